@@ -1,0 +1,176 @@
+/* ropescope/base.h: what every layer stands on. Status and errors, checked memory, growing text, numbers as text, and
+ * the parameter specs from which the config check, `ropescope list` and the manifest are all driven.
+ *
+ * Nothing in the library prints, exits, or changes global state; a function that can fail returns an rs_status and
+ * fills the rs_err it was given (which may be NULL). */
+#ifndef ROPESCOPE_BASE_H
+#define ROPESCOPE_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define RS_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+
+/* ---- status and errors ------------------------------------------------------------------------------------------ */
+
+typedef enum rs_status {
+  RS_OK = 0,
+  RS_INPUT,       /* the user's file, flag or value is wrong */
+  RS_DOMAIN,      /* well formed, but undefined for these values (a learned table beyond its end) */
+  RS_UNSUPPORTED, /* meaningful, but not offered (Self-Extend on image tokens) */
+  RS_MEMORY,      /* an allocation failed, or a size would overflow */
+  RS_IO,          /* a file could not be read or written */
+  RS_INTERNAL     /* a bug in ropescope */
+} rs_status;
+
+/* The first failure of a call. `subject` names the parameter at fault where one is (so that a config check can point at
+ * its line), else "". Zero-initialise before use. */
+typedef struct rs_err {
+  rs_status status;
+  char subject[64];
+  char message[1024];
+} rs_err;
+
+/* Records a failure and returns its status. The first error wins: a later call on the same `err` changes nothing and
+ * returns the first status. `err` may be NULL. */
+rs_status rs_fail(rs_err *err, rs_status status, const char *format, ...) RS_PRINTF(3, 4);
+
+/* The same, naming the parameter `subject` at fault. */
+rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const char *format, ...) RS_PRINTF(4, 5);
+
+/* A short word for the status: "ok", "input", "domain", ... */
+const char *rs_status_name(rs_status status);
+
+/* Returns from the calling function with the status of `call` if it is not RS_OK. Only for functions that own nothing
+ * yet; the others use one `out:` label. */
+#define RS_TRY(call)                                                                                                   \
+  do {                                                                                                                 \
+    rs_status rs_try_status = (call);                                                                                  \
+    if (rs_try_status != RS_OK) return rs_try_status;                                                                  \
+  } while (0)
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+/* `count` zeroed elements of `size` bytes, or NULL with RS_MEMORY (also when the product overflows). A count of 0 gives
+ * one element, so that NULL always means failure. Release with free(). */
+void *rs_alloc(size_t count, size_t size, rs_err *err);
+
+/* Grows `*array` to hold at least `needed` elements, at least doubling `*capacity`. `*array` is unchanged on failure.
+ */
+rs_status rs_grow(void **array, size_t *capacity, size_t needed, size_t size, rs_err *err);
+
+/* A copy of `text`, or NULL with RS_MEMORY. */
+char *rs_strdup(const char *text, rs_err *err);
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+/* Growing text; `data` is NUL-terminated once anything was added, NULL before. A failed allocation sets `failed` and
+ * makes every later call a no-op, so that a writer checks once, at its end. Zero-initialise; release with
+ * rs_text_clear. */
+typedef struct rs_text {
+  char *data;
+  size_t length, capacity;
+  bool failed;
+} rs_text;
+
+void rs_text_add(rs_text *text, const char *bytes, size_t count);
+void rs_text_puts(rs_text *text, const char *string);
+void rs_text_printf(rs_text *text, const char *format, ...) RS_PRINTF(2, 3);
+void rs_text_number(rs_text *text, double value); /* as rs_number_format */
+void rs_text_clear(rs_text *text);
+const char *rs_text_string(const rs_text *text); /* never NULL */
+
+/* RS_OK, or RS_MEMORY when an addition to `text` failed. */
+rs_status rs_text_check(const rs_text *text, rs_err *err);
+
+/* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), or NULL when none is close enough to be a
+ * slip of the pen: at most one edit for words up to 4 letters, else at most a third of the letters. Borrows. */
+const char *rs_suggest(const char *word, const char *const *candidates, size_t count);
+
+/* ---- numbers as text, in every locale with a '.' ----------------------------------------------------------------- */
+
+enum { RS_NUMBER_CHARS = 32 };
+
+/* The shortest decimal that reads back to the same double ("0.1", "1e+300"); "nan", "inf", "-inf". `out` holds
+ * RS_NUMBER_CHARS bytes. Returns the length. */
+size_t rs_number_format(double value, char *out);
+
+/* Reads the whole of `text` as a decimal number. RS_INPUT with the reason (decimal comma, leading zero that looks
+ * octal, hexadecimal, out of double's range, not finite, trailing text); a NaN or an infinity is never accepted. */
+rs_status rs_number_parse(const char *text, double *value, rs_err *err);
+
+/* As rs_number_parse, in the C locale, accepting what rs_number_format prints; for reading back CSV. False if not one.
+ */
+bool rs_number_read(const char *text, double *value);
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_type {
+  RS_REAL,    /* a finite double */
+  RS_INTEGER, /* a whole number; "4k" is 4096 and "1M" 1048576 */
+  RS_BOOL,
+  RS_CHOICE, /* one word of `choices` */
+  RS_REALS   /* a list of doubles */
+} rs_type;
+
+/* One parameter of a method, source or metric. The range is closed: min <= value <= max (elementwise for lists). */
+typedef struct rs_param {
+  const char *name;
+  rs_type type;
+  const char *unit; /* "tokens", "rotations", "1" for a pure number, "" where none applies */
+  const char
+      *choices; /* words joined by '|'; beside RS_CHOICE also a word in place of a number or list ("auto|dynamic") */
+  double min, max;
+  const char *fallback; /* default as config text; NULL: none (unset unless given) */
+  const char *summary;
+} rs_param;
+
+/* The value of one parameter. */
+typedef struct rs_value {
+  bool set;      /* given, or filled from the default */
+  bool given;    /* written by the user, not a default */
+  int choice;    /* index of the word in `choices`, or -1 when it is a number or list */
+  double number; /* RS_REAL, RS_INTEGER; RS_BOOL as 0 or 1 */
+  double *list;  /* RS_REALS, owned */
+  size_t count;
+} rs_value;
+
+/* The values of one item's parameters, in the order of its specs. Create with rs_settings_init. */
+typedef struct rs_settings {
+  const rs_param **params; /* owned array of borrowed specs */
+  rs_value *values;
+  size_t count;
+} rs_settings;
+
+/* All parameters at their defaults. On failure the settings are cleared. */
+rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err);
+rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err);
+void rs_settings_clear(rs_settings *settings);
+
+/* Index of the parameter called `name`, or -1. */
+int rs_settings_find(const rs_settings *settings, const char *name);
+
+/* The value of `name`; an unset one when the item has no such parameter. Never NULL. Borrows. */
+const rs_value *rs_setting(const rs_settings *settings, const char *name);
+
+/* Shorthands for a set parameter: its number (NaN when unset), its truth, its word's index (-1 when unset). */
+double rs_setting_number(const rs_settings *settings, const char *name);
+bool rs_setting_true(const rs_settings *settings, const char *name);
+int rs_setting_choice(const rs_settings *settings, const char *name);
+
+/* Reads `text` as a scalar of `param`'s type and range into `*value`. RS_INPUT with the reason; `value` is then unset.
+ */
+rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err);
+
+/* Sets a list value (elementwise range check; copies). RS_INPUT when `param` takes no list. */
+rs_status rs_value_list(const rs_param *param, const double *list, size_t count, rs_value *value, rs_err *err);
+
+/* The value as config text ("16", "auto", "[16, 24, 24]"). */
+void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text);
+rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err);
+void rs_value_clear(rs_value *value);
+
+#endif

@@ -1,0 +1,35 @@
+/* Errors: the first failure of a call, kept with its words. */
+#include "ropescope/base.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static rs_status record(rs_err *err, rs_status status, const char *subject, const char *format, va_list words) {
+  if (err == NULL) return status;
+  if (err->status != RS_OK) return err->status;
+  err->status = status;
+  snprintf(err->subject, sizeof err->subject, "%s", subject);
+  vsnprintf(err->message, sizeof err->message, format, words);
+  return status;
+}
+
+rs_status rs_fail(rs_err *err, rs_status status, const char *format, ...) {
+  va_list words;
+  va_start(words, format);
+  status = record(err, status, "", format, words);
+  va_end(words);
+  return status;
+}
+
+rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const char *format, ...) {
+  va_list words;
+  va_start(words, format);
+  status = record(err, status, subject, format, words);
+  va_end(words);
+  return status;
+}
+
+const char *rs_status_name(rs_status status) {
+  static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal"};
+  return (size_t)status < RS_COUNT(names) ? names[status] : "unknown";
+}

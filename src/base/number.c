@@ -1,0 +1,85 @@
+/* Numbers as text. Reading and writing happen in a private C locale, whatever the program around us has set. */
+#include "ropescope/base.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+static locale_t c_locale;
+static once_flag c_locale_once = ONCE_FLAG_INIT;
+
+/* newlocale("C") takes no memory in glibc and cannot fail there; elsewhere a failure leaves the caller's locale in use.
+ */
+static void make_c_locale(void) {
+  c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static locale_t enter_c_locale(void) {
+  call_once(&c_locale_once, make_c_locale);
+  return c_locale != (locale_t)0 ? uselocale(c_locale) : (locale_t)0;
+}
+
+static void leave_c_locale(locale_t before) {
+  if (before != (locale_t)0) uselocale(before);
+}
+
+size_t rs_number_format(double value, char *out) {
+  if (isnan(value)) return (size_t)snprintf(out, RS_NUMBER_CHARS, "nan");
+  if (isinf(value)) return (size_t)snprintf(out, RS_NUMBER_CHARS, value > 0 ? "inf" : "-inf");
+  if (value == 0) value = 0; /* one zero: "-0" is noise in a table */
+  locale_t before = enter_c_locale();
+  int length = 0;
+  /* A decimal of at most DBL_DIG digits survives the trip through a normal double, so the first that reads back is the
+   * shortest; subnormals hold fewer digits. */
+  for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+    length = snprintf(out, RS_NUMBER_CHARS, "%.*g", digits, value);
+    if (strtod(out, NULL) == value) break;
+  }
+  leave_c_locale(before);
+  return (size_t)length;
+}
+
+bool rs_number_read(const char *text, double *value) {
+  if (*text == '\0' || isspace((unsigned char)*text)) return false;
+  char *end;
+  locale_t before = enter_c_locale();
+  *value = strtod(text, &end);
+  leave_c_locale(before);
+  return *end == '\0';
+}
+
+/* Why `text` is no plain decimal number, or NULL when it looks like one. */
+static const char *shape_complaint(const char *text) {
+  const char *p = text + (*text == '-' || *text == '+');
+  if (strcasecmp(p, ".nan") == 0 || strcasecmp(p, "nan") == 0) return "is not a number (NaN is never accepted)";
+  if (strcasecmp(p, ".inf") == 0 || strcasecmp(p, "inf") == 0) return "is not finite";
+  if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) return "must be a decimal number (hexadecimal is not accepted)";
+  if (p[0] == '0' && (p[1] == 'o' || isdigit((unsigned char)p[1])))
+    return "has a leading zero, which some readers take as octal (write it without)";
+  if (isdigit((unsigned char)*p) && strchr(p, ',') != NULL)
+    return "has a comma (write decimals with '.', thousands bare)";
+  if (isdigit((unsigned char)*p) && strchr(p, '_') != NULL) return "has an underscore (write the digits without)";
+  if (!isdigit((unsigned char)*p) && !(*p == '.' && isdigit((unsigned char)p[1]))) return "must be a number";
+  return NULL;
+}
+
+/* Whether the mantissa has a digit other than 0. */
+static bool names_nonzero(const char *text) {
+  return isdigit((unsigned char)text[strcspn(text, "123456789eE")]);
+}
+
+rs_status rs_number_parse(const char *text, double *value, rs_err *err) {
+  const char *complaint = shape_complaint(text);
+  if (complaint != NULL) return rs_fail(err, RS_INPUT, "%s", complaint);
+  if (!rs_number_read(text, value)) return rs_fail(err, RS_INPUT, "must be a number");
+  if (!isfinite(*value)) return rs_fail(err, RS_INPUT, "is too large (the largest double is 1.8e308)");
+  if (*value == 0 && names_nonzero(text))
+    return rs_fail(err, RS_INPUT, "is too small (the smallest double is 4.9e-324)");
+  return RS_OK;
+}

@@ -1,0 +1,238 @@
+/* Parameter values checked against their specs. */
+#include "ropescope/base.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const rs_value unset_value = {.choice = -1, .number = NAN};
+
+/* Index of `word` among `choices` ("a|b|c"), or -1. */
+static int choice_index(const char *choices, const char *word) {
+  size_t length = strlen(word);
+  for (int index = 0; choices != NULL; index++) {
+    const char *end = strchr(choices, '|');
+    size_t span = end != NULL ? (size_t)(end - choices) : strlen(choices);
+    if (span == length && strncmp(choices, word, span) == 0) return index;
+    choices = end != NULL ? end + 1 : NULL;
+  }
+  return -1;
+}
+
+static void choice_write(const char *choices, int index, rs_text *text) {
+  for (; index > 0; index--) choices = strchr(choices, '|') + 1;
+  rs_text_add(text, choices, strcspn(choices, "|"));
+}
+
+/* The words of "a|b|c" one by one in `copy`, and where each starts. */
+static size_t split_choices(const char *choices, char *copy, size_t room, const char **words, size_t most) {
+  size_t count = 0;
+  snprintf(copy, room, "%s", choices);
+  for (char *word = copy; word != NULL && count < most; count++) {
+    char *bar = strchr(word, '|');
+    words[count] = word;
+    if (bar != NULL) *bar = '\0';
+    word = bar != NULL ? bar + 1 : NULL;
+  }
+  return count;
+}
+
+static rs_status bad_word(const rs_param *param, const char *text, rs_err *err) {
+  const char *words[16];
+  char copy[256];
+  size_t count = split_choices(param->choices, copy, sizeof copy, words, RS_COUNT(words));
+  rs_text list = {0};
+  for (size_t i = 0; i < count; i++) rs_text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+  if (param->type != RS_CHOICE)
+    rs_text_puts(&list, param->type == RS_REALS ? ", or a list of numbers" : ", or a number");
+  const char *near = rs_suggest(text, words, count);
+  rs_status status = near != NULL
+                         ? rs_fail(err, RS_INPUT, "must be one of %s (did you mean %s?)", rs_text_string(&list), near)
+                         : rs_fail(err, RS_INPUT, "must be one of %s", rs_text_string(&list));
+  rs_text_clear(&list);
+  return status;
+}
+
+static rs_status check_range(const rs_param *param, double number, rs_err *err) {
+  if (number >= param->min && number <= param->max) return RS_OK;
+  char least[RS_NUMBER_CHARS], most[RS_NUMBER_CHARS];
+  rs_number_format(param->min, least);
+  rs_number_format(param->max, most);
+  if (isinf(param->max)) return rs_fail(err, RS_INPUT, "must be at least %s", least);
+  return rs_fail(err, RS_INPUT, "must be from %s to %s", least, most);
+}
+
+/* "4k" -> 4096, "1M" -> 1048576: the field's own way to write token counts. */
+static double suffix_factor(char *text) {
+  size_t length = strlen(text);
+  if (length < 2 || !isdigit((unsigned char)text[length - 2])) return 1;
+  char last = text[length - 1];
+  double factor = last == 'k' || last == 'K' ? 1024 : last == 'M' ? 1048576 : 1;
+  if (factor > 1) text[length - 1] = '\0';
+  return factor;
+}
+
+static rs_status parse_integer(const char *text, double *number, rs_err *err) {
+  char digits[64];
+  if (strlen(text) >= sizeof digits) return rs_fail(err, RS_INPUT, "must be a number");
+  strncpy(digits, text, sizeof digits - 1);
+  digits[sizeof digits - 1] = '\0';
+  double factor = suffix_factor(digits);
+  RS_TRY(rs_number_parse(digits, number, err));
+  *number *= factor;
+  if (*number != floor(*number)) return rs_fail(err, RS_INPUT, "must be a whole number");
+  if (fabs(*number) > 9007199254740992.0) return rs_fail(err, RS_INPUT, "is too large (at most 2^53)");
+  return RS_OK;
+}
+
+static rs_status parse_bool(const char *text, double *number, rs_err *err) {
+  bool yes = strcmp(text, "true") == 0;
+  if (!yes && strcmp(text, "false") != 0) return rs_fail(err, RS_INPUT, "must be true or false");
+  *number = yes;
+  return RS_OK;
+}
+
+static rs_status parse_number(const rs_param *param, const char *text, double *number, rs_err *err) {
+  RS_TRY(param->type == RS_INTEGER ? parse_integer(text, number, err) : rs_number_parse(text, number, err));
+  return check_range(param, *number, err);
+}
+
+rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
+  *value = unset_value;
+  int choice = choice_index(param->choices, text);
+  double number = NAN;
+  bool wordlike = param->type == RS_CHOICE || (param->choices != NULL && isalpha((unsigned char)*text));
+  if (choice < 0 && wordlike) return bad_word(param, text, err);
+  if (choice < 0 && param->type == RS_REALS) return rs_fail(err, RS_INPUT, "must be a list of numbers, like [1, 2]");
+  if (choice < 0 && param->type == RS_BOOL) RS_TRY(parse_bool(text, &number, err));
+  if (choice < 0 && (param->type == RS_REAL || param->type == RS_INTEGER))
+    RS_TRY(parse_number(param, text, &number, err));
+  value->choice = choice;
+  value->number = number;
+  value->set = true;
+  return RS_OK;
+}
+
+rs_status rs_value_list(const rs_param *param, const double *list, size_t count, rs_value *value, rs_err *err) {
+  *value = unset_value;
+  if (param->type != RS_REALS) return rs_fail(err, RS_INPUT, "takes one value, not a list");
+  if (count == 0) return rs_fail(err, RS_INPUT, "is an empty list");
+  for (size_t i = 0; i < count; i++) RS_TRY(check_range(param, list[i], err));
+  value->list = rs_alloc(count, sizeof *list, err);
+  if (value->list == NULL) return RS_MEMORY;
+  memcpy(value->list, list, count * sizeof *list);
+  value->count = count;
+  value->set = true;
+  return RS_OK;
+}
+
+static void list_write(const rs_value *value, rs_text *text) {
+  for (size_t i = 0; i < value->count; i++) {
+    rs_text_puts(text, i > 0 ? ", " : "[");
+    rs_text_number(text, value->list[i]);
+  }
+  rs_text_puts(text, "]");
+}
+
+void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text) {
+  if (!value->set)
+    rs_text_puts(text, "none");
+  else if (value->choice >= 0)
+    choice_write(param->choices, value->choice, text);
+  else if (param->type == RS_BOOL)
+    rs_text_puts(text, value->number != 0 ? "true" : "false");
+  else if (param->type == RS_REALS)
+    list_write(value, text);
+  else
+    rs_text_number(text, value->number);
+}
+
+void rs_value_clear(rs_value *value) {
+  free(value->list);
+  *value = unset_value;
+}
+
+rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) {
+  *copy = *from;
+  if (from->list == NULL) return RS_OK;
+  copy->list = rs_alloc(from->count, sizeof *copy->list, err);
+  if (copy->list == NULL) {
+    *copy = unset_value;
+    return RS_MEMORY;
+  }
+  memcpy(copy->list, from->list, from->count * sizeof *copy->list);
+  return RS_OK;
+}
+
+/* Room for `count` parameters, all unset. */
+static rs_status make_room(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err) {
+  *settings = (rs_settings){0};
+  settings->params = rs_alloc(count, sizeof *settings->params, err);
+  settings->values = rs_alloc(count, sizeof *settings->values, err);
+  if (settings->params == NULL || settings->values == NULL) {
+    rs_settings_clear(settings);
+    return RS_MEMORY;
+  }
+  settings->count = count;
+  for (size_t i = 0; i < count; i++) {
+    settings->params[i] = params[i];
+    settings->values[i] = unset_value;
+  }
+  return RS_OK;
+}
+
+rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err) {
+  RS_TRY(make_room(settings, params, count, err));
+  for (size_t i = 0; i < count; i++) {
+    rs_err why = {0};
+    if (params[i]->fallback == NULL ||
+        rs_value_parse(params[i], params[i]->fallback, &settings->values[i], &why) == RS_OK)
+      continue;
+    rs_settings_clear(settings);
+    return rs_fail(err, RS_INTERNAL, "default of %s: %s", params[i]->name, why.message);
+  }
+  return RS_OK;
+}
+
+rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err) {
+  RS_TRY(make_room(copy, from->params, from->count, err));
+  for (size_t i = 0; i < from->count; i++)
+    if (rs_value_copy(&copy->values[i], &from->values[i], err) != RS_OK) {
+      rs_settings_clear(copy);
+      return RS_MEMORY;
+    }
+  return RS_OK;
+}
+
+void rs_settings_clear(rs_settings *settings) {
+  for (size_t i = 0; i < settings->count; i++) rs_value_clear(&settings->values[i]);
+  free(settings->values);
+  free(settings->params);
+  *settings = (rs_settings){0};
+}
+
+int rs_settings_find(const rs_settings *settings, const char *name) {
+  for (size_t i = 0; i < settings->count; i++)
+    if (strcmp(settings->params[i]->name, name) == 0) return (int)i;
+  return -1;
+}
+
+const rs_value *rs_setting(const rs_settings *settings, const char *name) {
+  int index = rs_settings_find(settings, name);
+  return index >= 0 ? &settings->values[index] : &unset_value;
+}
+
+double rs_setting_number(const rs_settings *settings, const char *name) {
+  return rs_setting(settings, name)->number;
+}
+
+bool rs_setting_true(const rs_settings *settings, const char *name) {
+  const rs_value *value = rs_setting(settings, name);
+  return value->set && value->number == 1;
+}
+
+int rs_setting_choice(const rs_settings *settings, const char *name) {
+  return rs_setting(settings, name)->choice;
+}
