@@ -1,0 +1,108 @@
+/* ropescope/io.h: files in and out. YAML and JSON become a tree in which every node knows its line and column; CSV and
+ * text go out whole or not at all. Uses base alone. */
+#ifndef ROPESCOPE_IO_H
+#define ROPESCOPE_IO_H
+
+#include "ropescope/base.h"
+
+/* ---- trees ------------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_node_kind { RS_SCALAR, RS_SEQUENCE, RS_MAPPING } rs_node_kind;
+
+typedef struct rs_node rs_node;
+struct rs_node {
+  rs_node_kind kind;
+  char *text;          /* scalar: its text; else NULL. Owned. */
+  bool quoted;         /* scalar written in quotes: text, never a number */
+  const char *file;    /* name to print in messages; borrowed from the tree */
+  size_t line, column; /* 1-based; 0 where unknown (JSON) */
+  char *key;           /* the key of this node within a mapping, else NULL. Owned. */
+  size_t key_line, key_column;
+  rs_node *items; /* children (count), in order of appearance. Owned. */
+  size_t count, capacity;
+};
+
+typedef struct rs_tree {
+  char *file;
+  rs_node root;
+} rs_tree;
+
+/* Reads one YAML document. `name` stands in messages, `text` may hold anything (length) and is not NULL. RS_INPUT as
+ * "name:line:column: why (hint)", one line, for bad syntax or encoding, an empty or a second document, an anchor,
+ * alias, tag, merge key, a key that is empty, no scalar or given twice, a NUL character, collections nested deeper than
+ * 32, more than 100,000 nodes (the root is one, keys are none). A value left out (`key:`) is an unquoted scalar "". On
+ * failure *tree is NULL. Release with rs_tree_free. */
+rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err);
+
+/* The same for JSON; nodes carry no line or column, and strings count as quoted. Whole numbers become decimal text,
+ * others what rs_number_format gives, true, false and null the unquoted words. Too many nodes are reported without a
+ * place. Where an allocation fails within a string or number, jansson may call it bad syntax (RS_INPUT). */
+rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err);
+void rs_tree_free(rs_tree *tree);
+
+/* The child of a mapping called `key`, or NULL (also for NULL and for other kinds). Borrows. */
+const rs_node *rs_node_get(const rs_node *node, const char *key);
+
+/* Copies `from` (with children) into `*to`, which must be cleared or zero, and is cleared on failure. `file` names stay
+ * borrowed from the tree of `from`. */
+rs_status rs_node_copy(rs_node *to, const rs_node *from, rs_err *err);
+void rs_node_clear(rs_node *node);
+
+/* Appends a child to a sequence or mapping and returns it, or NULL with RS_MEMORY (RS_INTERNAL when `node` is a
+ * scalar). The child is all zero but for `file`, which it has from `node`. Borrowed from `node`; a later append may
+ * move it. */
+rs_node *rs_node_append(rs_node *node, rs_err *err);
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+/* The whole of a file or pipe; `*data` gets one NUL past `*length`. RS_IO names the path and the reason; a directory,
+ * and more than `limit` bytes (as from a device that never ends), are refused. *data is NULL on failure. Release with
+ * free(). */
+rs_status rs_file_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err);
+
+/* Writes `length` bytes as `path`, whole or not at all: a temporary file beside it (.ropescope-PID-N.tmp), fsync,
+ * rename, fsync of the directory. RS_IO with the path and the reason, also where `path` is there and no regular file;
+ * the old file then stays and the temporary is removed. Only when the directory cannot be synced, the new file is in
+ * place already. The mode follows the umask; a symbolic link is replaced, not followed. */
+rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err);
+
+/* Removes directory/name; RS_OK when it is not there. */
+rs_status rs_file_remove(const char *directory, const char *name, rs_err *err);
+
+/* Makes the directory `path` and its parents where missing. RS_IO with the one that cannot be made, and the reason. */
+rs_status rs_make_directories(const char *path, rs_err *err);
+
+/* directory/name with one slash between (name alone where `directory` is ""), or NULL with RS_MEMORY. Release with
+ * free(). */
+char *rs_path_join(const char *directory, const char *name, rs_err *err);
+
+/* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
+void rs_sha256_hex(const char *data, size_t length, char out[65]);
+
+/* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
+
+/* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an
+ * empty field. An empty field that begins a row is written "", which tells it from no field. End each row with
+ * rs_csv_end_row. */
+void rs_csv_text(rs_text *csv, const char *field);
+void rs_csv_number(rs_text *csv, double value);
+void rs_csv_end_row(rs_text *csv);
+
+/* A CSV file in memory: fields[row * columns + column], row 0 the first after the header. */
+typedef struct rs_table {
+  char **header; /* (columns) */
+  char **fields; /* (rows * columns); part of the block at `header` */
+  size_t columns, rows;
+  char *storage; /* what the fields point into */
+} rs_table;
+
+/* Parses CSV text with a header row; rows end with LF or CRLF, `name` stands in messages. RS_INPUT "name:line: why
+ * (hint)" for an empty text, ragged rows (blank lines among them, unless there is one column), an unclosed quote, a
+ * quote within a bare field, text after a closing quote, a NUL byte. On failure *table is NULL. */
+rs_status rs_csv_read(const char *text, size_t length, const char *name, rs_table **table, rs_err *err);
+void rs_table_free(rs_table *table);
+
+/* Column index of `name`, or -1. */
+int rs_table_column(const rs_table *table, const char *name);
+
+#endif

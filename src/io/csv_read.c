@@ -1,0 +1,144 @@
+/* csv_read.c: CSV back into memory (RFC 4180; LF or CRLF), for resumed runs and for plots. The text is copied once and
+ * its fields are unquoted in place, for a field never grows. Strict: a file that is cut off or was edited by hand must
+ * be told, not misread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_internal.h"
+
+typedef struct csv_reader {
+  const char *name;
+  char *at; /* what is left, up to a NUL */
+  size_t line;
+  char **cells; /* header and fields, row by row. Owned. */
+  size_t count, capacity;
+  rs_err *err;
+} csv_reader;
+
+static rs_status add_cell(csv_reader *in, char *field) {
+  void *cells = in->cells;
+  RS_TRY(rs_grow(&cells, &in->capacity, in->count + 1, sizeof *in->cells, in->err));
+  in->cells = cells;
+  in->cells[in->count++] = field;
+  return RS_OK;
+}
+
+/* Length of the line end at `at`: 0 where there is none. */
+static size_t line_end(const char *at) {
+  if (*at == '\n') return 1;
+  return at[0] == '\r' && at[1] == '\n' ? 2 : 0;
+}
+
+static rs_status take_plain(csv_reader *in, char **tail) {
+  while (*in->at != '\0' && *in->at != ',' && line_end(in->at) == 0) {
+    if (*in->at == '"')
+      return rs_fail(in->err, RS_INPUT, "%s:%zu: a quote within a field (quote the whole field and double the quote)",
+                     in->name, in->line);
+    in->at++;
+  }
+  *tail = in->at;
+  return RS_OK;
+}
+
+static rs_status take_quoted(csv_reader *in, char **tail) {
+  size_t opened = in->line;
+  char *to = ++in->at;
+  while (*in->at != '\0') {
+    if (*in->at == '"' && in->at[1] != '"') {
+      in->at++;
+      *tail = to;
+      return RS_OK;
+    }
+    if (*in->at == '"') in->at++;
+    if (*in->at == '\n') in->line++;
+    *to++ = *in->at++;
+  }
+  return rs_fail(in->err, RS_INPUT, "%s:%zu: a quote is opened and never closed (is the file cut off?)", in->name,
+                 opened);
+}
+
+/* Steps over what ends the field, then ends its text at `tail`, which may be that very byte. */
+static rs_status end_field(csv_reader *in, char *tail, bool *row_ends) {
+  size_t newline = line_end(in->at);
+  *row_ends = newline > 0 || *in->at == '\0';
+  if (!*row_ends && *in->at != ',')
+    return rs_fail(in->err, RS_INPUT, "%s:%zu: text after a closing quote (a comma is missing)", in->name, in->line);
+  if (newline > 0) in->line++;
+  in->at += *row_ends ? newline : 1;
+  *tail = '\0';
+  return RS_OK;
+}
+
+static rs_status take_field(csv_reader *in, bool *row_ends) {
+  char *field = in->at, *tail = field;
+  if (*in->at == '"') {
+    field++;
+    RS_TRY(take_quoted(in, &tail));
+  } else {
+    RS_TRY(take_plain(in, &tail));
+  }
+  RS_TRY(end_field(in, tail, row_ends));
+  return add_cell(in, field);
+}
+
+static rs_status take_row(csv_reader *in, size_t *columns) {
+  size_t before = in->count, line = in->line;
+  for (bool row_ends = false; !row_ends;) RS_TRY(take_field(in, &row_ends));
+  size_t fields = in->count - before;
+  if (before == 0) *columns = fields;
+  if (fields == *columns) return RS_OK;
+  return rs_fail(in->err, RS_INPUT, "%s:%zu: %zu field%s where the header has %zu", in->name, line, fields,
+                 fields == 1 ? "" : "s", *columns);
+}
+
+static rs_status check_text(const char *text, size_t length, const char *name, rs_err *err) {
+  if (length == 0) return rs_fail(err, RS_INPUT, "%s:1: the file is empty (a header row is needed)", name);
+  const char *nul = memchr(text, '\0', length);
+  if (!nul) return RS_OK;
+  size_t line, column;
+  rs_io_position(text, (size_t)(nul - text), &line, &column);
+  return rs_fail(err, RS_INPUT, "%s:%zu: a NUL byte (this is no CSV text)", name, line);
+}
+
+static rs_status take_rows(csv_reader *in, rs_table *table) {
+  do RS_TRY(take_row(in, &table->columns));
+  while (*in->at != '\0');
+  return RS_OK;
+}
+
+rs_status rs_csv_read(const char *text, size_t length, const char *name, rs_table **table, rs_err *err) {
+  *table = NULL;
+  rs_io_skip_bom(&text, &length);
+  RS_TRY(check_text(text, length, name, err));
+  rs_status status = RS_MEMORY;
+  csv_reader in = {.name = name, .line = 1, .err = err};
+  rs_table *made = rs_alloc(1, sizeof *made, err);
+  if (!made) goto out;
+  made->storage = rs_alloc(length + 1, 1, err);
+  if (!made->storage) goto out;
+  memcpy(made->storage, text, length);
+  in.at = made->storage;
+  status = take_rows(&in, made);
+  made->header = in.cells;
+  if (status != RS_OK) goto out;
+  made->fields = in.cells + made->columns;
+  made->rows = in.count / made->columns - 1;
+  *table = made;
+out:
+  if (status != RS_OK) rs_table_free(made);
+  return status;
+}
+
+void rs_table_free(rs_table *table) {
+  if (!table) return;
+  free(table->header); /* `fields` is the rest of this block */
+  free(table->storage);
+  free(table);
+}
+
+int rs_table_column(const rs_table *table, const char *name) {
+  for (size_t i = 0; i < table->columns; i++) {
+    if (strcmp(table->header[i], name) == 0) return (int)i;
+  }
+  return -1;
+}

@@ -1,0 +1,180 @@
+/* file.c: whole files in and out. A file is written beside its place under another name, brought to the disk, and only
+ * then renamed, so that a reader, a crash or a full disk never sees half of one; what was there before stays until the
+ * new file is whole. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ropescope/io.h"
+
+static rs_status fail_errno(rs_err *err, const char *path, const char *what) {
+  return rs_fail(err, RS_IO, "%s: %s: %s", path, what, strerror(errno));
+}
+
+/* ---- in ---------------------------------------------------------------------------------------------------------- */
+
+/* Reads until the end instead of asking for the size: pipes have none, and /proc and devices lie about theirs. */
+static rs_status read_all(int file, const char *path, size_t limit, char **data, size_t *length, rs_err *err) {
+  enum { CHUNK = 65536 }; /* a pipe's buffer on Linux */
+  size_t capacity = 0;
+  for (;;) {
+    void *grown = *data;
+    RS_TRY(rs_grow(&grown, &capacity, *length + CHUNK, 1, err));
+    *data = grown;
+    ssize_t got = read(file, *data + *length, CHUNK - 1);
+    if (got == -1 && errno == EINTR) continue;
+    if (got == -1) return fail_errno(err, path, "cannot read");
+    (*data)[*length + (size_t)got] = '\0';
+    if (got == 0) return RS_OK;
+    *length += (size_t)got;
+    if (*length > limit) return rs_fail(err, RS_IO, "%s: cannot read: larger than %zu bytes", path, limit);
+  }
+}
+
+rs_status rs_file_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err) {
+  *data = NULL;
+  *length = 0;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file == -1) return fail_errno(err, path, "cannot read");
+  rs_status status = read_all(file, path, limit, data, length, err);
+  close(file);
+  if (status != RS_OK) {
+    free(*data);
+    *data = NULL;
+    *length = 0;
+  }
+  return status;
+}
+
+/* ---- paths ------------------------------------------------------------------------------------------------------- */
+
+char *rs_path_join(const char *directory, const char *name, rs_err *err) {
+  size_t length = strlen(directory), size = length + strlen(name) + 2;
+  char *path = rs_alloc(size, 1, err);
+  if (!path) return NULL;
+  const char *slash = length == 0 || directory[length - 1] == '/' ? "" : "/";
+  snprintf(path, size, "%s%s%s", directory, slash, name);
+  return path;
+}
+
+/* The directory in which `path` lies: "." for a bare name. */
+static char *directory_of(const char *path, rs_err *err) {
+  const char *slash = strrchr(path, '/');
+  char *directory = rs_strdup(slash ? path : ".", err);
+  if (directory && slash) directory[slash == path ? 1 : slash - path] = '\0';
+  return directory;
+}
+
+static bool is_directory(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static rs_status make_directory(const char *path, rs_err *err) {
+  if (mkdir(path, 0777) == 0) return RS_OK;
+  int reason = errno;
+  if (is_directory(path)) return RS_OK;
+  errno = reason == EEXIST ? ENOTDIR : reason;
+  return fail_errno(err, path, "cannot make the directory");
+}
+
+rs_status rs_make_directories(const char *path, rs_err *err) {
+  char *prefix = rs_strdup(path, err);
+  if (!prefix) return RS_MEMORY;
+  rs_status status = RS_OK;
+  char *slash = strchr(prefix[0] == '/' ? prefix + 1 : prefix, '/');
+  for (; status == RS_OK && slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    status = make_directory(prefix, err);
+    *slash = '/';
+  }
+  if (status == RS_OK) status = make_directory(prefix, err);
+  free(prefix);
+  return status;
+}
+
+/* ---- out --------------------------------------------------------------------------------------------------------- */
+
+/* Renaming over /dev/null or a pipe would put a file in its place. */
+static rs_status check_target(const char *path, rs_err *err) {
+  struct stat info;
+  if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) return RS_OK;
+  return rs_fail(err, RS_IO, "%s: cannot write: not a regular file", path);
+}
+
+/* Not mkstemp, whose files only their owner may read. Another thread or a killed run may hold the first names. */
+static rs_status open_temporary(const char *directory, const char *path, char **temporary, int *file, rs_err *err) {
+  enum { TRIES = 100, NAME_CHARS = 64 };
+  size_t size = strlen(directory) + NAME_CHARS;
+  *temporary = rs_alloc(size, 1, err);
+  if (!*temporary) return RS_MEMORY;
+  *file = -1;
+  errno = EEXIST;
+  for (int i = 0; i < TRIES && *file == -1 && errno == EEXIST; i++) {
+    snprintf(*temporary, size, "%s/.ropescope-%ld-%d.tmp", directory, (long)getpid(), i);
+    *file = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  return *file != -1 ? RS_OK : fail_errno(err, path, "cannot write");
+}
+
+static rs_status write_all(int file, const char *path, const char *data, size_t length, rs_err *err) {
+  while (length > 0) {
+    ssize_t put = write(file, data, length);
+    if (put == -1 && errno == EINTR) continue;
+    if (put == -1) return fail_errno(err, path, "cannot write");
+    data += put;
+    length -= (size_t)put;
+  }
+  /* Delayed errors (a quota, a network disk) come out here, which leaves close() nothing to report. */
+  return fsync(file) == 0 ? RS_OK : fail_errno(err, path, "cannot write");
+}
+
+/* The new name lasts once its directory is on the disk. Some file systems cannot be asked (EINVAL), some directories
+ * may be written but not opened (EACCES): the file is whole even so. */
+static rs_status sync_directory(const char *directory, rs_err *err) {
+  int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool synced = file != -1 && fsync(file) == 0;
+  bool fine = synced || errno == EINVAL || errno == EACCES;
+  rs_status status = fine ? RS_OK : fail_errno(err, directory, "cannot write the directory");
+  if (file != -1) close(file);
+  return status;
+}
+
+static rs_status write_and_rename(const char *directory, const char *path, const char *data, size_t length,
+                                  rs_err *err) {
+  char *temporary;
+  int file;
+  rs_status status = open_temporary(directory, path, &temporary, &file, err);
+  if (status != RS_OK) goto out;
+  status = write_all(file, path, data, length, err);
+  close(file);
+  if (status == RS_OK && rename(temporary, path) != 0) status = fail_errno(err, path, "cannot write");
+  if (status != RS_OK) unlink(temporary);
+out:
+  free(temporary);
+  return status;
+}
+
+rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err) {
+  RS_TRY(check_target(path, err));
+  char *directory = directory_of(path, err);
+  if (!directory) return RS_MEMORY;
+  rs_status status = write_and_rename(directory, path, data, length, err);
+  if (status == RS_OK) status = sync_directory(directory, err);
+  free(directory);
+  return status;
+}
+
+rs_status rs_file_remove(const char *directory, const char *name, rs_err *err) {
+  char *path = rs_path_join(directory, name, err);
+  if (path == NULL) return RS_MEMORY;
+  rs_status status = RS_OK;
+  if (unlink(path) != 0 && errno != ENOENT)
+    status = rs_fail(err, RS_IO, "%s: cannot remove: %s", path, strerror(errno));
+  free(path);
+  return status;
+}

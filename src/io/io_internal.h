@@ -1,0 +1,24 @@
+/* io_internal.h: what the YAML, JSON and CSV readers share and nobody else needs. */
+#ifndef ROPESCOPE_IO_INTERNAL_H
+#define ROPESCOPE_IO_INTERNAL_H
+
+#include "ropescope/io.h"
+
+/* Far above any real config (the deepest has 6 levels and some hundred nodes), and low enough that walking a tree
+ * recursively and holding it in memory are both harmless, whoever wrote the file. */
+enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
+
+/* A tree whose root is an empty scalar, or NULL with RS_MEMORY. */
+rs_tree *rs_tree_create(const char *name, rs_err *err);
+
+/* Steps over the UTF-8 byte order mark that some Windows editors write. */
+void rs_io_skip_bom(const char **text, size_t *length);
+
+/* The 1-based line, and column in characters, of the byte at `offset`. */
+void rs_io_position(const char *text, size_t offset, size_t *line, size_t *column);
+
+/* Copies `text` for use within a one-line message: control characters become '?', and what does not fit into `size`
+ * (> 4) bytes becomes "...". */
+void rs_io_one_line(const char *text, size_t size, char *out);
+
+#endif

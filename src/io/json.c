@@ -1,0 +1,156 @@
+/* json.c: JSON text to the same tree that YAML becomes, by way of jansson. Nodes carry no line: jansson keeps none. The
+ * depth is checked on the text beforehand, so that neither jansson nor the conversion recurses further than the limit,
+ * and the complaint still names a place. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_internal.h"
+
+typedef struct json_reader {
+  const char *name;
+  size_t nodes;
+  rs_err *err;
+} json_reader;
+
+/* ---- from jansson's values to nodes ------------------------------------------------------------------------------ */
+
+static rs_status convert(json_reader *in, json_t *value, rs_node *node);
+
+static rs_status convert_array(json_reader *in, json_t *array, rs_node *node) {
+  node->kind = RS_SEQUENCE;
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    rs_node *child = rs_node_append(node, in->err);
+    if (!child) return RS_MEMORY;
+    RS_TRY(convert(in, json_array_get(array, i), child));
+  }
+  return RS_OK;
+}
+
+static rs_status convert_object(json_reader *in, json_t *object, rs_node *node) {
+  node->kind = RS_MAPPING;
+  for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+    rs_node *child = rs_node_append(node, in->err);
+    if (!child) return RS_MEMORY;
+    child->key = rs_strdup(json_object_iter_key(at), in->err);
+    if (!child->key) return RS_MEMORY;
+    RS_TRY(convert(in, json_object_iter_value(at), child));
+  }
+  return RS_OK;
+}
+
+static rs_status convert_scalar(json_reader *in, const json_t *value, rs_node *node) {
+  char number[RS_NUMBER_CHARS];
+  const char *text = "null";
+  switch (json_typeof(value)) {
+  case JSON_STRING:
+    node->quoted = true;
+    text = json_string_value(value);
+    break;
+  case JSON_INTEGER:
+    snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    text = number;
+    break;
+  case JSON_REAL:
+    rs_number_format(json_real_value(value), number);
+    text = number;
+    break;
+  case JSON_TRUE: text = "true"; break;
+  case JSON_FALSE: text = "false"; break;
+  default: break;
+  }
+  node->text = rs_strdup(text, in->err);
+  return node->text ? RS_OK : RS_MEMORY;
+}
+
+static rs_status convert(json_reader *in, json_t *value, rs_node *node) {
+  if (++in->nodes > RS_TREE_MAX_NODES)
+    return rs_fail(in->err, RS_INPUT, "%s: more than %d values (split the file)", in->name, RS_TREE_MAX_NODES);
+  if (json_is_array(value)) return convert_array(in, value, node);
+  if (json_is_object(value)) return convert_object(in, value, node);
+  return convert_scalar(in, value, node);
+}
+
+/* ---- checks and complaints -------------------------------------------------------------------------------------- */
+
+static rs_status check_not_empty(const json_reader *in, const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    if (!memchr(" \t\r\n", text[i], 4)) return RS_OK;
+  }
+  return rs_fail(in->err, RS_INPUT, "%s:1:1: the file is empty (write at least {})", in->name);
+}
+
+/* The bracket that opens one level too many, or NULL. In text that is no JSON it may be off; jansson then complains. */
+static const char *find_too_deep(const char *text, size_t length) {
+  bool in_string = false;
+  ptrdiff_t depth = 0;
+  for (size_t i = 0; i < length; i++) {
+    char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      if (c == '\\') i++;
+    } else if (c == '[' || c == '{') {
+      if (++depth > RS_TREE_MAX_DEPTH) return text + i;
+    } else if (c == ']' || c == '}') {
+      depth--;
+    }
+  }
+  return NULL;
+}
+
+static rs_status check_depth(const json_reader *in, const char *text, size_t length) {
+  const char *deep = find_too_deep(text, length);
+  if (!deep) return RS_OK;
+  size_t line, column;
+  rs_io_position(text, (size_t)(deep - text), &line, &column);
+  return rs_fail(in->err, RS_INPUT, "%s:%zu:%zu: nested deeper than %d levels (a config needs 6)", in->name, line,
+                 column, RS_TREE_MAX_DEPTH);
+}
+
+static const char *hint_for(enum json_error_code code) {
+  switch (code) {
+  case json_error_duplicate_key: return "keep one of them";
+  case json_error_invalid_utf8: return "save the file as UTF-8";
+  case json_error_null_character: return "a text cannot hold a NUL character";
+  case json_error_numeric_overflow: return "a double ends at 1.8e308, a whole number at 9223372036854775807";
+  default: return "JSON wants double quotes, no comments and no comma after the last item";
+  }
+}
+
+static rs_status fail_parser(const json_reader *in, const json_error_t *error) {
+  /* jansson says nothing where an allocation failed. */
+  if (error->text[0] == '\0') return rs_fail(in->err, RS_MEMORY, "out of memory while reading %s", in->name);
+  char why[JSON_ERROR_TEXT_LENGTH];
+  rs_io_one_line(error->text, sizeof why, why);
+  /* jansson's column is 0 for a file that ends right after a newline. */
+  int column = error->column > 0 ? error->column : 1;
+  return rs_fail(in->err, RS_INPUT, "%s:%d:%d: %s (%s)", in->name, error->line, column, why,
+                 hint_for(json_error_code(error)));
+}
+
+static rs_status parse(const json_reader *in, const char *text, size_t length, json_t **value) {
+  RS_TRY(check_not_empty(in, text, length));
+  RS_TRY(check_depth(in, text, length));
+  json_error_t error = {0};
+  *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  return *value ? RS_OK : fail_parser(in, &error);
+}
+
+rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err) {
+  json_reader in = {.name = name, .err = err};
+  json_t *value = NULL;
+  *tree = NULL;
+  rs_io_skip_bom(&text, &length);
+  RS_TRY(parse(&in, text, length, &value));
+  rs_tree *made = rs_tree_create(name, err);
+  rs_status status = made ? convert(&in, value, &made->root) : RS_MEMORY;
+  json_decref(value);
+  if (status != RS_OK) {
+    rs_tree_free(made);
+    made = NULL;
+  }
+  *tree = made;
+  return status;
+}
