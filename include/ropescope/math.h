@@ -1,0 +1,87 @@
+/* ropescope/math.h: random numbers that depend on their index alone, angles reduced once, sums that do not depend on
+ * who adds them, rounding to the short float formats, log-spaced edges, orthonormal columns. */
+#ifndef ROPESCOPE_MATH_H
+#define ROPESCOPE_MATH_H
+
+#include "ropescope/base.h"
+
+/* ---- random numbers ---------------------------------------------------------------------------------------------- */
+
+/* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel
+ * random numbers: as easy as 1, 2, 3", SC 2011), so that any thread may make any part of it. */
+typedef struct rs_stream {
+  uint64_t seed;
+  uint32_t purpose; /* what the numbers are for: two purposes never share a number */
+  uint32_t head;
+} rs_stream;
+
+/* Elements [first, first + count) of the stream as iid N(0, 1), by Box and Muller's transform. */
+void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *out);
+
+/* Element `index` as a uniform number in [0, 1), a multiple of 2^-53. */
+double rs_uniform(rs_stream stream, uint64_t index);
+
+/* ---- float formats ----------------------------------------------------------------------------------------------- */
+
+typedef enum rs_format { RS_F64, RS_F32, RS_BF16, RS_F16 } rs_format;
+
+/* `value` rounded to the format, ties to even; beyond its range an infinity, below it a subnormal or zero. */
+double rs_round(rs_format format, double value);
+
+/* ---- angles ------------------------------------------------------------------------------------------------------ */
+
+/* cos and sin of position * omega (tokens, rad/token). The product's rounding error is kept by a fused multiply-add and
+ * turned in afterwards, so that the result is good to 1e-15 for the given doubles at any |position * omega| < 2^31,
+ * where a plain product drifts to 2e-7. */
+void rs_cos_sin(double position, double omega, double *cosine, double *sine);
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+/* A compensated running sum (Neumaier, ZAMM 54, 1974). Zero-initialise. */
+typedef struct rs_sum {
+  double sum, lost;
+} rs_sum;
+
+static inline void rs_sum_add(rs_sum *total, double term) {
+  double sum = total->sum + term;
+  double kept = (total->sum < 0 ? -total->sum : total->sum) >= (term < 0 ? -term : term) ? (total->sum - sum) + term
+                                                                                         : (term - sum) + total->sum;
+  total->sum = sum;
+  total->lost += kept;
+}
+
+static inline double rs_sum_total(const rs_sum *total) {
+  return total->sum + total->lost;
+}
+
+/* Mean and spread of a sample, one value at a time (Welford, Technometrics 4, 1962). Zero-initialise. */
+typedef struct rs_moments {
+  double count, mean, squares; /* squares: sum of squared deviations from the mean */
+} rs_moments;
+
+void rs_moments_add(rs_moments *moments, double value);
+
+/* Sample standard deviation (n - 1); NaN below two values. */
+double rs_moments_sd(const rs_moments *moments);
+
+/* Standard error of the mean, sd / sqrt(n), as if the values were independent; NaN below two values. */
+double rs_moments_se(const rs_moments *moments);
+
+/* The mean; NaN for no values. */
+double rs_moments_mean(const rs_moments *moments);
+
+/* ---- grids ------------------------------------------------------------------------------------------------------- */
+
+/* Integer edges 0 = e[0] < e[1] < ... < e[count] = length with `per_octave` edges in each doubling (every integer
+ * while those are denser than the integers): bin b holds the distances e[b] <= d < e[b+1], and the last edge is
+ * `length`.
+ * `*edges` has *count + 1 entries; release with free(). length >= 1, per_octave >= 1. */
+rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t *count, rs_err *err);
+
+/* ---- projections ------------------------------------------------------------------------------------------------- */
+
+/* `columns` orthonormal columns of width `rows` >= columns: out[column * rows + row]. Drawn uniformly (Haar) from the
+ * stream: Gaussian columns, then QR with positive diagonal (Mezzadri, Notices AMS 54, 2007). */
+rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err);
+
+#endif
