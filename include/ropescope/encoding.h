@@ -1,0 +1,259 @@
+/* ropescope/encoding.h: positional encodings. A method is a named recipe of stages; at one length a recipe becomes an
+ * rs_encoding, the plain tables that attention reads:
+ *
+ *   logit(h,m,n) = logit_scale[m] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D) + bias(h,m,n)
+ *
+ * rot(x,p) turns pair j by p[axis[j]] * omega[j] radians and multiplies it by amp; v is the view of the segment that
+ * holds n; `embed` is added to the tokens from which q and k are projected.
+ *
+ * Symbols: L length, L0 train_length, H heads, D head_dim, R rotary_dim, A axes, V views, s scale. */
+#ifndef ROPESCOPE_ENCODING_H
+#define ROPESCOPE_ENCODING_H
+
+#include "ropescope/base.h"
+#include "ropescope/math.h"
+
+enum { RS_AXES = 3, RS_VIEWS = 4 };
+
+/* ---- kinds: what fills a stage ----------------------------------------------------------------------------------- */
+
+typedef struct rs_encoding rs_encoding;
+typedef struct rs_model rs_model;
+
+/* What every kind says of itself; the config check, `ropescope list` and the manifest read nothing else. */
+typedef struct rs_kind {
+  const char *name;
+  const char *summary;
+  const char *reference; /* paper or code, and equation */
+  int version;           /* raised when the same parameters give other numbers */
+  const rs_param *params;
+  size_t param_count;
+} rs_kind;
+
+/* What a frequency table is made from. */
+typedef struct rs_freq_in {
+  size_t length, head_dim, rotary_dim; /* L, D tokens; R dims */
+  double theta;                        /* base of the geometric ladder */
+  double train_length, max_length;     /* L0 and the published maximum, tokens */
+  double scale;                        /* s; NaN where the method has no scale */
+  const rs_settings *settings;
+} rs_freq_in;
+
+/* `factor` multiplies cos and sin (equally: its square multiplies the logits); `logit_factor` multiplies the logits. */
+typedef struct rs_freq_out {
+  double *omega; /* (R/2,) rad/token */
+  double factor, logit_factor;
+} rs_freq_out;
+
+typedef struct rs_freq_kind {
+  rs_kind kind;
+  bool scaled; /* reads s: the method then has the parameters `scale` and `factor` */
+  /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
+  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
+  rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
+} rs_freq_kind;
+
+/* Keys [begin, end) of one query row, read through view `view`. */
+typedef struct rs_segment {
+  size_t begin, end, view;
+} rs_segment;
+
+typedef struct rs_pos_kind {
+  rs_kind kind;
+  bool scaled;
+  size_t views; /* V, 1..RS_VIEWS */
+  /* Fills encoding->pos_q[v] and pos_k[v], which hold the token ids (L, A) on entry. */
+  rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+  /* Cuts keys 0..m of query m into consecutive segments; returns how many. NULL: one segment, view 0. */
+  size_t (*segments)(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]);
+} rs_pos_kind;
+
+typedef struct rs_embed_kind {
+  rs_kind kind;
+  /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
+  rs_status (*fill)(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err);
+} rs_embed_kind;
+
+typedef struct rs_lscale_kind {
+  rs_kind kind;
+  /* Multiplies encoding->logit_scale (L,). */
+  rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+} rs_lscale_kind;
+
+typedef struct rs_bias_kind {
+  rs_kind kind;
+  /* Fills encoding->bias_table, which has one entry a head. */
+  rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+  /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
+  void (*row)(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias);
+} rs_bias_kind;
+
+/* The tables of kinds. `*count` gets the number; the order is that of `ropescope list`. */
+const rs_freq_kind *const *rs_freq_kinds(size_t *count);
+const rs_pos_kind *const *rs_pos_kinds(size_t *count);
+const rs_embed_kind *const *rs_embed_kinds(size_t *count);
+const rs_lscale_kind *const *rs_lscale_kinds(size_t *count);
+const rs_bias_kind *const *rs_bias_kinds(size_t *count);
+
+/* ---- methods and recipes ----------------------------------------------------------------------------------------- */
+
+/* A named recipe: which kind fills each stage (NULL: the stage is empty), and which defaults differ from the kinds'. */
+typedef struct rs_method {
+  const char *name, *summary, *reference;
+  const rs_pos_kind *pos;
+  const rs_freq_kind *freq;
+  const rs_embed_kind *embed;
+  const rs_bias_kind *bias;
+  struct {
+    const char *name, *value;
+  } defaults[3]; /* ends at the first NULL name */
+} rs_method;
+
+const rs_method *rs_methods(size_t *count);
+
+/* The method called `name`, or NULL. */
+const rs_method *rs_method_find(const char *name);
+
+/* A method with its parameters. Zero-initialise; create with rs_recipe_init, release with rs_recipe_clear. */
+typedef struct rs_recipe {
+  const rs_method *method;
+  rs_settings settings;
+} rs_recipe;
+
+/* `method` with every parameter at its default. On failure the recipe is cleared. */
+rs_status rs_recipe_init(rs_recipe *recipe, const rs_method *method, rs_err *err);
+rs_status rs_recipe_copy(rs_recipe *copy, const rs_recipe *from, rs_err *err);
+void rs_recipe_clear(rs_recipe *recipe);
+
+/* Sets a parameter from config text, as in "factor", "8"; for programs and tests. RS_INPUT names it as subject. */
+rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err);
+
+/* Parameters that were not given take the model's published ones, where the model publishes this very method. */
+rs_status rs_recipe_inherit(rs_recipe *recipe, const rs_model *model, rs_err *err);
+
+/* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
+rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
+
+/* ---- models ------------------------------------------------------------------------------------------------------ */
+
+typedef enum rs_pair_layout {
+  RS_HALF_SPLIT, /* pair j is dims (j, j + R/2): GPT-NeoX, Hugging Face Llama */
+  RS_INTERLEAVED /* pair j is dims (2j, 2j + 1): RoFormer, GPT-J, Meta's Llama */
+} rs_pair_layout;
+
+/* The geometry of a published (or invented) model. */
+struct rs_model {
+  char name[64];
+  size_t heads, head_dim, rotary_dim; /* H; D, even; R, even, <= D */
+  double rope_theta;                  /* > 1 */
+  size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */
+  rs_pair_layout pair_layout;
+  size_t mrope_section[RS_AXES]; /* pairs per axis t, h, w; all 0 for text models */
+  bool mrope_interleaved;
+  rs_recipe published; /* method NULL where nothing is published */
+};
+
+void rs_model_clear(rs_model *model);
+
+/* ---- token layout: which tokens are text, image, video ----------------------------------------------------------- */
+
+typedef enum rs_modality { RS_TEXT, RS_IMAGE, RS_VIDEO } rs_modality;
+
+/* One run of tokens, at least 1. A vision run has tokens = frames * rows * columns (grid after patch merging, each at
+ * least 1), in that order. */
+typedef struct rs_token_run {
+  rs_modality modality;
+  size_t tokens;
+  size_t frames, rows, columns; /* vision only */
+  double ids_per_frame;         /* video: seconds per frame * ids per second (Qwen2.5-VL); 1 otherwise */
+} rs_token_run;
+
+/* Runs in order; tokens after the last run are text. No runs: all text. */
+typedef struct rs_token_layout {
+  rs_token_run *runs; /* owned */
+  size_t count;
+} rs_token_layout;
+
+/* Tokens the runs take. */
+size_t rs_token_layout_tokens(const rs_token_layout *layout);
+
+/* Position ids (length, RS_AXES) in the order t, h, w, as Qwen2-VL counts them (arXiv:2409.12191, section 2.1): text
+ * runs on all axes alike; a vision run that starts at id p has (p + floor(frame * ids_per_frame), p + row, p + column);
+ * the next run starts at the largest id so far plus 1. `run` (length), where not NULL, gets each token's run index
+ * (count for the text after the last). RS_DOMAIN when the runs take more than `length` tokens. */
+rs_status rs_token_positions(const rs_token_layout *layout, size_t length, double *ids, uint32_t *run, rs_err *err);
+
+void rs_token_layout_clear(rs_token_layout *layout);
+
+/* ---- encodings: tables at one length ----------------------------------------------------------------------------- */
+
+/* The float format each quantity is rounded to; all RS_F64 (0) unless a study says otherwise. */
+typedef struct rs_precision {
+  rs_format positions, inv_freq, angle, table;
+} rs_precision;
+
+/* Tables; read-only once made. */
+struct rs_encoding {
+  size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
+  size_t axes, views;                         /* A (1 text, 3 vision), V */
+  size_t width;                               /* H * D: channels of a token */
+  rs_pair_layout pair_layout;
+  double train_length;     /* L0, tokens */
+  double scale;            /* s; NaN where the method has none */
+  double *omega;           /* (R/2,) rad/token */
+  double *omega_trained;   /* (R/2,) rad/token: plain RoPE of the model, what training has seen */
+  uint8_t *axis;           /* (R/2,) */
+  double amp;              /* multiplies cos and sin */
+  double *pos_q[RS_VIEWS]; /* (L, A) tokens */
+  double *pos_k[RS_VIEWS]; /* (L, A) tokens */
+  double *logit_scale;     /* (L,) */
+  double *bias_table;      /* (H,); NULL without a bias */
+  rs_token_layout tokens;  /* copy of the layout it was made for */
+  rs_precision precision;
+  const rs_method *method; /* its stages; the kinds' late calls read `settings` */
+  rs_settings settings;
+};
+
+/* The tables of `recipe`, which rs_recipe_check has accepted, for `model` at `length` tokens. `tokens` may be NULL
+ * (text). RS_DOMAIN where the recipe is undefined at this length, RS_UNSUPPORTED for stages that do not go together.
+ * Release with rs_encoding_free. */
+rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,
+                             const rs_token_layout *tokens, const rs_precision *precision, rs_encoding **encoding,
+                             rs_err *err);
+void rs_encoding_free(rs_encoding *encoding);
+
+/* Cuts keys 0..m of query m into segments of one view each, ascending; returns how many (1..RS_VIEWS). With a single
+ * view the segment reaches to L, for masks that see the future. */
+size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]);
+
+/* cos and sin of pair j at one coordinate, in the encoding's precision, without amp. */
+void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine);
+
+/* out (D) = rot(x, position): `position` has A coordinates. `out` may be `x`. */
+void rs_encoding_rotate(const rs_encoding *encoding, const double *position, const double *x, double *out);
+
+/* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, without amp.
+ */
+void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine);
+
+/* Mean over the D/2 pairs of cos(turn of the query - turn of the key) for query m and key n <= m; pairs past R/2 are
+ * not turned and count as 1. This is B_{m-n} / (D/2) of "Base of RoPE bounds context length" (arXiv:2405.14591, eq. 6).
+ */
+double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key);
+
+/* The largest |relative position| on each axis between any query and any key n <= m, tokens. */
+void rs_encoding_reach(const rs_encoding *encoding, double reach[RS_AXES]);
+
+/* The view through which query m reads key n <= m. */
+size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key);
+
+/* ---- shared by kinds --------------------------------------------------------------------------------------------- */
+
+/* The kind that `logit_scale` chooses, or NULL. */
+const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
+
+/* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
+ * s = factor * max(L, L0) / L0 - (factor - 1). */
+double rs_scale_resolve(const rs_settings *settings, double length, double train_length);
+
+#endif

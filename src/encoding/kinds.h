@@ -1,0 +1,82 @@
+/* The kinds of each stage (one file each) and what several of them share. Private to the encoding layer. */
+#ifndef ROPESCOPE_ENCODING_KINDS_H
+#define ROPESCOPE_ENCODING_KINDS_H
+
+#include "ropescope/encoding.h"
+
+extern const rs_freq_kind rs_freq_default, rs_freq_linear, rs_freq_ntk, rs_freq_ntk_fixed, rs_freq_ntk_mixed,
+    rs_freq_ntk_by_parts, rs_freq_ntk_by_parts_v1, rs_freq_yarn, rs_freq_llama3, rs_freq_longrope, rs_freq_proportional;
+extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend;
+extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned;
+extern const rs_lscale_kind rs_lscale_log_n;
+extern const rs_bias_kind rs_bias_alibi;
+
+/* Parameters that belong to a stage rather than to one kind of it (params.c). */
+extern const rs_param rs_common_params[], rs_rotary_params[], rs_scale_params[];
+extern const size_t rs_common_param_count, rs_rotary_param_count, rs_scale_param_count;
+
+/* The parameter `temperature` of kinds that have an attention factor, for their list of parameters. */
+#define RS_TEMPERATURE_PARAM                                                                                           \
+  {                                                                                                                    \
+    .name = "temperature", .type = RS_CHOICE, .unit = "", .choices = "cos_sin|logits", .fallback = "cos_sin",          \
+    .summary = "where the attention factor g goes: times cos and sin, or g^2 times the logits (equal if every dim "    \
+               "turns)"                                                                                                \
+  }
+
+/* Puts the attention factor g where `temperature` says: on cos and sin, or squared on the logits. */
+void rs_place_factor(const rs_settings *settings, double g, rs_freq_out *out);
+
+/* omega[j] = theta^(-2j/dims) for j < pairs. */
+void rs_ladder(double theta, double dims, size_t pairs, double *omega);
+
+/* theta * s^(R/(R-2)): the base that leaves pair 0 and divides the last pair by s. RS_DOMAIN for R = 2. */
+rs_status rs_ntk_theta(const rs_freq_in *in, double *theta, rs_err *err);
+
+/* A ramp over pair indices: 0 up to `low`, 1 from `high`. */
+typedef struct rs_ramp {
+  double low, high;
+} rs_ramp;
+
+/* The ramp between the pairs that turn `fast` and `slow` times in `train_length` tokens, as the YaRN code has it:
+ * indices rounded outwards iff `truncate`, clamped to [0, R - 1]; equal ends are parted by 0.001. */
+rs_ramp rs_correction_ramp(const rs_freq_in *in, double fast, double slow, bool truncate);
+double rs_ramp_at(rs_ramp ramp, double pair);
+
+/* The parameters of the by-parts interpolation, for a kind's list of parameters. */
+#define RS_BY_PARTS_PARAMS                                                                                             \
+  {.name = "beta_fast",                                                                                                \
+   .type = RS_REAL,                                                                                                    \
+   .unit = "rotations",                                                                                                \
+   .min = 1e-6,                                                                                                        \
+   .max = 1e9,                                                                                                         \
+   .fallback = "32",                                                                                                   \
+   .summary = "pairs that turn more often than this in train_length keep their frequency"},                            \
+      {.name = "beta_slow",                                                                                            \
+       .type = RS_REAL,                                                                                                \
+       .unit = "rotations",                                                                                            \
+       .min = 1e-6,                                                                                                    \
+       .max = 1e9,                                                                                                     \
+       .fallback = "1",                                                                                                \
+       .summary = "pairs that turn less often than this are divided by s"},                                            \
+      {.name = "ramp",                                                                                                 \
+       .type = RS_CHOICE,                                                                                              \
+       .unit = "",                                                                                                     \
+       .choices = "hf|paper",                                                                                          \
+       .fallback = "hf",                                                                                               \
+       .summary = "between them, blend linearly in the pair index (hf: the code) or in the rotations (paper)"},        \
+  {                                                                                                                    \
+    .name = "truncate", .type = RS_BOOL, .unit = "", .fallback = "true",                                               \
+    .summary = "ramp hf: round its ends outwards to whole pairs (gpt-oss: false)"                                      \
+  }
+
+/* The by-parts interpolation: pairs that turn fast keep their frequency, slow ones are divided by s, those between are
+ * blended. */
+rs_status rs_by_parts_check(const rs_settings *settings, const rs_model *model, rs_err *err);
+void rs_by_parts_fill(const rs_freq_in *in, double *omega);
+
+/* Which axis each pair reads, by the `mrope_section` that was given, else the model's, else the method's default. *axes
+ * gets 1 (text) or RS_AXES. RS_INPUT when the sections do not sum to `pairs`. */
+rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint8_t *axis, size_t *axes,
+                       rs_err *err);
+
+#endif

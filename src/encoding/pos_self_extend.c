@@ -1,0 +1,82 @@
+/* Self-Extend: keys nearer than `window` keep their distance (view 0); farther ones are seen in groups, by floored
+ * positions (view 1), the query's shifted so that the two meet at the window. Jin et al., "LLM Maybe LongLM",
+ * arXiv:2401.01325, section 3.2 and its code. */
+#include "kinds.h"
+
+#include <math.h>
+
+enum { NEAR, GROUPED };
+
+static size_t window_of(const rs_encoding *encoding) {
+  const rs_value *window = rs_setting(&encoding->settings, "window");
+  return window->choice >= 0 ? (size_t)encoding->train_length / 4 : (size_t)window->number;
+}
+
+/* The largest relative position: the last query against the first key. */
+static double reach(size_t length, double window, double group) {
+  return floor((double)(length - 1) / group) + window - floor(window / group);
+}
+
+/* The smallest group that keeps every relative position below L0. */
+static rs_status auto_group(const rs_encoding *encoding, double window, double *group, rs_err *err) {
+  double room = encoding->train_length - window, beyond = (double)encoding->length - window;
+  if (room <= 0)
+    return rs_fail(err, RS_DOMAIN, "self_extend: window = %g leaves no room below train_length = %g", window,
+                   encoding->train_length);
+  *group = fmax(1, floor(beyond / room)); /* without the floors of reach(); they ask for a little more */
+  while (reach(encoding->length, window, *group) >= encoding->train_length) ++*group;
+  return RS_OK;
+}
+
+static rs_status fill(rs_encoding *encoding, rs_err *err) {
+  const rs_value *given = rs_setting(&encoding->settings, "group");
+  size_t window = window_of(encoding);
+  double group = given->number;
+  if (encoding->axes > 1) return rs_fail(err, RS_UNSUPPORTED, "self_extend is defined for text positions only");
+  if (given->choice >= 0) RS_TRY(auto_group(encoding, (double)window, &group, err));
+  double shift = (double)window - floor((double)window / group);
+  for (size_t i = 0; i < encoding->length; i++) {
+    encoding->pos_q[GROUPED][i] = floor(encoding->pos_q[GROUPED][i] / group) + shift;
+    encoding->pos_k[GROUPED][i] = floor(encoding->pos_k[GROUPED][i] / group);
+  }
+  return RS_OK;
+}
+
+static size_t segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
+  size_t window = window_of(encoding), near = query + 1 > window ? query + 1 - window : 0, count = 0;
+  if (near > 0) out[count++] = (rs_segment){0, near, GROUPED};
+  if (near < query + 1) out[count++] = (rs_segment){near, query + 1, NEAR};
+  return count;
+}
+
+static const rs_param params[] = {
+    {.name = "group",
+     .type = RS_INTEGER,
+     .unit = "tokens",
+     .choices = "auto",
+     .min = 1,
+     .max = 1e9,
+     .fallback = "auto",
+     .summary = "G, tokens that share a far position; auto: the smallest that stays inside train_length"},
+    {.name = "window",
+     .type = RS_INTEGER,
+     .unit = "tokens",
+     .choices = "auto",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "auto",
+     .summary =
+         "keys nearer than this keep their distance; auto: train_length / 4 (1024 for Llama-2, as in the paper)"},
+};
+
+const rs_pos_kind rs_pos_self_extend = {
+    .kind = {.name = "self_extend",
+             .summary = "near keys keep their distance, far ones are grouped",
+             .reference = "Self-Extend, arXiv:2401.01325, section 3.2",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .views = 2,
+    .fill = fill,
+    .segments = segments,
+};

@@ -1,0 +1,518 @@
+/* Errors, memory, growing text, numbers as text, parameters. */
+#include "../golden.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+Test(base, error__two_failures__first_wins) {
+  rs_err err = {0};
+  cr_assert_eq(rs_fail_on(&err, RS_DOMAIN, "factor", "is %d", 3), RS_DOMAIN);
+  cr_assert_eq(rs_fail(&err, RS_IO, "later"), RS_DOMAIN, "a later failure returns the first status");
+  cr_assert_eq(rs_fail_on(&err, RS_INPUT, "scale", "later"), RS_DOMAIN);
+  cr_assert_eq(err.status, RS_DOMAIN);
+  cr_assert_str_eq(err.subject, "factor");
+  cr_assert_str_eq(err.message, "is 3");
+  cr_assert_eq(rs_fail(NULL, RS_MEMORY, "nowhere"), RS_MEMORY, "a NULL error still gives the status");
+  rs_err plain = {0};
+  cr_assert_eq(rs_fail(&plain, RS_INPUT, "%s", "alone"), RS_INPUT);
+  cr_assert_str_eq(plain.subject, "");
+}
+
+Test(base, error__words_too_long__are_cut_and_terminated) {
+  char words[4096];
+  memset(words, 'x', sizeof words - 1);
+  words[sizeof words - 1] = '\0';
+  rs_err err = {0};
+  rs_fail_on(&err, RS_INPUT, words, "%s", words);
+  cr_assert_eq(strlen(err.subject), sizeof err.subject - 1);
+  cr_assert_eq(strlen(err.message), sizeof err.message - 1);
+}
+
+Test(base, status_name__each_status__is_its_word) {
+  static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal"};
+  for (size_t i = 0; i < RS_COUNT(names); i++) cr_assert_str_eq(rs_status_name((rs_status)i), names[i]);
+  cr_assert_str_eq(rs_status_name((rs_status)RS_COUNT(names)), "unknown");
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+Test(base, alloc__sizes__are_zeroed_or_fail_on_overflow) {
+  static const size_t impossible[][2] = {{SIZE_MAX, 2}, {SIZE_MAX / 2, 3}, {SIZE_MAX / 8 + 2, 8}, {1, SIZE_MAX}};
+  for (size_t i = 0; i < RS_COUNT(impossible); i++) {
+    rs_err err = {0};
+    cr_assert_null(rs_alloc(impossible[i][0], impossible[i][1], &err), "case %zu", i);
+    cr_assert_eq(err.status, RS_MEMORY);
+    cr_assert(strncmp(err.message, "out of memory: ", 15) == 0, "%s", err.message);
+  }
+  cr_assert_null(rs_alloc(SIZE_MAX, 2, NULL), "works without an error");
+  for (size_t count = 0; count < 100; count++) {
+    unsigned char *bytes = rs_alloc(count, 8, NULL);
+    cr_assert_not_null(bytes, "a count of %zu", count);
+    for (size_t i = 0; i < (count > 0 ? count : 1) * 8; i++) cr_assert_eq(bytes[i], 0);
+    free(bytes);
+  }
+}
+
+Test(base, grow__growing__keeps_zeroes_and_at_least_doubles) {
+  void *array = NULL;
+  size_t capacity = 0;
+  for (size_t needed = 1; needed < 5000; needed++) {
+    size_t before = capacity;
+    cr_assert_eq(rs_grow(&array, &capacity, needed, sizeof(uint32_t), NULL), RS_OK);
+    cr_assert_geq(capacity, needed);
+    cr_assert(capacity == before || capacity >= 2 * before, "%zu to %zu", before, capacity);
+    for (size_t i = before; i < capacity; i++) cr_assert_eq(((uint32_t *)array)[i], 0u, "element %zu", i);
+    ((uint32_t *)array)[needed - 1] = (uint32_t)needed;
+  }
+  for (size_t i = 0; i < 4999; i++) cr_assert_eq(((uint32_t *)array)[i], i + 1);
+  void *unchanged = array;
+  size_t same = capacity;
+  rs_err err = {0};
+  cr_assert_eq(rs_grow(&array, &capacity, SIZE_MAX / 2, sizeof(uint32_t), &err), RS_MEMORY);
+  cr_assert(array == unchanged && capacity == same && err.status == RS_MEMORY);
+  free(array);
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+Test(base, text__additions__stand_in_order) {
+  rs_text text = {0};
+  cr_assert_str_eq(rs_text_string(&text), "");
+  rs_text_puts(&text, "");
+  rs_text_add(&text, "abcdef", 3);
+  rs_text_printf(&text, "-%d-%s", 42, "x");
+  rs_text_number(&text, 0.1);
+  rs_text_number(&text, -0.0);
+  cr_assert_str_eq(rs_text_string(&text), "abc-42-x0.10");
+  cr_assert_eq(text.length, strlen("abc-42-x0.10"));
+  for (size_t i = 0; i < 10000; i++) rs_text_printf(&text, "%zu,", i % 10);
+  cr_assert_eq(text.length, strlen("abc-42-x0.10") + 20000);
+  cr_assert_eq(strlen(text.data), text.length);
+  cr_assert_eq(rs_text_check(&text, NULL), RS_OK);
+  rs_text_clear(&text);
+  cr_assert(text.data == NULL && text.length == 0 && text.capacity == 0);
+  char *copy = rs_strdup("copied", NULL);
+  cr_assert_str_eq(copy, "copied");
+  free(copy);
+}
+
+Test(base, text__failed_addition__stops_all_later_ones) {
+  rs_text text = {0};
+  rs_text_puts(&text, "kept");
+  rs_text_add(&text, "", SIZE_MAX / 2);
+  cr_assert(text.failed);
+  rs_text_puts(&text, "lost");
+  rs_text_printf(&text, "%d", 1);
+  rs_text_number(&text, 1);
+  cr_assert_str_eq(rs_text_string(&text), "kept");
+  rs_err err = {0};
+  cr_assert_eq(rs_text_check(&text, &err), RS_MEMORY);
+  cr_assert_str_eq(err.message, "out of memory for text");
+  rs_text_clear(&text);
+}
+
+Test(base, suggest__slips_of_the_pen__find_the_nearest) {
+  static const char *const known[] = {"rope", "yarn", "ntk", "ntk_by_parts", "beta_fast", "beta_slow", "longrope"};
+  static const struct {
+    const char *word, *expected;
+  } cases[] = {
+      {"yran", "yarn"},           /* neighbours swapped: one edit */
+      {"yar", "yarn"},            /* one missing */
+      {"yarnn", "yarn"},          /* five letters: one edit */
+      {"YaRN", "yarn"},           /* case folded */
+      {"beta-fast", "beta_fast"}, /* '-' as '_' */
+      {"beta_fats", "beta_fast"},
+      {"beta_slwo", "beta_slow"},
+      {"ntk-by-part", "ntk_by_parts"},
+      {"long_rope", "longrope"},
+      {"yxrx", NULL}, /* two edits of four letters */
+      {"ropeyarn", NULL},
+      {"", NULL},
+      {"x", NULL},
+      {"bexx_faxx", NULL},        /* four edits of nine letters */
+      {"bexx_fasx", "beta_fast"}, /* three of nine */
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    const char *got = rs_suggest(cases[i].word, known, RS_COUNT(known));
+    bool same =
+        got == NULL || cases[i].expected == NULL ? got == cases[i].expected : strcmp(got, cases[i].expected) == 0;
+    cr_assert(same, "%s: got %s", cases[i].word, got != NULL ? got : "nothing");
+  }
+  char longest[200];
+  memset(longest, 'a', sizeof longest - 1);
+  longest[sizeof longest - 1] = '\0';
+  const char *const odd[] = {longest, "aaaa"};
+  cr_assert_null(rs_suggest(longest, odd, 2), "words beyond every name have no neighbour");
+  cr_assert_str_eq(rs_suggest("aaab", odd, 2), "aaaa", "candidates beyond every name are passed over");
+}
+
+/* ---- numbers as text --------------------------------------------------------------------------------------------- */
+
+Test(base, number_format__known_values__are_short) {
+  static const struct {
+    double value;
+    const char *text;
+  } cases[] = {
+      {0.1, "0.1"},
+      {0, "0"},
+      {-0.0, "0"},
+      {1, "1"},
+      {-2.5, "-2.5"},
+      {1e300, "1e+300"},
+      {4096, "4096"},
+      {1.0 / 3, "0.3333333333333333"},
+      {0.1 + 0.2, "0.30000000000000004"},
+      {NAN, "nan"},
+      {INFINITY, "inf"},
+      {-INFINITY, "-inf"},
+      {5e-324, "5e-324"},
+      {1e-310, "1e-310"},
+      {1.7976931348623157e308, "1.7976931348623157e+308"},
+      {1e5, "100000"},
+      {2.2250738585072014e-308, "2.2250738585072014e-308"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char text[RS_NUMBER_CHARS];
+    size_t length = rs_number_format(cases[i].value, text);
+    cr_assert_str_eq(text, cases[i].text, "got %s, expected %s", text, cases[i].text);
+    cr_assert_eq(length, strlen(text));
+  }
+}
+
+/* Significant digits of a decimal: those between its first and its last digit that is not 0. */
+static int significant_digits(const char *text) {
+  int seen = 0, until_last = 0;
+  for (; *text != '\0' && *text != 'e'; text++) {
+    if (*text < '0' || *text > '9') continue;
+    if (seen > 0 || *text != '0') seen++;
+    if (*text != '0') until_last = seen;
+  }
+  return until_last;
+}
+
+/* A finite double: all bit patterns alike, or a decimal of a few digits, or a subnormal. */
+static double draw_double(uint64_t *state, size_t turn) {
+  uint64_t bits = draw_bits(state);
+  if (turn % 3 == 1) return (double)(int64_t)(bits % 20001) * pow(10, (double)(bits >> 32) / 0x1p32 * 20 - 10);
+  if (turn % 3 == 2) bits &= 0x800fffffffffffffu;
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return isfinite(value) ? value : 1;
+}
+
+/* Prints `value`, reads it back, and tries one digit less. */
+static void check_shortest(double value) {
+  char text[RS_NUMBER_CHARS], shorter[64];
+  double back = NAN;
+  size_t length = rs_number_format(value, text);
+  cr_assert(length < RS_NUMBER_CHARS && length == strlen(text), "%a", value);
+  cr_assert(rs_number_read(text, &back) && back == value, "%a printed as %s reads back as %a", value, text, back);
+  cr_assert_eq(strtod(text, NULL), value, "%a printed as %s", value, text);
+  int digits = significant_digits(text);
+  if (digits < 2) return;
+  snprintf(shorter, sizeof shorter, "%.*e", digits - 2, value);
+  cr_assert_neq(strtod(shorter, NULL), value, "%a printed as %s, where %s would do", value, text, shorter);
+}
+
+Test(base, number_format__random_doubles__shortest_that_reads_back) {
+  uint64_t state = 1;
+  for (size_t i = 0; i < 100000; i++) check_shortest(draw_double(&state, i));
+}
+
+/* A locale whose only peculiarity is its decimal comma, in glibc's binary form (locale/loadlocale.c): magic, number of
+ * fields, their offsets, then decimal point, thousands separator, grouping, both as wide characters, character set. */
+static void write_comma_locale(const char *path) {
+  struct {
+    uint32_t magic, count, offset[6];
+    char point[4], separator[4], grouping[4];
+    uint32_t wide_point, wide_separator;
+    char charset[8];
+  } data = {0x20031115u ^ LC_NUMERIC, 6, {32, 36, 40, 44, 48, 52}, ",", "", "\177", ',', 0, "UTF-8"};
+  FILE *file = fopen(path, "wb");
+  cr_assert_not_null(file, "%s: %s", path, strerror(errno));
+  cr_assert_eq(fwrite(&data, sizeof data, 1, file), 1u);
+  fclose(file);
+}
+
+/* Puts a written locale where LOCPATH leads, for as long as it takes to load it. */
+static void load_comma_locale(void) {
+  char folder[] = "/tmp/ropescope-locale-XXXXXX", inner[64], path[128];
+  cr_assert_not_null(mkdtemp(folder), "%s: %s", folder, strerror(errno));
+  snprintf(inner, sizeof inner, "%s/xx_XX", folder);
+  snprintf(path, sizeof path, "%s/LC_NUMERIC", inner);
+  mkdir(inner, 0700);
+  write_comma_locale(path);
+  setenv("LOCPATH", folder, 1);
+  setlocale(LC_NUMERIC, "xx_XX");
+  unlink(path);
+  rmdir(inner);
+  rmdir(folder);
+}
+
+/* Switches the process to a locale with a decimal comma; false where there is no way to get one. */
+static bool enter_comma_locale(void) {
+  static const char *const installed[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+  bool entered = false;
+  for (size_t i = 0; i < RS_COUNT(installed) && !entered; i++) entered = setlocale(LC_ALL, installed[i]) != NULL;
+  if (!entered) load_comma_locale();
+  char text[8];
+  snprintf(text, sizeof text, "%.1f", 0.5);
+  return strcmp(text, "0,5") == 0;
+}
+
+Test(base, numbers__comma_locale__keep_their_point) {
+  if (!enter_comma_locale()) cr_skip("no locale with a decimal comma can be had here");
+  char text[RS_NUMBER_CHARS];
+  double value = NAN;
+  rs_number_format(1.5, text);
+  cr_assert_str_eq(text, "1.5");
+  cr_assert(rs_number_read("2.25", &value) && value == 2.25, "read %g", value);
+  cr_assert_not(rs_number_read("2,25", &value));
+  cr_assert_eq(rs_number_parse("-1e-3", &value, NULL), RS_OK);
+  cr_assert_eq(value, -1e-3);
+  cr_assert_eq(rs_number_parse("1,5", &value, NULL), RS_INPUT);
+  snprintf(text, sizeof text, "%.1f", 0.5);
+  cr_assert_str_eq(text, "0,5", "the caller's locale is left as it was");
+}
+
+Test(base, number_parse__bad_text__says_why) {
+  static const char nan_words[] = "is not a number (NaN is never accepted)", finite[] = "is not finite";
+  static const char hex[] = "must be a decimal number (hexadecimal is not accepted)", plain[] = "must be a number";
+  static const char octal[] = "has a leading zero, which some readers take as octal (write it without)";
+  static const char comma[] = "has a comma (write decimals with '.', thousands bare)";
+  static const char underscore[] = "has an underscore (write the digits without)";
+  static const char large[] = "is too large (the largest double is 1.8e308)";
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"nan", nan_words}, {".NaN", nan_words}, {"-nan", nan_words}, {"inf", finite},     {"-.inf", finite},
+      {"+.Inf", finite},  {"0x10", hex},       {"-0X1p3", hex},     {"010", octal},      {"-007", octal},
+      {"0o17", octal},    {"00.5", octal},     {"1,5", comma},      {"1,000.5", comma},  {"1_000", underscore},
+      {"1e999", large},   {"-1e999", large},   {"", plain},         {"-", plain},        {".", plain},
+      {"abc", plain},     {" 1", plain},       {"1 ", plain},       {"1x", plain},       {"1e", plain},
+      {"1.2.3", plain},   {"--1", plain},      {"+-1", plain},      {"infinity", plain}, {"- 1", plain},
+      {"1e5e5", plain},   {"0b1", plain},      {"\t1", plain},      {"nan(1)", plain},   {"e5", plain},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_err err = {0};
+    double value;
+    cr_assert_eq(rs_number_parse(cases[i].text, &value, &err), RS_INPUT, "\"%s\" was accepted", cases[i].text);
+    cr_assert_str_eq(err.message, cases[i].message, "\"%s\": %s", cases[i].text, err.message);
+  }
+}
+
+Test(base, number_parse__good_text__gives_its_value) {
+  static const struct {
+    const char *text;
+    double value;
+  } cases[] = {{"0", 0},           {"-0", 0},          {"+5", 5},
+               {".5", .5},         {"-.5", -.5},       {"5.", 5},
+               {"0.5", .5},        {"0e5", 0},         {"1e3", 1000},
+               {"1E-3", 1e-3},     {"10", 10},         {"1e308", 1e308},
+               {"1e-300", 1e-300}, {"5e-324", 5e-324}, {"123456789012345678", 123456789012345678.0}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    double value = NAN;
+    rs_err err = {0};
+    cr_assert_eq(rs_number_parse(cases[i].text, &value, &err), RS_OK, "%s: %s", cases[i].text, err.message);
+    cr_assert_eq(value, cases[i].value, "%s: got %.17g", cases[i].text, value);
+  }
+}
+
+Test(base, number_read__what_format_prints__is_read) {
+  double value = 0;
+  cr_assert(rs_number_read("nan", &value) && isnan(value));
+  cr_assert(rs_number_read("-inf", &value) && value == -INFINITY);
+  static const char *const bad[] = {"", " 1", "1 ", "1,5", "x", "1;"};
+  for (size_t i = 0; i < RS_COUNT(bad); i++) cr_assert_not(rs_number_read(bad[i], &value), "\"%s\"", bad[i]);
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static const rs_param real = {.name = "real", .type = RS_REAL, .min = -1, .max = 2.5};
+static const rs_param positive = {.name = "positive", .type = RS_REAL, .min = 0, .max = INFINITY};
+static const rs_param whole = {.name = "whole", .type = RS_INTEGER, .min = 1, .max = 1e9, .fallback = "4k"};
+static const rs_param anywhole = {.name = "anywhole", .type = RS_INTEGER, .min = -1e300, .max = 1e300};
+static const rs_param truth = {.name = "truth", .type = RS_BOOL, .fallback = "true"};
+static const rs_param word = {.name = "word", .type = RS_CHOICE, .choices = "hf|paper|paper_2", .fallback = "paper"};
+static const rs_param rule = {.name = "rule", .type = RS_REAL, .choices = "fixed|auto|dynamic", .min = .5, .max = 8};
+static const rs_param list = {.name = "list", .type = RS_REALS, .choices = "none|equal", .min = 0, .max = 32};
+static const rs_param bare = {.name = "bare", .type = RS_REALS, .min = 0, .max = 32};
+
+Test(base, value_parse__every_type__gives_the_value) {
+  static const struct {
+    const rs_param *param;
+    const char *text;
+    double number; /* NaN: none */
+    int choice;
+    const char *written;
+  } cases[] = {
+      {&real, "-1", -1, -1, "-1"},
+      {&real, "2.5", 2.5, -1, "2.5"},
+      {&positive, "1e300", 1e300, -1, "1e+300"},
+      {&whole, "1", 1, -1, "1"},
+      {&whole, "4k", 4096, -1, "4096"},
+      {&whole, "4K", 4096, -1, "4096"},
+      {&whole, "1M", 1048576, -1, "1048576"},
+      {&whole, "1.5k", 1536, -1, "1536"},
+      {&whole, "1e3", 1000, -1, "1000"},
+      {&whole, "1000000000", 1e9, -1, "1000000000"},
+      {&anywhole, "9007199254740992", 9007199254740992.0, -1, "9007199254740992"},
+      {&anywhole, "-4k", -4096, -1, "-4096"},
+      {&truth, "true", 1, -1, "true"},
+      {&truth, "false", 0, -1, "false"},
+      {&word, "hf", NAN, 0, "hf"},
+      {&word, "paper", NAN, 1, "paper"},
+      {&word, "paper_2", NAN, 2, "paper_2"},
+      {&rule, "fixed", NAN, 0, "fixed"},
+      {&rule, "dynamic", NAN, 2, "dynamic"},
+      {&rule, "8", 8, -1, "8"},
+      {&list, "equal", NAN, 1, "equal"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_value value;
+    rs_err err = {0};
+    rs_text text = {0};
+    cr_assert_eq(rs_value_parse(cases[i].param, cases[i].text, &value, &err), RS_OK, "%s %s: %s", cases[i].param->name,
+                 cases[i].text, err.message);
+    cr_assert(value.set && !value.given && value.list == NULL, "%s %s", cases[i].param->name, cases[i].text);
+    cr_assert_eq(value.choice, cases[i].choice, "%s %s: choice %d", cases[i].param->name, cases[i].text, value.choice);
+    cr_assert(isnan(cases[i].number) ? isnan(value.number) : value.number == cases[i].number, "%s %s: got %g",
+              cases[i].param->name, cases[i].text, value.number);
+    rs_value_write(cases[i].param, &value, &text);
+    cr_assert_str_eq(rs_text_string(&text), cases[i].written, "%s", rs_text_string(&text));
+    rs_text_clear(&text);
+    rs_value_clear(&value);
+  }
+}
+
+Test(base, value_parse__bad_text__says_why_and_leaves_it_unset) {
+  static const struct {
+    const rs_param *param;
+    const char *text, *message;
+  } cases[] = {
+      {&real, "3", "must be from -1 to 2.5"},
+      {&real, "-1.0000001", "must be from -1 to 2.5"},
+      {&real, "4k", "must be a number"},
+      {&real, "auto", "must be a number"},
+      {&real, "1,5", "has a comma (write decimals with '.', thousands bare)"},
+      {&positive, "-1", "must be at least 0"},
+      {&whole, "0", "must be from 1 to 1000000000"},
+      {&whole, "1.5", "must be a whole number"},
+      {&whole, "0.3k", "must be a whole number"},
+      {&whole, "k", "must be a number"},
+      {&whole, "4kk", "must be a number"},
+      {&whole, "4G", "must be a number"},
+      {&whole, "4 k", "must be a number"},
+      {&whole, "040k", "has a leading zero, which some readers take as octal (write it without)"},
+      {&anywhole, "9007199254740994", "is too large (at most 2^53)"},
+      {&anywhole, "-1e17", "is too large (at most 2^53)"},
+      {&anywhole, "1e305M", "is too large (at most 2^53)"},
+      {&whole, "1.0000000000000000000000000000000000000000000000000000000000000xyz", "must be a number"},
+      {&truth, "yes", "must be true or false"},
+      {&truth, "1", "must be true or false"},
+      {&truth, "True", "must be true or false"},
+      {&word, "papr", "must be one of hf, paper, paper_2 (did you mean paper?)"},
+      {&word, "hf|paper", "must be one of hf, paper, paper_2"},
+      {&word, "", "must be one of hf, paper, paper_2"},
+      {&word, "1", "must be one of hf, paper, paper_2"},
+      {&rule, "dynamik", "must be one of fixed, auto, dynamic, or a number (did you mean dynamic?)"},
+      {&rule, "zzz", "must be one of fixed, auto, dynamic, or a number"},
+      {&rule, "9", "must be from 0.5 to 8"},
+      {&rule, "", "must be a number"},
+      {&list, "equl", "must be one of none, equal, or a list of numbers (did you mean equal?)"},
+      {&list, "16", "must be a list of numbers, like [1, 2]"},
+      {&bare, "equal", "must be a list of numbers, like [1, 2]"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_value value;
+    rs_err err = {0};
+    cr_assert_eq(rs_value_parse(cases[i].param, cases[i].text, &value, &err), RS_INPUT, "%s: %s was accepted",
+                 cases[i].param->name, cases[i].text);
+    cr_assert_str_eq(err.message, cases[i].message, "%s: %s: %s", cases[i].param->name, cases[i].text, err.message);
+    cr_assert(!value.set && value.choice == -1 && isnan(value.number), "%s: %s left a value", cases[i].param->name,
+              cases[i].text);
+  }
+}
+
+Test(base, value_list__lists__are_checked_copied_and_written) {
+  double numbers[] = {16, 24.5, 0};
+  rs_value value;
+  rs_text text = {0};
+  cr_assert_eq(rs_value_list(&list, numbers, 3, &value, NULL), RS_OK);
+  numbers[0] = 99;
+  cr_assert(value.set && value.count == 3 && value.choice == -1 && value.list[0] == 16, "the list is copied");
+  rs_value_write(&list, &value, &text);
+  cr_assert_str_eq(rs_text_string(&text), "[16, 24.5, 0]");
+  rs_text_clear(&text);
+  rs_value_clear(&value);
+  cr_assert(!value.set && value.list == NULL && value.count == 0);
+  rs_value_write(&list, &value, &text);
+  cr_assert_str_eq(rs_text_string(&text), "none", "an unset value");
+  rs_text_clear(&text);
+  static const struct {
+    const rs_param *param;
+    double first;
+    size_t count;
+    const char *message;
+  } bad[] = {{&list, 0, 0, "is an empty list"},
+             {&list, 33, 1, "must be from 0 to 32"},
+             {&list, NAN, 1, "must be from 0 to 32"},
+             {&real, 1, 1, "takes one value, not a list"},
+             {&word, 1, 1, "takes one value, not a list"}};
+  for (size_t i = 0; i < RS_COUNT(bad); i++) {
+    rs_err err = {0};
+    cr_assert_eq(rs_value_list(bad[i].param, &bad[i].first, bad[i].count, &value, &err), RS_INPUT, "case %zu", i);
+    cr_assert_str_eq(err.message, bad[i].message);
+    cr_assert(!value.set && value.list == NULL);
+  }
+}
+
+Test(base, settings__defaults__stand_until_set) {
+  const rs_param *const params[] = {&real, &whole, &truth, &word, &list};
+  rs_settings settings;
+  rs_err err = {0};
+  cr_assert_eq(rs_settings_init(&settings, params, RS_COUNT(params), &err), RS_OK, "%s", err.message);
+  for (size_t i = 0; i < RS_COUNT(params); i++) {
+    cr_assert_eq(rs_settings_find(&settings, params[i]->name), (int)i);
+    cr_assert_eq(rs_setting(&settings, params[i]->name)->set, params[i]->fallback != NULL, "%s", params[i]->name);
+    cr_assert_not(rs_setting(&settings, params[i]->name)->given);
+  }
+  cr_assert_eq(rs_settings_find(&settings, "wor"), -1);
+  cr_assert(isnan(rs_setting_number(&settings, "real")) && rs_setting_number(&settings, "whole") == 4096);
+  cr_assert(rs_setting_true(&settings, "truth") && !rs_setting_true(&settings, "real"));
+  cr_assert(rs_setting_choice(&settings, "word") == 1 && rs_setting_choice(&settings, "list") == -1);
+  const rs_value *missing = rs_setting(&settings, "missing");
+  cr_assert(missing != NULL && !missing->set && missing->choice == -1 && isnan(missing->number));
+  cr_assert(isnan(rs_setting_number(&settings, "missing")) && !rs_setting_true(&settings, "missing"));
+  rs_settings_clear(&settings);
+  cr_assert(settings.values == NULL && settings.count == 0);
+}
+
+Test(base, settings__bad_default__is_an_internal_error) {
+  const rs_param broken = {.name = "broken", .type = RS_INTEGER, .min = 1, .max = 2, .fallback = "3"};
+  const rs_param *const params[] = {&whole, &broken};
+  rs_settings settings;
+  rs_err err = {0};
+  cr_assert_eq(rs_settings_init(&settings, params, 2, &err), RS_INTERNAL);
+  cr_assert_str_eq(err.message, "default of broken: must be from 1 to 2");
+  cr_assert(settings.values == NULL && settings.count == 0, "a failure leaves nothing to clear");
+}
+
+Test(base, settings__copy__shares_nothing) {
+  const rs_param *const params[] = {&list, &whole};
+  const double numbers[] = {1, 2};
+  rs_settings settings, copy;
+  cr_assert_eq(rs_settings_init(&settings, params, 2, NULL), RS_OK);
+  cr_assert_eq(rs_value_list(&list, numbers, 2, &settings.values[0], NULL), RS_OK);
+  cr_assert_eq(rs_settings_copy(&copy, &settings, NULL), RS_OK);
+  cr_assert_neq(copy.values[0].list, settings.values[0].list);
+  settings.values[0].list[1] = 9;
+  rs_settings_clear(&settings);
+  cr_assert(copy.values[0].list[0] == 1 && copy.values[0].list[1] == 2 && copy.values[0].count == 2);
+  cr_assert_eq(rs_setting_number(&copy, "whole"), 4096.0);
+  rs_settings_clear(&copy);
+}

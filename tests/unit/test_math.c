@@ -1,0 +1,390 @@
+/* Random numbers, float formats, angles, sums, edges and projections, each against an independent way to the same
+ * result. */
+#include "../golden.h"
+#include "ropescope/math.h"
+
+#include <float.h>
+
+/* ---- random numbers: Philox4x64-10 written out anew from the paper ------------------------------------------------
+ */
+
+__extension__ typedef unsigned __int128 wide_word;
+
+static uint64_t high_word(uint64_t a, uint64_t b) {
+  return (uint64_t)(((wide_word)a * b) >> 64);
+}
+
+/* Salmon et al., SC 2011, section 3.3: ten rounds, the key bumped by Weyl constants between them. */
+static void philox(const uint64_t in[4], const uint64_t key[2], uint64_t out[4]) {
+  static const uint64_t multiplier[2] = {0xd2e7470ee14c6c93u, 0xca5a826395121157u};
+  static const uint64_t weyl[2] = {0x9e3779b97f4a7c15u, 0xbb67ae8584caa73bu};
+  uint64_t c[4] = {in[0], in[1], in[2], in[3]}, k[2] = {key[0], key[1]};
+  for (int round = 0; round < 10; round++) {
+    uint64_t next[4] = {high_word(multiplier[1], c[2]) ^ c[1] ^ k[0], multiplier[1] * c[2],
+                        high_word(multiplier[0], c[0]) ^ c[3] ^ k[1], multiplier[0] * c[0]};
+    memcpy(c, next, sizeof c);
+    for (int i = 0; i < 2; i++) k[i] += weyl[i];
+  }
+  memcpy(out, c, sizeof c);
+}
+
+/* The published known answers (Random123 1.14, tests/kat_vectors, "philox4x64 10"). */
+Test(math, philox__known_answers__oracle_agrees) {
+  static const struct {
+    uint64_t counter[4], key[2], expected[4];
+  } cases[] = {
+      {{0, 0, 0, 0}, {0, 0}, {0x16554d9eca36314cu, 0xdb20fe9d672d0fdcu, 0xd7e772cee186176bu, 0x7e68b68aec7ba23bu}},
+      {{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX},
+       {UINT64_MAX, UINT64_MAX},
+       {0x87b092c3013fe90bu, 0x438c3c67be8d0224u, 0x9cc7d7c69cd777b6u, 0xa09caebf594f0ba0u}},
+      {{0x243f6a8885a308d3u, 0x13198a2e03707344u, 0xa4093822299f31d0u, 0x082efa98ec4e6c89u},
+       {0x452821e638d01377u, 0xbe5466cf34e90c6cu},
+       {0xa528f45403e61d95u, 0x38c72dbd566e9788u, 0xa5a1610e72fd18b5u, 0x57bd43b5e52b7fe6u}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    uint64_t got[4];
+    philox(cases[i].counter, cases[i].key, got);
+    for (size_t w = 0; w < 4; w++)
+      cr_assert_eq(got[w], cases[i].expected[w], "case %zu word %zu: got %016lx", i, w, (unsigned long)got[w]);
+  }
+  rs_stream zero = {0};
+  for (size_t w = 0; w < 4; w++)
+    cr_assert_eq(rs_uniform(zero, w), (double)(cases[0].expected[w] >> 11) / 9007199254740992.0, "word %zu", w);
+}
+
+/* The four words behind elements 4 * block ... of a stream, as random.c documents its counter and key. */
+static void words_of(rs_stream stream, uint64_t block, uint64_t out[4]) {
+  const uint64_t counter[4] = {block, stream.head, stream.purpose, 0}, key[2] = {stream.seed, 0};
+  philox(counter, key, out);
+}
+
+static rs_stream draw_stream(uint64_t *state) {
+  return (rs_stream){draw_bits(state), (uint32_t)draw_bits(state), (uint32_t)draw_bits(state)};
+}
+
+static long double unit(uint64_t word) {
+  return (long double)(word >> 11) / 9007199254740992.0L;
+}
+
+Test(math, streams__random_ones__are_philox_and_box_muller) {
+  uint64_t state = 2;
+  const long double turn = 2 * acosl(-1);
+  for (size_t i = 0; i < 2000; i++) {
+    rs_stream stream = draw_stream(&state);
+    uint64_t block = draw_bits(&state) >> (2 + i % 60), words[4];
+    double got[4];
+    words_of(stream, block, words);
+    rs_gaussian_fill(stream, 4 * block, 4, got);
+    for (size_t w = 0; w < 4; w++) {
+      cr_assert_eq(rs_uniform(stream, 4 * block + w), (double)unit(words[w]), "uniform %zu of turn %zu", w, i);
+      long double radius = sqrtl(-2 * logl(1 - unit(words[w & 2]))), angle = turn * unit(words[w | 1]);
+      double expected = (double)(radius * (w & 1 ? sinl(angle) : cosl(angle)));
+      cr_assert(close_to(got[w], expected, 0, 1e-14), "gaussian %zu of turn %zu: got %.17g, expected %.17g", w, i,
+                got[w], expected);
+    }
+  }
+}
+
+Test(math, gaussian_fill__any_cut__gives_the_same_numbers) {
+  enum { COUNT = 257 };
+  rs_stream stream = {.seed = 7, .purpose = 3, .head = 1};
+  double whole[COUNT], part[COUNT + 2];
+  rs_gaussian_fill(stream, 0, COUNT, whole);
+  for (size_t first = 0; first < 20; first++)
+    for (size_t count = 0; first + count <= COUNT; count += 1 + count / 5) {
+      part[0] = part[count + 1] = 123;
+      rs_gaussian_fill(stream, first, count, part + 1);
+      cr_assert_arr_eq(part + 1, whole + first, count * sizeof *part, "from %zu, %zu numbers", first, count);
+      cr_assert(part[0] == 123 && part[count + 1] == 123, "wrote outside its %zu numbers", count);
+    }
+}
+
+/* Mean, variance, skewness and excess kurtosis within five standard errors, neighbours and streams uncorrelated. */
+Test(math, gaussian_fill__million_numbers__have_normal_moments) {
+  enum { COUNT = 1 << 20 };
+  double *x = malloc(COUNT * sizeof *x), *other = malloc(COUNT * sizeof *other);
+  rs_gaussian_fill((rs_stream){.seed = 1}, 0, COUNT, x);
+  rs_gaussian_fill((rs_stream){.seed = 1, .head = 1}, 0, COUNT, other);
+  double power[5] = {0}, neighbours = 0, across = 0, beyond = 0, root = sqrt(COUNT);
+  for (size_t i = 0; i < COUNT; i++) {
+    for (int p = 1; p <= 4; p++) power[p] += pow(x[i], p) / COUNT;
+    neighbours += x[i] * x[(i + 1) % COUNT] / COUNT;
+    across += x[i] * other[i] / COUNT;
+    beyond += fabs(x[i]) > 1.959963984540054; /* 5 % */
+  }
+  cr_assert_lt(fabs(power[1]) * root, 5, "mean %g", power[1]);
+  cr_assert_lt(fabs(power[2] - 1) * root, 5 * sqrt(2), "variance %g", power[2]);
+  cr_assert_lt(fabs(power[3]) * root, 5 * sqrt(15), "third moment %g", power[3]);
+  cr_assert_lt(fabs(power[4] - 3) * root, 5 * sqrt(96), "fourth moment %g", power[4]);
+  cr_assert_lt(fabs(neighbours) * root, 5, "correlation of neighbours %g", neighbours);
+  cr_assert_lt(fabs(across) * root, 5, "correlation of heads %g", across);
+  cr_assert_lt(fabs(beyond / COUNT - 0.05) * root, 5 * sqrt(0.05 * 0.95), "share in the tails %g", beyond / COUNT);
+  free(other);
+  free(x);
+}
+
+/* ---- float formats ------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t bits_of(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* A double near what a short format can hold: any float, a tie between two, a hair beside it, or any double. */
+static double draw_near(uint64_t *state, size_t turn, int dropped_bits) {
+  uint32_t code = (uint32_t)draw_bits(state);
+  if (turn % 5 == 1) code &= 0x807fffffu;                       /* subnormal in binary32 and bfloat16 */
+  if (turn % 5 == 2) code = (code & 0x83ffffffu) + 0x33000000u; /* about binary16's subnormals */
+  if (turn % 5 == 3) code = (code & 0x80ffffffu) + 0x47000000u; /* about binary16's largest */
+  code = (code >> dropped_bits << dropped_bits) | (turn % 2 ? 1u << (dropped_bits - 1) : 0);
+  float near;
+  memcpy(&near, &code, sizeof near);
+  double value = near;
+  if (turn % 7 == 3) value = nextafter(value, INFINITY);
+  if (turn % 7 == 4) value = nextafter(value, -INFINITY);
+  if (turn % 7 == 5) value *= 1 + draw_real(state, -1e-3, 1e-3);
+  return isfinite(value) ? value : 1;
+}
+
+/* The number behind a positive 16-bit float: `bits` of mantissa, and `least`, the exponent of its smallest step. Its
+ * infinity comes out as the power of two that would follow the largest number. */
+static double decode(uint32_t code, int bits, int least) {
+  uint32_t exponent = code >> bits, mantissa = code & ((1u << bits) - 1);
+  return exponent == 0 ? ldexp(mantissa, least) : ldexp(mantissa + (1u << bits), (int)exponent - 1 + least);
+}
+
+/* The nearest of all 16-bit codes, found by bisection; of two equally near the even one. */
+static double nearest_code(double value, int bits, int least) {
+  uint32_t infinity = ((1u << (15 - bits)) - 1) << bits, low = 0, high = infinity;
+  double size = fmin(fabs(value), decode(infinity, bits, least));
+  while (high - low > 1) {
+    uint32_t middle = (low + high) / 2;
+    *(decode(middle, bits, least) <= size ? &low : &high) = middle;
+  }
+  double below = size - decode(low, bits, least), above = decode(high, bits, least) - size;
+  uint32_t nearest = above < below || (above == below && high % 2 == 0) ? high : low;
+  return copysign(nearest == infinity ? INFINITY : decode(nearest, bits, least), value);
+}
+
+static double expected_round(rs_format format, double value) {
+  switch (format) {
+  case RS_F32: return (double)(float)value;
+  case RS_F16: return nearest_code(value, 10, -24);
+  case RS_BF16: return nearest_code(value, 7, -133);
+  default: return value;
+  }
+}
+
+static const char *const format_names[] = {"f64", "f32", "bf16", "f16"};
+
+static void check_round(rs_format format, double value) {
+  double got = rs_round(format, value), expected = expected_round(format, value);
+  cr_assert_eq(bits_of(got), bits_of(expected), "%s of %a: got %a, expected %a", format_names[format], value, got,
+               expected);
+}
+
+Test(math, round__edges__ties_to_even_subnormals_and_infinities) {
+  static const double edges[] = {
+      0,           0x1p-149,       0x1p-150,        0x1.8p-150,
+      0x1.8p-149,  0x1p-151,       0x1.fffffep-127, 0x1.ffffffp-127,
+      0x1p-126,    0x1p-133,       0x1p-134,        0x1.8p-134,
+      0x1.8p-133,  0x1p-24,        0x1p-25,         0x1.8p-25,
+      0x1.8p-24,   0x1p-14,        0x1.ffcp-15,     0x1.ffep-15,
+      65504,       65519.999,      65520,           65536,
+      1e300,       0x1p-1074,      0x1.fffffefp127, 0x1.ffffffp127,
+      0x1.fep127,  0x1.feffffp127, 0x1.ffp127,      0x1.fffffep127,
+      1 + 0x1p-8,  1 + 0x1.8p-7,   1 + 0x1p-11,     1 + 0x1.8p-10,
+      1 + 0x1p-24, 1 + 0x1.8p-23,  DBL_MAX,         257,
+      256.5,       2049,           16777217,        0.1,
+  };
+  for (size_t i = 0; i < RS_COUNT(edges); i++)
+    for (rs_format format = RS_F64; format <= RS_F16; format++)
+      for (int side = -1; side <= 1; side++) {
+        double value = side == 0 ? edges[i] : nextafter(edges[i], side * INFINITY);
+        if (!isfinite(value)) continue;
+        check_round(format, value);
+        check_round(format, -value);
+      }
+  for (rs_format format = RS_F64; format <= RS_F16; format++) {
+    cr_assert(isnan(rs_round(format, NAN)));
+    cr_assert_eq(rs_round(format, INFINITY), INFINITY);
+    cr_assert_eq(rs_round(format, -INFINITY), -INFINITY);
+  }
+  cr_assert_eq(rs_round(RS_BF16, 257), 256, "bfloat16 loses integers above 256");
+}
+
+Test(math, round__random_values__agree_with_a_search_of_all_codes) {
+  uint64_t state = 3;
+  for (size_t i = 0; i < 300000; i++) {
+    check_round(RS_F16, draw_near(&state, i, 13));
+    check_round(RS_BF16, draw_near(&state, i, 16));
+    check_round(RS_F32, draw_near(&state, i, 16) * (1 + draw_real(&state, 0, 1e-6)));
+  }
+}
+
+/* ---- angles ------------------------------------------------------------------------------------------------------ */
+
+/* cos and sin of position * omega in long double: omega is cut so that both products are exact (a position below 2^31
+ * times 32 bits), and the two angles are added by the addition theorem. */
+static void exact_cos_sin(double position, double omega, long double *cosine, long double *sine) {
+  double scale = ldexp(1, 31 - ilogb(omega)), high = trunc(omega * scale) / scale;
+  long double a = (long double)position * high, b = (long double)position * (omega - high);
+  *cosine = cosl(a) * cosl(b) - sinl(a) * sinl(b);
+  *sine = sinl(a) * cosl(b) + cosl(a) * sinl(b);
+}
+
+static void check_cos_sin(double position, double omega) {
+  double c, s;
+  long double cosine, sine;
+  exact_cos_sin(position, omega, &cosine, &sine);
+  rs_cos_sin(position, omega, &c, &s);
+  cr_assert(fabsl(c - cosine) <= 1e-15L && fabsl(s - sine) <= 1e-15L,
+            "%.17g * %.17g: got (%.17g, %.17g), expected (%.19Lg, %.19Lg)", position, omega, c, s, cosine, sine);
+}
+
+Test(math, cos_sin__positions_to_2_31__good_to_1e_15) {
+  uint64_t state = 4;
+  for (size_t i = 0; i < 200000; i++) {
+    double position = floor(ldexp(draw_real(&state, 0.5, 1), (int)draw_size(&state, 0, 31)));
+    double omega = i % 2 ? pow(10000, -draw_real(&state, 0, 1)) : draw_real(&state, 0.5, 1);
+    check_cos_sin(i % 3 ? position : -position, omega);
+  }
+  check_cos_sin(0x1p31 - 1, 1 - 0x1p-53);
+  double c, s;
+  rs_cos_sin(0, 0.3, &c, &s);
+  cr_assert(c == 1 && s == 0);
+  rs_cos_sin(5, 0, &c, &s);
+  cr_assert(c == 1 && s == 0);
+  rs_cos_sin(1, 1.5707963267948966, &c, &s);
+  cr_assert(close_to(s, 1, 1e-15, 0) && s > 0, "a quarter turn is +1, got %g", s);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+Test(math, sum__cancelling_terms__loses_nothing) {
+  static const double terms[][4] = {
+      {1, 1e100, 1, -1e100}, {1e100, 1, -1e100, 1}, {1, 1e-17, -1, 1e-17}, {-1, -1e100, -1, 1e100}};
+  static const double totals[] = {2, 2, 2e-17, -2};
+  for (size_t i = 0; i < RS_COUNT(totals); i++) {
+    rs_sum sum = {0};
+    for (size_t t = 0; t < 4; t++) rs_sum_add(&sum, terms[i][t]);
+    cr_assert_eq(rs_sum_total(&sum), totals[i], "case %zu: got %.17g", i, rs_sum_total(&sum));
+  }
+  rs_sum tenths = {0};
+  for (size_t i = 0; i < 10000000; i++) rs_sum_add(&tenths, 0.1);
+  cr_assert(close_to(rs_sum_total(&tenths), 1e6, 1e-15, 0), "got %.17g", rs_sum_total(&tenths));
+}
+
+Test(math, moments__random_samples__agree_with_two_passes) {
+  uint64_t state = 5;
+  rs_moments none = {0}, one = {0};
+  cr_assert(isnan(rs_moments_mean(&none)) && isnan(rs_moments_sd(&none)) && isnan(rs_moments_se(&none)));
+  rs_moments_add(&one, 3);
+  cr_assert(rs_moments_mean(&one) == 3 && isnan(rs_moments_sd(&one)) && isnan(rs_moments_se(&one)));
+  for (size_t count = 2; count < 200; count++) {
+    double values[200], shift = pow(10, draw_real(&state, 0, 6));
+    long double mean = 0, squares = 0;
+    rs_moments moments = {0};
+    for (size_t i = 0; i < count; i++) {
+      values[i] = shift + draw_real(&state, -1, 1);
+      mean += values[i] / (long double)count;
+      rs_moments_add(&moments, values[i]);
+    }
+    for (size_t i = 0; i < count; i++) squares += (values[i] - mean) * (values[i] - mean);
+    double sd = (double)sqrtl(squares / (long double)(count - 1));
+    cr_assert(close_to(rs_moments_mean(&moments), (double)mean, 1e-14, 0), "mean of %zu", count);
+    cr_assert(close_to(rs_moments_sd(&moments), sd, 1e-9, 0), "sd of %zu: %g, %g", count, rs_moments_sd(&moments), sd);
+    cr_assert(close_to(rs_moments_se(&moments), sd / sqrt((double)count), 1e-9, 0), "se of %zu", count);
+  }
+}
+
+/* ---- grids ------------------------------------------------------------------------------------------------------- */
+
+/* Every integer that is 0, `length`, or floor(2^(k / per_octave)) below it, in order; returns how many. `most` entries
+ * fit. */
+static size_t expected_edges(size_t length, size_t per_octave, size_t *edges, size_t most) {
+  size_t count = 0;
+  edges[count++] = 0;
+  for (size_t k = 0;; k++) {
+    size_t whole = k / per_octave;
+    long double share = exp2l((long double)(k % per_octave) / (long double)per_octave);
+    size_t edge = (size_t)floorl(ldexpl(share, (int)whole) + 1e-12L);
+    if (edge >= length) break;
+    cr_assert_lt(count + 1, most);
+    if (edge > edges[count - 1]) edges[count++] = edge;
+  }
+  edges[count++] = length;
+  return count;
+}
+
+Test(math, log_edges__lengths_and_densities__are_the_rounded_powers) {
+  static const size_t lengths[] = {1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000, 4096, 131072, 1000003, 16777216};
+  static size_t expected[4096];
+  for (size_t i = 0; i < RS_COUNT(lengths); i++)
+    for (size_t per_octave = 1; per_octave <= 64; per_octave++) {
+      size_t *edges = NULL, count = 0, wanted = expected_edges(lengths[i], per_octave, expected, RS_COUNT(expected));
+      cr_assert_eq(rs_log_edges(lengths[i], per_octave, &edges, &count, NULL), RS_OK);
+      cr_assert_eq(count + 1, wanted, "length %zu, %zu an octave: %zu bins", lengths[i], per_octave, count);
+      for (size_t e = 0; e < wanted; e++)
+        cr_assert_eq(edges[e], expected[e], "length %zu, %zu an octave: edge %zu is %zu, expected %zu", lengths[i],
+                     per_octave, e, edges[e], expected[e]);
+      free(edges);
+    }
+}
+
+/* ---- projections ------------------------------------------------------------------------------------------------- */
+
+static double dot(const double *a, const double *b, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Column j against the Gaussian column it was made from: R's diagonal entry, which Mezzadri's choice makes positive. */
+static double diagonal(const double *gaussian, const double *columns, size_t rows, size_t count, size_t j) {
+  double sum = 0;
+  for (size_t i = 0; i < rows; i++) sum += gaussian[i * count + j] * columns[j * rows + i];
+  return sum;
+}
+
+Test(math, orthonormal__random_shapes__are_orthonormal_with_positive_diagonal) {
+  uint64_t state = 6;
+  for (size_t turn = 0; turn < 60; turn++) {
+    size_t rows = draw_size(&state, 1, 96), count = draw_size(&state, 1, rows);
+    double *columns = malloc(rows * count * sizeof *columns), *gaussian = malloc(rows * count * sizeof *gaussian);
+    rs_stream stream = draw_stream(&state);
+    cr_assert_eq(rs_orthonormal(stream, rows, count, columns, NULL), RS_OK);
+    rs_gaussian_fill(stream, 0, rows * count, gaussian);
+    for (size_t a = 0; a < count; a++) {
+      for (size_t b = 0; b <= a; b++)
+        cr_assert(close_to(dot(columns + a * rows, columns + b * rows, rows), a == b, 0, 1e-13),
+                  "%zu x %zu: columns %zu and %zu", rows, count, a, b);
+      cr_assert_gt(diagonal(gaussian, columns, rows, count, a), 0, "%zu x %zu: column %zu is turned over", rows, count,
+                   a);
+    }
+    free(gaussian);
+    free(columns);
+  }
+}
+
+/* Gram and Schmidt's own way to the same columns: they span the Gaussian columns in order. */
+Test(math, orthonormal__small_matrix__is_gram_schmidt_of_the_stream) {
+  enum { ROWS = 12, COLUMNS = 5 };
+  rs_stream stream = {.seed = 9};
+  double columns[COLUMNS * ROWS], gaussian[ROWS * COLUMNS];
+  cr_assert_eq(rs_orthonormal(stream, ROWS, COLUMNS, columns, NULL), RS_OK);
+  rs_gaussian_fill(stream, 0, ROWS * COLUMNS, gaussian);
+  for (size_t j = 0; j < COLUMNS; j++) {
+    double left[ROWS];
+    for (size_t i = 0; i < ROWS; i++) left[i] = gaussian[i * COLUMNS + j];
+    for (size_t b = 0; b < j; b++) {
+      double share = dot(left, columns + b * ROWS, ROWS);
+      for (size_t i = 0; i < ROWS; i++) left[i] -= share * columns[b * ROWS + i];
+    }
+    double length = sqrt(dot(left, left, ROWS));
+    for (size_t i = 0; i < ROWS; i++)
+      cr_assert(close_to(columns[j * ROWS + i], left[i] / length, 0, 1e-12), "column %zu row %zu", j, i);
+  }
+}
