@@ -1,0 +1,160 @@
+/* ropescope/attention.h: simulated attention. A source makes queries and keys, a mask says who sees whom, and the
+ * engine observes the softmax rows of one head in memory linear in the length. */
+#ifndef ROPESCOPE_ATTENTION_H
+#define ROPESCOPE_ATTENTION_H
+
+#include "ropescope/encoding.h"
+
+/* ---- masks ------------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_mask_kind { RS_CAUSAL, RS_BIDIRECTIONAL, RS_WINDOW, RS_WINDOW_SINKS } rs_mask_kind;
+
+/* Causal: n <= m. Window: also m - n < window. Window with sinks: or n < sinks (StreamingLLM, arXiv:2309.17453). */
+typedef struct rs_mask {
+  rs_mask_kind kind;
+  size_t window, sinks; /* tokens, >= 1 where used */
+} rs_mask;
+
+/* Keys [begin, end). */
+typedef struct rs_range {
+  size_t begin, end;
+} rs_range;
+
+/* The keys query m sees among 0..length-1, as 1 or 2 ascending, disjoint ranges; returns how many. */
+size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]);
+
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_query_choice { RS_QUERIES_ALL, RS_QUERIES_LAST, RS_QUERIES_EVERY, RS_QUERIES_RANDOM } rs_query_choice;
+
+/* Which query positions are observed: all; the last `number`; every `number`-th, ending with the last; `number` drawn
+ * without replacement. */
+typedef struct rs_query_set {
+  rs_query_choice choice;
+  size_t number; /* >= 1 where used; last and random: more than there are means all */
+} rs_query_set;
+
+/* The positions in ascending order. Release *queries with free(). */
+rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t seed, size_t **queries, size_t *count,
+                            rs_err *err);
+
+/* ---- sources of queries and keys --------------------------------------------------------------------------------- */
+
+/* One head of one simulated model: everything a source may depend on. */
+typedef struct rs_source_in {
+  const rs_settings *settings;
+  uint64_t seed;
+  size_t head, head_dim, length;
+  size_t rotary_dim; /* of the model, for sources that speak of pairs */
+  rs_pair_layout pair_layout;
+  const double *ids;   /* (L, RS_AXES) position ids of the token layout */
+  const uint32_t *run; /* (L,) run of the token layout each token belongs to */
+  const rs_token_layout *tokens;
+} rs_source_in;
+
+/* A source is a function of its input alone: any part can be made by any thread in any order. */
+typedef struct rs_source_kind {
+  rs_kind kind;
+  /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
+  rs_status (*check)(const rs_settings *settings, rs_err *err);
+  /* Keys [begin, end): out[(n - begin) * D + dim]. */
+  void (*keys)(const rs_source_in *in, size_t begin, size_t end, double *out);
+  /* The query of position `position`: out[dim]. */
+  void (*query)(const rs_source_in *in, size_t position, double *out);
+  /* The needle of the query at `position`, given that query: fills its key and returns the position it stands at. NULL:
+   * the source has no needle. */
+  size_t (*needle)(const rs_source_in *in, size_t position, const double *query, double *key);
+} rs_source_kind;
+
+const rs_source_kind *const *rs_source_kinds(size_t *count);
+const rs_source_kind *rs_source_find(const char *name);
+
+/* ---- projected embeddings ---------------------------------------------------------------------------------------- */
+
+/* What additive embeddings put on q and k: W_q^T e[n] and W_k^T e[n], with W_q and W_k orthonormal (W, D) parts of one
+ * seeded draw, orthogonal to each other where W >= 2D. A token of width W = H * D whose coordinates in those subspaces
+ * are the source's q and k, plus e[n], projects to exactly q + W_q^T e[m] and k + W_k^T e[n]. */
+typedef struct rs_projection {
+  double *q; /* (Q, D), for the queries it was made for */
+  double *k; /* (L, D) */
+} rs_projection;
+
+/* For an encoding with an embedding. Release with rs_projection_free. */
+rs_status rs_projection_create(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,
+                               size_t query_count, rs_projection **projection, rs_err *err);
+void rs_projection_free(rs_projection *projection);
+
+/* ---- what is observed -------------------------------------------------------------------------------------------- */
+
+/* One head of attention to observe. Everything is borrowed. */
+typedef struct rs_attention_job {
+  const rs_encoding *encoding;
+  const rs_projection *projection; /* where the encoding has an embedding; else NULL */
+  size_t head;
+  rs_mask mask;
+  const size_t *queries; /* (Q,) positions, ascending */
+  size_t query_count;
+  const double *q; /* (Q, D), before rotation */
+  const double *k; /* (L, D), before rotation */
+  /* Needles, or NULL: query i sees one more key, needle_key[i], that stands at the position of key needle_at[i]. */
+  const size_t *needle_at;  /* (Q,) */
+  const double *needle_key; /* (Q, D), before rotation */
+  const size_t *edges;      /* (bins + 1,) distance bins in tokens, the last edge L; see rs_log_edges */
+  size_t bins;
+  size_t sinks; /* the first keys whose weight is summed */
+} rs_attention_job;
+
+/* One softmax row. Weights sum to 1 over the keys the query sees, its needle included. */
+typedef struct rs_row {
+  size_t query;       /* position m */
+  size_t keys;        /* how many keys it sees, the needle included */
+  double max_logit;   /* nats */
+  double log_sum_exp; /* nats */
+  double entropy;     /* nats */
+  size_t argmax;      /* position of the largest logit, the first of equals; the needle's if it is larger than all */
+  double sink_weight;
+  bool needle_planted, has_needle; /* the job has needles; the mask lets the query see its own */
+  size_t needle_distance;          /* |m - n|, also of a hidden one */
+  double needle_logit, needle_weight;
+  size_t needle_rank; /* keys with a larger logit; 0: the needle wins */
+  /* (bins,) by distance |m - n|; borrowed from the observation */
+  double *bin_weight; /* of all keys */
+  double *bin_keys, *bin_mean,
+      *bin_squares; /* of all but the needle: how many, mean logit, sum of squared deviations */
+} rs_row;
+
+/* The rows of one job. */
+typedef struct rs_observation {
+  rs_row *rows; /* (Q,) in the order of the queries */
+  size_t count, bins;
+  double *storage;
+} rs_observation;
+
+void rs_observation_free(rs_observation *observation);
+
+/* ---- the reference row and the engine ---------------------------------------------------------------------------- */
+
+/* Logits of query number `index` of the job against every key, by the formula of encoding.h and nothing else; keys it
+ * does not see get -infinity. `logits` (L,). `*needle` gets the needle's logit, or NaN. What every engine is tested
+ * against. */
+rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err);
+
+/* Work space for jobs up to one size, to be used again and again. Uses OpenMP threads inside; the results are the same
+ * bits for any number of them. */
+typedef struct rs_engine rs_engine;
+
+rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engine **engine, rs_err *err);
+void rs_engine_free(rs_engine *engine);
+
+/* Bytes an engine of this size takes, for plans. */
+double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t threads);
+
+/* Observes every query of the job. RS_UNSUPPORTED where the mask sees the future and the encoding's views do not;
+ * RS_DOMAIN where logits are not finite.
+ * Release *observation with rs_observation_free. */
+rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err);
+
+/* The number of threads the engine uses (1 without OpenMP). */
+size_t rs_engine_threads(void);
+
+#endif

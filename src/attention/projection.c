@@ -1,0 +1,107 @@
+/* Additive embeddings as the head sees them: the table through the head's columns of W_q and W_k. */
+#include "ropescope/attention.h"
+
+#include "purposes.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 64 }; /* rows of the embedding table alive at a time and thread */
+
+/* Orthonormal columns of the head, [W_q | W_k]: one draw of 2D columns where the width has room, so that the two
+ * subspaces are orthogonal; two draws of D where a single head fills the width. */
+static rs_status head_columns(const rs_encoding *encoding, size_t head, uint64_t seed, double *columns, rs_err *err) {
+  size_t width = encoding->width, dims = encoding->head_dim;
+  rs_stream stream = {seed, RS_PURPOSE_PROJECTION, (uint32_t)(2 * head)};
+  if (width >= 2 * dims) return rs_orthonormal(stream, width, 2 * dims, columns, err);
+  RS_TRY(rs_orthonormal(stream, width, dims, columns, err));
+  stream.head++;
+  return rs_orthonormal(stream, width, dims, columns + width * dims, err);
+}
+
+static double dot(const double *a, const double *b, size_t count) {
+  double parts[8] = {0}; /* independent chains, so that the sum is not one long wait */
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t k = 0; k < 8; k++) parts[k] += a[i + k] * b[i + k];
+  double sum = ((parts[0] + parts[4]) + (parts[1] + parts[5])) + ((parts[2] + parts[6]) + (parts[3] + parts[7]));
+  for (; i < count; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* out[row * D + d] = column d . table[row]. A column stays in cache while the block's rows pass. */
+static void project_rows(const rs_encoding *encoding, const double *columns, const double *table, size_t rows,
+                         double *out) {
+  size_t width = encoding->width, dims = encoding->head_dim;
+  for (size_t d = 0; d < dims; d++)
+    for (size_t row = 0; row < rows; row++) out[row * dims + d] = dot(table + row * width, columns + d * width, width);
+}
+
+/* Keys' part, block by block on all threads. Every row of the table exists, or there would be no encoding. */
+static rs_status project_keys(const rs_encoding *encoding, const double *columns, double *out, rs_err *err) {
+  size_t blocks = (encoding->length + BLOCK - 1) / BLOCK;
+  bool failed = false;
+#pragma omp parallel reduction(|| : failed)
+  {
+    double *table = rs_alloc(BLOCK * encoding->width, sizeof *table, NULL);
+    failed = table == NULL;
+#pragma omp for schedule(static)
+    for (size_t b = 0; b < blocks; b++) {
+      size_t begin = b * BLOCK, rows = encoding->length - begin < BLOCK ? encoding->length - begin : BLOCK;
+      if (failed || encoding->method->embed->fill(encoding, begin, rows, table, NULL) != RS_OK)
+        failed = true;
+      else
+        project_rows(encoding, columns, table, rows, out + begin * encoding->head_dim);
+    }
+    free(table);
+  }
+  return failed ? rs_fail(err, RS_MEMORY, "out of memory: projecting the embedding") : RS_OK;
+}
+
+/* Queries' part: one row of the table at a time. */
+static rs_status project_queries(const rs_encoding *encoding, const double *columns, const size_t *queries,
+                                 size_t count, double *out, rs_err *err) {
+  double *row = rs_alloc(encoding->width, sizeof *row, err);
+  rs_status status = row != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    status = encoding->method->embed->fill(encoding, queries[i], 1, row, err);
+    if (status == RS_OK) project_rows(encoding, columns, row, 1, out + i * encoding->head_dim);
+  }
+  free(row);
+  return status;
+}
+
+static rs_status project(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,
+                         size_t query_count, rs_projection *out, rs_err *err) {
+  size_t dims = encoding->head_dim;
+  double *columns = rs_alloc(2 * dims * encoding->width, sizeof *columns, err);
+  if (columns == NULL) return RS_MEMORY;
+  rs_status status = head_columns(encoding, head, weights_seed, columns, err);
+  if (status == RS_OK) status = project_queries(encoding, columns, queries, query_count, out->q, err);
+  if (status == RS_OK) status = project_keys(encoding, columns + dims * encoding->width, out->k, err);
+  free(columns);
+  return status;
+}
+
+rs_status rs_projection_create(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,
+                               size_t query_count, rs_projection **projection, rs_err *err) {
+  *projection = NULL;
+  rs_projection *made = rs_alloc(1, sizeof *made, err);
+  if (made == NULL) return RS_MEMORY;
+  rs_status status = RS_MEMORY;
+  made->q = rs_alloc(query_count * encoding->head_dim, sizeof *made->q, err);
+  made->k = rs_alloc(encoding->length * encoding->head_dim, sizeof *made->k, err);
+  if (made->q != NULL && made->k != NULL)
+    status = project(encoding, head, weights_seed, queries, query_count, made, err);
+  if (status == RS_OK)
+    *projection = made;
+  else
+    rs_projection_free(made);
+  return status;
+}
+
+void rs_projection_free(rs_projection *projection) {
+  if (projection == NULL) return;
+  free(projection->q);
+  free(projection->k);
+  free(projection);
+}

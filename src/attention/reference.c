@@ -1,0 +1,45 @@
+/* The reference row: the formula of encoding.h, key by key, in double, with nothing clever in it. Engines are tested
+ * against this. */
+#include "ropescope/attention.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool sees(const rs_attention_job *job, size_t query, size_t key) {
+  rs_range ranges[2];
+  size_t count = rs_mask_ranges(&job->mask, job->encoding->length, query, ranges);
+  for (size_t i = 0; i < count; i++)
+    if (key >= ranges[i].begin && key < ranges[i].end) return true;
+  return false;
+}
+
+static void add(const double *x, const double *embedded, size_t dims, double *out) {
+  for (size_t d = 0; d < dims; d++) out[d] = x[d] + (embedded != NULL ? embedded[d] : 0);
+}
+
+/* logit(h, m, n) of query number `index` with the content `key`, standing at position n. */
+static double logit(const rs_attention_job *job, size_t index, const double *key, size_t n, double *work) {
+  const rs_encoding *e = job->encoding;
+  size_t m = job->queries[index], dims = e->head_dim, view = rs_encoding_view(e, m, n);
+  double *q = work, *k = work + dims, sum = 0, bias = 0;
+  add(job->q + index * dims, job->projection != NULL ? job->projection->q + index * dims : NULL, dims, q);
+  add(key, job->projection != NULL ? job->projection->k + n * dims : NULL, dims, k);
+  rs_encoding_rotate(e, e->pos_q[view] + m * e->axes, q, q);
+  rs_encoding_rotate(e, e->pos_k[view] + n * e->axes, k, k);
+  for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
+  if (e->method->bias != NULL) e->method->bias->row(e, job->head, m, n, n + 1, &bias);
+  return e->logit_scale[m] * sum / sqrt((double)dims) + bias;
+}
+
+rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err) {
+  size_t dims = job->encoding->head_dim, m = job->queries[index];
+  double *work = rs_alloc(2 * dims, sizeof *work, err);
+  if (work == NULL) return RS_MEMORY;
+  for (size_t n = 0; n < job->encoding->length; n++)
+    logits[n] = sees(job, m, n) ? logit(job, index, job->k + n * dims, n, work) : -INFINITY;
+  *needle = NAN;
+  if (job->needle_at != NULL && sees(job, m, job->needle_at[index]))
+    *needle = logit(job, index, job->needle_key + index * dims, job->needle_at[index], work);
+  free(work);
+  return RS_OK;
+}

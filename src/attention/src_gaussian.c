@@ -1,0 +1,49 @@
+/* iid N(0, 1) queries and keys: the null model, in which RoPE shows no decay at all (Barbero et al., arXiv:2410.06205,
+ * proposition 3.2). */
+#include "sources.h"
+
+void rs_gaussian_keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
+  rs_stream stream = {in->seed, RS_PURPOSE_KEYS, (uint32_t)in->head};
+  rs_gaussian_fill(stream, (uint64_t)begin * in->head_dim, (end - begin) * in->head_dim, out);
+}
+
+void rs_gaussian_query(const rs_source_in *in, size_t position, double *out) {
+  rs_stream stream = {in->seed, RS_PURPOSE_QUERIES, (uint32_t)in->head};
+  rs_gaussian_fill(stream, (uint64_t)position * in->head_dim, in->head_dim, out);
+}
+
+static void scale(const rs_source_in *in, size_t rows, double *out) {
+  double sd = rs_setting_number(in->settings, "sd");
+  for (size_t i = 0; i < rows * in->head_dim; i++) out[i] *= sd;
+}
+
+static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
+  rs_gaussian_keys(in, begin, end, out);
+  scale(in, end - begin, out);
+}
+
+static void query(const rs_source_in *in, size_t position, double *out) {
+  rs_gaussian_query(in, position, out);
+  scale(in, 1, out);
+}
+
+static const rs_param params[] = {
+    {.name = "sd",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 0,
+     .max = 1000,
+     .fallback = "1",
+     .summary = "standard deviation of each dim of q and k; the logits' is sd^2"},
+};
+
+const rs_source_kind rs_source_gaussian = {
+    .kind = {.name = "gaussian",
+             .summary = "iid N(0, sd^2) queries and keys: no content relates them",
+             .reference = "Barbero et al., arXiv:2410.06205, proposition 3.2",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .keys = keys,
+    .query = query,
+};
