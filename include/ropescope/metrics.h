@@ -1,0 +1,63 @@
+/* ropescope/metrics.h: numbers about attention. A metric reads the tables of an encoding, or is fed the observed rows
+ * of every head and query, and ends in scalars (columns of summary.csv) and, for some, a curve (a CSV of its own). */
+#ifndef ROPESCOPE_METRICS_H
+#define ROPESCOPE_METRICS_H
+
+#include "ropescope/attention.h"
+
+typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
+
+/* A column of summary.csv or of a curve. */
+typedef struct rs_column {
+  const char *name, *unit; /* the unit is part of the name where there is one: entropy_nats */
+  const char *summary;     /* its definition */
+  bool sampled;            /* a mean over queries and heads: a column name_se with its standard error follows */
+  bool log_axis;           /* pictures show it on a logarithmic axis */
+  rs_better better;
+} rs_column;
+
+/* What a metric is computed from; all borrowed. */
+typedef struct rs_metric_in {
+  const rs_encoding *encoding;
+  const rs_settings *settings; /* of the metric */
+  const size_t *heads;         /* (head_count,) heads that are simulated */
+  size_t head_count;
+  const size_t *edges; /* (bins + 1,) distance bins, tokens */
+  size_t bins;
+} rs_metric_in;
+
+/* A curve: rows of `columns` numbers, index columns first. */
+typedef struct rs_curve {
+  double *cells; /* [row][column], owned */
+  size_t columns, rows, capacity;
+} rs_curve;
+
+/* Appends one row of curve->columns numbers. */
+rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err);
+void rs_curve_clear(rs_curve *curve);
+
+enum { RS_METRIC_SCALARS = 8 }; /* most scalars of one metric */
+
+/* The result of one metric in one cell; NaN where there is nothing to report. */
+typedef struct rs_result {
+  double value[RS_METRIC_SCALARS], error[RS_METRIC_SCALARS];
+  rs_curve curve;
+} rs_result;
+
+typedef struct rs_metric_kind {
+  rs_kind kind;
+  bool needs_needle; /* reports nothing without a source that plants needles */
+  const rs_column *scalars;
+  size_t scalar_count;
+  const rs_column *curve; /* index columns, then values; the file is named after the metric */
+  size_t curve_count, index_count;
+  /* Metrics of rows: bytes of zeroed state, and what to do with each row. 0 and NULL: the tables alone are read. */
+  size_t (*state_size)(const rs_metric_in *in);
+  void (*row)(const rs_metric_in *in, void *state, const rs_row *row);
+  rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
+} rs_metric_kind;
+
+const rs_metric_kind *const *rs_metric_kinds(size_t *count);
+const rs_metric_kind *rs_metric_find(const char *name);
+
+#endif

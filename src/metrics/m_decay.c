@@ -1,0 +1,98 @@
+/* How the positional kernel falls with distance, before any content: the mean cosine, RoFormer's bound, and the bias.
+ * Read at the last query, against the key `distance` tokens before it. */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LOG, ALL };
+
+/* |S_k| averaged over k = 1 .. D/2, with S_k the sum of the first k unit vectors e^(i angle_j) (RoFormer, eq. 37).
+ * Pairs that do not turn add 1. */
+static double roformer_bound(const rs_encoding *encoding, size_t query, size_t key) {
+  size_t all = encoding->head_dim / 2, turning = encoding->rotary_dim / 2;
+  double real = 0, imaginary = 0, total = 0;
+  for (size_t j = 0; j < all; j++) {
+    double c = 1, s = 0;
+    if (j < turning) rs_encoding_turn(encoding, query, key, j, &c, &s);
+    real += c;
+    imaginary += s;
+    total += hypot(real, imaginary);
+  }
+  return total / (double)all;
+}
+
+/* Mean over the simulated heads; NaN without a bias. */
+static double mean_bias(const rs_metric_in *in, size_t query, size_t key) {
+  const rs_bias_kind *kind = in->encoding->method->bias;
+  double sum = kind != NULL ? 0 : NAN, bias;
+  for (size_t i = 0; kind != NULL && i < in->head_count; i++) {
+    kind->row(in->encoding, in->heads[i], query, key, key + 1, &bias);
+    sum += bias;
+  }
+  return sum / (double)in->head_count;
+}
+
+static rs_status add_distance(const rs_metric_in *in, size_t distance, rs_curve *curve, rs_err *err) {
+  size_t query = in->encoding->length - 1, key = query - distance;
+  double row[] = {(double)distance, rs_encoding_mean_cosine(in->encoding, query, key),
+                  roformer_bound(in->encoding, query, key), mean_bias(in, query, key)};
+  return rs_curve_add(curve, row, err);
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  size_t length = in->encoding->length, *edges = NULL, bins = 0;
+  bool all = rs_setting_choice(in->settings, "distances") == ALL;
+  size_t per_octave = (size_t)rs_setting_number(in->settings, "per_octave");
+  rs_status status = all ? RS_OK : rs_log_edges(length, per_octave, &edges, &bins, err);
+  for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
+    status = add_distance(in, all ? i : edges[i], &result->curve, err);
+  free(edges);
+  result->value[0] = rs_encoding_mean_cosine(in->encoding, length - 1, 0);
+  return status;
+}
+
+static const rs_param params[] = {
+    {.name = "distances",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "log|all",
+     .fallback = "log",
+     .summary = "log-spaced distances, or every one"},
+    {.name = "per_octave",
+     .type = RS_INTEGER,
+     .unit = "1",
+     .min = 1,
+     .max = 1024,
+     .fallback = "16",
+     .summary = "log-spaced distances in each doubling"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "mean_cosine_at_length", .unit = "1", .summary = "mean cosine between the last query and the first key"},
+};
+
+static const rs_column curve[] = {
+    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n", .log_axis = true},
+    {.name = "mean_cosine", .unit = "1", .summary = "sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1"},
+    {.name = "roformer_bound", .unit = "1", .summary = "mean over k of |sum_{j<k} exp(i angle_j)|"},
+    {.name = "bias_nats",
+     .unit = "nats",
+     .summary = "bias on the logit, mean over the simulated heads; empty where the method has none"},
+};
+
+const rs_metric_kind rs_metric_decay = {
+    .kind = {.name = "decay",
+             .summary = "the kernel against distance: mean cosine B_m / (D/2), RoFormer's bound C(m), bias",
+             .reference = "arXiv:2104.09864, section 3.4.3; arXiv:2405.14591, eq. 6",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};

@@ -1,0 +1,64 @@
+/* Where attention goes: its weight against distance. */
+#include "metrics.h"
+
+#include <math.h>
+
+static size_t state_size(const rs_metric_in *in) {
+  return in->bins * sizeof(rs_moments);
+}
+
+static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
+  rs_moments *bins = state;
+  for (size_t b = 0; b < in->bins; b++) rs_moments_add(&bins[b], observed->bin_weight[b]);
+}
+
+/* The distance below which half of the weight lies, linear within its bin. */
+static double median_distance(const rs_metric_in *in, const rs_moments *bins) {
+  double below = 0;
+  for (size_t b = 0; b < in->bins; b++) {
+    double weight = bins[b].mean, width = (double)(in->edges[b + 1] - in->edges[b]);
+    if (below + weight >= 0.5) return (double)in->edges[b] + width * (0.5 - below) / weight;
+    below += weight;
+  }
+  return NAN; /* no rows */
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  const rs_moments *bins = state;
+  for (size_t b = 0; b < in->bins; b++) {
+    double line[] = {(double)in->edges[b], (double)in->edges[b + 1], bins[b].mean, rs_moments_se(&bins[b])};
+    RS_TRY(rs_curve_add(&result->curve, line, err));
+  }
+  result->value[0] = median_distance(in, bins);
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "median_distance_tokens",
+     .unit = "tokens",
+     .summary = "distance below which half of the mean attention weight lies (linear within its bin)",
+     .log_axis = true},
+};
+
+static const rs_column curve[] = {
+    RS_BIN_COLUMNS,
+    {.name = "weight",
+     .unit = "1",
+     .summary = "attention weight at these distances, mean over queries and heads; sums to 1",
+     .sampled = true},
+};
+
+const rs_metric_kind rs_metric_distance_mass = {
+    .kind = {.name = "distance_mass",
+             .summary = "attention weight against distance, in log-spaced bins",
+             .reference = "ALiBi, arXiv:2108.12409, appendix (locality of attention)",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 2,
+    .state_size = state_size,
+    .row = row,
+    .finish = finish,
+};

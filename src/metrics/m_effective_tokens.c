@@ -1,0 +1,42 @@
+/* How many keys attention is shared among: the perplexity of a row's weights. */
+#include "metrics.h"
+
+#include <math.h>
+
+static size_t state_size(const rs_metric_in *in) {
+  (void)in;
+  return sizeof(rs_moments);
+}
+
+static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
+  (void)in;
+  rs_moments_add(state, exp(observed->entropy));
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)in;
+  (void)err;
+  rs_result_mean(result, 0, state);
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "effective_tokens",
+     .unit = "",
+     .summary = "exp(entropy) of a row, mean over queries and heads",
+     .sampled = true,
+     .log_axis = true,
+     .better = RS_LOWER},
+};
+
+const rs_metric_kind rs_metric_effective_tokens = {
+    .kind = {.name = "effective_tokens",
+             .summary = "number of equally weighted keys with the same entropy",
+             .reference = "exponential of Shannon's entropy (Hill number of order 1)",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .state_size = state_size,
+    .row = row,
+    .finish = finish,
+};

@@ -1,0 +1,54 @@
+/* How spread out attention is. */
+#include "metrics.h"
+
+#include <math.h>
+
+typedef struct state {
+  rs_moments entropy, share;
+} state;
+
+static size_t state_size(const rs_metric_in *in) {
+  (void)in;
+  return sizeof(state);
+}
+
+static void row(const rs_metric_in *in, void *memory, const rs_row *observed) {
+  (void)in;
+  state *s = memory;
+  rs_moments_add(&s->entropy, observed->entropy);
+  if (observed->keys > 1) rs_moments_add(&s->share, observed->entropy / log((double)observed->keys));
+}
+
+static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
+  (void)in;
+  (void)err;
+  const state *s = memory;
+  rs_result_mean(result, 0, &s->entropy);
+  rs_result_mean(result, 1, &s->share);
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "entropy_nats",
+     .unit = "nats",
+     .summary = "-sum w ln w of a row, mean over queries and heads",
+     .sampled = true,
+     .better = RS_LOWER},
+    {.name = "entropy_share",
+     .unit = "1",
+     .summary = "entropy as a share of ln(keys), its largest value",
+     .sampled = true,
+     .better = RS_LOWER},
+};
+
+const rs_metric_kind rs_metric_entropy = {
+    .kind = {.name = "entropy",
+             .summary = "entropy of the attention weights",
+             .reference = "Su, kexue.fm/archives/8823; Veličković et al., arXiv:2410.01104",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .state_size = state_size,
+    .row = row,
+    .finish = finish,
+};

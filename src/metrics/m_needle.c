@@ -1,0 +1,99 @@
+/* Is the needle found? Its weight, its rank and how often it wins. Only sources with a needle report anything. */
+#include "metrics.h"
+
+#include <math.h>
+
+typedef struct sample {
+  rs_moments weight, rank, win, logit;
+} sample;
+
+/* One sample for all rows, then one for each bin of the needle's distance. */
+static size_t state_size(const rs_metric_in *in) {
+  return (1 + in->bins) * sizeof(sample);
+}
+
+static size_t bin_of(const rs_metric_in *in, size_t distance) {
+  size_t bin = 0;
+  while (bin + 1 < in->bins && in->edges[bin + 1] <= distance) bin++;
+  return bin;
+}
+
+/* A needle the mask hides has no weight and never wins; it has no rank and no logit. */
+static void add(sample *s, const rs_row *observed) {
+  rs_moments_add(&s->weight, observed->needle_weight);
+  rs_moments_add(&s->win, observed->has_needle && observed->needle_rank == 0);
+  if (!observed->has_needle) return;
+  rs_moments_add(&s->rank, (double)observed->needle_rank);
+  rs_moments_add(&s->logit, observed->needle_logit);
+}
+
+static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
+  sample *all = state, *bins = all + 1;
+  if (!observed->needle_planted) return;
+  add(all, observed);
+  add(&bins[bin_of(in, observed->needle_distance)], observed);
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  const sample *all = state, *bins = all + 1;
+  rs_result_mean(result, 0, &all->weight);
+  rs_result_mean(result, 1, &all->rank);
+  rs_result_mean(result, 2, &all->win);
+  rs_result_mean(result, 3, &all->logit);
+  for (size_t b = 0; b < in->bins; b++) {
+    const sample *s = &bins[b];
+    double line[] = {(double)in->edges[b],        (double)in->edges[b + 1],  s->weight.count,
+                     rs_moments_mean(&s->weight), rs_moments_se(&s->weight), rs_moments_mean(&s->rank),
+                     rs_moments_se(&s->rank),     rs_moments_mean(&s->win),  rs_moments_se(&s->win)};
+    if (s->weight.count > 0) RS_TRY(rs_curve_add(&result->curve, line, err));
+  }
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "needle_weight",
+     .unit = "1",
+     .summary = "attention weight of the needle, mean over queries and heads",
+     .sampled = true,
+     .better = RS_HIGHER},
+    {.name = "needle_rank",
+     .unit = "1",
+     .summary = "keys with a larger logit than the needle (0: it wins)",
+     .sampled = true,
+     .log_axis = true,
+     .better = RS_LOWER},
+    {.name = "needle_win_rate",
+     .unit = "1",
+     .summary = "share of queries for which no key has a larger logit than the needle",
+     .sampled = true,
+     .better = RS_HIGHER},
+    {.name = "needle_logit_nats",
+     .unit = "nats",
+     .summary = "logit of the needle",
+     .sampled = true,
+     .better = RS_HIGHER},
+};
+
+static const rs_column curve[] = {
+    RS_BIN_COLUMNS,
+    {.name = "needles", .unit = "", .summary = "how many needles stood at these distances"},
+    {.name = "weight", .unit = "1", .summary = "mean attention weight of the needle", .sampled = true},
+    {.name = "rank", .unit = "1", .summary = "mean rank of the needle (0: it wins)", .sampled = true, .log_axis = true},
+    {.name = "win_rate", .unit = "1", .summary = "share of needles that no key exceeds", .sampled = true},
+};
+
+const rs_metric_kind rs_metric_needle = {
+    .kind = {.name = "needle",
+             .summary = "weight, rank and win rate of the needle, also against its distance",
+             .reference = "Kamradt's needle in a haystack (2023), without weights",
+             .version = 1},
+    .needs_needle = true,
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 3,
+    .state_size = state_size,
+    .row = row,
+    .finish = finish,
+};

@@ -1,0 +1,56 @@
+/* Pairs that turn to angles training never showed. In training pair j turned through [0, L0 omega_j) by plain RoPE; a
+ * pair that went full circle has seen every angle. Out of range is what reaches past that in the context at hand. */
+#include "metrics.h"
+
+#include <math.h>
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  const rs_encoding *encoding = in->encoding;
+  double reach[RS_AXES], pairs = 0, largest = 0;
+  rs_encoding_reach(encoding, reach);
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    double trained = encoding->train_length * encoding->omega_trained[j];
+    double reached = reach[encoding->axis[j]] * encoding->omega[j];
+    bool outside = trained < 2 * M_PI && reached >= trained;
+    double overshoot = outside ? reached - trained : 0;
+    pairs += outside;
+    largest = fmax(largest, overshoot);
+    double row[] = {(double)j, trained, reached, overshoot};
+    RS_TRY(rs_curve_add(&result->curve, row, err));
+  }
+  result->value[0] = pairs;
+  result->value[1] = largest;
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "ood_pairs",
+     .unit = "",
+     .summary = "pairs whose largest angle, to any earlier key, leaves the range seen in training",
+     .better = RS_LOWER},
+    {.name = "ood_overshoot_rad",
+     .unit = "rad",
+     .summary = "how far the worst of them goes past it",
+     .better = RS_LOWER},
+};
+
+static const rs_column curve[] = {
+    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "trained_rad", .unit = "rad", .summary = "train_length * omega_j of plain RoPE", .log_axis = true},
+    {.name = "reached_rad", .unit = "rad", .summary = "largest relative position * omega_j", .log_axis = true},
+    {.name = "overshoot_rad", .unit = "rad", .summary = "reached - trained where out of range, else 0"},
+};
+
+const rs_metric_kind rs_metric_ood_angles = {
+    .kind = {.name = "ood_angles",
+             .summary = "pairs that turn beyond the angles seen in training",
+             .reference = "Liu et al., arXiv:2310.05209 (critical dimension); YaRN, arXiv:2309.00071, section 3.2",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};

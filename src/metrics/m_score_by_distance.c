@@ -1,0 +1,65 @@
+/* Simulated logits against distance: their mean and spread in each distance bin, over all rows. */
+#include "metrics.h"
+
+#include <math.h>
+
+static size_t state_size(const rs_metric_in *in) {
+  return (in->bins + 1) * sizeof(rs_moments);
+}
+
+/* Joins two samples (Chan, Golub and LeVeque, 1979). */
+static void join(rs_moments *into, double count, double mean, double squares) {
+  if (count == 0) return;
+  double total = into->count + count, shift = mean - into->mean;
+  into->squares += squares + shift * shift * into->count * count / total;
+  into->mean += shift * count / total;
+  into->count = total;
+}
+
+static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
+  rs_moments *bins = state, *all = bins + in->bins;
+  for (size_t b = 0; b < in->bins; b++) {
+    join(&bins[b], observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+    join(all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+  }
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  const rs_moments *bins = state, *all = bins + in->bins;
+  for (size_t b = 0; b < in->bins; b++) {
+    if (bins[b].count == 0) continue;
+    double line[] = {(double)in->edges[b], (double)in->edges[b + 1], bins[b].count, bins[b].mean,
+                     rs_moments_sd(&bins[b])};
+    RS_TRY(rs_curve_add(&result->curve, line, err));
+  }
+  result->value[0] = rs_moments_mean(all);
+  result->value[1] = rs_moments_sd(all);
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "logit_mean_nats", .unit = "nats", .summary = "mean logit over all keys, queries and heads"},
+    {.name = "logit_sd_nats", .unit = "nats", .summary = "standard deviation of the logits"},
+};
+
+static const rs_column curve[] = {
+    RS_BIN_COLUMNS,
+    {.name = "logits", .unit = "", .summary = "how many logits fell into the bin"},
+    {.name = "score_mean_nats", .unit = "nats", .summary = "mean logit at these distances"},
+    {.name = "score_sd_nats", .unit = "nats", .summary = "standard deviation of the logits at these distances"},
+};
+
+const rs_metric_kind rs_metric_score_by_distance = {
+    .kind = {.name = "score_by_distance",
+             .summary = "mean and standard deviation of the simulated logits against distance (needles left out)",
+             .reference = "Barbero et al., arXiv:2410.06205, section 3",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 3,
+    .state_size = state_size,
+    .row = row,
+    .finish = finish,
+};

@@ -1,0 +1,48 @@
+/* The table of metrics: adding one is one file and one line here. */
+#include "metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const rs_metric_kind *const kinds[] = {
+    &rs_metric_decay,
+    &rs_metric_first_violation,
+    &rs_metric_ood_angles,
+    &rs_metric_local_resolution,
+    &rs_metric_score_by_distance,
+    &rs_metric_distance_mass,
+    &rs_metric_entropy,
+    &rs_metric_effective_tokens,
+    &rs_metric_needle,
+    &rs_metric_sink_mass,
+};
+
+const rs_metric_kind *const *rs_metric_kinds(size_t *count) {
+  *count = RS_COUNT(kinds);
+  return kinds;
+}
+
+const rs_metric_kind *rs_metric_find(const char *name) {
+  for (size_t i = 0; i < RS_COUNT(kinds); i++)
+    if (strcmp(kinds[i]->kind.name, name) == 0) return kinds[i];
+  return NULL;
+}
+
+void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments) {
+  result->value[index] = rs_moments_mean(moments);
+  result->error[index] = rs_moments_se(moments);
+}
+
+rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) {
+  void *cells = curve->cells;
+  rs_status status = rs_grow(&cells, &curve->capacity, (curve->rows + 1) * curve->columns, sizeof *row, err);
+  if (status != RS_OK) return status;
+  curve->cells = cells;
+  memcpy(curve->cells + curve->rows++ * curve->columns, row, curve->columns * sizeof *row);
+  return RS_OK;
+}
+
+void rs_curve_clear(rs_curve *curve) {
+  free(curve->cells);
+  *curve = (rs_curve){.columns = curve->columns};
+}

@@ -1,0 +1,20 @@
+/* The metrics (one file each) and what they share. Private to the metrics layer. */
+#ifndef ROPESCOPE_METRICS_METRICS_H
+#define ROPESCOPE_METRICS_METRICS_H
+
+#include "ropescope/metrics.h"
+
+extern const rs_metric_kind rs_metric_decay, rs_metric_first_violation, rs_metric_ood_angles,
+    rs_metric_local_resolution, rs_metric_score_by_distance, rs_metric_distance_mass, rs_metric_entropy,
+    rs_metric_effective_tokens, rs_metric_needle, rs_metric_sink_mass;
+
+/* Scalar `index` becomes the mean of the sample with its standard error. */
+void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
+
+/* The columns that index a curve over distance bins. */
+#define RS_BIN_COLUMNS                                                                                                 \
+  {.name = "distance_tokens", .unit = "tokens", .summary = "first distance of the bin", .log_axis = true}, {           \
+    .name = "distance_end_tokens", .unit = "tokens", .summary = "first distance past the bin"                          \
+  }
+
+#endif

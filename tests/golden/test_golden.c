@@ -1,0 +1,550 @@
+/* The encodings against reference values of the field's own code; tests/golden/README.md says where each comes from.
+ * Every case loops over all rows of its tables and counts them, so that an empty or renamed table cannot pass. */
+#include "../golden.h"
+#include "ropescope/attention.h"
+
+/* ---- frequency tables (a_*, b_*) --------------------------------------------------------------------------------- */
+
+/* Adds " name=value" to a recipe in words, unless the cell is empty. */
+static void add_setting(const rs_table *table, size_t row, const char *column, const char *name, rs_text *words) {
+  const char *value = golden_text(table, row, column);
+  if (*value != '\0' && strcmp(value, "none") != 0) rs_text_printf(words, " %s=%s", name, value);
+}
+
+static void add_flag(const rs_table *table, size_t row, const char *column, const char *name, rs_text *words) {
+  const char *value = golden_text(table, row, column);
+  if (*value != '\0') rs_text_printf(words, " %s=%s", name, *value == '1' ? "true" : "false");
+}
+
+/* The divisors of a longrope case, in words. */
+static void add_divisors(const rs_table *factors, const char *name, rs_text *words) {
+  static const char *const lists[] = {"short_factor", "long_factor"};
+  size_t begin, end;
+  golden_case(factors, name, &begin, &end);
+  for (size_t i = 0; i < RS_COUNT(lists); i++) {
+    rs_text_printf(words, " %s=", lists[i]);
+    for (size_t row = begin; row < end; row++)
+      rs_text_printf(words, "%s%s", row > begin ? "," : "", golden_text(factors, row, lists[i]));
+  }
+}
+
+/* Hugging Face's rope_type -> our method. */
+static const char *method_of(const char *rope_type) {
+  static const char *const names[][2] = {{"default", "rope"}, {"linear", "pi"}, {"dynamic", "dynamic_ntk"}};
+  for (size_t i = 0; i < RS_COUNT(names); i++)
+    if (strcmp(names[i][0], rope_type) == 0) return names[i][1];
+  return rope_type;
+}
+
+/* Hugging Face's reading of a config: `dynamic` counts from max_position_embeddings; yarn without a factor takes M / L;
+ * int(D * p) dims turn, but for `proportional`, where p is the share that turns. */
+static rs_encoding *encode_case(const rs_table *cases, size_t row, const rs_table *factors) {
+  const char *type = golden_text(cases, row, "rope_type");
+  bool proportional = strcmp(type, "proportional") == 0, dynamic = strcmp(type, "dynamic") == 0;
+  size_t head_dim = golden_size(cases, row, "head_dim"), max = golden_size(cases, row, "max_position_embeddings");
+  double original = golden_number(cases, row, "original_max_position_embeddings");
+  double partial = golden_number(cases, row, "partial_rotary_factor");
+  rs_model model = plain_model(head_dim, golden_number(cases, row, "rope_theta"), max);
+  if (!isnan(original) && !dynamic) model.train_length = (size_t)original;
+  if (!isnan(partial) && !proportional) model.rotary_dim = (size_t)((double)head_dim * partial);
+  rs_text words = {0};
+  static const char *const same[] = {"beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"};
+  for (size_t i = 0; i < RS_COUNT(same); i++) add_setting(cases, row, same[i], same[i], &words);
+  add_setting(cases, row, "low_freq_factor", "low_freq_factor", &words);
+  add_setting(cases, row, "high_freq_factor", "high_freq_factor", &words);
+  add_setting(cases, row, "factor", "factor", &words);
+  add_flag(cases, row, "truncate", "truncate", &words);
+  if (proportional) add_setting(cases, row, "partial_rotary_factor", "rotary_fraction", &words);
+  if (*golden_text(cases, row, "softmax_scale_mult") != '\0') rs_text_puts(&words, " mscale_softmax=true");
+  if (strcmp(type, "longrope") == 0) add_divisors(factors, golden_text(cases, row, "case"), &words);
+  bool implied = strcmp(type, "yarn") == 0 && isnan(golden_number(cases, row, "factor"));
+  if (implied) rs_text_printf(&words, " factor=%.17g", (double)max / (double)model.train_length);
+  double sequence = golden_number(cases, row, "seq_len");
+  rs_encoding *encoding =
+      encode(method_of(type), rs_text_string(&words), &model, isnan(sequence) ? 1 : (size_t)sequence);
+  rs_text_clear(&words);
+  return encoding;
+}
+
+static void compare_pairs(const char *name, const rs_encoding *encoding, const rs_table *values, size_t begin,
+                          size_t end) {
+  cr_assert_eq(encoding->rotary_dim / 2, end - begin, "%s: %zu pairs, expected %zu", name, encoding->rotary_dim / 2,
+               end - begin);
+  for (size_t row = begin; row < end; row++) {
+    size_t j = golden_size(values, row, "i");
+    double expected = golden_number(values, row, "inv_freq_f64"), got = encoding->omega[j];
+    cr_assert(close_to(got, expected, 1e-12, 0), "%s pair %zu: got %.17g, expected %.17g", name, j, got, expected);
+  }
+}
+
+Test(golden, inv_freq__huggingface_cases__agree_to_1e_12) {
+  rs_table *cases = golden_read("a_invfreq_cases.csv"), *values = golden_read("a_invfreq_values.csv");
+  rs_table *factors = golden_read("a_longrope_factors.csv");
+  size_t compared = 0, softmax = 0;
+  for (size_t row = 0; row < cases->rows; row++) {
+    const char *name = golden_text(cases, row, "case");
+    size_t begin, end;
+    golden_case(values, name, &begin, &end);
+    rs_encoding *encoding = encode_case(cases, row, factors);
+    compare_pairs(name, encoding, values, begin, end);
+    compared += end - begin;
+    double amp = golden_number(cases, row, "attention_factor_out");
+    cr_assert(close_to(encoding->amp, amp, 1e-12, 0), "%s attention factor: got %.17g, expected %.17g", name,
+              encoding->amp, amp);
+    double scale = golden_number(cases, row, "softmax_scale_mult"), on_logits = isnan(scale) ? 1 : scale;
+    cr_assert(close_to(encoding->logit_scale[0], on_logits, 1e-12, 0), "%s softmax scale: got %.17g, expected %.17g",
+              name, encoding->logit_scale[0], on_logits);
+    softmax += !isnan(scale);
+    rs_encoding_free(encoding);
+  }
+  cr_assert_eq(compared, values->rows, "%zu of %zu values compared", compared, values->rows);
+  cr_assert_gt(softmax, 0u, "no case has a softmax scale");
+  rs_table_free(factors);
+  rs_table_free(values);
+  rs_table_free(cases);
+}
+
+/* The base that a geometric ladder was made with: omega_j = base^(-2j/R) at the last pair. */
+static double base_of(const rs_encoding *encoding) {
+  double dims = (double)encoding->rotary_dim;
+  return pow(encoding->omega[encoding->rotary_dim / 2 - 1], -dims / (dims - 2));
+}
+
+Test(golden, ntk_base__yarn_repository__agrees_to_1e_12) {
+  rs_table *table = golden_read("b_ntk_base.csv");
+  for (size_t row = 0; row < table->rows; row++) {
+    rs_model model = plain_model(golden_size(table, row, "dim"), golden_number(table, row, "base"), 4096);
+    rs_text words = {0};
+    add_setting(table, row, "scale", "factor", &words);
+    rs_encoding *encoding = encode("ntk", rs_text_string(&words), &model, 1);
+    double got = base_of(encoding), expected = golden_number(table, row, "ntk_base_f64");
+    cr_assert(close_to(got, expected, 1e-12, 0), "%s: got %.17g, expected %.17g", golden_text(table, row, "case"), got,
+              expected);
+    rs_encoding_free(encoding);
+    rs_text_clear(&words);
+  }
+  rs_table_free(table);
+}
+
+/* The number that follows `key` in the method column, as in "orig=4096;"; NaN without it. */
+static double noted(const char *text, const char *key) {
+  const char *found = strstr(text, key);
+  return found != NULL ? strtod(found + strlen(key), NULL) : NAN;
+}
+
+/* b_ntk_invfreq's method texts, by how they begin or end, and the recipe each means. */
+static const struct {
+  const char *mark, *method, *settings;
+  bool factor; /* the param column is the factor; else the scale follows the length */
+} ntk_methods[] = {
+    {"ntk_aware", "ntk", "", true},
+    {"part_ntk", "ntk_by_parts_v1", "", true},
+    {"ntk fixed", "ntk_fixed", "", true},
+    {"mixed_b=", "ntk_mixed", "mixed_b=0.625", true},
+    {"dynamic_yarn", "yarn", "scale=dynamic", false},
+};
+
+static rs_encoding *encode_ntk(const rs_table *table, size_t row) {
+  const char *text = golden_text(table, row, "method");
+  double original = fmax(noted(text, "orig_ctx="), noted(text, "orig=")); /* fmax passes over a NaN */
+  double length = noted(text, "seq_len=");
+  rs_model model = plain_model(golden_size(table, row, "dim"), golden_number(table, row, "base"),
+                               isnan(original) ? 4096 : (size_t)original);
+  for (size_t i = 0; i < RS_COUNT(ntk_methods); i++) {
+    if (strstr(text, ntk_methods[i].mark) == NULL) continue;
+    rs_text words = {0};
+    rs_text_puts(&words, ntk_methods[i].settings);
+    if (ntk_methods[i].factor) add_setting(table, row, "param", "factor", &words);
+    rs_encoding *encoding =
+        encode(ntk_methods[i].method, rs_text_string(&words), &model, isnan(length) ? 1 : (size_t)length);
+    rs_text_clear(&words);
+    return encoding;
+  }
+  cr_assert(false, "no recipe for method %s", text);
+  return NULL;
+}
+
+Test(golden, inv_freq__ntk_family__agrees_to_1e_12) {
+  rs_table *table = golden_read("b_ntk_invfreq.csv");
+  size_t temperatures = 0;
+  for (size_t begin = 0, end; begin < table->rows; begin = end) {
+    end = golden_run(table, begin, "case");
+    rs_encoding *encoding = encode_ntk(table, begin);
+    double amp = noted(golden_text(table, begin, "method"), "mscale="), expected = isnan(amp) ? 1 : amp;
+    compare_pairs(golden_text(table, begin, "case"), encoding, table, begin, end);
+    cr_assert(close_to(encoding->amp, expected, 1e-12, 0), "%s amp: got %.17g, expected %.17g",
+              golden_text(table, begin, "case"), encoding->amp, expected);
+    temperatures += !isnan(amp);
+    rs_encoding_free(encoding);
+  }
+  cr_assert_eq(temperatures, 1u, "dynamic yarn was not compared");
+  rs_table_free(table);
+}
+
+/* ---- rotation (c_*) ---------------------------------------------------------------------------------------------- */
+
+static void read_column(const rs_table *table, size_t begin, size_t count, const char *column, double *out) {
+  for (size_t i = 0; i < count; i++) out[i] = golden_number(table, begin + i, column);
+}
+
+/* One vector (q or k) of the rows [begin, begin + D), rotated and compared with its two columns. The f64 column's own
+ * error grows with the position (1.5e-10 at 10^6), the exact one allows for the rounding of omega alone. */
+static void compare_rotation(const rs_table *table, size_t begin, const rs_encoding *encoding, const char *vector) {
+  char in[16], f64[16], exact[16];
+  snprintf(in, sizeof in, "%s_in", vector);
+  snprintf(f64, sizeof f64, "%s_out_f64", vector);
+  snprintf(exact, sizeof exact, "%s_out_exact", vector);
+  double x[128], got[128], position = golden_number(table, begin, "position");
+  double allowed = 4e-15 + 2.3e-16 * 4 * position;
+  cr_assert_leq(encoding->head_dim, RS_COUNT(x));
+  read_column(table, begin, encoding->head_dim, in, x);
+  rs_encoding_rotate(encoding, &position, x, got);
+  for (size_t d = 0; d < encoding->head_dim; d++) {
+    double reference = golden_number(table, begin + d, f64), truth = golden_number(table, begin + d, exact);
+    cr_assert(close_to(got[d], reference, 0, 1e-9), "%s %s position %g dim %zu: got %.17g, f64 %.17g",
+              golden_text(table, begin, "case"), vector, position, d, got[d], reference);
+    cr_assert(close_to(got[d], truth, 0, fmin(allowed, 1e-9)), "%s %s position %g dim %zu: got %.17g, exact %.17g",
+              golden_text(table, begin, "case"), vector, position, d, got[d], truth);
+  }
+  rs_encoding_rotate(encoding, &position, x, x);
+  cr_assert_arr_eq(x, got, encoding->head_dim * sizeof *x, "rotating in place gives other numbers");
+}
+
+Test(golden, rotation__both_layouts_whole_and_partial__agrees) {
+  rs_table *table = golden_read("c_rope_apply.csv");
+  size_t layouts[2] = {0}, partial = 0;
+  for (size_t begin = 0, end; begin < table->rows; begin = end) {
+    end = golden_run(table, begin, "case,layout,position");
+    rs_model model = plain_model(golden_size(table, begin, "head_dim"), golden_number(table, begin, "rope_theta"), 64);
+    model.rotary_dim = golden_size(table, begin, "rotary_dim");
+    model.pair_layout = golden_is(table, begin, "layout", "interleaved") ? RS_INTERLEAVED : RS_HALF_SPLIT;
+    cr_assert_eq(end - begin, model.head_dim, "row %zu: %zu dims", begin, end - begin);
+    rs_encoding *encoding = encode("rope", "", &model, 1);
+    compare_rotation(table, begin, encoding, "q");
+    compare_rotation(table, begin, encoding, "k");
+    layouts[model.pair_layout]++;
+    partial += model.rotary_dim < model.head_dim;
+    rs_encoding_free(encoding);
+  }
+  cr_assert(layouts[0] > 0 && layouts[0] == layouts[1] && partial > 0, "%zu half-split, %zu interleaved, %zu partial",
+            layouts[0], layouts[1], partial);
+  rs_table_free(table);
+}
+
+/* ---- M-RoPE (d_*) ------------------------------------------------------------------------------------------------ */
+
+static rs_token_run run_of(const rs_table *prompts, size_t row) {
+  if (golden_is(prompts, row, "kind", "text"))
+    return (rs_token_run){.modality = RS_TEXT, .tokens = golden_size(prompts, row, "n_tokens")};
+  bool video = golden_is(prompts, row, "kind", "video");
+  size_t merge = golden_size(prompts, row, "spatial_merge_size");
+  rs_token_run run = {.modality = video ? RS_VIDEO : RS_IMAGE,
+                      .tokens = golden_size(prompts, row, "n_tokens"),
+                      .frames = golden_size(prompts, row, "grid_t"),
+                      .rows = golden_size(prompts, row, "grid_h") / merge,
+                      .columns = golden_size(prompts, row, "grid_w") / merge,
+                      .ids_per_frame = 1};
+  double seconds = golden_number(prompts, row, "second_per_grid_t");
+  if (video && !isnan(seconds)) run.ids_per_frame = seconds * golden_number(prompts, row, "tokens_per_second");
+  cr_assert_eq(run.tokens, run.frames * run.rows * run.columns, "prompt row %zu", row);
+  return run;
+}
+
+/* The token layout of a prompt. Release with rs_token_layout_clear. */
+static rs_token_layout layout_of(const rs_table *prompts, const char *name) {
+  size_t begin, end;
+  golden_case(prompts, name, &begin, &end);
+  rs_token_layout layout = {.runs = calloc(end - begin, sizeof *layout.runs), .count = end - begin};
+  for (size_t row = begin; row < end; row++) layout.runs[row - begin] = run_of(prompts, row);
+  return layout;
+}
+
+static double largest(const double *values, size_t count) {
+  double most = -INFINITY;
+  for (size_t i = 0; i < count; i++) most = fmax(most, values[i]);
+  return most;
+}
+
+Test(golden, mrope_positions__qwen_prompts__agree_exactly) {
+  rs_table *prompts = golden_read("d_mrope_prompts.csv"), *table = golden_read("d_mrope_pos.csv");
+  rs_table *deltas = golden_read("d_mrope_delta.csv");
+  static const char *const axes[] = {"t_qwen", "h_qwen", "w_qwen"};
+  size_t compared = 0;
+  for (size_t row = 0; row < deltas->rows; row++) {
+    const char *name = golden_text(deltas, row, "case");
+    size_t length = golden_size(deltas, row, "seq_len"), begin, end;
+    rs_token_layout layout = layout_of(prompts, name);
+    double *ids = calloc(length, RS_AXES * sizeof *ids);
+    rs_err err = {0};
+    golden_case(table, name, &begin, &end);
+    cr_assert_eq(rs_token_layout_tokens(&layout), length, "%s: %zu tokens", name, rs_token_layout_tokens(&layout));
+    cr_assert_eq(end - begin, length, "%s: %zu rows", name, end - begin);
+    cr_assert_eq(rs_token_positions(&layout, length, ids, NULL, &err), RS_OK, "%s: %s", name, err.message);
+    for (size_t i = 0; i < length * RS_AXES; i++) {
+      double expected = golden_number(table, begin + i / RS_AXES, axes[i % RS_AXES]);
+      cr_assert_eq(ids[i], expected, "%s token %zu %s: got %g, expected %g", name, i / RS_AXES, axes[i % RS_AXES],
+                   ids[i], expected);
+    }
+    double delta = largest(ids, length * RS_AXES) + 1 - (double)length;
+    cr_assert_eq(delta, golden_number(deltas, row, "delta_qwen"), "%s delta: got %g", name, delta);
+    compared += length;
+    free(ids);
+    rs_token_layout_clear(&layout);
+  }
+  cr_assert_eq(compared, table->rows, "%zu of %zu tokens compared", compared, table->rows);
+  rs_table_free(deltas);
+  rs_table_free(table);
+  rs_table_free(prompts);
+}
+
+/* A model with the row's sections; `pairs` of them turn. */
+static rs_model mrope_model(const rs_table *table, size_t row, size_t head_dim, size_t rotary_dim, double theta) {
+  rs_model model = plain_model(head_dim, theta, 32768);
+  double sections[RS_AXES];
+  cr_assert_eq(read_list(golden_text(table, row, "sections"), sections, RS_AXES), (size_t)RS_AXES);
+  for (size_t a = 0; a < RS_AXES; a++) model.mrope_section[a] = (size_t)sections[a];
+  model.mrope_interleaved = golden_is(table, row, "layout", "interleaved");
+  model.rotary_dim = rotary_dim;
+  return model;
+}
+
+/* The ggml_* rows name a fourth axis and another tail: dialects that ropescope does not have, left out by name. */
+Test(golden, mrope_axis__contiguous_interleaved_and_glm__agrees_exactly) {
+  rs_table *table = golden_read("d_mrope_axis.csv");
+  size_t compared = 0;
+  for (size_t begin = 0, end; begin < table->rows; begin = end) {
+    end = golden_run(table, begin, "case");
+    const char *name = golden_text(table, begin, "case"), *layout = golden_text(table, begin, "layout");
+    if (strncmp(layout, "ggml_", 5) == 0) continue;
+    rs_model model = mrope_model(table, begin, 2 * (end - begin), 2 * (end - begin), 1e6);
+    rs_encoding *encoding = encode("mrope", "", &model, 1);
+    for (size_t row = begin; row < end; row++) {
+      size_t pair = golden_size(table, row, "pair"), axis = golden_size(table, row, "axis");
+      cr_assert_eq(encoding->axis[pair], axis, "%s %s pair %zu: got %u, expected %zu", name, layout, pair,
+                   encoding->axis[pair], axis);
+    }
+    compared++;
+    rs_encoding_free(encoding);
+  }
+  cr_assert_eq(compared, 4u, "%zu layouts compared", compared);
+  rs_table_free(table);
+}
+
+static void compare_mrope_row(const rs_table *table, size_t row, const rs_encoding *encoding) {
+  static const char *const axes[] = {"t", "h", "w"};
+  const char *name = golden_text(table, row, "case");
+  size_t pair = golden_size(table, row, "pair"), token = golden_size(table, row, "token");
+  const double *ids = encoding->pos_k[0] + token * encoding->axes;
+  double c, s, cosine = golden_number(table, row, "cos_f64"), sine = golden_number(table, row, "sin_f64");
+  cr_assert_eq(encoding->axis[pair], golden_size(table, row, "axis"), "%s pair %zu: axis %u", name, pair,
+               encoding->axis[pair]);
+  for (size_t a = 0; a < RS_AXES; a++)
+    cr_assert_eq(ids[a], golden_number(table, row, axes[a]), "%s token %zu %s: got %g", name, token, axes[a], ids[a]);
+  rs_encoding_cos_sin(encoding, pair, ids[encoding->axis[pair]], &c, &s);
+  cr_assert(close_to(c, cosine, 0, 1e-12), "%s token %zu pair %zu cos: got %.17g, expected %.17g", name, token, pair, c,
+            cosine);
+  cr_assert(close_to(s, sine, 0, 1e-12), "%s token %zu pair %zu sin: got %.17g, expected %.17g", name, token, pair, s,
+            sine);
+}
+
+Test(golden, mrope_cos_sin__qwen_prompts__agree_to_1e_12) {
+  rs_table *prompts = golden_read("d_mrope_prompts.csv"), *table = golden_read("d_mrope_cossin.csv");
+  for (size_t begin = 0, end; begin < table->rows; begin = end) {
+    end = golden_run(table, begin, "case,sections");
+    rs_model model = mrope_model(table, begin, golden_size(table, begin, "head_dim"),
+                                 golden_size(table, begin, "rotary_dim"), golden_number(table, begin, "rope_theta"));
+    rs_token_layout layout = layout_of(prompts, golden_text(table, begin, "case"));
+    rs_recipe recipe = make_recipe("mrope", "");
+    rs_encoding *encoding = encode_recipe(&recipe, &model, rs_token_layout_tokens(&layout), &layout);
+    cr_assert_eq(encoding->axes, (size_t)RS_AXES);
+    for (size_t row = begin; row < end; row++) compare_mrope_row(table, row, encoding);
+    rs_encoding_free(encoding);
+    rs_recipe_clear(&recipe);
+    rs_token_layout_clear(&layout);
+  }
+  rs_table_free(table);
+  rs_table_free(prompts);
+}
+
+/* ---- ALiBi (e_*) ------------------------------------------------------------------------------------------------- */
+
+static rs_encoding *encode_alibi(size_t heads, size_t length) {
+  rs_model model = plain_model(64, 1e4, 2048);
+  model.heads = heads;
+  return encode("alibi", "", &model, length);
+}
+
+/* MPT raises 2 to each power; the original and bloom multiply up, which costs them 5.4e-15 by head 110 of 112. */
+static const struct {
+  const char *column;
+  double tolerance;
+} slopes[] = {{"slope_mpt_f64", 1e-15}, {"slope_orig_f64", 1e-14}, {"slope_bloom_f64", 1e-14}};
+
+Test(golden, alibi_slopes__original_bloom_mpt__agree) {
+  rs_table *table = golden_read("e_alibi_slopes.csv");
+  for (size_t begin = 0, end; begin < table->rows; begin = end) {
+    end = golden_run(table, begin, "n_heads");
+    size_t heads = golden_size(table, begin, "n_heads");
+    rs_encoding *encoding = encode_alibi(heads, 1);
+    cr_assert_leq(end - begin, heads);
+    for (size_t row = begin; row < end; row++)
+      for (size_t i = 0; i < RS_COUNT(slopes); i++) {
+        size_t head = golden_size(table, row, "head");
+        double expected = golden_number(table, row, slopes[i].column), got = encoding->bias_table[head];
+        cr_assert(close_to(got, expected, slopes[i].tolerance, 0), "%zu heads, head %zu, %s: got %.17g, expected %.17g",
+                  heads, head, slopes[i].column, got, expected);
+      }
+    rs_encoding_free(encoding);
+  }
+  rs_table_free(table);
+}
+
+/* Bloom's form m * j is the distance form plus a constant of the row, which no softmax sees: differences are compared.
+ */
+Test(golden, alibi_bias__distance_and_bloom_forms__agree_to_1e_15) {
+  rs_table *table = golden_read("e_alibi_bias.csv");
+  for (size_t begin = 0, end; begin < table->rows; begin = end) {
+    end = golden_run(table, begin, "case,head,i_query");
+    const char *name = golden_text(table, begin, "case");
+    size_t length = golden_size(table, begin, "n"), query = golden_size(table, begin, "i_query");
+    size_t head = golden_size(table, begin, "head");
+    rs_encoding *encoding = encode_alibi(golden_size(table, begin, "n_heads"), length);
+    double row_of_bias[64];
+    cr_assert(end - begin == query + 1 && length <= RS_COUNT(row_of_bias), "%s: %zu keys", name, end - begin);
+    encoding->method->bias->row(encoding, head, query, 0, query + 1, row_of_bias);
+    for (size_t row = begin; row < end; row++) {
+      size_t key = golden_size(table, row, "j_key");
+      double expected = golden_number(table, row, "bias_distance_f64"), got = row_of_bias[key];
+      cr_assert(close_to(got, expected, 1e-15, 0), "%s head %zu query %zu key %zu: got %.17g, expected %.17g", name,
+                head, query, key, got, expected);
+      double rise = golden_number(table, row, "bias_bloom_f64") - golden_number(table, begin, "bias_bloom_f64");
+      cr_assert(close_to(got - row_of_bias[0], rise, 1e-15, 1e-15), "%s head %zu query %zu key %zu: bloom", name, head,
+                query, key);
+    }
+    rs_encoding_free(encoding);
+  }
+  rs_table_free(table);
+}
+
+/* ---- sinusoidal embeddings (g_*) --------------------------------------------------------------------------------- */
+
+static const char *embedding_layout(const char *text) {
+  if (strncmp(text, "interleaved", strlen("interleaved")) == 0) return "embedding_layout=interleaved";
+  return strcmp(text, "halves_marian") == 0 ? "embedding_layout=halves" : "embedding_layout=tensor2tensor";
+}
+
+Test(golden, sinusoid__three_layouts__agree_to_1e_12) {
+  rs_table *table = golden_read("g_sinusoid1d.csv");
+  size_t layouts = 0;
+  for (size_t begin = 0, end; begin < table->rows; begin = end, layouts++) {
+    end = golden_run(table, begin, "case,layout");
+    const char *layout = golden_text(table, begin, "layout");
+    size_t width = golden_size(table, begin, "dim"), positions = golden_size(table, begin, "n_pos");
+    rs_model model = plain_model(width / 2, 1e4, positions);
+    model.heads = 2; /* the token is as wide as all heads together */
+    rs_encoding *encoding = encode("sinusoidal", embedding_layout(layout), &model, positions);
+    double *all = calloc(positions * width, sizeof *all);
+    rs_err err = {0};
+    cr_assert_eq(encoding->method->embed->fill(encoding, 0, positions, all, &err), RS_OK, "%s", err.message);
+    for (size_t row = begin; row < end; row++) {
+      size_t at = golden_size(table, row, "position"), dim = golden_size(table, row, "j");
+      double got = all[at * width + dim], expected = golden_number(table, row, "value_f64");
+      cr_assert(close_to(got, expected, 0, 1e-12), "%s %s position %zu dim %zu: got %.17g, expected %.17g",
+                golden_text(table, begin, "case"), layout, at, dim, got, expected);
+    }
+    free(all);
+    rs_encoding_free(encoding);
+  }
+  cr_assert_eq(layouts, 6u, "%zu layouts compared", layouts);
+  rs_table_free(table);
+}
+
+/* ---- attention rows (i_*) ---------------------------------------------------------------------------------------- */
+
+enum { TOKENS = 64, DIMS = 32, HEADS = 4 };
+
+/* One head's q and k, (TOKENS, DIMS) each. */
+static void read_head(const rs_table *in, size_t head, double *q, double *k) {
+  for (size_t i = 0; i < TOKENS * DIMS; i++) {
+    size_t row = head * TOKENS * DIMS + i;
+    cr_assert(golden_size(in, row, "head") == head && golden_size(in, row, "row") == i / DIMS &&
+                  golden_size(in, row, "dim") == i % DIMS,
+              "i_attn_in row %zu is out of order", row);
+    q[i] = golden_number(in, row, "q");
+    k[i] = golden_number(in, row, "k");
+  }
+}
+
+/* All causal rows of one head. Release with rs_observation_free. */
+static rs_observation *observe(const rs_encoding *encoding, size_t head, const double *q, const double *k) {
+  size_t queries[TOKENS], *edges, bins;
+  for (size_t i = 0; i < TOKENS; i++) queries[i] = i;
+  rs_err err = {0};
+  rs_engine *engine = NULL;
+  rs_observation *seen = NULL;
+  cr_assert_eq(rs_log_edges(TOKENS, 4, &edges, &bins, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_engine_create(TOKENS, DIMS, encoding->views, &engine, &err), RS_OK, "%s", err.message);
+  rs_attention_job job = {.encoding = encoding,
+                          .head = head,
+                          .mask = {.kind = RS_CAUSAL},
+                          .queries = queries,
+                          .query_count = TOKENS,
+                          .q = q,
+                          .k = k,
+                          .edges = edges,
+                          .bins = bins,
+                          .sinks = 1};
+  cr_assert_eq(rs_engine_run(engine, &job, &seen, &err), RS_OK, "%s", err.message);
+  rs_engine_free(engine);
+  free(edges);
+  return seen;
+}
+
+static void compare_row(const rs_table *rows, size_t at, const rs_row *got) {
+  const double found[] = {got->entropy, got->log_sum_exp, exp(got->max_logit - got->log_sum_exp)};
+  static const char *const columns[] = {"entropy_nats_f64", "logsumexp_f64", "max_weight_f64"};
+  const char *variant = golden_text(rows, at, "variant");
+  size_t head = golden_size(rows, at, "head"), query = golden_size(rows, at, "row");
+  for (size_t i = 0; i < RS_COUNT(columns); i++) {
+    double expected = golden_number(rows, at, columns[i]);
+    cr_assert(close_to(found[i], expected, 1e-12, 1e-12), "%s head %zu row %zu %s: got %.17g, expected %.17g", variant,
+              head, query, columns[i], found[i], expected);
+  }
+  cr_assert_eq(got->argmax, golden_size(rows, at, "argmax"), "%s head %zu row %zu argmax: got %zu", variant, head,
+               query, got->argmax);
+}
+
+static const struct {
+  const char *variant, *method, *settings;
+} variants[] = {
+    {"nope", "nope", ""},
+    {"rope_half", "rope", "rope_theta=10000"},
+    {"yarn_half", "yarn", "rope_theta=10000 factor=4 train_length=16"},
+    {"alibi", "alibi", ""},
+};
+
+Test(golden, attention_rows__torch_softmax__agree_to_1e_12) {
+  rs_table *in = golden_read("i_attn_in.csv"), *rows = golden_read("i_attn_rows.csv");
+  rs_table *known = golden_read("i_attn_variants.csv");
+  static double q[TOKENS * DIMS], k[TOKENS * DIMS];
+  cr_assert_eq(known->rows, RS_COUNT(variants));
+  cr_assert_eq(rows->rows, RS_COUNT(variants) * HEADS * TOKENS, "%zu rows", rows->rows);
+  for (size_t v = 0; v < RS_COUNT(variants); v++) {
+    rs_model model = plain_model(DIMS, 1e4, 4096);
+    model.heads = HEADS;
+    rs_encoding *encoding = encode(variants[v].method, variants[v].settings, &model, TOKENS);
+    for (size_t head = 0; head < HEADS; head++) {
+      size_t first = (v * HEADS + head) * TOKENS;
+      read_head(in, head, q, k);
+      cr_assert(golden_is(rows, first, "variant", variants[v].variant), "row %zu is %s", first,
+                golden_text(rows, first, "variant"));
+      rs_observation *seen = observe(encoding, head, q, k);
+      for (size_t i = 0; i < TOKENS; i++) compare_row(rows, first + i, &seen->rows[i]);
+      rs_observation_free(seen);
+    }
+    rs_encoding_free(encoding);
+  }
+  rs_table_free(known);
+  rs_table_free(rows);
+  rs_table_free(in);
+}

@@ -1,0 +1,1039 @@
+/* test_engine.c: the engine against the reference row. Random small jobs draw every method, mask, query set and kind of
+ * content; what the engine observes must be what the plainest formulas, in long double, make of the reference's logits.
+ * The reference itself is checked against rotation matrices written out here. Every job is drawn from (seed, job
+ * number) alone: a failure names both, and ROPESCOPE_SEED repeats or varies them. */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ropescope/metrics.h"
+
+enum {
+  JOBS = 2000,
+  MOST_TOKENS = 600,
+  MOST_DIMS = 128,
+  MOST_VIEWS = 2,
+  WORK = 200000 /* queries * keys * dims of one job: what keeps 2000 of them within seconds */
+};
+
+/* ---- the heap, made to fail -------------------------------------------------------------------------------------- */
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+enum { COUNTS_MEMORY = 1 };
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+
+/* Of this thread alone: Criterion's own threads allocate when they please. */
+static _Thread_local long blocks;           /* allocated and not yet released */
+static _Thread_local long allocations = -1; /* until the next one fails; negative: none does */
+static _Thread_local bool refused;
+
+static bool refuses(void) {
+  if (allocations < 0 || allocations-- > 0) return false;
+  refused = true;
+  return true;
+}
+
+static void *counted(void *memory) {
+  blocks += memory != NULL;
+  return memory;
+}
+
+void *malloc(size_t size) {
+  return refuses() ? NULL : counted(__libc_malloc(size));
+}
+
+void *calloc(size_t count, size_t size) {
+  return refuses() ? NULL : counted(__libc_calloc(count, size));
+}
+
+void *realloc(void *memory, size_t size) {
+  if (refuses()) return NULL;
+  void *moved = __libc_realloc(memory, size);
+  return memory != NULL ? moved : counted(moved);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  return refuses() ? NULL : counted(__libc_memalign(alignment, size));
+}
+
+/* OpenMP's own, which ends the program when it is refused. */
+void *memalign(size_t alignment, size_t size) {
+  return counted(__libc_memalign(alignment, size));
+}
+
+void free(void *memory) {
+  blocks -= memory != NULL;
+  __libc_free(memory);
+}
+#else
+enum { COUNTS_MEMORY = 0 };
+static long blocks, allocations;
+static bool refused;
+#endif
+
+/* ---- chance ------------------------------------------------------------------------------------------------------ */
+
+typedef struct dice {
+  uint64_t seed;
+  uint32_t job;
+  uint64_t thrown;
+} dice;
+
+static uint64_t test_seed(void) {
+  const char *given = getenv("ROPESCOPE_SEED");
+  return given != NULL ? strtoull(given, NULL, 10) : 20240607;
+}
+
+static double unit(dice *d) {
+  return rs_uniform((rs_stream){d->seed, 0xd1ce, d->job}, d->thrown++);
+}
+
+/* A whole number in [least, most]. */
+static size_t pick(dice *d, size_t least, size_t most) {
+  return least + (size_t)(unit(d) * (double)(most - least + 1));
+}
+
+/* Once in `times`. */
+static bool once_in(dice *d, size_t times) {
+  return pick(d, 1, times) == 1;
+}
+
+static double between(dice *d, double least, double most) {
+  return least + (most - least) * unit(d);
+}
+
+/* Even in the logarithm, so that small worlds are as common as large ones. */
+static size_t pick_log(dice *d, size_t least, size_t most) {
+  return (size_t)floor(exp(between(d, log((double)least), log((double)most + 1))));
+}
+
+static void gaussian(dice *d, size_t count, double *out) {
+  rs_gaussian_fill((rs_stream){d->seed, 0x6a55, d->job}, 4 * d->thrown, count, out);
+  d->thrown += count;
+}
+
+/* ---- random worlds ----------------------------------------------------------------------------------------------- */
+
+typedef struct world {
+  dice dice;
+  rs_model model;
+  rs_recipe recipe;
+  rs_encoding *encoding;
+  rs_projection *projection;
+  size_t *queries, *edges, *needle_at;
+  double *q, *k, *needle_key;
+  rs_attention_job job;
+} world;
+
+RS_PRINTF(3, 4) static void demand(const world *w, bool holds, const char *format, ...) {
+  if (holds) return;
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  cr_assert_fail("ROPESCOPE_SEED=%llu job %u (%s, L %zu, D %zu, R %zu, mask %d): %s", (unsigned long long)w->dice.seed,
+                 w->dice.job, w->recipe.method->name, w->encoding != NULL ? w->encoding->length : 0, w->model.head_dim,
+                 w->encoding != NULL ? w->encoding->rotary_dim : 0, (int)w->job.mask.kind, text);
+}
+
+static void *obtain(size_t count, size_t size) {
+  void *memory = calloc(count > 0 ? count : 1, size);
+  cr_assert_not_null(memory);
+  return memory;
+}
+
+static bool has(const world *w, const char *name) {
+  return rs_settings_find(&w->recipe.settings, name) >= 0;
+}
+
+/* Sets a parameter that the method may not have. */
+RS_PRINTF(3, 4) static void set(world *w, const char *name, const char *format, ...) {
+  char text[64];
+  rs_err err = {0};
+  if (!has(w, name)) return;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  demand(w, rs_recipe_set(&w->recipe, name, text, &err) == RS_OK, "%s = %s: %s", name, text, err.message);
+}
+
+static void set_divisors(world *w, const char *name, size_t count) {
+  int index = rs_settings_find(&w->recipe.settings, name);
+  double list[MOST_DIMS];
+  if (index < 0) return;
+  for (size_t j = 0; j < count; j++) list[j] = between(&w->dice, 1, 30);
+  rs_value_list(w->recipe.settings.params[index], list, count, &w->recipe.settings.values[index], NULL);
+}
+
+static void draw_model(world *w, size_t length) {
+  dice *d = &w->dice;
+  bool embedded = w->recipe.method->embed != NULL; /* projections of wide tokens take long to draw */
+  size_t dims = 2 * pick_log(d, 1, embedded ? MOST_DIMS / 8 : MOST_DIMS / 2);
+  w->model = (rs_model){.heads = pick(d, 1, 6),
+                        .head_dim = dims,
+                        .rotary_dim = once_in(d, 3) ? 2 * pick(d, 1, dims / 2) : dims,
+                        .rope_theta = exp(between(d, log(10), log(1e6))),
+                        .train_length = pick_log(d, 2, MOST_TOKENS),
+                        .pair_layout = once_in(d, 2) ? RS_INTERLEAVED : RS_HALF_SPLIT};
+  if (embedded) w->model.train_length += length; /* a learned table must reach */
+  w->model.max_length = w->model.train_length * pick(d, 1, 32);
+}
+
+static void draw_scale(world *w) {
+  static const char *const rules[] = {"auto", "dynamic", "hf_dynamic"};
+  dice *d = &w->dice;
+  size_t rule = pick(d, 0, RS_COUNT(rules));
+  if (rule < RS_COUNT(rules))
+    set(w, "scale", "%s", rules[rule]);
+  else
+    set(w, "scale", "%g", between(d, 0.5, 32));
+  if (rule == 2 && has(w, "scale")) set(w, "factor", "%g", between(d, 1, 16));
+}
+
+static void draw_rotary(world *w) {
+  dice *d = &w->dice;
+  if (once_in(d, 2)) set(w, "interpolate", "positions");
+  if (once_in(d, 2)) set(w, "temperature", "logits");
+  if (once_in(d, 4)) set(w, "attention_factor", "%g", between(d, 0.3, 2));
+  if (once_in(d, 4)) set(w, "pair_layout", "%s", once_in(d, 2) ? "interleaved" : "half_split");
+  if (once_in(d, 3)) set(w, "rotary_dim", "%zu", 2 * pick(d, 1, w->model.head_dim / 2));
+  if (once_in(d, 3)) set(w, "mrope_interleaved", "true");
+  if (once_in(d, 5) && w->recipe.method->pos->views == 1) set(w, "mrope_section", "equal");
+  const rs_value *rotary = rs_setting(&w->recipe.settings, "rotary_dim");
+  size_t pairs = (rotary->set ? (size_t)rotary->number : w->model.rotary_dim) / 2;
+  set_divisors(w, "short_factor", pairs);
+  set_divisors(w, "long_factor", pairs);
+}
+
+static void draw_recipe(world *w, size_t length) {
+  static const char *const layouts[] = {"interleaved", "halves", "tensor2tensor"};
+  dice *d = &w->dice;
+  draw_scale(w);
+  draw_rotary(w);
+  if (!once_in(d, 8)) set(w, "group", "%zu", pick_log(d, 1, 100)); /* else auto */
+  if (!once_in(d, 8) || w->model.train_length < 8) set(w, "window", "%zu", pick(d, 0, length + 3));
+  if (once_in(d, 3)) set(w, "logit_scale", "log_n");
+  set(w, "bias_max", "%g", between(d, 0.5, 16));
+  set(w, "init_sd", "%g", between(d, 0.02, 1));
+  set(w, "embedding_layout", "%s", layouts[pick(d, 0, 2)]);
+}
+
+/* A picture of some tokens after a few of text. */
+static rs_token_run draw_image(dice *d, size_t room) {
+  size_t rows = pick(d, 1, room), columns = pick(d, 1, room / rows);
+  return (rs_token_run){.modality = RS_IMAGE,
+                        .tokens = rows * columns,
+                        .frames = 1,
+                        .rows = rows,
+                        .columns = columns,
+                        .ids_per_frame = 1};
+}
+
+/* False where the recipe is undefined for these values; the caller counts. */
+static bool draw_encoding(world *w, const rs_method *method, size_t length) {
+  static const rs_precision single = {RS_F32, RS_F32, RS_F32, RS_F32}, *const none = NULL;
+  dice *d = &w->dice;
+  cr_assert_eq(rs_recipe_init(&w->recipe, method, NULL), RS_OK);
+  draw_model(w, length);
+  draw_recipe(w, length);
+  rs_token_run run = draw_image(d, length);
+  rs_token_layout image = {.runs = &run, .count = once_in(d, 2)};
+  const rs_precision *precision = once_in(d, 6) ? &single : none;
+  if (rs_recipe_check(&w->recipe, &w->model, NULL) != RS_OK) return false;
+  return rs_encoding_create(&w->recipe, &w->model, length, &image, precision, &w->encoding, NULL) == RS_OK;
+}
+
+/* Amplitudes and temperatures no method has: the formula holds for any. */
+static void tamper(world *w) {
+  if (!once_in(&w->dice, 3)) return;
+  w->encoding->amp = between(&w->dice, 0.2, 2);
+  for (size_t m = 0; m < w->encoding->length; m++) w->encoding->logit_scale[m] = between(&w->dice, -1, 3);
+}
+
+static rs_mask draw_mask(dice *d, size_t length, bool future) {
+  rs_mask mask = {.window = pick(d, 1, length + 4), .sinks = pick(d, 1, once_in(d, 2) ? 6 : length + 4)};
+  do mask.kind = (rs_mask_kind)pick(d, RS_CAUSAL, RS_WINDOW_SINKS);
+  while (mask.kind == RS_BIDIRECTIONAL && !future);
+  return mask;
+}
+
+static void draw_queries(world *w) {
+  dice *d = &w->dice;
+  size_t length = w->encoding->length, most = WORK * (once_in(d, 20) ? 8 : 1) / (length * w->model.head_dim);
+  if (most < 1) most = 1;
+  rs_query_set set = {.choice = (rs_query_choice)pick(d, RS_QUERIES_ALL, RS_QUERIES_RANDOM)};
+  if (set.choice == RS_QUERIES_ALL && most < length) set.choice = RS_QUERIES_RANDOM;
+  size_t least_step = (length + most - 1) / most;
+  set.number = set.choice == RS_QUERIES_EVERY ? pick(d, least_step, length) : pick(d, 1, most);
+  cr_assert_eq(rs_queries_select(&set, length, d->seed + d->job, &w->queries, &w->job.query_count, NULL), RS_OK);
+}
+
+enum { GAUSSIAN, HUGE_LOGITS, CONSTANT, WHOLE_NUMBERS, EQUAL_LOGITS, FAINT, CONTENTS };
+
+static void draw_vectors(dice *d, int content, size_t count, double *out) {
+  gaussian(d, count, out);
+  for (size_t i = 0; i < count; i++) {
+    if (content == CONSTANT) out[i] = 1;
+    if (content == WHOLE_NUMBERS) out[i] = round(out[i]); /* many ties without rotation */
+    if (content == FAINT) out[i] *= 1e-3;
+  }
+}
+
+/* Needles anywhere, also where the mask hides them; some repeat the key they stand beside, a tie to the last bit. */
+static void draw_needles(world *w) {
+  dice *d = &w->dice;
+  size_t dims = w->model.head_dim, count = w->job.query_count;
+  w->needle_at = obtain(count, sizeof *w->needle_at);
+  w->needle_key = obtain(count * dims, sizeof *w->needle_key);
+  gaussian(d, count * dims, w->needle_key);
+  for (size_t i = 0; i < count; i++) {
+    double *key = w->needle_key + i * dims, overlap = between(d, -1, 2);
+    w->needle_at[i] = pick(d, 0, w->encoding->length - 1);
+    const double *model = once_in(d, 3) ? w->k + w->needle_at[i] * dims : NULL;
+    for (size_t j = 0; j < dims; j++) key[j] = model != NULL ? model[j] : overlap * w->q[i * dims + j] + 0.5 * key[j];
+  }
+  w->job.needle_at = w->needle_at;
+  w->job.needle_key = w->needle_key;
+}
+
+static void draw_edges(world *w) {
+  size_t length = w->encoding->length, per_octave = pick(&w->dice, 1, 5);
+  if (once_in(&w->dice, 8)) {
+    w->edges = obtain(2, sizeof *w->edges);
+    w->edges[1] = length;
+    w->job.bins = 1;
+  } else
+    cr_assert_eq(rs_log_edges(length, per_octave, &w->edges, &w->job.bins, NULL), RS_OK);
+  w->job.edges = w->edges;
+}
+
+/* The largest |logit| of the job becomes 700, where exp is about to overflow. */
+static void stretch(world *w) {
+  size_t length = w->encoding->length, dims = w->model.head_dim;
+  double *logits = obtain(length, sizeof *logits), largest = 0, needle;
+  for (size_t i = 0; i < w->job.query_count; i++) {
+    cr_assert_eq(rs_reference_row(&w->job, i, logits, &needle, NULL), RS_OK);
+    for (size_t n = 0; n < length; n++) largest = isinf(logits[n]) ? largest : fmax(largest, fabs(logits[n]));
+  }
+  for (size_t i = 0; i < w->job.query_count * dims && largest > 0; i++) w->q[i] *= 700 / largest;
+  free(logits);
+}
+
+static void draw_content(world *w) {
+  dice *d = &w->dice;
+  size_t length = w->encoding->length, dims = w->model.head_dim, count = w->job.query_count;
+  int content = (int)pick(d, 0, CONTENTS - 1);
+  w->q = obtain(count * dims, sizeof *w->q);
+  w->k = obtain(length * dims, sizeof *w->k);
+  draw_vectors(d, content, length * dims, w->k);
+  if (content != EQUAL_LOGITS) draw_vectors(d, content, count * dims, w->q);
+  w->job.q = w->q;
+  w->job.k = w->k;
+  if (content == HUGE_LOGITS) stretch(w);
+  if (once_in(d, 2)) draw_needles(w);
+}
+
+static void draw_job(world *w) {
+  dice *d = &w->dice;
+  w->job.encoding = w->encoding;
+  w->job.head = pick(d, 0, w->model.heads - 1);
+  w->job.mask = draw_mask(d, w->encoding->length, w->encoding->views == 1);
+  w->job.sinks = once_in(d, 2) ? pick(d, 0, 5) : pick(d, 0, w->encoding->length + 3);
+  draw_queries(w);
+  w->job.queries = w->queries;
+  draw_edges(w);
+  if (w->recipe.method->embed != NULL) {
+    cr_assert_eq(
+        rs_projection_create(w->encoding, w->job.head, d->seed, w->queries, w->job.query_count, &w->projection, NULL),
+        RS_OK);
+    w->job.projection = w->projection;
+  }
+  draw_content(w);
+}
+
+static void use_threads(int threads) {
+#ifdef _OPENMP
+  omp_set_num_threads(threads);
+#else
+  (void)threads;
+#endif
+}
+
+/* World number `job`, of method number `job` in turn. False where its recipe is undefined. */
+static bool world_draw(world *w, uint32_t job, size_t most_tokens) {
+  size_t methods;
+  const rs_method *all = rs_methods(&methods);
+  *w = (world){.dice = {.seed = test_seed(), .job = job}};
+  use_threads(1); /* more would only wait for each other beside the other cases */
+  size_t length = pick_log(&w->dice, 1, most_tokens);
+  if (!draw_encoding(w, &all[job % methods], length)) return false;
+  tamper(w);
+  draw_job(w);
+  return true;
+}
+
+static void world_clear(world *w) {
+  rs_projection_free(w->projection);
+  rs_encoding_free(w->encoding);
+  rs_recipe_clear(&w->recipe);
+  free(w->queries);
+  free(w->edges);
+  free(w->needle_at);
+  free(w->q);
+  free(w->k);
+  free(w->needle_key);
+}
+
+static rs_engine *engine_for(size_t length, size_t dims, size_t views) {
+  rs_engine *engine;
+  cr_assert_eq(rs_engine_create(length, dims, views, &engine, NULL), RS_OK);
+  return engine;
+}
+
+static rs_observation *run(rs_engine *engine, const world *w) {
+  rs_observation *observation = NULL;
+  rs_err err = {0};
+  rs_status status = rs_engine_run(engine, &w->job, &observation, &err);
+  demand(w, status == RS_OK && observation != NULL, "the engine failed: %s", err.message);
+  demand(w, observation->count == w->job.query_count && observation->bins == w->job.bins, "wrong shape");
+  return observation;
+}
+
+static rs_observation *run_alone(const world *w) {
+  rs_engine *engine = engine_for(w->encoding->length, w->model.head_dim, w->encoding->views);
+  rs_observation *observation = run(engine, w);
+  rs_engine_free(engine);
+  return observation;
+}
+
+/* ---- the oracle: plain formulas over the reference's logits --------------------------------------------------------
+ */
+
+static bool visible(const rs_mask *mask, size_t m, size_t n) {
+  if (mask->kind == RS_BIDIRECTIONAL) return true;
+  if (n > m) return false;
+  if (mask->kind == RS_CAUSAL) return true;
+  return m - n < mask->window || (mask->kind == RS_WINDOW_SINKS && n < mask->sinks);
+}
+
+/* The keys one query sees, needle last, and what follows from their logits. */
+typedef struct oracle {
+  size_t count, *at;
+  long double *logit, *weight, max, log_sum_exp, entropy, sink;
+  size_t argmax, rank;
+  bool has_needle;
+} oracle;
+
+static void oracle_add(oracle *o, size_t at, double logit) {
+  if (o->count == 0 || logit > o->max) {
+    o->max = logit;
+    o->argmax = at;
+  }
+  o->at[o->count] = at;
+  o->logit[o->count++] = logit;
+}
+
+static void oracle_collect(const world *w, size_t index, oracle *o) {
+  size_t length = w->encoding->length, m = w->queries[index];
+  double *logits = obtain(length, sizeof *logits), needle = 0;
+  demand(w, rs_reference_row(&w->job, index, logits, &needle, NULL) == RS_OK, "the reference failed");
+  for (size_t n = 0; n < length; n++) {
+    bool seen = visible(&w->job.mask, m, n);
+    demand(w, seen == isfinite(logits[n]) && (seen || logits[n] < 0), "query %zu, key %zu: wrongly masked", m, n);
+    if (seen) oracle_add(o, n, logits[n]);
+  }
+  o->has_needle = w->needle_at != NULL && visible(&w->job.mask, m, w->needle_at[index]);
+  demand(w, o->has_needle == !isnan(needle), "query %zu: needle wrongly hidden", m);
+  for (size_t i = 0; o->has_needle && i < o->count; i++) o->rank += o->logit[i] > needle;
+  if (o->has_needle) oracle_add(o, w->needle_at[index], needle);
+  free(logits);
+}
+
+static void oracle_weigh(const world *w, oracle *o) {
+  long double z = 0;
+  for (size_t i = 0; i < o->count; i++) z += expl(o->logit[i] - o->max);
+  o->log_sum_exp = o->max + logl(z);
+  for (size_t i = 0; i < o->count; i++) {
+    o->weight[i] = expl(o->logit[i] - o->max) / z;
+    if (o->weight[i] > 0) o->entropy -= o->weight[i] * logl(o->weight[i]);
+    bool needle = o->has_needle && i == o->count - 1;
+    if (o->at[i] < w->job.sinks && !needle) o->sink += o->weight[i];
+  }
+}
+
+static oracle oracle_make(const world *w, size_t index) {
+  size_t room = w->encoding->length + 1;
+  oracle o = {.at = obtain(room, sizeof *o.at),
+              .logit = obtain(room, sizeof *o.logit),
+              .weight = obtain(room, sizeof *o.weight)};
+  oracle_collect(w, index, &o);
+  oracle_weigh(w, &o);
+  return o;
+}
+
+static void oracle_clear(oracle *o) {
+  free(o->at);
+  free(o->logit);
+  free(o->weight);
+}
+
+static void near(const world *w, const rs_row *row, const char *what, double got, long double want, double slack) {
+  demand(w, fabsl(got - want) <= slack, "query %zu: %s is %.17g, should be %.17Lg", row->query, what, got, want);
+}
+
+/* Keys of one bin, recounted. */
+static void check_bin(const world *w, const rs_row *row, const oracle *o, size_t bin, double ulp) {
+  long double weight = 0, keys = 0, mean = 0, squares = 0;
+  size_t haystack = o->count - o->has_needle;
+  for (int pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < o->count; i++) {
+      size_t distance = o->at[i] > row->query ? o->at[i] - row->query : row->query - o->at[i];
+      if (distance < w->edges[bin] || distance >= w->edges[bin + 1]) continue;
+      if (pass == 0) weight += o->weight[i];
+      if (i >= haystack) continue;
+      if (pass == 0) keys += 1;
+      if (pass == 0) mean += o->logit[i];
+      if (pass == 1) squares += (o->logit[i] - mean / keys) * (o->logit[i] - mean / keys);
+    }
+  near(w, row, "bin_weight", row->bin_weight[bin], weight, 1e-12);
+  near(w, row, "bin_keys", row->bin_keys[bin], keys, 0);
+  near(w, row, "bin_mean", row->bin_mean[bin], keys > 0 ? mean / keys : 0, 100 * ulp);
+  double spread = (double)sqrtl(keys * squares); /* what a slip of one ulp in each logit does: 2 sum |x - mean| ulp */
+  near(w, row, "bin_squares", row->bin_squares[bin], squares, 1e-13 * (double)squares + 30 * (spread + ulp) * ulp);
+}
+
+static void check_needle(const world *w, size_t index, const rs_row *row, const oracle *o, double ulp) {
+  size_t m = row->query, at = w->needle_at != NULL ? w->needle_at[index] : m;
+  demand(w, row->needle_planted == (w->needle_at != NULL) && row->has_needle == o->has_needle, "query %zu: needle?", m);
+  demand(w, row->needle_distance == (at > m ? at - m : m - at), "query %zu: needle distance", m);
+  demand(w, row->needle_rank == o->rank, "query %zu: rank %zu, should be %zu", m, row->needle_rank, o->rank);
+  size_t last = o->count - 1;
+  near(w, row, "needle_weight", row->needle_weight, o->has_needle ? o->weight[last] : 0, 1e-12);
+  if (o->has_needle) near(w, row, "needle_logit", row->needle_logit, o->logit[last], ulp);
+}
+
+static void check_row(const world *w, size_t index, const rs_row *row) {
+  oracle o = oracle_make(w, index);
+  double ulp = 4e-16 * (1 + fabs((double)o.max));
+  for (size_t i = 0; i < o.count; i++) ulp = fmax(ulp, 4e-16 * fabs((double)o.logit[i]));
+  demand(w, row->query == w->queries[index] && row->keys == o.count, "query %zu sees %zu keys, should see %zu",
+         row->query, row->keys, o.count);
+  demand(w, row->argmax == o.argmax, "query %zu: argmax %zu, should be %zu", row->query, row->argmax, o.argmax);
+  near(w, row, "max_logit", row->max_logit, o.max, ulp);
+  near(w, row, "log_sum_exp", row->log_sum_exp, o.log_sum_exp, 1e-13 + 10 * ulp);
+  near(w, row, "entropy", row->entropy, o.entropy, 1e-12);
+  near(w, row, "sink_weight", row->sink_weight, o.sink, 1e-12);
+  check_needle(w, index, row, &o, ulp);
+  for (size_t b = 0; b < w->job.bins; b++) check_bin(w, row, &o, b, ulp);
+  oracle_clear(&o);
+}
+
+/* One engine per head dim, for the largest job: every job runs in the traces of those before it. */
+Test(engine, random_jobs__observables__are_those_of_the_reference_row) {
+  rs_engine *engines[MOST_DIMS / 2 + 1] = {NULL};
+  size_t methods, seen[64] = {0}, masks[4] = {0};
+  rs_methods(&methods);
+  cr_log_info("ROPESCOPE_SEED=%llu", (unsigned long long)test_seed());
+  for (uint32_t job = 0; job < JOBS; job++) {
+    world w;
+    if (world_draw(&w, job, MOST_TOKENS)) {
+      rs_engine **engine = &engines[w.model.head_dim / 2];
+      if (*engine == NULL) *engine = engine_for(MOST_TOKENS, w.model.head_dim, MOST_VIEWS);
+      rs_observation *observation = run(*engine, &w);
+      for (size_t i = 0; i < observation->count; i++) check_row(&w, i, &observation->rows[i]);
+      rs_observation_free(observation);
+      seen[job % methods]++;
+      masks[w.job.mask.kind]++;
+    }
+    world_clear(&w);
+  }
+  for (size_t i = 0; i < methods; i++) cr_assert_geq(seen[i], JOBS / methods / 2, "method %zu: %zu jobs", i, seen[i]);
+  for (size_t i = 0; i < RS_COUNT(masks); i++) cr_assert_geq(masks[i], JOBS / 10);
+  for (size_t i = 0; i < RS_COUNT(engines); i++) rs_engine_free(engines[i]);
+}
+
+/* ---- the same bits ----------------------------------------------------------------------------------------------- */
+
+static bool same_row(const rs_row *a, const rs_row *b) {
+  double left[] = {a->max_logit, a->log_sum_exp, a->entropy, a->sink_weight, a->needle_logit, a->needle_weight};
+  double right[] = {b->max_logit, b->log_sum_exp, b->entropy, b->sink_weight, b->needle_logit, b->needle_weight};
+  return memcmp(left, right, sizeof left) == 0 && a->query == b->query && a->keys == b->keys &&
+         a->argmax == b->argmax && a->needle_planted == b->needle_planted && a->has_needle == b->has_needle &&
+         a->needle_distance == b->needle_distance && a->needle_rank == b->needle_rank;
+}
+
+static bool same_bits(const rs_observation *a, const rs_observation *b) {
+  if (a->count != b->count || a->bins != b->bins) return false;
+  size_t bytes = a->bins * sizeof(double);
+  for (size_t i = 0; i < a->count; i++) {
+    const rs_row *x = &a->rows[i], *y = &b->rows[i];
+    if (!same_row(x, y) || memcmp(x->bin_weight, y->bin_weight, bytes) != 0) return false;
+    if (memcmp(x->bin_keys, y->bin_keys, bytes) != 0 || memcmp(x->bin_mean, y->bin_mean, bytes) != 0) return false;
+    if (memcmp(x->bin_squares, y->bin_squares, bytes) != 0) return false;
+  }
+  return true;
+}
+
+/* Demands that two observations are the same to the bit, and releases both. */
+static void demand_same(const world *w, rs_observation *a, rs_observation *b, const char *what) {
+  demand(w, same_bits(a, b), "%s changed a bit", what);
+  rs_observation_free(a);
+  rs_observation_free(b);
+}
+
+Test(engine, threads__one_two_three_eight__give_the_same_bytes) {
+  static const int threads[] = {2, 3, 8};
+  for (uint32_t job = 10000; job < 10150; job++) {
+    world w;
+    if (world_draw(&w, job, MOST_TOKENS))
+      for (size_t t = 0; t < RS_COUNT(threads); t++) {
+        use_threads(1);
+        rs_observation *one = run_alone(&w);
+        use_threads(threads[t]);
+        demand_same(&w, one, run_alone(&w), "the number of threads");
+      }
+    world_clear(&w);
+  }
+}
+
+Test(engine, threads__asked_for__are_the_number_reported) {
+#ifdef _OPENMP
+  for (int threads = 1; threads < 5; threads++) {
+    use_threads(threads);
+    cr_assert_eq(rs_engine_threads(), threads);
+  }
+#else
+  cr_assert_eq(rs_engine_threads(), 1);
+#endif
+  /* Keys of each view, 9 rows a thread, two bytes a token. */
+  cr_assert_float_eq(rs_engine_bytes(1000, 64, 2, 4), 8.0 * (2 * 1000 * 64 + 4 * 9 * 1000) + 2000, 0);
+}
+
+Test(engine, window__as_long_as_the_context__equals_causal_bit_by_bit) {
+  static const rs_mask_kind windows[] = {RS_WINDOW, RS_WINDOW_SINKS};
+  for (uint32_t job = 20000; job < 20200; job++) {
+    world w;
+    if (world_draw(&w, job, 200)) {
+      size_t longer = once_in(&w.dice, 2) ? SIZE_MAX - w.encoding->length : pick(&w.dice, 0, 3);
+      rs_mask wide = {windows[job % 2], w.encoding->length + longer, pick(&w.dice, 1, 9)};
+      w.job.mask = (rs_mask){.kind = RS_CAUSAL};
+      rs_observation *causal = run_alone(&w);
+      w.job.mask = wide;
+      demand_same(&w, causal, run_alone(&w), "a window over everything");
+    }
+    world_clear(&w);
+  }
+}
+
+Test(engine, used_again__larger_then_smaller__leaves_no_trace) {
+  for (uint32_t job = 30000; job < 30150; job++) {
+    world large, small;
+    bool both = world_draw(&large, job, MOST_TOKENS);
+    both &= world_draw(&small, job + 1000, MOST_TOKENS);
+    if (both && large.model.head_dim != small.model.head_dim) {
+      world_clear(&small); /* the same head dim, from the job that follows in the same seed */
+      world_draw(&small, job, 40);
+    }
+    if (both && large.model.head_dim == small.model.head_dim && small.encoding != NULL) {
+      rs_engine *engine = engine_for(MOST_TOKENS, large.model.head_dim, MOST_VIEWS);
+      rs_observation_free(run(engine, &large));
+      demand_same(&small, run(engine, &small), run_alone(&small), "an earlier job");
+      rs_engine_free(engine);
+    }
+    world_clear(&large);
+    world_clear(&small);
+  }
+}
+
+/* ---- the reference row against matrices ---------------------------------------------------------------------------
+ */
+
+enum { TINY = 8 }; /* tokens, dims at most */
+
+typedef long double matrix[TINY][TINY];
+
+/* The rotation of one token: 2x2 blocks [c -s; s c] on each pair's dims, the identity elsewhere. */
+static void rotation(const rs_encoding *e, const double *position, matrix out) {
+  memset(out, 0, sizeof(matrix));
+  for (size_t d = 0; d < e->head_dim; d++) out[d][d] = 1;
+  for (size_t j = 0; j < e->rotary_dim / 2; j++) {
+    size_t a = e->pair_layout == RS_INTERLEAVED ? 2 * j : j;
+    size_t b = e->pair_layout == RS_INTERLEAVED ? 2 * j + 1 : j + e->rotary_dim / 2;
+    long double angle = (long double)position[e->axis[j]] * e->omega[j];
+    out[a][a] = e->amp * cosl(angle);
+    out[a][b] = -e->amp * sinl(angle);
+    out[b][a] = e->amp * sinl(angle);
+    out[b][b] = e->amp * cosl(angle);
+  }
+}
+
+static void turn(matrix by, const double *x, const double *embedded, size_t dims, long double *out) {
+  for (size_t i = 0; i < dims; i++) {
+    out[i] = 0;
+    for (size_t j = 0; j < dims; j++) out[i] += by[i][j] * ((long double)x[j] + (embedded ? embedded[j] : 0));
+  }
+}
+
+/* The view through which query m reads key n: Self-Extend's rule is the only one with two. */
+static size_t view_of(const world *w, size_t m, size_t n) {
+  if (w->encoding->views == 1) return 0;
+  const rs_value *window = rs_setting(&w->recipe.settings, "window");
+  double near = window->choice >= 0 ? floor(w->encoding->train_length / 4) : window->number;
+  return m >= n && (double)(m - n) >= near;
+}
+
+static long double slope_of(const world *w) {
+  size_t heads = w->model.heads, head = w->job.head, power = 1;
+  double most = rs_setting_number(&w->recipe.settings, "bias_max");
+  while (2 * power <= heads) power *= 2;
+  if (head < power) return powl(2, -most * (head + 1.0L) / power);
+  return powl(2, -most * (2 * (head - power) + 1.0L) / (2 * power));
+}
+
+/* The formula of encoding.h, with matrices. `key` stands at position n. */
+static long double explicit_logit(const world *w, size_t index, const double *key, size_t n) {
+  const rs_encoding *e = w->encoding;
+  size_t dims = e->head_dim, m = w->queries[index], view = view_of(w, m, n);
+  long double q[TINY], k[TINY], sum = 0;
+  matrix by;
+  rotation(e, e->pos_q[view] + m * e->axes, by);
+  turn(by, w->q + index * dims, w->projection ? w->projection->q + index * dims : NULL, dims, q);
+  rotation(e, e->pos_k[view] + n * e->axes, by);
+  turn(by, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
+  for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
+  long double bias = e->method->bias != NULL ? -slope_of(w) * (m > n ? m - n : n - m) : 0;
+  return e->logit_scale[m] * sum / sqrtl(dims) + bias;
+}
+
+static void check_explicit(const world *w, size_t index) {
+  double logits[TINY], needle, slack = w->encoding->precision.angle == RS_F64 ? 1e-12 : 1e-4;
+  size_t dims = w->model.head_dim, m = w->queries[index];
+  cr_assert_eq(rs_reference_row(&w->job, index, logits, &needle, NULL), RS_OK);
+  for (size_t n = 0; n < w->encoding->length; n++) {
+    long double want = explicit_logit(w, index, w->k + n * dims, n);
+    bool seen = visible(&w->job.mask, m, n);
+    demand(w, seen ? fabsl(logits[n] - want) <= slack * (1 + fabsl(want)) : logits[n] == -INFINITY,
+           "query %zu, key %zu: %.17g, should be %.17Lg", m, n, logits[n], want);
+  }
+  bool planted = w->needle_at != NULL && visible(&w->job.mask, m, w->needle_at[index]);
+  long double want = planted ? explicit_logit(w, index, w->needle_key + index * dims, w->needle_at[index]) : 0;
+  demand(w, planted ? fabsl(needle - want) <= slack * (1 + fabsl(want)) : isnan(needle), "query %zu: needle", m);
+}
+
+Test(reference, tiny_worlds__logits__are_those_of_explicit_rotation_matrices) {
+  size_t checked = 0;
+  for (uint32_t job = 40000; job < 44000; job++) {
+    world w;
+    bool fits = world_draw(&w, job, TINY) && w.model.head_dim <= TINY;
+    for (size_t i = 0; fits && i < w.job.query_count; i++) check_explicit(&w, i);
+    checked += fits;
+    world_clear(&w);
+  }
+  cr_assert_geq(checked, 1000, "%zu", checked);
+}
+
+/* A model with one head whose `dims` turn by `theta`. */
+static void world_make(world *w, const char *method, size_t dims, size_t length) {
+  *w = (world){.model = {.heads = 1,
+                         .head_dim = dims,
+                         .rotary_dim = dims,
+                         .rope_theta = 10000,
+                         .train_length = length,
+                         .max_length = length}};
+  cr_assert_eq(rs_recipe_init(&w->recipe, rs_method_find(method), NULL), RS_OK);
+}
+
+/* Every query and key 1, every query observed, one bin. */
+static void world_fill(world *w, size_t length) {
+  cr_assert_eq(rs_encoding_create(&w->recipe, &w->model, length, NULL, NULL, &w->encoding, NULL), RS_OK);
+  size_t dims = w->model.head_dim;
+  w->queries = obtain(length, sizeof *w->queries);
+  w->q = obtain(length * dims, sizeof *w->q);
+  w->k = obtain(length * dims, sizeof *w->k);
+  w->edges = obtain(2, sizeof *w->edges);
+  w->edges[1] = length;
+  for (size_t i = 0; i < length; i++) w->queries[i] = i;
+  for (size_t i = 0; i < length * dims; i++) w->q[i] = w->k[i] = 1;
+  w->job = (rs_attention_job){.encoding = w->encoding,
+                              .queries = w->queries,
+                              .query_count = length,
+                              .q = w->q,
+                              .k = w->k,
+                              .edges = w->edges,
+                              .bins = 1};
+}
+
+/* A query along x and keys along y, 1 rad a token: <(cos m, sin m), (-sin n, cos n)> = sin(m - n). The sign of the sine
+ * shows which way things turn. */
+Test(reference, one_pair__orthogonal_content__gives_the_sine_of_the_distance) {
+  world w;
+  double logits[TINY], needle;
+  world_make(&w, "rope", 2, TINY);
+  world_fill(&w, TINY);
+  for (size_t i = 0; i < TINY; i++) w.q[2 * i + 1] = w.k[2 * i] = 0;
+  for (size_t m = 0; m < TINY; m++) {
+    cr_assert_eq(rs_reference_row(&w.job, m, logits, &needle, NULL), RS_OK);
+    cr_assert(isnan(needle));
+    for (size_t n = 0; n <= m; n++) cr_assert_float_eq(logits[n], sin((double)(m - n)) / sqrt(2), 1e-15);
+    for (size_t n = m + 1; n < TINY; n++) cr_assert_eq(logits[n], -INFINITY);
+  }
+  world_clear(&w);
+}
+
+/* Self-Extend with every window and group: near keys keep their distance, far ones are floor(m/G) - floor(n/G) plus
+ * what joins the two at the window (arXiv:2401.01325, section 3.2), and read by sin as above. */
+Test(reference, self_extend__every_window_and_group__reads_grouped_distances) {
+  double logits[2 * TINY], needle;
+  for (size_t window = 0; window <= TINY + 1; window++)
+    for (size_t group = 1; group <= 5; group++) {
+      world w;
+      world_make(&w, "self_extend", 2, TINY);
+      set(&w, "window", "%zu", window);
+      set(&w, "group", "%zu", group);
+      world_fill(&w, 2 * TINY);
+      for (size_t i = 0; i < 2 * TINY; i++) w.q[2 * i + 1] = w.k[2 * i] = 0;
+      for (size_t m = 0; m < 2 * TINY; m++) {
+        cr_assert_eq(rs_reference_row(&w.job, m, logits, &needle, NULL), RS_OK);
+        for (size_t n = 0; n <= m; n++) {
+          size_t far = m / group + window - window / group - n / group, distance = m - n < window ? m - n : far;
+          demand(&w, fabs(logits[n] - sin((double)distance) / sqrt(2)) < 1e-14, "window %zu, group %zu: %zu %zu",
+                 window, group, m, n);
+        }
+      }
+      world_clear(&w);
+    }
+}
+
+/* ---- ties, limits and failures ------------------------------------------------------------------------------------
+ */
+
+Test(engine, equal_logits__uniform_weights__first_key_is_the_largest) {
+  world w;
+  world_make(&w, "nope", 4, 100);
+  world_fill(&w, 100);
+  w.job.sinks = 3;
+  rs_observation *observation = run_alone(&w);
+  for (size_t m = 0; m < 100; m++) {
+    const rs_row *row = &observation->rows[m];
+    double keys = (double)(m + 1);
+    demand(&w, row->argmax == 0 && row->keys == m + 1 && row->max_logit == 2, "query %zu", m);
+    near(&w, row, "entropy", row->entropy, logl(keys), 1e-14);
+    near(&w, row, "sink_weight", row->sink_weight, fmin(3, keys) / keys, 1e-15);
+    near(&w, row, "log_sum_exp", row->log_sum_exp, 2 + logl(keys), 1e-14);
+  }
+  rs_observation_free(observation);
+  world_clear(&w);
+}
+
+/* Logits so far apart that every weight but one underflows: no NaN, no negative entropy. */
+Test(engine, logits_far_apart__one_weight__entropy_is_zero) {
+  world w;
+  world_make(&w, "nope", 4, 20);
+  world_fill(&w, 20);
+  for (size_t n = 0; n < 20; n++)
+    for (size_t d = 0; d < 4; d++) w.k[4 * n + d] = 1e5 * (n == 7 ? 1 : -(double)n);
+  rs_observation *observation = run_alone(&w);
+  for (size_t m = 0; m < 20; m++) {
+    const rs_row *row = &observation->rows[m];
+    demand(&w, row->argmax == (m < 7 ? 0 : 7) && row->entropy == 0 && !signbit(row->entropy), "query %zu", m);
+    near(&w, row, "bin_weight", row->bin_weight[0], 1, 0);
+  }
+  rs_observation_free(observation);
+  world_clear(&w);
+}
+
+/* A product that overflows: exp(-infinity) is 0, and 0 times -infinity must not come in. */
+Test(engine, logit_of_minus_infinity__weighs_nothing__the_rest_is_uniform) {
+  world w;
+  world_make(&w, "nope", 4, 20);
+  world_fill(&w, 20);
+  for (size_t d = 0; d < 4; d++) w.k[4 * 3 + d] = -1e308;
+  rs_observation *observation = run_alone(&w);
+  for (size_t m = 0; m < 20; m++) {
+    const rs_row *row = &observation->rows[m];
+    near(&w, row, "entropy", row->entropy, logl(m < 3 ? m + 1 : m), 1e-14);
+    near(&w, row, "max_logit", row->max_logit, 2, 0);
+  }
+  rs_observation_free(observation);
+  world_clear(&w);
+}
+
+static void refuses_job(rs_engine *engine, const rs_attention_job *job, rs_status status, const char *message) {
+  rs_err err = {0};
+  rs_observation *observation = (rs_observation *)&err;
+  cr_assert_eq(rs_engine_run(engine, job, &observation, &err), status, "%s", err.message);
+  cr_assert_str_eq(err.message, message);
+  cr_assert_null(observation);
+  cr_assert_eq(rs_engine_run(engine, job, &observation, NULL), status);
+}
+
+Test(engine, jobs_it_cannot_do__are_refused_with_the_reason) {
+  world w;
+  world_make(&w, "self_extend", 4, 20);
+  world_fill(&w, 20);
+  rs_engine *shorter = engine_for(19, 4, 2), *wider = engine_for(20, 6, 2), *flat = engine_for(20, 4, 1);
+  rs_engine *fits = engine_for(20, 4, 2);
+  refuses_job(shorter, &w.job, RS_INTERNAL, "the engine was made for 19 x 4");
+  refuses_job(wider, &w.job, RS_INTERNAL, "the engine was made for 20 x 6");
+  refuses_job(flat, &w.job, RS_INTERNAL, "the engine was made for 20 x 4");
+  w.job.mask.kind = RS_BIDIRECTIONAL;
+  refuses_job(fits, &w.job, RS_UNSUPPORTED, "self_extend is defined for causal attention only");
+  w.job.mask.kind = RS_CAUSAL;
+  size_t bins = w.job.bins;
+  w.job.bins = UINT16_MAX + 1;
+  refuses_job(fits, &w.job, RS_UNSUPPORTED, "too many distance bins: 65536");
+  w.job.bins = bins;
+  w.edges[bins] = 19;
+  refuses_job(fits, &w.job, RS_INTERNAL, "the distance bins do not end at the length, 20");
+  w.edges[bins] = 20;
+  w.job.bins = 0;
+  refuses_job(fits, &w.job, RS_INTERNAL, "the distance bins do not end at the length, 20");
+  w.job.bins = bins;
+  w.job.query_count = 0;
+  rs_observation_free(run(fits, &w));
+  rs_engine_free(shorter);
+  rs_engine_free(wider);
+  rs_engine_free(flat);
+  rs_engine_free(fits);
+  rs_engine_free(NULL);
+  rs_observation_free(NULL);
+  world_clear(&w);
+}
+
+/* A row that is no numbers must not look like one: q, k or a needle that is not finite, as from an overflow. */
+Test(engine, logits_that_are_not_finite__are_refused_with_the_query) {
+  static const struct {
+    bool of_query;
+    double value;
+    size_t first; /* query that meets it */
+  } cases[] = {{true, NAN, 5}, {true, INFINITY, 5}, {true, -INFINITY, 5}, {false, NAN, 3}, {false, INFINITY, 3}};
+  static const char *const methods[] = {"nope", "rope", "self_extend", "alibi"};
+  for (size_t i = 0; i < RS_COUNT(cases) * RS_COUNT(methods); i++) {
+    world w;
+    char message[128];
+    size_t c = i % RS_COUNT(cases);
+    world_make(&w, methods[i / RS_COUNT(cases)], 4, 20);
+    world_fill(&w, 20);
+    rs_engine *engine = engine_for(20, 4, 2);
+    rs_observation_free(run(engine, &w));
+    (cases[c].of_query ? w.q + 4 * 5 : w.k + 4 * 3)[1] = cases[c].value;
+    snprintf(message, sizeof message, "query %zu has logits that are not finite (an angle beyond its float format?)",
+             cases[c].first);
+    refuses_job(engine, &w.job, RS_DOMAIN, message);
+    rs_engine_free(engine);
+    world_clear(&w);
+  }
+}
+
+/* Refused by their size, before the heap is asked: a sanitizer's heap would end the program. */
+Test(engine, sizes_beyond_memory__are_refused) {
+  static const size_t sizes[][3] = {{SIZE_MAX / 3, 2, 1}, {SIZE_MAX, 128, 2}, {SIZE_MAX / 2, 1, 1}};
+  for (size_t i = 0; i < RS_COUNT(sizes); i++) {
+    rs_err err = {0};
+    rs_engine *engine = (rs_engine *)&err;
+    cr_assert_eq(rs_engine_create(sizes[i][0], sizes[i][1], sizes[i][2], &engine, &err), RS_MEMORY);
+    cr_assert_null(engine);
+    cr_assert_eq(strncmp(err.message, "out of memory", 13), 0, "%s", err.message);
+  }
+}
+
+typedef rs_status (*attempt)(const world *w, rs_err *err);
+
+static rs_status try_engine(const world *w, rs_err *err) {
+  rs_engine *engine = NULL;
+  rs_status status = rs_engine_create(w->encoding->length, w->model.head_dim, 1, &engine, err);
+  rs_engine_free(engine);
+  return status;
+}
+
+static rs_engine *shared_engine;
+
+static rs_status try_run(const world *w, rs_err *err) {
+  rs_observation *observation = NULL;
+  rs_status status = rs_engine_run(shared_engine, &w->job, &observation, err);
+  rs_observation_free(observation);
+  return status;
+}
+
+static rs_status try_reference(const world *w, rs_err *err) {
+  double logits[100], needle;
+  return rs_reference_row(&w->job, 3, logits, &needle, err);
+}
+
+static rs_status try_projection(const world *w, rs_err *err) {
+  rs_projection *projection = NULL;
+  rs_status status = rs_projection_create(w->encoding, 0, 1, w->queries, 9, &projection, err);
+  cr_assert_eq(status == RS_OK, projection != NULL);
+  rs_projection_free(projection);
+  return status;
+}
+
+static rs_status try_queries(const world *w, rs_err *err) {
+  size_t *queries = NULL, count;
+  rs_query_set set = {RS_QUERIES_RANDOM, 5};
+  rs_status status = rs_queries_select(&set, w->encoding->length, 1, &queries, &count, err);
+  free(queries);
+  return status;
+}
+
+static rs_status try_decay(const world *w, rs_err *err) {
+  const rs_metric_kind *decay = rs_metric_find("decay");
+  const rs_param *params[] = {&decay->kind.params[0], &decay->kind.params[1]};
+  rs_settings settings;
+  rs_status status = rs_settings_init(&settings, params, RS_COUNT(params), err);
+  if (status != RS_OK) return status;
+  rs_metric_in in = {.encoding = w->encoding, .settings = &settings, .heads = &w->job.head, .head_count = 1};
+  rs_result result = {.curve.columns = decay->curve_count};
+  status = decay->finish(&in, NULL, &result, err);
+  rs_curve_clear(&result.curve);
+  rs_settings_clear(&settings);
+  return status;
+}
+
+/* Refuses each allocation of the attempt in turn, until it gets through without one refused. */
+static void refuse_each(const world *w, attempt try, size_t index) {
+  cr_assert_eq(try(w, NULL), RS_OK); /* warm: OpenMP keeps its team */
+  for (long n = 0;; n++) {
+    rs_err err = {0};
+    long before = blocks;
+    refused = false;
+    allocations = n;
+    rs_status status = try(w, &err);
+    allocations = -1;
+    demand(w, status == (refused ? RS_MEMORY : RS_OK), "attempt %zu, allocation %ld: status %d (%s)", index, n,
+           (int)status, err.message);
+    /* gsl_matrix_alloc forgets the struct of a matrix that got no cells */
+    long lost = refused && try == try_projection;
+    demand(w, blocks >= before && blocks <= before + lost, "attempt %zu, allocation %ld: %ld blocks leak", index, n,
+           blocks - before);
+    if (!refused) return;
+  }
+}
+
+Test(engine, each_failing_allocation__is_reported_and_leaks_nothing) {
+  static const attempt attempts[] = {try_engine, try_run, try_reference, try_projection, try_queries, try_decay};
+  if (!COUNTS_MEMORY) return;
+  gsl_set_error_handler_off();
+  use_threads(1);
+  world w;
+  world_make(&w, "sinusoidal", 4, 100);
+  w.model.heads = 3;
+  world_fill(&w, 100);
+  shared_engine = engine_for(100, 4, 1);
+  for (size_t i = 0; i < RS_COUNT(attempts); i++) refuse_each(&w, attempts[i], i);
+  rs_engine_free(shared_engine);
+  world_clear(&w);
+}

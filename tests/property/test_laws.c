@@ -1,0 +1,615 @@
+/* Laws that hold for every recipe, on random ones with a printed seed (ROPESCOPE_SEED=n tries another), and oracles
+ * that no law can replace: explicit 2 x 2 rotations of tiny worlds, the cosine integral, published numbers. */
+#include "../golden.h"
+
+#include <gsl/gsl_sf_expint.h>
+
+/* The seed of a test's draws; every message of a random law prints it. */
+static uint64_t seed_of_run(void) {
+  const char *given = getenv("ROPESCOPE_SEED");
+  return given != NULL ? strtoull(given, NULL, 10) : 20240613;
+}
+
+static double dot(const double *a, const double *b, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+static void draw_vector(uint64_t *state, size_t count, double *out) {
+  for (size_t i = 0; i < count; i++) out[i] = draw_real(state, -1, 1);
+}
+
+/* ---- random recipes ---------------------------------------------------------------------------------------------- */
+
+enum { MOST_DIMS = 64 };
+
+/* A random text model of at most MOST_DIMS dims, some of which may not turn. */
+static rs_model draw_model(uint64_t *state) {
+  rs_model model = plain_model(2 * draw_size(state, 2, MOST_DIMS / 2), pow(10, draw_real(state, 0.5, 7)),
+                               draw_size(state, 16, 8192));
+  if (draw_size(state, 0, 1)) model.rotary_dim = 2 * draw_size(state, 2, model.head_dim / 2);
+  model.pair_layout = (rs_pair_layout)draw_size(state, 0, 1);
+  model.heads = draw_size(state, 1, 5);
+  model.max_length = model.train_length * draw_size(state, 1, 32);
+  return model;
+}
+
+/* " name=v,v,..." of `count` divisors. */
+static void add_divisors(uint64_t *state, const char *name, size_t count, double most, rs_text *words) {
+  rs_text_printf(words, " %s=", name);
+  for (size_t i = 0; i < count; i++) rs_text_printf(words, "%s%.17g", i > 0 ? "," : "", draw_real(state, 1, most));
+}
+
+/* Random settings of a method, in words: its scale (`factor` where given, else drawn) and what it cannot do without. */
+static void draw_settings(uint64_t *state, const rs_method *method, const rs_model *model, double factor,
+                          rs_text *words) {
+  bool scaled = method->freq != NULL && method->freq->scaled;
+  if (isnan(factor)) factor = exp(draw_real(state, 0, 4));
+  if (scaled) rs_text_printf(words, " factor=%.17g", factor);
+  if (strstr(method->name, "ntk_by_parts") == method->name || strcmp(method->name, "yarn") == 0) {
+    bool first = strcmp(method->name, "ntk_by_parts_v1") == 0;
+    if (!first && draw_size(state, 0, 1)) rs_text_puts(words, " truncate=false");
+    if (!first && draw_size(state, 0, 1)) rs_text_puts(words, " ramp=paper");
+    if (!first) rs_text_printf(words, " beta_fast=%.17g beta_slow=0.5", draw_real(state, 0.6, 60));
+  }
+  if (strcmp(method->name, "llama3") == 0) rs_text_printf(words, " high_freq_factor=%.17g", draw_real(state, 1, 9));
+  if (strcmp(method->name, "longrope") == 0) {
+    double most = factor == 1 ? 1 : 8; /* factor 1: all divisors 1 */
+    if (factor == 1) rs_text_puts(words, " factor=1");
+    add_divisors(state, "short_factor", model->rotary_dim / 2, most, words);
+    add_divisors(state, "long_factor", model->rotary_dim / 2, most, words);
+  }
+}
+
+static rs_encoding *draw_encoding(uint64_t *state, const rs_method *method, const rs_model *model, double factor,
+                                  size_t length) {
+  rs_text words = {0};
+  draw_settings(state, method, model, factor, &words);
+  rs_encoding *encoding = encode(method->name, rs_text_string(&words), model, length);
+  rs_text_clear(&words);
+  return encoding;
+}
+
+/* <rot(q, at), rot(k, other)>, with all axes at the same coordinate. */
+static double product(const rs_encoding *encoding, const double *q, double at, const double *k, double other) {
+  double turned_q[MOST_DIMS], turned_k[MOST_DIMS], all_at[RS_AXES] = {at, at, at},
+                                                   all_other[RS_AXES] = {other, other, other};
+  rs_encoding_rotate(encoding, all_at, q, turned_q);
+  rs_encoding_rotate(encoding, all_other, k, turned_k);
+  return dot(turned_q, turned_k, encoding->head_dim);
+}
+
+/* ---- laws -------------------------------------------------------------------------------------------------------- */
+
+Test(laws, shift__both_positions__leaves_every_rotary_product) {
+  uint64_t seed = seed_of_run(), state = seed;
+  size_t count, tried = 0;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t turn = 0; turn < 40 * count; turn++) {
+    const rs_method *method = &methods[turn % count];
+    rs_model model = draw_model(&state);
+    if (method->freq == NULL) continue;
+    rs_encoding *encoding = draw_encoding(&state, method, &model, NAN, 1);
+    double q[MOST_DIMS], k[MOST_DIMS];
+    draw_vector(&state, model.head_dim, q);
+    draw_vector(&state, model.head_dim, k);
+    double m = (double)draw_size(&state, 0, 100000), n = (double)draw_size(&state, 0, 100000);
+    double shift = (double)draw_size(&state, 0, 1000000);
+    double here = product(encoding, q, m, k, n), there = product(encoding, q, m + shift, k, n + shift);
+    cr_assert(close_to(there, here, 0, 1e-11 * encoding->amp * encoding->amp * (double)model.head_dim),
+              "seed %lu turn %zu %s: %.17g at (%g, %g), %.17g shifted by %g", (unsigned long)seed, turn, method->name,
+              here, m, n, there, shift);
+    double nothing = product(encoding, q, m, q, m), length = dot(q, q, encoding->head_dim);
+    double turned = dot(q, q, 0);
+    for (size_t d = 0; d < encoding->head_dim; d++) turned += d < encoding->rotary_dim ? q[d] * q[d] : 0;
+    double expected = length + (encoding->amp * encoding->amp - 1) * turned;
+    cr_assert(close_to(nothing, expected, 1e-12, 1e-12),
+              "seed %lu turn %zu %s: rotation changes a length from %g to %g", (unsigned long)seed, turn, method->name,
+              expected, nothing);
+    tried++;
+    rs_encoding_free(encoding);
+  }
+  cr_assert_gt(tried, 400u);
+}
+
+Test(laws, factor_one__every_scaled_method__is_plain_rope) {
+  uint64_t seed = seed_of_run(), state = seed;
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t turn = 0; turn < 30 * count; turn++) {
+    const rs_method *method = &methods[turn % count];
+    rs_model model = draw_model(&state);
+    if (method->freq == NULL) continue;
+    if (strcmp(method->name, "proportional") == 0) model.rotary_dim = model.head_dim; /* its exponent runs over D */
+    rs_encoding *encoding = draw_encoding(&state, method, &model, 1, 8);
+    for (size_t j = 0; j < model.rotary_dim / 2; j++) {
+      double expected = pow(model.rope_theta, -2.0 * (double)j / (double)model.rotary_dim);
+      cr_assert(close_to(encoding->omega[j], expected, 1e-14, 0), "seed %lu turn %zu %s pair %zu: %.17g, plain %.17g",
+                (unsigned long)seed, turn, method->name, j, encoding->omega[j], expected);
+    }
+    cr_assert(encoding->amp == 1 && encoding->logit_scale[7] == 1, "seed %lu turn %zu %s: amp %g", (unsigned long)seed,
+              turn, method->name, encoding->amp);
+    rs_encoding_free(encoding);
+  }
+}
+
+/* What each scaling does to the fastest and the slowest pair, by its paper. */
+Test(laws, scaling__first_and_last_pair__are_divided_as_published) {
+  static const struct {
+    const char *method;
+    bool keeps_first, divides_last;
+  } cases[] = {{"pi", false, true},        {"ntk", true, true},          {"ntk_fixed", false, true},
+               {"ntk_mixed", false, true}, {"ntk_by_parts", true, true}, {"ntk_by_parts_v1", true, true},
+               {"yarn", true, true},       {"llama3", true, true}};
+  uint64_t seed = seed_of_run(), state = seed;
+  for (size_t turn = 0; turn < 200; turn++)
+    for (size_t i = 0; i < RS_COUNT(cases); i++) {
+      double s = exp(draw_real(&state, 0.1, 4));
+      rs_model model = plain_model(128, 1e4, 4096);
+      char settings[64];
+      snprintf(settings, sizeof settings, "scale=%.17g", s);
+      rs_encoding *encoding = encode(cases[i].method, settings, &model, 1);
+      double first = 1 / encoding->omega[0], last = encoding->omega_trained[63] / encoding->omega[63];
+      double expected = strcmp(cases[i].method, "pi") == 0          ? s
+                        : strcmp(cases[i].method, "ntk_fixed") == 0 ? pow(s, 2.0 / 128)
+                        : strcmp(cases[i].method, "ntk_mixed") == 0 ? exp(log(s) * pow(1.0 / 64, 0.625))
+                                                                    : 1;
+      cr_assert(close_to(first, expected, 1e-13, 0), "seed %lu %s s = %g: pair 0 divided by %.17g, not %.17g",
+                (unsigned long)seed, cases[i].method, s, first, expected);
+      cr_assert(close_to(last, s, 1e-12, 0), "seed %lu %s s = %g: pair 63 divided by %.17g", (unsigned long)seed,
+                cases[i].method, s, last);
+      rs_encoding_free(encoding);
+    }
+}
+
+Test(laws, pi__positions_or_frequencies__give_the_same_products) {
+  uint64_t seed = seed_of_run(), state = seed;
+  for (size_t turn = 0; turn < 200; turn++) {
+    enum { LENGTH = 40 };
+    rs_model model = draw_model(&state);
+    double q[MOST_DIMS], k[MOST_DIMS], factor = exp(draw_real(&state, 0, 4));
+    char settings[2][96];
+    snprintf(settings[0], sizeof settings[0], "factor=%.17g interpolate=frequencies", factor);
+    snprintf(settings[1], sizeof settings[1], "factor=%.17g interpolate=positions", factor);
+    rs_encoding *divided = encode("pi", settings[0], &model, LENGTH),
+                *moved = encode("pi", settings[1], &model, LENGTH);
+    draw_vector(&state, model.head_dim, q);
+    draw_vector(&state, model.head_dim, k);
+    cr_assert_eq(divided->pos_q[0][LENGTH - 1], LENGTH - 1);
+    cr_assert(close_to(moved->pos_q[0][LENGTH - 1], (LENGTH - 1) / factor, 1e-15, 0));
+    for (size_t m = 0; m < LENGTH; m++)
+      for (size_t n = 0; n <= m; n++) {
+        double one = product(divided, q, divided->pos_q[0][m], k, divided->pos_k[0][n]);
+        double other = product(moved, q, moved->pos_q[0][m], k, moved->pos_k[0][n]);
+        cr_assert(close_to(one, other, 0, 1e-12), "seed %lu turn %zu (%zu, %zu): %.17g and %.17g", (unsigned long)seed,
+                  turn, m, n, one, other);
+      }
+    rs_encoding_free(moved);
+    rs_encoding_free(divided);
+  }
+}
+
+Test(laws, mrope__text_only__is_rope) {
+  uint64_t seed = seed_of_run(), state = seed;
+  for (size_t turn = 0; turn < 100; turn++) {
+    enum { LENGTH = 30 };
+    rs_model model = draw_model(&state);
+    rs_encoding *plain = encode("rope", "", &model, LENGTH);
+    rs_encoding *axes = encode("mrope", turn % 2 ? "mrope_interleaved=true" : "", &model, LENGTH);
+    double x[MOST_DIMS], one[MOST_DIMS], other[MOST_DIMS];
+    draw_vector(&state, model.head_dim, x);
+    cr_assert(plain->axes == 1 && axes->axes == RS_AXES);
+    for (size_t m = 0; m < LENGTH; m++) {
+      rs_encoding_rotate(plain, plain->pos_q[0] + m, x, one);
+      rs_encoding_rotate(axes, axes->pos_q[0] + m * RS_AXES, x, other);
+      cr_assert_arr_eq(one, other, model.head_dim * sizeof *one, "seed %lu turn %zu token %zu", (unsigned long)seed,
+                       turn, m);
+    }
+    rs_encoding_free(axes);
+    rs_encoding_free(plain);
+  }
+}
+
+/* With three different coordinates each pair turns by its own axis's: a rotation of pair j alone is told apart. */
+Test(laws, mrope__three_coordinates__each_pair_reads_its_axis) {
+  uint64_t seed = seed_of_run(), state = seed;
+  rs_token_run runs[] = {
+      {.modality = RS_TEXT, .tokens = 3},
+      {.modality = RS_VIDEO, .tokens = 24, .frames = 2, .rows = 3, .columns = 4, .ids_per_frame = 5}};
+  rs_token_layout layout = {.runs = runs, .count = RS_COUNT(runs)};
+  for (size_t turn = 0; turn < 40; turn++) {
+    enum { LENGTH = 30 };
+    rs_model model = draw_model(&state);
+    rs_recipe recipe = make_recipe("mrope", turn % 2 ? "mrope_interleaved=true" : "");
+    rs_encoding *encoding = encode_recipe(&recipe, &model, LENGTH, &layout);
+    size_t m = draw_size(&state, 3, LENGTH - 1), n = draw_size(&state, 0, m), pairs = model.rotary_dim / 2;
+    const double *q = encoding->pos_q[0] + m * RS_AXES, *k = encoding->pos_k[0] + n * RS_AXES;
+    double x[MOST_DIMS], got[MOST_DIMS], mean = (double)(model.head_dim / 2 - pairs);
+    draw_vector(&state, model.head_dim, x);
+    rs_encoding_rotate(encoding, q, x, got);
+    for (size_t j = 0; j < pairs; j++) {
+      size_t axis = encoding->axis[j], first = model.pair_layout == RS_INTERLEAVED ? 2 * j : j;
+      size_t second = model.pair_layout == RS_INTERLEAVED ? 2 * j + 1 : j + pairs;
+      double angle = q[axis] * encoding->omega[j];
+      mean += cos((q[axis] - k[axis]) * encoding->omega[j]);
+      cr_assert(close_to(got[first], cos(angle) * x[first] - sin(angle) * x[second], 0, 1e-13) &&
+                    close_to(got[second], sin(angle) * x[first] + cos(angle) * x[second], 0, 1e-13),
+                "seed %lu turn %zu token %zu pair %zu axis %zu", (unsigned long)seed, turn, m, j, axis);
+    }
+    mean /= (double)(model.head_dim / 2);
+    cr_assert(close_to(rs_encoding_mean_cosine(encoding, m, n), mean, 0, 1e-13), "seed %lu turn %zu (%zu, %zu)",
+              (unsigned long)seed, turn, m, n);
+    rs_encoding_free(encoding);
+    rs_recipe_clear(&recipe);
+  }
+}
+
+/* A temperature on cos and sin is the same on the logits, its square, when every dim turns; and differs when not. */
+Test(laws, temperature__on_cos_sin_or_logits__is_the_same_if_all_dims_turn) {
+  uint64_t seed = seed_of_run(), state = seed;
+  static const char *const names[] = {"yarn", "longrope"};
+  for (size_t turn = 0; turn < 200; turn++) {
+    rs_model model = draw_model(&state);
+    bool whole = turn % 4 < 2;
+    model.rotary_dim = whole ? model.head_dim : model.head_dim - 2;
+    rs_text words = {0};
+    const rs_method *method = rs_method_find(names[turn % 2]);
+    draw_settings(&state, method, &model, NAN, &words);
+    if (turn % 2) rs_text_puts(&words, " factor=7");
+    rs_encoding *on_table = encode(method->name, rs_text_string(&words), &model, 4);
+    rs_text_puts(&words, " temperature=logits");
+    rs_encoding *on_logits = encode(method->name, rs_text_string(&words), &model, 4);
+    double q[MOST_DIMS], k[MOST_DIMS];
+    draw_vector(&state, model.head_dim, q);
+    draw_vector(&state, model.head_dim, k);
+    double one = on_table->logit_scale[3] * product(on_table, q, 3, k, 1);
+    double other = on_logits->logit_scale[3] * product(on_logits, q, 3, k, 1);
+    cr_assert(on_table->amp > 1 && on_table->logit_scale[3] == 1 && on_logits->amp == 1);
+    cr_assert(close_to(on_logits->logit_scale[3], on_table->amp * on_table->amp, 1e-15, 0));
+    cr_assert_eq(close_to(one, other, 1e-12, 1e-12), whole, "seed %lu turn %zu %s R = %zu D = %zu: %.17g and %.17g",
+                 (unsigned long)seed, turn, method->name, model.rotary_dim, model.head_dim, one, other);
+    rs_encoding_free(on_logits);
+    rs_encoding_free(on_table);
+    rs_text_clear(&words);
+  }
+}
+
+Test(laws, self_extend__window_beyond_length_or_group_one__is_rope) {
+  uint64_t seed = seed_of_run(), state = seed;
+  for (size_t turn = 0; turn < 100; turn++) {
+    size_t length = draw_size(&state, 1, 40);
+    rs_model model = plain_model(8, 1e4, 16);
+    char settings[64];
+    snprintf(settings, sizeof settings, turn % 2 ? "window=%zu group=1" : "window=%zu group=5",
+             turn % 2 ? draw_size(&state, 0, length) : length + draw_size(&state, 0, 5));
+    rs_encoding *encoding = encode("self_extend", settings, &model, length);
+    for (size_t m = 0; m < length; m++)
+      for (size_t n = 0; n <= m; n++) {
+        size_t view = rs_encoding_view(encoding, m, n);
+        cr_assert_eq(encoding->pos_q[view][m] - encoding->pos_k[view][n], (double)(m - n),
+                     "seed %lu %s query %zu key %zu", (unsigned long)seed, settings, m, n);
+      }
+    rs_encoding_free(encoding);
+  }
+}
+
+/* ---- tiny worlds: every method, every (m, n), against rotations written out here -----------------------------------
+ */
+
+/* What the position map does, told apart from the library: the positions query m and key n are turned to. */
+static void expected_positions(const char *method, size_t m, size_t n, double factor, double *q, double *k) {
+  enum { GROUP = 3, WINDOW = 2 };
+  *q = (double)m;
+  *k = (double)n;
+  if (strcmp(method, "pi") == 0) *q /= factor, *k /= factor;
+  if (strcmp(method, "self_extend") != 0 || m - n < WINDOW) return;
+  *q = (double)(m / GROUP + WINDOW - WINDOW / GROUP);
+  *k = (double)(n / GROUP);
+}
+
+/* <R(p_q) q, R(p_k) k> with each pair a 2 x 2 matrix [[cos, -sin], [sin, cos]]: the angle turns the first dim towards
+ * the second. */
+static double expected_product(const rs_encoding *encoding, const double *q, double at, const double *k, double other) {
+  size_t pairs = encoding->rotary_dim / 2;
+  double sum = 0;
+  for (size_t d = encoding->rotary_dim; d < encoding->head_dim; d++) sum += q[d] * k[d];
+  for (size_t j = 0; j < pairs; j++) {
+    size_t first = encoding->pair_layout == RS_INTERLEAVED ? 2 * j : j;
+    size_t second = encoding->pair_layout == RS_INTERLEAVED ? 2 * j + 1 : j + pairs;
+    double a = at * encoding->omega[j], b = other * encoding->omega[j];
+    double left[2] = {cos(a) * q[first] - sin(a) * q[second], sin(a) * q[first] + cos(a) * q[second]};
+    double right[2] = {cos(b) * k[first] - sin(b) * k[second], sin(b) * k[first] + cos(b) * k[second]};
+    sum += encoding->amp * encoding->amp * (left[0] * right[0] + left[1] * right[1]);
+  }
+  return sum;
+}
+
+/* The logit as the library's parts make it: views, positions, rotation, scale, bias. */
+static double assembled_logit(const rs_encoding *encoding, size_t m, size_t n, const double *q, const double *k) {
+  size_t view = rs_encoding_view(encoding, m, n);
+  double sum =
+      product(encoding, q, encoding->pos_q[view][m * encoding->axes], k, encoding->pos_k[view][n * encoding->axes]);
+  double bias = 0, root = sqrt((double)encoding->head_dim);
+  if (encoding->method->bias != NULL) encoding->method->bias->row(encoding, 1, m, n, n + 1, &bias);
+  return encoding->logit_scale[m] * sum / root + bias;
+}
+
+/* log_n on top of every method; ALiBi's second head of two has slope 2^-8. */
+static double expected_logit(const rs_encoding *encoding, size_t m, size_t n, const double *q, const double *k,
+                             double factor, double logit_factor) {
+  double at, other, root = sqrt((double)encoding->head_dim);
+  expected_positions(encoding->method->name, m, n, factor, &at, &other);
+  double sharpen = fmax(1, log((double)m + 1) / log(encoding->train_length)) * logit_factor;
+  double bias = strcmp(encoding->method->name, "alibi") == 0 ? -(double)(m - n) / 256 : 0;
+  return sharpen * expected_product(encoding, q, at, k, other) / root + bias;
+}
+
+static void check_tiny_world(const rs_encoding *encoding, uint64_t *state, double factor, double logit_factor) {
+  for (size_t m = 0; m < encoding->length; m++)
+    for (size_t n = 0; n <= m; n++) {
+      double q[MOST_DIMS], k[MOST_DIMS];
+      draw_vector(state, encoding->head_dim, q);
+      draw_vector(state, encoding->head_dim, k);
+      double got = assembled_logit(encoding, m, n, q, k);
+      double expected = expected_logit(encoding, m, n, q, k, factor, logit_factor);
+      cr_assert(close_to(got, expected, 0, 1e-13), "%s D = %zu R = %zu L = %zu (%zu, %zu): got %.17g, expected %.17g",
+                encoding->method->name, encoding->head_dim, encoding->rotary_dim, encoding->length, m, n, got,
+                expected);
+    }
+}
+
+/* Settings under which each method does something in a world of 8 tokens. */
+static void tiny_settings(const rs_method *method, size_t pairs, double factor, rs_text *words) {
+  rs_text_puts(words, "logit_scale=log_n");
+  bool scaled = method->freq != NULL && method->freq->scaled;
+  if (scaled) rs_text_printf(words, " factor=%.17g", factor);
+  if (strcmp(method->name, "pi") == 0) rs_text_puts(words, " interpolate=positions");
+  if (strcmp(method->name, "self_extend") == 0) rs_text_puts(words, " window=2 group=3");
+  if (strcmp(method->name, "yarn") == 0) rs_text_puts(words, " mscale_all_dim=1 mscale_softmax=true");
+  if (strcmp(method->name, "longrope") != 0) return;
+  uint64_t state = 1;
+  add_divisors(&state, "short_factor", pairs, 2, words);
+  add_divisors(&state, "long_factor", pairs, 8, words);
+}
+
+static void tiny_worlds(const rs_method *method, const rs_model *model, uint64_t *state) {
+  double factor = 2.5, deepseek = pow(0.1 * log(factor) + 1, 2);
+  bool undefined = model->rotary_dim == 2 && strstr(method->name, "ntk") != NULL &&
+                   (strcmp(method->name, "ntk") == 0 || strcmp(method->name, "dynamic_ntk") == 0 ||
+                    strcmp(method->name, "ntk_by_parts_v1") == 0); /* their base has the exponent R / (R - 2) */
+  for (size_t length = 1; length <= 8 && !undefined; length++) {
+    rs_text words = {0};
+    tiny_settings(method, model->rotary_dim / 2, factor, &words);
+    rs_encoding *encoding = encode(method->name, rs_text_string(&words), model, length);
+    check_tiny_world(encoding, state, factor, strcmp(method->name, "yarn") == 0 ? deepseek : 1);
+    rs_encoding_free(encoding);
+    rs_text_clear(&words);
+  }
+}
+
+Test(laws, tiny_worlds__every_method_and_pair_of_tokens__is_the_explicit_rotation) {
+  uint64_t state = seed_of_run();
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t i = 0; i < count; i++)
+    for (size_t dims = 2; dims <= 6; dims += 2)
+      for (size_t rotary = 2; rotary <= dims; rotary += 2)
+        for (int layout = 0; layout < 2; layout++) {
+          rs_model model = plain_model(dims, 10, 5);
+          if (methods[i].embed != NULL) model.train_length = 8; /* a learned table ends there */
+          model.heads = 2;
+          model.rotary_dim = rotary;
+          model.pair_layout = (rs_pair_layout)layout;
+          tiny_worlds(&methods[i], &model, &state);
+        }
+}
+
+/* The sign of the sine, which every law above leaves open: a quarter turn takes the first dim of a pair to the second,
+ * and a later query sees its partner of the right hand ahead. */
+Test(laws, rotation__quarter_turn__takes_first_to_second) {
+  static const double first[4] = {1, 0, 0, 0}, second[2][4] = {{0, 0, 1, 0}, {0, 1, 0, 0}};
+  for (int layout = 0; layout < 2; layout++) {
+    rs_model model = plain_model(4, 1e4, 16);
+    model.pair_layout = (rs_pair_layout)layout;
+    rs_encoding *encoding = encode("rope", "", &model, 4);
+    double quarter = 2 * atan(1), out[4], c, s;
+    rs_encoding_rotate(encoding, &quarter, first, out);
+    for (size_t d = 0; d < 4; d++)
+      cr_assert(close_to(out[d], second[layout][d], 0, 1e-15), "layout %d dim %zu: got %g", layout, d, out[d]);
+    rs_encoding_cos_sin(encoding, 0, quarter, &c, &s);
+    cr_assert(close_to(s, 1, 1e-15, 0) && close_to(c, 0, 0, 1e-15));
+    rs_encoding_free(encoding);
+  }
+}
+
+/* ---- published numbers: CLAIMS.md A to C ------------------------------------------------------------------------- */
+
+/* A2: B_m / (d / 2), d = 128, base 10^4, to the printed digits; and its limit for d -> infinity,
+ * [Ci(m) - Ci(m / base)] / ln(base), with the end correction of the trapezoid rule. */
+Test(laws, mean_cosine__published_values_and_limit__agree) {
+  static const struct {
+    size_t distance;
+    double printed;
+  } cases[] = {{1, .9702}, {10, .6691}, {1000, .1590}, {4096, -.0529}};
+  rs_model model = plain_model(128, 1e4, 4096), wide = plain_model(32768, 1e4, 4096);
+  rs_encoding *encoding = encode("rope", "", &model, 4200), *limit = encode("rope", "", &wide, 4200);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    size_t m = cases[i].distance;
+    double got = rs_encoding_mean_cosine(encoding, m + 100, 100);
+    cr_assert(close_to(got, cases[i].printed, 0, 5.1e-5), "m = %zu: got %g, printed %g", m, got, cases[i].printed);
+    double m_real = (double)m, expected = (gsl_sf_Ci(m_real) - gsl_sf_Ci(m_real / 1e4)) / log(1e4);
+    double end = (cos(m_real) - cos(m_real / 1e4)) / 32768; /* half the first step less half the last */
+    got = rs_encoding_mean_cosine(limit, m, 0);
+    cr_assert(close_to(got - end, expected, 0, 1e-5), "m = %zu: got %.9g, limit %.9g", m, got - end, expected);
+  }
+  rs_encoding_free(limit);
+  model.rotary_dim = 32;
+  rs_encoding *partial = encode("rope", "", &model, 8);
+  double sum = 48; /* pairs past R/2 are not turned */
+  for (size_t j = 0; j < 16; j++) sum += cos(5 * pow(1e4, -(double)j / 16));
+  cr_assert(close_to(rs_encoding_mean_cosine(partial, 6, 1), sum / 64, 1e-14, 0));
+  rs_encoding_free(partial);
+  rs_encoding_free(encoding);
+}
+
+/* B2: the first m with B_m < 0. */
+Test(laws, mean_cosine__first_violation__is_as_published) {
+  static const struct {
+    double base;
+    size_t first;
+  } cases[] = {{500, 171}, {1e4, 1707}, {5e5, 18438}, {1e6, 27115}, {1e7, 144660}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model = plain_model(128, cases[i].base, 4096);
+    rs_encoding *encoding = encode("rope", "", &model, cases[i].first + 1);
+    size_t m = 0;
+    while (m <= cases[i].first && rs_encoding_mean_cosine(encoding, m, 0) >= 0) m++;
+    cr_assert_eq(m, cases[i].first, "base %g: first violation at %zu, published %zu", cases[i].base, m, cases[i].first);
+    rs_encoding_free(encoding);
+  }
+}
+
+/* C1: the NTK-aware base, to the printed digits, read back from the slowest pair. */
+Test(laws, ntk__base__is_as_published) {
+  static const double printed[][2] = {{2, 20221}, {4, 40890}, {8, 82685}, {16, 167199}, {32, 338097}};
+  rs_model model = plain_model(128, 1e4, 4096);
+  for (size_t i = 0; i < RS_COUNT(printed); i++) {
+    char settings[32];
+    snprintf(settings, sizeof settings, "scale=%g", printed[i][0]);
+    rs_encoding *encoding = encode("ntk", settings, &model, 1);
+    double base = pow(encoding->omega[63], -128.0 / 126);
+    cr_assert_eq(round(base), printed[i][1], "s = %g: base %.3f, printed %g", printed[i][0], base, printed[i][1]);
+    rs_encoding_free(encoding);
+  }
+}
+
+/* How much of pair j was interpolated: 0 kept, 1 divided by s. */
+static double share_of(const rs_encoding *encoding, size_t j) {
+  double plain = encoding->omega_trained[j], divided = plain / encoding->scale;
+  return (plain - encoding->omega[j]) / (plain - divided);
+}
+
+/* C2: the ends of YaRN's ramp, from the line through two blended pairs; the last pair kept and the first divided whole
+ * stand at its whole ends. Its temperature is printed to five digits. */
+Test(laws, yarn__ramp__ends_as_published) {
+  static const struct {
+    const char *model, *settings;
+    size_t dims;
+    double theta;
+    size_t train;
+    double low, high;
+  } cases[] = {{"Llama-2 4k", "factor=4", 128, 1e4, 4096, 20, 46},
+               {"Llama-1 2k", "factor=8", 128, 1e4, 2048, 16, 41},
+               {"Qwen2.5 32k", "factor=4", 128, 1e6, 32768, 23, 40},
+               {"gpt-oss", "factor=32 truncate=false", 64, 150000, 4096, 8.092779, 17.398025},
+               {"ramp past the last pair", "factor=4", 128, 1e4, 1000000, 59, 84}}; /* R - 1 caps it, not R/2 - 1 */
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model = plain_model(cases[i].dims, cases[i].theta, cases[i].train);
+    rs_encoding *encoding = encode("yarn", cases[i].settings, &model, 1);
+    size_t kept = 0, divided = 0, pairs = cases[i].dims / 2;
+    for (size_t j = 0; j < pairs; j++) {
+      if (encoding->omega[j] == encoding->omega_trained[j]) kept = j;
+      if (close_to(share_of(encoding, j), 1, 1e-12, 0) && divided == 0) divided = j;
+    }
+    cr_assert_eq(kept, floor(cases[i].low), "%s: pairs to %zu are kept", cases[i].model, kept);
+    cr_assert_eq(divided, cases[i].high < (double)pairs ? ceil(cases[i].high) : 0, "%s: pairs from %zu are divided",
+                 cases[i].model, divided);
+    double one = share_of(encoding, kept + 2), slope = share_of(encoding, kept + 3) - one;
+    double low = (double)(kept + 2) - one / slope, high = low + 1 / slope;
+    cr_assert(close_to(low, cases[i].low, 0, 1e-6), "%s: low = %.9g", cases[i].model, low);
+    cr_assert(close_to(high, cases[i].high, 0, 1e-6), "%s: high = %.9g", cases[i].model, high);
+    rs_encoding_free(encoding);
+  }
+  static const double temperatures[][2] = {{2, 1.06931}, {4, 1.13863}, {8, 1.20794}, {16, 1.27726}, {32, 1.34657}};
+  for (size_t i = 0; i < RS_COUNT(temperatures); i++) {
+    char settings[32];
+    snprintf(settings, sizeof settings, "factor=%g", temperatures[i][0]);
+    rs_model model = plain_model(128, 1e4, 4096);
+    rs_encoding *encoding = encode("yarn", settings, &model, 1);
+    cr_assert(close_to(encoding->amp, temperatures[i][1], 0, 5e-6), "s = %g: %g", temperatures[i][0], encoding->amp);
+    rs_encoding_free(encoding);
+  }
+}
+
+/* Corners of the code that YaRN's ports share: equal betas make a ramp 0.001 pairs wide, on which pair 1 is put half
+ * way; s <= 1 has no temperature. */
+Test(laws, yarn__degenerate_ramp_and_scale__as_in_the_code) {
+  rs_model model = plain_model(4, 100, 4096);
+  char settings[128];
+  double beta = 4096 / (8 * atan(1)) * pow(100, -0.9995 / 2);
+  snprintf(settings, sizeof settings, "factor=4 truncate=false beta_fast=%.17g beta_slow=%.17g", beta, beta);
+  rs_encoding *encoding = encode("yarn", settings, &model, 1);
+  cr_assert(close_to(share_of(encoding, 1), 0.5, 1e-6, 0), "share %g", share_of(encoding, 1));
+  rs_encoding_free(encoding);
+  encoding = encode("yarn", "factor=4 attention_factor=1.25 mscale=2 mscale_all_dim=1", &model, 1);
+  cr_assert_eq(encoding->amp, 1.25, "a given attention factor replaces every formula");
+  rs_encoding_free(encoding);
+  static const char *const calm[][2] = {{"yarn", "scale=0.5"},
+                                        {"yarn", "scale=1"},
+                                        {"yarn", "scale=0.5 mscale=2 mscale_all_dim=1 mscale_softmax=true"},
+                                        {"longrope", "factor=0.5 short_factor=1,1 long_factor=1,1"}};
+  for (size_t i = 0; i < RS_COUNT(calm); i++) {
+    encoding = encode(calm[i][0], calm[i][1], &model, 1);
+    cr_assert(encoding->amp == 1 && encoding->logit_scale[0] == 1, "%s %s: amp %g", calm[i][0], calm[i][1],
+              encoding->amp);
+    rs_encoding_free(encoding);
+  }
+}
+
+/* The paper's own ramp (eq. 18): linear in the rotations a pair makes in training. */
+Test(laws, yarn__ramp_of_the_paper__is_linear_in_rotations) {
+  uint64_t seed = seed_of_run(), state = seed;
+  for (size_t turn = 0; turn < 100; turn++) {
+    rs_model model = plain_model(128, pow(10, draw_real(&state, 2, 7)), draw_size(&state, 512, 65536));
+    double slow = draw_real(&state, 0.1, 4), fast = slow + draw_real(&state, 0.1, 60);
+    char settings[128];
+    snprintf(settings, sizeof settings, "ramp=paper factor=8 beta_slow=%.17g beta_fast=%.17g", slow, fast);
+    rs_encoding *encoding = encode("ntk_by_parts", settings, &model, 1);
+    for (size_t j = 0; j < 64; j++) {
+      double rotations = (double)model.train_length * pow(model.rope_theta, -(double)j / 64) / (8 * atan(1));
+      double gamma = rotations < slow ? 0 : rotations > fast ? 1 : (rotations - slow) / (fast - slow);
+      cr_assert(close_to(1 - share_of(encoding, j), gamma, 0, 1e-9), "seed %lu %s pair %zu: %g, expected %g",
+                (unsigned long)seed, settings, j, 1 - share_of(encoding, j), gamma);
+    }
+    rs_encoding_free(encoding);
+  }
+}
+
+/* C3: Llama-3.1 keeps pairs 0..28, blends 29..34, divides 35..63. */
+Test(laws, llama3__bands__are_as_published) {
+  rs_model model = plain_model(128, 5e5, 8192);
+  rs_encoding *encoding = encode("llama3", "factor=8 low_freq_factor=1 high_freq_factor=4", &model, 1);
+  for (size_t j = 0; j < 64; j++) {
+    double plain = encoding->omega_trained[j], got = encoding->omega[j];
+    bool right = j <= 28 ? got == plain : j <= 34 ? got < plain && got > plain / 8 : got == plain / 8;
+    cr_assert(right, "pair %zu: %.17g of %.17g", j, got, plain);
+  }
+  rs_encoding_free(encoding);
+  char settings[96]; /* equal ends (Llama-4), and pair 0 exactly on them: kept, not divided by zero */
+  snprintf(settings, sizeof settings, "factor=8 low_freq_factor=%.17g high_freq_factor=%.17g", 8192 / (2 * M_PI),
+           8192 / (2 * M_PI));
+  encoding = encode("llama3", settings, &model, 1);
+  cr_assert_eq(encoding->omega[0], 1, "got %g", encoding->omega[0]);
+  cr_assert_eq(encoding->omega[1], encoding->omega_trained[1] / 8);
+  rs_encoding_free(encoding);
+}
+
+/* A4: the distance within which ALiBi keeps 99 % of the weight of equal keys, ceil(ln 100 / slope). */
+Test(laws, alibi__windows_of_eight_heads__are_as_published) {
+  static const double printed[] = {10, 19, 37, 74, 148, 295, 590, 1179};
+  rs_model model = plain_model(64, 1e4, 2048);
+  model.heads = RS_COUNT(printed);
+  rs_encoding *encoding = encode("alibi", "", &model, 4096);
+  for (size_t h = 0; h < RS_COUNT(printed); h++) {
+    double bias[4096], within = 0, all = 0;
+    encoding->method->bias->row(encoding, h, 4095, 0, 4096, bias);
+    for (size_t distance = 0; distance < 4096; distance++) {
+      all += exp(bias[4095 - distance]);
+      within += distance < (size_t)printed[h] ? exp(bias[4095 - distance]) : 0;
+    }
+    double last = exp(bias[4095 - ((size_t)printed[h] - 1)]);
+    cr_assert(within / all >= 0.99 && (within - last) / all < 0.99, "head %zu: %g within %g tokens", h, within / all,
+              printed[h]);
+  }
+  rs_encoding_free(encoding);
+}
