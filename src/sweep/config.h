@@ -1,0 +1,49 @@
+/* The parts of the config check. Each reads one key of the config into the experiment and reports what is wrong.
+ * Private to the sweep layer. */
+#ifndef ROPESCOPE_SWEEP_CONFIG_H
+#define ROPESCOPE_SWEEP_CONFIG_H
+
+#include "problems.h"
+
+/* What the readers share. */
+typedef struct rs_config_context {
+  rs_experiment *experiment;
+  rs_problems *problems;
+  const rs_node *root; /* of the config */
+} rs_config_context;
+
+/* Each takes the node of its key, NULL where the config has none. */
+void rs_config_models(rs_config_context *config, const rs_node *node);
+void rs_config_methods(rs_config_context *config, const rs_node *node);
+void rs_config_sources(rs_config_context *config, const rs_node *node);
+void rs_config_metrics(rs_config_context *config, const rs_node *node);
+void rs_config_lengths(rs_config_context *config, const rs_node *node);
+void rs_config_seeds(rs_config_context *config, const rs_node *node);
+void rs_config_heads(rs_config_context *config, const rs_node *node);
+void rs_config_queries(rs_config_context *config, const rs_node *node);
+void rs_config_mask(rs_config_context *config, const rs_node *node);
+void rs_config_tokens(rs_config_context *config, const rs_node *node);
+void rs_config_precision(rs_config_context *config, const rs_node *node);
+
+/* One model: the name of a preset, or a mapping of {preset: name} or {hf: file}, and numbers of its own. */
+void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
+
+/* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
+bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe);
+
+/* Adds " name=value" of one parameter to a label. */
+void rs_label_param(rs_text *label, const rs_settings *settings, int param);
+
+/* Lengthens labels that occur twice by their given parameters, and reports those that still do. */
+void rs_settle_labels(rs_config_context *config, const char *key, const rs_node *node, rs_variants *variants);
+
+/* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */
+rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err);
+
+/* Frees what the experiment owns, not the experiment. */
+void rs_experiment_clear(rs_experiment *experiment);
+
+/* Adds `name` to the experiment's swept parameters if it is not there. */
+rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err);
+
+#endif

@@ -1,0 +1,181 @@
+/* manifest.json: everything needed to read the CSV files and to run them again. What it says of the machine stands here
+ * and in timings.csv only, so that the CSV files are the same bytes everywhere. */
+#include "run.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *role_name(rs_role role) {
+  static const char *const names[] = {"key", "index", "value", "error", "status"};
+  return names[role];
+}
+
+static const char *better_name(rs_better better) {
+  static const char *const names[] = {"", "higher", "lower"};
+  return names[better];
+}
+
+static rs_status no_memory(rs_err *err) {
+  return rs_fail(err, RS_MEMORY, "out of memory for manifest.json");
+}
+
+/* Appends an entry; one that could not be made (NULL) fails here. */
+static rs_status append(json_t *list, json_t *entry, rs_err *err) {
+  return json_array_append_new(list, entry) == 0 ? RS_OK : no_memory(err);
+}
+
+/* An object of texts, or NULL when any has no room: json_pack leaves such a key out without a word. */
+static json_t *object_of(const char *const (*pairs)[2], size_t count) {
+  json_t *object = json_object();
+  for (size_t i = 0; i < count; i++)
+    if (json_object_set_new(object, pairs[i][0], json_string(pairs[i][1])) != 0) {
+      json_decref(object);
+      return NULL;
+    }
+  return object;
+}
+
+static json_t *column_entry(const rs_out_column *column) {
+  const char *const pairs[][2] = {{"name", column->name},
+                                  {"role", role_name(column->role)},
+                                  {"unit", column->unit},
+                                  {"axis", column->log_axis ? "log" : "linear"},
+                                  {"better", better_name(column->better)},
+                                  {"summary", column->summary}};
+  return object_of(pairs, RS_COUNT(pairs));
+}
+
+static rs_status add_columns(json_t *list, const rs_out_columns *columns, rs_err *err) {
+  for (size_t i = 0; i < columns->count; i++) RS_TRY(append(list, column_entry(&columns->columns[i]), err));
+  return RS_OK;
+}
+
+static rs_status add_file(json_t *files, const rs_experiment *experiment, const char *name, int metric, rs_err *err) {
+  rs_out_columns columns;
+  RS_TRY(rs_columns_make(experiment, metric, &columns, err));
+  json_t *list = json_array();
+  rs_status status = add_columns(list, &columns, err);
+  free(columns.columns);
+  const char *const pairs[][2] = {{"file", name}};
+  json_t *file = object_of(pairs, RS_COUNT(pairs));
+  if (status == RS_OK && json_object_set(file, "columns", list) != 0) status = no_memory(err);
+  json_decref(list);
+  if (status == RS_OK) return append(files, file, err);
+  json_decref(file);
+  return status;
+}
+
+static rs_status list_files(json_t *files, const rs_experiment *experiment, rs_err *err) {
+  RS_TRY(add_file(files, experiment, "summary.csv", -1, err));
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    char name[80];
+    if (rs_curve_file(experiment, m, name)) RS_TRY(add_file(files, experiment, name, (int)m, err));
+  }
+  return RS_OK;
+}
+
+/* Adds a kind that took part, once. */
+static rs_status add_kind(json_t *kinds, const char *stage, const rs_kind *kind, rs_err *err) {
+  const char *const pairs[][2] = {{"stage", stage}, {"name", kind->name}, {"reference", kind->reference}};
+  json_t *entry = object_of(pairs, RS_COUNT(pairs));
+  if (json_object_set_new(entry, "version", json_integer(kind->version)) != 0) {
+    json_decref(entry);
+    return no_memory(err);
+  }
+  for (size_t i = 0; i < json_array_size(kinds); i++)
+    if (json_equal(json_array_get(kinds, i), entry)) {
+      json_decref(entry);
+      return RS_OK;
+    }
+  return append(kinds, entry, err);
+}
+
+static rs_status add_stages(json_t *kinds, const rs_variant *variant, rs_err *err) {
+  const rs_method *method = variant->method;
+  const rs_lscale_kind *lscale = rs_lscale_chosen(&variant->settings);
+  RS_TRY(add_kind(kinds, "pos", &method->pos->kind, err));
+  if (method->freq != NULL) RS_TRY(add_kind(kinds, "freq", &method->freq->kind, err));
+  if (method->embed != NULL) RS_TRY(add_kind(kinds, "embed", &method->embed->kind, err));
+  if (method->bias != NULL) RS_TRY(add_kind(kinds, "bias", &method->bias->kind, err));
+  return lscale != NULL ? add_kind(kinds, "lscale", &lscale->kind, err) : RS_OK;
+}
+
+static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err) {
+  for (size_t i = 0; i < experiment->methods.count; i++) RS_TRY(add_stages(kinds, &experiment->methods.items[i], err));
+  for (size_t i = 0; i < experiment->sources.count; i++)
+    RS_TRY(add_kind(kinds, "source", &experiment->sources.items[i].source->kind, err));
+  for (size_t i = 0; i < experiment->metrics.count; i++)
+    RS_TRY(add_kind(kinds, "metric", &experiment->metrics.items[i].metric->kind, err));
+  return RS_OK;
+}
+
+/* The processor's name as Linux has it. */
+static void cpu_name(char *name, size_t room) {
+  char *text = NULL;
+  size_t length;
+  snprintf(name, room, "unknown");
+  if (rs_file_read("/proc/cpuinfo", 1 << 20, &text, &length, NULL) != RS_OK) return;
+  const char *line = strstr(text, "model name"), *colon = line != NULL ? strchr(line, ':') : NULL;
+  const char *value = colon != NULL ? colon + 1 + strspn(colon + 1, " ") : "";
+  if (*value != '\0' && *value != '\n') snprintf(name, room, "%.*s", (int)strcspn(value, "\n"), value);
+  free(text);
+}
+
+static json_t *machine(void) {
+  char cpu[128];
+  cpu_name(cpu, sizeof cpu);
+  return json_pack("{s:s, s:s, s:i, s:{s:s, s:s, s:s, s:s}}", "cpu", cpu, "compiler", __VERSION__, "threads",
+                   (int)rs_engine_threads(), "libraries", "gsl", GSL_BUILT_VERSION, "jansson", JANSSON_BUILT_VERSION,
+                   "libyaml", YAML_BUILT_VERSION, "nettle", NETTLE_BUILT_VERSION);
+}
+
+static rs_status write_text(const char *directory, const char *name, const char *text, size_t length, rs_err *err) {
+  char *path = rs_path_join(directory, name, err);
+  if (path == NULL) return RS_MEMORY;
+  rs_status status = rs_file_write(path, text, length, err);
+  free(path);
+  return status;
+}
+
+/* The manifest as text, or NULL. jansson leaves pieces out where its buffer has no room to grow, without a word: what
+ * it wrote is read back. */
+static char *dump(const json_t *manifest) {
+  char *text = json_dumps(manifest, JSON_INDENT(1));
+  json_t *again = text != NULL ? json_loads(text, 0, NULL) : NULL;
+  if (!json_equal(manifest, again)) {
+    free(text);
+    text = NULL;
+  }
+  json_decref(again);
+  return text;
+}
+
+static rs_status write_json(const rs_experiment *experiment, const char *directory, const rs_text *config,
+                            rs_err *err) {
+  char sha[65];
+  json_t *files = json_array(), *kinds = json_array();
+  rs_status status = list_files(files, experiment, err);
+  if (status == RS_OK) status = list_kinds(kinds, experiment, err);
+  rs_sha256_hex(rs_text_string(config), config->length, sha);
+  json_t *manifest = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "name", experiment->name, "program",
+                               "ropescope", "version", ROPESCOPE_VERSION, "config", rs_text_string(config),
+                               "config_sha256", sha, "machine", machine(), "kinds", kinds, "files", files);
+  char *text = json_object_size(manifest) == 8 ? dump(manifest) : NULL;
+  if (status == RS_OK && text == NULL) status = no_memory(err);
+  if (status == RS_OK) status = write_text(directory, "manifest.json", text, strlen(text), err);
+  free(text);
+  json_decref(manifest);
+  return status;
+}
+
+rs_status rs_write_manifest(const rs_experiment *experiment, const char *directory, rs_err *err) {
+  rs_text config = {0};
+  rs_experiment_write(experiment, &config);
+  rs_status status = rs_text_check(&config, err);
+  if (status == RS_OK) status = write_text(directory, "config.yaml", rs_text_string(&config), config.length, err);
+  if (status == RS_OK) status = write_json(experiment, directory, &config, err);
+  rs_text_clear(&config);
+  return status;
+}

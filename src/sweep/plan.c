@@ -1,0 +1,104 @@
+/* What a run would take, from the sizes alone. */
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool rs_needs_rows(const rs_experiment *experiment) {
+  for (size_t m = 0; m < experiment->metrics.count; m++)
+    if (experiment->metrics.items[m].metric->row != NULL) return true;
+  return false;
+}
+
+size_t rs_query_count(const rs_query_set *set, size_t length) {
+  if (set->choice == RS_QUERIES_EVERY) return (length + set->number - 1) / set->number;
+  return set->choice == RS_QUERIES_ALL || set->number > length ? length : set->number;
+}
+
+/* Heads averaged in one row. */
+static size_t heads_of(const rs_experiment *experiment, const rs_cell *cell) {
+  return experiment->heads.each ? 1 : rs_head_count(experiment, &experiment->models[cell->axis[RS_BY_MODEL]]);
+}
+
+/* Flops of queries times keys: an upper bound, every query seeing every key. */
+static double cell_flops(const rs_experiment *experiment, const rs_cell *cell) {
+  size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
+  return 2 * dims * (double)length * (double)rs_query_count(&experiment->queries, length) *
+         (double)heads_of(experiment, cell);
+}
+
+double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
+  enum { KEY_COST = 64 }; /* rotating one key costs about as much as multiplying it by this many queries */
+  size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  double queries = rs_needs_rows(experiment) ? (double)rs_query_count(&experiment->queries, length) + KEY_COST : 1;
+  return queries * (double)length * (double)heads_of(experiment, cell);
+}
+
+static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, double length, double dims,
+                              double width) {
+  double axes = rs_setting(&variant->settings, "mrope_section")->set || experiment->tokens.count > 0 ? RS_AXES : 1;
+  double tables = 8 * length * (1 + 2 * axes * (double)variant->method->pos->views);
+  /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, thrice within the QR. */
+  return variant->method->embed != NULL ? tables + 8 * (length * dims + 4 * 2 * dims * width) : tables;
+}
+
+/* Content, engine and observations of one head. */
+static double bytes_of_rows(const rs_experiment *experiment, size_t length, size_t dims, size_t views) {
+  double queries = (double)rs_query_count(&experiment->queries, length);
+  double bins = (double)experiment->bins_per_octave * log2((double)length + 1) + 2;
+  double content = 8 * (double)dims * ((double)length + 2 * queries) + (8 * RS_AXES + 4) * (double)length;
+  double observed = queries * ((double)sizeof(rs_row) + 4 * 8 * bins);
+  return content + observed + rs_engine_bytes(length, dims, views, rs_engine_threads());
+}
+
+/* The most that is alive at one time: every method's tables at the longest length, and the rows of one head. */
+static double peak_bytes(const rs_experiment *experiment) {
+  size_t longest = 0, dims = 0, width = 0, views = 1;
+  double bytes = 0;
+  for (size_t i = 0; i < experiment->length_count; i++)
+    longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
+  for (size_t i = 0; i < experiment->model_count; i++) {
+    const rs_model *model = &experiment->models[i];
+    dims = model->head_dim > dims ? model->head_dim : dims;
+    width = model->heads * model->head_dim > width ? model->heads * model->head_dim : width;
+  }
+  for (size_t i = 0; i < experiment->methods.count; i++) {
+    const rs_variant *variant = &experiment->methods.items[i];
+    views = variant->method->pos->views > views ? variant->method->pos->views : views;
+    bytes += bytes_of_tables(experiment, variant, (double)longest, (double)dims, (double)width);
+  }
+  return rs_needs_rows(experiment) ? bytes + bytes_of_rows(experiment, longest, dims, views) : bytes;
+}
+
+static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
+  double length = (double)experiment->lengths[cell->axis[RS_BY_LENGTH]], rows = 0;
+  double pairs = (double)experiment->models[cell->axis[RS_BY_MODEL]].rotary_dim / 2;
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *metric = &experiment->metrics.items[m];
+    if (metric->metric->curve_count == 0) continue;
+    bool all = rs_setting_choice(&metric->settings, "distances") == 1;
+    double per_octave = rs_setting(&metric->settings, "per_octave")->set
+                            ? rs_setting_number(&metric->settings, "per_octave")
+                            : (double)experiment->bins_per_octave;
+    rows += fmax(pairs, all ? length : fmin(length, 2 + per_octave * log2(length + 1)));
+  }
+  return rows;
+}
+
+rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err) {
+  rs_cell *cells;
+  rs_out_columns columns;
+  *plan = (rs_plan){0};
+  RS_TRY(rs_columns_make(experiment, -1, &columns, err));
+  plan->summary_columns = columns.count;
+  free(columns.columns);
+  RS_TRY(rs_experiment_cells(experiment, &cells, &plan->cells, err));
+  for (size_t i = 0; i < plan->cells; i++) {
+    plan->curve_rows += curve_rows(experiment, &cells[i]);
+    if (rs_needs_rows(experiment)) plan->score_flops += cell_flops(experiment, &cells[i]);
+  }
+  plan->peak_bytes = peak_bytes(experiment);
+  free(cells);
+  return RS_OK;
+}

@@ -1,0 +1,179 @@
+/* A run: cells in batches of one model and length, shortest first, then the files. Nothing is written before the
+ * numbers are there. */
+#include "run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Progress of a whole run. */
+typedef struct progress {
+  const rs_run_options *options;
+  size_t done, cells;
+  double work, total;
+} progress;
+
+static void advance(void *context, double work) {
+  progress *p = context;
+  p->work += work;
+  if (p->options->progress != NULL) p->options->progress(p->options->context, p->done, p->cells, p->work / p->total);
+}
+
+/* ---- states of the cells ----------------------------------------------------------------------------------------- */
+
+static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    if (state->states != NULL) free(state->states[m]);
+    if (state->results != NULL) rs_curve_clear(&state->results[m].curve);
+  }
+  free(state->states);
+  free(state->results);
+  free(state->heads);
+}
+
+static void states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
+  for (size_t i = 0; i < count && states != NULL; i++) state_clear(experiment, &states[i]);
+  free(states);
+}
+
+/* "4 12 20 28" */
+static char *heads_text(const rs_head_group *group, rs_err *err) {
+  rs_text text = {0};
+  for (size_t i = 0; i < group->count; i++) rs_text_printf(&text, "%s%zu", i > 0 ? " " : "", group->heads[i]);
+  char *copy = rs_text_check(&text, err) == RS_OK ? rs_strdup(rs_text_string(&text), err) : NULL;
+  rs_text_clear(&text);
+  return copy;
+}
+
+static rs_status name_heads(const rs_experiment *experiment, rs_cell_state *state, rs_err *err) {
+  rs_head_group *groups;
+  size_t count;
+  RS_TRY(rs_experiment_heads(experiment, &experiment->models[state->cell.axis[RS_BY_MODEL]], &groups, &count, err));
+  state->heads = heads_text(&groups[state->cell.group], err);
+  rs_head_groups_free(groups, count);
+  return state->heads != NULL ? RS_OK : RS_MEMORY;
+}
+
+static rs_status state_init(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err) {
+  size_t metrics = experiment->metrics.count;
+  *state = (rs_cell_state){.cell = *cell, .scale = NAN};
+  state->states = rs_alloc(metrics, sizeof *state->states, err);
+  state->results = rs_alloc(metrics, sizeof *state->results, err);
+  if (state->states == NULL || state->results == NULL) return RS_MEMORY;
+  for (size_t m = 0; m < metrics; m++) {
+    state->results[m].curve.columns = 0;
+    const rs_metric_kind *kind = experiment->metrics.items[m].metric;
+    for (size_t i = 0; i < kind->curve_count; i++) state->results[m].curve.columns += 1 + kind->curve[i].sampled;
+  }
+  return name_heads(experiment, state, err);
+}
+
+static rs_status states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err) {
+  rs_cell *cells;
+  RS_TRY(rs_experiment_cells(experiment, &cells, count, err));
+  *states = rs_alloc(*count, sizeof **states, err);
+  rs_status status = *states != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < *count && status == RS_OK; i++) status = state_init(experiment, &cells[i], &(*states)[i], err);
+  if (status != RS_OK) states_free(experiment, *states, *count);
+  free(cells);
+  return status;
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+static size_t length_of(const rs_experiment *experiment, const rs_cell_state *state) {
+  return experiment->lengths[state->cell.axis[RS_BY_LENGTH]];
+}
+
+/* Cells of one model and one length, together. */
+static rs_status run_batch(const rs_experiment *experiment, rs_cell_state *states, size_t count, size_t model,
+                           size_t length, progress *p, rs_err *err) {
+  rs_cell_batch batch = {.experiment = experiment, .model = model, .length = length, .advance = advance, .context = p};
+  batch.cells = rs_alloc(count, sizeof(rs_cell_state *), err);
+  if (batch.cells == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++)
+    if (states[i].cell.axis[RS_BY_MODEL] == model && length_of(experiment, &states[i]) == length)
+      batch.cells[batch.count++] = &states[i];
+  rs_status status = batch.count > 0 ? rs_batch_run(&batch, err) : RS_OK;
+  p->done += batch.count;
+  free(batch.cells);
+  return status;
+}
+
+static int by_size(const void *a, const void *b) {
+  size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  return (x > y) - (x < y);
+}
+
+static rs_status run_batches(const rs_experiment *experiment, rs_cell_state *states, size_t count, progress *p,
+                             rs_err *err) {
+  size_t *lengths = rs_alloc(experiment->length_count, sizeof *lengths, err);
+  if (lengths == NULL) return RS_MEMORY;
+  memcpy(lengths, experiment->lengths, experiment->length_count * sizeof *lengths);
+  qsort(lengths, experiment->length_count, sizeof *lengths, by_size);
+  rs_status status = RS_OK;
+  for (size_t l = 0; l < experiment->length_count; l++)
+    for (size_t model = 0; model < experiment->model_count && status == RS_OK; model++)
+      status = run_batch(experiment, states, count, model, lengths[l], p, err);
+  free(lengths);
+  return status;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+/* Takes away what an earlier run left: a summary.csv that stays would call a half-written folder complete. */
+static rs_status remove_old(const char *directory, rs_err *err) {
+  size_t count;
+  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
+  RS_TRY(rs_file_remove(directory, "summary.csv", err));
+  for (size_t i = 0; i < count; i++) {
+    char name[80];
+    snprintf(name, sizeof name, "%.70s.csv", kinds[i]->kind.name);
+    if (kinds[i]->curve_count > 0) RS_TRY(rs_file_remove(directory, name, err));
+  }
+  return RS_OK;
+}
+
+static rs_status write_files(const rs_experiment *experiment, const rs_cell_state *states, size_t count,
+                             const char *directory, rs_err *err) {
+  RS_TRY(rs_make_directories(directory, err));
+  RS_TRY(remove_old(directory, err));
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    char name[80];
+    if (rs_curve_file(experiment, m, name)) RS_TRY(rs_write_curve(experiment, m, states, count, directory, err));
+  }
+  RS_TRY(rs_write_timings(states, count, directory, err));
+  RS_TRY(rs_write_manifest(experiment, directory, err));
+  return rs_write_summary(experiment, states, count, directory,
+                          err); /* last: its presence says the folder is complete */
+}
+
+static double seconds_since(const struct timespec *start) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)(t.tv_sec - start->tv_sec) + 1e-9 * (double)(t.tv_nsec - start->tv_nsec);
+}
+
+rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
+  struct timespec start;
+  rs_cell_state *states;
+  size_t count;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  RS_TRY(
+      rs_make_directories(options->directory, err)); /* before the work: an unwritable place should not cost an hour */
+  RS_TRY(states_make(experiment, &states, &count, err));
+  progress p = {.options = options, .cells = count};
+  for (size_t i = 0; i < count; i++) p.total += rs_cell_work(experiment, &states[i].cell);
+  rs_status status = run_batches(experiment, states, count, &p, err);
+  if (status == RS_OK) status = write_files(experiment, states, count, options->directory, err);
+  *summary = (rs_run_summary){.cells = count};
+  for (size_t i = 0; i < count; i++) {
+    summary->failed += states[i].status != RS_OK;
+    summary->starved += states[i].status == RS_MEMORY;
+  }
+  summary->seconds = seconds_since(&start);
+  states_free(experiment, states, count);
+  return status;
+}

@@ -1,0 +1,82 @@
+/* What a run keeps of each cell, and who turns it into files. Private to the sweep layer. */
+#ifndef ROPESCOPE_SWEEP_RUN_H
+#define ROPESCOPE_SWEEP_RUN_H
+
+#include "ropescope/sweep.h"
+
+enum { RS_CELL_MESSAGE = 256 };
+
+/* One cell of a run. */
+typedef struct rs_cell_state {
+  rs_cell cell;
+  rs_status status;
+  char message[RS_CELL_MESSAGE];
+  double scale, seconds; /* s at this length (NaN: none); time spent on its attention */
+  char *heads;           /* "4 12 20 28"; owned */
+  void **states;         /* one for each metric; NULL for those that read tables */
+  rs_result *results;    /* one for each metric */
+} rs_cell_state;
+
+/* Cells of one model and one length are run together: they share encodings, queries and keys. */
+typedef struct rs_cell_batch {
+  const rs_experiment *experiment;
+  rs_cell_state **cells; /* of one model and length, in the order of the list */
+  size_t count;
+  size_t model, length; /* index of the model; tokens */
+  /* Called with the share of the run's work that was just done; may be NULL. */
+  void (*advance)(void *context, double work);
+  void *context;
+} rs_cell_batch;
+
+/* Runs the batch: fills status, scale, results of each cell. What is undefined for a cell becomes its status; only
+ * RS_INTERNAL is returned. */
+rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
+
+/* The work of one cell as the progress display counts it. */
+double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
+
+/* How many heads of the model take part. */
+size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
+
+/* Whether any metric of the experiment reads rows. */
+bool rs_needs_rows(const rs_experiment *experiment);
+
+/* The number of queries observed at a length. */
+size_t rs_query_count(const rs_query_set *set, size_t length);
+
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_role { RS_KEY, RS_INDEX, RS_VALUE, RS_ERROR, RS_CELL_STATUS } rs_role;
+
+/* A column of an output file; texts borrowed. */
+typedef struct rs_out_column {
+  char name[80];
+  const char *unit, *summary;
+  rs_role role;
+  bool log_axis;
+  rs_better better;
+} rs_out_column;
+
+typedef struct rs_out_columns {
+  rs_out_column *columns; /* owned */
+  size_t count, capacity;
+} rs_out_columns;
+
+/* The columns of summary.csv (metric < 0), or of the curve of metric number `metric`. */
+rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_columns *columns, rs_err *err);
+
+/* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
+bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+rs_status rs_write_summary(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
+                           const char *directory, rs_err *err);
+rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const rs_cell_state *cells, size_t count,
+                         const char *directory, rs_err *err);
+rs_status rs_write_timings(const rs_cell_state *cells, size_t count, const char *directory, rs_err *err);
+
+/* config.yaml (the resolved config) and manifest.json, which holds its SHA-256. */
+rs_status rs_write_manifest(const rs_experiment *experiment, const char *directory, rs_err *err);
+
+#endif
