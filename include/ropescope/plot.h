@@ -1,0 +1,46 @@
+/* ropescope/plot.h: pictures of a folder of results. Reads manifest.json and the CSV files it lists, and draws one
+ * chart per value column, model and query/key source into DIRECTORY/plots/, as SVG and, with gnuplot, as PNG.
+ *
+ * What a chart shows:
+ *  - summary.csv: the value against the length, one line per method. A file with an index column (a curve): the value
+ *    against its first index at one length. Columns without a value are left out; a method without one stands in the
+ *    legend as "no data".
+ *  - The line is the mean over the seeds, the band their minimum and maximum; with one seed, the band is one standard
+ *    error up and down where the file has one. Further index columns are averaged too, and so are heads that stand each
+ *    for itself when they are many. The line under the title says what the band is.
+ *  - A column whose values are the same for all sources gets one chart, without a source in its name.
+ *  - A log axis wants values >= 0; with a negative one it turns linear. Zeros have no place on it: they stand beyond a
+ *    break at its start, at a tick labelled 0 (a curve's line does not cross that break), and so does what is more than
+ *    16 decades below the largest value.
+ *  - Where lines coincide their dashes and markers take turns, so that none hides another.
+ *  - Lines of more than 2000 points are thinned to the lowest and highest value of each of 1000 steps of the x axis.
+ *
+ * Uses base and io. Prints nothing; a picture appears whole or not at all. */
+#ifndef ROPESCOPE_PLOT_H
+#define ROPESCOPE_PLOT_H
+
+#include "ropescope/base.h"
+
+typedef struct rs_plot_options {
+  size_t length; /* show curves at this length, tokens; 0: at the longest that has data, chart by chart */
+  bool png;      /* also as PNG if gnuplot is on PATH; else a note says that it is not */
+} rs_plot_options;
+
+/* What was done. Zero-initialise; release with rs_plot_report_clear, after a failure too. */
+typedef struct rs_plot_report {
+  char **files; /* paths written (count), in order. Owned. */
+  size_t count, capacity;
+  char **notes; /* what was left out, and why (note_count); one line each. Owned. */
+  size_t note_count, note_capacity;
+} rs_plot_report;
+
+/* Draws the results in `directory` into directory/plots/, replacing pictures of the same name and leaving others be.
+ * `options` may be NULL (all zero). All input is checked before the first picture is written; on a later failure the
+ * report holds what is there by then.
+ * RS_INPUT: a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, nothing
+ * to draw. RS_IO: a file could not be read or written, gnuplot failed (its first complaint). RS_MEMORY. */
+rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err);
+
+void rs_plot_report_clear(rs_plot_report *report);
+
+#endif

@@ -1,0 +1,293 @@
+/* cells.c: one CSV file of results as cells and numbers. A cell is a run of rows with the same number in `cell`. A line
+ * of a chart must not mix two settings unsaid: where the keys it knows do not tell two cells apart, others join the
+ * method's name. */
+#include "plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_CELL, KEY_MODEL, KEY_METHOD, KEY_LENGTH, KEY_SOURCE, KEY_SEED, KEY_HEADS, KEYS };
+static const char *const key_names[KEYS] = {"cell", "model", "method", "length_tokens", "source", "seed", "heads"};
+
+enum { TABLE_LIMIT = 2047 << 20 }; /* bytes of one CSV file */
+
+/* Beyond these no range can be padded or cut into steps in double; the one reads as no number, the other as zero. */
+#define LARGEST 1e300
+#define SMALLEST 1e-290
+
+static const char *field(const rs_table *table, size_t row, size_t column) {
+  return table->fields[row * table->columns + column];
+}
+
+static size_t count_newlines(const char *text) {
+  size_t count = 0;
+  while ((text = strchr(text, '\n')) != NULL) count++, text++;
+  return count;
+}
+
+/* The line of the file on which a row starts: quoted fields may hold line ends. */
+static size_t line_of(const rs_table *table, size_t row) {
+  size_t line = row + 2;
+  for (size_t i = 0; i < table->columns; i++) line += count_newlines(table->header[i]);
+  for (size_t i = 0; i < row * table->columns; i++) line += count_newlines(table->fields[i]);
+  return line;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+static rs_status find_columns(rs_plot_file *file, rs_err *err) {
+  for (size_t i = 0; i < file->count; i++) {
+    int at = rs_table_column(file->table, file->columns[i].name);
+    if (at < 0)
+      return rs_fail(err, RS_INPUT, "%s:1: there is no column \"%s\", which manifest.json lists", file->path,
+                     file->columns[i].name);
+    file->columns[i].at = (size_t)at;
+  }
+  return RS_OK;
+}
+
+static rs_status read_table(rs_plot_file *file, rs_err *err) {
+  char *text;
+  size_t length;
+  RS_TRY(rs_file_read(file->path, TABLE_LIMIT, &text, &length, err));
+  rs_status status = rs_csv_read(text, length, file->path, &file->table, err);
+  free(text);
+  return status == RS_OK ? find_columns(file, err) : status;
+}
+
+static const rs_plot_column *find_key(const rs_plot_file *file, const char *name) {
+  for (size_t i = 0; i < file->count; i++) {
+    if (file->columns[i].role == RS_PLOT_KEY && strcmp(file->columns[i].name, name) == 0) return &file->columns[i];
+  }
+  return NULL;
+}
+
+static rs_status find_keys(const rs_plot_file *file, size_t at[KEYS], rs_err *err) {
+  for (size_t k = 0; k < KEYS; k++) {
+    const rs_plot_column *column = find_key(file, key_names[k]);
+    if (column == NULL)
+      return rs_fail(err, RS_INPUT, "%s: manifest.json lists no key column \"%s\" for this file", file->path,
+                     key_names[k]);
+    at[k] = column->at;
+  }
+  return RS_OK;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
+
+static rs_status read_length(const rs_plot_file *file, size_t row, size_t column, double *length, rs_err *err) {
+  const char *text = field(file->table, row, column);
+  if (rs_number_read(text, length) && *length > 0 && *length < LARGEST) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s:%zu: length_tokens = \"%s\": must be a positive number", file->path,
+                 line_of(file->table, row), text);
+}
+
+/* A cell without its method, which is named later. */
+static rs_status add_cell(rs_plot_data *data, rs_plot_file *file, const size_t at[KEYS], size_t row, rs_err *err) {
+  void *cells = file->cells;
+  RS_TRY(rs_grow(&cells, &file->cell_capacity, file->cell_count + 1, sizeof *file->cells, err));
+  file->cells = cells;
+  rs_plot_cell *cell = &file->cells[file->cell_count++];
+  *cell = (rs_plot_cell){.begin = row, .end = row + 1};
+  RS_TRY(read_length(file, row, at[KEY_LENGTH], &cell->length, err));
+  RS_TRY(rs_plot_names_add(&data->models, field(file->table, row, at[KEY_MODEL]), &cell->model, err));
+  RS_TRY(rs_plot_names_add(&data->sources, field(file->table, row, at[KEY_SOURCE]), &cell->source, err));
+  RS_TRY(rs_plot_names_add(&data->seeds, field(file->table, row, at[KEY_SEED]), &cell->seed, err));
+  return rs_plot_names_add(&data->heads, field(file->table, row, at[KEY_HEADS]), &cell->heads, err);
+}
+
+static rs_status read_cells(rs_plot_data *data, rs_plot_file *file, const size_t at[KEYS], rs_err *err) {
+  const char *before = NULL;
+  for (size_t row = 0; row < file->table->rows; row++) {
+    const char *now = field(file->table, row, at[KEY_CELL]);
+    if (before != NULL && strcmp(before, now) == 0)
+      file->cells[file->cell_count - 1].end = row + 1;
+    else
+      RS_TRY(add_cell(data, file, at, row, err));
+    before = now;
+  }
+  return RS_OK;
+}
+
+/* ---- methods ----------------------------------------------------------------------------------------------------- */
+
+static int order(double a, double b) {
+  return (a > b) - (a < b);
+}
+
+static int compare_but_heads(const rs_plot_cell *a, const rs_plot_cell *b) {
+  int by = order((double)a->model, (double)b->model);
+  if (by == 0) by = order((double)a->method, (double)b->method);
+  if (by == 0) by = order((double)a->source, (double)b->source);
+  if (by == 0) by = order((double)a->seed, (double)b->seed);
+  return by != 0 ? by : order(a->length, b->length);
+}
+
+static int compare_keys(const rs_plot_cell *a, const rs_plot_cell *b) {
+  int by = compare_but_heads(a, b);
+  return by != 0 ? by : order((double)a->heads, (double)b->heads);
+}
+
+static int compare_begins(const void *a, const void *b) {
+  return order((double)((const rs_plot_cell *)a)->begin, (double)((const rs_plot_cell *)b)->begin);
+}
+
+static int compare_cells(const void *a, const void *b) {
+  int by = compare_keys(a, b);
+  return by != 0 ? by : compare_begins(a, b);
+}
+
+static void sort_cells(rs_plot_file *file, int (*compare)(const void *, const void *)) {
+  if (file->cell_count > 0) qsort(file->cells, file->cell_count, sizeof *file->cells, compare);
+}
+
+/* The first of the sorted cells from `from` > 0 on that has the keys of the one before it; else their number. */
+static size_t find_twin(const rs_plot_file *file, size_t from) {
+  while (from < file->cell_count && compare_keys(&file->cells[from - 1], &file->cells[from]) != 0) from++;
+  return from;
+}
+
+/* True if twins differ in the column. */
+static bool tells_apart(const rs_plot_file *file, const rs_plot_column *column) {
+  for (size_t i = find_twin(file, 1); i < file->cell_count; i = find_twin(file, i + 1)) {
+    size_t before = file->cells[i - 1].begin, here = file->cells[i].begin;
+    if (strcmp(field(file->table, before, column->at), field(file->table, here, column->at)) != 0) return true;
+  }
+  return false;
+}
+
+static bool is_fixed(const char *name) {
+  for (size_t k = 0; k < KEYS; k++) {
+    if (strcmp(name, key_names[k]) == 0) return true;
+  }
+  return false;
+}
+
+/* What joins the names of methods. Flags are by the number that a method has before that. */
+typedef struct naming {
+  const rs_plot_column **extra; /* the key columns in which twins differ (count). Owned. */
+  size_t count;
+  bool *parted; /* the method has twins. Owned. */
+  bool *headed; /* it has cells that differ in their heads alone. Owned. */
+  bool heads;   /* those heads are named */
+} naming;
+
+/* Looks for what the sorted cells of `file` need, of which there are so many methods and heads. */
+static void find_naming(const rs_plot_file *file, size_t methods, size_t heads, naming *names) {
+  size_t lines = methods;
+  for (size_t i = find_twin(file, 1); i < file->cell_count; i = find_twin(file, i + 1))
+    names->parted[file->cells[i].method] = true;
+  for (size_t i = 1; i < file->cell_count; i++) {
+    const rs_plot_cell *cell = &file->cells[i];
+    if (compare_but_heads(cell - 1, cell) == 0 && compare_keys(cell - 1, cell) != 0) names->headed[cell->method] = true;
+  }
+  for (size_t i = 0; i < methods; i++) lines += names->headed[i] ? heads - 1 : 0;
+  names->heads = lines <= RS_PLOT_LEGEND;
+  for (size_t i = 0; i < file->count; i++) {
+    const rs_plot_column *column = &file->columns[i];
+    if (column->role == RS_PLOT_KEY && !is_fixed(column->name) && tells_apart(file, column))
+      names->extra[names->count++] = column;
+  }
+}
+
+static void write_method(const rs_plot_file *file, const rs_plot_cell *cell, const size_t at[KEYS], const naming *names,
+                         rs_text *out) {
+  rs_text_puts(out, field(file->table, cell->begin, at[KEY_METHOD]));
+  if (names == NULL) return;
+  for (size_t k = 0; names->parted[cell->method] && k < names->count; k++) {
+    const char *value = field(file->table, cell->begin, names->extra[k]->at);
+    if (*value != '\0') rs_text_printf(out, " %s=%s", names->extra[k]->name, value);
+  }
+  if (names->heads && names->headed[cell->method])
+    rs_text_printf(out, " heads=%s", field(file->table, cell->begin, at[KEY_HEADS]));
+}
+
+/* Gives each cell its method, in `methods`; `names` may be NULL. */
+static rs_status name_methods(rs_plot_names *methods, rs_plot_file *file, const size_t at[KEYS], const naming *names,
+                              rs_err *err) {
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < file->cell_count && status == RS_OK; i++) {
+    rs_text name = {0};
+    write_method(file, &file->cells[i], at, names, &name);
+    status = rs_text_check(&name, err);
+    if (status == RS_OK) status = rs_plot_names_add(methods, rs_text_string(&name), &file->cells[i].method, err);
+    rs_text_clear(&name);
+  }
+  return status;
+}
+
+/* First with the plain names, to see where these do not do, then for good, in the order of the file. */
+static rs_status read_methods(rs_plot_data *data, rs_plot_file *file, const size_t at[KEYS], rs_err *err) {
+  rs_plot_names plain = {0};
+  naming names = {.extra = rs_alloc(file->count, sizeof *names.extra, err),
+                  .parted = rs_alloc(file->cell_count, sizeof *names.parted, err),
+                  .headed = rs_alloc(file->cell_count, sizeof *names.headed, err)};
+  rs_status status = RS_MEMORY;
+  if (names.extra == NULL || names.parted == NULL || names.headed == NULL) goto out;
+  status = name_methods(&plain, file, at, NULL, err);
+  if (status != RS_OK) goto out;
+  sort_cells(file, compare_cells);
+  find_naming(file, plain.count, data->heads.count, &names);
+  sort_cells(file, compare_begins);
+  status = name_methods(&data->methods, file, at, &names, err);
+out:
+  rs_plot_names_clear(&plain);
+  free(names.extra);
+  free(names.parted);
+  free(names.headed);
+  return status;
+}
+
+static rs_status note_twin(const rs_plot_file *file, rs_plot_report *report, rs_err *err) {
+  size_t twin = find_twin(file, 1);
+  if (twin >= file->cell_count) return RS_OK;
+  return rs_plot_note(report, err, "%s:%zu: has the keys of line %zu (their mean is shown)", file->path,
+                      line_of(file->table, file->cells[twin].begin), line_of(file->table, file->cells[twin - 1].begin));
+}
+
+rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err) {
+  size_t at[KEYS];
+  RS_TRY(read_table(file, err));
+  RS_TRY(find_keys(file, at, err));
+  RS_TRY(read_cells(data, file, at, err));
+  RS_TRY(read_methods(data, file, at, err));
+  sort_cells(file, compare_cells);
+  RS_TRY(note_twin(file, report, err));
+  sort_cells(file, compare_begins);
+  return RS_OK;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static const rs_plot_column *status_column(const rs_plot_file *file) {
+  for (size_t i = 0; i < file->count; i++) {
+    if (file->columns[i].role == RS_PLOT_STATUS && strcmp(file->columns[i].name, "status") == 0)
+      return &file->columns[i];
+  }
+  return NULL;
+}
+
+static rs_status read_number(const rs_plot_file *file, const rs_plot_column *column, size_t row, double *number,
+                             rs_err *err) {
+  const char *text = field(file->table, row, column->at);
+  *number = NAN;
+  if (*text == '\0') return RS_OK;
+  if (!rs_number_read(text, number))
+    return rs_fail(err, RS_INPUT, "%s:%zu: %s = \"%s\": must be a number or empty", file->path,
+                   line_of(file->table, row), column->name, text);
+  if (!(fabs(*number) <= LARGEST)) *number = NAN;
+  if (fabs(*number) < SMALLEST) *number = 0;
+  return RS_OK;
+}
+
+rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, double **numbers, rs_err *err) {
+  const rs_plot_column *state = status_column(file);
+  *numbers = rs_alloc(file->table->rows, sizeof **numbers, err);
+  if (*numbers == NULL) return RS_MEMORY;
+  for (size_t row = 0; row < file->table->rows; row++) {
+    RS_TRY(read_number(file, column, row, &(*numbers)[row], err));
+    if (state != NULL && strcmp(field(file->table, row, state->at), "ok") != 0) (*numbers)[row] = NAN;
+  }
+  return RS_OK;
+}

@@ -1,0 +1,341 @@
+/* lines.c: from series to strokes. All series are laid on one grid of x values (or, when there are too many, of narrow
+ * steps of the x axis, of which each series keeps its lowest and highest point). On that grid it shows which lines run
+ * on top of each other; those share the stretch by turns, dash by dash and marker by marker. */
+#include "plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = RS_PLOT_MAX_POINTS / 2 }; /* two points each */
+
+enum { MARK_ALL = 16, MARKS = 6 }; /* up to so many x values all are marked; beyond, so many per line */
+
+#define SHARED_WIDTH 2.4 /* a shared stretch is a little wider, so that its short dashes are seen */
+#define MARKER_RADIUS 3.3
+#define NEAR 0.5 /* pixels: lines closer than this look like one */
+#define BAND_OPACITY 0.15
+#define BUSY 12 /* times the width of the plot that a line runs up and down within its steps, to be drawn thin */
+#define BUSY_WIDTH 1
+#define BUSY_OPACITY 0.6
+
+/* One series at one place of the grid: its lowest and highest point there, in the order of x. Pixels. */
+typedef struct spot {
+  size_t count; /* 0: none; 1; 2: x[1], y[1] differ from x[0], y[0] */
+  double x[2], y[2];
+  double low, high; /* of the band; high <= low, as pixels go down */
+  bool gap;         /* no value, though there is a row */
+} spot;
+
+typedef struct grid {
+  const rs_plot_chart *chart;
+  const rs_plot_axis *x, *y;
+  double *xs; /* all x values, rising, each once. Owned. */
+  size_t x_count, places;
+  spot *spots; /* (series, places). Owned. */
+  rs_plot_picture *picture;
+} grid;
+
+/* ---- the grid ---------------------------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static rs_status find_xs(grid *g, rs_err *err) {
+  size_t total = 0, unique = 0;
+  for (size_t s = 0; s < g->chart->count; s++) total += g->chart->series[s].count;
+  g->xs = rs_alloc(total, sizeof *g->xs, err);
+  if (g->xs == NULL) return RS_MEMORY;
+  for (size_t s = 0, at = 0; s < g->chart->count; s++) {
+    for (size_t i = 0; i < g->chart->series[s].count; i++) g->xs[at++] = g->chart->series[s].points[i].x;
+  }
+  qsort(g->xs, total, sizeof *g->xs, compare_numbers);
+  for (size_t i = 0; i < total; i++) {
+    if (unique == 0 || g->xs[i] != g->xs[unique - 1]) g->xs[unique++] = g->xs[i];
+  }
+  g->x_count = unique;
+  g->places = unique <= RS_PLOT_MAX_POINTS ? unique : STEPS;
+  return RS_OK;
+}
+
+static size_t place_of(const grid *g, double x) {
+  if (g->x_count <= RS_PLOT_MAX_POINTS) {
+    const double *found = bsearch(&x, g->xs, g->x_count, sizeof *g->xs, compare_numbers);
+    return (size_t)(found - g->xs);
+  }
+  double pixel = rs_plot_axis_pixel(g->x, x);
+  if (pixel < g->x->base) return 0; /* the strip for zeros has a place of its own */
+  return 1 + (size_t)((pixel - g->x->base) / (g->x->stop - g->x->base) * (STEPS - 2));
+}
+
+static void add_point(const grid *g, spot *to, const rs_plot_point *point) {
+  if (isnan(point->y)) {
+    to->gap = true;
+    return;
+  }
+  double x = rs_plot_axis_pixel(g->x, point->x), y = rs_plot_axis_pixel(g->y, point->y);
+  double low = rs_plot_axis_pixel(g->y, point->low), high = rs_plot_axis_pixel(g->y, point->high);
+  bool first = to->count == 0;
+  to->count = 1;
+  to->low = first ? low : fmax(to->low, low);
+  to->high = first ? high : fmin(to->high, high);
+  for (int end = 0; end < 2; end++) {
+    if (!first && (end == 0 ? y >= to->y[0] : y <= to->y[1])) continue;
+    to->x[end] = x;
+    to->y[end] = y;
+  }
+}
+
+static void order_ends(spot *at) {
+  if (at->count == 0 || at->y[0] == at->y[1]) return;
+  at->count = 2;
+  if (at->x[0] < at->x[1]) return;
+  double x = at->x[0], y = at->y[0];
+  at->x[0] = at->x[1], at->y[0] = at->y[1];
+  at->x[1] = x, at->y[1] = y;
+}
+
+/* How far `rank` of `count` stands beside the middle. */
+static double aside(size_t rank, size_t count, double step) {
+  return ((double)rank - (double)(count - 1) / 2) * step;
+}
+
+/* Where the place says nothing but "here" (the strip for zeros, or the only x there is) the series stand side by side,
+ * as in a table. */
+static void spread(const grid *g, spot *at, size_t rank, size_t count) {
+  double strip = 2 * (g->x->rail_at - g->x->start - MARKER_RADIUS), plot = 0.9 * (g->x->stop - g->x->start);
+  bool in_strip = g->x->rail && at->x[0] < g->x->base;
+  if (at->count == 0 || !(in_strip || g->x->single)) return;
+  double room = in_strip ? strip : plot, most = in_strip ? 2.2 * MARKER_RADIUS : 34;
+  double shift = aside(rank, count, fmin(most, room / (double)count));
+  at->x[0] += shift;
+  at->x[1] += shift;
+}
+
+static void fill_row(const grid *g, size_t s, size_t rank, size_t count) {
+  const rs_plot_series *series = &g->chart->series[s];
+  spot *row = &g->spots[s * g->places];
+  for (size_t i = 0; i < series->count; i++) add_point(g, &row[place_of(g, series->points[i].x)], &series->points[i]);
+  for (size_t i = 0; i < g->places; i++) {
+    order_ends(&row[i]);
+    spread(g, &row[i], rank, count);
+  }
+}
+
+static rs_status fill_grid(grid *g, rs_err *err) {
+  size_t filled = 0, rank = 0;
+  RS_TRY(find_xs(g, err));
+  if (g->places > 0 && g->chart->count > SIZE_MAX / g->places) return rs_fail(err, RS_MEMORY, "too many points");
+  g->spots = rs_alloc(g->chart->count * g->places, sizeof *g->spots, err);
+  if (g->spots == NULL) return RS_MEMORY;
+  for (size_t s = 0; s < g->chart->count; s++) filled += g->chart->series[s].count > 0;
+  for (size_t s = 0; s < g->chart->count; s++) {
+    if (g->chart->series[s].count > 0) fill_row(g, s, rank++, filled);
+  }
+  return RS_OK;
+}
+
+/* ---- walking a line ---------------------------------------------------------------------------------------------- */
+
+static const spot *spot_at(const grid *g, size_t series, size_t place) {
+  return &g->spots[series * g->places + place];
+}
+
+static size_t next_spot(const grid *g, size_t series, size_t from) {
+  while (from < g->places && spot_at(g, series, from)->count == 0) from++;
+  return from;
+}
+
+/* True if the line goes on from spot `a` to `b`, the next one: no gap, and no break of the axis, between them. */
+static bool joined(const grid *g, size_t series, size_t a, size_t b) {
+  if (b >= g->places) return false;
+  for (size_t i = a + 1; i < b; i++) {
+    if (spot_at(g, series, i)->gap) return false;
+  }
+  return !g->x->rail || spot_at(g, series, a)->x[0] >= g->x->base;
+}
+
+/* The last place of the stretch of joined spots that starts at `a`. */
+static size_t stretch_end(const grid *g, size_t series, size_t a) {
+  for (;;) {
+    size_t b = next_spot(g, series, a + 1);
+    if (!joined(g, series, a, b)) return a;
+    a = b;
+  }
+}
+
+static bool same_spot(const spot *a, const spot *b) {
+  if (a->count != b->count) return false;
+  for (size_t i = 0; i < a->count; i++) {
+    if (fabs(a->x[i] - b->x[i]) > NEAR || fabs(a->y[i] - b->y[i]) > NEAR) return false;
+  }
+  return true;
+}
+
+/* Which series run through this spot of `series`, as bits; itself included. Beyond 64 series nobody takes turns. */
+static uint64_t twins_at(const grid *g, size_t series, size_t place) {
+  uint64_t bits = 0;
+  for (size_t t = 0; t < g->chart->count && t < 64; t++) {
+    if (same_spot(spot_at(g, series, place), spot_at(g, t, place))) bits |= (uint64_t)1 << t;
+  }
+  return series < 64 ? bits : 0;
+}
+
+/* Number of twins, and how many of them come before `series`. */
+static size_t turn_of(uint64_t twins, size_t series, size_t *rank) {
+  size_t count = 0;
+  *rank = 0;
+  for (size_t t = 0; t < 64; t++) {
+    if (!(twins >> t & 1)) continue;
+    if (t < series) ++*rank;
+    count++;
+  }
+  return count;
+}
+
+/* ---- bands ------------------------------------------------------------------------------------------------------- */
+
+static void draw_error_bar(const grid *g, const spot *at, uint32_t colour) {
+  enum { CAP = 3 };
+  double x = at->x[0];
+  if (at->low - at->high < NEAR) return;
+  rs_plot_segment_add(g->picture, x, at->low, x, at->high, colour, 1);
+  rs_plot_segment_add(g->picture, x - CAP, at->low, x + CAP, at->low, colour, 1);
+  rs_plot_segment_add(g->picture, x - CAP, at->high, x + CAP, at->high, colour, 1);
+}
+
+static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t colour) {
+  bool seen = false;
+  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) {
+    if (spot_at(g, series, i)->low - spot_at(g, series, i)->high >= NEAR) seen = true;
+  }
+  if (!seen) return;
+  rs_plot_shape_add(g->picture, RS_PLOT_AREA, colour, 0)->opacity = BAND_OPACITY;
+  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1))
+    rs_plot_point_add(g->picture, spot_at(g, series, i)->x[0], spot_at(g, series, i)->high);
+  for (size_t i = b + 1; i-- > a;) {
+    if (spot_at(g, series, i)->count > 0)
+      rs_plot_point_add(g->picture, spot_at(g, series, i)->x[0], spot_at(g, series, i)->low);
+  }
+}
+
+static void draw_bands(const grid *g, size_t series) {
+  uint32_t colour = rs_plot_style_of(g->chart->series[series].style).colour;
+  for (size_t a = next_spot(g, series, 0), b; a < g->places; a = next_spot(g, series, b + 1)) {
+    b = stretch_end(g, series, a);
+    if (a == b)
+      draw_error_bar(g, spot_at(g, series, a), colour);
+    else
+      draw_band(g, series, a, b, colour);
+  }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* True for a line that runs up and down all the time: its dashes would be noise, and it would hide all others. */
+static bool is_busy(const grid *g, size_t series) {
+  double ink = 0;
+  for (size_t i = 0; i < g->places; i++) {
+    const spot *at = spot_at(g, series, i);
+    if (at->count == 2) ink += fabs(at->y[1] - at->y[0]);
+  }
+  return ink > BUSY * (g->x->stop - g->x->start);
+}
+
+/* Starts a path in the method's own dash or, shared with others, in a dash that leaves room for theirs. */
+static void start_path(const grid *g, size_t series, uint64_t twins, bool busy) {
+  rs_plot_style style = rs_plot_style_of(g->chart->series[series].style);
+  size_t rank, count = turn_of(twins, series, &rank);
+  rs_plot_shape *path =
+      rs_plot_shape_add(g->picture, RS_PLOT_LINE, style.colour, busy ? BUSY_WIDTH : RS_PLOT_LINE_WIDTH);
+  path->opacity = busy ? BUSY_OPACITY : 1;
+  path->dashes = busy ? 0 : style.dashes;
+  for (size_t i = 0; i < 4; i++) path->dash[i] = style.dash[i];
+  if (count < 2) return;
+  double on = fmin(fmax(36.0 / (double)count, 4), 9);
+  path->size = busy ? BUSY_WIDTH : SHARED_WIDTH;
+  path->dashes = 2;
+  path->dash[0] = on;
+  path->dash[1] = on * (double)(count - 1);
+  path->lead = on * (double)rank;
+}
+
+static void add_ends(const grid *g, const spot *at, bool only_last) {
+  for (size_t i = only_last ? at->count - 1 : 0; i < at->count; i++) rs_plot_point_add(g->picture, at->x[i], at->y[i]);
+}
+
+/* A stretch is cut into paths wherever others join or leave it. */
+static void draw_stretch(const grid *g, size_t series, size_t a, size_t b, bool busy) {
+  uint64_t here = twins_at(g, series, a), shared = 0;
+  for (size_t i = a, next; i < b; i = next) {
+    next = next_spot(g, series, i + 1);
+    uint64_t there = twins_at(g, series, next), both = here & there;
+    if (i == a || both != shared) {
+      start_path(g, series, both, busy);
+      add_ends(g, spot_at(g, series, i), i != a);
+    }
+    add_ends(g, spot_at(g, series, next), false);
+    here = there;
+    shared = both;
+  }
+}
+
+static void draw_lines(const grid *g, size_t series) {
+  bool busy = is_busy(g, series);
+  for (size_t a = next_spot(g, series, 0), b; a < g->places; a = next_spot(g, series, b + 1)) {
+    b = stretch_end(g, series, a);
+    if (a < b) draw_stretch(g, series, a, b, busy);
+  }
+}
+
+/* ---- markers ----------------------------------------------------------------------------------------------------- */
+
+/* Where there are few spots twins take turns; a spot that is all there is of its line steps aside instead. */
+static bool marked(const grid *g, size_t series, size_t place, bool alone, double *x) {
+  size_t rank, count = turn_of(twins_at(g, series, place), series, &rank);
+  *x = spot_at(g, series, place)->x[0];
+  if (count < 2) return true;
+  if (alone) *x += aside(rank, count, 2.2 * MARKER_RADIUS);
+  return alone || place % count == rank;
+}
+
+static void draw_marker(const grid *g, size_t series, size_t place, bool alone) {
+  double x;
+  if (marked(g, series, place, alone, &x)) rs_plot_point_add(g->picture, x, spot_at(g, series, place)->y[0]);
+}
+
+/* With many spots, every so many pixels, each series from another start. */
+static void draw_markers(const grid *g, size_t series) {
+  rs_plot_style style = rs_plot_style_of(g->chart->series[series].style);
+  rs_plot_shape *shape = rs_plot_shape_add(g->picture, RS_PLOT_MARKERS, style.colour, MARKER_RADIUS);
+  shape->marker = style.marker;
+  shape->hollow = style.hollow;
+  double spacing = (g->x->stop - g->x->base) / MARKS;
+  double due = g->x->base + spacing * ((double)series + 0.5) / (double)g->chart->count;
+  for (size_t a = next_spot(g, series, 0), b; a < g->places; a = next_spot(g, series, b + 1)) {
+    b = stretch_end(g, series, a);
+    for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) {
+      double x = spot_at(g, series, i)->x[0];
+      if (g->places <= MARK_ALL || a == b)
+        draw_marker(g, series, i, a == b);
+      else if (x >= due)
+        rs_plot_point_add(g->picture, x, spot_at(g, series, i)->y[0]);
+      while (due <= x) due += spacing;
+    }
+  }
+}
+
+rs_status rs_plot_lines_draw(const rs_plot_chart *chart, const rs_plot_axis *x, const rs_plot_axis *y,
+                             rs_plot_picture *picture, rs_err *err) {
+  grid g = {.chart = chart, .x = x, .y = y, .picture = picture};
+  rs_status status = fill_grid(&g, err);
+  if (status != RS_OK) goto out;
+  for (size_t s = 0; s < chart->count; s++) draw_bands(&g, s);
+  for (size_t s = 0; s < chart->count; s++) draw_lines(&g, s);
+  for (size_t s = 0; s < chart->count; s++) draw_markers(&g, s);
+out:
+  free(g.xs);
+  free(g.spots);
+  return status;
+}

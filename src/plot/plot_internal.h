@@ -1,0 +1,326 @@
+/* plot_internal.h: the parts of the plot layer, in the order in which data passes through them.
+ *
+ *   manifest.c  manifest.json -> files and their columns
+ *   cells.c     a CSV file -> its cells (one model, method, length, source, seed, heads), numbers
+ *   series.c    the rows of one chart -> one series of points per method
+ *   label.c     words, numbers and file names; measure.c: widths of text
+ *   axis.c      ranges and pixels; ticks.c: where the ticks stand and what they say
+ *   lines.c     series -> strokes, bands and markers, with gaps and coinciding lines
+ *   chart.c     the whole picture: frame, lines, legend, title
+ *   picture.c   a list of shapes in pixels; style.c: colours, dashes, markers
+ *   svg.c, gnuplot.c   shapes -> a file
+ *   results.c   all charts of a folder
+ *
+ * Pixels: x to the right, y downwards, 1 is one CSS pixel. */
+#ifndef ROPESCOPE_PLOT_INTERNAL_H
+#define ROPESCOPE_PLOT_INTERNAL_H
+
+#include "ropescope/io.h"
+#include "ropescope/plot.h"
+
+#define RS_PLOT_ANY SIZE_MAX
+
+enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance, and have a marker of their own */
+
+/* Appends a note to the report (results.c). */
+rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, ...) RS_PRINTF(3, 4);
+
+/* ---- manifest.c: what the folder holds --------------------------------------------------------------------------- */
+
+typedef enum rs_plot_role { RS_PLOT_KEY, RS_PLOT_INDEX, RS_PLOT_VALUE, RS_PLOT_ERROR, RS_PLOT_STATUS } rs_plot_role;
+
+typedef struct rs_plot_column {
+  const char *name, *unit, *summary; /* borrowed from the manifest; "" where absent */
+  rs_plot_role role;
+  bool log;
+  size_t at; /* its place in the table, once that is read */
+} rs_plot_column;
+
+/* Rows begin..end-1 of a table, which share their keys. Names are indices into the lists of rs_plot_data. */
+typedef struct rs_plot_cell {
+  size_t model, method, source, seed, heads;
+  double length; /* tokens */
+  size_t begin, end;
+} rs_plot_cell;
+
+typedef struct rs_plot_file {
+  const char *name; /* "summary.csv"; borrowed from the manifest */
+  char *path;       /* owned */
+  rs_plot_column *columns;
+  size_t count;
+  rs_table *table; /* NULL when the file holds nothing to draw. Owned. */
+  rs_plot_cell *cells;
+  size_t cell_count, cell_capacity;
+} rs_plot_file;
+
+/* Names in order of first appearance; each owned. */
+typedef struct rs_plot_names {
+  char **items;
+  size_t count, capacity;
+} rs_plot_names;
+
+typedef struct rs_plot_data {
+  rs_tree *manifest;
+  const char *name; /* of the experiment; "" when it has none. Borrowed from the manifest. */
+  rs_plot_file *files;
+  size_t count;
+  rs_plot_names models, methods, sources, seeds, heads;
+} rs_plot_data;
+
+/* The index of `name`, added when new. */
+rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *index, rs_err *err);
+void rs_plot_names_clear(rs_plot_names *names);
+
+/* Reads DIRECTORY/manifest.json into zeroed `data`: names, files and columns, no table yet. */
+rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_err *err);
+void rs_plot_data_clear(rs_plot_data *data);
+
+/* The first column of the role after the first `skip` such, or NULL. Borrows. */
+const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role role, size_t skip);
+
+/* True if `file` is one to draw: summary.csv, or one with an index column; and with a value column. */
+bool rs_plot_file_drawn(const rs_plot_file *file);
+
+/* ---- cells.c: one CSV file --------------------------------------------------------------------------------------- */
+
+/* Reads the table of `file` and its cells. Where cells differ in nothing but keys that a line does not show (say,
+ * scale), those keys join the names of their methods ("yarn scale=8"). So do heads that stand each for itself, if that
+ * makes a legend of at most RS_PLOT_LEGEND lines; else they are averaged, like seeds. Where cells differ in no key at
+ * all, a note says that their mean is shown. */
+rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err);
+
+/* The numbers of a column (one per row; free() them): NaN where empty, beyond 1e300, or where the row's status is not
+ * "ok". RS_INPUT with file and line for what is no number. */
+rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, double **numbers, rs_err *err);
+
+/* ---- series.c: one chart's numbers ------------------------------------------------------------------------------- */
+
+/* One value column, with what it is drawn against; one number per row. */
+typedef struct rs_plot_measure {
+  const rs_plot_data *data;
+  const rs_plot_file *file;
+  const rs_plot_column *column;
+  double *x;       /* the first index; NULL: x is the length. Owned. */
+  double *y;       /* NaN where not available. Owned. */
+  double *error;   /* standard errors, or NULL. Owned. */
+  bool any;        /* some y is a number */
+  bool per_source; /* y depends on the source */
+} rs_plot_measure;
+
+typedef struct rs_plot_point {
+  double x, y, low, high; /* y is NaN at a gap; low <= y <= high the band, all equal where there is none */
+} rs_plot_point;
+
+typedef struct rs_plot_series {
+  const char *label; /* borrowed */
+  size_t style;      /* number of the method in the folder, so that it looks the same in all charts */
+  rs_plot_point *points;
+  size_t count; /* by rising x, each once; 0: no data */
+} rs_plot_series;
+
+typedef enum rs_plot_band { RS_PLOT_NO_BAND, RS_PLOT_MIN_MAX, RS_PLOT_STANDARD_ERROR } rs_plot_band;
+
+typedef struct rs_plot_set {
+  rs_plot_series *series; /* one per method that has a cell */
+  size_t count;
+  rs_plot_point *points; /* of all series. Owned. */
+  bool any;              /* there is something to show */
+  rs_plot_band band;
+  size_t seeds, heads; /* the most a line is a mean over */
+  bool folded;         /* points are means over further index columns */
+} rs_plot_set;
+
+/* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any). */
+typedef struct rs_plot_choice {
+  size_t model, source;
+  double length;
+} rs_plot_choice;
+
+rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
+                               rs_plot_measure *measure, rs_err *err);
+void rs_plot_measure_clear(rs_plot_measure *measure);
+bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice);
+
+/* The longest length at which the chosen cells have a value; 0: none has. */
+double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice);
+rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set, rs_err *err);
+void rs_plot_set_clear(rs_plot_set *set);
+
+/* ---- label.c, measure.c: words ----------------------------------------------------------------------------------- */
+
+/* "entropy_nats" of unit "nats" as "entropy". */
+void rs_plot_words(const char *name, const char *unit, rs_text *out);
+
+/* The unit as printed: "" for a pure number (unit "1"). Borrows. */
+const char *rs_plot_unit(const char *unit);
+
+/* Appends `text` as part of a file name: lower-case letters, digits, '.', '_', '=' and single '-', at most 80 bytes. */
+void rs_plot_slug(const char *text, rs_text *out);
+
+/* 4096 as "4k", 1572864 as "1.5M", 3000 as "3000": k is 1024. */
+void rs_plot_tokens(double tokens, rs_text *out);
+
+enum { RS_PLOT_POWER_CHARS = 8 };
+
+/* n * 10^exponent, exactly: 15 and -1 as "1.5". */
+void rs_plot_decimal(long long n, int exponent, rs_text *out);
+
+/* The same as "1.5×10" and the power to raise behind it, with `decimals` digits after the point. */
+void rs_plot_scientific(long long n, int exponent, int decimals, rs_text *out, char power[RS_PLOT_POWER_CHARS]);
+void rs_plot_power(int exponent, char power[RS_PLOT_POWER_CHARS]);
+
+/* Width in pixels of the first `length` bytes of UTF-8 text in the widest of the common sans-serif fonts. */
+double rs_plot_text_width(const char *text, size_t length, double size, bool bold);
+
+/* Bytes of the first line when `text` is wrapped at `width` pixels; `*next` is where the second starts. */
+size_t rs_plot_wrap(const char *text, double size, bool bold, double width, const char **next);
+
+/* ---- axis.c, ticks.c --------------------------------------------------------------------------------------------- */
+
+enum { RS_PLOT_TICKS = 128, RS_PLOT_TICK_CHARS = 40, RS_PLOT_TICK_SIZE = 13 };
+
+typedef enum rs_plot_scale { RS_PLOT_LINEAR, RS_PLOT_LOG2, RS_PLOT_LOG10 } rs_plot_scale;
+
+typedef struct rs_plot_tick {
+  double pixel;
+  char label[RS_PLOT_TICK_CHARS];  /* "" for a minor tick */
+  char power[RS_PLOT_POWER_CHARS]; /* exponent to raise behind the label, or "" */
+} rs_plot_tick;
+
+/* What the numbers of an axis span. Zero-initialise, then rs_plot_extent_add. */
+typedef struct rs_plot_extent {
+  bool any;
+  double low, high;
+  double positive; /* the smallest number above zero; 0: none */
+} rs_plot_extent;
+
+typedef struct rs_plot_axis {
+  rs_plot_scale scale;
+  bool vertical, tokens;
+  bool single; /* all numbers are (nearly) the same, and this one: */
+  double only;
+  bool rail;  /* log: numbers below `low` stand apart, at pixel `rail_at` */
+  bool floor; /* log: not all of those are zeros, but they are below this power of ten: */
+  int floor_power;
+  double low, high;
+  double start, base, stop; /* pixels: of the axis' start, of low, of high */
+  double rail_at;
+  rs_plot_tick ticks[RS_PLOT_TICKS];
+  size_t count;
+  bool kilo;   /* a label ends in k or M */
+  bool failed; /* no memory for a label */
+} rs_plot_axis;
+
+void rs_plot_extent_add(rs_plot_extent *extent, double value);
+
+/* Scale and range: log when wanted and possible, in powers of two for tokens, padded. */
+void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log, bool tokens, bool vertical);
+
+/* Puts a fitted axis between two pixels and makes its ticks, as many as have room. */
+void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop);
+double rs_plot_axis_pixel(const rs_plot_axis *axis, double value);
+void rs_plot_axis_ticks(rs_plot_axis *axis);
+double rs_plot_tick_width(const rs_plot_tick *tick);
+
+/* ---- picture.c, style.c: shapes ---------------------------------------------------------------------------------- */
+
+typedef enum rs_plot_kind { RS_PLOT_LINE, RS_PLOT_AREA, RS_PLOT_MARKERS, RS_PLOT_TEXT } rs_plot_kind;
+typedef enum rs_plot_anchor { RS_PLOT_START, RS_PLOT_MIDDLE, RS_PLOT_END } rs_plot_anchor;
+
+typedef struct rs_plot_xy {
+  double x, y;
+} rs_plot_xy;
+
+typedef struct rs_plot_shape {
+  rs_plot_kind kind;
+  size_t begin, count; /* points, in the picture's list: of the path, of each marker, of the text's baseline */
+  uint32_t colour;     /* 0xRRGGBB */
+  double size;         /* line width, marker radius or font size */
+  double opacity;      /* of a line or an area */
+  double dash[4];      /* lengths on, off, on, off */
+  size_t dashes;       /* used of them; 0: solid */
+  double lead;         /* the dashes start after a gap of this length */
+  size_t marker;
+  bool hollow, bold, upright; /* upright: text read from below */
+  rs_plot_anchor anchor;
+  size_t text, power; /* where they start in the picture's text */
+} rs_plot_shape;
+
+/* Zero-initialise; release with rs_plot_picture_clear. A failed allocation is remembered, as in rs_text. */
+typedef struct rs_plot_picture {
+  double width, height;
+  rs_plot_shape *shapes;
+  size_t count, capacity;
+  rs_plot_xy *points;
+  size_t point_count, point_capacity;
+  rs_text text; /* all texts, each with its NUL */
+  rs_text title, description;
+  bool failed;
+  rs_plot_shape spare; /* what is handed out after a failure */
+} rs_plot_picture;
+
+/* Appends a shape without points; never NULL. Borrowed until the next shape. */
+rs_plot_shape *rs_plot_shape_add(rs_plot_picture *picture, rs_plot_kind kind, uint32_t colour, double size);
+
+/* Appends a point to the last shape. */
+void rs_plot_point_add(rs_plot_picture *picture, double x, double y);
+rs_plot_shape *rs_plot_segment_add(rs_plot_picture *picture, double x1, double y1, double x2, double y2,
+                                   uint32_t colour, double width);
+rs_plot_shape *rs_plot_text_add(rs_plot_picture *picture, double x, double y, const char *text, size_t length,
+                                double size, rs_plot_anchor anchor, uint32_t colour);
+void rs_plot_power_add(rs_plot_picture *picture, rs_plot_shape *shape, const char *power);
+rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err);
+void rs_plot_picture_clear(rs_plot_picture *picture);
+
+/* How a method looks: 32 different looks, of which 16 differ in colour and in marker. */
+typedef struct rs_plot_style {
+  uint32_t colour;
+  size_t marker;
+  bool hollow;
+  double dash[4];
+  size_t dashes;
+} rs_plot_style;
+
+enum { RS_PLOT_CORNERS = 16 };
+
+#define RS_PLOT_LINE_WIDTH 1.8 /* pixels: 0.5 mm where the picture is as wide as a page */
+
+rs_plot_style rs_plot_style_of(size_t index);
+
+/* The corners of a marker around the origin; returns their number (0: a circle). */
+size_t rs_plot_marker_corners(size_t marker, double radius, rs_plot_xy corners[RS_PLOT_CORNERS]);
+
+/* ---- lines.c, chart.c, svg.c, gnuplot.c -------------------------------------------------------------------------- */
+
+enum { RS_PLOT_MAX_POINTS = 2000 };
+
+typedef struct rs_plot_chart {
+  const char *title, *definition, *subtitle, *description; /* borrowed, all of them */
+  const char *x_name, *x_unit, *y_name, *y_unit;
+  bool x_log, y_log;
+  const rs_plot_series *series;
+  size_t count;
+} rs_plot_chart;
+
+/* Adds the bands, lines and markers of the series. */
+rs_status rs_plot_lines_draw(const rs_plot_chart *chart, const rs_plot_axis *x, const rs_plot_axis *y,
+                             rs_plot_picture *picture, rs_err *err);
+
+/* Draws the chart into the zeroed `picture`. */
+rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);
+
+/* Appends text that is safe within XML; what XML or UTF-8 does not allow becomes U+FFFD. */
+void rs_plot_xml_escape(const char *text, rs_text *out);
+void rs_plot_svg_write(const rs_plot_picture *picture, rs_text *out);
+
+/* A gnuplot script that writes the picture as a PNG of twice its size in pixels to its standard output. */
+void rs_plot_gnuplot_write(const rs_plot_picture *picture, rs_text *out);
+
+/* The path of gnuplot, or NULL with RS_OK when PATH has none. Release with free(). */
+rs_status rs_plot_gnuplot_find(char **path, rs_err *err);
+
+/* Runs a script. `*png` is free()d by the caller. RS_IO with gnuplot's first complaint; `name` stands in messages. */
+rs_status rs_plot_gnuplot_run(const char *gnuplot, const rs_text *script, const char *name, char **png, size_t *length,
+                              rs_err *err);
+
+#endif

@@ -1,0 +1,239 @@
+/* ticks.c: where the ticks of an axis stand and what they say. Candidates go from dense to sparse; the first whose
+ * labels do not touch is taken. Ticks are integers times a power of ten or two, so that 0.3 is never
+ * 0.30000000000000004. */
+#include "plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 12, LEVELS = 24, ROW = 32, ROOM = 8 }; /* labels at the densest; pixels between rows; between labels */
+
+/* ---- building blocks --------------------------------------------------------------------------------------------- */
+
+double rs_plot_tick_width(const rs_plot_tick *tick) {
+  return rs_plot_text_width(tick->label, strlen(tick->label), RS_PLOT_TICK_SIZE, false) +
+         rs_plot_text_width(tick->power, strlen(tick->power), RS_PLOT_TICK_SIZE * 0.75, false);
+}
+
+static rs_plot_tick *add_tick_at(rs_plot_axis *axis, double pixel) {
+  if (axis->count == RS_PLOT_TICKS) axis->count--; /* cannot happen: the levels limit their number */
+  rs_plot_tick *tick = &axis->ticks[axis->count++];
+  *tick = (rs_plot_tick){.pixel = pixel};
+  return tick;
+}
+
+static rs_plot_tick *add_tick(rs_plot_axis *axis, double value) {
+  return add_tick_at(axis, rs_plot_axis_pixel(axis, value));
+}
+
+/* Moves a finished label into a tick; one that does not fit (it cannot) is left out. */
+static void set_label(rs_plot_axis *axis, rs_plot_tick *tick, rs_text *label) {
+  axis->failed = axis->failed || label->failed;
+  if (!label->failed && label->length < sizeof tick->label) strcpy(tick->label, rs_text_string(label));
+  rs_text_clear(label);
+}
+
+static void label_tokens(rs_plot_axis *axis, rs_plot_tick *tick, double value) {
+  rs_text label = {0};
+  rs_plot_tokens(value, &label);
+  char last = label.length > 0 ? label.data[label.length - 1] : '\0';
+  if (last == 'k' || last == 'M') axis->kilo = true;
+  set_label(axis, tick, &label);
+}
+
+static double times_ten_to(double n, int exponent) {
+  return exponent < 0 ? n / pow(10, -exponent) : n * pow(10, exponent);
+}
+
+/* ---- linear ------------------------------------------------------------------------------------------------------ */
+
+static int count_digits(long long n) {
+  int digits = 1;
+  for (; n >= 10; n /= 10) digits++;
+  return digits;
+}
+
+/* n * 10^exponent in the style that suits the largest label of its axis, most * 10^exponent. */
+static void label_decimal(rs_plot_axis *axis, rs_plot_tick *tick, long long n, int exponent, long long most) {
+  int digits = count_digits(most);
+  bool large = exponent >= 0 && digits + exponent > 6, small = exponent < 0 && digits + exponent < -2;
+  rs_text label = {0};
+  if (large || small)
+    rs_plot_scientific(n, exponent, digits - 1, &label, tick->power);
+  else
+    rs_plot_decimal(n, exponent, &label);
+  set_label(axis, tick, &label);
+}
+
+/* Steps of 1, 2, 5, 10, ... times a power of ten; level 0 gives about MOST. */
+static void make_decimal(rs_plot_axis *axis, int level) {
+  static const int steps[] = {1, 2, 5};
+  int exponent = (int)floor(log10((axis->high - axis->low) / MOST)) + level / 3;
+  double step = times_ten_to(steps[level % 3], exponent);
+  long long first = (long long)ceil(axis->low / step - 1e-9), last = (long long)floor(axis->high / step + 1e-9);
+  if (last - first > 4 * MOST) return;
+  long long most = llabs(first) > llabs(last) ? llabs(first) : llabs(last);
+  for (long long k = first; k <= last; k++) {
+    long long n = k * steps[level % 3];
+    label_decimal(axis, add_tick(axis, times_ten_to((double)n, exponent)), n, exponent, most * steps[level % 3]);
+  }
+}
+
+/* Steps of a power of two, for tokens. */
+static void make_binary(rs_plot_axis *axis, int level) {
+  double step = exp2(floor(log2((axis->high - axis->low) / MOST)) + level);
+  for (double k = ceil(axis->low / step - 1e-9); k * step <= axis->high * (1 + 1e-9); k++) {
+    if (axis->count > 4 * MOST) return;
+    label_tokens(axis, add_tick(axis, k * step), k * step);
+  }
+}
+
+static void make_linear(rs_plot_axis *axis, int level) {
+  if (axis->tokens && axis->high - axis->low >= 4096)
+    make_binary(axis, level);
+  else
+    make_decimal(axis, level);
+}
+
+/* ---- log --------------------------------------------------------------------------------------------------------- */
+
+/* Powers of 2^(level+1), counted from 1 (so 1k, 4k, 16k or 1, 16, 256, 4k), the others as minor ticks. */
+static void make_octaves(rs_plot_axis *axis, int level) {
+  int first = (int)ceil(log2(axis->low) - 1e-9), last = (int)floor(log2(axis->high) + 1e-9);
+  for (int e = first; e <= last && axis->count < RS_PLOT_TICKS - 1; e++) {
+    rs_plot_tick *tick = add_tick(axis, exp2(e));
+    if (e % (level + 1) == 0) label_tokens(axis, tick, exp2(e));
+  }
+}
+
+static void label_power(rs_plot_axis *axis, rs_plot_tick *tick, int mantissa, int exponent) {
+  bool plain = axis->low >= 0.9e-3 && axis->high <= 1.1e5;
+  rs_text label = {0};
+  if (plain) {
+    rs_plot_decimal(mantissa, exponent, &label);
+  } else if (mantissa > 1) {
+    rs_plot_scientific(mantissa, exponent, 0, &label, tick->power);
+  } else {
+    rs_text_puts(&label, "10");
+    rs_plot_power(exponent, tick->power);
+  }
+  set_label(axis, tick, &label);
+}
+
+/* Level 0: also 2 and 5 times each power of ten; then each, every second, third, fifth, ... power. */
+static void make_decades(rs_plot_axis *axis, int level) {
+  static const int strides[] = {1, 1, 2, 3, 5, 10, 20, 50, 100};
+  int stride = strides[level < (int)RS_COUNT(strides) ? level : (int)RS_COUNT(strides) - 1];
+  int first = (int)floor(log10(axis->low)), last = (int)ceil(log10(axis->high));
+  bool minor = last - first <= 9;
+  for (int e = first; e <= last; e++) {
+    for (int m = 1; m <= (minor ? 9 : 1); m++) {
+      double value = times_ten_to(m, e);
+      if (value < axis->low * (1 - 1e-9) || value > axis->high * (1 + 1e-9) || axis->count == RS_PLOT_TICKS - 1)
+        continue;
+      rs_plot_tick *tick = add_tick(axis, value);
+      if ((m == 1 && e % stride == 0) || (level == 0 && (m == 2 || m == 5))) label_power(axis, tick, m, e);
+    }
+  }
+}
+
+/* ---- the choice -------------------------------------------------------------------------------------------------- */
+
+static size_t count_labels(const rs_plot_axis *axis) {
+  size_t count = 0;
+  for (size_t i = 0; i < axis->count; i++) count += axis->ticks[i].label[0] != '\0';
+  return count;
+}
+
+static bool have_room(const rs_plot_axis *axis, const rs_plot_tick *a, const rs_plot_tick *b) {
+  double needed = axis->vertical ? ROW : (rs_plot_tick_width(a) + rs_plot_tick_width(b)) / 2 + ROOM;
+  return fabs(a->pixel - b->pixel) >= needed;
+}
+
+static bool fits(const rs_plot_axis *axis) {
+  const rs_plot_tick *before = NULL;
+  for (size_t i = 0; i < axis->count; i++) {
+    if (axis->ticks[i].label[0] == '\0') continue;
+    if (before != NULL && !have_room(axis, before, &axis->ticks[i])) return false;
+    before = &axis->ticks[i];
+  }
+  return count_labels(axis) <= MOST;
+}
+
+static void remake(rs_plot_axis *axis, void (*make)(rs_plot_axis *, int), int level) {
+  axis->count = 0;
+  axis->kilo = false;
+  make(axis, level);
+}
+
+/* Takes the label from each tick that is too near to the last one with a label. */
+static void thin(rs_plot_axis *axis) {
+  const rs_plot_tick *before = NULL;
+  for (size_t i = 0; i < axis->count; i++) {
+    rs_plot_tick *tick = &axis->ticks[i];
+    if (tick->label[0] == '\0') continue;
+    if (before == NULL || have_room(axis, before, tick))
+      before = tick;
+    else
+      tick->label[0] = tick->power[0] = '\0';
+  }
+}
+
+/* Takes the densest level that fits with at least two labels. Wide labels may fit at none: then the sparsest with two,
+ * thinned. False if there is none such. */
+static bool choose(rs_plot_axis *axis, void (*make)(rs_plot_axis *, int)) {
+  for (int level = 0; level < LEVELS; level++) {
+    remake(axis, make, level);
+    if (fits(axis) && count_labels(axis) >= 2) return true;
+  }
+  for (int level = LEVELS - 1; level >= 0; level--) {
+    remake(axis, make, level);
+    if (count_labels(axis) < 2) continue;
+    thin(axis);
+    if (count_labels(axis) >= 2) return true;
+  }
+  axis->count = 0;
+  return false;
+}
+
+/* All the numbers are one: say which, to six digits. */
+static void make_single(rs_plot_axis *axis) {
+  rs_plot_tick *tick = add_tick(axis, axis->only);
+  if (axis->tokens || axis->only == 0) {
+    label_tokens(axis, tick, axis->only);
+    return;
+  }
+  int exponent = (int)floor(log10(fabs(axis->only))) - 5;
+  long long n = llround(axis->only / times_ten_to(1, exponent));
+  for (; n % 10 == 0; n /= 10) exponent++;
+  label_decimal(axis, tick, n, exponent, llabs(n));
+}
+
+/* The strip for zeros, or for what is below the range, in a place of its own; ticks too near to it lose their label. */
+static void add_rail(rs_plot_axis *axis) {
+  rs_plot_tick rail = {.pixel = axis->rail_at, .label = "0"};
+  if (axis->floor) {
+    strcpy(rail.label, "<10");
+    rs_plot_power(axis->floor_power, rail.power);
+  }
+  for (size_t i = 0; i < axis->count; i++) {
+    if (!have_room(axis, &rail, &axis->ticks[i]) && axis->ticks[i].label[0] != '\0' && count_labels(axis) > 2)
+      axis->ticks[i].label[0] = axis->ticks[i].power[0] = '\0';
+  }
+  *add_tick_at(axis, rail.pixel) = rail;
+}
+
+void rs_plot_axis_ticks(rs_plot_axis *axis) {
+  axis->count = 0;
+  axis->kilo = false;
+  bool done = false;
+  if (axis->single && !axis->vertical) {
+    make_single(axis);
+    done = true;
+  }
+  if (!done && axis->scale == RS_PLOT_LOG2) done = choose(axis, make_octaves);
+  if (!done && axis->scale == RS_PLOT_LOG10) done = choose(axis, make_decades);
+  if (!done) choose(axis, make_linear);
+  if (axis->rail) add_rail(axis);
+}
