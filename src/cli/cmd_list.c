@@ -1,0 +1,161 @@
+/* ropescope list: what there is. Everything printed comes from the specs that also check configs. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static void put_range(rs_text *text, const rs_param *param) {
+  if (param->type != RS_REAL && param->type != RS_INTEGER && param->type != RS_REALS) return;
+  rs_text_puts(text, "; ");
+  rs_text_number(text, param->min);
+  rs_text_puts(text, " to ");
+  rs_text_number(text, param->max);
+}
+
+static void put_param(rs_text *text, const rs_param *param) {
+  rs_text_printf(text, "    %-18s %s", param->name, param->summary);
+  rs_text_printf(text, "\n%23s", "");
+  if (param->choices != NULL)
+    rs_text_printf(text, "%s%s", param->choices, param->type == RS_CHOICE ? "" : "|number");
+  else
+    rs_text_puts(text, param->type == RS_BOOL      ? "true|false"
+                       : param->type == RS_REALS   ? "list"
+                       : param->type == RS_INTEGER ? "whole number"
+                                                   : "number");
+  put_range(text, param);
+  if (*param->unit != '\0' && strcmp(param->unit, "1") != 0) rs_text_printf(text, "; %s", param->unit);
+  if (param->fallback != NULL) rs_text_printf(text, "; default %s", param->fallback);
+  rs_text_puts(text, "\n");
+}
+
+static void put_head(rs_text *text, const char *name, const char *summary, const char *reference) {
+  rs_text_printf(text, "%s\n    %s\n    [%s]\n", name, summary, reference);
+}
+
+/* ---- the lists --------------------------------------------------------------------------------------------------- */
+
+static void list_methods(rs_text *text) {
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t i = 0; i < count; i++) {
+    rs_recipe recipe;
+    put_head(text, methods[i].name, methods[i].summary, methods[i].reference);
+    if (rs_recipe_init(&recipe, &methods[i], NULL) != RS_OK) {
+      text->failed = true;
+      return;
+    }
+    for (size_t p = 0; p < recipe.settings.count; p++) put_param(text, recipe.settings.params[p]);
+    for (size_t d = 0; d < RS_COUNT(methods[i].defaults) && methods[i].defaults[d].name != NULL; d++)
+      rs_text_printf(text, "    here %s defaults to %s\n", methods[i].defaults[d].name, methods[i].defaults[d].value);
+    rs_recipe_clear(&recipe);
+    rs_text_puts(text, "\n");
+  }
+}
+
+static void put_kind(rs_text *text, const rs_kind *kind) {
+  put_head(text, kind->name, kind->summary, kind->reference);
+  for (size_t p = 0; p < kind->param_count; p++) put_param(text, &kind->params[p]);
+}
+
+static void list_sources(rs_text *text) {
+  size_t count;
+  const rs_source_kind *const *kinds = rs_source_kinds(&count);
+  for (size_t i = 0; i < count; i++) {
+    put_kind(text, &kinds[i]->kind);
+    rs_text_puts(text, "\n");
+  }
+}
+
+static void put_columns(rs_text *text, const char *file, const rs_column *columns, size_t count) {
+  static const char *const better[] = {"", " (higher is better)", " (lower is better)"};
+  for (size_t i = 0; i < count; i++)
+    rs_text_printf(text, "    %s: %s [%s] %s%s%s\n", file, columns[i].name,
+                   *columns[i].unit != '\0' ? columns[i].unit : "-", columns[i].summary, better[columns[i].better],
+                   columns[i].sampled ? "; with _se" : "");
+}
+
+static void list_metrics(rs_text *text) {
+  size_t count;
+  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
+  for (size_t i = 0; i < count; i++) {
+    char file[80];
+    snprintf(file, sizeof file, "%.70s.csv", kinds[i]->kind.name);
+    put_kind(text, &kinds[i]->kind);
+    put_columns(text, "summary.csv", kinds[i]->scalars, kinds[i]->scalar_count);
+    put_columns(text, file, kinds[i]->curve, kinds[i]->curve_count);
+    rs_text_puts(text, "\n");
+  }
+}
+
+static void list_models(rs_text *text) {
+  size_t count;
+  const rs_preset *presets = rs_presets(&count);
+  rs_text_printf(text, "%-22s %5s %8s %10s %10s %12s %12s  %s\n", "model", "heads", "head_dim", "rotary_dim",
+                 "rope_theta", "train_length", "max_length", "publishes");
+  for (size_t i = 0; i < count; i++) {
+    rs_model model;
+    char theta[RS_NUMBER_CHARS];
+    if (rs_preset_model(presets[i].name, &model, NULL) != RS_OK) continue;
+    rs_number_format(model.rope_theta, theta);
+    rs_text_printf(text, "%-22s %5zu %8zu %10zu %10s %12zu %12zu  %s\n", model.name, model.heads, model.head_dim,
+                   model.rotary_dim, theta, model.train_length, model.max_length,
+                   model.published.method != NULL ? model.published.method->name : "-");
+    rs_model_clear(&model);
+  }
+}
+
+/* ---- the README's table ------------------------------------------------------------------------------------------ */
+
+static void method_table(rs_text *text) {
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  rs_text_puts(text, "| method | what it does | parameters of its own | reference |\n|---|---|---|---|\n");
+  for (size_t i = 0; i < count; i++) {
+    const rs_kind *kinds[] = {&methods[i].pos->kind, methods[i].freq != NULL ? &methods[i].freq->kind : NULL,
+                              methods[i].embed != NULL ? &methods[i].embed->kind : NULL,
+                              methods[i].bias != NULL ? &methods[i].bias->kind : NULL};
+    bool scaled = methods[i].pos->scaled || (methods[i].freq != NULL && methods[i].freq->scaled), any = scaled;
+    rs_text_printf(text, "| `%s` | %s | %s", methods[i].name, methods[i].summary, scaled ? "`scale`, `factor`" : "");
+    for (size_t k = 0; k < RS_COUNT(kinds); k++)
+      for (size_t p = 0; kinds[k] != NULL && p < kinds[k]->param_count; p++) {
+        rs_text_printf(text, "%s`%s`", any ? ", " : "", kinds[k]->params[p].name);
+        any = true;
+      }
+    rs_text_printf(text, " | %s |\n", methods[i].reference);
+  }
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *name;
+  void (*put)(rs_text *text);
+} lists[] = {{"methods", list_methods}, {"sources", list_sources}, {"metrics", list_metrics}, {"models", list_models}};
+
+int cmd_list(const cli_options *options) {
+  const char *wanted = options->argument_count > 0 ? options->arguments[0] : NULL;
+  rs_text text = {0};
+  bool found = false;
+  if (options->markdown && wanted != NULL && strcmp(wanted, "methods") != 0) {
+    cli_error("--markdown goes with the list of methods only");
+    return CLI_USAGE;
+  }
+  if (options->markdown) {
+    method_table(&text);
+    return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  }
+  for (size_t i = 0; i < RS_COUNT(lists); i++) {
+    if (wanted != NULL && strcmp(wanted, lists[i].name) != 0) continue;
+    found = true;
+    if (wanted == NULL) rs_text_printf(&text, "%s==== %s ====\n\n", i > 0 ? "\n" : "", lists[i].name);
+    lists[i].put(&text);
+  }
+  if (!found) {
+    cli_error("no list of %s (methods, sources, metrics, models)", wanted);
+    return CLI_USAGE;
+  }
+  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+}

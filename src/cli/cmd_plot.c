@@ -1,0 +1,33 @@
+/* ropescope plot RESULTS: pictures of a results folder. */
+#include "cli.h"
+
+#include "ropescope/plot.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool is_results_folder(const char *directory) {
+  char *manifest = rs_path_join(directory, "manifest.json", NULL);
+  bool found = manifest != NULL && access(manifest, F_OK) == 0;
+  free(manifest);
+  return found;
+}
+
+int cmd_plot(const cli_options *options) {
+  rs_plot_options plot = {.length = options->length, .png = !options->no_png};
+  rs_plot_report report = {0};
+  rs_err err = {0};
+  if (options->argument_count == 0) {
+    cli_error("plot needs a results folder, as in ropescope plot results/quickstart");
+    return CLI_USAGE;
+  }
+  if (!is_results_folder(options->arguments[0])) {
+    cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", options->arguments[0]);
+    return CLI_USAGE;
+  }
+  rs_status status = rs_plot_results(options->arguments[0], &plot, &report, &err);
+  for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
+  if (report.count > 0) cli_note(options, "%zu pictures in %s/plots", report.count, options->arguments[0]);
+  rs_plot_report_clear(&report);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}

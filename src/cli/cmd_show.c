@@ -1,0 +1,292 @@
+/* ropescope show TABLE: the tables of one recipe, as CSV on stdout. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLUSH = 1 << 16 };
+static const double most_rows = 5e7;
+
+/* Writes out what has piled up. */
+static bool drain(rs_text *csv) {
+  return csv->length < FLUSH || cli_put(csv);
+}
+
+static int refuse(const char *message) {
+  cli_error("%s", message);
+  return CLI_USAGE;
+}
+
+static bool too_many(double rows, size_t length) {
+  if (rows <= most_rows) return false;
+  cli_error("%g rows at length %zu: choose a smaller --length", rows, length);
+  return true;
+}
+
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
+
+static int show_frequencies(const rs_encoding *encoding, rs_text *csv) {
+  static const char *const axes[RS_AXES] = {"t", "h", "w"};
+  if (encoding->rotary_dim == 0) return refuse("the method turns no pairs: it has no frequencies");
+  rs_text_puts(csv, "pair,axis,omega_rad_per_token,wavelength_tokens,amp\n");
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    rs_csv_number(csv, (double)j);
+    rs_csv_text(csv, axes[encoding->axis[j]]);
+    rs_csv_number(csv, encoding->omega[j]);
+    rs_csv_number(csv, encoding->omega[j] > 0 ? 2 * M_PI / encoding->omega[j] : NAN);
+    rs_csv_number(csv, encoding->amp);
+    rs_csv_end_row(csv);
+  }
+  return CLI_OK;
+}
+
+/* The positions keys are rotated by in view 0, on all three axes; segment is the run of the token layout. */
+static int show_positions(const rs_encoding *encoding, rs_text *csv) {
+  size_t segment = 0, left = encoding->tokens.count > 0 ? encoding->tokens.runs[0].tokens : SIZE_MAX;
+  rs_text_puts(csv, "token,segment,t,h,w\n");
+  for (size_t n = 0; n < encoding->length; n++) {
+    while (left == 0) {
+      segment++;
+      left = segment < encoding->tokens.count ? encoding->tokens.runs[segment].tokens : SIZE_MAX;
+    }
+    left--;
+    rs_csv_number(csv, (double)n);
+    rs_csv_number(csv, (double)segment);
+    for (size_t a = 0; a < RS_AXES; a++)
+      rs_csv_number(csv, encoding->pos_k[0][n * encoding->axes + (a < encoding->axes ? a : 0)]);
+    rs_csv_end_row(csv);
+    if (!drain(csv)) return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+static int show_scale(const rs_encoding *encoding, rs_text *csv) {
+  rs_text_puts(csv, "query,logit_scale\n");
+  for (size_t m = 0; m < encoding->length; m++) {
+    rs_csv_number(csv, (double)m);
+    rs_csv_number(csv, encoding->logit_scale[m]);
+    rs_csv_end_row(csv);
+    if (!drain(csv)) return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+static int show_slopes(const rs_encoding *encoding, rs_text *csv) {
+  if (encoding->bias_table == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
+  rs_text_puts(csv, "head,slope\n");
+  for (size_t h = 0; h < encoding->heads; h++) {
+    rs_csv_number(csv, (double)h);
+    rs_csv_number(csv, encoding->bias_table[h]);
+    rs_csv_end_row(csv);
+  }
+  return CLI_OK;
+}
+
+static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, rs_text *csv) {
+  for (size_t key = 0; key <= query; key++) {
+    double bias;
+    encoding->method->bias->row(encoding, head, query, key, key + 1, &bias);
+    const double row[] = {(double)head, (double)query, (double)key, bias};
+    for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
+    rs_csv_end_row(csv);
+    if (!drain(csv)) return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+static int show_bias(const rs_encoding *encoding, rs_text *csv) {
+  double length = (double)encoding->length;
+  if (encoding->method->bias == NULL) return refuse("the method has no bias (alibi has)");
+  if (too_many((double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
+  rs_text_puts(csv, "head,query,key,bias_nats\n");
+  for (size_t head = 0; head < encoding->heads; head++)
+    for (size_t query = 0; query < encoding->length; query++)
+      if (put_bias_row(encoding, head, query, csv) != CLI_OK) return CLI_FAILED;
+  return CLI_OK;
+}
+
+/* The last row first: a table that ends too soon should not print what it has. */
+static int put_embedding(const rs_encoding *encoding, double *row, rs_text *csv) {
+  rs_err err = {0};
+  if (encoding->method->embed->fill(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return refuse(err.message);
+  rs_text_puts(csv, "position,dim,value\n");
+  for (size_t n = 0; n < encoding->length; n++) {
+    if (encoding->method->embed->fill(encoding, n, 1, row, &err) != RS_OK) return refuse(err.message);
+    for (size_t d = 0; d < encoding->width; d++) {
+      rs_csv_number(csv, (double)n);
+      rs_csv_number(csv, (double)d);
+      rs_csv_number(csv, row[d]);
+      rs_csv_end_row(csv);
+    }
+    if (!drain(csv)) return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+static int show_embedding(const rs_encoding *encoding, rs_text *csv) {
+  if (encoding->method->embed == NULL) return refuse("the method adds no embedding (sinusoidal and learned do)");
+  if (too_many((double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
+  double *row = rs_alloc(encoding->width, sizeof *row, NULL);
+  int code = row != NULL ? put_embedding(encoding, row, csv) : refuse("out of memory");
+  free(row);
+  return code;
+}
+
+static const struct {
+  const char *name;
+  int (*show)(const rs_encoding *encoding, rs_text *csv);
+} tables[] = {{"frequencies", show_frequencies}, {"positions", show_positions}, {"scale", show_scale},
+              {"slopes", show_slopes},           {"bias", show_bias},           {"embedding", show_embedding}};
+
+/* ---- which recipe ------------------------------------------------------------------------------------------------ */
+
+/* One recipe on one model. */
+typedef struct subject {
+  rs_model model;
+  rs_recipe recipe;
+  size_t length;
+  rs_token_layout tokens;
+  rs_precision precision;
+} subject;
+
+static void subject_clear(subject *s) {
+  rs_recipe_clear(&s->recipe);
+  rs_model_clear(&s->model);
+  rs_token_layout_clear(&s->tokens);
+}
+
+/* Takes the only method of a config, and leaves the experiment without what it took. */
+static int take_from(rs_experiment *experiment, const cli_options *options, subject *s) {
+  rs_err err = {0};
+  if (experiment->methods.count != 1 || experiment->model_count != 1) {
+    cli_error("show needs a config with one model and one method, not %zu and %zu (--set methods=[yarn] chooses)",
+              experiment->model_count, experiment->methods.count);
+    return CLI_USAGE;
+  }
+  if (experiment->length_count != 1 && options->length == 0) {
+    cli_error("the config has %zu lengths: choose one with --length", experiment->length_count);
+    return CLI_USAGE;
+  }
+  rs_status status = rs_experiment_recipe(experiment, 0, 0, &s->recipe, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  s->model = experiment->models[0];
+  experiment->model_count = 0;
+  s->tokens = experiment->tokens;
+  experiment->tokens = (rs_token_layout){0};
+  s->precision = experiment->precision;
+  s->length = experiment->lengths[0];
+  return CLI_OK;
+}
+
+static int from_config(const cli_options *options, subject *s) {
+  rs_experiment *experiment;
+  int code = cli_load(options, options->argument_count > 1 ? options->arguments[1] : NULL, &experiment);
+  if (code != CLI_OK) return code;
+  code = take_from(experiment, options, s);
+  rs_experiment_free(experiment);
+  return code;
+}
+
+/* As a single-quoted YAML text. */
+static void put_quoted(rs_text *text, const char *word) {
+  rs_text_puts(text, "'");
+  for (; *word != '\0'; word++) rs_text_add(text, *word == '\'' ? "''" : word, *word == '\'' ? 2 : 1);
+  rs_text_puts(text, "'");
+}
+
+/* --model or --hf with --method: a config of two lines. */
+static int from_flags(const cli_options *options, subject *s) {
+  rs_text text = {0};
+  rs_problems problems = {0};
+  rs_err err = {0};
+  rs_experiment *experiment = NULL;
+  rs_config_edits edits = {options->edits, options->edit_count};
+  rs_text_puts(&text, options->hf != NULL ? "model: {hf: " : "model: {preset: ");
+  put_quoted(&text, options->hf != NULL ? options->hf : options->model);
+  rs_text_printf(&text, "}\nmethods: [%s]\n", options->method);
+  rs_status status = rs_text_check(&text, &err);
+  if (status == RS_OK)
+    status = rs_config_read(rs_text_string(&text), "command line", edits, &experiment, &problems, &err);
+  int code = status == RS_OK ? take_from(experiment, options, s) : cli_fail(status, &problems, &err);
+  rs_experiment_free(experiment);
+  rs_problems_clear(&problems);
+  rs_text_clear(&text);
+  return code;
+}
+
+/* What the model itself publishes, at the length it is made for. */
+static int from_published(const cli_options *options, subject *s) {
+  rs_err err = {0};
+  rs_status status = options->hf != NULL ? rs_hf_model_load(options->hf, &s->model, &err)
+                                         : rs_preset_model(options->model, &s->model, &err);
+  if (status == RS_OK && s->model.published.method == NULL)
+    status = rs_fail(&err, RS_INPUT, "%s publishes no recipe (--method names one)", s->model.name);
+  if (status == RS_OK) status = rs_recipe_copy(&s->recipe, &s->model.published, &err);
+  if (status == RS_OK) status = rs_recipe_check(&s->recipe, &s->model, &err);
+  if (status == RS_OK && s->model.max_length == 0 && options->length == 0)
+    status = rs_fail(&err, RS_INPUT, "%s names no length (--length chooses)", s->model.name);
+  s->length = s->model.max_length;
+  if (status != RS_OK && options->model != NULL && *s->model.name == '\0') { /* the preset itself */
+    cli_error("--model %s %s", options->model, err.message);
+    return CLI_USAGE;
+  }
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+/* Flags that would be ignored together. */
+static const char *conflict(const cli_options *options) {
+  bool named = options->hf != NULL || options->model != NULL;
+  if (options->hf != NULL && options->model != NULL) return "--hf and --model both name a model: keep one";
+  if (named && options->argument_count > 1) return "a config and --hf or --model both name a model: keep one";
+  if (!named && options->method != NULL) return "--method needs --model or --hf";
+  if (named && options->method == NULL && options->edit_count > 0)
+    return "--set changes a config or a --method: there is none";
+  return NULL;
+}
+
+static int find_subject(const cli_options *options, subject *s) {
+  if (conflict(options) != NULL) return refuse(conflict(options));
+  bool named = options->hf != NULL || options->model != NULL;
+  int code = !named                    ? from_config(options, s)
+             : options->method != NULL ? from_flags(options, s)
+                                       : from_published(options, s);
+  if (options->length > 0) s->length = options->length;
+  return code;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static int show(const cli_options *options, size_t table) {
+  subject s = {0};
+  rs_encoding *encoding = NULL;
+  rs_err err = {0};
+  rs_text csv = {0};
+  int code = find_subject(options, &s);
+  if (code == CLI_OK) {
+    rs_status status = rs_encoding_create(&s.recipe, &s.model, s.length, &s.tokens, &s.precision, &encoding, &err);
+    if (status != RS_OK) code = cli_fail(status, NULL, &err);
+  }
+  if (code == CLI_OK) code = tables[table].show(encoding, &csv);
+  if (code == CLI_OK && !cli_put(&csv)) code = CLI_FAILED;
+  rs_text_clear(&csv);
+  rs_encoding_free(encoding);
+  subject_clear(&s);
+  return code;
+}
+
+int cmd_show(const cli_options *options) {
+  const char *names[RS_COUNT(tables)];
+  for (size_t i = 0; i < RS_COUNT(tables); i++) {
+    names[i] = tables[i].name;
+    if (options->argument_count > 0 && strcmp(tables[i].name, options->arguments[0]) == 0) return show(options, i);
+  }
+  const char *word = options->argument_count > 0 ? options->arguments[0] : "";
+  const char *near = rs_suggest(word, names, RS_COUNT(names));
+  if (near != NULL)
+    cli_error("no table %s (did you mean %s?)", word, near);
+  else
+    cli_error("show needs a table, not \"%s\": frequencies, positions, scale, slopes, bias or embedding", word);
+  return CLI_USAGE;
+}

@@ -1,0 +1,57 @@
+/* What the program says: errors and notes on stderr, data on stdout. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Colour only on a terminal, and not against the user's wish (no-color.org). */
+static bool coloured(void) {
+  const char *no_color = getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) && (no_color == NULL || *no_color == '\0');
+}
+
+void cli_error(const char *format, ...) {
+  va_list words;
+  bool colour = coloured();
+  fputs(colour ? "\033[1;31mropescope:\033[0m " : "ropescope: ", stderr);
+  va_start(words, format);
+  vfprintf(stderr, format, words);
+  va_end(words);
+  fputc('\n', stderr);
+}
+
+void cli_note(const cli_options *options, const char *format, ...) {
+  va_list words;
+  if (options->quiet) return;
+  va_start(words, format);
+  vfprintf(stderr, format, words);
+  va_end(words);
+  fputc('\n', stderr);
+}
+
+int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
+  if (problems != NULL && problems->count > 0) fprintf(stderr, "%s\n", rs_text_string(&problems->text));
+  cli_error("%s", err->message);
+  return status == RS_INPUT || status == RS_DOMAIN || status == RS_UNSUPPORTED ? CLI_USAGE : CLI_FAILED;
+}
+
+bool cli_put(rs_text *text) {
+  bool written =
+      !text->failed && fwrite(rs_text_string(text), 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+  if (!written) cli_error("cannot write to standard output: %s", text->failed ? "out of memory" : strerror(errno));
+  rs_text_clear(text);
+  return written;
+}
+
+int cli_load(const cli_options *options, const char *file, rs_experiment **experiment) {
+  rs_problems problems = {0};
+  rs_err err = {0};
+  rs_config_edits edits = {options->edits, options->edit_count};
+  rs_status status = rs_config_load(file, edits, experiment, &problems, &err);
+  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
+  rs_problems_clear(&problems);
+  return code;
+}

@@ -1,0 +1,146 @@
+/* The options: one table makes the parser and the help. */
+#include "cli.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET = 256, LENGTHS, LENGTH, THREADS, OUT, HF, MODEL, METHOD, QUIET, PRINT, MARKDOWN, NO_PNG };
+
+/* Which commands an option goes with. */
+enum {
+  FOR_RUN = 1,
+  FOR_PLAN = 2,
+  FOR_LIST = 4,
+  FOR_SHOW = 8,
+  FOR_PLOT = 16,
+  FOR_CONFIG = FOR_RUN | FOR_PLAN | FOR_SHOW
+};
+
+static const struct {
+  const char *name, *value, *help;
+  int code, commands;
+} table[] = {
+    {"set", "PATH=VALUE", "change the config, as in --set methods[1].factor=8; VALUE is YAML", SET, FOR_CONFIG},
+    {"lengths", "N,N,...", "in place of the config's lengths, as in --lengths 4k,8k", LENGTHS, FOR_RUN | FOR_PLAN},
+    {"length", "N", "show: the length of the table; plot: the length of the curves", LENGTH, FOR_SHOW | FOR_PLOT},
+    {"threads", "N", "threads (default: all cores; the CSV files are the same bytes)", THREADS, ~0},
+    {"out", "DIR", "where results go (default: results/NAME)", OUT, FOR_RUN},
+    {"hf", "FILE", "show: the recipe of a Hugging Face config.json", HF, FOR_SHOW},
+    {"model", "PRESET", "show: the recipe a preset publishes", MODEL, FOR_SHOW},
+    {"method", "YAML", "show: this method on --model or --hf, as in --method '{name: yarn, factor: 4}'", METHOD,
+     FOR_SHOW},
+    {"quiet", NULL, "only errors on stderr", QUIET, ~0},
+    {"print", NULL, "run: a short table on stdout at the end", PRINT, FOR_RUN},
+    {"markdown", NULL, "list: the methods as a Markdown table", MARKDOWN, FOR_LIST},
+    {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
+    {"help", NULL, "show this", 'h', ~0},
+};
+
+static int command_bit(const char *command) {
+  static const char *const names[] = {"run", "plan", "list", "show", "plot"};
+  for (size_t i = 0; i < RS_COUNT(names); i++)
+    if (strcmp(names[i], command) == 0) return 1 << i;
+  return 0;
+}
+
+/* Whether the option goes with the command; a message otherwise, for an option that is silently ignored misleads. */
+static bool fits(int code, const char *command) {
+  size_t i = 0;
+  while (table[i].code != code) i++;
+  if ((table[i].commands & command_bit(command)) != 0 || table[i].commands == ~0) return true;
+  bool meant_lengths = code == LENGTH && (command_bit(command) & (FOR_RUN | FOR_PLAN)) != 0;
+  cli_error("--%s does not go with %s%s", table[i].name, command, meant_lengths ? " (did you mean --lengths?)" : "");
+  return false;
+}
+
+void cli_options_help(rs_text *text) {
+  for (size_t i = 0; i < RS_COUNT(table); i++) {
+    char usage[64];
+    snprintf(usage, sizeof usage, "--%s%s%s", table[i].name, table[i].value != NULL ? " " : "",
+             table[i].value != NULL ? table[i].value : "");
+    rs_text_printf(text, "  %-38s %s\n", usage, table[i].help);
+  }
+}
+
+/* A whole number of tokens or threads; 0 after a message when it is none. */
+static size_t read_count(const char *option, const char *text, double most) {
+  rs_param param = {.name = option, .type = RS_INTEGER, .min = 1, .max = most};
+  rs_value value;
+  rs_err why = {0};
+  if (rs_value_parse(&param, text, &value, &why) == RS_OK) return (size_t)value.number;
+  cli_error("--%s %s: %s", option, text, why.message);
+  return 0;
+}
+
+static bool add_edit(cli_options *options, const char *edit) {
+  if (options->edit_count == CLI_EDITS) {
+    cli_error("more than %d changes of the config", CLI_EDITS);
+    return false;
+  }
+  options->edits[options->edit_count++] = edit;
+  return true;
+}
+
+/* "4k,8k" -> the edit "lengths=[4k,8k]". */
+static bool add_lengths(cli_options *options, const char *list) {
+  rs_text edit = {0};
+  free(options->lengths_edit);
+  rs_text_printf(&edit, "lengths=[%s]", list);
+  options->lengths_edit = edit.data;
+  return !edit.failed && add_edit(options, options->lengths_edit);
+}
+
+static bool take(cli_options *options, int code, const char *value) {
+  switch (code) {
+  case SET: return add_edit(options, value);
+  case LENGTHS: return add_lengths(options, value);
+  case LENGTH: return (options->length = read_count("length", value, 1 << 28)) > 0;
+  case THREADS: return (options->threads = read_count("threads", value, 1024)) > 0;
+  case OUT: options->out = value; return true;
+  case HF: options->hf = value; return true;
+  case MODEL: options->model = value; return true;
+  case METHOD: options->method = value; return true;
+  case QUIET: options->quiet = true; return true;
+  case PRINT: options->print = true; return true;
+  case MARKDOWN: options->markdown = true; return true;
+  case NO_PNG: options->no_png = true; return true;
+  default: return false;
+  }
+}
+
+static void unknown_option(const char *word) {
+  const char *names[RS_COUNT(table)], *bare = word + strspn(word, "-");
+  for (size_t i = 0; i < RS_COUNT(table); i++) names[i] = table[i].name;
+  const char *near = rs_suggest(bare, names, RS_COUNT(names));
+  if (near != NULL)
+    cli_error("no option %s (did you mean --%s?)", word, near);
+  else
+    cli_error("no option %s (ropescope --help shows them)", word);
+}
+
+int cli_options_read(int count, char **arguments, cli_options *options) {
+  struct option long_options[RS_COUNT(table) + 1] = {{0}};
+  for (size_t i = 0; i < RS_COUNT(table); i++)
+    long_options[i] =
+        (struct option){table[i].name, table[i].value != NULL ? required_argument : no_argument, NULL, table[i].code};
+  opterr = 0;
+  for (int code; (code = getopt_long(count, arguments, ":", long_options, NULL)) != -1;) {
+    const char *word = arguments[optind - 1];
+    if (code == ':') cli_error("%s needs a value", word);
+    if (code == '?') unknown_option(word);
+    if (code == ':' || code == '?' || !fits(code, arguments[0]) || !take(options, code, optarg)) return CLI_USAGE;
+  }
+  for (; optind < count; optind++) {
+    if (options->argument_count < RS_COUNT(options->arguments))
+      options->arguments[options->argument_count] = arguments[optind];
+    options->argument_count++;
+  }
+  return CLI_OK;
+}
+
+void cli_options_clear(cli_options *options) {
+  free(options->lengths_edit);
+}
