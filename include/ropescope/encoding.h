@@ -3,8 +3,9 @@
  *
  *   logit(h,m,n) = logit_scale[m] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D) + bias(h,m,n)
  *
- * rot(x,p) turns pair j by p[axis[j]] * omega[j] radians and multiplies it by amp; v is the view of the segment that
- * holds n; `embed` is added to the tokens from which q and k are projected.
+ * rot(x,p) turns pair j by p[axis[j]] * omega[j] radians and multiplies it by amp (and by the token's gain, where the
+ * encoding has gains); v is the view of the segment that holds n; `embed` is added to the tokens from which q and k are
+ * projected.
  *
  * Symbols: L length, L0 train_length, H heads, D head_dim, R rotary_dim, A axes, V views, s scale. */
 #ifndef ROPESCOPE_ENCODING_H
@@ -36,6 +37,7 @@ typedef struct rs_freq_in {
   double theta;                        /* base of the geometric ladder */
   double train_length, max_length;     /* L0 and the published maximum, tokens */
   double scale;                        /* s; NaN where the method has no scale */
+  bool sections;                       /* pairs are shared out among axes (M-RoPE) */
   const rs_settings *settings;
 } rs_freq_in;
 
@@ -51,6 +53,11 @@ typedef struct rs_freq_kind {
   /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
   rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
   rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
+  /* How much pair j reads of each axis t, h, w: its coordinate is sum_a weight[a] p[a]. NULL: one axis a pair. */
+  void (*mix)(const rs_settings *settings, size_t pair, double weight[RS_AXES]);
+  /* ln of what a query's pair j of `pairs` is multiplied by for each token of its position; a key's is divided by it.
+   * NULL: no gain. */
+  double (*log_gain)(const rs_settings *settings, size_t pair, size_t pairs);
 } rs_freq_kind;
 
 /* Keys [begin, end) of one query row, read through view `view`. */
@@ -70,6 +77,8 @@ typedef struct rs_pos_kind {
 
 typedef struct rs_embed_kind {
   rs_kind kind;
+  /* As of frequencies. */
+  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err);
 } rs_embed_kind;
@@ -82,7 +91,11 @@ typedef struct rs_lscale_kind {
 
 typedef struct rs_bias_kind {
   rs_kind kind;
-  /* Fills encoding->bias_table, which has one entry a head. */
+  /* As of frequencies. */
+  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
+  /* Numbers for each head in encoding->bias_table; NULL: one. */
+  size_t (*table_size)(const rs_encoding *encoding);
+  /* Fills encoding->bias_table (H, bias_size). */
   rs_status (*fill)(rs_encoding *encoding, rs_err *err);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias);
@@ -128,11 +141,30 @@ void rs_recipe_clear(rs_recipe *recipe);
 /* Sets a parameter from config text, as in "factor", "8"; for programs and tests. RS_INPUT names it as subject. */
 rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err);
 
-/* Parameters that were not given take the model's published ones, where the model publishes this very method. */
-rs_status rs_recipe_inherit(rs_recipe *recipe, const rs_model *model, rs_err *err);
+/* Fills what was not given: from what the dialect always does, then from the model's published recipe (where the model
+ * publishes this very method), then from the dialect's defaults. RS_INPUT, with the parameter as subject, where what
+ * was given is not in the dialect's power, or the method has no such dialect. */
+rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err);
 
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
+
+/* ---- dialects ---------------------------------------------------------------------------------------------------- */
+
+/* What one implementation does differently with a method (NULL: with every rotary method), as parameters. */
+typedef struct rs_dialect {
+  const char *name, *method, *summary, *reference;
+  struct {
+    const char *name, *value; /* value NULL: unset */
+    bool always;              /* the implementation has no choice there, whatever a model publishes */
+  } settings[6];              /* ends at the first NULL name */
+} rs_dialect;
+
+/* All of them; those of one method are several entries. */
+const rs_dialect *rs_dialects(size_t *count);
+
+/* Whether the entry is about this method. */
+bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method);
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
@@ -140,6 +172,15 @@ typedef enum rs_pair_layout {
   RS_HALF_SPLIT, /* pair j is dims (j, j + R/2): GPT-NeoX, Hugging Face Llama */
   RS_INTERLEAVED /* pair j is dims (2j, 2j + 1): RoFormer, GPT-J, Meta's Llama */
 } rs_pair_layout;
+
+/* How the pairs are shared out among the axes t, h, w (axes.c). */
+typedef enum rs_axis_layout {
+  RS_AXES_CONTIGUOUS,    /* t, then h, then w: Qwen2-VL */
+  RS_AXES_INTERLEAVED,   /* h and w on pairs 1 and 2 of each three while they last, t on the rest: Qwen3-VL */
+  RS_AXES_SPATIAL_FIRST, /* h and w alternate on the fastest pairs, t has the slowest: ERNIE 4.5-VL */
+  RS_AXES_FAIR           /* at each pair the axis that is furthest behind its share: openPangu */
+} rs_axis_layout;
+#define RS_AXIS_LAYOUT_WORDS "contiguous|interleaved|spatial_first|fair"
 
 /* The geometry of a published (or invented) model. */
 struct rs_model {
@@ -149,7 +190,7 @@ struct rs_model {
   size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */
   rs_pair_layout pair_layout;
   size_t mrope_section[RS_AXES]; /* pairs per axis t, h, w; all 0 for text models */
-  bool mrope_interleaved;
+  rs_axis_layout axis_layout;
   rs_recipe published; /* method NULL where nothing is published */
 };
 
@@ -164,8 +205,8 @@ typedef enum rs_modality { RS_TEXT, RS_IMAGE, RS_VIDEO } rs_modality;
 typedef struct rs_token_run {
   rs_modality modality;
   size_t tokens;
-  size_t frames, rows, columns; /* vision only */
-  double ids_per_frame;         /* video: seconds per frame * ids per second (Qwen2.5-VL); 1 otherwise */
+  size_t frames, rows, columns;             /* vision only */
+  double seconds_per_frame, ids_per_second; /* video, in time (Qwen2.5-VL): ids per frame are their product; 1 and 1 */
 } rs_token_run;
 
 /* Runs in order; tokens after the last run are text. No runs: all text. */
@@ -177,38 +218,62 @@ typedef struct rs_token_layout {
 /* Tokens the runs take. */
 size_t rs_token_layout_tokens(const rs_token_layout *layout);
 
-/* Position ids (length, RS_AXES) in the order t, h, w, as Qwen2-VL counts them (arXiv:2409.12191, section 2.1): text
- * runs on all axes alike; a vision run that starts at id p has (p + floor(frame * ids_per_frame), p + row, p + column);
- * the next run starts at the largest id so far plus 1. `run` (length), where not NULL, gets each token's run index
- * (count for the text after the last). RS_DOMAIN when the runs take more than `length` tokens. */
-rs_status rs_token_positions(const rs_token_layout *layout, size_t length, double *ids, uint32_t *run, rs_err *err);
+/* How the tokens of images and videos are counted (tokens.c). */
+typedef enum rs_id_scheme {
+  RS_IDS_QWEN2_VL,
+  RS_IDS_HF,
+  RS_IDS_SPATIAL_RESET,
+  RS_IDS_VIDEOROPE,
+  RS_IDS_V2PE
+} rs_id_scheme;
+#define RS_ID_SCHEME_WORDS "qwen2_vl|hf|spatial_reset|videorope|v2pe"
+
+typedef struct rs_id_rule {
+  rs_id_scheme scheme;
+  double step; /* videorope: ids per frame; v2pe: ids per vision token */
+} rs_id_rule;
+
+/* Position ids (length, RS_AXES) in the order t, h, w. `rule` NULL: as Qwen2-VL counts (arXiv:2409.12191, section 2.1):
+ * text runs on all axes alike; a vision run that starts at id p has (p + floor(frame * seconds_per_frame *
+ * ids_per_second), p + row, p + column); the next run starts at the largest id so far plus 1. `run` (length), where not
+ * NULL, gets each token's run index (count for the text after the last). RS_DOMAIN when the runs take more than
+ * `length` tokens. */
+rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
+                             uint32_t *run, rs_err *err);
 
 void rs_token_layout_clear(rs_token_layout *layout);
 
 /* ---- encodings: tables at one length ----------------------------------------------------------------------------- */
 
-/* The float format each quantity is rounded to; all RS_F64 (0) unless a study says otherwise. */
+/* The float format each quantity is rounded to; all RS_F64 (0) unless a study says otherwise. `running`: the angle is a
+ * float32 product that is multiplied by one float32 ratio for each pair before, as ggml makes it, in place of position
+ * times frequency. */
 typedef struct rs_precision {
   rs_format positions, inv_freq, angle, table;
+  bool running;
 } rs_precision;
 
 /* Tables; read-only once made. */
 struct rs_encoding {
   size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
-  size_t axes, views;                         /* A (1 text, 3 vision), V */
-  size_t width;                               /* H * D: channels of a token */
+  size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
+  size_t width;       /* H * D: channels of a token */
   rs_pair_layout pair_layout;
-  double train_length;     /* L0, tokens */
-  double scale;            /* s; NaN where the method has none */
-  double *omega;           /* (R/2,) rad/token */
-  double *omega_trained;   /* (R/2,) rad/token: plain RoPE of the model, what training has seen */
-  uint8_t *axis;           /* (R/2,) */
-  double amp;              /* multiplies cos and sin */
-  double *pos_q[RS_VIEWS]; /* (L, A) tokens */
-  double *pos_k[RS_VIEWS]; /* (L, A) tokens */
-  double *logit_scale;     /* (L,) */
-  double *bias_table;      /* (H,); NULL without a bias */
-  rs_token_layout tokens;  /* copy of the layout it was made for */
+  double train_length;                         /* L0, tokens */
+  double scale;                                /* s; NaN where the method has none */
+  double *omega;                               /* (R/2,) rad/token */
+  double *omega_trained;                       /* (R/2,) rad/token: plain RoPE of the model, what training has seen */
+  uint16_t *axis;                              /* (R/2,) */
+  double amp;                                  /* multiplies cos and sin */
+  double *pos_q[RS_VIEWS];                     /* (L, A) tokens */
+  double *pos_k[RS_VIEWS];                     /* (L, A) tokens */
+  double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
+  double *logit_scale;                         /* (L,) */
+  double *bias_table;                          /* (H, bias_size); NULL without a bias */
+  size_t bias_size;                            /* 0 without a bias */
+  float ladder_ratio,
+      *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
+  rs_token_layout tokens; /* copy of the layout it was made for */
   rs_precision precision;
   const rs_method *method; /* its stages; the kinds' late calls read `settings` */
   rs_settings settings;
@@ -229,11 +294,17 @@ size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segmen
 /* cos and sin of pair j at one coordinate, in the encoding's precision, without amp. */
 void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine);
 
-/* out (D) = rot(x, position): `position` has A coordinates. `out` may be `x`. */
+/* out (D) = rot(x, position): `position` has A coordinates; no gain. `out` may be `x`. */
 void rs_encoding_rotate(const rs_encoding *encoding, const double *position, const double *x, double *out);
 
-/* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, without amp.
- */
+typedef enum rs_side { RS_QUERY_SIDE, RS_KEY_SIDE } rs_side;
+
+/* out (D) = rot(x, the token's position as query or key in `view`), with its gain. `out` may be `x`. */
+void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t view, size_t token, const double *x,
+                              double *out);
+
+/* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, times both
+ * gains, without amp. */
 void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine);
 
 /* Mean over the D/2 pairs of cos(turn of the query - turn of the key) for query m and key n <= m; pairs past R/2 are
@@ -241,8 +312,8 @@ void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, siz
  */
 double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key);
 
-/* The largest |relative position| on each axis between any query and any key n <= m, tokens. */
-void rs_encoding_reach(const rs_encoding *encoding, double reach[RS_AXES]);
+/* The largest |relative position| on an axis between any query and any key n <= m, tokens. */
+double rs_encoding_reach(const rs_encoding *encoding, size_t axis);
 
 /* The view through which query m reads key n <= m. */
 size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key);
@@ -253,7 +324,7 @@ size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key);
 const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
 
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
- * s = factor * max(L, L0) / L0 - (factor - 1). */
+ * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. */
 double rs_scale_resolve(const rs_settings *settings, double length, double train_length);
 
 #endif

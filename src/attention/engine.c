@@ -95,10 +95,10 @@ static const double *view_keys(const rs_engine *engine, size_t view) {
 }
 
 /* out (D) = rot(x + embedded, position of `token` in the view). */
-static void embed_and_rotate(const rs_encoding *encoding, const double *positions, size_t token, const double *x,
+static void embed_and_rotate(const rs_encoding *encoding, rs_side side, size_t view, size_t token, const double *x,
                              const double *embedded, double *out) {
   for (size_t d = 0; d < encoding->head_dim; d++) out[d] = x[d] + (embedded != NULL ? embedded[d] : 0);
-  rs_encoding_rotate(encoding, positions + token * encoding->axes, out, out);
+  rs_encoding_rotate_token(encoding, side, view, token, out, out);
 }
 
 static void rotate_keys(rs_engine *engine, const rs_attention_job *job) {
@@ -110,15 +110,15 @@ static void rotate_keys(rs_engine *engine, const rs_attention_job *job) {
     for (size_t b = 0; b < blocks; b++) {
       size_t end = (b + 1) * KEY_BLOCK < encoding->length ? (b + 1) * KEY_BLOCK : encoding->length;
       for (size_t n = b * KEY_BLOCK; n < end; n++)
-        embed_and_rotate(encoding, encoding->pos_k[v], n, job->k + n * dims,
-                         embedded != NULL ? embedded + n * dims : NULL, engine->keys + (v * engine->length + n) * dims);
+        embed_and_rotate(encoding, RS_KEY_SIDE, v, n, job->k + n * dims, embedded != NULL ? embedded + n * dims : NULL,
+                         engine->keys + (v * engine->length + n) * dims);
     }
 }
 
 /* Query number `index` in view v, rotated. */
 static void rotate_query(const rs_attention_job *job, size_t index, size_t view, double *out) {
   size_t dims = job->encoding->head_dim;
-  embed_and_rotate(job->encoding, job->encoding->pos_q[view], job->queries[index], job->q + index * dims,
+  embed_and_rotate(job->encoding, RS_QUERY_SIDE, view, job->queries[index], job->q + index * dims,
                    job->projection != NULL ? job->projection->q + index * dims : NULL, out);
 }
 
@@ -239,7 +239,7 @@ static void needle_logit(const rs_attention_job *job, size_t index, lane_block *
   size_t view = rs_encoding_view(encoding, m, at);
   double *query = block->vector, *key = block->vector + dims, sum = 0;
   rotate_query(job, index, view, query);
-  embed_and_rotate(encoding, encoding->pos_k[view], at, job->needle_key + index * dims,
+  embed_and_rotate(encoding, RS_KEY_SIDE, view, at, job->needle_key + index * dims,
                    job->projection != NULL ? job->projection->k + at * dims : NULL, key);
   for (size_t d = 0; d < dims; d++) sum += query[d] * key[d];
   row->needle_logit = sum;

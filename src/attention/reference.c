@@ -24,8 +24,8 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
   double *q = work, *k = work + dims, sum = 0, bias = 0;
   add(job->q + index * dims, job->projection != NULL ? job->projection->q + index * dims : NULL, dims, q);
   add(key, job->projection != NULL ? job->projection->k + n * dims : NULL, dims, k);
-  rs_encoding_rotate(e, e->pos_q[view] + m * e->axes, q, q);
-  rs_encoding_rotate(e, e->pos_k[view] + n * e->axes, k, k);
+  rs_encoding_rotate_token(e, RS_QUERY_SIDE, view, m, q, q);
+  rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
   if (e->method->bias != NULL) e->method->bias->row(e, job->head, m, n, n + 1, &bias);
   return e->logit_scale[m] * sum / sqrt((double)dims) + bias;

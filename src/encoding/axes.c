@@ -1,5 +1,5 @@
-/* Which coordinate each pair reads. Text: one axis. M-RoPE: pairs are shared out among t, h, w, in blocks (Qwen2-VL,
- * arXiv:2409.12191, section 2.1) or interleaved (Qwen3-VL: h and w on pairs 1 and 2 of each three, t on the rest). */
+/* Which coordinate each pair reads. Text: one axis. M-RoPE: pairs are shared out among t, h, w (Qwen2-VL,
+ * arXiv:2409.12191, section 2.1), in one of several layouts. */
 #include "kinds.h"
 
 #include <math.h>
@@ -32,23 +32,71 @@ static rs_status resolve_sections(const rs_settings *settings, const rs_model *m
   return rs_fail_on(err, RS_INPUT, "mrope_section", "sums to %zu, but %zu pairs turn (rotary_dim / 2)", total, pairs);
 }
 
-static uint8_t contiguous_axis(size_t pair, const size_t sections[RS_AXES]) {
-  return pair < sections[0] ? 0 : pair < sections[0] + sections[1] ? 1 : 2;
+static void contiguous(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
+  for (size_t j = 0; j < pairs; j++) axis[j] = j < sections[0] ? 0 : j < sections[0] + sections[1] ? 1 : 2;
 }
 
-static uint8_t interleaved_axis(size_t pair, const size_t sections[RS_AXES]) {
-  size_t a = pair % RS_AXES;
-  return a > 0 && pair < RS_AXES * sections[a] ? (uint8_t)a : 0;
+/* Qwen3-VL: h and w on pairs 1 and 2 of each three while their sections last. */
+static void interleaved(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
+  for (size_t j = 0; j < pairs; j++) {
+    size_t a = j % RS_AXES;
+    axis[j] = a > 0 && j < RS_AXES * sections[a] ? (uint16_t)a : 0;
+  }
 }
 
-rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint8_t *axis, size_t *axes,
+/* ERNIE 4.5-VL, VideoRoPE: h and w take turns on the fastest pairs, the one with more left goes on alone, t has the
+ * rest. */
+static void spatial_first(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
+  size_t left[RS_AXES] = {0, sections[1], sections[2]};
+  for (size_t j = 0; j < pairs; j++) {
+    size_t turn = 1 + j % 2, other = 3 - turn;
+    axis[j] = (uint16_t)(left[turn] > 0 ? turn : left[other] > 0 ? other : 0);
+    if (axis[j] > 0) left[axis[j]]--;
+  }
+}
+
+/* openPangu (vLLM, mrope_interleaved.py): the last pair is t's; before it each pair goes to the axis that has the least
+ * of its share, t before h before w, but not twice running while another axis has pairs left. */
+static void fair(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
+  size_t share[RS_AXES] = {sections[0] > 0 ? sections[0] - 1 : 0, sections[1], sections[2]}, placed[RS_AXES] = {0};
+  size_t last = RS_AXES;
+  for (size_t j = 0; j < pairs; j++) {
+    size_t best = RS_AXES;
+    for (size_t a = 0; a < RS_AXES; a++) {
+      bool open = placed[a] < share[a] && a != last;
+      if (open && (best == RS_AXES || placed[a] * share[best] < placed[best] * share[a])) best = a;
+    }
+    if (best == RS_AXES) best = last < RS_AXES && placed[last] < share[last] ? last : 0;
+    axis[j] = (uint16_t)best;
+    placed[best]++;
+    last = best;
+  }
+}
+
+static void (*const layouts[])(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) = {
+    [RS_AXES_CONTIGUOUS] = contiguous,
+    [RS_AXES_INTERLEAVED] = interleaved,
+    [RS_AXES_SPATIAL_FIRST] = spatial_first,
+    [RS_AXES_FAIR] = fair,
+};
+
+/* ggml's interleaved layout knows no t there: those pairs read a fourth id, which is 0 (ggml_mrope_cache_init). */
+static void leave_tail(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
+  for (size_t j = 0; j < pairs; j++)
+    if (j >= RS_AXES * sections[j % RS_AXES]) axis[j] = RS_AXES;
+}
+
+rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint16_t *axis, size_t *axes,
                        rs_err *err) {
+  enum { TAIL_T, TAIL_UNROTATED };
   size_t sections[RS_AXES];
   RS_TRY(resolve_sections(settings, model, pairs, sections, err));
-  const rs_value *given = rs_setting(settings, "mrope_interleaved");
-  bool interleaved = given->set ? given->number == 1 : model->mrope_interleaved;
+  const rs_value *given = rs_setting(settings, "mrope_layout");
+  rs_axis_layout layout = given->set ? (rs_axis_layout)given->choice : model->axis_layout;
   *axes = sections[0] + sections[1] + sections[2] > 0 ? RS_AXES : 1;
-  for (size_t j = 0; j<pairs && * axes> 1; j++)
-    axis[j] = interleaved ? interleaved_axis(j, sections) : contiguous_axis(j, sections);
+  if (*axes == 1) return RS_OK;
+  layouts[layout](sections, pairs, axis);
+  if (layout == RS_AXES_INTERLEAVED && rs_setting_choice(settings, "mrope_tail") == TAIL_UNROTATED)
+    leave_tail(sections, pairs, axis);
   return RS_OK;
 }

@@ -9,6 +9,9 @@ static double attention_factor(const rs_freq_in *in) {
   const rs_value *given = rs_setting(in->settings, "attention_factor");
   const rs_value *extension = rs_setting(in->settings, "factor");
   if (given->set) return given->number;
+  const rs_value *mscale =
+      rs_setting(in->settings, (double)in->length > in->train_length ? "long_mscale" : "short_mscale");
+  if (mscale->set) return mscale->number;
   double scale = extension->set ? extension->number : in->max_length / in->train_length;
   return scale <= 1 ? 1 : sqrt(1 + log(scale) / log(in->train_length));
 }
@@ -65,6 +68,18 @@ static const rs_param params[] = {
      .min = 1e-6,
      .max = 1e6,
      .summary = "attention factor, in place of the formula"},
+    {.name = "short_mscale",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 1e-6,
+     .max = 1e6,
+     .summary = "attention factor up to train_length, in place of the formula (Phi-3.5-MoE)"},
+    {.name = "long_mscale",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 1e-6,
+     .max = 1e6,
+     .summary = "attention factor beyond train_length, in place of the formula"},
     RS_TEMPERATURE_PARAM,
 };
 

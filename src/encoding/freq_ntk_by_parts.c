@@ -2,9 +2,7 @@
 #include "kinds.h"
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
-  (void)err;
-  rs_by_parts_fill(in, out->omega);
-  return RS_OK;
+  return rs_by_parts_fill(in, out->omega, err);
 }
 
 static const rs_param params[] = {RS_BY_PARTS_PARAMS};

@@ -16,8 +16,8 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   if (ntk == NULL) return RS_MEMORY;
   rs_ladder(ntk_theta, (double)in->rotary_dim, pairs, ntk);
   rs_ladder(in->theta, (double)in->rotary_dim, pairs, out->omega);
-  rs_ramp first = rs_correction_ramp(in, linear_to_ntk[0], linear_to_ntk[1], true);
-  rs_ramp second = rs_correction_ramp(in, ntk_to_plain[0], ntk_to_plain[1], true);
+  rs_ramp first = rs_correction_ramp(in, in->train_length, linear_to_ntk[0], linear_to_ntk[1], true);
+  rs_ramp second = rs_correction_ramp(in, in->train_length, ntk_to_plain[0], ntk_to_plain[1], true);
   for (size_t j = 0; j < pairs; j++) {
     double plain = out->omega[j], share = rs_ramp_at(first, (double)j);
     double blended = plain / in->scale * share + ntk[j] * (1 - share);

@@ -5,26 +5,28 @@
 
 #include <math.h>
 
-static double magnitude(double mscale, double scale) {
-  return scale <= 1 ? 1 : 0.1 * mscale * log(scale) + 1;
+static double magnitude(const rs_freq_in *in, double mscale) {
+  enum { ABOVE_1, ANY };
+  bool any = rs_setting_choice(in->settings, "magnitude") == ANY;
+  return in->scale <= 1 && !any ? 1 : 0.1 * mscale * log(in->scale) + 1;
 }
 
-/* Both of mscale and mscale_all_dim, or neither: one alone is ignored, and 0 counts as absent (Hugging Face; vLLM's
- * deepseek_yarn differs there). */
+/* Both of mscale and mscale_all_dim, or neither: one alone is ignored, and 0 counts as absent (Hugging Face), unless
+ * mscale_alone. */
 static double attention_factor(const rs_freq_in *in) {
   const rs_value *given = rs_setting(in->settings, "attention_factor");
   if (given->set) return given->number;
   double mscale = rs_setting_number(in->settings, "mscale"), all = rs_setting_number(in->settings, "mscale_all_dim");
-  if (mscale > 0 && all > 0) return magnitude(mscale, in->scale) / magnitude(all, in->scale);
-  return magnitude(1, in->scale);
+  if (mscale > 0 && all > 0) return magnitude(in, mscale) / magnitude(in, all);
+  bool alone = mscale > 0 && rs_setting_true(in->settings, "mscale_alone");
+  return magnitude(in, alone ? mscale : 1);
 }
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
-  (void)err;
-  rs_by_parts_fill(in, out->omega);
-  rs_place_factor(in->settings, attention_factor(in), out);
+  RS_TRY(rs_by_parts_fill(in, out->omega, err));
+  rs_place_factor(in->settings, attention_factor(in) * rs_setting_number(in->settings, "attn_factor"), out);
   if (rs_setting_true(in->settings, "mscale_softmax")) {
-    double all = magnitude(rs_setting_number(in->settings, "mscale_all_dim"), in->scale);
+    double all = magnitude(in, rs_setting_number(in->settings, "mscale_all_dim"));
     out->logit_factor *= all * all;
   }
   return RS_OK;
@@ -44,6 +46,19 @@ static const rs_param params[] = {
      .min = 1e-6,
      .max = 1e6,
      .summary = "g in place of 0.1 ln s + 1"},
+    {.name = "attn_factor",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 1e-6,
+     .max = 1e6,
+     .fallback = "1",
+     .summary = "multiplies g (vLLM's attn_factor, llama.cpp's yarn_attn_factor)"},
+    {.name = "magnitude",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "above_1|any",
+     .fallback = "above_1",
+     .summary = "g is 1 for s <= 1, or follows its formula for any s (ggml)"},
     {.name = "mscale",
      .type = RS_REAL,
      .unit = "1",
@@ -51,6 +66,11 @@ static const rs_param params[] = {
      .max = 100,
      .summary = "DeepSeek: with mscale_all_dim, g = (0.1 mscale ln s + 1) / (0.1 mscale_all_dim ln s + 1)"},
     {.name = "mscale_all_dim", .type = RS_REAL, .unit = "1", .min = 0, .max = 100, .summary = "DeepSeek: see mscale"},
+    {.name = "mscale_alone",
+     .type = RS_BOOL,
+     .unit = "",
+     .fallback = "false",
+     .summary = "mscale counts without mscale_all_dim too: g = 0.1 mscale ln s + 1 (DeepSeek's own code)"},
     {.name = "mscale_softmax",
      .type = RS_BOOL,
      .unit = "",

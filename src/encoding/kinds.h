@@ -37,9 +37,9 @@ typedef struct rs_ramp {
   double low, high;
 } rs_ramp;
 
-/* The ramp between the pairs that turn `fast` and `slow` times in `train_length` tokens, as the YaRN code has it:
- * indices rounded outwards iff `truncate`, clamped to [0, R - 1]; equal ends are parted by 0.001. */
-rs_ramp rs_correction_ramp(const rs_freq_in *in, double fast, double slow, bool truncate);
+/* The ramp between the pairs that turn `fast` and `slow` times in `length` tokens, as the YaRN code has it: indices
+ * rounded outwards iff `truncate`, clamped to [0, R - 1]; equal ends are parted by 0.001. */
+rs_ramp rs_correction_ramp(const rs_freq_in *in, double length, double fast, double slow, bool truncate);
 double rs_ramp_at(rs_ramp ramp, double pair);
 
 /* The parameters of the by-parts interpolation, for a kind's list of parameters. */
@@ -64,6 +64,23 @@ double rs_ramp_at(rs_ramp ramp, double pair);
        .choices = "hf|paper",                                                                                          \
        .fallback = "hf",                                                                                               \
        .summary = "between them, blend linearly in the pair index (hf: the code) or in the rotations (paper)"},        \
+      {.name = "ramp_length",                                                                                          \
+       .type = RS_REAL,                                                                                                \
+       .unit = "tokens",                                                                                               \
+       .choices = "train_length|vllm_mrope",                                                                           \
+       .min = 1,                                                                                                       \
+       .max = 1e9,                                                                                                     \
+       .fallback = "train_length",                                                                                     \
+       .summary =                                                                                                      \
+           "length in which the ramp counts rotations; vllm_mrope: 4 train_length with M-RoPE, as vLLM has it"},       \
+      {.name = "ramp_guard",                                                                                           \
+       .type = RS_CHOICE,                                                                                              \
+       .unit = "",                                                                                                     \
+       .choices = "hf|ggml|refuse",                                                                                    \
+       .fallback = "hf",                                                                                               \
+       .summary =                                                                                                      \
+           "ramp hf with ends that meet or cross: parted by 0.001 where they meet; also where they cross; or an "      \
+           "error, as beyond the first or last pair (gpt-oss)"},                                                       \
   {                                                                                                                    \
     .name = "truncate", .type = RS_BOOL, .unit = "", .fallback = "true",                                               \
     .summary = "ramp hf: round its ends outwards to whole pairs (gpt-oss: false)"                                      \
@@ -72,11 +89,32 @@ double rs_ramp_at(rs_ramp ramp, double pair);
 /* The by-parts interpolation: pairs that turn fast keep their frequency, slow ones are divided by s, those between are
  * blended. */
 rs_status rs_by_parts_check(const rs_settings *settings, const rs_model *model, rs_err *err);
-void rs_by_parts_fill(const rs_freq_in *in, double *omega);
+rs_status rs_by_parts_fill(const rs_freq_in *in, double *omega, rs_err *err);
 
-/* Which axis each pair reads, by the `mrope_section` that was given, else the model's, else the method's default. *axes
- * gets 1 (text) or RS_AXES. RS_INPUT when the sections do not sum to `pairs`. */
-rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint8_t *axis, size_t *axes,
+/* Which axis each pair reads, by the `mrope_section` that was given, else the model's, else the method's default;
+ * RS_AXES where it reads none and does not turn. *axes gets 1 (text) or RS_AXES. RS_INPUT when the sections do not sum
+ * to `pairs`. */
+rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint16_t *axis, size_t *axes,
                        rs_err *err);
+
+/* How the settings count vision tokens. */
+rs_id_rule rs_id_rule_of(const rs_settings *settings);
+
+/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. */
+rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
+                            rs_err *err);
+
+/* Gains, mixed axes and cached keys: the last word on positions. */
+rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
+
+/* Sets the parameters of the recipe's dialect: those it always has, or its defaults. RS_INPUT where the user gave what
+ * it always has otherwise, or the method has no such dialect. */
+rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err);
+
+/* Sets a parameter that was not given by the user; `text` NULL unsets it. */
+rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err);
+
+/* For views near and far: keys nearer than `window` tokens are read through view 0, the others through view 1. */
+size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]);
 
 #endif

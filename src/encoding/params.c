@@ -16,6 +16,11 @@ const rs_param rs_common_params[] = {
      .choices = "none|log_n",
      .fallback = "none",
      .summary = "temperature by query position, on top of the method"},
+    {.name = "dialect",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "paper|authors|hf|vllm|llamacpp|deepseek|gpt_oss|falcon|bloom|mpt",
+     .summary = "as this implementation has the method; what it does differently is listed there"},
 };
 const size_t rs_common_param_count = RS_COUNT(rs_common_params);
 
@@ -44,10 +49,53 @@ const rs_param rs_rotary_params[] = {
      .min = 0,
      .max = 32768,
      .summary = "pairs that read the axes t, h, w (arXiv:2409.12191); equal: thirds"},
-    {.name = "mrope_interleaved",
-     .type = RS_BOOL,
+    {.name = "mrope_layout",
+     .type = RS_CHOICE,
      .unit = "",
-     .summary = "axes alternate pair by pair (Qwen3-VL) instead of standing in blocks (default: the model's)"},
+     .choices = RS_AXIS_LAYOUT_WORDS,
+     .summary =
+         "which pairs read which axis: in blocks (Qwen2-VL), alternating (Qwen3-VL), h and w on the fastest pairs "
+         "and t on the slowest (ERNIE 4.5-VL), or by fair shares (openPangu) (default: the model's)"},
+    {.name = "mrope_tail",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "t|unrotated",
+     .fallback = "t",
+     .summary =
+         "mrope_layout interleaved: pairs 1 and 2 of each three, once h and w have their sections (ggml: unrotated)"},
+    {.name = "vision_ids",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = RS_ID_SCHEME_WORDS,
+     .fallback = "qwen2_vl",
+     .summary =
+         "how image and video tokens are counted: from the id where they start (arXiv:2409.12191); the same, but the "
+         "text after goes on by the larger side alone (transformers since February 2026); rows and columns from 0 "
+         "(arXiv:2510.23095); centred around a diagonal (arXiv:2502.05173); one axis in small steps "
+         "(arXiv:2412.09616)"},
+    {.name = "vision_step",
+     .type = RS_REAL,
+     .unit = "tokens",
+     .min = 1e-6,
+     .max = 1e6,
+     .summary = "ids a frame (videorope; default 2) or a vision token (v2pe; default 1/4) advances"},
+    {.name = "wavelengths",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "exact|whole",
+     .fallback = "exact",
+     .summary =
+         "whole: each pair's wavelength rounded to whole tokens, after all scaling (Resonance, arXiv:2403.00071)"},
+    {.name = "cached_keys",
+     .type = RS_INTEGER,
+     .unit = "tokens",
+     .choices = "consistent",
+     .min = 1,
+     .max = 1e9,
+     .fallback = "consistent",
+     .summary = "a number: keys keep the rotation they were cached with, the first so many (the prompt) under the "
+                "frequencies of that length, each later one under those of its own; consistent: all under the whole "
+                "context's"},
 };
 const size_t rs_rotary_param_count = RS_COUNT(rs_rotary_params);
 
@@ -55,36 +103,34 @@ const rs_param rs_scale_params[] = {
     {.name = "scale",
      .type = RS_REAL,
      .unit = "1",
-     .choices = "fixed|auto|dynamic|hf_dynamic",
+     .choices = "fixed|auto|dynamic|hf_dynamic|vllm_dynamic",
      .min = 1e-6,
      .max = 1e9,
      .summary =
          "context factor s: a number, or a rule. fixed: factor; auto: length / train_length; dynamic: the same but "
-         "at least 1; hf_dynamic: factor * length / train_length - (factor - 1) (default: fixed with a factor, "
-         "else auto)"},
+         "at least 1; hf_dynamic: factor * length / train_length - (factor - 1); vllm_dynamic: the same as if length "
+         "were factor * train_length, always (default: fixed with a factor, else auto)"},
     {.name = "factor",
      .type = RS_REAL,
      .unit = "1",
      .min = 1e-6,
      .max = 1e9,
-     .summary = "s for scale: fixed, or the factor of scale: hf_dynamic"},
+     .summary = "s for scale: fixed, or the factor of scale: hf_dynamic and vllm_dynamic"},
 };
 const size_t rs_scale_param_count = RS_COUNT(rs_scale_params);
 
-enum { SCALE_FIXED, SCALE_AUTO, SCALE_DYNAMIC, SCALE_HF_DYNAMIC };
+enum { SCALE_FIXED, SCALE_AUTO, SCALE_DYNAMIC, SCALE_HF_DYNAMIC, SCALE_VLLM_DYNAMIC };
 
 double rs_scale_resolve(const rs_settings *settings, double length, double train_length) {
   const rs_value *scale = rs_setting(settings, "scale"), *factor = rs_setting(settings, "factor");
-  double ratio = length / train_length;
+  double ratio = length / train_length, f = factor->set ? factor->number : 1;
   if (!scale->set) return factor->set ? factor->number : ratio;
   switch (scale->choice) {
   case SCALE_FIXED: return factor->number;
   case SCALE_AUTO: return ratio;
   case SCALE_DYNAMIC: return fmax(1, ratio);
-  case SCALE_HF_DYNAMIC: {
-    double f = factor->set ? factor->number : 1;
-    return f * fmax(1, ratio) - (f - 1);
-  }
+  case SCALE_HF_DYNAMIC: return f * fmax(1, ratio) - (f - 1);
+  case SCALE_VLLM_DYNAMIC: return f * f - (f - 1);
   default: return scale->number;
   }
 }

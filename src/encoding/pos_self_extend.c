@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { NEAR, GROUPED };
+enum { GROUPED = 1 };
 
 static size_t window_of(const rs_encoding *encoding) {
   const rs_value *window = rs_setting(&encoding->settings, "window");
@@ -43,10 +43,7 @@ static rs_status fill(rs_encoding *encoding, rs_err *err) {
 }
 
 static size_t segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
-  size_t window = window_of(encoding), near = query + 1 > window ? query + 1 - window : 0, count = 0;
-  if (near > 0) out[count++] = (rs_segment){0, near, GROUPED};
-  if (near < query + 1) out[count++] = (rs_segment){near, query + 1, NEAR};
-  return count;
+  return rs_near_far_segments(query, window_of(encoding), out);
 }
 
 static const rs_param params[] = {

@@ -33,12 +33,18 @@ static size_t method_params(const rs_method *method, const rs_param **params) {
   return count;
 }
 
+rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err) {
+  int index = rs_settings_find(&recipe->settings, name);
+  if (text != NULL) RS_TRY(rs_recipe_set(recipe, name, text, err));
+  if (index < 0) return rs_fail(err, RS_INTERNAL, "%s has no parameter %s to preset", recipe->method->name, name);
+  if (text == NULL) rs_value_clear(&recipe->settings.values[index]);
+  recipe->settings.values[index].given = false;
+  return RS_OK;
+}
+
 static rs_status apply_method_defaults(rs_recipe *recipe, rs_err *err) {
-  for (size_t i = 0; i < RS_COUNT(recipe->method->defaults) && recipe->method->defaults[i].name != NULL; i++) {
-    RS_TRY(rs_recipe_set(recipe, recipe->method->defaults[i].name, recipe->method->defaults[i].value, err));
-    int index = rs_settings_find(&recipe->settings, recipe->method->defaults[i].name);
-    recipe->settings.values[index].given = false;
-  }
+  for (size_t i = 0; i < RS_COUNT(recipe->method->defaults) && recipe->method->defaults[i].name != NULL; i++)
+    RS_TRY(rs_recipe_preset(recipe, recipe->method->defaults[i].name, recipe->method->defaults[i].value, err));
   return RS_OK;
 }
 
@@ -77,7 +83,8 @@ rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *text, r
   return RS_OK;
 }
 
-rs_status rs_recipe_inherit(rs_recipe *recipe, const rs_model *model, rs_err *err) {
+/* Parameters that were not given take the model's published ones. */
+static rs_status inherit(rs_recipe *recipe, const rs_model *model, rs_err *err) {
   const rs_recipe *published = &model->published;
   if (published == recipe || published->method != recipe->method) return RS_OK;
   /* A scale of one's own replaces the published factor, and the other way round. */
@@ -93,9 +100,16 @@ rs_status rs_recipe_inherit(rs_recipe *recipe, const rs_model *model, rs_err *er
   return RS_OK;
 }
 
+/* The dialect's defaults come first, so that what is published replaces them; what it always does comes last. */
+rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) {
+  RS_TRY(rs_dialect_apply(recipe, false, err));
+  RS_TRY(inherit(recipe, model, err));
+  return rs_dialect_apply(recipe, true, err);
+}
+
 /* What `scale` and `factor` mean together; see rs_scale_resolve. */
 static rs_status check_scale(const rs_settings *settings, rs_err *err) {
-  enum { FIXED, AUTO, DYNAMIC };
+  enum { FIXED, AUTO, DYNAMIC, HF_DYNAMIC, VLLM_DYNAMIC };
   const rs_value *scale = rs_setting(settings, "scale"), *factor = rs_setting(settings, "factor");
   if (scale->set && scale->choice == FIXED && !factor->set)
     return rs_fail_on(err, RS_INPUT, "scale", "needs a factor (or write the number: scale: 8)");
@@ -121,7 +135,7 @@ static rs_status check_rotary_dim(const rs_settings *settings, const rs_model *m
 static rs_status check_axes(const rs_settings *settings, const rs_model *model, rs_err *err) {
   const rs_value *given = rs_setting(settings, "rotary_dim");
   size_t pairs = (given->set ? (size_t)given->number : model->rotary_dim) / 2, axes;
-  uint8_t *axis = rs_alloc(pairs, 1, err);
+  uint16_t *axis = rs_alloc(pairs, sizeof *axis, err);
   if (axis == NULL) return RS_MEMORY;
   rs_status status = rs_axes_fill(settings, model, pairs, axis, &axes, err);
   free(axis);
@@ -138,5 +152,9 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
     RS_TRY(check_axes(settings, model, err));
     if (recipe->method->freq->check != NULL) RS_TRY(recipe->method->freq->check(settings, model, err));
   }
+  if (recipe->method->embed != NULL && recipe->method->embed->check != NULL)
+    RS_TRY(recipe->method->embed->check(settings, model, err));
+  if (recipe->method->bias != NULL && recipe->method->bias->check != NULL)
+    RS_TRY(recipe->method->bias->check(settings, model, err));
   return RS_OK;
 }

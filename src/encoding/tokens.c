@@ -1,7 +1,7 @@
-/* Position ids of mixed text, image and video tokens, as Qwen2-VL and Qwen2.5-VL count them (arXiv:2409.12191,
- * section 2.1; arXiv:2502.13923, section 2.1.2). Where references differ, Qwen's own code and vLLM agree and are
- * followed. */
-#include "ropescope/encoding.h"
+/* Position ids of mixed text, image and video tokens. The usual scheme is that of Qwen2-VL and Qwen2.5-VL
+ * (arXiv:2409.12191, section 2.1; arXiv:2502.13923, section 2.1.2); where references differ, Qwen's own code and vLLM
+ * agree and are followed. */
+#include "kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +17,13 @@ void rs_token_layout_clear(rs_token_layout *layout) {
   *layout = (rs_token_layout){0};
 }
 
+rs_id_rule rs_id_rule_of(const rs_settings *settings) {
+  const rs_value *scheme = rs_setting(settings, "vision_ids"), *step = rs_setting(settings, "vision_step");
+  rs_id_rule rule = {.scheme = scheme->set ? (rs_id_scheme)scheme->choice : RS_IDS_QWEN2_VL};
+  rule.step = step->set ? step->number : rule.scheme == RS_IDS_VIDEOROPE ? 2 : 0.25; /* the papers' own choices */
+  return rule;
+}
+
 /* Text: all axes count on alike. Returns the next free id. */
 static double text_ids(size_t tokens, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < tokens; i++)
@@ -24,22 +31,99 @@ static double text_ids(size_t tokens, double start, double (*ids)[RS_AXES]) {
   return start + (double)tokens;
 }
 
-/* A grid: frame, row and column count from the same start. Returns the largest id of any axis plus 1. */
-static double grid_ids(const rs_token_run *run, double start, double (*ids)[RS_AXES]) {
-  double largest = start;
-  for (size_t i = 0; i < run->tokens; i++) {
-    size_t column = i % run->columns, row = i / run->columns % run->rows, frame = i / (run->columns * run->rows);
-    ids[i][0] = start + floor((double)frame * run->ids_per_frame); /* truncated after the product, not before */
-    ids[i][1] = start + (double)row;
-    ids[i][2] = start + (double)column;
-    for (size_t a = 0; a < RS_AXES; a++) largest = fmax(largest, ids[i][a]);
-  }
-  return largest + 1;
+/* Where token i of a run stands in its grid. */
+typedef struct cell {
+  double frame, row, column;
+} cell;
+
+static cell cell_at(const rs_token_run *run, size_t i) {
+  return (cell){(double)(i / (run->columns * run->rows)), (double)(i / run->columns % run->rows),
+                (double)(i % run->columns)};
 }
 
-rs_status rs_token_positions(const rs_token_layout *layout, size_t length, double *ids, uint32_t *run, rs_err *err) {
+static double largest_of(const rs_token_run *run, double (*ids)[RS_AXES], double least) {
+  double largest = least;
+  for (size_t i = 0; i < run->tokens; i++)
+    for (size_t a = 0; a < RS_AXES; a++) largest = fmax(largest, ids[i][a]);
+  return largest;
+}
+
+static void set_ids(double *ids, double t, double h, double w) {
+  ids[0] = t;
+  ids[1] = h;
+  ids[2] = w;
+}
+
+/* Each scheme fills the ids of one run of vision that starts at `start` and returns where the next run starts. */
+
+/* Frame, row and column count from the same start; the next run starts past the largest id. */
+static double qwen2_vl_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+  (void)step;
+  double rate = run->seconds_per_frame * run->ids_per_second;
+  for (size_t i = 0; i < run->tokens; i++) {
+    cell at = cell_at(run, i); /* truncated after the product, not before */
+    set_ids(ids[i], start + floor(at.frame * rate), start + at.row, start + at.column);
+  }
+  return largest_of(run, ids, start) + 1;
+}
+
+/* transformers since #43972: seconds are truncated before the product, and the next run starts past the larger side. */
+static double hf_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+  (void)step;
+  double rate = floor(run->seconds_per_frame) * run->ids_per_second;
+  for (size_t i = 0; i < run->tokens; i++) {
+    cell at = cell_at(run, i);
+    set_ids(ids[i], start + floor(at.frame * rate), start + at.row, start + at.column);
+  }
+  return start + (double)(run->rows > run->columns ? run->rows : run->columns);
+}
+
+/* "Revisiting Multimodal Positional Encoding", arXiv:2510.23095, and its code: rows and columns of every picture count
+ * from 0; the next run starts where Qwen2-VL's would. */
+static double spatial_reset_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+  (void)step;
+  double rate = run->seconds_per_frame * run->ids_per_second;
+  for (size_t i = 0; i < run->tokens; i++) {
+    cell at = cell_at(run, i);
+    set_ids(ids[i], start + floor(at.frame * rate), at.row, at.column);
+  }
+  double sides = (double)(run->rows > run->columns ? run->rows : run->columns);
+  return start + fmax(floor((double)(run->frames - 1) * rate) + 1, sides);
+}
+
+/* VideoRoPE, arXiv:2502.05173, as in its code: frames `step` apart, each centred on the diagonal where text stands; the
+ * next run starts past the last frame, whatever its rows and columns reached. */
+static double videorope_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+  double middle_row = (double)((run->rows - 1) / 2), middle_column = (double)((run->columns - 1) / 2);
+  for (size_t i = 0; i < run->tokens; i++) {
+    cell at = cell_at(run, i);
+    double t = start + step * at.frame;
+    set_ids(ids[i], t, t + at.row - middle_row, t + at.column - middle_column);
+  }
+  return start + step * (double)(run->frames - 1) + 1;
+}
+
+/* V2PE, arXiv:2412.09616, and its code: one axis, on which a vision token advances by `step` where text advances by 1;
+ * text goes on at whole ids. */
+static double v2pe_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+  for (size_t i = 0; i < run->tokens; i++) {
+    double id = start - 1 + step * (double)(i + 1);
+    set_ids(ids[i], id, id, id);
+  }
+  return ceil(start - 1 + step * (double)run->tokens) + 1;
+}
+
+static double (*const schemes[])(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) = {
+    [RS_IDS_QWEN2_VL] = qwen2_vl_ids,   [RS_IDS_HF] = hf_ids,     [RS_IDS_SPATIAL_RESET] = spatial_reset_ids,
+    [RS_IDS_VIDEOROPE] = videorope_ids, [RS_IDS_V2PE] = v2pe_ids,
+};
+
+rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
+                             uint32_t *run, rs_err *err) {
+  static const rs_id_rule usual = {.scheme = RS_IDS_QWEN2_VL};
   size_t tokens = rs_token_layout_tokens(layout), token = 0;
   double(*rows)[RS_AXES] = (double(*)[RS_AXES])ids, start = 0;
+  if (rule == NULL) rule = &usual;
   if (tokens > length)
     return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, length);
   for (size_t i = 0; i <= layout->count; i++) {
@@ -47,7 +131,7 @@ rs_status rs_token_positions(const rs_token_layout *layout, size_t length, doubl
     size_t count = next != NULL ? next->tokens : length - token;
     for (size_t k = 0; k < count && run != NULL; k++) run[token + k] = (uint32_t)i;
     bool text = next == NULL || next->modality == RS_TEXT;
-    start = text ? text_ids(count, start, rows + token) : grid_ids(next, start, rows + token);
+    start = text ? text_ids(count, start, rows + token) : schemes[rule->scheme](next, rule->step, start, rows + token);
     token += count;
   }
   return RS_OK;

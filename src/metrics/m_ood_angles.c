@@ -7,11 +7,11 @@
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   const rs_encoding *encoding = in->encoding;
-  double reach[RS_AXES], pairs = 0, largest = 0;
-  rs_encoding_reach(encoding, reach);
+  double pairs = 0, largest = 0, reach = 0;
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     double trained = encoding->train_length * encoding->omega_trained[j];
-    double reached = reach[encoding->axis[j]] * encoding->omega[j];
+    if (j == 0 || encoding->axis[j] != encoding->axis[j - 1]) reach = rs_encoding_reach(encoding, encoding->axis[j]);
+    double reached = reach * encoding->omega[j];
     bool outside = trained < 2 * M_PI && reached >= trained;
     double overshoot = outside ? reached - trained : 0;
     pairs += outside;

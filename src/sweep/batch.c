@@ -308,7 +308,7 @@ static rs_status make_tables(batch_work *work, rs_err *err) {
   RS_TRY(rs_experiment_heads(experiment, work->model, &work->groups, &work->group_count, err));
   RS_TRY(rs_log_edges(length, experiment->bins_per_octave, &work->edges, &work->bins, err));
   RS_TRY(rs_queries_select(&experiment->queries, length, QUERY_SEED, &work->queries, &work->query_count, err));
-  return rs_token_positions(&experiment->tokens, length, work->ids, work->run, err);
+  return rs_token_positions(&experiment->tokens, NULL, length, work->ids, work->run, err);
 }
 
 static size_t most_views(const batch_work *work) {

@@ -301,7 +301,7 @@ static bool check_variant(const item *it, const rs_variant *variant) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
     if (zipped && m != own) continue;
     if (rs_recipe_copy(&recipe, &given, &why) == RS_OK &&
-        rs_recipe_inherit(&recipe, &experiment->models[m], &why) == RS_OK)
+        rs_recipe_resolve(&recipe, &experiment->models[m], &why) == RS_OK)
       rs_recipe_check(&recipe, &experiment->models[m], &why);
     rs_recipe_clear(&recipe);
   }

@@ -28,10 +28,10 @@ static void read_layout(rs_problems *problems, const rs_node *node, const rs_pat
   if (rs_read_value(problems, node, path, &param, &value)) model->pair_layout = (rs_pair_layout)value.choice;
 }
 
-static void read_interleaved(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  static const rs_param param = {.name = "mrope_interleaved", .type = RS_BOOL};
+static void read_axes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  static const rs_param param = {.name = "mrope_layout", .type = RS_CHOICE, .choices = RS_AXIS_LAYOUT_WORDS};
   rs_value value;
-  if (rs_read_value(problems, node, path, &param, &value)) model->mrope_interleaved = value.number == 1;
+  if (rs_read_value(problems, node, path, &param, &value)) model->axis_layout = (rs_axis_layout)value.choice;
 }
 
 static void read_published(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
@@ -67,10 +67,9 @@ static void read_numbers(rs_problems *problems, const rs_node *node, const rs_pa
     rs_problem(problems, name, &name_path, "is longer than %zu bytes", sizeof model->name - 1);
 }
 
-static const char *const model_keys[] = {
-    "name",       "preset",      "hf",           "head_dim",   "heads",         "rope_theta",
-    "rotary_dim", "pair_layout", "train_length", "max_length", "mrope_section", "mrope_interleaved",
-    "published"};
+static const char *const model_keys[] = {"name",          "preset",       "hf",          "head_dim",     "heads",
+                                         "rope_theta",    "rotary_dim",   "pair_layout", "train_length", "max_length",
+                                         "mrope_section", "mrope_layout", "published"};
 
 static void read_details(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
   static const struct {
@@ -78,7 +77,7 @@ static void read_details(rs_problems *problems, const rs_node *node, const rs_pa
     void (*read)(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
   } details[] = {{"pair_layout", read_layout},
                  {"mrope_section", read_sections},
-                 {"mrope_interleaved", read_interleaved},
+                 {"mrope_layout", read_axes},
                  {"published", read_published}};
   for (size_t i = 0; i < RS_COUNT(details); i++) {
     const rs_node *child = rs_node_get(node, details[i].key);

@@ -259,13 +259,28 @@ static void read_grid(rs_config_context *config, const rs_node *node, const rs_p
   run->tokens = side[0] * side[1] * side[2];
 }
 
+/* A video in time: two numbers of which each is 1 where it is left out. */
+static void read_rates(rs_config_context *config, const rs_node *node, const rs_path *path, rs_token_run *run) {
+  const struct {
+    const char *key;
+    double *field;
+  } rates[] = {{"seconds_per_frame", &run->seconds_per_frame}, {"ids_per_second", &run->ids_per_second}};
+  for (size_t i = 0; i < RS_COUNT(rates); i++) {
+    const rs_node *rate = rs_node_get(node, rates[i].key);
+    rs_path at = rs_path_key(path, rates[i].key);
+    if (rate == NULL) continue;
+    if (run->modality != RS_VIDEO) rs_problem(config->problems, rate, &at, "belongs to a video");
+    *rates[i].field = rs_read_real(config->problems, rate, &at, 0, 1e6, 1);
+  }
+}
+
 static void read_run(rs_config_context *config, const rs_node *node, const rs_path *path, rs_token_run *run) {
-  static const char *const known[] = {"text", "image", "video", "ids_per_frame"};
+  static const char *const known[] = {"text", "image", "video", "seconds_per_frame", "ids_per_second"};
   rs_path text_path = rs_path_key(path, "text"), image_path = rs_path_key(path, "image");
-  rs_path video_path = rs_path_key(path, "video"), rate_path = rs_path_key(path, "ids_per_frame");
+  rs_path video_path = rs_path_key(path, "video");
   const rs_node *text = rs_node_get(node, "text"), *image = rs_node_get(node, "image"),
                 *video = rs_node_get(node, "video");
-  *run = (rs_token_run){.ids_per_frame = 1};
+  *run = (rs_token_run){.seconds_per_frame = 1, .ids_per_second = 1};
   if (node->kind != RS_MAPPING || (text != NULL) + (image != NULL) + (video != NULL) != 1) {
     rs_problem(config->problems, node, path,
                "must be {text: N}, {image: [rows, columns]} or {video: [frames, rows, columns]}");
@@ -276,9 +291,7 @@ static void read_run(rs_config_context *config, const rs_node *node, const rs_pa
   if (text != NULL) run->tokens = rs_read_count(config->problems, text, &text_path, 1, longest, 1);
   if (image != NULL) read_grid(config, image, &image_path, 2, run);
   if (video != NULL) read_grid(config, video, &video_path, 3, run);
-  const rs_node *rate = rs_node_get(node, "ids_per_frame");
-  if (rate != NULL && video == NULL) rs_problem(config->problems, rate, &rate_path, "belongs to a video");
-  if (rate != NULL) run->ids_per_frame = rs_read_real(config->problems, rate, &rate_path, 0, 1e6, 1);
+  read_rates(config, node, path, run);
 }
 
 void rs_config_tokens(rs_config_context *config, const rs_node *node) {
@@ -311,15 +324,20 @@ static rs_format read_format(rs_config_context *config, const rs_node *node, con
 }
 
 void rs_config_precision(rs_config_context *config, const rs_node *node) {
-  static const char *const known[] = {"positions", "inv_freq", "angle", "table"};
-  const rs_path path = rs_path_key(NULL, "precision");
+  static const char *const known[] = {"positions", "inv_freq", "angle", "table", "running"};
+  static const rs_param running = {.name = "running", .type = RS_BOOL};
+  const rs_path path = rs_path_key(NULL, "precision"), running_path = rs_path_key(&path, "running");
   rs_precision *precision = &config->experiment->precision;
   rs_format *const fields[] = {&precision->positions, &precision->inv_freq, &precision->angle, &precision->table};
   if (node == NULL) return;
   if (node->kind == RS_MAPPING) rs_check_keys(config->problems, node, &path, "precision", known, RS_COUNT(known));
-  for (size_t i = 0; i < RS_COUNT(known); i++) {
+  for (size_t i = 0; i < RS_COUNT(fields); i++) {
     rs_path at = node->kind == RS_MAPPING ? rs_path_key(&path, known[i]) : path;
     *fields[i] = read_format(config, node->kind == RS_MAPPING ? rs_node_get(node, known[i]) : node, &at);
     if (node->kind != RS_MAPPING && config->problems->count > 0) return; /* one word, one complaint */
   }
+  const rs_node *switched = rs_node_get(node, "running");
+  rs_value value;
+  if (switched != NULL && rs_read_value(config->problems, switched, &running_path, &running, &value))
+    precision->running = value.number == 1;
 }

@@ -52,7 +52,7 @@ rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, si
   const rs_variant *variant = &experiment->methods.items[method];
   rs_recipe own = {variant->method, variant->settings};
   RS_TRY(rs_recipe_copy(recipe, &own, err));
-  rs_status status = rs_recipe_inherit(recipe, &experiment->models[model], err);
+  rs_status status = rs_recipe_resolve(recipe, &experiment->models[model], err);
   if (status != RS_OK) rs_recipe_clear(recipe);
   return status;
 }

@@ -178,22 +178,21 @@ static void read_sections(hf_reader *hf) {
   if (!present(node)) return;
   rs_path path = path_of(node, hf->rope_key);
   size_t total = 0;
-  if (in_family(hf, "ernie4_5")) {
-    rs_problem(&hf->problems, node, &path, "is in the order h, w, t with alternating axes, which is not supported");
-    return;
-  }
+  bool ernie = in_family(hf, "ernie4_5"); /* in the order h, w, t */
   if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
     rs_problem(&hf->problems, node, &path, "must have 3 entries (t, h, w)");
     return;
   }
   for (size_t a = 0; a < RS_AXES; a++) {
     rs_path at = rs_path_index(&path, a);
-    total += hf->model->mrope_section[a] = rs_read_count(&hf->problems, &node->items[a], &at, 0, 32768, 0);
+    total += hf->model->mrope_section[ernie ? (a + 1) % RS_AXES : a] =
+        rs_read_count(&hf->problems, &node->items[a], &at, 0, 32768, 0);
   }
   if (total != hf->model->rotary_dim / 2)
     rs_problem(&hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
                hf->model->rotary_dim / 2);
-  hf->model->mrope_interleaved = true_at(hf->rope, "mrope_interleaved", in_family(hf, "qwen3"));
+  bool alternating = true_at(hf->rope, "mrope_interleaved", in_family(hf, "qwen3"));
+  hf->model->axis_layout = ernie ? RS_AXES_SPATIAL_FIRST : alternating ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;
 }
 
 /* ---- the recipe -------------------------------------------------------------------------------------------------- */
@@ -219,6 +218,7 @@ static const struct {
       {"beta_slow", "beta_slow", false},
       {"truncate", "truncate", false},
       {"attention_factor", "attention_factor", false},
+      {"attn_factor", "attn_factor", false},
       {"mscale", "mscale", false},
       {"mscale_all_dim", "mscale_all_dim", false}}},
     {"llama3",
@@ -231,7 +231,9 @@ static const struct {
      {{"short_factor", "short_factor", true},
       {"long_factor", "long_factor", true},
       {"factor", "factor", false},
-      {"attention_factor", "attention_factor", false}}},
+      {"attention_factor", "attention_factor", false},
+      {"short_mscale", "short_mscale", false},
+      {"long_mscale", "long_mscale", false}}},
     {"proportional",
      "proportional",
      {{"partial_rotary_factor", "rotary_fraction", false}, {"factor", "factor", false}}},
@@ -406,8 +408,8 @@ static void find_rope(hf_reader *hf) {
 
 /* Keys that change the numbers in a way that is not offered: better refused than ignored. */
 static void refuse_unsupported(hf_reader *hf) {
-  static const char *const keys[] = {"attn_factor", "extrapolation_factor", "ntk_factor",           "short_mscale",
-                                     "long_mscale", "xdrope_section",       "llama_4_scaling_beta", "rope_ratio"};
+  static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "llama_4_scaling_beta",
+                                     "rope_ratio"};
   for (size_t i = 0; i < RS_COUNT(keys); i++) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
     const rs_node *node = present(inner) ? inner : outer;

@@ -89,6 +89,8 @@ static void put_hint(rs_text *text, const char *key, const char *const *known, s
   } else if (count > 0 && count <= FEW) {
     for (size_t i = 0; i < count; i++) rs_text_printf(text, "%s%s", i > 0 ? ", " : " (it has ", known[i]);
     rs_text_puts(text, ")");
+  } else if (count > FEW) {
+    rs_text_puts(text, " (ropescope list shows them)");
   }
 }
 

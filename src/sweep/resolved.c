@@ -58,9 +58,12 @@ static void put_model(rs_text *yaml, const rs_model *model) {
   rs_text_printf(yaml, ", train_length: %zu, max_length: %zu, pair_layout: %s", model->train_length, model->max_length,
                  model->pair_layout == RS_INTERLEAVED ? "interleaved" : "half_split");
   const size_t *sections = model->mrope_section;
-  if (sections[0] + sections[1] + sections[2] > 0)
-    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_interleaved: %s", sections[0], sections[1],
-                   sections[2], model->mrope_interleaved ? "true" : "false");
+  static const rs_param layout = {.name = "mrope_layout", .type = RS_CHOICE, .choices = RS_AXIS_LAYOUT_WORDS};
+  const rs_value chosen = {.set = true, .choice = (int)model->axis_layout};
+  if (sections[0] + sections[1] + sections[2] > 0) {
+    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: ", sections[0], sections[1], sections[2]);
+    rs_value_write(&layout, &chosen, yaml);
+  }
   if (model->published.method != NULL) {
     rs_text_printf(yaml, ", published: {name: %s", model->published.method->name);
     put_settings(yaml, &model->published.settings, false);
@@ -125,8 +128,10 @@ static void put_tokens(rs_text *yaml, const rs_token_layout *tokens) {
     if (run->modality == RS_TEXT) rs_text_printf(yaml, "  - {text: %zu}\n", run->tokens);
     if (run->modality == RS_IMAGE) rs_text_printf(yaml, "  - {image: [%zu, %zu]}\n", run->rows, run->columns);
     if (run->modality != RS_VIDEO) continue;
-    rs_text_printf(yaml, "  - {video: [%zu, %zu, %zu], ids_per_frame: ", run->frames, run->rows, run->columns);
-    rs_text_number(yaml, run->ids_per_frame);
+    rs_text_printf(yaml, "  - {video: [%zu, %zu, %zu], seconds_per_frame: ", run->frames, run->rows, run->columns);
+    rs_text_number(yaml, run->seconds_per_frame);
+    rs_text_puts(yaml, ", ids_per_second: ");
+    rs_text_number(yaml, run->ids_per_second);
     rs_text_puts(yaml, "}\n");
   }
 }
@@ -165,9 +170,9 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   put_queries(yaml, &experiment->queries);
   put_mask(yaml, &experiment->mask);
   put_tokens(yaml, &experiment->tokens);
-  rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s}\n",
+  rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s, running: %s}\n",
                  formats[precision->positions], formats[precision->inv_freq], formats[precision->angle],
-                 formats[precision->table]);
+                 formats[precision->table], precision->running ? "true" : "false");
   rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);
   put_zip(yaml, experiment->zipped);
   for (size_t i = 0; i < experiment->swept_count; i++)

@@ -549,7 +549,8 @@ Test(cli, run__results_run_again_give_the_same_bytes) {
   static const char *const configs[] = {
       small,
       "model: [gpt-oss, qwen2-vl, deepseek-v3]\nlengths: [32, 48]\nmethods: [yarn, mrope, {name: yarn, factor: 4}]\n"
-      "tokens: [{text: 3}, {image: [3, 4]}, {video: [2, 2, 2], ids_per_frame: 1.5}]\nheads: {each: [0, 5]}\n"
+      "tokens: [{text: 3}, {image: [3, 4]}, {video: [2, 2, 2], seconds_per_frame: 1, ids_per_second: 1.5}]\nheads: "
+      "{each: [0, 5]}\n"
       "queries: {every: 5}\nmask: {window: 20, sinks: 2}\nprecision: {angle: f32}\nmetrics: [decay, ood_angles, "
       "entropy, sink_mass]\nzip: [lengths, seeds]\nseeds: [5, 9]\n",
       "model: {head_dim: 8, heads: 2, train_length: 16, published: {name: alibi, bias_max: 4}}\nmethods: [alibi, "
@@ -897,7 +898,7 @@ Test(cli, show_scale__log_n) {
 Test(cli, show_positions__text_image_video) {
   write_file("c.yaml",
              "model: qwen2-vl\nmethods: mrope\nlengths: 16\ntokens: [{text: 2}, {image: [2, 3]}, {video: [2, 1, "
-             "2], ids_per_frame: 2}, {text: 1}]\n");
+             "2], seconds_per_frame: 1, ids_per_second: 2}, {text: 1}]\n");
   char *out = output_of(&(command){.arguments = {"show", "positions", "c.yaml"}});
   cr_expect_str_eq(out,
                    "token,segment,t,h,w\n0,0,0,0,0\n1,0,1,1,1\n"

@@ -243,9 +243,13 @@ static rs_token_run run_of(const rs_table *prompts, size_t row) {
                       .frames = golden_size(prompts, row, "grid_t"),
                       .rows = golden_size(prompts, row, "grid_h") / merge,
                       .columns = golden_size(prompts, row, "grid_w") / merge,
-                      .ids_per_frame = 1};
+                      .seconds_per_frame = 1,
+                      .ids_per_second = 1};
   double seconds = golden_number(prompts, row, "second_per_grid_t");
-  if (video && !isnan(seconds)) run.ids_per_frame = seconds * golden_number(prompts, row, "tokens_per_second");
+  if (video && !isnan(seconds)) {
+    run.seconds_per_frame = seconds;
+    run.ids_per_second = golden_number(prompts, row, "tokens_per_second");
+  }
   cr_assert_eq(run.tokens, run.frames * run.rows * run.columns, "prompt row %zu", row);
   return run;
 }
@@ -279,7 +283,7 @@ Test(golden, mrope_positions__qwen_prompts__agree_exactly) {
     golden_case(table, name, &begin, &end);
     cr_assert_eq(rs_token_layout_tokens(&layout), length, "%s: %zu tokens", name, rs_token_layout_tokens(&layout));
     cr_assert_eq(end - begin, length, "%s: %zu rows", name, end - begin);
-    cr_assert_eq(rs_token_positions(&layout, length, ids, NULL, &err), RS_OK, "%s: %s", name, err.message);
+    cr_assert_eq(rs_token_positions(&layout, NULL, length, ids, NULL, &err), RS_OK, "%s: %s", name, err.message);
     for (size_t i = 0; i < length * RS_AXES; i++) {
       double expected = golden_number(table, begin + i / RS_AXES, axes[i % RS_AXES]);
       cr_assert_eq(ids[i], expected, "%s token %zu %s: got %g, expected %g", name, i / RS_AXES, axes[i % RS_AXES],
@@ -303,7 +307,7 @@ static rs_model mrope_model(const rs_table *table, size_t row, size_t head_dim, 
   double sections[RS_AXES];
   cr_assert_eq(read_list(golden_text(table, row, "sections"), sections, RS_AXES), (size_t)RS_AXES);
   for (size_t a = 0; a < RS_AXES; a++) model.mrope_section[a] = (size_t)sections[a];
-  model.mrope_interleaved = golden_is(table, row, "layout", "interleaved");
+  model.axis_layout = golden_is(table, row, "layout", "interleaved") ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;
   model.rotary_dim = rotary_dim;
   return model;
 }

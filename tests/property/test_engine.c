@@ -210,7 +210,7 @@ static void draw_rotary(world *w) {
   if (once_in(d, 4)) set(w, "attention_factor", "%g", between(d, 0.3, 2));
   if (once_in(d, 4)) set(w, "pair_layout", "%s", once_in(d, 2) ? "interleaved" : "half_split");
   if (once_in(d, 3)) set(w, "rotary_dim", "%zu", 2 * pick(d, 1, w->model.head_dim / 2));
-  if (once_in(d, 3)) set(w, "mrope_interleaved", "true");
+  if (once_in(d, 3)) set(w, "mrope_layout", "interleaved");
   if (once_in(d, 5) && w->recipe.method->pos->views == 1) set(w, "mrope_section", "equal");
   const rs_value *rotary = rs_setting(&w->recipe.settings, "rotary_dim");
   size_t pairs = (rotary->set ? (size_t)rotary->number : w->model.rotary_dim) / 2;
@@ -239,12 +239,13 @@ static rs_token_run draw_image(dice *d, size_t room) {
                         .frames = 1,
                         .rows = rows,
                         .columns = columns,
-                        .ids_per_frame = 1};
+                        .seconds_per_frame = 1,
+                        .ids_per_second = 1};
 }
 
 /* False where the recipe is undefined for these values; the caller counts. */
 static bool draw_encoding(world *w, const rs_method *method, size_t length) {
-  static const rs_precision single = {RS_F32, RS_F32, RS_F32, RS_F32}, *const none = NULL;
+  static const rs_precision single = {RS_F32, RS_F32, RS_F32, RS_F32, false}, *const none = NULL;
   dice *d = &w->dice;
   cr_assert_eq(rs_recipe_init(&w->recipe, method, NULL), RS_OK);
   draw_model(w, length);

@@ -196,7 +196,7 @@ Test(laws, mrope__text_only__is_rope) {
     enum { LENGTH = 30 };
     rs_model model = draw_model(&state);
     rs_encoding *plain = encode("rope", "", &model, LENGTH);
-    rs_encoding *axes = encode("mrope", turn % 2 ? "mrope_interleaved=true" : "", &model, LENGTH);
+    rs_encoding *axes = encode("mrope", turn % 2 ? "mrope_layout=interleaved" : "", &model, LENGTH);
     double x[MOST_DIMS], one[MOST_DIMS], other[MOST_DIMS];
     draw_vector(&state, model.head_dim, x);
     cr_assert(plain->axes == 1 && axes->axes == RS_AXES);
@@ -214,14 +214,19 @@ Test(laws, mrope__text_only__is_rope) {
 /* With three different coordinates each pair turns by its own axis's: a rotation of pair j alone is told apart. */
 Test(laws, mrope__three_coordinates__each_pair_reads_its_axis) {
   uint64_t seed = seed_of_run(), state = seed;
-  rs_token_run runs[] = {
-      {.modality = RS_TEXT, .tokens = 3},
-      {.modality = RS_VIDEO, .tokens = 24, .frames = 2, .rows = 3, .columns = 4, .ids_per_frame = 5}};
+  rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 3},
+                         {.modality = RS_VIDEO,
+                          .tokens = 24,
+                          .frames = 2,
+                          .rows = 3,
+                          .columns = 4,
+                          .seconds_per_frame = 5,
+                          .ids_per_second = 1}};
   rs_token_layout layout = {.runs = runs, .count = RS_COUNT(runs)};
   for (size_t turn = 0; turn < 40; turn++) {
     enum { LENGTH = 30 };
     rs_model model = draw_model(&state);
-    rs_recipe recipe = make_recipe("mrope", turn % 2 ? "mrope_interleaved=true" : "");
+    rs_recipe recipe = make_recipe("mrope", turn % 2 ? "mrope_layout=interleaved" : "");
     rs_encoding *encoding = encode_recipe(&recipe, &model, LENGTH, &layout);
     size_t m = draw_size(&state, 3, LENGTH - 1), n = draw_size(&state, 0, m), pairs = model.rotary_dim / 2;
     const double *q = encoding->pos_q[0] + m * RS_AXES, *k = encoding->pos_k[0] + n * RS_AXES;

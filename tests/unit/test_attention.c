@@ -179,13 +179,13 @@ static void head_make(sim_head *h, const char *source, size_t dims, size_t lengt
   for (size_t i = 0; i < h->kind->kind.param_count; i++) h->params[i] = &h->kind->kind.params[i];
   cr_assert_eq(rs_settings_init(&h->settings, h->params, h->kind->kind.param_count, NULL), RS_OK);
   h->runs[0] = (rs_token_run){.modality = RS_TEXT, .tokens = 3};
-  h->runs[1] = (rs_token_run){RS_IMAGE, 20, 1, 4, IMAGE_COLUMNS, 1};
+  h->runs[1] = (rs_token_run){RS_IMAGE, 20, 1, 4, IMAGE_COLUMNS, 1, 1};
   h->runs[2] = (rs_token_run){.modality = RS_TEXT, .tokens = 2};
-  h->runs[3] = (rs_token_run){RS_VIDEO, 36, 3, VIDEO_ROWS, VIDEO_COLUMNS, 1};
+  h->runs[3] = (rs_token_run){RS_VIDEO, 36, 3, VIDEO_ROWS, VIDEO_COLUMNS, 1, 1};
   h->layout = (rs_token_layout){.runs = h->runs, .count = length >= LAYOUT_END ? 4 : 0};
   h->ids = obtain(length * RS_AXES, sizeof *h->ids);
   h->run = obtain(length, sizeof *h->run);
-  cr_assert_eq(rs_token_positions(&h->layout, length, h->ids, h->run, NULL), RS_OK);
+  cr_assert_eq(rs_token_positions(&h->layout, NULL, length, h->ids, h->run, NULL), RS_OK);
   h->in = (rs_source_in){.settings = &h->settings,
                          .seed = 1,
                          .head_dim = dims,

@@ -204,10 +204,11 @@ static const wrong bad_numbers[] = {
      "t.yaml:2:30: methods[0].ramp = hff: must be one of hf, paper (did you mean hf?)"},
     {LLAMA "methods: [{name: yarn, ramp: 3}]\n", "t.yaml:2:30: methods[0].ramp = 3: must be one of hf, paper"},
     {LLAMA "methods: [{name: yarn, scale: dynamics}]\n",
-     "t.yaml:2:31: methods[0].scale = dynamics: must be one of fixed, auto, dynamic, hf_dynamic, or a number (did you "
+     "t.yaml:2:31: methods[0].scale = dynamics: must be one of fixed, auto, dynamic, hf_dynamic, vllm_dynamic, or a "
+     "number (did you "
      "mean dynamic?)"},
-    {LLAMA "methods: [{name: yarn, scale: cubic}]\n",
-     "t.yaml:2:31: methods[0].scale = cubic: must be one of fixed, auto, dynamic, hf_dynamic, or a number"},
+    {LLAMA "methods: [{name: yarn, scale: cubic}]\n", "t.yaml:2:31: methods[0].scale = cubic: must be one of fixed, "
+                                                      "auto, dynamic, hf_dynamic, vllm_dynamic, or a number"},
     {LLAMA "methods: [{name: mrope, mrope_section: 3}]\n",
      "t.yaml:2:40: methods[0].mrope_section = 3: must be a list of numbers, like [1, 2]"},
     {LLAMA "methods: [{name: mrope, mrope_section: thirds}]\n",
@@ -236,8 +237,8 @@ static const wrong unknown_keys[] = {
      "metrics, seeds, heads, queries, mask, tokens, precision, bins_per_octave, zip, columns)"},
     {LLAMA "methods: [{name: yarn, beta_fas: 3, factor: 2}]\n",
      "t.yaml:2:24: methods[0].beta_fas: yarn has no key beta_fas (did you mean beta_fast?)"},
-    {LLAMA "methods: [{name: nope, factor: 3}]\n",
-     "t.yaml:2:24: methods[0].factor: nope has no key factor (it has name, label, zip, train_length, logit_scale)"},
+    {LLAMA "methods: [{name: nope, factor: 3}]\n", "t.yaml:2:24: methods[0].factor: nope has no key factor (it has "
+                                                   "name, label, zip, train_length, logit_scale, dialect)"},
     {LLAMA "methods: [{factor: 3}]\n", "t.yaml:2:11: methods[0] = {...}: must be a name, or {name: ..., parameters}"},
     {LLAMA "sources: [{name: needle, dept: 0.5}]\n",
      "t.yaml:2:26: sources[0].dept: needle has no key dept (did you mean depth?)"},
@@ -455,9 +456,9 @@ static const wrong bad_parts[] = {
     {LLAMA "tokens: [{video: [2, 2]}]\n",
      "t.yaml:2:18: tokens[0].video = [...]: must be [frames, rows, columns], after patch merging"},
     {LLAMA "tokens: [{image: [2, 0]}]\n", "t.yaml:2:22: tokens[0].image[1] = 0: must be from 1 to 65536"},
-    {LLAMA "tokens: [{text: 4, ids_per_frame: 2}]\n", "t.yaml:2:35: tokens[0].ids_per_frame = 2: belongs to a video"},
-    {LLAMA "tokens: [{video: [1, 2, 2], ids_per_frame: -1}]\n",
-     "t.yaml:2:44: tokens[0].ids_per_frame = -1: must be from 0 to 1000000"},
+    {LLAMA "tokens: [{text: 4, ids_per_second: 2}]\n", "t.yaml:2:36: tokens[0].ids_per_second = 2: belongs to a video"},
+    {LLAMA "tokens: [{video: [1, 2, 2], ids_per_second: -1}]\n",
+     "t.yaml:2:45: tokens[0].ids_per_second = -1: must be from 0 to 1000000"},
     {LLAMA "precision: f8\n", "t.yaml:2:12: precision = f8: must be one of f64, f32, bf16, f16"},
     {LLAMA "precision: {angle: f33}\n",
      "t.yaml:2:20: precision.angle = f33: must be one of f64, f32, bf16, f16 (did you mean f32?)"},
@@ -503,9 +504,7 @@ static const wrong bad_edits[] = {
                   "sources, metrics, seeds, heads, queries, mask, tokens, precision, bins_per_octave, zip, columns)"},
     {"methods[0][1]=2",
      "--set methods[0][1]=2: the path has an index where there is no list (like --set methods[1].factor=8)"},
-    {"methods[1].beta=3",
-     "--set:1:1: methods[1].beta: pi has no key beta (it has name, label, zip, scale, factor, interpolate, rope_theta, "
-     "rotary_dim, pair_layout, mrope_section, mrope_interleaved, train_length, logit_scale)"},
+    {"methods[1].beta=3", "--set:1:1: methods[1].beta: pi has no key beta (ropescope list shows them)"},
     {"[0]=3", "--set [0]=3: the path has an index where there is no list (like --set methods[1].factor=8)"},
     {"methods[0.factor=2",
      "--set methods[0.factor=2: an index is a number in brackets (like --set methods[1].factor=8)"},
@@ -515,7 +514,7 @@ static const wrong bad_edits[] = {
      "--set seeds=&a 3: value:1:1: anchors (&) are not supported (write the value out where it is needed)"},
     {"seeds.x=3", "--set:1:1: seeds = {...}: must be one value"},
     {"model.x.y=3", "--set:1:1: model.x: a model has no key x (it has name, preset, hf, head_dim, heads, rope_theta, "
-                    "rotary_dim, pair_layout, train_length, max_length, mrope_section, mrope_interleaved, published)"},
+                    "rotary_dim, pair_layout, train_length, max_length, mrope_section, mrope_layout, published)"},
     {"lengths=[4k,4k]", "--set:1:5: lengths[1] = 4k: is given twice"},
 };
 
@@ -647,7 +646,7 @@ static void expect_shown(size_t mistakes, bool keys) {
     if (i < 20 && keys)
       rs_text_printf(&want,
                      "%st.yaml:%zu:5: methods[0].q%02zu: nope has no key q%02zu (it has name, label, zip, "
-                     "train_length, logit_scale)",
+                     "train_length, logit_scale, dialect)",
                      i > 0 ? "\n" : "", i + 4, i, i);
     else if (i < 20)
       rs_text_printf(&want, "%st.yaml:%zu:5: heads[%zu] = x%zu: must be a number", i > 0 ? "\n" : "", i + 3, i, i);
@@ -793,13 +792,18 @@ Test(config, small_keys__every_form) {
       {LLAMA "name: a.b_c-9\ndescription: 'x \"y\" \\ z'\n",
        {0},
        "name: \"a.b_c-9\"\ndescription: \"x \\\"y\\\" \\\\ z\"\n"},
-      {LLAMA, {0}, "methods:\n  - {name: rope}\n    # unless the model publishes others: logit_scale: none\n"},
+      {LLAMA,
+       {0},
+       "methods:\n  - {name: rope}\n    # unless the model publishes others: mrope_tail: t, vision_ids: qwen2_vl, "
+       "wavelengths: exact, cached_keys: consistent, logit_scale: none\n"},
       {LLAMA, {0}, "sources:\n  - {name: gaussian, sd: 1}\n"},
       {LLAMA,
        {0},
        "metrics:\n  - {name: decay, distances: log, per_octave: 16}\n  - {name: ood_angles}\n  - {name: entropy}\n"},
       {LLAMA, {0}, "seeds: [0]\nheads: 4\nqueries: {last: 64}\nmask: causal\n"},
-      {LLAMA, {0}, "precision: {positions: f64, inv_freq: f64, angle: f64, table: f64}\nbins_per_octave: 4\n"},
+      {LLAMA,
+       {0},
+       "precision: {positions: f64, inv_freq: f64, angle: f64, table: f64, running: false}\nbins_per_octave: 4\n"},
       {LLAMA "seeds: [7, 0, 9007199254740992]\n", {0}, "seeds: [7, 0, 9007199254740992]\n"},
       {LLAMA "heads: all\n", {0}, "heads: all\n"},
       {LLAMA "heads: 3\n", {0}, "heads: 3\n"},
@@ -816,14 +820,18 @@ Test(config, small_keys__every_form) {
       {LLAMA "mask: bidirectional\n", {0}, "mask: bidirectional\n"},
       {LLAMA "mask: {window: 1k}\n", {0}, "mask: {window: 1024}\n"},
       {LLAMA "mask: {sinks: 4, window: 8}\n", {0}, "mask: {window: 8, sinks: 4}\n"},
-      {LLAMA "tokens: [{text: 3}, {image: [2, 5]}, {video: [4, 2, 3], ids_per_frame: 2.5}, {video: [1, 2, 3]}]\n",
+      {LLAMA "tokens: [{text: 3}, {image: [2, 5]}, {video: [4, 2, 3], seconds_per_frame: 1, ids_per_second: 2.5}, "
+             "{video: [1, 2, 3]}]\n",
        {0},
-       "tokens:\n  - {text: 3}\n  - {image: [2, 5]}\n  - {video: [4, 2, 3], ids_per_frame: 2.5}\n"
-       "  - {video: [1, 2, 3], ids_per_frame: 1}\n"},
-      {LLAMA "precision: f32\n", {0}, "precision: {positions: f32, inv_freq: f32, angle: f32, table: f32}\n"},
+       "tokens:\n  - {text: 3}\n  - {image: [2, 5]}\n  - {video: [4, 2, 3], seconds_per_frame: 1, ids_per_second: "
+       "2.5}\n"
+       "  - {video: [1, 2, 3], seconds_per_frame: 1, ids_per_second: 1}\n"},
+      {LLAMA "precision: f32\n",
+       {0},
+       "precision: {positions: f32, inv_freq: f32, angle: f32, table: f32, running: false}\n"},
       {LLAMA "precision: {angle: bf16, table: f16}\n",
        {0},
-       "precision: {positions: f64, inv_freq: f64, angle: bf16, table: f16}\n"},
+       "precision: {positions: f64, inv_freq: f64, angle: bf16, table: f16, running: false}\n"},
       {LLAMA "bins_per_octave: 64\n", {0}, "bins_per_octave: 64\n"},
       {LLAMA "sources: needle\ncolumns: [depth, overlap]\n", {0}, "columns: [depth, overlap]\n"},
       {LLAMA "methods: [{name: pi, factor: 2}]\ncolumns: [factor]\n", {0}, "columns: [factor]\n"},
@@ -846,11 +854,11 @@ Test(config, models__every_form) {
        "max_length: "
        "2048, pair_layout: half_split}\n"},
       {"model: {name: mine, heads: 3, head_dim: 8, rotary_dim: 4, rope_theta: 1.5, train_length: 16, max_length: 32, "
-       "pair_layout: interleaved, mrope_section: [1, 1, 0], mrope_interleaved: true, published: {name: pi, factor: "
+       "pair_layout: interleaved, mrope_section: [1, 1, 0], mrope_layout: interleaved, published: {name: pi, factor: "
        "2}}\n",
        {0},
        "  - {name: \"mine\", heads: 3, head_dim: 8, rotary_dim: 4, rope_theta: 1.5, train_length: 16, max_length: 32, "
-       "pair_layout: interleaved, mrope_section: [1, 1, 0], mrope_interleaved: true, published: {name: pi, factor: "
+       "pair_layout: interleaved, mrope_section: [1, 1, 0], mrope_layout: interleaved, published: {name: pi, factor: "
        "2}}\n"},
       {"model: {preset: llama-2-7b, rope_theta: 5e5, name: mine}\n",
        {0},
@@ -1125,9 +1133,10 @@ static const char *const trips[] = {
     "f32, table: bf16}\nbins_per_octave: 7\ncolumns: [overlap]\n",
     LLAMA "lengths: [16, 32]\nseeds: 2\nzip: [lengths, seeds]\nheads: all\nqueries: all\nmask: bidirectional\n",
     LLAMA "methods: [{name: yarn, zip: true, factor: [2, 4], beta_fast: [16, 32]}]\nqueries: {random: 9}\n",
-    LLAMA "tokens: [{video: [2, 3, 4], ids_per_frame: 0.1}]\nheads: {each: all}\nmask: {window: 5}\n",
+    LLAMA
+    "tokens: [{video: [2, 3, 4], seconds_per_frame: 1, ids_per_second: 0.1}]\nheads: {each: all}\nmask: {window: 5}\n",
     "model: {head_dim: 8, heads: 2, rope_theta: 1.1, rotary_dim: 4, pair_layout: interleaved, train_length: 16, "
-    "mrope_section: [1, 1, 0], mrope_interleaved: true, published: mrope}\nmethods: mrope\n",
+    "mrope_section: [1, 1, 0], mrope_layout: interleaved, published: mrope}\nmethods: mrope\n",
     /* what a model publishes fills what a method leaves out: that must be so after the trip too */
     "model: gpt-oss\nmethods: yarn\n",
     "model: deepseek-v3\nmethods: [yarn, {name: yarn, factor: 8}]\n",

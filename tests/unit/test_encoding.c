@@ -13,11 +13,12 @@ static rs_model vision_model(void) {
 /* ---- methods and parameters -------------------------------------------------------------------------------------- */
 
 #define SCALED "scale=none factor=none "
-#define BY_PARTS "beta_fast=32 beta_slow=1 ramp=hf truncate=true "
+#define BY_PARTS "beta_fast=32 beta_slow=1 ramp=hf ramp_length=train_length ramp_guard=hf truncate=true "
 #define ROTARY_BUT(sections)                                                                                           \
-  "rope_theta=none rotary_dim=none pair_layout=none mrope_section=" sections " mrope_interleaved=none "
+  "rope_theta=none rotary_dim=none pair_layout=none mrope_section=" sections                                           \
+  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none wavelengths=exact cached_keys=consistent "
 #define ROTARY ROTARY_BUT("none")
-#define COMMON "train_length=none logit_scale=none"
+#define COMMON "train_length=none logit_scale=none dialect=none"
 
 /* Every method with its parameters and their defaults; "none" also stands for unset. */
 static const char *const method_texts[][2] = {
@@ -30,11 +31,12 @@ static const char *const method_texts[][2] = {
     {"ntk_mixed", SCALED "mixed_b=0.625 " ROTARY COMMON},
     {"ntk_by_parts", SCALED BY_PARTS ROTARY COMMON},
     {"ntk_by_parts_v1", SCALED ROTARY COMMON},
-    {"yarn", SCALED BY_PARTS "attention_factor=none mscale=none mscale_all_dim=none mscale_softmax=false "
+    {"yarn", SCALED BY_PARTS "attention_factor=none attn_factor=1 magnitude=above_1 mscale=none mscale_all_dim=none "
+                             "mscale_alone=false mscale_softmax=false "
                              "temperature=cos_sin " ROTARY COMMON},
     {"llama3", SCALED "low_freq_factor=1 high_freq_factor=4 " ROTARY COMMON},
-    {"longrope",
-     "short_factor=none long_factor=none factor=none attention_factor=none temperature=cos_sin " ROTARY COMMON},
+    {"longrope", "short_factor=none long_factor=none factor=none attention_factor=none short_mscale=none "
+                 "long_mscale=none temperature=cos_sin " ROTARY COMMON},
     {"proportional", "rotary_fraction=1 factor=1 " ROTARY COMMON},
     {"mrope", ROTARY_BUT("equal") COMMON},
     {"self_extend", "group=auto window=auto " ROTARY COMMON},
@@ -97,7 +99,8 @@ Test(encoding, recipe_set__bad_values__name_the_parameter) {
       {"nope", "rope_theta", "1e4", "nope has no parameter rope_theta"},
       {"yarn", "beta_fast", "0", "must be from 1e-06 to 1000000000"},
       {"yarn", "ramp", "papr", "must be one of hf, paper (did you mean paper?)"},
-      {"pi", "scale", "atuo", "must be one of fixed, auto, dynamic, hf_dynamic, or a number (did you mean auto?)"},
+      {"pi", "scale", "atuo",
+       "must be one of fixed, auto, dynamic, hf_dynamic, vllm_dynamic, or a number (did you mean auto?)"},
       {"pi", "scale", "0", "must be from 1e-06 to 1000000000"},
       {"rope", "rope_theta", "1", "must be from 1.000001 to 1e+300"},
       {"rope", "rotary_dim", "0", "must be from 2 to 65536"},
@@ -259,7 +262,7 @@ Test(encoding, recipe_inherit__published_values__fill_what_was_not_given) {
   model.published = make_recipe("yarn", "factor=4 beta_fast=16 rope_theta=500000");
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
-    cr_assert_eq(rs_recipe_inherit(&recipe, &model, NULL), RS_OK);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
     const double got[] = {rs_setting_number(&recipe.settings, "factor"),
                           rs_setting_number(&recipe.settings, "beta_fast"),
                           rs_setting_number(&recipe.settings, "rope_theta")};
@@ -276,7 +279,7 @@ Test(encoding, recipe_inherit__published_values__fill_what_was_not_given) {
   model = plain_model(4, 1e4, 64);
   model.published = make_recipe("longrope", "short_factor=1,2 long_factor=3,4");
   rs_recipe recipe = make_recipe("longrope", "");
-  cr_assert_eq(rs_recipe_inherit(&recipe, &model, NULL), RS_OK);
+  cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
   rs_model_clear(&model);
   const rs_value *list = rs_setting(&recipe.settings, "long_factor");
   cr_assert(list->count == 2 && list->list[1] == 4 && !list->given, "lists are copied and count as not given");
@@ -471,11 +474,11 @@ static size_t draw_layout(uint64_t *state, rs_token_run runs[RUNS]) {
   size_t tokens = 0;
   for (size_t i = 0; i < RUNS; i++) {
     rs_token_run *run = &runs[i];
-    *run = (rs_token_run){.modality = (rs_modality)draw_size(state, 0, 2), .ids_per_frame = 1};
+    *run = (rs_token_run){.modality = (rs_modality)draw_size(state, 0, 2), .seconds_per_frame = 1, .ids_per_second = 1};
     run->frames = run->modality == RS_VIDEO ? draw_size(state, 1, 5) : 1;
     run->rows = draw_size(state, 1, 4);
     run->columns = draw_size(state, 1, 4);
-    if (run->modality == RS_VIDEO) run->ids_per_frame = draw_real(state, 0.2, 3);
+    if (run->modality == RS_VIDEO) run->ids_per_second = draw_real(state, 0.2, 3);
     run->tokens = run->modality == RS_TEXT ? draw_size(state, 1, 6) : run->frames * run->rows * run->columns;
     tokens += run->tokens;
   }
@@ -494,7 +497,7 @@ static void expected_ids(const rs_token_run *runs, size_t length, double (*ids)[
     for (size_t f = 0; f < frames; f++)
       for (size_t y = 0; y < rows; y++)
         for (size_t x = 0; x < columns; x++, token++) {
-          ids[token][0] = start + (text ? (double)f : floor((double)f * runs[i].ids_per_frame));
+          ids[token][0] = start + (text ? (double)f : floor((double)f * runs[i].ids_per_second));
           ids[token][1] = text ? ids[token][0] : start + (double)y;
           ids[token][2] = text ? ids[token][0] : start + (double)x;
           for (size_t a = 0; a < RS_AXES; a++) next = fmax(next, ids[token][a] + 1);
@@ -513,14 +516,14 @@ Test(encoding, token_positions__random_layouts__count_as_qwen_does) {
     uint32_t *run = calloc(length, sizeof *run), *expected_run = calloc(length, sizeof *run);
     expected_ids(runs, length, expected, expected_run);
     cr_assert_eq(rs_token_layout_tokens(&layout), tokens);
-    cr_assert_eq(rs_token_positions(&layout, length, ids[0], run, NULL), RS_OK);
+    cr_assert_eq(rs_token_positions(&layout, NULL, length, ids[0], run, NULL), RS_OK);
     for (size_t i = 0; i < length; i++) {
       cr_assert_eq(run[i], expected_run[i], "turn %zu token %zu: run %u", turn, i, run[i]);
       for (size_t a = 0; a < RS_AXES; a++)
         cr_assert_eq(ids[i][a], expected[i][a], "turn %zu token %zu axis %zu: got %g, expected %g", turn, i, a,
                      ids[i][a], expected[i][a]);
     }
-    cr_assert_eq(rs_token_positions(&layout, length, ids[0], NULL, NULL), RS_OK, "without runs");
+    cr_assert_eq(rs_token_positions(&layout, NULL, length, ids[0], NULL, NULL), RS_OK, "without runs");
     free(expected_run), free(run), free(expected), free(ids);
   }
 }
@@ -530,9 +533,9 @@ Test(encoding, token_positions__more_tokens_than_length__is_a_domain_error) {
   rs_token_layout layout = {.runs = runs, .count = 1}, none = {0};
   double ids[4 * RS_AXES];
   rs_err err = {0};
-  cr_assert_eq(rs_token_positions(&layout, 4, ids, NULL, &err), RS_DOMAIN);
+  cr_assert_eq(rs_token_positions(&layout, NULL, 4, ids, NULL, &err), RS_DOMAIN);
   cr_assert_str_eq(err.message, "the token layout has 5 tokens, the length is only 4");
-  cr_assert_eq(rs_token_positions(&none, 4, ids, NULL, NULL), RS_OK);
+  cr_assert_eq(rs_token_positions(&none, NULL, 4, ids, NULL, NULL), RS_OK);
   for (size_t i = 0; i < RS_COUNT(ids); i++) cr_assert_eq(ids[i], (double)(i / RS_AXES));
 }
 
@@ -547,9 +550,9 @@ Test(encoding, axes__given_model_and_default_sections__are_shared_out) {
       {true, "rope", "mrope_section=none", ""},
       {true, "mrope", "mrope_section=equal", "00011122"},
       {true, "mrope", "mrope_section=4,2,2", "00001122"},
-      {true, "mrope", "mrope_interleaved=true",
+      {true, "mrope", "mrope_layout=interleaved",
        "01201201"}, /* Hugging Face's rule: w finds room for two of its three */
-      {true, "mrope", "mrope_section=4,2,2 mrope_interleaved=true", "01201200"},
+      {true, "mrope", "mrope_section=4,2,2 mrope_layout=interleaved", "01201200"},
       {false, "mrope", "", "00011122"},
       {false, "mrope", "rotary_dim=14", "0001122"},
       {false, "mrope", "rotary_dim=12", "001122"},
@@ -571,7 +574,7 @@ Test(encoding, axes__given_model_and_default_sections__are_shared_out) {
 /* ---- reach and views --------------------------------------------------------------------------------------------- */
 
 static void check_reach(const rs_encoding *encoding, const char *what) {
-  double got[RS_AXES], expected[RS_AXES] = {0};
+  double expected[RS_AXES] = {0};
   for (size_t m = 0; m < encoding->length; m++)
     for (size_t n = 0; n <= m; n++)
       for (size_t a = 0; a < encoding->axes; a++) {
@@ -579,9 +582,10 @@ static void check_reach(const rs_encoding *encoding, const char *what) {
         double q = encoding->pos_q[view][m * encoding->axes + a], k = encoding->pos_k[view][n * encoding->axes + a];
         expected[a] = fmax(expected[a], fabs(q - k));
       }
-  rs_encoding_reach(encoding, got);
-  for (size_t a = 0; a < RS_AXES; a++)
-    cr_assert_eq(got[a], expected[a], "%s axis %zu: got %g, expected %g", what, a, got[a], expected[a]);
+  for (size_t a = 0; a < encoding->axes; a++) {
+    double got = rs_encoding_reach(encoding, a);
+    cr_assert_eq(got, expected[a], "%s axis %zu: got %g, expected %g", what, a, got, expected[a]);
+  }
 }
 
 Test(encoding, reach__every_method_and_random_pictures__is_the_largest_distance) {

@@ -432,11 +432,11 @@ enum { VISION_TOKENS = 44, VISION_DIMS = 24 };
 
 /* 2 text, a video of 3 x 2 x 7 patches to the end; t, h and w reach differently far. `ids` (L, 3). */
 static rs_encoding *encode_vision(double *ids) {
-  rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 2}, {RS_VIDEO, 42, 3, 2, 7, 5}};
+  rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 2}, {RS_VIDEO, 42, 3, 2, 7, 5, 1}};
   rs_token_layout layout = {runs, RS_COUNT(runs)};
   rs_model model = model_of(1, VISION_DIMS);
   model.train_length = 10;
-  cr_assert_eq(rs_token_positions(&layout, VISION_TOKENS, ids, NULL, NULL), RS_OK);
+  cr_assert_eq(rs_token_positions(&layout, NULL, VISION_TOKENS, ids, NULL, NULL), RS_OK);
   return encode_layout("mrope", &model, VISION_TOKENS, NULL, &layout);
 }
 

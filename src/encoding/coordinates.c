@@ -1,0 +1,119 @@
+/* What the tables of one position per axis cannot say: gains that grow with the position (xPos), pairs that read
+ * several axes at once (RoPE-Mixed), and keys that were rotated under the frequencies of an earlier length. The last
+ * two give each pair a coordinate of its own, so that everything after them reads one plain form. */
+#include "kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double LARGEST_EXPONENT = 700; /* exp() of it, and of its negative, is a normal double */
+
+/* Gains of all tokens in every view, 1 at first. */
+static rs_status make_gains(rs_encoding *encoding, rs_err *err) {
+  size_t count = encoding->length * (encoding->rotary_dim / 2);
+  for (size_t v = 0; v < encoding->views && encoding->gain_q[v] == NULL; v++) {
+    encoding->gain_q[v] = rs_alloc(count, sizeof(double), err);
+    encoding->gain_k[v] = rs_alloc(count, sizeof(double), err);
+    if (encoding->gain_q[v] == NULL || encoding->gain_k[v] == NULL) return RS_MEMORY;
+    for (size_t i = 0; i < count; i++) encoding->gain_q[v][i] = encoding->gain_k[v][i] = 1;
+  }
+  return RS_OK;
+}
+
+/* exp(+-log_gain * (position - middle)): only the difference of two positions matters, and from the middle of the
+ * context the exponents stay smallest. */
+static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  size_t pairs = encoding->rotary_dim / 2;
+  double middle = (double)(encoding->length - 1) / 2;
+  if (encoding->axes > 1) return rs_fail(err, RS_UNSUPPORTED, "%s is defined for text positions only", kind->kind.name);
+  RS_TRY(make_gains(encoding, err));
+  for (size_t j = 0; j < pairs; j++) {
+    double rate = kind->log_gain(&encoding->settings, j, pairs);
+    if (fabs(rate) * middle > LARGEST_EXPONENT)
+      return rs_fail(err, RS_DOMAIN, "%s: gains at length %zu leave the range of doubles", kind->kind.name,
+                     encoding->length);
+    for (size_t v = 0; v < encoding->views; v++)
+      for (size_t n = 0; n < encoding->length; n++) {
+        encoding->gain_q[v][n * pairs + j] = exp(rate * (encoding->pos_q[v][n] - middle));
+        encoding->gain_k[v][n * pairs + j] = exp(-rate * (encoding->pos_k[v][n] - middle));
+      }
+  }
+  return RS_OK;
+}
+
+/* From (L, A) to (L, R/2) coordinates, each pair reading what it read before, or the mix of its axes. */
+static rs_status spread(const rs_encoding *encoding, double **positions, rs_err *err) {
+  size_t pairs = encoding->rotary_dim / 2;
+  double *wide = rs_alloc(encoding->length, pairs * sizeof *wide, err), weight[RS_AXES];
+  if (wide == NULL) return RS_MEMORY;
+  for (size_t j = 0; j < pairs; j++) {
+    if (encoding->method->freq->mix != NULL) encoding->method->freq->mix(&encoding->settings, j, weight);
+    for (size_t n = 0; n < encoding->length; n++) {
+      const double *p = *positions + n * encoding->axes;
+      wide[n * pairs + j] = encoding->method->freq->mix != NULL ? weight[0] * p[0] + weight[1] * p[1] + weight[2] * p[2]
+                                                                : p[encoding->axis[j]];
+    }
+  }
+  free(*positions);
+  *positions = wide;
+  return RS_OK;
+}
+
+static rs_status spread_all(rs_encoding *encoding, rs_err *err) {
+  size_t pairs = encoding->rotary_dim / 2;
+  for (size_t v = 0; v < encoding->views; v++) {
+    RS_TRY(spread(encoding, &encoding->pos_q[v], err));
+    RS_TRY(spread(encoding, &encoding->pos_k[v], err));
+  }
+  encoding->axes = pairs;
+  for (size_t j = 0; j < pairs; j++) encoding->axis[j] = (uint16_t)j;
+  return RS_OK;
+}
+
+/* Token n was rotated when the context had `length` tokens: its coordinates in units of today's frequencies. */
+static void age_token(rs_encoding *encoding, size_t n, const rs_freq_out *then) {
+  size_t pairs = encoding->rotary_dim / 2;
+  double amp = then->factor / encoding->amp;
+  for (size_t v = 0; v < encoding->views; v++)
+    for (size_t j = 0; j < pairs; j++) {
+      double ratio = encoding->omega[j] > 0 ? then->omega[j] / encoding->omega[j] : 1;
+      encoding->pos_q[v][n * pairs + j] *= ratio;
+      encoding->pos_k[v][n * pairs + j] *= ratio;
+      encoding->gain_q[v][n * pairs + j] *= amp;
+      encoding->gain_k[v][n * pairs + j] *= amp;
+    }
+  encoding->logit_scale[n] = then->logit_factor;
+}
+
+/* A key is rotated once, when it enters the cache: the prompt's at the prompt's length, a later one at its own. So is
+ * its query. */
+static rs_status age_tokens(rs_encoding *encoding, const rs_model *model, size_t prompt, rs_err *err) {
+  rs_freq_out then = {.omega = rs_alloc(encoding->rotary_dim / 2, sizeof(double), err)};
+  rs_status status = then.omega != NULL ? RS_OK : RS_MEMORY;
+  for (size_t n = 0, last = 0; n < encoding->length && status == RS_OK; n++) {
+    size_t length = n + 1 > prompt ? n + 1 : prompt;
+    if (length > encoding->length) length = encoding->length;
+    if (length != last) status = rs_frequencies_at(encoding, model, length, &then, err);
+    if (status == RS_OK) age_token(encoding, n, &then);
+    last = length;
+  }
+  free(then.omega);
+  return status;
+}
+
+rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+  enum { CONSISTENT };
+  const rs_freq_kind *kind = encoding->method->freq;
+  const rs_value *cached = rs_setting(&encoding->settings, "cached_keys");
+  bool aged = cached->set && cached->choice != CONSISTENT;
+  if (kind == NULL) return RS_OK;
+  if (aged && encoding->views > 1)
+    return rs_fail(err, RS_UNSUPPORTED, "cached_keys is defined for one view of the positions, %s has %zu",
+                   encoding->method->name, encoding->views);
+  if (kind->log_gain != NULL) RS_TRY(decay_gains(encoding, err));
+  if (kind->mix != NULL || aged) RS_TRY(spread_all(encoding, err));
+  if (!aged) return RS_OK;
+  RS_TRY(make_gains(encoding, err));
+  return age_tokens(encoding, model, (size_t)cached->number, err);
+}

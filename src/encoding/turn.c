@@ -1,0 +1,139 @@
+/* Reading an encoding: which view a key is seen through, how far its pairs are turned, the rotation itself. */
+#include "kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]) {
+  enum { NEAR, FAR };
+  size_t near = query + 1 > window ? query + 1 - window : 0, count = 0;
+  if (near > 0) out[count++] = (rs_segment){0, near, FAR};
+  if (near < query + 1) out[count++] = (rs_segment){near, query + 1, NEAR};
+  return count;
+}
+
+size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
+  if (encoding->method->pos->segments != NULL) return encoding->method->pos->segments(encoding, query, out);
+  out[0] = (rs_segment){0, encoding->length, 0};
+  return 1;
+}
+
+/* The angle as ggml makes it: one float32 product, a factor for each pair before. */
+static double running_angle(const rs_encoding *encoding, size_t pair, double position) {
+  float angle = (float)position;
+  for (size_t j = 0; j < pair; j++) angle *= encoding->ladder_ratio;
+  return (double)(angle * encoding->ladder_share[pair]);
+}
+
+void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine) {
+  const rs_precision *precision = &encoding->precision;
+  if (precision->running)
+    sincos(running_angle(encoding, pair, position), sine, cosine);
+  else if (precision->angle == RS_F64)
+    rs_cos_sin(position, encoding->omega[pair], cosine, sine);
+  else
+    sincos(rs_round(precision->angle, position * encoding->omega[pair]), sine, cosine);
+  *cosine = rs_round(precision->table, *cosine);
+  *sine = rs_round(precision->table, *sine);
+}
+
+static void rotate(const rs_encoding *encoding, const double *position, const double *gain, const double *x,
+                   double *out) {
+  size_t pairs = encoding->rotary_dim / 2;
+  bool interleaved = encoding->pair_layout == RS_INTERLEAVED;
+  if (out != x) memcpy(out, x, encoding->head_dim * sizeof *out);
+  for (size_t j = 0; j < pairs; j++) {
+    double c, s;
+    size_t first = interleaved ? 2 * j : j, second = interleaved ? 2 * j + 1 : j + pairs;
+    double a = x[first], b = x[second], factor = encoding->amp * (gain != NULL ? gain[j] : 1);
+    rs_encoding_cos_sin(encoding, j, position[encoding->axis[j]], &c, &s);
+    out[first] = factor * (a * c - b * s);
+    out[second] = factor * (a * s + b * c);
+  }
+}
+
+void rs_encoding_rotate(const rs_encoding *encoding, const double *position, const double *x, double *out) {
+  rotate(encoding, position, NULL, x, out);
+}
+
+void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t view, size_t token, const double *x,
+                              double *out) {
+  const double *positions = side == RS_QUERY_SIDE ? encoding->pos_q[view] : encoding->pos_k[view];
+  const double *gains = side == RS_QUERY_SIDE ? encoding->gain_q[view] : encoding->gain_k[view];
+  size_t pairs = encoding->rotary_dim / 2;
+  rotate(encoding, positions + token * encoding->axes, gains != NULL ? gains + token * pairs : NULL, x, out);
+}
+
+size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key) {
+  rs_segment segments[RS_VIEWS];
+  size_t count = rs_encoding_segments(encoding, query, segments);
+  for (size_t i = 0; i < count; i++)
+    if (key >= segments[i].begin && key < segments[i].end) return segments[i].view;
+  return 0;
+}
+
+/* The turn between two coordinates. Short formats err in each absolute angle, not in their difference. */
+static void relative_turn(const rs_encoding *encoding, size_t pair, double q, double k, double *cosine, double *sine) {
+  const rs_precision *precision = &encoding->precision;
+  if (precision->angle == RS_F64 && precision->table == RS_F64 && !precision->running) {
+    rs_cos_sin(q - k, encoding->omega[pair], cosine, sine);
+    return;
+  }
+  double cq, sq, ck, sk;
+  rs_encoding_cos_sin(encoding, pair, q, &cq, &sq);
+  rs_encoding_cos_sin(encoding, pair, k, &ck, &sk);
+  *cosine = cq * ck + sq * sk;
+  *sine = sq * ck - cq * sk;
+}
+
+void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine,
+                      double *sine) {
+  size_t view = rs_encoding_view(encoding, query, key), axis = encoding->axis[pair], pairs = encoding->rotary_dim / 2;
+  relative_turn(encoding, pair, encoding->pos_q[view][query * encoding->axes + axis],
+                encoding->pos_k[view][key * encoding->axes + axis], cosine, sine);
+  if (encoding->gain_q[view] == NULL) return;
+  double gain = encoding->gain_q[view][query * pairs + pair] * encoding->gain_k[view][key * pairs + pair];
+  *cosine *= gain;
+  *sine *= gain;
+}
+
+double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key) {
+  size_t pairs = encoding->rotary_dim / 2, all = encoding->head_dim / 2;
+  double sum = (double)(all - pairs);
+  for (size_t j = 0; j < pairs; j++) {
+    double c, s;
+    rs_encoding_turn(encoding, query, key, j, &c, &s);
+    sum += c;
+  }
+  return sum / (double)all;
+}
+
+/* One view: the query against the smallest and largest position so far, for ids of pictures do not ascend. */
+static double reach_of_axis(const rs_encoding *encoding, size_t axis) {
+  double least = INFINITY, most = -INFINITY, reach = 0;
+  for (size_t m = 0; m < encoding->length; m++) {
+    double q = encoding->pos_q[0][m * encoding->axes + axis], k = encoding->pos_k[0][m * encoding->axes + axis];
+    least = fmin(least, k);
+    most = fmax(most, k);
+    reach = fmax(reach, fmax(q - least, most - q));
+  }
+  return reach;
+}
+
+/* Several views are defined for text alone, where positions ascend: the first key of each segment is the farthest. */
+static double reach_of_views(const rs_encoding *encoding, size_t axis) {
+  double reach = 0;
+  for (size_t m = 0; m < encoding->length; m++) {
+    rs_segment segments[RS_VIEWS];
+    size_t count = rs_encoding_segments(encoding, m, segments);
+    for (size_t i = 0; i < count; i++) {
+      const double *q = encoding->pos_q[segments[i].view], *k = encoding->pos_k[segments[i].view];
+      reach = fmax(reach, fabs(q[m * encoding->axes + axis] - k[segments[i].begin * encoding->axes + axis]));
+    }
+  }
+  return reach;
+}
+
+double rs_encoding_reach(const rs_encoding *encoding, size_t axis) {
+  return encoding->views > 1 ? reach_of_views(encoding, axis) : reach_of_axis(encoding, axis);
+}
