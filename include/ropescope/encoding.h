@@ -53,6 +53,8 @@ typedef struct rs_freq_kind {
   /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
   rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
   rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
+  /* Which axis (0 t, 1 h, 2 w) pair j of `pairs` reads, in place of the sections of M-RoPE. NULL: by the sections. */
+  size_t (*axis)(const rs_settings *settings, size_t pair, size_t pairs);
   /* How much pair j reads of each axis t, h, w: its coordinate is sum_a weight[a] p[a]. NULL: one axis a pair. */
   void (*mix)(const rs_settings *settings, size_t pair, double weight[RS_AXES]);
   /* ln of what a query's pair j of `pairs` is multiplied by for each token of its position; a key's is divided by it.
@@ -119,7 +121,7 @@ typedef struct rs_method {
   const rs_bias_kind *bias;
   struct {
     const char *name, *value;
-  } defaults[3]; /* ends at the first NULL name */
+  } defaults[4]; /* ends at the first NULL name */
 } rs_method;
 
 const rs_method *rs_methods(size_t *count);
@@ -151,13 +153,15 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
 
 /* ---- dialects ---------------------------------------------------------------------------------------------------- */
 
-/* What one implementation does differently with a method (NULL: with every rotary method), as parameters. */
+/* What one implementation does differently, as parameters: with the method or with all of the frequency kind of that
+ * name (NULL: with every rotary method), where the boolean parameter `when` is true (or `unless` is not). */
 typedef struct rs_dialect {
   const char *name, *method, *summary, *reference;
+  const char *when, *unless;
   struct {
     const char *name, *value; /* value NULL: unset */
     bool always;              /* the implementation has no choice there, whatever a model publishes */
-  } settings[6];              /* ends at the first NULL name */
+  } settings[8];              /* ends at the first NULL name */
 } rs_dialect;
 
 /* All of them; those of one method are several entries. */
@@ -259,14 +263,14 @@ struct rs_encoding {
   size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
   size_t width;       /* H * D: channels of a token */
   rs_pair_layout pair_layout;
-  double train_length;                         /* L0, tokens */
-  double scale;                                /* s; NaN where the method has none */
-  double *omega;                               /* (R/2,) rad/token */
-  double *omega_trained;                       /* (R/2,) rad/token: plain RoPE of the model, what training has seen */
-  uint16_t *axis;                              /* (R/2,) */
-  double amp;                                  /* multiplies cos and sin */
-  double *pos_q[RS_VIEWS];                     /* (L, A) tokens */
-  double *pos_k[RS_VIEWS];                     /* (L, A) tokens */
+  double train_length;     /* L0, tokens */
+  double scale;            /* s; NaN where the method has none */
+  double *omega;           /* (R/2,) rad/token */
+  double *omega_trained;   /* (R/2,) rad/token: what training has seen, plain RoPE of the model where it is defined */
+  uint16_t *axis;          /* (R/2,) */
+  double amp;              /* multiplies cos and sin */
+  double *pos_q[RS_VIEWS]; /* (L, A) tokens */
+  double *pos_k[RS_VIEWS]; /* (L, A) tokens */
   double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
   double *logit_scale;                         /* (L,) */
   double *bias_table;                          /* (H, bias_size); NULL without a bias */

@@ -15,9 +15,23 @@ static void put_range(rs_text *text, const rs_param *param) {
   rs_text_number(text, param->max);
 }
 
+/* Words on lines of at most LINE characters, the first of which is begun up to `indent`. */
+static void put_wrapped(rs_text *text, int indent, const char *words) {
+  enum { LINE = 110 };
+  for (int column = indent; *words != '\0';) {
+    int length = (int)strcspn(words, " ");
+    if (column > indent && column + 1 + length > LINE) column = indent, rs_text_printf(text, "\n%*s", indent, "");
+    rs_text_printf(text, "%s%.*s", column > indent ? " " : "", length, words);
+    column += length + (column > indent);
+    words += length + (words[length] == ' ');
+  }
+}
+
 static void put_param(rs_text *text, const rs_param *param) {
-  rs_text_printf(text, "    %-18s %s", param->name, param->summary);
-  rs_text_printf(text, "\n%23s", "");
+  enum { INDENT = 23 };
+  rs_text_printf(text, "    %-18s ", param->name);
+  put_wrapped(text, INDENT, param->summary);
+  rs_text_printf(text, "\n%*s", INDENT, "");
   if (param->choices != NULL)
     rs_text_printf(text, "%s%s", param->choices, param->type == RS_CHOICE ? "" : "|number");
   else
@@ -37,20 +51,46 @@ static void put_head(rs_text *text, const char *name, const char *summary, const
 
 /* ---- the lists --------------------------------------------------------------------------------------------------- */
 
+/* How implementations differ from the method, or (NULL) with every rotary method: "dialect vllm: ... [...]". */
+static void put_dialects(rs_text *text, const rs_method *method) {
+  size_t count;
+  const rs_dialect *dialects = rs_dialects(&count);
+  for (size_t d = 0; d < count; d++) {
+    bool general = dialects[d].method == NULL;
+    if (method != NULL ? general || !rs_dialect_fits(&dialects[d], method) : !general) continue;
+    rs_text_printf(text, "    dialect %s: ", dialects[d].name);
+    put_wrapped(text, 23, dialects[d].summary);
+    rs_text_printf(text, " [%s]\n", dialects[d].reference);
+  }
+}
+
+/* The parameters that one method has and another has not. */
+static void put_difference(rs_text *text, const rs_method *method, const rs_method *without) {
+  rs_recipe own = {0}, other = {0};
+  text->failed |= rs_recipe_init(&own, method, NULL) != RS_OK;
+  text->failed |= without != NULL && rs_recipe_init(&other, without, NULL) != RS_OK;
+  for (size_t p = 0; p < own.settings.count; p++)
+    if (rs_settings_find(&other.settings, own.settings.params[p]->name) < 0) put_param(text, own.settings.params[p]);
+  rs_recipe_clear(&other);
+  rs_recipe_clear(&own);
+}
+
+/* What is common stands first, once: `nope` has the parameters of every method, `rope` those of every rotary one. */
 static void list_methods(rs_text *text) {
   size_t count;
-  const rs_method *methods = rs_methods(&count);
+  const rs_method *methods = rs_methods(&count), *common = rs_method_find("nope"), *rotary = rs_method_find("rope");
+  rs_text_puts(text, "every method\n");
+  put_difference(text, common, NULL);
+  rs_text_puts(text, "\nevery rotary method\n");
+  put_difference(text, rotary, common);
+  put_dialects(text, NULL);
+  rs_text_puts(text, "\n");
   for (size_t i = 0; i < count; i++) {
-    rs_recipe recipe;
     put_head(text, methods[i].name, methods[i].summary, methods[i].reference);
-    if (rs_recipe_init(&recipe, &methods[i], NULL) != RS_OK) {
-      text->failed = true;
-      return;
-    }
-    for (size_t p = 0; p < recipe.settings.count; p++) put_param(text, recipe.settings.params[p]);
+    put_difference(text, &methods[i], methods[i].freq != NULL ? rotary : common);
     for (size_t d = 0; d < RS_COUNT(methods[i].defaults) && methods[i].defaults[d].name != NULL; d++)
       rs_text_printf(text, "    here %s defaults to %s\n", methods[i].defaults[d].name, methods[i].defaults[d].value);
-    rs_recipe_clear(&recipe);
+    put_dialects(text, &methods[i]);
     rs_text_puts(text, "\n");
   }
 }
@@ -58,6 +98,30 @@ static void list_methods(rs_text *text) {
 static void put_kind(rs_text *text, const rs_kind *kind) {
   put_head(text, kind->name, kind->summary, kind->reference);
   for (size_t p = 0; p < kind->param_count; p++) put_param(text, &kind->params[p]);
+}
+
+/* The kinds of one stage; every kind begins with its rs_kind. */
+static void put_stage(rs_text *text, const char *stage, const void *kinds, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    rs_text_printf(text, "%s ", stage);
+    put_kind(text, ((const rs_kind *const *)kinds)[i]);
+    rs_text_puts(text, "\n");
+  }
+}
+
+/* What fills each stage of a method. */
+static void list_kinds(rs_text *text) {
+  size_t count;
+  const void *kinds = rs_pos_kinds(&count);
+  put_stage(text, "positions", kinds, count);
+  kinds = rs_freq_kinds(&count);
+  put_stage(text, "frequencies", kinds, count);
+  kinds = rs_embed_kinds(&count);
+  put_stage(text, "embedding", kinds, count);
+  kinds = rs_bias_kinds(&count);
+  put_stage(text, "bias", kinds, count);
+  kinds = rs_lscale_kinds(&count);
+  put_stage(text, "logit_scale", kinds, count);
 }
 
 static void list_sources(rs_text *text) {
@@ -133,7 +197,11 @@ static void method_table(rs_text *text) {
 static const struct {
   const char *name;
   void (*put)(rs_text *text);
-} lists[] = {{"methods", list_methods}, {"sources", list_sources}, {"metrics", list_metrics}, {"models", list_models}};
+} lists[] = {{"methods", list_methods},
+             {"kinds", list_kinds},
+             {"sources", list_sources},
+             {"metrics", list_metrics},
+             {"models", list_models}};
 
 int cmd_list(const cli_options *options) {
   const char *wanted = options->argument_count > 0 ? options->arguments[0] : NULL;
@@ -154,7 +222,7 @@ int cmd_list(const cli_options *options) {
     lists[i].put(&text);
   }
   if (!found) {
-    cli_error("no list of %s (methods, sources, metrics, models)", wanted);
+    cli_error("no list of %s (methods, kinds, sources, metrics, models)", wanted);
     return CLI_USAGE;
   }
   return cli_put(&text) ? CLI_OK : CLI_FAILED;

@@ -16,7 +16,7 @@ static const struct {
 } commands[] = {
     {"run", "[CONFIG]", "sweep a config into CSV files (no config: the built-in demo)", 1, cmd_run},
     {"plan", "[CONFIG]", "what a run would take: cells, rows, memory, work; runs nothing", 1, cmd_plan},
-    {"list", "[methods|sources|metrics|models]", "what there is, with parameters, units, defaults, references", 1,
+    {"list", "[methods|kinds|sources|metrics|models]", "what there is, with parameters, units, defaults, references", 1,
      cmd_list},
     {"show", "TABLE [CONFIG]", "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
      2, cmd_show},

@@ -1,6 +1,5 @@
 /* Dialects: how one implementation differs from a method as it stands here, as parameters. Nothing else in the library
- * knows of them. The sources are the commits that DIALECT rows name in `reference`. Adding one is one entry here (and
- * its word in params.c, if it is a new implementation). */
+ * knows of them. Adding one is one entry here (and its word in params.c, if it is a new implementation). */
 #include "kinds.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@ static const rs_dialect dialects[] = {
      .summary = "text after a picture or video goes on by its larger side, however long it lasted",
      .reference = "transformers decba1d2ea4e, get_rope_index",
      .settings = {{"vision_ids", "hf", true}}},
-    {.name = "vllm", .summary = "no difference", .reference = "vllm 239b5ff30cf4"},
+    {.name = "vllm", .summary = "as here, where the method says nothing else", .reference = "vllm 239b5ff30cf4"},
     {.name = "llamacpp",
      .summary = "interleaved M-RoPE: pairs past the sections of h and w do not turn",
      .reference = "ggml d99724f2b141, ggml_mrope_cache_init",
@@ -43,28 +42,45 @@ static const rs_dialect dialects[] = {
      .settings = {{"truncate", "true", true},
                   {"attention_factor", NULL, true},
                   {"mscale", NULL, true},
-                  {"mscale_all_dim", NULL, true}}},
+                  {"mscale_all_dim", NULL, true},
+                  {"mscale_softmax", "false", true}}},
     {.name = "vllm",
      .method = "yarn",
      .summary =
          "attention_factor and mscale are not read (attn_factor multiplies); with M-RoPE the ramp is that of 4 L0",
      .reference = "vllm 239b5ff30cf4, yarn_scaling_rope.py, mrope.py",
+     .unless = "mscale_softmax",
      .settings = {{"attention_factor", NULL, true},
                   {"mscale", NULL, true},
                   {"mscale_all_dim", NULL, true},
-                  {"ramp_length", "vllm_mrope"}}},
+                  {"ramp_length", "vllm_mrope", true}}},
+    {.name = "vllm",
+     .method = "yarn",
+     .summary = "DeepSeek's models: mscale counts without mscale_all_dim too; attention_factor is not read",
+     .reference = "vllm 239b5ff30cf4, deepseek_scaling_rope.py",
+     .when = "mscale_softmax",
+     .settings = {{"attention_factor", NULL, true}, {"mscale_alone", "true", true}}},
     {.name = "llamacpp",
      .method = "yarn",
      .summary =
          "always whole pairs; the ramp is at least 0.001 wide even where it ends before it starts; g = 0.1 ln s + 1 "
          "for any s, times attn_factor; no mscale",
      .reference = "ggml d99724f2b141, rope_yarn and ggml_rope_yarn_corr_dims",
+     .unless = "mscale_softmax",
      .settings = {{"truncate", "true", true},
                   {"ramp_guard", "ggml", true},
                   {"attention_factor", NULL, true},
                   {"mscale", NULL, true},
                   {"mscale_all_dim", NULL, true},
                   {"magnitude", "any", true}}},
+    {.name = "llamacpp",
+     .method = "yarn",
+     .summary =
+         "DeepSeek's models: whole pairs, the ramp at least 0.001 wide; an attn_factor undoes what is put on cos "
+         "and sin, the softmax gets it",
+     .reference = "llama.cpp c55d53acec86, llama-model.cpp",
+     .when = "mscale_softmax",
+     .settings = {{"truncate", "true", true}, {"ramp_guard", "ggml", true}}},
     {.name = "deepseek",
      .method = "yarn",
      .summary = "cos and sin as they are; the logits times (0.1 mscale ln s + 1)^2",
@@ -81,7 +97,8 @@ static const rs_dialect dialects[] = {
                   {"ramp_guard", "refuse", true},
                   {"attention_factor", NULL, true},
                   {"mscale", NULL, true},
-                  {"mscale_all_dim", NULL, true}}},
+                  {"mscale_all_dim", NULL, true},
+                  {"mscale_softmax", "false", true}}},
     {.name = "vllm",
      .method = "longrope",
      .summary = "attention_factor and factor are not read: s = max_length / train_length",
@@ -105,7 +122,19 @@ const rs_dialect *rs_dialects(size_t *count) {
 }
 
 bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method) {
-  return dialect->method != NULL ? strcmp(dialect->method, method->name) == 0 : method->freq != NULL;
+  if (dialect->method == NULL || method->freq == NULL)
+    return method->freq != NULL || (dialect->method != NULL && strcmp(dialect->method, method->name) == 0);
+  return strcmp(dialect->method, method->name) == 0 || strcmp(dialect->method, method->freq->kind.name) == 0;
+}
+
+/* Whether the entry's condition holds for the parameters as they are now. */
+static bool holds(const rs_dialect *dialect, const rs_settings *settings) {
+  return (dialect->when == NULL || rs_setting_true(settings, dialect->when)) &&
+         (dialect->unless == NULL || !rs_setting_true(settings, dialect->unless));
+}
+
+static bool chosen(const rs_dialect *dialect, const char *word, const rs_recipe *recipe) {
+  return strcmp(dialect->name, word) == 0 && rs_dialect_fits(dialect, recipe->method);
 }
 
 /* The word of the recipe's `dialect`, or "". */
@@ -155,8 +184,8 @@ rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err) {
   bool found = false;
   dialect_word(recipe, word, sizeof word);
   for (size_t d = 0; d < RS_COUNT(dialects) && *word != '\0'; d++) {
-    if (strcmp(dialects[d].name, word) != 0 || !rs_dialect_fits(&dialects[d], recipe->method)) continue;
-    found = true;
+    found |= chosen(&dialects[d], word, recipe);
+    if (!chosen(&dialects[d], word, recipe) || !holds(&dialects[d], &recipe->settings)) continue;
     for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++)
       if (dialects[d].settings[i].always == always) RS_TRY(apply_setting(recipe, &dialects[d], i, err));
   }

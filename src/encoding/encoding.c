@@ -94,9 +94,13 @@ static rs_status fill_ladder(rs_encoding *encoding, const rs_model *model, rs_er
 
 /* Which axis each pair reads; pairs that read none do not turn. */
 static rs_status fill_axes(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+  const rs_freq_kind *kind = encoding->method->freq;
   size_t pairs = encoding->rotary_dim / 2;
-  RS_TRY(rs_axes_fill(&encoding->settings, model, pairs, encoding->axis, &encoding->axes, err));
-  if (encoding->method->freq->mix != NULL) encoding->axes = RS_AXES;
+  if (kind->axis == NULL && kind->mix == NULL)
+    return rs_axes_fill(&encoding->settings, model, pairs, encoding->axis, &encoding->axes, err);
+  encoding->axes = RS_AXES;
+  for (size_t j = 0; j < pairs && kind->axis != NULL; j++)
+    encoding->axis[j] = (uint16_t)kind->axis(&encoding->settings, j, pairs);
   return RS_OK;
 }
 
@@ -128,7 +132,9 @@ static rs_status fill_frequencies(rs_encoding *encoding, const rs_model *model, 
   stop_idle_pairs(encoding);
   encoding->amp = out.factor;
   for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] = out.logit_factor;
+  bool plain = encoding->method->freq->axis == NULL && encoding->method->freq->mix == NULL;
   rs_ladder(model->rope_theta, (double)encoding->rotary_dim, pairs, encoding->omega_trained);
+  for (size_t j = 0; j < pairs && !plain; j++) encoding->omega_trained[j] = encoding->omega[j];
   return fill_ladder(encoding, model, err);
 }
 

@@ -32,14 +32,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 
 static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
   static const char *const lists[] = {"short_factor", "long_factor"};
-  const rs_value *rotary = rs_setting(settings, "rotary_dim");
-  size_t pairs = (rotary->set ? (size_t)rotary->number : model->rotary_dim) / 2;
-  for (size_t i = 0; i < RS_COUNT(lists); i++) {
-    const rs_value *list = rs_setting(settings, lists[i]);
-    if (!list->set) return rs_fail_on(err, RS_INPUT, lists[i], "is missing: longrope needs one divisor for each pair");
-    if (list->count != pairs)
-      return rs_fail_on(err, RS_INPUT, lists[i], "has %zu divisors, but %zu pairs turn", list->count, pairs);
-  }
+  for (size_t i = 0; i < RS_COUNT(lists); i++) RS_TRY(rs_check_pair_list(settings, model, lists[i], "divisor", err));
   return RS_OK;
 }
 

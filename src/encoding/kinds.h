@@ -5,7 +5,8 @@
 #include "ropescope/encoding.h"
 
 extern const rs_freq_kind rs_freq_default, rs_freq_linear, rs_freq_ntk, rs_freq_ntk_fixed, rs_freq_ntk_mixed,
-    rs_freq_ntk_by_parts, rs_freq_ntk_by_parts_v1, rs_freq_yarn, rs_freq_llama3, rs_freq_longrope, rs_freq_proportional;
+    rs_freq_ntk_by_parts, rs_freq_ntk_by_parts_v1, rs_freq_yarn, rs_freq_llama3, rs_freq_longrope, rs_freq_proportional,
+    rs_freq_critical_base, rs_freq_xpos, rs_freq_axial, rs_freq_mixed;
 extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend;
 extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned;
 extern const rs_lscale_kind rs_lscale_log_n;
@@ -106,6 +107,13 @@ rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, 
 
 /* Gains, mixed axes and cached keys: the last word on positions. */
 rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
+
+/* Pairs that turn: rotary_dim / 2, given or of the model. */
+size_t rs_pairs_of(const rs_settings *settings, const rs_model *model);
+
+/* RS_INPUT, with the list as subject, unless it has one number (called `what`) for each pair. */
+rs_status rs_check_pair_list(const rs_settings *settings, const rs_model *model, const char *list, const char *what,
+                             rs_err *err);
 
 /* Sets the parameters of the recipe's dialect: those it always has, or its defaults. RS_INPUT where the user gave what
  * it always has otherwise, or the method has no such dialect. */

@@ -8,7 +8,10 @@ static rs_status fill(rs_encoding *encoding, rs_err *err) {
 }
 
 const rs_pos_kind rs_pos_identity = {
-    .kind = {.name = "identity", .summary = "a token's position is its id", .reference = "", .version = 1},
+    .kind = {.name = "identity",
+             .summary = "a token's position is its id",
+             .reference = "RoFormer, arXiv:2104.09864",
+             .version = 1},
     .views = 1,
     .fill = fill,
 };

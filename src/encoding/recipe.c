@@ -122,6 +122,21 @@ static rs_status check_scale(const rs_settings *settings, rs_err *err) {
   return RS_OK;
 }
 
+size_t rs_pairs_of(const rs_settings *settings, const rs_model *model) {
+  const rs_value *given = rs_setting(settings, "rotary_dim");
+  return (given->set ? (size_t)given->number : model->rotary_dim) / 2;
+}
+
+rs_status rs_check_pair_list(const rs_settings *settings, const rs_model *model, const char *list, const char *what,
+                             rs_err *err) {
+  const rs_value *given = rs_setting(settings, list);
+  size_t pairs = rs_pairs_of(settings, model);
+  if (!given->set) return rs_fail_on(err, RS_INPUT, list, "is missing: it has one %s for each pair", what);
+  if (given->count != pairs)
+    return rs_fail_on(err, RS_INPUT, list, "has %zu numbers, but %zu pairs turn", given->count, pairs);
+  return RS_OK;
+}
+
 static rs_status check_rotary_dim(const rs_settings *settings, const rs_model *model, rs_err *err) {
   const rs_value *given = rs_setting(settings, "rotary_dim");
   if (!given->set) return RS_OK;
@@ -133,8 +148,7 @@ static rs_status check_rotary_dim(const rs_settings *settings, const rs_model *m
 
 /* The sections must fit the pairs: filled on trial, so that the rule stands in one place. */
 static rs_status check_axes(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  const rs_value *given = rs_setting(settings, "rotary_dim");
-  size_t pairs = (given->set ? (size_t)given->number : model->rotary_dim) / 2, axes;
+  size_t pairs = rs_pairs_of(settings, model), axes;
   uint16_t *axis = rs_alloc(pairs, sizeof *axis, err);
   if (axis == NULL) return RS_MEMORY;
   rs_status status = rs_axes_fill(settings, model, pairs, axis, &axes, err);
@@ -149,7 +163,8 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
     if (model->rotary_dim == 0 && !rs_setting(settings, "rotary_dim")->set)
       return rs_fail_on(err, RS_INPUT, "", "the model has no rotary dims, and no rotary_dim is given");
     RS_TRY(check_rotary_dim(settings, model, err));
-    RS_TRY(check_axes(settings, model, err));
+    if (recipe->method->freq->axis == NULL && recipe->method->freq->mix == NULL)
+      RS_TRY(check_axes(settings, model, err));
     if (recipe->method->freq->check != NULL) RS_TRY(recipe->method->freq->check(settings, model, err));
   }
   if (recipe->method->embed != NULL && recipe->method->embed->check != NULL)

@@ -289,7 +289,7 @@ Test(cli, wrong_use__status_2_and_why) {
       {{"version", "x"}, "version takes at most 0 arguments (ropescope --help)"},
       {{"plot"}, "plot needs a results folder, as in ropescope plot results/quickstart"},
       {{"show", "slope"}, "no table slope (did you mean slopes?)"},
-      {{"list", "things"}, "no list of things (methods, sources, metrics, models)"},
+      {{"list", "things"}, "no list of things (methods, kinds, sources, metrics, models)"},
       {{"plan", "--set", "x"}, "--set x: has no '=' (like --set methods[1].factor=8)"},
       {{"plan", "--set", "methods[99].factor=8"},
        "--set methods[99].factor=8: the list has 7 entries, and indices start at 0"},

@@ -1,70 +1,10 @@
 /* The encodings against reference values of the field's own code; tests/golden/README.md says where each comes from.
  * Every case loops over all rows of its tables and counts them, so that an empty or renamed table cannot pass. */
 #include "../golden.h"
+#include "cases.h"
 #include "ropescope/attention.h"
 
 /* ---- frequency tables (a_*, b_*) --------------------------------------------------------------------------------- */
-
-/* Adds " name=value" to a recipe in words, unless the cell is empty. */
-static void add_setting(const rs_table *table, size_t row, const char *column, const char *name, rs_text *words) {
-  const char *value = golden_text(table, row, column);
-  if (*value != '\0' && strcmp(value, "none") != 0) rs_text_printf(words, " %s=%s", name, value);
-}
-
-static void add_flag(const rs_table *table, size_t row, const char *column, const char *name, rs_text *words) {
-  const char *value = golden_text(table, row, column);
-  if (*value != '\0') rs_text_printf(words, " %s=%s", name, *value == '1' ? "true" : "false");
-}
-
-/* The divisors of a longrope case, in words. */
-static void add_divisors(const rs_table *factors, const char *name, rs_text *words) {
-  static const char *const lists[] = {"short_factor", "long_factor"};
-  size_t begin, end;
-  golden_case(factors, name, &begin, &end);
-  for (size_t i = 0; i < RS_COUNT(lists); i++) {
-    rs_text_printf(words, " %s=", lists[i]);
-    for (size_t row = begin; row < end; row++)
-      rs_text_printf(words, "%s%s", row > begin ? "," : "", golden_text(factors, row, lists[i]));
-  }
-}
-
-/* Hugging Face's rope_type -> our method. */
-static const char *method_of(const char *rope_type) {
-  static const char *const names[][2] = {{"default", "rope"}, {"linear", "pi"}, {"dynamic", "dynamic_ntk"}};
-  for (size_t i = 0; i < RS_COUNT(names); i++)
-    if (strcmp(names[i][0], rope_type) == 0) return names[i][1];
-  return rope_type;
-}
-
-/* Hugging Face's reading of a config: `dynamic` counts from max_position_embeddings; yarn without a factor takes M / L;
- * int(D * p) dims turn, but for `proportional`, where p is the share that turns. */
-static rs_encoding *encode_case(const rs_table *cases, size_t row, const rs_table *factors) {
-  const char *type = golden_text(cases, row, "rope_type");
-  bool proportional = strcmp(type, "proportional") == 0, dynamic = strcmp(type, "dynamic") == 0;
-  size_t head_dim = golden_size(cases, row, "head_dim"), max = golden_size(cases, row, "max_position_embeddings");
-  double original = golden_number(cases, row, "original_max_position_embeddings");
-  double partial = golden_number(cases, row, "partial_rotary_factor");
-  rs_model model = plain_model(head_dim, golden_number(cases, row, "rope_theta"), max);
-  if (!isnan(original) && !dynamic) model.train_length = (size_t)original;
-  if (!isnan(partial) && !proportional) model.rotary_dim = (size_t)((double)head_dim * partial);
-  rs_text words = {0};
-  static const char *const same[] = {"beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"};
-  for (size_t i = 0; i < RS_COUNT(same); i++) add_setting(cases, row, same[i], same[i], &words);
-  add_setting(cases, row, "low_freq_factor", "low_freq_factor", &words);
-  add_setting(cases, row, "high_freq_factor", "high_freq_factor", &words);
-  add_setting(cases, row, "factor", "factor", &words);
-  add_flag(cases, row, "truncate", "truncate", &words);
-  if (proportional) add_setting(cases, row, "partial_rotary_factor", "rotary_fraction", &words);
-  if (*golden_text(cases, row, "softmax_scale_mult") != '\0') rs_text_puts(&words, " mscale_softmax=true");
-  if (strcmp(type, "longrope") == 0) add_divisors(factors, golden_text(cases, row, "case"), &words);
-  bool implied = strcmp(type, "yarn") == 0 && isnan(golden_number(cases, row, "factor"));
-  if (implied) rs_text_printf(&words, " factor=%.17g", (double)max / (double)model.train_length);
-  double sequence = golden_number(cases, row, "seq_len");
-  rs_encoding *encoding =
-      encode(method_of(type), rs_text_string(&words), &model, isnan(sequence) ? 1 : (size_t)sequence);
-  rs_text_clear(&words);
-  return encoding;
-}
 
 static void compare_pairs(const char *name, const rs_encoding *encoding, const rs_table *values, size_t begin,
                           size_t end) {
@@ -85,7 +25,9 @@ Test(golden, inv_freq__huggingface_cases__agree_to_1e_12) {
     const char *name = golden_text(cases, row, "case");
     size_t begin, end;
     golden_case(values, name, &begin, &end);
-    rs_encoding *encoding = encode_case(cases, row, factors);
+    rs_model model = case_model(cases, row);
+    rs_recipe recipe = case_recipe(cases, row, factors, &model);
+    rs_encoding *encoding = encode_recipe(&recipe, &model, case_length(cases, row), NULL);
     compare_pairs(name, encoding, values, begin, end);
     compared += end - begin;
     double amp = golden_number(cases, row, "attention_factor_out");
@@ -96,6 +38,7 @@ Test(golden, inv_freq__huggingface_cases__agree_to_1e_12) {
               name, encoding->logit_scale[0], on_logits);
     softmax += !isnan(scale);
     rs_encoding_free(encoding);
+    rs_recipe_clear(&recipe);
   }
   cr_assert_eq(compared, values->rows, "%zu of %zu values compared", compared, values->rows);
   cr_assert_gt(softmax, 0u, "no case has a softmax scale");

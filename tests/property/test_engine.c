@@ -209,13 +209,20 @@ static void draw_rotary(world *w) {
   if (once_in(d, 2)) set(w, "temperature", "logits");
   if (once_in(d, 4)) set(w, "attention_factor", "%g", between(d, 0.3, 2));
   if (once_in(d, 4)) set(w, "pair_layout", "%s", once_in(d, 2) ? "interleaved" : "half_split");
-  if (once_in(d, 3)) set(w, "rotary_dim", "%zu", 2 * pick(d, 1, w->model.head_dim / 2));
+  if (has(w, "axis_order") && w->model.head_dim >= 4) /* two axes share the pairs out */
+    set(w, "rotary_dim", "%zu", 4 * pick(d, 1, w->model.head_dim / 4));
+  else if (once_in(d, 3))
+    set(w, "rotary_dim", "%zu", 2 * pick(d, 1, w->model.head_dim / 2));
   if (once_in(d, 3)) set(w, "mrope_layout", "interleaved");
   if (once_in(d, 5) && w->recipe.method->pos->views == 1) set(w, "mrope_section", "equal");
   const rs_value *rotary = rs_setting(&w->recipe.settings, "rotary_dim");
   size_t pairs = (rotary->set ? (size_t)rotary->number : w->model.rotary_dim) / 2;
   set_divisors(w, "short_factor", pairs);
   set_divisors(w, "long_factor", pairs);
+  set_divisors(w, "freq_x", pairs);
+  set_divisors(w, "freq_y", pairs);
+  if (once_in(d, 5) && w->recipe.method->pos->views == 1) set(w, "cached_keys", "%zu", pick(d, 1, 40));
+  if (once_in(d, 5)) set(w, "wavelengths", "whole");
 }
 
 static void draw_recipe(world *w, size_t length) {
@@ -667,17 +674,20 @@ enum { TINY = 8 }; /* tokens, dims at most */
 typedef long double matrix[TINY][TINY];
 
 /* The rotation of one token: 2x2 blocks [c -s; s c] on each pair's dims, the identity elsewhere. */
-static void rotation(const rs_encoding *e, const double *position, matrix out) {
+static void rotation(const rs_encoding *e, rs_side side, size_t view, size_t token, matrix out) {
+  const double *position = (side == RS_QUERY_SIDE ? e->pos_q : e->pos_k)[view] + token * e->axes;
+  const double *gains = (side == RS_QUERY_SIDE ? e->gain_q : e->gain_k)[view];
   memset(out, 0, sizeof(matrix));
   for (size_t d = 0; d < e->head_dim; d++) out[d][d] = 1;
   for (size_t j = 0; j < e->rotary_dim / 2; j++) {
     size_t a = e->pair_layout == RS_INTERLEAVED ? 2 * j : j;
     size_t b = e->pair_layout == RS_INTERLEAVED ? 2 * j + 1 : j + e->rotary_dim / 2;
-    long double angle = (long double)position[e->axis[j]] * e->omega[j];
-    out[a][a] = e->amp * cosl(angle);
-    out[a][b] = -e->amp * sinl(angle);
-    out[b][a] = e->amp * sinl(angle);
-    out[b][b] = e->amp * cosl(angle);
+    long double angle = (long double)position[e->axis[j]] * e->omega[j], factor = e->amp;
+    if (gains != NULL) factor *= gains[token * (e->rotary_dim / 2) + j];
+    out[a][a] = factor * cosl(angle);
+    out[a][b] = -factor * sinl(angle);
+    out[b][a] = factor * sinl(angle);
+    out[b][b] = factor * cosl(angle);
   }
 }
 
@@ -710,9 +720,9 @@ static long double explicit_logit(const world *w, size_t index, const double *ke
   size_t dims = e->head_dim, m = w->queries[index], view = view_of(w, m, n);
   long double q[TINY], k[TINY], sum = 0;
   matrix by;
-  rotation(e, e->pos_q[view] + m * e->axes, by);
+  rotation(e, RS_QUERY_SIDE, view, m, by);
   turn(by, w->q + index * dims, w->projection ? w->projection->q + index * dims : NULL, dims, q);
-  rotation(e, e->pos_k[view] + n * e->axes, by);
+  rotation(e, RS_KEY_SIDE, view, n, by);
   turn(by, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
   long double bias = e->method->bias != NULL ? -slope_of(w) * (m > n ? m - n : n - m) : 0;

@@ -315,8 +315,7 @@ static const wrong unknown_names[] = {
 };
 
 #define PAIRS "model: [phi-3-mini-128k, llama-2-7b]\nmethods: [longrope, rope]\n"
-#define UNPAIRED                                                                                                       \
-  "t.yaml:2:11: methods[0] = longrope: short_factor: is missing: longrope needs one divisor for each pair"
+#define UNPAIRED "t.yaml:2:11: methods[0] = longrope: short_factor: is missing: it has one divisor for each pair"
 
 static const wrong contradictions[] = {
     {LLAMA "methods: [{name: yarn, factor: 4, beta_fast: 1, beta_slow: 2}]\n",
@@ -340,16 +339,16 @@ static const wrong contradictions[] = {
     {LLAMA "methods: [{name: llama3, factor: 8, low_freq_factor: 5}]\n",
      "t.yaml:2:11: methods[0] = {...}: high_freq_factor: must be at least low_freq_factor = 5 (Llama-3.1 has 4 and 1)"},
     {LLAMA "methods: longrope\n",
-     "t.yaml:2:10: methods = longrope: short_factor: is missing: longrope needs one divisor for each pair"},
+     "t.yaml:2:10: methods = longrope: short_factor: is missing: it has one divisor for each pair"},
     {LLAMA "methods: [{name: longrope, short_factor: [1, 2]}]\n",
-     "t.yaml:2:42: methods[0].short_factor = [...]: has 2 divisors, but 64 pairs turn"},
+     "t.yaml:2:42: methods[0].short_factor = [...]: has 2 numbers, but 64 pairs turn"},
     {LLAMA "methods: [{name: longrope, short_factor: [1, 2], long_factor: [1, 2]}]\n",
-     "t.yaml:2:42: methods[0].short_factor = [...]: has 2 divisors, but 64 pairs turn"},
+     "t.yaml:2:42: methods[0].short_factor = [...]: has 2 numbers, but 64 pairs turn"},
     {LLAMA "methods: [{name: longrope, short_factor: [], long_factor: [1, 2]}]\n",
      "t.yaml:2:42: methods[0].short_factor = [...]: is an empty list"},
     {"model: {head_dim: 8, train_length: 16}\nmethods: [{name: longrope, short_factor: [1, 1, 1, 1], long_factor: [1, "
      "1, 1]}]\n",
-     "t.yaml:2:69: methods[0].long_factor = [...]: has 3 divisors, but 4 pairs turn"},
+     "t.yaml:2:69: methods[0].long_factor = [...]: has 3 numbers, but 4 pairs turn"},
     {LLAMA "methods: [{name: mrope, mrope_section: [16, 24, 23]}]\n",
      "t.yaml:2:40: methods[0].mrope_section = [...]: sums to 63, but 64 pairs turn (rotary_dim / 2)"},
     {LLAMA "methods: [{name: mrope, mrope_section: [32, 32]}]\n",

@@ -14,31 +14,44 @@ static rs_model vision_model(void) {
 
 #define SCALED "scale=none factor=none "
 #define BY_PARTS "beta_fast=32 beta_slow=1 ramp=hf ramp_length=train_length ramp_guard=hf truncate=true "
-#define ROTARY_BUT(sections)                                                                                           \
-  "rope_theta=none rotary_dim=none pair_layout=none mrope_section=" sections                                           \
-  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none wavelengths=exact cached_keys=consistent "
-#define ROTARY ROTARY_BUT("none")
+#define YARN(mscale, all, softmax)                                                                                     \
+  "attention_factor=none attn_factor=1 magnitude=above_1 mscale=" mscale " mscale_all_dim=" all                        \
+  " mscale_alone=false mscale_softmax=" softmax " temperature=cos_sin "
+#define ROTARY_OF(theta, layout, sections, wavelengths)                                                                \
+  "rope_theta=" theta " rotary_dim=none pair_layout=" layout " mrope_section=" sections                                \
+  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none wavelengths=" wavelengths                      \
+  " cached_keys=consistent "
+#define ROTARY ROTARY_OF("none", "none", "none", "exact")
 #define COMMON "train_length=none logit_scale=none dialect=none"
 
 /* Every method with its parameters and their defaults; "none" also stands for unset. */
 static const char *const method_texts[][2] = {
     {"nope", COMMON},
     {"rope", ROTARY COMMON},
+    {"abf", ROTARY_OF("500000", "none", "none", "exact") COMMON},
+    {"p_rope", "rotary_fraction=0.75 factor=1 " ROTARY COMMON},
+    {"resonance", ROTARY_OF("none", "none", "none", "whole") COMMON},
+    {"xpos", "xpos_gamma=0.4 xpos_scale_base=512 " ROTARY COMMON},
     {"pi", SCALED "interpolate=frequencies " ROTARY COMMON},
+    {"dynamic_pi", "scale=dynamic factor=none interpolate=frequencies " ROTARY COMMON},
     {"ntk", SCALED ROTARY COMMON},
     {"dynamic_ntk", "scale=hf_dynamic factor=none " ROTARY COMMON},
     {"ntk_fixed", SCALED ROTARY COMMON},
     {"ntk_mixed", SCALED "mixed_b=0.625 " ROTARY COMMON},
+    {"critical_base", SCALED ROTARY COMMON},
     {"ntk_by_parts", SCALED BY_PARTS ROTARY COMMON},
     {"ntk_by_parts_v1", SCALED ROTARY COMMON},
-    {"yarn", SCALED BY_PARTS "attention_factor=none attn_factor=1 magnitude=above_1 mscale=none mscale_all_dim=none "
-                             "mscale_alone=false mscale_softmax=false "
-                             "temperature=cos_sin " ROTARY COMMON},
+    {"yarn", SCALED BY_PARTS YARN("none", "none", "false") ROTARY COMMON},
+    {"dynamic_yarn", "scale=dynamic factor=none " BY_PARTS YARN("none", "none", "false") ROTARY COMMON},
+    {"deepseek_yarn", SCALED BY_PARTS YARN("1", "1", "true") ROTARY COMMON},
+    {"resonance_yarn", SCALED BY_PARTS YARN("none", "none", "false") ROTARY_OF("none", "none", "none", "whole") COMMON},
     {"llama3", SCALED "low_freq_factor=1 high_freq_factor=4 " ROTARY COMMON},
     {"longrope", "short_factor=none long_factor=none factor=none attention_factor=none short_mscale=none "
                  "long_mscale=none temperature=cos_sin " ROTARY COMMON},
     {"proportional", "rotary_fraction=1 factor=1 " ROTARY COMMON},
-    {"mrope", ROTARY_BUT("equal") COMMON},
+    {"mrope", ROTARY_OF("none", "none", "equal", "exact") COMMON},
+    {"axial", "axis_order=wh " ROTARY_OF("100", "interleaved", "none", "exact") COMMON},
+    {"rope_mixed", "freq_x=none freq_y=none " ROTARY_OF("none", "interleaved", "none", "exact") COMMON},
     {"self_extend", "group=auto window=auto " ROTARY COMMON},
     {"alibi", "bias_max=8 slope_factor=1 " COMMON},
     {"sinusoidal", "embedding_layout=interleaved " COMMON},
@@ -80,7 +93,7 @@ Test(encoding, kinds__each_stage__is_named_and_referred) {
   size_t counts[5];
   const void *tables[] = {rs_freq_kinds(&counts[0]), rs_pos_kinds(&counts[1]), rs_embed_kinds(&counts[2]),
                           rs_lscale_kinds(&counts[3]), rs_bias_kinds(&counts[4])};
-  static const size_t expected[] = {11, 3, 2, 1, 1};
+  static const size_t expected[] = {15, 3, 2, 1, 1};
   for (size_t t = 0; t < RS_COUNT(tables); t++) {
     cr_assert_eq(counts[t], expected[t], "stage %zu has %zu kinds", t, counts[t]);
     for (size_t i = 0; i < counts[t]; i++) {
@@ -144,12 +157,11 @@ Test(encoding, recipe_check__contradictions__name_the_parameter) {
       {"mrope", "mrope_section=2,2,2", "mrope_section", "sums to 6, but 8 pairs turn (rotary_dim / 2)"},
       {"mrope", "mrope_section=2,3,3 rotary_dim=8", "mrope_section", "sums to 8, but 4 pairs turn (rotary_dim / 2)"},
       {"mrope", "mrope_section=4,4", "mrope_section", "must have 3 entries (t, h, w), not 2"},
-      {"longrope", "", "short_factor", "is missing: longrope needs one divisor for each pair"},
-      {"longrope", "short_factor=1,1,1,1,1,1,1,1", "long_factor",
-       "is missing: longrope needs one divisor for each pair"},
-      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1", "short_factor", "has 4 divisors, but 8 pairs turn"},
+      {"longrope", "", "short_factor", "is missing: it has one divisor for each pair"},
+      {"longrope", "short_factor=1,1,1,1,1,1,1,1", "long_factor", "is missing: it has one divisor for each pair"},
+      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1", "short_factor", "has 4 numbers, but 8 pairs turn"},
       {"longrope", "short_factor=1,1,1,1 long_factor=1,1 rotary_dim=8", "long_factor",
-       "has 2 divisors, but 4 pairs turn"},
+       "has 2 numbers, but 4 pairs turn"},
   };
   rs_model model = plain_model(16, 1e4, 64);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

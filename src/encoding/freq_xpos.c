@@ -1,0 +1,43 @@
+/* xPos: the query of position m is multiplied by zeta_j^(m/B), the key of position n divided by zeta_j^(n/B), so that a
+ * score decays with distance, slow pairs less than fast ones. Sun et al., arXiv:2212.10554, section 3.2: zeta_j =
+ * (2j/R + gamma) / (1 + gamma) with gamma = 0.4; B = 512 and the sign of the exponents as in its code (torchscale). */
+#include "kinds.h"
+
+#include <math.h>
+
+static double log_gain(const rs_settings *settings, size_t pair, size_t pairs) {
+  double gamma = rs_setting_number(settings, "xpos_gamma"), base = rs_setting_number(settings, "xpos_scale_base");
+  return log(((double)pair / (double)pairs + gamma) / (1 + gamma)) / base;
+}
+
+static const rs_param params[] = {
+    {.name = "xpos_gamma",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 1e-6,
+     .max = 1e6,
+     .fallback = "0.4",
+     .summary = "gamma in the decay zeta_j = (2j/R + gamma) / (1 + gamma) of pair j"},
+    {.name = "xpos_scale_base",
+     .type = RS_REAL,
+     .unit = "tokens",
+     .min = 1e-3,
+     .max = 1e9,
+     .fallback = "512",
+     .summary = "tokens in which a score falls by zeta_j"},
+};
+
+static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
+  return rs_freq_default.fill(in, out, err);
+}
+
+const rs_freq_kind rs_freq_xpos = {
+    .kind = {.name = "xpos",
+             .summary = "omega_j = theta^(-2j/R); scores times zeta_j^((m-n)/B)",
+             .reference = "xPos, arXiv:2212.10554, section 3.2",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .fill = fill,
+    .log_gain = log_gain,
+};
