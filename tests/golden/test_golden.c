@@ -495,3 +495,49 @@ Test(golden, attention_rows__torch_softmax__agree_to_1e_12) {
   rs_table_free(rows);
   rs_table_free(in);
 }
+
+/* out[d] = sum over keys of softmax weight times v, from the reference row's logits. */
+static void weighted_values(const rs_attention_job *job, size_t query, const double *v, double *out) {
+  double logits[TOKENS], needle, largest = -INFINITY, total = 0;
+  cr_assert_eq(rs_reference_row(job, query, logits, &needle, NULL), RS_OK);
+  for (size_t n = 0; n < TOKENS; n++) largest = fmax(largest, logits[n]);
+  for (size_t d = 0; d < DIMS; d++) out[d] = 0;
+  for (size_t n = 0; n < TOKENS; n++) {
+    double weight = exp(logits[n] - largest);
+    total += weight;
+    for (size_t d = 0; d < DIMS; d++) out[d] += weight * v[n * DIMS + d];
+  }
+  for (size_t d = 0; d < DIMS; d++) out[d] /= total;
+}
+
+Test(golden, attention_outputs__torch_softmax_times_v__agree_to_1e_12) {
+  rs_table *in = golden_read("i_attn_in.csv"), *table = golden_read("i_attn_out.csv");
+  static double q[TOKENS * DIMS], k[TOKENS * DIMS], v[TOKENS * DIMS];
+  size_t queries[TOKENS], row = 0;
+  for (size_t i = 0; i < TOKENS; i++) queries[i] = i;
+  for (size_t variant = 0; variant < RS_COUNT(variants); variant++) {
+    rs_model model = plain_model(DIMS, 1e4, 4096);
+    model.heads = HEADS;
+    rs_encoding *encoding = encode(variants[variant].method, variants[variant].settings, &model, TOKENS);
+    for (size_t head = 0; head < HEADS; head++) {
+      read_head(in, head, q, k);
+      read_column(in, head * TOKENS * DIMS, TOKENS * DIMS, "v", v);
+      rs_attention_job job = {
+          .encoding = encoding, .head = head, .queries = queries, .query_count = TOKENS, .q = q, .k = k};
+      for (double got[DIMS]; row < table->rows && golden_size(table, row, "head") == head; row += DIMS) {
+        size_t query = golden_size(table, row, "row");
+        weighted_values(&job, query, v, got);
+        for (size_t d = 0; d < DIMS; d++) {
+          double expected = golden_number(table, row + d, "out_f64");
+          cr_assert(close_to(got[d], expected, 1e-12, 1e-13) && golden_size(table, row + d, "dim") == d,
+                    "%s head %zu row %zu dim %zu: got %.17g, expected %.17g", variants[variant].variant, head, query, d,
+                    got[d], expected);
+        }
+      }
+    }
+    rs_encoding_free(encoding);
+  }
+  cr_assert_eq(row, table->rows, "%zu of %zu rows compared", row, table->rows);
+  rs_table_free(table);
+  rs_table_free(in);
+}
