@@ -37,8 +37,13 @@ double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
 
 static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, double length, double dims,
                               double width) {
+  const rs_freq_kind *freq = variant->method->freq;
+  const rs_value *cached = rs_setting(&variant->settings, "cached_keys");
+  bool aged = cached->set && cached->choice < 0, own = aged || (freq != NULL && freq->mix != NULL);
+  bool gains = aged || (freq != NULL && freq->log_gain != NULL);
   double axes = rs_setting(&variant->settings, "mrope_section")->set || experiment->tokens.count > 0 ? RS_AXES : 1;
-  double tables = 8 * length * (1 + 2 * axes * (double)variant->method->pos->views);
+  double each = (own ? dims / 2 : axes) + (gains ? dims / 2 : 0); /* coordinates and gains of a token, on each side */
+  double tables = 8 * length * (1 + 2 * each * (double)variant->method->pos->views);
   /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, thrice within the QR. */
   return variant->method->embed != NULL ? tables + 8 * (length * dims + 4 * 2 * dims * width) : tables;
 }
