@@ -5,24 +5,28 @@
 
 #include <math.h>
 
+/* Exactly as many tokens as the switch are still short, everywhere. */
+static bool is_long(const rs_freq_in *in) {
+  const rs_value *given = rs_setting(in->settings, "switch_length");
+  return (double)in->length > (given->set ? given->number : in->train_length);
+}
+
 static double attention_factor(const rs_freq_in *in) {
   const rs_value *given = rs_setting(in->settings, "attention_factor");
   const rs_value *extension = rs_setting(in->settings, "factor");
   if (given->set) return given->number;
-  const rs_value *mscale =
-      rs_setting(in->settings, (double)in->length > in->train_length ? "long_mscale" : "short_mscale");
+  const rs_value *mscale = rs_setting(in->settings, is_long(in) ? "long_mscale" : "short_mscale");
   if (mscale->set) return mscale->number;
   double scale = extension->set ? extension->number : in->max_length / in->train_length;
   return scale <= 1 ? 1 : sqrt(1 + log(scale) / log(in->train_length));
 }
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
-  bool beyond = (double)in->length > in->train_length; /* exactly L0 tokens are still short, everywhere */
-  const rs_value *divisors = rs_setting(in->settings, beyond ? "long_factor" : "short_factor");
+  const char *list = is_long(in) ? "long_factor" : "short_factor";
+  const rs_value *divisors = rs_setting(in->settings, list);
   size_t pairs = in->rotary_dim / 2;
   if (divisors->count != pairs)
-    return rs_fail(err, RS_DOMAIN, "%s has %zu divisors for %zu pairs", beyond ? "long_factor" : "short_factor",
-                   divisors->count, pairs);
+    return rs_fail(err, RS_DOMAIN, "%s has %zu divisors for %zu pairs", list, divisors->count, pairs);
   if (in->train_length < 2) return rs_fail(err, RS_DOMAIN, "longrope divides by ln train_length, which must exceed 1");
   RS_TRY(rs_freq_default.fill(in, out, err));
   for (size_t j = 0; j < pairs; j++) out->omega[j] /= divisors->list[j];
@@ -49,6 +53,12 @@ static const rs_param params[] = {
      .min = 1e-6,
      .max = 1e9,
      .summary = "divisor of each pair beyond train_length (default: the model's)"},
+    {.name = "switch_length",
+     .type = RS_INTEGER,
+     .unit = "tokens",
+     .min = 0,
+     .max = 1e9,
+     .summary = "the longest context with short_factor (default: train_length; a server for long ones: 0)"},
     {.name = "factor",
      .type = RS_REAL,
      .unit = "1",

@@ -46,8 +46,9 @@ static const char *const method_texts[][2] = {
     {"deepseek_yarn", SCALED BY_PARTS YARN("1", "1", "true") ROTARY COMMON},
     {"resonance_yarn", SCALED BY_PARTS YARN("none", "none", "false") ROTARY_OF("none", "none", "none", "whole") COMMON},
     {"llama3", SCALED "low_freq_factor=1 high_freq_factor=4 " ROTARY COMMON},
-    {"longrope", "short_factor=none long_factor=none factor=none attention_factor=none short_mscale=none "
-                 "long_mscale=none temperature=cos_sin " ROTARY COMMON},
+    {"longrope",
+     "short_factor=none long_factor=none switch_length=none factor=none attention_factor=none short_mscale=none "
+     "long_mscale=none temperature=cos_sin " ROTARY COMMON},
     {"proportional", "rotary_fraction=1 factor=1 " ROTARY COMMON},
     {"mrope", ROTARY_OF("none", "none", "equal", "exact") COMMON},
     {"axial", "axis_order=wh " ROTARY_OF("100", "interleaved", "none", "exact") COMMON},

@@ -78,6 +78,24 @@ Test(frequencies, dynamic_pi__long_and_short__divides_beyond_training_only) {
   rs_encoding_free(far);
 }
 
+Test(frequencies, longrope__switch_length__tells_short_from_long) {
+  rs_model model = plain_model(4, 100, 8);
+  static const struct {
+    const char *settings;
+    size_t length;
+    double divisor;
+  } cases[] = {
+      {"", 8, 2}, {"", 9, 4}, {"switch_length=0", 1, 4}, {"switch_length=20", 20, 2}, {"switch_length=20", 21, 4}};
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_text words = {0};
+    rs_text_printf(&words, "short_factor=2,2 long_factor=4,4 %s", cases[c].settings);
+    rs_encoding *encoding = encode("longrope", rs_text_string(&words), &model, cases[c].length);
+    cr_assert_eq(encoding->omega[0], 1 / cases[c].divisor, "case %zu: %g", c, encoding->omega[0]);
+    rs_encoding_free(encoding);
+    rs_text_clear(&words);
+  }
+}
+
 /* ---- whole wavelengths ------------------------------------------------------------------------------------------- */
 
 Test(frequencies, resonance__every_pair__turns_full_circle_in_whole_tokens) {
@@ -237,7 +255,8 @@ static void check_cached(const char *method, const char *settings, const rs_mode
   rs_encoding *cached = encode(method, rs_text_string(&words), model, length);
   double x[8] = {1, 0.5, -2, 1, 0.25, 3, -1, 1}, got[8], expected[8];
   for (size_t n = 0; n < length; n++) {
-    rs_encoding *then = encode(method, settings, model, n + 1 > prompt ? n + 1 : prompt);
+    size_t came = n + 1 > prompt ? n + 1 : prompt < length ? prompt : length;
+    rs_encoding *then = encode(method, settings, model, came);
     for (int side = RS_QUERY_SIDE; side <= RS_KEY_SIDE; side++) {
       rs_encoding_rotate_token(cached, (rs_side)side, 0, n, x, got);
       rs_encoding_rotate_token(then, (rs_side)side, 0, n, x, expected);
@@ -263,7 +282,7 @@ Test(frequencies, cached_keys__length_dependent_methods__are_turned_as_when_they
       {"rope", ""},
       {"dynamic_pi", "wavelengths=whole"}};
   for (size_t c = 0; c < RS_COUNT(cases); c++)
-    for (size_t prompt = 1; prompt <= 20; prompt += c == 3 ? 1 : 6)
+    for (size_t prompt = 1; prompt <= 25; prompt += c == 3 ? 1 : 6)
       check_cached(cases[c][0], cases[c][1], &model, prompt, 20);
 }
 
