@@ -284,8 +284,8 @@ struct rs_encoding {
 };
 
 /* The tables of `recipe`, which rs_recipe_check has accepted, for `model` at `length` tokens. `tokens` may be NULL
- * (text). RS_DOMAIN where the recipe is undefined at this length, RS_UNSUPPORTED for stages that do not go together.
- * Release with rs_encoding_free. */
+ * (text). RS_DOMAIN where the recipe is undefined at this length or the runs take more than `length` tokens,
+ * RS_UNSUPPORTED for stages that do not go together. Release with rs_encoding_free. */
 rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,
                              const rs_token_layout *tokens, const rs_precision *precision, rs_encoding **encoding,
                              rs_err *err);
@@ -311,8 +311,9 @@ void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t 
  * gains, without amp. */
 void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine);
 
-/* Mean over the D/2 pairs of cos(turn of the query - turn of the key) for query m and key n <= m; pairs past R/2 are
- * not turned and count as 1. This is B_{m-n} / (D/2) of "Base of RoPE bounds context length" (arXiv:2405.14591, eq. 6).
+/* Mean over the D/2 pairs of cos(turn of the query - turn of the key) for query m and key n <= m (any n where there is
+ * one view); pairs past R/2 are not turned and count as 1. This is B_{m-n} / (D/2) of "Base of RoPE bounds context
+ * length" (arXiv:2405.14591, eq. 6).
  */
 double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key);
 

@@ -18,6 +18,7 @@ static rs_status copy_inputs(rs_encoding *encoding, const rs_recipe *recipe, con
   encoding->method = copy.method;
   encoding->settings = copy.settings;
   if (tokens == NULL || tokens->count == 0) return RS_OK;
+  RS_TRY(rs_token_layout_check(tokens, encoding->length, err));
   encoding->tokens.runs = rs_alloc(tokens->count, sizeof *tokens->runs, err);
   if (encoding->tokens.runs == NULL) return RS_MEMORY;
   memcpy(encoding->tokens.runs, tokens->runs, tokens->count * sizeof *tokens->runs);

@@ -98,6 +98,9 @@ rs_status rs_by_parts_fill(const rs_freq_in *in, double *omega, rs_err *err);
 rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint16_t *axis, size_t *axes,
                        rs_err *err);
 
+/* RS_DOMAIN when the runs take more than `length` tokens. */
+rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err);
+
 /* How the settings count vision tokens. */
 rs_id_rule rs_id_rule_of(const rs_settings *settings);
 

@@ -12,6 +12,12 @@ size_t rs_token_layout_tokens(const rs_token_layout *layout) {
   return tokens;
 }
 
+rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) {
+  size_t tokens = rs_token_layout_tokens(layout);
+  if (tokens <= length) return RS_OK;
+  return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, length);
+}
+
 void rs_token_layout_clear(rs_token_layout *layout) {
   free(layout->runs);
   *layout = (rs_token_layout){0};
@@ -121,11 +127,10 @@ static double (*const schemes[])(const rs_token_run *run, double step, double st
 rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
                              uint32_t *run, rs_err *err) {
   static const rs_id_rule usual = {.scheme = RS_IDS_QWEN2_VL};
-  size_t tokens = rs_token_layout_tokens(layout), token = 0;
+  size_t token = 0;
   double(*rows)[RS_AXES] = (double(*)[RS_AXES])ids, start = 0;
   if (rule == NULL) rule = &usual;
-  if (tokens > length)
-    return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, length);
+  RS_TRY(rs_token_layout_check(layout, length, err));
   for (size_t i = 0; i <= layout->count; i++) {
     const rs_token_run *next = i < layout->count ? &layout->runs[i] : NULL;
     size_t count = next != NULL ? next->tokens : length - token;
