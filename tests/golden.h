@@ -72,6 +72,39 @@ static inline void golden_case(const rs_table *table, const char *name, size_t *
   *end = golden_run(table, *begin, "case");
 }
 
+/* ---- prompts ----------------------------------------------------------------------------------------------------- */
+
+/* One run of a prompt of d_mrope_prompts.csv, its grid after the merge. */
+static inline rs_token_run golden_token_run(const rs_table *prompts, size_t row) {
+  if (golden_is(prompts, row, "kind", "text"))
+    return (rs_token_run){.modality = RS_TEXT, .tokens = golden_size(prompts, row, "n_tokens")};
+  bool video = golden_is(prompts, row, "kind", "video");
+  size_t merge = golden_size(prompts, row, "spatial_merge_size");
+  rs_token_run run = {.modality = video ? RS_VIDEO : RS_IMAGE,
+                      .tokens = golden_size(prompts, row, "n_tokens"),
+                      .frames = golden_size(prompts, row, "grid_t"),
+                      .rows = golden_size(prompts, row, "grid_h") / merge,
+                      .columns = golden_size(prompts, row, "grid_w") / merge,
+                      .seconds_per_frame = 1,
+                      .ids_per_second = 1};
+  double seconds = golden_number(prompts, row, "second_per_grid_t");
+  if (video && !isnan(seconds)) {
+    run.seconds_per_frame = seconds;
+    run.ids_per_second = golden_number(prompts, row, "tokens_per_second");
+  }
+  cr_assert_eq(run.tokens, run.frames * run.rows * run.columns, "prompt row %zu", row);
+  return run;
+}
+
+/* The token layout of a prompt. Release with rs_token_layout_clear. */
+static inline rs_token_layout golden_layout(const rs_table *prompts, const char *name) {
+  size_t begin, end;
+  golden_case(prompts, name, &begin, &end);
+  rs_token_layout layout = {.runs = calloc(end - begin, sizeof *layout.runs), .count = end - begin};
+  for (size_t row = begin; row < end; row++) layout.runs[row - begin] = golden_token_run(prompts, row);
+  return layout;
+}
+
 /* ---- encodings from words ---------------------------------------------------------------------------------------- */
 
 /* Reads "16 24 24" or "16,24,24" into `list`; returns how many. */

@@ -22,21 +22,10 @@ static double roformer_bound(const rs_encoding *encoding, size_t query, size_t k
   return total / (double)all;
 }
 
-/* Mean over the simulated heads; NaN without a bias. */
-static double mean_bias(const rs_metric_in *in, size_t query, size_t key) {
-  const rs_bias_kind *kind = in->encoding->method->bias;
-  double sum = kind != NULL ? 0 : NAN, bias;
-  for (size_t i = 0; kind != NULL && i < in->head_count; i++) {
-    kind->row(in->encoding, in->heads[i], query, key, key + 1, &bias);
-    sum += bias;
-  }
-  return sum / (double)in->head_count;
-}
-
 static rs_status add_distance(const rs_metric_in *in, size_t distance, rs_curve *curve, rs_err *err) {
   size_t query = in->encoding->length - 1, key = query - distance;
   double row[] = {(double)distance, rs_encoding_mean_cosine(in->encoding, query, key),
-                  roformer_bound(in->encoding, query, key), mean_bias(in, query, key)};
+                  roformer_bound(in->encoding, query, key), rs_mean_bias(in, query, key)};
   return rs_curve_add(curve, row, err);
 }
 

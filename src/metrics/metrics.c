@@ -1,6 +1,7 @@
 /* The table of metrics: adding one is one file and one line here. */
 #include "metrics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_effective_tokens,
     &rs_metric_needle,
     &rs_metric_sink_mass,
+    &rs_metric_grid_decay,
+    &rs_metric_id_growth,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {
@@ -31,6 +34,16 @@ const rs_metric_kind *rs_metric_find(const char *name) {
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments) {
   result->value[index] = rs_moments_mean(moments);
   result->error[index] = rs_moments_se(moments);
+}
+
+double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key) {
+  const rs_bias_kind *kind = in->encoding->method->bias;
+  double sum = kind != NULL ? 0 : NAN, bias;
+  for (size_t i = 0; kind != NULL && i < in->head_count; i++) {
+    kind->row(in->encoding, in->heads[i], query, key, key + 1, &bias);
+    sum += bias;
+  }
+  return sum / (double)in->head_count;
 }
 
 rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) {

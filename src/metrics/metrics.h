@@ -6,10 +6,13 @@
 
 extern const rs_metric_kind rs_metric_decay, rs_metric_first_violation, rs_metric_ood_angles,
     rs_metric_local_resolution, rs_metric_score_by_distance, rs_metric_distance_mass, rs_metric_entropy,
-    rs_metric_effective_tokens, rs_metric_needle, rs_metric_sink_mass;
+    rs_metric_effective_tokens, rs_metric_needle, rs_metric_sink_mass, rs_metric_grid_decay, rs_metric_id_growth;
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
+
+/* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
+double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);
 
 /* The columns that index a curve over distance bins. */
 #define RS_BIN_COLUMNS                                                                                                 \

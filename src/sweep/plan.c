@@ -76,17 +76,24 @@ static double peak_bytes(const rs_experiment *experiment) {
   return rs_needs_rows(experiment) ? bytes + bytes_of_rows(experiment, longest, dims, views) : bytes;
 }
 
+/* A curve over distances or pairs, over patches (most_rows), or over the runs of the token layout. */
+static double rows_of(const rs_experiment *experiment, const rs_variant *metric, double length, double pairs) {
+  bool all = rs_setting_choice(&metric->settings, "distances") == 1;
+  double runs = (double)experiment->tokens.count + 1;
+  double per_octave = rs_setting(&metric->settings, "per_octave")->set
+                          ? rs_setting_number(&metric->settings, "per_octave")
+                          : (double)experiment->bins_per_octave;
+  if (rs_setting(&metric->settings, "most_rows")->set)
+    return fmin(length, rs_setting_number(&metric->settings, "most_rows"));
+  return fmax(fmax(pairs, runs), all ? length : fmin(length, 2 + per_octave * log2(length + 1)));
+}
+
 static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
   double length = (double)experiment->lengths[cell->axis[RS_BY_LENGTH]], rows = 0;
   double pairs = (double)experiment->models[cell->axis[RS_BY_MODEL]].rotary_dim / 2;
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_variant *metric = &experiment->metrics.items[m];
-    if (metric->metric->curve_count == 0) continue;
-    bool all = rs_setting_choice(&metric->settings, "distances") == 1;
-    double per_octave = rs_setting(&metric->settings, "per_octave")->set
-                            ? rs_setting_number(&metric->settings, "per_octave")
-                            : (double)experiment->bins_per_octave;
-    rows += fmax(pairs, all ? length : fmin(length, 2 + per_octave * log2(length + 1)));
+    if (metric->metric->curve_count > 0) rows += rows_of(experiment, metric, length, pairs);
   }
   return rows;
 }

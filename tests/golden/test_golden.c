@@ -176,36 +176,6 @@ Test(golden, rotation__both_layouts_whole_and_partial__agrees) {
 
 /* ---- M-RoPE (d_*) ------------------------------------------------------------------------------------------------ */
 
-static rs_token_run run_of(const rs_table *prompts, size_t row) {
-  if (golden_is(prompts, row, "kind", "text"))
-    return (rs_token_run){.modality = RS_TEXT, .tokens = golden_size(prompts, row, "n_tokens")};
-  bool video = golden_is(prompts, row, "kind", "video");
-  size_t merge = golden_size(prompts, row, "spatial_merge_size");
-  rs_token_run run = {.modality = video ? RS_VIDEO : RS_IMAGE,
-                      .tokens = golden_size(prompts, row, "n_tokens"),
-                      .frames = golden_size(prompts, row, "grid_t"),
-                      .rows = golden_size(prompts, row, "grid_h") / merge,
-                      .columns = golden_size(prompts, row, "grid_w") / merge,
-                      .seconds_per_frame = 1,
-                      .ids_per_second = 1};
-  double seconds = golden_number(prompts, row, "second_per_grid_t");
-  if (video && !isnan(seconds)) {
-    run.seconds_per_frame = seconds;
-    run.ids_per_second = golden_number(prompts, row, "tokens_per_second");
-  }
-  cr_assert_eq(run.tokens, run.frames * run.rows * run.columns, "prompt row %zu", row);
-  return run;
-}
-
-/* The token layout of a prompt. Release with rs_token_layout_clear. */
-static rs_token_layout layout_of(const rs_table *prompts, const char *name) {
-  size_t begin, end;
-  golden_case(prompts, name, &begin, &end);
-  rs_token_layout layout = {.runs = calloc(end - begin, sizeof *layout.runs), .count = end - begin};
-  for (size_t row = begin; row < end; row++) layout.runs[row - begin] = run_of(prompts, row);
-  return layout;
-}
-
 static double largest(const double *values, size_t count) {
   double most = -INFINITY;
   for (size_t i = 0; i < count; i++) most = fmax(most, values[i]);
@@ -220,7 +190,7 @@ Test(golden, mrope_positions__qwen_prompts__agree_exactly) {
   for (size_t row = 0; row < deltas->rows; row++) {
     const char *name = golden_text(deltas, row, "case");
     size_t length = golden_size(deltas, row, "seq_len"), begin, end;
-    rs_token_layout layout = layout_of(prompts, name);
+    rs_token_layout layout = golden_layout(prompts, name);
     double *ids = calloc(length, RS_AXES * sizeof *ids);
     rs_err err = {0};
     golden_case(table, name, &begin, &end);
@@ -300,7 +270,7 @@ Test(golden, mrope_cos_sin__qwen_prompts__agree_to_1e_12) {
     end = golden_run(table, begin, "case,sections");
     rs_model model = mrope_model(table, begin, golden_size(table, begin, "head_dim"),
                                  golden_size(table, begin, "rotary_dim"), golden_number(table, begin, "rope_theta"));
-    rs_token_layout layout = layout_of(prompts, golden_text(table, begin, "case"));
+    rs_token_layout layout = golden_layout(prompts, golden_text(table, begin, "case"));
     rs_recipe recipe = make_recipe("mrope", "");
     rs_encoding *encoding = encode_recipe(&recipe, &model, rs_token_layout_tokens(&layout), &layout);
     cr_assert_eq(encoding->axes, (size_t)RS_AXES);
