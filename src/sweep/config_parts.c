@@ -275,7 +275,8 @@ static void read_rates(rs_config_context *config, const rs_node *node, const rs_
 }
 
 static void read_run(rs_config_context *config, const rs_node *node, const rs_path *path, rs_token_run *run) {
-  static const char *const known[] = {"text", "image", "video", "seconds_per_frame", "ids_per_second"};
+  static const char *const known[] = {"text",           "image",           "video", "seconds_per_frame",
+                                      "ids_per_second", "timestamp_tokens"};
   rs_path text_path = rs_path_key(path, "text"), image_path = rs_path_key(path, "image");
   rs_path video_path = rs_path_key(path, "video");
   const rs_node *text = rs_node_get(node, "text"), *image = rs_node_get(node, "image"),
@@ -294,24 +295,73 @@ static void read_run(rs_config_context *config, const rs_node *node, const rs_pa
   read_rates(config, node, path, run);
 }
 
+/* Text tokens before each frame; 0: the video is one run. */
+static size_t read_timestamps(rs_config_context *config, const rs_node *node, const rs_path *path,
+                              const rs_token_run *run) {
+  static const char *const rates[] = {"seconds_per_frame", "ids_per_second"};
+  const rs_node *stamp = rs_node_get(node, "timestamp_tokens");
+  rs_path at = rs_path_key(path, "timestamp_tokens");
+  if (stamp == NULL) return 0;
+  if (run->modality != RS_VIDEO) rs_problem(config->problems, stamp, &at, "belongs to a video");
+  for (size_t i = 0; i < RS_COUNT(rates) && run->modality == RS_VIDEO; i++) {
+    const rs_node *rate = rs_node_get(node, rates[i]);
+    rs_path rate_path = rs_path_key(path, rates[i]);
+    if (rate != NULL)
+      rs_problem(config->problems, rate, &rate_path,
+                 "has no meaning with timestamp_tokens, where text tells the time and each frame is an image");
+  }
+  return rs_read_count(config->problems, stamp, &at, 1, longest, 1);
+}
+
+static bool add_run(rs_config_context *config, size_t *capacity, const rs_token_run *run) {
+  rs_token_layout *tokens = &config->experiment->tokens;
+  void *runs = tokens->runs;
+  if (rs_grow(&runs, capacity, tokens->count + 1, sizeof *run, NULL) != RS_OK) {
+    rs_problem_memory(config->problems);
+    return false;
+  }
+  tokens->runs = runs;
+  tokens->runs[tokens->count++] = *run;
+  return true;
+}
+
+/* A video in Qwen3-VL's way: before each frame, an image of its own, `stamp` text tokens say when it was. */
+static bool add_frames(rs_config_context *config, size_t *capacity, const rs_token_run *video, size_t stamp) {
+  rs_token_run text = {.modality = RS_TEXT, .tokens = stamp, .seconds_per_frame = 1, .ids_per_second = 1};
+  rs_token_run frame = *video;
+  frame.modality = RS_IMAGE;
+  frame.frames = 1;
+  frame.tokens = video->rows * video->columns;
+  for (size_t i = 0; i < video->frames; i++)
+    if (!add_run(config, capacity, &text) || !add_run(config, capacity, &frame)) return false;
+  return true;
+}
+
+/* One entry of the list; false when there is no room for it. */
+static bool add_entry(rs_config_context *config, size_t *capacity, const rs_node *node, const rs_path *path) {
+  rs_token_run run;
+  size_t before = config->problems->count;
+  read_run(config, node, path, &run);
+  size_t stamp = config->problems->count == before ? read_timestamps(config, node, path, &run) : 0;
+  size_t added = stamp > 0 ? 2 * run.frames : 1;
+  if (config->experiment->tokens.count + added > MOST_RUNS) {
+    rs_problem(config->problems, node, path, "takes the layout past %d runs (with timestamp_tokens each frame is two)",
+               MOST_RUNS);
+    return false;
+  }
+  return stamp > 0 ? add_frames(config, capacity, &run, stamp) : add_run(config, capacity, &run);
+}
+
 void rs_config_tokens(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "tokens");
-  rs_token_layout *tokens = &config->experiment->tokens;
+  size_t capacity = 0;
+  bool room = true;
   if (node == NULL) return;
   if (!rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of runs, like [{text: 10}, {image: [16, 24]}]"))
     return;
-  if (node->count > MOST_RUNS) {
-    rs_problem(config->problems, node, &path, "has more than %d runs", MOST_RUNS);
-    return;
-  }
-  tokens->runs = rs_alloc(node->count, sizeof *tokens->runs, NULL);
-  if (tokens->runs == NULL) {
-    rs_problem_memory(config->problems);
-    return;
-  }
-  for (tokens->count = 0; tokens->count < node->count; tokens->count++) {
-    rs_path at = rs_path_index(&path, tokens->count);
-    read_run(config, &node->items[tokens->count], &at, &tokens->runs[tokens->count]);
+  for (size_t i = 0; i < node->count && room; i++) {
+    rs_path at = rs_path_index(&path, i);
+    room = add_entry(config, &capacity, &node->items[i], &at);
   }
 }
 

@@ -458,6 +458,23 @@ static const wrong bad_parts[] = {
     {LLAMA "tokens: [{text: 4, ids_per_second: 2}]\n", "t.yaml:2:36: tokens[0].ids_per_second = 2: belongs to a video"},
     {LLAMA "tokens: [{video: [1, 2, 2], ids_per_second: -1}]\n",
      "t.yaml:2:45: tokens[0].ids_per_second = -1: must be from 0 to 1000000"},
+    {LLAMA "tokens: [{text: 4, timestamp_tokens: 2}]\n",
+     "t.yaml:2:38: tokens[0].timestamp_tokens = 2: belongs to a video"},
+    {LLAMA "tokens: [{image: [4, 4], timestamp_tokens: 2}]\n",
+     "t.yaml:2:44: tokens[0].timestamp_tokens = 2: belongs to a video"},
+    {LLAMA "tokens: [{video: [1, 2, 2], timestamp_tokens: 0}]\n",
+     "t.yaml:2:47: tokens[0].timestamp_tokens = 0: must be from 1 to 268435456"},
+    {LLAMA "tokens: [{video: [1, 2, 2], timestamp_tokens: 4, ids_per_second: 2}]\n",
+     "t.yaml:2:66: tokens[0].ids_per_second = 2: has no meaning with timestamp_tokens, where text tells the time and "
+     "each frame is an image"},
+    {LLAMA "tokens: [{video: [1, 2, 2], seconds_per_frame: 1, timestamp_tokens: 4}]\n",
+     "t.yaml:2:48: tokens[0].seconds_per_frame = 1: has no meaning with timestamp_tokens, where text tells the time "
+     "and "
+     "each frame is an image"},
+    {LLAMA "tokens: [{text: 1}, {video: [5000, 1, 1], timestamp_tokens: 1}, {text: 1}]\n",
+     "t.yaml:2:21: tokens[1] = {...}: takes the layout past 10000 runs (with timestamp_tokens each frame is two)"},
+    {LLAMA "tokens: [{video: [5000, 1, 1], timestamp_tokens: 1}, {text: 1}]\n",
+     "t.yaml:2:54: tokens[1] = {...}: takes the layout past 10000 runs (with timestamp_tokens each frame is two)"},
     {LLAMA "precision: f8\n", "t.yaml:2:12: precision = f8: must be one of f64, f32, bf16, f16"},
     {LLAMA "precision: {angle: f33}\n",
      "t.yaml:2:20: precision.angle = f33: must be one of f64, f32, bf16, f16 (did you mean f32?)"},
@@ -825,6 +842,11 @@ Test(config, small_keys__every_form) {
        "tokens:\n  - {text: 3}\n  - {image: [2, 5]}\n  - {video: [4, 2, 3], seconds_per_frame: 1, ids_per_second: "
        "2.5}\n"
        "  - {video: [1, 2, 3], seconds_per_frame: 1, ids_per_second: 1}\n"},
+      {LLAMA "tokens: [{video: [2, 3, 4], timestamp_tokens: 6}, {text: 5}, {video: [1, 2, 2], timestamp_tokens: 1}]\n",
+       {0},
+       "tokens:\n  - {text: 6}\n  - {image: [3, 4]}\n  - {text: 6}\n  - {image: [3, 4]}\n  - {text: 5}\n  - {text: 1}\n"
+       "  - {image: [2, 2]}\nprecision"},
+      {LLAMA "tokens: [{video: [5000, 1, 1], timestamp_tokens: 1}]\n", {0}, "  - {image: [1, 1]}\nprecision"},
       {LLAMA "precision: f32\n",
        {0},
        "precision: {positions: f32, inv_freq: f32, angle: f32, table: f32, running: false}\n"},
@@ -1252,6 +1274,28 @@ Test(plan, numbers__from_the_sizes) {
     cr_expect_eq(plan.summary_columns, cases[i].columns, "%s: %zu columns", cases[i].yaml, plan.summary_columns);
     cr_expect_float_eq(plan.score_flops, cases[i].flops, 1e-9 * cases[i].flops + 1e-9, "%s: %g", cases[i].yaml,
                        plan.score_flops);
+    rs_experiment_free(experiment);
+  }
+}
+
+/* A metric of patches has a row for each, as far as it shows them; of runs, for each and the text after. */
+Test(plan, curve_rows__of_patches_and_runs__are_bounded) {
+  static const struct {
+    const char *yaml;
+    double rows;
+  } cases[] = {
+      {LLAMA "lengths: 100k\nmetrics: grid_decay\n", 16384},
+      {LLAMA "lengths: 1k\nmetrics: grid_decay\n", 1024},
+      {LLAMA "lengths: 1k\nmetrics: {name: grid_decay, most_rows: 9}\n", 9},
+      {LLAMA "lengths: 4k\nmetrics: id_growth\ntokens: [{video: [300, 1, 1], timestamp_tokens: 1}]\n", 601},
+      {LLAMA "lengths: 4k\nmetrics: {name: decay, distances: all}\n", 4096},
+      {LLAMA "lengths: 4k\nmetrics: [ood_angles, entropy]\n", 64},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_experiment *experiment = good(cases[i].yaml);
+    rs_plan plan;
+    cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+    cr_expect_eq(plan.curve_rows, cases[i].rows, "%s: %g rows", cases[i].yaml, plan.curve_rows);
     rs_experiment_free(experiment);
   }
 }

@@ -2,7 +2,7 @@
  * decode deltas of Qwen's and transformers' own code. */
 #include "../golden.h"
 
-#include "ropescope/metrics.h"
+#include "ropescope/sweep.h"
 
 /* ---- running a metric -------------------------------------------------------------------------------------------- */
 
@@ -509,6 +509,35 @@ Test(id_growth, golden_prompts__decode_delta__is_that_of_qwen_and_transformers) 
 }
 
 /* ---- layouts ----------------------------------------------------------------------------------------------------- */
+
+/* Qwen3-VL's golden video: 4 frames of 4 x 3; between them one token ends a picture, 4 say the time, one begins. */
+Test(timestamps, config_of_a_qwen3_video__ids__are_the_golden_ones) {
+  static const char yaml[] = "model: qwen3-vl-8b\nmethods: mrope\nmetrics: id_growth\nlengths: 87\n"
+                             "tokens: [{text: 5}, {video: [4, 4, 3], timestamp_tokens: 6}, {text: 10}]\n";
+  static const char *const axes[] = {"t_qwen", "h_qwen", "w_qwen"};
+  rs_table *table = golden_read("d_mrope_pos.csv");
+  rs_experiment *experiment = NULL;
+  rs_problems problems = {0};
+  double ids[87 * RS_AXES];
+  size_t begin, end;
+  golden_case(table, "q3_video", &begin, &end);
+  cr_assert_eq(end - begin, 87u);
+  cr_assert_eq(rs_config_read(yaml, "t.yaml", (rs_config_edits){0}, &experiment, &problems, NULL), RS_OK, "%s",
+               rs_text_string(&problems.text));
+  cr_assert_eq(experiment->tokens.count, 10u);
+  for (size_t i = 2; i < 10; i += 2) {
+    const rs_token_run *run = &experiment->tokens.runs[i];
+    cr_assert(run->modality == RS_IMAGE && run->frames == 1 && run->rows == 4 && run->columns == 3, "run %zu", i);
+  }
+  cr_assert_eq(rs_token_layout_tokens(&experiment->tokens), 87u);
+  cr_assert_eq(rs_token_positions(&experiment->tokens, NULL, 87, ids, NULL, NULL), RS_OK);
+  for (size_t i = 0; i < 87 * RS_AXES; i++)
+    cr_assert_eq(ids[i], golden_number(table, begin + i / RS_AXES, axes[i % RS_AXES]), "token %zu %s: %g", i / RS_AXES,
+                 axes[i % RS_AXES], ids[i]);
+  rs_experiment_free(experiment);
+  rs_problems_clear(&problems);
+  rs_table_free(table);
+}
 
 Test(layouts, longer_than_the_context__every_method__is_undefined) {
   static const char *const methods[] = {"rope", "mrope", "nope", "alibi", "self_extend"};
