@@ -139,10 +139,21 @@ static rs_status fill_frequencies(rs_encoding *encoding, const rs_model *model, 
   return fill_ladder(encoding, model, err);
 }
 
+/* Ids of vision tokens on one axis: of the schemes, V2PE's alone is meant for it. */
+static rs_status one_axis_ids(const rs_encoding *encoding, const rs_id_rule *rule, double *ids, rs_err *err) {
+  double *all = rs_alloc(encoding->length, RS_AXES * sizeof *all, err);
+  if (all == NULL) return RS_MEMORY;
+  rs_status status = rs_token_positions(&encoding->tokens, rule, encoding->length, all, NULL, err);
+  for (size_t i = 0; i < encoding->length && status == RS_OK; i++) ids[i] = all[i * RS_AXES];
+  free(all);
+  return status;
+}
+
 /* Token ids as the pairs read them: (L, 1) for text, (L, 3) for t, h, w. */
 static rs_status token_ids(const rs_encoding *encoding, double *ids, rs_err *err) {
   rs_id_rule rule = rs_id_rule_of(&encoding->settings);
   if (encoding->axes > 1) return rs_token_positions(&encoding->tokens, &rule, encoding->length, ids, NULL, err);
+  if (rule.scheme == RS_IDS_V2PE) return one_axis_ids(encoding, &rule, ids, err);
   for (size_t i = 0; i < encoding->length; i++) ids[i] = (double)i;
   return RS_OK;
 }

@@ -190,6 +190,33 @@ static void thirds(const tiny *t, size_t m, size_t n, size_t j, double *q, doubl
   *k = id(t, n, j);
 }
 
+/* MRoPE-I: the same thirds; rows and columns from 0. */
+static void reset_thirds(const tiny *t, size_t m, size_t n, size_t j, double *q, double *k) {
+  bool vision_m = t->picture && m > 0 && m < PICTURE, vision_n = t->picture && n > 0 && n < PICTURE;
+  *q = id(t, m, j) - (vision_m && j > 0 ? 1 : 0);
+  *k = id(t, n, j) - (vision_n && j > 0 ? 1 : 0);
+}
+
+/* VideoRoPE: one pair t; two h, t; three h, w, t. A single frame takes one id of t, and text goes on from there. */
+static void spatial_first(const tiny *t, size_t m, size_t n, size_t j, double *q, double *k) {
+  static const size_t axes[][3] = {{0}, {1, 0}, {1, 2, 0}};
+  size_t axis = axes[t->rotary / 2 - 1][j];
+  *q = id(t, m, axis) - (t->picture && m >= PICTURE ? 1 : 0);
+  *k = id(t, n, axis) - (t->picture && n >= PICTURE ? 1 : 0);
+}
+
+/* V2PE: a patch every quarter of an id; text at the next whole one. */
+static double quartered(const tiny *t, size_t n) {
+  if (!t->picture || n == 0) return (double)n;
+  return n < PICTURE ? (double)n / 4 : (double)(2 + n - PICTURE);
+}
+
+static void quarters(const tiny *t, size_t m, size_t n, size_t j, double *q, double *k) {
+  (void)j;
+  *q = quartered(t, m);
+  *k = quartered(t, n);
+}
+
 /* One pair for the column, one for the row. */
 static void column_and_row(const tiny *t, size_t m, size_t n, size_t j, double *q, double *k) {
   *q = id(t, m, j == 0 ? 2 : 1);
@@ -327,6 +354,9 @@ static const oracle oracles[] = {
      .rotary = 6},
     {.method = "proportional", .settings = "rotary_fraction=0.5 factor=3", .omega = half_of_head_divided},
     {.method = "mrope", .omega = plain, .place = thirds},
+    {.method = "mrope_i", .omega = plain, .place = reset_thirds},
+    {.method = "videorope", .omega = plain, .place = spatial_first},
+    {.method = "v2pe", .omega = plain, .place = quarters},
     {.method = "axial", .omega = one, .place = column_and_row, .rotary = 4},
     {.method = "rope_mixed", .settings = "freq_x=1 freq_y=0.2", .omega = one, .place = mixed, .rotary = 2},
     {.method = "rope_mixed", .settings = "freq_x=1,-0.5 freq_y=0.2,0.5", .omega = one, .place = mixed, .rotary = 4},

@@ -17,6 +17,9 @@ static rs_model vision_model(void) {
 #define YARN(mscale, all, softmax)                                                                                     \
   "attention_factor=none attn_factor=1 magnitude=above_1 mscale=" mscale " mscale_all_dim=" all                        \
   " mscale_alone=false mscale_softmax=" softmax " temperature=cos_sin "
+#define VISION(sections, axes, ids)                                                                                    \
+  "rope_theta=none rotary_dim=none pair_layout=none mrope_section=" sections " mrope_layout=" axes                     \
+  " mrope_tail=t vision_ids=" ids " vision_step=none wavelengths=exact cached_keys=consistent "
 #define ROTARY_OF(theta, layout, sections, wavelengths)                                                                \
   "rope_theta=" theta " rotary_dim=none pair_layout=" layout " mrope_section=" sections                                \
   " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none wavelengths=" wavelengths                      \
@@ -51,6 +54,9 @@ static const char *const method_texts[][2] = {
      "long_mscale=none temperature=cos_sin " ROTARY COMMON},
     {"proportional", "rotary_fraction=1 factor=1 " ROTARY COMMON},
     {"mrope", ROTARY_OF("none", "none", "equal", "exact") COMMON},
+    {"mrope_i", VISION("equal", "interleaved", "spatial_reset") COMMON},
+    {"videorope", VISION("equal", "spatial_first", "videorope") COMMON},
+    {"v2pe", VISION("none", "none", "v2pe") COMMON},
     {"axial", "axis_order=wh " ROTARY_OF("100", "interleaved", "none", "exact") COMMON},
     {"rope_mixed", "freq_x=none freq_y=none " ROTARY_OF("none", "interleaved", "none", "exact") COMMON},
     {"self_extend", "group=auto window=auto " ROTARY COMMON},

@@ -341,6 +341,47 @@ Test(frequencies, running_product__float32__errs_as_ggml_does) {
   rs_recipe_clear(&recipe);
 }
 
+/* ---- what multiplies cos and sin -------------------------------------------------------------------------------- */
+
+/* YaRN's and LongRoPE's factors by every key that has a say, worked out by hand from each code base. */
+Test(frequencies, amplitude__each_key__is_what_its_code_makes_of_it) {
+  const double ln4 = log(4);
+  const struct {
+    const char *method, *settings;
+    size_t length;
+    double amp, on_logits;
+  } cases[] = {
+      {"yarn", "factor=4", 8, 0.1 * ln4 + 1, 1},
+      {"yarn", "factor=4 temperature=logits", 8, 1, pow(0.1 * ln4 + 1, 2)},
+      {"yarn", "factor=4 attention_factor=1.5", 8, 1.5, 1},
+      {"yarn", "factor=4 attn_factor=2", 8, 2 * (0.1 * ln4 + 1), 1},
+      {"yarn", "factor=4 attention_factor=1.5 attn_factor=2", 8, 3, 1},
+      {"yarn", "factor=0.25", 8, 1, 1},
+      {"yarn", "factor=0.25 magnitude=any", 8, 1 - 0.1 * ln4, 1},
+      {"yarn", "factor=4 mscale=0.5", 8, 0.1 * ln4 + 1, 1},
+      {"yarn", "factor=4 mscale=0.5 mscale_alone=true", 8, 0.05 * ln4 + 1, 1},
+      {"yarn", "factor=4 mscale=0 mscale_alone=true", 8, 0.1 * ln4 + 1, 1},
+      {"yarn", "factor=4 mscale=0.5 mscale_all_dim=2", 8, (0.05 * ln4 + 1) / (0.2 * ln4 + 1), 1},
+      {"yarn", "factor=4 mscale=1 mscale_all_dim=2 mscale_softmax=true", 8, (0.1 * ln4 + 1) / (0.2 * ln4 + 1),
+       pow(0.2 * ln4 + 1, 2)},
+      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1", 8, sqrt(1 + ln4 / log(64)), 1},
+      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1 factor=1", 8, 1, 1},
+      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1 short_mscale=1.5 long_mscale=3", 64, 1.5, 1},
+      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1 short_mscale=1.5 long_mscale=3", 65, 3, 1},
+      {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1 long_mscale=3 attention_factor=2", 65, 2, 1},
+  };
+  rs_model model = plain_model(8, 1e4, 64);
+  model.max_length = 256;
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_encoding *encoding = encode(cases[c].method, cases[c].settings, &model, cases[c].length);
+    cr_assert(close_to(encoding->amp, cases[c].amp, 1e-14, 0), "%s %s: amp %.17g, expected %.17g", cases[c].method,
+              cases[c].settings, encoding->amp, cases[c].amp);
+    cr_assert(close_to(encoding->logit_scale[0], cases[c].on_logits, 1e-14, 0), "%s %s: logits %.17g, expected %.17g",
+              cases[c].method, cases[c].settings, encoding->logit_scale[0], cases[c].on_logits);
+    rs_encoding_free(encoding);
+  }
+}
+
 /* ---- dialects ---------------------------------------------------------------------------------------------------- */
 
 Test(dialects, table__each_entry__names_methods_and_parameters_that_exist) {
@@ -443,6 +484,16 @@ Test(dialects, known_disagreements__have_their_size) {
   cr_assert(enlarged > 1.2 && enlarged < 1.28, "%g", enlarged);
   qwen.mrope_section[0] = qwen.mrope_section[1] = qwen.mrope_section[2] = 0;
   cr_assert_eq(apart("yarn", "factor=4 dialect=vllm", "factor=4 dialect=hf", &qwen), 0, "without sections");
+}
+
+Test(dialects, llamacpp__scale_below_1__lowers_the_amplitude) {
+  rs_model model = plain_model(64, 1e4, 4096);
+  rs_recipe recipe = make_recipe("yarn", "factor=0.5 dialect=llamacpp");
+  cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+  rs_encoding *encoding = encode_recipe(&recipe, &model, 8, NULL);
+  cr_assert(close_to(encoding->amp, 1 - 0.1 * log(2), 1e-14, 0), "%.17g", encoding->amp);
+  rs_encoding_free(encoding);
+  rs_recipe_clear(&recipe);
 }
 
 Test(dialects, gpt_oss__ramp_outside_the_pairs__is_refused) {
