@@ -64,7 +64,7 @@ static rs_freq_in frequency_input(const rs_encoding *encoding, const rs_model *m
  * no new angle later. */
 static void resonate(size_t pairs, double *omega) {
   for (size_t j = 0; j < pairs; j++)
-    if (omega[j] > 0) omega[j] = 2 * M_PI / rint(2 * M_PI / omega[j]);
+    if (omega[j] > 0) omega[j] = 2 * M_PI / fmax(1, rint(2 * M_PI / omega[j]));
 }
 
 rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,

@@ -113,6 +113,10 @@ Test(frequencies, resonance__every_pair__turns_full_circle_in_whole_tokens) {
     rs_encoding_free(exact);
     rs_encoding_free(whole);
   }
+  rs_encoding *fast = encode("rope_mixed", "wavelengths=whole freq_x=20,1 freq_y=0,0 rotary_dim=4", &model, 8);
+  cr_assert(close_to(fast->omega[0], 2 * M_PI, 1e-15, 0), "a wavelength below half a token becomes one: %g",
+            fast->omega[0]);
+  rs_encoding_free(fast);
   rs_encoding *partial = encode("p_rope", "wavelengths=whole", &model, 8);
   cr_assert_eq(partial->omega[15], 0, "a pair that does not turn has no wavelength to round");
   rs_encoding_free(partial);
