@@ -21,6 +21,10 @@ void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *ou
 /* Element `index` as a uniform number in [0, 1), a multiple of 2^-53. */
 double rs_uniform(rs_stream stream, uint64_t index);
 
+/* `number` of the integers 0 .. range - 1 in ascending order, each set of them equally likely; number <= range. Reads
+ * the uniform elements 0 .. range - 1 of the stream. */
+void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out);
+
 /* ---- float formats ----------------------------------------------------------------------------------------------- */
 
 typedef enum rs_format { RS_F64, RS_F32, RS_BF16, RS_F16 } rs_format;

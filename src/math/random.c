@@ -42,3 +42,11 @@ void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *ou
 double rs_uniform(rs_stream stream, uint64_t index) {
   return unit(words_at(stream, index / 4).v[index % 4]);
 }
+
+/* Knuth's selection sampling (TAOCP 2, algorithm 3.4.2 S): integer i is taken with probability (still wanted) / (still
+ * to come). */
+void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) {
+  size_t chosen = 0;
+  for (size_t i = 0; chosen < number; i++)
+    if ((double)(range - i) * rs_uniform(stream, i) < (double)(number - chosen)) out[chosen++] = i;
+}

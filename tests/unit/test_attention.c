@@ -157,6 +157,25 @@ Test(queries, random__over_seeds__every_set_is_equally_likely) {
     }
 }
 
+/* Numbers that runs of earlier versions had: a config's seed must go on choosing them. */
+Test(queries, random__known_seeds__are_the_positions_of_old) {
+  static const struct {
+    size_t number, length;
+    uint64_t seed;
+    size_t positions[10];
+  } cases[] = {
+      {4, 10, 0, {0, 2, 3, 7}},
+      {8, 100, 5, {30, 33, 36, 54, 68, 73, 75, 98}},
+      {10, 100000, 123456789, {7055, 15546, 27431, 30252, 48394, 54988, 62788, 73430, 75947, 89640}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    size_t count, *queries = select_queries(RS_QUERIES_RANDOM, cases[i].number, cases[i].length, cases[i].seed, &count);
+    cr_assert_eq(count, cases[i].number);
+    for (size_t q = 0; q < count; q++) cr_assert_eq(queries[q], cases[i].positions[q], "case %zu: %zu", i, queries[q]);
+    free(queries);
+  }
+}
+
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
 /* A source with its settings and a token layout: 3 text, a picture of 4 x 5, 2 text, a video of 3 x 4 x 3, text. */

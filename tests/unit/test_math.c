@@ -334,6 +334,26 @@ Test(math, log_edges__lengths_and_densities__are_the_rounded_powers) {
     }
 }
 
+/* ---- subsets ----------------------------------------------------------------------------------------------------- */
+
+/* Element i is taken iff its number lies below the share of those still wanted among those still to come. */
+Test(math, subset__every_size_and_stream__ascends_and_reads_its_stream) {
+  uint64_t state = 31;
+  for (size_t range = 1; range <= 40; range++)
+    for (size_t number = 0; number <= range; number++) {
+      rs_stream stream = draw_stream(&state);
+      size_t out[40], found = 0;
+      rs_subset(stream, number, range, out);
+      for (size_t i = 0; i < range; i++) {
+        double wanted = (double)(number - found), left = (double)(range - i);
+        bool taken = found < number && out[found] == i;
+        cr_assert_eq(taken, rs_uniform(stream, i) * left < wanted, "%zu of %zu: %zu", number, range, i);
+        found += taken;
+      }
+      cr_assert_eq(found, number, "%zu of %zu: %zu found", number, range, found);
+    }
+}
+
 /* ---- projections ------------------------------------------------------------------------------------------------- */
 
 static double dot(const double *a, const double *b, size_t count) {
