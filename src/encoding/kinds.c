@@ -8,9 +8,8 @@ static const rs_freq_kind *const freq_kinds[] = {
 };
 
 static const rs_pos_kind *const pos_kinds[] = {
-    &rs_pos_identity,
-    &rs_pos_linear,
-    &rs_pos_self_extend,
+    &rs_pos_identity,   &rs_pos_linear, &rs_pos_self_extend, &rs_pos_clamp,
+    &rs_pos_dual_chunk, &rs_pos_string, &rs_pos_random,
 };
 
 static const rs_embed_kind *const embed_kinds[] = {

@@ -7,7 +7,8 @@
 extern const rs_freq_kind rs_freq_default, rs_freq_linear, rs_freq_ntk, rs_freq_ntk_fixed, rs_freq_ntk_mixed,
     rs_freq_ntk_by_parts, rs_freq_ntk_by_parts_v1, rs_freq_yarn, rs_freq_llama3, rs_freq_longrope, rs_freq_proportional,
     rs_freq_critical_base, rs_freq_xpos, rs_freq_axial, rs_freq_mixed;
-extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend;
+extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend, rs_pos_clamp, rs_pos_dual_chunk,
+    rs_pos_string, rs_pos_random;
 extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned;
 extern const rs_lscale_kind rs_lscale_log_n;
 extern const rs_bias_kind rs_bias_alibi;
@@ -124,6 +125,9 @@ rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err);
 
 /* Sets a parameter that was not given by the user; `text` NULL unsets it. */
 rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err);
+
+/* RS_UNSUPPORTED, naming the method, where tokens have more than one axis. */
+rs_status rs_text_only(const rs_encoding *encoding, rs_err *err);
 
 /* For views near and far: keys nearer than `window` tokens are read through view 0, the others through view 1. */
 size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]);

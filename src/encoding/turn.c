@@ -4,6 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+rs_status rs_text_only(const rs_encoding *encoding, rs_err *err) {
+  if (encoding->axes == 1) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "%s is defined for text positions only", encoding->method->name);
+}
+
 size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]) {
   enum { NEAR, FAR };
   size_t near = query + 1 > window ? query + 1 - window : 0, count = 0;

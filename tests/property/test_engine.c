@@ -19,7 +19,7 @@ enum {
   JOBS = 2000,
   MOST_TOKENS = 600,
   MOST_DIMS = 128,
-  MOST_VIEWS = 2,
+  MOST_VIEWS = 3,
   WORK = 200000 /* queries * keys * dims of one job: what keeps 2000 of them within seconds */
 };
 
@@ -225,13 +225,30 @@ static void draw_rotary(world *w) {
   if (once_in(d, 5)) set(w, "wavelengths", "whole");
 }
 
+/* Windows, groups, chunks and shifts around the length; now and then as `auto` has them. */
+static void draw_map(world *w, size_t length) {
+  dice *d = &w->dice;
+  size_t chunk = pick(d, 1, length + 3), local = pick(d, 0, chunk - 1);
+  if (!once_in(d, 8)) set(w, "group", "%zu", pick_log(d, 1, 100));
+  if (!once_in(d, 8) || w->model.train_length < 8) set(w, "window", "%zu", pick(d, 0, length + 3));
+  if (once_in(d, 3)) set(w, "leak", "%g", between(d, 0, 1));
+  if (!once_in(d, 8) || w->model.train_length < 8) {
+    set(w, "chunk_size", "%zu", chunk);
+    set(w, "local_size", "%zu", local);
+  }
+  bool shifts = has(w, "local"); /* a number for STRING, a word for Self-Extend */
+  if (!once_in(d, 8) && shifts) set(w, "shift", "%zu", pick(d, 1, length + 3));
+  if (once_in(d, 2) && !shifts) set(w, "shift", "exact");
+  set(w, "local", "%zu", pick(d, 0, length));
+  set(w, "position_range", "%zu", length + pick_log(d, 1, 1000));
+}
+
 static void draw_recipe(world *w, size_t length) {
   static const char *const layouts[] = {"interleaved", "halves", "tensor2tensor"};
   dice *d = &w->dice;
   draw_scale(w);
   draw_rotary(w);
-  if (!once_in(d, 8)) set(w, "group", "%zu", pick_log(d, 1, 100)); /* else auto */
-  if (!once_in(d, 8) || w->model.train_length < 8) set(w, "window", "%zu", pick(d, 0, length + 3));
+  draw_map(w, length);
   if (once_in(d, 3)) set(w, "logit_scale", "log_n");
   set(w, "bias_max", "%g", between(d, 0.5, 16));
   set(w, "init_sd", "%g", between(d, 0.02, 1));
@@ -698,12 +715,29 @@ static void turn(matrix by, const double *x, const double *embedded, size_t dims
   }
 }
 
-/* The view through which query m reads key n: Self-Extend's rule is the only one with two. */
+/* A number of the recipe, or what `auto` stands for. */
+static double setting_or(const world *w, const char *name, double automatic) {
+  const rs_value *value = rs_setting(&w->recipe.settings, name);
+  return value->choice >= 0 ? floor(automatic) : value->number;
+}
+
+/* Where far keys begin: the distance of the nearest, under a map of two views. */
+static double far_from(const world *w) {
+  double train = w->encoding->train_length, length = (double)w->encoding->length;
+  bool capped = strcmp(w->recipe.method->name, "lm_infinite") == 0;
+  if (!has(w, "local")) return setting_or(w, "window", capped ? train : train / 4);
+  double needed = fmin(length, length - train + rs_setting_number(&w->recipe.settings, "local"));
+  return setting_or(w, "shift", fmax(floor(0.33 * train), needed));
+}
+
+/* The view through which query m reads key n. */
 static size_t view_of(const world *w, size_t m, size_t n) {
-  if (w->encoding->views == 1) return 0;
-  const rs_value *window = rs_setting(&w->recipe.settings, "window");
-  double near = window->choice >= 0 ? floor(w->encoding->train_length / 4) : window->number;
-  return m >= n && (double)(m - n) >= near;
+  double train = w->encoding->train_length;
+  if (w->encoding->views == 1 || n > m) return 0;
+  if (w->encoding->views == 2) return (double)(m - n) >= far_from(w);
+  double stride = setting_or(w, "chunk_size", 0.75 * train) - setting_or(w, "local_size", train / 8);
+  double chunks = floor((double)m / stride) - floor((double)n / stride);
+  return (size_t)fmin(chunks, 2);
 }
 
 static long double slope_of(const world *w) {
@@ -1014,6 +1048,18 @@ static rs_status try_decay(const world *w, rs_err *err) {
   return status;
 }
 
+/* The tables of a method whose position map needs room of its own. */
+static rs_status try_encoding(const world *w, rs_err *err) {
+  rs_recipe recipe = {0};
+  rs_encoding *encoding = NULL;
+  rs_status status = rs_recipe_init(&recipe, rs_method_find("random_rope"), err);
+  if (status == RS_OK) status = rs_encoding_create(&recipe, &w->model, w->encoding->length, NULL, NULL, &encoding, err);
+  cr_assert_eq(status == RS_OK, encoding != NULL);
+  rs_encoding_free(encoding);
+  rs_recipe_clear(&recipe);
+  return status;
+}
+
 /* Refuses each allocation of the attempt in turn, until it gets through without one refused. */
 static void refuse_each(const world *w, attempt try, size_t index) {
   cr_assert_eq(try(w, NULL), RS_OK); /* warm: OpenMP keeps its team */
@@ -1035,7 +1081,8 @@ static void refuse_each(const world *w, attempt try, size_t index) {
 }
 
 Test(engine, each_failing_allocation__is_reported_and_leaks_nothing) {
-  static const attempt attempts[] = {try_engine, try_run, try_reference, try_projection, try_queries, try_decay};
+  static const attempt attempts[] = {try_engine,  try_run,   try_reference, try_projection,
+                                     try_queries, try_decay, try_encoding};
   if (!COUNTS_MEMORY) return;
   gsl_set_error_handler_off();
   use_threads(1);

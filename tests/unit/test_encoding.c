@@ -59,7 +59,13 @@ static const char *const method_texts[][2] = {
     {"v2pe", VISION("none", "none", "v2pe") COMMON},
     {"axial", "axis_order=wh " ROTARY_OF("100", "interleaved", "none", "exact") COMMON},
     {"rope_mixed", "freq_x=none freq_y=none " ROTARY_OF("none", "interleaved", "none", "exact") COMMON},
-    {"self_extend", "group=auto window=auto " ROTARY COMMON},
+    {"self_extend", "group=auto window=auto shift=floor " ROTARY COMMON},
+    {"rerope", "window=auto leak=0 " ROTARY COMMON},
+    {"leaky_rerope", "window=auto leak=auto " ROTARY COMMON},
+    {"lm_infinite", "window=train_length leak=0 " ROTARY COMMON},
+    {"dual_chunk", "chunk_size=auto local_size=auto ceiling=code " ROTARY COMMON},
+    {"string", "shift=auto local=128 " ROTARY COMMON},
+    {"random_rope", "position_range=2048 position_seed=0 " ROTARY COMMON},
     {"alibi", "bias_max=8 slope_factor=1 " COMMON},
     {"sinusoidal", "embedding_layout=interleaved " COMMON},
     {"learned", "init_sd=0.02 table_seed=0 " COMMON},
@@ -100,7 +106,7 @@ Test(encoding, kinds__each_stage__is_named_and_referred) {
   size_t counts[5];
   const void *tables[] = {rs_freq_kinds(&counts[0]), rs_pos_kinds(&counts[1]), rs_embed_kinds(&counts[2]),
                           rs_lscale_kinds(&counts[3]), rs_bias_kinds(&counts[4])};
-  static const size_t expected[] = {15, 3, 2, 1, 1};
+  static const size_t expected[] = {15, 7, 2, 1, 1};
   for (size_t t = 0; t < RS_COUNT(tables); t++) {
     cr_assert_eq(counts[t], expected[t], "stage %zu has %zu kinds", t, counts[t]);
     for (size_t i = 0; i < counts[t]; i++) {
