@@ -261,6 +261,7 @@ typedef struct rs_precision {
 struct rs_encoding {
   size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
   size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
+  bool own_places;    /* each pair has a coordinate of its own: A = R/2, axis[j] = j */
   size_t width;       /* H * D: channels of a token */
   rs_pair_layout pair_layout;
   double train_length;     /* L0, tokens */

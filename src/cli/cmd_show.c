@@ -33,7 +33,7 @@ static int show_frequencies(const rs_encoding *encoding, rs_text *csv) {
   rs_text_puts(csv, "pair,axis,omega_rad_per_token,wavelength_tokens,amp\n");
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     rs_csv_number(csv, (double)j);
-    rs_csv_text(csv, axes[encoding->axis[j]]);
+    rs_csv_text(csv, encoding->own_places ? "own" : axes[encoding->axis[j]]);
     rs_csv_number(csv, encoding->omega[j]);
     rs_csv_number(csv, encoding->omega[j] > 0 ? 2 * M_PI / encoding->omega[j] : NAN);
     rs_csv_number(csv, encoding->amp);
@@ -42,8 +42,24 @@ static int show_frequencies(const rs_encoding *encoding, rs_text *csv) {
   return CLI_OK;
 }
 
-/* The positions keys are rotated by in view 0, on all three axes; segment is the run of the token layout. */
+/* Maps with several views: where each token stands as query and as key. */
+static int show_views(const rs_encoding *encoding, rs_text *csv) {
+  rs_text_puts(csv, "token,view,query_position,key_position\n");
+  for (size_t n = 0; n < encoding->length; n++) {
+    for (size_t v = 0; v < encoding->views; v++) {
+      const double row[] = {(double)n, (double)v, encoding->pos_q[v][n], encoding->pos_k[v][n]};
+      for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
+      rs_csv_end_row(csv);
+    }
+    if (!drain(csv)) return CLI_FAILED;
+  }
+  return CLI_OK;
+}
+
+/* The positions keys are rotated by, on all three axes; segment is the run of the token layout. */
 static int show_positions(const rs_encoding *encoding, rs_text *csv) {
+  if (encoding->views > 1) return show_views(encoding, csv);
+  if (encoding->own_places) return refuse("each pair has positions of its own here (cached_keys or rope_mixed)");
   size_t segment = 0, left = encoding->tokens.count > 0 ? encoding->tokens.runs[0].tokens : SIZE_MAX;
   rs_text_puts(csv, "token,segment,t,h,w\n");
   for (size_t n = 0; n < encoding->length; n++) {

@@ -67,6 +67,7 @@ static rs_status spread_all(rs_encoding *encoding, rs_err *err) {
     RS_TRY(spread(encoding, &encoding->pos_k[v], err));
   }
   encoding->axes = pairs;
+  encoding->own_places = true;
   for (size_t j = 0; j < pairs; j++) encoding->axis[j] = (uint16_t)j;
   return RS_OK;
 }

@@ -895,6 +895,18 @@ Test(cli, show_scale__log_n) {
   rs_table_free(table);
 }
 
+Test(cli, show_positions__several_views_or_places_of_each_pair) {
+  char *out = output_of(&(command){.arguments = {"show", "positions", "--model", "llama-2-7b", "--method",
+                                                 "{name: rerope, window: 2}", "--length", "3"}});
+  cr_assert_str_eq(
+      out, "token,view,query_position,key_position\n0,0,0,0\n0,1,2,0\n1,0,1,1\n1,1,2,0\n2,0,2,2\n2,1,2,0\n", "%s", out);
+  free(out);
+  out = output_of(&(command){.arguments = {"show", "frequencies", "--model", "llama-2-7b", "--method",
+                                           "{name: rope, cached_keys: 2}", "--length", "3"}});
+  cr_assert_not_null(strstr(out, "\n0,own,1,"), "%s", out);
+  free(out);
+}
+
 Test(cli, show_positions__text_image_video) {
   write_file("c.yaml",
              "model: qwen2-vl\nmethods: mrope\nlengths: 16\ntokens: [{text: 2}, {image: [2, 3]}, {video: [2, 1, "
