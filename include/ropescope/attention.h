@@ -7,9 +7,12 @@
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
-typedef enum rs_mask_kind { RS_CAUSAL, RS_BIDIRECTIONAL, RS_WINDOW, RS_WINDOW_SINKS } rs_mask_kind;
+typedef enum rs_mask_kind { RS_CAUSAL, RS_BIDIRECTIONAL, RS_WINDOW, RS_WINDOW_SINKS, RS_CROSS } rs_mask_kind;
 
-/* Causal: n <= m. Window: also m - n < window. Window with sinks: or n < sinks (StreamingLLM, arXiv:2309.17453). */
+/* Causal: n <= m. Window: also m - n < window. Window with sinks: or n < sinks (StreamingLLM, arXiv:2309.17453).
+ * Cross: the queries belong to another sequence than the keys, of the same length. Every query sees every key, and
+ * neither rotation nor bias acts (as in T5, BART, Whisper); additive embeddings and logit scales do. What is observed
+ * by distance is so by |m - n| all the same. */
 typedef struct rs_mask {
   rs_mask_kind kind;
   size_t window, sinks; /* tokens, >= 1 where used */
@@ -134,9 +137,9 @@ void rs_observation_free(rs_observation *observation);
 
 /* ---- the reference row and the engine ---------------------------------------------------------------------------- */
 
-/* Logits of query number `index` of the job against every key, by the formula of encoding.h and nothing else; keys it
- * does not see get -infinity. `logits` (L,). `*needle` gets the needle's logit, or NaN. What every engine is tested
- * against. */
+/* Logits of query number `index` of the job against every key, by the formula of encoding.h and nothing else (across
+ * sequences, without rot and bias); keys it does not see get -infinity. `logits` (L,). `*needle` gets the needle's
+ * logit, or NaN. What every engine is tested against. */
 rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err);
 
 /* Work space for jobs up to one size, to be used again and again. Uses OpenMP threads inside; the results are the same
@@ -149,9 +152,8 @@ void rs_engine_free(rs_engine *engine);
 /* Bytes an engine of this size takes, for plans. */
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t threads);
 
-/* Observes every query of the job. RS_UNSUPPORTED where the mask sees the future and the encoding's views do not;
- * RS_DOMAIN where logits are not finite.
- * Release *observation with rs_observation_free. */
+/* Observes every query of the job. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views
+ * do not; RS_DOMAIN where logits are not finite. Release *observation with rs_observation_free. */
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err);
 
 /* The number of threads the engine uses (1 without OpenMP). */

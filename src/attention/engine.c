@@ -94,23 +94,28 @@ static const double *view_keys(const rs_engine *engine, size_t view) {
   return engine->keys + view * engine->length * engine->head_dim;
 }
 
+/* Views differ in rotation alone, which does not act across sequences. */
+static size_t views_of(const rs_attention_job *job) {
+  return job->mask.kind == RS_CROSS ? 1 : job->encoding->views;
+}
+
 /* out (D) = rot(x + embedded, position of `token` in the view). */
-static void embed_and_rotate(const rs_encoding *encoding, rs_side side, size_t view, size_t token, const double *x,
+static void embed_and_rotate(const rs_attention_job *job, rs_side side, size_t view, size_t token, const double *x,
                              const double *embedded, double *out) {
-  for (size_t d = 0; d < encoding->head_dim; d++) out[d] = x[d] + (embedded != NULL ? embedded[d] : 0);
-  rs_encoding_rotate_token(encoding, side, view, token, out, out);
+  for (size_t d = 0; d < job->encoding->head_dim; d++) out[d] = x[d] + (embedded != NULL ? embedded[d] : 0);
+  if (job->mask.kind != RS_CROSS) rs_encoding_rotate_token(job->encoding, side, view, token, out, out);
 }
 
 static void rotate_keys(rs_engine *engine, const rs_attention_job *job) {
   const rs_encoding *encoding = job->encoding;
   const double *embedded = job->projection != NULL ? job->projection->k : NULL;
-  size_t dims = encoding->head_dim, blocks = (encoding->length + KEY_BLOCK - 1) / KEY_BLOCK;
+  size_t dims = encoding->head_dim, blocks = (encoding->length + KEY_BLOCK - 1) / KEY_BLOCK, views = views_of(job);
 #pragma omp parallel for schedule(static) collapse(2)
-  for (size_t v = 0; v < encoding->views; v++)
+  for (size_t v = 0; v < views; v++)
     for (size_t b = 0; b < blocks; b++) {
       size_t end = (b + 1) * KEY_BLOCK < encoding->length ? (b + 1) * KEY_BLOCK : encoding->length;
       for (size_t n = b * KEY_BLOCK; n < end; n++)
-        embed_and_rotate(encoding, RS_KEY_SIDE, v, n, job->k + n * dims, embedded != NULL ? embedded + n * dims : NULL,
+        embed_and_rotate(job, RS_KEY_SIDE, v, n, job->k + n * dims, embedded != NULL ? embedded + n * dims : NULL,
                          engine->keys + (v * engine->length + n) * dims);
     }
 }
@@ -118,7 +123,7 @@ static void rotate_keys(rs_engine *engine, const rs_attention_job *job) {
 /* Query number `index` in view v, rotated. */
 static void rotate_query(const rs_attention_job *job, size_t index, size_t view, double *out) {
   size_t dims = job->encoding->head_dim;
-  embed_and_rotate(job->encoding, RS_QUERY_SIDE, view, job->queries[index], job->q + index * dims,
+  embed_and_rotate(job, RS_QUERY_SIDE, view, job->queries[index], job->q + index * dims,
                    job->projection != NULL ? job->projection->q + index * dims : NULL, out);
 }
 
@@ -149,6 +154,7 @@ static rs_range lane_range(const rs_attention_job *job, size_t query, size_t vie
   rs_range seen[2];
   size_t count = rs_encoding_segments(job->encoding, query, segments);
   if (r >= rs_mask_ranges(&job->mask, job->encoding->length, query, seen)) return (rs_range){0, 0};
+  if (job->mask.kind == RS_CROSS) return seen[r];
   for (size_t s = 0; s < count; s++)
     if (segments[s].view == view) return intersect((rs_range){segments[s].begin, segments[s].end}, seen[r]);
   return (rs_range){0, 0};
@@ -206,7 +212,8 @@ RS_CLONES static void multiply(const double *packed, const double *keys, const p
 static void finish(const rs_attention_job *job, size_t query, rs_range range, double *bias, double *products) {
   const rs_encoding *encoding = job->encoding;
   double scale = encoding->logit_scale[query], root = sqrt((double)encoding->head_dim);
-  if (encoding->method->bias != NULL && range.begin < range.end)
+  bool biased = encoding->method->bias != NULL && job->mask.kind != RS_CROSS;
+  if (biased && range.begin < range.end)
     encoding->method->bias->row(encoding, job->head, query, range.begin, range.end, bias);
   for (size_t i = 0; i < range.end - range.begin; i++) products[i] = scale * products[i] / root + bias[i];
 }
@@ -214,7 +221,7 @@ static void finish(const rs_attention_job *job, size_t query, rs_range range, do
 /* The rows of `lanes` queries from number `first` on. */
 static void block_logits(const rs_engine *engine, const rs_attention_job *job, size_t first, size_t lanes,
                          lane_block *block) {
-  for (size_t v = 0; v < job->encoding->views; v++) {
+  for (size_t v = 0; v < views_of(job); v++) {
     pack_queries(job, first, lanes, v, block);
     for (size_t r = 0; r < 2; r++) {
       piece part = find_piece(job, first, lanes, v, r);
@@ -239,7 +246,7 @@ static void needle_logit(const rs_attention_job *job, size_t index, lane_block *
   size_t view = rs_encoding_view(encoding, m, at);
   double *query = block->vector, *key = block->vector + dims, sum = 0;
   rotate_query(job, index, view, query);
-  embed_and_rotate(encoding, RS_KEY_SIDE, view, at, job->needle_key + index * dims,
+  embed_and_rotate(job, RS_KEY_SIDE, view, at, job->needle_key + index * dims,
                    job->projection != NULL ? job->projection->k + at * dims : NULL, key);
   for (size_t d = 0; d < dims; d++) sum += query[d] * key[d];
   row->needle_logit = sum;

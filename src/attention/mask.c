@@ -2,7 +2,7 @@
 #include "ropescope/attention.h"
 
 size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]) {
-  size_t end = mask->kind == RS_BIDIRECTIONAL ? length : query + 1;
+  size_t end = mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_CROSS ? length : query + 1;
   bool windowed = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
   size_t begin = windowed && query + 1 > mask->window ? query + 1 - mask->window : 0;
   size_t sinks = mask->kind == RS_WINDOW_SINKS ? mask->sinks : 0;

@@ -22,12 +22,13 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
   const rs_encoding *e = job->encoding;
   size_t m = job->queries[index], dims = e->head_dim, view = rs_encoding_view(e, m, n);
   double *q = work, *k = work + dims, sum = 0, bias = 0;
+  bool across = job->mask.kind == RS_CROSS;
   add(job->q + index * dims, job->projection != NULL ? job->projection->q + index * dims : NULL, dims, q);
   add(key, job->projection != NULL ? job->projection->k + n * dims : NULL, dims, k);
-  rs_encoding_rotate_token(e, RS_QUERY_SIDE, view, m, q, q);
-  rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
+  if (!across) rs_encoding_rotate_token(e, RS_QUERY_SIDE, view, m, q, q);
+  if (!across) rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
-  if (e->method->bias != NULL) e->method->bias->row(e, job->head, m, n, n + 1, &bias);
+  if (!across && e->method->bias != NULL) e->method->bias->row(e, job->head, m, n, n + 1, &bias);
   return e->logit_scale[m] * sum / sqrt((double)dims) + bias;
 }
 

@@ -214,19 +214,34 @@ void rs_config_queries(rs_config_context *config, const rs_node *node) {
 
 /* ---- mask -------------------------------------------------------------------------------------------------------- */
 
+/* A mask that is one word. */
+static bool mask_word(const char *word, rs_mask_kind *kind) {
+  static const struct {
+    const char *word;
+    rs_mask_kind kind;
+  } words[] = {{"causal", RS_CAUSAL},
+               {"decoder", RS_CAUSAL},
+               {"bidirectional", RS_BIDIRECTIONAL},
+               {"encoder", RS_BIDIRECTIONAL},
+               {"cross", RS_CROSS}};
+  for (size_t i = 0; i < RS_COUNT(words); i++) {
+    if (strcmp(words[i].word, word) != 0) continue;
+    *kind = words[i].kind;
+    return true;
+  }
+  return false;
+}
+
 void rs_config_mask(rs_config_context *config, const rs_node *node) {
   static const char *const known[] = {"window", "sinks"};
   const rs_path path = rs_path_key(NULL, "mask"), window_path = rs_path_key(&path, "window"),
                 sink_path = rs_path_key(&path, "sinks");
   config->experiment->mask = (rs_mask){.kind = RS_CAUSAL};
-  if (node == NULL || (node->kind == RS_SCALAR && strcmp(node->text, "causal") == 0)) return;
-  if (node->kind == RS_SCALAR && strcmp(node->text, "bidirectional") == 0) {
-    config->experiment->mask.kind = RS_BIDIRECTIONAL;
-    return;
-  }
+  if (node == NULL || (node->kind == RS_SCALAR && mask_word(node->text, &config->experiment->mask.kind))) return;
   const rs_node *window = rs_node_get(node, "window"), *sinks = rs_node_get(node, "sinks");
   if (node->kind != RS_MAPPING || window == NULL) {
-    rs_problem(config->problems, node, &path, "must be causal, bidirectional, {window: W} or {window: W, sinks: S}");
+    rs_problem(config->problems, node, &path,
+               "must be causal (decoder), bidirectional (encoder), cross, {window: W} or {window: W, sinks: S}");
     return;
   }
   rs_check_keys(config->problems, node, &path, "mask", known, RS_COUNT(known));

@@ -113,8 +113,10 @@ static void put_queries(rs_text *yaml, const rs_query_set *queries) {
 }
 
 static void put_mask(rs_text *yaml, const rs_mask *mask) {
-  if (mask->kind == RS_CAUSAL || mask->kind == RS_BIDIRECTIONAL)
-    rs_text_printf(yaml, "mask: %s\n", mask->kind == RS_CAUSAL ? "causal" : "bidirectional");
+  static const char *const words[] = {
+      [RS_CAUSAL] = "causal", [RS_BIDIRECTIONAL] = "bidirectional", [RS_CROSS] = "cross"};
+  if (words[mask->kind] != NULL)
+    rs_text_printf(yaml, "mask: %s\n", words[mask->kind]);
   else if (mask->kind == RS_WINDOW)
     rs_text_printf(yaml, "mask: {window: %zu}\n", mask->window);
   else

@@ -54,7 +54,8 @@ static bool same_bytes(const double *a, const double *b, size_t count) {
 /* The definitions of attention.h, key by key. */
 static bool sees(const rs_mask *mask, size_t m, size_t n) {
   switch (mask->kind) {
-  case RS_BIDIRECTIONAL: return true;
+  case RS_BIDIRECTIONAL:
+  case RS_CROSS: return true;
   case RS_CAUSAL: return n <= m;
   case RS_WINDOW: return n <= m && m - n < mask->window;
   default: return n <= m && (m - n < mask->window || n < mask->sinks);
@@ -78,7 +79,7 @@ static void check_mask(const rs_mask *mask, size_t length, size_t m) {
 
 Test(mask, tiny_worlds__ranges__are_the_keys_of_the_definition) {
   enum { MOST = 9 };
-  for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_WINDOW_SINKS; kind++)
+  for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_CROSS; kind++)
     for (size_t length = 1; length <= MOST; length++)
       for (size_t window = 1; window <= MOST + 2; window++)
         for (size_t sinks = 1; sinks <= MOST + 2; sinks++)

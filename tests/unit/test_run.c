@@ -307,6 +307,20 @@ Test(run, cells_without_rows__curves_of_tables__are_there) {
   rs_table_free(mass);
 }
 
+/* Across sequences neither rotation, views nor bias act: every method has the numbers of nope. */
+Test(run, cross_mask__every_method__is_nope) {
+  run(TINY "methods: [nope, rope, self_extend, alibi, t5]\nlengths: [32]\nmask: cross\nsources: gaussian\nmetrics: "
+           "entropy\n",
+      "o");
+  rs_table *table = read_table("o", "summary.csv");
+  cr_assert_eq(table->rows, 5);
+  for (size_t i = 0; i < table->rows; i++) {
+    cr_expect_str_eq(field(table, i, "status"), "ok");
+    cr_expect_str_eq(field(table, i, "entropy_nats"), field(table, 0, "entropy_nats"), "%s", field(table, i, "method"));
+  }
+  rs_table_free(table);
+}
+
 Test(run, bias_nats__empty_without_a_bias) {
   run(TINY "methods: [rope, nope, sinusoidal, self_extend, alibi]\nlengths: [20]\nmetrics: decay\n", "o");
   rs_table *table = read_table("o", "decay.csv");
