@@ -87,6 +87,8 @@ typedef struct rs_embed_kind {
 
 typedef struct rs_lscale_kind {
   rs_kind kind;
+  /* As of frequencies. */
+  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
   /* Multiplies encoding->logit_scale (L,). */
   rs_status (*fill)(rs_encoding *encoding, rs_err *err);
 } rs_lscale_kind;

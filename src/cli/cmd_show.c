@@ -91,6 +91,7 @@ static int show_scale(const rs_encoding *encoding, rs_text *csv) {
 
 static int show_slopes(const rs_encoding *encoding, rs_text *csv) {
   if (encoding->bias_table == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
+  if (rs_settings_find(&encoding->settings, "slope_factor") < 0) return refuse("the bias has no slopes (alibi's has)");
   rs_text_puts(csv, "head,slope\n");
   for (size_t h = 0; h < encoding->heads; h++) {
     rs_csv_number(csv, (double)h);

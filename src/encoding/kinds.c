@@ -19,11 +19,12 @@ static const rs_embed_kind *const embed_kinds[] = {
 
 /* In the order of the words of the common parameter `logit_scale` after "none" (params.c). */
 static const rs_lscale_kind *const lscale_kinds[] = {
-    &rs_lscale_log_n,
+    &rs_lscale_log_n, &rs_lscale_ssmax, &rs_lscale_llama4, &rs_lscale_ministral, &rs_lscale_entropy_invariant,
 };
 
 static const rs_bias_kind *const bias_kinds[] = {
-    &rs_bias_alibi,
+    &rs_bias_alibi,      &rs_bias_t5,           &rs_bias_relative, &rs_bias_relative_2d,
+    &rs_bias_kerple_log, &rs_bias_kerple_power, &rs_bias_fire,     &rs_bias_sandwich,
 };
 
 const rs_freq_kind *const *rs_freq_kinds(size_t *count) {

@@ -10,8 +10,10 @@ extern const rs_freq_kind rs_freq_default, rs_freq_linear, rs_freq_ntk, rs_freq_
 extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend, rs_pos_clamp, rs_pos_dual_chunk,
     rs_pos_string, rs_pos_random;
 extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned;
-extern const rs_lscale_kind rs_lscale_log_n;
-extern const rs_bias_kind rs_bias_alibi;
+extern const rs_lscale_kind rs_lscale_log_n, rs_lscale_ssmax, rs_lscale_llama4, rs_lscale_ministral,
+    rs_lscale_entropy_invariant;
+extern const rs_bias_kind rs_bias_alibi, rs_bias_t5, rs_bias_relative, rs_bias_relative_2d, rs_bias_kerple_log,
+    rs_bias_kerple_power, rs_bias_fire, rs_bias_sandwich;
 
 /* Parameters that belong to a stage rather than to one kind of it (params.c). */
 extern const rs_param rs_common_params[], rs_rotary_params[], rs_scale_params[];
@@ -27,6 +29,55 @@ extern const size_t rs_common_param_count, rs_rotary_param_count, rs_scale_param
 
 /* Puts the attention factor g where `temperature` says: on cos and sin, or squared on the logits. */
 void rs_place_factor(const rs_settings *settings, double g, rs_freq_out *out);
+
+/* RS_INPUT when the user gave `name`, which has no effect with `with`. */
+rs_status rs_unused_check(const rs_settings *settings, const char *name, const char *with, rs_err *err);
+
+/* The parameter `table_seed` of biases that draw their numbers. */
+#define RS_TABLE_SEED_PARAM                                                                                            \
+  {                                                                                                                    \
+    .name = "table_seed", .type = RS_INTEGER, .unit = "", .min = 0, .max = 9007199254740992.0, .fallback = "0",        \
+    .summary = "seed of what is drawn"                                                                                 \
+  }
+
+/* The parameters of a learned table of biases. `rows` says what a row is for, `sd` is the default of init_sd, `origin`
+ * where that is from. */
+#define RS_LEARNED_BIAS_PARAMS(rows, sd, origin)                                                                       \
+  {.name = "values",                                                                                                   \
+   .type = RS_REALS,                                                                                                   \
+   .unit = "nats",                                                                                                     \
+   .min = -1e6,                                                                                                        \
+   .max = 1e6,                                                                                                         \
+   .summary = "the table, a number for each head in each row, row by row; rows: " rows " (default: drawn)"},           \
+      {.name = "init_sd",                                                                                              \
+       .type = RS_REAL,                                                                                                \
+       .unit = "nats",                                                                                                 \
+       .choices = "inv_sqrt_width",                                                                                    \
+       .min = 0,                                                                                                       \
+       .max = 1e6,                                                                                                     \
+       .fallback = sd,                                                                                                 \
+       .summary = "standard deviation of a drawn table; inv_sqrt_width: 1/sqrt(H D) (" origin ")"},                    \
+      RS_TABLE_SEED_PARAM
+
+/* RS_INPUT when the list `name` is given and has not `rows` numbers for each head. */
+rs_status rs_bias_list_check(const rs_settings *settings, const char *name, size_t rows, size_t heads, rs_err *err);
+
+/* A learned table: encoding->bias_table[h * bias_size + row] from `values` (bias_size, H), else iid N(0, init_sd^2).
+ * RS_INPUT when there are more or fewer values. */
+rs_status rs_learned_bias_fill(rs_encoding *encoding, rs_err *err);
+/* RS_INPUT when `values` and what only a draw needs are given. */
+rs_status rs_learned_bias_check(const rs_settings *settings, rs_err *err);
+
+/* Entry `head` of the list `name`, or number `index` of the head's stream, uniform in [0, span). */
+double rs_head_number(const rs_encoding *encoding, const char *name, size_t head, uint64_t index, double span);
+rs_stream rs_bias_stream(const rs_settings *settings, size_t head);
+
+/* logit_scale_factor and logit_scale_length, else the kind's own default. */
+double rs_lscale_factor(const rs_encoding *encoding, double fallback);
+double rs_lscale_length(const rs_encoding *encoding, double fallback);
+
+/* logit_scale_length, else L0, for a kind that divides by its logarithm: RS_DOMAIN where that is 0. */
+rs_status rs_lscale_log_length(const rs_encoding *encoding, double *length, rs_err *err);
 
 /* omega[j] = theta^(-2j/dims) for j < pairs. */
 void rs_ladder(double theta, double dims, size_t pairs, double *omega);

@@ -4,18 +4,23 @@
 
 #include <math.h>
 
+static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  (void)model;
+  return rs_unused_check(settings, "logit_scale_factor", "logit_scale: log_n", err);
+}
+
 static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  if (encoding->train_length < 2)
-    return rs_fail(err, RS_DOMAIN, "log_n divides by ln train_length, which must exceed 1");
-  for (size_t m = 0; m < encoding->length; m++)
-    encoding->logit_scale[m] *= fmax(1, log((double)m + 1) / log(encoding->train_length));
+  double length;
+  RS_TRY(rs_lscale_log_length(encoding, &length, err));
+  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= fmax(1, log((double)m + 1) / log(length));
   return RS_OK;
 }
 
 const rs_lscale_kind rs_lscale_log_n = {
     .kind = {.name = "log_n",
-             .summary = "logits times max(1, ln(m + 1) / ln train_length)",
+             .summary = "logits times max(1, ln(m + 1) / ln length)",
              .reference = "Su, kexue.fm/archives/8823; Chiang and Cholak, arXiv:2202.12172; Qwen",
              .version = 1},
+    .check = check,
     .fill = fill,
 };

@@ -13,9 +13,25 @@ const rs_param rs_common_params[] = {
     {.name = "logit_scale",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "none|log_n",
+     .choices = "none|log_n|ssmax|llama4|ministral|entropy_invariant",
      .fallback = "none",
-     .summary = "temperature by query position, on top of the method"},
+     .summary = "temperature by query position m, on top of the method. log_n: max(1, ln(m + 1) / ln length); ssmax: "
+                "factor ln(m + 1); llama4: 1 + factor ln(1 + floor((m + 1) / length)); ministral: the same of m; "
+                "entropy_invariant: factor ln(m + 1) / sqrt(D)"},
+    {.name = "logit_scale_factor",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 0,
+     .max = 1e6,
+     .summary =
+         "that factor: ssmax's s (default: 1 over the mean of ln n, n = 1 ... length), the others' beta (default: "
+         "0.1) or kappa (default: sqrt(D) / ln length)"},
+    {.name = "logit_scale_length",
+     .type = RS_INTEGER,
+     .unit = "tokens",
+     .min = 1,
+     .max = 1e9,
+     .summary = "that length (default: train_length; llama4: 8192)"},
     {.name = "dialect",
      .type = RS_CHOICE,
      .unit = "",

@@ -87,12 +87,15 @@ rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *text, r
 static rs_status inherit(rs_recipe *recipe, const rs_model *model, rs_err *err) {
   const rs_recipe *published = &model->published;
   if (published == recipe || published->method != recipe->method) return RS_OK;
-  /* A scale of one's own replaces the published factor, and the other way round. */
+  /* A scale of one's own replaces the published factor, and the other way round; a logit scale of one's own replaces
+   * the numbers of the published one. */
+  bool own_logit_scale = rs_setting(&recipe->settings, "logit_scale")->given;
   bool own_scale = rs_setting(&recipe->settings, "scale")->given || rs_setting(&recipe->settings, "factor")->given;
   for (size_t i = 0; i < recipe->settings.count; i++) {
     const char *name = recipe->settings.params[i]->name;
     bool scale = strcmp(name, "scale") == 0 || strcmp(name, "factor") == 0;
     if (recipe->settings.values[i].given || !published->settings.values[i].given || (scale && own_scale)) continue;
+    if (own_logit_scale && strncmp(name, "logit_scale_", strlen("logit_scale_")) == 0) continue;
     rs_value_clear(&recipe->settings.values[i]);
     RS_TRY(rs_value_copy(&recipe->settings.values[i], &published->settings.values[i], err));
     recipe->settings.values[i].given = false;
@@ -156,9 +159,17 @@ static rs_status check_axes(const rs_settings *settings, const rs_model *model, 
   return status;
 }
 
+static rs_status check_logit_scale(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  const rs_lscale_kind *kind = rs_lscale_chosen(settings);
+  if (kind != NULL) return kind->check != NULL ? kind->check(settings, model, err) : RS_OK;
+  RS_TRY(rs_unused_check(settings, "logit_scale_factor", "logit_scale: none", err));
+  return rs_unused_check(settings, "logit_scale_length", "logit_scale: none", err);
+}
+
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) {
   const rs_settings *settings = &recipe->settings;
   RS_TRY(check_scale(settings, err));
+  RS_TRY(check_logit_scale(settings, model, err));
   if (recipe->method->freq != NULL) {
     if (model->rotary_dim == 0 && !rs_setting(settings, "rotary_dim")->set)
       return rs_fail_on(err, RS_INPUT, "", "the model has no rotary dims, and no rotary_dim is given");

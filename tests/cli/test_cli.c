@@ -271,7 +271,7 @@ Test(cli, version__name_and_number) {
 
 Test(cli, wrong_use__status_2_and_why) {
   static const struct {
-    const char *arguments[4], *err;
+    const char *arguments[6], *err;
   } cases[] = {
       {{"frobnicate"}, "no command frobnicate (ropescope --help shows them)"},
       {{"plann"}, "no command plann (did you mean plan?)"},
@@ -297,6 +297,7 @@ Test(cli, wrong_use__status_2_and_why) {
        "show needs a config with one model and one method, not 1 and 7 (--set methods=[yarn] chooses)"},
       {{"show", "scale", "--set", "methods=rope"}, "the config has 6 lengths: choose one with --length"},
       {{"show", "slopes", "--model", "gpt2"}, "the method has no bias, hence no slopes (alibi has)"},
+      {{"show", "slopes", "--model", "gpt2", "--method", "t5"}, "the bias has no slopes (alibi's has)"},
       {{"show", "bias", "--model", "gpt2"}, "the method has no bias (alibi has)"},
       {{"show", "embedding", "--model", "llama-2-7b"}, "the method adds no embedding (sinusoidal and learned do)"},
       {{"show", "frequencies", "--model", "mpt-7b"}, "the method turns no pairs: it has no frequencies"},

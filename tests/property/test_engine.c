@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../biases.h"
 #include "ropescope/metrics.h"
 
 enum {
@@ -243,15 +244,73 @@ static void draw_map(world *w, size_t length) {
   set(w, "position_range", "%zu", length + pick_log(d, 1, 1000));
 }
 
+static void set_list(world *w, const char *name, size_t count, double least, double most) {
+  int index = rs_settings_find(&w->recipe.settings, name);
+  if (index < 0) return;
+  double *list = obtain(count, sizeof *list);
+  for (size_t i = 0; i < count; i++) list[i] = between(&w->dice, least, most);
+  demand(w,
+         rs_value_list(w->recipe.settings.params[index], list, count, &w->recipe.settings.values[index], NULL) == RS_OK,
+         "%s", name);
+  free(list);
+}
+
+/* Learned numbers are given half of the time, and drawn by the library the other half. */
+static void draw_bias(world *w) {
+  static const char *const forms[] = {"distance", "position", "end"}, *const formats[] = {"f64", "f32", "bf16", "f16"};
+  static const size_t buckets[][2] = {
+      {32, 128}, {16, 64}, {64, 256}, {8, 20}}; /* edges on no whole distance, or exact */
+  dice *d = &w->dice;
+  const size_t *t5 = buckets[pick(d, 0, RS_COUNT(buckets) - 1)];
+  size_t heads = w->model.heads, clip = pick_log(d, 1, 100), units = pick(d, 1, 40);
+  set(w, "bias_max", "%g", between(d, 0.5, 16));
+  set(w, "bias_form", "%s", forms[pick(d, 0, 2)]);
+  if (once_in(d, 2)) set(w, "slope_format", "%s", formats[pick(d, 0, 3)]);
+  if (once_in(d, 2)) set(w, "bias_format", "%s", formats[pick(d, 0, 3)]);
+  if (once_in(d, 2)) set(w, "slope_factor", "inv_sqrt_dim");
+  set(w, "num_buckets", "%zu", t5[0]);
+  set(w, "max_distance", "%zu", t5[1]);
+  set(w, "bidirectional", once_in(d, 2) ? "true" : "false");
+  set(w, "unscaled_dot", once_in(d, 2) ? "true" : "false");
+  set(w, "clip", "%zu", clip);
+  set(w, "c", "%g", between(d, 0.01, 2));
+  set(w, "threshold", "%g", between(d, 1, 300));
+  set(w, "mlp_width", "%zu", units);
+  set(w, "sandwich_dim", "%zu", 2 * pick(d, 1, 80));
+  if (once_in(d, 2)) {
+    set(w, "table_seed", "%zu", pick(d, 0, 1000));
+    set(w, "init_sd", "%g", between(d, 0.02, 1));
+    return;
+  }
+  if (has(w, "num_buckets")) set_list(w, "values", t5[0] * heads, -3, 3);
+  if (has(w, "clip")) set_list(w, "values", (2 * clip + 1) * heads, -3, 3);
+  set_list(w, "weights", 2 * units + heads * (units + 1), -1, 1);
+  set_list(w, "r1", heads, -1, 3);
+  set_list(w, "r2", heads, -1, 3);
+  set_list(w, "a", heads, -1, 3);
+  set_list(w, "p", heads, -1, 3);
+}
+
+static void draw_logit_scale(world *w) {
+  static const char *const words[] = {"log_n", "ssmax", "llama4", "ministral", "entropy_invariant"};
+  dice *d = &w->dice;
+  if (!once_in(d, 3)) return;
+  set(w, "logit_scale", "%s", words[pick(d, 0, RS_COUNT(words) - 1)]);
+  const rs_value *chosen = rs_setting(&w->recipe.settings, "logit_scale");
+  if (once_in(d, 2) && chosen->choice > 1)
+    set(w, "logit_scale_factor", "%g", between(d, 0, 0.5));
+  else if (once_in(d, 2))
+    set(w, "logit_scale_length", "%zu", pick(d, 2, 100));
+}
+
 static void draw_recipe(world *w, size_t length) {
   static const char *const layouts[] = {"interleaved", "halves", "tensor2tensor"};
   dice *d = &w->dice;
   draw_scale(w);
   draw_rotary(w);
   draw_map(w, length);
-  if (once_in(d, 3)) set(w, "logit_scale", "log_n");
-  set(w, "bias_max", "%g", between(d, 0.5, 16));
-  set(w, "init_sd", "%g", between(d, 0.02, 1));
+  draw_logit_scale(w);
+  draw_bias(w);
   set(w, "embedding_layout", "%s", layouts[pick(d, 0, 2)]);
 }
 
@@ -275,7 +334,7 @@ static bool draw_encoding(world *w, const rs_method *method, size_t length) {
   draw_model(w, length);
   draw_recipe(w, length);
   rs_token_run run = draw_image(d, length);
-  rs_token_layout image = {.runs = &run, .count = once_in(d, 2)};
+  rs_token_layout image = {.runs = &run, .count = once_in(d, 2) || strcmp(method->name, "swin") == 0};
   const rs_precision *precision = once_in(d, 6) ? &single : none;
   if (rs_recipe_check(&w->recipe, &w->model, NULL) != RS_OK) return false;
   return rs_encoding_create(&w->recipe, &w->model, length, &image, precision, &w->encoding, NULL) == RS_OK;
@@ -290,7 +349,7 @@ static void tamper(world *w) {
 
 static rs_mask draw_mask(dice *d, size_t length, bool future) {
   rs_mask mask = {.window = pick(d, 1, length + 4), .sinks = pick(d, 1, once_in(d, 2) ? 6 : length + 4)};
-  do mask.kind = (rs_mask_kind)pick(d, RS_CAUSAL, RS_WINDOW_SINKS);
+  do mask.kind = (rs_mask_kind)pick(d, RS_CAUSAL, RS_CROSS);
   while (mask.kind == RS_BIDIRECTIONAL && !future);
   return mask;
 }
@@ -448,7 +507,7 @@ static rs_observation *run_alone(const world *w) {
  */
 
 static bool visible(const rs_mask *mask, size_t m, size_t n) {
-  if (mask->kind == RS_BIDIRECTIONAL) return true;
+  if (mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_CROSS) return true;
   if (n > m) return false;
   if (mask->kind == RS_CAUSAL) return true;
   return m - n < mask->window || (mask->kind == RS_WINDOW_SINKS && n < mask->sinks);
@@ -569,7 +628,7 @@ static void check_row(const world *w, size_t index, const rs_row *row) {
 /* One engine per head dim, for the largest job: every job runs in the traces of those before it. */
 Test(engine, random_jobs__observables__are_those_of_the_reference_row) {
   rs_engine *engines[MOST_DIMS / 2 + 1] = {NULL};
-  size_t methods, seen[64] = {0}, masks[4] = {0};
+  size_t methods, seen[64] = {0}, masks[5] = {0};
   rs_methods(&methods);
   cr_log_info("ROPESCOPE_SEED=%llu", (unsigned long long)test_seed());
   for (uint32_t job = 0; job < JOBS; job++) {
@@ -690,12 +749,16 @@ enum { TINY = 8 }; /* tokens, dims at most */
 
 typedef long double matrix[TINY][TINY];
 
+static void identity(matrix out) {
+  memset(out, 0, sizeof(matrix));
+  for (size_t d = 0; d < TINY; d++) out[d][d] = 1;
+}
+
 /* The rotation of one token: 2x2 blocks [c -s; s c] on each pair's dims, the identity elsewhere. */
 static void rotation(const rs_encoding *e, rs_side side, size_t view, size_t token, matrix out) {
   const double *position = (side == RS_QUERY_SIDE ? e->pos_q : e->pos_k)[view] + token * e->axes;
   const double *gains = (side == RS_QUERY_SIDE ? e->gain_q : e->gain_k)[view];
-  memset(out, 0, sizeof(matrix));
-  for (size_t d = 0; d < e->head_dim; d++) out[d][d] = 1;
+  identity(out);
   for (size_t j = 0; j < e->rotary_dim / 2; j++) {
     size_t a = e->pair_layout == RS_INTERLEAVED ? 2 * j : j;
     size_t b = e->pair_layout == RS_INTERLEAVED ? 2 * j + 1 : j + e->rotary_dim / 2;
@@ -740,27 +803,21 @@ static size_t view_of(const world *w, size_t m, size_t n) {
   return (size_t)fmin(chunks, 2);
 }
 
-static long double slope_of(const world *w) {
-  size_t heads = w->model.heads, head = w->job.head, power = 1;
-  double most = rs_setting_number(&w->recipe.settings, "bias_max");
-  while (2 * power <= heads) power *= 2;
-  if (head < power) return powl(2, -most * (head + 1.0L) / power);
-  return powl(2, -most * (2 * (head - power) + 1.0L) / (2 * power));
-}
-
 /* The formula of encoding.h, with matrices. `key` stands at position n. */
 static long double explicit_logit(const world *w, size_t index, const double *key, size_t n) {
   const rs_encoding *e = w->encoding;
   size_t dims = e->head_dim, m = w->queries[index], view = view_of(w, m, n);
   long double q[TINY], k[TINY], sum = 0;
+  bool across = w->job.mask.kind == RS_CROSS; /* neither rotation nor bias */
   matrix by;
   rotation(e, RS_QUERY_SIDE, view, m, by);
+  if (across) identity(by);
   turn(by, w->q + index * dims, w->projection ? w->projection->q + index * dims : NULL, dims, q);
   rotation(e, RS_KEY_SIDE, view, n, by);
+  if (across) identity(by);
   turn(by, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
-  long double bias = e->method->bias != NULL ? -slope_of(w) * (m > n ? m - n : n - m) : 0;
-  return e->logit_scale[m] * sum / sqrtl(dims) + bias;
+  return e->logit_scale[m] * sum / sqrtl(dims) + (across ? 0 : expected_bias(e, w->job.head, m, n));
 }
 
 static void check_explicit(const world *w, size_t index) {
@@ -860,6 +917,50 @@ Test(reference, self_extend__every_window_and_group__reads_grouped_distances) {
       }
       world_clear(&w);
     }
+}
+
+/* Across sequences neither rotation nor bias acts, and views are of no account: every method without an embedding is
+ * nope, bit by bit, in the engine and in the reference; and bidirectional nope. */
+Test(engine, cross__every_method_without_embedding__is_nope) {
+  enum { LENGTH = 50, DIMS = 8 };
+  size_t methods, tried = 0;
+  const rs_method *all = rs_methods(&methods);
+  world nope;
+  world_make(&nope, "nope", DIMS, LENGTH / 4);
+  world_fill(&nope, LENGTH);
+  dice content = {.seed = test_seed()};
+  gaussian(&content, LENGTH * DIMS, nope.q);
+  gaussian(&content, LENGTH * DIMS, nope.k);
+  draw_needles(&nope);
+  for (size_t i = 0; i < methods; i++) {
+    world w;
+    double logits[LENGTH], plain[LENGTH], needle, plain_needle;
+    if (all[i].embed != NULL || strcmp(all[i].name, "swin") == 0) continue; /* no picture here */
+    world_make(&w, all[i].name, DIMS, LENGTH / 4);
+    set_divisors(&w, "short_factor", DIMS / 2);
+    set_divisors(&w, "long_factor", DIMS / 2);
+    set_divisors(&w, "freq_x", DIMS / 2);
+    set_divisors(&w, "freq_y", DIMS / 2);
+    if (has(&w, "local")) set(&w, "shift", "10"); /* STRING's own shift reaches no 50 tokens from 12 */
+    set(&w, "mscale_softmax", "false");           /* a temperature would act here too */
+    world_fill(&w, LENGTH);
+    w.job.q = nope.q;
+    w.job.k = nope.k;
+    w.job.needle_at = nope.needle_at;
+    w.job.needle_key = nope.needle_key;
+    w.job.mask.kind = RS_CROSS;
+    nope.job.mask.kind = i % 2 ? RS_CROSS : RS_BIDIRECTIONAL;
+    for (size_t m = 0; m < LENGTH; m++) {
+      cr_assert_eq(rs_reference_row(&w.job, m, logits, &needle, NULL), RS_OK);
+      cr_assert_eq(rs_reference_row(&nope.job, m, plain, &plain_needle, NULL), RS_OK);
+      demand(&w, memcmp(logits, plain, sizeof plain) == 0 && needle == plain_needle, "query %zu", m);
+    }
+    demand_same(&w, run_alone(&w), run_alone(&nope), "the method");
+    tried++;
+    world_clear(&w);
+  }
+  cr_assert_geq(tried, methods - 4);
+  world_clear(&nope);
 }
 
 /* ---- ties, limits and failures ------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 /* Laws that hold for every recipe, on random ones with a printed seed (ROPESCOPE_SEED=n tries another), and oracles
  * that no law can replace: explicit 2 x 2 rotations of tiny worlds, the cosine integral, published numbers. */
+#include "../biases.h"
 #include "../golden.h"
 
 #include <gsl/gsl_sf_expint.h>

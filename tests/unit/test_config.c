@@ -237,8 +237,9 @@ static const wrong unknown_keys[] = {
      "metrics, seeds, heads, queries, mask, tokens, precision, bins_per_octave, zip, columns)"},
     {LLAMA "methods: [{name: yarn, beta_fas: 3, factor: 2}]\n",
      "t.yaml:2:24: methods[0].beta_fas: yarn has no key beta_fas (did you mean beta_fast?)"},
-    {LLAMA "methods: [{name: nope, factor: 3}]\n", "t.yaml:2:24: methods[0].factor: nope has no key factor (it has "
-                                                   "name, label, zip, train_length, logit_scale, dialect)"},
+    {LLAMA "methods: [{name: nope, factor: 3}]\n",
+     "t.yaml:2:24: methods[0].factor: nope has no key factor (it has "
+     "name, label, zip, train_length, logit_scale, logit_scale_factor, logit_scale_length, dialect)"},
     {LLAMA "methods: [{factor: 3}]\n", "t.yaml:2:11: methods[0] = {...}: must be a name, or {name: ..., parameters}"},
     {LLAMA "sources: [{name: needle, dept: 0.5}]\n",
      "t.yaml:2:26: sources[0].dept: needle has no key dept (did you mean depth?)"},
@@ -436,14 +437,14 @@ static const wrong bad_parts[] = {
      "t.yaml:2:10: queries = {...}: must be all, {last: K}, {every: K} or {random: K}"},
     {LLAMA "queries: []\n", "t.yaml:2:10: queries = [...]: must be all, {last: K}, {every: K} or {random: K}"},
     {LLAMA "queries: {random: x}\n", "t.yaml:2:19: queries.random = x: must be a number"},
-    {LLAMA "mask: windowed\n",
-     "t.yaml:2:7: mask = windowed: must be causal, bidirectional, {window: W} or {window: W, sinks: S}"},
-    {LLAMA "mask: {sinks: 4}\n",
-     "t.yaml:2:7: mask = {...}: must be causal, bidirectional, {window: W} or {window: W, sinks: S}"},
+    {LLAMA "mask: windowed\n", "t.yaml:2:7: mask = windowed: must be causal (decoder), bidirectional (encoder), cross, "
+                               "{window: W} or {window: W, sinks: S}"},
+    {LLAMA "mask: {sinks: 4}\n", "t.yaml:2:7: mask = {...}: must be causal (decoder), bidirectional (encoder), cross, "
+                                 "{window: W} or {window: W, sinks: S}"},
     {LLAMA "mask: {window: 0}\n", "t.yaml:2:16: mask.window = 0: must be from 1 to 268435456"},
     {LLAMA "mask: {window: 4, sinks: 0}\n", "t.yaml:2:26: mask.sinks = 0: must be from 1 to 268435456"},
-    {LLAMA "mask: [causal]\n",
-     "t.yaml:2:7: mask = [...]: must be causal, bidirectional, {window: W} or {window: W, sinks: S}"},
+    {LLAMA "mask: [causal]\n", "t.yaml:2:7: mask = [...]: must be causal (decoder), bidirectional (encoder), cross, "
+                               "{window: W} or {window: W, sinks: S}"},
     {LLAMA "tokens: 4\n", "t.yaml:2:9: tokens = 4: must be a list of runs, like [{text: 10}, {image: [16, 24]}]"},
     {LLAMA "tokens: [text]\n",
      "t.yaml:2:10: tokens[0] = text: must be {text: N}, {image: [rows, columns]} or {video: [frames, rows, columns]}"},
@@ -662,7 +663,7 @@ static void expect_shown(size_t mistakes, bool keys) {
     if (i < 20 && keys)
       rs_text_printf(&want,
                      "%st.yaml:%zu:5: methods[0].q%02zu: nope has no key q%02zu (it has name, label, zip, "
-                     "train_length, logit_scale, dialect)",
+                     "train_length, logit_scale, logit_scale_factor, logit_scale_length, dialect)",
                      i > 0 ? "\n" : "", i + 4, i, i);
     else if (i < 20)
       rs_text_printf(&want, "%st.yaml:%zu:5: heads[%zu] = x%zu: must be a number", i > 0 ? "\n" : "", i + 3, i, i);
@@ -834,6 +835,9 @@ Test(config, small_keys__every_form) {
       {LLAMA "queries: {random: 5}\n", {0}, "queries: {random: 5}\n"},
       {LLAMA "mask: causal\n", {0}, "mask: causal\n"},
       {LLAMA "mask: bidirectional\n", {0}, "mask: bidirectional\n"},
+      {LLAMA "mask: decoder\n", {0}, "mask: causal\n"},
+      {LLAMA "mask: encoder\n", {0}, "mask: bidirectional\n"},
+      {LLAMA "mask: cross\n", {0}, "mask: cross\n"},
       {LLAMA "mask: {window: 1k}\n", {0}, "mask: {window: 1024}\n"},
       {LLAMA "mask: {sinks: 4, window: 8}\n", {0}, "mask: {window: 8, sinks: 4}\n"},
       {LLAMA "tokens: [{text: 3}, {image: [2, 5]}, {video: [4, 2, 3], seconds_per_frame: 1, ids_per_second: 2.5}, "
@@ -1167,6 +1171,11 @@ static const char *const trips[] = {
     "model: {head_dim: 8, train_length: 16, published: {name: dynamic_ntk, factor: 4}}\nmethods: dynamic_ntk\n",
     "model: {head_dim: 8, train_length: 16, published: {name: alibi, bias_max: 4}}\nmethods: alibi\n",
     "model: {head_dim: 8, train_length: 16, published: {name: yarn, scale: 4, logit_scale: log_n}}\nmethods: yarn\n",
+    "model: {head_dim: 8, heads: 1, train_length: 16, published: {name: rope, logit_scale: ministral, "
+    "logit_scale_factor: 0.2, logit_scale_length: 8}}\nmethods: [rope, {name: rope, label: s, logit_scale: "
+    "ssmax}]\nmask: cross\n",
+    "model: {head_dim: 8, heads: 1, train_length: 16}\nmethods: [{name: alibi, slope_factor: inv_sqrt_dim, bias_form: "
+    "end}, {name: kerple_log, r1: [0.5], r2: [2]}, {name: relative, clip: 1, values: [0.5, -1, 1e-3]}]\n",
     "model: gpt2\nmethods: [learned, sinusoidal, {name: learned, label: t, table_seed: 9}]\n",
 };
 

@@ -25,7 +25,8 @@ static rs_model vision_model(void) {
   " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none wavelengths=" wavelengths                      \
   " cached_keys=consistent "
 #define ROTARY ROTARY_OF("none", "none", "none", "exact")
-#define COMMON "train_length=none logit_scale=none dialect=none"
+#define COMMON "train_length=none logit_scale=none logit_scale_factor=none logit_scale_length=none dialect=none"
+#define TABLE "values=none init_sd=0.02 table_seed=0 "
 
 /* Every method with its parameters and their defaults; "none" also stands for unset. */
 static const char *const method_texts[][2] = {
@@ -66,7 +67,15 @@ static const char *const method_texts[][2] = {
     {"dual_chunk", "chunk_size=auto local_size=auto ceiling=code " ROTARY COMMON},
     {"string", "shift=auto local=128 " ROTARY COMMON},
     {"random_rope", "position_range=2048 position_seed=0 " ROTARY COMMON},
-    {"alibi", "bias_max=8 slope_factor=1 " COMMON},
+    {"alibi", "bias_max=8 slope_factor=1 bias_form=distance slope_format=f64 bias_format=f64 " COMMON},
+    {"t5", "num_buckets=32 max_distance=128 bidirectional=false unscaled_dot=false values=none init_sd=inv_sqrt_width "
+           "table_seed=0 " COMMON},
+    {"relative", "clip=16 " TABLE COMMON},
+    {"swin", TABLE COMMON},
+    {"kerple_log", "r1=none r2=none table_seed=0 " COMMON},
+    {"kerple_power", "a=none p=none table_seed=0 " COMMON},
+    {"fire", "c=0.1 threshold=512 mlp_width=32 weights=none table_seed=0 " COMMON},
+    {"sandwich", "sandwich_dim=128 " COMMON},
     {"sinusoidal", "embedding_layout=interleaved " COMMON},
     {"learned", "init_sd=0.02 table_seed=0 " COMMON},
 };
@@ -106,7 +115,7 @@ Test(encoding, kinds__each_stage__is_named_and_referred) {
   size_t counts[5];
   const void *tables[] = {rs_freq_kinds(&counts[0]), rs_pos_kinds(&counts[1]), rs_embed_kinds(&counts[2]),
                           rs_lscale_kinds(&counts[3]), rs_bias_kinds(&counts[4])};
-  static const size_t expected[] = {15, 7, 2, 1, 1};
+  static const size_t expected[] = {15, 7, 2, 5, 8};
   for (size_t t = 0; t < RS_COUNT(tables); t++) {
     cr_assert_eq(counts[t], expected[t], "stage %zu has %zu kinds", t, counts[t]);
     for (size_t i = 0; i < counts[t]; i++) {
@@ -132,7 +141,8 @@ Test(encoding, recipe_set__bad_values__name_the_parameter) {
       {"rope", "rotary_dim", "0", "must be from 2 to 65536"},
       {"rope", "train_length", "4.5", "must be a whole number"},
       {"rope", "mrope_section", "16", "must be a list of numbers, like [1, 2]"},
-      {"rope", "logit_scale", "logn", "must be one of none, log_n (did you mean log_n?)"},
+      {"rope", "logit_scale", "logn",
+       "must be one of none, log_n, ssmax, llama4, ministral, entropy_invariant (did you mean log_n?)"},
       {"ntk_mixed", "mixed_b", "11", "must be from 0 to 10"},
       {"self_extend", "group", "0", "must be from 1 to 1000000000"},
       {"learned", "table_seed", "-1", "must be from 0 to 9007199254740992"},
@@ -233,7 +243,7 @@ Test(encoding, create__undefined_recipes__say_why) {
       {"self_extend", "mrope_section=2,3,3", 8, RS_UNSUPPORTED, "self_extend is defined for text positions only"},
       {"self_extend", "window=64", 80, RS_DOMAIN, "self_extend: window = 64 leaves no room below train_length = 64"},
       {"nope", "train_length=1 logit_scale=log_n", 8, RS_DOMAIN,
-       "log_n divides by ln train_length, which must exceed 1"},
+       "log_n divides by the ln of train_length, which must exceed 1"},
       {"mrope", "mrope_section=2,3,4", 8, RS_INPUT, "sums to 9, but 8 pairs turn (rotary_dim / 2)"},
       {"learned", "", 65, RS_DOMAIN, "learned: position 64 is beyond the table of 64 rows"},
       {"learned", "logit_scale=log_n", 1000, RS_DOMAIN, "learned: position 999 is beyond the table of 64 rows"},

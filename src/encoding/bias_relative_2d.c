@@ -1,0 +1,88 @@
+/* Swin: one learned number for each head and relative row and column, between tokens of one picture. Liu et al.,
+ * arXiv:2103.14030, eq. 4; the index as in the authors' code. Each frame of a vision run is one window; between frames,
+ * between runs and with text there is no bias. All windows read one table, made for the largest. */
+#include "kinds.h"
+
+/* The largest grid of the layout; 0 x 0 without a vision run. */
+typedef struct grid {
+  size_t rows, columns;
+} grid;
+
+static grid largest_grid(const rs_token_layout *tokens) {
+  grid largest = {0, 0};
+  for (size_t i = 0; i < tokens->count; i++) {
+    const rs_token_run *run = &tokens->runs[i];
+    if (run->modality == RS_TEXT) continue;
+    largest.rows = run->rows > largest.rows ? run->rows : largest.rows;
+    largest.columns = run->columns > largest.columns ? run->columns : largest.columns;
+  }
+  return largest;
+}
+
+static size_t table_size(const rs_encoding *encoding) {
+  grid most = largest_grid(&encoding->tokens);
+  return most.rows > 0 ? (2 * most.rows - 1) * (2 * most.columns - 1) : 1;
+}
+
+static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  (void)model; /* how many values there must be depends on the pictures */
+  return rs_learned_bias_check(settings, err);
+}
+
+static rs_status fill(rs_encoding *encoding, rs_err *err) {
+  size_t tokens = rs_token_layout_tokens(&encoding->tokens);
+  if (largest_grid(&encoding->tokens).rows == 0)
+    return rs_fail(err, RS_DOMAIN, "%s needs an image or a video (tokens: [{image: [16, 24]}])",
+                   encoding->method->name);
+  if (tokens > encoding->length)
+    return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, encoding->length);
+  return rs_learned_bias_fill(encoding, err);
+}
+
+/* The frame that holds `token`, as its first token and its columns; false for text. */
+static bool frame_of(const rs_token_layout *tokens, size_t token, size_t *first, grid *sides) {
+  size_t start = 0;
+  for (size_t i = 0; i < tokens->count; start += tokens->runs[i++].tokens) {
+    const rs_token_run *run = &tokens->runs[i];
+    if (token >= start + run->tokens) continue;
+    if (run->modality == RS_TEXT) return false;
+    *sides = (grid){run->rows, run->columns};
+    *first = start + (token - start) / (run->rows * run->columns) * (run->rows * run->columns);
+    return true;
+  }
+  return false;
+}
+
+/* (dy + Wh - 1)(2 Ww - 1) + (dx + Ww - 1), with dy and dx query less key, and Wh x Ww the largest grid. */
+static void row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const double *table = encoding->bias_table + head * encoding->bias_size;
+  grid most = largest_grid(&encoding->tokens), sides = {0, 1};
+  size_t first = 0;
+  bool vision = frame_of(&encoding->tokens, query, &first, &sides);
+  size_t q_row = (query - first) / sides.columns, q_column = (query - first) % sides.columns;
+  size_t last = first + sides.rows * sides.columns;
+  for (size_t n = begin; n < end; n++) {
+    bias[n - begin] = 0;
+    if (!vision || n < first || n >= last) continue;
+    size_t down = q_row + most.rows - 1 - (n - first) / sides.columns;
+    size_t across = q_column + most.columns - 1 - (n - first) % sides.columns;
+    bias[n - begin] = table[down * (2 * most.columns - 1) + across];
+  }
+}
+
+static const rs_param params[] = {
+    RS_LEARNED_BIAS_PARAMS("(2 rows - 1)(2 columns - 1) of the largest picture", "0.02", "0.02: Swin"),
+};
+
+const rs_bias_kind rs_bias_relative_2d = {
+    .kind = {.name = "relative_2d",
+             .summary = "one learned number for each head, relative row and column within a picture",
+             .reference = "Swin, arXiv:2103.14030, eq. 4",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .check = check,
+    .table_size = table_size,
+    .fill = fill,
+    .row = row,
+};

@@ -1,0 +1,33 @@
+/* Entropy-invariant attention: the logits q.k times kappa ln n / D in place of 1 / sqrt(D), for the query that sees n
+ * keys. Su, kexue.fm/archives/8823 and 9034. Where kappa is not given it is sqrt(D) / ln L0, which makes the factor on
+ * the usual logits ln n / ln L0, 1 at the training length (kexue.fm/archives/9588 has L0 = 512). log_n is the same but
+ * never below 1. */
+#include "kinds.h"
+
+#include <math.h>
+
+static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  (void)model;
+  if (!rs_setting(settings, "logit_scale_factor")->set) return RS_OK;
+  return rs_unused_check(settings, "logit_scale_length", "logit_scale_factor", err);
+}
+
+static rs_status fill(rs_encoding *encoding, rs_err *err) {
+  const rs_value *kappa = rs_setting(&encoding->settings, "logit_scale_factor");
+  double length, rate = kappa->number / sqrt((double)encoding->head_dim);
+  if (!kappa->set) {
+    RS_TRY(rs_lscale_log_length(encoding, &length, err));
+    rate = 1 / log(length);
+  }
+  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= rate * log((double)m + 1);
+  return RS_OK;
+}
+
+const rs_lscale_kind rs_lscale_entropy_invariant = {
+    .kind = {.name = "entropy_invariant",
+             .summary = "logits times factor ln(m + 1) / sqrt(D), or ln(m + 1) / ln length",
+             .reference = "Su, kexue.fm/archives/8823, 9034, 9588",
+             .version = 1},
+    .check = check,
+    .fill = fill,
+};

@@ -1,0 +1,124 @@
+/* The biases told anew, in long double and by other ways than the library's: what unit and property tests compare it
+ * with. Numbers that are learned are read from the encoding's table, as its comment lays it out; test_biases.c says
+ * what must stand there. */
+#ifndef ROPESCOPE_TESTS_BIASES_H
+#define ROPESCOPE_TESTS_BIASES_H
+
+#include "ropescope/encoding.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline double bias_setting(const rs_encoding *e, const char *name) {
+  return rs_setting_number(&e->settings, name);
+}
+
+static inline long double distance_of(size_t m, size_t n) {
+  return m > n ? (long double)(m - n) : (long double)(n - m);
+}
+
+/* Press et al.'s code: slopes of a power of two, and for other H every second one of twice as many. */
+static inline long double alibi_slope(size_t head, size_t heads, double bias_max) {
+  size_t power = 1;
+  while (2 * power <= heads) power *= 2;
+  if (head >= power) return alibi_slope(2 * (head - power), 2 * power, bias_max);
+  long double slope = 1;
+  for (size_t h = 0; h <= head; h++) slope *= powl(2, -(long double)bias_max / power);
+  return slope;
+}
+
+static inline long double alibi_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
+  const rs_value *factor = rs_setting(&e->settings, "slope_factor");
+  rs_format slopes = (rs_format)rs_setting_choice(&e->settings, "slope_format");
+  rs_format products = (rs_format)rs_setting_choice(&e->settings, "bias_format");
+  double slope = rs_round(slopes, (double)alibi_slope(head, e->heads, bias_setting(e, "bias_max")));
+  const double by[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
+  double product = rs_round(products, slope * rs_round(products, by[rs_setting_choice(&e->settings, "bias_form")]));
+  return product * (factor->choice >= 0 ? powl(e->head_dim, -0.5L) : factor->number);
+}
+
+/* A long distance is in the last bucket whose lower edge it has reached; edges lie evenly in the logarithm. */
+static inline size_t t5_bucket(bool both, size_t buckets, size_t far, size_t m, size_t n) {
+  size_t count = both ? buckets / 2 : buckets, exact = count / 2, bucket = exact;
+  size_t distance = n <= m ? m - n : both ? n - m : 0, offset = both && n > m ? count : 0;
+  if (distance < exact) return offset + distance;
+  while (bucket + 1 < count) {
+    long double edge = exact * powl((long double)far / exact, (bucket + 1.0L - exact) / (count - exact));
+    if (distance * (1 + 1e-12L) < edge) break;
+    bucket++;
+  }
+  return offset + bucket;
+}
+
+/* Where a token stands: run and frame by number, row, column; false for text. */
+typedef struct standing {
+  size_t run, frame, row, column;
+} standing;
+
+static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *at) {
+  size_t next = 0;
+  for (at->run = 0; at->run < tokens->count; at->run++) {
+    const rs_token_run *run = &tokens->runs[at->run];
+    bool text = run->modality == RS_TEXT;
+    next += text ? run->tokens : 0;
+    if (token < next) return false;
+    for (at->frame = 0; !text && at->frame < run->frames; at->frame++)
+      for (at->row = 0; at->row < run->rows; at->row++)
+        for (at->column = 0; at->column < run->columns; at->column++)
+          if (next++ == token) return true;
+  }
+  return false;
+}
+
+static inline long double swin_bias(const rs_encoding *e, const double *table, size_t m, size_t n) {
+  size_t height = 0, width = 0;
+  standing q, k;
+  if (!token_stands(&e->tokens, m, &q) || !token_stands(&e->tokens, n, &k)) return 0;
+  if (q.run != k.run || q.frame != k.frame) return 0;
+  for (size_t i = 0; i < e->tokens.count; i++) {
+    const rs_token_run *run = &e->tokens.runs[i];
+    if (run->modality != RS_TEXT && run->rows > height) height = run->rows;
+    if (run->modality != RS_TEXT && run->columns > width) width = run->columns;
+  }
+  ptrdiff_t down = (ptrdiff_t)q.row - (ptrdiff_t)k.row, right = (ptrdiff_t)q.column - (ptrdiff_t)k.column;
+  return table[(down + (ptrdiff_t)height - 1) * (2 * (ptrdiff_t)width - 1) + right + (ptrdiff_t)width - 1];
+}
+
+static inline long double fire_bias(const rs_encoding *e, const double *table, size_t m, size_t n) {
+  size_t units = (size_t)bias_setting(e, "mlp_width");
+  long double c = bias_setting(e, "c"), norm = m, sum = table[3 * units];
+  if (norm < bias_setting(e, "threshold")) norm = bias_setting(e, "threshold");
+  long double u = logl(c * distance_of(m, n) + 1) / (logl(c * norm + 1) + 1e-6L);
+  for (size_t k = 0; k < units; k++) {
+    long double hidden = table[k] * u + table[units + k];
+    if (hidden > 0) sum += hidden * table[2 * units + k];
+  }
+  return sum;
+}
+
+static inline long double sandwich_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
+  long double dim = bias_setting(e, "sandwich_dim"), sum = 0;
+  for (long double i = 0; i < dim; i += 2) sum += cosl(distance_of(m, n) / powl(10000, i / dim));
+  return sum * e->heads / (8 * (head + 1.0L));
+}
+
+/* bias(h, m, n) of any method; 0 without a bias. */
+static inline long double expected_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
+  const char *name = e->method->bias != NULL ? e->method->bias->kind.name : "";
+  const double *table = e->bias_table + (e->bias_table != NULL ? head * e->bias_size : 0);
+  ptrdiff_t clip = strcmp(name, "relative") == 0 ? (ptrdiff_t)bias_setting(e, "clip") : 0;
+  ptrdiff_t ahead = (ptrdiff_t)n - (ptrdiff_t)m, clipped = ahead < -clip ? -clip : ahead > clip ? clip : ahead;
+  if (strcmp(name, "alibi") == 0) return alibi_bias(e, head, m, n);
+  if (strcmp(name, "t5") == 0)
+    return table[t5_bucket(rs_setting_true(&e->settings, "bidirectional"), (size_t)bias_setting(e, "num_buckets"),
+                           (size_t)bias_setting(e, "max_distance"), m, n)];
+  if (strcmp(name, "relative") == 0) return table[clip + clipped];
+  if (strcmp(name, "relative_2d") == 0) return swin_bias(e, table, m, n);
+  if (strcmp(name, "kerple_log") == 0) return -table[0] * logl(1 + table[1] * distance_of(m, n));
+  if (strcmp(name, "kerple_power") == 0) return m == n ? 0 : -table[0] * expl(table[1] * logl(distance_of(m, n)));
+  if (strcmp(name, "fire") == 0) return fire_bias(e, table, m, n);
+  if (strcmp(name, "sandwich") == 0) return sandwich_bias(e, head, m, n);
+  return *name == '\0' ? 0 : NAN;
+}
+
+#endif
