@@ -331,6 +331,24 @@ static void read_rope_recipe(hf_reader *hf) {
   }
 }
 
+/* Ministral 3's temperature, beside any recipe: modeling_ministral3.py. */
+static void read_temperature(hf_reader *hf) {
+  static const char *const betas[] = {"llama_4_scaling_beta", NULL};
+  static const char *const lengths[] = {"original_max_position_embeddings", NULL};
+  bool inside = hf->rope != NULL && first_of(hf->rope, betas) != NULL;
+  const rs_node *beta = first_of(inside ? hf->rope : hf->root, betas);
+  const rs_node *length = first_of(inside ? hf->rope : hf->root, lengths);
+  const char *parent = inside ? hf->rope_key : NULL;
+  if (beta == NULL || hf->problems.count > 0) return;
+  rs_path path = path_of(beta, parent);
+  if (length == NULL) rs_problem(&hf->problems, beta, &path, "needs original_max_position_embeddings beside it");
+  double factor = real_of(hf, beta, parent, 0, 1e6, 0), tokens = real_of(hf, length, parent, 1, most_tokens, 1);
+  if (hf->problems.count > 0) return;
+  set_text(hf, "logit_scale", "ministral");
+  set_number(hf, "logit_scale_factor", factor);
+  set_number(hf, "logit_scale_length", tokens);
+}
+
 /* MPT and Falcon turn ALiBi on and off by a flag. */
 static void read_recipe(hf_reader *hf, const family *known) {
   const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
@@ -344,8 +362,7 @@ static void read_recipe(hf_reader *hf, const family *known) {
   }
   start_recipe(hf, method);
   /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
-  if (in_family(hf, "falcon") && hf->problems.count == 0)
-    set_number(hf, "slope_factor", 1 / sqrt((double)hf->model->head_dim));
+  if (in_family(hf, "falcon") && hf->problems.count == 0) set_text(hf, "slope_factor", "inv_sqrt_dim");
   if (present(slopes) && strcmp(method, "alibi") == 0) {
     hf->rope_key = "attn_config";
     set_param(hf, slopes, "bias_max");
@@ -408,8 +425,7 @@ static void find_rope(hf_reader *hf) {
 
 /* Keys that change the numbers in a way that is not offered: better refused than ignored. */
 static void refuse_unsupported(hf_reader *hf) {
-  static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "llama_4_scaling_beta",
-                                     "rope_ratio"};
+  static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "rope_ratio"};
   for (size_t i = 0; i < RS_COUNT(keys); i++) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
     const rs_node *node = present(inner) ? inner : outer;
@@ -436,6 +452,7 @@ static void read_model(hf_reader *hf) {
     return;
   }
   read_recipe(hf, &known);
+  read_temperature(hf);
   read_rotary_dim(hf, &known);
   if (hf->model->rotary_dim % 2 != 0 || hf->model->head_dim % 2 != 0)
     rs_problem(&hf->problems, hf->root, NULL, "head_dim = %zu and rotary_dim = %zu must be even: dims turn in pairs",
