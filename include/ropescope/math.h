@@ -1,5 +1,5 @@
 /* ropescope/math.h: random numbers that depend on their index alone, angles reduced once, sums that do not depend on
- * who adds them, rounding to the short float formats, log-spaced edges, orthonormal columns. */
+ * who adds them, rounding to the short float formats, log-spaced edges, tables on grids, orthonormal columns. */
 #ifndef ROPESCOPE_MATH_H
 #define ROPESCOPE_MATH_H
 
@@ -81,6 +81,22 @@ double rs_moments_mean(const rs_moments *moments);
  * `length`.
  * `*edges` has *count + 1 entries; release with free(). length >= 1, per_octave >= 1. */
 rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t *count, rs_err *err);
+
+/* ---- tables on grids --------------------------------------------------------------------------------------------- */
+
+/* How a table is carried to another grid; each as torch's interpolate with the size given. */
+typedef enum rs_resize {
+  RS_BICUBIC,           /* a = -0.75; samples are areas, and the border's is repeated */
+  RS_BILINEAR,          /* the same areas */
+  RS_BICUBIC_ANTIALIAS, /* a = -0.5; where the grid shrinks the kernel widens by the ratio; cut at the border, and the
+                           weights made to sum to 1 */
+  RS_BICUBIC_ALIGN      /* a = -0.75; first on first and last on last sample */
+} rs_resize;
+
+/* out (new_rows, new_columns, channels) = in (rows, columns, channels), axis by axis, in double. All sizes >= 1.
+ * RS_MEMORY. */
+rs_status rs_resize_2d(const double *in, size_t rows, size_t columns, size_t channels, rs_resize mode, size_t new_rows,
+                       size_t new_columns, double *out, rs_err *err);
 
 /* ---- projections ------------------------------------------------------------------------------------------------- */
 
