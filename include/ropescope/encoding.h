@@ -81,6 +81,9 @@ typedef struct rs_embed_kind {
   rs_kind kind;
   /* As of frequencies. */
   rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
+  /* Called once, before any fill: RS_DOMAIN where there is no embedding for these tokens; may make embed_table and
+   * embed_row. May be NULL. */
+  rs_status (*prepare)(rs_encoding *encoding, rs_err *err);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err);
 } rs_embed_kind;
@@ -247,6 +250,9 @@ typedef struct rs_id_rule {
 rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
                              uint32_t *run, rs_err *err);
 
+/* The first run of image or video, and in *begin its first token; NULL where all is text. Borrows. */
+const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_t *begin);
+
 void rs_token_layout_clear(rs_token_layout *layout);
 
 /* ---- encodings: tables at one length ----------------------------------------------------------------------------- */
@@ -278,6 +284,8 @@ struct rs_encoding {
   double *logit_scale;                         /* (L,) */
   double *bias_table;                          /* (H, bias_size); NULL without a bias */
   size_t bias_size;                            /* 0 without a bias */
+  double *embed_table;                         /* (rows, width) vectors that several tokens may share; NULL: none */
+  size_t *embed_row;                           /* (L,) each token's row of it; SIZE_MAX: zeros */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
   rs_token_layout tokens; /* copy of the layout it was made for */

@@ -143,7 +143,8 @@ static int put_embedding(const rs_encoding *encoding, double *row, rs_text *csv)
 }
 
 static int show_embedding(const rs_encoding *encoding, rs_text *csv) {
-  if (encoding->method->embed == NULL) return refuse("the method adds no embedding (sinusoidal and learned do)");
+  if (encoding->method->embed == NULL)
+    return refuse("the method adds no embedding (sinusoidal, learned and their 2d forms do)");
   if (too_many((double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
   double *row = rs_alloc(encoding->width, sizeof *row, NULL);
   int code = row != NULL ? put_embedding(encoding, row, csv) : refuse("out of memory");

@@ -198,11 +198,13 @@ static rs_status fill_bias(rs_encoding *encoding, rs_err *err) {
 }
 
 /* A table of embeddings that ends too soon is undefined at this length: asked for its last row. */
-static rs_status check_embedding(const rs_encoding *encoding, rs_err *err) {
-  if (encoding->method->embed == NULL) return RS_OK;
+static rs_status fill_embedding(rs_encoding *encoding, rs_err *err) {
+  const rs_embed_kind *kind = encoding->method->embed;
+  if (kind == NULL) return RS_OK;
+  if (kind->prepare != NULL) RS_TRY(kind->prepare(encoding, err));
   double *row = rs_alloc(encoding->width, sizeof *row, err);
   if (row == NULL) return RS_MEMORY;
-  rs_status status = encoding->method->embed->fill(encoding, encoding->length - 1, 1, row, err);
+  rs_status status = kind->fill(encoding, encoding->length - 1, 1, row, err);
   free(row);
   return status;
 }
@@ -216,7 +218,7 @@ static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, con
   RS_TRY(fill_positions(encoding, err));
   RS_TRY(rs_coordinates_fill(encoding, model, err));
   if (temperature != NULL) RS_TRY(temperature->fill(encoding, err));
-  RS_TRY(check_embedding(encoding, err));
+  RS_TRY(fill_embedding(encoding, err));
   return fill_bias(encoding, err);
 }
 
@@ -250,6 +252,8 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->axis);
   free(encoding->logit_scale);
   free(encoding->bias_table);
+  free(encoding->embed_table);
+  free(encoding->embed_row);
   free(encoding->ladder_share);
   rs_token_layout_clear(&encoding->tokens);
   rs_settings_clear(&encoding->settings);

@@ -15,6 +15,8 @@ static const rs_pos_kind *const pos_kinds[] = {
 static const rs_embed_kind *const embed_kinds[] = {
     &rs_embed_sinusoidal,
     &rs_embed_learned,
+    &rs_embed_sinusoidal_2d,
+    &rs_embed_learned_2d,
 };
 
 /* In the order of the words of the common parameter `logit_scale` after "none" (params.c). */

@@ -9,7 +9,7 @@ extern const rs_freq_kind rs_freq_default, rs_freq_linear, rs_freq_ntk, rs_freq_
     rs_freq_critical_base, rs_freq_xpos, rs_freq_axial, rs_freq_mixed;
 extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend, rs_pos_clamp, rs_pos_dual_chunk,
     rs_pos_string, rs_pos_random;
-extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned;
+extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned, rs_embed_sinusoidal_2d, rs_embed_learned_2d;
 extern const rs_lscale_kind rs_lscale_log_n, rs_lscale_ssmax, rs_lscale_llama4, rs_lscale_ministral,
     rs_lscale_entropy_invariant;
 extern const rs_bias_kind rs_bias_alibi, rs_bias_t5, rs_bias_relative, rs_bias_relative_2d, rs_bias_kerple_log,
@@ -152,6 +152,44 @@ rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_
 
 /* RS_DOMAIN when the runs take more than `length` tokens. */
 rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err);
+
+/* Learned tables (learned_table.c). Their parameters, for a kind's list; without a trained table they stand as they are
+ * initialised. */
+#define RS_LEARNED_PARAMS                                                                                              \
+  {.name = "init",                                                                                                     \
+   .type = RS_CHOICE,                                                                                                  \
+   .unit = "",                                                                                                         \
+   .choices = "normal|truncated_normal|zeros|xavier",                                                                  \
+   .fallback = "normal",                                                                                               \
+   .summary = "how the table is drawn: N(0, init_sd^2); the same cut at 2 sd (torch's trunc_normal_ cuts at +-2 "      \
+              "itself, 100 sd: that is normal); zeros; or uniform within sqrt(6 / (rows + width))"},                   \
+      {.name = "init_sd",                                                                                              \
+       .type = RS_REAL,                                                                                                \
+       .unit = "1",                                                                                                    \
+       .min = 0,                                                                                                       \
+       .max = 1e6,                                                                                                     \
+       .fallback = "0.02",                                                                                             \
+       .summary = "standard deviation of the table's entries, before the cut (0.02: GPT-2, ViT)"},                     \
+      {.name = "table_seed",                                                                                           \
+       .type = RS_INTEGER,                                                                                             \
+       .unit = "",                                                                                                     \
+       .min = 0,                                                                                                       \
+       .max = 9007199254740992.0,                                                                                      \
+       .fallback = "0",                                                                                                \
+       .summary = "seed of the table"},                                                                                \
+  {                                                                                                                    \
+    .name = "table", .type = RS_REALS, .unit = "1", .min = -1e30, .max = 1e30,                                         \
+    .summary = "the trained table, row by row (default: drawn)"                                                        \
+  }
+
+/* RS_INPUT, with the parameter as subject, where some of these have no effect beside others, or `table` is not whole
+ * rows of the model's width. */
+rs_status rs_learned_check(const rs_settings *settings, const rs_model *model, rs_err *err);
+
+/* Draws rows [first, first + count) of a table of `rows` rows of `width` numbers; `above` are the rows of other tables
+ * that come before it in the stream of `purpose`. */
+void rs_learned_draw(const rs_settings *settings, uint32_t purpose, size_t above, size_t rows, size_t width,
+                     size_t first, size_t count, double *out);
 
 /* How the settings count vision tokens. */
 rs_id_rule rs_id_rule_of(const rs_settings *settings);

@@ -244,6 +244,16 @@ static const rs_method methods[] = {
      .reference = "arXiv:1705.03122, section 3.1; GPT-2",
      .pos = &rs_pos_identity,
      .embed = &rs_embed_learned},
+    {.name = "sinusoidal_2d",
+     .summary = "sin and cos of a patch's row and column added to it; class tokens get none",
+     .reference = "MAE, arXiv:2111.06377, code (concat); NaViT, arXiv:2307.06304, section 2.1 (sum)",
+     .pos = &rs_pos_identity,
+     .embed = &rs_embed_sinusoidal_2d},
+    {.name = "learned_2d",
+     .summary = "one learned vector a patch (or a row and a column) added to it, resized to other grids",
+     .reference = "ViT, arXiv:2010.11929, sections 3.1 and 3.2; Pix2Struct, arXiv:2210.03347",
+     .pos = &rs_pos_identity,
+     .embed = &rs_embed_learned_2d},
 };
 
 const rs_method *rs_methods(size_t *count) {

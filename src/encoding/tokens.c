@@ -18,6 +18,15 @@ rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs
   return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, length);
 }
 
+const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_t *begin) {
+  *begin = 0;
+  for (size_t i = 0; i < layout->count; i++) {
+    if (layout->runs[i].modality != RS_TEXT) return &layout->runs[i];
+    *begin += layout->runs[i].tokens;
+  }
+  return NULL;
+}
+
 void rs_token_layout_clear(rs_token_layout *layout) {
   free(layout->runs);
   *layout = (rs_token_layout){0};

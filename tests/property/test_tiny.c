@@ -369,6 +369,24 @@ static double sinusoid(const tiny *t, size_t n, size_t d) {
   return d % 2 ? cos(angle) : sin(angle);
 }
 
+/* MAE: the first half of the channels is the column's, the second the row's; in each half sines, then cosines. */
+static double patch_concat(const tiny *t, size_t n, size_t d) {
+  size_t half = HEADS * t->dims / 2, quarter = half / 2, k = d % half % quarter;
+  if (n == 0 || n >= PICTURE) return 0;
+  double place = (double)(d < half ? (n - 1) % COLUMNS : (n - 1) / COLUMNS);
+  double angle = place / pow(10000, (double)k / (double)quarter);
+  return d % half < quarter ? sin(angle) : cos(angle);
+}
+
+/* The whole width for the column, and once more for the row. */
+static double patch_sum(const tiny *t, size_t n, size_t d) {
+  size_t half = HEADS * t->dims / 2;
+  double omega = pow(10000, -(double)(d % half) / (double)half);
+  double x = (double)((n - 1) % COLUMNS) * omega, y = (double)((n - 1) / COLUMNS) * omega;
+  if (n == 0 || n >= PICTURE) return 0;
+  return d < half ? sin(x) + sin(y) : cos(x) + cos(y);
+}
+
 /* ---- the methods ------------------------------------------------------------------------------------------------- */
 
 #define LISTS(a, b) "short_factor=" a " long_factor=" b
@@ -459,6 +477,9 @@ static const oracle oracles[] = {
     {.method = "sandwich", .table = true},
     {.method = "sinusoidal", .embed = sinusoid},
     {.method = "learned"},
+    {.method = "sinusoidal_2d", .embed = patch_concat, .picture = true},
+    {.method = "sinusoidal_2d", .settings = "combine=sum", .embed = patch_sum, .picture = true},
+    {.method = "learned_2d", .picture = true},
 };
 
 /* ---- the comparison ---------------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ static rs_model vision_model(void) {
 #define ROTARY ROTARY_OF("none", "none", "none", "exact")
 #define COMMON "train_length=none logit_scale=none logit_scale_factor=none logit_scale_length=none dialect=none"
 #define TABLE "values=none init_sd=0.02 table_seed=0 "
+#define LEARNED "init=normal init_sd=0.02 table_seed=0 table=none "
 
 /* Every method with its parameters and their defaults; "none" also stands for unset. */
 static const char *const method_texts[][2] = {
@@ -77,7 +78,9 @@ static const char *const method_texts[][2] = {
     {"fire", "c=0.1 threshold=512 mlp_width=32 weights=none table_seed=0 " COMMON},
     {"sandwich", "sandwich_dim=128 " COMMON},
     {"sinusoidal", "embedding_layout=interleaved " COMMON},
-    {"learned", "init_sd=0.02 table_seed=0 " COMMON},
+    {"learned", LEARNED COMMON},
+    {"sinusoidal_2d", "combine=concat " COMMON},
+    {"learned_2d", "table_grid=own combine=joint resize=bicubic " LEARNED COMMON},
 };
 
 static void write_settings(const rs_settings *settings, rs_text *text) {
@@ -115,7 +118,7 @@ Test(encoding, kinds__each_stage__is_named_and_referred) {
   size_t counts[5];
   const void *tables[] = {rs_freq_kinds(&counts[0]), rs_pos_kinds(&counts[1]), rs_embed_kinds(&counts[2]),
                           rs_lscale_kinds(&counts[3]), rs_bias_kinds(&counts[4])};
-  static const size_t expected[] = {15, 7, 2, 5, 8};
+  static const size_t expected[] = {15, 7, 4, 5, 8};
   for (size_t t = 0; t < RS_COUNT(tables); t++) {
     cr_assert_eq(counts[t], expected[t], "stage %zu has %zu kinds", t, counts[t]);
     for (size_t i = 0; i < counts[t]; i++) {

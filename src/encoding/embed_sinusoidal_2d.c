@@ -1,0 +1,83 @@
+/* Sinusoids of a patch's row and column. concat: half of the channels for each, the column first, as in MAE's code
+ * (arXiv:2111.06377, facebookresearch/mae util/pos_embed.py) and MoCo v3. sum: a sinusoid of the row over the full
+ * width plus that of the column, one of NaViT's factorised embeddings (arXiv:2307.06304, section 2.1; absolute
+ * coordinates). All blocks are laid out [sines, cosines]; frames of a video repeat. Tokens of text, the class token
+ * among them, get zeros, as MAE's. */
+#include "kinds.h"
+
+#include <math.h>
+
+enum { CONCAT, SUM };
+
+static const double base = 10000; /* arXiv:1706.03762, section 3.5; MAE's too */
+
+/* Adds the sinusoid of one coordinate over `width` channels: sines, then cosines. */
+static void add_sinusoid(double coordinate, size_t width, double *out) {
+  size_t pairs = width / 2;
+  for (size_t k = 0; k < pairs; k++) {
+    double cosine, sine;
+    rs_cos_sin(coordinate, pow(base, -(double)k / (double)pairs), &cosine, &sine);
+    out[k] += sine;
+    out[pairs + k] += cosine;
+  }
+}
+
+/* The run of vision that holds the token, and in *offset its place there; NULL for text. */
+static const rs_token_run *picture_of(const rs_token_layout *layout, size_t token, size_t *offset) {
+  *offset = token;
+  for (size_t i = 0; i < layout->count; i++) {
+    const rs_token_run *run = &layout->runs[i];
+    if (*offset < run->tokens) return run->modality != RS_TEXT ? run : NULL;
+    *offset -= run->tokens;
+  }
+  return NULL;
+}
+
+static rs_status prepare(rs_encoding *encoding, rs_err *err) {
+  bool concat = rs_setting_choice(&encoding->settings, "combine") == CONCAT;
+  size_t begin;
+  if (rs_token_layout_picture(&encoding->tokens, &begin) == NULL)
+    return rs_fail(err, RS_DOMAIN, "sinusoidal_2d: there is no image or video among the tokens");
+  if (concat && encoding->width % 4 != 0)
+    return rs_fail(err, RS_DOMAIN, "sinusoidal_2d: combine: concat needs a width that 4 divides, not %zu",
+                   encoding->width);
+  return RS_OK;
+}
+
+static rs_status fill(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err) {
+  (void)err;
+  size_t width = encoding->width;
+  bool concat = rs_setting_choice(&encoding->settings, "combine") == CONCAT;
+  for (size_t i = 0; i < count; i++) {
+    size_t offset;
+    const rs_token_run *run = picture_of(&encoding->tokens, begin + i, &offset);
+    double *row = out + i * width;
+    for (size_t c = 0; c < width; c++) row[c] = 0;
+    if (run == NULL) continue;
+    add_sinusoid((double)(offset % run->columns), concat ? width / 2 : width, row);
+    add_sinusoid((double)(offset / run->columns % run->rows), concat ? width / 2 : width,
+                 concat ? row + width / 2 : row);
+  }
+  return RS_OK;
+}
+
+static const rs_param params[] = {
+    {.name = "combine",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "concat|sum",
+     .fallback = "concat",
+     .summary =
+         "half of the channels for the column, half for the row (MAE), or both over all channels, summed (NaViT)"},
+};
+
+const rs_embed_kind rs_embed_sinusoidal_2d = {
+    .kind = {.name = "sinusoidal_2d",
+             .summary = "sin and cos of a patch's row and column, added to the token; zeros for text",
+             .reference = "MAE, arXiv:2111.06377, util/pos_embed.py; NaViT, arXiv:2307.06304, section 2.1",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .prepare = prepare,
+    .fill = fill,
+};
