@@ -10,6 +10,8 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_first_violation,
     &rs_metric_ood_angles,
     &rs_metric_local_resolution,
+    &rs_metric_position_similarity,
+    &rs_metric_position_pca,
     &rs_metric_score_by_distance,
     &rs_metric_distance_mass,
     &rs_metric_entropy,

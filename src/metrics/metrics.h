@@ -6,13 +6,25 @@
 
 extern const rs_metric_kind rs_metric_decay, rs_metric_first_violation, rs_metric_ood_angles,
     rs_metric_local_resolution, rs_metric_score_by_distance, rs_metric_distance_mass, rs_metric_entropy,
-    rs_metric_effective_tokens, rs_metric_needle, rs_metric_sink_mass, rs_metric_grid_decay, rs_metric_id_growth;
+    rs_metric_effective_tokens, rs_metric_needle, rs_metric_sink_mass, rs_metric_grid_decay, rs_metric_id_growth,
+    rs_metric_position_similarity, rs_metric_position_pca;
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
 
 /* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);
+
+/* The positions that metrics of positions look at: `count` tokens from `begin` on. */
+typedef struct rs_position_set {
+  size_t begin, count, rows, columns; /* rows * columns = count, or 0 for a sequence */
+} rs_position_set;
+
+/* The first frame of the first picture; all tokens where there is none. */
+rs_position_set rs_positions_of(const rs_encoding *encoding);
+
+/* Place i of `most` spread evenly over `count`, both ends included; i itself where count <= most. */
+size_t rs_even_sample(size_t i, size_t most, size_t count);
 
 /* The columns that index a curve over distance bins. */
 #define RS_BIN_COLUMNS                                                                                                 \

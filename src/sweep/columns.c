@@ -5,20 +5,22 @@
 #include <stdlib.h>
 
 static const rs_out_column keys[] = {
-    {"cell", "", "number of the cell, from 0, in the order of the config", RS_KEY, false, RS_NEITHER},
-    {"model", "", "model geometry", RS_KEY, false, RS_NEITHER},
-    {"method", "", "method, with its swept parameters", RS_KEY, false, RS_NEITHER},
-    {"length_tokens", "tokens", "context length L", RS_KEY, true, RS_NEITHER},
-    {"scale", "1", "context factor s at this length; empty where the method has none", RS_KEY, true, RS_NEITHER},
+    {"cell", "", "number of the cell, from 0, in the order of the config", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
+    {"model", "", "model geometry", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
+    {"method", "", "method, with its swept parameters", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
+    {"length_tokens", "tokens", "context length L", RS_KEY, true, RS_NEITHER, RS_MAP_NONE},
+    {"scale", "1", "context factor s at this length; empty where the method has none", RS_KEY, true, RS_NEITHER,
+     RS_MAP_NONE},
     {"source", "", "query/key source, with its swept parameters; empty where tables alone are read", RS_KEY, false,
-     RS_NEITHER},
-    {"seed", "", "seed of the source; empty where tables alone are read", RS_KEY, false, RS_NEITHER},
-    {"heads", "", "heads that are averaged", RS_KEY, false, RS_NEITHER},
+     RS_NEITHER, RS_MAP_NONE},
+    {"seed", "", "seed of the source; empty where tables alone are read", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
+    {"heads", "", "heads that are averaged", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
 };
 
 static const rs_out_column statuses[] = {
-    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", RS_CELL_STATUS, false, RS_NEITHER},
-    {"message", "", "the error of a cell without values", RS_CELL_STATUS, false, RS_NEITHER},
+    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", RS_CELL_STATUS, false, RS_NEITHER,
+     RS_MAP_NONE},
+    {"message", "", "the error of a cell without values", RS_CELL_STATUS, false, RS_NEITHER, RS_MAP_NONE},
 };
 
 static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_err *err) {
@@ -45,7 +47,8 @@ static rs_status add_value(const rs_column *column, rs_role role, rs_out_columns
                        .summary = column->summary,
                        .role = role,
                        .log_axis = column->log_axis,
-                       .better = column->better};
+                       .better = column->better,
+                       .map = column->map};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
   if (!column->sampled) return RS_OK;

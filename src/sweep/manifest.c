@@ -37,14 +37,20 @@ static json_t *object_of(const char *const (*pairs)[2], size_t count) {
   return object;
 }
 
+static const char *map_name(rs_map_part part) {
+  static const char *const names[] = {"", "x", "y", "panel", "mark"};
+  return names[part];
+}
+
 static json_t *column_entry(const rs_out_column *column) {
   const char *const pairs[][2] = {{"name", column->name},
                                   {"role", role_name(column->role)},
                                   {"unit", column->unit},
                                   {"axis", column->log_axis ? "log" : "linear"},
                                   {"better", better_name(column->better)},
-                                  {"summary", column->summary}};
-  return object_of(pairs, RS_COUNT(pairs));
+                                  {"summary", column->summary},
+                                  {"map", map_name(column->map)}};
+  return object_of(pairs, RS_COUNT(pairs) - (column->map == RS_MAP_NONE)); /* only columns of a map say so */
 }
 
 static rs_status add_columns(json_t *list, const rs_out_columns *columns, rs_err *err) {

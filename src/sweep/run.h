@@ -55,6 +55,7 @@ typedef struct rs_out_column {
   rs_role role;
   bool log_axis;
   rs_better better;
+  rs_map_part map;
 } rs_out_column;
 
 typedef struct rs_out_columns {

@@ -337,6 +337,28 @@ Test(run, bias_nats__empty_without_a_bias) {
   rs_table_free(table);
 }
 
+/* What `plot` needs to know of a curve over two indices stands in the manifest, and only there. */
+Test(run, position_similarity__manifest__says_which_columns_are_a_map) {
+  run(TINY "tokens: [{image: [2, 3]}]\nmethods: [sinusoidal_2d]\nlengths: [6]\nmetrics: [position_similarity, decay]\n",
+      "o");
+  size_t length, maps = 0;
+  char *text = read_path("o", "manifest.json", &length);
+  static const char *const parts[] = {"panel", "mark", "y", "x"};
+  const char *at = text;
+  for (size_t i = 0; i < RS_COUNT(parts) && at != NULL; i++) {
+    char entry[32];
+    snprintf(entry, sizeof entry, "\"map\": \"%s\"", parts[i]);
+    at = strstr(at, entry);
+    cr_assert_not_null(at, "no %s after the one before it", entry);
+  }
+  for (at = text; (at = strstr(at, "\"map\":")) != NULL; at++) maps++;
+  cr_assert_eq(maps, RS_COUNT(parts));
+  free(text);
+  rs_table *table = read_table("o", "position_similarity.csv");
+  cr_assert_eq(table->rows, 5u * 6u);
+  rs_table_free(table);
+}
+
 /* ---- undefined lengths ------------------------------------------------------------------------------------------- */
 
 /* A table that ends is undefined beyond, whether the metrics read rows or tables alone. */
