@@ -13,7 +13,7 @@ enum { TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE
 enum { LEGEND_SIZE = 14, LEGEND_ROW = 22, LEGEND_WRAPPED = 17, LEGEND_GAP = 24, SAMPLE = 38, SAMPLE_GAP = 9 };
 enum { LEGEND_WIDEST = 220, LEGEND_TALLEST = 560 }; /* wider text is wrapped, a taller list set in columns */
 
-static const uint32_t INK = 0x1A1A1A, SOFT = 0x595959, AXIS = 0x4D4D4D, GRID = 0xE6E6E6, ZERO = 0xB3B3B3;
+static const uint32_t GRID = 0xE6E6E6, ZERO = 0xB3B3B3;
 
 typedef struct layout {
   const rs_plot_chart *chart;
@@ -24,26 +24,6 @@ typedef struct layout {
   size_t *order; /* of the series in the legend. Owned. */
   double column_width, legend_width, legend_height;
 } layout;
-
-/* ---- wrapped text ------------------------------------------------------------------------------------------------ */
-
-static size_t count_rows(const char *text, double size, bool bold, double width) {
-  size_t rows = 0;
-  for (; *text != '\0'; rows++) rs_plot_wrap(text, size, bold, width, &text);
-  return rows;
-}
-
-/* Writes wrapped rows downwards, the first with its baseline at y; returns the baseline after the last. */
-static double write_rows(rs_plot_picture *picture, double x, double y, const char *text, double size, double row,
-                         bool bold, double width, uint32_t colour) {
-  while (*text != '\0') {
-    const char *start = text;
-    size_t length = rs_plot_wrap(start, size, bold, width, &text);
-    rs_plot_text_add(picture, x, y, start, length, size, RS_PLOT_START, colour)->bold = bold;
-    y += row;
-  }
-  return y;
-}
 
 /* ---- legend ------------------------------------------------------------------------------------------------------ */
 
@@ -116,8 +96,8 @@ static void draw_entry(layout *l, const rs_plot_series *series, double x, double
   const double half = LEGEND_ROW / 2.0, baseline = half + 0.36 * LEGEND_SIZE;
   rs_text text = legend_text(l, series);
   if (series->count > 0) draw_sample(l, series, x, y + half);
-  write_rows(l->picture, x + SAMPLE + SAMPLE_GAP, y + baseline, rs_text_string(&text), LEGEND_SIZE, LEGEND_WRAPPED,
-             false, LEGEND_WIDEST, series->count > 0 ? INK : SOFT);
+  rs_plot_rows_add(l->picture, x + SAMPLE + SAMPLE_GAP, y + baseline, rs_text_string(&text), LEGEND_SIZE,
+                   LEGEND_WRAPPED, false, LEGEND_WIDEST, series->count > 0 ? RS_PLOT_INK : RS_PLOT_SOFT);
   rs_text_clear(&text);
 }
 
@@ -158,7 +138,7 @@ static void draw_grid(layout *l) {
 
 static void label_tick(layout *l, const rs_plot_tick *tick, double x, double y, rs_plot_anchor anchor) {
   rs_plot_shape *text =
-      rs_plot_text_add(l->picture, x, y, tick->label, strlen(tick->label), RS_PLOT_TICK_SIZE, anchor, INK);
+      rs_plot_text_add(l->picture, x, y, tick->label, strlen(tick->label), RS_PLOT_TICK_SIZE, anchor, RS_PLOT_INK);
   rs_plot_power_add(l->picture, text, tick->power);
 }
 
@@ -167,14 +147,14 @@ static void draw_ticks(layout *l) {
     const rs_plot_tick *tick = &l->x.ticks[i];
     bool major = tick->label[0] != '\0';
     double x = crisp(tick->pixel);
-    rs_plot_segment_add(l->picture, x, l->bottom, x, l->bottom + (major ? TICK : TICK_MINOR), AXIS, 1);
+    rs_plot_segment_add(l->picture, x, l->bottom, x, l->bottom + (major ? TICK : TICK_MINOR), RS_PLOT_AXIS, 1);
     if (major) label_tick(l, tick, tick->pixel, l->bottom + TICK + 3 + RS_PLOT_TICK_SIZE, RS_PLOT_MIDDLE);
   }
   for (size_t i = 0; i < l->y.count; i++) {
     const rs_plot_tick *tick = &l->y.ticks[i];
     bool major = tick->label[0] != '\0';
     double y = crisp(tick->pixel);
-    rs_plot_segment_add(l->picture, l->left - (major ? TICK : TICK_MINOR), y, l->left, y, AXIS, 1);
+    rs_plot_segment_add(l->picture, l->left - (major ? TICK : TICK_MINOR), y, l->left, y, RS_PLOT_AXIS, 1);
     if (major) label_tick(l, tick, l->left - TICK - 4, tick->pixel + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
   }
 }
@@ -185,15 +165,15 @@ static void draw_break(layout *l, double x, double y, bool vertical) {
   for (int side = -1; side <= 1; side++) {
     double width = side == 0 ? 3 : 1, dx = vertical ? 0 : side * APART, dy = vertical ? side * APART : 0;
     double ax = vertical ? HALF : SLANT, ay = vertical ? SLANT : HALF;
-    rs_plot_segment_add(l->picture, x - ax + dx, y + ay + dy, x + ax + dx, y - ay + dy, side == 0 ? 0xFFFFFF : AXIS,
-                        width);
+    rs_plot_segment_add(l->picture, x - ax + dx, y + ay + dy, x + ax + dx, y - ay + dy,
+                        side == 0 ? 0xFFFFFF : RS_PLOT_AXIS, width);
   }
 }
 
 static void draw_axes(layout *l) {
   enum { BREAK_AT = 9 }; /* pixels before the range */
-  rs_plot_segment_add(l->picture, crisp(l->left), l->top, crisp(l->left), l->bottom + 0.5, AXIS, 1);
-  rs_plot_segment_add(l->picture, l->left, crisp(l->bottom), l->right, crisp(l->bottom), AXIS, 1);
+  rs_plot_segment_add(l->picture, crisp(l->left), l->top, crisp(l->left), l->bottom + 0.5, RS_PLOT_AXIS, 1);
+  rs_plot_segment_add(l->picture, l->left, crisp(l->bottom), l->right, crisp(l->bottom), RS_PLOT_AXIS, 1);
   if (l->x.rail) draw_break(l, l->x.base - BREAK_AT, crisp(l->bottom), false);
   if (l->y.rail) draw_break(l, crisp(l->left), l->y.base + BREAK_AT, true);
 }
@@ -204,11 +184,12 @@ static void draw_names(layout *l) {
   while (*y_label != '\0') {
     const char *start = y_label;
     size_t length = rs_plot_wrap(start, NAME_SIZE, false, l->bottom - l->top, &y_label);
-    rs_plot_text_add(l->picture, x, middle, start, length, NAME_SIZE, RS_PLOT_MIDDLE, INK)->upright = true;
+    rs_plot_text_add(l->picture, x, middle, start, length, NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK)->upright = true;
     x += NAME_ROW;
   }
   double y = l->bottom + TICK + 3 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE;
-  rs_plot_text_add(l->picture, (l->left + l->right) / 2, y, x_label, strlen(x_label), NAME_SIZE, RS_PLOT_MIDDLE, INK);
+  rs_plot_text_add(l->picture, (l->left + l->right) / 2, y, x_label, strlen(x_label), NAME_SIZE, RS_PLOT_MIDDLE,
+                   RS_PLOT_INK);
 }
 
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
@@ -259,14 +240,14 @@ static void place(layout *l) {
   double height = fmin(fmax(PLOT_HEIGHT, l->legend_height), PLOT_TALLEST);
   rs_plot_axis_place(&l->y, height, 0);
   name_axis(&l->y_label, chart->y_name, chart->y_unit, &l->y);
-  size_t name_rows = count_rows(rs_text_string(&l->y_label), NAME_SIZE, false, height);
+  size_t name_rows = rs_plot_rows_count(rs_text_string(&l->y_label), NAME_SIZE, false, height);
   l->left = ceil(EDGE + (double)name_rows * NAME_ROW + 6 + widest_label(&l->y) + TICK + 4);
   l->right = l->left + PLOT_WIDTH;
   picture->width = ceil(l->right + LEGEND_GAP + l->legend_width + EDGE);
   double width = picture->width - l->left - EDGE;
-  size_t titles = count_rows(chart->title, TITLE_SIZE, true, width);
-  size_t notes = count_rows(chart->definition, NOTE_SIZE, false, width);
-  notes += count_rows(chart->subtitle, NOTE_SIZE, false, width);
+  size_t titles = rs_plot_rows_count(chart->title, TITLE_SIZE, true, width);
+  size_t notes = rs_plot_rows_count(chart->definition, NOTE_SIZE, false, width);
+  notes += rs_plot_rows_count(chart->subtitle, NOTE_SIZE, false, width);
   l->top = EDGE + (double)titles * TITLE_ROW + (double)notes * NOTE_ROW + 12;
   l->bottom = l->top + height;
   double below = TICK + 3 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE + 5 + EDGE;
@@ -278,10 +259,10 @@ static void place(layout *l) {
 
 static void draw_title(layout *l) {
   double width = l->picture->width - l->left - EDGE, y = EDGE + TITLE_SIZE - 2;
-  y = write_rows(l->picture, l->left, y, l->chart->title, TITLE_SIZE, TITLE_ROW, true, width, INK);
+  y = rs_plot_rows_add(l->picture, l->left, y, l->chart->title, TITLE_SIZE, TITLE_ROW, true, width, RS_PLOT_INK);
   y += NOTE_ROW - TITLE_ROW + 2;
-  y = write_rows(l->picture, l->left, y, l->chart->definition, NOTE_SIZE, NOTE_ROW, false, width, INK);
-  write_rows(l->picture, l->left, y, l->chart->subtitle, NOTE_SIZE, NOTE_ROW, false, width, SOFT);
+  y = rs_plot_rows_add(l->picture, l->left, y, l->chart->definition, NOTE_SIZE, NOTE_ROW, false, width, RS_PLOT_INK);
+  rs_plot_rows_add(l->picture, l->left, y, l->chart->subtitle, NOTE_SIZE, NOTE_ROW, false, width, RS_PLOT_SOFT);
 }
 
 static rs_status draw_all(layout *l, rs_err *err) {

@@ -72,6 +72,16 @@ static void put_marker(const rs_plot_shape *shape, const rs_plot_xy *at, rs_text
   rs_text_puts(out, "\n");
 }
 
+/* A little larger on all sides: gnuplot's pixels are not quite the picture's, and the page would show between cells. */
+static void put_cell(const rs_plot_shape *shape, const rs_plot_xy *at, rs_text *out) {
+  const double over = 0.25;
+  for (int corner = 0; corner <= 4; corner++) {
+    bool right = corner == 1 || corner == 2, below = corner == 2 || corner == 3;
+    put_point(out, at->x + (right ? shape->size + over : -over), at->y + (below ? shape->tall + over : -over));
+  }
+  rs_text_puts(out, "\n");
+}
+
 /* gnuplot's "with lines" (5.4, cairo) leaves a slanted start; its vectors do not, and most lines here have two points.
  */
 static bool is_vector(const rs_plot_shape *shape) {
@@ -92,6 +102,8 @@ static void write_data(const rs_plot_picture *picture, size_t index, rs_text *ou
     for (size_t i = 0; i < shape->count; i++) {
       if (shape->kind == RS_PLOT_MARKERS)
         put_marker(shape, &points[i], out);
+      else if (shape->kind == RS_PLOT_CELLS)
+        put_cell(shape, &points[i], out);
       else
         put_point(out, points[i].x, points[i].y);
     }
@@ -147,6 +159,9 @@ static void write_plot(const rs_plot_shape *shape, size_t index, rs_text *out) {
     rs_text_printf(out, "with filledcurves closed fillstyle transparent solid ");
     put(out, shape->opacity);
     rs_text_printf(out, " noborder fillcolor rgb '#%06x'", (unsigned)shape->colour);
+  } else if (shape->kind == RS_PLOT_CELLS) {
+    rs_text_printf(out, "with filledcurves closed fillstyle solid noborder fillcolor rgb '#%06x'",
+                   (unsigned)shape->colour);
   } else {
     rs_text_printf(out, "with filledcurves closed fillstyle solid noborder fillcolor rgb '#%06x'",
                    hollow ? 0xFFFFFFu : (unsigned)shape->colour);

@@ -50,14 +50,26 @@ static rs_status take_role(const char *word, const char *where, rs_plot_role *ro
   return rs_fail(err, RS_INPUT, "%s: role \"%s\" is not one of key, index, value, error, status", where, word);
 }
 
+static rs_status take_part(const char *word, const char *where, rs_plot_part *part, rs_err *err) {
+  static const char *const words[RS_PLOT_PARTS] = {"", "x", "y", "panel", "mark"};
+  for (size_t i = 0; i < RS_PLOT_PARTS; i++) {
+    if (strcmp(word, words[i]) != 0) continue;
+    *part = (rs_plot_part)i;
+    return RS_OK;
+  }
+  return rs_fail(err, RS_INPUT, "%s: map \"%s\" is not one of x, y, panel, mark", where, word);
+}
+
 static rs_status take_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
-  const char *role, *axis;
+  const char *role, *axis, *part;
   RS_TRY(take_text(node, where, "name", NULL, &column->name, err));
   RS_TRY(take_text(node, where, "role", NULL, &role, err));
   RS_TRY(take_text(node, where, "unit", "", &column->unit, err));
   RS_TRY(take_text(node, where, "summary", "", &column->summary, err));
   RS_TRY(take_text(node, where, "axis", "linear", &axis, err));
+  RS_TRY(take_text(node, where, "map", "", &part, err));
   RS_TRY(take_role(role, where, &column->role, err));
+  RS_TRY(take_part(part, where, &column->part, err));
   column->log = strcmp(axis, "log") == 0;
   if (!column->log && strcmp(axis, "linear") != 0)
     return rs_fail(err, RS_INPUT, "%s: axis \"%s\" is not one of linear, log", where, axis);
@@ -139,6 +151,21 @@ const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role r
     if (file->columns[i].role == role && skip-- == 0) return &file->columns[i];
   }
   return NULL;
+}
+
+const rs_plot_column *rs_plot_part_of(const rs_plot_file *file, rs_plot_part part) {
+  for (size_t i = 0; i < file->count; i++) {
+    if (file->columns[i].role == RS_PLOT_INDEX && file->columns[i].part == part) return &file->columns[i];
+  }
+  return NULL;
+}
+
+const rs_plot_column *rs_plot_x_of(const rs_plot_file *file) {
+  const rs_plot_column *column = NULL;
+  for (size_t i = 0; (column = rs_plot_column_of(file, RS_PLOT_INDEX, i)) != NULL; i++) {
+    if (column->part != RS_PLOT_MAP_PANEL) break;
+  }
+  return column;
 }
 
 bool rs_plot_file_drawn(const rs_plot_file *file) {

@@ -57,6 +57,23 @@ void rs_plot_power_add(rs_plot_picture *picture, rs_plot_shape *shape, const cha
   rs_text_add(&picture->text, power, strlen(power) + 1);
 }
 
+size_t rs_plot_rows_count(const char *text, double size, bool bold, double width) {
+  size_t rows = 0;
+  for (; *text != '\0'; rows++) rs_plot_wrap(text, size, bold, width, &text);
+  return rows;
+}
+
+double rs_plot_rows_add(rs_plot_picture *picture, double x, double y, const char *text, double size, double row,
+                        bool bold, double width, uint32_t colour) {
+  while (*text != '\0') {
+    const char *start = text;
+    size_t length = rs_plot_wrap(start, size, bold, width, &text);
+    rs_plot_text_add(picture, x, y, start, length, size, RS_PLOT_START, colour)->bold = bold;
+    y += row;
+  }
+  return y;
+}
+
 rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err) {
   bool failed = picture->failed || picture->text.failed || picture->title.failed || picture->description.failed;
   return failed ? rs_fail(err, RS_MEMORY, "out of memory for a picture") : RS_OK;

@@ -3,12 +3,15 @@
  *   manifest.c  manifest.json -> files and their columns
  *   cells.c     a CSV file -> its cells (one model, method, length, source, seed, heads), numbers
  *   series.c    the rows of one chart -> one series of points per method
+ *   map.c       the same -> one map per method and panel, where the file is over two indices
  *   label.c     words, numbers and file names; measure.c: widths of text
  *   axis.c      ranges and pixels; ticks.c: where the ticks stand and what they say
  *   lines.c     series -> strokes, bands and markers, with gaps and coinciding lines
  *   chart.c     the whole picture: frame, lines, legend, title
+ *   heat.c      the same of maps: panels, colour bar, title
  *   picture.c   a list of shapes in pixels; style.c: colours, dashes, markers
  *   svg.c, gnuplot.c   shapes -> a file
+ *   caption.c   the words of a chart
  *   results.c   all charts of a folder
  *
  * Pixels: x to the right, y downwards, 1 is one CSS pixel. */
@@ -29,9 +32,20 @@ rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, 
 
 typedef enum rs_plot_role { RS_PLOT_KEY, RS_PLOT_INDEX, RS_PLOT_VALUE, RS_PLOT_ERROR, RS_PLOT_STATUS } rs_plot_role;
 
+/* What an index column is to a map. As rs_map_part of the metrics. */
+typedef enum rs_plot_part {
+  RS_PLOT_NO_PART,
+  RS_PLOT_MAP_X,
+  RS_PLOT_MAP_Y,
+  RS_PLOT_MAP_PANEL,
+  RS_PLOT_MAP_MARK,
+  RS_PLOT_PARTS
+} rs_plot_part;
+
 typedef struct rs_plot_column {
   const char *name, *unit, *summary; /* borrowed from the manifest; "" where absent */
   rs_plot_role role;
+  rs_plot_part part;
   bool log;
   size_t at; /* its place in the table, once that is read */
 } rs_plot_column;
@@ -78,6 +92,12 @@ void rs_plot_data_clear(rs_plot_data *data);
 /* The first column of the role after the first `skip` such, or NULL. Borrows. */
 const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role role, size_t skip);
 
+/* The column of the part, or NULL. Borrows. */
+const rs_plot_column *rs_plot_part_of(const rs_plot_file *file, rs_plot_part part);
+
+/* The index that lines are drawn against: the first that is no panel. NULL: none. Borrows. */
+const rs_plot_column *rs_plot_x_of(const rs_plot_file *file);
+
 /* True if `file` is one to draw: summary.csv, or one with an index column; and with a value column. */
 bool rs_plot_file_drawn(const rs_plot_file *file);
 
@@ -100,11 +120,13 @@ typedef struct rs_plot_measure {
   const rs_plot_data *data;
   const rs_plot_file *file;
   const rs_plot_column *column;
-  double *x;       /* the first index; NULL: x is the length. Owned. */
-  double *y;       /* NaN where not available. Owned. */
-  double *error;   /* standard errors, or NULL. Owned. */
-  bool any;        /* some y is a number */
-  bool per_source; /* y depends on the source */
+  double *x;                   /* the index; NULL: x is the length. Owned. */
+  double *y;                   /* NaN where not available. Owned. */
+  double *error;               /* standard errors, or NULL. Owned. */
+  double *part[RS_PLOT_PARTS]; /* the indices of a map, or NULL. Owned. */
+  bool any;                    /* some y is a number */
+  bool per_source;             /* y depends on the source */
+  bool map;                    /* some y is a number at an x and y of a map */
 } rs_plot_measure;
 
 typedef struct rs_plot_point {
@@ -130,10 +152,11 @@ typedef struct rs_plot_set {
   bool folded;         /* points are means over further index columns */
 } rs_plot_set;
 
-/* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any). */
+/* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any); and which rows. */
 typedef struct rs_plot_choice {
   size_t model, source;
   double length;
+  const double *panel; /* rows of this panel; NULL: any. Borrowed. */
 } rs_plot_choice;
 
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
@@ -145,6 +168,33 @@ bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice);
 double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice);
 rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set, rs_err *err);
 void rs_plot_set_clear(rs_plot_set *set);
+
+/* ---- map.c: one chart's maps ------------------------------------------------------------------------------------- */
+
+enum { RS_PLOT_PANELS = 6, RS_PLOT_MAP_SIDE = 512 }; /* most panels side by side, and cells along a side, of a chart */
+
+/* Numbers that occur, rising, each once. */
+typedef struct rs_plot_ranks {
+  double *items; /* owned */
+  size_t count;
+} rs_plot_ranks;
+
+/* Values over x, y, panel and method. */
+typedef struct rs_plot_map {
+  rs_plot_ranks x, y, panel; /* panel: of those shown; one without panels */
+  size_t panels;             /* of those there are */
+  size_t *methods, count;    /* numbers of the methods that have a cell, in their order. Owned. */
+  double *values;            /* (count, panel.count, y.count, x.count): means; NaN: none. Owned. */
+  size_t *marks;             /* (panel.count,) the marked cell as y * x.count + x; SIZE_MAX: none. Owned. */
+  double low, high;          /* of the values */
+  size_t folded;             /* most rows that a value is the mean of */
+  bool any;                  /* false also where a side has more than RS_PLOT_MAP_SIDE cells */
+} rs_plot_map;
+
+/* The distinct numbers, without NaN. */
+rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_plot_ranks *ranks, rs_err *err);
+rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map, rs_err *err);
+void rs_plot_map_clear(rs_plot_map *map);
 
 /* ---- label.c, measure.c: words ----------------------------------------------------------------------------------- */
 
@@ -224,7 +274,7 @@ double rs_plot_tick_width(const rs_plot_tick *tick);
 
 /* ---- picture.c, style.c: shapes ---------------------------------------------------------------------------------- */
 
-typedef enum rs_plot_kind { RS_PLOT_LINE, RS_PLOT_AREA, RS_PLOT_MARKERS, RS_PLOT_TEXT } rs_plot_kind;
+typedef enum rs_plot_kind { RS_PLOT_LINE, RS_PLOT_AREA, RS_PLOT_MARKERS, RS_PLOT_TEXT, RS_PLOT_CELLS } rs_plot_kind;
 typedef enum rs_plot_anchor { RS_PLOT_START, RS_PLOT_MIDDLE, RS_PLOT_END } rs_plot_anchor;
 
 typedef struct rs_plot_xy {
@@ -233,13 +283,15 @@ typedef struct rs_plot_xy {
 
 typedef struct rs_plot_shape {
   rs_plot_kind kind;
-  size_t begin, count; /* points, in the picture's list: of the path, of each marker, of the text's baseline */
-  uint32_t colour;     /* 0xRRGGBB */
-  double size;         /* line width, marker radius or font size */
-  double opacity;      /* of a line or an area */
-  double dash[4];      /* lengths on, off, on, off */
-  size_t dashes;       /* used of them; 0: solid */
-  double lead;         /* the dashes start after a gap of this length */
+  /* points, in the picture's list: of the path, of each marker, of the text's baseline, each cell's upper left */
+  size_t begin, count;
+  uint32_t colour; /* 0xRRGGBB */
+  double size;     /* line width, marker radius, font size or a cell's width */
+  double tall;     /* a cell's height */
+  double opacity;  /* of a line or an area */
+  double dash[4];  /* lengths on, off, on, off */
+  size_t dashes;   /* used of them; 0: solid */
+  double lead;     /* the dashes start after a gap of this length */
   size_t marker;
   bool hollow, bold, upright; /* upright: text read from below */
   rs_plot_anchor anchor;
@@ -269,6 +321,12 @@ rs_plot_shape *rs_plot_segment_add(rs_plot_picture *picture, double x1, double y
 rs_plot_shape *rs_plot_text_add(rs_plot_picture *picture, double x, double y, const char *text, size_t length,
                                 double size, rs_plot_anchor anchor, uint32_t colour);
 void rs_plot_power_add(rs_plot_picture *picture, rs_plot_shape *shape, const char *power);
+
+/* Rows that `text` takes when it is wrapped at `width`, and those rows written downwards, the first with its baseline
+ * at y; returns the baseline after the last. */
+size_t rs_plot_rows_count(const char *text, double size, bool bold, double width);
+double rs_plot_rows_add(rs_plot_picture *picture, double x, double y, const char *text, double size, double row,
+                        bool bold, double width, uint32_t colour);
 rs_status rs_plot_picture_check(const rs_plot_picture *picture, rs_err *err);
 void rs_plot_picture_clear(rs_plot_picture *picture);
 
@@ -281,6 +339,14 @@ typedef struct rs_plot_style {
   size_t dashes;
 } rs_plot_style;
 
+/* The ink of texts, of lesser texts, of axes. */
+enum { RS_PLOT_INK = 0x1A1A1A, RS_PLOT_SOFT = 0x595959, RS_PLOT_AXIS = 0x4D4D4D };
+
+enum { RS_PLOT_LEVELS = 256 };
+
+/* The colour of a level 0..RS_PLOT_LEVELS - 1, dark to light. */
+uint32_t rs_plot_level_colour(size_t level);
+
 enum { RS_PLOT_CORNERS = 16 };
 
 #define RS_PLOT_LINE_WIDTH 1.8 /* pixels: 0.5 mm where the picture is as wide as a page */
@@ -290,7 +356,25 @@ rs_plot_style rs_plot_style_of(size_t index);
 /* The corners of a marker around the origin; returns their number (0: a circle). */
 size_t rs_plot_marker_corners(size_t marker, double radius, rs_plot_xy corners[RS_PLOT_CORNERS]);
 
-/* ---- lines.c, chart.c, svg.c, gnuplot.c -------------------------------------------------------------------------- */
+/* ---- caption.c: the words of a chart ----------------------------------------------------------------------------- */
+
+/* Zero-initialise; all texts are owned. */
+typedef struct rs_plot_caption {
+  rs_text title, subtitle, description, slug;
+  rs_text x_name, y_name, panel_name, name; /* y_name and panel_name: of maps alone; name: of the value */
+} rs_plot_caption;
+
+void rs_plot_caption_lines(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
+                           rs_plot_caption *caption);
+void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_map *map,
+                         rs_plot_caption *caption);
+
+/* RS_MEMORY when any text has none. */
+rs_status rs_plot_caption_check(const rs_plot_caption *caption, rs_err *err);
+void rs_plot_caption_clear(rs_plot_caption *caption);
+
+/* ---- lines.c, chart.c, heat.c, svg.c, gnuplot.c ------------------------------------------------------------------
+ */
 
 enum { RS_PLOT_MAX_POINTS = 2000 };
 
@@ -308,6 +392,17 @@ rs_status rs_plot_lines_draw(const rs_plot_chart *chart, const rs_plot_axis *x, 
 
 /* Draws the chart into the zeroed `picture`. */
 rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);
+
+typedef struct rs_plot_heat {
+  const char *title, *definition, *subtitle, *description; /* borrowed, all of them */
+  const char *x_name, *y_name, *panel_name, *name, *unit;  /* panel_name: "" without panels */
+  bool log;
+  const char *const *methods; /* names, by number */
+  const rs_plot_map *map;
+} rs_plot_heat;
+
+/* Draws the maps into the zeroed `picture`, one row of panels per method; without panels, method beside method. */
+rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
 
 /* Appends text that is safe within XML; what XML or UTF-8 does not allow becomes U+FFFD. */
 void rs_plot_xml_escape(const char *text, rs_text *out);

@@ -1,7 +1,6 @@
 /* results.c: all charts of a folder. Everything is read and checked before the first picture is written. */
 #include "plot_internal.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,88 +95,6 @@ static rs_status write_picture(plotter *p, const rs_plot_picture *picture, const
 
 /* ---- one chart --------------------------------------------------------------------------------------------------- */
 
-/* What a chart is of, and the words that go with it. Texts are owned. */
-typedef struct caption {
-  rs_text title, subtitle, description, slug, x_name, y_name;
-  const char *x_unit;
-} caption;
-
-static const char *model_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
-  return measure->data->models.items[choice->model];
-}
-
-static const char *source_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
-  return choice->source == RS_PLOT_ANY ? "" : measure->data->sources.items[choice->source];
-}
-
-static void add_piece(rs_text *text, const char *piece) {
-  if (*piece == '\0') return;
-  if (text->length > 0) rs_text_puts(text, " \u00b7 ");
-  rs_text_puts(text, piece);
-}
-
-/* "gaussian · length 131072 tokens · mean, min–max of 4 seeds" */
-static void write_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
-                           rs_text *out) {
-  const rs_plot_column *folded = rs_plot_column_of(measure->file, RS_PLOT_INDEX, 1);
-  add_piece(out, measure->data->name);
-  add_piece(out, model_name(measure, choice));
-  add_piece(out, source_name(measure, choice));
-  if (choice->length > 0) {
-    add_piece(out, "length ");
-    rs_text_number(out, choice->length);
-    rs_text_puts(out, " tokens");
-  }
-  if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
-  if (set->band != RS_PLOT_MIN_MAX) return;
-  add_piece(out, "mean, min\u2013max of ");
-  const char *link = "";
-  if (set->seeds > 1) rs_text_printf(out, "%zu seeds", set->seeds), link = " and ";
-  if (set->heads > 1) rs_text_printf(out, "%s%zu heads", link, set->heads), link = " and ";
-  if (set->folded && folded != NULL) {
-    rs_text_puts(out, link);
-    rs_plot_words(folded->name, folded->unit, out);
-  } else if (*link == '\0') {
-    rs_text_puts(out, "cells of equal keys");
-  }
-}
-
-/* "entropy_nats" is "Entropy"; column "weight" of needle.csv is "Needle: weight". */
-static void write_title(const rs_plot_measure *measure, rs_text *out) {
-  if (measure->x != NULL) {
-    rs_text stem = {0};
-    rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
-    rs_plot_words(rs_text_string(&stem), "", out);
-    rs_text_puts(out, ": ");
-    out->failed = out->failed || stem.failed;
-    rs_text_clear(&stem);
-  }
-  rs_plot_words(measure->column->name, measure->column->unit, out);
-  if (out->length > 0) out->data[0] = (char)toupper((unsigned char)out->data[0]);
-}
-
-static void add_slug(rs_text *out, const char *part) {
-  if (*part == '\0') return;
-  if (out->length > 0) rs_text_puts(out, "--");
-  rs_plot_slug(part, out);
-}
-
-/* "entropy_nats--gaussian", "decay--mean_cosine--llama-3-8b--gaussian--128k" */
-static void write_slug(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
-  rs_text stem = {0};
-  rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
-  if (measure->x != NULL) add_slug(out, rs_text_string(&stem));
-  add_slug(out, measure->column->name);
-  if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
-  add_slug(out, source_name(measure, choice));
-  if (choice->length > 0) {
-    rs_text_puts(out, "--");
-    rs_plot_tokens(choice->length, out);
-  }
-  out->failed = out->failed || stem.failed;
-  rs_text_clear(&stem);
-}
-
 /* Appends "-2", "-3", ... until no other picture has the name. */
 static rs_status make_unique(plotter *p, rs_text *slug) {
   size_t length = slug->length;
@@ -191,61 +108,87 @@ static rs_status make_unique(plotter *p, rs_text *slug) {
   }
 }
 
-static void caption_write(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
-                          caption *c) {
-  const rs_plot_column *x = rs_plot_column_of(measure->file, RS_PLOT_INDEX, 0);
-  write_title(measure, &c->title);
-  write_subtitle(measure, choice, set, &c->subtitle);
-  rs_text_printf(&c->description, "%s, column %s. %s", measure->file->name, measure->column->name,
-                 measure->column->summary);
-  write_slug(measure, choice, &c->slug);
-  rs_plot_words(measure->column->name, measure->column->unit, &c->y_name);
-  c->x_unit = x != NULL ? x->unit : "tokens";
-  if (x != NULL)
-    rs_plot_words(x->name, x->unit, &c->x_name);
-  else
-    rs_text_puts(&c->x_name, "length");
-}
-
-static rs_status caption_check(const caption *c, rs_err *err) {
-  bool failed = c->title.failed || c->subtitle.failed || c->description.failed || c->slug.failed || c->x_name.failed ||
-                c->y_name.failed;
-  return failed ? rs_fail(err, RS_MEMORY, "out of memory for a chart's texts") : RS_OK;
-}
-
-static void caption_clear(caption *c) {
-  rs_text_clear(&c->title);
-  rs_text_clear(&c->subtitle);
-  rs_text_clear(&c->description);
-  rs_text_clear(&c->slug);
-  rs_text_clear(&c->x_name);
-  rs_text_clear(&c->y_name);
-}
-
 static rs_status draw_set(plotter *p, const rs_plot_measure *measure, const rs_plot_choice *choice,
                           const rs_plot_set *set) {
-  const rs_plot_column *x = rs_plot_column_of(measure->file, RS_PLOT_INDEX, 0);
+  const rs_plot_column *x = rs_plot_x_of(measure->file);
   rs_plot_picture picture = {0};
-  caption c = {0};
-  caption_write(measure, choice, set, &c);
+  rs_plot_caption c = {0};
+  rs_plot_caption_lines(measure, choice, set, &c);
   rs_plot_chart chart = {.title = rs_text_string(&c.title),
                          .definition = measure->column->summary,
                          .subtitle = rs_text_string(&c.subtitle),
                          .description = rs_text_string(&c.description),
                          .x_name = rs_text_string(&c.x_name),
-                         .x_unit = c.x_unit,
-                         .y_name = rs_text_string(&c.y_name),
+                         .x_unit = x != NULL ? x->unit : "tokens",
+                         .y_name = rs_text_string(&c.name),
                          .y_unit = measure->column->unit,
                          .x_log = x == NULL || x->log,
                          .y_log = measure->column->log,
                          .series = set->series,
                          .count = set->count};
-  rs_status status = caption_check(&c, p->err);
+  rs_status status = rs_plot_caption_check(&c, p->err);
   if (status == RS_OK) status = make_unique(p, &c.slug);
   if (status == RS_OK) status = rs_plot_chart_draw(&chart, &picture, p->err);
   if (status == RS_OK) status = write_picture(p, &picture, rs_text_string(&c.slug));
   rs_plot_picture_clear(&picture);
-  caption_clear(&c);
+  rs_plot_caption_clear(&c);
+  return status;
+}
+
+static rs_status draw_lines(plotter *p, const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  rs_plot_set set = {0};
+  rs_status status = rs_plot_set_read(measure, choice, &set, p->err);
+  if (status == RS_OK && set.any) status = draw_set(p, measure, choice, &set);
+  rs_plot_set_clear(&set);
+  return status;
+}
+
+/* Lines of a file that has panels, though no map: one chart for each. */
+static rs_status draw_panels(plotter *p, const rs_plot_measure *measure, rs_plot_choice choice) {
+  rs_plot_ranks panels = {0};
+  rs_status status = rs_plot_ranks_read(measure->part[RS_PLOT_MAP_PANEL], measure->file->table->rows, &panels, p->err);
+  for (size_t i = 0; i < panels.count && status == RS_OK; i++) {
+    choice.panel = &panels.items[i];
+    status = draw_lines(p, measure, &choice);
+  }
+  free(panels.items);
+  return status;
+}
+
+static rs_status draw_heat(plotter *p, const rs_plot_measure *measure, const rs_plot_choice *choice,
+                           const rs_plot_map *map) {
+  rs_plot_picture picture = {0};
+  rs_plot_caption c = {0};
+  rs_plot_caption_map(measure, choice, map, &c);
+  rs_plot_heat heat = {.title = rs_text_string(&c.title),
+                       .definition = measure->column->summary,
+                       .subtitle = rs_text_string(&c.subtitle),
+                       .description = rs_text_string(&c.description),
+                       .x_name = rs_text_string(&c.x_name),
+                       .y_name = rs_text_string(&c.y_name),
+                       .panel_name = rs_text_string(&c.panel_name),
+                       .name = rs_text_string(&c.name),
+                       .unit = measure->column->unit,
+                       .log = measure->column->log,
+                       .methods = (const char *const *)p->data.methods.items,
+                       .map = map};
+  rs_status status = rs_plot_caption_check(&c, p->err);
+  if (status == RS_OK) status = make_unique(p, &c.slug);
+  if (status == RS_OK) status = rs_plot_heat_draw(&heat, &picture, p->err);
+  if (status == RS_OK) status = write_picture(p, &picture, rs_text_string(&c.slug));
+  rs_plot_picture_clear(&picture);
+  rs_plot_caption_clear(&c);
+  return status;
+}
+
+static rs_status draw_map(plotter *p, const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  rs_plot_map map;
+  rs_status status = rs_plot_map_read(measure, choice, &map, p->err);
+  if (status == RS_OK && map.any) status = draw_heat(p, measure, choice, &map);
+  if (status == RS_OK && (map.x.count > RS_PLOT_MAP_SIDE || map.y.count > RS_PLOT_MAP_SIDE))
+    status = rs_plot_note(p->report, p->err, "%s: no map of %s: %zu x %zu cells are more than %d along a side",
+                          measure->file->path, measure->column->name, map.y.count, map.x.count, RS_PLOT_MAP_SIDE);
+  rs_plot_map_clear(&map);
   return status;
 }
 
@@ -254,11 +197,9 @@ static rs_status draw_choice(plotter *p, const rs_plot_measure *measure, rs_plot
     choice.length = p->options.length > 0 ? (double)p->options.length : rs_plot_longest(measure, &choice);
     if (!(choice.length > 0)) return RS_OK; /* this model or source has none of it */
   }
-  rs_plot_set set = {0};
-  rs_status status = rs_plot_set_read(measure, &choice, &set, p->err);
-  if (status == RS_OK && set.any) status = draw_set(p, measure, &choice, &set);
-  rs_plot_set_clear(&set);
-  return status;
+  if (measure->map) return draw_map(p, measure, &choice);
+  if (measure->part[RS_PLOT_MAP_PANEL] != NULL) return draw_panels(p, measure, choice);
+  return draw_lines(p, measure, &choice);
 }
 
 /* ---- all charts -------------------------------------------------------------------------------------------------- */
@@ -268,7 +209,7 @@ static rs_status draw_measure(plotter *p, const rs_plot_measure *measure) {
   size_t sources = measure->per_source ? p->data.sources.count : 1;
   for (size_t model = 0; model < p->data.models.count; model++) {
     for (size_t source = 0; source < sources; source++)
-      RS_TRY(draw_choice(p, measure, (rs_plot_choice){model, measure->per_source ? source : RS_PLOT_ANY, 0}));
+      RS_TRY(draw_choice(p, measure, (rs_plot_choice){model, measure->per_source ? source : RS_PLOT_ANY, 0, NULL}));
   }
   return RS_OK;
 }

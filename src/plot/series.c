@@ -90,13 +90,25 @@ static rs_status find_per_source(rs_plot_measure *measure, rs_err *err) {
   return status;
 }
 
+static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
+  for (size_t part = RS_PLOT_MAP_X; part < RS_PLOT_PARTS; part++) {
+    const rs_plot_column *column = rs_plot_part_of(measure->file, (rs_plot_part)part);
+    if (column != NULL) RS_TRY(rs_plot_numbers(measure->file, column, &measure->part[part], err));
+  }
+  const double *x = measure->part[RS_PLOT_MAP_X], *y = measure->part[RS_PLOT_MAP_Y];
+  for (size_t row = 0; row < measure->file->table->rows && x != NULL && y != NULL; row++)
+    measure->map |= !isnan(measure->y[row]) && !isnan(x[row]) && !isnan(y[row]);
+  return RS_OK;
+}
+
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
                                rs_plot_measure *measure, rs_err *err) {
   *measure = (rs_plot_measure){.data = data, .file = file, .column = column};
-  const rs_plot_column *x = rs_plot_column_of(file, RS_PLOT_INDEX, 0), *error = error_of(file, column);
+  const rs_plot_column *x = rs_plot_x_of(file), *error = error_of(file, column);
   RS_TRY(rs_plot_numbers(file, column, &measure->y, err));
   if (x != NULL) RS_TRY(rs_plot_numbers(file, x, &measure->x, err));
   if (error != NULL) RS_TRY(rs_plot_numbers(file, error, &measure->error, err));
+  RS_TRY(read_parts(measure, err));
   for (size_t i = 0; i < file->cell_count && !measure->any; i++) measure->any = has_value(measure, &file->cells[i]);
   return find_per_source(measure, err);
 }
@@ -105,6 +117,7 @@ void rs_plot_measure_clear(rs_plot_measure *measure) {
   free(measure->x);
   free(measure->y);
   free(measure->error);
+  for (size_t part = 0; part < RS_PLOT_PARTS; part++) free(measure->part[part]);
   *measure = (rs_plot_measure){0};
 }
 
@@ -144,6 +157,8 @@ static size_t take_samples(const rs_plot_measure *measure, const rs_plot_choice 
     if (!rs_plot_chosen(cell, choice)) continue;
     for (size_t row = cell->begin; row < cell->end; row++) {
       double x = x_of(measure, cell, row), error = measure->error != NULL ? measure->error[row] : NAN;
+      const double *panel = measure->part[RS_PLOT_MAP_PANEL];
+      if (choice->panel != NULL && panel != NULL && panel[row] != *choice->panel) continue;
       if (!isnan(x)) samples[count++] = (sample){cell->method, i, row, x, measure->y[row], error};
     }
   }

@@ -35,6 +35,42 @@ rs_plot_style rs_plot_style_of(size_t index) {
   return style;
 }
 
+/* ---- maps -------------------------------------------------------------------------------------------------------- */
+
+#define CIE_DARK 16.0, 18.0, -40.0 /* L*, a*, b*: navy */
+#define CIE_LIGHT 92.0, -8.0, 50.0 /* pale yellow; still darker than paper */
+#define CIE_BULGE 15.0             /* a* of the middle below the straight line: a hint of green */
+
+/* CIE XYZ over the white point from the lightness function's value (CIE 15:2004, eq. 8.3 to 8.11 turned round). */
+static double unfold(double f) {
+  const double knee = 6.0 / 29;
+  return f > knee ? f * f * f : 3 * knee * knee * (f - 4.0 / 29);
+}
+
+/* A linear share of light as a byte (IEC 61966-2-1, sRGB). */
+static uint32_t encode(double light) {
+  double inside = fmin(fmax(light, 0), 1);
+  double value = inside <= 0.0031308 ? 12.92 * inside : 1.055 * pow(inside, 1 / 2.4) - 0.055;
+  return (uint32_t)lround(255 * value);
+}
+
+/* CIELAB under D65 to sRGB, with the matrix of IEC 61966-2-1. */
+static uint32_t from_lab(double lightness, double a, double b) {
+  double fy = (lightness + 16) / 116;
+  double x = 0.95047 * unfold(fy + a / 500), y = unfold(fy), z = 1.08883 * unfold(fy - b / 200);
+  return encode(3.2406 * x - 1.5372 * y - 0.4986 * z) << 16 | encode(-0.9689 * x + 1.8758 * y + 0.0415 * z) << 8 |
+         encode(0.0557 * x - 0.2040 * y + 1.0570 * z);
+}
+
+/* A way through CIELAB on which lightness grows evenly, so that it is read the same in grey, and which goes from blue
+ * to yellow, the axis that protan and deutan eyes keep; steps of colour (CIE76) differ by less than a quarter. */
+uint32_t rs_plot_level_colour(size_t level) {
+  static const double dark[] = {CIE_DARK}, light[] = {CIE_LIGHT};
+  double t = (double)level / (RS_PLOT_LEVELS - 1), lab[3];
+  for (size_t i = 0; i < 3; i++) lab[i] = dark[i] + t * (light[i] - dark[i]);
+  return from_lab(lab[0], lab[1] - CIE_BULGE * 4 * t * (1 - t), lab[2]);
+}
+
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
 
 /* A star-shaped polygon: `count` corners at the radii outer, inner, outer, ..., the first at `turn` (1 is full). */

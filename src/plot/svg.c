@@ -145,6 +145,26 @@ static void write_markers(const rs_plot_picture *picture, const rs_plot_shape *s
   rs_text_puts(out, "\"/>\n");
 }
 
+/* Crisp edges: neighbours share one, and half a pixel of each would show the page between them. */
+static void write_cells(const rs_plot_picture *picture, const rs_plot_shape *shape, rs_text *out) {
+  rs_text_puts(out, "<path shape-rendering=\"crispEdges\"");
+  put_colour(out, "fill", shape->colour);
+  rs_text_puts(out, " d=\"");
+  for (size_t i = 0; i < shape->count; i++) {
+    const rs_plot_xy *at = &picture->points[shape->begin + i];
+    rs_text_puts(out, i > 0 && i % PER_LINE == 0 ? "\nM" : "M");
+    put_pair(out, at->x, at->y);
+    rs_text_puts(out, "h");
+    put(out, shape->size);
+    rs_text_puts(out, "v");
+    put(out, shape->tall);
+    rs_text_puts(out, "h");
+    put(out, -shape->size);
+    rs_text_puts(out, "z");
+  }
+  rs_text_puts(out, "\"/>\n");
+}
+
 static void write_text(const rs_plot_picture *picture, const rs_plot_shape *shape, rs_text *out) {
   static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
   const rs_plot_xy *at = &picture->points[shape->begin];
@@ -188,10 +208,8 @@ static void write_head(const rs_plot_picture *picture, rs_text *out) {
 
 void rs_plot_svg_write(const rs_plot_picture *picture, rs_text *out) {
   static void (*const write[])(const rs_plot_picture *, const rs_plot_shape *, rs_text *) = {
-      [RS_PLOT_LINE] = write_line,
-      [RS_PLOT_AREA] = write_area,
-      [RS_PLOT_MARKERS] = write_markers,
-      [RS_PLOT_TEXT] = write_text,
+      [RS_PLOT_LINE] = write_line, [RS_PLOT_AREA] = write_area,   [RS_PLOT_MARKERS] = write_markers,
+      [RS_PLOT_TEXT] = write_text, [RS_PLOT_CELLS] = write_cells,
   };
   write_head(picture, out);
   for (size_t i = 0; i < picture->count; i++) write[picture->shapes[i].kind](picture, &picture->shapes[i], out);

@@ -1,0 +1,169 @@
+/* caption.c: the words that go with a chart, from the names of its columns and cells. */
+#include "plot_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *model_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  return measure->data->models.items[choice->model];
+}
+
+static const char *source_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  return choice->source == RS_PLOT_ANY ? "" : measure->data->sources.items[choice->source];
+}
+
+static void add_piece(rs_text *text, const char *piece) {
+  if (*piece == '\0') return;
+  if (text->length > 0) rs_text_puts(text, " \u00b7 ");
+  rs_text_puts(text, piece);
+}
+
+/* "gaussian · length 131072 tokens · mean, min–max of 4 seeds" */
+static void write_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
+                           rs_text *out) {
+  const rs_plot_column *folded = rs_plot_column_of(measure->file, RS_PLOT_INDEX, 1);
+  const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
+  add_piece(out, measure->data->name);
+  add_piece(out, model_name(measure, choice));
+  add_piece(out, source_name(measure, choice));
+  if (choice->length > 0) {
+    add_piece(out, "length ");
+    rs_text_number(out, choice->length);
+    rs_text_puts(out, " tokens");
+  }
+  if (choice->panel != NULL) {
+    rs_text_puts(out, " \u00b7 ");
+    rs_plot_words(panel->name, panel->unit, out);
+    rs_text_puts(out, " ");
+    rs_text_number(out, *choice->panel);
+  }
+  if (set == NULL) return;
+  if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
+  if (set->band != RS_PLOT_MIN_MAX) return;
+  add_piece(out, "mean, min\u2013max of ");
+  const char *link = "";
+  if (set->seeds > 1) rs_text_printf(out, "%zu seeds", set->seeds), link = " and ";
+  if (set->heads > 1) rs_text_printf(out, "%s%zu heads", link, set->heads), link = " and ";
+  if (set->folded && folded != NULL) {
+    rs_text_puts(out, link);
+    rs_plot_words(folded->name, folded->unit, out);
+  } else if (*link == '\0') {
+    rs_text_puts(out, "cells of equal keys");
+  }
+}
+
+/* Whether the text ends in these words; the text is then enough. */
+static bool says(const rs_text *text, const rs_text *words) {
+  const char *all = rs_text_string(text);
+  return text->length >= words->length && strcmp(all + text->length - words->length, rs_text_string(words)) == 0;
+}
+
+/* "entropy_nats" is "Entropy"; column "weight" of needle.csv is "Needle: weight"; "similarity" of
+ * position_similarity.csv is "Position similarity". */
+static void write_title(const rs_plot_measure *measure, rs_text *out) {
+  rs_text stem = {0}, words = {0};
+  rs_plot_words(measure->column->name, measure->column->unit, &words);
+  if (measure->x != NULL) {
+    rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
+    rs_plot_words(rs_text_string(&stem), "", out);
+  }
+  if (!says(out, &words)) rs_text_printf(out, "%s%s", out->length > 0 ? ": " : "", rs_text_string(&words));
+  if (out->length > 0) out->data[0] = (char)toupper((unsigned char)out->data[0]);
+  out->failed = out->failed || stem.failed || words.failed;
+  rs_text_clear(&stem);
+  rs_text_clear(&words);
+}
+
+static void add_slug(rs_text *out, const char *part) {
+  if (*part == '\0') return;
+  if (out->length > 0) rs_text_puts(out, "--");
+  rs_plot_slug(part, out);
+}
+
+/* "entropy_nats--gaussian", "decay--mean_cosine--llama-3-8b--gaussian--128k" */
+static void write_slug(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
+  rs_text stem = {0};
+  rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
+  if (measure->x != NULL) add_slug(out, rs_text_string(&stem));
+  add_slug(out, measure->column->name);
+  if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
+  add_slug(out, source_name(measure, choice));
+  if (choice->length > 0) {
+    rs_text_puts(out, "--");
+    rs_plot_tokens(choice->length, out);
+  }
+  if (choice->panel != NULL) {
+    add_slug(out, rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL)->name);
+    rs_text_puts(out, "=");
+    rs_text_number(out, *choice->panel);
+  }
+  out->failed = out->failed || stem.failed;
+  rs_text_clear(&stem);
+}
+
+static void write_description(const rs_plot_measure *measure, rs_text *out) {
+  rs_text_printf(out, "%s, column %s. %s", measure->file->name, measure->column->name, measure->column->summary);
+}
+
+/* "gaussian · length 197 tokens · dot: reference token · 6 of 16 dt · means of up to 4 rows" */
+static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_map *map,
+                               const char *panel, rs_text *out) {
+  bool marked = false;
+  for (size_t i = 0; i < map->panel.count; i++) marked |= map->marks[i] != SIZE_MAX;
+  write_subtitle(measure, choice, NULL, out);
+  if (marked) add_piece(out, "dot: ");
+  if (marked) rs_text_puts(out, panel);
+  if (map->panels > map->panel.count)
+    rs_text_printf(out, " \u00b7 %zu of %zu %s", map->panel.count, map->panels, panel);
+  if (map->folded > 1) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
+}
+
+static void name_part(const rs_plot_measure *measure, rs_plot_part part, rs_text *out) {
+  const rs_plot_column *column = rs_plot_part_of(measure->file, part);
+  if (column != NULL) rs_plot_words(column->name, "", out);
+}
+
+/* What lines and maps have in common. */
+static void write_common(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_caption *c) {
+  write_title(measure, &c->title);
+  write_description(measure, &c->description);
+  write_slug(measure, choice, &c->slug);
+  rs_plot_words(measure->column->name, measure->column->unit, &c->name);
+}
+
+void rs_plot_caption_lines(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
+                           rs_plot_caption *c) {
+  const rs_plot_column *x = rs_plot_x_of(measure->file);
+  write_common(measure, choice, c);
+  write_subtitle(measure, choice, set, &c->subtitle);
+  if (x != NULL)
+    rs_plot_words(x->name, x->unit, &c->x_name);
+  else
+    rs_text_puts(&c->x_name, "length");
+}
+
+void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_map *map,
+                         rs_plot_caption *c) {
+  write_common(measure, choice, c);
+  name_part(measure, RS_PLOT_MAP_PANEL, &c->panel_name);
+  name_part(measure, RS_PLOT_MAP_X, &c->x_name);
+  name_part(measure, RS_PLOT_MAP_Y, &c->y_name);
+  write_map_subtitle(measure, choice, map, rs_text_string(&c->panel_name), &c->subtitle);
+}
+
+rs_status rs_plot_caption_check(const rs_plot_caption *c, rs_err *err) {
+  bool failed = c->title.failed || c->subtitle.failed || c->description.failed || c->slug.failed || c->x_name.failed ||
+                c->y_name.failed || c->panel_name.failed || c->name.failed;
+  return failed ? rs_fail(err, RS_MEMORY, "out of memory for a chart's texts") : RS_OK;
+}
+
+void rs_plot_caption_clear(rs_plot_caption *c) {
+  rs_text_clear(&c->title);
+  rs_text_clear(&c->subtitle);
+  rs_text_clear(&c->description);
+  rs_text_clear(&c->slug);
+  rs_text_clear(&c->x_name);
+  rs_text_clear(&c->y_name);
+  rs_text_clear(&c->panel_name);
+  rs_text_clear(&c->name);
+}

@@ -1,0 +1,372 @@
+/* heat.c: maps as a picture. Panels of one size and one scale of colours, so that they compare: a row of them for each
+ * method where there are several panels, else method beside method. The axes stand at the left and below, once; the
+ * colour bar at the right. All edges of cells lie on whole pixels, so that none shows a seam. */
+#include "plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EDGE = 16, TICK = 4, GAP_X = 16, GAP_Y = 14, MOST_BESIDE = 4 };
+enum { TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE = 14, NAME_ROW = 20 };
+enum { HEAD_SIZE = 12, HEAD_ROW = 18, HEAD_GAP = 12 };
+enum { BAR_GAP = 26, BAR_WIDTH = 16, BAR_TALLEST = 300 };
+enum { CELL_LARGEST = 40, SQUARE_UP_TO = 4 }; /* pixels; sides of a map whose cells are still square */
+
+static const uint32_t MISSING = 0xB3B3B3;
+
+typedef struct layout {
+  const rs_plot_heat *heat;
+  const rs_plot_map *map;
+  rs_plot_picture *picture;
+  size_t across, down; /* panels */
+  bool panels;         /* a row of panels for each method */
+  double cell_width, cell_height, panel_width, panel_height, pitch_x, pitch_y;
+  double head, title_rows;         /* height of the headings above all; rows of text above each panel */
+  double left, top, right, bottom; /* of all panels; top is that of the first's cells */
+  rs_plot_axis scale;              /* colours */
+  size_t *order;                   /* the cells of a panel by colour. Owned. */
+} layout;
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+/* "row 0, column 13" where the panel has a mark, else "dt 3". */
+static rs_text heading_of(const layout *l, size_t panel) {
+  const rs_plot_map *map = l->map;
+  rs_text text = {0};
+  size_t mark = map->marks[panel];
+  if (mark == SIZE_MAX) {
+    rs_text_printf(&text, "%s ", l->heat->panel_name);
+    rs_text_number(&text, map->panel.items[panel]);
+    return text;
+  }
+  rs_text_printf(&text, "%s ", l->heat->y_name);
+  rs_text_number(&text, map->y.items[mark / map->x.count]);
+  rs_text_printf(&text, ", %s ", l->heat->x_name);
+  rs_text_number(&text, map->x.items[mark % map->x.count]);
+  return text;
+}
+
+static const char *method_name(const layout *l, size_t i) {
+  return l->heat->methods[l->map->methods[i]];
+}
+
+static double number_width(double number) {
+  char text[RS_NUMBER_CHARS];
+  return rs_plot_text_width(text, rs_number_format(number, text), RS_PLOT_TICK_SIZE, false);
+}
+
+static double widest_number(const rs_plot_ranks *ranks) {
+  double widest = 0;
+  for (size_t i = 0; i < ranks->count; i++) widest = fmax(widest, number_width(ranks->items[i]));
+  return widest;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+/* Maps of few panels are larger. */
+static double panel_side(size_t across) {
+  return across <= 2 ? 260 : across == 3 ? 200 : across == 4 ? 160 : 136;
+}
+
+static void size_cells(layout *l) {
+  double side = panel_side(l->across), x = (double)l->map->x.count, y = (double)l->map->y.count;
+  double width = fmin(fmax(floor(side / x), 1), CELL_LARGEST), height = fmin(fmax(floor(side / y), 1), CELL_LARGEST);
+  bool square = x <= SQUARE_UP_TO * y && y <= SQUARE_UP_TO * x;
+  l->cell_width = square ? fmin(width, height) : width;
+  l->cell_height = square ? fmin(width, height) : height;
+  l->panel_width = l->cell_width * x;
+  l->panel_height = l->cell_height * y;
+}
+
+static void size_panels(layout *l) {
+  double heading = 0;
+  l->panels = *l->heat->panel_name != '\0';
+  l->across = l->panels ? l->map->panel.count : l->map->count < MOST_BESIDE ? l->map->count : MOST_BESIDE;
+  l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
+  size_cells(l);
+  for (size_t p = 0; p < l->map->panel.count && l->panels; p++) {
+    rs_text text = heading_of(l, p);
+    heading = fmax(heading, rs_plot_text_width(rs_text_string(&text), text.length, HEAD_SIZE, false));
+    l->picture->failed = l->picture->failed || text.failed;
+    rs_text_clear(&text);
+  }
+  l->pitch_x = ceil(fmax(l->panel_width + GAP_X, heading + HEAD_GAP));
+  l->head = l->panels ? HEAD_ROW : 0;
+  double width = l->panels ? l->pitch_x * (double)l->across : l->pitch_x - HEAD_GAP;
+  l->title_rows = 1;
+  for (size_t i = 0; i < l->map->count; i++)
+    l->title_rows = fmax(l->title_rows, (double)rs_plot_rows_count(method_name(l, i), NAME_SIZE, true, width));
+  l->pitch_y = l->panel_height + GAP_Y + NAME_ROW * l->title_rows;
+}
+
+/* The ends of the colours are the least and largest value, or a little more where they are one. */
+static void fit_scale(layout *l) {
+  rs_plot_extent extent = {0};
+  rs_plot_extent_add(&extent, l->map->low);
+  rs_plot_extent_add(&extent, l->map->high);
+  rs_plot_axis_fit(&l->scale, &extent, l->heat->log, false, true);
+  if (l->scale.single || l->scale.scale != RS_PLOT_LINEAR) return;
+  l->scale.low = l->map->low;
+  l->scale.high = l->map->high;
+}
+
+static double bar_height(const layout *l) {
+  return fmin(l->bottom - l->top, BAR_TALLEST);
+}
+
+/* From the panels outwards: ticks and names to the left, the bar to the right, titles above. */
+static void place(layout *l) {
+  const rs_plot_heat *heat = l->heat;
+  l->left = ceil(EDGE + NAME_SIZE + 8 + widest_number(&l->map->y) + TICK + 5);
+  l->right = l->left + l->pitch_x * (double)(l->across - 1) + l->panel_width;
+  double block = l->pitch_y * (double)l->down - GAP_Y - NAME_ROW * l->title_rows;
+  l->top = 0, l->bottom = block;
+  rs_plot_axis_place(&l->scale, bar_height(l), 0);
+  double ticks = 0;
+  for (size_t i = 0; i < l->scale.count; i++) ticks = fmax(ticks, rs_plot_tick_width(&l->scale.ticks[i]));
+  double titled = l->panels ? l->left + 240 : l->left; /* a title over one small panel needs room of its own */
+  double bar_right = l->right + BAR_GAP + BAR_WIDTH + TICK + 5 + ticks + 10 + NAME_SIZE;
+  l->picture->width = ceil(fmax(bar_right, titled) + EDGE);
+  double width = l->picture->width - l->left - EDGE;
+  size_t titles = rs_plot_rows_count(heat->title, TITLE_SIZE, true, width);
+  size_t notes = rs_plot_rows_count(heat->definition, NOTE_SIZE, false, width);
+  notes += rs_plot_rows_count(heat->subtitle, NOTE_SIZE, false, width);
+  l->top = EDGE + (double)titles * TITLE_ROW + (double)notes * NOTE_ROW + 12 + l->head + NAME_ROW * l->title_rows;
+  l->bottom = l->top + block;
+  l->picture->height = l->bottom + TICK + 4 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE + 5 + EDGE;
+  rs_plot_axis_place(&l->scale, l->top + bar_height(l), l->top);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
+
+static size_t level_of(const layout *l, double value) {
+  double share = (rs_plot_axis_pixel(&l->scale, value) - l->scale.start) / (l->scale.stop - l->scale.start);
+  return (size_t)lround(fmin(fmax(share, 0), 1) * (RS_PLOT_LEVELS - 1));
+}
+
+static void draw_missing(layout *l, double x, double y) {
+  rs_plot_segment_add(l->picture, x + 1, y + l->cell_height - 1, x + l->cell_width - 1, y + 1, MISSING, 1);
+}
+
+/* Sorts the panel's cells by colour, by counting; `ends` gets where each colour's cells end. */
+static void sort_cells(layout *l, const double *values, size_t cells, size_t ends[RS_PLOT_LEVELS]) {
+  memset(ends, 0, RS_PLOT_LEVELS * sizeof *ends);
+  for (size_t i = 0; i < cells; i++) {
+    if (!isnan(values[i])) ends[level_of(l, values[i])]++;
+  }
+  for (size_t k = 0, start = 0; k < RS_PLOT_LEVELS; k++) {
+    size_t count = ends[k];
+    ends[k] = start; /* for now where they start */
+    start += count;
+  }
+  for (size_t i = 0; i < cells; i++) {
+    if (!isnan(values[i])) l->order[ends[level_of(l, values[i])]++] = i;
+  }
+}
+
+/* One shape for each colour. */
+static void draw_cells(layout *l, const double *values, double left, double top) {
+  size_t ends[RS_PLOT_LEVELS], width = l->map->x.count, cells = width * l->map->y.count;
+  sort_cells(l, values, cells, ends);
+  for (size_t k = 0, i = 0; k < RS_PLOT_LEVELS; k++) {
+    if (i == ends[k]) continue;
+    rs_plot_shape *shape = rs_plot_shape_add(l->picture, RS_PLOT_CELLS, rs_plot_level_colour(k), l->cell_width);
+    shape->tall = l->cell_height;
+    for (; i < ends[k]; i++)
+      rs_plot_point_add(l->picture, left + (double)(l->order[i] % width) * l->cell_width,
+                        top + (double)(l->order[i] / width) * l->cell_height);
+  }
+  for (size_t i = 0; i < cells; i++) {
+    if (isnan(values[i]))
+      draw_missing(l, left + (double)(i % width) * l->cell_width, top + (double)(i / width) * l->cell_height);
+  }
+}
+
+static void draw_frame(layout *l, double left, double top, double right, double bottom) {
+  rs_plot_shape_add(l->picture, RS_PLOT_LINE, RS_PLOT_AXIS, 1);
+  rs_plot_point_add(l->picture, left - 0.5, top - 0.5);
+  rs_plot_point_add(l->picture, right + 0.5, top - 0.5);
+  rs_plot_point_add(l->picture, right + 0.5, bottom + 0.5);
+  rs_plot_point_add(l->picture, left - 0.5, bottom + 0.5);
+  rs_plot_point_add(l->picture, left - 0.5, top - 1);
+}
+
+static void draw_mark(layout *l, size_t mark, double left, double top) {
+  double radius = fmin(fmax(0.28 * fmin(l->cell_width, l->cell_height), 1.8), 5);
+  if (mark == SIZE_MAX) return;
+  rs_plot_shape_add(l->picture, RS_PLOT_MARKERS, RS_PLOT_INK, radius);
+  rs_plot_point_add(l->picture, left + ((double)(mark % l->map->x.count) + 0.5) * l->cell_width,
+                    top + ((double)(mark / l->map->x.count) + 0.5) * l->cell_height);
+}
+
+/* ---- ticks ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the numbers are whole and without gaps. */
+static bool is_consecutive(const rs_plot_ranks *ranks) {
+  for (size_t i = 0; i < ranks->count; i++) {
+    if (ranks->items[i] != floor(ranks->items[i])) return false;
+    if (i > 0 && ranks->items[i] != ranks->items[i - 1] + 1) return false;
+  }
+  return true;
+}
+
+/* Every how many cells there is a label, when one needs `room` pixels: 1, 2, 5, 10, 20, ... */
+static size_t label_step(double cell, double room, size_t count) {
+  static const size_t factors[] = {1, 2, 5};
+  size_t step = 1;
+  for (size_t i = 1; (double)step * cell < room && step < count; i++) {
+    size_t tens = 1;
+    for (size_t k = 0; k < i / 3; k++) tens *= 10;
+    step = factors[i % 3] * tens;
+  }
+  return step;
+}
+
+/* Whether cell i of the axis has a label: whole numbers at multiples of the step, others by their rank. */
+static bool is_labelled(const rs_plot_ranks *ranks, bool consecutive, size_t i, size_t step) {
+  return consecutive ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
+}
+
+static void add_number(layout *l, double number, double x, double y, rs_plot_anchor anchor) {
+  char text[RS_NUMBER_CHARS];
+  size_t length = rs_number_format(number, text);
+  rs_plot_text_add(l->picture, x, y, text, length, RS_PLOT_TICK_SIZE, anchor, RS_PLOT_INK);
+}
+
+static size_t x_step(const layout *l) {
+  return label_step(l->cell_width, widest_number(&l->map->x) + 8, l->map->x.count);
+}
+
+static void draw_x_ticks(layout *l, double left, double bottom) {
+  const rs_plot_ranks *ranks = &l->map->x;
+  bool consecutive = is_consecutive(ranks);
+  size_t step = x_step(l);
+  for (size_t i = 0; i < ranks->count; i++) {
+    double x = left + ((double)i + 0.5) * l->cell_width;
+    if (!is_labelled(ranks, consecutive, i, step)) continue;
+    rs_plot_segment_add(l->picture, x, bottom + 1, x, bottom + 1 + TICK, RS_PLOT_AXIS, 1);
+    add_number(l, ranks->items[i], x, bottom + TICK + 4 + RS_PLOT_TICK_SIZE, RS_PLOT_MIDDLE);
+  }
+}
+
+static void draw_y_ticks(layout *l, double left, double top) {
+  const rs_plot_ranks *ranks = &l->map->y;
+  bool consecutive = is_consecutive(ranks);
+  size_t step = label_step(l->cell_height, RS_PLOT_TICK_SIZE + 5, ranks->count);
+  if (l->map->x.count == l->map->y.count && step < x_step(l)) step = x_step(l); /* a square looks the same both ways */
+  for (size_t i = 0; i < ranks->count; i++) {
+    double y = top + ((double)i + 0.5) * l->cell_height;
+    if (!is_labelled(ranks, consecutive, i, step)) continue;
+    rs_plot_segment_add(l->picture, left - 1 - TICK, y, left - 1, y, RS_PLOT_AXIS, 1);
+    add_number(l, ranks->items[i], left - TICK - 5, y + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
+  }
+}
+
+/* ---- panels ------------------------------------------------------------------------------------------------------ */
+
+/* Panel number i in reading order; without panels each is a method. */
+static void draw_panel(layout *l, size_t i) {
+  size_t column = i % l->across, row = i / l->across, cells = l->map->x.count * l->map->y.count;
+  double left = l->left + (double)column * l->pitch_x, top = l->top + (double)row * l->pitch_y;
+  double bottom = top + l->panel_height;
+  draw_cells(l, l->map->values + i * cells, left, top);
+  draw_mark(l, l->map->marks[l->panels ? column : 0], left, top);
+  draw_frame(l, left, top, left + l->panel_width, bottom);
+  if (column == 0) draw_y_ticks(l, left, top);
+  if (row + 1 == l->down || i + l->across >= l->map->count * (l->panels ? l->across : 1)) draw_x_ticks(l, left, bottom);
+}
+
+static void draw_method_names(layout *l) {
+  double width = l->panels ? l->pitch_x * (double)l->across : l->pitch_x - HEAD_GAP;
+  for (size_t i = 0; i < l->map->count; i++) {
+    size_t column = l->panels ? 0 : i % l->across, row = l->panels ? i : i / l->across;
+    double rows = (double)rs_plot_rows_count(method_name(l, i), NAME_SIZE, true, width);
+    double top = l->top + (double)row * l->pitch_y - (row == 0 ? l->head : 0);
+    rs_plot_rows_add(l->picture, l->left + (double)column * l->pitch_x, top - 6 - (rows - 1) * NAME_ROW,
+                     method_name(l, i), NAME_SIZE, NAME_ROW, true, width, RS_PLOT_INK);
+  }
+}
+
+static void draw_headings(layout *l) {
+  for (size_t p = 0; p < l->map->panel.count && l->panels; p++) {
+    rs_text text = heading_of(l, p);
+    rs_plot_text_add(l->picture, l->left + (double)p * l->pitch_x, l->top - 6, rs_text_string(&text), text.length,
+                     HEAD_SIZE, RS_PLOT_START, RS_PLOT_SOFT);
+    rs_text_clear(&text);
+  }
+}
+
+static void draw_axis_names(layout *l) {
+  const rs_plot_heat *heat = l->heat;
+  rs_plot_text_add(l->picture, EDGE + 0.75 * NAME_SIZE, (l->top + l->bottom) / 2, heat->y_name, strlen(heat->y_name),
+                   NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK)
+      ->upright = true;
+  rs_plot_text_add(l->picture, (l->left + l->right) / 2, l->bottom + TICK + 4 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE,
+                   heat->x_name, strlen(heat->x_name), NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK);
+}
+
+/* ---- colour bar -------------------------------------------------------------------------------------------------- */
+
+static void draw_bar(layout *l) {
+  double left = l->right + BAR_GAP, height = floor(bar_height(l)), right = left + BAR_WIDTH, widest = 0;
+  for (double y = 0; y < height; y++) {
+    size_t level = (size_t)lround((1 - (y + 0.5) / height) * (RS_PLOT_LEVELS - 1));
+    rs_plot_shape_add(l->picture, RS_PLOT_CELLS, rs_plot_level_colour(level), BAR_WIDTH)->tall = 1;
+    rs_plot_point_add(l->picture, left, l->top + y);
+  }
+  draw_frame(l, left, l->top, right, l->top + height);
+  for (size_t i = 0; i < l->scale.count; i++) {
+    const rs_plot_tick *tick = &l->scale.ticks[i];
+    rs_plot_segment_add(l->picture, right + 1, tick->pixel, right + 1 + TICK, tick->pixel, RS_PLOT_AXIS, 1);
+    rs_plot_shape *text =
+        rs_plot_text_add(l->picture, right + TICK + 5, tick->pixel + 0.36 * RS_PLOT_TICK_SIZE, tick->label,
+                         strlen(tick->label), RS_PLOT_TICK_SIZE, RS_PLOT_START, RS_PLOT_INK);
+    rs_plot_power_add(l->picture, text, tick->power);
+    widest = fmax(widest, rs_plot_tick_width(tick));
+  }
+  rs_text name = {0};
+  rs_text_puts(&name, l->heat->name);
+  if (*rs_plot_unit(l->heat->unit) != '\0') rs_text_printf(&name, " (%s)", l->heat->unit);
+  l->picture->failed = l->picture->failed || name.failed;
+  rs_plot_text_add(l->picture, right + TICK + 5 + widest + 8 + 0.75 * NAME_SIZE, l->top + height / 2,
+                   rs_text_string(&name), name.length, NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK)
+      ->upright = true;
+  rs_text_clear(&name);
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static void draw_title(layout *l) {
+  double width = l->picture->width - l->left - EDGE, y = EDGE + TITLE_SIZE - 2;
+  y = rs_plot_rows_add(l->picture, l->left, y, l->heat->title, TITLE_SIZE, TITLE_ROW, true, width, RS_PLOT_INK);
+  y += NOTE_ROW - TITLE_ROW + 2;
+  y = rs_plot_rows_add(l->picture, l->left, y, l->heat->definition, NOTE_SIZE, NOTE_ROW, false, width, RS_PLOT_INK);
+  rs_plot_rows_add(l->picture, l->left, y, l->heat->subtitle, NOTE_SIZE, NOTE_ROW, false, width, RS_PLOT_SOFT);
+}
+
+rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err) {
+  layout *l = rs_alloc(1, sizeof *l, err);
+  if (l == NULL) return RS_MEMORY;
+  rs_status status = RS_MEMORY;
+  *l = (layout){.heat = heat, .map = heat->map, .picture = picture};
+  l->order = rs_alloc(heat->map->x.count * heat->map->y.count, sizeof *l->order, err);
+  if (l->order == NULL) goto out;
+  rs_text_puts(&picture->title, heat->title);
+  rs_text_puts(&picture->description, heat->description);
+  fit_scale(l);
+  size_panels(l);
+  place(l);
+  draw_title(l);
+  draw_headings(l);
+  draw_method_names(l);
+  for (size_t i = 0; i < l->map->count * l->map->panel.count; i++) draw_panel(l, i);
+  draw_axis_names(l);
+  draw_bar(l);
+  picture->failed = picture->failed || l->scale.failed;
+  status = rs_plot_picture_check(picture, err);
+out:
+  free(l->order);
+  free(l);
+  return status;
+}

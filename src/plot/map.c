@@ -1,0 +1,175 @@
+/* map.c: from the rows of a value column over two indices to maps, one for each method and panel. Rows of the same
+ * method at the same place become one value: their mean. A map's cells stand in the order of their numbers, evenly. */
+#include "plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- distinct numbers -------------------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_plot_ranks *ranks, rs_err *err) {
+  size_t kept = 0, unique = 0;
+  *ranks = (rs_plot_ranks){.items = rs_alloc(count, sizeof *ranks->items, err)};
+  if (ranks->items == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    if (!isnan(numbers[i])) ranks->items[kept++] = numbers[i];
+  }
+  qsort(ranks->items, kept, sizeof *ranks->items, compare_numbers);
+  for (size_t i = 0; i < kept; i++) {
+    if (unique == 0 || ranks->items[i] != ranks->items[unique - 1]) ranks->items[unique++] = ranks->items[i];
+  }
+  ranks->count = unique;
+  return RS_OK;
+}
+
+/* The rank of a number; the ranks' count where it is none of them. */
+static size_t rank_of(const rs_plot_ranks *ranks, double number) {
+  const double *found = bsearch(&number, ranks->items, ranks->count, sizeof number, compare_numbers);
+  return found != NULL ? (size_t)(found - ranks->items) : ranks->count;
+}
+
+/* ---- the rows of a chart ----------------------------------------------------------------------------------------- */
+
+typedef struct place {
+  size_t row, method;
+  double x, y, panel;
+} place;
+
+/* The rows of the chosen cells that have a place on a map, also those without a value. */
+static size_t take_places(const rs_plot_measure *measure, const rs_plot_choice *choice, place *places) {
+  const double *x = measure->part[RS_PLOT_MAP_X], *y = measure->part[RS_PLOT_MAP_Y];
+  const double *panel = measure->part[RS_PLOT_MAP_PANEL];
+  size_t count = 0;
+  for (size_t i = 0; i < measure->file->cell_count; i++) {
+    const rs_plot_cell *cell = &measure->file->cells[i];
+    if (!rs_plot_chosen(cell, choice)) continue;
+    for (size_t row = cell->begin; row < cell->end; row++) {
+      if (isnan(x[row]) || isnan(y[row]) || (panel != NULL && isnan(panel[row]))) continue;
+      places[count++] = (place){row, cell->method, x[row], y[row], panel != NULL ? panel[row] : 0};
+    }
+  }
+  return count;
+}
+
+/* The ranks of one coordinate of the places, through a buffer of `count` numbers. */
+static rs_status rank_places(const place *places, size_t count, size_t offset, double *buffer, rs_plot_ranks *ranks,
+                             rs_err *err) {
+  for (size_t i = 0; i < count; i++) memcpy(&buffer[i], (const char *)&places[i] + offset, sizeof *buffer);
+  return rs_plot_ranks_read(buffer, count, ranks, err);
+}
+
+/* Of too many panels some are shown, from the first to the last. */
+static void thin_panels(rs_plot_map *map) {
+  size_t all = map->panel.count;
+  map->panels = all;
+  if (all <= RS_PLOT_PANELS) return;
+  for (size_t i = 0; i < RS_PLOT_PANELS; i++)
+    map->panel.items[i] = map->panel.items[i * (all - 1) / (RS_PLOT_PANELS - 1)];
+  map->panel.count = RS_PLOT_PANELS;
+}
+
+static rs_status find_ranks(const place *places, size_t count, rs_plot_map *map, rs_err *err) {
+  double *buffer = rs_alloc(count, sizeof *buffer, err);
+  if (buffer == NULL) return RS_MEMORY;
+  rs_status status = rank_places(places, count, offsetof(place, x), buffer, &map->x, err);
+  if (status == RS_OK) status = rank_places(places, count, offsetof(place, y), buffer, &map->y, err);
+  if (status == RS_OK) status = rank_places(places, count, offsetof(place, panel), buffer, &map->panel, err);
+  free(buffer);
+  if (status == RS_OK) thin_panels(map);
+  return status;
+}
+
+/* The methods that occur, rising; `slot` gets where each of `all` stands among them. */
+static rs_status find_methods(const place *places, size_t count, size_t all, size_t *slot, rs_plot_map *map,
+                              rs_err *err) {
+  map->methods = rs_alloc(all, sizeof *map->methods, err);
+  if (map->methods == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++) slot[places[i].method] = 1;
+  for (size_t m = 0; m < all; m++) {
+    if (slot[m] == 0) continue;
+    slot[m] = map->count;
+    map->methods[map->count++] = m;
+  }
+  return RS_OK;
+}
+
+/* ---- the values -------------------------------------------------------------------------------------------------- */
+
+static size_t cell_of(const rs_plot_map *map, const place *at) {
+  return rank_of(&map->y, at->y) * map->x.count + rank_of(&map->x, at->x);
+}
+
+/* Sums and counts first, then means. */
+static void fill_values(const rs_plot_measure *measure, const place *places, size_t count, const size_t *slot,
+                        rs_plot_map *map, size_t *counts) {
+  size_t cells = map->x.count * map->y.count, total = map->count * map->panel.count * cells;
+  const double *mark = measure->part[RS_PLOT_MAP_MARK];
+  for (size_t i = 0; i < count; i++) {
+    size_t panel = rank_of(&map->panel, places[i].panel), cell = cell_of(map, &places[i]);
+    double value = measure->y[places[i].row];
+    if (panel == map->panel.count) continue;
+    if (mark != NULL && mark[places[i].row] == places[i].panel) map->marks[panel] = cell;
+    if (isnan(value)) continue;
+    size_t at = (slot[places[i].method] * map->panel.count + panel) * cells + cell;
+    map->values[at] += value;
+    counts[at]++;
+  }
+  for (size_t i = 0; i < total; i++) {
+    map->values[i] = counts[i] > 0 ? map->values[i] / (double)counts[i] : NAN;
+    if (counts[i] > map->folded) map->folded = counts[i];
+    if (counts[i] == 0) continue;
+    map->low = map->any ? fmin(map->low, map->values[i]) : map->values[i];
+    map->high = map->any ? fmax(map->high, map->values[i]) : map->values[i];
+    map->any = true;
+  }
+}
+
+static rs_status make_values(const rs_plot_measure *measure, const place *places, size_t count, const size_t *slot,
+                             rs_plot_map *map, rs_err *err) {
+  size_t cells = map->x.count * map->y.count, panels = map->count * map->panel.count;
+  if (cells > 0 && panels > SIZE_MAX / cells) return rs_fail(err, RS_MEMORY, "too many cells of maps");
+  size_t *counts = rs_alloc(panels * cells, sizeof *counts, err);
+  map->values = rs_alloc(panels * cells, sizeof *map->values, err);
+  map->marks = rs_alloc(map->panel.count, sizeof *map->marks, err);
+  if (counts == NULL || map->values == NULL || map->marks == NULL) {
+    free(counts);
+    return RS_MEMORY;
+  }
+  for (size_t i = 0; i < map->panel.count; i++) map->marks[i] = SIZE_MAX;
+  fill_values(measure, places, count, slot, map, counts);
+  free(counts);
+  return RS_OK;
+}
+
+rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_map *map,
+                           rs_err *err) {
+  *map = (rs_plot_map){0};
+  size_t methods = measure->data->methods.count, count = 0;
+  place *places = rs_alloc(measure->file->table->rows, sizeof *places, err);
+  size_t *slot = rs_alloc(methods, sizeof *slot, err);
+  rs_status status = places != NULL && slot != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) count = take_places(measure, choice, places);
+  if (status == RS_OK) status = find_ranks(places, count, map, err);
+  bool fits = map->x.count <= RS_PLOT_MAP_SIDE && map->y.count <= RS_PLOT_MAP_SIDE;
+  if (status == RS_OK) status = find_methods(places, count, methods, slot, map, err);
+  if (status == RS_OK && fits) status = make_values(measure, places, count, slot, map, err);
+  free(slot);
+  free(places);
+  return status;
+}
+
+void rs_plot_map_clear(rs_plot_map *map) {
+  free(map->x.items);
+  free(map->y.items);
+  free(map->panel.items);
+  free(map->methods);
+  free(map->values);
+  free(map->marks);
+  *map = (rs_plot_map){0};
+}
