@@ -179,9 +179,9 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "dt_frames", .unit = "frames", .summary = "frame of the key - frame of the query"},
-    {.name = "dh_rows", .unit = "rows", .summary = "row of the key - row of the query"},
-    {.name = "dw_columns", .unit = "columns", .summary = "column of the key - column of the query"},
+    {.name = "dt_frames", .unit = "frames", .summary = "frame of the key - frame of the query", .map = RS_MAP_PANEL},
+    {.name = "dh_rows", .unit = "rows", .summary = "row of the key - row of the query", .map = RS_MAP_Y},
+    {.name = "dw_columns", .unit = "columns", .summary = "column of the key - column of the query", .map = RS_MAP_X},
     {.name = "mean_cosine",
      .unit = "1",
      .summary = "K = sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1"},

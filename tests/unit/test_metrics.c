@@ -152,7 +152,7 @@ static void check_column(const rs_column *column) {
 Test(catalogue, columns__of_every_metric__have_name_unit_and_summary) {
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  cr_assert_eq(count, 12);
+  cr_assert_eq(count, 14);
   for (size_t i = 0; i < count; i++) {
     const rs_metric_kind *kind = kinds[i];
     cr_assert_eq(rs_metric_find(kind->kind.name), kind);
