@@ -136,7 +136,11 @@ typedef struct rs_value {
   double number; /* RS_REAL, RS_INTEGER; RS_BOOL as 0 or 1 */
   double *list;  /* RS_REALS, owned */
   size_t count;
+  char *file; /* absolute path of the file the list was read from, owned; NULL: none */
 } rs_value;
+
+/* A list from a file that is longer than this stays there: it is written as the file's name. */
+enum { RS_INLINE_NUMBERS = 4096 };
 
 /* The values of one item's parameters, in the order of its specs. Create with rs_settings_init. */
 typedef struct rs_settings {
@@ -168,7 +172,8 @@ rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *valu
 /* Sets a list value (elementwise range check; copies). RS_INPUT when `param` takes no list. */
 rs_status rs_value_list(const rs_param *param, const double *list, size_t count, rs_value *value, rs_err *err);
 
-/* The value as config text ("16", "auto", "[16, 24, 24]"). */
+/* The value as config text ("16", "auto", "[16, 24, 24]"); a list of more than RS_INLINE_NUMBERS from a file as its
+ * path in double quotes. */
 void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text);
 rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err);
 void rs_value_clear(rs_value *value);

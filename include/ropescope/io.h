@@ -79,6 +79,20 @@ char *rs_path_join(const char *directory, const char *name, rs_err *err);
 /* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
 void rs_sha256_hex(const char *data, size_t length, char out[65]);
 
+/* ---- files of numbers -----------------------------------------------------------------------------------------------
+ */
+
+/* Whether the name ends in .npy, .json or .csv: what rs_numbers_read can read. */
+bool rs_numbers_named(const char *file);
+
+/* The numbers of a file, in order, all finite, at least one:
+ *   .npy   format 1 to 3, either byte order, f2 f4 f8 i1..i8 u1..u8 b1, any shape in C order;
+ *   .json  a list of numbers, or an object with one such list (or one called inv_freq); at most 100,000 values;
+ *   .csv   the column called inv_freq, omega_rad_per_token or value, else the only column of numbers.
+ * RS_INPUT "file: why" (file:line for CSV, the index for the others), RS_IO; files above 64 MiB are refused. On failure
+ * *list is NULL. Release with free(). */
+rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err);
+
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
 /* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an

@@ -128,6 +128,15 @@ rs_status rs_value_list(const rs_param *param, const double *list, size_t count,
   return RS_OK;
 }
 
+static void file_write(const char *file, rs_text *text) {
+  rs_text_puts(text, "\"");
+  for (; *file != '\0'; file++) {
+    if (*file == '"' || *file == '\\') rs_text_puts(text, "\\");
+    rs_text_add(text, file, 1);
+  }
+  rs_text_puts(text, "\"");
+}
+
 static void list_write(const rs_value *value, rs_text *text) {
   for (size_t i = 0; i < value->count; i++) {
     rs_text_puts(text, i > 0 ? ", " : "[");
@@ -143,6 +152,8 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
     choice_write(param->choices, value->choice, text);
   else if (param->type == RS_BOOL)
     rs_text_puts(text, value->number != 0 ? "true" : "false");
+  else if (value->file != NULL && value->count > RS_INLINE_NUMBERS)
+    file_write(value->file, text);
   else if (param->type == RS_REALS)
     list_write(value, text);
   else
@@ -151,18 +162,21 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
 
 void rs_value_clear(rs_value *value) {
   free(value->list);
+  free(value->file);
   *value = unset_value;
 }
 
 rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) {
   *copy = *from;
-  if (from->list == NULL) return RS_OK;
-  copy->list = rs_alloc(from->count, sizeof *copy->list, err);
-  if (copy->list == NULL) {
-    *copy = unset_value;
+  copy->list = NULL;
+  copy->file = NULL;
+  if (from->list != NULL) copy->list = rs_alloc(from->count, sizeof *copy->list, err);
+  if (from->file != NULL) copy->file = rs_strdup(from->file, err);
+  if ((from->list != NULL && copy->list == NULL) || (from->file != NULL && copy->file == NULL)) {
+    rs_value_clear(copy);
     return RS_MEMORY;
   }
-  memcpy(copy->list, from->list, from->count * sizeof *copy->list);
+  if (from->list != NULL) memcpy(copy->list, from->list, from->count * sizeof *copy->list);
   return RS_OK;
 }
 

@@ -21,4 +21,7 @@ void rs_io_position(const char *text, size_t offset, size_t *line, size_t *colum
  * (> 4) bytes becomes "...". */
 void rs_io_one_line(const char *text, size_t size, char *out);
 
+/* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
+rs_status rs_npy_read(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
+
 #endif

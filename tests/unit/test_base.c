@@ -438,6 +438,29 @@ Test(base, value_parse__bad_text__says_why_and_leaves_it_unset) {
   }
 }
 
+/* A list from a file remembers it; only a long one is written as the file's name. */
+Test(base, value_file__lists_of_files__are_copied_and_written) {
+  enum { LONG = RS_INLINE_NUMBERS + 1 };
+  static double numbers[LONG];
+  for (size_t count = 2; count <= LONG; count += count == 2 ? LONG - 3 : 1) {
+    rs_value value, copy;
+    rs_text text = {0};
+    cr_assert_eq(rs_value_list(&list, numbers, count, &value, NULL), RS_OK);
+    value.file = strdup("/a \"b\"\\c.npy");
+    cr_assert_eq(rs_value_copy(&copy, &value, NULL), RS_OK);
+    cr_assert(copy.file != value.file && strcmp(copy.file, value.file) == 0 && copy.list != value.list);
+    rs_value_clear(&value);
+    cr_assert_null(value.file);
+    rs_value_write(&list, &copy, &text);
+    if (count == LONG)
+      cr_assert_str_eq(rs_text_string(&text), "\"/a \\\"b\\\"\\\\c.npy\"");
+    else
+      cr_assert_eq(strncmp(rs_text_string(&text), "[0, 0", 5), 0, "%zu: %s", count, rs_text_string(&text));
+    rs_value_clear(&copy);
+    rs_text_clear(&text);
+  }
+}
+
 Test(base, value_list__lists__are_checked_copied_and_written) {
   double numbers[] = {16, 24.5, 0};
   rs_value value;

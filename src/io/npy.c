@@ -1,0 +1,179 @@
+/* npy.c: NumPy's .npy files, as written by numpy.save: a magic word, a version, the length of a header, the header (a
+ * Python dict that names type, order and shape), then the bare numbers. Format: numpy/lib/format.py, versions 1.0 to
+ * 3.0. There is no bfloat16 in it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io_internal.h"
+
+typedef struct npy {
+  const char *name, *header; /* header: a copy, NUL-terminated */
+  char kind;                 /* 'f', 'i', 'u' or 'b' */
+  bool big;                  /* big-endian */
+  size_t size, count;        /* bytes of a number, numbers */
+  rs_err *err;
+} npy;
+
+static rs_status bad(const npy *in, const char *why) {
+  return rs_fail(in->err, RS_INPUT, "%s: %s", in->name, why);
+}
+
+/* ---- the header -------------------------------------------------------------------------------------------------- */
+
+/* What follows "'key':", or NULL. */
+static const char *value_of(const npy *in, const char *key) {
+  char quoted[32];
+  snprintf(quoted, sizeof quoted, "'%s'", key);
+  const char *at = strstr(in->header, quoted);
+  if (at == NULL) return NULL;
+  at += strlen(quoted);
+  at += strspn(at, " ");
+  if (*at != ':') return NULL;
+  return at + 1 + strspn(at + 1, " ");
+}
+
+/* "'<f4'": byte order, kind, bytes. */
+static rs_status read_type(npy *in) {
+  static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
+  const char *at = value_of(in, "descr");
+  char word[16] = "";
+  if (at == NULL) return bad(in, "the header names no type (descr)");
+  if (*at != '\'' || sscanf(at + 1, "%15[^']", word) != 1)
+    return bad(in, "holds records, not numbers (save one array of numbers)");
+  bool ordered = strchr("<>|=", word[0]) != NULL;
+  const char *bare = ordered ? word + 1 : word;
+  in->big = word[0] == '>';
+  for (size_t i = 0; i < RS_COUNT(known); i++)
+    if (strcmp(bare, known[i]) == 0) {
+      in->kind = bare[0];
+      in->size = (size_t)(bare[1] - '0');
+      return RS_OK;
+    }
+  return rs_fail(in->err, RS_INPUT, "%s: holds numbers of type %s, which is not read here (save them as f4 or f8)",
+                 in->name, word);
+}
+
+/* "(2, 3)": their product. */
+static rs_status read_shape(npy *in, size_t *axes) {
+  const char *at = value_of(in, "shape");
+  in->count = 1;
+  *axes = 0;
+  if (at == NULL || *at != '(') return bad(in, "the header names no shape");
+  for (at++; *(at += strspn(at, " ,")) != ')';) {
+    char *end;
+    unsigned long long extent = strtoull(at, &end, 10);
+    if (end == at || *at == '-') return bad(in, "the header's shape is no list of whole numbers");
+    if (extent > 0 && in->count > SIZE_MAX / extent) return bad(in, "the header's shape is too large");
+    in->count *= (size_t)extent;
+    *axes += extent != 1;
+    at = end;
+  }
+  return in->count > 0 ? RS_OK : bad(in, "holds no numbers");
+}
+
+static rs_status read_header(npy *in) {
+  size_t axes;
+  const char *order = value_of(in, "fortran_order");
+  RS_TRY(read_type(in));
+  RS_TRY(read_shape(in, &axes));
+  if (order == NULL) return bad(in, "the header does not name the order (fortran_order)");
+  if (strncmp(order, "True", 4) == 0 && axes > 1)
+    return bad(in, "is stored column by column (save numpy.ascontiguousarray of it)");
+  return RS_OK;
+}
+
+/* Finds the header and where the numbers begin. */
+static rs_status find_header(npy *in, const char *data, size_t length, char **header, size_t *begin) {
+  const unsigned char *bytes = (const unsigned char *)data;
+  enum { MAGIC = 6, SHORT = 10, LONG = 12 };
+  if (length < SHORT || memcmp(data, "\x93NUMPY", MAGIC) != 0) return bad(in, "is no .npy file");
+  if (bytes[6] < 1 || bytes[6] > 3)
+    return rs_fail(in->err, RS_INPUT, "%s: has .npy version %d, known are 1 to 3", in->name, bytes[6]);
+  if (bytes[6] > 1 && length < LONG) return bad(in, "is cut off within the header");
+  size_t start = bytes[6] > 1 ? LONG : SHORT, size = bytes[8] | (size_t)bytes[9] << 8;
+  if (bytes[6] > 1) size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+  if (size > length - start) return bad(in, "is cut off within the header");
+  *header = rs_alloc(size + 1, 1, in->err);
+  if (*header == NULL) return RS_MEMORY;
+  memcpy(*header, data + start, size);
+  in->header = *header;
+  *begin = start + size;
+  return RS_OK;
+}
+
+/* ---- the numbers ------------------------------------------------------------------------------------------------- */
+
+static uint64_t bits_at(const npy *in, const unsigned char *at) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < in->size; i++) bits = bits << 8 | at[in->big ? i : in->size - 1 - i];
+  return bits;
+}
+
+/* IEEE 754 binary16. */
+static double half(uint64_t bits) {
+  int exponent = (int)(bits >> 10 & 31);
+  double fraction = (double)(bits & 1023);
+  double size = exponent == 31  ? (fraction > 0 ? NAN : INFINITY)
+                : exponent == 0 ? ldexp(fraction, -24)
+                                : ldexp(fraction + 1024, exponent - 25);
+  return bits >> 15 ? -size : size;
+}
+
+static double single(uint64_t bits) {
+  uint32_t word = (uint32_t)bits;
+  float number;
+  memcpy(&number, &word, sizeof number);
+  return (double)number;
+}
+
+static double full(uint64_t bits) {
+  double number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+/* Two's complement. */
+static double whole(uint64_t bits, size_t size) {
+  uint64_t sign = (uint64_t)1 << (8 * size - 1);
+  return bits & sign ? -(double)((~bits & (sign - 1)) + 1) : (double)bits;
+}
+
+static double number_at(const npy *in, const unsigned char *at) {
+  uint64_t bits = bits_at(in, at);
+  if (in->kind == 'f') return in->size == 2 ? half(bits) : in->size == 4 ? single(bits) : full(bits);
+  return in->kind == 'i' ? whole(bits, in->size) : (double)bits;
+}
+
+static rs_status read_numbers(const npy *in, const char *data, size_t length, double *list) {
+  if (length != in->count * in->size)
+    return rs_fail(in->err, RS_INPUT, "%s: holds %zu bytes of numbers where its header says %zu (is it cut off?)",
+                   in->name, length, in->count * in->size);
+  for (size_t i = 0; i < in->count; i++) {
+    list[i] = number_at(in, (const unsigned char *)data + i * in->size);
+    if (!isfinite(list[i])) return rs_fail(in->err, RS_INPUT, "%s: number %zu is not finite", in->name, i);
+    if (in->kind != 'f' && fabs(list[i]) > 0x1p53)
+      return rs_fail(in->err, RS_INPUT, "%s: number %zu is beyond 2^53", in->name, i);
+  }
+  return RS_OK;
+}
+
+rs_status rs_npy_read(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err) {
+  npy in = {.name = name, .err = err};
+  char *header = NULL;
+  size_t begin = 0;
+  *list = NULL;
+  rs_status status = find_header(&in, data, length, &header, &begin);
+  if (status == RS_OK) status = read_header(&in);
+  if (status == RS_OK && in.count > SIZE_MAX / sizeof **list) status = bad(&in, "the header's shape is too large");
+  if (status == RS_OK && in.count > length) status = bad(&in, "is cut off: its header promises more than it holds");
+  if (status == RS_OK && (*list = rs_alloc(in.count, sizeof **list, err)) == NULL) status = RS_MEMORY;
+  if (status == RS_OK) status = read_numbers(&in, data + begin, length - begin, *list);
+  free(header);
+  *count = status == RS_OK ? in.count : 0;
+  if (status == RS_OK) return RS_OK;
+  free(*list);
+  *list = NULL;
+  return status;
+}
