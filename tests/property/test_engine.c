@@ -222,6 +222,7 @@ static void draw_rotary(world *w) {
   set_divisors(w, "long_factor", pairs);
   set_divisors(w, "freq_x", pairs);
   set_divisors(w, "freq_y", pairs);
+  set_divisors(w, "inv_freq", pairs);
   if (once_in(d, 5) && w->recipe.method->pos->views == 1) set(w, "cached_keys", "%zu", pick(d, 1, 40));
   if (once_in(d, 5)) set(w, "wavelengths", "whole");
 }
@@ -943,6 +944,7 @@ Test(engine, cross__every_method_without_embedding__is_nope) {
     set_divisors(&w, "long_factor", DIMS / 2);
     set_divisors(&w, "freq_x", DIMS / 2);
     set_divisors(&w, "freq_y", DIMS / 2);
+    set_divisors(&w, "inv_freq", DIMS / 2);
     if (has(&w, "local")) set(&w, "shift", "10"); /* STRING's own shift reaches no 50 tokens from 12 */
     set(&w, "mscale_softmax", "false");           /* a temperature would act here too */
     world_fill(&w, LENGTH);

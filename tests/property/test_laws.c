@@ -42,6 +42,14 @@ static void add_divisors(uint64_t *state, const char *name, size_t count, double
   for (size_t i = 0; i < count; i++) rs_text_printf(words, "%s%.17g", i > 0 ? "," : "", draw_real(state, 1, most));
 }
 
+/* The model's ladder, or another one near it. */
+static void add_ladder(uint64_t *state, const rs_model *model, bool plain, rs_text *words) {
+  for (size_t j = 0; j < model->rotary_dim / 2; j++) {
+    double omega = pow(model->rope_theta, -2.0 * (double)j / (double)model->rotary_dim);
+    rs_text_printf(words, "%s%.17g", j > 0 ? "," : " inv_freq=", plain ? omega : omega * draw_real(state, 0.5, 2));
+  }
+}
+
 /* Random settings of a method, in words: its scale (`factor` where given, else drawn) and what it cannot do without. */
 static void draw_settings(uint64_t *state, const rs_method *method, const rs_model *model, double factor,
                           rs_text *words) {
@@ -66,6 +74,7 @@ static void draw_settings(uint64_t *state, const rs_method *method, const rs_mod
     add_divisors(state, "short_factor", model->rotary_dim / 2, most, words);
     add_divisors(state, "long_factor", model->rotary_dim / 2, most, words);
   }
+  if (strcmp(method->name, "explicit") == 0) add_ladder(state, model, factor == 1, words);
 }
 
 static rs_encoding *draw_encoding(uint64_t *state, const rs_method *method, const rs_model *model, double factor,

@@ -156,6 +156,12 @@ static double longrope(const tiny *t, size_t j) {
   return plain(t, j) / (t->length > L0 ? longer[j] : shorter[j]);
 }
 
+static double listed(const tiny *t, size_t j) {
+  static const double list[] = {0.3, 1.6, 0};
+  (void)t;
+  return list[j];
+}
+
 static double one(const tiny *t, size_t j) {
   (void)t;
   (void)j;
@@ -314,6 +320,14 @@ static double dynamic_yarn_squared(const tiny *t, size_t m, size_t n, size_t j) 
   return g_of(stretch(t)) * g_of(stretch(t));
 }
 
+static double one_and_a_half_squared(const tiny *t, size_t m, size_t n, size_t j) {
+  (void)t;
+  (void)m;
+  (void)n;
+  (void)j;
+  return 2.25;
+}
+
 static double longrope_squared(const tiny *t, size_t m, size_t n, size_t j) {
   (void)t;
   (void)m;
@@ -447,6 +461,13 @@ static const oracle oracles[] = {
      .gain = longrope_squared,
      .rotary = 6},
     {.method = "proportional", .settings = "rotary_fraction=0.5 factor=3", .omega = half_of_head_divided},
+    {.method = "explicit", .settings = "inv_freq=0.3", .omega = listed, .rotary = 2},
+    {.method = "explicit",
+     .settings = "inv_freq=0.3,1.6 attention_factor=1.5",
+     .omega = listed,
+     .gain = one_and_a_half_squared,
+     .rotary = 4},
+    {.method = "explicit", .settings = "inv_freq=0.3,1.6,0", .omega = listed, .rotary = 6},
     {.method = "mrope", .omega = plain, .place = thirds},
     {.method = "mrope_i", .omega = plain, .place = reset_thirds},
     {.method = "videorope", .omega = plain, .place = spatial_first},

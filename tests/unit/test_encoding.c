@@ -55,6 +55,7 @@ static const char *const method_texts[][2] = {
      "short_factor=none long_factor=none switch_length=none factor=none attention_factor=none short_mscale=none "
      "long_mscale=none temperature=cos_sin " ROTARY COMMON},
     {"proportional", "rotary_fraction=1 factor=1 " ROTARY COMMON},
+    {"explicit", "inv_freq=none attention_factor=1 temperature=cos_sin " ROTARY COMMON},
     {"mrope", ROTARY_OF("none", "none", "equal", "exact") COMMON},
     {"mrope_i", VISION("equal", "interleaved", "spatial_reset") COMMON},
     {"videorope", VISION("equal", "spatial_first", "videorope") COMMON},
@@ -118,7 +119,7 @@ Test(encoding, kinds__each_stage__is_named_and_referred) {
   size_t counts[5];
   const void *tables[] = {rs_freq_kinds(&counts[0]), rs_pos_kinds(&counts[1]), rs_embed_kinds(&counts[2]),
                           rs_lscale_kinds(&counts[3]), rs_bias_kinds(&counts[4])};
-  static const size_t expected[] = {15, 7, 4, 5, 8};
+  static const size_t expected[] = {16, 7, 4, 5, 8};
   for (size_t t = 0; t < RS_COUNT(tables); t++) {
     cr_assert_eq(counts[t], expected[t], "stage %zu has %zu kinds", t, counts[t]);
     for (size_t i = 0; i < counts[t]; i++) {
@@ -188,6 +189,9 @@ Test(encoding, recipe_check__contradictions__name_the_parameter) {
       {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1", "short_factor", "has 4 numbers, but 8 pairs turn"},
       {"longrope", "short_factor=1,1,1,1 long_factor=1,1 rotary_dim=8", "long_factor",
        "has 2 numbers, but 4 pairs turn"},
+      {"explicit", "", "inv_freq", "is missing: it has one frequency for each pair"},
+      {"explicit", "inv_freq=1,1", "inv_freq", "has 2 numbers, but 8 pairs turn"},
+      {"explicit", "inv_freq=1,1,1 rotary_dim=8", "inv_freq", "has 3 numbers, but 4 pairs turn"},
   };
   rs_model model = plain_model(16, 1e4, 64);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -855,4 +859,17 @@ Test(encoding, create__beyond_the_range_of_a_format__is_a_domain_error) {
     rs_encoding_free(encoding);
     rs_recipe_clear(&recipe);
   }
+}
+
+/* The list as it stands, cos and sin times the factor, or the logits times its square. */
+Test(encoding, explicit__list__is_the_table) {
+  rs_model model = plain_model(8, 10000, 64);
+  model.rotary_dim = 6;
+  rs_encoding *plain = encode("explicit", "inv_freq=3,0.2,0 attention_factor=1.5", &model, 4);
+  rs_encoding *logits = encode("explicit", "inv_freq=3,0.2,0 attention_factor=1.5 temperature=logits", &model, 4);
+  for (size_t j = 0; j < 3; j++) cr_assert_eq(plain->omega[j], ((double[]){3, 0.2, 0})[j]);
+  cr_assert(plain->amp == 1.5 && plain->logit_scale[3] == 1);
+  cr_assert(logits->amp == 1 && logits->logit_scale[3] == 2.25);
+  rs_encoding_free(plain);
+  rs_encoding_free(logits);
 }
