@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_CONFIG = 1 << 20 };
+enum { LARGEST_CONFIG = 4 << 20 }; /* room for lists written out: 100,000 numbers of 24 digits */
 
 static void config_name(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "name");

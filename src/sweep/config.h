@@ -31,8 +31,20 @@ void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *pa
 /* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
 bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe);
 
-/* Adds " name=value" of one parameter to a label. */
-void rs_label_param(rs_text *label, const rs_settings *settings, int param);
+/* A path in a config is relative to that config's folder (on the command line, to where the program runs). NULL where
+ * there is no memory. Release with free(). */
+char *rs_beside(const rs_node *node, const char *path);
+
+/* Whether the node stands for a list by the name of a file that holds it. */
+bool rs_names_numbers(const rs_node *node, const rs_param *param);
+
+/* Reads that list. False (and reported) when wrong. */
+bool rs_read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                     rs_value *value);
+
+/* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
+ * `whole`, the file's list too, and every number of a written one. */
+void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole);
 
 /* Lengthens labels that occur twice by their given parameters, and reports those that still do. */
 void rs_settle_labels(rs_config_context *config, const char *key, const rs_node *node, rs_variants *variants);

@@ -144,11 +144,12 @@ static bool read_list(const item *it, const rs_node *node, const rs_path *path, 
   return good;
 }
 
-/* One value of a parameter: a scalar, or a list for parameters that are lists. */
+/* One value of a parameter: a scalar, or for parameters that are lists a list or the file that holds it. */
 static bool read_one(const item *it, const rs_node *node, const rs_path *path, const rs_param *param, rs_value *value) {
-  bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE
-                  ? read_list(it, node, path, param, value)
-                  : rs_read_value(it->config->problems, node, path, param, value);
+  rs_problems *problems = it->config->problems;
+  bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(it, node, path, param, value)
+              : rs_names_numbers(node, param)                      ? rs_read_numbers(problems, node, path, param, value)
+                                                                   : rs_read_value(problems, node, path, param, value);
   value->given = good;
   return good;
 }
@@ -156,7 +157,8 @@ static bool read_one(const item *it, const rs_node *node, const rs_path *path, c
 /* Whether the node lists several values of the parameter rather than being one. */
 static bool is_axis(const rs_node *node, const rs_param *param) {
   if (node->kind != RS_SEQUENCE) return false;
-  return param->type != RS_REALS || (node->count > 0 && node->items[0].kind == RS_SEQUENCE);
+  if (param->type != RS_REALS) return true;
+  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_numbers(&node->items[0], param));
 }
 
 static void read_param(item *it, const rs_node *node, int index) {
@@ -251,7 +253,7 @@ static char *make_label(const item *it, const char *name, const rs_variant *vari
   rs_text label = {0};
   rs_text_puts(&label, name);
   for (size_t a = 0; a < it->axis_count; a++)
-    if (it->axes[a].count > 1) rs_label_param(&label, &variant->settings, it->axes[a].param);
+    if (it->axes[a].count > 1) rs_label_param(&label, &variant->settings, it->axes[a].param, false);
   char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
   rs_text_clear(&label);
   return copy;

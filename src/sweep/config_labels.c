@@ -5,9 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rs_label_param(rs_text *label, const rs_settings *settings, int param) {
+enum { LIST_SHOWN = 8 }; /* numbers of a list that a label spells out */
+
+static bool is_short(const rs_value *value) {
+  return value->file == NULL && value->count <= LIST_SHOWN;
+}
+
+/* "[1, 1.02, ..., 64.3; 48 numbers]". */
+static void put_ends(rs_text *label, const rs_value *value) {
+  rs_text_puts(label, "[");
+  for (size_t i = 0; i < LIST_SHOWN / 4; i++) {
+    rs_text_number(label, value->list[i]);
+    rs_text_puts(label, ", ");
+  }
+  rs_text_puts(label, "..., ");
+  rs_text_number(label, value->list[value->count - 1]);
+  rs_text_printf(label, "; %zu numbers]", value->count);
+}
+
+void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole) {
+  const rs_value *value = &settings->values[param];
+  const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
+  bool ends = value->count > LIST_SHOWN && (value->file != NULL || !whole);
   rs_text_printf(label, " %s=", settings->params[param]->name);
-  rs_value_write(settings->params[param], &settings->values[param], label);
+  if (value->file != NULL && !whole)
+    rs_text_puts(label, slash != NULL ? slash + 1 : value->file);
+  else if (ends)
+    put_ends(label, value);
+  else
+    rs_value_write(settings->params[param], value, label);
 }
 
 static bool same_label(const rs_variants *variants, size_t index) {
@@ -16,15 +42,16 @@ static bool same_label(const rs_variants *variants, size_t index) {
   return false;
 }
 
-/* The label and every given parameter that it does not name yet. */
+/* The label and every given parameter that it does not name yet, or only in short. */
 static char *longer_label(const rs_variant *variant) {
   rs_text label = {0};
   rs_text_puts(&label, variant->label);
   for (size_t p = 0; p < variant->settings.count; p++) {
     char word[80];
     snprintf(word, sizeof word, " %s=", variant->settings.params[p]->name);
-    if (variant->settings.values[p].given && strstr(variant->label, word) == NULL)
-      rs_label_param(&label, &variant->settings, (int)p);
+    const rs_value *value = &variant->settings.values[p];
+    if (value->given && (strstr(variant->label, word) == NULL || !is_short(value)))
+      rs_label_param(&label, &variant->settings, (int)p, true);
   }
   char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
   rs_text_clear(&label);

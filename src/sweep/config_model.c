@@ -152,18 +152,6 @@ rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
 
 /* ---- the model of a config --------------------------------------------------------------------------------------- */
 
-/* A path in a config is relative to that config's folder. */
-static char *beside(const rs_node *node, const char *path) {
-  const char *slash = strrchr(node->file, '/');
-  if (path[0] == '/' || slash == NULL) return rs_strdup(path, NULL);
-  rs_text full = {0};
-  rs_text_add(&full, node->file, (size_t)(slash - node->file) + 1);
-  rs_text_puts(&full, path);
-  char *copy = full.failed ? NULL : rs_strdup(rs_text_string(&full), NULL);
-  rs_text_clear(&full);
-  return copy;
-}
-
 /* One problem for each line of the message: a Hugging Face file may have several mistakes. */
 static void report_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message) {
   for (const char *line = message; line != NULL;) {
@@ -177,7 +165,7 @@ static void start_from(rs_problems *problems, const rs_node *node, const rs_path
   rs_err why = {0};
   const char *word = rs_read_word(problems, node, path);
   if (word == NULL) return;
-  char *file = hf ? beside(node, word) : NULL;
+  char *file = hf ? rs_beside(node, word) : NULL;
   rs_status status =
       hf ? (file != NULL ? rs_hf_model_load(file, model, &why) : RS_MEMORY) : rs_preset_model(word, model, &why);
   if (status == RS_MEMORY)

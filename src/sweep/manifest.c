@@ -117,6 +117,41 @@ static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_e
   return RS_OK;
 }
 
+/* ---- files that lists were read from ------------------------------------------------------------------------------
+ */
+
+enum { LARGEST_INPUT = 64 << 20 }; /* as rs_numbers_read */
+
+/* Adds a file with the fingerprint of what it holds, once. */
+static rs_status add_input(json_t *inputs, const char *file, rs_err *err) {
+  char *data, sha[65];
+  size_t length;
+  for (size_t i = 0; i < json_array_size(inputs); i++)
+    if (strcmp(json_string_value(json_object_get(json_array_get(inputs, i), "file")), file) == 0) return RS_OK;
+  RS_TRY(rs_file_read(file, LARGEST_INPUT, &data, &length, err));
+  rs_sha256_hex(data, length, sha);
+  free(data);
+  const char *const pairs[][2] = {{"file", file}, {"sha256", sha}};
+  return append(inputs, object_of(pairs, RS_COUNT(pairs)), err);
+}
+
+static rs_status add_inputs(json_t *inputs, const rs_settings *settings, rs_err *err) {
+  for (size_t i = 0; i < settings->count; i++)
+    if (settings->values[i].file != NULL) RS_TRY(add_input(inputs, settings->values[i].file, err));
+  return RS_OK;
+}
+
+static rs_status list_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err) {
+  const rs_variants *lists[] = {&experiment->methods, &experiment->sources, &experiment->metrics};
+  for (size_t i = 0; i < experiment->model_count; i++)
+    RS_TRY(add_inputs(inputs, &experiment->models[i].published.settings, err));
+  for (size_t l = 0; l < RS_COUNT(lists); l++)
+    for (size_t i = 0; i < lists[l]->count; i++) RS_TRY(add_inputs(inputs, &lists[l]->items[i].settings, err));
+  return RS_OK;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
 /* The processor's name as Linux has it. */
 static void cpu_name(char *name, size_t room) {
   char *text = NULL;
@@ -161,14 +196,16 @@ static char *dump(const json_t *manifest) {
 static rs_status write_json(const rs_experiment *experiment, const char *directory, const rs_text *config,
                             rs_err *err) {
   char sha[65];
-  json_t *files = json_array(), *kinds = json_array();
+  json_t *files = json_array(), *kinds = json_array(), *inputs = json_array();
   rs_status status = list_files(files, experiment, err);
   if (status == RS_OK) status = list_kinds(kinds, experiment, err);
+  if (status == RS_OK) status = list_inputs(inputs, experiment, err);
   rs_sha256_hex(rs_text_string(config), config->length, sha);
-  json_t *manifest = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "name", experiment->name, "program",
-                               "ropescope", "version", ROPESCOPE_VERSION, "config", rs_text_string(config),
-                               "config_sha256", sha, "machine", machine(), "kinds", kinds, "files", files);
-  char *text = json_object_size(manifest) == 8 ? dump(manifest) : NULL;
+  json_t *manifest =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", experiment->name, "program", "ropescope",
+                "version", ROPESCOPE_VERSION, "config", rs_text_string(config), "config_sha256", sha, "machine",
+                machine(), "kinds", kinds, "inputs", inputs, "files", files);
+  char *text = json_object_size(manifest) == 9 ? dump(manifest) : NULL;
   if (status == RS_OK && text == NULL) status = no_memory(err);
   if (status == RS_OK) status = write_text(directory, "manifest.json", text, strlen(text), err);
   free(text);

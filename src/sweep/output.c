@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static rs_status write_file(const char *directory, const char *name, const rs_text *text, rs_err *err) {
   RS_TRY(rs_text_check(text, err));
@@ -22,6 +23,15 @@ static rs_status put_header(rs_text *csv, const rs_experiment *experiment, int m
   return RS_OK;
 }
 
+/* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
+static void put_value(rs_text *text, const rs_param *param, const rs_value *value) {
+  const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
+  if (slash != NULL && value->count > RS_INLINE_NUMBERS)
+    rs_text_puts(text, slash + 1);
+  else
+    rs_value_write(param, value, text);
+}
+
 /* A swept parameter's value, from the method or the source that has it. */
 static void put_swept(rs_text *csv, const char *name, const rs_variant *method, const rs_variant *source) {
   rs_text value = {0};
@@ -29,7 +39,7 @@ static void put_swept(rs_text *csv, const char *name, const rs_variant *method, 
   for (size_t i = 0; i < RS_COUNT(variants) && value.length == 0; i++) {
     int index = variants[i] != NULL ? rs_settings_find(&variants[i]->settings, name) : -1;
     if (index < 0 || !variants[i]->settings.values[index].set) continue;
-    rs_value_write(variants[i]->settings.params[index], &variants[i]->settings.values[index], &value);
+    put_value(&value, variants[i]->settings.params[index], &variants[i]->settings.values[index]);
   }
   csv->failed |= value.failed;
   rs_csv_text(csv, rs_text_string(&value));

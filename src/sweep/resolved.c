@@ -27,8 +27,12 @@ static void put_string(rs_text *yaml, const char *text) {
 }
 
 static void put_setting(rs_text *yaml, const rs_settings *settings, size_t index) {
+  const rs_value *value = &settings->values[index];
   rs_text_printf(yaml, ", %s: ", settings->params[index]->name);
-  rs_value_write(settings->params[index], &settings->values[index], yaml);
+  if (value->file != NULL && value->count > RS_INLINE_NUMBERS)
+    put_string(yaml, value->file);
+  else
+    rs_value_write(settings->params[index], value, yaml);
 }
 
 /* What was given, and the defaults too where `all`. */
