@@ -136,7 +136,8 @@ rs_status rs_check_pair_list(const rs_settings *settings, const rs_model *model,
   size_t pairs = rs_pairs_of(settings, model);
   if (!given->set) return rs_fail_on(err, RS_INPUT, list, "is missing: it has one %s for each pair", what);
   if (given->count != pairs)
-    return rs_fail_on(err, RS_INPUT, list, "has %zu numbers, but %zu pairs turn", given->count, pairs);
+    return rs_fail_on(err, RS_INPUT, list, "has %zu number%s, but %zu pairs turn", given->count,
+                      given->count == 1 ? "" : "s", pairs);
   return RS_OK;
 }
 

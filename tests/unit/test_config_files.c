@@ -115,8 +115,7 @@ Test(config_files, wrong_files__are_told_with_place_and_index) {
        "1000000"},
       {"[0.5, \"x\"]", "inv_freq: f.json",
        "sub/c.yaml:3:38: methods[0].inv_freq = f.json: sub/f.json: entry 1 is no number"},
-      {"[0.5]", "inv_freq: f.json",
-       "sub/c.yaml:3:38: methods[0].inv_freq = f.json: has 1 frequencies, but 2 pairs turn"},
+      {"[0.5]", "inv_freq: f.json", "sub/c.yaml:3:38: methods[0].inv_freq = f.json: has 1 number, but 2 pairs turn"},
       {"[]", "inv_freq: g.npy",
        "sub/c.yaml:3:38: methods[0].inv_freq = g.npy: sub/g.npy: cannot read: No such file or directory"},
       {"[]", "inv_freq: f.txt", "sub/c.yaml:3:38: methods[0].inv_freq = f.txt: must be a list of numbers, like [1, 2]"},
@@ -215,7 +214,7 @@ Test(config_files, written_config__reproduces_the_lists) {
     cr_assert_eq(strstr(rs_text_string(&yaml), "sub/") != NULL, stays, "%zu", i);
     rs_config_read(rs_text_string(&yaml), "again.yaml", (rs_config_edits){0}, &again, &problems, &err);
     char want[128];
-    snprintf(want, sizeof want, "has %zu frequencies, but 2 pairs turn", counts[i]);
+    snprintf(want, sizeof want, "has %zu numbers, but 2 pairs turn", counts[i]);
     cr_assert_null(again);
     cr_assert_not_null(strstr(rs_text_string(&problems.text), want), "%.300s", rs_text_string(&problems.text));
     rs_problems_clear(&problems);

@@ -34,6 +34,9 @@ Test(frequencies, critical_base__llama2_times_8__base_and_first_violation) {
   check_ladder(same, 1e4, "factor 1");
   by_length = encode("critical_base", "scale=dynamic", &model, 32768);
   check_ladder(by_length, base, "scale dynamic");
+  rs_encoding *shorter = encode("critical_base", "", &model, 100);
+  check_ladder(shorter, 1e4, "within L0");
+  rs_encoding_free(shorter);
   rs_encoding_free(by_length);
   rs_encoding_free(same);
   rs_encoding_free(encoding);
@@ -236,7 +239,7 @@ Test(frequencies, lists_for_each_pair__missing_or_short__name_the_list) {
   static const char *const cases[][3] = {{"", "freq_x", "is missing: it has one frequency for each pair"},
                                          {"freq_x=1,2,3,4", "freq_y", "is missing: it has one frequency for each pair"},
                                          {"freq_x=1,2,3 freq_y=1,2,3,4", "freq_x", "has 3 numbers, but 4 pairs turn"},
-                                         {"freq_x=1,2,3,4 freq_y=1", "freq_y", "has 1 numbers, but 4 pairs turn"}};
+                                         {"freq_x=1,2,3,4 freq_y=1", "freq_y", "has 1 number, but 4 pairs turn"}};
   rs_model model = plain_model(8, 1e4, 64);
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     rs_recipe recipe = make_recipe("rope_mixed", cases[c][0]);

@@ -1,0 +1,280 @@
+/* Causes: of all that may have been done to a recipe, what gives the other side. Nothing is guessed; every cause that
+ * is named was computed and fits. Frequencies and attention factor are judged apart, so that two causes can be told. */
+#include "causes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What float32 code loses of a frequency: Hugging Face and vLLM up to 2e-6, ggml 9e-6 (measured on their tables). */
+static const double float32_loss = 1e-5;
+
+enum { MOST_FOUND = 64, SHOWN_OF_A_KIND = 4 };
+
+typedef struct search {
+  const rs_compared *sides[2];
+  double tolerance;
+  unsigned differs; /* what is to be explained */
+  rs_cause *found;  /* (MOST_FOUND) */
+  char (*keys)[48]; /* (MOST_FOUND) of the alterations that were found */
+  size_t count;
+  rs_err *err;
+} search;
+
+static const char letters[] = "AB";
+
+/* Whether an alteration of the same kind explains as much already. */
+static bool is_known(const search *in, const char *key, unsigned explains) {
+  for (size_t i = 0; i < in->count; i++)
+    if (strcmp(in->keys[i], key) == 0 && (explains & ~in->found[i].explains) == 0) return true;
+  return false;
+}
+
+/* Keeps a cause, with `what` said of side `from`. */
+static rs_cause *keep(search *in, size_t from, const char *what, const char *key) {
+  if (in->count == MOST_FOUND) return NULL;
+  rs_cause *made = &in->found[in->count];
+  *made = (rs_cause){.residual = NAN};
+  int length = snprintf(made->text, sizeof made->text, "%c is %c ", letters[1 - from], letters[from]);
+  for (size_t at = (size_t)length; *what != '\0' && at + 1 < sizeof made->text; what++, at++)
+    made->text[at] = *what == '@' ? letters[from] : *what;
+  snprintf(in->keys[in->count++], sizeof *in->keys, "%s", key);
+  return made;
+}
+
+/* Keeps it if `got`, made from side `from`, is nearer to the other side. */
+static void judge(search *in, size_t from, const rs_spectrum *got, const char *what, const char *key) {
+  rs_difference left = rs_spectrum_compare(got, in->sides[1 - from]->spectrum, in->tolerance);
+  unsigned explains = in->differs & ~left.differs;
+  if (explains == 0 || is_known(in, key, explains)) return;
+  rs_cause *made = keep(in, from, what, key);
+  if (made == NULL) return;
+  made->explains = explains;
+  made->breaks = left.differs & ~in->differs;
+  made->whole = left.differs == 0;
+  if (explains & RS_DIFFERS_FREQUENCY) made->residual = left.largest;
+}
+
+/* ---- altered recipes --------------------------------------------------------------------------------------------- */
+
+static rs_status try_each(search *in, size_t from, const rs_hypothesis *list, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const rs_hypothesis *tried[] = {&list[i]};
+    rs_spectrum got;
+    RS_TRY(rs_hypotheses_try(in->sides[from], tried, 1, &got, in->err));
+    if (got.pairs > 0) judge(in, from, &got, list[i].what, list[i].key);
+    rs_spectrum_clear(&got);
+  }
+  return RS_OK;
+}
+
+static rs_status try_two(search *in, size_t from, const rs_hypothesis *a, const rs_hypothesis *b) {
+  const rs_hypothesis *tried[] = {a, b};
+  char what[sizeof a->what * 2], key[sizeof a->key * 2];
+  rs_spectrum got;
+  if (strcmp(a->key, b->key) == 0 || b->method != NULL) return RS_OK; /* a method is exchanged first */
+  RS_TRY(rs_hypotheses_try(in->sides[from], tried, 2, &got, in->err));
+  snprintf(what, sizeof what, "%s and %s", a->what, b->what);
+  snprintf(key, sizeof key, "%s+%s", a->key, b->key);
+  key[sizeof *in->keys - 1] = '\0';
+  size_t before = in->count;
+  if (got.pairs > 0) judge(in, from, &got, what, key);
+  if (in->count > before && !(in->found[before].explains & RS_DIFFERS_FREQUENCY)) in->count = before;
+  rs_spectrum_clear(&got);
+  return RS_OK;
+}
+
+static unsigned explained(const search *in) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < in->count; i++) bits |= in->found[i].explains;
+  return bits;
+}
+
+static rs_status try_pairs(search *in, size_t from, const rs_hypothesis *list, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < count && in->count < MOST_FOUND; k++)
+      if (k > i || list[i].method != NULL) RS_TRY(try_two(in, from, &list[i], &list[k]));
+  return RS_OK;
+}
+
+/* Of both sides: one alteration, and two where the frequencies are not explained by one. */
+static rs_status try_recipes(search *in, rs_hypothesis *lists[2]) {
+  size_t count[2] = {0};
+  for (size_t side = 0; side < 2; side++) {
+    if (in->sides[side]->recipe == NULL) continue;
+    count[side] = rs_hypotheses_list(in->sides[side], in->sides[1 - side], lists[side]);
+    RS_TRY(try_each(in, side, lists[side], count[side]));
+  }
+  for (size_t side = 0; side < 2 && !(explained(in) & RS_DIFFERS_FREQUENCY); side++)
+    if (in->differs & RS_DIFFERS_FREQUENCY) RS_TRY(try_pairs(in, side, lists[side], count[side]));
+  return RS_OK;
+}
+
+/* ---- attention factor -------------------------------------------------------------------------------------------- */
+
+/* What is done to amp and logit_factor wherever a temperature is moved or forgotten. False after the last way; *known:
+ * whether it says nothing of logits that the dump does not tell. */
+static bool alter_amplitude(size_t way, rs_spectrum *s, bool logits_known, const char **what, bool *known) {
+  static const bool of_logits[] = {false, true, true, false, false, true, false, false, true};
+  static const char *const words[] = {
+      "without the attention factor",
+      "with the attention factor moved from cos and sin to the logits (squared there)",
+      "with the attention factor moved to the logits, but not squared",
+      "with the attention factor squared on cos and sin",
+      "with the square root of the attention factor on cos and sin",
+      "with the attention factor on cos and sin, and squared on the logits as well",
+      "with the attention factor inverted",
+      "with the factor of the logits moved to cos and sin (as its root)",
+      "without the factor on the logits",
+  };
+  const double a = s->amp, l = s->logit_factor;
+  const double amps[] = {1, 1, 1, a * a, sqrt(a), a, 1 / a, a * sqrt(l), a};
+  const double logits[] = {l, l * a * a, l * a, l, l, l * a * a, l, 1, 1};
+  if (way >= RS_COUNT(words)) return false;
+  *what = words[way];
+  *known = !of_logits[way] || logits_known;
+  s->amp = amps[way];
+  s->logit_factor = logits[way];
+  return true;
+}
+
+static void try_amplitudes(search *in, size_t from) {
+  const char *what;
+  bool known, logits = !isnan(in->sides[0]->spectrum->logit_factor) && !isnan(in->sides[1]->spectrum->logit_factor);
+  rs_spectrum altered = *in->sides[from]->spectrum;
+  for (size_t way = 0; alter_amplitude(way, &altered, logits, &what, &known); way++) {
+    char key[48];
+    snprintf(key, sizeof key, "amplitude %zu", way);
+    if (known && !isnan(altered.amp)) judge(in, from, &altered, what, key);
+    altered = *in->sides[from]->spectrum;
+  }
+}
+
+/* From A; from B too where that finds nothing, for a factor that A lacks. */
+static void try_amplitude(search *in) {
+  size_t before = in->count;
+  if (!(in->differs & RS_DIFFERS_AMPLITUDE)) return;
+  try_amplitudes(in, 0);
+  if (in->count == before) try_amplitudes(in, 1);
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The j-th frequency in the order `way`. */
+static double ordered(const rs_spectrum *s, int way, size_t j) {
+  enum { REVERSED, ODD_AFTER_EVEN, MERGED };
+  size_t half = (s->pairs + 1) / 2;
+  if (way == REVERSED) return s->omega[s->pairs - 1 - j];
+  if (way == ODD_AFTER_EVEN) return s->omega[j < half ? 2 * j : 2 * (j - half) + 1];
+  return s->omega[j % 2 == 0 ? j / 2 : half + j / 2];
+}
+
+/* Orders of A's frequencies: three that code makes, and any other. */
+static rs_status try_orders(search *in) {
+  static const char *const words[] = {
+      "in reversed order", "with the pairs in the order 0, 2, 4, ..., 1, 3, 5, ... (split as if interleaved)",
+      "with the pairs' two halves interleaved", "with the pairs in another order (the same frequencies)"};
+  enum { ANY = RS_COUNT(words) - 1 };
+  const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
+  if (!(in->differs & RS_DIFFERS_FREQUENCY) || a->pairs != b->pairs) return RS_OK;
+  double *mine = rs_alloc(2 * a->pairs, sizeof *mine, in->err), *other = mine + a->pairs;
+  if (mine == NULL) return RS_MEMORY;
+  rs_spectrum altered = *a, target = *b;
+  const rs_compared sorted = {.spectrum = &target}, *plain = in->sides[1];
+  altered.omega = mine;
+  for (int way = 0; way <= ANY; way++) {
+    for (size_t j = 0; j < a->pairs; j++) mine[j] = way == ANY ? a->omega[j] : ordered(a, way, j);
+    if (way == ANY) {
+      memcpy(other, b->omega, b->pairs * sizeof *other);
+      qsort(mine, a->pairs, sizeof *mine, ascending);
+      qsort(other, b->pairs, sizeof *other, ascending);
+      target.omega = other;
+      in->sides[1] = &sorted;
+    }
+    judge(in, 0, &altered, words[way], "order");
+  }
+  in->sides[1] = plain;
+  free(mine);
+  return RS_OK;
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
+
+/* 0: explains all; 1: a part, and brings nothing new; 2: a part, but something else would differ. */
+static int rank(const rs_cause *cause) {
+  return cause->whole ? 0 : cause->breaks == 0 ? 1 : 2;
+}
+
+static void take(const search *in, unsigned about, int wanted, rs_causes *causes) {
+  size_t taken = 0;
+  for (size_t i = 0; i < in->count && causes->count < RS_CAUSES && taken < RS_CAUSES; i++) {
+    const rs_cause *cause = &in->found[i];
+    bool listed = false;
+    if (rank(cause) != wanted || !(cause->explains & about)) continue;
+    for (size_t k = 0; k < causes->count; k++) listed |= strcmp(causes->items[k].text, cause->text) == 0;
+    if (listed || (wanted > 0 && taken == SHOWN_OF_A_KIND)) continue;
+    causes->items[causes->count++] = *cause;
+    taken++;
+  }
+}
+
+/* Causes of everything; else, for each thing that differs, the best there are. */
+static void choose(const search *in, rs_causes *causes) {
+  take(in, ~0u, 0, causes);
+  if (causes->count > 0) return;
+  for (unsigned about = 1; about <= RS_DIFFERS_BEYOND; about <<= 1) {
+    size_t before = causes->count;
+    bool known = false;
+    for (size_t k = 0; k < before; k++) known |= (causes->items[k].explains & about) != 0;
+    if (!(in->differs & about)) continue;
+    take(in, about, 1, causes);
+    if (causes->count == before && !known) take(in, about, 2, causes);
+  }
+}
+
+/* What differs by no more than rounding needs no other cause. */
+static void add_rounding(const search *in, double rtol, rs_causes *causes) {
+  rs_difference strict = rs_spectrum_compare(in->sides[0]->spectrum, in->sides[1]->spectrum, rtol);
+  if (in->differs != 0 || strict.differs == 0) return;
+  rs_cause *made = &causes->items[causes->count++];
+  *made = (rs_cause){.explains = strict.differs, .whole = true, .residual = NAN};
+  snprintf(made->text, sizeof made->text,
+           "rounding: nothing differs by more than %g, as tables computed in float32 do (--rtol %g takes them for "
+           "equal)",
+           float32_loss, float32_loss);
+}
+
+static rs_status run(search *in, rs_hypothesis *lists[2], double rtol, rs_causes *causes) {
+  const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
+  in->differs = rs_spectrum_compare(a, b, in->tolerance).differs;
+  add_rounding(in, rtol, causes);
+  if (in->differs == 0) return RS_OK;
+  try_amplitude(in);
+  RS_TRY(try_orders(in));
+  RS_TRY(try_recipes(in, lists));
+  choose(in, causes);
+  if ((in->differs & RS_DIFFERS_FREQUENCY) && !(explained(in) & RS_DIFFERS_FREQUENCY))
+    rs_shape_describe(a, b, in->tolerance, causes->shape, sizeof causes->shape);
+  return RS_OK;
+}
+
+rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err) {
+  search in = {.sides = {a, b}, .tolerance = fmax(rtol, float32_loss), .err = err};
+  rs_hypothesis *lists[2];
+  for (size_t i = 0; i < 2; i++) lists[i] = rs_alloc(RS_HYPOTHESES, sizeof *lists[i], err);
+  in.found = rs_alloc(MOST_FOUND, sizeof *in.found, err);
+  in.keys = rs_alloc(MOST_FOUND, sizeof *in.keys, err);
+  *causes = (rs_causes){0};
+  bool room = lists[0] != NULL && lists[1] != NULL && in.found != NULL && in.keys != NULL;
+  rs_status status = room ? run(&in, lists, rtol, causes) : RS_MEMORY;
+  for (size_t i = 0; i < 2; i++) free(lists[i]);
+  free(in.found);
+  free(in.keys);
+  return status;
+}
