@@ -15,7 +15,8 @@ typedef struct cli_options {
   char *lengths_edit; /* owned text of the edit that --lengths makes */
   const char *out, *hf, *model, *method;
   size_t length, threads;
-  bool quiet, print, markdown, no_png;
+  double rtol;
+  bool quiet, print, markdown, no_png, csv, rtol_given;
 } cli_options;
 
 /* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */
@@ -43,6 +44,7 @@ int cmd_plan(const cli_options *options);
 int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_compare(const cli_options *options);
 int cmd_version(const cli_options *options);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */

@@ -21,6 +21,7 @@ static const struct {
     {"show", "TABLE [CONFIG]", "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
      2, cmd_show},
     {"plot", "RESULTS", "draw the curves and metrics of a results folder", 1, cmd_plot},
+    {"compare", "A B", "where two recipes, configs or dumps of inv_freq part, and why", 2, cmd_compare},
     {"version", "", "print the version", 0, cmd_version},
 };
 
@@ -34,7 +35,8 @@ static int help(void) {
   }
   rs_text_puts(&text, "\nOptions:\n");
   cli_options_help(&text);
-  rs_text_puts(&text, "\nExit status: 0 done, 1 failed, 2 wrong input (nothing was run).\n");
+  rs_text_puts(&text, "\nExit status: 0 done, 1 failed, 2 wrong input (nothing was run).\n"
+                      "compare: 0 equal, 1 different, 2 wrong input or failed.\n");
   return cli_put(&text) ? CLI_OK : CLI_FAILED;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET = 256, LENGTHS, LENGTH, THREADS, OUT, HF, MODEL, METHOD, QUIET, PRINT, MARKDOWN, NO_PNG };
+enum { SET = 256, LENGTHS, LENGTH, THREADS, OUT, HF, MODEL, METHOD, QUIET, PRINT, MARKDOWN, NO_PNG, RTOL, CSV };
 
 /* Which commands an option goes with. */
 enum {
@@ -16,6 +16,7 @@ enum {
   FOR_LIST = 4,
   FOR_SHOW = 8,
   FOR_PLOT = 16,
+  FOR_COMPARE = 32,
   FOR_CONFIG = FOR_RUN | FOR_PLAN | FOR_SHOW
 };
 
@@ -25,22 +26,27 @@ static const struct {
 } table[] = {
     {"set", "PATH=VALUE", "change the config, as in --set methods[1].factor=8; VALUE is YAML", SET, FOR_CONFIG},
     {"lengths", "N,N,...", "in place of the config's lengths, as in --lengths 4k,8k", LENGTHS, FOR_RUN | FOR_PLAN},
-    {"length", "N", "show: the length of the table; plot: the length of the curves", LENGTH, FOR_SHOW | FOR_PLOT},
+    {"length", "N", "show: the length of the table; plot: of the curves; compare: of both sides", LENGTH,
+     FOR_SHOW | FOR_PLOT | FOR_COMPARE},
     {"threads", "N", "threads (default: all cores; the CSV files are the same bytes)", THREADS, ~0},
     {"out", "DIR", "where results go (default: results/NAME)", OUT, FOR_RUN},
-    {"hf", "FILE", "show: the recipe of a Hugging Face config.json", HF, FOR_SHOW},
-    {"model", "PRESET", "show: the recipe a preset publishes", MODEL, FOR_SHOW},
+    {"hf", "FILE", "show: the recipe of a Hugging Face config.json; compare: the model of recipes", HF,
+     FOR_SHOW | FOR_COMPARE},
+    {"model", "PRESET", "show: the recipe a preset publishes; compare: the model of recipes", MODEL,
+     FOR_SHOW | FOR_COMPARE},
     {"method", "YAML", "show: this method on --model or --hf, as in --method '{name: yarn, factor: 4}'", METHOD,
      FOR_SHOW},
     {"quiet", NULL, "only errors on stderr", QUIET, ~0},
     {"print", NULL, "run: a short table on stdout at the end", PRINT, FOR_RUN},
     {"markdown", NULL, "list: the methods as a Markdown table", MARKDOWN, FOR_LIST},
     {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
+    {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
+    {"csv", NULL, "compare: every pair as CSV", CSV, FOR_COMPARE},
     {"help", NULL, "show this", 'h', ~0},
 };
 
 static int command_bit(const char *command) {
-  static const char *const names[] = {"run", "plan", "list", "show", "plot"};
+  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare"};
   for (size_t i = 0; i < RS_COUNT(names); i++)
     if (strcmp(names[i], command) == 0) return 1 << i;
   return 0;
@@ -75,6 +81,16 @@ static size_t read_count(const char *option, const char *text, double most) {
   return 0;
 }
 
+/* A tolerance; negative after a message when it is none. */
+static double read_tolerance(const char *text) {
+  static const rs_param param = {.name = "rtol", .type = RS_REAL, .min = 0, .max = 1};
+  rs_value value;
+  rs_err why = {0};
+  if (rs_value_parse(&param, text, &value, &why) == RS_OK) return value.number;
+  cli_error("--rtol %s: %s", text, why.message);
+  return -1;
+}
+
 static bool add_edit(cli_options *options, const char *edit) {
   if (options->edit_count == CLI_EDITS) {
     cli_error("more than %d changes of the config", CLI_EDITS);
@@ -103,6 +119,8 @@ static bool take(cli_options *options, int code, const char *value) {
   case HF: options->hf = value; return true;
   case MODEL: options->model = value; return true;
   case METHOD: options->method = value; return true;
+  case RTOL: options->rtol_given = true; return (options->rtol = read_tolerance(value)) >= 0;
+  case CSV: options->csv = true; return true;
   case QUIET: options->quiet = true; return true;
   case PRINT: options->print = true; return true;
   case MARKDOWN: options->markdown = true; return true;

@@ -19,7 +19,8 @@ rs_status rs_unused_check(const rs_settings *settings, const char *name, const c
 rs_status rs_bias_list_check(const rs_settings *settings, const char *name, size_t rows, size_t heads, rs_err *err) {
   const rs_value *list = rs_setting(settings, name);
   if (!list->set || list->count == rows * heads) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, name, "has %zu numbers, but %zu heads need %zu each", list->count, heads, rows);
+  return rs_fail_on(err, RS_INPUT, name, "has %zu number%s, but %zu heads need %zu each", list->count,
+                    list->count == 1 ? "" : "s", heads, rows);
 }
 
 rs_status rs_learned_bias_check(const rs_settings *settings, rs_err *err) {

@@ -236,11 +236,11 @@ static void run_small(const char *out, const char *option, const char *value, co
 /* ---- help, version, wrong use ------------------------------------------------------------------------------------ */
 
 Test(cli, help__every_command_and_option) {
-  static const char *const words[] = {"  run [CONFIG]", "  plan [CONFIG]", "  list ",          "  show TABLE",
-                                      "  plot RESULTS", "  version ",      "--set PATH=VALUE", "--lengths N",
-                                      "--length N ",    "--threads N",     "--out DIR",        "--hf FILE",
-                                      "--model ",       "--method ",       "--quiet",          "--print",
-                                      "--markdown",     "--no-png",        "--help",           "Exit status:"};
+  static const char *const words[] = {
+      "  run [CONFIG]",   "  plan [CONFIG]", "  list ",     "  show TABLE", "  plot RESULTS", "  version ",
+      "--set PATH=VALUE", "--lengths N",     "--length N ", "--threads N",  "--out DIR",      "--hf FILE",
+      "--model ",         "--method ",       "--quiet",     "--print",      "--markdown",     "--no-png",
+      "  compare A B",    "--rtol X",        "--csv",       "--help",       "Exit status:"};
   static const command commands[] = {{{"--help"}, {0}, NULL, 0, 0},
                                      {{"-h"}, {0}, NULL, 0, 0},
                                      {{0}, {0}, NULL, 0, 0},
@@ -325,19 +325,21 @@ Test(cli, wrong_use__status_2_and_why) {
 /* Each option with each command, the value before a word that ends the reading: wrong pairs are refused by name, right
  * ones get as far as that word. */
 Test(cli, options__of_another_command__are_refused) {
-  static const char *const commands[] = {"run", "plan", "list", "show", "plot", "version"};
+  static const char *const commands[] = {"run", "plan", "list", "show", "plot", "compare", "version"};
   static const struct {
     const char *option, *name, *with; /* the commands it goes with */
   } options[] = {
       {"--set=seeds=2", "set", "run plan show"},
       {"--lengths=8", "lengths", "run plan"},
-      {"--length=8", "length", "show plot"},
-      {"--threads=1", "threads", "run plan list show plot version"},
+      {"--length=8", "length", "show plot compare"},
+      {"--threads=1", "threads", "run plan list show plot compare version"},
       {"--out=o", "out", "run"},
-      {"--hf=x", "hf", "show"},
-      {"--model=gpt2", "model", "show"},
+      {"--hf=x", "hf", "show compare"},
+      {"--model=gpt2", "model", "show compare"},
       {"--method=rope", "method", "show"},
-      {"--quiet", "quiet", "run plan list show plot version"},
+      {"--quiet", "quiet", "run plan list show plot compare version"},
+      {"--rtol=0", "rtol", "compare"},
+      {"--csv", "csv", "compare"},
       {"--print", "print", "run"},
       {"--markdown", "markdown", "list"},
       {"--no-png", "no-png", "plot"},
