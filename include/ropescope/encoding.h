@@ -131,6 +131,9 @@ typedef struct rs_method {
 
 const rs_method *rs_methods(size_t *count);
 
+/* Whether the method has a scale s, and with it the parameters `scale` and `factor`. */
+bool rs_method_scaled(const rs_method *method);
+
 /* The method called `name`, or NULL. */
 const rs_method *rs_method_find(const char *name);
 

@@ -181,7 +181,7 @@ static void method_table(rs_text *text) {
     const rs_kind *kinds[] = {&methods[i].pos->kind, methods[i].freq != NULL ? &methods[i].freq->kind : NULL,
                               methods[i].embed != NULL ? &methods[i].embed->kind : NULL,
                               methods[i].bias != NULL ? &methods[i].bias->kind : NULL};
-    bool scaled = methods[i].pos->scaled || (methods[i].freq != NULL && methods[i].freq->scaled), any = scaled;
+    bool scaled = rs_method_scaled(&methods[i]), any = scaled;
     rs_text_printf(text, "| `%s` | %s | %s", methods[i].name, methods[i].summary, scaled ? "`scale`, `factor`" : "");
     for (size_t k = 0; k < RS_COUNT(kinds); k++)
       for (size_t p = 0; kinds[k] != NULL && p < kinds[k]->param_count; p++) {

@@ -162,13 +162,9 @@ static double train_length_of(const rs_compared *side) {
   return given->set ? given->number : (double)side->model->train_length;
 }
 
-static bool is_scaled(const rs_method *method) {
-  return method->pos->scaled || (method->freq != NULL && method->freq->scaled);
-}
-
 /* s, or NaN where the method has none. */
 static double scale_of(const rs_compared *side) {
-  if (!is_scaled(side->recipe->method)) return NAN;
+  if (!rs_method_scaled(side->recipe->method)) return NAN;
   return rs_scale_resolve(&side->recipe->settings, (double)side->length, train_length_of(side));
 }
 

@@ -170,16 +170,9 @@ rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs
        .max = 1e6,                                                                                                     \
        .fallback = "0.02",                                                                                             \
        .summary = "standard deviation of the table's entries, before the cut (0.02: GPT-2, ViT)"},                     \
-      {.name = "table_seed",                                                                                           \
-       .type = RS_INTEGER,                                                                                             \
-       .unit = "",                                                                                                     \
-       .min = 0,                                                                                                       \
-       .max = 9007199254740992.0,                                                                                      \
-       .fallback = "0",                                                                                                \
-       .summary = "seed of the table"},                                                                                \
-  {                                                                                                                    \
+      RS_TABLE_SEED_PARAM, {                                                                                           \
     .name = "table", .type = RS_REALS, .unit = "1", .min = -1e30, .max = 1e30,                                         \
-    .summary = "the trained table, row by row (default: drawn)"                                                        \
+    .summary = "the trained table, row by row: a list, or a file (default: drawn)"                                     \
   }
 
 /* RS_INPUT, with the parameter as subject, where some of these have no effect beside others, or `table` is not whole
@@ -193,6 +186,12 @@ void rs_learned_draw(const rs_settings *settings, uint32_t purpose, size_t above
 
 /* How the settings count vision tokens. */
 rs_id_rule rs_id_rule_of(const rs_settings *settings);
+
+/* The number given in the recipe, else the model's. */
+double rs_setting_or(const rs_settings *settings, const char *name, double of_model);
+
+/* Fills omega, axis, axes, amp, and logit_scale with what the table puts on the logits. */
+rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
 
 /* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. */
 rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,

@@ -11,11 +11,6 @@ rs_stream rs_bias_stream(const rs_settings *settings, size_t head) {
       .seed = (uint64_t)rs_setting_number(settings, "table_seed"), .purpose = PURPOSE, .head = (uint32_t)head};
 }
 
-rs_status rs_unused_check(const rs_settings *settings, const char *name, const char *with, rs_err *err) {
-  if (!rs_setting(settings, name)->given) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, name, "has no effect with %s (leave one of them out)", with);
-}
-
 rs_status rs_bias_list_check(const rs_settings *settings, const char *name, size_t rows, size_t heads, rs_err *err) {
   const rs_value *list = rs_setting(settings, name);
   if (!list->set || list->count == rows * heads) return RS_OK;

@@ -14,27 +14,21 @@ enum { NORMAL, TRUNCATED_NORMAL, ZEROS, XAVIER };
 
 #define CUT 2.0 /* standard deviations */
 
-/* Whether `name` was written by the user, though it changes nothing beside `cause`. */
-static rs_status idle(const rs_settings *settings, const char *name, const char *cause, rs_err *err) {
-  if (!rs_setting(settings, name)->given) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, name, "has no effect with %s (leave one of them out)", cause);
-}
-
 rs_status rs_learned_check(const rs_settings *settings, const rs_model *model, rs_err *err) {
   const rs_value *table = rs_setting(settings, "table");
   size_t width = model->heads * model->head_dim;
   int init = rs_setting_choice(settings, "init");
   if (table->set) {
-    RS_TRY(idle(settings, "init", "a table", err));
-    RS_TRY(idle(settings, "init_sd", "a table", err));
-    RS_TRY(idle(settings, "table_seed", "a table", err));
+    RS_TRY(rs_unused_check(settings, "init", "a table", err));
+    RS_TRY(rs_unused_check(settings, "init_sd", "a table", err));
+    RS_TRY(rs_unused_check(settings, "table_seed", "a table", err));
     if (table->count % width == 0) return RS_OK;
     return rs_fail_on(err, RS_INPUT, "table", "has %zu numbers: not whole rows of heads * head_dim = %zu", table->count,
                       width);
   }
-  if (init == ZEROS) RS_TRY(idle(settings, "table_seed", "init: zeros", err));
+  if (init == ZEROS) RS_TRY(rs_unused_check(settings, "table_seed", "init: zeros", err));
   if (init == ZEROS || init == XAVIER)
-    RS_TRY(idle(settings, "init_sd", init == ZEROS ? "init: zeros" : "init: xavier", err));
+    RS_TRY(rs_unused_check(settings, "init_sd", init == ZEROS ? "init: zeros" : "init: xavier", err));
   return RS_OK;
 }
 

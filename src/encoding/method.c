@@ -266,6 +266,10 @@ const rs_method *rs_methods(size_t *count) {
   return methods;
 }
 
+bool rs_method_scaled(const rs_method *method) {
+  return method->pos->scaled || (method->freq != NULL && method->freq->scaled);
+}
+
 const rs_method *rs_method_find(const char *name) {
   for (size_t i = 0; i < RS_COUNT(methods); i++)
     if (strcmp(methods[i].name, name) == 0) return &methods[i];

@@ -22,8 +22,7 @@ static void collect_kind(const rs_param **params, size_t *count, const rs_kind *
 /* Own parameters first, then those of the stage, then those of every method: the order of `ropescope list`. */
 static size_t method_params(const rs_method *method, const rs_param **params) {
   size_t count = 0;
-  bool scaled = method->pos->scaled || (method->freq != NULL && method->freq->scaled);
-  if (scaled) collect(params, &count, rs_scale_params, rs_scale_param_count);
+  if (rs_method_scaled(method)) collect(params, &count, rs_scale_params, rs_scale_param_count);
   collect_kind(params, &count, &method->pos->kind);
   if (method->freq != NULL) collect_kind(params, &count, &method->freq->kind);
   if (method->embed != NULL) collect_kind(params, &count, &method->embed->kind);
@@ -123,6 +122,11 @@ static rs_status check_scale(const rs_settings *settings, rs_err *err) {
   if (scale->choice < 0)
     return rs_fail_on(err, RS_INPUT, "factor", "is given twice: scale = %g is a factor already", scale->number);
   return RS_OK;
+}
+
+rs_status rs_unused_check(const rs_settings *settings, const char *name, const char *with, rs_err *err) {
+  if (!rs_setting(settings, name)->given) return RS_OK;
+  return rs_fail_on(err, RS_INPUT, name, "has no effect with %s (leave one of them out)", with);
 }
 
 size_t rs_pairs_of(const rs_settings *settings, const rs_model *model) {

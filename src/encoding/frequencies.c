@@ -1,0 +1,104 @@
+/* The frequency stage: omega, axis and amp of an encoding, by the kind that the method names, and what can be done to
+ * the table of any kind. */
+#include "kinds.h"
+
+#include <math.h>
+
+double rs_setting_or(const rs_settings *settings, const char *name, double of_model) {
+  const rs_value *given = rs_setting(settings, name);
+  return given->set ? given->number : of_model;
+}
+
+/* What the frequency table is made from at `length` tokens. */
+static rs_freq_in frequency_input(const rs_encoding *encoding, const rs_model *model, size_t length) {
+  bool scaled = rs_method_scaled(encoding->method);
+  return (rs_freq_in){.length = length,
+                      .head_dim = encoding->head_dim,
+                      .rotary_dim = encoding->rotary_dim,
+                      .theta = rs_setting_or(&encoding->settings, "rope_theta", model->rope_theta),
+                      .train_length = encoding->train_length,
+                      .max_length = (double)model->max_length,
+                      .sections = encoding->axes > 1,
+                      .scale =
+                          scaled ? rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length) : NAN,
+                      .settings = &encoding->settings};
+}
+
+/* Resonance RoPE, arXiv:2403.00071: wavelengths of whole tokens, so that a pair that went full circle in training shows
+ * no new angle later. */
+static void resonate(size_t pairs, double *omega) {
+  for (size_t j = 0; j < pairs; j++)
+    if (omega[j] > 0) omega[j] = 2 * M_PI / fmax(1, rint(2 * M_PI / omega[j]));
+}
+
+rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
+                            rs_err *err) {
+  enum { EXACT, WHOLE };
+  rs_freq_in in = frequency_input(encoding, model, length);
+  out->factor = out->logit_factor = 1;
+  RS_TRY(encoding->method->freq->fill(&in, out, err));
+  if (rs_setting_choice(&encoding->settings, "wavelengths") == WHOLE) resonate(encoding->rotary_dim / 2, out->omega);
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++)
+    out->omega[j] = rs_round(encoding->precision.inv_freq, out->omega[j]);
+  return RS_OK;
+}
+
+/* ggml keeps one float32 angle and multiplies it by the ladder's ratio from pair to pair; what a method does to the
+ * plain ladder is multiplied in at the end. */
+static rs_status fill_ladder(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+  size_t pairs = encoding->rotary_dim / 2;
+  if (!encoding->precision.running) return RS_OK;
+  encoding->ladder_share = rs_alloc(pairs, sizeof *encoding->ladder_share, err);
+  if (encoding->ladder_share == NULL) return RS_MEMORY;
+  double theta = frequency_input(encoding, model, encoding->length).theta, dims = (double)encoding->rotary_dim;
+  encoding->ladder_ratio = (float)pow(theta, -2 / dims);
+  for (size_t j = 0; j < pairs; j++)
+    encoding->ladder_share[j] = (float)(encoding->omega[j] * pow(theta, 2 * (double)j / dims));
+  return RS_OK;
+}
+
+/* Which axis each pair reads; pairs that read none do not turn. */
+static rs_status fill_axes(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  size_t pairs = encoding->rotary_dim / 2;
+  if (kind->axis == NULL && kind->mix == NULL)
+    return rs_axes_fill(&encoding->settings, model, pairs, encoding->axis, &encoding->axes, err);
+  encoding->axes = RS_AXES;
+  for (size_t j = 0; j < pairs && kind->axis != NULL; j++)
+    encoding->axis[j] = (uint16_t)kind->axis(&encoding->settings, j, pairs);
+  return RS_OK;
+}
+
+static void stop_idle_pairs(rs_encoding *encoding) {
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++)
+    if (encoding->axis[j] >= RS_AXES) {
+      encoding->axis[j] = 0;
+      encoding->omega[j] = 0;
+    }
+}
+
+/* omega, axis and amp, and what the table puts on the logits. */
+rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+  size_t pairs = encoding->rotary_dim / 2;
+  encoding->axes = 1;
+  encoding->amp = 1;
+  encoding->omega = rs_alloc(pairs, sizeof *encoding->omega, err);
+  encoding->omega_trained = rs_alloc(pairs, sizeof *encoding->omega_trained, err);
+  encoding->axis = rs_alloc(pairs, sizeof *encoding->axis, err);
+  encoding->logit_scale = rs_alloc(encoding->length, sizeof *encoding->logit_scale, err);
+  if (encoding->omega == NULL || encoding->omega_trained == NULL || encoding->axis == NULL ||
+      encoding->logit_scale == NULL)
+    return RS_MEMORY;
+  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] = 1;
+  if (encoding->method->freq == NULL) return RS_OK;
+  RS_TRY(fill_axes(encoding, model, err));
+  rs_freq_out out = {.omega = encoding->omega};
+  RS_TRY(rs_frequencies_at(encoding, model, encoding->length, &out, err));
+  stop_idle_pairs(encoding);
+  encoding->amp = out.factor;
+  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] = out.logit_factor;
+  bool plain = encoding->method->freq->axis == NULL && encoding->method->freq->mix == NULL;
+  rs_ladder(model->rope_theta, (double)encoding->rotary_dim, pairs, encoding->omega_trained);
+  for (size_t j = 0; j < pairs && !plain; j++) encoding->omega_trained[j] = encoding->omega[j];
+  return fill_ladder(encoding, model, err);
+}
