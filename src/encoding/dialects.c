@@ -170,8 +170,7 @@ bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method) {
   return strcmp(dialect->method, method->name) == 0 || strcmp(dialect->method, method->freq->kind.name) == 0;
 }
 
-/* Whether the entry's condition holds for the parameters as they are now. */
-static bool holds(const rs_dialect *dialect, const rs_settings *settings) {
+bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings) {
   return (dialect->when == NULL || rs_setting_true(settings, dialect->when)) &&
          (dialect->unless == NULL || !rs_setting_true(settings, dialect->unless));
 }
@@ -228,7 +227,7 @@ rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err) {
   dialect_word(recipe, word, sizeof word);
   for (size_t d = 0; d < RS_COUNT(dialects) && *word != '\0'; d++) {
     found |= chosen(&dialects[d], word, recipe);
-    if (!chosen(&dialects[d], word, recipe) || !holds(&dialects[d], &recipe->settings)) continue;
+    if (!chosen(&dialects[d], word, recipe) || !rs_dialect_holds(&dialects[d], &recipe->settings)) continue;
     for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++)
       if (dialects[d].settings[i].always == always) RS_TRY(apply_setting(recipe, &dialects[d], i, err));
   }

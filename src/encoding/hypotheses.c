@@ -296,14 +296,16 @@ static void as_method(maker *make, const rs_method *method, double s) {
   change(made, "factor", text);
 }
 
-/* Plain RoPE, and every method with a scale at the same s, or at the one that the other side shows. */
+/* Plain RoPE, and every method with a scale at the same s, or at the one that the other side shows. A method of the
+ * same kinds is the same but for its defaults, which are tried one by one. */
 static void alter_method(maker *make) {
   size_t count;
-  const rs_method *methods = rs_methods(&count);
+  const rs_method *methods = rs_methods(&count), *own = make->from->recipe->method;
   double s = scale_of(make->from), shown = shown_scale(make->from, make->other);
   for (size_t i = 0; i < count; i++) {
     bool plain = strcmp(methods[i].name, "rope") == 0, rotary = methods[i].freq != NULL;
-    if (&methods[i] == make->from->recipe->method || !rotary) continue;
+    bool same = methods[i].freq == own->freq && methods[i].pos == own->pos;
+    if (same || !rotary) continue;
     if (plain || (methods[i].freq->scaled && !isnan(s))) as_method(make, &methods[i], s);
     if (methods[i].freq->scaled && shown > 1 && shown != s) as_method(make, &methods[i], shown);
   }
@@ -316,7 +318,9 @@ static void alter_dialect(maker *make) {
   for (size_t d = 0; d < count; d++) {
     char key[48];
     snprintf(key, sizeof key, "dialect %.30s", dialects[d].name);
-    if (!rs_dialect_fits(&dialects[d], make->from->recipe->method) || dialects[d].settings[0].name == NULL) continue;
+    const rs_recipe *recipe = make->from->recipe;
+    if (!rs_dialect_fits(&dialects[d], recipe->method) || dialects[d].settings[0].name == NULL) continue;
+    if (!rs_dialect_holds(&dialects[d], &recipe->settings)) continue;
     rs_hypothesis *made = add(make, key);
     if (made == NULL) return;
     snprintf(made->what, sizeof made->what, "in dialect %s: %.150s", dialects[d].name, dialects[d].summary);
@@ -341,14 +345,14 @@ size_t rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_
   maker make = {.from = from, .other = other, .list = list};
   lend_settings(&make);
   lend_model(&make);
-  alter_dialect(&make);
-  alter_method(&make);
   alter_train_length(&make);
   alter_layout(&make);
   alter_base(&make);
   alter_scale(&make);
   alter_mscale(&make);
   alter_each(&make);
+  alter_dialect(&make);
+  alter_method(&make);
   alter_length(&make);
   return make.count;
 }

@@ -207,6 +207,9 @@ size_t rs_pairs_of(const rs_settings *settings, const rs_model *model);
 rs_status rs_check_pair_list(const rs_settings *settings, const rs_model *model, const char *list, const char *what,
                              rs_err *err);
 
+/* Whether the entry's condition (`when`, `unless`) holds for these parameters. */
+bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings);
+
 /* Sets the parameters of the recipe's dialect: those it always has, or its defaults. RS_INPUT where the user gave what
  * it always has otherwise, or the method has no such dialect. */
 rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err);
