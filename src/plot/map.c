@@ -64,13 +64,19 @@ static rs_status rank_places(const place *places, size_t count, size_t offset, d
   return rs_plot_ranks_read(buffer, count, ranks, err);
 }
 
-/* Of too many panels some are shown, from the first to the last. */
+/* Of too many panels some are shown, from the first to the last; 0, where offsets start, takes the place of the one
+ * next to it. */
 static void thin_panels(rs_plot_map *map) {
-  size_t all = map->panel.count;
+  double *items = map->panel.items;
+  size_t all = map->panel.count, nearest = 0;
+  bool origin = rank_of(&map->panel, 0) < all;
   map->panels = all;
   if (all <= RS_PLOT_PANELS) return;
-  for (size_t i = 0; i < RS_PLOT_PANELS; i++)
-    map->panel.items[i] = map->panel.items[i * (all - 1) / (RS_PLOT_PANELS - 1)];
+  for (size_t i = 0; i < RS_PLOT_PANELS; i++) {
+    items[i] = items[i * (all - 1) / (RS_PLOT_PANELS - 1)];
+    if (fabs(items[i]) < fabs(items[nearest])) nearest = i;
+  }
+  if (origin) items[nearest] = 0;
   map->panel.count = RS_PLOT_PANELS;
 }
 

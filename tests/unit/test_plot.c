@@ -703,6 +703,17 @@ Test(plot, map__many_panels__are_thinned_to_six, .init = make_folder, .fini = re
   rs_text_clear(&rows);
 }
 
+Test(plot, map__many_panels_of_offsets__keep_that_of_zero, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  rs_plot_map map;
+  for (int i = -16; i < 16; i++) rs_text_printf(&rows, "0,m,a,64,1,,,8,%d,-1,0,0,%d\n", i, i);
+  cr_assert_eq(read_map(rs_text_string(&rows), &map), RS_OK);
+  static const double kept[] = {-16, -10, -4, 0, 8, 15};
+  for (size_t i = 0; i < 6; i++) cr_assert(map.panel.items[i] == kept[i] && map.values[i] == kept[i], "%zu", i);
+  rs_plot_map_clear(&map);
+  rs_text_clear(&rows);
+}
+
 /* A picture of `across` x `down` cells that count up, in `panels` panels of two methods. */
 static rs_plot_picture heat_of(size_t across, size_t down, size_t panels, const char *panel_name, size_t *marks) {
   static const char *const names[] = {
