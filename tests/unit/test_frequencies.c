@@ -437,6 +437,8 @@ Test(dialects, resolve__given_published_and_default__in_that_order) {
     for (size_t i = 0; i < 4; i++)
       cr_assert(got[i] == expected[i] || (isnan(got[i]) && isnan(expected[i])), "%s number %zu: %g, expected %g",
                 cases[c].settings, i, got[i], expected[i]);
+    cr_assert_not(rs_setting_true(&recipe.settings, "mscale_alone"), "%s: DeepSeek's rule for another model",
+                  cases[c].settings);
     rs_recipe_clear(&recipe);
   }
   rs_recipe_clear(&model.published);
