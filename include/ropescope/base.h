@@ -136,7 +136,8 @@ typedef struct rs_value {
   double number; /* RS_REAL, RS_INTEGER; RS_BOOL as 0 or 1 */
   double *list;  /* RS_REALS, owned */
   size_t count;
-  char *file; /* absolute path of the file the list was read from, owned; NULL: none */
+  char *file;    /* absolute path of the file the list was read from, owned; NULL: none */
+  char hash[65]; /* SHA-256 of that file when it was read, in hexadecimal */
 } rs_value;
 
 /* A list from a file that is longer than this stays there: it is written as the file's name. */

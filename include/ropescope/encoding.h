@@ -272,6 +272,7 @@ typedef struct rs_precision {
 struct rs_encoding {
   size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
   size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
+  bool sections;      /* pairs are shared out among axes (M-RoPE) */
   bool own_places;    /* each pair has a coordinate of its own: A = R/2, axis[j] = j */
   size_t width;       /* H * D: channels of a token */
   rs_pair_layout pair_layout;
@@ -347,8 +348,8 @@ typedef struct rs_spectrum {
   double amp, logit_factor; /* on cos and sin, on the logits; NaN: unknown */
   int pair_layout;          /* rs_pair_layout; -1: unknown */
   /* What the recipe does beyond turning pairs by their position, as "self_extend group=auto window=auto"; "": nothing;
-   * a '?': unknown. */
-  char beyond[240];
+   * NULL: unknown. Owned. */
+  char *beyond;
 } rs_spectrum;
 
 /* The spectrum of a recipe, which rs_recipe_check has accepted. RS_DOMAIN where it is undefined at this length,
@@ -369,7 +370,8 @@ enum {
   RS_DIFFERS_AMPLITUDE = 2, /* amp or logit_factor */
   RS_DIFFERS_AXIS = 4,
   RS_DIFFERS_LAYOUT = 8,
-  RS_DIFFERS_BEYOND = 16 /* in what is no frequency: positions, biases, temperatures by position */
+  RS_DIFFERS_BEYOND = 16, /* in what is no frequency: positions, biases, temperatures by position */
+  RS_DIFFERS_WIDTH = 32   /* head_dim, which 1/sqrt(D) puts on the logits */
 };
 
 /* Where two spectra part. What either does not know is not compared. */

@@ -16,8 +16,9 @@ static rs_status resolve_sections(const rs_settings *settings, const rs_model *m
                                   size_t sections[RS_AXES], rs_err *err) {
   const rs_value *given = rs_setting(settings, "mrope_section");
   size_t of_model = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2], total = 0;
-  int word = given->given || of_model == 0 ? given->choice : -1;
-  bool listed = given->list != NULL && (given->given || of_model == 0);
+  bool own = given->given || of_model == 0 || given->choice == SECTION_NONE; /* `none` is never a mere default */
+  int word = own ? given->choice : -1;
+  bool listed = given->list != NULL && own;
   if (listed && given->count != RS_AXES)
     return rs_fail_on(err, RS_INPUT, "mrope_section", "must have 3 entries (t, h, w), not %zu", given->count);
   for (size_t a = 0; a < RS_AXES && listed; a++)

@@ -30,12 +30,9 @@ static rs_status check(const rs_settings *settings, const rs_model *model, rs_er
 }
 
 static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  size_t tokens = rs_token_layout_tokens(&encoding->tokens);
   if (largest_grid(&encoding->tokens).rows == 0)
     return rs_fail(err, RS_DOMAIN, "%s needs an image or a video (tokens: [{image: [16, 24]}])",
                    encoding->method->name);
-  if (tokens > encoding->length)
-    return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, encoding->length);
   return rs_learned_bias_fill(encoding, err);
 }
 

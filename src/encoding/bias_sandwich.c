@@ -48,7 +48,7 @@ static const rs_param params[] = {
      .type = RS_INTEGER,
      .unit = "dims",
      .min = 2,
-     .max = 65536,
+     .max = 4096,
      .fallback = "128",
      .summary = "d', width of the sinusoidal embeddings; even (128: the paper)"},
 };

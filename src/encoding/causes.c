@@ -183,8 +183,9 @@ static rs_status try_orders(search *in) {
   enum { ANY = RS_COUNT(words) - 1 };
   const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
   if (!(in->differs & RS_DIFFERS_FREQUENCY) || a->pairs != b->pairs) return RS_OK;
-  double *mine = rs_alloc(2 * a->pairs, sizeof *mine, in->err), *other = mine + a->pairs;
+  double *mine = rs_alloc(2 * a->pairs, sizeof *mine, in->err);
   if (mine == NULL) return RS_MEMORY;
+  double *other = mine + a->pairs;
   rs_spectrum altered = *a, target = *b;
   const rs_compared sorted = {.spectrum = &target}, *plain = in->sides[1];
   altered.omega = mine;
@@ -228,7 +229,7 @@ static void take(const search *in, unsigned about, int wanted, rs_causes *causes
 static void choose(const search *in, rs_causes *causes) {
   take(in, ~0u, 0, causes);
   if (causes->count > 0) return;
-  for (unsigned about = 1; about <= RS_DIFFERS_BEYOND; about <<= 1) {
+  for (unsigned about = 1; about <= RS_DIFFERS_WIDTH; about <<= 1) {
     size_t before = causes->count;
     bool known = false;
     for (size_t k = 0; k < before; k++) known |= (causes->items[k].explains & about) != 0;

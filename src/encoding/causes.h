@@ -4,7 +4,7 @@
 
 #include "kinds.h"
 
-enum { RS_CHANGES = 8, RS_HYPOTHESES = 256 };
+enum { RS_CHANGES = 48, RS_HYPOTHESES = 256 };
 
 /* One parameter with another value. */
 typedef struct rs_change {

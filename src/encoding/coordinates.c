@@ -25,12 +25,18 @@ static rs_status make_gains(rs_encoding *encoding, rs_err *err) {
 static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
   const rs_freq_kind *kind = encoding->method->freq;
   size_t pairs = encoding->rotary_dim / 2;
-  double middle = (double)(encoding->length - 1) / 2;
-  if (encoding->axes > 1) return rs_fail(err, RS_UNSUPPORTED, "%s is defined for text positions only", kind->kind.name);
+  double least = INFINITY, most = -INFINITY;
+  RS_TRY(rs_text_only(encoding, err));
+  for (size_t i = 0; i < encoding->length * encoding->views; i++) {
+    size_t v = i / encoding->length, n = i % encoding->length;
+    least = fmin(least, fmin(encoding->pos_q[v][n], encoding->pos_k[v][n]));
+    most = fmax(most, fmax(encoding->pos_q[v][n], encoding->pos_k[v][n]));
+  }
+  double middle = (least + most) / 2;
   RS_TRY(make_gains(encoding, err));
   for (size_t j = 0; j < pairs; j++) {
     double rate = kind->log_gain(&encoding->settings, j, pairs);
-    if (fabs(rate) * middle > LARGEST_EXPONENT)
+    if (fabs(rate) * (most - middle) > LARGEST_EXPONENT)
       return rs_fail(err, RS_DOMAIN, "%s: gains at length %zu leave the range of doubles", kind->kind.name,
                      encoding->length);
     for (size_t v = 0; v < encoding->views; v++)

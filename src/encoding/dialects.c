@@ -180,13 +180,15 @@ static bool chosen(const rs_dialect *dialect, const char *word, const rs_recipe 
 }
 
 /* The word of the recipe's `dialect`, or "". */
-static void dialect_word(const rs_recipe *recipe, char *word, size_t size) {
+static rs_status dialect_word(const rs_recipe *recipe, char *word, size_t size, rs_err *err) {
   const rs_value *value = rs_setting(&recipe->settings, "dialect");
   int index = rs_settings_find(&recipe->settings, "dialect");
   rs_text text = {0};
   if (value->set) rs_value_write(recipe->settings.params[index], value, &text);
   snprintf(word, size, "%s", rs_text_string(&text));
+  rs_status status = rs_text_check(&text, err);
   rs_text_clear(&text);
+  return status;
 }
 
 static bool same_value(const rs_param *param, const rs_value *value, const char *text) {
@@ -196,6 +198,13 @@ static bool same_value(const rs_param *param, const rs_value *value, const char 
   return value->choice == other.choice && (value->choice >= 0 || value->number == other.number);
 }
 
+/* Whether the parameter is what makes the method: V2PE's ids are its own in every code base. */
+static bool is_own(const rs_method *method, const char *name) {
+  for (size_t i = 0; i < RS_COUNT(method->defaults) && method->defaults[i].name != NULL; i++)
+    if (strcmp(method->defaults[i].name, name) == 0) return true;
+  return false;
+}
+
 /* One parameter of a dialect. */
 static rs_status apply_setting(rs_recipe *recipe, const rs_dialect *dialect, size_t i, rs_err *err) {
   const char *name = dialect->settings[i].name, *text = dialect->settings[i].value;
@@ -203,6 +212,7 @@ static rs_status apply_setting(rs_recipe *recipe, const rs_dialect *dialect, siz
   if (index < 0)
     return rs_fail(err, RS_INTERNAL, "dialect %s: %s has no %s", dialect->name, recipe->method->name, name);
   const rs_value *value = &recipe->settings.values[index];
+  if (dialect->method == NULL && is_own(recipe->method, name)) return RS_OK;
   if (!value->given) return rs_recipe_preset(recipe, name, text, err);
   if (!dialect->settings[i].always || same_value(recipe->settings.params[index], value, text)) return RS_OK;
   return rs_fail_on(err, RS_INPUT, name, "is not in the power of dialect %s, which %s%s (leave one of them out)",
@@ -224,7 +234,7 @@ static rs_status unknown_dialect(const rs_recipe *recipe, const char *word, rs_e
 rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err) {
   char word[32];
   bool found = false;
-  dialect_word(recipe, word, sizeof word);
+  RS_TRY(dialect_word(recipe, word, sizeof word, err));
   for (size_t d = 0; d < RS_COUNT(dialects) && *word != '\0'; d++) {
     found |= chosen(&dialects[d], word, recipe);
     if (!chosen(&dialects[d], word, recipe) || !rs_dialect_holds(&dialects[d], &recipe->settings)) continue;

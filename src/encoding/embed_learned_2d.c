@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PURPOSE = 0x6c6532 };       /* "le2": the stream of these tables; no other stage draws from it */
-enum { JOINT, SUM };               /* combine */
-enum { AS_IT_IS = 3 };             /* resize: none; the words before it are those of rs_resize */
-enum { MOST_JOINT = 1024 * 1024 }; /* vectors of a joint table: far above any published one (64 x 64) */
+enum { PURPOSE = 0x6c6532 };              /* "le2": the stream of these tables; no other stage draws from it */
+enum { JOINT, SUM };                      /* combine */
+enum { AS_IT_IS = RS_BICUBIC_ALIGN + 1 }; /* resize: none; the words before it are those of rs_resize */
+enum { MOST_JOINT = 1024 * 1024 };        /* vectors of a joint table: far above any published one (64 x 64) */
 
 /* A grid, its vectors as trained: joint (rows * columns, width), or sum (rows + columns, width), the rows' first. */
 typedef struct trained {
@@ -231,7 +231,7 @@ static const rs_param params[] = {
     {.name = "resize",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "bicubic|bilinear|bicubic_antialias|none",
+     .choices = "bicubic|bilinear|bicubic_antialias|bicubic_align|none",
      .fallback = "bicubic",
      .summary =
          "how the table is carried to a picture of another grid, as torch does it; none: row and column index it "

@@ -113,6 +113,7 @@ static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, con
   RS_TRY(rs_frequencies_fill(encoding, model, err));
   RS_TRY(fill_positions(encoding, err));
   RS_TRY(rs_coordinates_fill(encoding, model, err));
+  if (encoding->own_places) RS_TRY(check_formats(encoding, err));
   if (temperature != NULL) RS_TRY(temperature->fill(encoding, err));
   RS_TRY(fill_embedding(encoding, err));
   return fill_bias(encoding, err);

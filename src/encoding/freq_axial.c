@@ -5,11 +5,17 @@
 
 enum { COLUMN_FIRST, ROW_FIRST };
 
+static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  RS_TRY(rs_unused_check(settings, "mrope_section", "axial: half of the pairs are the row's", err));
+  if (rs_pairs_of(settings, model) % 2 == 0) return RS_OK;
+  return rs_fail_on(err, RS_INPUT, "rotary_dim",
+                    "is %zu: row and column share the pairs, so it must be a multiple of 4",
+                    2 * rs_pairs_of(settings, model));
+}
+
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
+  (void)err;
   size_t each = in->rotary_dim / 4;
-  if (in->rotary_dim % 4 != 0)
-    return rs_fail(err, RS_DOMAIN, "axial shares pairs out among two axes: rotary_dim = %zu is no multiple of 4",
-                   in->rotary_dim);
   rs_ladder(in->theta, 2 * (double)each, each, out->omega);
   rs_ladder(in->theta, 2 * (double)each, each, out->omega + each);
   return RS_OK;
@@ -37,6 +43,7 @@ const rs_freq_kind rs_freq_axial = {
              .version = 1,
              .params = params,
              .param_count = RS_COUNT(params)},
+    .check = check,
     .fill = fill,
     .axis = axis,
 };

@@ -14,6 +14,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 }
 
 static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  RS_TRY(rs_unused_check(settings, "rope_theta", "a list of frequencies", err));
   return rs_check_pair_list(settings, model, "inv_freq", "frequency", err);
 }
 

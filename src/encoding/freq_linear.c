@@ -11,6 +11,14 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   return RS_OK;
 }
 
+/* What is done to frequencies misses positions that are divided instead. */
+static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+  (void)model;
+  if (rs_setting_choice(settings, "interpolate") != POSITIONS) return RS_OK;
+  RS_TRY(rs_unused_check(settings, "wavelengths", "interpolate: positions", err));
+  return rs_unused_check(settings, "cached_keys", "interpolate: positions", err);
+}
+
 static const rs_param params[] = {
     {.name = "interpolate",
      .type = RS_CHOICE,
@@ -28,5 +36,6 @@ const rs_freq_kind rs_freq_linear = {
              .params = params,
              .param_count = RS_COUNT(params)},
     .scaled = true,
+    .check = check,
     .fill = fill,
 };

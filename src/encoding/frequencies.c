@@ -18,7 +18,7 @@ static rs_freq_in frequency_input(const rs_encoding *encoding, const rs_model *m
                       .theta = rs_setting_or(&encoding->settings, "rope_theta", model->rope_theta),
                       .train_length = encoding->train_length,
                       .max_length = (double)model->max_length,
-                      .sections = encoding->axes > 1,
+                      .sections = encoding->sections,
                       .scale =
                           scaled ? rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length) : NAN,
                       .settings = &encoding->settings};
@@ -61,8 +61,11 @@ static rs_status fill_ladder(rs_encoding *encoding, const rs_model *model, rs_er
 static rs_status fill_axes(rs_encoding *encoding, const rs_model *model, rs_err *err) {
   const rs_freq_kind *kind = encoding->method->freq;
   size_t pairs = encoding->rotary_dim / 2;
-  if (kind->axis == NULL && kind->mix == NULL)
-    return rs_axes_fill(&encoding->settings, model, pairs, encoding->axis, &encoding->axes, err);
+  if (kind->axis == NULL && kind->mix == NULL) {
+    RS_TRY(rs_axes_fill(&encoding->settings, model, pairs, encoding->axis, &encoding->axes, err));
+    encoding->sections = encoding->axes > 1;
+    return RS_OK;
+  }
   encoding->axes = RS_AXES;
   for (size_t j = 0; j < pairs && kind->axis != NULL; j++)
     encoding->axis[j] = (uint16_t)kind->axis(&encoding->settings, j, pairs);

@@ -98,14 +98,14 @@ static void lend_settings(maker *make) {
     const char *name = own->settings.params[p]->name;
     if (!lends(make, p, old, new)) continue;
     rs_hypothesis *made = add(make, name);
-    if (made == NULL || all.count == RS_CHANGES) return;
+    if (made == NULL) return;
     snprintf(made->what, sizeof made->what, "with %s: %s (@ has %s)", name, new,
              strcmp(old, new) == 0 ? "another" : old);
     change(made, name, NULL);
     made->changes[0].value = &lent->settings.values[p];
     size_t length = strlen(all.what);
     snprintf(all.what + length, sizeof all.what - length, "%s %s", all.count > 0 ? "," : "", name);
-    all.changes[all.count++] = made->changes[0];
+    if (all.count < RS_CHANGES) all.changes[all.count++] = made->changes[0];
   }
   rs_hypothesis *together = all.count > 1 ? add(make, all.key) : NULL;
   if (together != NULL) *together = all;
@@ -359,6 +359,13 @@ size_t rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_
 
 /* ---- trying ------------------------------------------------------------------------------------------------------ */
 
+/* Whether the method has a default of its own for the parameter. */
+static bool is_default_of(const rs_method *method, const char *name) {
+  for (size_t i = 0; i < RS_COUNT(method->defaults) && method->defaults[i].name != NULL; i++)
+    if (strcmp(method->defaults[i].name, name) == 0) return true;
+  return false;
+}
+
 /* `method` with what every rotary method has as it was. */
 static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_err *err) {
   rs_recipe made = {0};
@@ -369,6 +376,7 @@ static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_er
         i < rs_rotary_param_count ? rs_rotary_params[i].name : rs_common_params[i - rs_rotary_param_count].name;
     int from = rs_settings_find(&recipe->settings, name), to = rs_settings_find(&made.settings, name);
     if (from < 0 || to < 0 || strcmp(name, "dialect") == 0) continue;
+    if (is_default_of(method, name) || is_default_of(recipe->method, name)) continue;
     rs_value_clear(&made.settings.values[to]);
     status = rs_value_copy(&made.settings.values[to], &recipe->settings.values[from], err);
   }

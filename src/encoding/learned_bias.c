@@ -37,7 +37,9 @@ static void draw_table(rs_encoding *encoding) {
 rs_status rs_learned_bias_fill(rs_encoding *encoding, rs_err *err) {
   const rs_value *values = rs_setting(&encoding->settings, "values");
   size_t rows = encoding->bias_size, heads = encoding->heads;
-  RS_TRY(rs_bias_list_check(&encoding->settings, "values", rows, heads, err));
+  if (values->set && values->count != rows * heads) /* how many rows there are may depend on the pictures */
+    return rs_fail(err, RS_DOMAIN, "%s: values has %zu number%s, but %zu heads need %zu each", encoding->method->name,
+                   values->count, values->count == 1 ? "" : "s", heads, rows);
   if (!values->set) draw_table(encoding);
   for (size_t i = 0; values->set && i < heads * rows; i++)
     encoding->bias_table[i] = values->list[i % rows * heads + i / rows];

@@ -69,9 +69,9 @@ const rs_param rs_rotary_params[] = {
      .type = RS_CHOICE,
      .unit = "",
      .choices = RS_AXIS_LAYOUT_WORDS,
-     .summary =
-         "which pairs read which axis: in blocks (Qwen2-VL), alternating (Qwen3-VL), h and w on the fastest pairs "
-         "and t on the slowest (ERNIE 4.5-VL), or by fair shares (openPangu) (default: the model's)"},
+     .summary = "which pairs read which axis: in blocks (Qwen2-VL), alternating (Qwen3-VL; no more than a third of the "
+                "pairs for h or w), h and w on the fastest pairs "
+                "and t on the slowest (ERNIE 4.5-VL), or by fair shares (openPangu) (default: the model's)"},
     {.name = "mrope_tail",
      .type = RS_CHOICE,
      .unit = "",

@@ -102,10 +102,27 @@ static rs_status inherit(rs_recipe *recipe, const rs_model *model, rs_err *err) 
   return RS_OK;
 }
 
+/* Sections that are the model's, where the recipe has none of its own: so that what is printed is what acts. */
+static rs_status inherit_sections(rs_recipe *recipe, const rs_model *model, rs_err *err) {
+  enum { NONE };
+  int index = rs_settings_find(&recipe->settings, "mrope_section");
+  size_t total = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
+  if (index < 0 || total == 0) return RS_OK;
+  rs_value *value = &recipe->settings.values[index], own;
+  if (value->given || value->choice == NONE) return RS_OK;
+  const double sections[] = {(double)model->mrope_section[0], (double)model->mrope_section[1],
+                             (double)model->mrope_section[2]};
+  RS_TRY(rs_value_list(recipe->settings.params[index], sections, RS_COUNT(sections), &own, err));
+  rs_value_clear(value);
+  *value = own;
+  return RS_OK;
+}
+
 /* The dialect's defaults come first, so that what is published replaces them; what it always does comes last. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) {
   RS_TRY(rs_dialect_apply(recipe, false, err));
   RS_TRY(inherit(recipe, model, err));
+  RS_TRY(inherit_sections(recipe, model, err));
   return rs_dialect_apply(recipe, true, err);
 }
 
@@ -171,6 +188,13 @@ static rs_status check_logit_scale(const rs_settings *settings, const rs_model *
   return rs_unused_check(settings, "logit_scale_length", "logit_scale: none", err);
 }
 
+/* The step of counting vision tokens belongs to two of its schemes. */
+static rs_status check_vision_step(const rs_settings *settings, rs_err *err) {
+  rs_id_scheme scheme = rs_id_rule_of(settings).scheme;
+  if (scheme == RS_IDS_VIDEOROPE || scheme == RS_IDS_V2PE) return RS_OK;
+  return rs_unused_check(settings, "vision_step", "these vision_ids", err);
+}
+
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) {
   const rs_settings *settings = &recipe->settings;
   RS_TRY(check_scale(settings, err));
@@ -179,6 +203,7 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
     if (model->rotary_dim == 0 && !rs_setting(settings, "rotary_dim")->set)
       return rs_fail_on(err, RS_INPUT, "", "the model has no rotary dims, and no rotary_dim is given");
     RS_TRY(check_rotary_dim(settings, model, err));
+    RS_TRY(check_vision_step(settings, err));
     if (recipe->method->freq->axis == NULL && recipe->method->freq->mix == NULL)
       RS_TRY(check_axes(settings, model, err));
     if (recipe->method->freq->check != NULL) RS_TRY(recipe->method->freq->check(settings, model, err));

@@ -9,6 +9,7 @@
 void rs_spectrum_clear(rs_spectrum *spectrum) {
   free(spectrum->omega);
   free(spectrum->axis);
+  free(spectrum->beyond);
   *spectrum = (rs_spectrum){0};
 }
 
@@ -62,12 +63,13 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   put_common(&text, settings, "logit_scale_factor");
   put_common(&text, settings, "logit_scale_length");
   put_common(&text, settings, "cached_keys");
-  if (encoding->axes > 1) put_common(&text, settings, "vision_ids");
-  if (encoding->axes > 1) put_common(&text, settings, "vision_step");
-  snprintf(spectrum->beyond, sizeof spectrum->beyond, "%s", rs_text_string(&text));
+  bool counted = encoding->axes > 1 || rs_id_rule_of(settings).scheme == RS_IDS_V2PE; /* else text, whatever they say */
+  if (counted) put_common(&text, settings, "vision_ids");
+  if (counted) put_common(&text, settings, "vision_step");
   rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK) spectrum->beyond = rs_strdup(rs_text_string(&text), err);
   rs_text_clear(&text);
-  return status;
+  return status == RS_OK && spectrum->beyond == NULL ? RS_MEMORY : status;
 }
 
 /* The encoding is made for one token, for the axes; the frequencies for `length`, without tables of that length. */
@@ -106,8 +108,7 @@ rs_status rs_spectrum_make(const rs_recipe *recipe, const rs_model *model, size_
 }
 
 rs_status rs_spectrum_list(const double *omega, size_t pairs, rs_spectrum *spectrum, rs_err *err) {
-  *spectrum = (rs_spectrum){
-      .pairs = pairs, .head_dim = 2 * pairs, .amp = NAN, .logit_factor = NAN, .pair_layout = -1, .beyond = "?"};
+  *spectrum = (rs_spectrum){.pairs = pairs, .head_dim = 2 * pairs, .amp = NAN, .logit_factor = NAN, .pair_layout = -1};
   spectrum->omega = rs_alloc(pairs, sizeof *omega, err);
   if (spectrum->omega == NULL) return RS_MEMORY;
   memcpy(spectrum->omega, omega, pairs * sizeof *omega);
@@ -163,7 +164,8 @@ rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, do
   if (known_apart(a->amp, b->amp, rtol) || known_apart(a->logit_factor, b->logit_factor, rtol))
     out.differs |= RS_DIFFERS_AMPLITUDE;
   if (a->pair_layout >= 0 && b->pair_layout >= 0 && a->pair_layout != b->pair_layout) out.differs |= RS_DIFFERS_LAYOUT;
-  if (*a->beyond != '?' && *b->beyond != '?' && strcmp(a->beyond, b->beyond) != 0) out.differs |= RS_DIFFERS_BEYOND;
+  if (a->beyond != NULL && b->beyond != NULL && strcmp(a->beyond, b->beyond) != 0) out.differs |= RS_DIFFERS_BEYOND;
+  if (!isnan(a->logit_factor) && !isnan(b->logit_factor) && a->head_dim != b->head_dim) out.differs |= RS_DIFFERS_WIDTH;
   if (a->pairs != b->pairs) {
     out.differs |= RS_DIFFERS_FREQUENCY;
     out.largest = INFINITY;

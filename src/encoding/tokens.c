@@ -118,6 +118,8 @@ static double videorope_ids(const rs_token_run *run, double step, double start, 
   return start + step * (double)(run->frames - 1) + 1;
 }
 
+static const double ROUNDING = 1e-9; /* of sums that ought to be whole; steps of the paper are powers of two */
+
 /* V2PE, arXiv:2412.09616, and its code: one axis, on which a vision token advances by `step` where text advances by 1;
  * text goes on at whole ids. */
 static double v2pe_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
@@ -125,7 +127,7 @@ static double v2pe_ids(const rs_token_run *run, double step, double start, doubl
     double id = start - 1 + step * (double)(i + 1);
     set_ids(ids[i], id, id, id);
   }
-  return ceil(start - 1 + step * (double)run->tokens) + 1;
+  return ceil(start - 1 + step * (double)run->tokens - ROUNDING) + 1;
 }
 
 static double (*const schemes[])(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) = {

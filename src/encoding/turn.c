@@ -5,8 +5,12 @@
 #include <string.h>
 
 rs_status rs_text_only(const rs_encoding *encoding, rs_err *err) {
-  if (encoding->axes == 1) return RS_OK;
-  return rs_fail(err, RS_UNSUPPORTED, "%s is defined for text positions only", encoding->method->name);
+  size_t begin;
+  bool pictures = rs_token_layout_picture(&encoding->tokens, &begin) != NULL;
+  bool counted = rs_id_rule_of(&encoding->settings).scheme == RS_IDS_V2PE && pictures; /* ids are no token numbers */
+  if (encoding->axes == 1 && !counted) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "%s is defined for text positions only%s", encoding->method->name,
+                 encoding->axes > 1 && !pictures ? " (mrope_section: none makes them so)" : "");
 }
 
 size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]) {

@@ -30,8 +30,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   const rs_token_layout *layout = &encoding->tokens;
   size_t length = encoding->length;
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
-  /* Only rotation reads ids; where each pair has its own coordinate, that is no id. */
-  if (encoding->rotary_dim == 0 || encoding->own_places) return RS_OK;
+  /* Only rotation reads ids; with several views, or a coordinate of each pair's own, what is read is no id. */
+  if (encoding->rotary_dim == 0 || encoding->own_places || encoding->views > 1) return RS_OK;
   double largest = largest_id(encoding, 0, length);
   for (size_t segment = 0, begin = 0, end; begin < length; segment++, begin = end) {
     end = segment < layout->count ? begin + layout->runs[segment].tokens : length;

@@ -8,6 +8,10 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   (void)state;
   const rs_encoding *encoding = in->encoding;
   double pairs = 0, largest = 0, reach = 0;
+  result->value[0] = result->value[1] = NAN;
+  /* Trained on patches, whose rows and columns train_length does not count. */
+  if (encoding->method->freq != NULL && (encoding->method->freq->axis != NULL || encoding->method->freq->mix != NULL))
+    return RS_OK;
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     double trained = encoding->train_length * encoding->omega_trained[j];
     if (j == 0 || encoding->axis[j] != encoding->axis[j - 1]) reach = rs_encoding_reach(encoding, encoding->axis[j]);

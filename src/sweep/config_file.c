@@ -32,6 +32,18 @@ static rs_status check_range(const char *file, const rs_param *param, const doub
   return RS_OK;
 }
 
+enum { LARGEST_FILE = 64 << 20 }; /* as rs_numbers_read */
+
+/* The fingerprint of the file as it is now. */
+static rs_status fingerprint(const char *file, char hash[65], rs_err *err) {
+  char *data;
+  size_t length;
+  RS_TRY(rs_file_read(file, LARGEST_FILE, &data, &length, err));
+  rs_sha256_hex(data, length, hash);
+  free(data);
+  return RS_OK;
+}
+
 /* The file's numbers as the value, with the path by which any later run finds it. */
 static rs_status load(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
   double *list = NULL;
@@ -42,10 +54,11 @@ static rs_status load(const char *file, const rs_param *param, rs_value *value, 
   free(list);
   if (status != RS_OK) return status;
   value->file = realpath(file, NULL);
-  if (value->file != NULL) return RS_OK;
-  status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
-                           : rs_fail(err, RS_IO, "%s: cannot be found: %s", file, strerror(errno));
-  rs_value_clear(value);
+  if (value->file == NULL)
+    status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
+                             : rs_fail(err, RS_IO, "%s: cannot be found: %s", file, strerror(errno));
+  if (status == RS_OK) status = fingerprint(file, value->hash, err);
+  if (status != RS_OK) rs_value_clear(value);
   return status;
 }
 

@@ -120,24 +120,17 @@ static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_e
 /* ---- files that lists were read from ------------------------------------------------------------------------------
  */
 
-enum { LARGEST_INPUT = 64 << 20 }; /* as rs_numbers_read */
-
-/* Adds a file with the fingerprint of what it holds, once. */
-static rs_status add_input(json_t *inputs, const char *file, rs_err *err) {
-  char *data, sha[65];
-  size_t length;
+/* Adds a file with the fingerprint it had when it was read, once. */
+static rs_status add_input(json_t *inputs, const rs_value *value, rs_err *err) {
   for (size_t i = 0; i < json_array_size(inputs); i++)
-    if (strcmp(json_string_value(json_object_get(json_array_get(inputs, i), "file")), file) == 0) return RS_OK;
-  RS_TRY(rs_file_read(file, LARGEST_INPUT, &data, &length, err));
-  rs_sha256_hex(data, length, sha);
-  free(data);
-  const char *const pairs[][2] = {{"file", file}, {"sha256", sha}};
+    if (strcmp(json_string_value(json_object_get(json_array_get(inputs, i), "file")), value->file) == 0) return RS_OK;
+  const char *const pairs[][2] = {{"file", value->file}, {"sha256", value->hash}};
   return append(inputs, object_of(pairs, RS_COUNT(pairs)), err);
 }
 
 static rs_status add_inputs(json_t *inputs, const rs_settings *settings, rs_err *err) {
   for (size_t i = 0; i < settings->count; i++)
-    if (settings->values[i].file != NULL) RS_TRY(add_input(inputs, settings->values[i].file, err));
+    if (settings->values[i].file != NULL) RS_TRY(add_input(inputs, &settings->values[i], err));
   return RS_OK;
 }
 

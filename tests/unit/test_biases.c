@@ -593,7 +593,7 @@ Test(biases, undefined_recipes__say_why) {
   } cases[] = {
       {"swin", "", 8, false, RS_DOMAIN, "", "swin needs an image or a video (tokens: [{image: [16, 24]}])"},
       {"swin", "", 3, true, RS_DOMAIN, "", "the token layout has 4 tokens, the length is only 3"},
-      {"swin", "values=1,2", 8, true, RS_INPUT, "values", "has 2 numbers, but 2 heads need 9 each"},
+      {"swin", "values=1,2", 8, true, RS_DOMAIN, "", "swin: values has 2 numbers, but 2 heads need 9 each"},
       {"rope", "logit_scale=ssmax train_length=1", 8, false, RS_DOMAIN, "",
        "ssmax divides by the ln of train_length, which must exceed 1"},
       {"rope", "logit_scale=entropy_invariant logit_scale_length=1", 8, false, RS_DOMAIN, "",

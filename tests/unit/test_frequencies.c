@@ -212,10 +212,10 @@ Test(frequencies, axial__patches__half_the_pairs_by_column_half_by_row) {
     rs_encoding_free(encoding);
   }
   rs_recipe recipe = make_recipe("axial", "rotary_dim=6");
-  rs_encoding *encoding = NULL;
   rs_err err = {0};
-  cr_assert_eq(rs_encoding_create(&recipe, &model, 4, NULL, NULL, &encoding, &err), RS_DOMAIN);
-  cr_assert_str_eq(err.message, "axial shares pairs out among two axes: rotary_dim = 6 is no multiple of 4");
+  cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
+  cr_assert_str_eq(err.subject, "rotary_dim");
+  cr_assert_str_eq(err.message, "is 6: row and column share the pairs, so it must be a multiple of 4");
   rs_recipe_clear(&recipe);
 }
 

@@ -504,11 +504,16 @@ Test(positions, create__undefined_maps__say_why) {
        "shift)"},
       {"random_rope", "", 2049, RS_DOMAIN, "random_rope: 2049 tokens do not fit into position_range = 2048"},
       {"random_rope", "position_range=5", 6, RS_DOMAIN, "random_rope: 6 tokens do not fit into position_range = 5"},
-      {"rerope", "mrope_section=2,3,3", 8, RS_UNSUPPORTED, "rerope is defined for text positions only"},
-      {"lm_infinite", "mrope_section=2,3,3", 8, RS_UNSUPPORTED, "lm_infinite is defined for text positions only"},
-      {"dual_chunk", "mrope_section=2,3,3", 8, RS_UNSUPPORTED, "dual_chunk is defined for text positions only"},
-      {"string", "mrope_section=2,3,3", 8, RS_UNSUPPORTED, "string is defined for text positions only"},
-      {"random_rope", "mrope_section=2,3,3", 8, RS_UNSUPPORTED, "random_rope is defined for text positions only"},
+      {"rerope", "mrope_section=2,3,3", 8, RS_UNSUPPORTED,
+       "rerope is defined for text positions only (mrope_section: none makes them so)"},
+      {"lm_infinite", "mrope_section=2,3,3", 8, RS_UNSUPPORTED,
+       "lm_infinite is defined for text positions only (mrope_section: none makes them so)"},
+      {"dual_chunk", "mrope_section=2,3,3", 8, RS_UNSUPPORTED,
+       "dual_chunk is defined for text positions only (mrope_section: none makes them so)"},
+      {"string", "mrope_section=2,3,3", 8, RS_UNSUPPORTED,
+       "string is defined for text positions only (mrope_section: none makes them so)"},
+      {"random_rope", "mrope_section=2,3,3", 8, RS_UNSUPPORTED,
+       "random_rope is defined for text positions only (mrope_section: none makes them so)"},
   };
   rs_model model = plain_model(16, 1e4, 64);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
