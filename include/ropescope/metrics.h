@@ -61,6 +61,7 @@ typedef struct rs_metric_kind {
   size_t scalar_count;
   const rs_column *curve; /* index columns, then values; the file is named after the metric */
   size_t curve_count, index_count;
+  size_t most_curve_rows; /* of one cell, for plans; 0: about one a distance, pair, patch or run */
   /* Metrics of rows: bytes of zeroed state, and what to do with each row. 0 and NULL: the tables alone are read. */
   size_t (*state_size)(const rs_metric_in *in);
   void (*row)(const rs_metric_in *in, void *state, const rs_row *row);

@@ -32,8 +32,10 @@ static char *results_folder(const cli_options *options, const rs_experiment *exp
 
 static void report(const cli_options *options, const char *directory, const rs_run_summary *summary) {
   cli_note(options, "%zu cells in %.1f s: %s", summary->cells, summary->seconds, directory);
-  if (summary->failed > 0)
-    cli_note(options, "%zu of them have no values: see status and message in %s/summary.csv", summary->failed,
+  bool none = summary->failed == summary->cells; /* an exit status of 1 needs a word, however quiet */
+  if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
+  if (summary->failed > 0 && !none)
+    cli_note(options, "%zu of them without values: see status and message in %s/summary.csv", summary->failed,
              directory);
 }
 

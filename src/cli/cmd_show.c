@@ -115,7 +115,7 @@ static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, 
 
 static int show_bias(const rs_encoding *encoding, rs_text *csv) {
   double length = (double)encoding->length;
-  if (encoding->method->bias == NULL) return refuse("the method has no bias (alibi has)");
+  if (encoding->method->bias == NULL) return refuse("the method has no bias (alibi, t5, kerple_log and others have)");
   if (too_many((double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
   rs_text_puts(csv, "head,query,key,bias_nats\n");
   for (size_t head = 0; head < encoding->heads; head++)

@@ -21,6 +21,15 @@ static int refuse(size_t which, const char *text, const char *why) {
   return CLI_USAGE;
 }
 
+/* The same, with the parameter that the error is about. */
+static int refuse_err(size_t which, const char *word, const rs_err *err) {
+  rs_text why = {0};
+  rs_text_printf(&why, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+  int code = refuse(which, word, rs_text_string(&why));
+  rs_text_clear(&why);
+  return code;
+}
+
 /* ---- dumps ------------------------------------------------------------------------------------------------------- */
 
 static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
@@ -162,7 +171,7 @@ static int read_recipe(size_t which, side *s, const char *model_key, const char 
     status = rs_config_read(rs_text_string(&text), names[which], (rs_config_edits){0}, &experiment, &problems, &err);
   bool read = status == RS_OK;
   if (read) status = take_recipe(experiment, s, &err);
-  if (read && status != RS_OK) refuse(which, s->text, err.message);
+  if (read && status != RS_OK) refuse_err(which, s->text, &err);
   if (!read) cli_fail(status, &problems, &err);
   rs_experiment_free(experiment);
   rs_problems_clear(&problems);
@@ -216,7 +225,7 @@ static int read_named(size_t which, side *s) {
     status = read_preset(s, &err);
   else if (there && strchr(s->text, '.') != NULL)
     return refuse(which, s->text, "is a file, but none of .json (config or dump), .npy and .csv (dump)");
-  return status == RS_OK ? CLI_OK : refuse(which, s->text, err.message);
+  return status == RS_OK ? CLI_OK : refuse_err(which, s->text, &err);
 }
 
 /* A dump that lists whole heads, seen beside the pairs of the other side. */
@@ -235,7 +244,7 @@ static int make_spectrum(const cli_options *options, size_t which, side sides[2]
   s->length = options->length > 0 ? options->length : first > 0 ? first : NO_MODEL;
   if (s->kind == SIDE_DUMP) return CLI_OK;
   rs_status status = rs_spectrum_make(&s->recipe, &s->model, s->length, &s->spectrum, &err);
-  return status == RS_OK ? CLI_OK : refuse(which, s->text, err.message);
+  return status == RS_OK ? CLI_OK : refuse_err(which, s->text, &err);
 }
 
 /* The pairs beside those that turn are the model's. */

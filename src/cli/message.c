@@ -34,7 +34,7 @@ void cli_note(const cli_options *options, const char *format, ...) {
 
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
   if (problems != NULL && problems->count > 0) fprintf(stderr, "%s\n", rs_text_string(&problems->text));
-  cli_error("%s", err->message);
+  cli_error("%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
   return status == RS_INPUT || status == RS_DOMAIN || status == RS_UNSUPPORTED ? CLI_USAGE : CLI_FAILED;
 }
 

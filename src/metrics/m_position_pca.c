@@ -102,6 +102,7 @@ const rs_metric_kind rs_metric_position_pca = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
+    .most_curve_rows = POSITIONS,
     .index_count = 1,
     .finish = finish,
 };

@@ -207,6 +207,7 @@ const rs_metric_kind rs_metric_position_similarity = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
+    .most_curve_rows = REFERENCES * SIDE * SIDE,
     .index_count = 4,
     .finish = finish,
 };

@@ -35,6 +35,26 @@ double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
   return queries * (double)length * (double)heads_of(experiment, cell);
 }
 
+/* Numbers of a learned or given table of embeddings: as trained, and as the picture has it. */
+static double numbers_of_embedding(const rs_experiment *experiment, const rs_variant *variant, double width) {
+  const rs_value *grid = rs_setting(&variant->settings, "table_grid");
+  double trained = grid->list != NULL && grid->count == 2 ? grid->list[0] * grid->list[1] : 0;
+  if (variant->method->embed == NULL || variant->method->embed->prepare == NULL) return 0;
+  return width * (2 * trained + 2 * (double)rs_token_layout_tokens(&experiment->tokens));
+}
+
+/* Numbers of a table of biases. Its kind reads no more of an encoding than this. */
+static double numbers_of_bias(const rs_experiment *experiment, const rs_variant *variant, double length, double heads) {
+  const rs_bias_kind *kind = variant->method->bias;
+  if (kind == NULL) return 0;
+  const rs_encoding probe = {.method = variant->method,
+                             .settings = variant->settings,
+                             .tokens = experiment->tokens,
+                             .length = (size_t)length,
+                             .heads = (size_t)heads};
+  return heads * (kind->table_size != NULL ? (double)kind->table_size(&probe) : 1);
+}
+
 static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, double length, double dims,
                               double width) {
   const rs_freq_kind *freq = variant->method->freq;
@@ -44,6 +64,8 @@ static double bytes_of_tables(const rs_experiment *experiment, const rs_variant 
   double axes = rs_setting(&variant->settings, "mrope_section")->set || experiment->tokens.count > 0 ? RS_AXES : 1;
   double each = (own ? dims / 2 : axes) + (gains ? dims / 2 : 0); /* coordinates and gains of a token, on each side */
   double tables = 8 * length * (1 + 2 * each * (double)variant->method->pos->views);
+  tables += 8 * numbers_of_bias(experiment, variant, length, width / dims);
+  tables += 8 * numbers_of_embedding(experiment, variant, width);
   /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, thrice within the QR. */
   return variant->method->embed != NULL ? tables + 8 * (length * dims + 4 * 2 * dims * width) : tables;
 }
@@ -78,6 +100,7 @@ static double peak_bytes(const rs_experiment *experiment) {
 
 /* A curve over distances or pairs, over patches (most_rows), or over the runs of the token layout. */
 static double rows_of(const rs_experiment *experiment, const rs_variant *metric, double length, double pairs) {
+  if (metric->metric->most_curve_rows > 0) return (double)metric->metric->most_curve_rows;
   bool all = rs_setting_choice(&metric->settings, "distances") == 1;
   double runs = (double)experiment->tokens.count + 1;
   double per_octave = rs_setting(&metric->settings, "per_octave")->set

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Progress of a whole run. */
 typedef struct progress {
@@ -150,6 +151,32 @@ static rs_status write_files(const rs_experiment *experiment, const rs_cell_stat
                           err); /* last: its presence says the folder is complete */
 }
 
+static bool is_there(const char *directory, const char *name, rs_err *err) {
+  char *path = rs_path_join(directory, name, err);
+  bool there = path != NULL && access(path, F_OK) == 0;
+  free(path);
+  return there;
+}
+
+/* A folder without a manifest is not ours: what stands in it under our names is somebody's. */
+static rs_status refuse_foreign(const rs_experiment *experiment, const char *directory, rs_err *err) {
+  static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv"};
+  rs_err why = {0};
+  if (is_there(directory, "manifest.json", &why)) return RS_OK;
+  for (size_t i = 0; i < RS_COUNT(always) + experiment->metrics.count && why.status == RS_OK; i++) {
+    char name[80];
+    bool fixed = i < RS_COUNT(always);
+    if (fixed) snprintf(name, sizeof name, "%s", always[i]);
+    if (!fixed && !rs_curve_file(experiment, i - RS_COUNT(always), name)) continue;
+    if (is_there(directory, name, &why))
+      return rs_fail(err, RS_IO,
+                     "%s/%s is there already, and no manifest.json says that a run made it (another --out, "
+                     "or move it away)",
+                     directory, name);
+  }
+  return why.status == RS_OK ? RS_OK : rs_fail(err, why.status, "%s", why.message);
+}
+
 static double seconds_since(const struct timespec *start) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -163,6 +190,7 @@ rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options,
   clock_gettime(CLOCK_MONOTONIC, &start);
   RS_TRY(
       rs_make_directories(options->directory, err)); /* before the work: an unwritable place should not cost an hour */
+  RS_TRY(refuse_foreign(experiment, options->directory, err));
   RS_TRY(states_make(experiment, &states, &count, err));
   progress p = {.options = options, .cells = count};
   for (size_t i = 0; i < count; i++) p.total += rs_cell_work(experiment, &states[i].cell);

@@ -298,7 +298,7 @@ Test(cli, wrong_use__status_2_and_why) {
       {{"show", "scale", "--set", "methods=rope"}, "the config has 6 lengths: choose one with --length"},
       {{"show", "slopes", "--model", "gpt2"}, "the method has no bias, hence no slopes (alibi has)"},
       {{"show", "slopes", "--model", "gpt2", "--method", "t5"}, "the bias has no slopes (alibi's has)"},
-      {{"show", "bias", "--model", "gpt2"}, "the method has no bias (alibi has)"},
+      {{"show", "bias", "--model", "gpt2"}, "the method has no bias (alibi, t5, kerple_log and others have)"},
       {{"show", "embedding", "--model", "llama-2-7b"},
        "the method adds no embedding (sinusoidal, learned and their 2d forms do)"},
       {{"show", "frequencies", "--model", "mpt-7b"}, "the method turns no pairs: it has no frequencies"},
@@ -461,11 +461,35 @@ Test(cli, run__undefined_cells_are_told_and_status_is_0) {
   cr_expect_eq(got.status, 0);
   cr_expect_str_eq(got.out, "", "%s", got.out);
   cr_expect_not_null(strstr(got.err, "84 cells in "), "%s", got.err);
-  cr_expect_not_null(strstr(got.err, "6 of them have no values: see status and message in results/small/summary.csv\n"),
+  cr_expect_not_null(strstr(got.err, "6 of them without values: see status and message in results/small/summary.csv\n"),
                      "%s", got.err);
   cr_expect(exists("results/small/summary.csv"));
   cr_expect_null(strchr(got.err, '\033'), "%s", got.err);
   cr_expect_null(strchr(got.err, '\r'), "%s", got.err);
+  result_clear(&got);
+}
+
+/* Somebody's file under one of our names stays; a folder that a run has made is made anew. */
+Test(cli, run__folder_of_something_else__is_left_alone) {
+  write_file("mine.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope]\nlengths: [64]\n");
+  cr_assert_eq(mkdir("theirs", 0777), 0);
+  write_file("theirs/decay.csv", "precious\n");
+  result got = run(&(command){.arguments = {"run", "mine.yaml", "--out", "theirs"}});
+  cr_expect_eq(got.status, 1);
+  cr_expect_not_null(strstr(got.err, "theirs/decay.csv is there already, and no manifest.json says that a run made it"),
+                     "%s", got.err);
+  cr_expect(exists("theirs/decay.csv") && !exists("theirs/summary.csv"));
+  result_clear(&got);
+  cr_assert_eq(unlink("theirs/decay.csv"), 0);
+  for (int again = 0; again < 2; again++) {
+    got = run(&(command){.arguments = {"run", "mine.yaml", "--out", "theirs", "--quiet"}});
+    cr_expect(got.status == 0 && *got.err == '\0', "%s", got.err);
+    result_clear(&got);
+  }
+  got = run(&(command){.arguments = {"run", "mine.yaml", "--out", "o", "--quiet", "--set", "tokens=[{text: 100}]"}});
+  cr_expect(got.status == 1 &&
+                strcmp(got.err, "ropescope: no cell has values: see status and message in o/summary.csv\n") == 0,
+            "%s", got.err);
   result_clear(&got);
 }
 
@@ -477,10 +501,10 @@ Test(cli, run__status__0_with_some_values_1_with_none) {
     const char *err; /* after "cells in T s: o\n" */
   } cases[] = {
       {"[learned]", "[64]", 0, ""},
-      {"[learned]", "[64, 65]", 0, "1 of them have no values: see status and message in o/summary.csv\n"},
-      {"[learned, rope]", "[65]", 0, "1 of them have no values: see status and message in o/summary.csv\n"},
-      {"[learned]", "[65]", 1, "1 of them have no values: see status and message in o/summary.csv\n"},
-      {"[learned]", "[65, 90]", 1, "2 of them have no values: see status and message in o/summary.csv\n"},
+      {"[learned]", "[64, 65]", 0, "1 of them without values: see status and message in o/summary.csv\n"},
+      {"[learned, rope]", "[65]", 0, "1 of them without values: see status and message in o/summary.csv\n"},
+      {"[learned]", "[65]", 1, "ropescope: no cell has values: see status and message in o/summary.csv\n"},
+      {"[learned]", "[65, 90]", 1, "ropescope: no cell has values: see status and message in o/summary.csv\n"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_text yaml = {0};

@@ -293,6 +293,87 @@ Test(frequencies, cached_keys__length_dependent_methods__are_turned_as_when_they
       check_cached(cases[c][0], cases[c][1], &model, prompt, 20);
 }
 
+/* A prompt as long as the context leaves nothing to age: every method, and every dialect of it. */
+static void check_unaged(const rs_method *method, const char *dialect) {
+  enum { LENGTH = 24 };
+  rs_model model = plain_model(8, 100, 16);
+  double x[8] = {1, 0.5, -2, 1, 0.25, 3, -1, 1}, got[8], expected[8];
+  rs_encoding *made[2];
+  for (int aged = 0; aged < 2; aged++) {
+    rs_recipe recipe = make_recipe(method->name, aged ? "cached_keys=24" : "");
+    if (rs_settings_find(&recipe.settings, "short_factor") >= 0) recipe_set_word(&recipe, "short_factor", "1,1,1,1");
+    if (rs_settings_find(&recipe.settings, "long_factor") >= 0) recipe_set_word(&recipe, "long_factor", "1,2,3,4");
+    if (rs_settings_find(&recipe.settings, "inv_freq") >= 0) recipe_set_word(&recipe, "inv_freq", "1,.5,.2,0");
+    if (rs_settings_find(&recipe.settings, "freq_x") >= 0) recipe_set_word(&recipe, "freq_x", "1,.5,.2,0");
+    if (rs_settings_find(&recipe.settings, "freq_y") >= 0) recipe_set_word(&recipe, "freq_y", "1,.25,0,0");
+    if (*dialect != '\0') recipe_set_word(&recipe, "dialect", dialect);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK, "%s %s", method->name, dialect);
+    rs_err err = {0};
+    rs_status status = rs_encoding_create(&recipe, &model, LENGTH, NULL, NULL, &made[aged], &err);
+    bool refuses = strcmp(dialect, "gpt_oss") == 0; /* so short a ladder has no ramp within the pairs */
+    cr_assert(status == RS_OK || refuses, "%s %s: %s", method->name, dialect, err.message);
+    rs_recipe_clear(&recipe);
+  }
+  for (size_t n = 0; n < LENGTH && made[0] != NULL; n++)
+    for (int side = RS_QUERY_SIDE; side <= RS_KEY_SIDE; side++) {
+      rs_encoding_rotate_token(made[0], (rs_side)side, 0, n, x, expected);
+      rs_encoding_rotate_token(made[1], (rs_side)side, 0, n, x, got);
+      for (size_t d = 0; d < 8; d++)
+        cr_assert(close_to(got[d], expected[d], 1e-12, 1e-12), "%s %s token %zu dim %zu: got %.17g, expected %.17g",
+                  method->name, dialect, n, d, got[d], expected[d]);
+      cr_assert_eq(made[0]->logit_scale[n], made[1]->logit_scale[n]);
+    }
+  rs_encoding_free(made[1]);
+  rs_encoding_free(made[0]);
+}
+
+Test(frequencies, cached_keys__whole_prompt__changes_nothing) {
+  size_t count, rows;
+  const rs_method *methods = rs_methods(&count);
+  const rs_dialect *dialects = rs_dialects(&rows);
+  for (size_t m = 0; m < count; m++) {
+    if (methods[m].freq == NULL || methods[m].pos->views > 1) continue;
+    check_unaged(&methods[m], "");
+    for (size_t d = 0; d < rows; d++)
+      if (rs_dialect_fits(&dialects[d], &methods[m])) check_unaged(&methods[m], dialects[d].name);
+  }
+}
+
+/* The places of patches are no token numbers: maps that cut by token, and gains, are for text. */
+Test(frequencies, vision_ids_on_one_axis__beside_maps_for_text__are_unsupported) {
+  static const char *const methods[] = {"self_extend", "rerope", "dual_chunk", "string", "random_rope", "xpos"};
+  rs_model model = plain_model(8, 1e4, 64);
+  rs_token_run run = {RS_IMAGE, 12, 1, 3, 4, 1, 1};
+  rs_token_layout layout = {&run, 1};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_recipe recipe = make_recipe(methods[i], "vision_ids=v2pe");
+    rs_encoding *encoding = NULL;
+    rs_err err = {0};
+    cr_assert_eq(rs_encoding_create(&recipe, &model, 20, &layout, NULL, &encoding, &err), RS_UNSUPPORTED, "%s",
+                 methods[i]);
+    cr_assert_eq(rs_encoding_create(&recipe, &model, 20, NULL, NULL, &encoding, &err), RS_OK, "%s on text", methods[i]);
+    rs_encoding_free(encoding);
+    rs_recipe_clear(&recipe);
+  }
+}
+
+Test(frequencies, settings_without_effect__are_refused) {
+  static const char *const cases[][3] = {{"pi", "factor=2 interpolate=positions cached_keys=4", "cached_keys"},
+                                         {"pi", "factor=2 interpolate=positions wavelengths=whole", "wavelengths"},
+                                         {"rope", "vision_step=2", "vision_step"},
+                                         {"explicit", "inv_freq=1,1,1,1 rope_theta=5", "rope_theta"},
+                                         {"axial", "mrope_section=0,2,2", "mrope_section"}};
+  rs_model model = plain_model(8, 1e4, 64);
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_recipe recipe = make_recipe(cases[c][0], cases[c][1]);
+    rs_err err = {0};
+    cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT, "%s %s", cases[c][0], cases[c][1]);
+    cr_assert(strcmp(err.subject, cases[c][2]) == 0 && strncmp(err.message, "has no effect with", 18) == 0, "%s: %s",
+              err.subject, err.message);
+    rs_recipe_clear(&recipe);
+  }
+}
+
 Test(frequencies, cached_keys__longrope_switch__near_keys_no_longer_fit) {
   rs_model model = plain_model(8, 100, 8);
   const char *lists = "short_factor=1,1,1,1 long_factor=4,4,4,4 attention_factor=1";
@@ -503,6 +584,19 @@ Test(dialects, llamacpp__scale_below_1__lowers_the_amplitude) {
   cr_assert(close_to(encoding->amp, 1 - 0.1 * log(2), 1e-14, 0), "%.17g", encoding->amp);
   rs_encoding_free(encoding);
   rs_recipe_clear(&recipe);
+}
+
+Test(dialects, general__beside_a_method_of_its_own_ids__leaves_them) {
+  rs_model model = plain_model(16, 1e4, 64);
+  static const char *const methods[] = {"v2pe", "videorope", "mrope_i", "mrope"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_recipe plain = make_recipe(methods[i], ""), hf = make_recipe(methods[i], "dialect=hf");
+    cr_assert_eq(rs_recipe_resolve(&hf, &model, NULL), RS_OK);
+    bool same = rs_setting_choice(&plain.settings, "vision_ids") == rs_setting_choice(&hf.settings, "vision_ids");
+    cr_assert_eq(same, i < 3, "%s", methods[i]);
+    rs_recipe_clear(&hf);
+    rs_recipe_clear(&plain);
+  }
 }
 
 Test(dialects, gpt_oss__ramp_outside_the_pairs__is_refused) {
