@@ -7,6 +7,21 @@
 
 /* ---- random numbers ---------------------------------------------------------------------------------------------- */
 
+/* What each stream is for: two purposes never share a number. Their numbers are part of every result. */
+typedef enum rs_purpose {
+  RS_PURPOSE_KEYS = 1,
+  RS_PURPOSE_QUERIES,
+  RS_PURPOSE_NEEDLES,
+  RS_PURPOSE_QUERY_POSITIONS,
+  RS_PURPOSE_FIELD_WAVES,
+  RS_PURPOSE_FIELD_PHASES,
+  RS_PURPOSE_PROJECTION,
+  RS_PURPOSE_BIASES = 0x626961,    /* "bia" */
+  RS_PURPOSE_TABLE = 0x6c6561,     /* "lea": of embeddings in a row */
+  RS_PURPOSE_TABLE_2D = 0x6c6532,  /* "le2": of embeddings on a grid */
+  RS_PURPOSE_POSITIONS = 0x706f73, /* "pos" */
+} rs_purpose;
+
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel
  * random numbers: as easy as 1, 2, 3", SC 2011), so that any thread may make any part of it. */
 typedef struct rs_stream {

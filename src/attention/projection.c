@@ -1,8 +1,6 @@
 /* Additive embeddings as the head sees them: the table through the head's columns of W_q and W_k. */
 #include "ropescope/attention.h"
 
-#include "purposes.h"
-
 #include <stdlib.h>
 
 enum { BLOCK = 64 }; /* rows of the embedding table alive at a time and thread */

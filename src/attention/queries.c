@@ -1,8 +1,6 @@
 /* Which query positions are observed. */
 #include "ropescope/attention.h"
 
-#include "purposes.h"
-
 #include <stdlib.h>
 
 rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t seed, size_t **queries, size_t *count,

@@ -2,7 +2,6 @@
 #ifndef ROPESCOPE_ATTENTION_SOURCES_H
 #define ROPESCOPE_ATTENTION_SOURCES_H
 
-#include "purposes.h"
 #include "ropescope/attention.h"
 
 extern const rs_source_kind rs_source_constant, rs_source_gaussian, rs_source_gaussian_mean, rs_source_needle,

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { PURPOSE = 0x6c6561 }; /* "lea": the stream of learned tables; no other stage draws from it */
-
 static rs_status fill(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err) {
   const rs_value *table = rs_setting(&encoding->settings, "table");
   size_t width = encoding->width, rows = table->set ? table->count / width : (size_t)encoding->train_length;
@@ -14,7 +12,7 @@ static rs_status fill(const rs_encoding *encoding, size_t begin, size_t count, d
   if (table->set)
     memcpy(out, table->list + begin * width, count * width * sizeof *out);
   else
-    rs_learned_draw(&encoding->settings, PURPOSE, 0, rows, width, begin, count, out);
+    rs_learned_draw(&encoding->settings, RS_PURPOSE_TABLE, 0, rows, width, begin, count, out);
   return RS_OK;
 }
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PURPOSE = 0x6c6532 };              /* "le2": the stream of these tables; no other stage draws from it */
 enum { JOINT, SUM };                      /* combine */
 enum { AS_IT_IS = RS_BICUBIC_ALIGN + 1 }; /* resize: none; the words before it are those of rs_resize */
 enum { MOST_JOINT = 1024 * 1024 };        /* vectors of a joint table: far above any published one (64 x 64) */
@@ -64,13 +63,14 @@ static rs_status take_given(const rs_value *given, trained *t, double *class_row
 /* The stream holds the class token's row, then the vectors; a table of rows and one of columns are drawn each for
  * itself. */
 static void draw(const rs_settings *settings, trained *t, double *class_row) {
-  rs_learned_draw(settings, PURPOSE, 0, t->count, t->width, 0, 1, class_row);
+  rs_learned_draw(settings, RS_PURPOSE_TABLE_2D, 0, t->count, t->width, 0, 1, class_row);
   if (t->joint) {
-    rs_learned_draw(settings, PURPOSE, 1, t->count, t->width, 0, t->count, t->vectors);
+    rs_learned_draw(settings, RS_PURPOSE_TABLE_2D, 1, t->count, t->width, 0, t->count, t->vectors);
     return;
   }
-  rs_learned_draw(settings, PURPOSE, 1, t->rows, t->width, 0, t->rows, t->vectors);
-  rs_learned_draw(settings, PURPOSE, 1 + t->rows, t->columns, t->width, 0, t->columns, t->vectors + t->rows * t->width);
+  rs_learned_draw(settings, RS_PURPOSE_TABLE_2D, 1, t->rows, t->width, 0, t->rows, t->vectors);
+  rs_learned_draw(settings, RS_PURPOSE_TABLE_2D, 1 + t->rows, t->columns, t->width, 0, t->columns,
+                  t->vectors + t->rows * t->width);
 }
 
 static rs_status make_trained(const rs_encoding *encoding, trained *t, double *class_row, rs_err *err) {

@@ -181,7 +181,7 @@ rs_status rs_learned_check(const rs_settings *settings, const rs_model *model, r
 
 /* Draws rows [first, first + count) of a table of `rows` rows of `width` numbers; `above` are the rows of other tables
  * that come before it in the stream of `purpose`. */
-void rs_learned_draw(const rs_settings *settings, uint32_t purpose, size_t above, size_t rows, size_t width,
+void rs_learned_draw(const rs_settings *settings, rs_purpose purpose, size_t above, size_t rows, size_t width,
                      size_t first, size_t count, double *out);
 
 /* How the settings count vision tokens. */

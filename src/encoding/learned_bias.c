@@ -4,11 +4,10 @@
 
 #include <math.h>
 
-enum { PURPOSE = 0x626961 }; /* "bia": the stream of learned biases; no other stage draws from it */
-
 rs_stream rs_bias_stream(const rs_settings *settings, size_t head) {
-  return (rs_stream){
-      .seed = (uint64_t)rs_setting_number(settings, "table_seed"), .purpose = PURPOSE, .head = (uint32_t)head};
+  return (rs_stream){.seed = (uint64_t)rs_setting_number(settings, "table_seed"),
+                     .purpose = RS_PURPOSE_BIASES,
+                     .head = (uint32_t)head};
 }
 
 rs_status rs_bias_list_check(const rs_settings *settings, const char *name, size_t rows, size_t heads, rs_err *err) {

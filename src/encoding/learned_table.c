@@ -38,7 +38,7 @@ static double truncated(double share) {
   return gsl_cdf_ugaussian_Pinv(below + share * (1 - 2 * below));
 }
 
-void rs_learned_draw(const rs_settings *settings, uint32_t purpose, size_t above, size_t rows, size_t width,
+void rs_learned_draw(const rs_settings *settings, rs_purpose purpose, size_t above, size_t rows, size_t width,
                      size_t first, size_t count, double *out) {
   rs_stream stream = {.seed = (uint64_t)rs_setting_number(settings, "table_seed"), .purpose = purpose};
   int init = rs_setting_choice(settings, "init");

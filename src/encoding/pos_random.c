@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-enum { PURPOSE = 0x706f73 }; /* "pos": the stream of random positions; no other stage draws from it */
-
 static rs_status fill(rs_encoding *encoding, rs_err *err) {
   double range = rs_setting_number(&encoding->settings, "position_range");
   double seed = rs_setting_number(&encoding->settings, "position_seed");
@@ -16,7 +14,8 @@ static rs_status fill(rs_encoding *encoding, rs_err *err) {
                    encoding->length, range);
   size_t *places = rs_alloc(encoding->length, sizeof *places, err);
   if (places == NULL) return RS_MEMORY;
-  rs_subset((rs_stream){.seed = (uint64_t)seed, .purpose = PURPOSE}, encoding->length, (size_t)range, places);
+  rs_subset((rs_stream){.seed = (uint64_t)seed, .purpose = RS_PURPOSE_POSITIONS}, encoding->length, (size_t)range,
+            places);
   for (size_t i = 0; i < encoding->length; i++) encoding->pos_q[0][i] = encoding->pos_k[0][i] = (double)places[i];
   free(places);
   return RS_OK;
