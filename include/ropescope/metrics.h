@@ -56,7 +56,8 @@ typedef struct rs_result {
 
 typedef struct rs_metric_kind {
   rs_kind kind;
-  bool needs_needle; /* reports nothing without a source that plants needles */
+  bool needs_needle;  /* reports nothing without a source that plants needles */
+  bool needs_picture; /* reports nothing without an image or a video among the tokens */
   const rs_column *scalars;
   size_t scalar_count;
   const rs_column *curve; /* index columns, then values; the file is named after the metric */

@@ -37,6 +37,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   rs_status status = all ? RS_OK : rs_log_edges(length, per_octave, &edges, &bins, err);
   for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
     status = add_distance(in, all ? i : edges[i], &result->curve, err);
+  bool last = all || bins == 0 || edges[bins - 1] == length - 1; /* the first key of all is there in any case */
+  if (status == RS_OK && !last) status = add_distance(in, length - 1, &result->curve, err);
   free(edges);
   result->value[0] = rs_encoding_mean_cosine(in->encoding, length - 1, 0);
   return status;

@@ -198,6 +198,7 @@ const rs_metric_kind rs_metric_grid_decay = {
              .version = 1,
              .params = params,
              .param_count = RS_COUNT(params)},
+    .needs_picture = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,

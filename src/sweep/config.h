@@ -58,4 +58,7 @@ void rs_experiment_clear(rs_experiment *experiment);
 /* Adds `name` to the experiment's swept parameters if it is not there. */
 rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err);
 
+/* Refuses metrics of pictures where the tokens, read by then, hold none. */
+void rs_refuse_pictureless(rs_config_context *config);
+
 #endif

@@ -431,6 +431,19 @@ static void refuse_needless(rs_config_context *config, const rs_node *node) {
                  experiment->metrics.items[i].metric->kind.name);
 }
 
+void rs_refuse_pictureless(rs_config_context *config) {
+  const rs_experiment *experiment = config->experiment;
+  const rs_node *node = rs_node_get(config->root, "metrics");
+  const rs_path path = rs_path_key(NULL, "metrics");
+  size_t begin;
+  if (rs_token_layout_picture(&experiment->tokens, &begin) != NULL) return;
+  for (size_t i = 0; i < experiment->metrics.count && config->problems->count == 0; i++)
+    if (experiment->metrics.items[i].metric->needs_picture)
+      rs_problem(config->problems, node, &path,
+                 "has %s, but the tokens hold no picture (add tokens: [{image: [16, 24]}])",
+                 experiment->metrics.items[i].metric->kind.name);
+}
+
 void rs_config_metrics(rs_config_context *config, const rs_node *node) {
   if (node != NULL)
     read_key(config, &metric_type, node, &config->experiment->metrics);

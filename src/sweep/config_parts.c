@@ -367,7 +367,7 @@ static bool add_entry(rs_config_context *config, size_t *capacity, const rs_node
   return stamp > 0 ? add_frames(config, capacity, &run, stamp) : add_run(config, capacity, &run);
 }
 
-void rs_config_tokens(rs_config_context *config, const rs_node *node) {
+static void read_tokens(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "tokens");
   size_t capacity = 0;
   bool room = true;
@@ -378,6 +378,11 @@ void rs_config_tokens(rs_config_context *config, const rs_node *node) {
     rs_path at = rs_path_index(&path, i);
     room = add_entry(config, &capacity, &node->items[i], &at);
   }
+}
+
+void rs_config_tokens(rs_config_context *config, const rs_node *node) {
+  read_tokens(config, node);
+  rs_refuse_pictureless(config);
 }
 
 /* ---- precision --------------------------------------------------------------------------------------------------- */

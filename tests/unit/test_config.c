@@ -376,7 +376,9 @@ static const wrong contradictions[] = {
     {LLAMA "methods: [{name: yarn, mscale_softmax: true, factor: 2}]\n",
      "t.yaml:2:40: methods[0].mscale_softmax = true: needs mscale_all_dim (DeepSeek-V3 has 1)"},
     {LLAMA "sources: [{name: band, from: 0.8, to: 0.2}]\n", "t.yaml:2:39: sources[0].to = 0.2: must exceed from = 0.8"},
-    /* a metric of needles wants some */
+    /* a metric of pictures, or of needles, wants some */
+    {LLAMA "metrics: [entropy, grid_decay]\ntokens: [{text: 4}]\n",
+     "t.yaml:2:10: metrics = [...]: has grid_decay, but the tokens hold no picture (add tokens: [{image: [16, 24]}])"},
     {LLAMA "metrics: needle\n",
      "t.yaml:2:10: metrics = needle: has needle, but no source plants needles (add sources: [needle])"},
     {LLAMA "metrics: [entropy, needle]\nsources: [gaussian, constant]\n",
@@ -1288,14 +1290,16 @@ Test(plan, numbers__from_the_sizes) {
 }
 
 /* A metric of patches has a row for each, as far as it shows them; of runs, for each and the text after. */
+#define PICTURE "tokens: [{image: [4, 4]}]\n"
+
 Test(plan, curve_rows__of_patches_and_runs__are_bounded) {
   static const struct {
     const char *yaml;
     double rows;
   } cases[] = {
-      {LLAMA "lengths: 100k\nmetrics: grid_decay\n", 16384},
-      {LLAMA "lengths: 1k\nmetrics: grid_decay\n", 1024},
-      {LLAMA "lengths: 1k\nmetrics: {name: grid_decay, most_rows: 9}\n", 9},
+      {LLAMA "lengths: 100k\nmetrics: grid_decay\n" PICTURE, 16384},
+      {LLAMA "lengths: 1k\nmetrics: grid_decay\n" PICTURE, 1024},
+      {LLAMA "lengths: 1k\nmetrics: {name: grid_decay, most_rows: 9}\n" PICTURE, 9},
       {LLAMA "lengths: 4k\nmetrics: id_growth\ntokens: [{video: [300, 1, 1], timestamp_tokens: 1}]\n", 601},
       {LLAMA "lengths: 4k\nmetrics: {name: decay, distances: all}\n", 4096},
       {LLAMA "lengths: 4k\nmetrics: [ood_angles, entropy]\n", 64},

@@ -294,8 +294,9 @@ Test(decay, log_distances__are_the_log_edges) {
   bench_open(&b, "decay", encoding, NULL, 0);
   bench_set(&b, "per_octave", "3");
   bench_finish(&b);
-  cr_assert_eq(b.result.curve.rows, bins);
+  cr_assert_eq(b.result.curve.rows, bins + 1);
   for (size_t i = 0; i < bins; i++) cr_assert_eq(cell(&b, i, 0), (double)edges[i]);
+  cr_assert(cell(&b, bins, 0) == 999 && cell(&b, bins, 1) == b.result.value[0], "and the first key of all");
   bench_close(&b);
   free(edges);
   rs_encoding_free(encoding);

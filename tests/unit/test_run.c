@@ -194,7 +194,7 @@ static const char *const table_keys[] = {"model", "method", "length_tokens", "he
 #define TINY "model: {name: tiny, head_dim: 8, heads: 2, train_length: 64}\n"
 #define ALL_METRICS                                                                                                    \
   "metrics: [decay, first_violation, ood_angles, local_resolution, score_by_distance, distance_mass, entropy, "        \
-  "effective_tokens, needle, sink_mass, grid_decay, id_growth]\n"
+  "effective_tokens, needle, sink_mass, id_growth]\n"
 
 /* ---- a cell depends on itself alone ------------------------------------------------------------------------------ */
 
