@@ -212,12 +212,22 @@ static int rank(const rs_cause *cause) {
   return cause->whole ? 0 : cause->breaks == 0 ? 1 : 2;
 }
 
+/* Residuals above this, where some cause leaves next to nothing, are a near miss of another explanation. */
+static double worst_of(const search *in, unsigned about, int wanted) {
+  static const double slack = 1000, rounding = 1e-14;
+  double best = INFINITY;
+  for (size_t i = 0; i < in->count; i++)
+    if (rank(&in->found[i]) == wanted && (in->found[i].explains & about)) best = fmin(best, in->found[i].residual);
+  return slack * fmax(best, rounding);
+}
+
 static void take(const search *in, unsigned about, int wanted, rs_causes *causes) {
   size_t taken = 0;
+  double worst = worst_of(in, about, wanted);
   for (size_t i = 0; i < in->count && causes->count < RS_CAUSES && taken < RS_CAUSES; i++) {
     const rs_cause *cause = &in->found[i];
     bool listed = false;
-    if (rank(cause) != wanted || !(cause->explains & about)) continue;
+    if (rank(cause) != wanted || !(cause->explains & about) || cause->residual > worst) continue;
     for (size_t k = 0; k < causes->count; k++) listed |= strcmp(causes->items[k].text, cause->text) == 0;
     if (listed || (wanted > 0 && taken == SHOWN_OF_A_KIND)) continue;
     causes->items[causes->count++] = *cause;

@@ -296,6 +296,12 @@ static void as_method(maker *make, const rs_method *method, double s) {
   change(made, "factor", text);
 }
 
+/* Whether the method differs from another by its rule for s alone: with s given they are one. */
+static bool repeats(const rs_method *method) {
+  return method->defaults[0].name != NULL && strcmp(method->defaults[0].name, "scale") == 0 &&
+         method->defaults[1].name == NULL;
+}
+
 /* Plain RoPE, and every method with a scale at the same s, or at the one that the other side shows. A method of the
  * same kinds is the same but for its defaults, which are tried one by one. */
 static void alter_method(maker *make) {
@@ -305,7 +311,7 @@ static void alter_method(maker *make) {
   for (size_t i = 0; i < count; i++) {
     bool plain = strcmp(methods[i].name, "rope") == 0, rotary = methods[i].freq != NULL;
     bool same = methods[i].freq == own->freq && methods[i].pos == own->pos;
-    if (same || !rotary) continue;
+    if (same || !rotary || repeats(&methods[i])) continue;
     if (plain || (methods[i].freq->scaled && !isnan(s))) as_method(make, &methods[i], s);
     if (methods[i].freq->scaled && shown > 1 && shown != s) as_method(make, &methods[i], shown);
   }

@@ -62,6 +62,27 @@ static void write_file(const char *path, const char *text) {
   cr_assert_eq(rs_file_write(path, text, strlen(text), NULL), RS_OK);
 }
 
+static size_t causes_in(const char *text) {
+  size_t count = 0;
+  for (const char *at = text; (at = strstr(at, "likely cause:")) != NULL; at++) count++;
+  return count;
+}
+
+/* Where one change explains all to the last bit, others that come near are not named; nor is one method twice. */
+Test(compare_command, exact_cause__near_misses__are_left_out) {
+  int status;
+  char command[512];
+  snprintf(command, sizeof command, "compare %s/data/hf/llama-2.json %s/data/hf/qwen2.5-yarn.json",
+           getenv("ROPESCOPE_TESTS"), getenv("ROPESCOPE_TESTS"));
+  char *out = say(command, &status);
+  cr_expect(status == 1 && causes_in(out) == 1, "%s", out);
+  cr_expect_not_null(strstr(out, "plain RoPE (B is yarn) and with rope_theta: 10000"), "%s", out);
+  free(out);
+  out = say("compare --model llama-2-7b '{name: pi, factor: 8}' '{name: yarn, factor: 8}'", &status);
+  cr_expect(status == 1 && causes_in(out) == 2, "%s", out);
+  free(out);
+}
+
 #define DUMPS "tests/data/dumps/"
 
 Test(compare_command, examples__what_differs_and_why) {
