@@ -475,7 +475,8 @@ Test(id_growth, layouts_without_text_after__largest_id__is_found_anywhere) {
 Test(id_growth, no_ids__no_rows__and_nan) {
   static const struct {
     const char *method, *settings;
-  } cases[] = {{"nope", ""}, {"alibi", ""}, {"sinusoidal", ""}, {"dynamic_ntk", "factor=2 cached_keys=4"}};
+  } cases[] = {
+      {"nope", ""}, {"alibi", ""}, {"sinusoidal", ""}, {"dynamic_ntk", "factor=2 cached_keys=4"}, {"self_extend", ""}};
   rs_model model = plain_model(16, 1e4, 8);
   rs_token_run runs[] = {text_run(2), image_run(3, 4)};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -483,6 +484,22 @@ Test(id_growth, no_ids__no_rows__and_nan) {
     measured m = measure("id_growth", "", encoding);
     cr_expect_eq(m.result.curve.rows, 0u, "%s: %zu rows", cases[i].method, m.result.curve.rows);
     all_scalars_are_nan(&m, cases[i].method);
+    rs_curve_clear(&m.result.curve);
+    rs_encoding_free(encoding);
+  }
+}
+
+/* A tower sees patches: rows and columns that train_length does not count. */
+Test(ood_angles, pairs_of_patches__no_rows__and_nan) {
+  static const char *const cases[][2] = {{"axial", ""},
+                                         {"rope_mixed", "freq_x=1,1,1,1,1,1,1,1 freq_y=0,0,0,0,0,0,0,0"}};
+  rs_model model = plain_model(16, 1e4, 8);
+  rs_token_run runs[] = {image_run(3, 40)};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_encoding *encoding = encode_runs(cases[i][0], cases[i][1], &model, runs, 1, 0);
+    measured m = measure("ood_angles", "", encoding);
+    cr_expect_eq(m.result.curve.rows, 0u, "%s: %zu rows", cases[i][0], m.result.curve.rows);
+    all_scalars_are_nan(&m, cases[i][0]);
     rs_curve_clear(&m.result.curve);
     rs_encoding_free(encoding);
   }
