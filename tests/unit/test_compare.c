@@ -556,3 +556,17 @@ Test(compare, causes__dumps_of_engines__are_diagnosed) {
     free(list);
   }
 }
+
+Test(compare, difference__of_heads_of_another_width__is_one) {
+  rs_model narrow = plain_model(16, 1e4, 64), wide = plain_model(32, 1e4, 64);
+  rs_recipe recipe = make_recipe("rope", "");
+  rs_spectrum one, other;
+  wide.rotary_dim = 16;
+  cr_assert_eq(rs_spectrum_make(&recipe, &narrow, 8, &one, NULL), RS_OK);
+  cr_assert_eq(rs_spectrum_make(&recipe, &wide, 8, &other, NULL), RS_OK);
+  cr_assert_eq(rs_spectrum_compare(&one, &other, 1e-6).differs, RS_DIFFERS_WIDTH + 0u);
+  cr_assert_eq(rs_spectrum_compare(&one, &one, 1e-6).differs, 0u);
+  rs_spectrum_clear(&other);
+  rs_spectrum_clear(&one);
+  rs_recipe_clear(&recipe);
+}

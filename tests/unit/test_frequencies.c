@@ -357,6 +357,36 @@ Test(frequencies, vision_ids_on_one_axis__beside_maps_for_text__are_unsupported)
   }
 }
 
+/* One axis is V2PE's own, whatever sections a model has. */
+Test(frequencies, v2pe__model_with_sections__has_one_axis) {
+  rs_model model = plain_model(16, 1e4, 64);
+  model.mrope_section[0] = 2;
+  model.mrope_section[1] = model.mrope_section[2] = 3;
+  for (int resolved = 0; resolved < 2; resolved++) {
+    rs_recipe recipe = make_recipe("v2pe", ""), sections = make_recipe("mrope", "");
+    if (resolved) cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+    if (resolved) cr_assert_eq(rs_recipe_resolve(&sections, &model, NULL), RS_OK);
+    rs_encoding *encoding = encode_recipe(&recipe, &model, 8, NULL), *mrope = encode_recipe(&sections, &model, 8, NULL);
+    cr_assert(encoding->axes == 1 && !encoding->sections && mrope->axes == 3 && mrope->sections, "resolved %d",
+              resolved);
+    cr_assert(mrope->axis[1] == 0 && mrope->axis[2] == 1 && mrope->axis[5] == 2, "the model's own, not thirds");
+    cr_assert_eq(rs_setting(&sections.settings, "mrope_section")->count, resolved ? 3u : 0u);
+    rs_encoding_free(mrope);
+    rs_encoding_free(encoding);
+    rs_recipe_clear(&sections);
+    rs_recipe_clear(&recipe);
+  }
+}
+
+/* 300 steps of 0.07 are 21 ids, though the product is a hair more. */
+Test(frequencies, v2pe__steps_that_ought_to_be_whole__are) {
+  rs_token_run run = {RS_IMAGE, 300, 1, 15, 20, 1, 1};
+  rs_token_layout layout = {&run, 1};
+  double ids[301][RS_AXES];
+  cr_assert_eq(rs_token_positions(&layout, &(rs_id_rule){RS_IDS_V2PE, 0.07}, 301, ids[0], NULL, NULL), RS_OK);
+  cr_assert_eq(ids[300][0], 21, "%.17g", ids[300][0]);
+}
+
 Test(frequencies, settings_without_effect__are_refused) {
   static const char *const cases[][3] = {{"pi", "factor=2 interpolate=positions cached_keys=4", "cached_keys"},
                                          {"pi", "factor=2 interpolate=positions wavelengths=whole", "wavelengths"},
