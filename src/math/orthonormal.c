@@ -1,44 +1,46 @@
-/* Orthonormal columns by Householder QR (GSL) of a Gaussian matrix. */
+/* Orthonormal columns by Householder QR of a Gaussian matrix, as the LQ factorisation (GSL) of its transpose: there the
+ * long vectors lie in memory as they are read. */
 #include "ropescope/math.h"
 
 #include <gsl/gsl_linalg.h>
 #include <stdlib.h>
 
-/* Column j of Q times the sign of R's diagonal makes the factorisation unique and the columns Haar distributed. */
-static void copy_columns(const gsl_matrix *q, const gsl_matrix *r, double *out) {
-  for (size_t j = 0; j < q->size2; j++) {
-    double sign = gsl_matrix_get(r, j, j) < 0 ? -1 : 1;
-    for (size_t i = 0; i < q->size1; i++) out[j * q->size1 + i] = sign * gsl_matrix_get(q, i, j);
+/* The transpose of a (rows, columns) matrix that is drawn row by row. */
+static rs_status draw_transposed(rs_stream stream, gsl_matrix *lq, rs_err *err) {
+  size_t columns = lq->size1, rows = lq->size2;
+  double *row = rs_alloc(columns, sizeof *row, err);
+  if (row == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < rows; i++) {
+    rs_gaussian_fill(stream, (uint64_t)i * columns, columns, row);
+    for (size_t j = 0; j < columns; j++) gsl_matrix_set(lq, j, i, row[j]);
   }
+  free(row);
+  return RS_OK;
 }
 
-/* Q's first columns: the Householder reflections applied to the unit vectors (GSL's QR_unpack would build all of Q). */
-static int unit_columns(const gsl_matrix *qr, const gsl_vector *tau, gsl_matrix *q) {
-  for (size_t j = 0; j < q->size2; j++) {
-    gsl_vector_view column = gsl_matrix_column(q, j);
-    gsl_vector_set_basis(&column.vector, j);
-    int failed = gsl_linalg_QR_Qvec(qr, tau, &column.vector);
+/* Q's rows: the Householder reflections applied to the unit vectors (GSL's LQ_unpack would build all of Q). The sign of
+ * L's diagonal makes the factorisation unique and the rows Haar distributed. */
+static int unit_rows(const gsl_matrix *lq, const gsl_vector *tau, double *out) {
+  size_t columns = lq->size1, rows = lq->size2;
+  for (size_t j = 0; j < columns; j++) {
+    gsl_vector_view row = gsl_vector_view_array(out + j * rows, rows);
+    gsl_vector_set_basis(&row.vector, j);
+    int failed = gsl_linalg_LQ_vecQ(lq, tau, &row.vector);
     if (failed) return failed;
+    if (gsl_matrix_get(lq, j, j) < 0) gsl_vector_scale(&row.vector, -1);
   }
   return 0;
 }
 
 rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err) {
   rs_status status = RS_OK;
-  gsl_matrix *matrix = gsl_matrix_alloc(rows, columns), *q = gsl_matrix_alloc(rows, columns);
+  gsl_matrix *lq = gsl_matrix_alloc(columns, rows);
   gsl_vector *tau = gsl_vector_alloc(columns);
-  if (matrix == NULL || q == NULL || tau == NULL) {
-    status = rs_fail(err, RS_MEMORY, "out of memory: %zu x %zu projection", rows, columns);
-    goto out;
-  }
-  rs_gaussian_fill(stream, 0, rows * columns, matrix->data);
-  if (gsl_linalg_QR_decomp(matrix, tau) || unit_columns(matrix, tau, q))
+  if (lq == NULL || tau == NULL) status = rs_fail(err, RS_MEMORY, "out of memory: %zu x %zu projection", rows, columns);
+  if (status == RS_OK) status = draw_transposed(stream, lq, err);
+  if (status == RS_OK && (gsl_linalg_LQ_decomp(lq, tau) || unit_rows(lq, tau, out)))
     status = rs_fail(err, RS_INTERNAL, "QR of a %zu x %zu Gaussian matrix failed", rows, columns);
-  else
-    copy_columns(q, matrix, out);
-out:
   gsl_vector_free(tau);
-  gsl_matrix_free(q);
-  gsl_matrix_free(matrix);
+  gsl_matrix_free(lq);
   return status;
 }

@@ -66,8 +66,8 @@ static double bytes_of_tables(const rs_experiment *experiment, const rs_variant 
   double tables = 8 * length * (1 + 2 * each * (double)variant->method->pos->views);
   tables += 8 * numbers_of_bias(experiment, variant, length, width / dims);
   tables += 8 * numbers_of_embedding(experiment, variant, width);
-  /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, thrice within the QR. */
-  return variant->method->embed != NULL ? tables + 8 * (length * dims + 4 * 2 * dims * width) : tables;
+  /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
+  return variant->method->embed != NULL ? tables + 8 * (length * dims + 2 * 2 * dims * width) : tables;
 }
 
 /* Content, engine and observations of one head. */
