@@ -87,7 +87,7 @@ const char *rs_text_string(const rs_text *text); /* never NULL */
 rs_status rs_text_check(const rs_text *text, rs_err *err);
 
 /* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), or NULL when none is close enough to be a
- * slip of the pen: at most one edit for words up to 4 letters, else at most a third of the letters. Borrows. */
+ * slip of the pen: at most one edit for words of 2 to 4 letters, else at most a third of the letters. Borrows. */
 const char *rs_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* ---- numbers as text, in every locale with a '.' ----------------------------------------------------------------- */

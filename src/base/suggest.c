@@ -38,7 +38,7 @@ static size_t edit_distance(const char *a, const char *b) {
 const char *rs_suggest(const char *word, const char *const *candidates, size_t count) {
   size_t length = strlen(word);
   if (length == 0 || length > LONGEST) return NULL;
-  size_t allowed = length <= 4 ? 1 : length / 3, nearest = allowed + 1;
+  size_t allowed = length < 2 ? 0 : length <= 4 ? 1 : length / 3, nearest = allowed + 1;
   const char *found = NULL;
   for (size_t i = 0; i < count; i++) {
     if (strlen(candidates[i]) > LONGEST) continue;

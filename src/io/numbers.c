@@ -93,7 +93,7 @@ static rs_status take_column(const rs_table *table, const char *name, double **l
   if (table->rows == 0) return rs_fail(err, RS_INPUT, "%s: holds no numbers", name);
   RS_TRY(find_column(table, name, &column, err));
   if (is_number(table->header[column]))
-    return rs_fail(err, RS_INPUT, "%s:1: the first line is a number (it must name the column: inv_freq)", name);
+    return rs_fail(err, RS_INPUT, "%s:1: the first line is a number (it must name the column: any name will do)", name);
   *list = rs_alloc(table->rows, sizeof **list, err);
   if (*list == NULL) return RS_MEMORY;
   *count = table->rows;

@@ -146,6 +146,9 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
   memset(longest, 'a', sizeof longest - 1);
   longest[sizeof longest - 1] = '\0';
   const char *const odd[] = {longest, "aaaa"};
+  static const char *const short_words[] = {"t", "unrotated"};
+  cr_assert_null(rs_suggest("0", short_words, 2), "one letter for another is no slip");
+  cr_assert_str_eq(rs_suggest("T", short_words, 2), "t");
   cr_assert_null(rs_suggest(longest, odd, 2), "words beyond every name have no neighbour");
   cr_assert_str_eq(rs_suggest("aaab", odd, 2), "aaaa", "candidates beyond every name are passed over");
 }

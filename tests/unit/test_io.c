@@ -1065,7 +1065,7 @@ Test(io, numbers_text__json_and_csv__gives_the_numbers_or_why_not) {
       {"n.csv", "i,inv_freq\n0,1\n1,\n", "n.csv:3: \"\" is no number"},
       {"n.csv", "inv_freq\n1\nnan\n", "n.csv:3: \"nan\" is no number"},
       {"n.csv", "inv_freq\ninf\n", "n.csv:2: \"inf\" is no number"},
-      {"n.csv", "0.5\n1\n2\n", "n.csv:1: the first line is a number (it must name the column: inv_freq)"},
+      {"n.csv", "0.5\n1\n2\n", "n.csv:1: the first line is a number (it must name the column: any name will do)"},
       {"n.csv", "inv_freq\n", "n.csv: holds no numbers"},
       {"n.csv", "a,b\n1\n", "n.csv:2: 1 field where the header has 2"},
       {"n.txt", "1\n", "n.txt: is no file of numbers (.npy, .json or .csv)"},
