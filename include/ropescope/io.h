@@ -55,6 +55,9 @@ rs_node *rs_node_append(rs_node *node, rs_err *err);
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
+/* Bytes of the largest file that is read as configs of models, lists of numbers or dumps. */
+enum { RS_LARGEST_FILE = 64 << 20 };
+
 /* The whole of a file or pipe; `*data` gets one NUL past `*length`. RS_IO names the path and the reason; a directory,
  * and more than `limit` bytes (as from a device that never ends), are refused. *data is NULL on failure. Release with
  * free(). */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LARGEST_FILE = 64 << 20 };
 static const char letters[] = "AB";
 
 static bool ends_in(const char *text, const char *ending) {
@@ -35,7 +34,7 @@ static int refuse_err(size_t which, const char *word, const rs_err *err) {
 static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
   char *text;
   size_t length;
-  RS_TRY(rs_file_read(file, LARGEST_FILE, &text, &length, err));
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
   rs_status status = rs_json_read(text, length, file, tree, err);
   free(text);
   return status;
@@ -71,7 +70,7 @@ static rs_status csv_factor(const char *file, double *factor, rs_err *err) {
   char *text;
   size_t length;
   rs_table *table = NULL;
-  RS_TRY(rs_file_read(file, LARGEST_FILE, &text, &length, err));
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
   rs_status status = rs_csv_read(text, length, file, &table, err);
   free(text);
   if (status != RS_OK) return status;

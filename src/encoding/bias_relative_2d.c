@@ -36,18 +36,14 @@ static rs_status fill(rs_encoding *encoding, rs_err *err) {
   return rs_learned_bias_fill(encoding, err);
 }
 
-/* The frame that holds `token`, as its first token and its columns; false for text. */
+/* The frame that holds `token`, as its first token and its sides; false for text. */
 static bool frame_of(const rs_token_layout *tokens, size_t token, size_t *first, grid *sides) {
-  size_t start = 0;
-  for (size_t i = 0; i < tokens->count; start += tokens->runs[i++].tokens) {
-    const rs_token_run *run = &tokens->runs[i];
-    if (token >= start + run->tokens) continue;
-    if (run->modality == RS_TEXT) return false;
-    *sides = (grid){run->rows, run->columns};
-    *first = start + (token - start) / (run->rows * run->columns) * (run->rows * run->columns);
-    return true;
-  }
-  return false;
+  size_t offset;
+  const rs_token_run *run = rs_token_layout_run(tokens, token, &offset);
+  if (run == NULL || run->modality == RS_TEXT) return false;
+  *sides = (grid){run->rows, run->columns};
+  *first = token - offset % (run->rows * run->columns);
+  return true;
 }
 
 /* (dy + Wh - 1)(2 Ww - 1) + (dx + Ww - 1), with dy and dx query less key, and Wh x Ww the largest grid. */

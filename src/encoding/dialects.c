@@ -198,13 +198,6 @@ static bool same_value(const rs_param *param, const rs_value *value, const char 
   return value->choice == other.choice && (value->choice >= 0 || value->number == other.number);
 }
 
-/* Whether the parameter is what makes the method: V2PE's ids are its own in every code base. */
-static bool is_own(const rs_method *method, const char *name) {
-  for (size_t i = 0; i < RS_COUNT(method->defaults) && method->defaults[i].name != NULL; i++)
-    if (strcmp(method->defaults[i].name, name) == 0) return true;
-  return false;
-}
-
 /* One parameter of a dialect. */
 static rs_status apply_setting(rs_recipe *recipe, const rs_dialect *dialect, size_t i, rs_err *err) {
   const char *name = dialect->settings[i].name, *text = dialect->settings[i].value;
@@ -212,7 +205,8 @@ static rs_status apply_setting(rs_recipe *recipe, const rs_dialect *dialect, siz
   if (index < 0)
     return rs_fail(err, RS_INTERNAL, "dialect %s: %s has no %s", dialect->name, recipe->method->name, name);
   const rs_value *value = &recipe->settings.values[index];
-  if (dialect->method == NULL && is_own(recipe->method, name)) return RS_OK;
+  /* What makes the method, as V2PE's ids do, is its own in every code base. */
+  if (dialect->method == NULL && rs_method_presets(recipe->method, name)) return RS_OK;
   if (!value->given) return rs_recipe_preset(recipe, name, text, err);
   if (!dialect->settings[i].always || same_value(recipe->settings.params[index], value, text)) return RS_OK;
   return rs_fail_on(err, RS_INPUT, name, "is not in the power of dialect %s, which %s%s (leave one of them out)",

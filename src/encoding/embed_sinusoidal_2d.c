@@ -22,17 +22,6 @@ static void add_sinusoid(double coordinate, size_t width, double *out) {
   }
 }
 
-/* The run of vision that holds the token, and in *offset its place there; NULL for text. */
-static const rs_token_run *picture_of(const rs_token_layout *layout, size_t token, size_t *offset) {
-  *offset = token;
-  for (size_t i = 0; i < layout->count; i++) {
-    const rs_token_run *run = &layout->runs[i];
-    if (*offset < run->tokens) return run->modality != RS_TEXT ? run : NULL;
-    *offset -= run->tokens;
-  }
-  return NULL;
-}
-
 static rs_status prepare(rs_encoding *encoding, rs_err *err) {
   bool concat = rs_setting_choice(&encoding->settings, "combine") == CONCAT;
   size_t begin;
@@ -50,10 +39,10 @@ static rs_status fill(const rs_encoding *encoding, size_t begin, size_t count, d
   bool concat = rs_setting_choice(&encoding->settings, "combine") == CONCAT;
   for (size_t i = 0; i < count; i++) {
     size_t offset;
-    const rs_token_run *run = picture_of(&encoding->tokens, begin + i, &offset);
+    const rs_token_run *run = rs_token_layout_run(&encoding->tokens, begin + i, &offset);
     double *row = out + i * width;
     for (size_t c = 0; c < width; c++) row[c] = 0;
-    if (run == NULL) continue;
+    if (run == NULL || run->modality == RS_TEXT) continue;
     add_sinusoid((double)(offset % run->columns), concat ? width / 2 : width, row);
     add_sinusoid((double)(offset / run->columns % run->rows), concat ? width / 2 : width,
                  concat ? row + width / 2 : row);

@@ -365,13 +365,6 @@ size_t rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_
 
 /* ---- trying ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the method has a default of its own for the parameter. */
-static bool is_default_of(const rs_method *method, const char *name) {
-  for (size_t i = 0; i < RS_COUNT(method->defaults) && method->defaults[i].name != NULL; i++)
-    if (strcmp(method->defaults[i].name, name) == 0) return true;
-  return false;
-}
-
 /* `method` with what every rotary method has as it was. */
 static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_err *err) {
   rs_recipe made = {0};
@@ -382,7 +375,7 @@ static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_er
         i < rs_rotary_param_count ? rs_rotary_params[i].name : rs_common_params[i - rs_rotary_param_count].name;
     int from = rs_settings_find(&recipe->settings, name), to = rs_settings_find(&made.settings, name);
     if (from < 0 || to < 0 || strcmp(name, "dialect") == 0) continue;
-    if (is_default_of(method, name) || is_default_of(recipe->method, name)) continue;
+    if (rs_method_presets(method, name) || rs_method_presets(recipe->method, name)) continue;
     rs_value_clear(&made.settings.values[to]);
     status = rs_value_copy(&made.settings.values[to], &recipe->settings.values[from], err);
   }

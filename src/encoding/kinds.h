@@ -184,6 +184,9 @@ rs_status rs_learned_check(const rs_settings *settings, const rs_model *model, r
 void rs_learned_draw(const rs_settings *settings, rs_purpose purpose, size_t above, size_t rows, size_t width,
                      size_t first, size_t count, double *out);
 
+/* The run that holds a token, and where in it the token stands; NULL for the text after the last run. */
+const rs_token_run *rs_token_layout_run(const rs_token_layout *layout, size_t token, size_t *offset);
+
 /* How the settings count vision tokens. */
 rs_id_rule rs_id_rule_of(const rs_settings *settings);
 
@@ -199,6 +202,9 @@ rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, 
 
 /* Gains, mixed axes and cached keys: the last word on positions. */
 rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
+
+/* Whether the method has a default of its own for the parameter. */
+bool rs_method_presets(const rs_method *method, const char *name);
 
 /* Pairs that turn: rotary_dim / 2, given or of the model. */
 size_t rs_pairs_of(const rs_settings *settings, const rs_model *model);

@@ -266,6 +266,12 @@ const rs_method *rs_methods(size_t *count) {
   return methods;
 }
 
+bool rs_method_presets(const rs_method *method, const char *name) {
+  for (size_t i = 0; i < RS_COUNT(method->defaults) && method->defaults[i].name != NULL; i++)
+    if (strcmp(method->defaults[i].name, name) == 0) return true;
+  return false;
+}
+
 bool rs_method_scaled(const rs_method *method) {
   return method->pos->scaled || (method->freq != NULL && method->freq->scaled);
 }

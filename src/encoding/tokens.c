@@ -27,6 +27,15 @@ const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_
   return NULL;
 }
 
+const rs_token_run *rs_token_layout_run(const rs_token_layout *layout, size_t token, size_t *offset) {
+  *offset = token;
+  for (size_t i = 0; i < layout->count; i++) {
+    if (*offset < layout->runs[i].tokens) return &layout->runs[i];
+    *offset -= layout->runs[i].tokens;
+  }
+  return NULL;
+}
+
 void rs_token_layout_clear(rs_token_layout *layout) {
   free(layout->runs);
   *layout = (rs_token_layout){0};

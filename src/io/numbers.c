@@ -6,8 +6,6 @@
 
 #include "io_internal.h"
 
-enum { LARGEST_FILE = 64 << 20 };
-
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 /* The list of the document: itself, the one called inv_freq, or the only one of an object. */
@@ -144,7 +142,7 @@ rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err
   *count = 0;
   if (format == RS_COUNT(formats))
     return rs_fail(err, RS_INPUT, "%s: is no file of numbers (.npy, .json or .csv)", file);
-  RS_TRY(rs_file_read(file, LARGEST_FILE, &data, &length, err));
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &data, &length, err));
   rs_status status = formats[format].read(data, length, file, list, count, err);
   free(data);
   if (status == RS_OK) return RS_OK;

@@ -32,13 +32,11 @@ static rs_status check_range(const char *file, const rs_param *param, const doub
   return RS_OK;
 }
 
-enum { LARGEST_FILE = 64 << 20 }; /* as rs_numbers_read */
-
 /* The fingerprint of the file as it is now. */
 static rs_status fingerprint(const char *file, char hash[65], rs_err *err) {
   char *data;
   size_t length;
-  RS_TRY(rs_file_read(file, LARGEST_FILE, &data, &length, err));
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &data, &length, err));
   rs_sha256_hex(data, length, hash);
   free(data);
   return RS_OK;

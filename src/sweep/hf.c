@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_FILE = 64 << 20 };
 static const double most_dims = 4096, most_heads = 65536, most_width = 1 << 24, most_tokens = 1 << 28;
 
 /* The file being read. */
@@ -472,7 +471,7 @@ rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) {
   rs_tree *tree = NULL;
   *model = (rs_model){0};
   hf_reader hf = {.model = model};
-  rs_status status = rs_file_read(file, LARGEST_FILE, &text, &length, err);
+  rs_status status = rs_file_read(file, RS_LARGEST_FILE, &text, &length, err);
   if (status == RS_OK) status = rs_json_read(text, length, file, &tree, err);
   if (status == RS_OK) {
     const rs_node *inner = rs_node_get(&tree->root, "text_config");
