@@ -13,12 +13,14 @@ layers='
 base:
 io: base
 math: base
-encoding: base math
-attention: base math encoding
-metrics: base math encoding attention
-sweep: base math encoding attention metrics io
+kernel: base math
+encoding: base math kernel
+attention: base math kernel encoding
+metrics: base math kernel encoding attention
+sweep: base math kernel encoding attention metrics io
 plot: base io
-cli: base math encoding attention metrics sweep io plot
+bench: base math kernel encoding attention metrics sweep io
+cli: base math kernel encoding attention metrics sweep io plot bench
 '
 
 root=${1:-$(dirname -- "$0")/..}
