@@ -37,11 +37,69 @@ typedef struct rs_ceiling_kernel {
   double (*fma_f64)(size_t rounds);
 } rs_ceiling_kernel;
 
+/* ---- scores ------------------------------------------------------------------------------------------------------ */
+
+/* The engine's loop: a tile of queries, one a lane, walks over keys, and each lane keeps the statistics of its softmax
+ * row; no row of logits is ever stored. Inside, logits are in bits (units of ln 2): queries come multiplied by
+ * log2(e) * scale / sqrt(D). `real` is float or double, by the kernel.
+ *
+ * Errors, with u = 2^-24 or 2^-53: a logit of D terms is off by about u sqrt(D) |q||k| (rounding errors of a sum add
+ * up like a random walk: Higham and Mary, SIAM J. Sci. Comput. 41, 2019), a weight besides by that of 2^t (lanes.h) and
+ * u |t|. Sums run in `real` for one call and in double between calls. */
+
+enum { RS_SCORE_LANES = 32 }; /* the most lanes of any set */
+
+/* What a tile has seen so far, a number for each lane. Weights are relative to 2^reference, which follows `top` loosely
+ * (it is never more than 8 below). Start with rs_score_state_reset. */
+typedef struct rs_score_state {
+  double reference[RS_SCORE_LANES], top[RS_SCORE_LANES]; /* bits; top: the largest logit */
+  int32_t argmax[RS_SCORE_LANES];                        /* its key, the first of equals */
+  double spread[RS_SCORE_LANES];                         /* sum of weight * (logit - reference), bits */
+  double sink[RS_SCORE_LANES];                           /* weight of the first keys */
+  double needle[RS_SCORE_LANES];                         /* a logit to compare with, and */
+  double rank[RS_SCORE_LANES];                           /* how many keys have a larger one */
+  double *bin_weight;                                    /* (bins, lanes) */
+  double *bin_keys, *bin_mean, *bin_squares;             /* (bins, lanes) of the logits, bits; NULL: not wanted */
+} rs_score_state;
+
+/* Keys [tile * rows, ...) of tiles [first, end), as each lane sees them. */
+typedef struct rs_score_call {
+  const void *queries; /* real (D, lanes) */
+  const void *keys;    /* real (tiles, D, rows): the panels of all keys of one view; the last filled up with zeros */
+  size_t dims;         /* D */
+  size_t first, end;   /* tiles, walked from the last to the first */
+  int32_t begin[RS_SCORE_LANES], stop[RS_SCORE_LANES]; /* keys [begin, stop) that a lane sees; idle lanes as another */
+  int32_t position[RS_SCORE_LANES];                    /* of the lanes' queries; distances are |position - key| */
+  int32_t sinks;                                       /* how many first keys count as the sink */
+  size_t bins;
+  const size_t *edges;    /* (bins + 1,) */
+  const uint16_t *bin_of; /* by distance */
+  const void *bias;       /* real, bits: lane l of key n reads bias[(n - bias_key) * bias_step + l]; NULL: none */
+  ptrdiff_t bias_key, bias_step;
+  bool ranks;    /* count keys above the needle */
+  void *scratch; /* real (bins, lanes), 64-byte aligned; zero before and after */
+} rs_score_call;
+
+typedef struct rs_score_kernel {
+  size_t real_bytes, lanes, rows; /* rows: keys of a panel */
+  /* Walks the tiles of the call. */
+  void (*walk)(const rs_score_call *call, rs_score_state *state);
+  /* out[lane] = queries (D, lanes) . keys (D, lanes), lane by lane, with the very roundings of `walk`. */
+  void (*dot)(const void *queries, const void *keys, size_t dims, double *out);
+} rs_score_kernel;
+
+/* Nothing seen yet: zeroes the bins, too. */
+void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes);
+
+/* Moves one lane's weights to another reference, bits. */
+void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference);
+
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 struct rs_kernels {
   const char *isa;
   const rs_ceiling_kernel *ceiling;
+  const rs_score_kernel *scores_f32, *scores_f64;
 };
 
 #endif

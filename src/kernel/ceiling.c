@@ -18,6 +18,7 @@ enum { CHAINS = 12 };
 
 static double fma_f32(size_t rounds) {
   floats chain[CHAINS], by = (floats){0} + 0.999999f, plus = (floats){0} + 1e-6f;
+#pragma GCC unroll 12
   for (size_t i = 0; i < CHAINS; i++) chain[i] = (floats){0} + (float)i;
   for (size_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
@@ -31,6 +32,7 @@ static double fma_f32(size_t rounds) {
 
 static double fma_f64(size_t rounds) {
   doubles chain[CHAINS], by = (doubles){0} + 0.999999, plus = (doubles){0} + 1e-6;
+#pragma GCC unroll 12
   for (size_t i = 0; i < CHAINS; i++) chain[i] = (doubles){0} + (double)i;
   for (size_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12

@@ -1,0 +1,30 @@
+/* What a tile of queries has seen, between calls of the kernel. */
+#include "ropescope/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double NOTHING = -1e30; /* below every logit; see scores.c */
+
+void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes) {
+  rs_score_state fresh = {.bin_weight = state->bin_weight,
+                          .bin_keys = state->bin_keys,
+                          .bin_mean = state->bin_mean,
+                          .bin_squares = state->bin_squares};
+  *state = fresh;
+  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) state->reference[lane] = state->top[lane] = NOTHING;
+  memset(state->bin_weight, 0, bins * lanes * sizeof *state->bin_weight);
+  if (state->bin_keys == NULL) return;
+  memset(state->bin_keys, 0, bins * lanes * sizeof *state->bin_keys);
+  memset(state->bin_mean, 0, bins * lanes * sizeof *state->bin_mean);
+  memset(state->bin_squares, 0, bins * lanes * sizeof *state->bin_squares);
+}
+
+void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference) {
+  double up = reference - state->reference[lane], factor = exp2(-up), mass = 0;
+  for (size_t bin = 0; bin < bins; bin++) mass += state->bin_weight[bin * lanes + lane];
+  state->spread[lane] = factor * (state->spread[lane] - up * mass);
+  for (size_t bin = 0; bin < bins; bin++) state->bin_weight[bin * lanes + lane] *= factor;
+  state->sink[lane] *= factor;
+  state->reference[lane] = reference;
+}
