@@ -37,6 +37,29 @@ typedef struct rs_ceiling_kernel {
   double (*fma_f64)(size_t rounds);
 } rs_ceiling_kernel;
 
+/* ---- rotation ---------------------------------------------------------------------------------------------------- */
+
+/* Rows of `dims` numbers of which the first 2 * pairs are turned: x (tokens, heads, dims). The heads of a token share
+ * its angles. Pair j is dims (j, j + pairs), or (2j, 2j + 1) where `interleaved`. */
+typedef struct rs_turn_shape {
+  size_t tokens, heads, dims, pairs; /* 2 * pairs <= dims; heads >= 1 */
+  bool interleaved;
+} rs_turn_shape;
+
+/* All of it is free of allocations and of state: any thread may call it on arrays of its own. Inputs and outputs do
+ * not overlap. An element's value depends on the set and on its own inputs, not on its neighbours. */
+typedef struct rs_rotate_kernel {
+  /* cos and sin of position[j] * omega[j] (tokens, rad/token), j < n, as rs_cos_sin: within 3e-16 of the exact
+   * product's for |position * omega| < 2^31. Larger angles are rs_cos_sin's own, and "generic" is so throughout. */
+  void (*cos_sin)(const double *position, const double *omega, size_t n, double *cosine, double *sine);
+  /* The same at one position. */
+  void (*cos_sin_at)(double position, const double *omega, size_t n, double *cosine, double *sine);
+  /* Turns x in place: (a, b) becomes (a cosine - b sine, a sine + b cosine), cosine and sine (tokens, pairs). Each
+   * number errs by at most three roundings of |a cosine| + |b sine| (or |a sine| + |b cosine|); in floats the table's
+   * is one of the three. */
+  void (*turn_f64)(const rs_turn_shape *shape, const double *cosine, const double *sine, double *x);
+  void (*turn_f32)(const rs_turn_shape *shape, const double *cosine, const double *sine, float *x);
+} rs_rotate_kernel;
 /* ---- scores ------------------------------------------------------------------------------------------------------ */
 
 /* The engine's loop: a tile of queries, one a lane, walks over keys, and each lane keeps the statistics of its softmax
@@ -91,6 +114,9 @@ typedef struct rs_score_kernel {
 /* Nothing seen yet: zeroes the bins, too. */
 void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes);
 
+/* Adds to the first `count` lanes what the same queries saw of other keys. */
+void rs_score_state_join(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t count);
+
 /* Moves one lane's weights to another reference, bits. */
 void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference);
 
@@ -99,6 +125,7 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
 struct rs_kernels {
   const char *isa;
   const rs_ceiling_kernel *ceiling;
+  const rs_rotate_kernel *rotate;
   const rs_score_kernel *scores_f32, *scores_f64;
 };
 

@@ -28,3 +28,34 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
   state->sink[lane] *= factor;
   state->reference[lane] = reference;
 }
+
+static void join_moments(rs_score_state *into, const rs_score_state *from, size_t at) {
+  double total = into->bin_keys[at] + from->bin_keys[at], apart = from->bin_mean[at] - into->bin_mean[at];
+  if (from->bin_keys[at] == 0) return;
+  into->bin_squares[at] += from->bin_squares[at] + apart * apart * into->bin_keys[at] * from->bin_keys[at] / total;
+  into->bin_mean[at] += apart * from->bin_keys[at] / total;
+  into->bin_keys[at] = total;
+}
+
+static void join_lane(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t lane) {
+  double up = from->reference[lane] - into->reference[lane];
+  if (up > 0) rs_score_state_move(into, bins, lanes, lane, from->reference[lane]);
+  up = into->reference[lane] - from->reference[lane];
+  double factor = exp2(-up), mass = 0;
+  for (size_t at = lane; at < bins * lanes; at += lanes) {
+    mass += from->bin_weight[at];
+    into->bin_weight[at] += factor * from->bin_weight[at];
+    if (into->bin_keys != NULL) join_moments(into, from, at);
+  }
+  into->spread[lane] += factor * (from->spread[lane] - up * mass);
+  into->sink[lane] += factor * from->sink[lane];
+  into->rank[lane] += from->rank[lane];
+  bool first = from->argmax[lane] < into->argmax[lane];
+  if (from->top[lane] < into->top[lane] || (from->top[lane] == into->top[lane] && !first)) return;
+  into->top[lane] = from->top[lane];
+  into->argmax[lane] = from->argmax[lane];
+}
+
+void rs_score_state_join(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t count) {
+  for (size_t lane = 0; lane < count; lane++) join_lane(into, from, bins, lanes, lane);
+}

@@ -1,0 +1,201 @@
+/* Rotating pairs: tables of cosines and sines, and rows turned by them. */
+#include "isa.h"
+
+#include <string.h>
+
+enum { PAIRS = 128 }; /* of a token at a time: their float table stays near */
+
+#ifdef RS_FUSED
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+typedef double doubles __attribute__((vector_size(RS_VECTOR_BYTES)));
+typedef int64_t integers __attribute__((vector_size(RS_VECTOR_BYTES)));
+
+enum { LANES = RS_VECTOR_BYTES / sizeof(double) };
+
+/* a * b + c with one rounding, which the angles' exactness rests on: the compiler is free to fuse, not bound to. */
+RS_INLINE doubles fused(doubles a, doubles b, doubles c) {
+#if defined(__AVX512F__)
+  return (doubles)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(__AVX2__)
+  return (doubles)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+  return (doubles)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+#endif
+}
+
+RS_INLINE doubles everywhere(double x) {
+  return x - (doubles){0};
+}
+
+/* Lanes past `count` are 0. */
+RS_INLINE doubles load(const double *from, size_t count) {
+  doubles x = {0};
+  memcpy(&x, from, count * sizeof *from);
+  return x;
+}
+
+/* sin r and cos r for |r| <= 1.0001 pi/4, z = r^2: minimax (Remez in 50 digits) r + r^3 S(z) to 1.6e-18 and
+ * 1 - z/2 + z^2 C(z) to 5e-20. */
+RS_INLINE doubles sine_of(doubles r, doubles z) {
+  doubles s = z * 0x1.5d64989e124c5p-33 - 0x1.ae5db3cc462ddp-26;
+  s = s * z + 0x1.71de34747f9f0p-19;
+  s = s * z - 0x1.a01a019ab3958p-13;
+  s = s * z + 0x1.111111110eb15p-7;
+  s = s * z - 0x1.555555555553dp-3;
+  return r + r * z * s;
+}
+
+RS_INLINE doubles cosine_of(doubles z) {
+  doubles c = z * -0x1.8fae9c650f40fp-37 + 0x1.1ee9ebe90a656p-29;
+  c = c * z - 0x1.27e4f809f06bfp-22;
+  c = c * z + 0x1.a01a019cb1bd6p-16;
+  c = c * z - 0x1.6c16c16c1517ep-10;
+  c = c * z + 0x1.555555555554cp-5;
+  return (1 - 0.5 * z) + z * z * c;
+}
+
+/* The angle less k quarter turns, k the nearest: |r| <= pi/4 and a little. pi/2 = HIGH + LOW + 1.5e-33. HIGH is a
+ * multiple of 2^-52, and the angle one of that or of its own last bit (then k <= 1), so angle - k * HIGH is exact; k *
+ * LOW errs by 1e-23 for k < 2^31. Adding 1.5 * 2^52 rounds to an integer, which stands in the sum's low bits. */
+RS_INLINE doubles reduce(doubles angle, doubles lost, integers *quadrant) {
+  const double HALF_PI_HIGH = 0x1.921fb54442d18p+0, HALF_PI_LOW = 0x1.1a62633145c07p-54;
+  const double QUARTERS_PER_RADIAN = 0x1.45f306dc9c883p-1, TO_INTEGER = 0x1.8p52;
+  doubles shifted = fused(angle, everywhere(QUARTERS_PER_RADIAN), everywhere(TO_INTEGER));
+  doubles k = everywhere(TO_INTEGER) - shifted; /* negative */
+  *quadrant = (integers)shifted;
+  return fused(k, everywhere(HALF_PI_HIGH), angle) + fused(k, everywhere(HALF_PI_LOW), lost);
+}
+
+/* As rs_cos_sin: what the product's rounding lost joins what the reduction leaves over. Errs by half an ulp of r and
+ * the last additions of the polynomials, at most 2.5e-16. */
+RS_INLINE void cos_sin(doubles position, doubles omega, doubles *cosine, doubles *sine, integers *beyond) {
+  const int64_t SIGN = INT64_MIN, LARGEST = 0x4270000000000000; /* 2^40: exact up to here, slow from here */
+  doubles angle = position * omega, lost = fused(position, omega, -angle);
+  integers quadrant;
+  doubles r = reduce(angle, lost, &quadrant), z = r * r;
+  integers s = (integers)sine_of(r, z), c = (integers)cosine_of(z);
+  integers exchange = (s ^ c) & -(quadrant & 1);
+  *cosine = (doubles)(c ^ exchange ^ ((quadrant + 1) << 62 & SIGN)); /* negative in quadrants 1 and 2 */
+  *sine = (doubles)(s ^ exchange ^ (quadrant << 62 & SIGN));         /* negative in quadrants 2 and 3 */
+  *beyond |= LARGEST - ((integers)angle & ~SIGN);
+}
+
+static bool any_negative(integers x) {
+  int64_t all = 0;
+  for (size_t i = 0; i < LANES; i++) all |= x[i];
+  return all < 0;
+}
+
+/* One position for all (step 0) or one each (step 1). False where an angle is too large, or none. */
+RS_INLINE bool fill(const double *position, size_t step, const double *omega, size_t n, double *cosine, double *sine) {
+  integers beyond = {0};
+  doubles c, s, at = everywhere(position[0]);
+  size_t j = 0;
+  for (; j + LANES <= n; j += LANES) {
+    cos_sin(step == 0 ? at : load(position + j, LANES), load(omega + j, LANES), &c, &s, &beyond);
+    memcpy(cosine + j, &c, sizeof c);
+    memcpy(sine + j, &s, sizeof s);
+  }
+  if (j < n) {
+    cos_sin(step == 0 ? at : load(position + j, n - j), load(omega + j, n - j), &c, &s, &beyond);
+    memcpy(cosine + j, &c, (n - j) * sizeof c[0]);
+    memcpy(sine + j, &s, (n - j) * sizeof s[0]);
+  }
+  return !any_negative(beyond);
+}
+
+#else
+
+/* The product's error cannot be had in one step. */
+RS_INLINE bool fill(const double *position, size_t step, const double *omega, size_t n, double *cosine, double *sine) {
+  (void)position, (void)step, (void)omega, (void)n, (void)cosine, (void)sine;
+  return false;
+}
+
+#endif
+
+static void cos_sin_each(const double *position, const double *omega, size_t n, double *cosine, double *sine) {
+  if (n == 0 || fill(position, 1, omega, n, cosine, sine)) return;
+  for (size_t j = 0; j < n; j++) rs_cos_sin(position[j], omega[j], &cosine[j], &sine[j]);
+}
+
+static void cos_sin_at(double position, const double *omega, size_t n, double *cosine, double *sine) {
+  if (fill(&position, 0, omega, n, cosine, sine)) return;
+  for (size_t j = 0; j < n; j++) rs_cos_sin(position, omega[j], &cosine[j], &sine[j]);
+}
+
+/* Turning is bound by memory: loops that the compiler makes vectors of reach it. */
+RS_INLINE void turn_half_f64(const double *restrict c, const double *restrict s, size_t pairs, double *restrict x,
+                             double *restrict y) {
+  for (size_t j = 0; j < pairs; j++) {
+    double a = x[j], b = y[j];
+    x[j] = a * c[j] - b * s[j];
+    y[j] = a * s[j] + b * c[j];
+  }
+}
+
+RS_INLINE void turn_half_f32(const float *restrict c, const float *restrict s, size_t pairs, float *restrict x,
+                             float *restrict y) {
+  for (size_t j = 0; j < pairs; j++) {
+    float a = x[j], b = y[j];
+    x[j] = a * c[j] - b * s[j];
+    y[j] = a * s[j] + b * c[j];
+  }
+}
+
+RS_INLINE void turn_interleaved_f64(const double *restrict c, const double *restrict s, size_t pairs,
+                                    double *restrict x) {
+  for (size_t j = 0; j < pairs; j++) {
+    double a = x[2 * j], b = x[2 * j + 1];
+    x[2 * j] = a * c[j] - b * s[j];
+    x[2 * j + 1] = a * s[j] + b * c[j];
+  }
+}
+
+RS_INLINE void turn_interleaved_f32(const float *restrict c, const float *restrict s, size_t pairs, float *restrict x) {
+  for (size_t j = 0; j < pairs; j++) {
+    float a = x[2 * j], b = x[2 * j + 1];
+    x[2 * j] = a * c[j] - b * s[j];
+    x[2 * j + 1] = a * s[j] + b * c[j];
+  }
+}
+
+static void turn_f64(const rs_turn_shape *shape, const double *cosine, const double *sine, double *x) {
+  for (size_t row = 0; row < shape->tokens * shape->heads; row++, x += shape->dims) {
+    size_t entry = row / shape->heads * shape->pairs;
+    if (shape->interleaved)
+      turn_interleaved_f64(cosine + entry, sine + entry, shape->pairs, x);
+    else
+      turn_half_f64(cosine + entry, sine + entry, shape->pairs, x, x + shape->pairs);
+  }
+}
+
+/* Pairs [first, first + count) of one token's heads, their table rounded once. */
+RS_INLINE void turn_token_f32(const rs_turn_shape *shape, const double *cosine, const double *sine, size_t first,
+                              size_t count, float *x) {
+  float c[PAIRS], s[PAIRS];
+  for (size_t j = 0; j < count; j++) c[j] = (float)cosine[first + j];
+  for (size_t j = 0; j < count; j++) s[j] = (float)sine[first + j];
+  for (size_t h = 0; h < shape->heads; h++, x += shape->dims)
+    if (shape->interleaved)
+      turn_interleaved_f32(c, s, count, x + 2 * first);
+    else
+      turn_half_f32(c, s, count, x + first, x + shape->pairs + first);
+}
+
+static void turn_f32(const rs_turn_shape *shape, const double *cosine, const double *sine, float *x) {
+  for (size_t token = 0; token < shape->tokens; token++, x += shape->heads * shape->dims)
+    for (size_t first = 0; first < shape->pairs; first += PAIRS) {
+      size_t left = shape->pairs - first, entry = token * shape->pairs;
+      turn_token_f32(shape, cosine + entry, sine + entry, first, left < PAIRS ? left : PAIRS, x);
+    }
+}
+
+extern const rs_rotate_kernel RS_OF_ISA(rs_rotate);
+const rs_rotate_kernel RS_OF_ISA(rs_rotate) = {cos_sin_each, cos_sin_at, turn_f64, turn_f32};
