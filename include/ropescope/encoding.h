@@ -322,6 +322,14 @@ typedef enum rs_side { RS_QUERY_SIDE, RS_KEY_SIDE } rs_side;
 void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t view, size_t token, const double *x,
                               double *out);
 
+/* What turns tokens [begin, end) of one side in `view`: cosine and sine (end - begin, R/2) of each pair at its
+ * coordinate, in the encoding's precision, times amp and the token's gains. x is then rotated by (a, b) -> (a cosine -
+ * b sine, a sine + b cosine) on each pair, as rs_rotate_kernel does. In doubles cos and sin are the kernel's, within
+ * 3e-16 of rs_encoding_cos_sin's bound; a token's row is the same in whatever run it is made. No allocation, any
+ * thread. */
+void rs_encoding_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end, double *cosine,
+                       double *sine);
+
 /* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, times both
  * gains, without amp. */
 void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine);
