@@ -89,6 +89,15 @@ void rs_projection_free(rs_projection *projection);
 
 /* ---- what is observed -------------------------------------------------------------------------------------------- */
 
+/* What the engine computes logits and weights in. Float is twice as fast; AUTO takes it wherever the bound on its
+ * errors, which grows with the largest logit there can be, is within RS_SCORE_TOLERANCE. */
+typedef enum rs_score_format { RS_SCORES_AUTO, RS_SCORES_F32, RS_SCORES_F64 } rs_score_format;
+#define RS_SCORE_FORMAT_WORDS "auto|f32|f64"
+
+/* Relative error of a weight, and nats of a logit, that AUTO accepts. It is a bound: simulated content errs a hundred
+ * times less, as does a mean over some hundred rows. */
+#define RS_SCORE_TOLERANCE 2e-4
+
 /* One head of attention to observe. Everything is borrowed. */
 typedef struct rs_attention_job {
   const rs_encoding *encoding;
@@ -105,6 +114,9 @@ typedef struct rs_attention_job {
   const size_t *edges;      /* (bins + 1,) distance bins in tokens, the last edge L; see rs_log_edges */
   size_t bins;
   size_t sinks; /* the first keys whose weight is summed */
+  bool moments; /* the moments of the logits in each bin are wanted; nothing is then skipped */
+  rs_score_format scores;
+  double epsilon; /* keys may be left out of a row that provably hold no more of its weight together; 0: none */
 } rs_attention_job;
 
 /* One softmax row. Weights sum to 1 over the keys the query sees, its needle included. */
@@ -120,16 +132,22 @@ typedef struct rs_row {
   size_t needle_distance;          /* |m - n|, also of a hidden one */
   double needle_logit, needle_weight;
   size_t needle_rank; /* keys with a larger logit; 0: the needle wins */
+  /* How many of its keys were left out (job->epsilon), and the most weight they can have together. */
+  double skipped_keys, skipped_weight;
   /* (bins,) by distance |m - n|; borrowed from the observation */
   double *bin_weight; /* of all keys */
-  double *bin_keys, *bin_mean,
-      *bin_squares; /* of all but the needle: how many, mean logit, sum of squared deviations */
+  /* Of all but the needle: how many, mean logit, sum of squared deviations. NULL unless the job wants moments. */
+  double *bin_keys, *bin_mean, *bin_squares;
 } rs_row;
 
 /* The rows of one job. */
 typedef struct rs_observation {
   rs_row *rows; /* (Q,) in the order of the queries */
   size_t count, bins;
+  rs_score_format scores; /* what they were computed in */
+  double error;           /* bound on the relative error of a weight and on a logit's, nats; see limits.h */
+  double pairs, skipped;  /* queries with keys: all that the mask lets see each other, and those left out */
+  double skipped_weight;  /* no row has lost more of its weight by it */
   double *storage;
 } rs_observation;
 
@@ -142,18 +160,26 @@ void rs_observation_free(rs_observation *observation);
  * logit, or NaN. What every engine is tested against. */
 rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err);
 
-/* Work space for jobs up to one size, to be used again and again. Uses OpenMP threads inside; the results are the same
- * bits for any number of them. */
+/* Work space for jobs up to one size, to be used again and again. Uses OpenMP threads inside where a job is worth it;
+ * the results are the same bits for any number of them. */
 typedef struct rs_engine rs_engine;
 
 rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engine **engine, rs_err *err);
 void rs_engine_free(rs_engine *engine);
 
-/* Bytes an engine of this size takes, for plans. */
-double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t threads);
+/* Bytes an engine of this size takes, for plans: linear in the length. */
+double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads);
 
-/* Observes every query of the job. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views
- * do not; RS_DOMAIN where logits are not finite. Release *observation with rs_observation_free. */
+/* Rotates the keys of the job and lays them out for rs_engine_observe. RS_UNSUPPORTED where a bidirectional mask sees
+ * the future and the encoding's views do not; RS_DOMAIN where logits would not be finite. */
+rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err *err);
+
+/* Observes queries number [first, first + count) of the job that was loaded. Release *observation with
+ * rs_observation_free. */
+rs_status rs_engine_observe(rs_engine *engine, const rs_attention_job *job, size_t first, size_t count,
+                            rs_observation **observation, rs_err *err);
+
+/* Loads and observes every query of the job. */
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err);
 
 /* The number of threads the engine uses (1 without OpenMP). */

@@ -104,6 +104,8 @@ typedef struct rs_bias_kind {
   size_t (*table_size)(const rs_encoding *encoding);
   /* Fills encoding->bias_table (H, bias_size). */
   rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+  /* Whether the bias is a function of m - n alone. NULL: never. */
+  bool (*by_distance)(const rs_encoding *encoding);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias);
 } rs_bias_kind;

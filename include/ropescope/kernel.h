@@ -66,9 +66,9 @@ typedef struct rs_rotate_kernel {
  * row; no row of logits is ever stored. Inside, logits are in bits (units of ln 2): queries come multiplied by
  * log2(e) * scale / sqrt(D). `real` is float or double, by the kernel.
  *
- * Errors, with u = 2^-24 or 2^-53: a logit of D terms is off by about u sqrt(D) |q||k| (rounding errors of a sum add
- * up like a random walk: Higham and Mary, SIAM J. Sci. Comput. 41, 2019), a weight besides by that of 2^t (lanes.h) and
- * u |t|. Sums run in `real` for one call and in double between calls. */
+ * Errors, with u = 2^-24 or 2^-53: a logit of D terms is off by at most u D |q||k| / 2 where they have one sign, and by
+ * about u sqrt(D) |q||k| where they are random; a weight besides by that of 2^t (lanes.h) and u |t|. Sums run in `real`
+ * for one call and in double between calls. */
 
 enum { RS_SCORE_LANES = 32 }; /* the most lanes of any set */
 

@@ -57,6 +57,7 @@ typedef struct rs_result {
 typedef struct rs_metric_kind {
   rs_kind kind;
   bool needs_needle;  /* reports nothing without a source that plants needles */
+  bool needs_moments; /* reads the moments of the logits in each bin */
   bool needs_picture; /* reports nothing without an image or a video among the tokens */
   const rs_column *scalars;
   size_t scalar_count;

@@ -29,10 +29,15 @@ static rs_status fill(rs_encoding *encoding, rs_err *err) {
   return RS_OK;
 }
 
+enum { DISTANCE, POSITION, END }; /* bias_form */
+
+static bool by_distance(const rs_encoding *encoding) {
+  return rs_setting_choice(&encoding->settings, "bias_form") == DISTANCE;
+}
+
 /* What the slope multiplies. The forms differ by a constant of the row, which no softmax sees; but only up to the
  * query: beyond it the distance grows again, and the other two go on rising. */
 static double stretch(int form, const rs_encoding *encoding, size_t query, size_t key) {
-  enum { DISTANCE, POSITION, END };
   if (form == POSITION) return (double)key;
   if (form == END) return (double)key - (double)(encoding->length - 1);
   return -fabs((double)query - (double)key);
@@ -95,5 +100,6 @@ const rs_bias_kind rs_bias_alibi = {
              .params = params,
              .param_count = RS_COUNT(params)},
     .fill = fill,
+    .by_distance = by_distance,
     .row = row,
 };

@@ -61,5 +61,6 @@ const rs_bias_kind rs_bias_kerple_log = {
     .check = check,
     .table_size = table_size,
     .fill = fill,
+    .by_distance = rs_always_by_distance,
     .row = row,
 };

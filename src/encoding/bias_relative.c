@@ -48,5 +48,6 @@ const rs_bias_kind rs_bias_relative = {
     .check = check,
     .table_size = table_size,
     .fill = rs_learned_bias_fill,
+    .by_distance = rs_always_by_distance,
     .row = row,
 };

@@ -59,3 +59,8 @@ const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings) {
   int word = rs_setting_choice(settings, "logit_scale"); /* 0: none */
   return word > 0 ? lscale_kinds[word - 1] : NULL;
 }
+
+bool rs_always_by_distance(const rs_encoding *encoding) {
+  (void)encoding;
+  return true;
+}

@@ -226,6 +226,9 @@ rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text
 /* RS_UNSUPPORTED, naming the method, where tokens have more than one axis. */
 rs_status rs_text_only(const rs_encoding *encoding, rs_err *err);
 
+/* For biases that are functions of m - n whatever their parameters. */
+bool rs_always_by_distance(const rs_encoding *encoding);
+
 /* For views near and far: keys nearer than `window` tokens are read through view 0, the others through view 1. */
 size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS]);
 

@@ -54,6 +54,7 @@ const rs_metric_kind rs_metric_score_by_distance = {
              .summary = "mean and standard deviation of the simulated logits against distance (needles left out)",
              .reference = "Barbero et al., arXiv:2410.06205, section 3",
              .version = 1},
+    .needs_moments = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,

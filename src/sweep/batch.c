@@ -17,6 +17,7 @@ typedef struct batch_work {
   rs_projection **projections; /* one for each method, of the head at hand */
   rs_engine *engine;
   size_t *edges, bins, sinks;
+  bool moments; /* some metric reads those of the logits */
   size_t *queries, query_count;
   rs_head_group *groups;
   size_t group_count;
@@ -183,7 +184,8 @@ static rs_attention_job make_job(const batch_work *work, const rs_cell_state *ce
                             .needle_key = work->needles,
                             .edges = work->edges,
                             .bins = work->bins,
-                            .sinks = work->sinks};
+                            .sinks = work->sinks,
+                            .moments = work->moments};
 }
 
 /* One head of one cell: observe, and show every row to every metric. */
@@ -300,6 +302,8 @@ static rs_status make_tables(batch_work *work, rs_err *err) {
   const rs_experiment *experiment = work->experiment;
   size_t length = work->batch->length;
   work->sinks = sink_tokens(experiment);
+  for (size_t m = 0; m < experiment->metrics.count; m++)
+    work->moments |= experiment->metrics.items[m].metric->needs_moments;
   work->encodings = rs_alloc(experiment->methods.count, sizeof *work->encodings, err);
   work->projections = rs_alloc(experiment->methods.count, sizeof *work->projections, err);
   work->ids = rs_alloc(length, RS_AXES * sizeof *work->ids, err);

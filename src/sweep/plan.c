@@ -76,7 +76,7 @@ static double bytes_of_rows(const rs_experiment *experiment, size_t length, size
   double bins = (double)experiment->bins_per_octave * log2((double)length + 1) + 2;
   double content = 8 * (double)dims * ((double)length + 2 * queries) + (8 * RS_AXES + 4) * (double)length;
   double observed = queries * ((double)sizeof(rs_row) + 4 * 8 * bins);
-  return content + observed + rs_engine_bytes(length, dims, views, rs_engine_threads());
+  return content + observed + rs_engine_bytes(length, dims, views, (size_t)bins, rs_engine_threads());
 }
 
 /* The most that is alive at one time: every method's tables at the longest length, and the rows of one head. */

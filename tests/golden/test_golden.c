@@ -632,7 +632,8 @@ static rs_observation *observe(const rs_encoding *encoding, size_t head, const d
                           .k = k,
                           .edges = edges,
                           .bins = bins,
-                          .sinks = 1};
+                          .sinks = 1,
+                          .scores = RS_SCORES_F64};
   cr_assert_eq(rs_engine_run(engine, &job, &seen, &err), RS_OK, "%s", err.message);
   rs_engine_free(engine);
   free(edges);

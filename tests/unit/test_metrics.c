@@ -572,6 +572,8 @@ static rs_observation *observe(rs_attention_job *job) {
 #ifdef _OPENMP
   omp_set_num_threads(1); /* more would only wait for each other beside the other cases */
 #endif
+  job->scores = RS_SCORES_F64;
+  job->moments = true;
   cr_assert_eq(rs_engine_create(e->length, e->head_dim, e->views, &engine, NULL), RS_OK);
   cr_assert_eq(rs_engine_run(engine, job, &observation, &err), RS_OK, "%s", err.message);
   rs_engine_free(engine);

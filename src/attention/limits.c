@@ -1,0 +1,111 @@
+#include "limits.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The largest norm of a row, for what is finite; NaN or infinity otherwise. `factor` (rows,) may be NULL. */
+static double largest_norm(const double *x, const double *embedded, const size_t *factor_of, const double *factor,
+                           size_t rows, size_t dims) {
+  double most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most) if ((double)(rows * dims) >= RS_WORTH_THREADS / 8)
+  for (size_t i = 0; i < rows; i++) {
+    double squares = 0, by = factor != NULL ? fabs(factor[factor_of[i]]) : 1;
+    for (size_t d = i * dims; d < (i + 1) * dims; d++) {
+      double value = x[d] + (embedded != NULL ? embedded[d] : 0);
+      squares += value * value;
+    }
+    double norm = by * sqrt(squares);
+    if (!(norm <= most)) most = isnan(norm) ? INFINITY : norm;
+  }
+  return most;
+}
+
+/* The largest factor rotation puts on a token of one side. */
+static double largest_gain(const rs_attention_job *job, double *const *gains) {
+  const rs_encoding *encoding = job->encoding;
+  double most = 1;
+  if (job->mask.kind == RS_CROSS) return 1;
+  for (size_t v = 0; v < encoding->views; v++)
+    for (size_t i = 0; gains[v] != NULL && i < encoding->length * (encoding->rotary_dim / 2); i++)
+      most = fmax(most, fabs(gains[v][i]));
+  return most * fmax(1, fabs(encoding->amp));
+}
+
+/* B of limits.h, nats. */
+static double largest_logit(const rs_attention_job *job) {
+  const rs_encoding *encoding = job->encoding;
+  const rs_projection *projection = job->projection;
+  size_t dims = encoding->head_dim;
+  double q = largest_norm(job->q, projection != NULL ? projection->q : NULL, job->queries, encoding->logit_scale,
+                          job->query_count, dims);
+  double k = largest_norm(job->k, projection != NULL ? projection->k : NULL, NULL, NULL, encoding->length, dims);
+  double needle = job->needle_at != NULL ? largest_norm(job->needle_key, NULL, NULL, NULL, job->query_count, dims) : 0;
+  return q * largest_gain(job, encoding->gain_q) * fmax(k, needle) * largest_gain(job, encoding->gain_k) /
+         sqrt((double)dims);
+}
+
+static double error_bound(double unit, double dims, double logit, double bias) {
+  return unit * (dims * logit / 2 + 3 * (logit + bias) + 28 + 128);
+}
+
+rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_err *err) {
+  const rs_bias_table *bias = &engine->bias;
+  size_t length = job->encoding->length;
+  double logit = largest_logit(job), above = 0, dims = (double)job->encoding->head_dim;
+  for (size_t d = 0; d < length && bias->by_distance; d++)
+    above = fmax(above, fmax(bias->past[d], bias->future[d]) * M_LN2);
+  if (!(logit + above < DBL_MAX))
+    return rs_fail(err, RS_DOMAIN,
+                   "logits are not finite (an angle beyond its float format, or gains beyond doubles?)");
+  bool unknown = bias->any && !bias->by_distance;
+  double f32 = error_bound(FLT_EPSILON / 2, dims, logit, above);
+  bool small = f32 <= RS_SCORE_TOLERANCE && !unknown;
+  engine->scores = job->scores == RS_SCORES_AUTO ? (small ? RS_SCORES_F32 : RS_SCORES_F64) : job->scores;
+  const rs_kernels *kernels = rs_kernels_get();
+  bool single = engine->scores == RS_SCORES_F32;
+  engine->kernel = single ? kernels->scores_f32 : kernels->scores_f64;
+  engine->error = single ? f32 : error_bound(DBL_EPSILON / 2, dims, logit, above);
+  if (single && !(logit + above < FLT_MAX * 1e-10))
+    return rs_fail(err, RS_DOMAIN, "logits up to %g are too large for float (scores: f64)", logit + above);
+  return RS_OK;
+}
+
+/* The largest bias of the lanes against keys [begin, end), bits. */
+static double bias_limit(const rs_engine *engine, const rs_score_call *call, size_t lanes, size_t begin, size_t end) {
+  const rs_bias_table *bias = &engine->bias;
+  double most = -INFINITY;
+  for (size_t lane = 0; lane < lanes; lane++) {
+    size_t m = (size_t)call->position[lane];
+    if (end <= m + 1)
+      most = fmax(most, bias->past[m + 1 - end]);
+    else if (begin >= m)
+      most = fmax(most, bias->future[begin - m]);
+    else
+      most = fmax(most, fmax(bias->past[0], bias->future[0]));
+  }
+  return most;
+}
+
+/* Keys of [begin, end) that a lane sees. */
+static double seen(const rs_score_call *call, size_t lane, size_t begin, size_t end) {
+  size_t from = (size_t)call->begin[lane] > begin ? (size_t)call->begin[lane] : begin;
+  size_t to = (size_t)call->stop[lane] < end ? (size_t)call->stop[lane] : end;
+  return from < to ? (double)(to - from) : 0;
+}
+
+bool rs_negligible(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, const rs_score_call *call,
+                   size_t view, double norm, size_t begin, size_t end) {
+  if (job->epsilon <= 0 || job->moments || (engine->bias.any && !engine->bias.by_distance)) return false;
+  double bias = engine->bias.any ? bias_limit(engine, call, tile->count, begin, end) : 0;
+  for (size_t lane = 0; lane < tile->count; lane++) {
+    double most = tile->norm[view][lane] * norm + bias, room = most - tile->state.top[lane];
+    if (!(tile->keys[lane] * exp2(room) <= job->epsilon)) return false;
+    if (tile->has_needle[lane] && most >= tile->needle_logit[lane]) return false;
+  }
+  for (size_t lane = 0; lane < tile->count; lane++) {
+    double keys = seen(call, lane, begin, end), most = tile->norm[view][lane] * norm + bias;
+    tile->certified[lane] += keys * exp2(most - tile->state.top[lane]);
+    tile->skipped[lane] += keys;
+  }
+  return true;
+}
