@@ -90,6 +90,7 @@ typedef struct rs_score_call {
   const void *queries; /* real (D, lanes) */
   const void *keys;    /* real (tiles, D, rows): the panels of all keys of one view; the last filled up with zeros */
   size_t dims;         /* D */
+  size_t used;         /* lanes that are not idle, the first ones */
   size_t first, end;   /* tiles, walked from the last to the first */
   int32_t begin[RS_SCORE_LANES], stop[RS_SCORE_LANES]; /* keys [begin, stop) that a lane sees; idle lanes as another */
   int32_t position[RS_SCORE_LANES];                    /* of the lanes' queries; distances are |position - key| */

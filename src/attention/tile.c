@@ -265,6 +265,7 @@ static void prepare_piece(const rs_engine *engine, const rs_attention_job *job, 
                                      .keys = (const char *)engine->keys.at +
                                              view * rs_view_reals(engine, job->encoding->length) * bytes,
                                      .dims = engine->head_dim,
+                                     .used = worker->tiles[t].count,
                                      .sinks = (int32_t)job->sinks,
                                      .bins = job->bins,
                                      .edges = job->edges,

@@ -19,6 +19,11 @@ enum { VECTORS = 3, ROWS = 4 };
 #endif
 enum { LANES = VECTORS * WIDTH, LOGITS = ROWS * VECTORS };
 
+/* A tile of so few queries is better read key by key; AHEAD: panels between a key's fetch from memory and its use. */
+enum { FEW = LANES < 8 ? LANES : 8, AHEAD = 4 };
+
+typedef real panel_vec __attribute__((vector_size(ROWS * sizeof(real)), aligned(sizeof(real)), may_alias));
+
 _Static_assert((int)LANES <= (int)RS_SCORE_LANES, "a tile has at most RS_SCORE_LANES queries");
 
 /* A key no lane sees has the logit HIDDEN: finite, so that its weight, 0, times it is 0. It stays below
@@ -67,6 +72,12 @@ RS_INLINE void weigh(walk *w, size_t r, size_t v, bool moments, bool ranks) {
   vec about = logit - w->shift[v];
   w->sum[v] += about;
   w->squares[v] += about * about;
+}
+
+RS_INLINE void weigh_pending(walk *w, bool moments, bool ranks) {
+  if (!w->pending) return;
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t v = 0; v < VECTORS; v++) weigh(w, r, v, moments, ranks);
 }
 
 /* sums[row][vector] += query dims x key rows, for `steps` dims. */
@@ -128,6 +139,25 @@ static void end_moments(walk *w) {
     double sum = w->sum[v][i], squares = w->squares[v][i] - sum * sum / keys;
     join(w->state, w->run_bin * LANES + lane, keys, w->shift[v][i] + sum / keys, squares > 0 ? squares : 0);
   }
+}
+
+/* The same for a tile of at most FEW queries, whose time is the keys' way from memory: lanes are keys, so that idle
+ * ones cost nothing, and the logits are turned round afterwards. Each sum runs over the dims in the same order. */
+RS_INLINE void score_few(walk *w, size_t tile) {
+  size_t dims = w->call->dims, panel = dims * ROWS;
+  const real *queries = w->call->queries, *keys = (const real *)w->call->keys + tile * panel;
+  panel_vec sums[FEW];
+#pragma GCC unroll 8
+  for (size_t q = 0; q < FEW; q++) sums[q] = (panel_vec){0};
+  for (size_t d = 0; d < dims; d++, queries += LANES) {
+    panel_vec key = *(const panel_vec *)(keys + d * ROWS);
+    __builtin_prefetch(keys + d * ROWS - AHEAD * panel, 0, 0);
+#pragma GCC unroll 8
+    for (size_t q = 0; q < FEW; q++) sums[q] += key * queries[q];
+  }
+  memset(w->logits, 0, sizeof w->logits);
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t q = 0; q < FEW; q++) w->logits[r * VECTORS + q / WIDTH][q % WIDTH] = sums[q][r];
 }
 
 /* The run's sums go to its bin. Nothing of it is pending. */
@@ -311,16 +341,24 @@ static bool is_plain(const walk *w, int32_t key, size_t *bin) {
   return w->call->bin_of[far] == *bin;
 }
 
+/* Weighs the tile that is pending, if any, and leaves the logits of the next. */
+RS_INLINE void score(walk *w, size_t tile, bool moments, bool ranks) {
+  if (w->call->used <= FEW) {
+    weigh_pending(w, moments, ranks);
+    score_few(w, tile);
+  } else if (w->pending)
+    score_tile(w, tile, true, moments, ranks);
+  else
+    score_tile(w, tile, false, moments, ranks);
+  w->pending = false;
+}
+
 /* One tile: score, bias, mask, tops, weigh. */
 RS_INLINE void visit(walk *w, size_t tile, bool moments, bool ranks) {
   int32_t key = (int32_t)(tile * ROWS);
   bool whole = key >= w->most_begin && key + ROWS <= w->least_stop;
   size_t bin = 0;
-  if (w->pending)
-    score_tile(w, tile, true, moments, ranks);
-  else
-    score_tile(w, tile, false, moments, ranks);
-  w->pending = false;
+  score(w, tile, moments, ranks);
   if (w->call->bias != NULL) add_bias(w, key);
   if (!whole) hide(w, key);
   watch_tops(w, key);
@@ -365,7 +403,7 @@ RS_INLINE void walk_with(const rs_score_call *call, rs_score_state *state, bool 
   walk w;
   begin_walk(&w, call, state);
   for (size_t tile = call->end; tile-- > call->first;) visit(&w, tile, moments, ranks);
-  for (size_t i = 0; i < LOGITS && w.pending; i++) weigh(&w, i / VECTORS, i % VECTORS, moments, ranks);
+  weigh_pending(&w, moments, ranks);
   end_run(&w);
   flush(&w);
   end_walk(&w);
