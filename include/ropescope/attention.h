@@ -94,6 +94,9 @@ void rs_projection_free(rs_projection *projection);
 typedef enum rs_score_format { RS_SCORES_AUTO, RS_SCORES_F32, RS_SCORES_F64 } rs_score_format;
 #define RS_SCORE_FORMAT_WORDS "auto|f32|f64"
 
+/* What a run leaves unseen of a row's weight unless told otherwise: far below what doubles keep of the rest's sum. */
+#define RS_EPSILON 1e-12
+
 /* Relative error of a weight, and nats of a logit, that AUTO accepts. It is a bound: simulated content errs a hundred
  * times less, as does a mean over some hundred rows. */
 #define RS_SCORE_TOLERANCE 2e-4
@@ -184,5 +187,8 @@ rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_obser
 
 /* The number of threads the engine uses (1 without OpenMP). */
 size_t rs_engine_threads(void);
+
+/* The number of the calling thread among those that work together, from 0. */
+size_t rs_engine_thread(void);
 
 #endif

@@ -39,6 +39,12 @@ typedef struct rs_head_choice {
 
 enum rs_axis { RS_BY_MODEL, RS_BY_METHOD, RS_BY_LENGTH, RS_BY_SOURCE, RS_BY_SEED, RS_AXIS_COUNT };
 
+/* How scores are computed. */
+typedef struct rs_engine_choice {
+  rs_score_format scores;
+  double epsilon; /* weight of a row that may be left unseen where that is certain; 0: none */
+} rs_engine_choice;
+
 /* A checked config. */
 typedef struct rs_experiment {
   char *name, *description;
@@ -55,6 +61,7 @@ typedef struct rs_experiment {
   rs_mask mask;
   rs_token_layout tokens;
   rs_precision precision;
+  rs_engine_choice engine;
   size_t bins_per_octave;
   const char *
       *swept; /* names of parameters with several values, in order of appearance; owned array of borrowed names */

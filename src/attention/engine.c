@@ -24,6 +24,14 @@ size_t rs_engine_threads(void) {
 #endif
 }
 
+size_t rs_engine_thread(void) {
+#ifdef _OPENMP
+  return (size_t)omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads) {
   double keys = (double)views * (double)(length * head_dim), norms = (double)views * (double)length / 2;
   double tables = 4 * (double)length + (double)length / 4;
@@ -208,7 +216,7 @@ static bool observe_units(const rs_engine *engine, const rs_attention_job *job, 
   bool failed = false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) if (threads > 1) reduction(|| : failed)
   for (size_t unit = 0; unit < units; unit++)
-    failed |= !observe_unit(engine, job, cut, unit, &engine->workers[rs_thread_number()], kept, observation);
+    failed |= !observe_unit(engine, job, cut, unit, &engine->workers[rs_engine_thread()], kept, observation);
   (void)threads;
   return !failed;
 }

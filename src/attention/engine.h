@@ -15,9 +15,6 @@ typedef struct rs_reals {
   size_t bytes;
 } rs_reals;
 
-/* This thread's number in its team. */
-size_t rs_thread_number(void);
-
 /* Room for `count` numbers of `size` bytes, contents lost. */
 rs_status rs_reals_reserve(rs_reals *reals, size_t count, size_t size, rs_err *err);
 

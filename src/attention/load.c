@@ -5,19 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 static const double ROUNDED = 1 + 1e-6; /* a norm that float keys cannot exceed */
-
-size_t rs_thread_number(void) {
-#ifdef _OPENMP
-  return (size_t)omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
 
 rs_status rs_reals_reserve(rs_reals *reals, size_t count, size_t size, rs_err *err) {
   size_t bytes = (count * size + 63) / 64 * 64;
@@ -89,7 +78,7 @@ void rs_load_keys(rs_engine *engine, const rs_attention_job *job, size_t threads
   for (size_t v = 0; v < views; v++)
     for (size_t run = 0; run < runs; run++) {
       size_t begin = run * RS_TURNED, end = begin + RS_TURNED < length ? begin + RS_TURNED : length;
-      load_run(engine, job, &engine->workers[rs_thread_number()].turner, v, begin, end);
+      load_run(engine, job, &engine->workers[rs_engine_thread()].turner, v, begin, end);
     }
   (void)threads;
   note_largest_so_far(engine, views, rs_panels(engine, length));

@@ -121,6 +121,7 @@ static const struct {
     {"mask", rs_config_mask},
     {"tokens", rs_config_tokens},
     {"precision", rs_config_precision},
+    {"engine", rs_config_engine},
     {"bins_per_octave", config_bins},
     {"zip", config_zip},
     {"columns", config_columns},

@@ -24,6 +24,7 @@ void rs_config_queries(rs_config_context *config, const rs_node *node);
 void rs_config_mask(rs_config_context *config, const rs_node *node);
 void rs_config_tokens(rs_config_context *config, const rs_node *node);
 void rs_config_precision(rs_config_context *config, const rs_node *node);
+void rs_config_engine(rs_config_context *config, const rs_node *node);
 
 /* One model: the name of a preset, or a mapping of {preset: name} or {hf: file}, and numbers of its own. */
 void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);

@@ -1,4 +1,4 @@
-/* The small keys of a config: lengths, seeds, heads, queries, mask, tokens, precision. */
+/* The small keys of a config: lengths, seeds, heads, queries, mask, tokens, precision, engine. */
 #include "config.h"
 
 #include <math.h>
@@ -410,4 +410,24 @@ void rs_config_precision(rs_config_context *config, const rs_node *node) {
   rs_value value;
   if (switched != NULL && rs_read_value(config->problems, switched, &running_path, &running, &value))
     precision->running = value.number == 1;
+}
+
+/* ---- engine ------------------------------------------------------------------------------------------------------ */
+
+void rs_config_engine(rs_config_context *config, const rs_node *node) {
+  static const char *const known[] = {"scores", "epsilon"};
+  static const rs_param scores = {.name = "scores", .type = RS_CHOICE, .choices = RS_SCORE_FORMAT_WORDS};
+  static const rs_param epsilon = {.name = "epsilon", .type = RS_REAL, .min = 0, .max = 1e-3};
+  const rs_path path = rs_path_key(NULL, "engine"), at[] = {rs_path_key(&path, known[0]), rs_path_key(&path, known[1])};
+  rs_engine_choice *engine = &config->experiment->engine;
+  rs_value value;
+  engine->epsilon = RS_EPSILON;
+  if (node == NULL) return;
+  if (!rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}")) return;
+  rs_check_keys(config->problems, node, &path, "engine", known, RS_COUNT(known));
+  const rs_node *of_scores = rs_node_get(node, "scores"), *of_epsilon = rs_node_get(node, "epsilon");
+  if (of_scores != NULL && rs_read_value(config->problems, of_scores, &at[0], &scores, &value))
+    engine->scores = (rs_score_format)value.choice;
+  if (of_epsilon != NULL && rs_read_value(config->problems, of_epsilon, &at[1], &epsilon, &value))
+    engine->epsilon = value.number;
 }

@@ -1,8 +1,10 @@
 /* manifest.json: everything needed to read the CSV files and to run them again. What it says of the machine stands here
  * and in timings.csv only, so that the CSV files are the same bytes everywhere. */
+#include "ropescope/kernel.h"
 #include "run.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +167,20 @@ static json_t *machine(void) {
                    "libyaml", YAML_BUILT_VERSION, "nettle", NETTLE_BUILT_VERSION);
 }
 
+/* What the scores of all cells came about by. */
+static json_t *engine(const rs_cell_state *cells, size_t count) {
+  double error = 0, weight = 0;
+  json_int_t single = 0, twice = 0;
+  for (size_t i = 0; i < count; i++) {
+    single += cells[i].scores.f32;
+    twice += cells[i].scores.f64;
+    error = fmax(error, cells[i].scores.error);
+    weight = fmax(weight, cells[i].scores.skipped_weight);
+  }
+  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", rs_kernels_isa(rs_kernels_get()), "cells_f32",
+                   single, "cells_f64", twice, "largest_score_error", error, "largest_skipped_weight", weight);
+}
+
 static rs_status write_text(const char *directory, const char *name, const char *text, size_t length, rs_err *err) {
   char *path = rs_path_join(directory, name, err);
   if (path == NULL) return RS_MEMORY;
@@ -186,8 +202,8 @@ static char *dump(const json_t *manifest) {
   return text;
 }
 
-static rs_status write_json(const rs_experiment *experiment, const char *directory, const rs_text *config,
-                            rs_err *err) {
+static rs_status write_json(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
+                            const char *directory, const rs_text *config, rs_err *err) {
   char sha[65];
   json_t *files = json_array(), *kinds = json_array(), *inputs = json_array();
   rs_status status = list_files(files, experiment, err);
@@ -195,10 +211,10 @@ static rs_status write_json(const rs_experiment *experiment, const char *directo
   if (status == RS_OK) status = list_inputs(inputs, experiment, err);
   rs_sha256_hex(rs_text_string(config), config->length, sha);
   json_t *manifest =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", experiment->name, "program", "ropescope",
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", experiment->name, "program", "ropescope",
                 "version", ROPESCOPE_VERSION, "config", rs_text_string(config), "config_sha256", sha, "machine",
-                machine(), "kinds", kinds, "inputs", inputs, "files", files);
-  char *text = json_object_size(manifest) == 9 ? dump(manifest) : NULL;
+                machine(), "engine", engine(cells, count), "kinds", kinds, "inputs", inputs, "files", files);
+  char *text = json_object_size(manifest) == 10 ? dump(manifest) : NULL;
   if (status == RS_OK && text == NULL) status = no_memory(err);
   if (status == RS_OK) status = write_text(directory, "manifest.json", text, strlen(text), err);
   free(text);
@@ -206,12 +222,13 @@ static rs_status write_json(const rs_experiment *experiment, const char *directo
   return status;
 }
 
-rs_status rs_write_manifest(const rs_experiment *experiment, const char *directory, rs_err *err) {
+rs_status rs_write_manifest(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
+                            const char *directory, rs_err *err) {
   rs_text config = {0};
   rs_experiment_write(experiment, &config);
   rs_status status = rs_text_check(&config, err);
   if (status == RS_OK) status = write_text(directory, "config.yaml", rs_text_string(&config), config.length, err);
-  if (status == RS_OK) status = write_json(experiment, directory, &config, err);
+  if (status == RS_OK) status = write_json(experiment, cells, count, directory, &config, err);
   rs_text_clear(&config);
   return status;
 }

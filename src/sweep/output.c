@@ -113,8 +113,13 @@ rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const r
 
 rs_status rs_write_timings(const rs_cell_state *cells, size_t count, const char *directory, rs_err *err) {
   rs_text csv = {0};
-  rs_text_puts(&csv, "cell,attention_seconds\n");
-  for (size_t i = 0; i < count; i++) rs_text_printf(&csv, "%zu,%.6f\n", i, cells[i].seconds);
+  rs_text_puts(&csv, "cell,attention_seconds,scores,score_error,skipped_share,skipped_weight\n");
+  for (size_t i = 0; i < count; i++) {
+    const rs_cell_scores *scores = &cells[i].scores;
+    const char *format = scores->f32 && scores->f64 ? "f32 f64" : scores->f32 ? "f32" : scores->f64 ? "f64" : "";
+    rs_text_printf(&csv, "%zu,%.6f,%s,%.2g,%.4g,%.2g\n", i, cells[i].seconds, format, scores->error,
+                   scores->pairs > 0 ? scores->skipped / scores->pairs : 0, scores->skipped_weight);
+  }
   rs_status status = write_file(directory, "timings.csv", &csv, err);
   rs_text_clear(&csv);
   return status;

@@ -80,7 +80,7 @@ void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *p
 
 /* What may have been meant: the nearest known key, or all of them where they are few. */
 static void put_hint(rs_text *text, const char *key, const char *const *known, size_t count) {
-  enum { FEW = 16 };
+  enum { FEW = 20 };
   const char *near = rs_suggest(key, known, count);
   if (near != NULL) {
     rs_text_printf(text, " (did you mean %s?)", near);

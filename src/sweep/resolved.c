@@ -154,6 +154,7 @@ static void put_zip(rs_text *yaml, const bool *zipped) {
 
 void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   static const char *const formats[] = {"f64", "f32", "bf16", "f16"};
+  static const char *const scores[] = {"auto", "f32", "f64"};
   const rs_precision *precision = &experiment->precision;
   rs_text_puts(yaml, "name: ");
   put_string(yaml, experiment->name);
@@ -179,6 +180,9 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s, running: %s}\n",
                  formats[precision->positions], formats[precision->inv_freq], formats[precision->angle],
                  formats[precision->table], precision->running ? "true" : "false");
+  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", scores[experiment->engine.scores]);
+  rs_text_number(yaml, experiment->engine.epsilon);
+  rs_text_puts(yaml, "}\n");
   rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);
   put_zip(yaml, experiment->zipped);
   for (size_t i = 0; i < experiment->swept_count; i++)

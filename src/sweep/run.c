@@ -146,7 +146,7 @@ static rs_status write_files(const rs_experiment *experiment, const rs_cell_stat
     if (rs_curve_file(experiment, m, name)) RS_TRY(rs_write_curve(experiment, m, states, count, directory, err));
   }
   RS_TRY(rs_write_timings(states, count, directory, err));
-  RS_TRY(rs_write_manifest(experiment, directory, err));
+  RS_TRY(rs_write_manifest(experiment, states, count, directory, err));
   return rs_write_summary(experiment, states, count, directory,
                           err); /* last: its presence says the folder is complete */
 }

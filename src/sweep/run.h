@@ -6,15 +6,24 @@
 
 enum { RS_CELL_MESSAGE = 256 };
 
+/* How the scores of a cell came about, over its heads. */
+typedef struct rs_cell_scores {
+  bool f32, f64;         /* which formats took part */
+  double error;          /* bound on the relative error of a weight */
+  double pairs, skipped; /* queries with keys: all, and those left out */
+  double skipped_weight; /* the most of a row's weight that was */
+} rs_cell_scores;
+
 /* One cell of a run. */
 typedef struct rs_cell_state {
   rs_cell cell;
   rs_status status;
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention */
-  char *heads;           /* "4 12 20 28"; owned */
-  void **states;         /* one for each metric; NULL for those that read tables */
-  rs_result *results;    /* one for each metric */
+  rs_cell_scores scores;
+  char *heads;        /* "4 12 20 28"; owned */
+  void **states;      /* one for each metric; NULL for those that read tables */
+  rs_result *results; /* one for each metric */
 } rs_cell_state;
 
 /* Cells of one model and one length are run together: they share encodings, queries and keys. */
@@ -78,6 +87,7 @@ rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const r
 rs_status rs_write_timings(const rs_cell_state *cells, size_t count, const char *directory, rs_err *err);
 
 /* config.yaml (the resolved config) and manifest.json, which holds its SHA-256. */
-rs_status rs_write_manifest(const rs_experiment *experiment, const char *directory, rs_err *err);
+rs_status rs_write_manifest(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
+                            const char *directory, rs_err *err);
 
 #endif

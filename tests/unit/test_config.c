@@ -234,7 +234,7 @@ static const wrong unknown_keys[] = {
     {LLAMA "lenghts: 4k\n", "t.yaml:2:1: lenghts: a config has no key lenghts (did you mean lengths?)"},
     {LLAMA "zzzzzz: 1\n",
      "t.yaml:2:1: zzzzzz: a config has no key zzzzzz (it has name, description, model, lengths, methods, sources, "
-     "metrics, seeds, heads, queries, mask, tokens, precision, bins_per_octave, zip, columns)"},
+     "metrics, seeds, heads, queries, mask, tokens, precision, engine, bins_per_octave, zip, columns)"},
     {LLAMA "methods: [{name: yarn, beta_fas: 3, factor: 2}]\n",
      "t.yaml:2:24: methods[0].beta_fas: yarn has no key beta_fas (did you mean beta_fast?)"},
     {LLAMA "methods: [{name: nope, factor: 3}]\n",
@@ -482,6 +482,11 @@ static const wrong bad_parts[] = {
     {LLAMA "precision: {angle: f33}\n",
      "t.yaml:2:20: precision.angle = f33: must be one of f64, f32, bf16, f16 (did you mean f32?)"},
     {LLAMA "precision: [f32]\n", "t.yaml:2:12: precision = [...]: must be one value"},
+    {LLAMA "engine: f32\n", "t.yaml:2:9: engine = f32: must be a mapping, like {scores: f64, epsilon: 0}"},
+    {LLAMA "engine: {scores: fp32}\n",
+     "t.yaml:2:18: engine.scores = fp32: must be one of auto, f32, f64 (did you mean f32?)"},
+    {LLAMA "engine: {epsilon: 0.1}\n", "t.yaml:2:19: engine.epsilon = 0.1: must be from 0 to 0.001"},
+    {LLAMA "engine: {score: f32}\n", "t.yaml:2:10: engine.score: engine has no key score (did you mean scores?)"},
     {LLAMA "columns: depth\n", "t.yaml:2:10: columns = depth: must be a list of parameters, like [depth]"},
     {LLAMA "columns: [dept]\n", "t.yaml:2:11: columns[0] = dept: is no parameter of the methods or sources above"},
     {LLAMA "columns: [[depth]]\n", "t.yaml:2:11: columns[0] = [...]: must be one word"},
@@ -519,8 +524,9 @@ static const wrong bad_edits[] = {
                              "flow sequence that begins "
                              "at line 1 (a bracket is not closed, or a comma is missing)"},
     {"methods[1].factor=0", "--set:1:1: methods[1].factor = 0: must be from 1e-06 to 1000000000"},
-    {"foo.bar=3", "--set:1:1: foo: a config has no key foo (it has name, description, model, lengths, methods, "
-                  "sources, metrics, seeds, heads, queries, mask, tokens, precision, bins_per_octave, zip, columns)"},
+    {"foo.bar=3",
+     "--set:1:1: foo: a config has no key foo (it has name, description, model, lengths, methods, "
+     "sources, metrics, seeds, heads, queries, mask, tokens, precision, engine, bins_per_octave, zip, columns)"},
     {"methods[0][1]=2",
      "--set methods[0][1]=2: the path has an index where there is no list (like --set methods[1].factor=8)"},
     {"methods[1].beta=3", "--set:1:1: methods[1].beta: pi has no key beta (ropescope list shows them)"},
@@ -822,7 +828,8 @@ Test(config, small_keys__every_form) {
       {LLAMA, {0}, "seeds: [0]\nheads: 4\nqueries: {last: 64}\nmask: causal\n"},
       {LLAMA,
        {0},
-       "precision: {positions: f64, inv_freq: f64, angle: f64, table: f64, running: false}\nbins_per_octave: 4\n"},
+       "precision: {positions: f64, inv_freq: f64, angle: f64, table: f64, running: false}\nengine: {scores: auto, "
+       "epsilon: 1e-12}\nbins_per_octave: 4\n"},
       {LLAMA "seeds: [7, 0, 9007199254740992]\n", {0}, "seeds: [7, 0, 9007199254740992]\n"},
       {LLAMA "heads: all\n", {0}, "heads: all\n"},
       {LLAMA "heads: 3\n", {0}, "heads: 3\n"},
@@ -859,6 +866,9 @@ Test(config, small_keys__every_form) {
       {LLAMA "precision: {angle: bf16, table: f16}\n",
        {0},
        "precision: {positions: f64, inv_freq: f64, angle: bf16, table: f16, running: false}\n"},
+      {LLAMA "engine: {scores: f64}\n", {0}, "engine: {scores: f64, epsilon: 1e-12}\n"},
+      {LLAMA "engine: {epsilon: 0, scores: f32}\n", {0}, "engine: {scores: f32, epsilon: 0}\n"},
+      {LLAMA "engine: {epsilon: 1e-6}\n", {0}, "engine: {scores: auto, epsilon: 1e-06}\n"},
       {LLAMA "bins_per_octave: 64\n", {0}, "bins_per_octave: 64\n"},
       {LLAMA "sources: needle\ncolumns: [depth, overlap]\n", {0}, "columns: [depth, overlap]\n"},
       {LLAMA "methods: [{name: pi, factor: 2}]\ncolumns: [factor]\n", {0}, "columns: [factor]\n"},
