@@ -1,6 +1,7 @@
 /* Random numbers, float formats, angles, sums, edges and projections, each against an independent way to the same
  * result. */
 #include "../golden.h"
+#include "../turns.h"
 #include "ropescope/math.h"
 
 #include <float.h>
@@ -259,6 +260,94 @@ Test(math, cos_sin__positions_to_2_31__good_to_1e_15) {
   cr_assert(c == 1 && s == 0);
   rs_cos_sin(1, 1.5707963267948966, &c, &s);
   cr_assert(close_to(s, 1, 1e-15, 0) && s > 0, "a quarter turn is +1, got %g", s);
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------------------- */
+
+/* radians / (2 pi) modulo 1, rounded down to 128 bits by mpmath at 2600 bits; one with each word of
+ * 1 / (2 pi) on top. */
+Test(math, turns__known_doubles__oracle_agrees) {
+  static const struct {
+    double radians;
+    rs_turns turns;
+  } cases[] = {
+      {1, {0x28be60db9391054a, 0x7f09d5f47d4d3770}},
+      {-1, {0xd7419f246c6efab5, 0x80f62a0b82b2c88f}},
+      {3, {0x7a3b2292bab30fdf, 0x7d1d81dd77e7a650}},
+      {0x1.3c083126e978dp-40, {0x0000000000324c4d, 0x54b2f88766b79cb9}},
+      {0x1.e459c57e28a47p-14, {0x00013458e2f59024, 0x2be23e83ce94c516}},
+      {0x1p-100, {0, 0x00000000028be60d}},
+      {0x1.4484bfeebc2a0p-100, {0, 0x00000000033a6134}},
+      {0x1p-1074, {0, 0}},
+      {0, {0, 0}},
+      {0x1.921fb54442d18p+2, {0xfffffffffffffd30, 0xea0a394645e27a99}},
+      {0x1.921fb54442d19p+2, {0x0000000000000760, 0x82411e2a87351a5c}},
+      {0x1.0000000000001p+62, {0x9945e3cb636877d8, 0x350dfb4ec8a1f9df}},
+      {0x1.f2a7452e6b439p+52, {0x95a2fd6c86cc13f8, 0xe61806c05e40388c}},
+      {0x1.65132269e0d37p+116, {0xcdbd39aa303e169b, 0x70b3c39c8ca19813}},
+      {0x1.0c5c7a6a3a451p+180, {0x82951fefa31b923f, 0x9f5b52b245e77c85}},
+      {0x1.d23f0128b2f33p+244, {0xe9e56cef4359c507, 0xb3bd4a823d757294}},
+      {0x1.1818e892f902bp+308, {0x2aa6d860bfbd5718, 0xf56d00e7e12b89c5}},
+      {0x1.953195d9dc9f9p+372, {0xe2b241c62da70a32, 0x9a45db6368c1d265}},
+      {0x1.e8e250ed90475p+436, {0x31e12aa9fecaf9c0, 0xc698d659541cf23e}},
+      {0x1.36f6781e74ef5p+500, {0xa0f0da716ecc3f7b, 0x126d56b433a380f1}},
+      {0x1.1600a099950d9p+564, {0x62622220699065ff, 0x67721726ea68a0fe}},
+      {0x1.6b0d56f03675bp+628, {0x0370b079169e094c, 0x5b2354409d28ad6d}},
+      {0x1.3d9c111e20b8fp+692, {0x89d71cfe97de6d1e, 0x08544b304553bc03}},
+      {0x1.8d1161738f7d9p+756, {0x861a9242bab76267, 0x7fd50ec375dc56e9}},
+      {0x1.0f21d6cad4a27p+820, {0x242cc622e2dc0b9d, 0x21d8459dc01770d9}},
+      {0x1.90c19d3ac94afp+884, {0x5d2eb4211b310fd9, 0xf3fc247e840d9e1e}},
+      {0x1.f28c11fb17c23p+948, {0xb7b654f36b605dde, 0x682d41492b1efa2a}},
+      {0x1.a170b39263059p+1012, {0x2f4812096470a06d, 0xe4deb4d1211ed08a}},
+      {-0x1.7e43c8800759cp+996, {0x58fa9dc4740bef62, 0x0d2575d6f08c2987}},
+      {0x1.fffffffffffffp+1023, {0x7fcc3ea616b1ae40, 0x8c8ae8d7a2bd826a}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_turns got = rs_turns_of(cases[i].radians), off = rs_turns_subtract(got, cases[i].turns);
+    cr_assert(off.high == 0 && off.low <= (cases[i].radians < 0), "%a: %016lx %016lx", cases[i].radians,
+              (unsigned long)got.high, (unsigned long)got.low);
+  }
+}
+
+/* Multiples against sums, which carry and borrow in their own way. */
+Test(math, turns__random_multiples__are_sums) {
+  uint64_t state = 12;
+  for (size_t i = 0; i < 2000; i++) {
+    rs_turns one = {draw_bits(&state) >> i % 64, i % 5 ? draw_bits(&state) : UINT64_MAX - i % 3}, sum = {0, 0};
+    uint64_t times = draw_bits(&state) >> i % 64;
+    for (int bit = 63; bit >= 0; bit--) {
+      sum = rs_turns_add(sum, sum);
+      if (times >> bit & 1) sum = rs_turns_add(sum, one);
+    }
+    rs_turns got = rs_turns_times(one, times), back = rs_turns_subtract(rs_turns_add(got, one), one);
+    cr_assert(got.high == sum.high && got.low == sum.low, "turn %zu", i);
+    cr_assert(got.high == back.high && got.low == back.low, "turn %zu", i);
+  }
+}
+
+static void check_turns(uint64_t position, double omega, double phase) {
+  double c, s;
+  long_turn expected = long_turn_at(position, omega, phase);
+  rs_turns_cos_sin(rs_turns_add(rs_turns_times(rs_turns_of(omega), position), rs_turns_of(phase)), &c, &s);
+  cr_assert(fabsl(c - expected.cosine) <= 1.5e-16L && fabsl(s - expected.sine) <= 1.5e-16L,
+            "%lu * %.17g + %.17g: got (%.17g, %.17g), expected (%.19Lg, %.19Lg)", (unsigned long)position, omega, phase,
+            c, s, expected.cosine, expected.sine);
+}
+
+Test(math, turns__any_position__cos_and_sin_are_good_to_15e_17) {
+  uint64_t state = 13;
+  for (size_t i = 0; i < 100000; i++) {
+    uint64_t position = i % 2 ? draw_bits(&state) >> (33 + i % 31) : draw_bits(&state) >> (i % 64);
+    double omega = i % 3 ? pow(10000, -draw_real(&state, 0, 1.2)) : draw_real(&state, -7, 7);
+    check_turns(position, omega, i % 4 ? draw_real(&state, -10, 10) : 0);
+  }
+  check_turns(UINT64_MAX, 1 - 0x1p-53, 0);
+  check_turns((uint64_t)1 << 31, 1, -1e6);
+  double c, s;
+  rs_turns_cos_sin((rs_turns){0}, &c, &s);
+  cr_assert(c == 1 && s == 0);
+  rs_turns_cos_sin((rs_turns){(uint64_t)1 << 62, 0}, &c, &s);
+  cr_assert(fabs(c) <= 1e-16 && s == 1, "a quarter turn: (%g, %g)", c, s);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
