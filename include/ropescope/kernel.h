@@ -37,6 +37,38 @@ typedef struct rs_ceiling_kernel {
   double (*fma_f64)(size_t rounds);
 } rs_ceiling_kernel;
 
+/* ---- decay: sums of waves over distance -------------------------------------------------------------------------- */
+
+/* One wave of K(d) = sum_j a_j cos(omega_j d + phase_j). Finite. */
+typedef struct rs_wave {
+  double amplitude, omega, phase; /* any unit; rad/token; rad */
+} rs_wave;
+
+/* The tables of a sum of waves: 8 KB a wave. Immutable. */
+typedef struct rs_decay rs_decay;
+
+/* The tables of `count` waves (0: K = 0), for the kernels in use; 0.1 ms for 64 waves. The doubles are taken as exact.
+ * RS_DOMAIN where one is not finite, RS_MEMORY. Release with rs_decay_free. */
+rs_status rs_decay_create(const rs_wave *waves, size_t count, rs_decay **decay, rs_err *err);
+void rs_decay_free(rs_decay *decay);
+
+/* out[i] = K(first + i) for i < count; first + count <= 2^63. The error is at most (88 + count of waves / 64) 2^-53 of
+ * sum_j |a_j|: 1e-14 for up to 128 waves, at any distance. K(d) has the same bits in whichever range, by however many
+ * threads. */
+void rs_decay_range(const rs_decay *decay, uint64_t first, size_t count, double *out);
+
+/* K at one distance term by term, with an error of at most 4e-16 of sum_j |a_j|; K = sum_j a_j to the last bit where no
+ * wave turns. The same bits from every instruction set. */
+double rs_decay_at(const rs_decay *decay, uint64_t distance);
+
+/* The smallest d in [first, end) with rs_decay_at(d) < level, or `end` where there is none; end <= 2^63. Distances are
+ * searched by the kernel; near the level, within its error, rs_decay_at decides (a microsecond each): what is found
+ * depends neither on instruction set nor threads, and a K that is the level itself is not below it. */
+uint64_t rs_decay_first_below(const rs_decay *decay, double level, uint64_t first, uint64_t end);
+
+/* The loops of one instruction set; private to the layer. */
+typedef struct rs_decay_kernel rs_decay_kernel;
+
 /* ---- rotation ---------------------------------------------------------------------------------------------------- */
 
 /* Rows of `dims` numbers of which the first 2 * pairs are turned: x (tokens, heads, dims). The heads of a token share
@@ -126,6 +158,7 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
 struct rs_kernels {
   const char *isa;
   const rs_ceiling_kernel *ceiling;
+  const rs_decay_kernel *decay;
   const rs_rotate_kernel *rotate;
   const rs_score_kernel *scores_f32, *scores_f64;
 };
