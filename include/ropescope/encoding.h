@@ -12,6 +12,7 @@
 #define ROPESCOPE_ENCODING_H
 
 #include "ropescope/base.h"
+#include "ropescope/kernel.h"
 #include "ropescope/math.h"
 
 enum { RS_AXES = 3, RS_VIEWS = 4 };
@@ -341,6 +342,15 @@ void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, siz
  * length" (arXiv:2405.14591, eq. 6).
  */
 double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key);
+
+/* The waves whose sum at m - n is D/2 times that mean cosine: one of amplitude 1 for each pair that turns, and where
+ * R < D a still one for the others. `waves` has room for R/2 + 1; returns how many there are, or 0 where the mean
+ * cosine is not a function of the distance in doubles: several views, positions that are not the tokens' indices,
+ * gains, short formats of angles or tables. */
+size_t rs_encoding_waves(const rs_encoding *encoding, rs_wave *waves);
+
+/* The tables of those waves, or NULL in *decay where there are none. RS_MEMORY. Release with rs_decay_free. */
+rs_status rs_encoding_decay(const rs_encoding *encoding, rs_decay **decay, rs_err *err);
 
 /* The largest |relative position| on an axis between any query and any key n <= m, tokens. */
 double rs_encoding_reach(const rs_encoding *encoding, size_t axis);
