@@ -22,9 +22,29 @@ static double roformer_bound(const rs_encoding *encoding, size_t query, size_t k
   return total / (double)all;
 }
 
-static rs_status add_distance(const rs_metric_in *in, size_t distance, rs_curve *curve, rs_err *err) {
+/* The mean cosine at every distance, where that is a sum of waves; else *means is NULL. Release with free(). */
+static rs_status means_at_once(const rs_encoding *encoding, double **means, rs_err *err) {
+  rs_decay *decay;
+  *means = NULL;
+  RS_TRY(rs_encoding_decay(encoding, &decay, err));
+  if (decay == NULL) return RS_OK;
+  *means = rs_alloc(encoding->length, sizeof **means, err);
+  if (*means != NULL) rs_decay_range(decay, 0, encoding->length, *means);
+  for (size_t m = 0; *means != NULL && m < encoding->length; m++)
+    (*means)[m] = m > 0 ? (*means)[m] / (double)(encoding->head_dim / 2) : 1; /* no angle, and nothing to round */
+  rs_decay_free(decay);
+  return *means != NULL ? RS_OK : RS_MEMORY;
+}
+
+static double mean_cosine(const rs_encoding *encoding, const double *means, size_t distance) {
+  size_t query = encoding->length - 1;
+  return means != NULL ? means[distance] : rs_encoding_mean_cosine(encoding, query, query - distance);
+}
+
+static rs_status add_distance(const rs_metric_in *in, const double *means, size_t distance, rs_curve *curve,
+                              rs_err *err) {
   size_t query = in->encoding->length - 1, key = query - distance;
-  double row[] = {(double)distance, rs_encoding_mean_cosine(in->encoding, query, key),
+  double row[] = {(double)distance, mean_cosine(in->encoding, means, distance),
                   roformer_bound(in->encoding, query, key), rs_mean_bias(in, query, key)};
   return rs_curve_add(curve, row, err);
 }
@@ -32,15 +52,18 @@ static rs_status add_distance(const rs_metric_in *in, size_t distance, rs_curve 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   size_t length = in->encoding->length, *edges = NULL, bins = 0;
+  double *means = NULL;
   bool all = rs_setting_choice(in->settings, "distances") == ALL;
   size_t per_octave = (size_t)rs_setting_number(in->settings, "per_octave");
-  rs_status status = all ? RS_OK : rs_log_edges(length, per_octave, &edges, &bins, err);
+  rs_status status =
+      all ? means_at_once(in->encoding, &means, err) : rs_log_edges(length, per_octave, &edges, &bins, err);
   for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
-    status = add_distance(in, all ? i : edges[i], &result->curve, err);
+    status = add_distance(in, means, all ? i : edges[i], &result->curve, err);
   bool last = all || bins == 0 || edges[bins - 1] == length - 1; /* the first key of all is there in any case */
-  if (status == RS_OK && !last) status = add_distance(in, length - 1, &result->curve, err);
+  if (status == RS_OK && !last) status = add_distance(in, means, length - 1, &result->curve, err);
+  if (status == RS_OK) result->value[0] = mean_cosine(in->encoding, means, length - 1);
+  free(means);
   free(edges);
-  result->value[0] = rs_encoding_mean_cosine(in->encoding, length - 1, 0);
   return status;
 }
 

@@ -4,16 +4,22 @@
 
 #include <math.h>
 
+/* The first violation or the length, for kernels that are not of the distance alone. */
+static size_t search_pairs(const rs_encoding *encoding) {
+  size_t last = encoding->length - 1, m = 1;
+  if (encoding->rotary_dim == 0) return encoding->length;
+  while (m <= last && rs_encoding_mean_cosine(encoding, last, last - m) >= 0) m++;
+  return m;
+}
+
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  (void)err;
-  size_t last = in->encoding->length - 1;
-  result->value[0] = NAN;
-  for (size_t m = 1; m <= last && in->encoding->rotary_dim > 0; m++)
-    if (rs_encoding_mean_cosine(in->encoding, last, last - m) < 0) {
-      result->value[0] = (double)m;
-      break;
-    }
+  rs_decay *decay;
+  size_t length = in->encoding->length;
+  RS_TRY(rs_encoding_decay(in->encoding, &decay, err));
+  size_t first = decay != NULL ? rs_decay_first_below(decay, 0, 1, length) : search_pairs(in->encoding);
+  rs_decay_free(decay);
+  result->value[0] = first < length ? (double)first : NAN;
   return RS_OK;
 }
 
