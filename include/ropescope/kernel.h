@@ -79,13 +79,17 @@ typedef struct rs_turn_shape {
 } rs_turn_shape;
 
 /* All of it is free of allocations and of state: any thread may call it on arrays of its own. Inputs and outputs do
- * not overlap. An element's value depends on the set and on its own inputs, not on its neighbours. */
+ * not overlap unless it says so. An element's value depends on the set and on its own inputs, not on its neighbours. */
 typedef struct rs_rotate_kernel {
   /* cos and sin of position[j] * omega[j] (tokens, rad/token), j < n, as rs_cos_sin: within 3e-16 of the exact
    * product's for |position * omega| < 2^31. Larger angles are rs_cos_sin's own, and "generic" is so throughout. */
   void (*cos_sin)(const double *position, const double *omega, size_t n, double *cosine, double *sine);
   /* The same at one position. */
   void (*cos_sin_at)(double position, const double *omega, size_t n, double *cosine, double *sine);
+  /* cos and sin of an angle (n,) plus each of `rows` steps (rows, n), by the addition theorem: out (rows, n) errs by
+   * what the two err by and 3e-16 of its own. One row may be put in the place of the angle. */
+  void (*add_angles)(const double *cosine, const double *sine, const double *step_cosine, const double *step_sine,
+                     size_t rows, size_t n, double *out_cosine, double *out_sine);
   /* Turns x in place: (a, b) becomes (a cosine - b sine, a sine + b cosine), cosine and sine (tokens, pairs). Each
    * number errs by at most three roundings of |a cosine| + |b sine| (or |a sine| + |b cosine|); in floats the table's
    * is one of the three. */

@@ -73,7 +73,7 @@ RS_INLINE doubles reduce(doubles angle, doubles lost, integers *quadrant) {
 }
 
 /* As rs_cos_sin: what the product's rounding lost joins what the reduction leaves over. Errs by half an ulp of r and
- * the last additions of the polynomials, at most 2.5e-16. */
+ * the last additions of the polynomials, 1.8e-16 seen, 3e-16 promised. */
 RS_INLINE void cos_sin(doubles position, doubles omega, doubles *cosine, doubles *sine, integers *beyond) {
   const int64_t SIGN = INT64_MIN, LARGEST = 0x4270000000000000; /* 2^40: exact up to here, slow from here */
   doubles angle = position * omega, lost = fused(position, omega, -angle);
@@ -128,6 +128,24 @@ static void cos_sin_each(const double *position, const double *omega, size_t n, 
 static void cos_sin_at(double position, const double *omega, size_t n, double *cosine, double *sine) {
   if (fill(&position, 0, omega, n, cosine, sine)) return;
   for (size_t j = 0; j < n; j++) rs_cos_sin(position, omega[j], &cosine[j], &sine[j]);
+}
+
+/* Outputs may be inputs: each element is read before it is written, which is all that the pragma promises. */
+RS_INLINE void add_row(const double *cosine, const double *sine, const double *step_cosine, const double *step_sine,
+                       size_t n, double *out_cosine, double *out_sine) {
+#pragma GCC ivdep
+  for (size_t j = 0; j < n; j++) {
+    double c = cosine[j] * step_cosine[j] - sine[j] * step_sine[j];
+    double s = sine[j] * step_cosine[j] + cosine[j] * step_sine[j];
+    out_cosine[j] = c;
+    out_sine[j] = s;
+  }
+}
+
+static void add_angles(const double *cosine, const double *sine, const double *step_cosine, const double *step_sine,
+                       size_t rows, size_t n, double *out_cosine, double *out_sine) {
+  for (size_t i = 0; i < rows * n; i += n)
+    add_row(cosine, sine, step_cosine + i, step_sine + i, n, out_cosine + i, out_sine + i);
 }
 
 /* Turning is bound by memory: loops that the compiler makes vectors of reach it. */
@@ -198,4 +216,4 @@ static void turn_f32(const rs_turn_shape *shape, const double *cosine, const dou
 }
 
 extern const rs_rotate_kernel RS_OF_ISA(rs_rotate);
-const rs_rotate_kernel RS_OF_ISA(rs_rotate) = {cos_sin_each, cos_sin_at, turn_f64, turn_f32};
+const rs_rotate_kernel RS_OF_ISA(rs_rotate) = {cos_sin_each, cos_sin_at, add_angles, turn_f64, turn_f32};

@@ -146,6 +146,32 @@ Test(kernel_rotate, cos_sin__any_length__treats_each_alone) {
   with_every_isa(check_lengths);
 }
 
+/* Sums of angles, in rows and in place of the angle: the addition theorem within its bound. */
+static void check_sums(const char *isa, const rs_rotate_kernel *kernel) {
+  enum { ROWS = 3, MOST = 40 };
+  double angle[MOST], c[MOST], s[MOST], step[ROWS * MOST], step_c[ROWS * MOST], step_s[ROWS * MOST];
+  double out_c[ROWS * MOST + 1], out_s[ROWS * MOST + 1];
+  uint64_t state = 9;
+  for (size_t n = 0; n <= MOST; n++) {
+    for (size_t j = 0; j < n; j++) sincos(angle[j] = draw_real(&state, -4, 4), &s[j], &c[j]);
+    for (size_t i = 0; i < ROWS * n; i++) sincos(step[i] = draw_real(&state, -4, 4), &step_s[i], &step_c[i]);
+    out_c[ROWS * n] = out_s[ROWS * n] = 99;
+    kernel->add_angles(c, s, step_c, step_s, ROWS, n, out_c, out_s);
+    cr_assert(out_c[ROWS * n] == 99 && out_s[ROWS * n] == 99, "%s: written past %zu", isa, n);
+    for (size_t i = 0; i < ROWS * n; i++) {
+      long double sum = (long double)angle[i % n] + step[i];
+      cr_assert(fabsl(out_c[i] - cosl(sum)) <= 6e-16L && fabsl(out_s[i] - sinl(sum)) <= 6e-16L, "%s: %g + %g", isa,
+                angle[i % n], step[i]);
+    }
+    kernel->add_angles(c, s, step_c + n, step_s + n, 1, n, c, s);
+    for (size_t j = 0; j < n; j++) cr_assert(same_bits(c[j], out_c[n + j]) && same_bits(s[j], out_s[n + j]), "%s", isa);
+  }
+}
+
+Test(kernel_rotate, add_angles__rows_and_in_place__is_the_addition_theorem) {
+  with_every_isa(check_sums);
+}
+
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_NUMBERS = 3 * 3 * 700, MOST_TABLE = 3 * 350 };
