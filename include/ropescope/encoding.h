@@ -15,7 +15,7 @@
 #include "ropescope/kernel.h"
 #include "ropescope/math.h"
 
-enum { RS_AXES = 3, RS_VIEWS = 4 };
+enum { RS_AXES = 3, RS_VIEWS = 4, RS_STEPS = 16 };
 
 /* ---- kinds: what fills a stage ----------------------------------------------------------------------------------- */
 
@@ -295,6 +295,7 @@ struct rs_encoding {
   size_t *embed_row;                           /* (L,) each token's row of it; SIZE_MAX: zeros */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
+  double *steps;          /* cos, then sin, of 0 .. RS_STEPS - 1 tokens: (2, RS_STEPS, R/2); NULL: no plain turns */
   rs_token_layout tokens; /* copy of the layout it was made for */
   rs_precision precision;
   const rs_method *method; /* its stages; the kinds' late calls read `settings` */
@@ -327,9 +328,9 @@ void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t 
 
 /* What turns tokens [begin, end) of one side in `view`: cosine and sine (end - begin, R/2) of each pair at its
  * coordinate, in the encoding's precision, times amp and the token's gains. x is then rotated by (a, b) -> (a cosine -
- * b sine, a sine + b cosine) on each pair, as rs_rotate_kernel does. In doubles cos and sin are the kernel's, within
- * 3e-16 of rs_encoding_cos_sin's bound; a token's row is the same in whatever run it is made. No allocation, any
- * thread. */
+ * b sine, a sine + b cosine) on each pair, as rs_rotate_kernel does. Before amp and gains they are within 1e-15 of the
+ * exact ones, as rs_encoding_cos_sin's are, and its very numbers where a precision is under study. A token's row is the
+ * same in whatever run it is made. No allocation, any thread. */
 void rs_encoding_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end, double *cosine,
                        double *sine);
 

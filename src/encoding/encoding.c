@@ -114,6 +114,7 @@ static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, con
   RS_TRY(fill_positions(encoding, err));
   RS_TRY(rs_coordinates_fill(encoding, model, err));
   if (encoding->own_places) RS_TRY(check_formats(encoding, err));
+  RS_TRY(rs_steps_fill(encoding, err));
   if (temperature != NULL) RS_TRY(temperature->fill(encoding, err));
   RS_TRY(fill_embedding(encoding, err));
   return fill_bias(encoding, err);
@@ -152,6 +153,7 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->embed_table);
   free(encoding->embed_row);
   free(encoding->ladder_share);
+  free(encoding->steps);
   rs_token_layout_clear(&encoding->tokens);
   rs_settings_clear(&encoding->settings);
   free(encoding);

@@ -203,6 +203,9 @@ rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, 
 /* Gains, mixed axes and cached keys: the last word on positions. */
 rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
 
+/* The table of steps, where turns are in doubles and the axes are the tokens'. */
+rs_status rs_steps_fill(rs_encoding *encoding, rs_err *err);
+
 /* Whether the method has a default of its own for the parameter. */
 bool rs_method_presets(const rs_method *method, const char *name);
 

@@ -1,4 +1,4 @@
-/* Tables of turns, and heads rotated by them, against the plain rotation of one token at a time: every method,
+/* Tables of turns against the plain rotation of one token at a time: every method,
  * precision and instruction set. */
 #include "../golden.h"
 #include "ropescope/kernel.h"
@@ -114,4 +114,75 @@ static void check_methods(void) {
 
 Test(turns, methods__every_side_view_and_layout__are_the_rotation_of_a_token) {
   with_every_isa(check_methods);
+}
+
+/* Gains that differ from pair to pair, places that are each pair's own, a temperature on cos and sin. */
+static void check_settings(void) {
+  static const char *const cases[][2] = {
+      {"dynamic_ntk", "factor=2 cached_keys=33"},
+      {"dynamic_yarn", "cached_keys=100"},
+      {"xpos", "xpos_scale_base=16"},
+      {"rope_mixed", "cached_keys=10"},
+      {"explicit", "attention_factor=1.5"},
+      {"pi", "interpolate=positions"},
+      {"rope", "mrope_section=4,3,3"},
+  };
+  for (size_t i = 0; i < 2 * RS_COUNT(cases); i++) {
+    const char *const *words = cases[i / 2];
+    rs_encoding *encoding =
+        encoding_of(rs_method_find(words[0]), words[1], i % 2 ? RS_INTERLEAVED : RS_HALF_SPLIT, false, NULL);
+    check_encoding(encoding);
+    rs_encoding_free(encoding);
+  }
+}
+
+Test(turns, gains_own_places_and_amp__are_the_rotation_of_a_token) {
+  with_every_isa(check_settings);
+}
+
+static const rs_precision precisions[] = {
+    {.angle = RS_F32}, {.table = RS_BF16},    {.positions = RS_BF16, .angle = RS_BF16, .table = RS_F16},
+    {.running = true}, {.positions = RS_F16}, {.inv_freq = RS_F32},
+};
+
+/* Where angles or tables are rounded the table has the scalar's very numbers: another last bit before the rounding
+ * would be another number after it. */
+static void check_precisions(void) {
+  static double c[LENGTH * PAIRS], s[LENGTH * PAIRS];
+  for (size_t i = 0; i < RS_COUNT(precisions); i++) {
+    bool rounded = precisions[i].running || precisions[i].angle != RS_F64 || precisions[i].table != RS_F64;
+    rs_encoding *encoding = encoding_of(rs_method_find("yarn"), "", RS_HALF_SPLIT, false, &precisions[i]);
+    check_side(encoding, RS_QUERY_SIDE, 0);
+    rs_encoding_turns(encoding, RS_KEY_SIDE, 0, 0, LENGTH, c, s);
+    for (size_t n = 0; n < LENGTH * PAIRS && rounded; n++) {
+      double cosine, sine;
+      rs_encoding_cos_sin(encoding, n % PAIRS, encoding->pos_k[0][n / PAIRS], &cosine, &sine);
+      cr_assert(c[n] == cosine * encoding->amp && s[n] == sine * encoding->amp, "setting %zu number %zu", i, n);
+    }
+    rs_encoding_free(encoding);
+  }
+}
+
+Test(turns, precisions__each__are_what_the_scalar_rounds_to) {
+  with_every_isa(check_precisions);
+}
+
+/* A million tokens on, against long double: omega cut so that both products are exact. */
+static void check_far(void) {
+  enum { FAR = 1 << 20, TAIL = 333 };
+  static double c[TAIL * 64], s[TAIL * 64];
+  rs_model model = plain_model(128, 1e4, FAR);
+  rs_encoding *encoding = encode("rope", "", &model, FAR);
+  rs_encoding_turns(encoding, RS_KEY_SIDE, 0, FAR - TAIL, FAR, c, s);
+  for (size_t i = 0; i < TAIL * 64; i++) {
+    double omega = encoding->omega[i % 64], unit = ldexp(1, ilogb(omega) - 31), high = trunc(omega / unit) * unit;
+    long double n = (long double)(FAR - TAIL + i / 64), a = n * high, b = n * (omega - high);
+    long double cosine = cosl(a) * cosl(b) - sinl(a) * sinl(b), sine = sinl(a) * cosl(b) + cosl(a) * sinl(b);
+    cr_assert(fabsl(c[i] - cosine) <= 1e-15L && fabsl(s[i] - sine) <= 1e-15L, "number %zu: %.17g %.17g", i, c[i], s[i]);
+  }
+  rs_encoding_free(encoding);
+}
+
+Test(turns, rope__a_million_tokens_on__good_to_1e_15) {
+  with_every_isa(check_far);
 }
