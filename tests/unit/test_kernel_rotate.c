@@ -1,5 +1,6 @@
 /* The rotation kernel of every instruction set this machine runs: cosines and sines against long double, turned rows
  * against the formula. */
+#include "../exact.h"
 #include "../golden.h"
 #include "ropescope/kernel.h"
 
@@ -17,21 +18,6 @@ static bool same_bits(double a, double b) {
 }
 
 /* ---- cos and sin ------------------------------------------------------------------------------------------------- */
-
-/* The first 32 bits of a number: products of two such are exact in long double. */
-static double first_bits(double x) {
-  if (fabs(x) < 0x1p-900) return x;
-  double unit = ldexp(1, ilogb(x) - 31);
-  return trunc(x / unit) * unit;
-}
-
-static void exact_cos_sin(double position, double omega, long double *cosine, long double *sine) {
-  double p = first_bits(position), w = first_bits(omega);
-  long double rest_p = position - p, rest_w = omega - w;
-  long double a = (long double)p * w, b = p * rest_w + rest_p * w + rest_p * rest_w;
-  *cosine = cosl(a) * cosl(b) - sinl(a) * sinl(b);
-  *sine = sinl(a) * cosl(b) + cosl(a) * sinl(b);
-}
 
 /* The bound that stands at the kernel. */
 static void check_cos_sin(const char *isa, const rs_rotate_kernel *kernel, double position, double omega) {

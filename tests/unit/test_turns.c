@@ -1,5 +1,6 @@
 /* Tables of turns, and heads rotated by them, against the plain rotation of one token at a time: every method,
  * precision and instruction set. */
+#include "../exact.h"
 #include "../golden.h"
 #include "ropescope/kernel.h"
 
@@ -171,7 +172,7 @@ Test(turns, precisions__each__are_what_the_scalar_rounds_to) {
   with_every_isa(check_precisions);
 }
 
-/* A million tokens on, against long double: omega cut so that both products are exact. */
+/* A million tokens on. */
 static void check_far(void) {
   enum { FAR = 1 << 20, TAIL = 333 };
   static double c[TAIL * 64], s[TAIL * 64];
@@ -179,9 +180,8 @@ static void check_far(void) {
   rs_encoding *encoding = encode("rope", "", &model, FAR);
   rs_encoding_turns(encoding, RS_KEY_SIDE, 0, FAR - TAIL, FAR, c, s);
   for (size_t i = 0; i < TAIL * 64; i++) {
-    double omega = encoding->omega[i % 64], unit = ldexp(1, ilogb(omega) - 31), high = trunc(omega / unit) * unit;
-    long double n = (long double)(FAR - TAIL + i / 64), a = n * high, b = n * (omega - high);
-    long double cosine = cosl(a) * cosl(b) - sinl(a) * sinl(b), sine = sinl(a) * cosl(b) + cosl(a) * sinl(b);
+    long double cosine, sine;
+    exact_cos_sin((double)(FAR - TAIL + i / 64), encoding->omega[i % 64], &cosine, &sine);
     cr_assert(fabsl(c[i] - cosine) <= 1e-15L && fabsl(s[i] - sine) <= 1e-15L, "number %zu: %.17g %.17g", i, c[i], s[i]);
   }
   rs_encoding_free(encoding);
@@ -189,6 +189,28 @@ static void check_far(void) {
 
 Test(turns, rope__a_million_tokens_on__good_to_1e_15) {
   with_every_isa(check_far);
+}
+
+/* From a fraction, whole steps may not be exact: such tokens have angles of their own, as good as the kernel's. */
+static void check_fractions(void) {
+  double c[RS_STEPS * PAIRS], s[RS_STEPS * PAIRS];
+  uint64_t state = 12;
+  rs_encoding *encoding = encoding_of(rs_method_find("rope"), "", RS_HALF_SPLIT, false, NULL);
+  for (size_t draw = 0; draw < 200; draw++) {
+    double fraction = draw_real(&state, 0, 1);
+    for (size_t n = 0; n < RS_STEPS; n++) encoding->pos_k[0][n] = fraction + (double)n;
+    rs_encoding_turns(encoding, RS_KEY_SIDE, 0, 0, RS_STEPS, c, s);
+    for (size_t i = 0; i < RS_STEPS * PAIRS; i++) {
+      long double cosine, sine;
+      exact_cos_sin(encoding->pos_k[0][i / PAIRS], encoding->omega[i % PAIRS], &cosine, &sine);
+      cr_assert(fabsl(c[i] - cosine) <= 3e-16L && fabsl(s[i] - sine) <= 3e-16L, "%.17g number %zu", fraction, i);
+    }
+  }
+  rs_encoding_free(encoding);
+}
+
+Test(turns, rope__fractions_of_a_position__share_nothing) {
+  with_every_isa(check_fractions);
 }
 
 /* ---- heads in place ---------------------------------------------------------------------------------------------- */
