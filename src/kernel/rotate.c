@@ -133,7 +133,7 @@ static void cos_sin_at(double position, const double *omega, size_t n, double *c
 /* Outputs may be inputs: each element is read before it is written, which is all that the pragma promises. */
 RS_INLINE void add_row(const double *cosine, const double *sine, const double *step_cosine, const double *step_sine,
                        size_t n, double *out_cosine, double *out_sine) {
-#pragma GCC ivdep
+#pragma omp simd
   for (size_t j = 0; j < n; j++) {
     double c = cosine[j] * step_cosine[j] - sine[j] * step_sine[j];
     double s = sine[j] * step_cosine[j] + cosine[j] * step_sine[j];
