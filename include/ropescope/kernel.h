@@ -35,6 +35,11 @@ typedef struct rs_ceiling_kernel {
    * registers; returns the floating-point operations done. */
   double (*fma_f32)(size_t rounds);
   double (*fma_f64)(size_t rounds);
+  /* The sum of (count,) floats, so that every one is read; a copy of them; each times `by`, in place. Arrays are
+   * aligned to 64 bytes, counts multiples of 64. */
+  double (*read)(const float *array, size_t count);
+  void (*copy)(const float *from, size_t count, float *to);
+  void (*scale)(float *array, size_t count, float by);
 } rs_ceiling_kernel;
 
 /* ---- decay: sums of waves over distance -------------------------------------------------------------------------- */
