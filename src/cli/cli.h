@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_EDITS = 64 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_EDITS = 64, CLI_JOBS = 64 };
 
 /* What the command line said. */
 typedef struct cli_options {
@@ -12,11 +12,13 @@ typedef struct cli_options {
   size_t argument_count;
   const char *edits[CLI_EDITS]; /* --set and --lengths, in order */
   size_t edit_count;
-  char *lengths_edit; /* owned text of the edit that --lengths makes */
-  const char *out, *hf, *model, *method;
-  size_t length, threads;
+  char *lengths_edit;         /* owned text of the edit that --lengths makes */
+  const char *jobs[CLI_JOBS]; /* --job, in order; each may be several names with commas */
+  size_t job_count;
+  const char *out, *hf, *model, *method, *csv_file, *isa;
+  size_t length, threads, rounds;
   double rtol;
-  bool quiet, print, markdown, no_png, csv, rtol_given;
+  bool quiet, print, markdown, no_png, csv, rtol_given, quick, list;
 } cli_options;
 
 /* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */
@@ -45,6 +47,7 @@ int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
 int cmd_compare(const cli_options *options);
+int cmd_bench(const cli_options *options);
 int cmd_version(const cli_options *options);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */

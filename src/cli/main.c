@@ -22,6 +22,7 @@ static const struct {
      2, cmd_show},
     {"plot", "RESULTS", "draw the curves and metrics of a results folder", 1, cmd_plot},
     {"compare", "A B", "where two recipes, configs or dumps of inv_freq part, and why", 2, cmd_compare},
+    {"bench", "", "how fast each job is here, beside what the machine can do", 0, cmd_bench},
     {"version", "", "print the version", 0, cmd_version},
 };
 

@@ -7,7 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET = 256, LENGTHS, LENGTH, THREADS, OUT, HF, MODEL, METHOD, QUIET, PRINT, MARKDOWN, NO_PNG, RTOL, CSV };
+enum {
+  SET = 256,
+  LENGTHS,
+  LENGTH,
+  THREADS,
+  OUT,
+  HF,
+  MODEL,
+  METHOD,
+  QUIET,
+  PRINT,
+  MARKDOWN,
+  NO_PNG,
+  RTOL,
+  CSV,
+  JOB,
+  ROUNDS,
+  QUICK,
+  LIST,
+  ISA,
+  CSV_FILE
+};
 
 /* Which commands an option goes with. */
 enum {
@@ -17,6 +38,7 @@ enum {
   FOR_SHOW = 8,
   FOR_PLOT = 16,
   FOR_COMPARE = 32,
+  FOR_BENCH = 64,
   FOR_CONFIG = FOR_RUN | FOR_PLAN | FOR_SHOW
 };
 
@@ -42,11 +64,17 @@ static const struct {
     {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
     {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
     {"csv", NULL, "compare: every pair as CSV", CSV, FOR_COMPARE},
+    {"csv", "FILE", "bench: the table also as CSV", CSV_FILE, FOR_BENCH},
+    {"job", "NAME,...", "bench: these jobs only (--list shows them); may be given again", JOB, FOR_BENCH},
+    {"list", NULL, "bench: show the jobs and run none", LIST, FOR_BENCH},
+    {"rounds", "N", "bench: samples of each job, in turns with its ceiling (default 5)", ROUNDS, FOR_BENCH},
+    {"quick", NULL, "bench: small sizes, to see that all runs, not how fast", QUICK, FOR_BENCH},
+    {"isa", "NAME", "bench: the kernels of this instruction set (default: the best of this machine)", ISA, FOR_BENCH},
     {"help", NULL, "show this", 'h', ~0},
 };
 
 static int command_bit(const char *command) {
-  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare"};
+  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare", "bench"};
   for (size_t i = 0; i < RS_COUNT(names); i++)
     if (strcmp(names[i], command) == 0) return 1 << i;
   return 0;
@@ -109,6 +137,15 @@ static bool add_lengths(cli_options *options, const char *list) {
   return !edit.failed && add_edit(options, options->lengths_edit);
 }
 
+static bool add_job(cli_options *options, const char *names) {
+  if (options->job_count == CLI_JOBS) {
+    cli_error("more than %d times --job (it takes lists: --job a,b)", CLI_JOBS);
+    return false;
+  }
+  options->jobs[options->job_count++] = names;
+  return true;
+}
+
 static bool take(cli_options *options, int code, const char *value) {
   switch (code) {
   case SET: return add_edit(options, value);
@@ -121,6 +158,12 @@ static bool take(cli_options *options, int code, const char *value) {
   case METHOD: options->method = value; return true;
   case RTOL: options->rtol_given = true; return (options->rtol = read_tolerance(value)) >= 0;
   case CSV: options->csv = true; return true;
+  case CSV_FILE: options->csv_file = value; return true;
+  case JOB: return add_job(options, value);
+  case ROUNDS: return (options->rounds = read_count("rounds", value, 1000)) > 0;
+  case QUICK: options->quick = true; return true;
+  case LIST: options->list = true; return true;
+  case ISA: options->isa = value; return true;
   case QUIET: options->quiet = true; return true;
   case PRINT: options->print = true; return true;
   case MARKDOWN: options->markdown = true; return true;
@@ -139,11 +182,19 @@ static void unknown_option(const char *word) {
     cli_error("no option %s (ropescope --help shows them)", word);
 }
 
+/* The table as getopt has it. Of a name that means one thing with one command and another with another, getopt takes
+ * the first: that of this command. */
+static void make_options(const char *command, struct option *options) {
+  for (int fitting = 1; fitting >= 0; fitting--)
+    for (size_t i = 0; i < RS_COUNT(table); i++)
+      if (((table[i].commands & command_bit(command)) != 0) == (fitting == 1))
+        *options++ = (struct option){table[i].name, table[i].value != NULL ? required_argument : no_argument, NULL,
+                                     table[i].code};
+}
+
 int cli_options_read(int count, char **arguments, cli_options *options) {
   struct option long_options[RS_COUNT(table) + 1] = {{0}};
-  for (size_t i = 0; i < RS_COUNT(table); i++)
-    long_options[i] =
-        (struct option){table[i].name, table[i].value != NULL ? required_argument : no_argument, NULL, table[i].code};
+  make_options(arguments[0], long_options);
   opterr = 0;
   for (int code; (code = getopt_long(count, arguments, ":", long_options, NULL)) != -1;) {
     const char *word = arguments[optind - 1];

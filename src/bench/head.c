@@ -1,0 +1,107 @@
+/* A head to observe, as a sweep makes one. */
+#include "bench_internal.h"
+
+#include <stdlib.h>
+
+enum { SEED = 1, SINKS = 4, BINS_PER_OCTAVE = 4 }; /* the bins of a config that says nothing of them */
+
+typedef struct head {
+  rs_attention_job job;
+  rs_encoding *encoding;
+  rs_engine *engine;
+  size_t *queries, *edges;
+  double *q, *k;
+  double pairs; /* (query, key) that see each other */
+} head;
+
+static rs_status make_encoding(size_t length, rs_encoding **encoding, rs_err *err) {
+  rs_model model = {0};
+  rs_recipe recipe = {0};
+  rs_status status = rs_preset_model("llama-2-7b", &model, err);
+  if (status == RS_OK) status = rs_recipe_init(&recipe, rs_method_find("rope"), err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, &model, err);
+  if (status == RS_OK) status = rs_recipe_check(&recipe, &model, err);
+  if (status == RS_OK) status = rs_encoding_create(&recipe, &model, length, NULL, NULL, encoding, err);
+  rs_recipe_clear(&recipe);
+  rs_model_clear(&model);
+  return status;
+}
+
+/* (count,) numbers N(0, 1), or NULL with RS_MEMORY. Release with free(). */
+static double *gaussians(uint32_t purpose, size_t count, rs_err *err) {
+  enum { BLOCK = 1 << 16 };
+  double *numbers = rs_alloc(count, sizeof *numbers, err);
+  if (numbers == NULL) return NULL;
+#pragma omp parallel for schedule(static)
+  for (size_t at = 0; at < count; at += BLOCK)
+    rs_gaussian_fill((rs_stream){SEED, purpose, 0}, at, count - at < BLOCK ? count - at : BLOCK, numbers + at);
+  return numbers;
+}
+
+/* The last queries, and how many keys they see. */
+static rs_status choose_queries(head *h, size_t length, size_t count, rs_err *err) {
+  h->queries = rs_alloc(count, sizeof *h->queries, err);
+  if (h->queries == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    h->queries[i] = length - count + i;
+    h->pairs += (double)h->queries[i] + 1;
+  }
+  return RS_OK;
+}
+
+static rs_status fill(head *h, size_t length, size_t count, rs_err *err) {
+  size_t bins;
+  RS_TRY(make_encoding(length, &h->encoding, err));
+  RS_TRY(rs_engine_create(length, RS_BENCH_HEAD_DIM, h->encoding->views, &h->engine, err));
+  RS_TRY(rs_log_edges(length, BINS_PER_OCTAVE, &h->edges, &bins, err));
+  RS_TRY(choose_queries(h, length, count, err));
+  h->k = gaussians(RS_PURPOSE_KEYS, length * RS_BENCH_HEAD_DIM, err);
+  h->q = gaussians(RS_PURPOSE_QUERIES, count * RS_BENCH_HEAD_DIM, err);
+  if (h->k == NULL || h->q == NULL) return RS_MEMORY;
+  h->job = (rs_attention_job){.encoding = h->encoding,
+                              .mask = {.kind = RS_CAUSAL},
+                              .queries = h->queries,
+                              .query_count = count,
+                              .q = h->q,
+                              .k = h->k,
+                              .edges = h->edges,
+                              .bins = bins,
+                              .sinks = SINKS};
+  return RS_OK;
+}
+
+rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work,
+                               rs_err *err) {
+  head *h = rs_alloc(1, sizeof *h, err);
+  rs_status status = h != NULL ? fill(h, sizes[0], sizes[1] > 0 ? sizes[1] : sizes[0], err) : RS_MEMORY;
+  *state = NULL;
+  if (status != RS_OK) {
+    rs_bench_head_free(h);
+    return status;
+  }
+  work->items = h->pairs;
+  work->amount = job->limit == RS_LIMIT_READ ? (double)sizes[0] * RS_BENCH_HEAD_DIM * sizeof *h->k
+                                             : 2 * RS_BENCH_HEAD_DIM * h->pairs;
+  *state = h;
+  return RS_OK;
+}
+
+rs_status rs_bench_head_run(void *state, rs_err *err) {
+  head *h = state;
+  rs_observation *observation;
+  RS_TRY(rs_engine_run(h->engine, &h->job, &observation, err));
+  rs_observation_free(observation);
+  return RS_OK;
+}
+
+void rs_bench_head_free(void *state) {
+  head *h = state;
+  if (h == NULL) return;
+  rs_engine_free(h->engine);
+  rs_encoding_free(h->encoding);
+  free(h->queries);
+  free(h->edges);
+  free(h->q);
+  free(h->k);
+  free(h);
+}

@@ -1,0 +1,64 @@
+/* The table of families, and the choice among their jobs. */
+#include "bench_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const rs_bench_family *const families[] = {
+    &rs_bench_ceilings, &rs_bench_statistics, &rs_bench_last_queries, &rs_bench_sweep, &rs_bench_growth,
+};
+
+const rs_bench_family *const *rs_bench_families(size_t *count) {
+  *count = RS_COUNT(families);
+  return families;
+}
+
+static size_t all_jobs(void) {
+  size_t count = 0;
+  for (size_t f = 0; f < RS_COUNT(families); f++) count += families[f]->job_count;
+  return count;
+}
+
+static bool means(const char *name, const rs_bench_family *family, const rs_bench_job *job) {
+  return strcmp(name, family->name) == 0 || strcmp(name, job->name) == 0;
+}
+
+static bool wanted(const rs_bench_options *options, const rs_bench_family *family, const rs_bench_job *job) {
+  for (size_t i = 0; i < options->name_count; i++)
+    if (means(options->names[i], family, job)) return true;
+  return options->name_count == 0 && !family->on_request;
+}
+
+/* RS_INPUT for a name that means nothing. */
+static rs_status check_name(const char *name, rs_err *err) {
+  const char **names = rs_alloc(all_jobs() + RS_COUNT(families), sizeof *names, err);
+  size_t count = 0;
+  bool known = false;
+  if (names == NULL) return RS_MEMORY;
+  for (size_t f = 0; f < RS_COUNT(families); f++) {
+    names[count++] = families[f]->name;
+    for (size_t j = 0; j < families[f]->job_count; j++) {
+      known |= means(name, families[f], &families[f]->jobs[j]);
+      names[count++] = families[f]->jobs[j].name;
+    }
+  }
+  const char *near = known ? NULL : rs_suggest(name, names, count);
+  free(names);
+  if (known) return RS_OK;
+  return near != NULL ? rs_fail(err, RS_INPUT, "no job %s (did you mean %s?)", name, near)
+                      : rs_fail(err, RS_INPUT, "no job %s (ropescope bench --list shows them)", name);
+}
+
+rs_status rs_bench_choose(const rs_bench_options *options, rs_bench_choice **chosen, size_t *count, rs_err *err) {
+  *chosen = NULL;
+  *count = 0;
+  for (size_t i = 0; i < options->name_count; i++) RS_TRY(check_name(options->names[i], err));
+  rs_bench_choice *made = rs_alloc(all_jobs(), sizeof *made, err);
+  if (made == NULL) return RS_MEMORY;
+  for (size_t f = 0; f < RS_COUNT(families); f++)
+    for (size_t j = 0; j < families[f]->job_count; j++)
+      if (wanted(options, families[f], &families[f]->jobs[j]))
+        made[(*count)++] = (rs_bench_choice){families[f], &families[f]->jobs[j]};
+  *chosen = made;
+  return RS_OK;
+}

@@ -1,0 +1,152 @@
+/* Rounds: a sample of the ceiling, a sample of the job, again and again; then medians. */
+#include "bench_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* A sample is at least this long: the system counts the time of others in ticks of 10 ms. */
+static const double least_seconds = 0.3, least_seconds_quick = 0.01;
+
+static size_t threads_now(void) {
+#ifdef _OPENMP
+  return (size_t)omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+static void use_threads(size_t threads) {
+#ifdef _OPENMP
+  omp_set_num_threads((int)threads);
+#else
+  (void)threads;
+#endif
+}
+
+/* A job made ready to run. */
+typedef struct ready {
+  const rs_bench_family *family;
+  void *state;
+  rs_bench_work work;
+} ready;
+
+static rs_status make_ready(const rs_bench_family *family, const rs_bench_job *job, bool quick, ready *made,
+                            rs_err *err) {
+  *made = (ready){.family = family};
+  return family->create(job, quick ? job->quick : job->full, &made->state, &made->work, err);
+}
+
+/* One round: the ceiling and the job, next to each other in time. */
+typedef struct round {
+  rs_sample ceiling, job;
+} bench_round;
+
+static bool contended(const bench_round *round) {
+  return round->ceiling.contended || round->job.contended;
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorts. */
+static double median(double *values, size_t count) {
+  qsort(values, count, sizeof *values, ascending);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* Median, least and (for `others`) mean over the rounds that count. `scratch` (2 * count). */
+static void summarise(const bench_round *rounds, size_t count, const ready *ceiling, const ready *job, double *scratch,
+                      rs_bench_row *row) {
+  double *jobs = scratch, *ceilings = scratch + count, others = 0;
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) row->contended += contended(&rounds[i]);
+  for (size_t i = 0; i < count; i++) {
+    if (contended(&rounds[i]) && row->contended < count) continue;
+    ceilings[used] = rounds[i].ceiling.seconds;
+    jobs[used++] = rounds[i].job.seconds;
+    others += rounds[i].job.others;
+  }
+  double ceiling_seconds = median(ceilings, used);
+  row->rounds = count;
+  row->seconds = median(jobs, used);
+  row->seconds_best = jobs[0];
+  row->others = others / (double)used;
+  row->rate = 1e-9 * job->work.amount / row->seconds;
+  row->ceiling_rate = 1e-9 * ceiling->work.amount / ceiling_seconds;
+  row->fraction = row->rate / row->ceiling_rate;
+  row->fraction_best = job->work.amount / jobs[0] * ceilings[0] / ceiling->work.amount;
+  row->nanoseconds = 1e9 * row->seconds / job->work.items;
+}
+
+/* Rounds until enough are clean, twice as many as were asked for at most. The first run of each, which meets cold
+ * memory, is not timed. */
+static rs_status play(const rs_bench_options *options, const ready *ceiling, const ready *job, bench_round *rounds,
+                      size_t *count, rs_err *err) {
+  double least = options->quick ? least_seconds_quick : least_seconds;
+  size_t clean = 0;
+  RS_TRY(ceiling->family->run(ceiling->state, err));
+  RS_TRY(job->family->run(job->state, err));
+  for (*count = 0; clean < options->rounds && *count < 2 * options->rounds; (*count)++) {
+    RS_TRY(rs_sample_take(ceiling->family, ceiling->state, least, &rounds[*count].ceiling, err));
+    RS_TRY(rs_sample_take(job->family, job->state, least, &rounds[*count].job, err));
+    clean += !contended(&rounds[*count]);
+  }
+  return RS_OK;
+}
+
+static rs_status measure(const rs_bench_options *options, const rs_bench_choice *choice, rs_bench_row *row,
+                         rs_err *err) {
+  size_t count;
+  ready ceiling = {0}, job = {0};
+  bench_round *rounds = rs_alloc(options->rounds, 2 * sizeof *rounds, err);
+  double *scratch = rs_alloc(options->rounds, 4 * sizeof *scratch, err);
+  rs_status status = rounds == NULL || scratch == NULL ? RS_MEMORY : RS_OK;
+  *row = (rs_bench_row){.job = choice->job, .isa = rs_kernels_isa(rs_kernels_get()), .threads = threads_now()};
+  if (status == RS_OK)
+    status = make_ready(&rs_bench_ceilings, &rs_bench_ceilings.jobs[choice->job->limit], options->quick, &ceiling, err);
+  if (status == RS_OK) status = make_ready(choice->family, choice->job, options->quick, &job, err);
+  if (status == RS_OK) status = play(options, &ceiling, &job, rounds, &count, err);
+  if (status == RS_OK) summarise(rounds, count, &ceiling, &job, scratch, row);
+  choice->family->free(job.state);
+  rs_bench_ceilings.free(ceiling.state);
+  free(scratch);
+  free(rounds);
+  return status;
+}
+
+/* The same with the threads the job is for. */
+static rs_status measure_with_threads(const rs_bench_options *options, const rs_bench_choice *choice, rs_bench_row *row,
+                                      rs_err *err) {
+  size_t before = threads_now();
+  if (choice->job->threads > 0) use_threads(choice->job->threads);
+  rs_status status = measure(options, choice, row, err);
+  use_threads(before);
+  return status;
+}
+
+rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err) {
+  rs_bench_choice *chosen;
+  *rows = NULL;
+  RS_TRY(rs_bench_choose(options, &chosen, count, err));
+  rs_bench_row *made = rs_alloc(*count, sizeof *made, err);
+  rs_status status = made != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < *count && status == RS_OK; i++) {
+    if (options->progress != NULL) options->progress(options->context, chosen[i].job, i, *count);
+    status = measure_with_threads(options, &chosen[i], &made[i], err);
+  }
+  free(chosen);
+  if (status == RS_OK)
+    *rows = made;
+  else
+    free(made);
+  return status;
+}
+
+bool rs_bench_row_doubtful(const rs_bench_row *row) {
+  return row->contended == row->rounds;
+}
