@@ -4,7 +4,7 @@
 /* sizes: tokens. */
 static const rs_bench_job jobs[] = {
     {"statistics_f64", "statistics of all queries of 65536 keys, doubles", RS_LIMIT_FMA_F64, "pair", .full = {65536},
-     .quick = {1024}},
+     .quick = {4096}},
 };
 
 const rs_bench_family rs_bench_statistics = {.name = "statistics",
