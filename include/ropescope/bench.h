@@ -63,7 +63,7 @@ const rs_bench_family *const *rs_bench_families(size_t *count);
 typedef struct rs_bench_options {
   const char *const *names; /* of jobs and families; none: every family that is not on request */
   size_t name_count;
-  size_t rounds; /* >= 1: a sample of the job and one of its ceiling each */
+  size_t rounds; /* >= 1: a sample of the job between two of its ceiling each */
   bool quick;    /* small sizes and short samples: to see that all runs, not how fast */
   /* Called before each job, from the calling thread; may be NULL. */
   void (*progress)(void *context, const rs_bench_job *job, size_t done, size_t jobs);
@@ -78,7 +78,7 @@ typedef struct rs_bench_row {
   size_t threads;
   double seconds, seconds_best;   /* of one run: median, least */
   double rate, ceiling_rate;      /* medians, in rs_limit_unit */
-  double fraction, fraction_best; /* of the medians; of the best of each */
+  double fraction, fraction_best; /* median of each round's own; of the best of each */
   double nanoseconds;             /* per item, by the median */
   double others;                  /* CPUs that other processes kept busy; NaN: unknown */
   size_t rounds, contended;       /* all that were run; of those, with others at work */

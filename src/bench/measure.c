@@ -1,4 +1,4 @@
-/* Rounds: a sample of the ceiling, a sample of the job, again and again; then medians. */
+/* Rounds: a sample of the ceiling, of the job, of the ceiling, of the job, and so on; then medians. */
 #include "bench_internal.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static rs_status make_ready(const rs_bench_family *family, const rs_bench_job *j
   return family->create(job, quick ? job->quick : job->full, &made->state, &made->work, err);
 }
 
-/* One round: the ceiling and the job, next to each other in time. */
-typedef struct round {
+/* One round: the job, and the ceiling as it was before and after. */
+typedef struct bench_round {
   rs_sample ceiling, job;
 } bench_round;
 
@@ -59,15 +59,19 @@ static double median(double *values, size_t count) {
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Median, least and (for `others`) mean over the rounds that count. `scratch` (2 * count). */
+/* Median, least and (for `others`) mean over the rounds that count. The fraction is taken round by round: on a virtual
+ * machine both speeds may double for a while, and what is next to each other in time then still goes together.
+ * `scratch` (3 * count). */
 static void summarise(const bench_round *rounds, size_t count, const ready *ceiling, const ready *job, double *scratch,
                       rs_bench_row *row) {
-  double *jobs = scratch, *ceilings = scratch + count, others = 0;
+  double *jobs = scratch, *ceilings = jobs + count, *fractions = ceilings + count, others = 0;
+  double relative = job->work.amount / ceiling->work.amount;
   size_t used = 0;
   for (size_t i = 0; i < count; i++) row->contended += contended(&rounds[i]);
   for (size_t i = 0; i < count; i++) {
     if (contended(&rounds[i]) && row->contended < count) continue;
     ceilings[used] = rounds[i].ceiling.seconds;
+    fractions[used] = relative * rounds[i].ceiling.seconds / rounds[i].job.seconds;
     jobs[used++] = rounds[i].job.seconds;
     others += rounds[i].job.others;
   }
@@ -78,9 +82,15 @@ static void summarise(const bench_round *rounds, size_t count, const ready *ceil
   row->others = others / (double)used;
   row->rate = 1e-9 * job->work.amount / row->seconds;
   row->ceiling_rate = 1e-9 * ceiling->work.amount / ceiling_seconds;
-  row->fraction = row->rate / row->ceiling_rate;
-  row->fraction_best = job->work.amount / jobs[0] * ceilings[0] / ceiling->work.amount;
+  row->fraction = median(fractions, used);
+  row->fraction_best = relative * ceilings[0] / jobs[0];
   row->nanoseconds = 1e9 * row->seconds / job->work.items;
+}
+
+static rs_sample between(rs_sample before, rs_sample after) {
+  return (rs_sample){.seconds = (before.seconds + after.seconds) / 2,
+                     .others = (before.others + after.others) / 2,
+                     .contended = before.contended || after.contended};
 }
 
 /* Rounds until enough are clean, twice as many as were asked for at most. The first run of each, which meets cold
@@ -89,11 +99,15 @@ static rs_status play(const rs_bench_options *options, const ready *ceiling, con
                       size_t *count, rs_err *err) {
   double least = options->quick ? least_seconds_quick : least_seconds;
   size_t clean = 0;
+  rs_sample before, after;
   RS_TRY(ceiling->family->run(ceiling->state, err));
   RS_TRY(job->family->run(job->state, err));
+  RS_TRY(rs_sample_take(ceiling->family, ceiling->state, least, &before, err));
   for (*count = 0; clean < options->rounds && *count < 2 * options->rounds; (*count)++) {
-    RS_TRY(rs_sample_take(ceiling->family, ceiling->state, least, &rounds[*count].ceiling, err));
     RS_TRY(rs_sample_take(job->family, job->state, least, &rounds[*count].job, err));
+    RS_TRY(rs_sample_take(ceiling->family, ceiling->state, least, &after, err));
+    rounds[*count].ceiling = between(before, after);
+    before = after;
     clean += !contended(&rounds[*count]);
   }
   return RS_OK;
@@ -104,7 +118,7 @@ static rs_status measure(const rs_bench_options *options, const rs_bench_choice 
   size_t count;
   ready ceiling = {0}, job = {0};
   bench_round *rounds = rs_alloc(options->rounds, 2 * sizeof *rounds, err);
-  double *scratch = rs_alloc(options->rounds, 4 * sizeof *scratch, err);
+  double *scratch = rs_alloc(options->rounds, 6 * sizeof *scratch, err);
   rs_status status = rounds == NULL || scratch == NULL ? RS_MEMORY : RS_OK;
   *row = (rs_bench_row){.job = choice->job, .isa = rs_kernels_isa(rs_kernels_get()), .threads = threads_now()};
   if (status == RS_OK)
