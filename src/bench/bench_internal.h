@@ -35,9 +35,13 @@ rs_status rs_sample_take(const rs_bench_family *family, void *state, double leas
 
 enum { RS_BENCH_HEAD_DIM = 128 }; /* of llama-2-7b, which the jobs are about */
 
-/* For families that observe one head, as their create, run and free: sizes[1] (0: all) last queries of a causal head of
- * sizes[0] tokens under plain RoPE, of Gaussian content. By the job's limit a run's amount is the flops of the
- * products, or the bytes of the keys. */
+/* Plain RoPE. Release with rs_encoding_free. */
+rs_status rs_bench_encoding(size_t length, rs_pair_layout layout, rs_encoding **encoding, rs_err *err);
+
+/* For families that observe one head, as their create, run and free: the queries of a causal head of sizes[0] tokens
+ * under plain RoPE, of Gaussian content; scores are of the rs_score_format `variant`. Where sizes[1] is 0, a run
+ * rotates the keys and observes every query, else the last sizes[1], of keys rotated before (as a cache holds them). By
+ * the job's limit a run's amount is the flops of the products, or the bytes of the keys. */
 rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work,
                                rs_err *err);
 rs_status rs_bench_head_run(void *state, rs_err *err);

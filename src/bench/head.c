@@ -12,12 +12,14 @@ typedef struct head {
   size_t *queries, *edges;
   double *q, *k;
   double pairs; /* (query, key) that see each other */
+  bool loaded;  /* the keys were laid out before: a run only observes */
 } head;
 
-static rs_status make_encoding(size_t length, rs_encoding **encoding, rs_err *err) {
+rs_status rs_bench_encoding(size_t length, rs_pair_layout layout, rs_encoding **encoding, rs_err *err) {
   rs_model model = {0};
   rs_recipe recipe = {0};
   rs_status status = rs_preset_model("llama-2-7b", &model, err);
+  model.pair_layout = layout;
   if (status == RS_OK) status = rs_recipe_init(&recipe, rs_method_find("rope"), err);
   if (status == RS_OK) status = rs_recipe_resolve(&recipe, &model, err);
   if (status == RS_OK) status = rs_recipe_check(&recipe, &model, err);
@@ -49,9 +51,9 @@ static rs_status choose_queries(head *h, size_t length, size_t count, rs_err *er
   return RS_OK;
 }
 
-static rs_status fill(head *h, size_t length, size_t count, rs_err *err) {
+static rs_status fill(head *h, size_t length, size_t count, rs_score_format scores, rs_err *err) {
   size_t bins;
-  RS_TRY(make_encoding(length, &h->encoding, err));
+  RS_TRY(rs_bench_encoding(length, RS_HALF_SPLIT, &h->encoding, err));
   RS_TRY(rs_engine_create(length, RS_BENCH_HEAD_DIM, h->encoding->views, &h->engine, err));
   RS_TRY(rs_log_edges(length, BINS_PER_OCTAVE, &h->edges, &bins, err));
   RS_TRY(choose_queries(h, length, count, err));
@@ -66,22 +68,28 @@ static rs_status fill(head *h, size_t length, size_t count, rs_err *err) {
                               .k = h->k,
                               .edges = h->edges,
                               .bins = bins,
-                              .sinks = SINKS};
+                              .sinks = SINKS,
+                              .scores = scores};
   return RS_OK;
 }
 
 rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work,
                                rs_err *err) {
   head *h = rs_alloc(1, sizeof *h, err);
-  rs_status status = h != NULL ? fill(h, sizes[0], sizes[1] > 0 ? sizes[1] : sizes[0], err) : RS_MEMORY;
+  rs_score_format scores = (rs_score_format)job->variant;
+  rs_status status = h != NULL ? fill(h, sizes[0], sizes[1] > 0 ? sizes[1] : sizes[0], scores, err) : RS_MEMORY;
   *state = NULL;
+  if (status == RS_OK && sizes[1] > 0) {
+    status = rs_engine_load(h->engine, &h->job, err);
+    h->loaded = true;
+  }
   if (status != RS_OK) {
     rs_bench_head_free(h);
     return status;
   }
   work->items = h->pairs;
-  work->amount = job->limit == RS_LIMIT_READ ? (double)sizes[0] * RS_BENCH_HEAD_DIM * sizeof *h->k
-                                             : 2 * RS_BENCH_HEAD_DIM * h->pairs;
+  double key_bytes = RS_BENCH_HEAD_DIM * (scores == RS_SCORES_F32 ? sizeof(float) : sizeof(double));
+  work->amount = job->limit == RS_LIMIT_READ ? key_bytes * (double)sizes[0] : 2 * RS_BENCH_HEAD_DIM * h->pairs;
   *state = h;
   return RS_OK;
 }
@@ -89,7 +97,8 @@ rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, voi
 rs_status rs_bench_head_run(void *state, rs_err *err) {
   head *h = state;
   rs_observation *observation;
-  RS_TRY(rs_engine_run(h->engine, &h->job, &observation, err));
+  RS_TRY(h->loaded ? rs_engine_observe(h->engine, &h->job, 0, h->job.query_count, &observation, err)
+                   : rs_engine_run(h->engine, &h->job, &observation, err));
   rs_observation_free(observation);
   return RS_OK;
 }

@@ -3,8 +3,10 @@
 
 /* sizes: tokens. */
 static const rs_bench_job jobs[] = {
+    {"statistics_f32", "statistics of all queries of 131072 keys, floats", RS_LIMIT_FMA_F32, "pair", .full = {131072},
+     .quick = {4096}, .variant = RS_SCORES_F32},
     {"statistics_f64", "statistics of all queries of 65536 keys, doubles", RS_LIMIT_FMA_F64, "pair", .full = {65536},
-     .quick = {4096}},
+     .quick = {4096}, .variant = RS_SCORES_F64},
 };
 
 const rs_bench_family rs_bench_statistics = {.name = "statistics",

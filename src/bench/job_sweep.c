@@ -10,7 +10,7 @@
 
 /* sizes: tokens. */
 static const rs_bench_job jobs[] = {
-    {"sweep", "a sweep of rope, yarn and alibi at 65536 tokens, every query, with its files", RS_LIMIT_FMA_F64, "pair",
+    {"sweep", "a sweep of rope, yarn and alibi at 65536 tokens, every query, with its files", RS_LIMIT_FMA_F32, "pair",
      .full = {65536}, .quick = {512}},
 };
 
