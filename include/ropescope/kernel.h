@@ -84,10 +84,11 @@ typedef struct rs_turn_shape {
 } rs_turn_shape;
 
 /* All of it is free of allocations and of state: any thread may call it on arrays of its own. Inputs and outputs do
- * not overlap unless it says so. An element's value depends on the set and on its own inputs, not on its neighbours. */
+ * not overlap unless it says so. An element's value depends on the set and on its own inputs, not on where it stands.
+ */
 typedef struct rs_rotate_kernel {
-  /* cos and sin of position[j] * omega[j] (tokens, rad/token), j < n, as rs_cos_sin: within 3e-16 of the exact
-   * product's for |position * omega| < 2^31. Larger angles are rs_cos_sin's own, and "generic" is so throughout. */
+  /* cos and sin of position[j] * omega[j] (tokens, rad/token), j < n, within 3e-16 of the exact product's for angles
+   * below 2^31. One of 2^40 or more, or no number, makes the whole call rs_cos_sin's, as "generic" always is. */
   void (*cos_sin)(const double *position, const double *omega, size_t n, double *cosine, double *sine);
   /* The same at one position. */
   void (*cos_sin_at)(double position, const double *omega, size_t n, double *cosine, double *sine);
