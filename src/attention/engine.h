@@ -109,6 +109,7 @@ typedef struct rs_tile {
   double keys[RS_SCORE_LANES];           /* how many each lane sees, needle aside */
   double needle_logit[RS_SCORE_LANES];   /* bits; where has_needle */
   bool has_needle[RS_SCORE_LANES];
+  double floor[RS_SCORE_LANES];     /* bits; the largest logit is no less */
   double skipped[RS_SCORE_LANES];   /* keys left out, and */
   double certified[RS_SCORE_LANES]; /* the most weight they can have, relative to that of the largest logit */
 } rs_tile;
@@ -117,7 +118,7 @@ typedef struct rs_tile {
 typedef struct rs_worker {
   rs_turner turner;
   rs_reals queries;  /* [tile][view][D][lanes] */
-  rs_reals needles;  /* [2][D][lanes]: the queries and keys of needles */
+  rs_reals pairs;    /* [2][D][lanes]: queries and keys one by one */
   rs_reals scratch;  /* [bins][lanes], zero */
   rs_reals bias;     /* [keys of a block][lanes] */
   rs_reals bias_row; /* double (keys of a block) */

@@ -93,18 +93,27 @@ static double seen(const rs_score_call *call, size_t lane, size_t begin, size_t 
   return from < to ? (double)(to - from) : 0;
 }
 
+bool rs_may_skip(const rs_engine *engine, const rs_attention_job *job) {
+  return job->epsilon > 0 && !job->moments && (!engine->bias.any || engine->bias.by_distance);
+}
+
+/* What the largest logit of a lane is known to reach. */
+static double largest(const rs_tile *tile, size_t lane) {
+  return fmax(tile->state.top[lane], tile->floor[lane]);
+}
+
 bool rs_negligible(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, const rs_score_call *call,
                    size_t view, double norm, size_t begin, size_t end) {
-  if (job->epsilon <= 0 || job->moments || (engine->bias.any && !engine->bias.by_distance)) return false;
+  if (!rs_may_skip(engine, job)) return false;
   double bias = engine->bias.any ? bias_limit(engine, call, tile->count, begin, end) : 0;
   for (size_t lane = 0; lane < tile->count; lane++) {
-    double most = tile->norm[view][lane] * norm + bias, room = most - tile->state.top[lane];
+    double most = tile->norm[view][lane] * norm + bias, room = most - largest(tile, lane);
     if (!(tile->keys[lane] * exp2(room) <= job->epsilon)) return false;
     if (tile->has_needle[lane] && most >= tile->needle_logit[lane]) return false;
   }
   for (size_t lane = 0; lane < tile->count; lane++) {
     double keys = seen(call, lane, begin, end), most = tile->norm[view][lane] * norm + bias;
-    tile->certified[lane] += keys * exp2(most - tile->state.top[lane]);
+    tile->certified[lane] += keys * exp2(most - largest(tile, lane));
     tile->skipped[lane] += keys;
   }
   return true;

@@ -49,7 +49,7 @@ rs_status rs_worker_prepare(const rs_engine *engine, const rs_attention_job *job
   size_t bins = job->bins * kernel->lanes, moments = job->moments ? 4 : 1;
   RS_TRY(prepare_turner(job->encoding, &worker->turner, err));
   RS_TRY(rs_reals_reserve(&worker->queries, RS_TILES * rs_views_of(job) * tile, kernel->real_bytes, err));
-  RS_TRY(rs_reals_reserve(&worker->needles, 2 * tile, kernel->real_bytes, err));
+  RS_TRY(rs_reals_reserve(&worker->pairs, 2 * tile, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->scratch, bins, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias, block * kernel->lanes, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias_row, block, sizeof(double), err));
@@ -62,7 +62,7 @@ rs_status rs_worker_prepare(const rs_engine *engine, const rs_attention_job *job
 void rs_worker_clear(rs_worker *worker) {
   free(worker->turner.storage.at);
   free(worker->queries.at);
-  free(worker->needles.at);
+  free(worker->pairs.at);
   free(worker->scratch.at);
   free(worker->bias.at);
   free(worker->bias_row.at);
@@ -107,7 +107,7 @@ static void pack_tile(const rs_engine *engine, const rs_attention_job *job, rs_w
     }
 }
 
-/* ---- needles ----------------------------------------------------------------------------------------------------- */
+/* ---- single keys beside a tile ----------------------------------------------------------------------------------- */
 
 static bool sees(const rs_attention_job *job, size_t query, size_t key) {
   rs_range seen[2];
@@ -117,31 +117,57 @@ static bool sees(const rs_attention_job *job, size_t query, size_t key) {
   return false;
 }
 
+/* One lane's query and the key x (D) at position `at`, side by side for the kernel's dot. */
+static void pair_up(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t t, size_t lane,
+                    size_t at, const double *x) {
+  size_t lanes = engine->kernel->lanes, dims = engine->head_dim, bytes = engine->kernel->real_bytes;
+  size_t m = job->queries[query_of(&worker->tiles[t], lane)], tile = lanes * dims * bytes;
+  size_t view = rs_views_of(job) > 1 && at <= m ? rs_encoding_view(job->encoding, m, at) : 0;
+  const char *from = tile_queries(engine, job, worker, t, view);
+  char *queries = worker->pairs.at;
+  for (size_t d = lane; d < dims * lanes; d += lanes) memcpy(queries + d * bytes, from + d * bytes, bytes);
+  rs_turn_tokens(&worker->turner, job, RS_KEY_SIDE, view, at, at + 1, x,
+                 job->projection != NULL ? job->projection->k + at * dims : NULL);
+  pack(engine, worker->turner.rows, 1, lane, queries + tile);
+}
+
+static void dot_pairs(const rs_engine *engine, const rs_worker *worker, double *dots) {
+  const char *queries = worker->pairs.at;
+  size_t tile = engine->kernel->lanes * engine->head_dim * engine->kernel->real_bytes;
+  engine->kernel->dot(queries, queries + tile, engine->head_dim, dots);
+}
+
 /* The logits of a tile's needles, with the roundings of any other key's: a copy of a key ties with it. */
 static void score_needles(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t t) {
   rs_tile *tile = &worker->tiles[t];
-  size_t lanes = engine->kernel->lanes, dims = engine->head_dim, bytes = engine->kernel->real_bytes;
-  char *queries = worker->needles.at, *keys = queries + lanes * dims * bytes;
+  bool single = engine->kernel->real_bytes == sizeof(float);
   double dots[RS_SCORE_LANES];
-  for (size_t lane = 0; lane < lanes; lane++) {
-    size_t i = query_of(tile, lane), m = job->queries[i], at = job->needle_at[i];
-    tile->has_needle[lane] = sees(job, m, at);
-    size_t view = rs_views_of(job) > 1 && tile->has_needle[lane] ? rs_encoding_view(job->encoding, m, at) : 0;
-    const char *from = tile_queries(engine, job, worker, t, view);
-    for (size_t d = lane; d < dims * lanes; d += lanes) memcpy(queries + d * bytes, from + d * bytes, bytes);
-    rs_turn_tokens(&worker->turner, job, RS_KEY_SIDE, view, at, at + 1, job->needle_key + i * dims,
-                   job->projection != NULL ? job->projection->k + at * dims : NULL);
-    pack(engine, worker->turner.rows, 1, lane, keys);
+  for (size_t lane = 0; lane < engine->kernel->lanes; lane++) {
+    size_t i = query_of(tile, lane);
+    pair_up(engine, job, worker, t, lane, job->needle_at[i], job->needle_key + i * engine->head_dim);
   }
-  engine->kernel->dot(queries, keys, dims, dots);
-  for (size_t lane = 0; lane < lanes; lane++) {
+  dot_pairs(engine, worker, dots);
+  for (size_t lane = 0; lane < engine->kernel->lanes; lane++) {
     size_t i = query_of(tile, lane), at = job->needle_at[i];
     double bias = 0;
     if (engine->bias.any) rs_bias_of_query(job, job->queries[i], at, at + 1, &bias);
-    bool single = bytes == sizeof(float);
+    tile->has_needle[lane] = sees(job, job->queries[i], at);
     tile->needle_logit[lane] = single ? (double)((float)dots[lane] + (float)bias) : dots[lane] + bias;
     tile->state.needle[lane] = tile->has_needle[lane] ? tile->needle_logit[lane] : INFINITY;
   }
+}
+
+/* The largest logit is at least that of the query's own key, which every mask within a sequence shows; its bias is what
+ * all are relative to. For tiles that begin with far keys. */
+static void set_floors(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t t) {
+  rs_tile *tile = &worker->tiles[t];
+  double dots[RS_SCORE_LANES];
+  for (size_t lane = 0; lane < engine->kernel->lanes; lane++) {
+    size_t m = job->queries[query_of(tile, lane)];
+    pair_up(engine, job, worker, t, lane, m, job->k + m * engine->head_dim);
+  }
+  dot_pairs(engine, worker, dots);
+  for (size_t lane = 0; lane < engine->kernel->lanes; lane++) tile->floor[lane] = dots[lane] - engine->error * M_LOG2E;
 }
 
 /* ---- what each lane sees ----------------------------------------------------------------------------------------- */
@@ -252,6 +278,7 @@ static void reset_tile(const rs_engine *engine, const rs_attention_job *job, rs_
     tile->keys[lane] = 0;
     for (size_t r = 0; r < ranges; r++) tile->keys[lane] += (double)(seen[r].end - seen[r].begin);
   }
+  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) tile->floor[lane] = -INFINITY;
   pack_tile(engine, job, worker, t);
   if (job->needle_at != NULL) score_needles(engine, job, worker, t);
 }
@@ -323,9 +350,12 @@ static void walk_piece(const rs_engine *engine, const rs_attention_job *job, rs_
 void rs_walk_block(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t first, size_t end,
                    size_t from, size_t to) {
   size_t lanes = engine->kernel->lanes, tiles = 0, order[RS_VIEWS];
+  bool far = from > 0 && rs_may_skip(engine, job) && job->mask.kind != RS_CROSS;
   piece part;
-  for (size_t at = first; at < end; at += lanes, tiles++)
+  for (size_t at = first; at < end; at += lanes, tiles++) {
     reset_tile(engine, job, worker, tiles, at, end - at < lanes ? end - at : lanes);
+    if (far) set_floors(engine, job, worker, tiles);
+  }
   order_views(job, job->queries[end - 1], order);
   for (size_t v = 0; v < rs_views_of(job); v++)
     for (size_t r = 2; r-- > 0;) {

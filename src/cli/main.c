@@ -1,6 +1,8 @@
 /* ropescope: what does this positional setting do to attention at that length? */
 #include "cli.h"
 
+#include "ropescope/kernel.h"
+
 #include <gsl/gsl_errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,6 +62,13 @@ static void use_threads(size_t threads) {
 #endif
 }
 
+static int use_kernels(const char *isa) {
+  rs_err err = {0};
+  if (isa == NULL || rs_kernels_use(isa, &err) == RS_OK) return CLI_OK;
+  cli_error("--isa %s: %s", isa, err.message);
+  return CLI_USAGE;
+}
+
 int main(int count, char **arguments) {
   cli_options options = {0};
   size_t c = 0;
@@ -79,6 +88,7 @@ int main(int count, char **arguments) {
     status = CLI_USAGE;
   }
   use_threads(options.threads);
+  if (status == CLI_OK) status = use_kernels(options.isa);
   if (status == CLI_OK) status = commands[c].run(&options);
   cli_options_clear(&options);
   return status;

@@ -69,7 +69,7 @@ static const struct {
     {"list", NULL, "bench: show the jobs and run none", LIST, FOR_BENCH},
     {"rounds", "N", "bench: samples of each job, in turns with its ceiling (default 5)", ROUNDS, FOR_BENCH},
     {"quick", NULL, "bench: small sizes, to see that all runs, not how fast", QUICK, FOR_BENCH},
-    {"isa", "NAME", "bench: the kernels of this instruction set (default: the best of this machine)", ISA, FOR_BENCH},
+    {"isa", "NAME", "instruction set of the kernels: auto, v4, v3, neon, generic (the same bytes everywhere)", ISA, ~0},
     {"help", NULL, "show this", 'h', ~0},
 };
 

@@ -86,5 +86,5 @@ rs_status rs_kernels_use(const char *isa, rs_err *err) {
     return RS_OK;
   }
   list_names(names, sizeof names);
-  return rs_fail(err, RS_INPUT, "no instruction set '%s' on this machine: auto%s", isa, names);
+  return rs_fail(err, RS_INPUT, "this machine has no such instruction set (it has auto%s)", names);
 }

@@ -1048,6 +1048,64 @@ Test(engine, cross__every_method_without_embedding__is_nope) {
   world_clear(&nope);
 }
 
+/* ---- skipping ---------------------------------------------------------------------------------------------------- */
+
+/* ALiBi's steepest head: beyond some hundred tokens no key can matter, whatever it holds. */
+static void steep_world(world *w, size_t length) {
+  world_make(w, "alibi", 64, length);
+  w->model.heads = 8;
+  world_fill(w, length);
+  gaussian(&w->dice, length * 64, w->q);
+  gaussian(&w->dice, length * 64, w->k);
+}
+
+Test(engine, skipping__steep_bias__work_is_linear_and_the_bound_holds) {
+  double computed[2];
+  for (size_t i = 0; i < 2; i++) {
+    world w;
+    steep_world(&w, 2000 << i);
+    rs_observation *all = run_alone(&w);
+    w.job.epsilon = 1e-9;
+    rs_observation *most = run_alone(&w);
+    demand(&w, all->skipped == 0 && all->skipped_weight == 0, "skipped without leave");
+    demand(&w, most->skipped_weight > 0 && most->skipped_weight <= 1e-9, "%g is certified", most->skipped_weight);
+    for (size_t m = 0; m < w.job.query_count; m++) {
+      double slack = 1e-6 + most->rows[m].skipped_weight;
+      near(&w, &most->rows[m], "log_sum_exp", most->rows[m].log_sum_exp, all->rows[m].log_sum_exp, slack);
+      near(&w, &most->rows[m], "entropy", most->rows[m].entropy, all->rows[m].entropy, 2 * slack + 3e-8);
+    }
+    computed[i] = most->pairs - most->skipped;
+    rs_observation_free(all);
+    rs_observation_free(most);
+    world_clear(&w);
+  }
+  cr_assert_leq(computed[1], 2.2 * computed[0], "%g pairs, then %g", computed[0], computed[1]);
+}
+
+/* Every logit counts where moments are wanted, and a needle's rank is that among all keys. */
+Test(engine, skipping__moments_or_far_needles__leaves_nothing_they_need) {
+  world w;
+  steep_world(&w, 2000);
+  w.job.epsilon = 1e-3;
+  w.job.moments = true;
+  rs_observation *observation = run_alone(&w);
+  demand(&w, observation->skipped == 0, "skipped what moments need");
+  rs_observation_free(observation);
+  w.job.moments = false;
+  draw_needles(&w);
+  for (size_t i = 0; i < 2000; i++) w.needle_at[i] = i > 40 ? i - 40 : 0;
+  observation = run_alone(&w);
+  w.job.epsilon = 0;
+  rs_observation *all = run_alone(&w);
+  demand(&w, observation->skipped > 0, "nothing was skipped");
+  for (size_t m = 0; m < 2000; m++)
+    demand(&w, observation->rows[m].needle_rank == all->rows[m].needle_rank, "query %zu: rank %zu, should be %zu", m,
+           observation->rows[m].needle_rank, all->rows[m].needle_rank);
+  rs_observation_free(observation);
+  rs_observation_free(all);
+  world_clear(&w);
+}
+
 /* ---- ties, limits and failures ------------------------------------------------------------------------------------
  */
 
@@ -1084,6 +1142,64 @@ Test(engine, logits_far_apart__one_weight__entropy_is_zero) {
     near(&w, row, "bin_weight", row->bin_weight[0], 1, 0);
   }
   rs_observation_free(observation);
+  world_clear(&w);
+}
+
+/* A needle that repeats the key it stands beside scores what the key does, to the bit, in every set and format: it is
+ * beaten by the larger ones and by none of its equals. */
+Test(engine, needle_that_repeats_a_key__ties_with_it) {
+  static const rs_score_format formats[] = {RS_SCORES_F32, RS_SCORES_F64};
+  enum { LENGTH = 300, DIMS = 36 };
+  world w;
+  world_make(&w, "self_extend", DIMS, LENGTH / 2);
+  world_fill(&w, LENGTH);
+  gaussian(&w.dice, LENGTH * DIMS, w.q);
+  gaussian(&w.dice, LENGTH * DIMS, w.k);
+  draw_needles(&w);
+  for (size_t set = 0; rs_isa_name(set) != NULL; set++)
+    for (size_t f = 0; f < RS_COUNT(formats); f++) {
+      cr_assert_eq(rs_kernels_use(rs_isa_name(set), NULL), RS_OK);
+      w.job.scores = formats[f];
+      w.job.needle_at = NULL;
+      rs_observation *plain = run_alone(&w);
+      for (size_t m = 0; m < LENGTH; m++) {
+        w.needle_at[m] = plain->rows[m].argmax;
+        memcpy(w.needle_key + m * DIMS, w.k + w.needle_at[m] * DIMS, DIMS * sizeof(double));
+      }
+      w.job.needle_at = w.needle_at;
+      rs_observation *planted = run_alone(&w);
+      for (size_t m = 0; m < LENGTH; m++)
+        demand(&w, planted->rows[m].needle_rank == 0 && planted->rows[m].needle_logit == plain->rows[m].max_logit,
+               "%s, query %zu: rank %zu", rs_isa_name(set), m, planted->rows[m].needle_rank);
+      rs_observation_free(plain);
+      rs_observation_free(planted);
+    }
+  world_clear(&w);
+}
+
+/* Queries observed in portions are those observed at once, but for the company they have in their tiles. */
+Test(engine, portions__of_one_job__are_rows_of_the_whole) {
+  world w;
+  world_make(&w, "rope", 8, 700);
+  world_fill(&w, 700);
+  gaussian(&w.dice, 700 * 8, w.q);
+  gaussian(&w.dice, 700 * 8, w.k);
+  w.job.scores = RS_SCORES_F64;
+  rs_engine *engine = engine_for(700, 8, 1);
+  rs_observation *whole = run(engine, &w), *part;
+  for (size_t first = 0; first < 700; first += 190) {
+    size_t count = 700 - first < 190 ? 700 - first : 190;
+    cr_assert_eq(rs_engine_observe(engine, &w.job, first, count, &part, NULL), RS_OK);
+    for (size_t i = 0; i < count; i++) {
+      const rs_row *row = &part->rows[i], *same = &whole->rows[first + i];
+      demand(&w, row->query == same->query && row->argmax == same->argmax, "query %zu", first + i);
+      near(&w, row, "log_sum_exp", row->log_sum_exp, same->log_sum_exp, 1e-13);
+      near(&w, row, "entropy", row->entropy, same->entropy, 1e-13);
+    }
+    rs_observation_free(part);
+  }
+  rs_observation_free(whole);
+  rs_engine_free(engine);
   world_clear(&w);
 }
 
