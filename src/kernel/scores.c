@@ -174,14 +174,20 @@ static void end_run(walk *w) {
   if (w->run_bin > w->most_bin) w->most_bin = w->run_bin;
 }
 
+/* Moments are taken about the mean of the run's first tile: squares of what is left lose little in float. */
+static void begin_moments(walk *w) {
+  for (size_t v = 0; v < VECTORS; v++) {
+    vec sum = w->logits[v];
+    for (size_t r = 1; r < ROWS; r++) sum += w->logits[r * VECTORS + v];
+    w->shift[v] = sum / (real)ROWS;
+    w->sum[v] = w->squares[v] = all(0);
+  }
+}
+
 /* The tile's logits, not yet weighed, join the run of its bin. */
 RS_INLINE void join_run(walk *w, size_t bin, bool moments) {
   if (bin != w->run_bin) end_run(w);
-  if (w->run_keys == 0 && moments)
-    for (size_t v = 0; v < VECTORS; v++) {
-      w->shift[v] = w->logits[v];
-      w->sum[v] = w->squares[v] = all(0);
-    }
+  if (w->run_keys == 0 && moments) begin_moments(w);
   w->run_bin = bin;
   w->run_keys += ROWS;
   w->pending = true;

@@ -640,9 +640,11 @@ static void check_bin(const world *w, const rs_row *row, const oracle *o, size_t
   if (!w->job.moments) return;
   near(w, row, "bin_keys", row->bin_keys[bin], keys, 0);
   near(w, row, "bin_mean", row->bin_mean[bin], keys > 0 ? mean / keys : 0, 2 * b.low);
-  double spread = (double)sqrtl(keys * squares); /* what a slip in each logit does: 2 sum |x - mean| slip + slip^2 */
+  /* What a slip in each logit does: 2 sum |x - mean| slip + slip^2; and sums of squares about some place in their
+   * midst, within some sd of their mean. */
+  double spread = (double)sqrtl(keys * squares);
   near(w, row, "bin_squares", row->bin_squares[bin], squares,
-       4 * b.low * (spread + (double)keys * b.low) + b.weight * (double)squares);
+       4 * b.low * (spread + (double)keys * b.low) + 4 * b.weight * (double)squares);
 }
 
 /* The rank is that of logits within their bounds: ties may fall either way. */
