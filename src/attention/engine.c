@@ -259,8 +259,10 @@ rs_status rs_engine_observe(rs_engine *engine, const rs_attention_job *job, size
   *observation = NULL;
   RS_TRY(rs_observation_create(count, job->bins, job->moments, &made, err));
   made->scores = engine->scores;
-  made->error = engine->error;
   rs_status status = observe_into(engine, job, first, count, made, err);
+  double above = 0;
+  for (size_t i = 0; i < engine->ready; i++) above = fmax(above, engine->workers[i].above);
+  made->error = rs_limits_error(engine, above);
   if (status == RS_OK)
     *observation = made;
   else

@@ -123,6 +123,7 @@ typedef struct rs_worker {
   rs_reals bias;     /* [keys of a block][lanes] */
   rs_reals bias_row; /* double (keys of a block) */
   rs_reals bins;     /* double: storage of the states */
+  double above;      /* the largest bias it has tabulated, nats; 0 if none is positive */
   rs_tile tiles[RS_TILES];
 } rs_worker;
 

@@ -70,6 +70,11 @@ rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_er
   return RS_OK;
 }
 
+double rs_limits_error(const rs_engine *engine, double above) {
+  double unit = (engine->scores == RS_SCORES_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
+  return engine->error + (engine->bias.by_distance ? 0 : unit * 3 * above);
+}
+
 /* The largest bias of the lanes against keys [begin, end), bits. */
 static double bias_limit(const rs_engine *engine, const rs_score_call *call, size_t lanes, size_t begin, size_t end) {
   const rs_bias_table *bias = &engine->bias;

@@ -21,6 +21,9 @@
  * may not be finite. */
 rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_err *err);
 
+/* engine->error, or more where a bias that is no table turned out to reach `above` nats. */
+double rs_limits_error(const rs_engine *engine, double above);
+
 /* Whether any keys of the job may be left out. */
 bool rs_may_skip(const rs_engine *engine, const rs_attention_job *job);
 

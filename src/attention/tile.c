@@ -56,6 +56,7 @@ rs_status rs_worker_prepare(const rs_engine *engine, const rs_attention_job *job
   RS_TRY(rs_reals_reserve(&worker->bins, RS_TILES * moments * bins, sizeof(double), err));
   memset(worker->scratch.at, 0, bins * kernel->real_bytes);
   place_bins(job, kernel->lanes, worker);
+  worker->above = 0;
   return RS_OK;
 }
 
@@ -230,8 +231,10 @@ static void tabulate_bias(const rs_engine *engine, const rs_attention_job *job, 
   double *row = worker->bias_row.at;
   for (size_t lane = 0; lane < lanes; lane++) {
     rs_bias_of_query(job, job->queries[query_of(tile, lane)], begin, end, row);
-    for (size_t n = begin; n < end; n++)
+    for (size_t n = begin; n < end; n++) {
       rs_real_put(worker->bias.at, bytes, (n - begin) * lanes + lane, row[n - begin]);
+      worker->above = fmax(worker->above, row[n - begin] * M_LN2);
+    }
   }
 }
 
