@@ -8,12 +8,16 @@ import argparse
 import csv
 import io
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
+sys.path.insert(0, HERE)
+import common  # noqa: E402  (of the peers)
+
 SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py"]
 # (tokens, heads): full, quick; as in src/bench/job_rotate.c
 GGML_SIZES = {
@@ -89,12 +93,17 @@ class Peers:
         if not os.path.exists(self.ggml):
             print(f"side_by_side: skipped: no {self.ggml} (meson setup -Dtests=enabled builds it)", file=sys.stderr)
 
+    def run_ggml(self, job):
+        size = GGML_SIZES[job][1 if self.options.quick else 0]
+        before = common.moment(resource.RUSAGE_CHILDREN)
+        rows = rows_of([self.ggml, job, *map(str, size), str(self.options.threads), "1"])
+        if common.contended(before, common.moment(resource.RUSAGE_CHILDREN)):
+            rows[0]["clean"] = "0"
+        return rows
+
     def run(self, job, skip):
         options = self.options
-        rows = []
-        if job in GGML_SIZES and os.path.exists(self.ggml):
-            size = GGML_SIZES[job][1 if options.quick else 0]
-            rows += rows_of([self.ggml, job, *map(str, size), str(options.threads), "1"])
+        rows = self.run_ggml(job) if job in GGML_SIZES and os.path.exists(self.ggml) else []
         for path in self.jobs.get(job, []):
             command = [self.python, path, job, "--rounds", "1", "--threads", str(options.threads)]
             command += ["--skip", ",".join(skip)] + (["--quick"] if options.quick else [])

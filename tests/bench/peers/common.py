@@ -34,9 +34,9 @@ def blas_threads(count):
         return False
 
 
-def moment():
-    """(wall, own CPU, CPU of all) in seconds; the last is None where there is no /proc/stat."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
+def moment(who=resource.RUSAGE_SELF):
+    """(wall, CPU of `who`, CPU of all) in seconds; the last is None where there is no /proc/stat."""
+    used = resource.getrusage(who)
     try:
         with open("/proc/stat", encoding="ascii") as file:
             ticks = [int(word) for word in file.readline().split()[1:9]]

@@ -10,8 +10,8 @@ numpy_tiles      the same by tiles that stay in the cache, merged as flash atten
 torch_naive      softmax, scatter_add by bins
 torch_skewed     as numpy_skewed, with torch's own threads
 
-Debian's torch takes any libblas.so.3. That must be OpenBLAS (libopenblas0-openmp) to be fair; where another one is chosen,
-LD_PRELOAD=/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3 puts it first. side_by_side.py does so.
+Debian's torch takes any libblas.so.3. That must be OpenBLAS (libopenblas0-openmp) to be fair; where another one is
+chosen, LD_PRELOAD=/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3 puts it first. side_by_side.py does so.
 """
 import concurrent.futures
 import math
@@ -67,7 +67,8 @@ class Peer:
         total = weight.sum()
         lse = x.max() + np.log(total)
         bins = np.zeros(len(self.edges) - 1)
-        np.add.at(bins, np.searchsorted(self.edges, m - np.arange(m + 1), side="right") - 1, (weight / total).astype(float))
+        bin_of = np.searchsorted(self.edges, m - np.arange(m + 1), side="right") - 1
+        np.add.at(bins, bin_of, (weight / total).astype(float))
         return x.max(), lse, lse - (weight * x).sum() / total, x.argmax(), bins
 
     def check(self):
