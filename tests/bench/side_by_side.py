@@ -80,7 +80,10 @@ class Peers:
     def __init__(self, options):
         self.options = options
         self.python = find_python()
-        self.environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
+        # Threads that Python starts would share the one core its first is bound to.
+        ours_alone = ("OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY")
+        self.environment = {name: value for name, value in os.environ.items() if name not in ours_alone}
+        self.environment["OMP_NUM_THREADS"] = str(options.threads)
         if os.path.exists(OPENBLAS):  # before torch finds a slower libblas.so.3
             self.environment["LD_PRELOAD"] = OPENBLAS
         self.ggml = os.path.join(os.path.dirname(os.path.abspath(options.ropescope)), "tests", "peer_ggml_rope")
