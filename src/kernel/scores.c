@@ -96,30 +96,28 @@ RS_INLINE void multiply(const real **queries, const real **keys, size_t steps, v
   *keys = k;
 }
 
-/* Asks for the panel that is walked next, a few lines each time: the hardware does not foresee a descent. */
-RS_INLINE void fetch_ahead(const real *keys, size_t panel, size_t part) {
-  const char *next = (const char *)(keys - panel);
-  size_t lines = (panel * sizeof(real) + 64 * LOGITS - 1) / (64 * LOGITS);
-  for (size_t line = 0; line < lines; line++) __builtin_prefetch(next + (part * lines + line) * 64, 0, 3);
+/* Asks for the panel that is walked next, one of ROWS parts each time: the hardware does not foresee a descent. */
+RS_INLINE void fetch_ahead(const real *keys, size_t dims, size_t part) {
+  const char *next = (const char *)(keys - (ROWS - part) * dims); /* a panel's ROWS parts have `dims` numbers each */
+  for (size_t byte = 0; byte < dims * sizeof(real); byte += 64) __builtin_prefetch(next + byte, 0, 3);
 }
 
-/* The logits of a tile, in bits, without bias; meanwhile those of the tile before are weighed, if any are pending. */
+/* The logits of a tile, in bits, without bias; meanwhile those of the tile before are weighed, if any are pending: a
+ * row's after each share of the dims, so that their long dependent steps hide behind independent products. */
 RS_INLINE void score_tile(walk *w, size_t tile, bool weighing, bool moments, bool ranks) {
-  size_t dims = w->call->dims, share = dims / LOGITS;
+  size_t dims = w->call->dims;
   const real *queries = w->call->queries, *panel = (const real *)w->call->keys + tile * dims * ROWS, *keys = panel;
   vec sums[LOGITS];
 #pragma GCC unroll 16
   for (size_t i = 0; i < LOGITS; i++) sums[i] = all(0);
 #pragma GCC unroll 1
   for (size_t r = 0; r < ROWS; r++) {
+    fetch_ahead(panel, dims, r);
+    multiply(&queries, &keys, dims / ROWS, sums);
 #pragma GCC unroll 4
-    for (size_t v = 0; v < VECTORS; v++) {
-      fetch_ahead(panel, dims * ROWS, r * VECTORS + v);
-      multiply(&queries, &keys, share, sums);
-      if (weighing) weigh(w, r, v, moments, ranks);
-    }
+    for (size_t v = 0; v < VECTORS && weighing; v++) weigh(w, r, v, moments, ranks);
   }
-  multiply(&queries, &keys, dims % LOGITS, sums);
+  multiply(&queries, &keys, dims % ROWS, sums);
 #pragma GCC unroll 16
   for (size_t i = 0; i < LOGITS; i++) w->logits[i] = sums[i];
 }
