@@ -5,15 +5,23 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 static const double ROUNDED = 1 + 1e-6; /* a norm that float keys cannot exceed */
 
 rs_status rs_reals_reserve(rs_reals *reals, size_t count, size_t size, rs_err *err) {
-  size_t bytes = (count * size + 63) / 64 * 64;
-  if (size != 0 && count > (SIZE_MAX - 63) / size) return rs_fail(err, RS_MEMORY, "out of memory: %zu numbers", count);
+  enum { LINE = 64, HUGE_PAGE = 1 << 21 };
+  if (count > (SIZE_MAX - HUGE_PAGE) / size) return rs_fail(err, RS_MEMORY, "out of memory: %zu numbers", count);
+  size_t unit = count * size < 2 * HUGE_PAGE ? LINE : HUGE_PAGE, bytes = (count * size + unit - 1) / unit * unit;
   if (bytes <= reals->bytes) return RS_OK;
   free(reals->at);
-  reals->at = aligned_alloc(64, bytes);
+  reals->at = aligned_alloc(unit, bytes);
+#ifdef MADV_HUGEPAGE
+  /* Keys that stream from memory would miss the page tables' cache once for each panel. No matter if it is refused. */
+  if (reals->at != NULL && unit == HUGE_PAGE) madvise(reals->at, bytes, MADV_HUGEPAGE);
+#endif
   reals->bytes = reals->at != NULL ? bytes : 0;
   return reals->at != NULL ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory: %zu bytes", bytes);
 }

@@ -12,10 +12,12 @@
 #if RS_REAL_BITS == 32
 typedef float real;
 typedef int32_t integer;
+typedef uint32_t unsigned_integer;
 #define RS_OF_REAL(name) RS_OF_ISA(RS_JOIN(name, f32))
 #else
 typedef double real;
 typedef int64_t integer;
+typedef uint64_t unsigned_integer;
 #define RS_OF_REAL(name) RS_OF_ISA(RS_JOIN(name, f64))
 #endif
 
@@ -23,6 +25,7 @@ enum { WIDTH = RS_VECTOR_BYTES / sizeof(real) };
 
 typedef real vec __attribute__((vector_size(RS_VECTOR_BYTES)));
 typedef integer ivec __attribute__((vector_size(RS_VECTOR_BYTES))); /* also masks: 0 or -1 */
+typedef unsigned_integer uvec __attribute__((vector_size(RS_VECTOR_BYTES)));
 typedef real vec_anywhere __attribute__((vector_size(RS_VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
 /* The scalar in every lane. Written as a subtraction because x - 0 is x for every x, -0 too, so that the compiler may
@@ -112,7 +115,7 @@ RS_INLINE vec power_of_2(vec t) {
   p = p * f + all(6.931471805599456968e-1);
 #endif
   p = p * f + all(1);
-  return keep(t > least, (vec)((ivec)p + ((ivec)z << MANTISSA)));
+  return keep(t > least, (vec)((uvec)p + ((uvec)z << MANTISSA)));
 }
 
 #endif
