@@ -109,7 +109,6 @@ static double largest(const rs_tile *tile, size_t lane) {
 
 bool rs_negligible(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, const rs_score_call *call,
                    size_t view, double norm, size_t begin, size_t end) {
-  if (!rs_may_skip(engine, job)) return false;
   double bias = engine->bias.any ? bias_limit(engine, call, tile->count, begin, end) : 0;
   for (size_t lane = 0; lane < tile->count; lane++) {
     double most = tile->norm[view][lane] * norm + bias, room = most - largest(tile, lane);

@@ -27,8 +27,8 @@ double rs_limits_error(const rs_engine *engine, double above);
 /* Whether any keys of the job may be left out. */
 bool rs_may_skip(const rs_engine *engine, const rs_attention_job *job);
 
-/* Whether keys [begin, end) of a tile, whose norms are at most `norm`, can be left out: then their largest possible
- * weight is added to tile->certified. */
+/* For such a job: whether keys [begin, end) of a tile, whose norms are at most `norm`, can be left out: then their
+ * largest possible weight is added to tile->certified. */
 bool rs_negligible(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, const rs_score_call *call,
                    size_t view, double norm, size_t begin, size_t end);
 

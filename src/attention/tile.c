@@ -306,27 +306,34 @@ static void prepare_piece(const rs_engine *engine, const rs_attention_job *job, 
   }
 }
 
-/* One tile against panels [first, end), of which those before (`down`) or after it are still to come. */
+/* Whether the call's panels cannot matter, or even none that is still to come on this side: those before (`down`) or
+ * after them. */
+static bool skip(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, piece *part, size_t t,
+                 bool down) {
+  const rs_score_call *call = &part->calls[t];
+  rs_tile *tile = &worker->tiles[t];
+  size_t rows = engine->kernel->rows, panels = rs_panels(engine, job->encoding->length);
+  const double *so_far = engine->so_far + part->view * panels, *norm = engine->norm + part->view * panels;
+  double all = so_far[down ? call->end - 1 : panels - 1], here = 0;
+  size_t begin = down ? part->keys[t].begin : call->first * rows, end = down ? call->end * rows : part->keys[t].end;
+  part->done[t] = rs_negligible(engine, job, tile, call, part->view, all, begin, end);
+  if (part->done[t]) return true;
+  for (size_t p = call->first; p < call->end; p++) here = norm[p] > here ? norm[p] : here;
+  return rs_negligible(engine, job, tile, call, part->view, here, call->first * rows, call->end * rows);
+}
+
+/* One tile against panels [first, end). */
 static void walk_tile(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, piece *part, size_t t,
                       size_t first, size_t end, bool down) {
-  rs_tile *tile = &worker->tiles[t];
   rs_score_call *call = &part->calls[t];
-  size_t rows = engine->kernel->rows, panels = rs_panels(engine, job->encoding->length);
+  size_t rows = engine->kernel->rows;
   size_t begin = part->keys[t].begin / rows, stop = (part->keys[t].end + rows - 1) / rows;
   call->first = first > begin ? first : begin;
   call->end = end < stop ? end : stop;
   if (part->done[t] || call->first >= call->end) return;
-  const double *so_far = engine->so_far + part->view * panels, *norm = engine->norm + part->view * panels;
-  size_t rest_begin = down ? part->keys[t].begin : call->first * rows;
-  size_t rest_end = down ? call->end * rows : part->keys[t].end;
-  part->done[t] = rs_negligible(engine, job, tile, call, part->view, down ? so_far[call->end - 1] : so_far[panels - 1],
-                                rest_begin, rest_end);
-  if (part->done[t]) return;
-  double here = 0;
-  for (size_t p = call->first; p < call->end; p++) here = fmax(here, norm[p]);
-  if (rs_negligible(engine, job, tile, call, part->view, here, call->first * rows, call->end * rows)) return;
-  set_bias(engine, job, tile, worker, call);
-  engine->kernel->walk(call, &tile->state);
+  if (rs_may_skip(engine, job) && skip(engine, job, worker, part, t, down)) return;
+  set_bias(engine, job, &worker->tiles[t], worker, call);
+  engine->kernel->walk(call, &worker->tiles[t].state);
 }
 
 /* A piece over panels [from, to): first from the block's own place down, then up from it. */

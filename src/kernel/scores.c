@@ -80,11 +80,13 @@ RS_INLINE void weigh_pending(walk *w, bool moments, bool ranks) {
     for (size_t v = 0; v < VECTORS; v++) weigh(w, r, v, moments, ranks);
 }
 
-/* sums[row][vector] += query dims x key rows, for `steps` dims. */
-RS_INLINE void multiply(const real **queries, const real **keys, size_t steps, vec sums[LOGITS]) {
+/* sums[row][vector] += query dims x key rows, for `steps` dims. Asks for the same place of the panel that is walked
+ * next: the hardware does not foresee a descent, and a burst of requests would hold up the products. */
+RS_INLINE void multiply(const real **queries, const real **keys, size_t steps, size_t panel, vec sums[LOGITS]) {
   const real *q = *queries, *k = *keys;
   for (size_t step = 0; step < steps; step++, q += LANES, k += ROWS) {
     vec query[VECTORS];
+    __builtin_prefetch(k - panel, 0, 3);
 #pragma GCC unroll 4
     for (size_t v = 0; v < VECTORS; v++) query[v] = load(q + v * WIDTH);
 #pragma GCC unroll 8
@@ -96,28 +98,21 @@ RS_INLINE void multiply(const real **queries, const real **keys, size_t steps, v
   *keys = k;
 }
 
-/* Asks for the panel that is walked next, one of ROWS parts each time: the hardware does not foresee a descent. */
-RS_INLINE void fetch_ahead(const real *keys, size_t dims, size_t part) {
-  const char *next = (const char *)(keys - (ROWS - part) * dims); /* a panel's ROWS parts have `dims` numbers each */
-  for (size_t byte = 0; byte < dims * sizeof(real); byte += 64) __builtin_prefetch(next + byte, 0, 3);
-}
-
 /* The logits of a tile, in bits, without bias; meanwhile those of the tile before are weighed, if any are pending: a
  * row's after each share of the dims, so that their long dependent steps hide behind independent products. */
 RS_INLINE void score_tile(walk *w, size_t tile, bool weighing, bool moments, bool ranks) {
-  size_t dims = w->call->dims;
-  const real *queries = w->call->queries, *panel = (const real *)w->call->keys + tile * dims * ROWS, *keys = panel;
+  size_t dims = w->call->dims, panel = dims * ROWS;
+  const real *queries = w->call->queries, *keys = (const real *)w->call->keys + tile * panel;
   vec sums[LOGITS];
 #pragma GCC unroll 16
   for (size_t i = 0; i < LOGITS; i++) sums[i] = all(0);
 #pragma GCC unroll 1
   for (size_t r = 0; r < ROWS; r++) {
-    fetch_ahead(panel, dims, r);
-    multiply(&queries, &keys, dims / ROWS, sums);
+    multiply(&queries, &keys, dims / ROWS, panel, sums);
 #pragma GCC unroll 4
     for (size_t v = 0; v < VECTORS && weighing; v++) weigh(w, r, v, moments, ranks);
   }
-  multiply(&queries, &keys, dims % ROWS, sums);
+  multiply(&queries, &keys, dims % ROWS, panel, sums);
 #pragma GCC unroll 16
   for (size_t i = 0; i < LOGITS; i++) w->logits[i] = sums[i];
 }
