@@ -14,7 +14,7 @@
 
 static const double TURN_COST = 32; /* multiply-adds that rotating and storing one number of a key comes to */
 
-enum { UNITS = 64 }; /* with fewer blocks than this keys are split, too, so that threads find enough to share */
+enum { UNITS = 32 }; /* with fewer blocks than this keys are split, too, so that threads find enough to share */
 
 size_t rs_engine_threads(void) {
 #ifdef _OPENMP
@@ -157,20 +157,22 @@ static plan make_plan(const rs_engine *engine, const rs_attention_job *job, size
   return cut;
 }
 
-/* What the chunks of a block have seen, apart from each other. */
+/* What one chunk of a block has seen. */
 typedef struct partial {
-  rs_tile tiles[RS_TILES];
-  double *bins;
+  rs_tile *tiles;
+  double *bins; /* of their states */
 } partial;
 
 /* Copies the tiles a worker has walked, bins included. */
-static bool keep_partial(const rs_engine *engine, const rs_attention_job *job, const rs_worker *worker, partial *kept) {
-  size_t each = job->bins * engine->kernel->lanes, all = RS_TILES * (job->moments ? 4 : 1) * each;
+static bool keep_partial(const rs_engine *engine, const rs_attention_job *job, const rs_worker *worker, size_t tiles,
+                         partial *kept) {
+  size_t each = job->bins * engine->kernel->lanes, all = tiles * (job->moments ? 4 : 1) * each;
   kept->bins = rs_alloc(all, sizeof *kept->bins, NULL);
-  if (kept->bins == NULL) return false;
+  kept->tiles = rs_alloc(tiles, sizeof *kept->tiles, NULL);
+  if (kept->bins == NULL || kept->tiles == NULL) return false;
   memcpy(kept->bins, worker->bins.at, all * sizeof *kept->bins);
-  memcpy(kept->tiles, worker->tiles, sizeof kept->tiles);
-  for (size_t t = 0; t < RS_TILES; t++) {
+  memcpy(kept->tiles, worker->tiles, tiles * sizeof *kept->tiles);
+  for (size_t t = 0; t < tiles; t++) {
     rs_score_state *state = &kept->tiles[t].state;
     state->bin_weight = kept->bins + (state->bin_weight - (const double *)worker->bins.at);
     if (!job->moments) continue;
@@ -181,6 +183,14 @@ static bool keep_partial(const rs_engine *engine, const rs_attention_job *job, c
   return true;
 }
 
+static void free_partials(partial *kept, size_t units) {
+  for (size_t unit = 0; unit < units && kept != NULL; unit++) {
+    free(kept[unit].tiles);
+    free(kept[unit].bins);
+  }
+  free(kept);
+}
+
 /* Unit number `unit`: the longest blocks first, and in each the nearest keys. */
 static bool observe_unit(const rs_engine *engine, const rs_attention_job *job, const plan *cut, size_t unit,
                          rs_worker *worker, partial *kept, rs_observation *observation) {
@@ -189,8 +199,9 @@ static bool observe_unit(const rs_engine *engine, const rs_attention_job *job, c
   size_t panels = rs_panels(engine, job->encoding->length), stop = (chunk + 1) * cut->panels;
   if (end - first > cut->each) end = first + cut->each;
   rs_walk_block(engine, job, worker, first, end, chunk * cut->panels, stop < panels ? stop : panels);
-  if (cut->chunks > 1) return keep_partial(engine, job, worker, &kept[unit]);
-  for (size_t t = 0; first + t * engine->kernel->lanes < end; t++)
+  size_t tiles = (end - first + engine->kernel->lanes - 1) / engine->kernel->lanes;
+  if (cut->chunks > 1) return keep_partial(engine, job, worker, tiles, &kept[unit]);
+  for (size_t t = 0; t < tiles; t++)
     rs_tile_rows(engine, job, &worker->tiles[t], &observation->rows[worker->tiles[t].first - cut->first]);
   return true;
 }
@@ -247,8 +258,7 @@ static rs_status observe_into(rs_engine *engine, const rs_attention_job *job, si
   if (cut.chunks > 1 && kept == NULL) return RS_MEMORY;
   bool done = observe_units(engine, job, &cut, threads, kept, observation);
   if (done && kept != NULL) join_chunks(engine, job, &cut, kept, observation);
-  for (size_t unit = 0; unit < units && kept != NULL; unit++) free(kept[unit].bins);
-  free(kept);
+  free_partials(kept, units);
   return done ? finish_rows(observation, err)
               : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
 }

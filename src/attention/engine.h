@@ -125,6 +125,7 @@ typedef struct rs_worker {
   rs_reals bins;     /* double: storage of the states */
   double above;      /* the largest bias it has tabulated, nats; 0 if none is positive */
   rs_tile tiles[RS_TILES];
+  size_t first, end; /* the queries that are packed; none where equal */
 } rs_worker;
 
 /* Makes the worker ready for a job, once its format is chosen; keeps what is large enough. */

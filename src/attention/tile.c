@@ -57,6 +57,7 @@ rs_status rs_worker_prepare(const rs_engine *engine, const rs_attention_job *job
   memset(worker->scratch.at, 0, bins * kernel->real_bytes);
   place_bins(job, kernel->lanes, worker);
   worker->above = 0;
+  worker->first = worker->end = 0;
   return RS_OK;
 }
 
@@ -154,7 +155,6 @@ static void score_needles(const rs_engine *engine, const rs_attention_job *job, 
     if (engine->bias.any) rs_bias_of_query(job, job->queries[i], at, at + 1, &bias);
     tile->has_needle[lane] = sees(job, job->queries[i], at);
     tile->needle_logit[lane] = single ? (double)((float)dots[lane] + (float)bias) : dots[lane] + bias;
-    tile->state.needle[lane] = tile->has_needle[lane] ? tile->needle_logit[lane] : INFINITY;
   }
 }
 
@@ -265,25 +265,32 @@ typedef struct piece {
   bool done[RS_TILES];     /* what is left on this side cannot matter */
 } piece;
 
-static void reset_tile(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t t, size_t first,
+/* Queries [first, first + count) of the job become tile t: packed, with what depends on them alone. */
+static void place_tile(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t t, size_t first,
                        size_t count) {
   rs_tile *tile = &worker->tiles[t];
   tile->first = first;
   tile->count = count;
   tile->consecutive = job->queries[first + count - 1] - job->queries[first] == count - 1;
-  memset(tile->skipped, 0, sizeof tile->skipped);
-  memset(tile->certified, 0, sizeof tile->certified);
   memset(tile->has_needle, 0, sizeof tile->has_needle);
-  rs_score_state_reset(&tile->state, job->bins, engine->kernel->lanes);
+  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) tile->floor[lane] = -INFINITY;
   for (size_t lane = 0; lane < count; lane++) {
     rs_range seen[2];
     size_t ranges = rs_mask_ranges(&job->mask, job->encoding->length, job->queries[first + lane], seen);
     tile->keys[lane] = 0;
     for (size_t r = 0; r < ranges; r++) tile->keys[lane] += (double)(seen[r].end - seen[r].begin);
   }
-  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) tile->floor[lane] = -INFINITY;
   pack_tile(engine, job, worker, t);
   if (job->needle_at != NULL) score_needles(engine, job, worker, t);
+}
+
+/* Nothing seen yet. */
+static void reset_tile(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile) {
+  memset(tile->skipped, 0, sizeof tile->skipped);
+  memset(tile->certified, 0, sizeof tile->certified);
+  rs_score_state_reset(&tile->state, job->bins, engine->kernel->lanes);
+  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++)
+    tile->state.needle[lane] = tile->has_needle[lane] ? tile->needle_logit[lane] : INFINITY;
 }
 
 static void prepare_piece(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t tiles,
@@ -357,15 +364,29 @@ static void walk_piece(const rs_engine *engine, const rs_attention_job *job, rs_
     }
 }
 
+/* A block of tiles, unless the worker has just walked them over other keys. Returns how many they are. */
+static size_t place_block(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t first,
+                          size_t end, bool far) {
+  size_t lanes = engine->kernel->lanes, tiles = (end - first + lanes - 1) / lanes;
+  bool floors = far && rs_may_skip(engine, job) && job->mask.kind != RS_CROSS;
+  bool there = worker->first == first && worker->end == end;
+  for (size_t t = 0; t < tiles; t++) {
+    size_t at = first + t * lanes;
+    if (!there) place_tile(engine, job, worker, t, at, end - at < lanes ? end - at : lanes);
+    if (!there && floors) set_floors(engine, job, worker, t);
+    reset_tile(engine, job, &worker->tiles[t]);
+  }
+  worker->first = first;
+  worker->end = end;
+  return tiles;
+}
+
 void rs_walk_block(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t first, size_t end,
                    size_t from, size_t to) {
-  size_t lanes = engine->kernel->lanes, tiles = 0, order[RS_VIEWS];
-  bool far = from > 0 && rs_may_skip(engine, job) && job->mask.kind != RS_CROSS;
+  size_t order[RS_VIEWS];
+  bool all = from == 0 && to == rs_panels(engine, job->encoding->length);
+  size_t tiles = place_block(engine, job, worker, first, end, !all);
   piece part;
-  for (size_t at = first; at < end; at += lanes, tiles++) {
-    reset_tile(engine, job, worker, tiles, at, end - at < lanes ? end - at : lanes);
-    if (far) set_floors(engine, job, worker, tiles);
-  }
   order_views(job, job->queries[end - 1], order);
   for (size_t v = 0; v < rs_views_of(job); v++)
     for (size_t r = 2; r-- > 0;) {
