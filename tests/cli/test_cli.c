@@ -348,7 +348,7 @@ Test(cli, options__of_another_command__are_refused) {
       {"--rounds=1", "rounds", "bench"},
       {"--quick", "quick", "bench"},
       {"--list", "list", "bench"},
-      {"--isa=auto", "isa", "bench"},
+      {"--isa=auto", "isa", "run plan list show plot compare bench version"},
   };
   for (size_t c = 0; c < RS_COUNT(commands); c++)
     for (size_t o = 0; o < RS_COUNT(options); o++) {
