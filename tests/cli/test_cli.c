@@ -704,11 +704,19 @@ Test(cli, run__folder_that_cannot_be_made__status_1_and_nothing_written) {
   free(names);
 }
 
+/* LLVM's OpenMP keeps 1024 bytes in a file of shared memory, and ends a program that may not make it. */
+#if defined(_OPENMP) && defined(__clang__)
+enum { LEAST_FILE = 1024 };
+#else
+enum { LEAST_FILE = 1 };
+#endif
+
 /* Limits from the first file on, and one that only the largest file meets. */
 Test(cli, run__disk_full__status_1_whole_files_only) {
   static const rlim_t limits[] = {600, 1024, 3000, 20000}; /* 1024: ulimit -f 1 */
   run_small("whole", NULL, NULL, NULL);
   for (size_t i = 0; i < RS_COUNT(limits); i++) {
+    if (limits[i] < LEAST_FILE) continue;
     result got = run(&(command){.arguments = {"run", "small.yaml", "--out", "o"}, .file_size = limits[i]});
     cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);
     cr_expect_not_null(strstr(got.err, "cannot write: File too large"), "%s", got.err);
@@ -738,6 +746,7 @@ Test(cli, run__disk_full_in_an_old_folder__no_summary_and_no_stale_curves) {
   static const rlim_t limits[] = {100, 1024, 4000};
   static const char fewer[] = "--set=metrics=[entropy, {name: decay, distances: all}]";
   for (size_t i = 0; i < RS_COUNT(limits); i++) {
+    if (limits[i] < LEAST_FILE) continue;
     run_small("o", NULL, NULL, NULL);
     result got = run(&(command){.arguments = {"run", "small.yaml", "--out", "o", fewer}, .file_size = limits[i]});
     cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);

@@ -31,12 +31,19 @@ static _Thread_local long blocks;           /* allocated and not yet released */
 static _Thread_local long allocations = -1; /* until the next one fails; negative: none does */
 static _Thread_local bool refused, refuse_all, refused_gsl;
 
-static bool refuses(void *caller) {
+static bool comes_from(void *caller, const char *library) {
   Dl_info where;
+  return dladdr(caller, &where) != 0 && strstr(where.dli_fname, library) != NULL;
+}
+
+/* LLVM's OpenMP ends the program when it is refused: whoever asks next is. */
+static bool refuses(void *caller) {
   if (allocations < 0 || allocations-- > 0) return false;
-  if (refuse_all) allocations = 0;
+  bool spared = comes_from(caller, "libomp.");
+  if (refuse_all || spared) allocations = 0;
+  if (spared) return false;
   refused = true;
-  refused_gsl |= dladdr(caller, &where) != 0 && strstr(where.dli_fname, "libgsl.") != NULL;
+  refused_gsl |= comes_from(caller, "libgsl.");
   return true;
 }
 
@@ -63,7 +70,7 @@ void *aligned_alloc(size_t alignment, size_t size) {
   return refuses(__builtin_return_address(0)) ? NULL : counted(__libc_memalign(alignment, size));
 }
 
-/* OpenMP's own, which ends the program when it is refused. */
+/* GNU OpenMP's own, which ends the program when it is refused. */
 void *memalign(size_t alignment, size_t size) {
   return counted(__libc_memalign(alignment, size));
 }
