@@ -96,13 +96,12 @@ static void note_scores(const rs_observation *observation, rs_cell_scores *score
 
 /* One head of one cell, some thousands of rows at a time: however many queries there are, their rows take no more. */
 static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *of, size_t head) {
-  enum { ROWS = 1 << 17 };
   rs_attention_job job = make_job(work, cell, of, head);
   rs_err why = {0};
   double start = now();
   rs_status status = rs_engine_load(of->engine, &job, &why);
-  for (size_t first = 0; first < job.query_count && status == RS_OK; first += ROWS) {
-    size_t count = job.query_count - first < ROWS ? job.query_count - first : ROWS;
+  for (size_t first = 0; first < job.query_count && status == RS_OK; first += RS_ROWS_AT_ONCE) {
+    size_t count = job.query_count - first < RS_ROWS_AT_ONCE ? job.query_count - first : RS_ROWS_AT_ONCE;
     rs_observation *observation;
     status = rs_engine_observe(of->engine, &job, first, count, &observation, &why);
     if (status != RS_OK) break;

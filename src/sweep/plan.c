@@ -75,7 +75,10 @@ static double bytes_of_rows(const rs_experiment *experiment, size_t length, size
   double queries = (double)rs_query_count(&experiment->queries, length);
   double bins = (double)experiment->bins_per_octave * log2((double)length + 1) + 2;
   double content = 8 * (double)dims * ((double)length + 2 * queries) + (8 * RS_AXES + 4) * (double)length;
-  double observed = queries * ((double)sizeof(rs_row) + 4 * 8 * bins);
+  double at_once = fmin(queries, RS_ROWS_AT_ONCE), moments = 1;
+  for (size_t m = 0; m < experiment->metrics.count; m++)
+    if (experiment->metrics.items[m].metric->needs_moments) moments = 4;
+  double observed = at_once * ((double)sizeof(rs_row) + moments * 8 * bins);
   return content + observed + rs_engine_bytes(length, dims, views, (size_t)bins, rs_engine_threads());
 }
 

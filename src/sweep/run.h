@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { RS_CELL_MESSAGE = 256 };
+enum { RS_CELL_MESSAGE = 256, RS_ROWS_AT_ONCE = 1 << 17 };
 
 /* How the scores of a cell came about, over its heads. */
 typedef struct rs_cell_scores {

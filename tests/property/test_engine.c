@@ -21,7 +21,7 @@
 enum {
   JOBS = 2000, /* ROPESCOPE_JOBS gives another number */
   MOST_TOKENS = 3000,
-  MOST_DIMS = 128,
+  MOST_DIMS = 256,
   MOST_VIEWS = 3,
   WORK = 200000 /* queries * keys * dims of one job: what keeps 2000 of them within seconds */
 };
@@ -192,7 +192,7 @@ static void set_divisors(world *w, const char *name, size_t count) {
 static void draw_model(world *w, size_t length) {
   dice *d = &w->dice;
   bool embedded = w->recipe.method->embed != NULL; /* projections of wide tokens take long to draw */
-  size_t dims = 2 * pick_log(d, 1, embedded ? MOST_DIMS / 8 : MOST_DIMS / 2);
+  size_t dims = 2 * pick_log(d, 1, embedded ? MOST_DIMS / 16 : MOST_DIMS / 2);
   w->model = (rs_model){.heads = pick(d, 1, 6),
                         .head_dim = dims,
                         .rotary_dim = once_in(d, 3) ? 2 * pick(d, 1, dims / 2) : dims,
