@@ -9,10 +9,11 @@
 #include <string.h>
 
 /* The register tile: VECTORS x ROWS sums, VECTORS queries and a broadcast key fill the registers (32 on v4 and neon,
- * else 16), and are enough chains to hide the latency of a multiply-add. */
+ * else 16), and are enough chains to hide the latency of a multiply-add. It is also the order in which bins are summed,
+ * so that generic has the same on every machine. */
 #if defined(__AVX512F__)
 enum { VECTORS = 2, ROWS = 8 };
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(RS_FUSED)
 enum { VECTORS = 4, ROWS = 4 };
 #else
 enum { VECTORS = 3, ROWS = 4 };
