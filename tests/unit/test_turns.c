@@ -232,8 +232,10 @@ static void check_heads(const rs_encoding *encoding, rs_side side, size_t view) 
   cr_assert_eq(rs_rotate_heads(encoding, side, view, BEGIN, COUNT, HEADS, x, NULL), RS_OK);
   cr_assert_eq(x[COUNT * HEADS * DIMS], 99);
   for (size_t row = 0; row < COUNT * HEADS; row++) {
-    double expected[DIMS], size = 0;
-    for (size_t d = 0; d < DIMS; d++) size = fmax(size, fabs(expected[d] = before[row * DIMS + d]));
+    double expected[DIMS];
+    float size = 0; /* in double, gcc 12 for aarch64 fails with an internal error */
+    for (size_t d = 0; d < DIMS; d++) size = fmaxf(size, fabsf(before[row * DIMS + d]));
+    for (size_t d = 0; d < DIMS; d++) expected[d] = before[row * DIMS + d];
     const double *gains = side == RS_QUERY_SIDE ? encoding->gain_q[view] : encoding->gain_k[view];
     double most = encoding->amp;
     for (size_t j = 0; j < PAIRS && gains != NULL; j++)
@@ -241,7 +243,7 @@ static void check_heads(const rs_encoding *encoding, rs_side side, size_t view) 
     rs_encoding_rotate_token(encoding, side, view, BEGIN + row / HEADS, expected, expected);
     for (size_t d = 0; d < DIMS; d++) {
       double got = (double)x[row * DIMS + d];
-      double bound = d < 2 * PAIRS ? 3.01 * 0x1p-24 * M_SQRT2 * size * most : 0;
+      double bound = d < 2 * PAIRS ? 3.01 * 0x1p-24 * M_SQRT2 * (double)size * most : 0;
       cr_assert(close_to(got, expected[d], 0, bound), "%s row %zu dim %zu: got %.9g, expected %.9g",
                 encoding->method->name, row, d, got, expected[d]);
     }

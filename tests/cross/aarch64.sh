@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Compiles the program and its tests for aarch64 with warnings as errors and, where qemu is, runs them there; then tells
+# how its numbers differ from this machine's. Changes nothing on the system: the libraries for aarch64 are downloaded
+# with an apt configuration of our own and unpacked below FOLDER.
+#
+#     apt-get install gcc-aarch64-linux-gnu qemu-user      # once, as root
+#     tests/cross/aarch64.sh [FOLDER]                      # default: build-aarch64
+#
+# Criterion's tests do not start under qemu's user mode; include/criterion/criterion.h stands in for it.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+mkdir -p -- "${1:-$root/build-aarch64}"
+folder=$(cd -- "${1:-$root/build-aarch64}" && pwd)
+sysroot=$folder/sysroot libraries=$folder/sysroot/usr/lib/aarch64-linux-gnu
+packages=(libc6-dev libgomp1 libgsl-dev libyaml-dev libjansson-dev nettle-dev librandom123-dev)
+# Those that need no program of ours beside them; of the engine's, which take minutes in emulation, the broadest case.
+tests=(math kernel_decay kernel_rotate turns waves attention metrics vision tiny laws golden 'engine random_jobs')
+
+command -v aarch64-linux-gnu-gcc >/dev/null || { echo 'aarch64: needs gcc-aarch64-linux-gnu' >&2; exit 1; }
+
+# Debian's packages for arm64 with all that they depend on: an empty status file says that nothing is installed yet.
+# Hooks of the system's own configuration are left out, its proxies are not.
+download() {
+    mkdir -p "$folder"/apt/{state/lists,cache/archives}/partial
+    : >"$folder/apt/status"
+    local suite
+    suite=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") || suite=bookworm
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" \
+        >"$folder/apt/sources.list"
+    cat >"$folder/apt/apt.conf" <<CONF
+#clear APT::Architectures;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+APT::Architecture "arm64";
+APT::Architectures:: "arm64";
+APT::Sandbox::User "";
+Dir::State "$folder/apt/state";
+Dir::State::status "$folder/apt/status";
+Dir::Cache "$folder/apt/cache";
+Dir::Etc::sourcelist "$folder/apt/sources.list";
+Dir::Etc::sourceparts "-";
+CONF
+    apt-get -q -c "$folder/apt/apt.conf" update
+    apt-get -q -c "$folder/apt/apt.conf" install -y --no-install-recommends --download-only "${packages[@]}"
+}
+
+unpack() {
+    local archive to link
+    rm -rf -- "$sysroot"
+    mkdir -- "$sysroot"
+    for archive in "$folder"/apt/cache/archives/*.deb; do dpkg-deb -x "$archive" "$sysroot"; done
+    # Links to /lib/... mean the sysroot's.
+    find "$sysroot" -lname '/*' -printf '%l\t%p\n' |
+        while IFS=$'\t' read -r to link; do ln -sfn -- "$sysroot$to" "$link"; done
+}
+
+# After unpack: meson finds the stand-in as it would find Criterion. Through it gcc 12 takes what a function returns for
+# a pointer to that function's variable.
+add_stand_in() {
+    cp -r -- "$here/include/criterion" "$sysroot/usr/include/"
+    printf '%s\n' 'Name: criterion' 'Description: stand-in' 'Version: 0' 'Cflags: -Wno-dangling-pointer' \
+        >"$libraries/pkgconfig/criterion.pc"
+}
+
+write_cross_file() {
+    cat >"$folder/cross.ini" <<CROSS
+[constants]
+sysroot = '$sysroot'
+[binaries]
+c = ['aarch64-linux-gnu-gcc', '--sysroot=' + sysroot]
+ar = 'aarch64-linux-gnu-ar'
+strip = 'aarch64-linux-gnu-strip'
+pkgconfig = 'pkg-config'
+[properties]
+sys_root = sysroot
+pkg_config_libdir = '$libraries/pkgconfig:' + sysroot + '/usr/share/pkgconfig'
+needs_exe_wrapper = true
+[host_machine]
+system = 'linux'
+cpu_family = 'aarch64'
+cpu = 'aarch64'
+endian = 'little'
+CROSS
+}
+
+# build NAME OPTION...: configures and compiles below FOLDER.
+build() {
+    local name=$1 again=()
+    shift
+    if [ -f "$folder/$name/build.ninja" ]; then again=(--reconfigure); fi
+    meson setup --wrap-mode=nofallback "${again[@]}" -Dwerror=true "$@" "$folder/$name" "$root"
+    ninja -C "$folder/$name"
+}
+
+emulate() { qemu-aarch64 -L "$sysroot" "$@"; }
+
+# sweep OUT ISA COMMAND...: the CSV files of the sweep.
+sweep() {
+    local out=$folder/$1 isa=$2
+    shift 2
+    rm -rf -- "$out"
+    "$@" run "$here/sweep.yaml" --quiet --isa "$isa" --out "$out"
+    rm -- "$out/timings.csv"
+}
+
+# Says of each file whether the bytes are the same, or how much numbers differ.
+compare() {
+    local file
+    for file in "$folder/$1"/*.csv; do
+        "$here/compare_csv.awk" "$file" "$folder/$2/${file##*/}"
+    done
+}
+
+if [ ! -f "$folder/sysroot-done" ]; then
+    download
+    unpack
+    : >"$folder/sysroot-done"
+fi
+add_stand_in
+write_cross_file
+build aarch64 --cross-file "$folder/cross.ini" -Dtests=enabled
+build native -Dtests=disabled
+
+if ! command -v qemu-aarch64 >/dev/null; then
+    echo 'aarch64: compiles; nothing was run, for want of qemu-aarch64 (qemu-user)'
+    exit 0
+fi
+emulate "$folder/aarch64/ropescope" version
+for isa in generic neon; do sweep "aarch64-$isa" "$isa" emulate "$folder/aarch64/ropescope"; done
+sweep native-generic generic "$folder/native/ropescope"
+export ROPESCOPE_TESTS=$root/tests ROPESCOPE_JOBS=300
+for line in "${tests[@]}"; do
+    read -r -a words <<<"$line"
+    printf '%s: ' "$line"
+    begin=$SECONDS
+    emulate "$folder/aarch64/tests/test_${words[0]}" "${words[@]:1}"
+    printf '    %d s\n' $((SECONDS - begin))
+done
+printf '\ngeneric on aarch64 beside generic on this machine:\n'
+compare aarch64-generic native-generic
+printf 'neon beside generic on aarch64:\n'
+compare aarch64-neon aarch64-generic
+echo 'aarch64: all good'
