@@ -1134,6 +1134,22 @@ Test(engine, equal_logits__uniform_weights__first_key_is_the_largest) {
   world_clear(&w);
 }
 
+/* Keys after the query are walked upwards: of equals the first all the same. */
+Test(engine, equal_logits__both_sides__first_key_is_the_largest) {
+  world w;
+  world_make(&w, "nope", 4, 1500);
+  world_fill(&w, 1500);
+  w.job.mask.kind = RS_BIDIRECTIONAL;
+  for (size_t set = 0; rs_isa_name(set) != NULL; set++) {
+    cr_assert_eq(rs_kernels_use(rs_isa_name(set), NULL), RS_OK);
+    rs_observation *observation = run_alone(&w);
+    for (size_t m = 0; m < 1500; m++)
+      demand(&w, observation->rows[m].argmax == 0, "query %zu: %zu", m, observation->rows[m].argmax);
+    rs_observation_free(observation);
+  }
+  world_clear(&w);
+}
+
 /* Logits so far apart that every weight but one underflows: no NaN, no negative entropy. */
 Test(engine, logits_far_apart__one_weight__entropy_is_zero) {
   world w;
