@@ -272,8 +272,10 @@ static void place_tile(const rs_engine *engine, const rs_attention_job *job, rs_
   tile->first = first;
   tile->count = count;
   tile->consecutive = job->queries[first + count - 1] - job->queries[first] == count - 1;
-  memset(tile->has_needle, 0, sizeof tile->has_needle);
-  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) tile->floor[lane] = -INFINITY;
+  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) {
+    tile->has_needle[lane] = false;
+    tile->floor[lane] = -INFINITY;
+  }
   for (size_t lane = 0; lane < count; lane++) {
     rs_range seen[2];
     size_t ranges = rs_mask_ranges(&job->mask, job->encoding->length, job->queries[first + lane], seen);
@@ -286,11 +288,11 @@ static void place_tile(const rs_engine *engine, const rs_attention_job *job, rs_
 
 /* Nothing seen yet. */
 static void reset_tile(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile) {
-  memset(tile->skipped, 0, sizeof tile->skipped);
-  memset(tile->certified, 0, sizeof tile->certified);
   rs_score_state_reset(&tile->state, job->bins, engine->kernel->lanes);
-  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++)
+  for (size_t lane = 0; lane < RS_SCORE_LANES; lane++) {
+    tile->skipped[lane] = tile->certified[lane] = 0;
     tile->state.needle[lane] = tile->has_needle[lane] ? tile->needle_logit[lane] : INFINITY;
+  }
 }
 
 static void prepare_piece(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, size_t tiles,

@@ -1112,6 +1112,72 @@ Test(engine, skipping__moments_or_far_needles__leaves_nothing_they_need) {
   world_clear(&w);
 }
 
+/* A bias that is low at middle distances and high again far away: what is far must not be given up for what lies
+ * between. Constant content reaches its bound, so that what was skipped is nearly what was certified. */
+Test(engine, skipping__bias_that_rises_again__stops_at_nothing_that_matters) {
+  enum { LENGTH = 3000, CLIP = 100 };
+  for (int rises = 0; rises < 2; rises++) {
+    double values[2 * CLIP + 1] = {0};
+    world w;
+    world_make(&w, "relative", 4, LENGTH);
+    set(&w, "clip", "%d", CLIP);
+    for (size_t d = 20; d <= CLIP; d++) values[CLIP - d] = rises && d == CLIP ? 0 : -40;
+    int index = rs_settings_find(&w.recipe.settings, "values");
+    cr_assert_eq(rs_value_list(w.recipe.settings.params[index], values, RS_COUNT(values),
+                               &w.recipe.settings.values[index], NULL),
+                 RS_OK);
+    world_fill(&w, LENGTH);
+    rs_observation *all = run_alone(&w);
+    w.job.epsilon = 1e-12;
+    rs_observation *most = run_alone(&w);
+    demand(&w, (most->skipped > 0) == !rises, "%g pairs skipped", most->skipped);
+    for (size_t m = 0; m < LENGTH; m++) {
+      const rs_row *row = &most->rows[m];
+      near(&w, row, "log_sum_exp", row->log_sum_exp, all->rows[m].log_sum_exp, 1e-6);
+      /* Every skipped key has the weight e^-40 beside 20 of weight 1. */
+      demand(&w, row->skipped_weight >= row->skipped_keys * exp(-40) / 21, "query %zu: more was lost than said", m);
+    }
+    rs_observation_free(all);
+    rs_observation_free(most);
+    world_clear(&w);
+  }
+}
+
+/* Two keys whose logits are exact: what is left is the error of 2^t. */
+Test(engine, weights_of_two_keys__floats__are_good_to_three_roundings) {
+  for (int step = 0; step <= 200; step++) {
+    world w;
+    world_make(&w, "nope", 2, 2);
+    world_fill(&w, 2);
+    double logit = step / 40.0;
+    memset(w.k, 0, 4 * sizeof *w.k);
+    memset(w.q, 0, 4 * sizeof *w.q);
+    w.q[2] = 1;
+    w.k[0] = logit * sqrt(2);
+    w.job.scores = RS_SCORES_F32;
+    rs_observation *observation = run_alone(&w);
+    near(&w, &observation->rows[1], "log_sum_exp", observation->rows[1].log_sum_exp, logl(1 + expl(logit)),
+         1.8e-7 * (1 + logit));
+    rs_observation_free(observation);
+    world_clear(&w);
+  }
+}
+
+/* xPos multiplies queries: the bound on their logits, and on the error, must know it. */
+Test(engine, gains__of_queries__are_part_of_the_bound) {
+  double error[2];
+  for (int i = 0; i < 2; i++) {
+    world w;
+    world_make(&w, i == 0 ? "rope" : "xpos", 8, 2000);
+    world_fill(&w, 2000);
+    rs_observation *observation = run_alone(&w);
+    error[i] = observation->error / (observation->scores == RS_SCORES_F32 ? 6e-8 : 1.1e-16);
+    rs_observation_free(observation);
+    world_clear(&w);
+  }
+  cr_assert_gt(error[1], 2 * error[0], "%g, %g", error[0], error[1]);
+}
+
 /* ---- ties, limits and failures ------------------------------------------------------------------------------------
  */
 
