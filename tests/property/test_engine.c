@@ -1163,19 +1163,23 @@ Test(engine, weights_of_two_keys__floats__are_good_to_three_roundings) {
   }
 }
 
-/* xPos multiplies queries: the bound on their logits, and on the error, must know it. */
-Test(engine, gains__of_queries__are_part_of_the_bound) {
-  double error[2];
-  for (int i = 0; i < 2; i++) {
-    world w;
-    world_make(&w, i == 0 ? "rope" : "xpos", 8, 2000);
-    world_fill(&w, 2000);
-    rs_observation *observation = run_alone(&w);
-    error[i] = observation->error / (observation->scores == RS_SCORES_F32 ? 6e-8 : 1.1e-16);
-    rs_observation_free(observation);
-    world_clear(&w);
+/* xPos multiplies queries and keys: the bound on their logits, and on the error, must know both. */
+Test(engine, gains__of_queries_and_keys__are_part_of_the_bound) {
+  enum { LENGTH = 2000, DIMS = 8 };
+  double gain_q = 0, gain_k = 0, unit = 1.1e-16, logit = sqrt(DIMS); /* of constant content, without gains */
+  world w;
+  world_make(&w, "xpos", DIMS, LENGTH);
+  world_fill(&w, LENGTH);
+  w.job.scores = RS_SCORES_F64;
+  for (size_t i = 0; i < LENGTH * DIMS / 2; i++) {
+    gain_q = fmax(gain_q, w.encoding->gain_q[0][i]);
+    gain_k = fmax(gain_k, w.encoding->gain_k[0][i]);
   }
-  cr_assert_gt(error[1], 2 * error[0], "%g, %g", error[0], error[1]);
+  cr_assert(gain_q > 1.5 && gain_k > 1.5);
+  rs_observation *observation = run_alone(&w);
+  cr_assert_geq(observation->error, unit * DIMS / 2 * logit * gain_q * gain_k);
+  rs_observation_free(observation);
+  world_clear(&w);
 }
 
 /* ---- ties, limits and failures ------------------------------------------------------------------------------------
