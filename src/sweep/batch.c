@@ -137,29 +137,22 @@ static bool head_is_used(const rs_batch_work *work, size_t head) {
   return false;
 }
 
-/* Unit number `unit`: a source and a seed. The first error of all is kept. */
-static void run_numbered(const rs_batch_work *work, size_t unit, size_t head, rs_content *of, rs_err *first) {
-  rs_err why = {0};
-  size_t seeds = work->experiment->seed_count;
-  if (rs_unit_run(work, unit / seeds, unit % seeds, head, of, &why) == RS_OK) return;
-#pragma omp critical(rs_batch_failed)
-  if (first->status == RS_OK) rs_fail(first, why.status, "%s", why.message);
-}
-
 /* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
 static rs_status run_head(rs_batch_work *work, size_t head, rs_err *err) {
   size_t units = work->experiment->sources.count * work->experiment->seed_count;
-  rs_err why = {0};
   project_head(work, head);
   if (work->content_count == 1) {
-    for (size_t unit = 0; unit < units; unit++) run_numbered(work, unit, head, work->contents, &why);
+    for (size_t unit = 0; unit < units; unit++) rs_unit_run(work, unit, head, work->contents);
   } else {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)work->content_count)
-    for (size_t unit = 0; unit < units; unit++)
-      run_numbered(work, unit, head, &work->contents[rs_engine_thread()], &why);
+    for (size_t unit = 0; unit < units; unit++) rs_unit_run(work, unit, head, &work->contents[rs_engine_thread()]);
   }
   drop_projections(work);
-  return why.status == RS_OK ? RS_OK : rs_fail(err, why.status, "%s", why.message);
+  for (size_t i = 0; i < work->content_count; i++) {
+    const rs_err *why = &work->contents[i].why;
+    if (why->status != RS_OK) return rs_fail(err, why->status, "%s", why->message);
+  }
+  return RS_OK;
 }
 
 static rs_status run_rows(rs_batch_work *work, rs_err *err) {

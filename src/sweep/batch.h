@@ -9,6 +9,7 @@ typedef struct rs_content {
   double *q, *k, *needles; /* (Q, D), (L, D), (Q, D) */
   size_t *needle_at;       /* (Q,) */
   rs_engine *engine;
+  rs_err why; /* RS_INTERNAL: the run is to end */
 } rs_content;
 
 /* What the cells of a batch share. */
@@ -51,7 +52,7 @@ bool rs_cell_has_head(const rs_batch_work *work, const rs_cell_state *cell, size
 /* Tells the caller of the run that work is done, one thread at a time. */
 void rs_batch_advance(const rs_batch_work *work, double done);
 
-/* Every cell of one source and seed, for one head. Only RS_INTERNAL is returned. */
-rs_status rs_unit_run(const rs_batch_work *work, size_t source, size_t seed, size_t head, rs_content *of, rs_err *err);
+/* Every cell of unit number `unit`, a source and a seed, for one head. */
+void rs_unit_run(const rs_batch_work *work, size_t unit, size_t head, rs_content *of);
 
 #endif

@@ -129,9 +129,10 @@ void rs_batch_advance(const rs_batch_work *work, double done) {
   if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
 }
 
-rs_status rs_unit_run(const rs_batch_work *work, size_t source, size_t seed, size_t head, rs_content *of, rs_err *err) {
+void rs_unit_run(const rs_batch_work *work, size_t unit, size_t head, rs_content *of) {
+  size_t source = unit / work->experiment->seed_count, seed = unit % work->experiment->seed_count;
   bool made = false;
-  for (size_t i = 0; i < work->batch->count; i++) {
+  for (size_t i = 0; i < work->batch->count && of->why.status == RS_OK; i++) {
     rs_cell_state *cell = work->batch->cells[i];
     const size_t *axis = cell->cell.axis;
     if (axis[RS_BY_SOURCE] != source || axis[RS_BY_SEED] != seed || !rs_cell_has_head(work, cell, head)) continue;
@@ -141,10 +142,9 @@ rs_status rs_unit_run(const rs_batch_work *work, size_t source, size_t seed, siz
       made = true;
     }
     if (cell->status == RS_OK) observe_cell(work, cell, of, head);
-    if (cell->status == RS_INTERNAL) return rs_fail(err, RS_INTERNAL, "%s", cell->message);
+    if (cell->status == RS_INTERNAL) rs_fail(&of->why, RS_INTERNAL, "%s", cell->message);
     rs_batch_advance(work, head_work(work, cell));
   }
-  return RS_OK;
 }
 
 /* ---- room for it ------------------------------------------------------------------------------------------------- */
