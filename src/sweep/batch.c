@@ -77,15 +77,21 @@ static void copy_tables(const rs_batch_work *work, const rs_cell_state *first, r
     if (reads_tables(work, m)) memcpy(cell->results[m].value, first->results[m].value, sizeof first->results[m].value);
 }
 
+static void read_cell(const rs_batch_work *work, size_t index) {
+  rs_cell_state *cell = work->batch->cells[index];
+  for (size_t m = 0; m < work->experiment->metrics.count && twin(work->batch, index) == NULL; m++)
+    if (cell->status == RS_OK && reads_tables(work, m)) finish_metric(work, cell, m);
+}
+
 /* Metrics of tables: computed once for each method and head group, whose first cell keeps the curve; copied to the
  * others. */
 static void read_tables(const rs_batch_work *work) {
-  size_t metrics = work->experiment->metrics.count;
+  size_t count = work->batch->count;
+  if (count < rs_engine_threads()) { /* few cells: let each have all threads */
+    for (size_t i = 0; i < count; i++) read_cell(work, i);
+  } else {
 #pragma omp parallel for schedule(dynamic, 1)
-  for (size_t i = 0; i < work->batch->count; i++) {
-    rs_cell_state *cell = work->batch->cells[i];
-    for (size_t m = 0; m < metrics && twin(work->batch, i) == NULL; m++)
-      if (cell->status == RS_OK && reads_tables(work, m)) finish_metric(work, cell, m);
+    for (size_t i = 0; i < count; i++) read_cell(work, i);
   }
   for (size_t i = 0; i < work->batch->count; i++) {
     const rs_cell_state *first = twin(work->batch, i);
