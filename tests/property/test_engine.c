@@ -1182,6 +1182,23 @@ Test(engine, gains__of_queries_and_keys__are_part_of_the_bound) {
   world_clear(&w);
 }
 
+/* A bias that is asked for row by row is known only as it comes; what it reaches above the own place's is in the error.
+ */
+Test(engine, bias_by_rows__that_rises__is_part_of_the_error) {
+  enum { LENGTH = 2000 };
+  world w;
+  world_make(&w, "alibi", 4, LENGTH);
+  set(&w, "bias_form", "position");
+  set(&w, "bias_max", "0.5"); /* one head: a slope of 2^-0.5 */
+  world_fill(&w, LENGTH);
+  w.job.mask.kind = RS_BIDIRECTIONAL;
+  w.job.scores = RS_SCORES_F32;
+  rs_observation *observation = run_alone(&w);
+  cr_assert_geq(observation->error, 3 * 5.9e-8 * sqrt(0.5) * (LENGTH - 1));
+  rs_observation_free(observation);
+  world_clear(&w);
+}
+
 /* ---- ties, limits and failures ------------------------------------------------------------------------------------
  */
 
