@@ -25,9 +25,6 @@ rs_status rs_kernels_use(const char *isa, rs_err *err);
 /* Number `index` of the sets this machine runs, best first; NULL past the last. */
 const char *rs_isa_name(size_t index);
 
-/* The name of a set. */
-const char *rs_kernels_isa(const rs_kernels *kernels);
-
 /* ---- ceilings ---------------------------------------------------------------------------------------------------- */
 
 /* What one core can do at most, for `ropescope bench`. */
@@ -103,6 +100,7 @@ typedef struct rs_rotate_kernel {
   void (*turn_f64)(const rs_turn_shape *shape, const double *cosine, const double *sine, double *x);
   void (*turn_f32)(const rs_turn_shape *shape, const double *cosine, const double *sine, float *x);
 } rs_rotate_kernel;
+
 /* ---- scores ------------------------------------------------------------------------------------------------------ */
 
 /* The engine's loop: a tile of queries, one a lane, walks over keys, and each lane keeps the statistics of its softmax
@@ -161,13 +159,17 @@ void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes);
 /* Adds to the first `count` lanes what the same queries saw of other keys. */
 void rs_score_state_join(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t count);
 
+/* Adds `keys` logits with this mean and sum of squared deviations to the moments in place `at` of the bins (Chan, Golub
+ * and LeVeque, 1979). */
+void rs_score_state_note(rs_score_state *state, size_t at, double keys, double mean, double squares);
+
 /* Moves one lane's weights to another reference, bits. */
 void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference);
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 struct rs_kernels {
-  const char *isa;
+  const char *isa; /* the set's name */
   const rs_ceiling_kernel *ceiling;
   const rs_decay_kernel *decay;
   const rs_rotate_kernel *rotate;

@@ -89,8 +89,7 @@ static void fill_bins(rs_engine *engine, const rs_attention_job *job) {
       engine->bin_of[distance] = (uint16_t)b;
 }
 
-/* Pairs of queries and keys that see each other. */
-static double count_pairs(const rs_attention_job *job, size_t first, size_t count) {
+double rs_count_pairs(const rs_attention_job *job, size_t first, size_t count) {
   double pairs = 0;
   for (size_t i = first; i < first + count; i++) {
     rs_range seen[2];
@@ -129,7 +128,7 @@ rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err 
   size_t reals = rs_views_of(job) * rs_view_reals(engine, job->encoding->length);
   RS_TRY(rs_reals_reserve(&engine->keys, reals, engine->kernel->real_bytes, err));
   double keys = TURN_COST * (double)(job->encoding->length * engine->head_dim * rs_views_of(job));
-  size_t threads = threads_for(keys + count_pairs(job, 0, job->query_count) * (double)engine->head_dim);
+  size_t threads = threads_for(keys + rs_count_pairs(job, 0, job->query_count) * (double)engine->head_dim);
   RS_TRY(prepare_workers(engine, job, threads, err));
   rs_load_keys(engine, job, threads_for(keys));
   return RS_OK;
@@ -166,20 +165,13 @@ typedef struct partial {
 /* Copies the tiles a worker has walked, bins included. */
 static bool keep_partial(const rs_engine *engine, const rs_attention_job *job, const rs_worker *worker, size_t tiles,
                          partial *kept) {
-  size_t each = job->bins * engine->kernel->lanes, all = tiles * (job->moments ? 4 : 1) * each;
+  size_t each = rs_bins_each(engine, job), all = tiles * each;
   kept->bins = rs_alloc(all, sizeof *kept->bins, NULL);
   kept->tiles = rs_alloc(tiles, sizeof *kept->tiles, NULL);
   if (kept->bins == NULL || kept->tiles == NULL) return false;
   memcpy(kept->bins, worker->bins.at, all * sizeof *kept->bins);
   memcpy(kept->tiles, worker->tiles, tiles * sizeof *kept->tiles);
-  for (size_t t = 0; t < tiles; t++) {
-    rs_score_state *state = &kept->tiles[t].state;
-    state->bin_weight = kept->bins + (state->bin_weight - (const double *)worker->bins.at);
-    if (!job->moments) continue;
-    state->bin_keys = state->bin_weight + each;
-    state->bin_mean = state->bin_weight + 2 * each;
-    state->bin_squares = state->bin_weight + 3 * each;
-  }
+  for (size_t t = 0; t < tiles; t++) rs_place_bins(engine, job, kept->bins + t * each, &kept->tiles[t].state);
   return true;
 }
 
@@ -250,7 +242,7 @@ static rs_status observe_into(rs_engine *engine, const rs_attention_job *job, si
   if (count == 0) return RS_OK;
   plan cut = make_plan(engine, job, first, count);
   size_t units = cut.blocks * cut.chunks;
-  observation->pairs = count_pairs(job, first, count);
+  observation->pairs = rs_count_pairs(job, first, count);
   size_t threads = threads_for(observation->pairs * (double)engine->head_dim);
   if (threads > units) threads = units;
   if (threads > engine->ready) threads = engine->ready;

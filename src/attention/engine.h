@@ -64,6 +64,9 @@ static inline size_t rs_views_of(const rs_attention_job *job) {
   return job->mask.kind == RS_CROSS ? 1 : job->encoding->views;
 }
 
+/* Pairs of queries [first, first + count) with keys that they see, needles aside. */
+double rs_count_pairs(const rs_attention_job *job, size_t first, size_t count);
+
 /* ---- load.c: from the source's queries and keys to rotated ones -------------------------------------------------- */
 
 /* Scratch for turning one run of tokens. */
@@ -132,7 +135,11 @@ typedef struct rs_worker {
 rs_status rs_worker_prepare(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, rs_err *err);
 void rs_worker_clear(rs_worker *worker);
 
-/* Keys one block of tiles reads before the next block of keys. */
+/* Numbers of the bins of one state, and their places in `bins`. */
+size_t rs_bins_each(const rs_engine *engine, const rs_attention_job *job);
+void rs_place_bins(const rs_engine *engine, const rs_attention_job *job, double *bins, rs_score_state *state);
+
+/* Panels one block of tiles walks over before the next. */
 size_t rs_block_panels(const rs_engine *engine);
 
 /* Walks tiles of queries [first, end) of the job over panels [from, to); what they saw stands in worker->tiles. */
@@ -147,7 +154,7 @@ void rs_tile_join(const rs_engine *engine, size_t bins, rs_tile *into, const rs_
 /* An observation of `queries` rows with `bins` distance bins each, all zero. */
 rs_status rs_observation_create(size_t queries, size_t bins, bool moments, rs_observation **observation, rs_err *err);
 
-/* The rows of one finished tile, from number `row` on. */
+/* The rows (tile->count,) of a finished tile. */
 void rs_tile_rows(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, rs_row *rows);
 
 #endif

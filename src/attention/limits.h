@@ -17,8 +17,8 @@
 
 #include "engine.h"
 
-/* Sets engine->scores, error and kernel for the job. The bias table of the job is not needed. RS_DOMAIN where logits
- * may not be finite. */
+/* Sets engine->scores, error and kernel for the job. The bias has been measured. RS_DOMAIN where logits may not be
+ * finite. */
 rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_err *err);
 
 /* engine->error, or more where a bias that is no table turned out to reach `above` nats. */

@@ -18,20 +18,16 @@ size_t rs_block_panels(const rs_engine *engine) {
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-static void place_bins(const rs_attention_job *job, size_t lanes, rs_worker *worker) {
-  size_t each = job->bins * lanes;
-  double *bins = worker->bins.at;
-  for (size_t t = 0; t < RS_TILES; t++) {
-    rs_score_state *state = &worker->tiles[t].state;
-    state->bin_weight = bins;
-    bins += each;
-    state->bin_keys = state->bin_mean = state->bin_squares = NULL;
-    if (!job->moments) continue;
-    state->bin_keys = bins;
-    state->bin_mean = bins + each;
-    state->bin_squares = bins + 2 * each;
-    bins += 3 * each;
-  }
+size_t rs_bins_each(const rs_engine *engine, const rs_attention_job *job) {
+  return (job->moments ? 4 : 1) * job->bins * engine->kernel->lanes;
+}
+
+void rs_place_bins(const rs_engine *engine, const rs_attention_job *job, double *bins, rs_score_state *state) {
+  size_t each = job->bins * engine->kernel->lanes;
+  state->bin_weight = bins;
+  state->bin_keys = job->moments ? bins + each : NULL;
+  state->bin_mean = job->moments ? bins + 2 * each : NULL;
+  state->bin_squares = job->moments ? bins + 3 * each : NULL;
 }
 
 static rs_status prepare_turner(const rs_encoding *encoding, rs_turner *turner, rs_err *err) {
@@ -46,16 +42,17 @@ static rs_status prepare_turner(const rs_encoding *encoding, rs_turner *turner, 
 rs_status rs_worker_prepare(const rs_engine *engine, const rs_attention_job *job, rs_worker *worker, rs_err *err) {
   const rs_score_kernel *kernel = engine->kernel;
   size_t tile = kernel->lanes * job->encoding->head_dim, block = rs_block_panels(engine) * kernel->rows;
-  size_t bins = job->bins * kernel->lanes, moments = job->moments ? 4 : 1;
+  size_t bins = job->bins * kernel->lanes, each = rs_bins_each(engine, job);
   RS_TRY(prepare_turner(job->encoding, &worker->turner, err));
   RS_TRY(rs_reals_reserve(&worker->queries, RS_TILES * rs_views_of(job) * tile, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->pairs, 2 * tile, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->scratch, bins, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias, block * kernel->lanes, kernel->real_bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias_row, block, sizeof(double), err));
-  RS_TRY(rs_reals_reserve(&worker->bins, RS_TILES * moments * bins, sizeof(double), err));
+  RS_TRY(rs_reals_reserve(&worker->bins, RS_TILES * each, sizeof(double), err));
   memset(worker->scratch.at, 0, bins * kernel->real_bytes);
-  place_bins(job, kernel->lanes, worker);
+  for (size_t t = 0; t < RS_TILES; t++)
+    rs_place_bins(engine, job, (double *)worker->bins.at + t * each, &worker->tiles[t].state);
   worker->above = 0;
   worker->first = worker->end = 0;
   return RS_OK;
@@ -276,12 +273,7 @@ static void place_tile(const rs_engine *engine, const rs_attention_job *job, rs_
     tile->has_needle[lane] = false;
     tile->floor[lane] = -INFINITY;
   }
-  for (size_t lane = 0; lane < count; lane++) {
-    rs_range seen[2];
-    size_t ranges = rs_mask_ranges(&job->mask, job->encoding->length, job->queries[first + lane], seen);
-    tile->keys[lane] = 0;
-    for (size_t r = 0; r < ranges; r++) tile->keys[lane] += (double)(seen[r].end - seen[r].begin);
-  }
+  for (size_t lane = 0; lane < count; lane++) tile->keys[lane] = rs_count_pairs(job, first + lane, 1);
   pack_tile(engine, job, worker, t);
   if (job->needle_at != NULL) score_needles(engine, job, worker, t);
 }

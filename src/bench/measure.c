@@ -125,7 +125,7 @@ static rs_status measure(const rs_bench_options *options, const rs_bench_choice 
   bench_round *rounds = rs_alloc(options->rounds, 2 * sizeof *rounds, err);
   double *scratch = rs_alloc(options->rounds, 6 * sizeof *scratch, err);
   rs_status status = rounds == NULL || scratch == NULL ? RS_MEMORY : RS_OK;
-  *row = (rs_bench_row){.job = choice->job, .isa = rs_kernels_isa(rs_kernels_get()), .threads = threads_now()};
+  *row = (rs_bench_row){.job = choice->job, .isa = rs_kernels_get()->isa, .threads = threads_now()};
   if (status == RS_OK)
     status = make_ready(&rs_bench_ceilings, &rs_bench_ceilings.jobs[choice->job->limit], options->quick, &ceiling, err);
   if (status == RS_OK) status = make_ready(choice->family, choice->job, options->quick, &job, err);

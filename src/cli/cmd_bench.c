@@ -53,7 +53,7 @@ static void put_row(rs_text *text, const rs_bench_row *row) {
 static int put_table(const rs_bench_row *rows, size_t count) {
   rs_text text = {0};
   bool doubtful = false;
-  rs_text_printf(&text, "ropescope %s, kernels %s, %ld CPUs\n\n", ROPESCOPE_VERSION, rs_kernels_isa(rs_kernels_get()),
+  rs_text_printf(&text, "ropescope %s, kernels %s, %ld CPUs\n\n", ROPESCOPE_VERSION, rs_kernels_get()->isa,
                  sysconf(_SC_NPROCESSORS_ONLN));
   rs_text_printf(&text, "%-22s %7s %11s %11s %18s %-7s %9s %9s %6s %11s %-5s %7s %s\n", "job", "threads", "median",
                  "best", "rate", "ceiling", "its rate", "fraction", "best", "ns/item", "item", "others",

@@ -59,10 +59,6 @@ const rs_kernels *rs_kernels_get(void) {
   return chosen != NULL ? chosen : runnable(0);
 }
 
-const char *rs_kernels_isa(const rs_kernels *kernels) {
-  return kernels->isa;
-}
-
 const char *rs_isa_name(size_t index) {
   const rs_kernels *kernels = runnable(index);
   return kernels != NULL ? kernels->isa : NULL;

@@ -29,12 +29,12 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
   state->reference[lane] = reference;
 }
 
-static void join_moments(rs_score_state *into, const rs_score_state *from, size_t at) {
-  double total = into->bin_keys[at] + from->bin_keys[at], apart = from->bin_mean[at] - into->bin_mean[at];
-  if (from->bin_keys[at] == 0) return;
-  into->bin_squares[at] += from->bin_squares[at] + apart * apart * into->bin_keys[at] * from->bin_keys[at] / total;
-  into->bin_mean[at] += apart * from->bin_keys[at] / total;
-  into->bin_keys[at] = total;
+void rs_score_state_note(rs_score_state *state, size_t at, double keys, double mean, double squares) {
+  double total = state->bin_keys[at] + keys, apart = mean - state->bin_mean[at];
+  if (keys == 0) return;
+  state->bin_squares[at] += squares + apart * apart * state->bin_keys[at] * keys / total;
+  state->bin_mean[at] += apart * keys / total;
+  state->bin_keys[at] = total;
 }
 
 static void join_lane(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t lane) {
@@ -45,7 +45,8 @@ static void join_lane(rs_score_state *into, const rs_score_state *from, size_t b
   for (size_t at = lane; at < bins * lanes; at += lanes) {
     mass += from->bin_weight[at];
     into->bin_weight[at] += factor * from->bin_weight[at];
-    if (into->bin_keys != NULL) join_moments(into, from, at);
+    if (into->bin_keys != NULL)
+      rs_score_state_note(into, at, from->bin_keys[at], from->bin_mean[at], from->bin_squares[at]);
   }
   into->spread[lane] += factor * (from->spread[lane] - up * mass);
   into->sink[lane] += factor * from->sink[lane];

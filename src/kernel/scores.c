@@ -118,20 +118,13 @@ RS_INLINE void score_tile(walk *w, size_t tile, bool weighing, bool moments, boo
   for (size_t i = 0; i < LOGITS; i++) w->logits[i] = sums[i];
 }
 
-/* Joins the moments of `keys` logits to a bin's (Chan, Golub and LeVeque, 1979). */
-static void join(rs_score_state *state, size_t at, double keys, double mean, double squares) {
-  double total = state->bin_keys[at] + keys, apart = mean - state->bin_mean[at];
-  state->bin_squares[at] += squares + apart * apart * state->bin_keys[at] * keys / total;
-  state->bin_mean[at] += apart * keys / total;
-  state->bin_keys[at] = total;
-}
-
 static void end_moments(walk *w) {
   double keys = (double)w->run_keys;
   for (size_t lane = 0; lane < LANES; lane++) {
     size_t v = lane / WIDTH, i = lane % WIDTH;
     double sum = w->sum[v][i], squares = w->squares[v][i] - sum * sum / keys;
-    join(w->state, w->run_bin * LANES + lane, keys, w->shift[v][i] + sum / keys, squares > 0 ? squares : 0);
+    rs_score_state_note(w->state, w->run_bin * LANES + lane, keys, w->shift[v][i] + sum / keys,
+                        squares > 0 ? squares : 0);
   }
 }
 
@@ -287,7 +280,8 @@ static void note_moments(const walk *w, const vec *logits, int32_t key) {
   for (size_t lane = 0; lane < LANES; lane++) {
     int32_t distance = apart(w->call->position[lane], key);
     if (key < w->call->begin[lane] || key >= w->call->stop[lane]) continue;
-    join(w->state, w->call->bin_of[distance] * (size_t)LANES + lane, 1, logits[lane / WIDTH][lane % WIDTH], 0);
+    rs_score_state_note(w->state, w->call->bin_of[distance] * (size_t)LANES + lane, 1,
+                        logits[lane / WIDTH][lane % WIDTH], 0);
   }
 }
 

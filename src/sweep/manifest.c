@@ -177,8 +177,8 @@ static json_t *engine(const rs_cell_state *cells, size_t count) {
     error = fmax(error, cells[i].scores.error);
     weight = fmax(weight, cells[i].scores.skipped_weight);
   }
-  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", rs_kernels_isa(rs_kernels_get()), "cells_f32",
-                   single, "cells_f64", twice, "largest_score_error", error, "largest_skipped_weight", weight);
+  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", rs_kernels_get()->isa, "cells_f32", single,
+                   "cells_f64", twice, "largest_score_error", error, "largest_skipped_weight", weight);
 }
 
 static rs_status write_text(const char *directory, const char *name, const char *text, size_t length, rs_err *err) {

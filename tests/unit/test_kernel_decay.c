@@ -82,7 +82,7 @@ static double *range_of(const world *w, uint64_t first, size_t count) {
 static void check_value(const world *w, uint64_t distance, double got) {
   long double expected = exact_sum(w, distance);
   cr_assert(fabsl(got - expected) <= 1e-14L * w->total, "%s, %zu waves: K(%lu) = %.17g, should be %.19Lg",
-            rs_kernels_isa(rs_kernels_get()), w->count, (unsigned long)distance, got, expected);
+            rs_kernels_get()->isa, w->count, (unsigned long)distance, got, expected);
   cr_assert(fabsl(rs_decay_at(w->decay, distance) - expected) <= 4e-16L * w->total, "%zu waves: K(%lu), alone",
             w->count, (unsigned long)distance);
 }
@@ -92,7 +92,7 @@ static void check_range(const world *w, uint64_t first, size_t count, uint64_t *
   double *got = range_of(w, first, count);
   for (size_t i = 0; i < count; i++)
     cr_assert(fabs(got[i] - rs_decay_at(w->decay, first + i)) <= 1e-14 * w->total, "%s, %zu waves: K(%lu) = %.17g",
-              rs_kernels_isa(rs_kernels_get()), w->count, (unsigned long)(first + i), got[i]);
+              rs_kernels_get()->isa, w->count, (unsigned long)(first + i), got[i]);
   for (size_t i = 0; i < 20 && i < count; i++) {
     size_t at = count <= 20 ? i : draw_size(state, 0, count - 1);
     check_value(w, first + at, got[at]);
@@ -186,7 +186,7 @@ static void check_same(const world *w, uint64_t first, const double *all, size_t
     use_threads(team_sizes[i % RS_COUNT(team_sizes)]);
     double *part = range_of(w, first + from, size);
     cr_assert_eq(memcmp(part, all + from, size * sizeof *part), 0, "%s, %zu waves: %lu + %zu with %d threads",
-                 rs_kernels_isa(rs_kernels_get()), w->count, (unsigned long)(first + from), size,
+                 rs_kernels_get()->isa, w->count, (unsigned long)(first + from), size,
                  team_sizes[i % RS_COUNT(team_sizes)]);
     free(part);
   }
@@ -242,8 +242,8 @@ static void check_search(const world *w, double level, uint64_t first, uint64_t 
     use_threads(team_sizes[t]);
     uint64_t got = rs_decay_first_below(w->decay, level, first, end);
     cr_assert_eq(got, expected, "%s, %zu waves, below %.17g from %lu to %lu by %d threads: %lu, should be %lu",
-                 rs_kernels_isa(rs_kernels_get()), w->count, level, (unsigned long)first, (unsigned long)end,
-                 team_sizes[t], (unsigned long)got, (unsigned long)expected);
+                 rs_kernels_get()->isa, w->count, level, (unsigned long)first, (unsigned long)end, team_sizes[t],
+                 (unsigned long)got, (unsigned long)expected);
   }
 }
 
