@@ -34,6 +34,7 @@ typedef struct rs_metric_in {
   size_t head_count;
   const size_t *edges; /* (bins + 1,) distance bins, tokens */
   size_t bins;
+  uint64_t seed; /* of the cell */
 } rs_metric_in;
 
 /* A curve: rows of `columns` numbers, index columns first. */
@@ -59,6 +60,7 @@ typedef struct rs_metric_kind {
   bool needs_needle;  /* reports nothing without a source that plants needles */
   bool needs_moments; /* reads the moments of the logits in each bin */
   bool needs_picture; /* reports nothing without an image or a video among the tokens */
+  bool draws;         /* reads tables alone, and random numbers of the cell's seed */
   const rs_column *scalars;
   size_t scalar_count;
   const rs_column *curve; /* index columns, then values; the file is named after the metric */

@@ -41,6 +41,7 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cel
   const rs_head_group *group = &work->groups[cell->cell.group];
   return (rs_metric_in){.encoding = work->encodings[rs_method_of(cell)],
                         .settings = &work->experiment->metrics.items[metric].settings,
+                        .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
                         .heads = group->heads,
                         .head_count = group->count,
                         .edges = work->edges,
@@ -56,35 +57,44 @@ static void finish_metric(const rs_batch_work *work, rs_cell_state *cell, size_t
   rs_cell_fail(cell, &why);
 }
 
-/* The first cell before `index` with the same method and heads: metrics of tables give the same there. */
-static const rs_cell_state *twin(const rs_cell_batch *batch, size_t index) {
-  const rs_cell_state *cell = batch->cells[index];
-  for (size_t i = 0; i < index; i++)
-    if (rs_method_of(batch->cells[i]) == rs_method_of(cell) && batch->cells[i]->cell.group == cell->cell.group)
-      return batch->cells[i];
-  return NULL;
-}
-
 static bool reads_tables(const rs_batch_work *work, size_t metric) {
   return work->experiment->metrics.items[metric].metric->row == NULL;
 }
 
-static void copy_tables(const rs_batch_work *work, const rs_cell_state *first, rs_cell_state *cell) {
-  rs_err why = {.status = first->status};
-  snprintf(why.message, sizeof why.message, "%s", first->message);
-  if (first->status != RS_OK) rs_cell_fail(cell, &why);
-  for (size_t m = 0; m < work->experiment->metrics.count; m++)
-    if (reads_tables(work, m)) memcpy(cell->results[m].value, first->results[m].value, sizeof first->results[m].value);
+/* The first cell before `index` at which a metric of tables gives the same: that of the same method and heads, and of
+ * the same seed if the metric draws numbers. */
+static const rs_cell_state *twin(const rs_batch_work *work, size_t index, size_t metric) {
+  const rs_cell_state *cell = work->batch->cells[index];
+  bool draws = work->experiment->metrics.items[metric].metric->draws;
+  for (size_t i = 0; i < index; i++) {
+    const rs_cell_state *other = work->batch->cells[i];
+    if (rs_method_of(other) == rs_method_of(cell) && other->cell.group == cell->cell.group &&
+        (!draws || other->cell.axis[RS_BY_SEED] == cell->cell.axis[RS_BY_SEED]))
+      return other;
+  }
+  return NULL;
+}
+
+static void copy_tables(const rs_batch_work *work, size_t index) {
+  rs_cell_state *cell = work->batch->cells[index];
+  for (size_t m = 0; m < work->experiment->metrics.count; m++) {
+    const rs_cell_state *first = reads_tables(work, m) ? twin(work, index, m) : NULL;
+    if (first == NULL) continue;
+    rs_err why = {.status = first->status};
+    snprintf(why.message, sizeof why.message, "%s", first->message);
+    if (first->status != RS_OK) rs_cell_fail(cell, &why);
+    memcpy(cell->results[m].value, first->results[m].value, sizeof first->results[m].value);
+  }
 }
 
 static void read_cell(const rs_batch_work *work, size_t index) {
   rs_cell_state *cell = work->batch->cells[index];
-  for (size_t m = 0; m < work->experiment->metrics.count && twin(work->batch, index) == NULL; m++)
-    if (cell->status == RS_OK && reads_tables(work, m)) finish_metric(work, cell, m);
+  for (size_t m = 0; m < work->experiment->metrics.count; m++)
+    if (cell->status == RS_OK && reads_tables(work, m) && twin(work, index, m) == NULL) finish_metric(work, cell, m);
 }
 
-/* Metrics of tables: computed once for each method and head group, whose first cell keeps the curve; copied to the
- * others. */
+/* Metrics of tables: computed once for each method and head group (and seed, where they draw numbers), whose first cell
+ * keeps the curve; copied to the others. */
 static void read_tables(const rs_batch_work *work) {
   size_t count = work->batch->count;
   if (count < rs_engine_threads()) { /* few cells: let each have all threads */
@@ -93,10 +103,7 @@ static void read_tables(const rs_batch_work *work) {
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t i = 0; i < count; i++) read_cell(work, i);
   }
-  for (size_t i = 0; i < work->batch->count; i++) {
-    const rs_cell_state *first = twin(work->batch, i);
-    if (first != NULL) copy_tables(work, first, work->batch->cells[i]);
-  }
+  for (size_t i = 0; i < count; i++) copy_tables(work, i);
 }
 
 static void make_states(const rs_batch_work *work) {

@@ -46,19 +46,19 @@ static void put_swept(rs_text *csv, const char *name, const rs_variant *method, 
   rs_text_clear(&value);
 }
 
-/* The key columns; rows that stand for every source and seed leave those empty. */
+/* The key columns; rows that stand for every source (or seed) leave it empty. */
 static void put_keys(rs_text *csv, const rs_experiment *experiment, const rs_cell_state *state, size_t index,
-                     bool sampled) {
+                     bool of_source, bool of_seed) {
   const size_t *axis = state->cell.axis;
   const rs_variant *method = &experiment->methods.items[axis[RS_BY_METHOD]];
-  const rs_variant *source = sampled ? &experiment->sources.items[axis[RS_BY_SOURCE]] : NULL;
+  const rs_variant *source = of_source ? &experiment->sources.items[axis[RS_BY_SOURCE]] : NULL;
   rs_csv_number(csv, (double)index);
   rs_csv_text(csv, experiment->models[axis[RS_BY_MODEL]].name);
   rs_csv_text(csv, method->label);
   rs_csv_number(csv, (double)experiment->lengths[axis[RS_BY_LENGTH]]);
   rs_csv_number(csv, state->scale);
   rs_csv_text(csv, source != NULL ? source->label : "");
-  rs_csv_number(csv, sampled ? (double)experiment->seeds[axis[RS_BY_SEED]] : NAN);
+  rs_csv_number(csv, of_seed ? (double)experiment->seeds[axis[RS_BY_SEED]] : NAN);
   rs_csv_text(csv, state->heads);
   for (size_t i = 0; i < experiment->swept_count; i++) put_swept(csv, experiment->swept[i], method, source);
 }
@@ -79,7 +79,7 @@ rs_status rs_write_summary(const rs_experiment *experiment, const rs_cell_state 
   rs_text csv = {0};
   rs_status status = put_header(&csv, experiment, -1, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) {
-    put_keys(&csv, experiment, &cells[i], i, true);
+    put_keys(&csv, experiment, &cells[i], i, true, true);
     put_scalars(&csv, experiment, &cells[i]);
     rs_csv_text(&csv, rs_status_name(cells[i].status));
     rs_csv_text(&csv, cells[i].message);
@@ -94,14 +94,15 @@ rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const r
                          const char *directory, rs_err *err) {
   char name[80];
   rs_text csv = {0};
-  bool sampled = experiment->metrics.items[metric].metric->row != NULL;
+  const rs_metric_kind *kind = experiment->metrics.items[metric].metric;
+  bool sampled = kind->row != NULL;
   rs_curve_file(experiment, metric, name);
   rs_status status = put_header(&csv, experiment, (int)metric, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) {
     const rs_curve *curve = &cells[i].results[metric].curve;
     bool shown = !sampled || cells[i].status == RS_OK; /* tables hold, whatever became of the rows */
     for (size_t row = 0; row < curve->rows && shown; row++) {
-      put_keys(&csv, experiment, &cells[i], i, sampled);
+      put_keys(&csv, experiment, &cells[i], i, sampled, sampled || kind->draws);
       for (size_t c = 0; c < curve->columns; c++) rs_csv_number(&csv, curve->cells[row * curve->columns + c]);
       rs_csv_end_row(&csv);
     }
