@@ -8,7 +8,7 @@
 # inactive #if counts too: what is commented out today is compiled tomorrow.
 set -eu
 
-# Each layer, then what it may use besides itself. Only cli may use plot; only sweep, plot and cli may use io.
+# Each layer, then what it may use besides itself. Only cli may use plot and claims.
 layers='
 base:
 io: base
@@ -19,8 +19,9 @@ attention: base math kernel encoding
 metrics: base math kernel encoding attention
 sweep: base math kernel encoding attention metrics io
 plot: base io
+claims: base io
 bench: base math kernel encoding attention metrics sweep io
-cli: base math kernel encoding attention metrics sweep io plot bench
+cli: base math kernel encoding attention metrics sweep io plot claims bench
 '
 
 root=${1:-$(dirname -- "$0")/..}

@@ -4,21 +4,21 @@
 
 #include "ropescope/sweep.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_EDITS = 64, CLI_JOBS = 64 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_EDITS = 64, CLI_JOBS = 64, CLI_ARGUMENTS = 64 };
 
 /* What the command line said. */
 typedef struct cli_options {
-  const char *arguments[2]; /* after the command */
+  const char *arguments[CLI_ARGUMENTS]; /* after the command */
   size_t argument_count;
   const char *edits[CLI_EDITS]; /* --set and --lengths, in order */
   size_t edit_count;
   char *lengths_edit;         /* owned text of the edit that --lengths makes */
   const char *jobs[CLI_JOBS]; /* --job, in order; each may be several names with commas */
   size_t job_count;
-  const char *out, *hf, *model, *method, *csv_file, *isa;
+  const char *out, *hf, *model, *method, *csv_file, *isa, *experiments;
   size_t length, threads, rounds;
   double rtol;
-  bool quiet, print, markdown, no_png, csv, rtol_given, quick, list;
+  bool quiet, print, markdown, no_png, csv, rtol_given, quick, list, full;
 } cli_options;
 
 /* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */
@@ -41,12 +41,16 @@ bool cli_put(rs_text *text);
 /* The config that a command was given, checked. Returns an exit status. */
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment);
 
+/* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);
+
 int cmd_run(const cli_options *options);
 int cmd_plan(const cli_options *options);
 int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
 int cmd_compare(const cli_options *options);
+int cmd_reproduce(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_version(const cli_options *options);
 

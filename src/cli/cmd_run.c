@@ -39,7 +39,7 @@ static void report(const cli_options *options, const char *directory, const rs_r
              directory);
 }
 
-static int run_experiment(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   bool live = !options->quiet && isatty(STDERR_FILENO);
   display d = {.start = time(NULL), .shown = -1};
   rs_run_options run = {.directory = directory, .progress = live ? show_progress : NULL, .context = &d};
@@ -64,7 +64,7 @@ int cmd_run(const cli_options *options) {
   int code = cli_load(options, options->argument_count > 0 ? options->arguments[0] : NULL, &experiment);
   if (code != CLI_OK) return code;
   char *directory = results_folder(options, experiment, &err);
-  code = directory != NULL ? run_experiment(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
+  code = directory != NULL ? cli_run(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
   free(directory);
   rs_experiment_free(experiment);
   return code;

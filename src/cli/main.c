@@ -23,6 +23,8 @@ static const struct {
     {"show", "TABLE [CONFIG]", "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
      2, cmd_show},
     {"plot", "RESULTS", "draw the curves and metrics of a results folder", 1, cmd_plot},
+    {"reproduce", "[NAME...]", "run the experiments and check what comes out against what was published", CLI_ARGUMENTS,
+     cmd_reproduce},
     {"compare", "A B", "where two recipes, configs or dumps of inv_freq part, and why", 2, cmd_compare},
     {"bench", "", "how fast each job is here, beside what the machine can do", 0, cmd_bench},
     {"version", "", "print the version", 0, cmd_version},

@@ -27,7 +27,9 @@ enum {
   QUICK,
   LIST,
   ISA,
-  CSV_FILE
+  CSV_FILE,
+  FULL,
+  EXPERIMENTS
 };
 
 /* Which commands an option goes with. */
@@ -39,6 +41,7 @@ enum {
   FOR_PLOT = 16,
   FOR_COMPARE = 32,
   FOR_BENCH = 64,
+  FOR_REPRODUCE = 128,
   FOR_CONFIG = FOR_RUN | FOR_PLAN | FOR_SHOW
 };
 
@@ -51,7 +54,7 @@ static const struct {
     {"length", "N", "show: the length of the table; plot: of the curves; compare: of both sides", LENGTH,
      FOR_SHOW | FOR_PLOT | FOR_COMPARE},
     {"threads", "N", "threads (default: all cores; the CSV files are the same bytes)", THREADS, ~0},
-    {"out", "DIR", "where results go (default: results/NAME)", OUT, FOR_RUN},
+    {"out", "DIR", "where results go (default: results/NAME; reproduce: results)", OUT, FOR_RUN | FOR_REPRODUCE},
     {"hf", "FILE", "show: the recipe of a Hugging Face config.json; compare: the model of recipes", HF,
      FOR_SHOW | FOR_COMPARE},
     {"model", "PRESET", "show: the recipe a preset publishes; compare: the model of recipes", MODEL,
@@ -60,21 +63,24 @@ static const struct {
      FOR_SHOW},
     {"quiet", NULL, "only errors on stderr", QUIET, ~0},
     {"print", NULL, "run: a short table on stdout at the end", PRINT, FOR_RUN},
-    {"markdown", NULL, "list: the methods as a Markdown table", MARKDOWN, FOR_LIST},
+    {"markdown", NULL, "list: the methods as a Markdown table; reproduce: its tables", MARKDOWN,
+     FOR_LIST | FOR_REPRODUCE},
     {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
     {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
     {"csv", NULL, "compare: every pair as CSV", CSV, FOR_COMPARE},
     {"csv", "FILE", "bench: the table also as CSV", CSV_FILE, FOR_BENCH},
     {"job", "NAME,...", "bench: these jobs only (--list shows them); may be given again", JOB, FOR_BENCH},
-    {"list", NULL, "bench: show the jobs and run none", LIST, FOR_BENCH},
+    {"list", NULL, "bench, reproduce: show what there is and run nothing", LIST, FOR_BENCH | FOR_REPRODUCE},
     {"rounds", "N", "bench: samples of each job, in turns with its ceiling (default 5)", ROUNDS, FOR_BENCH},
     {"quick", NULL, "bench: small sizes, to see that all runs, not how fast", QUICK, FOR_BENCH},
+    {"full", NULL, "reproduce: the searches that take minutes, too", FULL, FOR_REPRODUCE},
+    {"experiments", "DIR", "reproduce: where the experiments are (default: experiments)", EXPERIMENTS, FOR_REPRODUCE},
     {"isa", "NAME", "instruction set of the kernels: auto, v4, v3, neon, generic (the same bytes everywhere)", ISA, ~0},
     {"help", NULL, "show this", 'h', ~0},
 };
 
 static int command_bit(const char *command) {
-  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare", "bench"};
+  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare", "bench", "reproduce"};
   for (size_t i = 0; i < RS_COUNT(names); i++)
     if (strcmp(names[i], command) == 0) return 1 << i;
   return 0;
@@ -163,6 +169,8 @@ static bool take(cli_options *options, int code, const char *value) {
   case ROUNDS: return (options->rounds = read_count("rounds", value, 1000)) > 0;
   case QUICK: options->quick = true; return true;
   case LIST: options->list = true; return true;
+  case FULL: options->full = true; return true;
+  case EXPERIMENTS: options->experiments = value; return true;
   case ISA: options->isa = value; return true;
   case QUIET: options->quiet = true; return true;
   case PRINT: options->print = true; return true;

@@ -1,0 +1,82 @@
+/* ropescope/claims.h: published numbers beside reproduced ones. A folder of an experiment states in expected.csv what
+ * was published, where, and whether a run must agree with it or refute it; the check reads the CSV files of that run.
+ * Uses base and io. Nothing here runs an experiment.
+ *
+ * expected.csv has these columns, in this order:
+ *   key        what the row says, unique in the file
+ *   file       a CSV file of the run without .csv: "summary", "decay"; "STEM/summary" for the config STEM.yaml
+ *   column     what is read: a column, which `where` must narrow to one row, or a reduction over the rows it leaves:
+ *              mean(c) min(c) max(c) median(c) sum(c), count(c) and missing(c) rows with and without a value,
+ *              at_min(y; x) at_max(y; x) the x of the least or largest y (the first of equals),
+ *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs
+ *   where      conditions joined by ';', as in "method=yarn; length_tokens=32k; distance_tokens>=100"; operators = != <
+ *              <= > >=; numbers where both sides are, else text; empty: every row
+ *   published  the number as it was printed, or a relation as "<=0.434"; empty: nothing was published
+ *   here       what the run comes to, to the digits that hold; empty: not said
+ *   tolerance  of `published`: 0.01 (absolute), 1% (relative); empty: what rounding to the digits printed leaves
+ *   verdict    agrees | agrees_with_definition | refuted
+ *   source     paper and place
+ *   note       which definition, or why it is refuted; empty is allowed for `agrees` alone */
+#ifndef ROPESCOPE_CLAIMS_H
+#define ROPESCOPE_CLAIMS_H
+
+#include "ropescope/base.h"
+
+typedef enum rs_verdict { RS_AGREES, RS_AGREES_WITH_DEFINITION, RS_REFUTED, RS_VERDICTS } rs_verdict;
+
+/* "agrees", "agrees with a definition", "refuted". */
+const char *rs_verdict_name(rs_verdict verdict);
+
+typedef enum rs_relation { RS_EQUAL, RS_UNEQUAL, RS_BELOW, RS_AT_MOST, RS_ABOVE, RS_AT_LEAST } rs_relation;
+
+/* A number that something else is held to. */
+typedef struct rs_bound {
+  bool stated;
+  rs_relation relation;
+  double number, tolerance; /* tolerance >= 0, absolute; RS_EQUAL alone */
+} rs_bound;
+
+/* One row; all text is borrowed from the rs_claims. */
+typedef struct rs_claim {
+  const char *key, *file, *column, *where, *published, *source, *note;
+  rs_bound claimed, here;
+  rs_verdict verdict;
+  size_t line; /* of the file */
+} rs_claim;
+
+/* The rows of one expected.csv. */
+typedef struct rs_claims {
+  rs_claim *items;
+  size_t count;
+  char *name, *text; /* of the file; owned */
+  void *table;
+} rs_claims;
+
+/* Reads and checks an expected.csv. RS_INPUT "file:line: column: why (hint)", RS_IO, RS_MEMORY. Release with
+ * rs_claims_free. */
+rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err);
+void rs_claims_free(rs_claims *claims);
+
+/* How one claim came out. */
+typedef struct rs_finding {
+  double value;  /* what the run comes to; NaN: nothing */
+  bool held;     /* the verdict holds */
+  char why[320]; /* why it does not; "" */
+  bool left_out; /* the run it reads was not asked for */
+} rs_finding;
+
+/* Configs whose stem ends in "full" take long and are run on request. */
+bool rs_claims_is_full(const char *stem, size_t length);
+
+/* Reads the numbers of an experiment called `name` from the CSV files below `results` (results/NAME/summary.csv for
+ * "summary", results/NAME-STEM/decay.csv for "STEM/decay") and judges them: findings (claims->count). What is missing
+ * or ambiguous there is a finding that does not hold; what needs a full run is left out unless `full`. RS_MEMORY. */
+rs_status rs_claims_check(const rs_claims *claims, const char *results, const char *name, bool full,
+                          rs_finding *findings, rs_err *err);
+
+/* The table: key, published, reproduced, difference, verdict, and below it the notes. */
+void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text);
+void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text);
+void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text);
+
+#endif

@@ -1,0 +1,98 @@
+/* Claims beside what a run wrote. */
+#include "claims.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The CSV file that was read last: claims about one file stand together. */
+typedef struct source {
+  char *path, *text;
+  rs_table *table;
+} source;
+
+static void clear(source *from) {
+  rs_table_free(from->table);
+  free(from->text);
+  free(from->path);
+  *from = (source){0};
+}
+
+bool rs_claims_is_full(const char *stem, size_t length) {
+  static const char end[] = "full";
+  size_t size = sizeof end - 1;
+  return length >= size && memcmp(stem + length - size, end, size) == 0;
+}
+
+/* "decay" -> RESULTS/NAME/decay.csv, "STEM/decay" -> RESULTS/NAME-STEM/decay.csv. NULL: no memory. */
+static char *path_of(const char *results, const char *name, const char *file) {
+  const char *slash = strrchr(file, '/');
+  rs_text path = {0};
+  if (slash == NULL)
+    rs_text_printf(&path, "%s/%s/%s.csv", results, name, file);
+  else
+    rs_text_printf(&path, "%s/%s-%.*s/%s.csv", results, name, (int)(slash - file), file, slash + 1);
+  if (!path.failed) return path.data;
+  rs_text_clear(&path);
+  return NULL;
+}
+
+static rs_status open_table(source *from, const char *results, const char *name, const char *file, rs_err *err) {
+  size_t length;
+  char *path = path_of(results, name, file);
+  if (path == NULL) return rs_fail(err, RS_MEMORY, "out of memory");
+  if (from->table != NULL && strcmp(path, from->path) == 0) {
+    free(path);
+    return RS_OK;
+  }
+  clear(from);
+  from->path = path;
+  RS_TRY(rs_file_read(path, SIZE_MAX / 4, &from->text, &length, err));
+  return rs_csv_read(from->text, length, path, &from->table, err);
+}
+
+static void judge(const rs_claim *claim, rs_finding *finding) {
+  char number[RS_NUMBER_CHARS];
+  bool published = !claim->claimed.stated || rs_bound_holds(&claim->claimed, finding->value);
+  bool here = !claim->here.stated || rs_bound_holds(&claim->here, finding->value);
+  rs_number_format(finding->value, number);
+  finding->held = here && published == (claim->verdict != RS_REFUTED);
+  if (finding->held) return;
+  if (!here)
+    snprintf(finding->why, sizeof finding->why, "comes to %s, not to %g as said here", number, claim->here.number);
+  else if (claim->verdict == RS_REFUTED)
+    snprintf(finding->why, sizeof finding->why, "comes to %s, which does not refute %.40s", number, claim->published);
+  else
+    snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s within %g", number, claim->published,
+             claim->claimed.tolerance);
+}
+
+static bool is_left_out(const rs_claim *claim, bool full) {
+  const char *slash = strrchr(claim->file, '/');
+  return !full && slash != NULL && rs_claims_is_full(claim->file, (size_t)(slash - claim->file));
+}
+
+static rs_status check_one(const rs_claim *claim, source *from, const char *results, const char *name,
+                           rs_finding *finding) {
+  rs_err why = {0};
+  rs_status status = open_table(from, results, name, claim->file, &why);
+  if (status == RS_OK) status = rs_table_select(from->table, claim->column, claim->where, &finding->value, &why);
+  if (status == RS_OK)
+    judge(claim, finding);
+  else
+    snprintf(finding->why, sizeof finding->why, "%.300s", why.message);
+  return status;
+}
+
+rs_status rs_claims_check(const rs_claims *claims, const char *results, const char *name, bool full,
+                          rs_finding *findings, rs_err *err) {
+  source from = {0};
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < claims->count && status != RS_MEMORY; i++) {
+    findings[i] = (rs_finding){.value = NAN, .left_out = is_left_out(&claims->items[i], full)};
+    if (!findings[i].left_out) status = check_one(&claims->items[i], &from, results, name, &findings[i]);
+  }
+  clear(&from);
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "out of memory") : RS_OK;
+}

@@ -1,0 +1,35 @@
+/* The parts of reading and judging claims. Private to the claims layer. */
+#ifndef ROPESCOPE_CLAIMS_CLAIMS_H
+#define ROPESCOPE_CLAIMS_CLAIMS_H
+
+#include "ropescope/claims.h"
+#include "ropescope/io.h"
+
+/* ---- bound.c ----------------------------------------------------------------------------------------------------- */
+
+/* Reads "4.3e3" or "<=0.434"; the tolerance is what rounding to the digits written leaves. An empty text is an unstated
+ * bound. RS_INPUT with the reason. */
+rs_status rs_bound_read(const char *text, rs_bound *bound, rs_err *err);
+
+/* Replaces the tolerance by "0.01" or "1%"; an empty text changes nothing. RS_INPUT with the reason. */
+rs_status rs_bound_tolerance(const char *text, rs_bound *bound, rs_err *err);
+
+/* Whether `value` keeps to it; false for NaN. */
+bool rs_bound_holds(const rs_bound *bound, double value);
+
+/* The relation that begins `text`, and in *length how long it is; 0: none, which means equal. */
+rs_relation rs_relation_read(const char *text, size_t *length);
+bool rs_relation_holds(rs_relation relation, double order);
+
+/* A number, also as "8k" and "1M". */
+bool rs_quantity_read(const char *text, double *value);
+
+/* ---- select.c ---------------------------------------------------------------------------------------------------- */
+
+/* The number that `column` and `where` name in `table`. RS_INPUT with the reason, RS_MEMORY. */
+rs_status rs_table_select(const rs_table *table, const char *column, const char *where, double *value, rs_err *err);
+
+/* Whether `column` and `where` are well formed, whatever the table. */
+rs_status rs_select_check(const char *column, const char *where, rs_err *err);
+
+#endif

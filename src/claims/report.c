@@ -1,0 +1,123 @@
+/* Published, reproduced, difference: on a terminal, in a page, as CSV. */
+#include "claims.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER = 32, KEY_WIDTH = 44 };
+
+static const char *or_dash(const char *text) {
+  return *text != '\0' ? text : "-";
+}
+
+static void format_value(const rs_finding *finding, char out[NUMBER]) {
+  if (isnan(finding->value))
+    snprintf(out, NUMBER, "%s", finding->left_out ? "(--full)" : "-");
+  else
+    snprintf(out, NUMBER, "%.6g", finding->value);
+}
+
+/* Relative where that means something; nothing beside a relation. */
+static void format_difference(const rs_claim *claim, const rs_finding *finding, char out[NUMBER]) {
+  double difference = finding->value - claim->claimed.number;
+  out[0] = '\0';
+  if (!claim->claimed.stated || claim->claimed.relation != RS_EQUAL || isnan(difference)) return;
+  if (difference == 0)
+    snprintf(out, NUMBER, "0");
+  else if (claim->claimed.number == 0)
+    snprintf(out, NUMBER, "%+.2g", difference);
+  else
+    snprintf(out, NUMBER, "%+.2g %%", 100 * difference / fabs(claim->claimed.number));
+}
+
+static const char *verdict_of(const rs_claim *claim, const rs_finding *finding) {
+  if (finding->left_out) return "not run";
+  if (!finding->held) return "DIFFERS";
+  return claim->claimed.stated || claim->verdict != RS_AGREES ? rs_verdict_name(claim->verdict) : "found here";
+}
+
+/* Notes are numbered through, and equal ones stand once. */
+static size_t note_number(const rs_claims *claims, size_t claim) {
+  size_t number = 0;
+  for (size_t i = 0; i <= claim; i++) {
+    size_t first = 0;
+    while (strcmp(claims->items[first].note, claims->items[i].note) != 0) first++;
+    number += first == i && *claims->items[i].note != '\0';
+    if (i == claim && first < i) return note_number(claims, first);
+  }
+  return *claims->items[claim].note != '\0' ? number : 0;
+}
+
+static bool is_first(const rs_claims *claims, size_t claim) {
+  for (size_t i = 0; i < claim; i++)
+    if (note_number(claims, i) == note_number(claims, claim)) return false;
+  return true;
+}
+
+void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
+  char value[NUMBER], difference[NUMBER];
+  rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", KEY_WIDTH, "", "published", "reproduced", "difference",
+                 "verdict");
+  for (size_t i = 0; i < claims->count; i++) {
+    const rs_claim *claim = &claims->items[i];
+    size_t note = note_number(claims, i);
+    format_value(&findings[i], value);
+    format_difference(claim, &findings[i], difference);
+    rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s", KEY_WIDTH, claim->key, or_dash(claim->published), value,
+                   difference, verdict_of(claim, &findings[i]));
+    if (note > 0) rs_text_printf(text, " [%zu]", note);
+    rs_text_puts(text, "\n");
+    if (findings[i].why[0] != '\0')
+      rs_text_printf(text, "    %s:%zu: %s\n", claims->name, claim->line, findings[i].why);
+  }
+  for (size_t i = 0; i < claims->count; i++)
+    if (note_number(claims, i) > 0 && is_first(claims, i))
+      rs_text_printf(text, "  [%zu] %s\n", note_number(claims, i), claims->items[i].note);
+}
+
+/* A '|' would end the cell. */
+static void put_cell(rs_text *text, const char *cell) {
+  for (; *cell != '\0'; cell++) {
+    if (*cell == '|') rs_text_puts(text, "\\");
+    rs_text_add(text, cell, 1);
+  }
+}
+
+void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
+  char value[NUMBER], difference[NUMBER];
+  rs_text_puts(text, "| | published | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n");
+  for (size_t i = 0; i < claims->count; i++) {
+    const rs_claim *claim = &claims->items[i];
+    size_t note = note_number(claims, i);
+    format_value(&findings[i], value);
+    format_difference(claim, &findings[i], difference);
+    rs_text_puts(text, "| ");
+    put_cell(text, claim->key);
+    rs_text_printf(text, " | %s | %s | %s | %s", claim->published, value, difference, verdict_of(claim, &findings[i]));
+    if (note > 0) rs_text_printf(text, " (%zu)", note);
+    rs_text_puts(text, " | ");
+    put_cell(text, claim->source);
+    rs_text_puts(text, " |\n");
+  }
+  for (size_t i = 0; i < claims->count; i++)
+    if (note_number(claims, i) > 0 && is_first(claims, i))
+      rs_text_printf(text, "\n(%zu) %s\n", note_number(claims, i), claims->items[i].note);
+}
+
+void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
+  static const char *const header[] = {"key", "published", "reproduced", "verdict", "held", "source", "note"};
+  for (size_t c = 0; c < RS_COUNT(header); c++) rs_csv_text(text, header[c]);
+  rs_csv_end_row(text);
+  for (size_t i = 0; i < claims->count; i++) {
+    const rs_claim *claim = &claims->items[i];
+    rs_csv_text(text, claim->key);
+    rs_csv_text(text, claim->published);
+    rs_csv_number(text, findings[i].value);
+    rs_csv_text(text, rs_verdict_name(claim->verdict));
+    rs_csv_text(text, findings[i].left_out ? "not run" : findings[i].held ? "yes" : "no");
+    rs_csv_text(text, claim->source);
+    rs_csv_text(text, claim->note);
+    rs_csv_end_row(text);
+  }
+}

@@ -1,0 +1,262 @@
+/* One number out of a CSV file: rows by conditions, then a column or a reduction of one. */
+#include "claims.h"
+
+#include <ctype.h>
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rows that were selected: of each, y and, for reductions of two columns, x. */
+typedef struct sample {
+  double *y, *x;      /* (count), owned; rows without a number left out */
+  size_t count, rows; /* with a value; all that were selected */
+} sample;
+
+typedef struct reduction {
+  const char *name;
+  size_t columns;
+  bool of_none; /* has a value where no row has one */
+  rs_status (*reduce)(const sample *s, double *value, rs_err *err);
+} reduction;
+
+/* ---- reductions -------------------------------------------------------------------------------------------------- */
+
+static rs_status the_row(const sample *s, double *value, rs_err *err) {
+  if (s->rows != 1) return rs_fail(err, RS_INPUT, "%zu rows are selected, not one", s->rows);
+  *value = s->y[0];
+  return RS_OK;
+}
+
+static rs_status mean(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = gsl_stats_mean(s->y, 1, s->count);
+  return RS_OK;
+}
+
+static rs_status least(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = gsl_stats_min(s->y, 1, s->count);
+  return RS_OK;
+}
+
+static rs_status largest(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = gsl_stats_max(s->y, 1, s->count);
+  return RS_OK;
+}
+
+static rs_status median(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  gsl_sort(s->y, 1, s->count);
+  *value = gsl_stats_median_from_sorted_data(s->y, 1, s->count);
+  return RS_OK;
+}
+
+static rs_status sum(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = gsl_stats_mean(s->y, 1, s->count) * (double)s->count;
+  return RS_OK;
+}
+
+static rs_status count(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = (double)s->count;
+  return RS_OK;
+}
+
+static rs_status missing(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = (double)(s->rows - s->count);
+  return RS_OK;
+}
+
+static rs_status at_min(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = s->x[gsl_stats_min_index(s->y, 1, s->count)];
+  return RS_OK;
+}
+
+static rs_status at_max(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = s->x[gsl_stats_max_index(s->y, 1, s->count)];
+  return RS_OK;
+}
+
+/* ln y = intercept + slope ln x. */
+static rs_status fit_logs(const sample *s, double *intercept, double *slope, rs_err *err) {
+  double variance[3], squares;
+  if (s->count < 2) return rs_fail(err, RS_INPUT, "a power law needs two rows, and %zu have a value", s->count);
+  for (size_t i = 0; i < s->count; i++) {
+    if (!(s->x[i] > 0) || !(s->y[i] > 0)) return rs_fail(err, RS_INPUT, "a power law needs positive numbers");
+    s->x[i] = log(s->x[i]);
+    s->y[i] = log(s->y[i]);
+  }
+  gsl_fit_linear(s->x, 1, s->y, 1, s->count, intercept, slope, &variance[0], &variance[1], &variance[2], &squares);
+  return RS_OK;
+}
+
+static rs_status exponent(const sample *s, double *value, rs_err *err) {
+  double intercept;
+  return fit_logs(s, &intercept, value, err);
+}
+
+static rs_status coefficient(const sample *s, double *value, rs_err *err) {
+  double intercept, slope;
+  RS_TRY(fit_logs(s, &intercept, &slope, err));
+  *value = exp(intercept);
+  return RS_OK;
+}
+
+static const reduction reductions[] = {{"mean", 1, false, mean},
+                                       {"min", 1, false, least},
+                                       {"max", 1, false, largest},
+                                       {"median", 1, false, median},
+                                       {"sum", 1, false, sum},
+                                       {"count", 1, true, count},
+                                       {"missing", 1, true, missing},
+                                       {"at_min", 2, false, at_min},
+                                       {"at_max", 2, false, at_max},
+                                       {"exponent", 2, false, exponent},
+                                       {"coefficient", 2, false, coefficient}};
+static const reduction single = {"", 1, false, the_row};
+
+/* ---- reading what is wanted -------------------------------------------------------------------------------------- */
+
+enum { NAME = 96, CONDITIONS = 16 };
+
+typedef struct wanted {
+  const reduction *how;
+  char columns[2][NAME];
+} wanted;
+
+typedef struct condition {
+  char column[NAME], value[NAME];
+  rs_relation relation;
+} condition;
+
+/* Copies [begin, end) without the blanks around it; false when nothing is left or it is too long. */
+static bool copy_trimmed(const char *begin, const char *end, char out[NAME]) {
+  while (begin < end && isspace((unsigned char)*begin)) begin++;
+  while (end > begin && isspace((unsigned char)end[-1])) end--;
+  if (begin == end || end - begin >= NAME) return false;
+  memcpy(out, begin, (size_t)(end - begin));
+  out[end - begin] = '\0';
+  return true;
+}
+
+static rs_status unknown_reduction(const char *name, rs_err *err) {
+  const char *names[RS_COUNT(reductions)];
+  for (size_t i = 0; i < RS_COUNT(reductions); i++) names[i] = reductions[i].name;
+  const char *near = rs_suggest(name, names, RS_COUNT(names));
+  return rs_fail(err, RS_INPUT, "no reduction %s (%s%s)", name,
+                 near != NULL ? "did you mean " : "there are mean, min, ",
+                 near != NULL ? near : "max, median, sum, count, missing, at_min, at_max, exponent, coefficient");
+}
+
+/* "mean(entropy_nats)", "at_min(y; x)", "entropy_nats". */
+static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
+  const char *open = strchr(text, '('), *end = text + strlen(text);
+  char name[NAME];
+  *out = (wanted){.how = &single};
+  if (open == NULL)
+    return copy_trimmed(text, end, out->columns[0]) ? RS_OK : rs_fail(err, RS_INPUT, "\"%s\" names no column", text);
+  if (!copy_trimmed(text, open, name) || end[-1] != ')')
+    return rs_fail(err, RS_INPUT, "\"%s\" is no reduction of a column (as in mean(entropy_nats))", text);
+  out->how = NULL;
+  for (size_t i = 0; i < RS_COUNT(reductions); i++)
+    if (strcmp(reductions[i].name, name) == 0) out->how = &reductions[i];
+  if (out->how == NULL) return unknown_reduction(name, err);
+  const char *between = strchr(open, ';');
+  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(open + 1, end - 1, out->columns[0])
+                                     : between != NULL && copy_trimmed(open + 1, between, out->columns[0]) &&
+                                           copy_trimmed(between + 1, end - 1, out->columns[1]);
+  if (read) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s takes %s", name, out->how->columns == 1 ? "one column" : "two columns: (y; x)");
+}
+
+static rs_status read_condition(const char *begin, const char *end, condition *out, rs_err *err) {
+  const char *at = begin;
+  size_t length = 0;
+  while (at < end && strchr("=!<>", *at) == NULL) at++;
+  if (at < end) out->relation = rs_relation_read(at, &length);
+  if (length == 0 || !copy_trimmed(begin, at, out->column) || !copy_trimmed(at + length, end, out->value))
+    return rs_fail(err, RS_INPUT, "\"%.*s\" is no condition (as in method=yarn)", (int)(end - begin), begin);
+  return RS_OK;
+}
+
+/* Conditions joined by ';'; empty ones count for nothing. */
+static rs_status read_where(const char *text, condition out[CONDITIONS], size_t *number, rs_err *err) {
+  *number = 0;
+  for (const char *begin = text; *begin != '\0';) {
+    const char *end = strchr(begin, ';');
+    if (end == NULL) end = begin + strlen(begin);
+    begin += strspn(begin, " ");
+    if (*number == CONDITIONS) return rs_fail(err, RS_INPUT, "more than %d conditions", CONDITIONS);
+    if (begin < end) RS_TRY(read_condition(begin, end, &out[(*number)++], err));
+    begin = *end == ';' ? end + 1 : end;
+  }
+  return RS_OK;
+}
+
+rs_status rs_select_check(const char *column, const char *where, rs_err *err) {
+  wanted what;
+  condition conditions[CONDITIONS];
+  size_t number;
+  RS_TRY(read_wanted(column, &what, err));
+  return read_where(where, conditions, &number, err);
+}
+
+/* ---- selecting --------------------------------------------------------------------------------------------------- */
+
+static rs_status find_column(const rs_table *table, const char *name, int *column, rs_err *err) {
+  *column = rs_table_column(table, name);
+  if (*column >= 0) return RS_OK;
+  const char *near = rs_suggest(name, (const char *const *)table->header, table->columns);
+  return rs_fail(err, RS_INPUT, "no column %s%s%s%s", name, near != NULL ? " (did you mean " : "",
+                 near != NULL ? near : "", near != NULL ? "?)" : "");
+}
+
+static bool keeps(const condition *c, const char *field) {
+  double a, b;
+  if (rs_number_read(field, &a) && rs_quantity_read(c->value, &b)) return rs_relation_holds(c->relation, a - b);
+  bool ordered = c->relation != RS_EQUAL && c->relation != RS_UNEQUAL;
+  return !ordered && rs_relation_holds(c->relation, strcmp(field, c->value));
+}
+
+static rs_status gather(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
+                        sample *out, rs_err *err) {
+  int columns[2] = {0}, of_condition[CONDITIONS];
+  for (size_t i = 0; i < what->how->columns; i++) RS_TRY(find_column(table, what->columns[i], &columns[i], err));
+  for (size_t i = 0; i < number; i++) RS_TRY(find_column(table, conditions[i].column, &of_condition[i], err));
+  for (size_t row = 0; row < table->rows; row++) {
+    char **fields = table->fields + row * table->columns;
+    bool kept = true;
+    for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[of_condition[i]]);
+    if (!kept) continue;
+    out->rows++;
+    bool valued = rs_number_read(fields[columns[0]], &out->y[out->count]);
+    if (valued && what->how->columns == 2) valued = rs_number_read(fields[columns[1]], &out->x[out->count]);
+    out->count += valued;
+  }
+  return RS_OK;
+}
+
+rs_status rs_table_select(const rs_table *table, const char *column, const char *where, double *value, rs_err *err) {
+  wanted what;
+  condition conditions[CONDITIONS];
+  size_t number;
+  RS_TRY(read_wanted(column, &what, err));
+  RS_TRY(read_where(where, conditions, &number, err));
+  sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err)};
+  rs_status status = s.y != NULL && s.x != NULL ? gather(table, &what, conditions, number, &s, err) : RS_MEMORY;
+  if (status == RS_OK && s.rows == 0) status = rs_fail(err, RS_INPUT, "no row is selected");
+  if (status == RS_OK && s.count == 0 && !what.how->of_none)
+    status = rs_fail(err, RS_INPUT, "no selected row has a number there");
+  if (status == RS_OK) status = what.how->reduce(&s, value, err);
+  free(s.y);
+  free(s.x);
+  return status;
+}

@@ -1,0 +1,293 @@
+/* ropescope reproduce: runs the experiments that compare with the literature, and checks what comes out. */
+#include "cli.h"
+
+#include "ropescope/claims.h"
+#include "ropescope/plot.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGEST_PAGE = 1 << 20 };
+
+typedef struct names {
+  char **items; /* owned, in order */
+  size_t count, capacity;
+} names;
+
+/* What the table of one experiment came to. */
+typedef struct tally {
+  size_t agree, by_definition, refuted, found, differ, left_out, experiments;
+} tally;
+
+/* ---- what there is ----------------------------------------------------------------------------------------------- */
+
+static void clear_names(names *list) {
+  for (size_t i = 0; i < list->count; i++) free(list->items[i]);
+  free(list->items);
+  *list = (names){0};
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The entries of `directory` that `wanted` takes, sorted. */
+static rs_status list_entries(const char *directory, bool (*wanted)(const char *directory, const char *name),
+                              names *list, rs_err *err) {
+  DIR *folder = opendir(directory);
+  rs_status status = RS_OK;
+  if (folder == NULL)
+    return rs_fail(err, RS_INPUT, "no folder %s here (run it from the project's root, or say --experiments DIR)",
+                   directory);
+  for (struct dirent *entry; status == RS_OK && (entry = readdir(folder)) != NULL;) {
+    void *items = list->items;
+    if (!wanted(directory, entry->d_name)) continue;
+    status = rs_grow(&items, &list->capacity, list->count + 1, sizeof *list->items, err);
+    if (status != RS_OK) break;
+    list->items = items;
+    list->items[list->count] = rs_strdup(entry->d_name, err);
+    status = list->items[list->count] != NULL ? RS_OK : RS_MEMORY;
+    list->count += status == RS_OK;
+  }
+  closedir(folder);
+  if (list->count > 0) qsort(list->items, list->count, sizeof *list->items, by_name);
+  return status;
+}
+
+static bool is_experiment(const char *directory, const char *name) {
+  rs_text path = {0};
+  rs_text_printf(&path, "%s/%s/expected.csv", directory, name);
+  bool found = !path.failed && access(rs_text_string(&path), F_OK) == 0;
+  rs_text_clear(&path);
+  return found;
+}
+
+static bool is_config(const char *directory, const char *name) {
+  size_t length = strlen(name);
+  (void)directory;
+  return length > 5 && strcmp(name + length - 5, ".yaml") == 0;
+}
+
+static rs_status find_experiments(const char *root, names *list, rs_err *err) {
+  RS_TRY(list_entries(root, is_experiment, list, err));
+  if (list->count > 0) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s holds no experiment: none of its folders has an expected.csv", root);
+}
+
+/* The first heading of an experiment's page, "" without one. */
+static void put_title(const char *root, const char *name, rs_text *text) {
+  rs_text path = {0};
+  char *page = NULL;
+  size_t length;
+  rs_text_printf(&path, "%s/%s/README.md", root, name);
+  if (!path.failed && rs_file_read(rs_text_string(&path), LARGEST_PAGE, &page, &length, NULL) == RS_OK &&
+      strncmp(page, "# ", 2) == 0)
+    rs_text_add(text, page + 2, strcspn(page + 2, "\r\n"));
+  free(page);
+  rs_text_clear(&path);
+}
+
+static int list_experiments(const char *root, const names *all) {
+  rs_text text = {0};
+  for (size_t i = 0; i < all->count; i++) {
+    rs_text_printf(&text, "%-28s ", all->items[i]);
+    put_title(root, all->items[i], &text);
+    rs_text_puts(&text, "\n");
+  }
+  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+}
+
+/* ---- one experiment ---------------------------------------------------------------------------------------------- */
+
+/* Pictures of what there is to draw; a file without any is none's fault. */
+static void draw(const cli_options *options, const char *directory) {
+  rs_plot_report report = {0};
+  rs_err why = {0};
+  if (rs_plot_results(directory, NULL, &report, &why) != RS_OK)
+    cli_note(options, "%s: no pictures: %s", directory, why.message);
+  rs_plot_report_clear(&report);
+}
+
+/* config.yaml is called as its folder, STEM.yaml as FOLDER-STEM, so that results stand where `run` puts them. */
+static int check_name(const rs_experiment *experiment, const char *file, const char *name, size_t stem,
+                      const char *config) {
+  rs_text wanted = {0};
+  bool only = stem == 6 && strncmp(config, "config", 6) == 0;
+  rs_text_puts(&wanted, name);
+  if (!only) rs_text_printf(&wanted, "-%.*s", (int)stem, config);
+  bool same = !wanted.failed && strcmp(rs_text_string(&wanted), experiment->name) == 0;
+  if (!same) cli_error("%s: name: is %s, but must be %s", file, experiment->name, rs_text_string(&wanted));
+  rs_text_clear(&wanted);
+  return same ? CLI_OK : CLI_USAGE;
+}
+
+static int run_config(const cli_options *options, const char *root, const char *results, const char *name,
+                      const char *config) {
+  rs_experiment *experiment = NULL;
+  rs_err err = {0};
+  rs_text file = {0};
+  size_t stem = strlen(config) - 5;
+  if (!options->full && rs_claims_is_full(config, stem)) return CLI_OK;
+  rs_text_printf(&file, "%s/%s/%s", root, name, config);
+  int code = cli_load(options, rs_text_string(&file), &experiment);
+  if (code == CLI_OK) code = check_name(experiment, rs_text_string(&file), name, stem, config);
+  char *directory = code == CLI_OK ? rs_path_join(results, experiment->name, &err) : NULL;
+  if (code == CLI_OK) code = directory != NULL ? cli_run(options, experiment, directory) : CLI_FAILED;
+  if (code == CLI_OK) draw(options, directory);
+  free(directory);
+  rs_text_clear(&file);
+  rs_experiment_free(experiment);
+  return code;
+}
+
+static int run_configs(const cli_options *options, const char *root, const char *results, const char *name) {
+  names configs = {0};
+  rs_err err = {0};
+  rs_text folder = {0};
+  rs_text_printf(&folder, "%s/%s", root, name);
+  rs_status status = rs_text_check(&folder, &err);
+  if (status == RS_OK) status = list_entries(rs_text_string(&folder), is_config, &configs, &err);
+  int code = status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+  for (size_t i = 0; i < configs.count && code == CLI_OK; i++)
+    code = run_config(options, root, results, name, configs.items[i]);
+  clear_names(&configs);
+  rs_text_clear(&folder);
+  return code;
+}
+
+static void count(const rs_claims *claims, const rs_finding *findings, tally *total) {
+  total->experiments++;
+  for (size_t i = 0; i < claims->count; i++) {
+    const rs_claim *claim = &claims->items[i];
+    if (findings[i].left_out)
+      total->left_out++;
+    else if (!findings[i].held)
+      total->differ++;
+    else if (claim->verdict == RS_REFUTED)
+      total->refuted++;
+    else if (claim->verdict == RS_AGREES_WITH_DEFINITION)
+      total->by_definition++;
+    else if (claim->claimed.stated)
+      total->agree++;
+    else
+      total->found++;
+  }
+}
+
+/* The table on stdout, and as CSV beside what was run. */
+static int report(const cli_options *options, const rs_claims *claims, const rs_finding *findings, const char *root,
+                  const char *results, const char *name) {
+  rs_text text = {0}, csv = {0}, path = {0};
+  rs_err err = {0};
+  char *directory = rs_path_join(results, name, &err);
+  rs_text_printf(&text, options->markdown ? "## %s: " : "%s: ", name);
+  put_title(root, name, &text);
+  rs_text_puts(&text, "\n\n");
+  (options->markdown ? rs_claims_markdown : rs_claims_print)(claims, findings, &text);
+  rs_text_puts(&text, "\n");
+  rs_claims_csv(claims, findings, &csv);
+  rs_text_printf(&path, "%s/%s/reproduced.csv", results, name);
+  rs_status status = directory != NULL ? rs_make_directories(directory, &err) : RS_MEMORY;
+  if (status == RS_OK) status = rs_text_check(&csv, &err);
+  if (status == RS_OK) status = rs_text_check(&path, &err);
+  if (status == RS_OK) status = rs_file_write(rs_text_string(&path), rs_text_string(&csv), csv.length, &err);
+  bool put = cli_put(&text);
+  free(directory);
+  rs_text_clear(&csv);
+  rs_text_clear(&path);
+  return status != RS_OK ? cli_fail(status, NULL, &err) : put ? CLI_OK : CLI_FAILED;
+}
+
+static int check(const cli_options *options, const rs_claims *claims, const char *root, const char *results,
+                 const char *name, tally *total) {
+  rs_err err = {0};
+  rs_finding *findings = rs_alloc(claims->count, sizeof *findings, &err);
+  rs_status status =
+      findings != NULL ? rs_claims_check(claims, results, name, options->full, findings, &err) : RS_MEMORY;
+  int code = status == RS_OK ? report(options, claims, findings, root, results, name) : cli_fail(status, NULL, &err);
+  if (code == CLI_OK) count(claims, findings, total);
+  free(findings);
+  return code;
+}
+
+/* expected.csv of one experiment. */
+static int read_claims(const char *root, const char *name, rs_claims **claims) {
+  rs_err err = {0};
+  rs_text path = {0};
+  rs_text_printf(&path, "%s/%s/expected.csv", root, name);
+  rs_status status = rs_text_check(&path, &err);
+  if (status == RS_OK) status = rs_claims_read(rs_text_string(&path), claims, &err);
+  rs_text_clear(&path);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static bool is_asked_for(const cli_options *options, const char *name) {
+  for (size_t i = 0; i < options->argument_count; i++)
+    if (strcmp(options->arguments[i], name) == 0) return true;
+  return options->argument_count == 0;
+}
+
+static int check_arguments(const cli_options *options, const names *all) {
+  for (size_t i = 0; i < options->argument_count; i++) {
+    const char *word = options->arguments[i];
+    bool known = false;
+    for (size_t k = 0; k < all->count; k++) known |= strcmp(all->items[k], word) == 0;
+    if (known) continue;
+    const char *near = rs_suggest(word, (const char *const *)all->items, all->count);
+    if (near != NULL)
+      cli_error("no experiment %s (did you mean %s?)", word, near);
+    else
+      cli_error("no experiment %s (ropescope reproduce --list shows them)", word);
+    return CLI_USAGE;
+  }
+  return CLI_OK;
+}
+
+/* Every expected.csv is read before the first run: a slip in one is told at once. */
+static int reproduce(const cli_options *options, const char *root, const char *results, const names *all,
+                     tally *total) {
+  rs_err err = {0};
+  rs_claims **claims = rs_alloc(all->count, sizeof *claims, &err);
+  int code = claims != NULL ? CLI_OK : cli_fail(RS_MEMORY, NULL, &err);
+  for (size_t i = 0; i < all->count && code == CLI_OK; i++)
+    if (is_asked_for(options, all->items[i])) code = read_claims(root, all->items[i], &claims[i]);
+  for (size_t i = 0; i < all->count && code == CLI_OK; i++) {
+    if (claims[i] == NULL) continue;
+    code = run_configs(options, root, results, all->items[i]);
+    if (code == CLI_OK) code = check(options, claims[i], root, results, all->items[i], total);
+  }
+  for (size_t i = 0; i < all->count && claims != NULL; i++) rs_claims_free(claims[i]);
+  free(claims);
+  return code;
+}
+
+static int conclude(const cli_options *options, const tally *total) {
+  cli_note(options,
+           "%zu experiments: %zu numbers agree, %zu with a definition, %zu are refuted, %zu found here, %zu not run",
+           total->experiments, total->agree, total->by_definition, total->refuted, total->found, total->left_out);
+  if (total->differ == 0) return CLI_OK;
+  cli_error("%zu numbers differ from what is expected (marked DIFFERS)", total->differ);
+  return CLI_FAILED;
+}
+
+int cmd_reproduce(const cli_options *options) {
+  const char *root = options->experiments != NULL ? options->experiments : "experiments";
+  const char *results = options->out != NULL ? options->out : "results";
+  names all = {0};
+  tally total = {0};
+  rs_err err = {0};
+  rs_status status = find_experiments(root, &all, &err);
+  int code = status == RS_OK ? check_arguments(options, &all) : cli_fail(status, NULL, &err);
+  if (code == CLI_OK && options->list)
+    code = list_experiments(root, &all);
+  else if (code == CLI_OK) {
+    code = reproduce(options, root, results, &all, &total);
+    if (code == CLI_OK) code = conclude(options, &total);
+  }
+  clear_names(&all);
+  return code;
+}

@@ -1,0 +1,137 @@
+/* test_reproduce_command.c: `ropescope reproduce` as its user meets it, on experiments small enough to know the answer.
+ */
+#include <criterion/criterion.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ropescope/io.h"
+
+#define HEADER "key,file,column,where,published,here,tolerance,verdict,source,note\n"
+
+static char folder[64];
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+  (void)info, (void)kind, (void)walk;
+  return remove(path);
+}
+
+static void put(const char *path, const char *text) {
+  cr_assert_eq(rs_file_write(path, text, strlen(text), NULL), RS_OK, "%s", path);
+}
+
+/* At 8 tokens, head_dim 2: one pair that turns by a radian a token, whose cosine is negative from 2 on. */
+static void put_experiment(const char *name, const char *config, const char *rows) {
+  char path[128], text[1024];
+  snprintf(path, sizeof path, "experiments/%s", name);
+  mkdir("experiments", 0777);
+  mkdir(path, 0777);
+  snprintf(path, sizeof path, "experiments/%s/README.md", name);
+  snprintf(text, sizeof text, "# The question of %s\n", name);
+  put(path, text);
+  snprintf(path, sizeof path, "experiments/%s/config.yaml", name);
+  snprintf(text, sizeof text,
+           "name: %s\nmodel: {head_dim: 2, heads: 1, rope_theta: 1e4, train_length: 8}\nlengths: [8]\n"
+           "methods: [rope]\nmetrics: [first_violation, decay]\n",
+           config);
+  put(path, text);
+  snprintf(path, sizeof path, "experiments/%s/expected.csv", name);
+  snprintf(text, sizeof text, HEADER "%s", rows);
+  put(path, text);
+}
+
+static void enter_folder(void) {
+  strcpy(folder, "/tmp/ropescope-reproduce-XXXXXX");
+  cr_assert_not_null(mkdtemp(folder));
+  cr_assert_eq(chdir(folder), 0);
+  cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
+  put_experiment("one", "one", "first,summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  put_experiment("two", "two",
+                 "first,summary,first_violation_tokens,,>2,2,,refuted,nobody,cos 2 < 0\n"
+                 "far,decay,max(distance_tokens),,7,,,agrees,nobody,\n");
+}
+
+static void leave_folder(void) {
+  cr_assert_eq(chdir("/"), 0);
+  nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+TestSuite(reproduce, .init = enter_folder, .fini = leave_folder);
+
+/* What a command line says, stdout and stderr together. Release with free(). */
+static char *say(const char *arguments, int *status) {
+  rs_text line = {0}, out = {0};
+  char buffer[4096];
+  rs_text_printf(&line, "\"$ROPESCOPE\" reproduce %s 2>&1", arguments);
+  FILE *pipe = popen(line.data, "r");
+  cr_assert_not_null(pipe);
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);
+  int ended = pclose(pipe);
+  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
+  rs_text_clear(&line);
+  return out.data != NULL ? out.data : strdup("");
+}
+
+static void expect(const char *arguments, int status, const char *const *parts) {
+  int got;
+  char *out = say(arguments, &got);
+  cr_expect_eq(got, status, "%s: status %d: %s", arguments, got, out);
+  for (; *parts != NULL; parts++)
+    cr_expect_not_null(strstr(out, *parts), "%s: no \"%s\" in: %s", arguments, *parts, out);
+  free(out);
+}
+
+#define EXPECT(arguments, status, ...) expect(arguments, status, (const char *const[]){__VA_ARGS__, NULL})
+
+Test(reproduce, all__that_hold__tables_files_and_pictures_are_there) {
+  EXPECT("", 0, "one: The question of one", "two: The question of two", "refuted [1]", "[1] cos 2 < 0",
+         "2 numbers agree, 0 with a definition, 1 are refuted, 0 found here, 0 not run");
+  cr_expect_eq(access("results/one/summary.csv", F_OK), 0);
+  cr_expect_eq(access("results/two/reproduced.csv", F_OK), 0);
+  cr_expect_eq(access("results/two/plots/decay--mean_cosine--8.svg", F_OK), 0);
+}
+
+Test(reproduce, one_by_name__others__are_not_run) {
+  EXPECT("two --out elsewhere", 0, "two: The question of two", "1 numbers agree");
+  cr_expect_neq(access("elsewhere/one", F_OK), 0);
+  cr_expect_eq(access("elsewhere/two/reproduced.csv", F_OK), 0);
+}
+
+Test(reproduce, list__says_what_there_is__and_runs_nothing) {
+  int status;
+  char *out = say("--list", &status);
+  cr_expect_str_eq(out, "one                          The question of one\n"
+                        "two                          The question of two\n");
+  cr_expect(status == 0 && access("results", F_OK) != 0);
+  free(out);
+}
+
+Test(reproduce, number_that_differs__status__is_1_and_says_which) {
+  put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,agrees,nobody,\n");
+  EXPECT("--quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
+         "1 numbers differ from what is expected");
+}
+
+Test(reproduce, full_config__without_the_flag__is_left_out) {
+  put_experiment("one", "one", "deep,deep-full/summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/deep-full.yaml"), 0);
+  EXPECT("one --markdown", 0, "| deep | 2 | (--full) |  | not run | nobody |", "1 not run");
+  cr_expect_neq(access("results/one-deep-full", F_OK), 0);
+  EXPECT("one --full", 2, "experiments/one/deep-full.yaml: name: is one, but must be one-deep-full");
+}
+
+Test(reproduce, slips__status_2_and_nothing_is_run) {
+  EXPECT("tow", 2, "no experiment tow (did you mean two?)");
+  EXPECT("nothing-like-it", 2, "no experiment nothing-like-it (ropescope reproduce --list shows them)");
+  EXPECT("--experiments nowhere", 2, "no folder nowhere here");
+  EXPECT("--experiments .", 2, ". holds no experiment");
+  put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,perhaps,nobody,\n");
+  EXPECT("", 2, "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition or refuted");
+  put_experiment("two", "too", "first,summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  EXPECT("two", 2, "experiments/two/config.yaml: name: is too, but must be two");
+  cr_expect_neq(access("results/two", F_OK), 0);
+}

@@ -1,0 +1,306 @@
+/* test_claims.c: published numbers and how they are judged: what a printed number allows, which rows a condition
+ * leaves, what each reduction makes of them, and each verdict on both sides of its edge. */
+#include "../../src/claims/claims.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEADER "key,file,column,where,published,here,tolerance,verdict,source,note\n"
+
+/* ---- bounds ------------------------------------------------------------------------------------------------------ */
+
+Test(bound, printed_number__tolerance__is_that_of_its_last_digit) {
+  static const struct {
+    const char *text;
+    double number, tolerance;
+  } cases[] = {{"4.3e3", 4300, 60},  {"9937", 9937, 0.6}, {"0.25", 0.25, 0.006},
+               {"-0.2", -0.2, 0.06}, {"1e6", 1e6, 6e5},   {"1.5E-3", 1.5e-3, 6e-5},
+               {"8k", 8192, 0},      {"5.", 5, 0.6},      {".915", .915, 0.0006}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_bound bound;
+    rs_err err = {0};
+    cr_assert_eq(rs_bound_read(cases[i].text, &bound, &err), RS_OK, "%s: %s", cases[i].text, err.message);
+    cr_expect(bound.stated && bound.relation == RS_EQUAL);
+    cr_expect_float_eq(bound.number, cases[i].number, 1e-12 * fabs(cases[i].number), "%s", cases[i].text);
+    cr_expect_float_eq(bound.tolerance, cases[i].tolerance, 1e-12 + 1e-9 * cases[i].tolerance, "%s: %g", cases[i].text,
+                       bound.tolerance);
+  }
+}
+
+Test(bound, relation__on_both_sides_and_at_the_edge__holds_as_written) {
+  static const struct {
+    const char *text;
+    bool below, at, above; /* of 2 */
+  } cases[] = {{"<2", true, false, false},  {"<=2", true, true, false}, {">2", false, false, true},
+               {">= 2", false, true, true}, {"!=2", true, false, true}, {"=2", false, true, false}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_bound bound;
+    cr_assert_eq(rs_bound_read(cases[i].text, &bound, NULL), RS_OK);
+    cr_expect_eq(rs_bound_holds(&bound, 1), cases[i].below, "%s", cases[i].text);
+    cr_expect_eq(rs_bound_holds(&bound, 2), cases[i].at, "%s", cases[i].text);
+    cr_expect_eq(rs_bound_holds(&bound, 3), cases[i].above, "%s", cases[i].text);
+    cr_expect_not(rs_bound_holds(&bound, NAN), "%s", cases[i].text);
+  }
+}
+
+Test(bound, tolerance__absolute_relative_and_wrong__is_read_or_refused) {
+  rs_bound bound;
+  cr_assert_eq(rs_bound_read("-200", &bound, NULL), RS_OK);
+  cr_expect_eq(rs_bound_tolerance("", &bound, NULL), RS_OK);
+  cr_expect_float_eq(bound.tolerance, 0.6, 1e-12);
+  cr_expect_eq(rs_bound_tolerance("1.5", &bound, NULL), RS_OK);
+  cr_expect_eq(bound.tolerance, 1.5);
+  cr_expect_eq(rs_bound_tolerance("2%", &bound, NULL), RS_OK);
+  cr_expect_float_eq(bound.tolerance, 4, 1e-12);
+  cr_expect(rs_bound_holds(&bound, -204) && rs_bound_holds(&bound, -196) && !rs_bound_holds(&bound, -204.1));
+  cr_expect_eq(rs_bound_tolerance("-1", &bound, NULL), RS_INPUT);
+  cr_expect_eq(rs_bound_tolerance("much", &bound, NULL), RS_INPUT);
+  cr_assert_eq(rs_bound_read("<1", &bound, NULL), RS_OK);
+  cr_expect_eq(rs_bound_tolerance("1", &bound, NULL), RS_INPUT);
+  cr_expect_eq(rs_bound_read("about 3", &bound, NULL), RS_INPUT);
+  cr_expect_eq(rs_bound_read("", &bound, NULL), RS_OK);
+  cr_expect_not(bound.stated);
+}
+
+/* ---- selecting --------------------------------------------------------------------------------------------------- */
+
+static const char numbers[] = "method,length_tokens,x,y,z\n"
+                              "rope,1024,1,3,\n"
+                              "rope,2048,2,12,7\n"
+                              "pi,1024,4,48,\n"
+                              "pi,2048,8,192,\n"
+                              "pi,32768,16,-1,\n";
+
+/* The number, or NaN and the reason in `why`. */
+static double select_number(const char *column, const char *where, rs_err *why) {
+  rs_table *table;
+  double value = NAN;
+  *why = (rs_err){0};
+  cr_assert_eq(rs_csv_read(numbers, strlen(numbers), "numbers", &table, NULL), RS_OK);
+  if (rs_table_select(table, column, where, &value, why) != RS_OK) value = NAN;
+  rs_table_free(table);
+  return value;
+}
+
+Test(select, reductions__of_known_rows__are_theirs) {
+  static const struct {
+    const char *column, *where;
+    double value;
+  } cases[] = {
+      {"y", "method=rope; x=2", 12},
+      {"y", "method=pi; length_tokens=32k", -1},
+      {"mean(y)", "method=rope", 7.5},
+      {"min(y)", "", -1},
+      {"max( y )", "", 192},
+      {"median(y)", "x<=4", 12},
+      {"sum(y)", "x!=16", 255},
+      {"count(y)", "length_tokens >= 2048", 3},
+      {"count(z)", "method=pi", 0},
+      {"missing(z)", "", 4},
+      {"missing(y)", "", 0},
+      {"at_min(y; x)", "", 16},
+      {"at_max(y; x)", "", 8},
+      {"at_max(x; length_tokens)", "method!=pi", 2048},
+      {"exponent(y; x)", "x<16", 2},
+      {"coefficient(y; x)", "y>0;", 3},
+      {"mean(x)", "y>12;method=pi", 6},
+      {"mean(x)", "y<0", 16},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_err why;
+    double value = select_number(cases[i].column, cases[i].where, &why);
+    cr_expect_float_eq(value, cases[i].value, 1e-12, "%s where %s: %g %s", cases[i].column, cases[i].where, value,
+                       why.message);
+  }
+}
+
+Test(select, what_cannot_be_read__reason__is_told) {
+  static const struct {
+    const char *column, *where, *why;
+  } cases[] = {
+      {"y", "method=rope", "2 rows are selected, not one"},
+      {"y", "method=yarn", "no row is selected"},
+      {"mean(z)", "method=pi", "no selected row has a number there"},
+      {"w", "", "no column w"},
+      {"y", "lenght_tokens=1024", "no column lenght_tokens (did you mean length_tokens?)"},
+      {"y", "method", "\"method\" is no condition (as in method=yarn)"},
+      {"y", "=3", "\"=3\" is no condition (as in method=yarn)"},
+      {"y", "method<q", "no row is selected"}, /* words have no order */
+      {"meen(y)", "", "no reduction meen (did you mean mean)"},
+      {"mean(y; x)", "", "mean takes one column"},
+      {"at_min(y)", "", "at_min takes two columns: (y; x)"},
+      {"mean(y", "", "\"mean(y\" is no reduction of a column (as in mean(entropy_nats))"},
+      {"", "", "\"\" names no column"},
+      {"exponent(y; x)", "x=1", "a power law needs two rows, and 1 have a value"},
+      {"exponent(y; x)", "", "a power law needs positive numbers"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_err why;
+    cr_expect(isnan(select_number(cases[i].column, cases[i].where, &why)));
+    cr_expect_str_eq(why.message, cases[i].why);
+  }
+}
+
+/* ---- expected.csv ------------------------------------------------------------------------------------------------ */
+
+static char folder[64];
+
+static void enter_folder(void) {
+  strcpy(folder, "/tmp/ropescope-claims-XXXXXX");
+  cr_assert_not_null(mkdtemp(folder));
+  cr_assert_eq(chdir(folder), 0);
+}
+
+static void leave_folder(void) {
+  unlink("e.csv");
+  unlink("r/n/summary.csv");
+  unlink("r/n-deep-full/decay.csv");
+  rmdir("r/n");
+  rmdir("r/n-deep-full");
+  rmdir("r");
+  cr_assert_eq(chdir("/"), 0);
+  cr_expect_eq(rmdir(folder), 0);
+}
+
+TestSuite(claims, .init = enter_folder, .fini = leave_folder);
+
+static void put(const char *path, const char *text) {
+  cr_assert_eq(rs_file_write(path, text, strlen(text), NULL), RS_OK);
+}
+
+Test(claims, slips__message__names_line_and_column) {
+  static const struct {
+    const char *row, *why;
+  } cases[] = {
+      {",summary,y,,1,,,agrees,paper,", "e.csv:2: key: is empty"},
+      {"k,,y,,1,,,agrees,paper,", "e.csv:2: file: is empty (as in summary)"},
+      {"k,summary,most(y),,1,,,agrees,paper,", "e.csv:2: column: no reduction most"},
+      {"k,summary,y,x,1,,,agrees,paper,", "e.csv:2: column: \"x\" is no condition (as in method=yarn)"},
+      {"k,summary,y,,one,,,agrees,paper,", "e.csv:2: published: one is no number (as in 4.3e3, 8k or <=0.434)"},
+      {"k,summary,y,,1,>2,,agrees,paper,", "e.csv:2: here: is a number, no relation"},
+      {"k,summary,y,,,,,agrees,paper,", "e.csv:2: here: is needed where nothing was published"},
+      {"k,summary,y,,1,,often,agrees,paper,", "e.csv:2: tolerance: often is no tolerance"},
+      {"k,summary,y,,1,,,maybe,paper,", "e.csv:2: verdict: is agrees, agrees_with_definition or refuted"},
+      {"k,summary,y,,1,,,refuted,paper,why", "e.csv:2: verdict: refuted needs what was published, and what comes out"},
+      {"k,summary,y,,1,2,,refuted,paper,", "e.csv:2: note: is needed for this verdict"},
+      {"k,summary,y,,1,,,agrees_with_definition,paper,", "e.csv:2: note: is needed for this verdict"},
+      {"k,summary,y,,1,,,agrees,,", "e.csv:2: source: is empty"},
+      {"k,summary,y,,1,,,agrees,paper,\nk,summary,y,,1,,,agrees,paper,", "e.csv:3: key: is there twice"},
+      {"k,summary,y", "e.csv:2:"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char text[512];
+    rs_claims *claims;
+    rs_err err = {0};
+    snprintf(text, sizeof text, HEADER "%s\n", cases[i].row);
+    put("e.csv", text);
+    cr_expect_eq(rs_claims_read("e.csv", &claims, &err), RS_INPUT, "%s", cases[i].row);
+    cr_expect_null(claims);
+    cr_expect_not_null(strstr(err.message, cases[i].why), "%s", err.message);
+  }
+}
+
+Test(claims, file__without_rows_or_with_other_columns__is_refused) {
+  static const char *const texts[] = {HEADER, "", "key,value\na,1\n"};
+  for (size_t i = 0; i < RS_COUNT(texts); i++) {
+    rs_claims *claims;
+    put("e.csv", texts[i]);
+    cr_expect_eq(rs_claims_read("e.csv", &claims, NULL), RS_INPUT);
+  }
+}
+
+/* ---- verdicts ---------------------------------------------------------------------------------------------------- */
+
+static rs_claims *read_claims(const char *rows) {
+  char text[4096];
+  rs_claims *claims;
+  rs_err err = {0};
+  snprintf(text, sizeof text, HEADER "%s", rows);
+  put("e.csv", text);
+  cr_assert_eq(rs_claims_read("e.csv", &claims, &err), RS_OK, "%s", err.message);
+  return claims;
+}
+
+Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
+  rs_finding found[16];
+  rs_claims *claims = read_claims("a,summary,y,x=1,3,,,agrees,p,\n"                           /* 3 */
+                                  "b,summary,y,x=2,12.6,,,agrees,p,\n"                        /* 12, not 12.6 +- .06 */
+                                  "c,summary,y,x=2,12.6,,5%,agrees_with_definition,p,loose\n" /* within 0.63 */
+                                  "d,summary,y,x=2,<=10,12,,refuted,p,too much\n"             /* 12 */
+                                  "e,summary,y,x=2,<=15,12,,refuted,p,it is not\n"            /* 12 <= 15 */
+                                  "f,summary,y,x=2,<=10,13,,refuted,p,another number\n"       /* 12, not 13 */
+                                  "g,summary,y,x=2,12,11.5,,agrees,p,\n"                      /* 12, not 11.5 */
+                                  "h,summary,y,,1,,,agrees,p,\n"                              /* two rows */
+                                  "i,deep-full/decay,v,,8,,,agrees,p,\n"                      /* only with full */
+                                  "j,elsewhere/decay,v,,8,,,agrees,p,\n"                      /* no such file */
+                                  "k,summary,y,x=2,,12,,agrees,p,\n");                        /* ours */
+  static const bool held[] = {true, false, true, true, false, false, false, false, false, false, true};
+  static const char *const why[] = {"",
+                                    "comes to 12, not 12.6",
+                                    "",
+                                    "",
+                                    "does not refute <=15",
+                                    "not to 13 as said here",
+                                    "not to 11.5 as said here",
+                                    "2 rows are selected",
+                                    "",
+                                    "elsewhere",
+                                    ""};
+  mkdir("r", 0777);
+  mkdir("r/n", 0777);
+  mkdir("r/n-deep-full", 0777);
+  put("r/n/summary.csv", "x,y\n1,3\n2,12\n");
+  put("r/n-deep-full/decay.csv", "v\n8\n");
+  cr_assert_eq(rs_claims_check(claims, "r", "n", false, found, NULL), RS_OK);
+  cr_assert_eq(claims->count, RS_COUNT(held));
+  for (size_t i = 0; i < claims->count; i++) {
+    cr_expect_eq(found[i].held, held[i], "%s: %s", claims->items[i].key, found[i].why);
+    cr_expect(strstr(found[i].why, why[i]) != NULL && (*why[i] != '\0' || found[i].why[0] == '\0'), "%s: %s",
+              claims->items[i].key, found[i].why);
+    cr_expect_eq(found[i].left_out, strcmp(claims->items[i].key, "i") == 0);
+  }
+  cr_assert_eq(rs_claims_check(claims, "r", "n", true, found, NULL), RS_OK);
+  cr_expect(found[8].held && !found[8].left_out && found[8].value == 8);
+  rs_claims_free(claims);
+}
+
+Test(claims, tables__of_known_numbers__are_as_they_should_read) {
+  rs_finding found[4];
+  rs_text text = {0};
+  rs_claims *claims = read_claims("first,summary,y,x=1,4,3,,refuted,\"p, q\",note\n"
+                                  "second|half,summary,y,x=2,<13,,,agrees,p,\n"
+                                  "third,summary,y,x=2,12,,,agrees_with_definition,p,note\n"
+                                  "fourth,summary,y,x=2,,12,,agrees,p,other\n");
+  mkdir("r", 0777);
+  mkdir("r/n", 0777);
+  put("r/n/summary.csv", "x,y\n1,3\n2,12\n");
+  cr_assert_eq(rs_claims_check(claims, "r", "n", false, found, NULL), RS_OK);
+  rs_claims_markdown(claims, found, &text);
+  cr_expect_str_eq(rs_text_string(&text), "| | published | reproduced | difference | verdict | source |\n"
+                                          "|---|---|---|---|---|---|\n"
+                                          "| first | 4 | 3 | -25 % | refuted (1) | p, q |\n"
+                                          "| second\\|half | <13 | 12 |  | agrees | p |\n"
+                                          "| third | 12 | 12 | 0 | agrees with a definition (1) | p |\n"
+                                          "| fourth |  | 12 |  | found here (2) | p |\n"
+                                          "\n(1) note\n\n(2) other\n");
+  rs_text_clear(&text);
+  rs_claims_csv(claims, found, &text);
+  cr_expect_str_eq(rs_text_string(&text), "key,published,reproduced,verdict,held,source,note\n"
+                                          "first,4,3,refuted,yes,\"p, q\",note\n"
+                                          "second|half,<13,12,agrees,yes,p,\n"
+                                          "third,12,12,agrees with a definition,yes,p,note\n"
+                                          "fourth,,12,agrees,yes,p,other\n");
+  rs_text_clear(&text);
+  found[0].held = false;
+  strcpy(found[0].why, "because");
+  rs_claims_print(claims, found, &text);
+  cr_expect_not_null(strstr(rs_text_string(&text), "DIFFERS [1]\n    e.csv:2: because\n"), "%s", rs_text_string(&text));
+  cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n"));
+  rs_text_clear(&text);
+  rs_claims_free(claims);
+}
