@@ -1,6 +1,7 @@
 /* ropescope/claims.h: published numbers beside reproduced ones. A folder of an experiment states in expected.csv what
  * was published, where, and whether a run must agree with it or refute it; the check reads the CSV files of that run.
- * Uses base and io. Nothing here runs an experiment.
+ * Also small
+ * tables of such files. Uses base and io. Nothing here runs an experiment.
  *
  * expected.csv has these columns, in this order:
  *   key        what the row says, unique in the file
@@ -78,5 +79,22 @@ rs_status rs_claims_check(const rs_claims *claims, const char *results, const ch
 void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text);
 void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text);
 void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text);
+
+/* ---- small tables ------------------------------------------------------------------------------------------------ */
+
+/* What a small table shows; all borrowed. */
+typedef struct rs_pivot_wanted {
+  const char *lines; /* the column whose words are the lines: "method" */
+  /* (count) "found at 128k: mean(needle_win_rate) where length_tokens=128k": title and condition may be left out, and a
+   * plain column is asked for its mean. */
+  const char *const *questions;
+  size_t count;
+  const char *where; /* for all of them; "" */
+  long sort;         /* lines by that column of numbers, from 1; negative: the largest first; 0: as in the file */
+  bool markdown;
+} rs_pivot_wanted;
+
+/* Reads a CSV file and adds the table to `text`; "-" stands where no row has a number. RS_INPUT, RS_IO, RS_MEMORY. */
+rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err);
 
 #endif

@@ -62,8 +62,7 @@ rs_status rs_bound_read(const char *text, rs_bound *bound, rs_err *err) {
   if (!rs_quantity_read(text, &bound->number))
     return rs_fail(err, RS_INPUT, "%s is no number (as in 4.3e3, 8k or <=0.434)", text);
   bound->stated = true;
-  if (bound->relation == RS_EQUAL && rs_number_read(text, &plain))
-    bound->tolerance = ROUNDING * last_digit(text);
+  if (bound->relation == RS_EQUAL && rs_number_read(text, &plain)) bound->tolerance = ROUNDING * last_digit(text);
   return RS_OK;
 }
 

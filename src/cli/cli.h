@@ -15,7 +15,8 @@ typedef struct cli_options {
   char *lengths_edit;         /* owned text of the edit that --lengths makes */
   const char *jobs[CLI_JOBS]; /* --job, in order; each may be several names with commas */
   size_t job_count;
-  const char *out, *hf, *model, *method, *csv_file, *isa, *experiments;
+  const char *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
+  long sort;
   size_t length, threads, rounds;
   double rtol;
   bool quiet, print, markdown, no_png, csv, rtol_given, quick, list, full;
@@ -51,6 +52,7 @@ int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
 int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
+int cmd_table(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_version(const cli_options *options);
 

@@ -23,6 +23,8 @@ static const struct {
     {"show", "TABLE [CONFIG]", "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
      2, cmd_show},
     {"plot", "RESULTS", "draw the curves and metrics of a results folder", 1, cmd_plot},
+    {"table", "RESULTS COLUMN...", "a small table of a results folder or CSV file: methods down, columns across",
+     CLI_ARGUMENTS, cmd_table},
     {"reproduce", "[NAME...]", "run the experiments and check what comes out against what was published", CLI_ARGUMENTS,
      cmd_reproduce},
     {"compare", "A B", "where two recipes, configs or dumps of inv_freq part, and why", 2, cmd_compare},

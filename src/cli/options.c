@@ -29,7 +29,10 @@ enum {
   ISA,
   CSV_FILE,
   FULL,
-  EXPERIMENTS
+  EXPERIMENTS,
+  LINES,
+  WHERE,
+  SORT
 };
 
 /* Which commands an option goes with. */
@@ -42,6 +45,7 @@ enum {
   FOR_COMPARE = 32,
   FOR_BENCH = 64,
   FOR_REPRODUCE = 128,
+  FOR_TABLE = 256,
   FOR_CONFIG = FOR_RUN | FOR_PLAN | FOR_SHOW
 };
 
@@ -63,8 +67,8 @@ static const struct {
      FOR_SHOW},
     {"quiet", NULL, "only errors on stderr", QUIET, ~0},
     {"print", NULL, "run: a short table on stdout at the end", PRINT, FOR_RUN},
-    {"markdown", NULL, "list: the methods as a Markdown table; reproduce: its tables", MARKDOWN,
-     FOR_LIST | FOR_REPRODUCE},
+    {"markdown", NULL, "list: the methods as a Markdown table; reproduce, table: in Markdown", MARKDOWN,
+     FOR_LIST | FOR_REPRODUCE | FOR_TABLE},
     {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
     {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
     {"csv", NULL, "compare: every pair as CSV", CSV, FOR_COMPARE},
@@ -75,12 +79,15 @@ static const struct {
     {"quick", NULL, "bench: small sizes, to see that all runs, not how fast", QUICK, FOR_BENCH},
     {"full", NULL, "reproduce: the searches that take minutes, too", FULL, FOR_REPRODUCE},
     {"experiments", "DIR", "reproduce: where the experiments are (default: experiments)", EXPERIMENTS, FOR_REPRODUCE},
+    {"lines", "COLUMN", "table: a line for each word of this column (default: method)", LINES, FOR_TABLE},
+    {"where", "CONDITIONS", "table: these rows alone, as in --where 'length_tokens=32k; seed=0'", WHERE, FOR_TABLE},
+    {"sort", "N", "table: lines by the N-th column of numbers; -N: the largest first", SORT, FOR_TABLE},
     {"isa", "NAME", "instruction set of the kernels: auto, v4, v3, neon, generic (the same bytes everywhere)", ISA, ~0},
     {"help", NULL, "show this", 'h', ~0},
 };
 
 static int command_bit(const char *command) {
-  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare", "bench", "reproduce"};
+  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare", "bench", "reproduce", "table"};
   for (size_t i = 0; i < RS_COUNT(names); i++)
     if (strcmp(names[i], command) == 0) return 1 << i;
   return 0;
@@ -123,6 +130,16 @@ static double read_tolerance(const char *text) {
   if (rs_value_parse(&param, text, &value, &why) == RS_OK) return value.number;
   cli_error("--rtol %s: %s", text, why.message);
   return -1;
+}
+
+/* The number of a column, negative for descending; 0 after a message when it is none. */
+static long read_column(const char *text) {
+  rs_param param = {.name = "sort", .type = RS_INTEGER, .min = -CLI_ARGUMENTS, .max = CLI_ARGUMENTS};
+  rs_value value;
+  rs_err why = {0};
+  if (rs_value_parse(&param, text, &value, &why) == RS_OK && value.number != 0) return (long)value.number;
+  cli_error("--sort %s: %s", text, why.status != RS_OK ? why.message : "columns count from 1");
+  return 0;
 }
 
 static bool add_edit(cli_options *options, const char *edit) {
@@ -171,6 +188,9 @@ static bool take(cli_options *options, int code, const char *value) {
   case LIST: options->list = true; return true;
   case FULL: options->full = true; return true;
   case EXPERIMENTS: options->experiments = value; return true;
+  case LINES: options->lines = value; return true;
+  case WHERE: options->where = value; return true;
+  case SORT: return (options->sort = read_column(value)) != 0;
   case ISA: options->isa = value; return true;
   case QUIET: options->quiet = true; return true;
   case PRINT: options->print = true; return true;

@@ -1,4 +1,5 @@
-/* test_reproduce_command.c: `ropescope reproduce` as its user meets it, on experiments small enough to know the answer.
+/* test_reproduce_command.c: `ropescope reproduce` and `ropescope table` as their user meets them, on experiments small
+ * enough to know the answer.
  */
 #include <criterion/criterion.h>
 #include <ftw.h>
@@ -66,7 +67,7 @@ TestSuite(reproduce, .init = enter_folder, .fini = leave_folder);
 static char *say(const char *arguments, int *status) {
   rs_text line = {0}, out = {0};
   char buffer[4096];
-  rs_text_printf(&line, "\"$ROPESCOPE\" reproduce %s 2>&1", arguments);
+  rs_text_printf(&line, "\"$ROPESCOPE\" %s 2>&1", arguments);
   FILE *pipe = popen(line.data, "r");
   cr_assert_not_null(pipe);
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);
@@ -88,7 +89,7 @@ static void expect(const char *arguments, int status, const char *const *parts) 
 #define EXPECT(arguments, status, ...) expect(arguments, status, (const char *const[]){__VA_ARGS__, NULL})
 
 Test(reproduce, all__that_hold__tables_files_and_pictures_are_there) {
-  EXPECT("", 0, "one: The question of one", "two: The question of two", "refuted [1]", "[1] cos 2 < 0",
+  EXPECT("reproduce", 0, "one: The question of one", "two: The question of two", "refuted [1]", "[1] cos 2 < 0",
          "2 numbers agree, 0 with a definition, 1 are refuted, 0 found here, 0 not run");
   cr_expect_eq(access("results/one/summary.csv", F_OK), 0);
   cr_expect_eq(access("results/two/reproduced.csv", F_OK), 0);
@@ -96,14 +97,14 @@ Test(reproduce, all__that_hold__tables_files_and_pictures_are_there) {
 }
 
 Test(reproduce, one_by_name__others__are_not_run) {
-  EXPECT("two --out elsewhere", 0, "two: The question of two", "1 numbers agree");
+  EXPECT("reproduce two --out elsewhere", 0, "two: The question of two", "1 numbers agree");
   cr_expect_neq(access("elsewhere/one", F_OK), 0);
   cr_expect_eq(access("elsewhere/two/reproduced.csv", F_OK), 0);
 }
 
 Test(reproduce, list__says_what_there_is__and_runs_nothing) {
   int status;
-  char *out = say("--list", &status);
+  char *out = say("reproduce --list", &status);
   cr_expect_str_eq(out, "one                          The question of one\n"
                         "two                          The question of two\n");
   cr_expect(status == 0 && access("results", F_OK) != 0);
@@ -112,26 +113,38 @@ Test(reproduce, list__says_what_there_is__and_runs_nothing) {
 
 Test(reproduce, number_that_differs__status__is_1_and_says_which) {
   put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,agrees,nobody,\n");
-  EXPECT("--quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
+  EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
          "1 numbers differ from what is expected");
 }
 
 Test(reproduce, full_config__without_the_flag__is_left_out) {
   put_experiment("one", "one", "deep,deep-full/summary,first_violation_tokens,,2,,,agrees,nobody,\n");
   cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/deep-full.yaml"), 0);
-  EXPECT("one --markdown", 0, "| deep | 2 | (--full) |  | not run | nobody |", "1 not run");
+  EXPECT("reproduce one --markdown", 0, "| deep | 2 | (--full) |  | not run | nobody |", "1 not run");
   cr_expect_neq(access("results/one-deep-full", F_OK), 0);
-  EXPECT("one --full", 2, "experiments/one/deep-full.yaml: name: is one, but must be one-deep-full");
+  EXPECT("reproduce one --full", 2, "experiments/one/deep-full.yaml: name: is one, but must be one-deep-full");
 }
 
 Test(reproduce, slips__status_2_and_nothing_is_run) {
-  EXPECT("tow", 2, "no experiment tow (did you mean two?)");
-  EXPECT("nothing-like-it", 2, "no experiment nothing-like-it (ropescope reproduce --list shows them)");
-  EXPECT("--experiments nowhere", 2, "no folder nowhere here");
-  EXPECT("--experiments .", 2, ". holds no experiment");
+  EXPECT("reproduce tow", 2, "no experiment tow (did you mean two?)");
+  EXPECT("reproduce nothing-like-it", 2, "no experiment nothing-like-it (ropescope reproduce --list shows them)");
+  EXPECT("reproduce --experiments nowhere", 2, "no folder nowhere here");
+  EXPECT("reproduce --experiments .", 2, ". holds no experiment");
   put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,perhaps,nobody,\n");
-  EXPECT("", 2, "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition or refuted");
+  EXPECT("reproduce", 2, "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition or refuted");
   put_experiment("two", "too", "first,summary,first_violation_tokens,,2,,,agrees,nobody,\n");
-  EXPECT("two", 2, "experiments/two/config.yaml: name: is too, but must be two");
+  EXPECT("reproduce two", 2, "experiments/two/config.yaml: name: is too, but must be two");
   cr_expect_neq(access("results/two", F_OK), 0);
+}
+
+Test(reproduce, table__of_results_or_a_file__is_printed) {
+  EXPECT("reproduce one --quiet", 0, "first");
+  EXPECT("table results/one 'first: first_violation_tokens' --markdown", 0,
+         "| method | first |\n|---|---|\n| rope | 2 |");
+  EXPECT("table results/one/decay.csv distance_tokens --lines length_tokens --where 'distance_tokens>=6' --sort -1", 0,
+         "length_tokens  distance_tokens\n8                          6.5\n");
+  EXPECT("table results/one", 2, "table needs results and columns");
+  EXPECT("table results/one first_violation", 2, "no column first_violation");
+  EXPECT("table results/one cell --sort 0", 2, "--sort 0: columns count from 1");
+  EXPECT("table nowhere cell", 1, "nowhere");
 }

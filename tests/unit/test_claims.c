@@ -304,3 +304,45 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   rs_text_clear(&text);
   rs_claims_free(claims);
 }
+
+/* ---- small tables ------------------------------------------------------------------------------------------------ */
+
+static const char *const asked[] = {"x", "far: max(y) where length_tokens=32k", "y where z=7"};
+
+static rs_status pivot(rs_pivot_wanted wanted, rs_text *text, rs_err *err) {
+  *err = (rs_err){0};
+  rs_text_clear(text);
+  put("e.csv", numbers);
+  return rs_pivot("e.csv", &wanted, text, err);
+}
+
+Test(claims, small_table__of_known_rows__is_as_it_should_read) {
+  rs_text text = {0};
+  rs_err err;
+  cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", 0, true}, &text, &err), RS_OK, "%s", err.message);
+  cr_expect_str_eq(rs_text_string(&text), "| method | x | far | y |\n|---|---|---|---|\n"
+                                          "| rope | 1.5 | - | 12 |\n| pi | 9.33 | -1 | - |\n");
+  cr_assert_eq(pivot((rs_pivot_wanted){"method", asked, 1, "x<16", -1, true}, &text, &err), RS_OK);
+  cr_expect_str_eq(rs_text_string(&text), "| method | x |\n|---|---|\n| pi | 6 |\n| rope | 1.5 |\n");
+  cr_assert_eq(pivot((rs_pivot_wanted){"length_tokens", asked, 2, "", 2, false}, &text, &err), RS_OK);
+  cr_expect_str_eq(rs_text_string(&text), "length_tokens          x        far\n"
+                                          "32768                 16         -1\n"
+                                          "1024                 2.5          -\n"
+                                          "2048                   5          -\n");
+  rs_text_clear(&text);
+}
+
+Test(claims, small_table__of_what_is_not_there__is_refused) {
+  static const char *const wrong[] = {"entropy"}, *const none[] = {"x where x>99"};
+  rs_text text = {0};
+  rs_err err;
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", wrong, 1, "", 0, false}, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "entropy: no column entropy");
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", none, 1, "", 0, false}, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "x where x>99: no row is selected");
+  cr_expect_eq(pivot((rs_pivot_wanted){"model", asked, 3, "", 0, false}, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "no column model");
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, false}, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "sort: there are 3 columns of numbers");
+  rs_text_clear(&text);
+}

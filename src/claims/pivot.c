@@ -1,0 +1,185 @@
+/* Many rows of a CSV file as one small table: a line for each word of one column, a number for each question. */
+#include "claims.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER = 32, WORDS = 512 };
+
+/* "found: mean(needle_win_rate) where length_tokens=128k", taken apart. */
+typedef struct question {
+  char title[WORDS], column[WORDS + 8], where[2 * WORDS];
+} question;
+
+typedef struct pivot {
+  const rs_pivot_wanted *wanted;
+  const rs_table *table;
+  question *questions;  /* (wanted->count) */
+  const char **words;   /* (lines) of the column `wanted->lines` */
+  double *numbers;      /* (lines, wanted->count) */
+  size_t *order, lines; /* (lines) */
+} pivot;
+
+/* ---- questions --------------------------------------------------------------------------------------------------- */
+
+static bool copy(const char *begin, size_t length, char out[WORDS]) {
+  while (length > 0 && *begin == ' ') begin++, length--;
+  while (length > 0 && begin[length - 1] == ' ') length--;
+  if (length >= WORDS) return false;
+  memcpy(out, begin, length);
+  out[length] = '\0';
+  return true;
+}
+
+/* A plain column is asked for its mean. */
+static rs_status read_question(const char *text, const char *common, question *out, rs_err *err) {
+  static const char word[] = " where ";
+  const char *where = strstr(text, word), *end = where != NULL ? where : text + strlen(text);
+  const char *colon = memchr(text, ':', (size_t)(end - text)), *body = colon != NULL ? colon + 1 : text;
+  char column[WORDS], condition[WORDS] = "";
+  bool read = copy(text, (size_t)((colon != NULL ? colon : end) - text), out->title) &&
+              copy(body, (size_t)(end - body), column) &&
+              (where == NULL || copy(end + strlen(word), strlen(end + strlen(word)), condition));
+  bool reduced = strchr(column, '(') != NULL;
+  int size = snprintf(out->column, sizeof out->column, reduced ? "%s" : "mean(%s)", column);
+  int size_where = snprintf(out->where, sizeof out->where, "%s; %s", common, condition);
+  read = read && size < (int)sizeof out->column && size_where < (int)sizeof out->where;
+  return read ? RS_OK : rs_fail(err, RS_INPUT, "\"%.60s...\" is too long", text);
+}
+
+/* Columns that are not there are told before anything is read as "no number". */
+static rs_status read_questions(pivot *p, rs_err *err) {
+  for (size_t i = 0; i < p->wanted->count; i++) {
+    double value;
+    rs_err why = {0};
+    RS_TRY(read_question(p->wanted->questions[i], p->wanted->where, &p->questions[i], err));
+    const question *q = &p->questions[i];
+    if (rs_table_select(p->table, q->column, q->where, &value, &why) == RS_OK) continue;
+    if (why.status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+    return rs_fail(err, RS_INPUT, "%s: %s", p->wanted->questions[i], why.message);
+  }
+  return RS_OK;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static rs_status read_words(pivot *p, rs_err *err) {
+  int column = rs_table_column(p->table, p->wanted->lines);
+  if (column < 0) return rs_fail(err, RS_INPUT, "no column %s", p->wanted->lines);
+  for (size_t row = 0; row < p->table->rows; row++) {
+    const char *word = p->table->fields[row * p->table->columns + (size_t)column];
+    size_t i = 0;
+    while (i < p->lines && strcmp(p->words[i], word) != 0) i++;
+    if (i == p->lines) p->words[p->lines++] = word;
+  }
+  return RS_OK;
+}
+
+static rs_status read_numbers(pivot *p, rs_err *err) {
+  for (size_t line = 0; line < p->lines; line++)
+    for (size_t i = 0; i < p->wanted->count; i++) {
+      const question *q = &p->questions[i];
+      double *number = &p->numbers[line * p->wanted->count + i];
+      char where[4 * WORDS];
+      rs_err why = {0};
+      snprintf(where, sizeof where, "%s=%.*s; %s", p->wanted->lines, WORDS, p->words[line], q->where);
+      *number = NAN; /* where there is none */
+      if (rs_table_select(p->table, q->column, where, number, &why) == RS_MEMORY)
+        return rs_fail(err, RS_MEMORY, "%s", why.message);
+    }
+  return RS_OK;
+}
+
+static double sort_key(const pivot *p, size_t line) {
+  size_t column = (size_t)labs(p->wanted->sort);
+  double number = p->numbers[line * p->wanted->count + column - 1];
+  return isnan(number) ? INFINITY : p->wanted->sort < 0 ? -number : number;
+}
+
+/* Insertion keeps equal lines in the order of the file. */
+static void sort_lines(pivot *p) {
+  for (size_t i = 0; i < p->lines; i++) {
+    size_t at = i;
+    for (; at > 0 && p->wanted->sort != 0 && sort_key(p, p->order[at - 1]) > sort_key(p, i); at--)
+      p->order[at] = p->order[at - 1];
+    p->order[at] = i;
+  }
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void format(double number, char out[NUMBER]) {
+  snprintf(out, NUMBER, isnan(number) ? "-" : "%.3g", number);
+}
+
+static void put_markdown(const pivot *p, rs_text *text) {
+  char number[NUMBER];
+  rs_text_printf(text, "| %s |", p->wanted->lines);
+  for (size_t i = 0; i < p->wanted->count; i++) rs_text_printf(text, " %s |", p->questions[i].title);
+  rs_text_puts(text, "\n|---|");
+  for (size_t i = 0; i < p->wanted->count; i++) rs_text_puts(text, "---|");
+  for (size_t k = 0; k < p->lines; k++) {
+    rs_text_printf(text, "\n| %s |", p->words[p->order[k]]);
+    for (size_t i = 0; i < p->wanted->count; i++) {
+      format(p->numbers[p->order[k] * p->wanted->count + i], number);
+      rs_text_printf(text, " %s |", number);
+    }
+  }
+  rs_text_puts(text, "\n");
+}
+
+static void put_plain(const pivot *p, rs_text *text) {
+  char number[NUMBER];
+  int first = (int)strlen(p->wanted->lines);
+  for (size_t k = 0; k < p->lines; k++)
+    if ((int)strlen(p->words[k]) > first) first = (int)strlen(p->words[k]);
+  rs_text_printf(text, "%-*s", first, p->wanted->lines);
+  for (size_t i = 0; i < p->wanted->count; i++) rs_text_printf(text, "  %9s", p->questions[i].title);
+  for (size_t k = 0; k < p->lines; k++) {
+    rs_text_printf(text, "\n%-*s", first, p->words[p->order[k]]);
+    for (size_t i = 0; i < p->wanted->count; i++) {
+      int title = (int)strlen(p->questions[i].title);
+      format(p->numbers[p->order[k] * p->wanted->count + i], number);
+      rs_text_printf(text, "  %*s", title > 9 ? title : 9, number);
+    }
+  }
+  rs_text_puts(text, "\n");
+}
+
+static rs_status make(pivot *p, rs_text *text, rs_err *err) {
+  size_t rows = p->table->rows, count = p->wanted->count;
+  if ((size_t)labs(p->wanted->sort) > count)
+    return rs_fail(err, RS_INPUT, "sort: there are %zu columns of numbers", count);
+  p->questions = rs_alloc(count, sizeof *p->questions, err);
+  p->words = rs_alloc(rows, sizeof *p->words, err);
+  p->order = rs_alloc(rows, sizeof *p->order, err);
+  if (p->questions == NULL || p->words == NULL || p->order == NULL) return RS_MEMORY;
+  RS_TRY(read_questions(p, err));
+  RS_TRY(read_words(p, err));
+  p->numbers = rs_alloc(p->lines * count, sizeof *p->numbers, err);
+  if (p->numbers == NULL) return RS_MEMORY;
+  RS_TRY(read_numbers(p, err));
+  sort_lines(p);
+  (p->wanted->markdown ? put_markdown : put_plain)(p, text);
+  return rs_text_check(text, err);
+}
+
+rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err) {
+  char *csv = NULL;
+  size_t length;
+  rs_table *table = NULL;
+  pivot p = {.wanted = wanted};
+  rs_status status = rs_file_read(file, SIZE_MAX / 4, &csv, &length, err);
+  if (status == RS_OK) status = rs_csv_read(csv, length, file, &table, err);
+  p.table = table;
+  if (status == RS_OK) status = make(&p, text, err);
+  free(p.questions);
+  free(p.words);
+  free(p.numbers);
+  free(p.order);
+  rs_table_free(table);
+  free(csv);
+  return status;
+}

@@ -1,0 +1,37 @@
+/* ropescope table: a CSV file of results as one small table. */
+#include "cli.h"
+
+#include "ropescope/claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* summary.csv of a results folder, or the file itself. Release with free(). */
+static char *csv_of(const char *path, rs_err *err) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? rs_path_join(path, "summary.csv", err)
+                                                         : rs_strdup(path, err);
+}
+
+int cmd_table(const cli_options *options) {
+  rs_pivot_wanted wanted = {.lines = options->lines != NULL ? options->lines : "method",
+                            .questions = options->arguments + 1,
+                            .where = options->where != NULL ? options->where : "",
+                            .sort = options->sort,
+                            .markdown = options->markdown};
+  rs_text text = {0};
+  rs_err err = {0};
+  if (options->argument_count < 2) {
+    cli_error("table needs results and columns, as in ropescope table results/quickstart entropy_nats "
+              "'at 32k: needle_win_rate where length_tokens=32k'");
+    return CLI_USAGE;
+  }
+  wanted.count = options->argument_count - 1;
+  char *file = csv_of(options->arguments[0], &err);
+  rs_status status = file != NULL ? rs_pivot(file, &wanted, &text, &err) : RS_MEMORY;
+  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
+  free(file);
+  return code;
+}
