@@ -72,7 +72,7 @@ static void bench_open(bench *b, const char *metric, const rs_encoding *encoding
   cr_assert_not_null(b->kind, "%s", metric);
   for (size_t i = 0; i < b->kind->kind.param_count; i++) b->params[i] = &b->kind->kind.params[i];
   cr_assert_eq(rs_settings_init(&b->settings, b->params, b->kind->kind.param_count, NULL), RS_OK);
-  b->in = (rs_metric_in){encoding, &b->settings, &b->head, 1, edges, bins};
+  b->in = (rs_metric_in){encoding, &b->settings, &b->head, 1, edges, bins, 0};
   b->state = b->kind->state_size != NULL ? obtain(1, b->kind->state_size(&b->in)) : NULL;
   b->result.curve.columns = curve_columns(b->kind);
 }

@@ -29,7 +29,7 @@ static measured measure_heads(const char *metric, const char *settings, const rs
     cr_assert(index >= 0 && rs_value_parse(params[index], text, &values.values[index], NULL) == RS_OK, "%s", word);
   }
   m.result.curve.columns = m.kind->curve_count;
-  rs_metric_in in = {encoding, &values, heads, head_count, NULL, 0};
+  rs_metric_in in = {encoding, &values, heads, head_count, NULL, 0, 0};
   cr_assert_eq(m.kind->finish(&in, NULL, &m.result, &err), RS_OK, "%s: %s", metric, err.message);
   rs_settings_clear(&values);
   free(words);
