@@ -19,6 +19,8 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_needle,
     &rs_metric_sink_mass,
     &rs_metric_grid_decay,
+    &rs_metric_axis_decay,
+    &rs_metric_axis_wavelengths,
     &rs_metric_id_growth,
 };
 

@@ -7,7 +7,7 @@
 extern const rs_metric_kind rs_metric_decay, rs_metric_first_violation, rs_metric_ood_angles,
     rs_metric_local_resolution, rs_metric_score_by_distance, rs_metric_distance_mass, rs_metric_entropy,
     rs_metric_effective_tokens, rs_metric_needle, rs_metric_sink_mass, rs_metric_grid_decay, rs_metric_id_growth,
-    rs_metric_position_similarity, rs_metric_position_pca;
+    rs_metric_position_similarity, rs_metric_position_pca, rs_metric_axis_decay, rs_metric_axis_wavelengths;
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
@@ -25,6 +25,13 @@ rs_position_set rs_positions_of(const rs_encoding *encoding);
 
 /* Place i of `most` spread evenly over `count`, both ends included; i itself where count <= most. */
 size_t rs_even_sample(size_t i, size_t most, size_t count);
+
+/* Whether each pair turns by a fixed rate along the axes t, h, w: one view, no gains, no coordinates of its own. */
+bool rs_axes_readable(const rs_encoding *encoding);
+
+/* How far pair j moves along its coordinate for each id of the axis: 0 where it does not read it; time is the only axis
+ * of encodings that have one. */
+double rs_axis_weight(const rs_encoding *encoding, size_t pair, size_t axis);
 
 /* The columns that index a curve over distance bins. */
 #define RS_BIN_COLUMNS                                                                                                 \

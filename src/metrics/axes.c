@@ -1,0 +1,17 @@
+/* How fast each pair turns along time, rows and columns: M-RoPE gives a pair one axis, RoPE-Mixed a direction. */
+#include "metrics.h"
+
+#include <math.h>
+
+bool rs_axes_readable(const rs_encoding *encoding) {
+  bool mixed = encoding->method->freq != NULL && encoding->method->freq->mix != NULL;
+  return encoding->rotary_dim > 0 && encoding->views == 1 && encoding->gain_q[0] == NULL &&
+         (mixed || !encoding->own_places);
+}
+
+double rs_axis_weight(const rs_encoding *encoding, size_t pair, size_t axis) {
+  double weight[RS_AXES];
+  if (encoding->method->freq->mix == NULL) return encoding->axis[pair] == axis;
+  encoding->method->freq->mix(&encoding->settings, pair, weight);
+  return fabs(weight[axis]);
+}

@@ -1,0 +1,213 @@
+/* What each axis of M-RoPE can tell apart: the mean cosine over the pairs that read time, rows or columns, against the
+ * distance along that axis. An axis resolves neighbours where its curve falls soon, and keeps far ones apart where it
+ * does not come back up. Time on the fast pairs (Qwen2-VL, arXiv:2409.12191, section 2.1) falls at once and recurs; on
+ * the slow ones (VideoRoPE, arXiv:2502.05173, section 4) it does neither. */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { T, H, W };
+enum { LOG, ALL };
+
+typedef struct axis_curves {
+  const rs_encoding *encoding;
+  size_t reach, far;
+  double threshold;
+  double *mean[RS_AXES]; /* (reach,) mean cosine at each distance; NaN on an axis that no pair reads. Owned. */
+} axis_curves;
+
+/* What one axis comes to. */
+typedef struct axis_traits {
+  double first_negative, recurrence, resolution; /* NaN where there is none below the reach */
+} axis_traits;
+
+static double mean_cosine(const rs_encoding *encoding, size_t axis, size_t distance) {
+  double sum = 0, count = 0, cosine, sine;
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    double weight = rs_axis_weight(encoding, j, axis);
+    if (weight == 0) continue;
+    rs_encoding_cos_sin(encoding, j, weight * (double)distance, &cosine, &sine);
+    sum += cosine;
+    count++;
+  }
+  return count > 0 ? sum / count : NAN;
+}
+
+static rs_status open_curves(const rs_metric_in *in, axis_curves *c, rs_err *err) {
+  *c = (axis_curves){.encoding = in->encoding,
+                     .reach = (size_t)rs_setting_number(in->settings, "reach"),
+                     .far = (size_t)rs_setting_number(in->settings, "far"),
+                     .threshold = rs_setting_number(in->settings, "threshold")};
+  for (size_t a = 0; a < RS_AXES; a++) {
+    c->mean[a] = rs_alloc(c->reach, sizeof *c->mean[a], err);
+    if (c->mean[a] == NULL) return RS_MEMORY;
+    for (size_t d = 0; d < c->reach; d++) c->mean[a][d] = mean_cosine(c->encoding, a, d);
+  }
+  return RS_OK;
+}
+
+static void close_curves(axis_curves *c) {
+  for (size_t a = 0; a < RS_AXES; a++) free(c->mean[a]);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static double first_below(const axis_curves *c, size_t axis, double level) {
+  for (size_t d = 1; d < c->reach; d++)
+    if (c->mean[axis][d] < level) return (double)d;
+  return NAN;
+}
+
+static axis_traits traits_of(const axis_curves *c, size_t axis) {
+  axis_traits traits = {first_below(c, axis, 0), NAN, first_below(c, axis, c->threshold)};
+  for (size_t d = c->far; d < c->reach; d++) traits.recurrence = fmax(traits.recurrence, c->mean[axis][d]);
+  return traits;
+}
+
+/* The worse of rows and columns; an axis that never falls below the threshold is the worse. */
+static axis_traits worse(axis_traits a, axis_traits b) {
+  bool resolved = !isnan(a.resolution) && !isnan(b.resolution);
+  return (axis_traits){fmin(a.first_negative, b.first_negative), fmax(a.recurrence, b.recurrence),
+                       resolved ? fmax(a.resolution, b.resolution) : NAN};
+}
+
+/* The largest difference between rows and columns before `far`. */
+static double spatial_gap(const axis_curves *c) {
+  double gap = NAN;
+  for (size_t d = 1; d < c->far && d < c->reach; d++) gap = fmax(gap, fabs(c->mean[H][d] - c->mean[W][d]));
+  return gap;
+}
+
+static void report(const axis_curves *c, rs_result *result) {
+  const axis_traits time = traits_of(c, T), space = worse(traits_of(c, H), traits_of(c, W));
+  const double values[] = {time.first_negative, time.recurrence,  time.resolution, space.first_negative,
+                           space.recurrence,    space.resolution, spatial_gap(c)};
+  for (size_t i = 0; i < RS_COUNT(values); i++) result->value[i] = values[i];
+}
+
+/* ---- the curve --------------------------------------------------------------------------------------------------- */
+
+static rs_status add_distance(const axis_curves *c, size_t d, rs_curve *curve, rs_err *err) {
+  double row[] = {(double)d, c->mean[T][d], c->mean[H][d], c->mean[W][d]};
+  return rs_curve_add(curve, row, err);
+}
+
+static rs_status add_distances(const rs_metric_in *in, const axis_curves *c, rs_curve *curve, rs_err *err) {
+  bool all = rs_setting_choice(in->settings, "distances") == ALL;
+  size_t *edges = NULL, bins = c->reach;
+  rs_status status = RS_OK;
+  if (!all) status = rs_log_edges(c->reach, (size_t)rs_setting_number(in->settings, "per_octave"), &edges, &bins, err);
+  for (size_t i = 0; i < bins && status == RS_OK; i++) status = add_distance(c, all ? i : edges[i], curve, err);
+  free(edges);
+  return status;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  axis_curves curves;
+  for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
+  if (!rs_axes_readable(in->encoding)) return RS_OK;
+  rs_status status = open_curves(in, &curves, err);
+  if (status == RS_OK) status = add_distances(in, &curves, &result->curve, err);
+  if (status == RS_OK) report(&curves, result);
+  close_curves(&curves);
+  return status;
+}
+
+/* ---- what it says of itself -------------------------------------------------------------------------------------- */
+
+static const rs_param params[] = {
+    {.name = "reach",
+     .type = RS_INTEGER,
+     .unit = "ids",
+     .min = 2,
+     .max = 16777216, /* beyond any published context */
+     .fallback = "4096",
+     .summary = "every distance below this is looked at"},
+    {.name = "far",
+     .type = RS_INTEGER,
+     .unit = "ids",
+     .min = 1,
+     .max = 16777216,
+     .fallback = "64",
+     .summary = "from here on a likeness counts as a recurrence"},
+    {.name = "threshold",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = -1,
+     .max = 1,
+     .fallback = "0.9",
+     .summary = "mean cosine below which two ids count as told apart"},
+    {.name = "distances",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "log|all",
+     .fallback = "log",
+     .summary = "rows of the curve: log-spaced distances, or every one"},
+    {.name = "per_octave",
+     .type = RS_INTEGER,
+     .unit = "1",
+     .min = 1,
+     .max = 1024,
+     .fallback = "16",
+     .summary = "log-spaced distances in each doubling"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "temporal_first_negative_ids",
+     .unit = "ids",
+     .summary = "first distance in time with a negative mean cosine; empty when there is none below reach",
+     .log_axis = true},
+    {.name = "temporal_far_recurrence",
+     .unit = "1",
+     .summary = "largest mean cosine in time at distances from far on, below reach",
+     .better = RS_LOWER},
+    {.name = "temporal_resolution_ids",
+     .unit = "ids",
+     .summary = "least distance in time whose mean cosine is below the threshold; empty when there is none below reach",
+     .log_axis = true,
+     .better = RS_LOWER},
+    {.name = "spatial_first_negative_ids",
+     .unit = "ids",
+     .summary = "as in time, of rows or columns, whichever comes first",
+     .log_axis = true},
+    {.name = "spatial_far_recurrence",
+     .unit = "1",
+     .summary = "as in time, of rows or columns, whichever is larger",
+     .better = RS_LOWER},
+    {.name = "spatial_resolution_ids",
+     .unit = "ids",
+     .summary = "as in time, of rows or columns, whichever comes last; empty when either has none",
+     .log_axis = true,
+     .better = RS_LOWER},
+    {.name = "spatial_gap",
+     .unit = "1",
+     .summary = "largest difference between the mean cosines of rows and of columns at one distance, 1 .. far - 1; 0 "
+                "where both are treated alike",
+     .better = RS_LOWER},
+};
+
+static const rs_column curve[] = {
+    {.name = "distance_ids", .unit = "ids", .summary = "distance along the axis, in position ids", .log_axis = true},
+    {.name = "temporal_mean_cosine",
+     .unit = "1",
+     .summary = "mean of cos(distance * omega_j) over the pairs that read time; all pairs, where there is one axis"},
+    {.name = "row_mean_cosine", .unit = "1", .summary = "the same over the pairs that read rows; empty without"},
+    {.name = "column_mean_cosine", .unit = "1", .summary = "the same over the pairs that read columns; empty without"},
+};
+
+const rs_metric_kind rs_metric_axis_decay = {
+    .kind = {.name = "axis_decay",
+             .summary = "mean cosine along time, rows and columns, each over the pairs that read it",
+             .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173, sections 3 and 4",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};
