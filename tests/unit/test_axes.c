@@ -121,6 +121,7 @@ Test(axis_decay, one_pair__ends_of_the_ranges__are_where_they_are_said_to_be) {
                {"reach=5 far=4 threshold=-0.5", 2, -0.65364362086361191L, 3},
                {"reach=4 far=4 threshold=-0.5", 2, NAN, 3},
                {"reach=3 far=4 threshold=-0.5", 2, NAN, NAN},
+               {"reach=4 far=4 threshold=0.5403023058681398", 2, NAN, 2}, /* that of distance 1 is not below it */
                {"reach=2 far=1 threshold=0.5", NAN, 0.54030230586813972L, NAN}};
   sharing s = {"contiguous", {1, 0, 0}, 0, 1e4};
   rs_encoding *encoding = encode_sharing(&s);
@@ -193,7 +194,7 @@ Test(axis_decay, one_axis__time__is_the_mean_cosine_of_all_turning_pairs) {
 /* RoPE-Mixed: pair 0 reads both axes, pair 1 columns alone (backwards), pair 2 neither. */
 Test(axes, mixed_pairs__each_axis__is_read_at_its_own_rate) {
   rs_model model = plain_model(6, 100, 64);
-  rs_encoding *encoding = encode("rope_mixed", "freq_x=0.3,0.5,0 freq_y=0.4,0,0", &model, 16);
+  rs_encoding *encoding = encode("rope_mixed", "freq_x=0.3,-0.5,0 freq_y=0.4,0,0", &model, 16);
   measured m = measure("axis_decay", "reach=20 far=5 distances=all", encoding);
   for (size_t d = 0; d < 20; d++) {
     agrees(cell(&m, d, 1), NAN, "time");
