@@ -105,6 +105,7 @@ static double peak_bytes(const rs_experiment *experiment) {
 static double rows_of(const rs_experiment *experiment, const rs_variant *metric, double length, double pairs) {
   if (metric->metric->most_curve_rows > 0) return (double)metric->metric->most_curve_rows;
   bool all = rs_setting_choice(&metric->settings, "distances") == 1;
+  if (rs_setting(&metric->settings, "reach")->set) length = rs_setting_number(&metric->settings, "reach");
   double runs = (double)experiment->tokens.count + 1;
   double per_octave = rs_setting(&metric->settings, "per_octave")->set
                           ? rs_setting_number(&metric->settings, "per_octave")

@@ -1313,6 +1313,7 @@ Test(plan, curve_rows__of_patches_and_runs__are_bounded) {
       {LLAMA "lengths: 4k\nmetrics: id_growth\ntokens: [{video: [300, 1, 1], timestamp_tokens: 1}]\n", 601},
       {LLAMA "lengths: 4k\nmetrics: {name: decay, distances: all}\n", 4096},
       {LLAMA "lengths: 4k\nmetrics: [ood_angles, entropy]\n", 64},
+      {LLAMA "lengths: 4k\nmetrics: {name: axis_decay, reach: 100, distances: all}\n", 100},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_experiment *experiment = good(cases[i].yaml);
