@@ -1,0 +1,149 @@
+/* The position table itself: what is added to each token, in a few channels. A resized table (ViT, arXiv:2010.11929,
+ * section 3.2) shows here what its new patches got, and that they got less of it: between two vectors that were drawn
+ * independently the weighted mean is the shorter one. */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SIDE = 64, SEQUENCE = 2048 };  /* most rows and columns of a picture, tokens of a sequence that are shown */
+enum { FEW = 4, MOST_CHANNELS = 16 }; /* channels that are shown unasked, and at most */
+
+typedef struct view {
+  const rs_encoding *encoding;
+  rs_position_set set;
+  double *row; /* (width,), owned */
+  size_t channels[MOST_CHANNELS], channel_count;
+} view;
+
+static bool is_picture(const view *v) {
+  return v->set.rows > 0;
+}
+
+static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
+  const rs_value *given = rs_setting(in->settings, "channels");
+  size_t width = in->encoding->width;
+  bool few = given->choice >= 0;
+  v->channel_count = few ? FEW : given->count;
+  if (v->channel_count > MOST_CHANNELS)
+    return rs_fail(err, RS_DOMAIN, "embedding: channels: %zu are too many, %d are shown at most", v->channel_count,
+                   MOST_CHANNELS);
+  for (size_t i = 0; i < v->channel_count; i++) {
+    double channel = few ? (double)(i * width / FEW) : given->list[i];
+    if (channel != floor(channel) || channel >= (double)width)
+      return rs_fail(err, RS_DOMAIN, "embedding: channels: there is no channel %g in a table of width %zu", channel,
+                     width);
+    v->channels[i] = (size_t)channel;
+  }
+  return RS_OK;
+}
+
+static rs_status read_row(const view *v, size_t place, rs_err *err) {
+  return v->encoding->method->embed->fill(v->encoding, v->set.begin + place, 1, v->row, err);
+}
+
+static rs_status add_value(const view *v, size_t place, size_t channel, rs_curve *curve, rs_err *err) {
+  bool picture = is_picture(v);
+  double row[] = {(double)channel, (double)(v->set.begin + place), picture ? (double)(place / v->set.columns) : NAN,
+                  picture ? (double)(place % v->set.columns) : NAN, v->row[channel]};
+  return rs_curve_add(curve, row, err);
+}
+
+static size_t at_most(size_t count, size_t most) {
+  return count < most ? count : most;
+}
+
+/* The places that are shown, in order. */
+static size_t shown_count(const view *v) {
+  return is_picture(v) ? at_most(v->set.rows, SIDE) * at_most(v->set.columns, SIDE) : at_most(v->set.count, SEQUENCE);
+}
+
+static size_t shown_place(const view *v, size_t i) {
+  size_t across = at_most(v->set.columns, SIDE);
+  if (!is_picture(v)) return rs_even_sample(i, SEQUENCE, v->set.count);
+  return rs_even_sample(i / across, SIDE, v->set.rows) * v->set.columns +
+         rs_even_sample(i % across, SIDE, v->set.columns);
+}
+
+static rs_status add_values(const view *v, rs_curve *curve, rs_err *err) {
+  for (size_t c = 0; c < v->channel_count; c++)
+    for (size_t i = 0; i < shown_count(v); i++) {
+      RS_TRY(read_row(v, shown_place(v, i), err));
+      RS_TRY(add_value(v, shown_place(v, i), v->channels[c], curve, err));
+    }
+  return RS_OK;
+}
+
+static rs_status add_norms(const view *v, rs_result *result, rs_err *err) {
+  rs_moments norms = {0};
+  for (size_t i = 0; i < shown_count(v); i++) {
+    rs_sum squares = {0};
+    RS_TRY(read_row(v, shown_place(v, i), err));
+    for (size_t c = 0; c < v->encoding->width; c++) rs_sum_add(&squares, v->row[c] * v->row[c]);
+    double norm = sqrt(rs_sum_total(&squares));
+    rs_moments_add(&norms, norm);
+    result->value[1] = fmin(result->value[1], norm);
+    result->value[2] = fmax(result->value[2], norm);
+  }
+  result->value[0] = rs_moments_mean(&norms);
+  return RS_OK;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
+  if (in->encoding->method->embed == NULL) return RS_OK;
+  view v = {.encoding = in->encoding, .set = rs_positions_of(in->encoding)};
+  RS_TRY(choose_channels(in, &v, err));
+  v.row = rs_alloc(in->encoding->width, sizeof *v.row, err);
+  if (v.row == NULL) return RS_MEMORY;
+  rs_status status = add_values(&v, &result->curve, err);
+  if (status == RS_OK) status = add_norms(&v, result, err);
+  free(v.row);
+  return status;
+}
+
+static const rs_param params[] = {
+    {.name = "channels",
+     .type = RS_REALS,
+     .unit = "",
+     .choices = "few",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "few",
+     .summary = "channels that are shown, at most 16; few: the first of each quarter of the width"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "embedding_norm",
+     .unit = "1",
+     .summary =
+         "mean length of the vector that is added to a position: of the first frame of the first picture, else of "
+         "the sequence"},
+    {.name = "embedding_least_norm", .unit = "1", .summary = "length of the shortest of them"},
+    {.name = "embedding_largest_norm", .unit = "1", .summary = "length of the longest of them"},
+};
+
+static const rs_column curve[] = {
+    {.name = "channel", .unit = "", .summary = "channel of the table", .map = RS_MAP_PANEL},
+    {.name = "token", .unit = "", .summary = "the position"},
+    {.name = "row", .unit = "", .summary = "its row in the picture; empty in a sequence", .map = RS_MAP_Y},
+    {.name = "column", .unit = "", .summary = "its column in the picture; empty in a sequence", .map = RS_MAP_X},
+    {.name = "value", .unit = "1", .summary = "what is added to the token in this channel"},
+};
+
+const rs_metric_kind rs_metric_embedding = {
+    .kind = {.name = "embedding",
+             .summary = "the position table in a few channels: the first frame of the first picture, else the sequence",
+             .reference = "ViT, arXiv:2010.11929, section 3.2 (tables resized to another grid)",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .most_curve_rows = FEW * SIDE * SIDE,
+    .index_count = 4,
+    .finish = finish,
+};

@@ -1,0 +1,147 @@
+/* How often training shows each relative position: a document of `len` tokens has len - i pairs of tokens i apart, so
+ * that f(i) = sum over documents of max(len - i, 0). An et al. (STRING), arXiv:2410.18745, section 3. Far positions are
+ * rare even when every document fills the context, and rarer with every shorter one. Reads the length alone: what the
+ * encoding makes of a position is another matter.
+ *
+ * The lengths are a law in place of a list of documents, and f(i) its expectation for one document, cut off at L:
+ *   full        len = L:                        f(i) = L - i
+ *   uniform     len = 1 .. L equally likely:    f(i) = (L - i)(L - i + 1) / (2 L)
+ *   log_normal  ln len ~ N(ln median, sd^2):    f(i) = E[min(len, L)] - E[min(len, i)], len real */
+#include "metrics.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+enum { FULL, UNIFORM, LOG_NORMAL };
+enum { POINTS = 257 }; /* rows of the curve: the length in 256 steps */
+
+typedef struct law {
+  int documents;
+  double length, median, sd;
+} law;
+
+/* E[min(len, cap)] of a log-normal len: the mean of what lies below the cap, and the cap where it does not. */
+static double capped_mean(const law *l, double cap) {
+  if (cap <= 0) return 0;
+  double z = log(cap / l->median) / l->sd;
+  return l->median * exp(l->sd * l->sd / 2) * gsl_cdf_ugaussian_P(z - l->sd) + cap * gsl_cdf_ugaussian_Q(z);
+}
+
+/* Expected pairs of tokens `i` apart in one document. */
+static double frequency(const law *l, double i) {
+  double left = l->length - i;
+  if (l->documents == LOG_NORMAL) return fmax(capped_mean(l, l->length) - capped_mean(l, i), 0);
+  return l->documents == UNIFORM ? left * (left + 1) / (2 * l->length) : left;
+}
+
+static rs_status add_position(const law *l, size_t i, double share, rs_curve *curve, rs_err *err) {
+  double row[] = {(double)i, frequency(l, (double)i) / frequency(l, 0), share};
+  return rs_curve_add(curve, row, err);
+}
+
+/* What lies at relative positions up to `last`; what is beyond half and three quarters is summed on the way. */
+typedef struct tally {
+  rs_sum all, near, last_quarter;
+  size_t median;
+} tally;
+
+static tally count_positions(const law *l, size_t length) {
+  tally t = {0};
+  for (size_t i = 0; i < length; i++) {
+    double f = frequency(l, (double)i);
+    rs_sum_add(&t.all, f);
+    if (2 * i <= length) rs_sum_add(&t.near, f);
+    if (4 * i >= 3 * length) rs_sum_add(&t.last_quarter, f);
+  }
+  return t;
+}
+
+/* The curve, and in *median the first position at or below which half of all pairs lie. */
+static rs_status add_positions(const law *l, size_t length, double all, double *median, rs_curve *curve, rs_err *err) {
+  rs_sum sum = {0};
+  size_t shown = 0, points = length < POINTS ? length : POINTS;
+  for (size_t i = 0; i < length; i++) {
+    rs_sum_add(&sum, frequency(l, (double)i));
+    double share = fmin(rs_sum_total(&sum) / all, 1);
+    if (isnan(*median) && share >= 0.5) *median = (double)i;
+    if (i != rs_even_sample(shown, points, length)) continue;
+    RS_TRY(add_position(l, i, share, curve, err));
+    shown++;
+  }
+  return RS_OK;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  size_t length = in->encoding->length;
+  const law l = {.documents = rs_setting_choice(in->settings, "documents"),
+                 .length = (double)length,
+                 .median = rs_setting_number(in->settings, "median_tokens"),
+                 .sd = rs_setting_number(in->settings, "log_sd")};
+  const tally t = count_positions(&l, length);
+  double all = rs_sum_total(&t.all);
+  result->value[0] = rs_sum_total(&t.near) / all;
+  result->value[1] = rs_sum_total(&t.last_quarter) / all;
+  result->value[2] = NAN;
+  return add_positions(&l, length, all, &result->value[2], &result->curve, err);
+}
+
+static const rs_param params[] = {
+    {.name = "documents",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "full|uniform|log_normal",
+     .fallback = "full",
+     .summary =
+         "lengths of the documents that training saw: all the context's, every length up to it equally often, or "
+         "log-normal and cut off at it"},
+    {.name = "median_tokens",
+     .type = RS_REAL,
+     .unit = "tokens",
+     .min = 1,
+     .max = 1e9,
+     .fallback = "1000",
+     .summary = "log_normal: as many documents are longer as are shorter; a round number, not a fit to any corpus"},
+    {.name = "log_sd",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 0.001,
+     .max = 10,
+     .fallback = "1",
+     .summary = "log_normal: standard deviation of ln tokens; a round number, not a fit to any corpus"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "near_position_share",
+     .unit = "1",
+     .summary = "share of all pairs of tokens in a document that are at most half of the length apart"},
+    {.name = "last_quarter_position_share",
+     .unit = "1",
+     .summary = "share of them that are three quarters of the length apart, or more"},
+    {.name = "median_position_tokens",
+     .unit = "tokens",
+     .summary = "least distance at or below which half of them are",
+     .log_axis = true},
+};
+
+static const rs_column curve[] = {
+    {.name = "relative_tokens", .unit = "tokens", .summary = "relative position i, in up to 257 even steps"},
+    {.name = "relative_frequency", .unit = "1", .summary = "f(i) / f(0), f(i) = sum over documents of max(len - i, 0)"},
+    {.name = "cumulative_share", .unit = "1", .summary = "share of all pairs that are at most i apart"},
+};
+
+const rs_metric_kind rs_metric_position_frequency = {
+    .kind = {.name = "position_frequency",
+             .summary = "how often documents of given lengths show each relative position",
+             .reference = "STRING, arXiv:2410.18745, section 3",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .most_curve_rows = POINTS,
+    .index_count = 1,
+    .finish = finish,
+};
