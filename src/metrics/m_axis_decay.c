@@ -189,12 +189,19 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_ids", .unit = "ids", .summary = "distance along the axis, in position ids", .log_axis = true},
+    {.name = "distance_ids",
+     .unit = "ids",
+     .summary = "distance along the axis, in position ids as keys are turned by",
+     .log_axis = true},
     {.name = "temporal_mean_cosine",
      .unit = "1",
      .summary = "mean of cos(distance * omega_j) over the pairs that read time; all pairs, where there is one axis"},
-    {.name = "row_mean_cosine", .unit = "1", .summary = "the same over the pairs that read rows; empty without"},
-    {.name = "column_mean_cosine", .unit = "1", .summary = "the same over the pairs that read columns; empty without"},
+    {.name = "row_mean_cosine",
+     .unit = "1",
+     .summary = "mean of cos(distance * omega_j) over the pairs that read rows; empty where none does"},
+    {.name = "column_mean_cosine",
+     .unit = "1",
+     .summary = "mean of cos(distance * omega_j) over the pairs that read columns; empty where none does"},
 };
 
 const rs_metric_kind rs_metric_axis_decay = {

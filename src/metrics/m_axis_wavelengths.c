@@ -53,8 +53,14 @@ static const rs_column curve[] = {
      .unit = "ids",
      .summary = "2 pi / omega_j along time; empty where the pair does not read it",
      .log_axis = true},
-    {.name = "h_wavelength_ids", .unit = "ids", .summary = "the same along rows", .log_axis = true},
-    {.name = "w_wavelength_ids", .unit = "ids", .summary = "the same along columns", .log_axis = true},
+    {.name = "h_wavelength_ids",
+     .unit = "ids",
+     .summary = "2 pi / omega_j along rows; empty where the pair does not read them",
+     .log_axis = true},
+    {.name = "w_wavelength_ids",
+     .unit = "ids",
+     .summary = "2 pi / omega_j along columns; empty where the pair does not read them",
+     .log_axis = true},
 };
 
 const rs_metric_kind rs_metric_axis_wavelengths = {
