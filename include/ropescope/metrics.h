@@ -75,4 +75,22 @@ typedef struct rs_metric_kind {
 const rs_metric_kind *const *rs_metric_kinds(size_t *count);
 const rs_metric_kind *rs_metric_find(const char *name);
 
+/* ---- solvers: settings that serve a length ----------------------------------------------------------------------- */
+
+/* What a search for the least base came to. */
+typedef struct rs_base_bound {
+  double base;       /* the least base found to be good; NaN where the steps were used up */
+  double reached;    /* no smaller base is good, but for windows narrower than the resolution */
+  double resolution; /* relative */
+  size_t steps;      /* bases at which the march stood */
+  size_t scans;      /* of them, those where every distance was tested */
+  size_t unproved;   /* steps of one resolution, that no proof covers: windows narrower than it might lie there */
+} rs_base_bound;
+
+/* The least base >= 1 with sum_{j < R/2} cos(m base^(-2j/R)) >= 0 for every integer m in [0, length), found by marching
+ * up from 1 in steps that are proved to hold no good base (base_bound.c); at most `most_steps` of them. A step takes
+ * microseconds to a millisecond (length 1M), a search 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in
+ * use: any thread. RS_DOMAIN where no base is good (fewer than two pairs), RS_MEMORY. */
+rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err);
+
 #endif

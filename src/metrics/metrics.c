@@ -8,6 +8,9 @@
 static const rs_metric_kind *const kinds[] = {
     &rs_metric_decay,
     &rs_metric_first_violation,
+    &rs_metric_violations,
+    &rs_metric_base_bound,
+    &rs_metric_critical_dim,
     &rs_metric_ood_angles,
     &rs_metric_local_resolution,
     &rs_metric_position_similarity,

@@ -1,0 +1,159 @@
+/* How large the base must be for a length: the least base with B_m = sum_j cos(m base^(-2j/R)) >= 0 for every integer m
+ * below the length. Men et al., "Base of RoPE bounds context length", arXiv:2405.14591, section 4; searched finer in
+ * Su, kexue.fm/archives/10122.
+ *
+ * The good bases are no interval: windows of good bases lie between bad ones, some of them very narrow, so neither
+ * bisection nor a grid finds the least. This marches up from base 1 in t = ln(base). At a bad t some m has B_m < 0, and
+ * Taylor's theorem says how far it stays so: with phi_j = m e^(-x_j t), x_j = 2j/R,
+ *
+ *   B_m(t + h) <= B_m + B'_m h + M h^2 / 2,   B'_m = sum_j x_j phi_j sin(phi_j),
+ *   |B''_m| = |sum_j (x_j phi_j)^2 cos(phi_j) + x_j^2 phi_j sin(phi_j)| <= M = sum_j x_j^2 phi_j (phi_j + 1).
+ *
+ * phi_j falls with t, so that M at the left end holds for the whole stretch. Where no m proves a stretch longer than
+ * the resolution, the march steps by the resolution and tests every m there. */
+#include "ropescope/kernel.h"
+#include "ropescope/metrics.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { VIOLATORS = 24 }; /* kept between scans: enough that the best of them is rarely far from the best of all */
+
+/* Of the base, relative: the least step of the march. B_m moves by 1e-5 in it at a million tokens, and errs by 1e-9
+ * there (phases m * omega lose 1e-16 of themselves), so that a boundary is good to less than a step. */
+static const double resolution = 1e-9;
+
+/* Of a stretch that is proved in exact numbers: the bound there is below a thousandth of B_m, which is more than slope
+ * and bend lose by rounding (1e-9 of them). */
+static const double kept = 0.999;
+
+/* Above the kernel's rounding, 1e-14 of the number of pairs. */
+static const double doubtful = 1e-9;
+
+/* A list of violators is good for as long as it proves a stretch of this share of what it proved when it was fresh; a
+ * fresh one costs a pass over all distances. */
+static const double stale = 0.25;
+
+/* Where every base ends: omega of the slowest pair is still a normal double. */
+static const double largest_log = 700;
+
+/* The march at one base. */
+typedef struct march {
+  size_t pairs, length;
+  double t;                    /* ln(base) */
+  double *x, *omega;           /* (pairs,) 2j/R; e^(-x t) */
+  rs_wave *waves;              /* (pairs,) */
+  double *values;              /* (length,) B_m */
+  size_t violators[VIOLATORS]; /* distances */
+  double depth[VIOLATORS];     /* -B_m / m at the scan, largest first */
+  size_t count;
+} march;
+
+static void move_to(march *at, double t) {
+  at->t = t;
+  for (size_t j = 0; j < at->pairs; j++) at->omega[j] = exp(-at->x[j] * t);
+}
+
+/* How far above t distance m is proved to violate; 0 where it does not, beyond rounding: a phase errs by phi times what
+ * the exponent x t (a rounding of it), exp and the product lose, a cosine and a sum by an ulp each. */
+static double stretch(const march *at, size_t m) {
+  double value = 0, slope = 0, bend = 0, slack = 0;
+  for (size_t j = 0; j < at->pairs; j++) {
+    double x = at->x[j], phi = (double)m * at->omega[j], sine, cosine;
+    sincos(phi, &sine, &cosine);
+    value += cosine;
+    slope += x * phi * sine;
+    bend += x * x * phi * (phi + 1);
+    slack += phi * (x * at->t + 3) + (double)at->pairs;
+  }
+  value += slack * DBL_EPSILON;
+  if (value >= 0) return 0;
+  double root = sqrt(slope * slope - 2 * bend * value);
+  return kept * (slope > 0 ? -2 * value / (slope + root) : (root - slope) / bend);
+}
+
+/* Keeps the deepest for their distance: B' grows as m, so -B/m is about how far the proof reaches. */
+static void note_violator(march *at, size_t m, double depth) {
+  size_t i = at->count < VIOLATORS ? at->count++ : VIOLATORS - 1;
+  for (; i > 0 && at->depth[i - 1] < depth; i--) {
+    at->depth[i] = at->depth[i - 1];
+    at->violators[i] = at->violators[i - 1];
+  }
+  at->depth[i] = depth;
+  at->violators[i] = m;
+}
+
+/* Looks at every distance: at->count is 0 where none violates. Values within the kernel's rounding of 0 are left to
+ * rs_decay_first_below, where there are no others. */
+static rs_status scan(march *at, rs_err *err) {
+  rs_decay *decay;
+  for (size_t j = 0; j < at->pairs; j++) at->waves[j] = (rs_wave){1, at->omega[j], 0};
+  RS_TRY(rs_decay_create(at->waves, at->pairs, &decay, err));
+  rs_decay_range(decay, 0, at->length, at->values);
+  at->count = 0;
+  double least = 0; /* depth of the shallowest of a full list */
+  for (size_t m = 1; m < at->length; m++) {
+    if (at->values[m] >= -doubtful || -at->values[m] <= least * (double)m) continue;
+    note_violator(at, m, -at->values[m] / (double)m);
+    if (at->count == VIOLATORS) least = at->depth[VIOLATORS - 1];
+  }
+  if (at->count == 0) {
+    size_t first = (size_t)rs_decay_first_below(decay, 0, 1, at->length);
+    if (first < at->length) note_violator(at, first, 0);
+  }
+  rs_decay_free(decay);
+  return RS_OK;
+}
+
+static double longest(const march *at) {
+  double most = 0;
+  for (size_t i = 0; i < at->count; i++) most = fmax(most, stretch(at, at->violators[i]));
+  return most;
+}
+
+/* Marches until a base has no violator, or the steps are used up. */
+static rs_status walk(march *at, size_t most_steps, rs_base_bound *found, rs_err *err) {
+  double fresh = 0;
+  for (double t = 0; t < largest_log && found->steps < most_steps; found->steps++) {
+    move_to(at, t);
+    double reach = longest(at);
+    if (reach < fmax(stale * fresh, resolution)) {
+      RS_TRY(scan(at, err));
+      found->scans++;
+      if (at->count == 0) {
+        found->base = exp(t);
+        return RS_OK;
+      }
+      reach = fresh = longest(at);
+    }
+    found->unproved += reach < resolution;
+    found->reached = exp(t);
+    t += fmax(reach, resolution);
+  }
+  return RS_OK;
+}
+
+static rs_status prepare(march *at, rs_err *err) {
+  at->x = rs_alloc(at->pairs, sizeof *at->x, err);
+  at->omega = rs_alloc(at->pairs, sizeof *at->omega, err);
+  at->waves = rs_alloc(at->pairs, sizeof *at->waves, err);
+  at->values = rs_alloc(at->length, sizeof *at->values, err);
+  if (at->x == NULL || at->omega == NULL || at->waves == NULL || at->values == NULL) return RS_MEMORY;
+  for (size_t j = 0; j < at->pairs; j++) at->x[j] = (double)j / (double)at->pairs;
+  return RS_OK;
+}
+
+rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err) {
+  march at = {.pairs = rotary_dim / 2, .length = length};
+  *found = (rs_base_bound){.base = NAN, .reached = 1, .resolution = resolution};
+  if (rotary_dim < 4 && length > 2)
+    return rs_fail(err, RS_DOMAIN, "with fewer than two pairs every base has a negative cosine at a distance of 2");
+  rs_status status = prepare(&at, err);
+  if (status == RS_OK) status = walk(&at, most_steps, found, err);
+  free(at.x);
+  free(at.omega);
+  free(at.waves);
+  free(at.values);
+  return status;
+}

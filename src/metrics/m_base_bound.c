@@ -1,0 +1,56 @@
+/* The least base that keeps B_m >= 0 at every distance below the length: what "Base of RoPE bounds context length" (Men
+ * et al., arXiv:2405.14591, section 4) asks of a base. It depends on the number of rotary dims and on the length, and
+ * on nothing else of model or method. */
+#include "metrics.h"
+
+#include <math.h>
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  rs_base_bound found;
+  size_t most = (size_t)rs_setting_number(in->settings, "most_steps");
+  for (size_t i = 0; i < 4; i++) result->value[i] = NAN;
+  if (in->encoding->rotary_dim < 4) return RS_OK; /* no pairs, or one, which no base keeps above 0 */
+  RS_TRY(rs_base_bound_find(in->encoding->rotary_dim, in->encoding->length, most, &found, err));
+  result->value[0] = found.base;
+  result->value[1] = found.resolution;
+  result->value[2] = (double)found.steps;
+  result->value[3] = (double)found.unproved;
+  return RS_OK;
+}
+
+static const rs_param params[] = {
+    {.name = "most_steps",
+     .type = RS_INTEGER,
+     .unit = "1",
+     .min = 1,
+     .max = 1e12,
+     .fallback = "10000000",
+     .summary = "where the search gives up, and least_base stays empty"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "least_base",
+     .unit = "1",
+     .summary = "least base with sum_j cos(m base^(-2j/R)) >= 0 for every integer m below the length",
+     .log_axis = true},
+    {.name = "search_resolution",
+     .unit = "1",
+     .summary = "windows of good bases narrower than this share of the base may have been passed over"},
+    {.name = "search_steps", .unit = "1", .summary = "bases at which the search stood", .log_axis = true},
+    {.name = "search_unproved",
+     .unit = "1",
+     .summary = "of its steps those of one resolution; all others are proved to hold no good base"},
+};
+
+const rs_metric_kind rs_metric_base_bound = {
+    .kind = {.name = "base_bound",
+             .summary = "the least base that keeps B_m >= 0 up to the length, by a search with proof",
+             .reference = "arXiv:2405.14591, section 4; Su, kexue.fm/archives/10122",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .finish = finish,
+};

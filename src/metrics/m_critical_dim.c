@@ -1,0 +1,71 @@
+/* Which pairs went full circle in training, and how far that carries. Dims below d_extra = 2 ceil((R/2) log_b(L0 / 2
+ * pi)) belong to pairs whose whole period lies within training; the next pair, number d_extra / 2, is the first that
+ * does not, and Liu et al. ("Scaling Laws of RoPE-based Extrapolation", arXiv:2310.05209, lemma 1 and theorem 2) let
+ * the model reach as far as that pair's period at the base it is run with: T_extra = 2 pi base^(d_extra / R). LongRoPE2
+ * (arXiv:2502.20082, section 3.1) calls the same dim the theoretical critical one.
+ *
+ * Their bases beta_1, beta_2, beta_3 (theorem 1) are those at which the slowest pair turns by a quarter, a half and a
+ * whole circle within training, its frequency taken as 1 / base. */
+#include "metrics.h"
+
+#include <math.h>
+
+/* The first pair that did not go full circle in training; R/2 where all did. */
+static size_t critical_pair(const rs_encoding *encoding) {
+  size_t pair = 0;
+  while (pair < encoding->rotary_dim / 2 && encoding->train_length * encoding->omega_trained[pair] >= 2 * M_PI) pair++;
+  return pair;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  (void)err;
+  const rs_encoding *encoding = in->encoding;
+  size_t pairs = encoding->rotary_dim / 2, critical = critical_pair(encoding);
+  for (size_t i = 0; i < 7; i++) result->value[i] = NAN;
+  /* As for angles out of range: sections and grids share the pairs out among axes, which train_length does not count.
+   */
+  if (pairs == 0 || encoding->axes > 1) return RS_OK;
+  double trained = encoding->train_length;
+  result->value[0] = 2 * (double)critical;
+  if (critical < pairs) result->value[1] = 2 * M_PI / encoding->omega[critical];
+  result->value[2] = trained / (M_PI / 2);
+  result->value[3] = trained / M_PI;
+  result->value[4] = trained / (2 * M_PI);
+  result->value[5] = 2 * M_PI / encoding->omega_trained[pairs - 1];
+  result->value[6] = trained / result->value[5];
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "critical_dim",
+     .unit = "1",
+     .summary = "rotary dims whose pairs went full circle in training: 2 ceil((R/2) log_base(train_length / 2 pi))"},
+    {.name = "critical_period_tokens",
+     .unit = "tokens",
+     .summary = "period of the first pair that did not, as the method turns it; empty where all did",
+     .log_axis = true,
+     .better = RS_HIGHER},
+    {.name = "quarter_turn_base",
+     .unit = "1",
+     .summary = "base at which the slowest pair (omega = 1 / base) turns pi/2 in training: beta_1"},
+    {.name = "half_turn_base", .unit = "1", .summary = "base at which it turns pi: beta_2"},
+    {.name = "full_turn_base", .unit = "1", .summary = "base at which it turns 2 pi: beta_3"},
+    {.name = "slowest_period_tokens",
+     .unit = "tokens",
+     .summary = "period of the slowest pair in training",
+     .log_axis = true},
+    {.name = "slowest_trained_share", .unit = "1", .summary = "share of that period that training covered"},
+};
+
+const rs_metric_kind rs_metric_critical_dim = {
+    .kind = {.name = "critical_dim",
+             .summary = "which pairs went full circle in training, and how far the next one reaches",
+             .reference =
+                 "Liu et al., arXiv:2310.05209, lemma 1, theorems 1 and 2; LongRoPE2, arXiv:2502.20082, section "
+                 "3.1",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .finish = finish,
+};
