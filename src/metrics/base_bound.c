@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { NEAR = 12288 };   /* distances that are looked at first: two slabs of the decay kernel */
 enum { VIOLATORS = 24 }; /* kept between scans: enough that the best of them is rarely far from the best of all */
 
 /* Of the base, relative: the least step of the march. B_m moves by 1e-5 in it at a million tokens, and errs by 1e-9
@@ -32,7 +33,7 @@ static const double kept = 0.999;
 static const double doubtful = 1e-9;
 
 /* A list of violators is good for as long as it proves a stretch of this share of what it proved when it was fresh; a
- * fresh one costs a pass over all distances. */
+ * fresh one costs a pass over distances. */
 static const double stale = 0.25;
 
 /* Where every base ends: omega of the slowest pair is still a normal double. */
@@ -48,6 +49,9 @@ typedef struct march {
   size_t violators[VIOLATORS]; /* distances */
   double depth[VIOLATORS];     /* -B_m / m at the scan, largest first */
   size_t count;
+  size_t best;  /* the violator that proved most at the last step */
+  size_t scans; /* of all distances */
+  double fresh; /* what the list proved after the last of them */
 } march;
 
 static void move_to(march *at, double t) {
@@ -84,19 +88,41 @@ static void note_violator(march *at, size_t m, double depth) {
   at->violators[i] = m;
 }
 
-/* Looks at every distance: at->count is 0 where none violates. Values within the kernel's rounding of 0 are left to
- * rs_decay_first_below, where there are no others. */
-static rs_status scan(march *at, rs_err *err) {
+/* Lists the violators of a range of distances. Values within the kernel's rounding of 0 are left out. */
+static void look(march *at, const rs_decay *decay, size_t begin, size_t end) {
+  double least = 0; /* depth of the shallowest of a full list */
+  rs_decay_range(decay, begin, end - begin, at->values);
+  at->count = 0;
+  for (size_t m = begin; m < end; m++) {
+    double value = at->values[m - begin];
+    if (value >= -doubtful || -value <= least * (double)m) continue;
+    note_violator(at, m, -value / (double)m);
+    if (at->count == VIOLATORS) least = at->depth[VIOLATORS - 1];
+  }
+}
+
+static double longest(march *at) {
+  double most = 0;
+  for (size_t i = 0; i < at->count; i++) {
+    double reach = stretch(at, at->violators[i]);
+    if (reach > most) at->best = at->violators[i];
+    most = fmax(most, reach);
+  }
+  return most;
+}
+
+/* A new list: of what is near the last good violator, where that proves a stretch as long as `wanted`, else of all
+ * distances, and then at->fresh says how long a stretch it proves. Empty where no distance violates. */
+static rs_status renew(march *at, double wanted, rs_err *err) {
   rs_decay *decay;
+  size_t begin = at->best > NEAR / 2 ? at->best - NEAR / 2 : 1, end = begin + NEAR;
   for (size_t j = 0; j < at->pairs; j++) at->waves[j] = (rs_wave){1, at->omega[j], 0};
   RS_TRY(rs_decay_create(at->waves, at->pairs, &decay, err));
-  rs_decay_range(decay, 0, at->length, at->values);
-  at->count = 0;
-  double least = 0; /* depth of the shallowest of a full list */
-  for (size_t m = 1; m < at->length; m++) {
-    if (at->values[m] >= -doubtful || -at->values[m] <= least * (double)m) continue;
-    note_violator(at, m, -at->values[m] / (double)m);
-    if (at->count == VIOLATORS) least = at->depth[VIOLATORS - 1];
+  if (end < at->length) look(at, decay, begin, end);
+  if (end >= at->length || longest(at) < wanted) {
+    look(at, decay, 0, at->length);
+    at->fresh = longest(at);
+    at->scans++;
   }
   if (at->count == 0) {
     size_t first = (size_t)rs_decay_first_below(decay, 0, 1, at->length);
@@ -106,26 +132,18 @@ static rs_status scan(march *at, rs_err *err) {
   return RS_OK;
 }
 
-static double longest(const march *at) {
-  double most = 0;
-  for (size_t i = 0; i < at->count; i++) most = fmax(most, stretch(at, at->violators[i]));
-  return most;
-}
-
 /* Marches until a base has no violator, or the steps are used up. */
 static rs_status walk(march *at, size_t most_steps, rs_base_bound *found, rs_err *err) {
-  double fresh = 0;
   for (double t = 0; t < largest_log && found->steps < most_steps; found->steps++) {
     move_to(at, t);
-    double reach = longest(at);
-    if (reach < fmax(stale * fresh, resolution)) {
-      RS_TRY(scan(at, err));
-      found->scans++;
-      if (at->count == 0) {
-        found->base = exp(t);
-        return RS_OK;
-      }
-      reach = fresh = longest(at);
+    double wanted = fmax(stale * at->fresh, resolution), reach = longest(at);
+    if (reach < wanted) {
+      RS_TRY(renew(at, wanted, err));
+      reach = longest(at);
+    }
+    if (at->count == 0) {
+      found->base = exp(t);
+      return RS_OK;
     }
     found->unproved += reach < resolution;
     found->reached = exp(t);
@@ -151,6 +169,7 @@ rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps
     return rs_fail(err, RS_DOMAIN, "with fewer than two pairs every base has a negative cosine at a distance of 2");
   rs_status status = prepare(&at, err);
   if (status == RS_OK) status = walk(&at, most_steps, found, err);
+  found->scans = at.scans;
   free(at.x);
   free(at.omega);
   free(at.waves);
