@@ -207,7 +207,8 @@ static void fill_span(const rs_decay *decay, uint64_t span, const stretch *range
 void rs_decay_range(const rs_decay *decay, uint64_t first, size_t count, double *out) {
   if (count == 0) return;
   stretch all = {first, first + count, out};
-#pragma omp parallel for schedule(dynamic)
+  /* Waking threads takes longer than a span, above all where other work keeps the cores busy. */
+#pragma omp parallel for schedule(dynamic) if (count > SPAN)
   for (uint64_t span = first / SPAN; span <= (all.end - 1) / SPAN; span++) fill_span(decay, span, &all);
 }
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 enum { NEAR = 12288 };   /* distances that are looked at first: two slabs of the decay kernel */
-enum { VIOLATORS = 24 }; /* kept between scans: enough that the best of them is rarely far from the best of all */
+enum { VIOLATORS = 12 }; /* of a list: more cost more sines and save few steps */
 
 /* Of the base, relative: the least step of the march. B_m moves by 1e-5 in it at a million tokens, and errs by 1e-9
  * there (phases m * omega lose 1e-16 of themselves), so that a boundary is good to less than a step. */
@@ -49,7 +49,8 @@ typedef struct march {
   size_t violators[VIOLATORS]; /* distances */
   double depth[VIOLATORS];     /* -B_m / m at the scan, largest first */
   size_t count;
-  size_t best;  /* the violator that proved most at the last step */
+  double reach; /* the longest stretch above t that one of them proves */
+  size_t best;  /* the one that did last */
   size_t scans; /* of all distances */
   double fresh; /* what the list proved after the last of them */
 } march;
@@ -88,7 +89,17 @@ static void note_violator(march *at, size_t m, double depth) {
   at->violators[i] = m;
 }
 
-/* Lists the violators of a range of distances. Values within the kernel's rounding of 0 are left out. */
+/* How long a stretch the best of the list proves, into at->reach. */
+static void try_list(march *at) {
+  at->reach = 0;
+  for (size_t i = 0; i < at->count; i++) {
+    double reach = stretch(at, at->violators[i]);
+    if (reach > at->reach) at->best = at->violators[i];
+    at->reach = fmax(at->reach, reach);
+  }
+}
+
+/* Lists and tries the violators of a range of distances. Values within the kernel's rounding of 0 are left out. */
 static void look(march *at, const rs_decay *decay, size_t begin, size_t end) {
   double least = 0; /* depth of the shallowest of a full list */
   rs_decay_range(decay, begin, end - begin, at->values);
@@ -99,16 +110,7 @@ static void look(march *at, const rs_decay *decay, size_t begin, size_t end) {
     note_violator(at, m, -value / (double)m);
     if (at->count == VIOLATORS) least = at->depth[VIOLATORS - 1];
   }
-}
-
-static double longest(march *at) {
-  double most = 0;
-  for (size_t i = 0; i < at->count; i++) {
-    double reach = stretch(at, at->violators[i]);
-    if (reach > most) at->best = at->violators[i];
-    most = fmax(most, reach);
-  }
-  return most;
+  try_list(at);
 }
 
 /* A new list: of what is near the last good violator, where that proves a stretch as long as `wanted`, else of all
@@ -119,9 +121,9 @@ static rs_status renew(march *at, double wanted, rs_err *err) {
   for (size_t j = 0; j < at->pairs; j++) at->waves[j] = (rs_wave){1, at->omega[j], 0};
   RS_TRY(rs_decay_create(at->waves, at->pairs, &decay, err));
   if (end < at->length) look(at, decay, begin, end);
-  if (end >= at->length || longest(at) < wanted) {
+  if (end >= at->length || at->reach < wanted) {
     look(at, decay, 0, at->length);
-    at->fresh = longest(at);
+    at->fresh = at->reach;
     at->scans++;
   }
   if (at->count == 0) {
@@ -136,18 +138,16 @@ static rs_status renew(march *at, double wanted, rs_err *err) {
 static rs_status walk(march *at, size_t most_steps, rs_base_bound *found, rs_err *err) {
   for (double t = 0; t < largest_log && found->steps < most_steps; found->steps++) {
     move_to(at, t);
-    double wanted = fmax(stale * at->fresh, resolution), reach = longest(at);
-    if (reach < wanted) {
-      RS_TRY(renew(at, wanted, err));
-      reach = longest(at);
-    }
+    double wanted = fmax(stale * at->fresh, resolution);
+    try_list(at);
+    if (at->reach < wanted) RS_TRY(renew(at, wanted, err));
     if (at->count == 0) {
       found->base = exp(t);
       return RS_OK;
     }
-    found->unproved += reach < resolution;
+    found->unproved += at->reach < resolution;
     found->reached = exp(t);
-    t += fmax(reach, resolution);
+    t += fmax(at->reach, resolution);
   }
   return RS_OK;
 }
