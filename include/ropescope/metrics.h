@@ -47,7 +47,7 @@ typedef struct rs_curve {
 rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err);
 void rs_curve_clear(rs_curve *curve);
 
-enum { RS_METRIC_SCALARS = 8 }; /* most scalars of one metric */
+enum { RS_METRIC_SCALARS = 12 }; /* most scalars of one metric */
 
 /* The result of one metric in one cell; NaN where there is nothing to report. */
 typedef struct rs_result {

@@ -28,6 +28,7 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_axis_decay,
     &rs_metric_axis_wavelengths,
     &rs_metric_id_growth,
+    &rs_metric_frequencies,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {

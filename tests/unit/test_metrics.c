@@ -187,7 +187,7 @@ static void check_unique(char names[][64], size_t count) {
 Test(catalogue, names__of_summary_columns_and_of_each_curve__are_unique) {
   size_t count, used = 0;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  char summary[128][64], curve[32][64];
+  char summary[256][64], curve[32][64];
   for (size_t i = 0; i < count; i++) {
     used = add_names(kinds[i]->scalars, kinds[i]->scalar_count, summary, used);
     check_unique(curve, add_names(kinds[i]->curve, kinds[i]->curve_count, curve, 0));

@@ -1,0 +1,162 @@
+/* What a method does to each rotary pair: its frequency, wavelength and divisor beside those of training, and how much
+ * of the division by s it got. YaRN, arXiv:2309.00071, eq. 19 writes every by-parts scheme so:
+ *
+ *   omega = trained ((1 - gamma) + gamma / s),   gamma = 0: kept, 1: divided by s
+ *
+ * gamma, the base and the ramp are read off the finished table, not off the parameters: they are what an engine that
+ * loads this table runs with. What is done to positions (interpolate: positions) is not seen here. */
+#include "metrics.h"
+
+#include <math.h>
+
+enum { BASE, NTK_FACTOR, AMPLITUDE, LOGIT_FACTOR, KEPT, BLENDED, DIVIDED, RAMP_LOW, RAMP_HIGH, SCALARS };
+
+/* Relative. Frequencies that float32 code computes are off by up to 1e-6 (rs_causes_find says ggml's by 9e-6). */
+#define SAME 1e-5
+
+/* The base of theta^(-2j/R), read off the first and last pair; NaN unless all between are on the same ladder. */
+static double ladder_base(const double *omega, size_t pairs) {
+  if (pairs < 2 || !(omega[pairs - 1] > 0)) return NAN;
+  double steps = (double)(pairs - 1), fall = log(omega[0] / omega[pairs - 1]);
+  for (size_t j = 0; j < pairs; j++)
+    if (!(fabs(log(omega[0] / omega[j]) - fall * (double)j / steps) < SAME)) return NAN;
+  return exp(fall * (double)pairs / steps); /* R/(R-2) = pairs / steps */
+}
+
+/* The s whose NTK-aware base theta s^(R/(R-2)) this is: YaRN, section 3.1, solved for s. */
+static double ntk_factor(double base, double theta, size_t pairs) {
+  return pow(base / theta, (double)(pairs - 1) / (double)pairs);
+}
+
+static double interpolated(const rs_encoding *encoding, size_t pair) {
+  double s = encoding->scale, ratio = encoding->omega[pair] / encoding->omega_trained[pair];
+  return s == 1 ? NAN : (1 - ratio) / (1 - 1 / s); /* s NaN: the method has none */
+}
+
+/* A straight line through blended pairs: gamma rises by `slope` a pair from 0 at `low`. */
+typedef struct line {
+  double low, slope;
+} line;
+
+/* The line through the first and the last blended pair. */
+static line ramp_through(const rs_encoding *encoding, size_t first, size_t last) {
+  double from = interpolated(encoding, first), slope = (interpolated(encoding, last) - from) / (double)(last - first);
+  return (line){(double)first - from / slope, slope};
+}
+
+/* Whether every pair is where the line, cut at 0 and 1, says. */
+static bool is_ramp(const rs_encoding *encoding, line ramp) {
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    double wanted = fmin(fmax(((double)j - ramp.low) * ramp.slope, 0), 1);
+    if (!(fabs(interpolated(encoding, j) - wanted) < SAME)) return false;
+  }
+  return true;
+}
+
+/* How many pairs are kept, blended and divided, and the ramp among the blended. */
+static void find_bands(const rs_encoding *encoding, double *value) {
+  size_t pairs = encoding->rotary_dim / 2, first = pairs, last = 0;
+  if (isnan(encoding->scale) || encoding->scale == 1) return;
+  value[KEPT] = value[BLENDED] = value[DIVIDED] = 0;
+  for (size_t j = 0; j < pairs; j++) {
+    double gamma = interpolated(encoding, j);
+    bool kept = fabs(gamma) < SAME, divided = fabs(gamma - 1) < SAME, blended = !kept && !divided;
+    value[KEPT] += kept;
+    value[DIVIDED] += divided;
+    value[BLENDED] += blended;
+    if (blended && first == pairs) first = j;
+    if (blended) last = j;
+  }
+  if (first >= last) return;
+  line ramp = ramp_through(encoding, first, last);
+  if (!is_ramp(encoding, ramp)) return;
+  value[RAMP_LOW] = ramp.low;
+  value[RAMP_HIGH] = ramp.low + 1 / ramp.slope;
+}
+
+static rs_status add_pairs(const rs_encoding *encoding, rs_curve *curve, rs_err *err) {
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    double omega = encoding->omega[j], trained = encoding->omega_trained[j];
+    double wavelength = omega > 0 ? 2 * M_PI / omega : NAN, divisor = omega > 0 ? trained / omega : NAN;
+    double row[] = {(double)j,
+                    encoding->axis[j],
+                    omega,
+                    trained,
+                    wavelength,
+                    divisor,
+                    interpolated(encoding, j),
+                    encoding->train_length * trained / (2 * M_PI)};
+    RS_TRY(rs_curve_add(curve, row, err));
+  }
+  return RS_OK;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  const rs_encoding *encoding = in->encoding;
+  size_t pairs = encoding->rotary_dim / 2;
+  for (size_t i = 0; i < SCALARS; i++) result->value[i] = NAN;
+  if (pairs == 0) return RS_OK;
+  double base = ladder_base(encoding->omega, pairs), theta = ladder_base(encoding->omega_trained, pairs);
+  result->value[BASE] = base;
+  result->value[NTK_FACTOR] = ntk_factor(base, theta, pairs);
+  result->value[AMPLITUDE] = encoding->amp;
+  result->value[LOGIT_FACTOR] = encoding->amp * encoding->amp * encoding->logit_scale[encoding->length - 1];
+  find_bands(encoding, result->value);
+  return add_pairs(encoding, &result->curve, err);
+}
+
+static const rs_column scalars[] = {
+    [BASE] = {.name = "ladder_base",
+              .unit = "1",
+              .summary = "base of omega_j = c base^(-2j/R); empty where the frequencies are no such ladder",
+              .log_axis = true},
+    [NTK_FACTOR] = {.name = "ntk_factor",
+                    .unit = "1",
+                    .summary = "the s whose NTK-aware base theta s^(R/(R-2)) ladder_base is",
+                    .log_axis = true},
+    [AMPLITUDE] = {.name = "amplitude", .unit = "1", .summary = "what multiplies cos and sin"},
+    [LOGIT_FACTOR] = {.name = "logit_factor",
+                      .unit = "1",
+                      .summary = "what multiplies the last query's logits: amplitude^2 times its logit scale"},
+    [KEPT] = {.name = "kept_pairs",
+              .unit = "",
+              .summary = "pairs whose frequency is that of training; empty, as the next, without an s other than 1"},
+    [BLENDED] = {.name = "blended_pairs", .unit = "", .summary = "pairs that are neither kept nor divided by s"},
+    [DIVIDED] = {.name = "divided_pairs", .unit = "", .summary = "pairs whose frequency is divided by s"},
+    [RAMP_LOW] = {.name = "ramp_low",
+                  .unit = "",
+                  .summary = "pair index at which the straight line through the blended pairs' `interpolated` is 0; "
+                             "empty where they are on no line that, cut at 0 and 1, gives all pairs"},
+    [RAMP_HIGH] = {.name = "ramp_high", .unit = "", .summary = "pair index at which that line is 1"},
+};
+
+static const rs_column curve[] = {
+    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "axis", .unit = "", .summary = "position the pair reads: 0 time (or text), 1 row, 2 column"},
+    {.name = "omega_rad_per_token", .unit = "rad", .summary = "its frequency", .log_axis = true},
+    {.name = "trained_rad_per_token", .unit = "rad", .summary = "plain RoPE's of the model", .log_axis = true},
+    {.name = "wavelength_tokens",
+     .unit = "tokens",
+     .summary = "2 pi / omega; empty where the pair does not turn",
+     .log_axis = true},
+    {.name = "divisor", .unit = "1", .summary = "trained / omega; empty where it does not turn", .log_axis = true},
+    {.name = "interpolated",
+     .unit = "1",
+     .summary = "gamma in omega = trained ((1 - gamma) + gamma / s): 0 kept, 1 divided by s; empty without an s "
+                "other than 1"},
+    {.name = "turns_in_training", .unit = "1", .summary = "train_length / trained wavelength", .log_axis = true},
+};
+
+const rs_metric_kind rs_metric_frequencies = {
+    .kind = {.name = "frequencies",
+             .summary = "the frequency table pair by pair: what was kept, blended and divided, the base, the amplitude",
+             .reference = "YaRN, arXiv:2309.00071v2, sections 3.1 to 3.3",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};

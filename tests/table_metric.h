@@ -1,0 +1,77 @@
+/* One metric of tables on one encoding, for tests: both from names and values as a config has them. */
+#ifndef ROPESCOPE_TESTS_TABLE_METRIC_H
+#define ROPESCOPE_TESTS_TABLE_METRIC_H
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "ropescope/metrics.h"
+
+/* A model that turns all of its head; Llama-2's is (128, 1e4, 4096). */
+static inline rs_model table_model(size_t dims, double theta, size_t train_length) {
+  return (rs_model){.heads = 1,
+                    .head_dim = dims,
+                    .rotary_dim = dims,
+                    .rope_theta = theta,
+                    .train_length = train_length,
+                    .max_length = train_length};
+}
+
+/* `settings` are name, value pairs that end at the first NULL; `tokens` and `precision` may be NULL. */
+static inline rs_encoding *table_encode(const char *method, const rs_model *model, size_t length,
+                                        const char *const settings[], const rs_token_layout *tokens,
+                                        const rs_precision *precision) {
+  rs_recipe recipe;
+  rs_encoding *encoding = NULL;
+  rs_err err = {0};
+  cr_assert_eq(rs_recipe_init(&recipe, rs_method_find(method), NULL), RS_OK, "%s", method);
+  for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2)
+    cr_assert_eq(rs_recipe_set(&recipe, settings[i], settings[i + 1], &err), RS_OK, "%s", err.message);
+  rs_status status = rs_encoding_create(&recipe, model, length, tokens, precision, &encoding, &err);
+  cr_assert_eq(status, RS_OK, "%s: %s", method, err.message);
+  rs_recipe_clear(&recipe);
+  return encoding;
+}
+
+/* What the metric says of the encoding, which is freed; release with rs_curve_clear(&result.curve). */
+static inline rs_result table_measure(const char *metric, rs_encoding *encoding, const char *const settings[],
+                                      uint64_t seed) {
+  const rs_metric_kind *kind = rs_metric_find(metric);
+  const rs_param *params[16];
+  rs_settings given;
+  rs_err err = {0};
+  rs_result result = {.curve.columns = kind->curve_count};
+  for (size_t i = 0; i < kind->kind.param_count; i++) params[i] = &kind->kind.params[i];
+  cr_assert_eq(rs_settings_init(&given, params, kind->kind.param_count, NULL), RS_OK);
+  for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2) {
+    int index = rs_settings_find(&given, settings[i]);
+    cr_assert_geq(index, 0, "%s", settings[i]);
+    cr_assert_eq(rs_value_parse(params[index], settings[i + 1], &given.values[index], NULL), RS_OK);
+  }
+  rs_metric_in in = {.encoding = encoding, .settings = &given, .seed = seed};
+  cr_assert_eq(kind->finish(&in, NULL, &result, &err), RS_OK, "%s: %s", metric, err.message);
+  rs_settings_clear(&given);
+  rs_encoding_free(encoding);
+  return result;
+}
+
+/* Scalar `name` of what table_measure says; the curve is released. */
+static inline double table_scalar_of(const char *metric, const char *name, rs_encoding *encoding,
+                                     const char *const settings[], uint64_t seed) {
+  const rs_metric_kind *kind = rs_metric_find(metric);
+  rs_result result = table_measure(metric, encoding, settings, seed);
+  rs_curve_clear(&result.curve);
+  for (size_t i = 0; i < kind->scalar_count; i++)
+    if (strcmp(kind->scalars[i].name, name) == 0) return result.value[i];
+  cr_assert_fail("%s has no %s", metric, name);
+  return NAN;
+}
+
+/* Equal, a NaN to a NaN, up to `slack` of the value (absolute where that is 0). */
+static inline void table_agrees(double got, double want, double slack, const char *what) {
+  double room = slack * (want != 0 ? fabs(want) : 1);
+  if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= room))
+    cr_assert_fail("%s: %.17g, should be %.17g", what, got, want);
+}
+
+#endif
