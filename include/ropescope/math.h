@@ -71,6 +71,24 @@ rs_turns rs_turns_times(rs_turns turns, uint64_t times);
 /* cos and sin of the angle, to 1.5e-16 with a libm that is good to 0.6 of a last place. */
 void rs_turns_cos_sin(rs_turns turns, double *cosine, double *sine);
 
+/* How angles are counted: `parts` equal parts of the circle, each with `start` counts before the first. `single`: every
+ * step in float32, as code without doubles counts. */
+typedef struct rs_angle_count {
+  size_t parts;
+  double start;
+  bool single;
+} rs_angle_count;
+
+/* 2^-14, the smallest normal float16, which the authors of arXiv:2410.01490 start each count with. */
+#define RS_ANGLE_START 0x1p-14
+
+/* shares (parts,): (start + angles in the part) / count of the angles omega * position modulo 2 pi, for `count` >= 1
+ * positions (NULL: 0 .. count - 1). Angles within 1.5e-9 rad below a border count as above. */
+void rs_angle_shares(const rs_angle_count *how, double omega, const double *positions, size_t count, double *shares);
+
+/* sum p ln(p / q), nats: how far q is from p (Kullback and Leibler, Ann. Math. Stat. 22, 1951). */
+double rs_relative_entropy(const double *p, const double *q, size_t count);
+
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 /* A compensated running sum (Neumaier, ZAMM 54, 1974). Zero-initialise. */

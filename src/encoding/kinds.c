@@ -2,10 +2,10 @@
 #include "kinds.h"
 
 static const rs_freq_kind *const freq_kinds[] = {
-    &rs_freq_default,      &rs_freq_linear,          &rs_freq_ntk,  &rs_freq_ntk_fixed, &rs_freq_ntk_mixed,
-    &rs_freq_ntk_by_parts, &rs_freq_ntk_by_parts_v1, &rs_freq_yarn, &rs_freq_llama3,    &rs_freq_longrope,
-    &rs_freq_proportional, &rs_freq_critical_base,   &rs_freq_xpos, &rs_freq_axial,     &rs_freq_mixed,
-    &rs_freq_explicit,
+    &rs_freq_default,      &rs_freq_linear,          &rs_freq_ntk,    &rs_freq_ntk_fixed, &rs_freq_ntk_mixed,
+    &rs_freq_ntk_by_parts, &rs_freq_ntk_by_parts_v1, &rs_freq_yarn,   &rs_freq_llama3,    &rs_freq_longrope,
+    &rs_freq_proportional, &rs_freq_critical_base,   &rs_freq_dprope, &rs_freq_xpos,      &rs_freq_axial,
+    &rs_freq_mixed,        &rs_freq_explicit,
 };
 
 static const rs_pos_kind *const pos_kinds[] = {

@@ -6,7 +6,7 @@
 
 extern const rs_freq_kind rs_freq_default, rs_freq_linear, rs_freq_ntk, rs_freq_ntk_fixed, rs_freq_ntk_mixed,
     rs_freq_ntk_by_parts, rs_freq_ntk_by_parts_v1, rs_freq_yarn, rs_freq_llama3, rs_freq_longrope, rs_freq_proportional,
-    rs_freq_critical_base, rs_freq_xpos, rs_freq_axial, rs_freq_mixed, rs_freq_explicit;
+    rs_freq_critical_base, rs_freq_dprope, rs_freq_xpos, rs_freq_axial, rs_freq_mixed, rs_freq_explicit;
 extern const rs_pos_kind rs_pos_identity, rs_pos_linear, rs_pos_self_extend, rs_pos_clamp, rs_pos_dual_chunk,
     rs_pos_string, rs_pos_random;
 extern const rs_embed_kind rs_embed_sinusoidal, rs_embed_learned, rs_embed_sinusoidal_2d, rs_embed_learned_2d;

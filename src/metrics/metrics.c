@@ -29,6 +29,7 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_axis_wavelengths,
     &rs_metric_id_growth,
     &rs_metric_frequencies,
+    &rs_metric_angle_shift,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {

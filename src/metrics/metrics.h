@@ -4,8 +4,8 @@
 
 #include "ropescope/metrics.h"
 
-extern const rs_metric_kind rs_metric_axis_decay, rs_metric_axis_wavelengths, rs_metric_base_bound,
-    rs_metric_channel_axes, rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass,
+extern const rs_metric_kind rs_metric_angle_shift, rs_metric_axis_decay, rs_metric_axis_wavelengths,
+    rs_metric_base_bound, rs_metric_channel_axes, rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass,
     rs_metric_effective_tokens, rs_metric_embedding, rs_metric_entropy, rs_metric_first_violation,
     rs_metric_frequencies, rs_metric_grid_decay, rs_metric_id_growth, rs_metric_local_resolution, rs_metric_needle,
     rs_metric_ood_angles, rs_metric_position_frequency, rs_metric_position_pca, rs_metric_position_similarity,

@@ -101,6 +101,32 @@ static double critical_base(const tiny *t, size_t j) {
   return ladder(pow(THETA, wanted / trained), (double)t->rotary, j);
 }
 
+enum { FIFTHS = 5 };
+
+/* Shares of the circle's fifths, each from 2^-14 counts, that n positions fall in. */
+static void fifths(double omega, size_t n, double *share) {
+  for (size_t b = 0; b < FIFTHS; b++) share[b] = 0x1p-14 / (double)n;
+  for (size_t m = 0; m < n; m++) {
+    double turns = (double)m * omega / (2 * M_PI);
+    share[(size_t)((turns - floor(turns)) * FIFTHS)] += 1 / (double)n;
+  }
+}
+
+static double relative_entropy(const double *p, const double *q) {
+  double sum = 0;
+  for (size_t b = 0; b < FIFTHS; b++) sum += p[b] * (log(p[b]) - log(q[b]));
+  return sum;
+}
+
+/* Kept or divided, in S * L0 = 17.5, that is 18 positions. */
+static double nearer_in_angles(const tiny *t, size_t j) {
+  double trained[FIFTHS], kept[FIFTHS], shrunk[FIFTHS], omega = plain(t, j);
+  fifths(omega, L0, trained);
+  fifths(omega, 18, kept);
+  fifths(omega / S, 18, shrunk);
+  return relative_entropy(trained, shrunk) < relative_entropy(trained, kept) ? omega / S : omega;
+}
+
 static double clamp01(double x) {
   return x < 0 ? 0 : x > 1 ? 1 : x;
 }
@@ -429,6 +455,7 @@ static const oracle oracles[] = {
     {.method = "ntk_fixed", .settings = "factor=2.5", .omega = ntk_fixed},
     {.method = "ntk_mixed", .settings = "factor=2.5", .omega = ntk_mixed},
     {.method = "critical_base", .settings = "factor=2.5", .omega = critical_base},
+    {.method = "dprope", .settings = "factor=2.5 angle_bins=5", .omega = nearer_in_angles},
     {.method = "ntk_by_parts", .settings = "factor=2.5 beta_fast=0.8 beta_slow=0.05 truncate=false", .omega = by_parts},
     {.method = "ntk_by_parts", .settings = "factor=2.5 beta_fast=0.8 beta_slow=0.05 ramp=paper", .omega = by_rotations},
     {.method = "ntk_by_parts_v1", .settings = "factor=2.5", .omega = by_parts_v1},

@@ -44,6 +44,7 @@ static const char *const method_texts[][2] = {
     {"ntk_fixed", SCALED ROTARY COMMON},
     {"ntk_mixed", SCALED "mixed_b=0.625 " ROTARY COMMON},
     {"critical_base", SCALED ROTARY COMMON},
+    {"dprope", SCALED "angle_bins=360 " ROTARY COMMON},
     {"ntk_by_parts", SCALED BY_PARTS ROTARY COMMON},
     {"ntk_by_parts_v1", SCALED ROTARY COMMON},
     {"yarn", SCALED BY_PARTS YARN("none", "none", "false") ROTARY COMMON},
@@ -119,7 +120,7 @@ Test(encoding, kinds__each_stage__is_named_and_referred) {
   size_t counts[5];
   const void *tables[] = {rs_freq_kinds(&counts[0]), rs_pos_kinds(&counts[1]), rs_embed_kinds(&counts[2]),
                           rs_lscale_kinds(&counts[3]), rs_bias_kinds(&counts[4])};
-  static const size_t expected[] = {16, 7, 4, 5, 8};
+  static const size_t expected[] = {17, 7, 4, 5, 8};
   for (size_t t = 0; t < RS_COUNT(tables); t++) {
     cr_assert_eq(counts[t], expected[t], "stage %zu has %zu kinds", t, counts[t]);
     for (size_t i = 0; i < counts[t]; i++) {

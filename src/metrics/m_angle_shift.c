@@ -1,0 +1,137 @@
+/* How differently the angles of each pair spread over the circle in this context and in training. Wu et al.,
+ * arXiv:2410.01490, section 3.2 and table 3: the Kullback-Leibler divergence between the shares of 360 equal parts,
+ * summed over the parts, mean over the pairs. A fast pair fills the circle in either context; a slow one that is left
+ * alone turns to where it never was, and one that is divided by s fills the old arc more densely.
+ *
+ * In this context the angles are those between the last query and every key, which for plain positions are omega times
+ * 0 .. L - 1, as in the paper; bent positions are thereby seen as well. In training they are plain RoPE's of 0 .. L0
+ * - 1. Angle formats under study (`precision`) do not count; `arithmetic` is what the divergence itself is computed
+ * with. */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TRAIN_TO_LONG, LONG_TO_TRAIN };
+
+/* Relative positions (tokens,) of all keys, as the last query's pairs on `axis` see them. */
+static void distances_of(const rs_encoding *encoding, size_t axis, double *out) {
+  size_t last = encoding->length - 1, axes = encoding->axes;
+  rs_segment segments[RS_VIEWS];
+  size_t count = rs_encoding_segments(encoding, last, segments);
+  for (size_t i = 0; i < count; i++)
+    for (size_t n = segments[i].begin; n < segments[i].end; n++)
+      out[n] =
+          encoding->pos_q[segments[i].view][last * axes + axis] - encoding->pos_k[segments[i].view][n * axes + axis];
+}
+
+/* Shares of the circle in training and here, and the places they come from. */
+typedef struct spread {
+  rs_angle_count how;
+  bool from_long;
+  double *trained, *here; /* (parts,) */
+  double *distances;      /* (L,) */
+} spread;
+
+static double shift_of(const rs_encoding *encoding, size_t pair, const spread *work) {
+  rs_angle_shares(&work->how, encoding->omega_trained[pair], NULL, (size_t)encoding->train_length, work->trained);
+  rs_angle_shares(&work->how, encoding->omega[pair], work->distances, encoding->length, work->here);
+  return work->from_long ? rs_relative_entropy(work->here, work->trained, work->how.parts)
+                         : rs_relative_entropy(work->trained, work->here, work->how.parts);
+}
+
+static rs_status add_pairs(const rs_encoding *encoding, const spread *work, rs_result *result, rs_err *err) {
+  rs_moments all = {0};
+  double most = 0;
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+    if (j == 0 || encoding->axis[j] != encoding->axis[j - 1])
+      distances_of(encoding, encoding->axis[j], work->distances);
+    double shift = shift_of(encoding, j, work);
+    double row[] = {(double)j, shift};
+    rs_moments_add(&all, shift);
+    most = fmax(most, shift);
+    RS_TRY(rs_curve_add(&result->curve, row, err));
+  }
+  result->value[0] = rs_moments_mean(&all);
+  result->value[1] = most;
+  return RS_OK;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  const rs_encoding *encoding = in->encoding;
+  const rs_freq_kind *kind = encoding->method->freq;
+  result->value[0] = result->value[1] = NAN;
+  if (kind == NULL || kind->axis != NULL || kind->mix != NULL) return RS_OK; /* trained on patches, not on L0 tokens */
+  size_t parts = (size_t)rs_setting_number(in->settings, "bins");
+  double *shares = rs_alloc(2 * parts + encoding->length, sizeof *shares, err);
+  if (shares == NULL) return RS_MEMORY;
+  spread work = {.how = {.parts = parts,
+                         .start = rs_setting_number(in->settings, "epsilon"),
+                         .single = rs_setting_choice(in->settings, "arithmetic") != 0},
+                 .from_long = rs_setting_choice(in->settings, "direction") == LONG_TO_TRAIN,
+                 .trained = shares,
+                 .here = shares + parts,
+                 .distances = shares + 2 * parts};
+  rs_status status = add_pairs(encoding, &work, result, err);
+  free(shares);
+  return status;
+}
+
+static const rs_param params[] = {
+    {.name = "direction",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "train_to_long|long_to_train",
+     .fallback = "train_to_long",
+     .summary = "KL(training || here), as the authors' code and tables have it, or KL(here || training)"},
+    {.name = "bins",
+     .type = RS_INTEGER,
+     .unit = "1",
+     .min = 2,
+     .max = 65536,
+     .fallback = "360",
+     .summary = "equal parts of the circle"},
+    {.name = "epsilon",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 1e-300,
+     .max = 1e6,
+     .fallback = "6.103515625e-5",
+     .summary =
+         "counts in each part before the first, so that none is empty (the authors': float16's smallest, 2^-14)"},
+    {.name = "arithmetic",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "f64|f32",
+     .fallback = "f64",
+     .summary = "f32: angles, whole turns and parts all in float32, as the authors' code"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "angle_shift_nats",
+     .unit = "nats",
+     .summary = "KL divergence between a pair's angles (mod 2 pi) in training and here, mean over pairs",
+     .better = RS_LOWER},
+    {.name = "angle_shift_largest_nats", .unit = "nats", .summary = "the largest of any pair", .better = RS_LOWER},
+};
+
+static const rs_column curve[] = {
+    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "angle_shift_nats", .unit = "nats", .summary = "KL divergence between the shares of the circle"},
+};
+
+const rs_metric_kind rs_metric_angle_shift = {
+    .kind = {.name = "angle_shift",
+             .summary = "how differently the angles of each pair are distributed here and in training",
+             .reference = "DPRoPE, Wu et al., arXiv:2410.01490, sections 3.1 and 3.2",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};
