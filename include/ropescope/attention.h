@@ -49,6 +49,7 @@ typedef struct rs_source_in {
   uint64_t seed;
   size_t head, head_dim, length;
   size_t rotary_dim; /* of the model, for sources that speak of pairs */
+  double rope_theta; /* of the model, for sources made for its plain RoPE */
   rs_pair_layout pair_layout;
   const double *ids;   /* (L, RS_AXES) position ids of the token layout */
   const uint32_t *run; /* (L,) run of the token layout each token belongs to */

@@ -2,6 +2,8 @@
  * proposition 3.2). */
 #include "sources.h"
 
+#include <math.h>
+
 void rs_gaussian_keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
   rs_stream stream = {in->seed, RS_PURPOSE_KEYS, (uint32_t)in->head};
   rs_gaussian_fill(stream, (uint64_t)begin * in->head_dim, (end - begin) * in->head_dim, out);
@@ -12,19 +14,28 @@ void rs_gaussian_query(const rs_source_in *in, size_t position, double *out) {
   rs_gaussian_fill(stream, (uint64_t)position * in->head_dim, in->head_dim, out);
 }
 
-static void scale(const rs_source_in *in, size_t rows, double *out) {
+enum { FREE, QUERIES, BOTH }; /* norm */
+
+/* Each row times sd, or to length sd sqrt(D). */
+static void scale(const rs_source_in *in, size_t rows, bool fixed, double *out) {
   double sd = rs_setting_number(in->settings, "sd");
-  for (size_t i = 0; i < rows * in->head_dim; i++) out[i] *= sd;
+  size_t dims = in->head_dim;
+  for (size_t row = 0; row < rows; row++, out += dims) {
+    double squares = 0;
+    for (size_t d = 0; d < dims; d++) squares += out[d] * out[d];
+    double gain = fixed ? sd * sqrt((double)dims / squares) : sd;
+    for (size_t d = 0; d < dims; d++) out[d] *= gain;
+  }
 }
 
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
   rs_gaussian_keys(in, begin, end, out);
-  scale(in, end - begin, out);
+  scale(in, end - begin, rs_setting_choice(in->settings, "norm") == BOTH, out);
 }
 
 static void query(const rs_source_in *in, size_t position, double *out) {
   rs_gaussian_query(in, position, out);
-  scale(in, 1, out);
+  scale(in, 1, rs_setting_choice(in->settings, "norm") != FREE, out);
 }
 
 static const rs_param params[] = {
@@ -35,6 +46,13 @@ static const rs_param params[] = {
      .max = 1000,
      .fallback = "1",
      .summary = "standard deviation of each dim of q and k; the logits' is sd^2"},
+    {.name = "norm",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = "free|queries|both",
+     .fallback = "free",
+     .summary = "what has length sd sqrt(D) exactly: queries (a row's logits are then iid N(0, sd^4)), or keys as well "
+                "(uniform on spheres)"},
 };
 
 const rs_source_kind rs_source_gaussian = {

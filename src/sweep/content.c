@@ -24,6 +24,7 @@ static rs_source_in source_input(const rs_batch_work *work, size_t source, size_
                         .head_dim = work->model->head_dim,
                         .length = work->batch->length,
                         .rotary_dim = work->model->rotary_dim,
+                        .rope_theta = work->model->rope_theta,
                         .pair_layout = work->model->pair_layout,
                         .ids = work->ids,
                         .run = work->run,

@@ -821,7 +821,7 @@ Test(config, small_keys__every_form) {
        {0},
        "methods:\n  - {name: rope}\n    # unless the model publishes others: mrope_tail: t, vision_ids: qwen2_vl, "
        "wavelengths: exact, cached_keys: consistent, logit_scale: none\n"},
-      {LLAMA, {0}, "sources:\n  - {name: gaussian, sd: 1}\n"},
+      {LLAMA, {0}, "sources:\n  - {name: gaussian, sd: 1, norm: free}\n"},
       {LLAMA,
        {0},
        "metrics:\n  - {name: decay, distances: log, per_octave: 16}\n  - {name: ood_angles}\n  - {name: entropy}\n"},

@@ -794,9 +794,9 @@ Test(score_by_distance, joined_rows__mean_and_sd__are_those_of_all_logits) {
 /* The gaussian source, as a sweep would feed it: one head and seed. */
 static void feed_gaussian(bench *b, const rs_encoding *encoding, const size_t *edges, size_t bins, uint64_t seed) {
   const rs_source_kind *source = rs_source_find("gaussian");
-  const rs_param *params[] = {&source->kind.params[0]};
+  const rs_param *params[] = {&source->kind.params[0], &source->kind.params[1]};
   rs_settings settings;
-  cr_assert_eq(rs_settings_init(&settings, params, 1, NULL), RS_OK);
+  cr_assert_eq(rs_settings_init(&settings, params, 2, NULL), RS_OK);
   size_t length = encoding->length, dims = encoding->head_dim, *queries = every_distance(length);
   rs_source_in in = {.settings = &settings, .seed = seed, .head_dim = dims, .length = length};
   double *q = obtain(length * dims, sizeof *q), *k = obtain(length * dims, sizeof *k);
