@@ -2,6 +2,8 @@
  * Read at the last query, against the key `distance` tokens before it. */
 #include "metrics.h"
 
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_sf_expint.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,16 +38,56 @@ static rs_status means_at_once(const rs_encoding *encoding, double **means, rs_e
   return *means != NULL ? RS_OK : RS_MEMORY;
 }
 
+/* The base of frequencies base^(-2j/R), or NaN: no such ladder, or fewer than two to tell by. */
+static double base_of(const double *omega, size_t pairs) {
+  static const double slack = 1e-9; /* far above a power's rounding, far below what any scaling changes */
+  if (pairs < 2 || !(omega[1] > 0 && omega[1] < 1)) return NAN;
+  double step = log(omega[pairs - 1]) / (double)(pairs - 1);
+  for (size_t j = 0; j < pairs; j++)
+    if (!(fabs(omega[j] / exp(step * (double)j) - 1) <= slack)) return NAN;
+  return exp(-step * (double)pairs);
+}
+
+/* The base of a plain ladder that turns by the distance alone, else NaN. */
+static rs_status ladder_base(const rs_encoding *encoding, double *base, rs_err *err) {
+  *base = NAN;
+  rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
+  if (waves == NULL) return RS_MEMORY;
+  if (rs_encoding_waves(encoding, waves) > 0) *base = base_of(encoding->omega, encoding->rotary_dim / 2);
+  free(waves);
+  return RS_OK;
+}
+
+/* What the mean cosine comes to when ever more pairs fill the same ladder: the mean of cos(m base^-u) over 0 <= u <= 1,
+ * which is [Ci(m) - Ci(m / base)] / ln base. Pairs that do not turn keep their share. */
+static double wide_limit(const rs_encoding *encoding, double base, size_t distance) {
+  if (isnan(base) || distance == 0) return isnan(base) ? NAN : 1;
+  gsl_sf_result near, far;
+  if (gsl_sf_Ci_e((double)distance / base, &near) != GSL_SUCCESS) return NAN;
+  if (gsl_sf_Ci_e((double)distance, &far) != GSL_SUCCESS) return NAN;
+  double turning = (double)encoding->rotary_dim / (double)encoding->head_dim;
+  return 1 - turning + turning * (far.val - near.val) / log(base);
+}
+
+/* The curve in the making. */
+typedef struct decay_rows {
+  const double *means; /* (L,) the mean cosine at every distance; NULL: pair by pair */
+  double base;         /* of the ladder; NaN: none */
+} decay_rows;
+
 static double mean_cosine(const rs_encoding *encoding, const double *means, size_t distance) {
   size_t query = encoding->length - 1;
   return means != NULL ? means[distance] : rs_encoding_mean_cosine(encoding, query, query - distance);
 }
 
-static rs_status add_distance(const rs_metric_in *in, const double *means, size_t distance, rs_curve *curve,
+static rs_status add_distance(const rs_metric_in *in, const decay_rows *rows, size_t distance, rs_curve *curve,
                               rs_err *err) {
   size_t query = in->encoding->length - 1, key = query - distance;
-  double row[] = {(double)distance, mean_cosine(in->encoding, means, distance),
-                  roformer_bound(in->encoding, query, key), rs_mean_bias(in, query, key)};
+  double mean = mean_cosine(in->encoding, rows->means, distance);
+  double limit = wide_limit(in->encoding, rows->base, distance);
+  double row[] = {
+      (double)distance,  mean, roformer_bound(in->encoding, query, key), rs_mean_bias(in, query, key), limit,
+      fabs(mean - limit)};
   return rs_curve_add(curve, row, err);
 }
 
@@ -57,10 +99,12 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   size_t per_octave = (size_t)rs_setting_number(in->settings, "per_octave");
   rs_status status =
       all ? means_at_once(in->encoding, &means, err) : rs_log_edges(length, per_octave, &edges, &bins, err);
+  decay_rows rows = {.means = means};
+  if (status == RS_OK) status = ladder_base(in->encoding, &rows.base, err);
   for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
-    status = add_distance(in, means, all ? i : edges[i], &result->curve, err);
+    status = add_distance(in, &rows, all ? i : edges[i], &result->curve, err);
   bool last = all || bins == 0 || edges[bins - 1] == length - 1; /* the first key of all is there in any case */
-  if (status == RS_OK && !last) status = add_distance(in, means, length - 1, &result->curve, err);
+  if (status == RS_OK && !last) status = add_distance(in, &rows, length - 1, &result->curve, err);
   if (status == RS_OK) result->value[0] = mean_cosine(in->encoding, means, length - 1);
   free(means);
   free(edges);
@@ -94,11 +138,16 @@ static const rs_column curve[] = {
     {.name = "bias_nats",
      .unit = "nats",
      .summary = "bias on the logit, mean over the simulated heads; empty where the method has none"},
+    {.name = "wide_limit",
+     .unit = "1",
+     .summary = "[Ci(m) - Ci(m / base)] / ln base, the mean cosine of ever more pairs of the same ladder; empty where "
+                "the frequencies are no plain ladder from 1"},
+    {.name = "wide_limit_gap", .unit = "1", .summary = "|mean cosine - wide limit|"},
 };
 
 const rs_metric_kind rs_metric_decay = {
     .kind = {.name = "decay",
-             .summary = "the kernel against distance: mean cosine B_m / (D/2), RoFormer's bound C(m), bias",
+             .summary = "the kernel against distance: mean cosine B_m / (D/2), RoFormer's bound C(m), bias, wide limit",
              .reference = "arXiv:2104.09864, section 3.4.3; arXiv:2405.14591, eq. 6",
              .version = 1,
              .params = params,

@@ -7,20 +7,11 @@ static size_t state_size(const rs_metric_in *in) {
   return (in->bins + 1) * sizeof(rs_moments);
 }
 
-/* Joins two samples (Chan, Golub and LeVeque, 1979). */
-static void join(rs_moments *into, double count, double mean, double squares) {
-  if (count == 0) return;
-  double total = into->count + count, shift = mean - into->mean;
-  into->squares += squares + shift * shift * into->count * count / total;
-  into->mean += shift * count / total;
-  into->count = total;
-}
-
 static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
   rs_moments *bins = state, *all = bins + in->bins;
   for (size_t b = 0; b < in->bins; b++) {
-    join(&bins[b], observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
-    join(all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+    rs_moments_join(&bins[b], observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+    rs_moments_join(all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
   }
 }
 

@@ -30,6 +30,12 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_id_growth,
     &rs_metric_frequencies,
     &rs_metric_angle_shift,
+    &rs_metric_receptive_field,
+    &rs_metric_attention_resolution,
+    &rs_metric_argmax_distance,
+    &rs_metric_entropy_scaling,
+    &rs_metric_temperature_law,
+    &rs_metric_simplex_contraction,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {
@@ -46,6 +52,15 @@ const rs_metric_kind *rs_metric_find(const char *name) {
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments) {
   result->value[index] = rs_moments_mean(moments);
   result->error[index] = rs_moments_se(moments);
+}
+
+/* Chan, Golub and LeVeque, 1979. */
+void rs_moments_join(rs_moments *into, double count, double mean, double squares) {
+  if (count == 0) return;
+  double total = into->count + count, shift = mean - into->mean;
+  into->squares += squares + shift * shift * into->count * count / total;
+  into->mean += shift * count / total;
+  into->count = total;
 }
 
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key) {

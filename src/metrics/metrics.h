@@ -4,15 +4,36 @@
 
 #include "ropescope/metrics.h"
 
-extern const rs_metric_kind rs_metric_angle_shift, rs_metric_axis_decay, rs_metric_axis_wavelengths,
-    rs_metric_base_bound, rs_metric_channel_axes, rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass,
-    rs_metric_effective_tokens, rs_metric_embedding, rs_metric_entropy, rs_metric_first_violation,
-    rs_metric_frequencies, rs_metric_grid_decay, rs_metric_id_growth, rs_metric_local_resolution, rs_metric_needle,
-    rs_metric_ood_angles, rs_metric_position_frequency, rs_metric_position_pca, rs_metric_position_similarity,
-    rs_metric_score_by_distance, rs_metric_sink_mass, rs_metric_violations;
+extern const rs_metric_kind rs_metric_angle_shift, rs_metric_argmax_distance, rs_metric_attention_resolution,
+    rs_metric_axis_decay, rs_metric_axis_wavelengths, rs_metric_base_bound, rs_metric_channel_axes,
+    rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass, rs_metric_effective_tokens, rs_metric_embedding,
+    rs_metric_entropy, rs_metric_entropy_scaling, rs_metric_first_violation, rs_metric_frequencies,
+    rs_metric_grid_decay, rs_metric_id_growth, rs_metric_local_resolution, rs_metric_needle, rs_metric_ood_angles,
+    rs_metric_position_frequency, rs_metric_position_pca, rs_metric_position_similarity, rs_metric_receptive_field,
+    rs_metric_score_by_distance, rs_metric_simplex_contraction, rs_metric_sink_mass, rs_metric_temperature_law,
+    rs_metric_violations;
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
+
+/* Joins another sample, given by its count, mean and sum of squared deviations. */
+void rs_moments_join(rs_moments *into, double count, double mean, double squares);
+
+/* What the encoding multiplies the last query's logits by: amp^2 times the logit scale. */
+double rs_logit_factor(const rs_encoding *encoding);
+
+/* The last query's logits (L,) in `head` by distance when all contents are equal: `content` (nats, the logit of equal
+ * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias. RS_MEMORY. */
+rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
+
+/* The parameter that says what `content` is, and its value. */
+#define RS_CONTENT_PARAM                                                                                               \
+  {                                                                                                                    \
+    .name = "content", .type = RS_REAL, .unit = "nats", .choices = "sqrt_dim", .min = 0, .max = 1e6,                   \
+    .fallback = "sqrt_dim",                                                                                            \
+    .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"         \
+  }
+double rs_content_logit(const rs_metric_in *in);
 
 /* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);

@@ -1,0 +1,48 @@
+/* The positional part of the last query's logits, for metrics that weigh keys of equal content. */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double rs_logit_factor(const rs_encoding *encoding) {
+  return encoding->amp * encoding->amp * encoding->logit_scale[encoding->length - 1];
+}
+
+/* The mean cosine, gains included, at every distance from the last query. */
+static rs_status mean_cosines(const rs_encoding *encoding, double *means, rs_err *err) {
+  size_t length = encoding->length, last = length - 1;
+  rs_decay *decay;
+  RS_TRY(rs_encoding_decay(encoding, &decay, err));
+  if (decay != NULL) rs_decay_range(decay, 0, length, means);
+  for (size_t x = 0; x < length; x++)
+    means[x] =
+        decay != NULL ? means[x] / (double)(encoding->head_dim / 2) : rs_encoding_mean_cosine(encoding, last, last - x);
+  rs_decay_free(decay);
+  return RS_OK;
+}
+
+/* amp acts on what turns alone. */
+static void scale(const rs_encoding *encoding, double content, double *logits) {
+  double still = 1 - (double)encoding->rotary_dim / (double)encoding->head_dim, amp2 = encoding->amp * encoding->amp;
+  double factor = content * encoding->logit_scale[encoding->length - 1];
+  for (size_t x = 0; x < encoding->length; x++) logits[x] = factor * (amp2 * (logits[x] - still) + still);
+}
+
+rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err) {
+  size_t length = encoding->length, last = length - 1;
+  const rs_bias_kind *kind = encoding->method->bias;
+  RS_TRY(mean_cosines(encoding, logits, err));
+  scale(encoding, content, logits);
+  if (kind == NULL) return RS_OK;
+  double *bias = rs_alloc(length, sizeof *bias, err);
+  if (bias == NULL) return RS_MEMORY;
+  kind->row(encoding, head, last, 0, length, bias);
+  for (size_t x = 0; x < length; x++) logits[x] += bias[last - x];
+  free(bias);
+  return RS_OK;
+}
+
+double rs_content_logit(const rs_metric_in *in) {
+  const rs_value *content = rs_setting(in->settings, "content");
+  return content->choice >= 0 ? sqrt((double)in->encoding->head_dim) : content->number;
+}

@@ -1,0 +1,78 @@
+/* What a longer row does to entropy, and what temperature undoes it. For n logits iid N(0, v), v < 2 ln n, the entropy
+ * is ln n - v/2 as n grows (the random energy model above its freezing point: Derrida, Phys. Rev. B 24, 1981). A factor
+ * f on the logits makes it ln n - f^2 v/2, so that s times the length keeps its entropy at f = sqrt(1 + 2 ln s / v);
+ * a method's own factor is right for one v alone. v is that of the content: the measured variance over f^2. */
+#include "metrics.h"
+
+#include <math.h>
+
+typedef struct state {
+  rs_moments variance, deficit, log_keys;
+} state;
+
+static size_t state_size(const rs_metric_in *in) {
+  (void)in;
+  return sizeof(state);
+}
+
+static void row(const rs_metric_in *in, void *memory, const rs_row *observed) {
+  state *s = memory;
+  rs_moments all = {0};
+  for (size_t b = 0; b < in->bins; b++)
+    rs_moments_join(&all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+  if (all.count >= 2) rs_moments_add(&s->variance, all.squares / (all.count - 1));
+  rs_moments_add(&s->deficit, observed->entropy - log((double)observed->keys));
+  rs_moments_add(&s->log_keys, log((double)observed->keys));
+}
+
+static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
+  (void)err;
+  const state *s = memory;
+  double variance = rs_moments_mean(&s->variance), log_keys = rs_moments_mean(&s->log_keys);
+  double factor = rs_logit_factor(in->encoding), content = variance / (factor * factor);
+  double log_s = log((double)in->encoding->length / in->encoding->train_length);
+  bool spread = variance<2 * log_keys, sharper = log_s * (factor - 1)> 0;
+  result->value[0] = sqrt(variance);
+  rs_result_mean(result, 1, &s->deficit);
+  result->value[2] = spread ? -variance / 2 : NAN;
+  result->value[3] = spread ? log_keys - variance / 2 : NAN;
+  result->value[4] = factor;
+  result->value[5] = sqrt(1 + 2 * log_s / content); /* NaN where no factor would do */
+  result->value[6] = sharper ? sqrt(2 * log_s / (factor * factor - 1)) : NAN;
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "row_logit_sd_nats",
+     .unit = "nats",
+     .summary = "standard deviation of the logits within a row (root of the mean variance; needles left out)"},
+    {.name = "entropy_deficit_nats",
+     .unit = "nats",
+     .summary = "entropy less ln(keys), its largest value; mean over queries and heads",
+     .sampled = true},
+    {.name = "gaussian_deficit_nats",
+     .unit = "nats",
+     .summary = "-v/2: that of many Gaussian logits of the same variance v; empty from v = 2 ln(keys) on"},
+    {.name = "gaussian_entropy_nats", .unit = "nats", .summary = "ln(keys) - v/2 likewise"},
+    {.name = "logit_factor", .unit = "1", .summary = "amp^2 times the logit scale, at the last query"},
+    {.name = "keeping_factor",
+     .unit = "1",
+     .summary = "factor that keeps the entropy of train_length, sqrt(1 + 2 ln(length / train_length) / v), v without "
+                "the method's own factor"},
+    {.name = "matching_sd_nats",
+     .unit = "nats",
+     .summary = "standard deviation of logits for which the method's factor is that one; empty where there is none"},
+};
+
+const rs_metric_kind rs_metric_entropy_scaling = {
+    .kind = {.name = "entropy_scaling",
+             .summary = "entropy against that of Gaussian logits, and the temperature that keeps it at length",
+             .reference = "Derrida, Phys. Rev. B 24, 1981; Su, kexue.fm/archives/8823; YaRN, arXiv:2309.00071, eq. 22",
+             .version = 1},
+    .needs_moments = true,
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .state_size = state_size,
+    .row = row,
+    .finish = finish,
+};

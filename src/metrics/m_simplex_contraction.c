@@ -1,0 +1,112 @@
+/* What one layer of attention makes of n tokens that all resemble each other alike: whether they run together. Chen,
+ * Lin, Polyanskiy and Rigollet, "Critical attention scaling in long-context transformers", arXiv:2510.05554: unit
+ * vectors of overlap rho, K = Q = V = I, logits beta <x_i, x_j> with beta = gamma ln n. Below gamma = 1 / (1 - rho) all
+ * tokens become one, above it attention leaves them alone; the change is as sharp as n is large.
+ *
+ * With self weight a and b = (1 - a) / (n - 1) for each other token, y_i = (a - b) x_i + b S, S the sum of all. From
+ * <x_i, S> = t = 1 + (n - 1) rho and <S, S> = n t:
+ *   <y_i, y_k> = (a - b)^2 <x_i, x_k> + 2 (a - b) b t + b^2 n t.
+ * At gamma = 1 / (1 - rho) and n without end a is 1/2, and the cosine 4 rho / (1 + 3 rho). */
+#include "metrics.h"
+
+#include <math.h>
+
+typedef struct outcome {
+  double self_weight, cosine;
+} outcome;
+
+static outcome contract(double tokens, double overlap, double beta) {
+  double self = 1 / (1 + (tokens - 1) * exp(-beta * (1 - overlap)));
+  if (tokens < 2) return (outcome){1, NAN};
+  double other = (1 - self) / (tokens - 1), apart = self - other, t = 1 + (tokens - 1) * overlap;
+  double shared = 2 * apart * other * t + other * other * tokens * t;
+  return (outcome){self, (apart * apart * overlap + shared) / (apart * apart + shared)};
+}
+
+static rs_status add_row(double tokens, double overlap, double gamma, rs_curve *curve, rs_err *err) {
+  outcome after = contract(tokens, overlap, gamma * log(tokens));
+  double row[] = {overlap, gamma, after.self_weight, after.cosine, 1 / (1 - overlap), 4 * overlap / (1 + 3 * overlap)};
+  return rs_curve_add(curve, row, err);
+}
+
+static double self_logit(const rs_metric_in *in) {
+  const rs_value *given = rs_setting(in->settings, "self_logit");
+  return given->choice >= 0 ? sqrt((double)in->encoding->head_dim) : given->number;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  static const double usual[] = {0.2, 0.5, 0.8};
+  const rs_value *overlaps = rs_setting(in->settings, "overlaps"), *gammas = rs_setting(in->settings, "gammas");
+  const double *overlap = overlaps->set ? overlaps->list : usual;
+  size_t count = overlaps->set ? overlaps->count : RS_COUNT(usual);
+  double tokens = (double)in->encoding->length, own = self_logit(in) * rs_logit_factor(in->encoding) / log(tokens);
+  result->value[0] = result->value[1] = NAN;
+  if (tokens < 2) return RS_OK;
+  result->value[0] = own;
+  result->value[1] = own > 1 ? 1 - 1 / own : NAN;
+  for (size_t i = 0; i < count; i++) {
+    if (!gammas->set) RS_TRY(add_row(tokens, overlap[i], own, &result->curve, err));
+    for (size_t g = 0; g < gammas->count; g++)
+      RS_TRY(add_row(tokens, overlap[i], gammas->list[g], &result->curve, err));
+  }
+  return RS_OK;
+}
+
+static const rs_param params[] = {
+    {.name = "overlaps",
+     .type = RS_REALS,
+     .unit = "1",
+     .min = 0,
+     .max = 0.999999,
+     .summary = "cosines between two tokens before attention; 0.2, 0.5 and 0.8 where not given"},
+    {.name = "gammas",
+     .type = RS_REALS,
+     .unit = "1",
+     .min = 0,
+     .max = 1000,
+     .summary = "logits are gamma ln n times the cosine; where not given, what the encoding makes of self_logit"},
+    {.name = "self_logit",
+     .type = RS_REAL,
+     .unit = "nats",
+     .choices = "sqrt_dim",
+     .min = 0,
+     .max = 1e6,
+     .fallback = "sqrt_dim",
+     .summary = "logit of a token with itself before the encoding's factor; sqrt_dim: sqrt(D), for tokens of length "
+                "sqrt(D)"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "contraction_gamma",
+     .unit = "1",
+     .summary = "logit of a token with itself at the last query, over ln(length)"},
+    {.name = "critical_overlap",
+     .unit = "1",
+     .summary = "1 - 1 / gamma: tokens that resemble each other more become one in long contexts; empty where all do",
+     .better = RS_HIGHER},
+};
+
+static const rs_column curve[] = {
+    {.name = "overlap", .unit = "1", .summary = "cosine between two tokens before attention", .map = RS_MAP_NONE},
+    {.name = "gamma", .unit = "1", .summary = "logit of a token with itself, over ln n"},
+    {.name = "self_weight", .unit = "1", .summary = "weight that a token gives to itself"},
+    {.name = "cosine_after", .unit = "1", .summary = "cosine between two tokens after attention"},
+    {.name = "critical_gamma", .unit = "1", .summary = "1 / (1 - overlap)"},
+    {.name = "critical_cosine", .unit = "1", .summary = "4 overlap / (1 + 3 overlap): at critical gamma in the limit"},
+};
+
+const rs_metric_kind rs_metric_simplex_contraction = {
+    .kind = {.name = "simplex_contraction",
+             .summary = "whether attention makes equally similar tokens one, leaves them alone, or is critical",
+             .reference = "Chen et al., arXiv:2510.05554",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 2,
+    .finish = finish,
+};
