@@ -5,9 +5,13 @@
  *  - summary.csv: the value against the length, one line per method. A file with an index column (a curve): the value
  *    against its first index at one length. Columns without a value are left out; a method without one stands in the
  *    legend as "no data".
+ *  - Where at least four sources of summary.csv differ in one swept number (the depth of a needle, say) and there are
+ *    several lengths, they share a heat map of each value: length to the right, that number downwards, one panel per
+ *    method, in place of lines for each of the sources. Cells with room for it say their value.
  *  - A curve over two indices, which the manifest calls map x and y, is a heat map: one for each method and, where a
  *    third index is its panel, for each of (at most six of) its numbers; all on one scale of colours. Where those
- *    indices are empty it is lines again, one chart for each panel.
+ *    indices are empty it is lines again, one chart for each panel. Methods without a value have no panel, but are
+ * named.
  *  - The line is the mean over the seeds, the band their minimum and maximum; with one seed, the band is one standard
  *    error up and down where the file has one. Further index columns are averaged too, and so are heads that stand each
  *    for itself when they are many. The line under the title says what the band is.

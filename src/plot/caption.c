@@ -9,6 +9,7 @@ static const char *model_name(const rs_plot_measure *measure, const rs_plot_choi
 }
 
 static const char *source_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  if (choice->family != NULL) return choice->family->name;
   return choice->source == RS_PLOT_ANY ? "" : measure->data->sources.items[choice->source];
 }
 
@@ -88,6 +89,7 @@ static void write_slug(const rs_plot_measure *measure, const rs_plot_choice *cho
   add_slug(out, measure->column->name);
   if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
   add_slug(out, source_name(measure, choice));
+  if (choice->family != NULL) add_slug(out, choice->family->parameter->name);
   if (choice->length > 0) {
     rs_text_puts(out, "--");
     rs_plot_tokens(choice->length, out);
@@ -105,7 +107,14 @@ static void write_description(const rs_plot_measure *measure, rs_text *out) {
   rs_text_printf(out, "%s, column %s. %s", measure->file->name, measure->column->name, measure->column->summary);
 }
 
-/* "gaussian · length 197 tokens · dot: reference token · 6 of 16 dt · means of up to 4 rows" */
+/* "no data: rope, pi" */
+static void add_absent(const rs_plot_measure *measure, const rs_plot_map *map, rs_text *out) {
+  for (size_t i = 0; i < map->absent; i++)
+    rs_text_printf(out, "%s%s", i == 0 ? " \u00b7 no data: " : ", ",
+                   measure->data->methods.items[map->methods[map->count + i]]);
+}
+
+/* "gaussian · length 197 tokens · dot: reference token · 6 of 16 dt · means of up to 4 rows · no data: nope" */
 static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_map *map,
                                const char *panel, rs_text *out) {
   bool marked = false;
@@ -116,11 +125,20 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   if (map->panels > map->panel.count)
     rs_text_printf(out, " \u00b7 %zu of %zu %s", map->panel.count, map->panels, panel);
   if (map->folded > 1) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
+  add_absent(measure, map, out);
+  if (choice->family != NULL && *choice->family->parameter->summary != '\0')
+    rs_text_printf(out, " \u00b7 %s: %s", choice->family->parameter->name, choice->family->parameter->summary);
 }
 
 static void name_part(const rs_plot_measure *measure, rs_plot_part part, rs_text *out) {
   const rs_plot_column *column = rs_plot_part_of(measure->file, part);
   if (column != NULL) rs_plot_words(column->name, "", out);
+}
+
+/* "depth", "distance (tokens)" */
+static void name_parameter(const rs_plot_column *column, rs_text *out) {
+  rs_plot_words(column->name, column->unit, out);
+  if (*rs_plot_unit(column->unit) != '\0') rs_text_printf(out, " (%s)", column->unit);
 }
 
 /* What lines and maps have in common. */
@@ -146,8 +164,13 @@ void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *c
                          rs_plot_caption *c) {
   write_common(measure, choice, c);
   name_part(measure, RS_PLOT_MAP_PANEL, &c->panel_name);
-  name_part(measure, RS_PLOT_MAP_X, &c->x_name);
-  name_part(measure, RS_PLOT_MAP_Y, &c->y_name);
+  if (choice->family != NULL) {
+    rs_text_puts(&c->x_name, "length (tokens, 1k = 1024)");
+    name_parameter(choice->family->parameter, &c->y_name);
+  } else {
+    name_part(measure, RS_PLOT_MAP_X, &c->x_name);
+    name_part(measure, RS_PLOT_MAP_Y, &c->y_name);
+  }
   write_map_subtitle(measure, choice, map, rs_text_string(&c->panel_name), &c->subtitle);
 }
 

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGE = 16, TICK = 4, GAP_X = 16, GAP_Y = 14, MOST_BESIDE = 4 };
+enum { EDGE = 16, TICK = 4, GAP_X = 12, GAP_Y = 14, MOST_BESIDE = 4 };
 enum { TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE = 14, NAME_ROW = 20 };
 enum { HEAD_SIZE = 12, HEAD_ROW = 18, HEAD_GAP = 12 };
 enum { BAR_GAP = 26, BAR_WIDTH = 16, BAR_TALLEST = 300 };
+enum { NUMBER_SIZE = 11, NUMBER_ROOM = 5, LEAST_POWER = 4 };
 enum { CELL_LARGEST = 40, SQUARE_UP_TO = 4 }; /* pixels; sides of a map whose cells are still square */
+
+#define LARGEST_NUMBER 1e5 /* more digits are no help in a cell */
 
 static const uint32_t MISSING = 0xB3B3B3;
 
@@ -25,6 +28,8 @@ typedef struct layout {
   double head, title_rows;         /* height of the headings above all; rows of text above each panel */
   double left, top, right, bottom; /* of all panels; top is that of the first's cells */
   rs_plot_axis scale;              /* colours */
+  bool numbers;                    /* the cells have room for their values: */
+  int number_power;                /* as multiples of ten to this */
   size_t *order;                   /* the cells of a panel by colour. Owned. */
 } layout;
 
@@ -47,18 +52,34 @@ static rs_text heading_of(const layout *l, size_t panel) {
   return text;
 }
 
+/* 0.347 as "0.35". */
+static rs_text cell_text(const layout *l, double value) {
+  rs_text text = {0};
+  rs_plot_decimal(llround(value / pow(10, l->number_power)), l->number_power, &text);
+  return text;
+}
+
 static const char *method_name(const layout *l, size_t i) {
   return l->heat->methods[l->map->methods[i]];
 }
 
-static double number_width(double number) {
-  char text[RS_NUMBER_CHARS];
-  return rs_plot_text_width(text, rs_number_format(number, text), RS_PLOT_TICK_SIZE, false);
+/* 4096 as "4k" where it counts tokens. */
+static rs_text number_text(double number, bool tokens) {
+  rs_text text = {0};
+  if (tokens)
+    rs_plot_tokens(number, &text);
+  else
+    rs_text_number(&text, number);
+  return text;
 }
 
-static double widest_number(const rs_plot_ranks *ranks) {
+static double widest_number(const rs_plot_ranks *ranks, bool tokens) {
   double widest = 0;
-  for (size_t i = 0; i < ranks->count; i++) widest = fmax(widest, number_width(ranks->items[i]));
+  for (size_t i = 0; i < ranks->count; i++) {
+    rs_text text = number_text(ranks->items[i], tokens);
+    widest = fmax(widest, rs_plot_text_width(rs_text_string(&text), text.length, RS_PLOT_TICK_SIZE, false));
+    rs_text_clear(&text);
+  }
   return widest;
 }
 
@@ -66,13 +87,19 @@ static double widest_number(const rs_plot_ranks *ranks) {
 
 /* Maps of few panels are larger. */
 static double panel_side(size_t across) {
-  return across <= 2 ? 260 : across == 3 ? 200 : across == 4 ? 160 : 136;
+  return across <= 2 ? 260 : across == 3 ? 168 : 128;
+}
+
+/* As many rows as must be, and those about equally long. */
+static size_t methods_beside(size_t count) {
+  size_t rows = (count + MOST_BESIDE - 1) / MOST_BESIDE;
+  return (count + rows - 1) / rows;
 }
 
 static void size_cells(layout *l) {
   double side = panel_side(l->across), x = (double)l->map->x.count, y = (double)l->map->y.count;
   double width = fmin(fmax(floor(side / x), 1), CELL_LARGEST), height = fmin(fmax(floor(side / y), 1), CELL_LARGEST);
-  bool square = x <= SQUARE_UP_TO * y && y <= SQUARE_UP_TO * x;
+  bool square = !l->heat->x_tokens && x <= SQUARE_UP_TO * y && y <= SQUARE_UP_TO * x;
   l->cell_width = square ? fmin(width, height) : width;
   l->cell_height = square ? fmin(width, height) : height;
   l->panel_width = l->cell_width * x;
@@ -82,7 +109,7 @@ static void size_cells(layout *l) {
 static void size_panels(layout *l) {
   double heading = 0;
   l->panels = *l->heat->panel_name != '\0';
-  l->across = l->panels ? l->map->panel.count : l->map->count < MOST_BESIDE ? l->map->count : MOST_BESIDE;
+  l->across = l->panels ? l->map->panel.count : methods_beside(l->map->count);
   l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
   size_cells(l);
   for (size_t p = 0; p < l->map->panel.count && l->panels; p++) {
@@ -100,11 +127,14 @@ static void size_panels(layout *l) {
   l->pitch_y = l->panel_height + GAP_Y + NAME_ROW * l->title_rows;
 }
 
+static size_t count_values(const rs_plot_map *map) {
+  return map->count * map->panel.count * map->x.count * map->y.count;
+}
+
 /* The ends of the colours are the least and largest value, or a little more where they are one. */
 static void fit_scale(layout *l) {
   rs_plot_extent extent = {0};
-  rs_plot_extent_add(&extent, l->map->low);
-  rs_plot_extent_add(&extent, l->map->high);
+  for (size_t i = 0; i < count_values(l->map); i++) rs_plot_extent_add(&extent, l->map->values[i]);
   rs_plot_axis_fit(&l->scale, &extent, l->heat->log, false, true);
   if (l->scale.single || l->scale.scale != RS_PLOT_LINEAR) return;
   l->scale.low = l->map->low;
@@ -118,7 +148,7 @@ static double bar_height(const layout *l) {
 /* From the panels outwards: ticks and names to the left, the bar to the right, titles above. */
 static void place(layout *l) {
   const rs_plot_heat *heat = l->heat;
-  l->left = ceil(EDGE + NAME_SIZE + 8 + widest_number(&l->map->y) + TICK + 5);
+  l->left = ceil(EDGE + NAME_SIZE + 8 + widest_number(&l->map->y, false) + TICK + 5);
   l->right = l->left + l->pitch_x * (double)(l->across - 1) + l->panel_width;
   double block = l->pitch_y * (double)l->down - GAP_Y - NAME_ROW * l->title_rows;
   l->top = 0, l->bottom = block;
@@ -183,6 +213,38 @@ static void draw_cells(layout *l, const double *values, double left, double top)
   }
 }
 
+/* ---- numbers in cells -------------------------------------------------------------------------------------------- */
+
+/* Two digits of the largest number (of 1: three), and of the others as many behind the point. */
+static void fit_numbers(layout *l) {
+  double largest = fmax(fabs(l->map->low), fabs(l->map->high)), widest = 0;
+  if (l->scale.scale != RS_PLOT_LINEAR || !(largest > 0)) return;
+  l->number_power = (int)fmin(ceil(log10(largest)) - 2, 0);
+  if (l->number_power < -LEAST_POWER || largest >= LARGEST_NUMBER) return;
+  for (size_t i = 0; i < count_values(l->map); i++) {
+    if (isnan(l->map->values[i])) continue;
+    rs_text text = cell_text(l, l->map->values[i]);
+    widest = fmax(widest, rs_plot_text_width(rs_text_string(&text), text.length, NUMBER_SIZE, false));
+    rs_text_clear(&text);
+  }
+  l->numbers = widest + NUMBER_ROOM <= l->cell_width && NUMBER_SIZE + NUMBER_ROOM <= l->cell_height;
+}
+
+/* In white or ink, whichever stands out. */
+static void draw_numbers(layout *l, const double *values, double left, double top) {
+  size_t width = l->map->x.count, cells = width * l->map->y.count;
+  for (size_t i = 0; i < cells && l->numbers; i++) {
+    if (isnan(values[i])) continue;
+    rs_text text = cell_text(l, values[i]);
+    uint32_t colour = level_of(l, values[i]) < RS_PLOT_LEVELS / 2 ? 0xFFFFFF : RS_PLOT_INK;
+    l->picture->failed = l->picture->failed || text.failed;
+    rs_plot_text_add(l->picture, left + ((double)(i % width) + 0.5) * l->cell_width,
+                     top + ((double)(i / width) + 0.5) * l->cell_height + 0.36 * NUMBER_SIZE, rs_text_string(&text),
+                     text.length, NUMBER_SIZE, RS_PLOT_MIDDLE, colour);
+    rs_text_clear(&text);
+  }
+}
+
 static void draw_frame(layout *l, double left, double top, double right, double bottom) {
   rs_plot_shape_add(l->picture, RS_PLOT_LINE, RS_PLOT_AXIS, 1);
   rs_plot_point_add(l->picture, left - 0.5, top - 0.5);
@@ -228,14 +290,15 @@ static bool is_labelled(const rs_plot_ranks *ranks, bool consecutive, size_t i, 
   return consecutive ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
 }
 
-static void add_number(layout *l, double number, double x, double y, rs_plot_anchor anchor) {
-  char text[RS_NUMBER_CHARS];
-  size_t length = rs_number_format(number, text);
-  rs_plot_text_add(l->picture, x, y, text, length, RS_PLOT_TICK_SIZE, anchor, RS_PLOT_INK);
+static void add_number(layout *l, double number, bool tokens, double x, double y, rs_plot_anchor anchor) {
+  rs_text text = number_text(number, tokens);
+  l->picture->failed = l->picture->failed || text.failed;
+  rs_plot_text_add(l->picture, x, y, rs_text_string(&text), text.length, RS_PLOT_TICK_SIZE, anchor, RS_PLOT_INK);
+  rs_text_clear(&text);
 }
 
 static size_t x_step(const layout *l) {
-  return label_step(l->cell_width, widest_number(&l->map->x) + 8, l->map->x.count);
+  return label_step(l->cell_width, widest_number(&l->map->x, l->heat->x_tokens) + 8, l->map->x.count);
 }
 
 static void draw_x_ticks(layout *l, double left, double bottom) {
@@ -246,7 +309,7 @@ static void draw_x_ticks(layout *l, double left, double bottom) {
     double x = left + ((double)i + 0.5) * l->cell_width;
     if (!is_labelled(ranks, consecutive, i, step)) continue;
     rs_plot_segment_add(l->picture, x, bottom + 1, x, bottom + 1 + TICK, RS_PLOT_AXIS, 1);
-    add_number(l, ranks->items[i], x, bottom + TICK + 4 + RS_PLOT_TICK_SIZE, RS_PLOT_MIDDLE);
+    add_number(l, ranks->items[i], l->heat->x_tokens, x, bottom + TICK + 4 + RS_PLOT_TICK_SIZE, RS_PLOT_MIDDLE);
   }
 }
 
@@ -259,7 +322,7 @@ static void draw_y_ticks(layout *l, double left, double top) {
     double y = top + ((double)i + 0.5) * l->cell_height;
     if (!is_labelled(ranks, consecutive, i, step)) continue;
     rs_plot_segment_add(l->picture, left - 1 - TICK, y, left - 1, y, RS_PLOT_AXIS, 1);
-    add_number(l, ranks->items[i], left - TICK - 5, y + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
+    add_number(l, ranks->items[i], false, left - TICK - 5, y + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
   }
 }
 
@@ -271,6 +334,7 @@ static void draw_panel(layout *l, size_t i) {
   double left = l->left + (double)column * l->pitch_x, top = l->top + (double)row * l->pitch_y;
   double bottom = top + l->panel_height;
   draw_cells(l, l->map->values + i * cells, left, top);
+  draw_numbers(l, l->map->values + i * cells, left, top);
   draw_mark(l, l->map->marks[l->panels ? column : 0], left, top);
   draw_frame(l, left, top, left + l->panel_width, bottom);
   if (column == 0) draw_y_ticks(l, left, top);
@@ -356,6 +420,7 @@ rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, 
   rs_text_puts(&picture->description, heat->description);
   fit_scale(l);
   size_panels(l);
+  fit_numbers(l);
   place(l);
   draw_title(l);
   draw_headings(l);

@@ -91,18 +91,40 @@ static rs_status find_ranks(const place *places, size_t count, rs_plot_map *map,
   return status;
 }
 
-/* The methods that occur, rising; `slot` gets where each of `all` stands among them. */
-static rs_status find_methods(const place *places, size_t count, size_t all, size_t *slot, rs_plot_map *map,
-                              rs_err *err) {
-  map->methods = rs_alloc(all, sizeof *map->methods, err);
-  if (map->methods == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < count; i++) slot[places[i].method] = 1;
+/* Appends the methods in this state, rising. */
+static size_t list_methods(const unsigned char *states, size_t all, unsigned char state, size_t *methods) {
+  size_t count = 0;
   for (size_t m = 0; m < all; m++) {
-    if (slot[m] == 0) continue;
-    slot[m] = map->count;
-    map->methods[map->count++] = m;
+    if (states[m] == state) methods[count++] = m;
   }
+  return count;
+}
+
+/* The methods that have a value in a panel that is shown, rising, and behind them those that have only cells. */
+static rs_status find_methods(const rs_plot_measure *measure, const place *places, size_t count, size_t all,
+                              rs_plot_map *map, rs_err *err) {
+  enum { ABSENT = 1, PRESENT };
+  unsigned char *states = rs_alloc(all, sizeof *states, err);
+  map->methods = rs_alloc(all, sizeof *map->methods, err);
+  if (states == NULL || map->methods == NULL) {
+    free(states);
+    return RS_MEMORY;
+  }
+  for (size_t i = 0; i < count; i++) {
+    bool shown = rank_of(&map->panel, places[i].panel) < map->panel.count && !isnan(measure->y[places[i].row]);
+    if (states[places[i].method] != PRESENT) states[places[i].method] = shown ? PRESENT : ABSENT;
+  }
+  map->count = list_methods(states, all, PRESENT, map->methods);
+  map->absent = list_methods(states, all, ABSENT, map->methods + map->count);
+  free(states);
   return RS_OK;
+}
+
+/* Where a method with a value stands among them; their number for others. */
+static size_t slot_of(const rs_plot_map *map, size_t method) {
+  size_t slot = 0;
+  while (slot < map->count && map->methods[slot] != method) slot++;
+  return slot;
 }
 
 /* ---- the values -------------------------------------------------------------------------------------------------- */
@@ -112,8 +134,8 @@ static size_t cell_of(const rs_plot_map *map, const place *at) {
 }
 
 /* Sums and counts first, then means. */
-static void fill_values(const rs_plot_measure *measure, const place *places, size_t count, const size_t *slot,
-                        rs_plot_map *map, size_t *counts) {
+static void fill_values(const rs_plot_measure *measure, const place *places, size_t count, rs_plot_map *map,
+                        size_t *counts) {
   size_t cells = map->x.count * map->y.count, total = map->count * map->panel.count * cells;
   const double *mark = measure->part[RS_PLOT_MAP_MARK];
   for (size_t i = 0; i < count; i++) {
@@ -122,7 +144,7 @@ static void fill_values(const rs_plot_measure *measure, const place *places, siz
     if (panel == map->panel.count) continue;
     if (mark != NULL && mark[places[i].row] == places[i].panel) map->marks[panel] = cell;
     if (isnan(value)) continue;
-    size_t at = (slot[places[i].method] * map->panel.count + panel) * cells + cell;
+    size_t at = (slot_of(map, places[i].method) * map->panel.count + panel) * cells + cell;
     map->values[at] += value;
     counts[at]++;
   }
@@ -136,8 +158,8 @@ static void fill_values(const rs_plot_measure *measure, const place *places, siz
   }
 }
 
-static rs_status make_values(const rs_plot_measure *measure, const place *places, size_t count, const size_t *slot,
-                             rs_plot_map *map, rs_err *err) {
+static rs_status make_values(const rs_plot_measure *measure, const place *places, size_t count, rs_plot_map *map,
+                             rs_err *err) {
   size_t cells = map->x.count * map->y.count, panels = map->count * map->panel.count;
   if (cells > 0 && panels > SIZE_MAX / cells) return rs_fail(err, RS_MEMORY, "too many cells of maps");
   size_t *counts = rs_alloc(panels * cells, sizeof *counts, err);
@@ -148,7 +170,7 @@ static rs_status make_values(const rs_plot_measure *measure, const place *places
     return RS_MEMORY;
   }
   for (size_t i = 0; i < map->panel.count; i++) map->marks[i] = SIZE_MAX;
-  fill_values(measure, places, count, slot, map, counts);
+  fill_values(measure, places, count, map, counts);
   free(counts);
   return RS_OK;
 }
@@ -158,14 +180,12 @@ rs_status rs_plot_map_read(const rs_plot_measure *measure, const rs_plot_choice 
   *map = (rs_plot_map){0};
   size_t methods = measure->data->methods.count, count = 0;
   place *places = rs_alloc(measure->file->table->rows, sizeof *places, err);
-  size_t *slot = rs_alloc(methods, sizeof *slot, err);
-  rs_status status = places != NULL && slot != NULL ? RS_OK : RS_MEMORY;
+  rs_status status = places != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) count = take_places(measure, choice, places);
   if (status == RS_OK) status = find_ranks(places, count, map, err);
   bool fits = map->x.count <= RS_PLOT_MAP_SIDE && map->y.count <= RS_PLOT_MAP_SIDE;
-  if (status == RS_OK) status = find_methods(places, count, methods, slot, map, err);
-  if (status == RS_OK && fits) status = make_values(measure, places, count, slot, map, err);
-  free(slot);
+  if (status == RS_OK) status = find_methods(measure, places, count, methods, map, err);
+  if (status == RS_OK && fits) status = make_values(measure, places, count, map, err);
   free(places);
   return status;
 }

@@ -3,6 +3,7 @@
  *   manifest.c  manifest.json -> files and their columns
  *   cells.c     a CSV file -> its cells (one model, method, length, source, seed, heads), numbers
  *   series.c    the rows of one chart -> one series of points per method
+ *   family.c    sources that differ in one number, which a summary is drawn over
  *   map.c       the same -> one map per method and panel, where the file is over two indices
  *   label.c     words, numbers and file names; measure.c: widths of text
  *   axis.c      ranges and pixels; ticks.c: where the ticks stand and what they say
@@ -152,11 +153,24 @@ typedef struct rs_plot_set {
   bool folded;         /* points are means over further index columns */
 } rs_plot_set;
 
+/* Sources that differ in one number. */
+typedef struct rs_plot_family {
+  const rs_plot_column *parameter; /* its key column. Borrowed. */
+  char *name;                      /* what is common to the sources' names. Owned. */
+  double *values;                  /* (sources,) NaN: not of this family. Owned. */
+} rs_plot_family;
+
+typedef struct rs_plot_families {
+  rs_plot_family *items; /* owned */
+  size_t count, capacity;
+} rs_plot_families;
+
 /* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any); and which rows. */
 typedef struct rs_plot_choice {
   size_t model, source;
   double length;
-  const double *panel; /* rows of this panel; NULL: any. Borrowed. */
+  const double *panel;          /* rows of this panel; NULL: any. Borrowed. */
+  const rs_plot_family *family; /* the sources that have a place; NULL: as `source` says. Borrowed. */
 } rs_plot_choice;
 
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
@@ -168,6 +182,18 @@ bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice);
 double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice);
 rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set, rs_err *err);
 void rs_plot_set_clear(rs_plot_set *set);
+
+/* ---- family.c: sources that differ in one number ----------------------------------------------------------------- */
+
+/* The families of at least four sources in a summary of several lengths; a source is in one at most. Release with
+ * rs_plot_families_clear, after a failure too. */
+rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *file, rs_plot_families *families,
+                                rs_err *err);
+void rs_plot_families_clear(rs_plot_families *families);
+bool rs_plot_in_family(const rs_plot_families *families, size_t source);
+
+/* Makes the measure a map: x is the length, y the family's parameter. */
+rs_status rs_plot_family_places(const rs_plot_family *family, rs_plot_measure *measure, rs_err *err);
 
 /* ---- map.c: one chart's maps ------------------------------------------------------------------------------------- */
 
@@ -183,12 +209,13 @@ typedef struct rs_plot_ranks {
 typedef struct rs_plot_map {
   rs_plot_ranks x, y, panel; /* panel: of those shown; one without panels */
   size_t panels;             /* of those there are */
-  size_t *methods, count;    /* numbers of the methods that have a cell, in their order. Owned. */
+  size_t *methods, count;    /* numbers of the methods that have a value, in their order. Owned. */
   double *values;            /* (count, panel.count, y.count, x.count): means; NaN: none. Owned. */
   size_t *marks;             /* (panel.count,) the marked cell as y * x.count + x; SIZE_MAX: none. Owned. */
   double low, high;          /* of the values */
   size_t folded;             /* most rows that a value is the mean of */
   bool any;                  /* false also where a side has more than RS_PLOT_MAP_SIDE cells */
+  size_t absent;             /* methods that have cells, but no value: their numbers stand behind the others */
 } rs_plot_map;
 
 /* The distinct numbers, without NaN. */
@@ -396,7 +423,7 @@ rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *pictur
 typedef struct rs_plot_heat {
   const char *title, *definition, *subtitle, *description; /* borrowed, all of them */
   const char *x_name, *y_name, *panel_name, *name, *unit;  /* panel_name: "" without panels */
-  bool log;
+  bool log, x_tokens;
   const char *const *methods; /* names, by number */
   const rs_plot_map *map;
 } rs_plot_heat;

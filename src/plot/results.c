@@ -12,6 +12,7 @@ typedef struct plotter {
   rs_plot_options options;
   char *gnuplot; /* its path; NULL: no PNG. Owned. */
   rs_plot_names slugs;
+  rs_plot_families families; /* of the file that is being drawn */
   rs_plot_report *report;
   rs_err *err;
 } plotter;
@@ -170,6 +171,7 @@ static rs_status draw_heat(plotter *p, const rs_plot_measure *measure, const rs_
                        .name = rs_text_string(&c.name),
                        .unit = measure->column->unit,
                        .log = measure->column->log,
+                       .x_tokens = choice->family != NULL,
                        .methods = (const char *const *)p->data.methods.items,
                        .map = map};
   rs_status status = rs_plot_caption_check(&c, p->err);
@@ -204,19 +206,36 @@ static rs_status draw_choice(plotter *p, const rs_plot_measure *measure, rs_plot
 
 /* ---- all charts -------------------------------------------------------------------------------------------------- */
 
-static rs_status draw_measure(plotter *p, const rs_plot_measure *measure) {
-  if (!measure->any) return RS_OK;
-  size_t sources = measure->per_source ? p->data.sources.count : 1;
-  for (size_t model = 0; model < p->data.models.count; model++) {
-    for (size_t source = 0; source < sources; source++)
-      RS_TRY(draw_choice(p, measure, (rs_plot_choice){model, measure->per_source ? source : RS_PLOT_ANY, 0, NULL}));
+/* A summary that depends on the source: one map for each family of sources instead of a chart for each of them. */
+static rs_status draw_families(plotter *p, rs_plot_measure *measure) {
+  for (size_t i = 0; i < p->families.count; i++) {
+    RS_TRY(rs_plot_family_places(&p->families.items[i], measure, p->err));
+    for (size_t model = 0; model < p->data.models.count; model++)
+      RS_TRY(draw_map(p, measure, &(rs_plot_choice){model, RS_PLOT_ANY, 0, NULL, &p->families.items[i]}));
   }
   return RS_OK;
+}
+
+static rs_status draw_measure(plotter *p, rs_plot_measure *measure) {
+  if (!measure->any) return RS_OK;
+  bool families = measure->x == NULL && measure->per_source;
+  size_t sources = measure->per_source ? p->data.sources.count : 1;
+  for (size_t model = 0; model < p->data.models.count; model++) {
+    for (size_t source = 0; source < sources; source++) {
+      if (families && rs_plot_in_family(&p->families, source)) continue;
+      size_t chosen = measure->per_source ? source : RS_PLOT_ANY;
+      RS_TRY(draw_choice(p, measure, (rs_plot_choice){.model = model, .source = chosen}));
+    }
+  }
+  return families ? draw_families(p, measure) : RS_OK;
 }
 
 static rs_status draw_file(plotter *p, const rs_plot_file *file) {
   rs_status status = RS_OK;
   size_t before = p->report->count;
+  rs_plot_families_clear(&p->families);
+  if (rs_plot_column_of(file, RS_PLOT_INDEX, 0) == NULL)
+    status = rs_plot_families_read(&p->data, file, &p->families, p->err);
   for (size_t i = 0; i < file->count && status == RS_OK; i++) {
     if (file->columns[i].role != RS_PLOT_VALUE) continue;
     rs_plot_measure measure = {0};
@@ -309,6 +328,7 @@ rs_status rs_plot_results(const char *directory, const rs_plot_options *options,
   rs_status status = draw_all(&p, directory);
   rs_plot_data_clear(&p.data);
   rs_plot_names_clear(&p.slugs);
+  rs_plot_families_clear(&p.families);
   free(p.folder);
   free(p.gnuplot);
   return status;

@@ -31,10 +31,22 @@ static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_er
   return status;
 }
 
+/* The parameter of this name, of a method or else of a source. */
+static const rs_param *find_param(const rs_experiment *experiment, const char *name) {
+  const rs_variants *lists[] = {&experiment->methods, &experiment->sources};
+  for (size_t l = 0; l < RS_COUNT(lists); l++)
+    for (size_t i = 0; i < lists[l]->count; i++) {
+      int index = rs_settings_find(&lists[l]->items[i].settings, name);
+      if (index >= 0) return lists[l]->items[i].settings.params[index];
+    }
+  return NULL;
+}
+
 static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *columns, rs_err *err) {
   for (size_t i = 0; i < RS_COUNT(keys); i++) RS_TRY(add(columns, &keys[i], err));
   for (size_t i = 0; i < experiment->swept_count; i++) {
-    rs_out_column swept = {.unit = "", .summary = "swept parameter", .role = RS_KEY};
+    const rs_param *param = find_param(experiment, experiment->swept[i]);
+    rs_out_column swept = {.unit = param->unit != NULL ? param->unit : "", .summary = param->summary, .role = RS_KEY};
     snprintf(swept.name, sizeof swept.name, "%s", experiment->swept[i]);
     RS_TRY(add(columns, &swept, err));
   }

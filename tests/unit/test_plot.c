@@ -659,7 +659,7 @@ static rs_status read_map(const char *rows, rs_plot_map *map) {
   cr_assert_eq(rs_plot_cells_read(&data, data.files, &report, &err), RS_OK, "%s", err.message);
   const rs_plot_column *column = rs_plot_column_of(data.files, RS_PLOT_VALUE, 0);
   cr_assert_eq(rs_plot_measure_read(&data, data.files, column, &measure, &err), RS_OK, "%s", err.message);
-  rs_status status = rs_plot_map_read(&measure, &(rs_plot_choice){0, RS_PLOT_ANY, 64, NULL}, map, &err);
+  rs_status status = rs_plot_map_read(&measure, &(rs_plot_choice){0, RS_PLOT_ANY, 64, NULL, NULL}, map, &err);
   rs_plot_measure_clear(&measure);
   rs_plot_data_clear(&data);
   rs_plot_report_clear(&report);
@@ -734,7 +734,8 @@ static rs_plot_picture heat_of(size_t across, size_t down, size_t panels, const 
                      0,
                      (double)cells - 1,
                      1,
-                     true};
+                     true,
+                     0};
   rs_plot_heat heat = {.title = "T",
                        .definition = "",
                        .subtitle = "",

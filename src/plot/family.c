@@ -1,0 +1,141 @@
+/* family.c: sources that differ in one number. A swept parameter has a key column of its own, and the name of each of
+ * its sources says its value: "needle depth=0.5". With several values at several lengths a summary column is a picture
+ * over both, as needle-in-a-haystack tests are shown, and not a chart for each value. */
+#include "plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_VALUES = 4, LEAST_LENGTHS = 2 }; /* fewer are better read as lines */
+
+static bool several_lengths(const rs_plot_file *file) {
+  size_t different = 0;
+  for (size_t i = 0; i < file->cell_count; i++) {
+    bool seen = false;
+    for (size_t k = 0; k < i && !seen; k++) seen = file->cells[k].length == file->cells[i].length;
+    different += !seen;
+    if (different >= LEAST_LENGTHS) return true;
+  }
+  return false;
+}
+
+/* What the column says of a source, or "". */
+static const char *value_of(const rs_plot_file *file, const rs_plot_column *column, size_t source) {
+  for (size_t i = 0; i < file->cell_count; i++) {
+    const rs_plot_cell *cell = &file->cells[i];
+    if (cell->source == source) return file->table->fields[cell->begin * file->table->columns + column->at];
+  }
+  return "";
+}
+
+/* Appends the name without " depth=0.5"; false where it does not say so. */
+static bool write_stem(const char *name, const char *parameter, const char *value, rs_text *stem) {
+  rs_text words = {0};
+  rs_text_printf(&words, " %s=%s", parameter, value);
+  const char *at = strstr(name, rs_text_string(&words)), *end = at != NULL ? at + words.length : NULL;
+  bool found = at != NULL && (*end == '\0' || *end == ' ');
+  if (found) rs_text_add(stem, name, (size_t)(at - name));
+  if (found) rs_text_puts(stem, end);
+  stem->failed = stem->failed || words.failed;
+  rs_text_clear(&words);
+  return found;
+}
+
+/* Finds the stem and value of a source that is in no family yet; *stem is its number in `stems`, SIZE_MAX: it has
+ * none. */
+static rs_status read_source(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
+                             size_t source, rs_plot_names *stems, size_t *stem, double *value, rs_err *err) {
+  const char *text = value_of(file, column, source);
+  rs_text words = {0};
+  *stem = SIZE_MAX;
+  bool found = rs_number_read(text, value) && write_stem(data->sources.items[source], column->name, text, &words);
+  rs_status status = rs_text_check(&words, err);
+  if (status == RS_OK && found) status = rs_plot_names_add(stems, rs_text_string(&words), stem, err);
+  rs_text_clear(&words);
+  return status;
+}
+
+static rs_status add_family(rs_plot_families *families, const rs_plot_column *column, const char *name, size_t sources,
+                            rs_err *err) {
+  void *items = families->items;
+  RS_TRY(rs_grow(&items, &families->capacity, families->count + 1, sizeof *families->items, err));
+  families->items = items;
+  rs_plot_family *family = &families->items[families->count++];
+  *family = (rs_plot_family){
+      .parameter = column, .name = rs_strdup(name, err), .values = rs_alloc(sources, sizeof *family->values, err)};
+  for (size_t s = 0; s < sources && family->values != NULL; s++) family->values[s] = NAN;
+  return family->name != NULL && family->values != NULL ? RS_OK : RS_MEMORY;
+}
+
+bool rs_plot_in_family(const rs_plot_families *families, size_t source) {
+  for (size_t i = 0; i < families->count; i++) {
+    if (!isnan(families->items[i].values[source])) return true;
+  }
+  return false;
+}
+
+/* The families by one parameter: of each stem with enough sources. */
+static rs_status read_families(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
+                               size_t *stem, double *value, rs_plot_families *families, rs_err *err) {
+  size_t sources = data->sources.count;
+  rs_plot_names stems = {0};
+  rs_status status = RS_OK;
+  for (size_t s = 0; s < sources && status == RS_OK; s++) {
+    stem[s] = SIZE_MAX;
+    if (!rs_plot_in_family(families, s)) status = read_source(data, file, column, s, &stems, &stem[s], &value[s], err);
+  }
+  for (size_t i = 0; i < stems.count && status == RS_OK; i++) {
+    size_t members = 0;
+    for (size_t s = 0; s < sources; s++) members += stem[s] == i;
+    if (members < LEAST_VALUES) continue;
+    status = add_family(families, column, stems.items[i], sources, err);
+    for (size_t s = 0; s < sources && status == RS_OK; s++) {
+      if (stem[s] == i) families->items[families->count - 1].values[s] = value[s];
+    }
+  }
+  rs_plot_names_clear(&stems);
+  return status;
+}
+
+rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *file, rs_plot_families *families,
+                                rs_err *err) {
+  *families = (rs_plot_families){0};
+  if (!several_lengths(file)) return RS_OK;
+  size_t *stem = rs_alloc(data->sources.count, sizeof *stem, err);
+  double *value = rs_alloc(data->sources.count, sizeof *value, err);
+  rs_status status = stem != NULL && value != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < file->count && status == RS_OK; i++) {
+    if (file->columns[i].role == RS_PLOT_KEY)
+      status = read_families(data, file, &file->columns[i], stem, value, families, err);
+  }
+  free(stem);
+  free(value);
+  return status;
+}
+
+void rs_plot_families_clear(rs_plot_families *families) {
+  for (size_t i = 0; i < families->count; i++) {
+    free(families->items[i].name);
+    free(families->items[i].values);
+  }
+  free(families->items);
+  *families = (rs_plot_families){0};
+}
+
+/* Length to the right, the parameter downwards; rows of other sources have no place. */
+rs_status rs_plot_family_places(const rs_plot_family *family, rs_plot_measure *measure, rs_err *err) {
+  size_t rows = measure->file->table->rows;
+  for (size_t part = RS_PLOT_MAP_X; part <= RS_PLOT_MAP_Y; part++) {
+    if (measure->part[part] == NULL) measure->part[part] = rs_alloc(rows, sizeof(double), err);
+    if (measure->part[part] == NULL) return RS_MEMORY;
+  }
+  for (size_t i = 0; i < measure->file->cell_count; i++) {
+    const rs_plot_cell *cell = &measure->file->cells[i];
+    for (size_t row = cell->begin; row < cell->end; row++) {
+      measure->part[RS_PLOT_MAP_X][row] = cell->length;
+      measure->part[RS_PLOT_MAP_Y][row] = family->values[cell->source];
+    }
+  }
+  return RS_OK;
+}
