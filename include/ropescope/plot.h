@@ -30,7 +30,11 @@
 
 typedef struct rs_plot_options {
   size_t length; /* show curves at this length, tokens; 0: at the longest that has data, chart by chart */
-  bool png;      /* also as PNG if gnuplot is on PATH; else a note says that it is not */
+  /* Only pictures that one of these names means: a picture's name, its beginning up to a "--", or a column. 0: all.
+   * Borrowed. */
+  const char *const *only;
+  size_t only_count;
+  bool png; /* also as PNG if gnuplot is on PATH; else a note says that it is not */
 } rs_plot_options;
 
 /* What was done. Zero-initialise; release with rs_plot_report_clear, after a failure too. */
@@ -44,8 +48,9 @@ typedef struct rs_plot_report {
 /* Draws the results in `directory` into directory/plots/, replacing pictures of the same name and leaving others be.
  * `options` may be NULL (all zero). All input is checked before the first picture is written; on a later failure the
  * report holds what is there by then.
- * RS_INPUT: a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, nothing
- * to draw. RS_IO: a file could not be read or written, gnuplot failed (its first complaint). RS_MEMORY. */
+ * RS_INPUT: a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, no
+ * picture that a name of options->only means, nothing to draw. RS_IO: a file could not be read or written, gnuplot
+ * failed (its first complaint). RS_MEMORY. */
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err);
 
 void rs_plot_report_clear(rs_plot_report *report);

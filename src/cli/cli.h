@@ -15,6 +15,8 @@ typedef struct cli_options {
   char *lengths_edit;         /* owned text of the edit that --lengths makes */
   const char *jobs[CLI_JOBS]; /* --job, in order; each may be several names with commas */
   size_t job_count;
+  const char *only[CLI_JOBS]; /* --only, likewise */
+  size_t only_count;
   const char *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
   long sort;
   size_t length, threads, rounds;
@@ -25,6 +27,11 @@ typedef struct cli_options {
 /* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */
 int cli_options_read(int count, char **arguments, cli_options *options);
 void cli_options_clear(cli_options *options);
+
+/* The names in lists with commas, as they stand in --job and --only. Owned by the caller, `words` too, which they are
+ * parts of; both NULL where there are none. */
+rs_status cli_split_names(const char *const *lists, size_t list_count, char **words, const char ***names, size_t *count,
+                          rs_err *err);
 
 /* Adds the options as `--help` shows them. */
 void cli_options_help(rs_text *text);

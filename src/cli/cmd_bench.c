@@ -96,23 +96,6 @@ static rs_status run_jobs(const cli_options *options, const char *const *names, 
   return status;
 }
 
-/* The names in "a,b", "c", as NUL-terminated words of `*words`; both are released with free(). */
-static rs_status split_names(const cli_options *options, char **words, const char ***names, size_t *count,
-                             rs_err *err) {
-  rs_text joined = {0};
-  size_t most = 1;
-  for (size_t i = 0; i < options->job_count; i++) rs_text_printf(&joined, "%s,", options->jobs[i]);
-  RS_TRY(rs_text_check(&joined, err));
-  *words = joined.data;
-  for (const char *c = joined.data; c != NULL && *c != '\0'; c++) most += *c == ',';
-  *names = rs_alloc(most, sizeof **names, err);
-  *count = 0;
-  if (*names == NULL) return RS_MEMORY;
-  for (char *word = joined.data != NULL ? strtok(joined.data, ",") : NULL; word != NULL; word = strtok(NULL, ","))
-    (*names)[(*count)++] = word;
-  return RS_OK;
-}
-
 int cmd_bench(const cli_options *options) {
   rs_err err = {0};
   rs_bench_row *rows = NULL;
@@ -120,7 +103,7 @@ int cmd_bench(const cli_options *options) {
   const char **names = NULL;
   size_t name_count, count;
   if (options->list) return list_jobs();
-  rs_status status = split_names(options, &words, &names, &name_count, &err);
+  rs_status status = cli_split_names(options->jobs, options->job_count, &words, &names, &name_count, &err);
   if (status == RS_OK) status = run_jobs(options, names, name_count, &rows, &count, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : put_table(rows, count);
   /* After the table, which took minutes and is shown even where the file cannot be written. */

@@ -13,8 +13,21 @@ static bool is_results_folder(const char *directory) {
   return found;
 }
 
+static rs_status draw(const cli_options *options, rs_plot_report *report, rs_err *err) {
+  char *words = NULL;
+  const char **names = NULL;
+  size_t count = 0;
+  rs_status status = cli_split_names(options->only, options->only_count, &words, &names, &count, err);
+  const rs_plot_options plot = {.length = options->length, .only = names, .only_count = count, .png = !options->no_png};
+  if (status == RS_OK && options->only_count > 0 && count == 0)
+    status = rs_fail_on(err, RS_INPUT, "only", "there is no name in it");
+  if (status == RS_OK) status = rs_plot_results(options->arguments[0], &plot, report, err);
+  free(names);
+  free(words);
+  return status;
+}
+
 int cmd_plot(const cli_options *options) {
-  rs_plot_options plot = {.length = options->length, .png = !options->no_png};
   rs_plot_report report = {0};
   rs_err err = {0};
   if (options->argument_count == 0) {
@@ -25,7 +38,7 @@ int cmd_plot(const cli_options *options) {
     cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", options->arguments[0]);
     return CLI_USAGE;
   }
-  rs_status status = rs_plot_results(options->arguments[0], &plot, &report, &err);
+  rs_status status = draw(options, &report, &err);
   for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
   if (report.count > 0) cli_note(options, "%zu pictures in %s/plots", report.count, options->arguments[0]);
   rs_plot_report_clear(&report);

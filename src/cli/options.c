@@ -32,7 +32,8 @@ enum {
   EXPERIMENTS,
   LINES,
   WHERE,
-  SORT
+  SORT,
+  ONLY
 };
 
 /* Which commands an option goes with. */
@@ -69,6 +70,7 @@ static const struct {
     {"print", NULL, "run: a short table on stdout at the end", PRINT, FOR_RUN},
     {"markdown", NULL, "list: the methods as a Markdown table; reproduce, table: in Markdown", MARKDOWN,
      FOR_LIST | FOR_REPRODUCE | FOR_TABLE},
+    {"only", "NAME,...", "plot: these pictures only, by name or column; may be given again", ONLY, FOR_PLOT},
     {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
     {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
     {"csv", NULL, "compare: every pair as CSV", CSV, FOR_COMPARE},
@@ -169,6 +171,31 @@ static bool add_job(cli_options *options, const char *names) {
   return true;
 }
 
+static bool add_only(cli_options *options, const char *names) {
+  if (options->only_count == CLI_JOBS) {
+    cli_error("more than %d times --only (it takes lists: --only a,b)", CLI_JOBS);
+    return false;
+  }
+  options->only[options->only_count++] = names;
+  return true;
+}
+
+rs_status cli_split_names(const char *const *lists, size_t list_count, char **words, const char ***names, size_t *count,
+                          rs_err *err) {
+  rs_text joined = {0};
+  size_t most = 1;
+  for (size_t i = 0; i < list_count; i++) rs_text_printf(&joined, "%s,", lists[i]);
+  RS_TRY(rs_text_check(&joined, err));
+  *words = joined.data;
+  for (const char *c = joined.data; c != NULL && *c != '\0'; c++) most += *c == ',';
+  *names = rs_alloc(most, sizeof **names, err);
+  *count = 0;
+  if (*names == NULL) return RS_MEMORY;
+  for (char *word = joined.data != NULL ? strtok(joined.data, ",") : NULL; word != NULL; word = strtok(NULL, ","))
+    (*names)[(*count)++] = word;
+  return RS_OK;
+}
+
 static bool take(cli_options *options, int code, const char *value) {
   switch (code) {
   case SET: return add_edit(options, value);
@@ -183,6 +210,7 @@ static bool take(cli_options *options, int code, const char *value) {
   case CSV: options->csv = true; return true;
   case CSV_FILE: options->csv_file = value; return true;
   case JOB: return add_job(options, value);
+  case ONLY: return add_only(options, value);
   case ROUNDS: return (options->rounds = read_count("rounds", value, 1000)) > 0;
   case QUICK: options->quick = true; return true;
   case LIST: options->list = true; return true;

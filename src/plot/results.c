@@ -7,12 +7,14 @@
 
 typedef struct plotter {
   rs_plot_data data;
+  const char *directory;
   char *folder; /* DIRECTORY/plots. Owned. */
   bool made;    /* it exists */
   rs_plot_options options;
-  char *gnuplot; /* its path; NULL: no PNG. Owned. */
-  rs_plot_names slugs;
-  rs_plot_families families; /* of the file that is being drawn */
+  bool listing;                 /* find out what pictures there are, and draw none */
+  char *gnuplot;                /* its path; NULL: no PNG. Owned. */
+  rs_plot_names slugs, columns; /* of all pictures, drawn or not */
+  rs_plot_families families;    /* of the file that is being drawn */
   rs_plot_report *report;
   rs_err *err;
 } plotter;
@@ -109,11 +111,36 @@ static rs_status make_unique(plotter *p, rs_text *slug) {
   }
 }
 
+/* True if `name` means the picture: "plots/decay--score--4k.svg", "decay--score--4k", "decay--score", "decay", "score".
+ */
+static bool is_meant(const char *name, const char *slug, const char *column) {
+  const char *slash = strrchr(name, '/'), *stem = slash != NULL ? slash + 1 : name;
+  size_t length = strlen(stem);
+  bool ends = length > 4 && (strcmp(stem + length - 4, ".svg") == 0 || strcmp(stem + length - 4, ".png") == 0);
+  if (ends) length -= 4;
+  if (length > 0 && strncmp(slug, stem, length) == 0 &&
+      (slug[length] == '\0' || (!ends && strncmp(slug + length, "--", 2) == 0)))
+    return true;
+  return *name != '\0' && strcmp(name, column) == 0;
+}
+
+/* Gives a picture its name, and says whether to draw it. */
+static rs_status name_picture(plotter *p, const rs_plot_column *column, rs_text *slug, bool *drawn) {
+  size_t index;
+  RS_TRY(make_unique(p, slug));
+  RS_TRY(rs_plot_names_add(&p->columns, column->name, &index, p->err));
+  *drawn = !p->listing && p->options.only_count == 0;
+  for (size_t i = 0; i < p->options.only_count && !p->listing; i++)
+    *drawn |= is_meant(p->options.only[i], rs_text_string(slug), column->name);
+  return RS_OK;
+}
+
 static rs_status draw_set(plotter *p, const rs_plot_measure *measure, const rs_plot_choice *choice,
                           const rs_plot_set *set) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   rs_plot_picture picture = {0};
   rs_plot_caption c = {0};
+  bool drawn = false;
   rs_plot_caption_lines(measure, choice, set, &c);
   rs_plot_chart chart = {.title = rs_text_string(&c.title),
                          .definition = measure->column->summary,
@@ -128,9 +155,9 @@ static rs_status draw_set(plotter *p, const rs_plot_measure *measure, const rs_p
                          .series = set->series,
                          .count = set->count};
   rs_status status = rs_plot_caption_check(&c, p->err);
-  if (status == RS_OK) status = make_unique(p, &c.slug);
-  if (status == RS_OK) status = rs_plot_chart_draw(&chart, &picture, p->err);
-  if (status == RS_OK) status = write_picture(p, &picture, rs_text_string(&c.slug));
+  if (status == RS_OK) status = name_picture(p, measure->column, &c.slug, &drawn);
+  if (status == RS_OK && drawn) status = rs_plot_chart_draw(&chart, &picture, p->err);
+  if (status == RS_OK && drawn) status = write_picture(p, &picture, rs_text_string(&c.slug));
   rs_plot_picture_clear(&picture);
   rs_plot_caption_clear(&c);
   return status;
@@ -160,6 +187,7 @@ static rs_status draw_heat(plotter *p, const rs_plot_measure *measure, const rs_
                            const rs_plot_map *map) {
   rs_plot_picture picture = {0};
   rs_plot_caption c = {0};
+  bool drawn = false;
   rs_plot_caption_map(measure, choice, map, &c);
   rs_plot_heat heat = {.title = rs_text_string(&c.title),
                        .definition = measure->column->summary,
@@ -175,9 +203,9 @@ static rs_status draw_heat(plotter *p, const rs_plot_measure *measure, const rs_
                        .methods = (const char *const *)p->data.methods.items,
                        .map = map};
   rs_status status = rs_plot_caption_check(&c, p->err);
-  if (status == RS_OK) status = make_unique(p, &c.slug);
-  if (status == RS_OK) status = rs_plot_heat_draw(&heat, &picture, p->err);
-  if (status == RS_OK) status = write_picture(p, &picture, rs_text_string(&c.slug));
+  if (status == RS_OK) status = name_picture(p, measure->column, &c.slug, &drawn);
+  if (status == RS_OK && drawn) status = rs_plot_heat_draw(&heat, &picture, p->err);
+  if (status == RS_OK && drawn) status = write_picture(p, &picture, rs_text_string(&c.slug));
   rs_plot_picture_clear(&picture);
   rs_plot_caption_clear(&c);
   return status;
@@ -232,7 +260,7 @@ static rs_status draw_measure(plotter *p, rs_plot_measure *measure) {
 
 static rs_status draw_file(plotter *p, const rs_plot_file *file) {
   rs_status status = RS_OK;
-  size_t before = p->report->count;
+  size_t before = p->slugs.count;
   rs_plot_families_clear(&p->families);
   if (rs_plot_column_of(file, RS_PLOT_INDEX, 0) == NULL)
     status = rs_plot_families_read(&p->data, file, &p->families, p->err);
@@ -243,7 +271,7 @@ static rs_status draw_file(plotter *p, const rs_plot_file *file) {
     if (status == RS_OK) status = draw_measure(p, &measure);
     rs_plot_measure_clear(&measure);
   }
-  if (status != RS_OK || p->report->count > before) return status;
+  if (status != RS_OK || p->slugs.count > before) return status;
   return rs_plot_note(p->report, p->err, "%s: no value to draw", file->path);
 }
 
@@ -302,32 +330,69 @@ static rs_status check_length(plotter *p) {
   return status;
 }
 
+static rs_status draw_files(plotter *p) {
+  for (size_t i = 0; i < p->data.count; i++) {
+    if (p->data.files[i].table != NULL) RS_TRY(draw_file(p, &p->data.files[i]));
+  }
+  if (p->slugs.count > 0) return RS_OK;
+  return rs_fail(p->err, RS_INPUT, "%s: nothing to draw: no file that manifest.json lists has a value", p->directory);
+}
+
+/* The nearest picture or column, or how many there are. */
+static rs_status fail_only(plotter *p, const char *name) {
+  const char *near = rs_suggest(name, (const char *const *)p->slugs.items, p->slugs.count);
+  if (near == NULL) near = rs_suggest(name, (const char *const *)p->columns.items, p->columns.count);
+  if (near != NULL)
+    return rs_fail_on(p->err, RS_INPUT, "only", "no picture or column is \"%s\" (did you mean \"%s\"?)", name, near);
+  return rs_fail_on(p->err, RS_INPUT, "only", "no picture or column is \"%s\" (there are %zu pictures, as \"%s\")",
+                    name, p->slugs.count, p->slugs.items[0]);
+}
+
+/* A name that means no picture is a slip of the user's; it must show before there is one. */
+static rs_status check_only(plotter *p) {
+  rs_plot_report *report = p->report, unused = {0};
+  if (p->options.only_count == 0) return RS_OK;
+  p->listing = true;
+  p->report = &unused;
+  rs_status status = draw_files(p);
+  for (size_t i = 0; i < p->options.only_count && status == RS_OK; i++) {
+    bool found = false;
+    for (size_t k = 0; k < p->slugs.count && !found; k++) found = is_meant(p->options.only[i], p->slugs.items[k], "");
+    for (size_t k = 0; k < p->columns.count && !found; k++)
+      found = strcmp(p->options.only[i], p->columns.items[k]) == 0;
+    if (!found) status = fail_only(p, p->options.only[i]);
+  }
+  rs_plot_report_clear(&unused);
+  rs_plot_names_clear(&p->slugs);
+  p->report = report;
+  p->listing = false;
+  return status;
+}
+
 static rs_status find_gnuplot(plotter *p) {
   if (!p->options.png) return RS_OK;
   RS_TRY(rs_plot_gnuplot_find(&p->gnuplot, p->err));
   return p->gnuplot != NULL ? RS_OK : rs_plot_note(p->report, p->err, "no PNG pictures: gnuplot is not on PATH");
 }
 
-static rs_status draw_all(plotter *p, const char *directory) {
-  p->folder = rs_path_join(directory, "plots", p->err);
+static rs_status draw_all(plotter *p) {
+  p->folder = rs_path_join(p->directory, "plots", p->err);
   if (p->folder == NULL) return RS_MEMORY;
-  RS_TRY(rs_plot_manifest_read(directory, &p->data, p->err));
+  RS_TRY(rs_plot_manifest_read(p->directory, &p->data, p->err));
   RS_TRY(read_files(p));
   RS_TRY(check_length(p));
+  RS_TRY(check_only(p));
   RS_TRY(find_gnuplot(p));
-  for (size_t i = 0; i < p->data.count; i++) {
-    if (p->data.files[i].table != NULL) RS_TRY(draw_file(p, &p->data.files[i]));
-  }
-  if (p->report->count > 0) return RS_OK;
-  return rs_fail(p->err, RS_INPUT, "%s: nothing to draw: no file that manifest.json lists has a value", directory);
+  return draw_files(p);
 }
 
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
-  plotter p = {.report = report, .err = err};
+  plotter p = {.directory = directory, .report = report, .err = err};
   if (options != NULL) p.options = *options;
-  rs_status status = draw_all(&p, directory);
+  rs_status status = draw_all(&p);
   rs_plot_data_clear(&p.data);
   rs_plot_names_clear(&p.slugs);
+  rs_plot_names_clear(&p.columns);
   rs_plot_families_clear(&p.families);
   free(p.folder);
   free(p.gnuplot);

@@ -1080,6 +1080,28 @@ Test(cli, plot__pictures_of_a_small_result) {
   free(all);
 }
 
+Test(cli, plot__only__draws_those_or_names_what_is_none) {
+  run_small("o", NULL, NULL, NULL);
+  result all = run(&(command){.arguments = {"plot", "o", "--no-png"}});
+  char *names = names_in("o/plots", ".svg"), *rest = NULL, *first = strtok_r(names, " ", &rest);
+  cr_assert(first != NULL && *rest != '\0', "several pictures");
+  run_small("p", NULL, NULL, NULL);
+  result one = run(&(command){.arguments = {"plot", "p", "--no-png", "--only", first}});
+  char *left = names_in("p/plots", "");
+  cr_expect(one.status == 0 && strcmp(left, first) == 0, "%s: %s", one.err, left);
+  static const char *const wrong[][2] = {{"nothing_like_it", "no picture or column is \"nothing_like_it\""},
+                                         {",", "only: there is no name in it"}};
+  for (size_t i = 0; i < 2; i++) {
+    result got = run(&(command){.arguments = {"plot", "p", "--only", wrong[i][0]}});
+    cr_expect(got.status == 2 && strstr(got.err, wrong[i][1]) != NULL, "%d: %s", got.status, got.err);
+    result_clear(&got);
+  }
+  result_clear(&all);
+  result_clear(&one);
+  free(names);
+  free(left);
+}
+
 Test(cli, plot__no_results__status_2_and_their_name) {
   result got = run(&(command){.arguments = {"plot", "nowhere"}});
   cr_expect_eq(got.status, 2, "status %d", got.status);

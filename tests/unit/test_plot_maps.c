@@ -326,3 +326,60 @@ Test(plot_maps, depths__on_a_log_scale__span_the_positive_numbers, .init = make_
   free(svg);
   rs_text_clear(&rows);
 }
+
+/* ---- chosen pictures --------------------------------------------------------------------------------------------- */
+
+#define TWO_COLUMNS                                                                                                    \
+  "{\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS SHARE                                                     \
+  ",{\"name\":\"rank\",\"role\":\"value\"}]},{\"file\":\"decay.csv\",\"columns\":[" KEYS                               \
+  ",{\"name\":\"at\",\"role\":\"index\"},{\"name\":\"rank\",\"role\":\"value\"}]}]}"
+
+/* Pictures share--a, share--b, rank--a, rank--b, decay--rank--a--1k, decay--rank--b--1k. */
+static void put_two(void) {
+  put_file("manifest.json", TWO_COLUMNS);
+  put_file("summary.csv", "cell,model,method,length_tokens,scale,source,seed,heads,depth,share,rank\n"
+                          "0,m,rope,1024,1,a,1,8,,1,2\n1,m,rope,1024,1,b,1,8,,2,3\n");
+  put_file("decay.csv", "cell,model,method,length_tokens,scale,source,seed,heads,depth,at,rank\n"
+                        "0,m,rope,1024,1,a,1,8,,0,2\n1,m,rope,1024,1,b,1,8,,0,3\n");
+}
+
+Test(plot_maps, only__a_name_of_any_kind__draws_what_it_means, .init = make_folder, .fini = remove_folder) {
+  static const struct {
+    const char *names[2];
+    size_t pictures;
+    const char *one; /* of them */
+  } cases[] = {{{NULL}, 6, "plots/share--a.svg"},
+               {{"share--a"}, 1, "plots/share--a.svg"},
+               {{"share--b.svg"}, 1, "plots/share--b.svg"},
+               {{"results/x/plots/rank--b.png"}, 1, "plots/rank--b.svg"},
+               {{"share"}, 2, "plots/share--b.svg"},
+               {{"rank"}, 4, "plots/decay--rank--a--1k.svg"},
+               {{"decay"}, 2, "plots/decay--rank--b--1k.svg"},
+               {{"decay--rank--a"}, 1, "plots/decay--rank--a--1k.svg"},
+               {{"decay", "share--a"}, 3, "plots/share--a.svg"},
+               {{"share", "share--a"}, 2, "plots/share--a.svg"}};
+  put_two();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    size_t count = (cases[i].names[0] != NULL) + (cases[i].names[1] != NULL);
+    nftw(path_in("plots"), remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    cr_assert_eq(draw(&(rs_plot_options){.only = cases[i].names, .only_count = count}, RS_OK, NULL), cases[i].pictures,
+                 "case %zu", i);
+    cr_assert(exists(cases[i].one), "case %zu", i);
+  }
+}
+
+/* Before anything is drawn, also what another name means. */
+Test(plot_maps, only__an_unknown_name__is_an_error_with_a_hint, .init = make_folder, .fini = remove_folder) {
+  static const char *const cases[][2] = {{"shard--a", "\"shard--a\" (did you mean \"share--a\"?)"},
+                                         {"rnak", "did you mean \"rank\"?"},
+                                         {"share-", "no picture or column is \"share-\""},
+                                         {"share.svg", "no picture or column"},
+                                         {"", "no picture or column is \"\""},
+                                         {"entirely else", "(there are 6 pictures, as \"share--a\")"}};
+  put_two();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    const char *names[] = {"share--b", cases[i][0]};
+    cr_assert_eq(draw(&(rs_plot_options){.only = names, .only_count = 2}, RS_INPUT, cases[i][1]), 0u);
+  }
+  cr_assert_not(exists("plots"), "nothing was written");
+}
