@@ -7,13 +7,14 @@
 
 typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 
-/* The part of an index column in a curve that is a picture over two of them (a heat map). */
+/* The part of an index column in a curve that is a picture over two of them (a heat map); the last is of a value. */
 typedef enum rs_map_part {
   RS_MAP_NONE,
   RS_MAP_X,     /* left to right */
   RS_MAP_Y,     /* top to bottom */
   RS_MAP_PANEL, /* one map for each of its numbers */
-  RS_MAP_MARK   /* where it equals the panel's number the map shows a mark: what all others are seen from */
+  RS_MAP_MARK,  /* where it equals the panel's number the map shows a mark: what all others are seen from */
+  RS_MAP_STRIP  /* colours over the curve's first index, a row for each method, in place of lines */
 } rs_map_part;
 
 /* A column of summary.csv or of a curve. */
@@ -22,7 +23,7 @@ typedef struct rs_column {
   const char *summary;     /* its definition */
   bool sampled;            /* a mean over queries and heads: a column name_se with its standard error follows */
   bool log_axis;           /* pictures show it on a logarithmic axis */
-  rs_map_part map;         /* index columns alone */
+  rs_map_part map;         /* columns of curves alone */
   rs_better better;
 } rs_column;
 

@@ -12,6 +12,7 @@
  *    third index is its panel, for each of (at most six of) its numbers; all on one scale of colours. Where those
  *    indices are empty it is lines again, one chart for each panel. Methods without a value have no panel, but are
  * named.
+ *  - A value that the manifest calls a strip is drawn as colours over the first index, a row for each method.
  *  - The line is the mean over the seeds, the band their minimum and maximum; with one seed, the band is one standard
  *    error up and down where the file has one. Further index columns are averaged too, and so are heads that stand each
  *    for itself when they are many. The line under the title says what the band is.

@@ -164,7 +164,9 @@ void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *c
                          rs_plot_caption *c) {
   write_common(measure, choice, c);
   name_part(measure, RS_PLOT_MAP_PANEL, &c->panel_name);
-  if (choice->family != NULL) {
+  if (measure->strip) {
+    name_parameter(rs_plot_x_of(measure->file), &c->x_name);
+  } else if (choice->family != NULL) {
     rs_text_puts(&c->x_name, "length (tokens, 1k = 1024)");
     name_parameter(choice->family->parameter, &c->y_name);
   } else {

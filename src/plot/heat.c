@@ -10,11 +10,9 @@
 enum { EDGE = 16, TICK = 4, GAP_X = 12, GAP_Y = 14, MOST_BESIDE = 4 };
 enum { TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE = 14, NAME_ROW = 20 };
 enum { HEAD_SIZE = 12, HEAD_ROW = 18, HEAD_GAP = 12 };
-enum { BAR_GAP = 26, BAR_WIDTH = 16, BAR_TALLEST = 300 };
-enum { NUMBER_SIZE = 11, NUMBER_ROOM = 5, LEAST_POWER = 4 };
+enum { BAR_GAP = 26, BAR_TALLEST = 300 };
+enum { NUMBER_SIZE = 11, NUMBER_ROOM = 5 };
 enum { CELL_LARGEST = 40, SQUARE_UP_TO = 4 }; /* pixels; sides of a map whose cells are still square */
-
-#define LARGEST_NUMBER 1e5 /* more digits are no help in a cell */
 
 static const uint32_t MISSING = 0xB3B3B3;
 
@@ -27,10 +25,9 @@ typedef struct layout {
   double cell_width, cell_height, panel_width, panel_height, pitch_x, pitch_y;
   double head, title_rows;         /* height of the headings above all; rows of text above each panel */
   double left, top, right, bottom; /* of all panels; top is that of the first's cells */
-  rs_plot_axis scale;              /* colours */
-  bool numbers;                    /* the cells have room for their values: */
-  int number_power;                /* as multiples of ten to this */
-  size_t *order;                   /* the cells of a panel by colour. Owned. */
+  rs_plot_shades shades;
+  bool numbers;  /* the cells have room for their values */
+  size_t *order; /* the cells of a panel by colour. Owned. */
 } layout;
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -49,13 +46,6 @@ static rs_text heading_of(const layout *l, size_t panel) {
   rs_text_number(&text, map->y.items[mark / map->x.count]);
   rs_text_printf(&text, ", %s ", l->heat->x_name);
   rs_text_number(&text, map->x.items[mark % map->x.count]);
-  return text;
-}
-
-/* 0.347 as "0.35". */
-static rs_text cell_text(const layout *l, double value) {
-  rs_text text = {0};
-  rs_plot_decimal(llround(value / pow(10, l->number_power)), l->number_power, &text);
   return text;
 }
 
@@ -131,16 +121,6 @@ static size_t count_values(const rs_plot_map *map) {
   return map->count * map->panel.count * map->x.count * map->y.count;
 }
 
-/* The ends of the colours are the least and largest value, or a little more where they are one. */
-static void fit_scale(layout *l) {
-  rs_plot_extent extent = {0};
-  for (size_t i = 0; i < count_values(l->map); i++) rs_plot_extent_add(&extent, l->map->values[i]);
-  rs_plot_axis_fit(&l->scale, &extent, l->heat->log, false, true);
-  if (l->scale.single || l->scale.scale != RS_PLOT_LINEAR) return;
-  l->scale.low = l->map->low;
-  l->scale.high = l->map->high;
-}
-
 static double bar_height(const layout *l) {
   return fmin(l->bottom - l->top, BAR_TALLEST);
 }
@@ -152,11 +132,9 @@ static void place(layout *l) {
   l->right = l->left + l->pitch_x * (double)(l->across - 1) + l->panel_width;
   double block = l->pitch_y * (double)l->down - GAP_Y - NAME_ROW * l->title_rows;
   l->top = 0, l->bottom = block;
-  rs_plot_axis_place(&l->scale, bar_height(l), 0);
-  double ticks = 0;
-  for (size_t i = 0; i < l->scale.count; i++) ticks = fmax(ticks, rs_plot_tick_width(&l->scale.ticks[i]));
+  rs_plot_axis_place(&l->shades.scale, bar_height(l), 0);
   double titled = l->panels ? l->left + 240 : l->left; /* a title over one small panel needs room of its own */
-  double bar_right = l->right + BAR_GAP + BAR_WIDTH + TICK + 5 + ticks + 10 + NAME_SIZE;
+  double bar_right = l->right + BAR_GAP + rs_plot_bar_width(&l->shades);
   l->picture->width = ceil(fmax(bar_right, titled) + EDGE);
   double width = l->picture->width - l->left - EDGE;
   size_t titles = rs_plot_rows_count(heat->title, TITLE_SIZE, true, width);
@@ -165,15 +143,10 @@ static void place(layout *l) {
   l->top = EDGE + (double)titles * TITLE_ROW + (double)notes * NOTE_ROW + 12 + l->head + NAME_ROW * l->title_rows;
   l->bottom = l->top + block;
   l->picture->height = l->bottom + TICK + 4 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE + 5 + EDGE;
-  rs_plot_axis_place(&l->scale, l->top + bar_height(l), l->top);
+  rs_plot_axis_place(&l->shades.scale, l->top + bar_height(l), l->top);
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
-
-static size_t level_of(const layout *l, double value) {
-  double share = (rs_plot_axis_pixel(&l->scale, value) - l->scale.start) / (l->scale.stop - l->scale.start);
-  return (size_t)lround(fmin(fmax(share, 0), 1) * (RS_PLOT_LEVELS - 1));
-}
 
 static void draw_missing(layout *l, double x, double y) {
   rs_plot_segment_add(l->picture, x + 1, y + l->cell_height - 1, x + l->cell_width - 1, y + 1, MISSING, 1);
@@ -183,7 +156,7 @@ static void draw_missing(layout *l, double x, double y) {
 static void sort_cells(layout *l, const double *values, size_t cells, size_t ends[RS_PLOT_LEVELS]) {
   memset(ends, 0, RS_PLOT_LEVELS * sizeof *ends);
   for (size_t i = 0; i < cells; i++) {
-    if (!isnan(values[i])) ends[level_of(l, values[i])]++;
+    if (!isnan(values[i])) ends[rs_plot_level_of(&l->shades, values[i])]++;
   }
   for (size_t k = 0, start = 0; k < RS_PLOT_LEVELS; k++) {
     size_t count = ends[k];
@@ -191,7 +164,7 @@ static void sort_cells(layout *l, const double *values, size_t cells, size_t end
     start += count;
   }
   for (size_t i = 0; i < cells; i++) {
-    if (!isnan(values[i])) l->order[ends[level_of(l, values[i])]++] = i;
+    if (!isnan(values[i])) l->order[ends[rs_plot_level_of(&l->shades, values[i])]++] = i;
   }
 }
 
@@ -215,43 +188,28 @@ static void draw_cells(layout *l, const double *values, double left, double top)
 
 /* ---- numbers in cells -------------------------------------------------------------------------------------------- */
 
-/* Two digits of the largest number (of 1: three), and of the others as many behind the point. */
+/* Whether all values have room in their cells. */
 static void fit_numbers(layout *l) {
-  double largest = fmax(fabs(l->map->low), fabs(l->map->high)), widest = 0;
-  if (l->scale.scale != RS_PLOT_LINEAR || !(largest > 0)) return;
-  l->number_power = (int)fmin(ceil(log10(largest)) - 2, 0);
-  if (l->number_power < -LEAST_POWER || largest >= LARGEST_NUMBER) return;
-  for (size_t i = 0; i < count_values(l->map); i++) {
+  double widest = 0;
+  for (size_t i = 0; i < count_values(l->map) && l->shades.texts; i++) {
     if (isnan(l->map->values[i])) continue;
-    rs_text text = cell_text(l, l->map->values[i]);
+    rs_text text = rs_plot_shade_text(&l->shades, l->map->values[i]);
     widest = fmax(widest, rs_plot_text_width(rs_text_string(&text), text.length, NUMBER_SIZE, false));
     rs_text_clear(&text);
   }
-  l->numbers = widest + NUMBER_ROOM <= l->cell_width && NUMBER_SIZE + NUMBER_ROOM <= l->cell_height;
+  bool room = widest + NUMBER_ROOM <= l->cell_width && NUMBER_SIZE + NUMBER_ROOM <= l->cell_height;
+  l->numbers = l->shades.texts && room;
 }
 
-/* In white or ink, whichever stands out. */
 static void draw_numbers(layout *l, const double *values, double left, double top) {
   size_t width = l->map->x.count, cells = width * l->map->y.count;
   for (size_t i = 0; i < cells && l->numbers; i++) {
     if (isnan(values[i])) continue;
-    rs_text text = cell_text(l, values[i]);
-    uint32_t colour = level_of(l, values[i]) < RS_PLOT_LEVELS / 2 ? 0xFFFFFF : RS_PLOT_INK;
-    l->picture->failed = l->picture->failed || text.failed;
-    rs_plot_text_add(l->picture, left + ((double)(i % width) + 0.5) * l->cell_width,
-                     top + ((double)(i / width) + 0.5) * l->cell_height + 0.36 * NUMBER_SIZE, rs_text_string(&text),
-                     text.length, NUMBER_SIZE, RS_PLOT_MIDDLE, colour);
+    rs_text text = rs_plot_shade_text(&l->shades, values[i]);
+    rs_plot_shade_text_add(l->picture, &l->shades, values[i], &text, left + ((double)(i % width) + 0.5) * l->cell_width,
+                           top + ((double)(i / width) + 0.5) * l->cell_height, NUMBER_SIZE);
     rs_text_clear(&text);
   }
-}
-
-static void draw_frame(layout *l, double left, double top, double right, double bottom) {
-  rs_plot_shape_add(l->picture, RS_PLOT_LINE, RS_PLOT_AXIS, 1);
-  rs_plot_point_add(l->picture, left - 0.5, top - 0.5);
-  rs_plot_point_add(l->picture, right + 0.5, top - 0.5);
-  rs_plot_point_add(l->picture, right + 0.5, bottom + 0.5);
-  rs_plot_point_add(l->picture, left - 0.5, bottom + 0.5);
-  rs_plot_point_add(l->picture, left - 0.5, top - 1);
 }
 
 static void draw_mark(layout *l, size_t mark, double left, double top) {
@@ -264,32 +222,6 @@ static void draw_mark(layout *l, size_t mark, double left, double top) {
 
 /* ---- ticks ------------------------------------------------------------------------------------------------------- */
 
-/* Whether the numbers are whole and without gaps. */
-static bool is_consecutive(const rs_plot_ranks *ranks) {
-  for (size_t i = 0; i < ranks->count; i++) {
-    if (ranks->items[i] != floor(ranks->items[i])) return false;
-    if (i > 0 && ranks->items[i] != ranks->items[i - 1] + 1) return false;
-  }
-  return true;
-}
-
-/* Every how many cells there is a label, when one needs `room` pixels: 1, 2, 5, 10, 20, ... */
-static size_t label_step(double cell, double room, size_t count) {
-  static const size_t factors[] = {1, 2, 5};
-  size_t step = 1;
-  for (size_t i = 1; (double)step * cell < room && step < count; i++) {
-    size_t tens = 1;
-    for (size_t k = 0; k < i / 3; k++) tens *= 10;
-    step = factors[i % 3] * tens;
-  }
-  return step;
-}
-
-/* Whether cell i of the axis has a label: whole numbers at multiples of the step, others by their rank. */
-static bool is_labelled(const rs_plot_ranks *ranks, bool consecutive, size_t i, size_t step) {
-  return consecutive ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
-}
-
 static void add_number(layout *l, double number, bool tokens, double x, double y, rs_plot_anchor anchor) {
   rs_text text = number_text(number, tokens);
   l->picture->failed = l->picture->failed || text.failed;
@@ -298,16 +230,15 @@ static void add_number(layout *l, double number, bool tokens, double x, double y
 }
 
 static size_t x_step(const layout *l) {
-  return label_step(l->cell_width, widest_number(&l->map->x, l->heat->x_tokens) + 8, l->map->x.count);
+  return rs_plot_label_step(l->cell_width, widest_number(&l->map->x, l->heat->x_tokens) + 8, l->map->x.count);
 }
 
 static void draw_x_ticks(layout *l, double left, double bottom) {
   const rs_plot_ranks *ranks = &l->map->x;
-  bool consecutive = is_consecutive(ranks);
   size_t step = x_step(l);
   for (size_t i = 0; i < ranks->count; i++) {
     double x = left + ((double)i + 0.5) * l->cell_width;
-    if (!is_labelled(ranks, consecutive, i, step)) continue;
+    if (!rs_plot_is_labelled(ranks, i, step)) continue;
     rs_plot_segment_add(l->picture, x, bottom + 1, x, bottom + 1 + TICK, RS_PLOT_AXIS, 1);
     add_number(l, ranks->items[i], l->heat->x_tokens, x, bottom + TICK + 4 + RS_PLOT_TICK_SIZE, RS_PLOT_MIDDLE);
   }
@@ -315,12 +246,11 @@ static void draw_x_ticks(layout *l, double left, double bottom) {
 
 static void draw_y_ticks(layout *l, double left, double top) {
   const rs_plot_ranks *ranks = &l->map->y;
-  bool consecutive = is_consecutive(ranks);
-  size_t step = label_step(l->cell_height, RS_PLOT_TICK_SIZE + 5, ranks->count);
+  size_t step = rs_plot_label_step(l->cell_height, RS_PLOT_TICK_SIZE + 5, ranks->count);
   if (l->map->x.count == l->map->y.count && step < x_step(l)) step = x_step(l); /* a square looks the same both ways */
   for (size_t i = 0; i < ranks->count; i++) {
     double y = top + ((double)i + 0.5) * l->cell_height;
-    if (!is_labelled(ranks, consecutive, i, step)) continue;
+    if (!rs_plot_is_labelled(ranks, i, step)) continue;
     rs_plot_segment_add(l->picture, left - 1 - TICK, y, left - 1, y, RS_PLOT_AXIS, 1);
     add_number(l, ranks->items[i], false, left - TICK - 5, y + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
   }
@@ -336,7 +266,7 @@ static void draw_panel(layout *l, size_t i) {
   draw_cells(l, l->map->values + i * cells, left, top);
   draw_numbers(l, l->map->values + i * cells, left, top);
   draw_mark(l, l->map->marks[l->panels ? column : 0], left, top);
-  draw_frame(l, left, top, left + l->panel_width, bottom);
+  rs_plot_frame_add(l->picture, left, top, left + l->panel_width, bottom);
   if (column == 0) draw_y_ticks(l, left, top);
   if (row + 1 == l->down || i + l->across >= l->map->count * (l->panels ? l->across : 1)) draw_x_ticks(l, left, bottom);
 }
@@ -370,35 +300,6 @@ static void draw_axis_names(layout *l) {
                    heat->x_name, strlen(heat->x_name), NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK);
 }
 
-/* ---- colour bar -------------------------------------------------------------------------------------------------- */
-
-static void draw_bar(layout *l) {
-  double left = l->right + BAR_GAP, height = floor(bar_height(l)), right = left + BAR_WIDTH, widest = 0;
-  for (double y = 0; y < height; y++) {
-    size_t level = (size_t)lround((1 - (y + 0.5) / height) * (RS_PLOT_LEVELS - 1));
-    rs_plot_shape_add(l->picture, RS_PLOT_CELLS, rs_plot_level_colour(level), BAR_WIDTH)->tall = 1;
-    rs_plot_point_add(l->picture, left, l->top + y);
-  }
-  draw_frame(l, left, l->top, right, l->top + height);
-  for (size_t i = 0; i < l->scale.count; i++) {
-    const rs_plot_tick *tick = &l->scale.ticks[i];
-    rs_plot_segment_add(l->picture, right + 1, tick->pixel, right + 1 + TICK, tick->pixel, RS_PLOT_AXIS, 1);
-    rs_plot_shape *text =
-        rs_plot_text_add(l->picture, right + TICK + 5, tick->pixel + 0.36 * RS_PLOT_TICK_SIZE, tick->label,
-                         strlen(tick->label), RS_PLOT_TICK_SIZE, RS_PLOT_START, RS_PLOT_INK);
-    rs_plot_power_add(l->picture, text, tick->power);
-    widest = fmax(widest, rs_plot_tick_width(tick));
-  }
-  rs_text name = {0};
-  rs_text_puts(&name, l->heat->name);
-  if (*rs_plot_unit(l->heat->unit) != '\0') rs_text_printf(&name, " (%s)", l->heat->unit);
-  l->picture->failed = l->picture->failed || name.failed;
-  rs_plot_text_add(l->picture, right + TICK + 5 + widest + 8 + 0.75 * NAME_SIZE, l->top + height / 2,
-                   rs_text_string(&name), name.length, NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK)
-      ->upright = true;
-  rs_text_clear(&name);
-}
-
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 static void draw_title(layout *l) {
@@ -418,7 +319,7 @@ rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, 
   if (l->order == NULL) goto out;
   rs_text_puts(&picture->title, heat->title);
   rs_text_puts(&picture->description, heat->description);
-  fit_scale(l);
+  rs_plot_shades_fit(&l->shades, l->map, heat->log, false);
   size_panels(l);
   fit_numbers(l);
   place(l);
@@ -427,8 +328,7 @@ rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, 
   draw_method_names(l);
   for (size_t i = 0; i < l->map->count * l->map->panel.count; i++) draw_panel(l, i);
   draw_axis_names(l);
-  draw_bar(l);
-  picture->failed = picture->failed || l->scale.failed;
+  rs_plot_bar_add(picture, &l->shades, l->right + BAR_GAP, l->top, heat->name, heat->unit);
   status = rs_plot_picture_check(picture, err);
 out:
   free(l->order);

@@ -51,13 +51,13 @@ static rs_status take_role(const char *word, const char *where, rs_plot_role *ro
 }
 
 static rs_status take_part(const char *word, const char *where, rs_plot_part *part, rs_err *err) {
-  static const char *const words[RS_PLOT_PARTS] = {"", "x", "y", "panel", "mark"};
+  static const char *const words[RS_PLOT_PARTS] = {"", "x", "y", "panel", "mark", "strip"};
   for (size_t i = 0; i < RS_PLOT_PARTS; i++) {
     if (strcmp(word, words[i]) != 0) continue;
     *part = (rs_plot_part)i;
     return RS_OK;
   }
-  return rs_fail(err, RS_INPUT, "%s: map \"%s\" is not one of x, y, panel, mark", where, word);
+  return rs_fail(err, RS_INPUT, "%s: map \"%s\" is not one of x, y, panel, mark, strip", where, word);
 }
 
 static rs_status take_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {

@@ -10,6 +10,8 @@
  *   lines.c     series -> strokes, bands and markers, with gaps and coinciding lines
  *   chart.c     the whole picture: frame, lines, legend, title
  *   heat.c      the same of maps: panels, colour bar, title
+ *   strip.c     the same of values over one index: a row of colours per method
+ *   bar.c       values -> colours, and the bar that explains them
  *   picture.c   a list of shapes in pixels; style.c: colours, dashes, markers
  *   svg.c, gnuplot.c   shapes -> a file
  *   caption.c   the words of a chart
@@ -33,13 +35,14 @@ rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, 
 
 typedef enum rs_plot_role { RS_PLOT_KEY, RS_PLOT_INDEX, RS_PLOT_VALUE, RS_PLOT_ERROR, RS_PLOT_STATUS } rs_plot_role;
 
-/* What an index column is to a map. As rs_map_part of the metrics. */
+/* What a column is to a map. As rs_map_part of the metrics. */
 typedef enum rs_plot_part {
   RS_PLOT_NO_PART,
   RS_PLOT_MAP_X,
   RS_PLOT_MAP_Y,
   RS_PLOT_MAP_PANEL,
   RS_PLOT_MAP_MARK,
+  RS_PLOT_MAP_STRIP, /* of a value: drawn as colours over the first index, not as lines */
   RS_PLOT_PARTS
 } rs_plot_part;
 
@@ -128,6 +131,7 @@ typedef struct rs_plot_measure {
   bool any;                    /* some y is a number */
   bool per_source;             /* y depends on the source */
   bool map;                    /* some y is a number at an x and y of a map */
+  bool strip;                  /* y is drawn as a strip: part x is the first index, part y zero */
 } rs_plot_measure;
 
 typedef struct rs_plot_point {
@@ -299,6 +303,11 @@ double rs_plot_axis_pixel(const rs_plot_axis *axis, double value);
 void rs_plot_axis_ticks(rs_plot_axis *axis);
 double rs_plot_tick_width(const rs_plot_tick *tick);
 
+/* Cells in a row: every how many there is a label, when one needs `room` pixels (1, 2, 5, 10, 20, ...), and whether
+ * cell i has one: whole numbers without gaps at multiples of the step, others by their rank. */
+size_t rs_plot_label_step(double cell, double room, size_t count);
+bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step);
+
 /* ---- picture.c, style.c: shapes ---------------------------------------------------------------------------------- */
 
 typedef enum rs_plot_kind { RS_PLOT_LINE, RS_PLOT_AREA, RS_PLOT_MARKERS, RS_PLOT_TEXT, RS_PLOT_CELLS } rs_plot_kind;
@@ -383,6 +392,33 @@ rs_plot_style rs_plot_style_of(size_t index);
 /* The corners of a marker around the origin; returns their number (0: a circle). */
 size_t rs_plot_marker_corners(size_t marker, double radius, rs_plot_xy corners[RS_PLOT_CORNERS]);
 
+/* ---- bar.c: colours of values -------------------------------------------------------------------------------------
+ */
+
+typedef struct rs_plot_shades {
+  rs_plot_axis scale; /* to be placed: from the dark end of the bar to the light one */
+  bool texts;         /* values can be told in a few digits: */
+  int power;          /* as multiples of ten to this */
+} rs_plot_shades;
+
+/* The ends of the colours are the least and largest value, or a little more where they are one; `whole`: 0 and 1 too.
+ */
+void rs_plot_shades_fit(rs_plot_shades *shades, const rs_plot_map *map, bool log, bool whole);
+size_t rs_plot_level_of(const rs_plot_shades *shades, double value);
+
+/* Two digits of the largest number (of 1: three), and of the others as many behind the point: 0.347 as "0.35". */
+rs_text rs_plot_shade_text(const rs_plot_shades *shades, double value);
+
+/* Writes `text` with its middle at a point on the colour of a value, in white or ink, whichever stands out. */
+void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shades, double value, const rs_text *text,
+                            double x, double y, double size);
+void rs_plot_frame_add(rs_plot_picture *picture, double left, double top, double right, double bottom);
+
+/* The bar of a placed scale, with ticks and name, and how wide all that is. */
+double rs_plot_bar_width(const rs_plot_shades *shades);
+void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
+                     const char *unit);
+
 /* ---- caption.c: the words of a chart ----------------------------------------------------------------------------- */
 
 /* Zero-initialise; all texts are owned. */
@@ -400,7 +436,8 @@ void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *c
 rs_status rs_plot_caption_check(const rs_plot_caption *caption, rs_err *err);
 void rs_plot_caption_clear(rs_plot_caption *caption);
 
-/* ---- lines.c, chart.c, heat.c, svg.c, gnuplot.c ------------------------------------------------------------------
+/* ---- lines.c, chart.c, heat.c, strip.c, svg.c, gnuplot.c
+ * ------------------------------------------------------------------
  */
 
 enum { RS_PLOT_MAX_POINTS = 2000 };
@@ -430,6 +467,9 @@ typedef struct rs_plot_heat {
 
 /* Draws the maps into the zeroed `picture`, one row of panels per method; without panels, method beside method. */
 rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
+
+/* The same of a map of one row of cells per method, as rows of colours below each other. */
+rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
 
 /* Appends text that is safe within XML; what XML or UTF-8 does not allow becomes U+FFFD. */
 void rs_plot_xml_escape(const char *text, rs_text *out);

@@ -204,7 +204,8 @@ static rs_status draw_heat(plotter *p, const rs_plot_measure *measure, const rs_
                        .map = map};
   rs_status status = rs_plot_caption_check(&c, p->err);
   if (status == RS_OK) status = name_picture(p, measure->column, &c.slug, &drawn);
-  if (status == RS_OK && drawn) status = rs_plot_heat_draw(&heat, &picture, p->err);
+  if (status == RS_OK && drawn)
+    status = measure->strip ? rs_plot_strip_draw(&heat, &picture, p->err) : rs_plot_heat_draw(&heat, &picture, p->err);
   if (status == RS_OK && drawn) status = write_picture(p, &picture, rs_text_string(&c.slug));
   rs_plot_picture_clear(&picture);
   rs_plot_caption_clear(&c);
@@ -227,7 +228,7 @@ static rs_status draw_choice(plotter *p, const rs_plot_measure *measure, rs_plot
     choice.length = p->options.length > 0 ? (double)p->options.length : rs_plot_longest(measure, &choice);
     if (!(choice.length > 0)) return RS_OK; /* this model or source has none of it */
   }
-  if (measure->map) return draw_map(p, measure, &choice);
+  if (measure->map || measure->strip) return draw_map(p, measure, &choice);
   if (measure->part[RS_PLOT_MAP_PANEL] != NULL) return draw_panels(p, measure, choice);
   return draw_lines(p, measure, &choice);
 }

@@ -90,6 +90,13 @@ static rs_status find_per_source(rs_plot_measure *measure, rs_err *err) {
   return status;
 }
 
+/* A strip is a map of one row of cells. */
+static rs_status read_strip(rs_plot_measure *measure, const rs_plot_column *x, rs_err *err) {
+  measure->part[RS_PLOT_MAP_Y] = rs_alloc(measure->file->table->rows, sizeof(double), err);
+  return measure->part[RS_PLOT_MAP_Y] != NULL ? rs_plot_numbers(measure->file, x, &measure->part[RS_PLOT_MAP_X], err)
+                                              : RS_MEMORY;
+}
+
 static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
   for (size_t part = RS_PLOT_MAP_X; part < RS_PLOT_PARTS; part++) {
     const rs_plot_column *column = rs_plot_part_of(measure->file, (rs_plot_part)part);
@@ -108,7 +115,8 @@ rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *fil
   RS_TRY(rs_plot_numbers(file, column, &measure->y, err));
   if (x != NULL) RS_TRY(rs_plot_numbers(file, x, &measure->x, err));
   if (error != NULL) RS_TRY(rs_plot_numbers(file, error, &measure->error, err));
-  RS_TRY(read_parts(measure, err));
+  measure->strip = column->part == RS_PLOT_MAP_STRIP && x != NULL;
+  RS_TRY(measure->strip ? read_strip(measure, x, err) : read_parts(measure, err));
   for (size_t i = 0; i < file->cell_count && !measure->any; i++) measure->any = has_value(measure, &file->cells[i]);
   return find_per_source(measure, err);
 }

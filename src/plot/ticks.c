@@ -237,3 +237,31 @@ void rs_plot_axis_ticks(rs_plot_axis *axis) {
   if (!done) choose(axis, make_linear);
   if (axis->rail) add_rail(axis);
 }
+
+/* ---- ticks under cells ------------------------------------------------------------------------------------------- */
+
+/* Whether the numbers are whole and without gaps. */
+static bool is_consecutive(const rs_plot_ranks *ranks) {
+  for (size_t i = 0; i < ranks->count; i++) {
+    if (ranks->items[i] != floor(ranks->items[i])) return false;
+    if (i > 0 && ranks->items[i] != ranks->items[i - 1] + 1) return false;
+  }
+  return true;
+}
+
+/* Every how many cells there is a label, when one needs `room` pixels: 1, 2, 5, 10, 20, ... */
+size_t rs_plot_label_step(double cell, double room, size_t count) {
+  static const size_t factors[] = {1, 2, 5};
+  size_t step = 1;
+  for (size_t i = 1; (double)step * cell < room && step < count; i++) {
+    size_t tens = 1;
+    for (size_t k = 0; k < i / 3; k++) tens *= 10;
+    step = factors[i % 3] * tens;
+  }
+  return step;
+}
+
+/* Whether cell i of the axis has a label: whole numbers at multiples of the step, others by their rank. */
+bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step) {
+  return is_consecutive(ranks) ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
+}

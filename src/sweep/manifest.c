@@ -40,7 +40,7 @@ static json_t *object_of(const char *const (*pairs)[2], size_t count) {
 }
 
 static const char *map_name(rs_map_part part) {
-  static const char *const names[] = {"", "x", "y", "panel", "mark"};
+  static const char *const names[] = {"", "x", "y", "panel", "mark", "strip"};
   return names[part];
 }
 

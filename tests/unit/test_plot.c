@@ -917,7 +917,7 @@ Test(plot, results__maps_that_cannot_be__are_named, .init = make_folder, .fini =
   rs_text_clear(&rows);
   put_file("manifest.json",
            "{\"files\":[{\"file\":\"map.csv\",\"columns\":[{\"name\":\"a\",\"role\":\"index\",\"map\":\"z\"}]}]}");
-  draw_all(NULL, RS_INPUT, "map \"z\" is not one of x, y, panel, mark");
+  draw_all(NULL, RS_INPUT, "map \"z\" is not one of x, y, panel, mark, strip");
 }
 
 /* ---- gnuplot ----------------------------------------------------------------------------------------------------- */
