@@ -68,6 +68,10 @@ rs_turns rs_turns_subtract(rs_turns a, rs_turns b);
 /* Exactly `times` the fraction, modulo 1: at position p the angle of a frequency is good to p * 2^-127 turns. */
 rs_turns rs_turns_times(rs_turns turns, uint64_t times);
 
+/* position * omega / (2 pi) modulo 1 for `turn` = rs_turns_of(omega): exactly that multiple at a whole position (of
+ * either sign, below 2^62), else the fraction of the rounded product. */
+rs_turns rs_turns_at(rs_turns turn, double omega, double position);
+
 /* cos and sin of the angle, to 1.5e-16 with a libm that is good to 0.6 of a last place. */
 void rs_turns_cos_sin(rs_turns turns, double *cosine, double *sine);
 

@@ -11,11 +11,8 @@ __extension__ typedef unsigned __int128 wide_word;
  * above by what omega was rounded; all of them go above. */
 #define BORDER (UINT64_C(1) << 32)
 
-/* A whole position is reduced exactly, to 2^-64 of a turn each; another has been rounded as a product anyway. */
-static size_t part_of(size_t parts, uint64_t step, double omega, double position) {
-  uint64_t turn = position == rint(position) && fabs(position) < 0x1p62 ? (uint64_t)(int64_t)position * step
-                                                                        : rs_turns_of(position * omega).high;
-  return (size_t)((wide_word)(turn + BORDER) * parts >> 64);
+static size_t part_of(size_t parts, rs_turns turn, double omega, double position) {
+  return (size_t)((wide_word)(rs_turns_at(turn, omega, position).high + BORDER) * parts >> 64);
 }
 
 /* In float32 throughout: the product, the remainder by a float32 2 pi, the part. */
@@ -27,11 +24,11 @@ static size_t part_in_single(size_t parts, double omega, double position) {
 }
 
 void rs_angle_shares(const rs_angle_count *how, double omega, const double *positions, size_t count, double *shares) {
-  uint64_t step = rs_turns_of(omega).high;
+  rs_turns turn = rs_turns_of(omega);
   for (size_t b = 0; b < how->parts; b++) shares[b] = how->start;
   for (size_t i = 0; i < count; i++) {
     double position = positions != NULL ? positions[i] : (double)i;
-    shares[how->single ? part_in_single(how->parts, omega, position) : part_of(how->parts, step, omega, position)] += 1;
+    shares[how->single ? part_in_single(how->parts, omega, position) : part_of(how->parts, turn, omega, position)] += 1;
   }
   for (size_t b = 0; b < how->parts; b++) shares[b] /= (double)count;
 }

@@ -54,6 +54,12 @@ rs_turns rs_turns_times(rs_turns turns, uint64_t times) {
   return (rs_turns){turns.high * times + (uint64_t)(low >> 64), (uint64_t)low};
 }
 
+rs_turns rs_turns_at(rs_turns turn, double omega, double position) {
+  if (position != rint(position) || fabs(position) >= 0x1p62) return rs_turns_of(position * omega);
+  rs_turns there = rs_turns_times(turn, (uint64_t)fabs(position));
+  return position < 0 ? rs_turns_subtract((rs_turns){0}, there) : there;
+}
+
 void rs_turns_cos_sin(rs_turns turns, double *cosine, double *sine) {
   /* 2 pi in two doubles, in units of 2^-53 turns: a head of 53 bits is exact in a double, the tail need not be. */
   static const double radians = 0x1.921fb54442d18p-51, rest = 0x1.1a62633145c07p-105;

@@ -14,17 +14,6 @@
 
 enum { TRAIN_TO_LONG, LONG_TO_TRAIN };
 
-/* Relative positions (tokens,) of all keys, as the last query's pairs on `axis` see them. */
-static void distances_of(const rs_encoding *encoding, size_t axis, double *out) {
-  size_t last = encoding->length - 1, axes = encoding->axes;
-  rs_segment segments[RS_VIEWS];
-  size_t count = rs_encoding_segments(encoding, last, segments);
-  for (size_t i = 0; i < count; i++)
-    for (size_t n = segments[i].begin; n < segments[i].end; n++)
-      out[n] =
-          encoding->pos_q[segments[i].view][last * axes + axis] - encoding->pos_k[segments[i].view][n * axes + axis];
-}
-
 /* Shares of the circle in training and here, and the places they come from. */
 typedef struct spread {
   rs_angle_count how;
@@ -45,7 +34,7 @@ static rs_status add_pairs(const rs_encoding *encoding, const spread *work, rs_r
   double most = 0;
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     if (j == 0 || encoding->axis[j] != encoding->axis[j - 1])
-      distances_of(encoding, encoding->axis[j], work->distances);
+      rs_last_distances(encoding, encoding->axis[j], work->distances);
     double shift = shift_of(encoding, j, work);
     double row[] = {(double)j, shift};
     rs_moments_add(&all, shift);

@@ -36,6 +36,7 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_entropy_scaling,
     &rs_metric_temperature_law,
     &rs_metric_simplex_contraction,
+    &rs_metric_feature_gap,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {

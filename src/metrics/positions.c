@@ -13,3 +13,13 @@ size_t rs_even_sample(size_t i, size_t most, size_t count) {
   if (count <= most) return i;
   return most > 1 ? i * (count - 1) / (most - 1) : 0;
 }
+
+void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out) {
+  size_t last = encoding->length - 1, axes = encoding->axes;
+  rs_segment segments[RS_VIEWS];
+  size_t count = rs_encoding_segments(encoding, last, segments);
+  for (size_t i = 0; i < count; i++) {
+    const double *q = encoding->pos_q[segments[i].view], *k = encoding->pos_k[segments[i].view];
+    for (size_t n = segments[i].begin; n < segments[i].end; n++) out[n] = q[last * axes + axis] - k[n * axes + axis];
+  }
+}

@@ -303,3 +303,69 @@ Test(dprope, cached_keys_and_endless_contexts__are_refused) {
   cr_assert_str_eq(err.subject, "cached_keys");
   rs_recipe_clear(&recipe);
 }
+
+/* ---- feature_gap ------------------------------------------------------------------------------------------------- */
+
+static double gap_in(const char *method, size_t length, const char *name) {
+  const rs_model llama = table_model(128, 1e4, 4096);
+  rs_encoding *encoding = table_encode(method, &llama, length, NULL, NULL, NULL);
+  return table_scalar_of("feature_gap", name, encoding, NULL, 0);
+}
+
+/* From 4k to 32k: 2.57e-2 rad, and nothing but roundings with whole wavelengths. 46 pairs have a wavelength below 4096:
+ * 2 pi 10^(4 j / 64) < 4096 for j < 45.03. */
+Test(feature_gap, llama2_at_32k__is_0_0257__with_whole_wavelengths_nothing) {
+  double gap = gap_in("rope", 32768, "feature_gap_rad");
+  cr_assert_float_eq(gap, 2.57e-2, 5e-5, "%g", gap);
+  cr_assert_lt(gap_in("resonance", 32768, "feature_gap_rad"), 1e-11);
+  table_agrees(gap_in("rope", 4096, "feature_gap_rad"), 0, 0, "nothing new within training");
+  table_agrees(gap_in("rope", 64, "pre_critical_pairs"), 46, 0, "pre_critical_pairs");
+  table_agrees(gap_in("nope", 64, "feature_gap_rad"), NAN, 0, "nope");
+  table_agrees(gap_in("axial", 64, "feature_gap_rad"), NAN, 0, "axial");
+}
+
+/* Every pair against every angle of training, in long double. */
+static double brute_gap(double omega, double trained, size_t length, size_t train_length) {
+  const long double turn = 2 * 3.14159265358979323846264338327950288L;
+  long double most = 0;
+  for (size_t m = 0; m < length; m++) {
+    long double nearest = turn;
+    for (size_t n = 0; n < train_length; n++) {
+      long double apart = fmodl(fabsl((long double)m * omega - (long double)n * trained), turn);
+      nearest = fminl(nearest, fminl(apart, turn - apart));
+    }
+    most = fmaxl(most, nearest);
+  }
+  return (double)most;
+}
+
+Test(feature_gap, each_pair__is_the_nearest_of_all_angles) {
+  enum { L = 230, L0 = 48, PAIRS = 6 };
+  const rs_model model = table_model(2 * PAIRS, 1e3, L0);
+  static const char *const methods[] = {"rope", "pi", "ntk", "resonance_yarn"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_encoding *encoding = table_encode(methods[i], &model, L, NULL, NULL, NULL);
+    double omega[PAIRS], largest = 0;
+    memcpy(omega, encoding->omega, sizeof omega);
+    rs_result result = table_measure("feature_gap", encoding, NULL, 0);
+    cr_assert_eq(result.curve.rows, PAIRS);
+    for (size_t j = 0; j < PAIRS; j++) {
+      double trained = pow(1e3, -(double)j / PAIRS);
+      if (i == 3) trained = 2 * M_PI / round(2 * M_PI / trained);
+      double want = brute_gap(omega[j], trained, L, L0);
+      table_agrees(result.curve.cells[3 * j + 1], 2 * M_PI / trained, 1e-14, "wavelength");
+      cr_assert_float_eq(result.curve.cells[3 * j + 2], want, 1e-12, "%s pair %zu: %.17g, should be %.17g", methods[i],
+                         j, result.curve.cells[3 * j + 2], want);
+      if (2 * M_PI / trained < L0) largest = fmax(largest, want);
+    }
+    cr_assert_float_eq(result.value[0], largest, 1e-12);
+    rs_curve_clear(&result.curve);
+  }
+}
+
+/* No pair turned full circle in three tokens. */
+Test(feature_gap, no_pre_critical_pair__is_nan) {
+  const rs_model model = table_model(8, 1e4, 3);
+  rs_encoding *encoding = table_encode("rope", &model, 64, NULL, NULL, NULL);
+  table_agrees(table_scalar_of("feature_gap", "feature_gap_rad", encoding, NULL, 0), NAN, 0, "feature_gap_rad");
+}
