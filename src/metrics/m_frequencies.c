@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { BASE, NTK_FACTOR, AMPLITUDE, LOGIT_FACTOR, KEPT, BLENDED, DIVIDED, RAMP_LOW, RAMP_HIGH, SCALARS };
+enum { BASE, NTK_FACTOR, AMPLITUDE, LOGIT_GAIN, KEPT, BLENDED, DIVIDED, RAMP_LOW, RAMP_HIGH, SCALARS };
 
 /* Relative. Frequencies that float32 code computes are off by up to 1e-6 (rs_causes_find says ggml's by 9e-6). */
 #define SAME 1e-5
@@ -101,7 +101,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   result->value[BASE] = base;
   result->value[NTK_FACTOR] = ntk_factor(base, theta, pairs);
   result->value[AMPLITUDE] = encoding->amp;
-  result->value[LOGIT_FACTOR] = encoding->amp * encoding->amp * encoding->logit_scale[encoding->length - 1];
+  result->value[LOGIT_GAIN] = rs_logit_factor(encoding);
   find_bands(encoding, result->value);
   return add_pairs(encoding, &result->curve, err);
 }
@@ -116,9 +116,9 @@ static const rs_column scalars[] = {
                     .summary = "the s whose NTK-aware base theta s^(R/(R-2)) ladder_base is",
                     .log_axis = true},
     [AMPLITUDE] = {.name = "amplitude", .unit = "1", .summary = "what multiplies cos and sin"},
-    [LOGIT_FACTOR] = {.name = "logit_factor",
-                      .unit = "1",
-                      .summary = "what multiplies the last query's logits: amplitude^2 times its logit scale"},
+    [LOGIT_GAIN] = {.name = "logit_gain",
+                    .unit = "1",
+                    .summary = "what multiplies the last query's logits: amplitude^2 times its logit scale"},
     [KEPT] = {.name = "kept_pairs",
               .unit = "",
               .summary = "pairs whose frequency is that of training; empty, as the next, without an s other than 1"},

@@ -6,7 +6,7 @@
 
 /* ---- frequencies ------------------------------------------------------------------------------------------------- */
 
-enum { BASE, NTK_FACTOR, AMPLITUDE, LOGIT_FACTOR, KEPT, BLENDED, DIVIDED, RAMP_LOW, RAMP_HIGH };
+enum { BASE, NTK_FACTOR, AMPLITUDE, LOGIT_GAIN, KEPT, BLENDED, DIVIDED, RAMP_LOW, RAMP_HIGH };
 enum { PAIR, AXIS, OMEGA, TRAINED, WAVELENGTH, DIVISOR, INTERPOLATED, TURNS, COLUMNS };
 
 static rs_result frequencies(const char *method, rs_model model, size_t length, const char *const settings[]) {
@@ -71,7 +71,7 @@ Test(frequencies, yarn__ramp_read_off_the_table__is_the_codes) {
     table_agrees(result.value[RAMP_LOW], cases[i].low, 1e-7, "ramp_low");
     table_agrees(result.value[RAMP_HIGH], cases[i].high, 1e-7, "ramp_high");
     table_agrees(result.value[AMPLITUDE], 0.1 * log(32) + 1, 1e-15, "amplitude");
-    table_agrees(result.value[LOGIT_FACTOR], pow(0.1 * log(32) + 1, 2), 1e-15, "logit_factor");
+    table_agrees(result.value[LOGIT_GAIN], pow(0.1 * log(32) + 1, 2), 1e-15, "logit_gain");
     double kept = floor(cases[i].low) + 1, divided = cases[i].dims / 2 - ceil(cases[i].high);
     table_agrees(result.value[KEPT], kept, 0, "kept_pairs");
     table_agrees(result.value[DIVIDED], divided, 0, "divided_pairs");
@@ -136,7 +136,7 @@ Test(frequencies, logit_factor__log_n__is_that_of_the_last_query) {
   const rs_model llama = table_model(128, 1e4, 4096);
   rs_result result = frequencies("yarn", llama, 16384, (const char *[]){"factor", "4", "logit_scale", "log_n", NULL});
   double g = 0.1 * log(4) + 1;
-  table_agrees(result.value[LOGIT_FACTOR], g * g * 7 / 6, 1e-14, "logit_factor");
+  table_agrees(result.value[LOGIT_GAIN], g * g * 7 / 6, 1e-14, "logit_gain");
   table_agrees(result.value[AMPLITUDE], g, 1e-15, "amplitude");
   rs_curve_clear(&result.curve);
 }
