@@ -88,8 +88,8 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "overlap", .unit = "1", .summary = "cosine between two tokens before attention", .map = RS_MAP_NONE},
-    {.name = "gamma", .unit = "1", .summary = "logit of a token with itself, over ln n"},
+    {.name = "overlap", .unit = "1", .summary = "cosine between two tokens before attention", .map = RS_MAP_Y},
+    {.name = "gamma", .unit = "1", .summary = "logit of a token with itself, over ln n", .map = RS_MAP_X},
     {.name = "self_weight", .unit = "1", .summary = "weight that a token gives to itself"},
     {.name = "cosine_after", .unit = "1", .summary = "cosine between two tokens after attention"},
     {.name = "critical_gamma", .unit = "1", .summary = "1 / (1 - overlap)"},

@@ -98,8 +98,12 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "logit_sd_nats", .unit = "nats", .summary = "standard deviation of the logits"},
-    {.name = "length_ratio", .unit = "1", .summary = "s, length over training length", .log_axis = true},
+    {.name = "logit_sd_nats", .unit = "nats", .summary = "standard deviation of the logits", .map = RS_MAP_Y},
+    {.name = "length_ratio",
+     .unit = "1",
+     .summary = "s, length over training length",
+     .log_axis = true,
+     .map = RS_MAP_X},
     {.name = "law_factor", .unit = "1", .summary = "(a ln s + 1)^2, by the law"},
     {.name = "keeping_factor", .unit = "1", .summary = "sqrt(1 + 2 ln s / sd^2), which keeps entropy"},
     {.name = "entropy_change_nats", .unit = "nats", .summary = "what the law lets entropy gain at this sd"},

@@ -35,6 +35,7 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_argmax_distance,
     &rs_metric_entropy_scaling,
     &rs_metric_temperature_law,
+    &rs_metric_sphere_entropy,
     &rs_metric_simplex_contraction,
     &rs_metric_feature_gap,
 };

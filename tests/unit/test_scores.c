@@ -579,6 +579,47 @@ Test(entropy_scaling, gaussian_sources__deficits__are_the_closed_forms) {
   rs_encoding_free(encoding);
 }
 
+/* ln E[e^(kappa t)] - kappa E[t e^(kappa t)] / E[e^(kappa t)] by the trapezium rule in the angle, whose density is
+ * sin^(d-2); smooth and periodic, so that it converges faster than any power. */
+static long double sphere_deficit(long double dims, long double lambda) {
+  enum { POINTS = 4000 };
+  long double weight = 0, sum = 0, first = 0, kappa = lambda * dims;
+  for (size_t i = 1; i < POINTS; i++) {
+    long double angle = M_PIl * i / POINTS, density = powl(sinl(angle), dims - 2), t = cosl(angle);
+    weight += density;
+    sum += density * expl(kappa * (t - 1));
+    first += density * t * expl(kappa * (t - 1));
+  }
+  return logl(sum / weight) + kappa - kappa * first / sum;
+}
+
+Test(sphere_entropy, curve__is_the_integral_over_the_sphere) {
+  static const double lambdas[] = {0.01, 0.3, 1, 4};
+  static const size_t dims[] = {4, 64, 128};
+  for (size_t i = 0; i < 3; i++) {
+    rs_model model = model_of(1, dims[i]);
+    rs_encoding *encoding = encode("yarn", &model, 100, by_8);
+    long double d = dims[i], root = 0.1L * logl(8) + 1, own = root * root / sqrtl(d);
+    bench b;
+    bench_open(&b, "sphere_entropy", encoding, NULL, 0);
+    bench_list(&b, "lambdas", lambdas, 4);
+    bench_finish(&b);
+    cr_assert_eq(b.result.curve.rows, 5);
+    agrees(b.result.value[0], sphere_deficit(d, own), 1e-11, "sphere_deficit_nats");
+    for (size_t row = 0; row < 5; row++) {
+      long double lambda = row == 0 ? own : lambdas[row - 1], want = sphere_deficit(d, lambda);
+      agrees(cell(&b, row, 0), lambda, 1e-15, "lambda");
+      agrees(cell(&b, row, 1), want, 1e-11, "deficit_nats");
+      agrees(cell(&b, row, 2), -d / 2 * logl((1 + sqrtl(1 + 4 * lambda * lambda)) / 2), 1e-14, "wide_deficit_nats");
+      agrees(cell(&b, row, 3), -0.24L * lambda * d, 1e-14, "linear_deficit_nats");
+      agrees(cell(&b, row, 4), want / (-0.24L * lambda * d), 1e-10, "share_of_linear");
+      if (i == 2) cr_assert_float_eq(cell(&b, row, 2), cell(&b, row, 1), 0.02 * fabs(cell(&b, row, 1)));
+    }
+    bench_close(&b);
+    rs_encoding_free(encoding);
+  }
+}
+
 static long double misfit(long double sd, const double *scales, size_t count, long double slope) {
   long double sum = 0;
   for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,94 @@
+/* The entropy that attention loses when queries and keys are uniform on spheres of radius sqrt(d), as n grows: with
+ * logits lambda q.k = kappa t, kappa = lambda d and t the cosine between the two,
+ *
+ *   H - ln n = ln E[e^(kappa t)] - kappa E[t e^(kappa t)] / E[e^(kappa t)],
+ *
+ * where E[e^(kappa t)] = 0F1(; d/2; kappa^2 / 4) = sum_k (kappa^2 / 4)^k / (k! (d/2)_k) (Von Mises and Fisher's
+ * distribution: Mardia and Jupp, Directional Statistics, 2000, section 9.3). For wide heads, by saddle point,
+ *
+ *   H - ln n = -(d/2) ln((1 + sqrt(1 + 4 lambda^2)) / 2),
+ *
+ * which is -lambda^2 d / 2 for small lambda and -0.2406 d at lambda = 1. Su, kexue.fm/archives/8823, has -0.24 lambda
+ * d.
+ */
+#include "metrics.h"
+
+#include <math.h>
+
+/* All terms of the series and of its slope, kappa d/dkappa = 2k, are positive: nothing cancels. Each is the one before
+ * times kappa^2 / (4 k (d/2 + k - 1)), so that they rise to one peak and fall from there. */
+static double deficit(double dims, double lambda) {
+  const double negligible = -45; /* ln of what a term may be of the largest: e^-45 = 3e-20 */
+  double kappa = lambda * dims, quarter = 2 * log(kappa / 2), term = 0, largest = 0, slope = 0, sum = 1;
+  for (double k = 1; kappa > 0; k++) {
+    term += quarter - log(k) - log(dims / 2 + k - 1);
+    if (term < largest + negligible) break;
+    double shrink = exp(fmin(0, largest - term)), weight = exp(fmin(0, term - largest));
+    sum = sum * shrink + weight;
+    slope = slope * shrink + 2 * k * weight;
+    largest = fmax(largest, term);
+  }
+  return largest + log(sum) - slope / sum;
+}
+
+static rs_status add_row(double dims, double lambda, double slope, rs_curve *curve, rs_err *err) {
+  double exact = deficit(dims, lambda), wide = -dims / 2 * log((1 + sqrt(1 + 4 * lambda * lambda)) / 2);
+  double linear = -slope * lambda * dims, row[] = {lambda, exact, wide, linear, exact / linear};
+  return rs_curve_add(curve, row, err);
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  const rs_value *lambdas = rs_setting(in->settings, "lambdas");
+  double dims = (double)in->encoding->head_dim, slope = rs_setting_number(in->settings, "slope");
+  double own = rs_logit_factor(in->encoding) / sqrt(dims);
+  result->value[0] = deficit(dims, own);
+  RS_TRY(add_row(dims, own, slope, &result->curve, err));
+  for (size_t i = 0; i < lambdas->count; i++) RS_TRY(add_row(dims, lambdas->list[i], slope, &result->curve, err));
+  return RS_OK;
+}
+
+static const rs_param params[] = {
+    {.name = "lambdas",
+     .type = RS_REALS,
+     .unit = "1",
+     .min = 1e-6,
+     .max = 1000,
+     .summary = "what multiplies q.k, beside the encoding's own, its factor over sqrt(D)"},
+    {.name = "slope",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 1e-9,
+     .max = 1000,
+     .fallback = "0.24",
+     .summary = "of the linear law to compare with, nats per lambda and dim"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "sphere_deficit_nats",
+     .unit = "nats",
+     .summary = "entropy less ln n of n keys without end, all vectors uniform on spheres of radius sqrt(D)"},
+};
+
+static const rs_column curve[] = {
+    {.name = "lambda", .unit = "1", .summary = "what multiplies q.k", .log_axis = true},
+    {.name = "deficit_nats", .unit = "nats", .summary = "entropy less ln n, exact"},
+    {.name = "wide_deficit_nats", .unit = "nats", .summary = "-(D/2) ln((1 + sqrt(1 + 4 lambda^2)) / 2)"},
+    {.name = "linear_deficit_nats", .unit = "nats", .summary = "-slope lambda D"},
+    {.name = "share_of_linear", .unit = "1", .summary = "the exact deficit over the linear one"},
+};
+
+const rs_metric_kind rs_metric_sphere_entropy = {
+    .kind = {.name = "sphere_entropy",
+             .summary = "entropy lost to temperature when queries and keys are uniform on spheres",
+             .reference = "Su, kexue.fm/archives/8823; Mardia and Jupp, Directional Statistics, 2000, section 9.3",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};
