@@ -54,13 +54,14 @@ static const rs_column scalars[] = {
 
 static const rs_column curve[] = {
     {.name = "segment", .unit = "", .summary = "run of the token layout; the last is the text after it"},
-    {.name = "segment_tokens", .unit = "tokens", .summary = "tokens of the segment"},
+    {.name = "segment_tokens", .unit = "tokens", .summary = "tokens of the segment", .log_axis = true},
     {.name = "first_id", .unit = "", .summary = "id of its first token, on the axis t"},
     {.name = "last_id", .unit = "", .summary = "its largest id on any axis"},
     {.name = "growth",
      .unit = "",
-     .summary = "first id of the next segment (after the last: largest id + 1) - its own"},
-    {.name = "ids_per_token", .unit = "1", .summary = "growth / segment_tokens"},
+     .summary = "first id of the next segment (after the last: largest id + 1) - its own",
+     .log_axis = true},
+    {.name = "ids_per_token", .unit = "1", .summary = "growth / segment_tokens", .log_axis = true},
 };
 
 const rs_metric_kind rs_metric_id_growth = {
