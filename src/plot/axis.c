@@ -23,6 +23,7 @@ void rs_plot_extent_add(rs_plot_extent *extent, double value) {
   extent->low = extent->any ? fmin(extent->low, value) : value;
   extent->high = extent->any ? fmax(extent->high, value) : value;
   extent->any = true;
+  extent->broken = extent->broken || value != floor(value);
   if (value > 0 && (!(extent->positive > 0) || value < extent->positive)) extent->positive = value;
 }
 
@@ -63,7 +64,7 @@ static void fit_log(rs_plot_axis *axis, const rs_plot_extent *extent) {
 
 void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log, bool tokens, bool vertical) {
   *axis = (rs_plot_axis){.tokens = tokens, .vertical = vertical};
-  rs_plot_extent shown = extent->any ? *extent : (rs_plot_extent){true, 0, 1, 1};
+  rs_plot_extent shown = extent->any ? *extent : (rs_plot_extent){true, 0, 1, 1, false};
   bool possible = shown.low >= 0 && shown.positive > 0;
   bool octaves = tokens && shown.positive >= 0.25; /* powers of two below that have too many digits to be read */
   if (log && possible) axis->scale = octaves ? RS_PLOT_LOG2 : RS_PLOT_LOG10;
@@ -72,6 +73,8 @@ void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log
     fit_linear(axis, &shown);
   else
     fit_log(axis, &shown);
+  /* Around a single number there is nothing else; upright, 0 and 1 are more likely shares than counts. */
+  axis->whole = extent->any && !extent->broken && !axis->single && (!vertical || extent->high - extent->low > 1);
 }
 
 void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {

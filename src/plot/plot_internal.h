@@ -273,11 +273,13 @@ typedef struct rs_plot_extent {
   bool any;
   double low, high;
   double positive; /* the smallest number above zero; 0: none */
+  bool broken;     /* some number is not whole */
 } rs_plot_extent;
 
 typedef struct rs_plot_axis {
   rs_plot_scale scale;
   bool vertical, tokens;
+  bool whole;  /* all numbers are whole: there are no ticks between */
   bool single; /* all numbers are (nearly) the same, and this one: */
   double only;
   bool rail;  /* log: numbers below `low` stand apart, at pixel `rail_at` */

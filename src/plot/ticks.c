@@ -71,6 +71,7 @@ static void make_decimal(rs_plot_axis *axis, int level) {
   static const int steps[] = {1, 2, 5};
   int exponent = (int)floor(log10((axis->high - axis->low) / MOST)) + level / 3;
   double step = times_ten_to(steps[level % 3], exponent);
+  if (axis->whole && exponent < 0) return;
   long long first = (long long)ceil(axis->low / step - 1e-9), last = (long long)floor(axis->high / step + 1e-9);
   if (last - first > 4 * MOST) return;
   long long most = llabs(first) > llabs(last) ? llabs(first) : llabs(last);
