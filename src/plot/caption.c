@@ -124,7 +124,9 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   if (marked) rs_text_puts(out, panel);
   if (map->panels > map->panel.count)
     rs_text_printf(out, " \u00b7 %zu of %zu %s", map->panel.count, map->panels, panel);
-  if (map->folded > 1) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
+  bool seeds = choice->family != NULL && map->folded == measure->data->seeds.count;
+  if (map->folded > 1 && seeds) rs_text_printf(out, " \u00b7 mean of %zu seeds", map->folded);
+  if (map->folded > 1 && !seeds) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
   add_absent(measure, map, out);
   if (choice->family != NULL && *choice->family->parameter->summary != '\0')
     rs_text_printf(out, " \u00b7 %s: %s", choice->family->parameter->name, choice->family->parameter->summary);

@@ -230,7 +230,7 @@ static void add_number(layout *l, double number, bool tokens, double x, double y
 }
 
 static size_t x_step(const layout *l) {
-  return rs_plot_label_step(l->cell_width, widest_number(&l->map->x, l->heat->x_tokens) + 8, l->map->x.count);
+  return rs_plot_label_step(&l->map->x, l->cell_width, widest_number(&l->map->x, l->heat->x_tokens) + 8);
 }
 
 static void draw_x_ticks(layout *l, double left, double bottom) {
@@ -246,7 +246,7 @@ static void draw_x_ticks(layout *l, double left, double bottom) {
 
 static void draw_y_ticks(layout *l, double left, double top) {
   const rs_plot_ranks *ranks = &l->map->y;
-  size_t step = rs_plot_label_step(l->cell_height, RS_PLOT_TICK_SIZE + 5, ranks->count);
+  size_t step = rs_plot_label_step(ranks, l->cell_height, RS_PLOT_TICK_SIZE + 5);
   if (l->map->x.count == l->map->y.count && step < x_step(l)) step = x_step(l); /* a square looks the same both ways */
   for (size_t i = 0; i < ranks->count; i++) {
     double y = top + ((double)i + 0.5) * l->cell_height;

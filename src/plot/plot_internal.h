@@ -305,9 +305,9 @@ double rs_plot_axis_pixel(const rs_plot_axis *axis, double value);
 void rs_plot_axis_ticks(rs_plot_axis *axis);
 double rs_plot_tick_width(const rs_plot_tick *tick);
 
-/* Cells in a row: every how many there is a label, when one needs `room` pixels (1, 2, 5, 10, 20, ...), and whether
- * cell i has one: whole numbers without gaps at multiples of the step, others by their rank. */
-size_t rs_plot_label_step(double cell, double room, size_t count);
+/* Cells in a row, one for each rank: every how many there is a label, when one needs `room` pixels, and whether cell i
+ * has one. Whole numbers without gaps have it at multiples of 1, 2, 5, 10, ..., others by their rank. */
+size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room);
 bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step);
 
 /* ---- picture.c, style.c: shapes ---------------------------------------------------------------------------------- */

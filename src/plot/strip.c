@@ -146,7 +146,7 @@ static void draw_ticks(layout *l) {
     char text[RS_NUMBER_CHARS];
     widest = fmax(widest, rs_plot_text_width(text, rs_number_format(x->items[i], text), RS_PLOT_TICK_SIZE, false));
   }
-  size_t step = rs_plot_label_step(l->cell, widest + 8, x->count);
+  size_t step = rs_plot_label_step(x, l->cell, widest + 8);
   for (size_t i = 0; i < x->count; i++) {
     char text[RS_NUMBER_CHARS];
     double at = l->left + ((double)i + 0.5) * l->cell;

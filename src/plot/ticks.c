@@ -250,11 +250,11 @@ static bool is_consecutive(const rs_plot_ranks *ranks) {
   return true;
 }
 
-/* Every how many cells there is a label, when one needs `room` pixels: 1, 2, 5, 10, 20, ... */
-size_t rs_plot_label_step(double cell, double room, size_t count) {
+size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room) {
   static const size_t factors[] = {1, 2, 5};
   size_t step = 1;
-  for (size_t i = 1; (double)step * cell < room && step < count; i++) {
+  if (!is_consecutive(ranks)) return (size_t)fmax(ceil(room / cell), 1);
+  for (size_t i = 1; (double)step * cell < room && step < ranks->count; i++) {
     size_t tens = 1;
     for (size_t k = 0; k < i / 3; k++) tens *= 10;
     step = factors[i % 3] * tens;
@@ -262,7 +262,6 @@ size_t rs_plot_label_step(double cell, double room, size_t count) {
   return step;
 }
 
-/* Whether cell i of the axis has a label: whole numbers at multiples of the step, others by their rank. */
 bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step) {
   return is_consecutive(ranks) ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
 }
