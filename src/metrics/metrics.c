@@ -27,6 +27,7 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_grid_decay,
     &rs_metric_axis_decay,
     &rs_metric_axis_wavelengths,
+    &rs_metric_frame_decay,
     &rs_metric_id_growth,
     &rs_metric_frequencies,
     &rs_metric_angle_shift,

@@ -1,5 +1,5 @@
-/* test_axes.c: axis_decay and axis_wavelengths against sums written out here from the layouts' definitions, numbers
- * worked out by hand, and those of Qwen2-VL's sections. */
+/* test_axes.c: axis_decay, axis_wavelengths and frame_decay against sums written out here from the layouts'
+ * definitions, numbers worked out by hand, and those of Qwen2-VL's sections. */
 #include "../measured.h"
 
 /* ---- which pair reads which axis, as the papers draw it ---------------------------------------------------------- */
@@ -273,4 +273,57 @@ Test(axes, nothing_to_read__no_rows__and_nan) {
       rs_curve_clear(&m.result.curve);
       rs_encoding_free(encoding);
     }
+}
+
+/* ---- frame_decay ------------------------------------------------------------------------------------------------- */
+
+/* Ids that a frame moves t, h, w on. One axis: 3 x 4 patches; VideoRoPE: two on all axes. */
+Test(frame_decay, ways_of_counting__each_frame__is_so_many_ids_on) {
+  static const struct {
+    const char *method, *settings;
+    double frame[RS_AXES];
+  } cases[] = {{"rope", "", {12, 12, 12}},
+               {"mrope", "mrope_section=2,2,2", {1.5, 0, 0}},
+               {"mrope", "mrope_section=2,2,2 vision_ids=videorope", {2, 2, 2}},
+               {"mrope", "mrope_section=2,2,2 vision_ids=v2pe", {3, 3, 3}}};
+  rs_model model = plain_model(14, 100, 4096);
+  model.rotary_dim = 12;
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_token_run runs[] = {text_run(5), image_run(2, 2), video_run(9, 3, 4, 1.5, 1), video_run(2, 1, 1, 1, 1)};
+    rs_encoding *encoding = encode_runs(cases[i].method, cases[i].settings, &model, runs, RS_COUNT(runs), 3);
+    measured m = measure("frame_decay", "frame_threshold=0.5", encoding);
+    long double mean = 0, resolution = NAN;
+    cr_assert_eq(m.result.curve.rows, 9);
+    for (size_t t = 9; t-- > 0;) {
+      long double sum = 1;
+      for (size_t j = 0; j < 6; j++) sum += cosl(floor(t * cases[i].frame[j / 2]) * powl(100, -2.0L * j / 12));
+      agrees(cell(&m, t, 0), t, "distance_frames");
+      agrees(cell(&m, t, 1), sum / 7, cases[i].settings);
+      if (t > 0) mean += sum / 7 / 8;
+      if (sum / 7 < 0.5L) resolution = t;
+    }
+    scalar_is(&m, "frame_likeness", mean, cases[i].settings);
+    scalar_is(&m, "frame_resolution_frames", resolution, cases[i].settings);
+    rs_curve_clear(&m.result.curve);
+    rs_encoding_free(encoding);
+  }
+}
+
+Test(frame_decay, nothing_to_read__no_rows__and_nan) {
+  rs_model model = plain_model(16, 1e4, 64);
+  rs_token_run image[] = {image_run(4, 4)}, video[] = {video_run(4, 2, 2, 1, 1)}, frame[] = {video_run(1, 2, 2, 1, 1)};
+  rs_encoding *encodings[] = {encode_runs("mrope", "", &model, image, 1, 0),
+                              encode_runs("alibi", "", &model, video, 1, 0)};
+  for (size_t i = 0; i < RS_COUNT(encodings); i++) {
+    measured m = measure("frame_decay", "", encodings[i]);
+    cr_assert_eq(m.result.curve.rows, 0);
+    all_scalars_are_nan(&m, "frame_decay");
+    rs_encoding_free(encodings[i]);
+  }
+  rs_encoding *one = encode_runs("mrope", "", &model, frame, 1, 0);
+  measured m = measure("frame_decay", "", one);
+  cr_assert_eq(m.result.curve.rows, 1);
+  all_scalars_are_nan(&m, "one frame");
+  rs_curve_clear(&m.result.curve);
+  rs_encoding_free(one);
 }
