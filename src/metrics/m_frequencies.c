@@ -144,7 +144,8 @@ static const rs_column curve[] = {
     {.name = "interpolated",
      .unit = "1",
      .summary = "gamma in omega = trained ((1 - gamma) + gamma / s): 0 kept, 1 divided by s; empty without an s "
-                "other than 1"},
+                "other than 1",
+     .map = RS_MAP_STRIP},
     {.name = "turns_in_training", .unit = "1", .summary = "train_length / trained wavelength", .log_axis = true},
 };
 
