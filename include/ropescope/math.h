@@ -1,5 +1,6 @@
 /* ropescope/math.h: random numbers that depend on their index alone, angles reduced once, sums that do not depend on
- * who adds them, rounding to the short float formats, log-spaced edges, tables on grids, orthonormal columns. */
+ * who adds them, rounding to the short float formats, log-spaced edges, tables on grids, orthonormal columns, curves
+ * fitted by waves. */
 #ifndef ROPESCOPE_MATH_H
 #define ROPESCOPE_MATH_H
 
@@ -20,6 +21,7 @@ typedef enum rs_purpose {
   RS_PURPOSE_TABLE = 0x6c6561,     /* "lea": of embeddings in a row */
   RS_PURPOSE_TABLE_2D = 0x6c6532,  /* "le2": of embeddings on a grid */
   RS_PURPOSE_POSITIONS = 0x706f73, /* "pos" */
+  RS_PURPOSE_CURVE = 0x637572,     /* "cur": noise that a curve of logits is fitted to */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel
@@ -157,5 +159,41 @@ rs_status rs_resize_2d(const double *in, size_t rows, size_t columns, size_t cha
 /* `columns` orthonormal columns of width `rows` >= columns: out[column * rows + row]. Drawn uniformly (Haar) from the
  * stream: Gaussian columns, then QR with positive diagonal (Mezzadri, Notices AMS 54, 2007). */
 rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err);
+
+/* ---- curves fitted by waves -------------------------------------------------------------------------------------- */
+
+/* How the least-squares problem is solved. Its functions are nearly dependent, so that the answers differ wildly past
+ * the fitted points, and in rounding alone from one library to another. */
+typedef enum rs_solver {
+  RS_SOLVER_QR,         /* Householder QR, no function left out */
+  RS_SOLVER_SVD,        /* the least of all solutions over the singular values above rcond */
+  RS_SOLVER_NORMAL,     /* normal equations, LU */
+  RS_SOLVER_NORMAL_F32, /* the same, every number a float from the angle on: Position Interpolation's code, appendix C
+                         */
+  RS_SOLVER_GRAM_F32    /* normal equations made in doubles, rounded to floats and solved in floats */
+} rs_solver;
+#define RS_SOLVER_WORDS "qr|svd|normal|normal_f32|gram_f32"
+
+typedef struct rs_wave_fit_in {
+  const double *omega; /* (waves,) rad/token */
+  size_t waves;
+  const double *wanted; /* (count,) at x = 0 .. count - 1 */
+  size_t count;
+  rs_solver solver;
+  double ridge; /* >= 0: times the sum of squared coefficients is added to what is minimised */
+  double rcond; /* svd: singular values up to this share of the largest are left out; >= 0 */
+} rs_wave_fit_in;
+
+/* y(x) = sum_j cosine[j] cos(omega_j x) + sine[j] sin(omega_j x). */
+typedef struct rs_wave_fit {
+  double *cosine, *sine; /* (waves,), owned */
+  size_t waves, rank;    /* rank: functions, or singular values, that were used */
+  double condition;      /* svd: largest over smallest singular value; else NaN */
+} rs_wave_fit;
+
+/* The least-squares fit. RS_DOMAIN where it is not determined (fewer points than functions, or a singular system) and
+ * neither svd nor a ridge chooses one; RS_MEMORY. Release with rs_wave_fit_clear, on success alone. */
+rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err *err);
+void rs_wave_fit_clear(rs_wave_fit *fit);
 
 #endif

@@ -1,0 +1,155 @@
+/* test_wave_fit.c: least squares by waves: exact curves come back, the normal equations hold, and each solver does what
+ * its name says where functions depend on each other. */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "ropescope/math.h"
+
+enum { POINTS = 100, WAVES = 3 };
+
+static const double omegas[WAVES] = {2.0, 0.7, 0.1};
+static const double cosines[WAVES] = {1.5, -2, 0.25}, sines[WAVES] = {0.5, 3, -1};
+
+static const rs_solver all[] = {RS_SOLVER_QR, RS_SOLVER_SVD, RS_SOLVER_NORMAL, RS_SOLVER_NORMAL_F32,
+                                RS_SOLVER_GRAM_F32};
+
+static bool in_floats(rs_solver solver) {
+  return solver == RS_SOLVER_NORMAL_F32 || solver == RS_SOLVER_GRAM_F32;
+}
+
+static void fill_curve(double *out, size_t count) {
+  for (size_t x = 0; x < count; x++) {
+    out[x] = 0;
+    for (size_t j = 0; j < WAVES; j++)
+      out[x] += cosines[j] * cos(omegas[j] * (double)x) + sines[j] * sin(omegas[j] * (double)x);
+  }
+}
+
+static rs_wave_fit fit_of(const double *omega, size_t waves, const double *wanted, size_t count, rs_solver solver,
+                          double ridge, double rcond) {
+  rs_wave_fit fit;
+  rs_err err = {0};
+  rs_wave_fit_in in = {omega, waves, wanted, count, solver, ridge, rcond};
+  cr_assert_eq(rs_wave_fit_create(&in, &fit, &err), RS_OK, "solver %d: %s", (int)solver, err.message);
+  return fit;
+}
+
+Test(wave_fit, sum_of_waves__every_solver__gives_its_coefficients) {
+  double wanted[POINTS];
+  fill_curve(wanted, POINTS);
+  for (size_t i = 0; i < RS_COUNT(all); i++) {
+    rs_wave_fit fit = fit_of(omegas, WAVES, wanted, POINTS, all[i], 0, 0);
+    double slack = in_floats(all[i]) ? 2e-5 : 1e-13;
+    for (size_t j = 0; j < WAVES; j++) {
+      cr_assert_float_eq(fit.cosine[j], cosines[j], slack, "solver %zu, cosine %zu: %.17g", i, j, fit.cosine[j]);
+      cr_assert_float_eq(fit.sine[j], sines[j], slack, "solver %zu, sine %zu: %.17g", i, j, fit.sine[j]);
+    }
+    cr_assert_eq(fit.rank, 2 * WAVES);
+    cr_assert_eq(fit.waves, WAVES);
+    rs_wave_fit_clear(&fit);
+  }
+}
+
+/* The last point counts, and nothing past it does: six points that six functions pass through. */
+Test(wave_fit, as_many_points_as_functions__qr__passes_through_all) {
+  double wanted[2 * WAVES] = {3, -1, 4, 1, -5, 9};
+  rs_wave_fit fit = fit_of(omegas, WAVES, wanted, 2 * WAVES, RS_SOLVER_QR, 0, 0);
+  for (size_t x = 0; x < 2 * WAVES; x++) {
+    double sum = 0;
+    for (size_t j = 0; j < WAVES; j++)
+      sum += fit.cosine[j] * cos(omegas[j] * (double)x) + fit.sine[j] * sin(omegas[j] * (double)x);
+    cr_assert_float_eq(sum, wanted[x], 1e-10);
+  }
+  rs_wave_fit_clear(&fit);
+}
+
+/* At the least of |A c - y|^2 + ridge |c|^2: A^T (y - A c) = ridge c. */
+static void check_stationary(const rs_wave_fit *fit, const double *wanted, double ridge, double slack) {
+  for (size_t k = 0; k < 2 * WAVES; k++) {
+    long double slope = 0;
+    for (size_t x = 0; x < POINTS; x++) {
+      long double left = wanted[x], angle = omegas[k / 2] * (long double)x;
+      for (size_t j = 0; j < WAVES; j++)
+        left -= fit->cosine[j] * cosl(omegas[j] * (long double)x) + fit->sine[j] * sinl(omegas[j] * (long double)x);
+      slope += left * (k % 2 ? sinl(angle) : cosl(angle));
+    }
+    double coefficient = k % 2 ? fit->sine[k / 2] : fit->cosine[k / 2];
+    cr_assert_float_eq((double)slope, ridge * coefficient, slack);
+  }
+}
+
+Test(wave_fit, noise__every_solver_and_ridge__is_the_least) {
+  static const double ridges[] = {0, 1, 30};
+  double wanted[POINTS];
+  rs_gaussian_fill((rs_stream){5, RS_PURPOSE_CURVE, 0}, 0, POINTS, wanted);
+  for (size_t i = 0; i < RS_COUNT(all); i++)
+    for (size_t r = 0; r < RS_COUNT(ridges); r++) {
+      rs_wave_fit fit = fit_of(omegas, WAVES, wanted, POINTS, all[i], ridges[r], 0);
+      check_stationary(&fit, wanted, ridges[r], in_floats(all[i]) ? 3e-4 : 1e-11);
+      rs_wave_fit_clear(&fit);
+    }
+}
+
+/* Two waves of one frequency: the least solution shares its coefficients out equally. */
+Test(wave_fit, same_frequency_twice__svd__shares_it_out) {
+  static const double twice[] = {0.7, 0.7};
+  double wanted[POINTS];
+  for (size_t x = 0; x < POINTS; x++) wanted[x] = 3 * cos(0.7 * (double)x) - sin(0.7 * (double)x);
+  rs_wave_fit fit = fit_of(twice, 2, wanted, POINTS, RS_SOLVER_SVD, 0, 1e-12);
+  cr_assert_eq(fit.rank, 2);
+  cr_assert_gt(fit.condition, 1e14);
+  for (size_t j = 0; j < 2; j++) {
+    cr_assert_float_eq(fit.cosine[j], 1.5, 1e-12);
+    cr_assert_float_eq(fit.sine[j], -0.5, 1e-12);
+  }
+  rs_wave_fit_clear(&fit);
+}
+
+/* A wave that is 0 at both points but for rounding, and one point fewer than functions: still the least solution. */
+Test(wave_fit, fewer_points_than_functions__svd_and_ridge__choose_one) {
+  static const double one[] = {M_PI / 2};
+  static const double wanted[] = {2};
+  rs_wave_fit fit = fit_of(one, 1, wanted, 1, RS_SOLVER_SVD, 0, 1e-12);
+  cr_assert_eq(fit.rank, 1);
+  cr_assert_float_eq(fit.cosine[0], 2, 1e-14);
+  cr_assert_float_eq(fit.sine[0], 0, 1e-14);
+  rs_wave_fit_clear(&fit);
+  fit = fit_of(one, 1, wanted, 1, RS_SOLVER_QR, 1, 0);
+  cr_assert_float_eq(fit.cosine[0], 1, 1e-14, "2 / (1 + ridge)");
+  rs_wave_fit_clear(&fit);
+}
+
+/* |cos| = sqrt(n) against |sin| = 0.001 sqrt(n) or so: rcond decides. */
+Test(wave_fit, rcond__svd__leaves_out_what_is_small) {
+  static const double slow[] = {1e-5};
+  double wanted[POINTS];
+  for (size_t x = 0; x < POINTS; x++) wanted[x] = (double)x;
+  rs_wave_fit whole = fit_of(slow, 1, wanted, POINTS, RS_SOLVER_SVD, 0, 1e-5);
+  rs_wave_fit part = fit_of(slow, 1, wanted, POINTS, RS_SOLVER_SVD, 0, 0.1);
+  cr_assert_eq(whole.rank, 2);
+  cr_assert_eq(part.rank, 1);
+  cr_assert_float_eq(whole.sine[0], 1e5, 1);
+  cr_assert_float_eq(part.cosine[0], 49.5, 1e-3, "the mean");
+  cr_assert(whole.condition > 1000 && whole.condition < 1e4, "%g", whole.condition);
+  rs_wave_fit_clear(&whole);
+  rs_wave_fit_clear(&part);
+}
+
+Test(wave_fit, undetermined__other_solvers__say_so) {
+  static const double still[] = {0, 1};
+  double wanted[POINTS];
+  rs_wave_fit fit;
+  gsl_set_error_handler_off();
+  fill_curve(wanted, POINTS);
+  for (size_t i = 0; i < RS_COUNT(all); i++) {
+    if (all[i] == RS_SOLVER_SVD) continue;
+    rs_err err = {0};
+    rs_wave_fit_in few = {omegas, WAVES, wanted, 2 * WAVES - 1, all[i], 0, 0};
+    cr_assert_eq(rs_wave_fit_create(&few, &fit, &err), RS_DOMAIN);
+    cr_assert_not_null(strstr(err.message, "5 points"), "%s", err.message);
+    rs_wave_fit_in zero = {still, 2, wanted, POINTS, all[i], 0, 0}; /* sin(0 x) is no function */
+    cr_assert_eq(rs_wave_fit_create(&zero, &fit, NULL), RS_DOMAIN, "solver %zu", i);
+  }
+}
