@@ -21,18 +21,11 @@ static rs_status mean_cosines(const rs_encoding *encoding, double *means, rs_err
   return RS_OK;
 }
 
-/* amp acts on what turns alone. */
-static void scale(const rs_encoding *encoding, double content, double *logits) {
-  double still = 1 - (double)encoding->rotary_dim / (double)encoding->head_dim, amp2 = encoding->amp * encoding->amp;
-  double factor = content * encoding->logit_scale[encoding->length - 1];
-  for (size_t x = 0; x < encoding->length; x++) logits[x] = factor * (amp2 * (logits[x] - still) + still);
-}
-
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err) {
   size_t length = encoding->length, last = length - 1;
   const rs_bias_kind *kind = encoding->method->bias;
   RS_TRY(mean_cosines(encoding, logits, err));
-  scale(encoding, content, logits);
+  for (size_t x = 0; x < length; x++) logits[x] *= content * rs_logit_factor(encoding);
   if (kind == NULL) return RS_OK;
   double *bias = rs_alloc(length, sizeof *bias, err);
   if (bias == NULL) return RS_MEMORY;

@@ -31,7 +31,8 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
   double variance = rs_moments_mean(&s->variance), log_keys = rs_moments_mean(&s->log_keys);
   double factor = rs_logit_factor(in->encoding), content = variance / (factor * factor);
   double log_s = log((double)in->encoding->length / in->encoding->train_length);
-  bool spread = variance<2 * log_keys, sharper = log_s * (factor - 1)> 0;
+  bool spread = variance < 2 * log_keys;
+  bool sharper = log_s * (factor - 1) > 0;
   result->value[0] = sqrt(variance);
   rs_result_mean(result, 1, &s->deficit);
   result->value[2] = spread ? -variance / 2 : NAN;

@@ -24,7 +24,8 @@ void rs_moments_join(rs_moments *into, double count, double mean, double squares
 double rs_logit_factor(const rs_encoding *encoding);
 
 /* The last query's logits (L,) in `head` by distance when all contents are equal: `content` (nats, the logit of equal
- * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias. RS_MEMORY. */
+ * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias; up to a constant of the row,
+ * which amp would not put on pairs that stand still. RS_MEMORY. */
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
 
 /* The parameter that says what `content` is, and its value. */

@@ -272,6 +272,23 @@ Test(receptive_field, alibi__windows__are_those_of_the_paper_at_any_length) {
   }
 }
 
+/* Equal weights: half of 4 keys is 2 of them exactly. */
+Test(receptive_field, share_reached_exactly__needs_no_further_key) {
+  static const char *const shares[] = {"0.5", "0.51", "0.25", "1", "0"};
+  static const double fields[] = {2, 3, 1, 4, 0};
+  rs_model model = model_of(1, 8);
+  rs_encoding *encoding = encode("nope", &model, 4, NULL);
+  for (size_t i = 0; i < RS_COUNT(shares); i++) {
+    bench b;
+    bench_open(&b, "receptive_field", encoding, NULL, 0);
+    bench_set(&b, "share", shares[i]);
+    bench_finish(&b);
+    agrees(b.result.value[0], fields[i], 0, shares[i]);
+    bench_close(&b);
+  }
+  rs_encoding_free(encoding);
+}
+
 Test(equal_contents, added_embeddings_or_one_token__are_undefined) {
   rs_model model = model_of(1, 8);
   rs_encoding *added = encode("sinusoidal", &model, 50, NULL), *one = encode("rope", &model, 1, NULL);
@@ -480,6 +497,36 @@ Test(argmax_distance, lookback__largest_logit__stands_at_the_distance) {
   }
 }
 
+/* Each key is the one content of the queries, turned by r tokens of the model's own RoPE. */
+Test(lookback, keys__are_the_content_turned_by_the_distance) {
+  enum { DIMS = 12, LENGTH = 9 };
+  for (size_t i = 0; i < 4; i++) {
+    rs_model model = model_of(1, DIMS);
+    model.rope_theta = 300;
+    model.rotary_dim = i < 2 ? DIMS : 8;
+    model.pair_layout = i % 2 ? RS_INTERLEAVED : RS_HALF_SPLIT;
+    rs_encoding *encoding = encode("rope", &model, LENGTH, NULL);
+    sim s;
+    double keys[LENGTH * DIMS], query[DIMS], other[DIMS], turned[DIMS];
+    const double distance = 57;
+    sim_open(&s, "lookback", DIMS, LENGTH, 3);
+    sim_set(&s, "distance", "57");
+    s.in.rope_theta = model.rope_theta;
+    s.in.rotary_dim = model.rotary_dim;
+    s.in.pair_layout = model.pair_layout;
+    s.kind->keys(&s.in, 0, LENGTH, keys);
+    s.kind->query(&s.in, 2, query);
+    s.kind->query(&s.in, 7, other);
+    rs_encoding_rotate(encoding, &distance, query, turned);
+    for (size_t d = 0; d < DIMS; d++) {
+      agrees(other[d], query[d], 0, "all queries are one");
+      for (size_t n = 0; n < LENGTH; n++) agrees(keys[n * DIMS + d], turned[d], 1e-14, "key");
+    }
+    rs_settings_clear(&s.settings);
+    rs_encoding_free(encoding);
+  }
+}
+
 /* Distances 3, 5, 5, 2 (a later key), 3, 9: mean 4.5, modes 3 and 5. */
 Test(argmax_distance, rows__mean_mode_and_shares__are_recomputed) {
   static const size_t queries[] = {3, 9, 15, 4, 10, 9}, argmax[] = {0, 4, 10, 6, 7, 0}, edges[] = {0, 3, 4, 16};
@@ -577,6 +624,27 @@ Test(entropy_scaling, gaussian_sources__deficits__are_the_closed_forms) {
     bench_close(&b);
   }
   rs_encoding_free(encoding);
+}
+
+/* No spread of logits makes a factor of 1 right beyond train_length, nor one above 1 below it; without rows nothing is
+ * known of the logits. */
+Test(entropy_scaling, no_matching_factor__is_empty) {
+  static const size_t edges[] = {0, 8};
+  static const struct {
+    const char *method, *const *settings;
+    size_t length;
+  } cases[] = {{"nope", NULL, 8192}, {"yarn", by_8, 2048}, {"nope", NULL, 4096}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model = model_of(1, 8);
+    rs_encoding *encoding = encode(cases[i].method, &model, cases[i].length, cases[i].settings);
+    bench b;
+    bench_open(&b, "entropy_scaling", encoding, edges, 1);
+    bench_finish(&b);
+    for (size_t c = 0; c < 7; c++)
+      if (c != 4) agrees(b.result.value[c], NAN, 0, b.kind->scalars[c].name);
+    bench_close(&b);
+    rs_encoding_free(encoding);
+  }
 }
 
 /* ln E[e^(kappa t)] - kappa E[t e^(kappa t)] / E[e^(kappa t)] by the trapezium rule in the angle, whose density is
