@@ -282,6 +282,7 @@ struct rs_encoding {
   double train_length;     /* L0, tokens */
   double scale;            /* s; NaN where the method has none */
   double *omega;           /* (R/2,) rad/token */
+  double *omega_exact;     /* (R/2,) rad/token: omega before it was rounded to precision.inv_freq */
   double *omega_trained;   /* (R/2,) rad/token: what training has seen, plain RoPE of the model where it is defined */
   uint16_t *axis;          /* (R/2,) */
   double amp;              /* multiplies cos and sin */
@@ -316,6 +317,9 @@ size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segmen
 
 /* cos and sin of pair j at one coordinate, in the encoding's precision, without amp. */
 void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine);
+
+/* The angle of pair j at one coordinate as the encoding's precision has it, rad, whole turns and all. */
+double rs_encoding_angle(const rs_encoding *encoding, size_t pair, double position);
 
 /* out (D) = rot(x, position): `position` has A coordinates; no gain. `out` may be `x`. */
 void rs_encoding_rotate(const rs_encoding *encoding, const double *position, const double *x, double *out);

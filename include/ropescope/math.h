@@ -22,6 +22,7 @@ typedef enum rs_purpose {
   RS_PURPOSE_TABLE_2D = 0x6c6532,  /* "le2": of embeddings on a grid */
   RS_PURPOSE_POSITIONS = 0x706f73, /* "pos" */
   RS_PURPOSE_CURVE = 0x637572,     /* "cur": noise that a curve of logits is fitted to */
+  RS_PURPOSE_SHIFT = 0x736869,     /* "shi": queries and keys of shift_invariance */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel

@@ -146,6 +146,7 @@ void rs_encoding_free(rs_encoding *encoding) {
     free(encoding->gain_k[v]);
   }
   free(encoding->omega);
+  free(encoding->omega_exact);
   free(encoding->omega_trained);
   free(encoding->axis);
   free(encoding->logit_scale);

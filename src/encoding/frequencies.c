@@ -31,15 +31,25 @@ static void resonate(size_t pairs, double *omega) {
     if (omega[j] > 0) omega[j] = 2 * M_PI / fmax(1, rint(2 * M_PI / omega[j]));
 }
 
-rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
-                            rs_err *err) {
+/* The frequencies before any rounding. */
+static rs_status exact_frequencies(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
+                                   rs_err *err) {
   enum { EXACT, WHOLE };
   rs_freq_in in = frequency_input(encoding, model, length);
   out->factor = out->logit_factor = 1;
   RS_TRY(encoding->method->freq->fill(&in, out, err));
   if (rs_setting_choice(&encoding->settings, "wavelengths") == WHOLE) resonate(encoding->rotary_dim / 2, out->omega);
-  for (size_t j = 0; j < encoding->rotary_dim / 2; j++)
-    out->omega[j] = rs_round(encoding->precision.inv_freq, out->omega[j]);
+  return RS_OK;
+}
+
+static void round_frequencies(const rs_encoding *encoding, double *omega) {
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) omega[j] = rs_round(encoding->precision.inv_freq, omega[j]);
+}
+
+rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
+                            rs_err *err) {
+  RS_TRY(exact_frequencies(encoding, model, length, out, err));
+  round_frequencies(encoding, out->omega);
   return RS_OK;
 }
 
@@ -86,18 +96,21 @@ rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_e
   encoding->axes = 1;
   encoding->amp = 1;
   encoding->omega = rs_alloc(pairs, sizeof *encoding->omega, err);
+  encoding->omega_exact = rs_alloc(pairs, sizeof *encoding->omega_exact, err);
   encoding->omega_trained = rs_alloc(pairs, sizeof *encoding->omega_trained, err);
   encoding->axis = rs_alloc(pairs, sizeof *encoding->axis, err);
   encoding->logit_scale = rs_alloc(encoding->length, sizeof *encoding->logit_scale, err);
-  if (encoding->omega == NULL || encoding->omega_trained == NULL || encoding->axis == NULL ||
-      encoding->logit_scale == NULL)
+  if (encoding->omega == NULL || encoding->omega_exact == NULL || encoding->omega_trained == NULL ||
+      encoding->axis == NULL || encoding->logit_scale == NULL)
     return RS_MEMORY;
   for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] = 1;
   if (encoding->method->freq == NULL) return RS_OK;
   RS_TRY(fill_axes(encoding, model, err));
   rs_freq_out out = {.omega = encoding->omega};
-  RS_TRY(rs_frequencies_at(encoding, model, encoding->length, &out, err));
+  RS_TRY(exact_frequencies(encoding, model, encoding->length, &out, err));
   stop_idle_pairs(encoding);
+  for (size_t j = 0; j < pairs; j++) encoding->omega_exact[j] = encoding->omega[j];
+  round_frequencies(encoding, encoding->omega);
   encoding->amp = out.factor;
   for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] = out.logit_factor;
   bool plain = encoding->method->freq->axis == NULL && encoding->method->freq->mix == NULL;

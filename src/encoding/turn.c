@@ -34,14 +34,17 @@ static double running_angle(const rs_encoding *encoding, size_t pair, double pos
   return (double)(angle * encoding->ladder_share[pair]);
 }
 
+double rs_encoding_angle(const rs_encoding *encoding, size_t pair, double position) {
+  if (encoding->precision.running) return running_angle(encoding, pair, position);
+  return rs_round(encoding->precision.angle, position * encoding->omega[pair]);
+}
+
 void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine) {
   const rs_precision *precision = &encoding->precision;
-  if (precision->running)
-    sincos(running_angle(encoding, pair, position), sine, cosine);
-  else if (precision->angle == RS_F64)
+  if (precision->angle == RS_F64 && !precision->running)
     rs_cos_sin(position, encoding->omega[pair], cosine, sine);
   else
-    sincos(rs_round(precision->angle, position * encoding->omega[pair]), sine, cosine);
+    sincos(rs_encoding_angle(encoding, pair, position), sine, cosine);
   *cosine = rs_round(precision->table, *cosine);
   *sine = rs_round(precision->table, *sine);
 }

@@ -39,6 +39,9 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_sphere_entropy,
     &rs_metric_simplex_contraction,
     &rs_metric_feature_gap,
+    &rs_metric_phase_error,
+    &rs_metric_shift_invariance,
+    &rs_metric_alias,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {
