@@ -369,3 +369,60 @@ Test(feature_gap, no_pre_critical_pair__is_nan) {
   rs_encoding *encoding = table_encode("rope", &model, 64, NULL, NULL, NULL);
   table_agrees(table_scalar_of("feature_gap", "feature_gap_rad", encoding, NULL, 0), NAN, 0, "feature_gap_rad");
 }
+
+/* The context is s L0 tokens, to the nearest whole one; every choice again, in long double. */
+Test(dprope, each_pair__choice__is_the_nearer_spread_written_out) {
+  enum { PAIRS = 24, L0 = 11, FACTORS = 4 };
+  const rs_model model = table_model(2 * PAIRS, 50, L0);
+  static const char *const factors[] = {"1.6", "2.5", "2.3", "4.7"}; /* 17.6, 27.5, 25.3 and 51.7 tokens */
+  static const size_t lengths[] = {18, 28, 25, 52};
+  double places[64], trained[7], kept[7], divided[7];
+  size_t divisions = 0;
+  for (size_t m = 0; m < 64; m++) places[m] = (double)m;
+  for (size_t i = 0; i < FACTORS; i++) {
+    const char *settings[] = {"factor", factors[i], "angle_bins", "7", NULL};
+    rs_encoding *encoding = table_encode("dprope", &model, 40, settings, NULL, NULL);
+    for (size_t j = 0; j < PAIRS; j++) {
+      double omega = pow(50, -(double)j / PAIRS), s = atof(factors[i]);
+      shares_of(omega, places, L0, 7, 0x1p-14, trained);
+      shares_of(omega, places, lengths[i], 7, 0x1p-14, kept);
+      shares_of(omega / s, places, lengths[i], 7, 0x1p-14, divided);
+      bool divide = divergence(trained, divided, 7) < divergence(trained, kept, 7);
+      table_agrees(encoding->omega[j], divide ? omega / s : omega, 1e-14, "omega");
+      divisions += divide;
+    }
+    rs_encoding_free(encoding);
+  }
+  cr_assert(divisions > PAIRS && divisions < FACTORS * PAIRS, "%zu", divisions);
+}
+
+/* Pairs of M-RoPE see the distances of their own axis, which for the rows and columns of a picture may be negative. */
+Test(axes, pictures__every_pair__sees_its_own_axis) {
+  enum { L = 24, L0 = 32, PAIRS = 3 };
+  const rs_model model = table_model(2 * PAIRS, 2, L0);
+  rs_token_run runs[] = {{RS_TEXT, 2, 0, 0, 0, 0, 0}, {RS_IMAGE, 20, 1, 4, 5, 1, 1}, {RS_IMAGE, 2, 1, 1, 2, 1, 1}};
+  const rs_token_layout tokens = {runs, 3};
+  double places[L0], distances[PAIRS][L], trained[7], here[7];
+  rs_encoding *encoding = table_encode("mrope_i", &model, L, NULL, &tokens, NULL);
+  for (size_t i = 0; i < PAIRS * L; i++)
+    distances[i / L][i % L] = encoding->pos_q[0][(L - 1) * 3 + i / L] - encoding->pos_k[0][i % L * 3 + i / L];
+  for (size_t m = 0; m < L0; m++) places[m] = (double)m;
+  rs_result shift = table_measure("angle_shift", encoding, (const char *[]){"bins", "7", NULL}, 0);
+  encoding = table_encode("mrope_i", &model, L, NULL, &tokens, NULL);
+  rs_result gap = table_measure("feature_gap", encoding, NULL, 0);
+  for (size_t j = 0; j < PAIRS; j++) {
+    double omega = pow(2, -(double)j / PAIRS), widest = 0;
+    shares_of(omega, places, L0, 7, 0x1p-14, trained);
+    shares_of(omega, distances[j], L, 7, 0x1p-14, here);
+    table_agrees(shift.curve.cells[2 * j + 1], divergence(trained, here, 7), 1e-11, "angle_shift");
+    for (size_t n = 0; n < L; n++) {
+      double nearest = 4;
+      for (size_t m = 0; m < L0; m++)
+        nearest = fmin(nearest, fabs(remainder(omega * (distances[j][n] - (double)m), 2 * M_PI)));
+      widest = fmax(widest, nearest);
+    }
+    cr_assert_float_eq(gap.curve.cells[3 * j + 2], widest, 1e-12, "pair %zu", j);
+  }
+  rs_curve_clear(&shift.curve);
+  rs_curve_clear(&gap.curve);
+}

@@ -65,6 +65,23 @@ Test(phase_error, each_pair__is_the_floats_own) {
   }
 }
 
+/* Against the exact product of the very frequency: its double's second half counts. */
+Test(phase_error, float32__against_the_exact_product__to_the_last_digits) {
+  enum { L = 70001 };
+  const rs_model llama = table_model(128, 1e4, 4096);
+  rs_precision precision = {.inv_freq = RS_F32, .angle = RS_F32};
+  rs_encoding *encoding = table_encode("rope", &llama, L, NULL, NULL, &precision);
+  double omega[64];
+  memcpy(omega, encoding->omega_exact, sizeof omega);
+  rs_result result = table_measure("phase_error", encoding, NULL, 0);
+  for (size_t j = 0; j < 64; j++) {
+    long double want = fabsl((float)L * (float)omega[j] - (long double)L * omega[j]);
+    table_agrees(omega[j], pow(1e4, -2.0 * j / 128), 1e-14, "omega_exact");
+    cr_assert_float_eq(result.curve.cells[3 * j + 1], (double)want, 5e-15, "pair %zu", j);
+  }
+  rs_curve_clear(&result.curve);
+}
+
 /* In doubles half a last place of the angle: 2^-34 at 2^19 to 2^20. */
 Test(phase_error, doubles__at_a_million__err_by_half_a_last_place) {
   rs_result result = phase(NULL, 1048576, "1024");
@@ -193,6 +210,16 @@ Test(shift_invariance, rounded_frequencies__keep_invariance__and_miss_the_exact_
   cr_assert_lt(result.value[1], 1e-11);
   cr_assert_gt(result.value[2], 1e-3);
   rs_curve_clear(&result.curve);
+}
+
+/* Ids of 284 and 283 are both 284 in bfloat16: a shift by one token is none, or two. */
+Test(shift_invariance, short_position_ids__odd_shifts__are_felt) {
+  rs_precision ids = {.positions = RS_BF16};
+  static const char *const odd[] = {"shift", "1", NULL};
+  cr_assert_gt(table_scalar_of("shift_invariance", "shift_error_rms_nats", shifted_encoding(300, &ids, NULL), odd, 1),
+               0.1);
+  cr_assert_lt(table_scalar_of("shift_invariance", "shift_error_rms_nats", shifted_encoding(250, &ids, NULL), odd, 1),
+               1e-12);
 }
 
 /* ---- alias ------------------------------------------------------------------------------------------------------- */
