@@ -46,7 +46,9 @@ typedef struct rs_plot_report {
   size_t note_count, note_capacity;
 } rs_plot_report;
 
-/* Draws the results in `directory` into directory/plots/, replacing pictures of the same name and leaving others be.
+/* Draws the results in `directory` into directory/plots/, replacing pictures of the same name. Without `only`, pictures
+ * that it drew there from another config and does not draw now are removed (plots/.drawn lists what it drew); all other
+ * files are left be.
  * `options` may be NULL (all zero). All input is checked before the first picture is written; on a later failure the
  * report holds what is there by then.
  * RS_INPUT: a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, no

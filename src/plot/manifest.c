@@ -105,6 +105,7 @@ static rs_status take_manifest(const rs_node *root, const char *directory, const
                                rs_err *err) {
   const rs_node *files;
   RS_TRY(take_text(root, path, "name", "", &data->name, err));
+  RS_TRY(take_text(root, path, "config_sha256", "", &data->config, err));
   RS_TRY(take_list(root, path, "files", &files, err));
   data->files = rs_alloc(files->count, sizeof *data->files, err);
   if (data->files == NULL) return RS_MEMORY;

@@ -15,6 +15,7 @@
  *   picture.c   a list of shapes in pixels; style.c: colours, dashes, markers
  *   svg.c, gnuplot.c   shapes -> a file
  *   caption.c   the words of a chart
+ *   drawn.c     the list of pictures, and the removal of stale ones
  *   results.c   all charts of a folder
  *
  * Pixels: x to the right, y downwards, 1 is one CSS pixel. */
@@ -79,7 +80,8 @@ typedef struct rs_plot_names {
 
 typedef struct rs_plot_data {
   rs_tree *manifest;
-  const char *name; /* of the experiment; "" when it has none. Borrowed from the manifest. */
+  const char *name;   /* of the experiment; "" when it has none. Borrowed from the manifest. */
+  const char *config; /* fingerprint of the config, likewise */
   rs_plot_file *files;
   size_t count;
   rs_plot_names models, methods, sources, seeds, heads;
@@ -486,5 +488,11 @@ rs_status rs_plot_gnuplot_find(char **path, rs_err *err);
 /* Runs a script. `*png` is free()d by the caller. RS_IO with gnuplot's first complaint; `name` stands in messages. */
 rs_status rs_plot_gnuplot_run(const char *gnuplot, const rs_text *script, const char *name, char **png, size_t *length,
                               rs_err *err);
+
+/* ---- drawn.c ----------------------------------------------------------------------------------------------------- */
+
+/* Lists the report's files in `folder` as drawn from `config`. `clean`: removes what an earlier list names as drawn
+ * from another config, if it was not drawn again, and notes how many. */
+rs_status rs_plot_drawn_update(const char *folder, const char *config, bool clean, rs_plot_report *report, rs_err *err);
 
 #endif

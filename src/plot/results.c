@@ -384,7 +384,8 @@ static rs_status draw_all(plotter *p) {
   RS_TRY(check_length(p));
   RS_TRY(check_only(p));
   RS_TRY(find_gnuplot(p));
-  return draw_files(p);
+  RS_TRY(draw_files(p));
+  return rs_plot_drawn_update(p->folder, p->data.config, p->options.only_count == 0, p->report, p->err);
 }
 
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {

@@ -456,3 +456,57 @@ Test(plot_maps, only__an_unknown_name__is_an_error_with_a_hint, .init = make_fol
   }
   cr_assert_not(exists("plots"), "nothing was written");
 }
+
+/* ---- stale pictures ---------------------------------------------------------------------------------------------- */
+
+/* One summary of a column, as of a config. */
+static void put_config(const char *config, const char *column) {
+  char text[4000];
+  snprintf(text, sizeof text,
+           "{\"config_sha256\":\"%s\",\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS
+           ",{\"name\":\"%s\",\"role\":\"value\"}]}]}",
+           config, column);
+  put_file("manifest.json", text);
+  snprintf(text, sizeof text,
+           "cell,model,method,length_tokens,scale,source,seed,heads,depth,%s\n0,m,rope,1024,1,,1,8,,1\n", column);
+  put_file("summary.csv", text);
+}
+
+Test(plot_maps, drawn__of_another_config__is_removed_and_nothing_else, .init = make_folder, .fini = remove_folder) {
+  put_config("aa", "one");
+  draw(NULL, RS_OK, NULL);
+  put_file("plots/mine.svg", "not of ropescope");
+  put_config("aa", "two"); /* the same config, as with another length */
+  draw(NULL, RS_OK, NULL);
+  cr_assert(exists("plots/one.svg") && exists("plots/two.svg"));
+  put_config("aab", "two");
+  draw(&(rs_plot_options){.only = (const char *[]){"two"}, .only_count = 1}, RS_OK, NULL);
+  cr_assert(exists("plots/one.svg"), "a choice removes nothing");
+  put_config("aab", "three");
+  draw(NULL, RS_OK, NULL);
+  cr_assert(!exists("plots/one.svg") && exists("plots/two.svg") && exists("plots/three.svg"));
+  put_config("a", "three");
+  draw(NULL, RS_OK, NULL);
+  cr_assert(!exists("plots/two.svg") && exists("plots/three.svg") && exists("plots/mine.svg"));
+  char *list = picture_text("plots/.drawn");
+  cr_assert_str_eq(list, "a three.svg\n");
+  free(list);
+}
+
+/* A list that someone else wrote cannot point elsewhere. */
+Test(plot_maps, drawn__names_that_are_no_pictures__stay, .init = make_folder, .fini = remove_folder) {
+  put_config("new", "one");
+  draw(NULL, RS_OK, NULL);
+  put_file("summary.svg", "above");
+  cr_assert_eq(mkdir(path_in("plots/folder.svg"), 0755), 0);
+  put_file("plots/notes.txt", "text");
+  put_file("plots/real.svg", "svg");
+  put_file("plots/.svg", "hidden");
+  put_file("plots/folder.svg/kept", "inside");
+  cr_assert_eq(symlink("real.svg", path_in("plots/link.svg")), 0);
+  put_file("plots/.drawn", "old ../summary.svg\nold notes.txt\nold .svg\nold folder.svg\nold link.svg\nold\n\n old\n");
+  draw(NULL, RS_OK, NULL);
+  static const char *const kept[] = {"summary.svg", "plots/notes.txt",       "plots/real.svg",
+                                     "plots/.svg",  "plots/folder.svg/kept", "plots/link.svg"};
+  for (size_t i = 0; i < RS_COUNT(kept); i++) cr_assert(exists(kept[i]), "%s", kept[i]);
+}
