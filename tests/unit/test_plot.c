@@ -699,7 +699,9 @@ Test(plot, map__many_panels__are_thinned_to_six, .init = make_folder, .fini = re
   rs_text rows = {0};
   rs_plot_map map;
   for (int i = 0; i < 16; i++) rs_text_printf(&rows, "0,m,a,64,1,,,8,%d,-1,0,0,%d\n", i, i);
+  rs_text_puts(&rows, "1,m,b,64,1,,,8,1,-1,0,0,99\n");
   cr_assert_eq(read_map(rs_text_string(&rows), &map), RS_OK);
+  cr_assert(map.count == 1 && map.absent == 1 && map.methods[1] == 1, "b has no value in what is shown");
   static const double kept[] = {0, 3, 6, 9, 12, 15};
   cr_assert(map.panel.count == 6 && map.panels == 16 && map.folded == 1 && map.low == 0 && map.high == 15);
   for (size_t i = 0; i < 6; i++)

@@ -68,6 +68,7 @@ static size_t draw(const rs_plot_options *options, rs_status wanted, const char 
 typedef struct shown {
   char words[400];
   double x, y, box[4]; /* left, right, top, bottom */
+  uint32_t colour;
 } shown;
 
 static double attribute(const char *tag, const char *name, double fallback) {
@@ -85,6 +86,7 @@ static bool says(const char *tag, const char *words) {
 static shown read_text(const char *tag) {
   shown text = {.x = attribute(tag, "x", 0), .y = attribute(tag, "y", 0)};
   const char *begin = strchr(tag, '>') + 1;
+  text.colour = (uint32_t)strtoul(strstr(tag, "fill=\"#") + 7, NULL, 16);
   size_t length = strcspn(begin, "<");
   cr_assert_lt(length, sizeof text.words);
   memcpy(text.words, begin, length);
@@ -187,7 +189,7 @@ static void put_depths(size_t count, size_t lengths, size_t depths, const char *
   for (size_t m = 0; m < count; m++)
     for (size_t l = 0; l < lengths; l++)
       for (size_t i = 0; i < depths; i++) {
-        size_t d = (i * 3 + 1) % depths; /* depths that are no multiple of 3 */
+        size_t d = (i * 7 + 1) % depths; /* depths that are no multiple of 7 */
         rs_text_printf(&rows, "%zu,m,%s,%d,1,%s depth=0.%zu,1,8,0.%zu,", cell++, methods[m], 1024 << l, stem, d, d);
         if (m != 1) rs_text_number(&rows, share_of(m, l, d));
         rs_text_puts(&rows, "\n");
@@ -286,6 +288,8 @@ Test(plot_maps, depths__that_are_few_or_of_one_length__stay_lines, .init = make_
   put_depths(1, 2, 2, "needle");
   cr_assert_eq(draw(NULL, RS_OK, NULL), 2u);
   cr_assert(exists("plots/share--needle-depth=0.0.svg") && exists("plots/share--needle-depth=0.1.svg"));
+  put_depths(1, 2, 3, "needle");
+  cr_assert_eq(draw(NULL, RS_OK, NULL), 3u);
   put_depths(1, 1, 4, "needle");
   cr_assert_eq(draw(NULL, RS_OK, NULL), 4u);
   rs_text rows = {0};
@@ -302,6 +306,29 @@ Test(plot_maps, depths__that_are_few_or_of_one_length__stay_lines, .init = make_
   cr_assert(has_text(svg, "1") && has_text(svg, "4") && !has_text(svg, "5"));
   cr_assert(exists("plots/share--b-depth=5.svg") && exists("plots/share--a-depth=61.svg"));
   free(svg);
+  rs_text_clear(&rows);
+}
+
+/* Of two swept numbers the first makes the map, one for each of the second's. */
+Test(plot_maps, depths__and_widths__make_a_map_of_each_source_once, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  rs_text_puts(&rows, "cell,model,method,length_tokens,scale,source,seed,heads,depth,width,share\n");
+  for (int i = 0; i < 32; i++)
+    rs_text_printf(&rows, "%d,m,rope,%d,1,n depth=%d width=%d,1,8,%d,%d,%d\n", i, 1024 << i % 2, i / 8, i / 2 % 4,
+                   i / 8, i / 2 % 4, i);
+  put_file("manifest.json", "{\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS "," KEY("width") SHARE "]}]}");
+  put_file("summary.csv", rs_text_string(&rows));
+  cr_assert_eq(draw(NULL, RS_OK, NULL), 4u);
+  cr_assert(exists("plots/share--n-width=0--depth.svg") && exists("plots/share--n-width=3--depth.svg"));
+  /* A value that goes on is another: four sources "x depth=1b" are no depths 1 to 4. */
+  rs_text_clear(&rows);
+  rs_text_puts(&rows, DEPTHS_HEADER);
+  for (int i = 0; i < 8; i++)
+    rs_text_printf(&rows, "%d,m,rope,%d,1,x depth=%db,1,8,%d,%d\n", i, 1024 << i % 2, i / 2, i / 2, i);
+  put_file("manifest.json", DEPTHS);
+  put_file("summary.csv", rs_text_string(&rows));
+  cr_assert_eq(draw(NULL, RS_OK, NULL), 4u);
+  cr_assert(exists("plots/share--x-depth=0b.svg") && !exists("plots/share--xb--depth.svg"));
   rs_text_clear(&rows);
 }
 
@@ -337,13 +364,14 @@ Test(plot_maps, depths__on_a_log_scale__span_the_positive_numbers, .init = make_
   "\"map\":\"strip\"},{\"name\":\"omega\",\"role\":\"value\",\"axis\":\"log\"}]}]}"
 #define STRIP_HEADER "cell,model,method,length_tokens,scale,source,seed,heads,depth,pair,divided,omega\n"
 
-/* Of `pairs` a third kept, a third blended, a third divided by `all`; method 1 (of three) has no value. */
+/* Of `pairs` a third kept, a third blended, a third divided by `all`, by method 3 half of that; method 1 has no value.
+ */
 static void put_strip(size_t pairs, double all) {
   rs_text rows = {0};
   rs_text_puts(&rows, STRIP_HEADER);
   for (size_t m = 0; m < 4; m++)
     for (size_t i = pairs; i-- > 0;) {
-      double share = fmin(fmax((double)i - (double)pairs / 3, 0) / ((double)pairs / 3), 1) * all;
+      double share = fmin(fmax((double)i - (double)pairs / 3, 0) / ((double)pairs / 3), 1) * (m == 3 ? all / 2 : all);
       rs_text_printf(&rows, "%zu,m,%s,4096,1,,,8,,%zu,", m, methods[m], i);
       if (m != 1) rs_text_number(&rows, share);
       rs_text_printf(&rows, ",%g\n", exp(-(double)i));
@@ -364,7 +392,7 @@ Test(plot_maps, strip__a_value_over_an_index__is_a_row_for_each_method, .init = 
     for (size_t i = 0; i < 48; i += 10) { /* at their ticks */
       char pair[8];
       snprintf(pair, sizeof pair, "%zu", i);
-      double x = find_text(svg, pair, 0).x, share = fmin(fmax((double)i - 16, 0) / 16, 1);
+      double x = find_text(svg, pair, 0).x, share = fmin(fmax((double)i - 16, 0) / 16, 1) * (m == 0 ? 1 : 0.5);
       if (i == 0) x = find_text(svg, "10", 0).x - 2 * (find_text(svg, "10", 0).x - find_text(svg, "5", 0).x);
       cr_assert_eq(colour_at(svg, x, y[m]), colour_of(share, 0, 1), "pair %zu", i);
     }
@@ -372,7 +400,12 @@ Test(plot_maps, strip__a_value_over_an_index__is_a_row_for_each_method, .init = 
   for (size_t k = 0; k < 2; k++) {
     shown value = find_text(svg, k == 0 ? "0" : "1", 0);
     cr_assert_eq(colour_at(svg, value.x, value.y), rs_plot_level_colour(k == 0 ? 0 : RS_PLOT_LEVELS - 1));
+    cr_assert_eq(value.colour, k == 0 ? 0xFFFFFFu : 0x1A1A1Au, "it stands out");
   }
+  /* The bar is light at 1; the middle of its first row of pixels is half a pixel off. */
+  shown tick = find_text(svg, "1.0", 0);
+  cr_assert_eq(colour_at(svg, tick.x - 12, tick.y - 0.36 * 13 + 0.5), rs_plot_level_colour(RS_PLOT_LEVELS - 2));
+  cr_assert((colour_at(svg, tick.x - 12, tick.y + 50) >> 8 & 0xFF) < 0xC0, "darker below");
   cr_assert(has_text(svg, "pair") && has_text(svg, "divided") && !has_text(svg, "yarn"));
   cr_assert_not_null(strstr(svg, "no data: yarn"));
   cr_assert_leq(attribute(svg, "width", 0), 720);
@@ -396,6 +429,28 @@ Test(plot_maps, strip__the_scale__is_that_of_shares_or_of_the_values, .init = ma
     again = picture_text("plots/bands--divided--4k.svg");
     cr_assert_str_eq(again, svg);
     free(again);
+    free(svg);
+  }
+}
+
+/* Of two values each is at an end of the scale, or, of shares, where it is between 0 and 1. */
+Test(plot_maps, strip__two_values__have_their_colours, .init = make_folder, .fini = remove_folder) {
+  static const double values[][2] = {{3, 5}, {0.5, 1}, {-0.5, 0.5}};
+  for (size_t i = 0; i < RS_COUNT(values); i++) {
+    char rows[1000];
+    snprintf(rows, sizeof rows, STRIP_HEADER "0,m,rope,4096,1,,,8,,0,%g,1\n0,m,rope,4096,1,,,8,,1,%g,1\n", values[i][0],
+             values[i][1]);
+    put_file("manifest.json", STRIP);
+    put_file("bands.csv", rows);
+    draw(NULL, RS_OK, NULL);
+    char *svg = picture_text("plots/bands--divided--4k.svg");
+    shown row = find_text(svg, "rope", 0);
+    double low = i == 1 ? 0 : values[i][0], high = i == 1 ? 1 : values[i][1];
+    for (size_t k = 0; k < 2; k++)
+      cr_assert_eq(colour_at(svg, row.x + 10 + 40 * (double)k, row.y - 5), colour_of(values[i][k], low, high), "%zu",
+                   i);
+    shown value = find_text(svg, i == 0 ? "3" : "0.5", 0);
+    cr_assert_eq(colour_at(svg, value.x, value.y), UINT32_MAX, "of single cells no values");
     free(svg);
   }
 }
@@ -501,12 +556,13 @@ Test(plot_maps, drawn__names_that_are_no_pictures__stay, .init = make_folder, .f
   cr_assert_eq(mkdir(path_in("plots/folder.svg"), 0755), 0);
   put_file("plots/notes.txt", "text");
   put_file("plots/real.svg", "svg");
-  put_file("plots/.svg", "hidden");
+  put_file("plots/.a.svg", "hidden");
   put_file("plots/folder.svg/kept", "inside");
   cr_assert_eq(symlink("real.svg", path_in("plots/link.svg")), 0);
-  put_file("plots/.drawn", "old ../summary.svg\nold notes.txt\nold .svg\nold folder.svg\nold link.svg\nold\n\n old\n");
+  put_file("plots/.drawn",
+           "old ../summary.svg\nold notes.txt\nold .a.svg\nold folder.svg\nold link.svg\nold\n\n old\n");
   draw(NULL, RS_OK, NULL);
-  static const char *const kept[] = {"summary.svg", "plots/notes.txt",       "plots/real.svg",
-                                     "plots/.svg",  "plots/folder.svg/kept", "plots/link.svg"};
+  static const char *const kept[] = {"summary.svg",  "plots/notes.txt",       "plots/real.svg",
+                                     "plots/.a.svg", "plots/folder.svg/kept", "plots/link.svg"};
   for (size_t i = 0; i < RS_COUNT(kept); i++) cr_assert(exists(kept[i]), "%s", kept[i]);
 }
