@@ -9,10 +9,12 @@
 
 enum { EDGE = 16, TICK = 4, GAP_X = 12, GAP_Y = 14, MOST_BESIDE = 4 };
 enum { TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE = 14, NAME_ROW = 20 };
-enum { HEAD_SIZE = 12, HEAD_ROW = 18, HEAD_GAP = 12 };
+enum { HEAD_SIZE = 12, HEAD_ROW = 18, HEAD_GAP = 12, NAME_WIDEST = 120 };
 enum { BAR_GAP = 26, BAR_TALLEST = 300 };
 enum { NUMBER_SIZE = 11, NUMBER_ROOM = 5 };
 enum { CELL_LARGEST = 40, SQUARE_UP_TO = 4 }; /* pixels; sides of a map whose cells are still square */
+
+#define MINUS "\u2212" /* as on other axes */
 
 static const uint32_t MISSING = 0xB3B3B3;
 
@@ -26,8 +28,9 @@ typedef struct layout {
   double head, title_rows;         /* height of the headings above all; rows of text above each panel */
   double left, top, right, bottom; /* of all panels; top is that of the first's cells */
   rs_plot_shades shades;
-  bool numbers;  /* the cells have room for their values */
-  size_t *order; /* the cells of a panel by colour. Owned. */
+  bool numbers;    /* the cells have room for their values */
+  double overhang; /* of a heading over the right of its panel */
+  size_t *order;   /* the cells of a panel by colour. Owned. */
 } layout;
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -58,6 +61,8 @@ static rs_text number_text(double number, bool tokens) {
   rs_text text = {0};
   if (tokens)
     rs_plot_tokens(number, &text);
+  else if (number < 0)
+    rs_text_puts(&text, MINUS), rs_text_number(&text, -number);
   else
     rs_text_number(&text, number);
   return text;
@@ -75,9 +80,9 @@ static double widest_number(const rs_plot_ranks *ranks, bool tokens) {
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-/* Maps of few panels are larger. */
+/* Maps of few panels are larger; those of many still suit a column of a paper. */
 static double panel_side(size_t across) {
-  return across <= 2 ? 260 : across == 3 ? 168 : 128;
+  return across <= 2 ? 260 : across == 3 ? 168 : across == 4 ? 128 : 96;
 }
 
 /* As many rows as must be, and those about equally long. */
@@ -86,8 +91,8 @@ static size_t methods_beside(size_t count) {
   return (count + rows - 1) / rows;
 }
 
-static void size_cells(layout *l) {
-  double side = panel_side(l->across), x = (double)l->map->x.count, y = (double)l->map->y.count;
+static void size_cells(layout *l, double heading) {
+  double side = fmax(panel_side(l->across), floor(heading)), x = (double)l->map->x.count, y = (double)l->map->y.count;
   double width = fmin(fmax(floor(side / x), 1), CELL_LARGEST), height = fmin(fmax(floor(side / y), 1), CELL_LARGEST);
   bool square = !l->heat->x_tokens && x <= SQUARE_UP_TO * y && y <= SQUARE_UP_TO * x;
   l->cell_width = square ? fmin(width, height) : width;
@@ -96,19 +101,30 @@ static void size_cells(layout *l) {
   l->panel_height = l->cell_height * y;
 }
 
-static void size_panels(layout *l) {
-  double heading = 0;
-  l->panels = *l->heat->panel_name != '\0';
-  l->across = l->panels ? l->map->panel.count : methods_beside(l->map->count);
-  l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
-  size_cells(l);
+/* The widest text that stands over one panel. Methods' names are wrapped where they are wider still. */
+static double widest_heading(layout *l) {
+  double widest = 0;
   for (size_t p = 0; p < l->map->panel.count && l->panels; p++) {
     rs_text text = heading_of(l, p);
-    heading = fmax(heading, rs_plot_text_width(rs_text_string(&text), text.length, HEAD_SIZE, false));
+    widest = fmax(widest, rs_plot_text_width(rs_text_string(&text), text.length, HEAD_SIZE, false));
     l->picture->failed = l->picture->failed || text.failed;
     rs_text_clear(&text);
   }
+  for (size_t i = 0; i < l->map->count && !l->panels; i++) {
+    const char *name = method_name(l, i);
+    widest = fmax(widest, fmin(rs_plot_text_width(name, strlen(name), NAME_SIZE, true), NAME_WIDEST));
+  }
+  return widest;
+}
+
+static void size_panels(layout *l) {
+  l->panels = *l->heat->panel_name != '\0';
+  l->across = l->panels ? l->map->panel.count : methods_beside(l->map->count);
+  l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
+  double heading = widest_heading(l);
+  size_cells(l, heading);
   l->pitch_x = ceil(fmax(l->panel_width + GAP_X, heading + HEAD_GAP));
+  l->overhang = ceil(fmax(heading - l->panel_width, 0));
   l->head = l->panels ? HEAD_ROW : 0;
   double width = l->panels ? l->pitch_x * (double)l->across : l->pitch_x - HEAD_GAP;
   l->title_rows = 1;
@@ -134,7 +150,7 @@ static void place(layout *l) {
   l->top = 0, l->bottom = block;
   rs_plot_axis_place(&l->shades.scale, bar_height(l), 0);
   double titled = l->panels ? l->left + 240 : l->left; /* a title over one small panel needs room of its own */
-  double bar_right = l->right + BAR_GAP + rs_plot_bar_width(&l->shades);
+  double bar_right = l->right + l->overhang + BAR_GAP + rs_plot_bar_width(&l->shades);
   l->picture->width = ceil(fmax(bar_right, titled) + EDGE);
   double width = l->picture->width - l->left - EDGE;
   size_t titles = rs_plot_rows_count(heat->title, TITLE_SIZE, true, width);
@@ -328,7 +344,7 @@ rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, 
   draw_method_names(l);
   for (size_t i = 0; i < l->map->count * l->map->panel.count; i++) draw_panel(l, i);
   draw_axis_names(l);
-  rs_plot_bar_add(picture, &l->shades, l->right + BAR_GAP, l->top, heat->name, heat->unit);
+  rs_plot_bar_add(picture, &l->shades, l->right + l->overhang + BAR_GAP, l->top, heat->name, heat->unit);
   status = rs_plot_picture_check(picture, err);
 out:
   free(l->order);

@@ -267,6 +267,16 @@ Test(plot_maps, depths__of_many_methods__are_no_wider_than_a_column_reads, .init
   }
 }
 
+Test(plot_maps, depths__of_narrow_panels__do_not_cut_names, .init = make_folder, .fini = remove_folder) {
+  put_depths(RS_COUNT(methods), 2, 4, "needle");
+  draw(NULL, RS_OK, NULL);
+  char *svg = picture_text("plots/share--needle--depth.svg");
+  check_texts(svg);
+  for (size_t m = 0; m < RS_COUNT(methods); m++)
+    cr_assert(m == 1 || m == 2 || has_text(svg, methods[m]), "%s", methods[m]);
+  free(svg);
+}
+
 Test(plot_maps, depths__with_room__say_their_numbers, .init = make_folder, .fini = remove_folder) {
   put_depths(1, 4, 5, "needle");
   draw(NULL, RS_OK, NULL);
