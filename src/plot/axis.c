@@ -73,8 +73,9 @@ void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log
     fit_linear(axis, &shown);
   else
     fit_log(axis, &shown);
-  /* Around a single number there is nothing else; upright, 0 and 1 are more likely shares than counts. */
-  axis->whole = extent->any && !extent->broken && !axis->single && (!vertical || extent->high - extent->low > 1);
+  /* Around a small single number there is nothing else; upright, 0 and 1 are more likely shares than counts. */
+  bool room = axis->single ? axis->high - axis->low >= 2 : !vertical || extent->high - extent->low > 1;
+  axis->whole = extent->any && !extent->broken && room;
 }
 
 void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
