@@ -134,8 +134,8 @@ static const rs_column scalars[] = {
 static const rs_column curve[] = {
     {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
     {.name = "axis", .unit = "", .summary = "position the pair reads: 0 time (or text), 1 row, 2 column"},
-    {.name = "omega_rad_per_token", .unit = "rad", .summary = "its frequency", .log_axis = true},
-    {.name = "trained_rad_per_token", .unit = "rad", .summary = "plain RoPE's of the model", .log_axis = true},
+    {.name = "omega_rad_per_token", .unit = "rad/token", .summary = "its frequency", .log_axis = true},
+    {.name = "trained_rad_per_token", .unit = "rad/token", .summary = "plain RoPE's of the model", .log_axis = true},
     {.name = "wavelength_tokens",
      .unit = "tokens",
      .summary = "2 pi / omega; empty where the pair does not turn",

@@ -138,7 +138,7 @@ static const struct {
              {"keys", "_keys"}, {"frames", "_frames"},
              {"rows", "_rows"}, {"columns", "_columns"},
              {"ids", "_ids"},   {"1", ""},
-             {"", ""}};
+             {"", ""},          {"rad/token", "_rad_per_token"}};
 
 static void check_column(const rs_column *column) {
   cr_assert(column->name != NULL && column->unit != NULL && column->summary != NULL);
