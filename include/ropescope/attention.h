@@ -73,6 +73,63 @@ typedef struct rs_source_kind {
 const rs_source_kind *const *rs_source_kinds(size_t *count);
 const rs_source_kind *rs_source_find(const char *name);
 
+/* ---- calibrated heads -------------------------------------------------------------------------------------------- */
+
+/* The curve of logits against distance that a head is made to have within the trained length. */
+typedef enum rs_wanted_curve { RS_WANTED_LOCAL, RS_WANTED_PEAK, RS_WANTED_FLAT, RS_WANTED_NOISE } rs_wanted_curve;
+
+typedef struct rs_wanted {
+  rs_wanted_curve curve;
+  double gain;      /* nats: local's at distance 0, peak's at its top, flat's everywhere, noise's standard deviation */
+  double at, width; /* tokens: the peak's top; its standard deviation, or the distance at which local falls by e */
+} rs_wanted;
+
+/* The parameters of settings that describe one. */
+#define RS_WANTED_PARAMS                                                                                               \
+  {.name = "wanted",                                                                                                   \
+   .type = RS_CHOICE,                                                                                                  \
+   .unit = "",                                                                                                         \
+   .choices = "local|peak|flat|noise",                                                                                 \
+   .fallback = "local",                                                                                                \
+   .summary = "logits wanted by distance x: gain e^(-x / width), gain e^(-((x - at) / width)^2 / 2), gain, or iid "    \
+              "N(0, gain^2) of the seed"},                                                                             \
+      {.name = "gain",                                                                                                 \
+       .type = RS_REAL,                                                                                                \
+       .unit = "nats",                                                                                                 \
+       .min = -1000,                                                                                                   \
+       .max = 1000,                                                                                                    \
+       .fallback = "8",                                                                                                \
+       .summary = "size of the wanted curve"},                                                                         \
+      {.name = "at",                                                                                                   \
+       .type = RS_REAL,                                                                                                \
+       .unit = "tokens",                                                                                               \
+       .min = 0,                                                                                                       \
+       .max = 1e9,                                                                                                     \
+       .fallback = "1000",                                                                                             \
+       .summary = "peak: the distance of its top"},                                                                    \
+      {.name = "width",                                                                                                \
+       .type = RS_REAL,                                                                                                \
+       .unit = "tokens",                                                                                               \
+       .min = 1e-3,                                                                                                    \
+       .max = 1e9,                                                                                                     \
+       .fallback = "100",                                                                                              \
+       .summary = "local: the distance at which it has fallen by e; peak: its standard deviation"},                    \
+  {                                                                                                                    \
+    .name = "ridge", .type = RS_REAL, .unit = "1", .min = 0, .max = 1e9, .fallback = "1",                              \
+    .summary = "what a squared coefficient costs in the fit, in squared nats; 0: plain least squares"                  \
+  }
+rs_wanted rs_wanted_of(const rs_settings *settings);
+
+/* The curve at one distance, also past the trained length: it is a function of distance alone. NaN for noise. */
+double rs_wanted_logit(const rs_wanted *wanted, double distance);
+
+/* The curve at distances 0 .. count - 1; `noise` is read for noise alone. */
+void rs_wanted_fill(const rs_wanted *wanted, rs_stream noise, size_t count, double *out);
+
+/* The logit (nats) of a head with these coefficients between two tokens, key <= query, under an encoding that turns as
+ * many pairs: its turns, amp and logit scale; no bias. Under plain RoPE it is the fitted curve. */
+double rs_calibrated_logit(const rs_encoding *encoding, const rs_wave_fit *head, size_t query, size_t key);
+
 /* ---- projected embeddings ---------------------------------------------------------------------------------------- */
 
 /* What additive embeddings put on q and k: W_q^T e[n] and W_k^T e[n], with W_q and W_k orthonormal (W, D) parts of one

@@ -42,6 +42,9 @@ static const rs_metric_kind *const kinds[] = {
     &rs_metric_phase_error,
     &rs_metric_shift_invariance,
     &rs_metric_alias,
+    &rs_metric_interpolation_bound,
+    &rs_metric_least_squares_blowup,
+    &rs_metric_calibration,
 };
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {

@@ -6,13 +6,14 @@
 
 extern const rs_metric_kind rs_metric_alias, rs_metric_angle_shift, rs_metric_argmax_distance,
     rs_metric_attention_resolution, rs_metric_axis_decay, rs_metric_axis_wavelengths, rs_metric_base_bound,
-    rs_metric_channel_axes, rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass,
+    rs_metric_calibration, rs_metric_channel_axes, rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass,
     rs_metric_effective_tokens, rs_metric_embedding, rs_metric_entropy, rs_metric_entropy_scaling,
     rs_metric_feature_gap, rs_metric_first_violation, rs_metric_frame_decay, rs_metric_frequencies,
-    rs_metric_grid_decay, rs_metric_id_growth, rs_metric_local_resolution, rs_metric_needle, rs_metric_ood_angles,
-    rs_metric_phase_error, rs_metric_position_frequency, rs_metric_position_pca, rs_metric_position_similarity,
-    rs_metric_receptive_field, rs_metric_score_by_distance, rs_metric_shift_invariance, rs_metric_simplex_contraction,
-    rs_metric_sink_mass, rs_metric_sphere_entropy, rs_metric_temperature_law, rs_metric_violations;
+    rs_metric_grid_decay, rs_metric_id_growth, rs_metric_interpolation_bound, rs_metric_least_squares_blowup,
+    rs_metric_local_resolution, rs_metric_needle, rs_metric_ood_angles, rs_metric_phase_error,
+    rs_metric_position_frequency, rs_metric_position_pca, rs_metric_position_similarity, rs_metric_receptive_field,
+    rs_metric_score_by_distance, rs_metric_shift_invariance, rs_metric_simplex_contraction, rs_metric_sink_mass,
+    rs_metric_sphere_entropy, rs_metric_temperature_law, rs_metric_violations;
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);

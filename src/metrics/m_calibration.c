@@ -1,0 +1,223 @@
+/* Heads that training made, moved unchanged: a head is fitted to a wanted curve of logits within the trained length
+ * under plain RoPE of the model, and then read at the length at hand under the method's encoding. The wanted curve is a
+ * function of distance in tokens alone, at every length: a head that looked 100 tokens back is wanted to look 100
+ * tokens back. A method that divides positions by s shows such a head the distance x / s instead, so it keeps a curve
+ * of relative distance and stretches one of tokens: what the numbers then say is how much. Position Interpolation,
+ * arXiv:2306.15595, section 2.3 and appendix C, fits noise so. */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct curves {
+  size_t trained, length, reach; /* reach: the larger of both */
+  rs_wanted kind;
+  double *wanted; /* (reach,) nats by distance; NaN beyond training for noise */
+  double *fitted; /* (trained,) the head under plain RoPE of the model */
+  double *got;    /* (length,) the head under the encoding */
+} curves;
+
+/* ---- the head ---------------------------------------------------------------------------------------------------- */
+
+/* As far as training or the length goes; noise as far as training. */
+static void fill_wanted(const rs_metric_in *in, curves *c) {
+  bool noise = c->kind.curve == RS_WANTED_NOISE;
+  rs_wanted_fill(&c->kind, (rs_stream){in->seed, RS_PURPOSE_CURVE, 0}, c->reach, c->wanted);
+  for (size_t x = c->trained; x < c->reach && noise; x++) c->wanted[x] = NAN;
+}
+
+static rs_status fit_head(const rs_metric_in *in, const curves *c, rs_wave_fit *head, rs_err *err) {
+  rs_wave_fit_in given = {.omega = in->encoding->omega_trained,
+                          .waves = in->encoding->rotary_dim / 2,
+                          .wanted = c->wanted,
+                          .count = c->trained,
+                          .solver = RS_SOLVER_QR,
+                          .ridge = rs_setting_number(in->settings, "ridge")};
+  return rs_wave_fit_create(&given, head, err);
+}
+
+static void read_head(const rs_encoding *encoding, const rs_wave_fit *head, curves *c) {
+  size_t last = c->length - 1;
+#pragma omp parallel for schedule(static) if (c->length >= 1 << 14)
+  for (size_t x = 0; x < c->length; x++) c->got[x] = rs_calibrated_logit(encoding, head, last, last - x);
+  for (size_t x = 0; x < c->trained; x++) {
+    c->fitted[x] = 0;
+    for (size_t j = 0; j < head->waves; j++) {
+      double cosine, sine;
+      rs_cos_sin((double)x, encoding->omega_trained[j], &cosine, &sine);
+      c->fitted[x] += head->cosine[j] * cosine + head->sine[j] * sine;
+    }
+  }
+}
+
+/* ---- what became of it ------------------------------------------------------------------------------------------- */
+
+/* Root of the mean squared difference over distances [begin, end); NaN where there are none. */
+static double rms(const double *a, const double *b, size_t begin, size_t end) {
+  rs_sum sum = {0};
+  for (size_t x = begin; x < end; x++) rs_sum_add(&sum, (a[x] - b[x]) * (a[x] - b[x]));
+  return end > begin ? sqrt(rs_sum_total(&sum) / (double)(end - begin)) : NAN;
+}
+
+static double largest(const double *logits, size_t begin, size_t end) {
+  double most = NAN;
+  for (size_t x = begin; x < end; x++) most = fmax(most, fabs(logits[x]));
+  return most;
+}
+
+static double log_sum_exp(const double *logits, size_t count) {
+  double most = -INFINITY;
+  rs_sum sum = {0};
+  for (size_t x = 0; x < count; x++) most = fmax(most, logits[x]);
+  for (size_t x = 0; x < count; x++) rs_sum_add(&sum, exp(logits[x] - most));
+  return most + log(rs_sum_total(&sum));
+}
+
+/* KL(wanted || got), and the weight both give to the same keys, sum_x min. NaN where the wanted curve is. */
+static void compare_weights(const curves *c, double *divergence, double *shared) {
+  double of_wanted = log_sum_exp(c->wanted, c->length), of_got = log_sum_exp(c->got, c->length);
+  rs_sum kl = {0}, both = {0};
+  for (size_t x = 0; x < c->length; x++) {
+    double wanted = c->wanted[x] - of_wanted, got = c->got[x] - of_got;
+    rs_sum_add(&kl, exp(wanted) * (wanted - got));
+    rs_sum_add(&both, exp(wanted < got || isnan(wanted) ? wanted : got));
+  }
+  *divergence = rs_sum_total(&kl);
+  *shared = rs_sum_total(&both);
+}
+
+/* Keys with a larger logit than the one at the wanted curve's top; NaN where it has none within the length. */
+static double peak_rank(const curves *c) {
+  double rank = 0;
+  size_t peak = c->kind.curve == RS_WANTED_PEAK ? (size_t)rint(c->kind.at) : 0;
+  if ((c->kind.curve != RS_WANTED_PEAK && c->kind.curve != RS_WANTED_LOCAL) || peak >= c->length) return NAN;
+  for (size_t x = 0; x < c->length; x++) rank += c->got[x] > c->got[peak];
+  return rank;
+}
+
+/* The distance of the largest logit, the first of equals. */
+static double argmax(const curves *c) {
+  size_t top = 0;
+  for (size_t x = 1; x < c->length; x++)
+    if (c->got[x] > c->got[top]) top = x;
+  return (double)top;
+}
+
+static rs_status report(const rs_metric_in *in, const curves *c, rs_result *result, rs_err *err) {
+  size_t inner = c->trained < c->length ? c->trained : c->length, *edges, bins;
+  result->value[0] = rms(c->fitted, c->wanted, 0, c->trained);
+  result->value[1] = rms(c->got, c->wanted, 0, inner);
+  result->value[2] = rms(c->got, c->wanted, inner, c->length);
+  result->value[3] = largest(c->got, inner, c->length) / largest(c->fitted, 0, c->trained);
+  compare_weights(c, &result->value[4], &result->value[5]);
+  result->value[6] = peak_rank(c);
+  result->value[7] = argmax(c);
+  RS_TRY(rs_log_edges(c->length, (size_t)rs_setting_number(in->settings, "per_octave"), &edges, &bins, err));
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < bins && status == RS_OK; i++) {
+    size_t x = edges[i];
+    double row[] = {(double)x, c->wanted[x], x < c->trained ? c->fitted[x] : NAN, c->got[x]};
+    status = rs_curve_add(&result->curve, row, err);
+  }
+  free(edges);
+  return status;
+}
+
+static rs_status measure(const rs_metric_in *in, curves *c, rs_result *result, rs_err *err) {
+  rs_wave_fit head;
+  fill_wanted(in, c);
+  RS_TRY(fit_head(in, c, &head, err));
+  read_head(in->encoding, &head, c);
+  rs_wave_fit_clear(&head);
+  return report(in, c, result, err);
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  curves c = {.trained = (size_t)in->encoding->train_length,
+              .length = in->encoding->length,
+              .kind = rs_wanted_of(in->settings)};
+  for (size_t i = 0; i < 8; i++) result->value[i] = NAN;
+  if (in->encoding->rotary_dim == 0) return RS_OK;
+  c.reach = c.length > c.trained ? c.length : c.trained;
+  c.wanted = rs_alloc(c.reach, sizeof *c.wanted, err);
+  c.got = rs_alloc(c.length, sizeof *c.got, err);
+  c.fitted = rs_alloc(c.trained, sizeof *c.fitted, err);
+  bool room = c.wanted != NULL && c.got != NULL && c.fitted != NULL;
+  rs_status status = room ? measure(in, &c, result, err) : RS_MEMORY;
+  free(c.wanted);
+  free(c.got);
+  free(c.fitted);
+  return status;
+}
+
+static const rs_param params[] = {
+    RS_WANTED_PARAMS,
+    {.name = "per_octave",
+     .type = RS_INTEGER,
+     .unit = "1",
+     .min = 1,
+     .max = 1024,
+     .fallback = "8",
+     .summary = "distances of the curve in each doubling"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "calibration_fit_nats",
+     .unit = "nats",
+     .summary = "rms difference of the fitted head from the wanted curve where it was fitted: plain RoPE, distances "
+                "below train_length"},
+    {.name = "calibration_inside_nats",
+     .unit = "nats",
+     .summary = "rms difference from the wanted curve under the method, distances below train_length",
+     .better = RS_LOWER},
+    {.name = "calibration_outside_nats",
+     .unit = "nats",
+     .summary = "the same at distances from train_length on",
+     .better = RS_LOWER},
+    {.name = "calibration_blowup",
+     .unit = "1",
+     .summary = "largest |logit| from train_length on, over the largest of the fitted head",
+     .better = RS_LOWER},
+    {.name = "calibration_kl_nats",
+     .unit = "nats",
+     .summary = "KL divergence of the last query's weights from those of the wanted curve, KL(wanted || got)",
+     .better = RS_LOWER},
+    {.name = "calibration_shared_weight",
+     .unit = "1",
+     .summary = "weight that wanted and got give to the same keys, sum of the smaller of the two",
+     .better = RS_HIGHER},
+    {.name = "calibration_peak_rank",
+     .unit = "1",
+     .summary =
+         "keys with a larger logit than the one at the wanted curve's top (0: it is found); local and peak alone",
+     .log_axis = true,
+     .better = RS_LOWER},
+    {.name = "calibration_argmax_tokens",
+     .unit = "tokens",
+     .summary = "distance of the largest logit",
+     .log_axis = true},
+};
+
+static const rs_column curve[] = {
+    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n, of the last query", .log_axis = true},
+    {.name = "wanted_nats", .unit = "nats", .summary = "the wanted curve; empty for noise beyond train_length"},
+    {.name = "fitted_nats", .unit = "nats", .summary = "the head under plain RoPE; empty beyond train_length"},
+    {.name = "got_nats", .unit = "nats", .summary = "the head under the method, amp and logit scale included"},
+};
+
+const rs_metric_kind rs_metric_calibration = {
+    .kind = {.name = "calibration",
+             .summary = "a head fitted to a wanted curve within train_length, then moved to this length unchanged",
+             .reference = "fitted as in Position Interpolation, arXiv:2306.15595, appendix C",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .draws = true,
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};

@@ -1,0 +1,132 @@
+/* How far a head that was fitted to noise within the trained length runs away beyond it: the argument of Position
+ * Interpolation against extrapolation (Chen et al., arXiv:2306.15595, section 2.3, figure 2, appendix C). The fit is by
+ * plain RoPE of the model at distances 0 .. train_length - 1; the head is then read under the encoding at hand. What it
+ * comes to depends on the solver by many orders, for most of the functions cannot be told apart in the trained range.
+ */
+#include "metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The noise, and its fit. Without rotation there is none: fit->waves is 0. */
+static rs_status fit_noise(const rs_metric_in *in, size_t trained, double *wanted, rs_wave_fit *fit, rs_err *err) {
+  const rs_settings *settings = in->settings;
+  rs_gaussian_fill((rs_stream){in->seed, RS_PURPOSE_CURVE, 0}, 0, trained, wanted);
+  rs_wave_fit_in given = {.omega = in->encoding->omega_trained,
+                          .waves = in->encoding->rotary_dim / 2,
+                          .wanted = wanted,
+                          .count = trained,
+                          .solver = (rs_solver)rs_setting_choice(settings, "solver"),
+                          .ridge = rs_setting_number(settings, "ridge"),
+                          .rcond = rs_setting_number(settings, "rcond")};
+  return rs_wave_fit_create(&given, fit, err);
+}
+
+/* Every `step`-th distance is a row of the curve. */
+static rs_status read_curve(const rs_metric_in *in, const double *wanted, size_t trained, const rs_wave_fit *fit,
+                            rs_result *result, rs_err *err) {
+  size_t last = in->encoding->length - 1, step = (size_t)rs_setting_number(in->settings, "every");
+  double inside = 0, outside = NAN;
+  for (size_t x = 0; x <= last; x++) {
+    double got = rs_calibrated_logit(in->encoding, fit, last, last - x);
+    if (x < trained)
+      inside = fmax(inside, fabs(got));
+    else
+      outside = fmax(outside, fabs(got));
+    double row[] = {(double)x, x < trained ? wanted[x] : NAN, got};
+    if (x % step == 0) RS_TRY(rs_curve_add(&result->curve, row, err));
+  }
+  result->value[0] = inside;
+  result->value[1] = outside;
+  result->value[2] = outside / inside;
+  result->value[3] = (double)fit->rank;
+  result->value[4] = fit->condition;
+  return RS_OK;
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  size_t trained = (size_t)in->encoding->train_length;
+  rs_wave_fit fit;
+  for (size_t i = 0; i < 5; i++) result->value[i] = NAN;
+  if (in->encoding->rotary_dim == 0) return RS_OK;
+  double *wanted = rs_alloc(trained, sizeof *wanted, err);
+  if (wanted == NULL) return RS_MEMORY;
+  rs_status status = fit_noise(in, trained, wanted, &fit, err);
+  if (status == RS_OK) {
+    status = read_curve(in, wanted, trained, &fit, result, err);
+    rs_wave_fit_clear(&fit);
+  }
+  free(wanted);
+  return status;
+}
+
+static const rs_param params[] = {
+    {.name = "solver",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = RS_SOLVER_WORDS,
+     .fallback = "qr",
+     .summary = "how the least-squares problem is solved; floats from the angle on (normal_f32), or from the normal "
+                "equations on (gram_f32)"},
+    {.name = "ridge",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 0,
+     .max = 1e9,
+     .fallback = "0",
+     .summary = "what a squared coefficient costs in the fit"},
+    {.name = "rcond",
+     .type = RS_REAL,
+     .unit = "1",
+     .min = 0,
+     .max = 1,
+     .fallback = "1e-13",
+     .summary = "svd: singular values up to this share of the largest are left out"},
+    {.name = "every",
+     .type = RS_INTEGER,
+     .unit = "tokens",
+     .min = 1,
+     .max = 1e9,
+     .fallback = "1",
+     .summary = "step of the curve's distances"},
+};
+
+static const rs_column scalars[] = {
+    {.name = "blowup_inside_nats",
+     .unit = "nats",
+     .summary = "largest |logit| at distances below train_length of a head fitted to N(0, 1) noise there"},
+    {.name = "blowup_outside_nats",
+     .unit = "nats",
+     .summary = "the same at distances from train_length on",
+     .log_axis = true,
+     .better = RS_LOWER},
+    {.name = "blowup_ratio", .unit = "1", .summary = "outside over inside", .log_axis = true, .better = RS_LOWER},
+    {.name = "fit_rank", .unit = "", .summary = "functions, or singular values, that the fit used"},
+    {.name = "fit_condition",
+     .unit = "1",
+     .summary = "largest over smallest singular value; of solver svd alone",
+     .log_axis = true},
+};
+
+static const rs_column curve[] = {
+    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n, of the last query"},
+    {.name = "wanted_nats", .unit = "nats", .summary = "the noise that was fitted; empty beyond train_length"},
+    {.name = "fitted_nats", .unit = "nats", .summary = "the head's logit under the encoding"},
+};
+
+const rs_metric_kind rs_metric_least_squares_blowup = {
+    .kind = {.name = "least_squares_blowup",
+             .summary = "a head fitted to noise within train_length, and how it runs away beyond",
+             .reference = "Position Interpolation, arXiv:2306.15595, figure 2 and appendix C",
+             .version = 1,
+             .params = params,
+             .param_count = RS_COUNT(params)},
+    .draws = true,
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .curve = curve,
+    .curve_count = RS_COUNT(curve),
+    .index_count = 1,
+    .finish = finish,
+};

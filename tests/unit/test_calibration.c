@@ -1,0 +1,244 @@
+/* test_calibration.c: heads fitted under plain RoPE and read under other methods: bounds on interpolation by brute
+ * force, the blow-up of fitted noise and what became of wanted curves against sums written out here. */
+#include <complex.h>
+#include <gsl/gsl_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table_metric.h"
+
+enum { DIMS = 128, PAIRS = DIMS / 2, TRAINED = 2048 };
+
+static double ladder(size_t pair) {
+  return pow(1e4, -2.0 * (double)pair / DIMS);
+}
+
+static rs_encoding *encode(const char *method, size_t length, const char *const settings[]) {
+  rs_model model = table_model(DIMS, 1e4, TRAINED);
+  return table_encode(method, &model, length, settings, NULL, NULL);
+}
+
+/* ---- interpolation_bound ----------------------------------------------------------------------------------------- */
+
+/* How far Re sum_j h_j e^(i omega_j s) lies from the line between s = 0 and 1. */
+static double off_the_line(const double complex *h, double s) {
+  double at = 0, line = 0;
+  for (size_t j = 0; j < PAIRS; j++) {
+    double omega = ladder(j);
+    at += creal(h[j] * cexp(I * omega * s));
+    line += creal(h[j] * ((1 - s) + s * cexp(I * omega)));
+  }
+  return fabs(at - line);
+}
+
+/* The counterexample to theorem 2.1, and that nothing drawn or tried beats it. */
+Test(interpolation_bound, every_head__theorem__is_exceeded_and_the_most_is_not) {
+  double most = table_scalar_of("interpolation_bound", "interpolation_error_most", encode("rope", 16, NULL), NULL, 0);
+  double complex h[PAIRS];
+  for (size_t j = 0; j < PAIRS; j++) h[j] = cexp(-I * ladder(j) / 2);
+  table_agrees(off_the_line(h, 0.5), most, 1e-12, "the counterexample");
+  cr_assert_gt(off_the_line(h, 0.5), DIMS / (32 * log(1e4)));
+  for (double s = 0; s <= 1; s += 1.0 / 64) cr_assert(off_the_line(h, s) <= most * (1 + 1e-12));
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    for (size_t j = 0; j < PAIRS; j++) h[j] = cexp(I * 2 * M_PI * rs_uniform((rs_stream){seed, 1, 0}, j));
+    for (double s = 0.125; s < 1; s += 0.125) cr_assert(off_the_line(h, s) < most);
+  }
+}
+
+/* arXiv:2306.15595, theorem 2.1 and after it: 128 / (32 ln 10000), "2 * 294.73" times; corrected 0.49979 and 512.2. */
+Test(interpolation_bound, llama__numbers__are_the_papers_and_the_corrected) {
+  rs_result r = table_measure("interpolation_bound", encode("rope", 16, NULL), NULL, 0);
+  static const double want[] = {0.4938757, 0.4342945, 0.4997885, 2 * 32 * 9.210340372, 256 / 0.4997885};
+  for (size_t i = 0; i < RS_COUNT(want); i++) table_agrees(r.value[i], want[i], 2e-7, "scalar");
+}
+
+Test(interpolation_bound, no_ladder__bounds__are_not_defined) {
+  rs_result r = table_measure("interpolation_bound", encode("nope", 16, NULL), NULL, 0);
+  for (size_t i = 0; i < 5; i++) cr_assert(isnan(r.value[i]));
+}
+
+/* ---- what a fitted head comes to, written out -------------------------------------------------------------------- */
+
+typedef struct head {
+  rs_wave_fit fit;
+  double wanted[TRAINED];
+} head;
+
+static void fit_head(head *h, rs_solver solver, double ridge, double rcond) {
+  double omega[PAIRS];
+  for (size_t j = 0; j < PAIRS; j++) omega[j] = ladder(j);
+  rs_wave_fit_in in = {omega, PAIRS, h->wanted, TRAINED, solver, ridge, rcond};
+  cr_assert_eq(rs_wave_fit_create(&in, &h->fit, NULL), RS_OK);
+}
+
+static double logit(const head *h, double distance) {
+  double sum = 0;
+  for (size_t j = 0; j < PAIRS; j++)
+    sum += h->fit.cosine[j] * cos(distance * ladder(j)) + h->fit.sine[j] * sin(distance * ladder(j));
+  return sum;
+}
+
+/* ---- least_squares_blowup ---------------------------------------------------------------------------------------- */
+
+static void check_blowup(const char *method, double scale, size_t length) {
+  static const char *const by_two[] = {"scale", "2", NULL}, *const ridge[] = {"ridge", "1", NULL};
+  head h;
+  double inside = 0, outside = 0;
+  rs_gaussian_fill((rs_stream){3, RS_PURPOSE_CURVE, 0}, 0, TRAINED, h.wanted);
+  fit_head(&h, RS_SOLVER_QR, 1, 0);
+  rs_result r = table_measure("least_squares_blowup", encode(method, length, scale > 1 ? by_two : NULL), ridge, 3);
+  cr_assert_eq(r.curve.rows, length);
+  for (size_t x = 0; x < length; x++) {
+    const double *row = r.curve.cells + 3 * x;
+    double want = logit(&h, (double)x / scale);
+    *(x < TRAINED ? &inside : &outside) = fmax(x < TRAINED ? inside : outside, fabs(want));
+    cr_assert_float_eq(row[0], (double)x, 0);
+    table_agrees(row[1], x < TRAINED ? h.wanted[x] : NAN, 0, "wanted");
+    cr_assert_float_eq(row[2], want, 1e-9);
+  }
+  table_agrees(r.value[0], inside, 1e-9, "inside");
+  table_agrees(r.value[1], length > TRAINED ? outside : NAN, 1e-9, "outside");
+  table_agrees(r.value[2], length > TRAINED ? outside / inside : NAN, 1e-9, "ratio");
+  cr_assert_eq(r.value[3], DIMS);
+  rs_curve_clear(&r.curve);
+  rs_wave_fit_clear(&h.fit);
+}
+
+Test(least_squares_blowup, fitted_noise__under_rope_and_pi__is_the_sum_written_out) {
+  check_blowup("rope", 1, 2 * TRAINED);
+  check_blowup("rope", 1, TRAINED);
+  check_blowup("pi", 2, 2 * TRAINED);
+}
+
+/* Seeds 0..4; what these solvers came to in an independent solution with LAPACK: QR 3e13..8e14, least 5e8..5e10. */
+Test(least_squares_blowup, solvers__beyond_training__differ_by_orders) {
+  static const struct {
+    const char *const settings[5];
+    double least, most;
+  } rows[] = {{{"solver", "qr"}, 1e13, 2e15},   {{"solver", "svd", "rcond", "1e-13"}, 5e8, 2e11},
+              {{"solver", "normal"}, 1e4, 1e8}, {{"solver", "normal_f32"}, 5, 1e4},
+              {{"solver", "gram_f32"}, 5, 1e5}, {{"ridge", "1"}, 0.4, 6}};
+  for (size_t i = 0; i < RS_COUNT(rows); i++)
+    for (uint64_t seed = 0; seed < 5; seed++) {
+      rs_result r = table_measure("least_squares_blowup", encode("rope", 2 * TRAINED, NULL), rows[i].settings, seed);
+      cr_assert(r.value[1] > rows[i].least && r.value[1] < rows[i].most, "%zu, seed %zu: %g", i, (size_t)seed,
+                r.value[1]);
+      cr_assert(r.value[0] > 0.4 && r.value[0] < 2, "%zu: %g", i, r.value[0]);
+      cr_assert_eq(r.value[3], i == 1 ? 80 : DIMS);
+      rs_curve_clear(&r.curve);
+    }
+}
+
+Test(least_squares_blowup, no_rotation__result__is_not_defined) {
+  rs_result r = table_measure("least_squares_blowup", encode("nope", 2 * TRAINED, NULL), NULL, 0);
+  for (size_t i = 0; i < 5; i++) cr_assert(isnan(r.value[i]));
+  cr_assert_eq(r.curve.rows, 0);
+}
+
+/* ---- calibration ------------------------------------------------------------------------------------------------- */
+
+static double wanted_at(const char *curve, double x) {
+  if (strcmp(curve, "local") == 0) return 8 * exp(-x / 100);
+  return strcmp(curve, "peak") == 0 ? 8 * exp(-(x - 1000) * (x - 1000) / 2e4) : 8;
+}
+
+static long double weights(const double *logits, size_t count, long double *out) {
+  long double sum = 0;
+  for (size_t x = 0; x < count; x++) sum += out[x] = expl(logits[x]);
+  for (size_t x = 0; x < count; x++) out[x] /= sum;
+  return sum;
+}
+
+/* Every scalar from the curves. `factor` multiplies the logits. */
+static void check_scalars(const rs_result *r, const char *curve, const head *h, size_t length, double scale,
+                          double factor) {
+  double *wanted = calloc(length, sizeof *wanted), *got = calloc(length, sizeof *got);
+  long double *p = calloc(length, sizeof *p), *q = calloc(length, sizeof *q);
+  double fit = 0, sums[2] = {0}, most[2] = {0}, shared = 0, kl = 0, rank = 0, top = -INFINITY, at = 0;
+  size_t peak = strcmp(curve, "peak") == 0 ? 1000 : 0;
+  for (size_t x = 0; x < length; x++) {
+    wanted[x] = wanted_at(curve, (double)x);
+    got[x] = factor * logit(h, (double)x / scale);
+    sums[x >= TRAINED] += pow(got[x] - wanted[x], 2);
+    if (x >= TRAINED) most[1] = fmax(most[1], fabs(got[x]));
+    if (got[x] > top) top = got[at = (double)x, x];
+  }
+  for (size_t x = 0; x < TRAINED; x++) {
+    fit += pow(logit(h, (double)x) - wanted_at(curve, (double)x), 2) / TRAINED;
+    most[0] = fmax(most[0], fabs(logit(h, (double)x)));
+  }
+  weights(wanted, length, p);
+  weights(got, length, q);
+  for (size_t x = 0; x < length; x++) {
+    kl += (double)(p[x] * logl(p[x] / q[x]));
+    shared += (double)fminl(p[x], q[x]);
+    rank += got[x] > got[peak];
+  }
+  double inner = length < TRAINED ? (double)length : TRAINED;
+  table_agrees(r->value[0], sqrt(fit), 1e-7, "fit");
+  table_agrees(r->value[1], sqrt(sums[0] / inner), 1e-7, "inside");
+  table_agrees(r->value[2], length > TRAINED ? sqrt(sums[1] / ((double)length - TRAINED)) : NAN, 1e-7, "outside");
+  table_agrees(r->value[3], length > TRAINED ? most[1] / most[0] : NAN, 1e-7, "blow-up");
+  cr_assert_float_eq(r->value[4], kl, 1e-8);
+  table_agrees(r->value[5], shared, 1e-7, "shared weight");
+  table_agrees(r->value[6], strcmp(curve, "flat") == 0 ? NAN : rank, 0, "rank");
+  table_agrees(r->value[7], at, 0, "argmax");
+  free(wanted);
+  free(got);
+  free(p);
+  free(q);
+}
+
+static void check_calibration(const char *method, const char *curve, size_t length, double scale, double factor) {
+  static const char *const by_two[] = {"scale", "2", NULL};
+  const char *const settings[] = {"wanted", curve, "per_octave", "4", NULL};
+  head h;
+  for (size_t x = 0; x < TRAINED; x++) h.wanted[x] = wanted_at(curve, (double)x);
+  fit_head(&h, RS_SOLVER_QR, 1, 0);
+  rs_result r = table_measure("calibration", encode(method, length, scale > 1 ? by_two : NULL), settings, 0);
+  check_scalars(&r, curve, &h, length, scale, factor);
+  for (size_t i = 0; i < r.curve.rows; i++) {
+    const double *row = r.curve.cells + 4 * i;
+    table_agrees(row[1], wanted_at(curve, row[0]), 1e-12, "wanted");
+    table_agrees(row[2], row[0] < TRAINED ? logit(&h, row[0]) : NAN, 1e-7, "fitted");
+    table_agrees(row[3], factor * logit(&h, row[0] / scale), 1e-7, "got");
+  }
+  cr_assert_gt(r.curve.rows, 20);
+  rs_curve_clear(&r.curve);
+  rs_wave_fit_clear(&h.fit);
+}
+
+Test(calibration, every_curve__moved__is_the_sum_written_out) {
+  static const char *const curves[] = {"local", "peak", "flat"};
+  for (size_t i = 0; i < RS_COUNT(curves); i++) {
+    check_calibration("rope", curves[i], 2 * TRAINED, 1, 1);
+    check_calibration("rope", curves[i], 1500, 1, 1);
+    check_calibration("pi", curves[i], 2 * TRAINED, 2, 1);
+  }
+}
+
+/* YaRN's temperature, (0.1 ln 2 + 1)^2, on the logits: equal at the query itself, where nothing is turned. */
+Test(calibration, yarn__logit_at_distance_0__has_the_temperature) {
+  static const char *const by_two[] = {"scale", "2", NULL};
+  rs_result r = table_measure("calibration", encode("yarn", 2 * TRAINED, by_two), NULL, 0);
+  table_agrees(r.curve.cells[3] / r.curve.cells[2], pow(0.1 * log(2) + 1, 2), 1e-12, "temperature");
+  rs_curve_clear(&r.curve);
+}
+
+Test(calibration, noise__outside__is_not_defined) {
+  static const char *const noise[] = {"wanted", "noise", "gain", "2", NULL};
+  rs_result r = table_measure("calibration", encode("rope", 2 * TRAINED, NULL), noise, 9);
+  double drawn[TRAINED];
+  rs_gaussian_fill((rs_stream){9, RS_PURPOSE_CURVE, 0}, 0, TRAINED, drawn);
+  table_agrees(r.curve.cells[4 * 5 + 1], 2 * drawn[(size_t)r.curve.cells[4 * 5]], 0, "noise");
+  table_agrees(r.value[0], r.value[1], 1e-9, "plain RoPE inside is what was fitted");
+  cr_assert(r.value[1] > 1.8 && r.value[1] < 2.1, "128 functions take little of 2048 numbers: %g", r.value[1]);
+  for (size_t i = 4; i < 7; i++) cr_assert(isnan(r.value[i]), "%zu", i);
+  cr_assert(isnan(r.value[2]) && r.value[3] > 0);
+  rs_curve_clear(&r.curve);
+}
+
+Test(calibration, no_rotation__result__is_not_defined) {
+  rs_result r = table_measure("calibration", encode("alibi", TRAINED, NULL), NULL, 0);
+  for (size_t i = 0; i < 8; i++) cr_assert(isnan(r.value[i]));
+}
