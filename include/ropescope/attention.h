@@ -54,6 +54,8 @@ typedef struct rs_source_in {
   const double *ids;   /* (L, RS_AXES) position ids of the token layout */
   const uint32_t *run; /* (L,) run of the token layout each token belongs to */
   const rs_token_layout *tokens;
+  size_t train_length; /* of the model */
+  const void *state;   /* what the source's prepare has made; else NULL */
 } rs_source_in;
 
 /* A source is a function of its input alone: any part can be made by any thread in any order. */
@@ -61,6 +63,11 @@ typedef struct rs_source_kind {
   rs_kind kind;
   /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
   rs_status (*check)(const rs_settings *settings, rs_err *err);
+  /* What every key and query of this input shares and is too dear to make for each: `*state` is shown to the calls
+   * below as in->state and given back to `release`, which is called on success alone. A function of the rest of the
+   * input; the allocations are its own. Both NULL: nothing is shared. */
+  rs_status (*prepare)(const rs_source_in *in, void **state, rs_err *err);
+  void (*release)(void *state);
   /* Keys [begin, end): out[(n - begin) * D + dim]. */
   void (*keys)(const rs_source_in *in, size_t begin, size_t end, double *out);
   /* The query of position `position`: out[dim]. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const rs_source_kind *const kinds[] = {
-    &rs_source_constant, &rs_source_gaussian, &rs_source_gaussian_mean, &rs_source_needle,
-    &rs_source_band,     &rs_source_grid,     &rs_source_lookback,      &rs_source_gap,
+    &rs_source_constant, &rs_source_gaussian, &rs_source_gaussian_mean, &rs_source_needle,     &rs_source_band,
+    &rs_source_grid,     &rs_source_lookback, &rs_source_gap,           &rs_source_calibrated,
 };
 
 const rs_source_kind *const *rs_source_kinds(size_t *count) {

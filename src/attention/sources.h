@@ -4,7 +4,7 @@
 
 #include "ropescope/attention.h"
 
-extern const rs_source_kind rs_source_band, rs_source_constant, rs_source_gap, rs_source_gaussian,
+extern const rs_source_kind rs_source_band, rs_source_calibrated, rs_source_constant, rs_source_gap, rs_source_gaussian,
     rs_source_gaussian_mean, rs_source_grid, rs_source_lookback, rs_source_needle;
 
 /* iid N(0, 1) keys [begin, end) and query: the content most sources start from, the same numbers for the same seed and

@@ -28,10 +28,11 @@ static rs_source_in source_input(const rs_batch_work *work, size_t source, size_
                         .pair_layout = work->model->pair_layout,
                         .ids = work->ids,
                         .run = work->run,
-                        .tokens = &work->experiment->tokens};
+                        .tokens = &work->experiment->tokens,
+                        .train_length = work->model->train_length};
 }
 
-static void make_content(const rs_batch_work *work, const rs_source_kind *kind, const rs_source_in *in,
+static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, const rs_source_in *in,
                          rs_content *made) {
   enum { BLOCK = 256 };
   size_t dims = in->head_dim, blocks = (in->length + BLOCK - 1) / BLOCK;
@@ -48,6 +49,18 @@ static void make_content(const rs_batch_work *work, const rs_source_kind *kind, 
       made->needle_at[i] = kind->needle(in, work->queries[i], made->q + i * dims, made->needles + i * dims);
   }
   (void)shared;
+}
+
+static rs_status make_content(const rs_batch_work *work, size_t source, size_t seed, size_t head, rs_content *made,
+                              rs_err *err) {
+  const rs_source_kind *kind = work->experiment->sources.items[source].source;
+  rs_source_in in = source_input(work, source, seed, head);
+  void *state = NULL;
+  if (kind->prepare != NULL) RS_TRY(kind->prepare(&in, &state, err));
+  in.state = state;
+  fill_content(work, kind, &in, made);
+  if (kind->release != NULL) kind->release(state);
+  return RS_OK;
 }
 
 /* ---- observing it ------------------------------------------------------------------------------------------------ */
@@ -138,9 +151,9 @@ void rs_unit_run(const rs_batch_work *work, size_t unit, size_t head, rs_content
     const size_t *axis = cell->cell.axis;
     if (axis[RS_BY_SOURCE] != source || axis[RS_BY_SEED] != seed || !rs_cell_has_head(work, cell, head)) continue;
     if (!made && cell->status == RS_OK) {
-      rs_source_in in = source_input(work, source, seed, head);
-      make_content(work, work->experiment->sources.items[source].source, &in, of);
-      made = true;
+      rs_err why = {0};
+      made = make_content(work, source, seed, head, of, &why) == RS_OK;
+      if (!made) rs_cell_fail(cell, &why);
     }
     if (cell->status == RS_OK) observe_cell(work, cell, of, head);
     if (cell->status == RS_INTERNAL) rs_fail(&of->why, RS_INTERNAL, "%s", cell->message);

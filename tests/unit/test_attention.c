@@ -188,6 +188,7 @@ typedef struct sim_head {
   rs_token_layout layout;
   double *ids;
   uint32_t *run;
+  void *state;
   rs_source_in in;
 } sim_head;
 
@@ -213,7 +214,11 @@ static void head_make(sim_head *h, const char *source, size_t dims, size_t lengt
                          .rotary_dim = dims,
                          .ids = h->ids,
                          .run = h->run,
-                         .tokens = &h->layout};
+                         .tokens = &h->layout,
+                         .rope_theta = 10000,
+                         .train_length = length};
+  if (h->kind->prepare != NULL) cr_assert_eq(h->kind->prepare(&h->in, &h->state, NULL), RS_OK);
+  h->in.state = h->state;
 }
 
 static void head_set(sim_head *h, const char *name, double value) {
@@ -223,6 +228,7 @@ static void head_set(sim_head *h, const char *name, double value) {
 }
 
 static void head_clear(sim_head *h) {
+  if (h->kind->release != NULL) h->kind->release(h->state);
   rs_settings_clear(&h->settings);
   free(h->ids);
   free(h->run);

@@ -242,3 +242,125 @@ Test(calibration, no_rotation__result__is_not_defined) {
   rs_result r = table_measure("calibration", encode("alibi", TRAINED, NULL), NULL, 0);
   for (size_t i = 0; i < 8; i++) cr_assert(isnan(r.value[i]));
 }
+
+/* ---- the source -------------------------------------------------------------------------------------------------- */
+
+typedef struct made_source {
+  const rs_param *params[8];
+  rs_settings settings;
+  rs_source_in in;
+  void *state;
+} made_source;
+
+static void source_make(made_source *m, const char *curve, size_t dims, rs_pair_layout layout, size_t number) {
+  const rs_source_kind *kind = rs_source_find("calibrated");
+  *m = (made_source){0};
+  for (size_t i = 0; i < kind->kind.param_count; i++) m->params[i] = &kind->kind.params[i];
+  cr_assert_eq(rs_settings_init(&m->settings, m->params, kind->kind.param_count, NULL), RS_OK);
+  cr_assert_eq(rs_value_parse(m->params[0], curve, &m->settings.values[0], NULL), RS_OK);
+  m->in = (rs_source_in){.settings = &m->settings,
+                         .seed = 3,
+                         .head = number,
+                         .head_dim = dims,
+                         .length = 64,
+                         .rotary_dim = DIMS,
+                         .rope_theta = 1e4,
+                         .pair_layout = layout,
+                         .train_length = TRAINED};
+  cr_assert_eq(kind->prepare(&m->in, &m->state, NULL), RS_OK);
+  m->in.state = m->state;
+}
+
+static void source_free(made_source *m) {
+  rs_source_find("calibrated")->release(m->state);
+  rs_settings_clear(&m->settings);
+}
+
+/* The engine's own reference under plain RoPE of the model, in which 32 of 160 dims do not turn. */
+static void check_logits(const char *curve, rs_pair_layout layout) {
+  enum { WIDE = 160, LENGTH = 3000, QUERY = LENGTH - 1 };
+  made_source m;
+  head h;
+  rs_model model = table_model(WIDE, 1e4, TRAINED);
+  model.rotary_dim = DIMS;
+  model.pair_layout = layout;
+  rs_encoding *rope = table_encode("rope", &model, LENGTH, NULL, NULL, NULL);
+  double *q = calloc(WIDE, sizeof *q), *k = calloc(WIDE * LENGTH, sizeof *k), *logits = calloc(LENGTH, sizeof *logits);
+  size_t at = QUERY, edges[] = {0, LENGTH};
+  double needle;
+  source_make(&m, curve, WIDE, layout, 0);
+  rs_source_find("calibrated")->query(&m.in, QUERY, q);
+  rs_source_find("calibrated")->keys(&m.in, 0, 1000, k);
+  rs_source_find("calibrated")->keys(&m.in, 1000, LENGTH, k + 1000 * WIDE);
+  rs_attention_job job = {.encoding = rope,
+                          .mask = {RS_CAUSAL, 0, 0},
+                          .queries = &at,
+                          .query_count = 1,
+                          .q = q,
+                          .k = k,
+                          .edges = edges,
+                          .bins = 1,
+                          .scores = RS_SCORES_F64};
+  cr_assert_eq(rs_reference_row(&job, 0, logits, &needle, NULL), RS_OK);
+  for (size_t x = 0; x < TRAINED; x++) h.wanted[x] = strcmp(curve, "noise") != 0 ? wanted_at(curve, (double)x) : NAN;
+  if (strcmp(curve, "noise") == 0) {
+    rs_gaussian_fill((rs_stream){3, RS_PURPOSE_CURVE, 0}, 0, TRAINED, h.wanted);
+    for (size_t x = 0; x < TRAINED; x++) h.wanted[x] *= 8;
+  }
+  fit_head(&h, RS_SOLVER_QR, 1, 0);
+  for (size_t x = 0; x < LENGTH; x++)
+    cr_assert_float_eq(logits[QUERY - x], logit(&h, (double)x), 1e-8, "%s at %zu: %g", curve, x, logits[QUERY - x]);
+  rs_wave_fit_clear(&h.fit);
+  source_free(&m);
+  rs_encoding_free(rope);
+  free(q);
+  free(k);
+  free(logits);
+}
+
+Test(calibrated, logits__under_plain_rope__are_the_fitted_curve) {
+  static const char *const curves[] = {"local", "peak", "flat", "noise"};
+  for (size_t i = 0; i < RS_COUNT(curves); i++) {
+    check_logits(curves[i], RS_HALF_SPLIT);
+    check_logits(curves[i], RS_INTERLEAVED);
+  }
+}
+
+/* Large on one side would leave floats less: the same size on both. */
+Test(calibrated, query_and_key__of_a_pair__are_of_one_size) {
+  made_source m;
+  double q[DIMS], k[DIMS];
+  source_make(&m, "local", DIMS, RS_INTERLEAVED, 0);
+  rs_source_find("calibrated")->query(&m.in, 7, q);
+  rs_source_find("calibrated")->keys(&m.in, 5, 6, k);
+  for (size_t j = 0; j < PAIRS; j++)
+    cr_assert_float_eq(hypot(q[2 * j], q[2 * j + 1]), hypot(k[2 * j], k[2 * j + 1]), 1e-12);
+  source_free(&m);
+}
+
+Test(calibrated, heads__of_noise__differ_and_of_curves_do_not) {
+  static const char *const curves[] = {"noise", "peak"};
+  for (size_t i = 0; i < RS_COUNT(curves); i++) {
+    made_source a, b;
+    source_make(&a, curves[i], DIMS, RS_HALF_SPLIT, 0);
+    source_make(&b, curves[i], DIMS, RS_HALF_SPLIT, 1);
+    cr_assert_eq(memcmp(a.state, b.state, 2 * DIMS * sizeof(double)) == 0, i == 1);
+    source_free(&a);
+    source_free(&b);
+  }
+}
+
+Test(calibrated, undetermined_head__prepare__says_why) {
+  made_source m;
+  void *state = NULL;
+  rs_err err = {0};
+  source_make(&m, "local", DIMS, RS_HALF_SPLIT, 0);
+  rs_source_in none = m.in, few = m.in;
+  none.rotary_dim = 0;
+  cr_assert_eq(rs_source_find("calibrated")->prepare(&none, &state, NULL), RS_DOMAIN);
+  few.train_length = 100;
+  m.settings.values[rs_settings_find(&m.settings, "ridge")].number = 0;
+  cr_assert_eq(rs_source_find("calibrated")->prepare(&few, &state, &err), RS_DOMAIN);
+  cr_assert_not_null(strstr(err.message, "ridge"), "%s", err.message);
+  source_free(&m);
+}
