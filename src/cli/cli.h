@@ -21,6 +21,9 @@ typedef struct cli_options {
   long sort;
   size_t length, threads, rounds;
   double rtol;
+  const char *criterion; /* solve */
+  size_t head_dim;
+  double base;
   bool quiet, print, markdown, no_png, csv, rtol_given, quick, list, full;
 } cli_options;
 
@@ -61,6 +64,7 @@ int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_table(const cli_options *options);
 int cmd_bench(const cli_options *options);
+int cmd_solve(const cli_options *options);
 int cmd_version(const cli_options *options);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */

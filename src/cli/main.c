@@ -28,6 +28,8 @@ static const struct {
     {"reproduce", "[NAME...]", "run the experiments and check what comes out against what was published", CLI_ARGUMENTS,
      cmd_reproduce},
     {"compare", "A B", "where two recipes, configs or dumps of inv_freq part, and why", 2, cmd_compare},
+    {"solve", "base|factor|length", "the setting that serves a length, or the length that it serves, by a criterion", 1,
+     cmd_solve},
     {"bench", "", "how fast each job is here, beside what the machine can do", 0, cmd_bench},
     {"version", "", "print the version", 0, cmd_version},
 };

@@ -33,7 +33,10 @@ enum {
   LINES,
   WHERE,
   SORT,
-  ONLY
+  ONLY,
+  CRITERION,
+  HEAD_DIM,
+  BASE
 };
 
 /* Which commands an option goes with. */
@@ -47,6 +50,7 @@ enum {
   FOR_BENCH = 64,
   FOR_REPRODUCE = 128,
   FOR_TABLE = 256,
+  FOR_SOLVE = 512,
   FOR_CONFIG = FOR_RUN | FOR_PLAN | FOR_SHOW
 };
 
@@ -56,16 +60,16 @@ static const struct {
 } table[] = {
     {"set", "PATH=VALUE", "change the config, as in --set methods[1].factor=8; VALUE is YAML", SET, FOR_CONFIG},
     {"lengths", "N,N,...", "in place of the config's lengths, as in --lengths 4k,8k", LENGTHS, FOR_RUN | FOR_PLAN},
-    {"length", "N", "show: the length of the table; plot: of the curves; compare: of both sides", LENGTH,
-     FOR_SHOW | FOR_PLOT | FOR_COMPARE},
+    {"length", "N", "show: the length of the table; plot: of the curves; compare: of both sides; solve: to serve",
+     LENGTH, FOR_SHOW | FOR_PLOT | FOR_COMPARE | FOR_SOLVE},
     {"threads", "N", "threads (default: all cores; the CSV files are the same bytes)", THREADS, ~0},
     {"out", "DIR", "where results go (default: results/NAME; reproduce: results)", OUT, FOR_RUN | FOR_REPRODUCE},
-    {"hf", "FILE", "show: the recipe of a Hugging Face config.json; compare: the model of recipes", HF,
-     FOR_SHOW | FOR_COMPARE},
-    {"model", "PRESET", "show: the recipe a preset publishes; compare: the model of recipes", MODEL,
-     FOR_SHOW | FOR_COMPARE},
-    {"method", "YAML", "show: this method on --model or --hf, as in --method '{name: yarn, factor: 4}'", METHOD,
-     FOR_SHOW},
+    {"hf", "FILE", "show: the recipe of a Hugging Face config.json; compare, solve: the model of recipes", HF,
+     FOR_SHOW | FOR_COMPARE | FOR_SOLVE},
+    {"model", "PRESET", "show: the recipe a preset publishes; compare, solve: the model of recipes", MODEL,
+     FOR_SHOW | FOR_COMPARE | FOR_SOLVE},
+    {"method", "YAML", "show, solve: this method on --model or --hf, as in --method '{name: yarn, factor: 4}'", METHOD,
+     FOR_SHOW | FOR_SOLVE},
     {"quiet", NULL, "only errors on stderr", QUIET, ~0},
     {"print", NULL, "run: a short table on stdout at the end", PRINT, FOR_RUN},
     {"markdown", NULL, "list: the methods as a Markdown table; reproduce, table: in Markdown", MARKDOWN,
@@ -84,12 +88,16 @@ static const struct {
     {"lines", "COLUMN", "table: a line for each word of this column (default: method)", LINES, FOR_TABLE},
     {"where", "CONDITIONS", "table: these rows alone, as in --where 'length_tokens=32k; seed=0'", WHERE, FOR_TABLE},
     {"sort", "N", "table: lines by the N-th column of numbers; -N: the largest first", SORT, FOR_TABLE},
+    {"criterion", "WORD", "solve: first_violation (default), critical_dim, ood or ntk", CRITERION, FOR_SOLVE},
+    {"head-dim", "N", "solve: rotary dims of a head, where no model gives them", HEAD_DIM, FOR_SOLVE},
+    {"base", "X", "solve: the base of plain RoPE to be judged", BASE, FOR_SOLVE},
     {"isa", "NAME", "instruction set of the kernels: auto, v4, v3, neon, generic (the same bytes everywhere)", ISA, ~0},
     {"help", NULL, "show this", 'h', ~0},
 };
 
 static int command_bit(const char *command) {
-  static const char *const names[] = {"run", "plan", "list", "show", "plot", "compare", "bench", "reproduce", "table"};
+  static const char *const names[] = {"run",     "plan",  "list",      "show",  "plot",
+                                      "compare", "bench", "reproduce", "table", "solve"};
   for (size_t i = 0; i < RS_COUNT(names); i++)
     if (strcmp(names[i], command) == 0) return 1 << i;
   return 0;
@@ -141,6 +149,16 @@ static long read_column(const char *text) {
   rs_err why = {0};
   if (rs_value_parse(&param, text, &value, &why) == RS_OK && value.number != 0) return (long)value.number;
   cli_error("--sort %s: %s", text, why.status != RS_OK ? why.message : "columns count from 1");
+  return 0;
+}
+
+/* A base; 0 after a message when it is none. */
+static double read_base(const char *text) {
+  static const rs_param param = {.name = "base", .type = RS_REAL, .min = 1, .max = 1e300};
+  rs_value value;
+  rs_err why = {0};
+  if (rs_value_parse(&param, text, &value, &why) == RS_OK) return value.number;
+  cli_error("--base %s: %s", text, why.message);
   return 0;
 }
 
@@ -202,6 +220,9 @@ static bool take(cli_options *options, int code, const char *value) {
   case LENGTHS: return add_lengths(options, value);
   case LENGTH: return (options->length = read_count("length", value, 1 << 28)) > 0;
   case THREADS: return (options->threads = read_count("threads", value, 1024)) > 0;
+  case CRITERION: options->criterion = value; return true;
+  case HEAD_DIM: return (options->head_dim = read_count("head-dim", value, 65536)) > 0;
+  case BASE: return (options->base = read_base(value)) > 0;
   case OUT: options->out = value; return true;
   case HF: options->hf = value; return true;
   case MODEL: options->model = value; return true;

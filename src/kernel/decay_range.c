@@ -261,7 +261,7 @@ static void search_slabs(search *all, uint64_t first, uint64_t end) {
 uint64_t rs_decay_first_below(const rs_decay *decay, double level, uint64_t first, uint64_t end) {
   search all = {decay, level, first - first % RS_DECAY_SLAB, end};
   if (first >= end) return end;
-#pragma omp parallel
+#pragma omp parallel if (end - first > SPAN)
   search_slabs(&all, first, end);
   return all.found;
 }

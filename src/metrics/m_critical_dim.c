@@ -10,18 +10,12 @@
 
 #include <math.h>
 
-/* The first pair that did not go full circle in training; R/2 where all did. */
-static size_t critical_pair(const rs_encoding *encoding) {
-  size_t pair = 0;
-  while (pair < encoding->rotary_dim / 2 && encoding->train_length * encoding->omega_trained[pair] >= 2 * M_PI) pair++;
-  return pair;
-}
-
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   (void)err;
   const rs_encoding *encoding = in->encoding;
-  size_t pairs = encoding->rotary_dim / 2, critical = critical_pair(encoding);
+  size_t pairs = encoding->rotary_dim / 2;
+  size_t critical = rs_critical_pair(encoding->omega_trained, pairs, encoding->train_length);
   for (size_t i = 0; i < 7; i++) result->value[i] = NAN;
   /* As for angles out of range: sections and grids share the pairs out among axes, which train_length does not count.
    */

@@ -1,0 +1,151 @@
+/* test_solve_command.c: `ropescope solve` as its user meets it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "ropescope/base.h"
+
+/* What a command line says on stdout and stderr together. Release with free(). */
+static char *say(const char *arguments, int *status) {
+  rs_text line = {0}, out = {0};
+  char buffer[4096];
+  cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
+  rs_text_printf(&line, "\"$ROPESCOPE\" solve %s 2>&1", arguments);
+  FILE *pipe = popen(line.data, "r");
+  cr_assert_not_null(pipe);
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);
+  int ended = pclose(pipe);
+  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
+  rs_text_clear(&line);
+  return out.data != NULL ? out.data : strdup("");
+}
+
+static void expect_words(const char *arguments, const char *words) {
+  int got;
+  char *out = say(arguments, &got);
+  cr_expect(got == 2 && strcmp(out, words) == 0, "%s: status %d: %s", arguments, got, out);
+  free(out);
+}
+
+/* The number on the first line, which must be followed by `words`. */
+static double number(const char *arguments, const char *words) {
+  int status;
+  char *out = say(arguments, &status), *end;
+  double value = strtod(out, &end);
+  cr_expect(status == 0 && end > out && *end == '\n' && strstr(end, words) != NULL, "%s: status %d: %s", arguments,
+            status, out);
+  free(out);
+  return value;
+}
+
+static void expect_number(const char *arguments, double value, double relative, const char *words) {
+  double got = number(arguments, words);
+  cr_expect(fabs(got - value) <= relative * fabs(value), "%s: %.12g, should be %.12g", arguments, got, value);
+}
+
+#define LLAMA2 " --model llama-2-7b "
+
+/* Values of test_reach.c and of the papers: NTK-aware bases as printed, 93.06 for Code Llama. */
+Test(solve_command, base__each_criterion) {
+  expect_number("base --length 4k --head-dim 128", 26952.339228, 3e-9, "criterion  first_violation");
+  expect_number("base --length 4k" LLAMA2, 26952.339228, 3e-9, "search ");
+  expect_number("base --length 128k --criterion critical_dim" LLAMA2, pow(131072 / (2 * M_PI), 128.0 / 92), 1e-9,
+                "46 of 64 pairs");
+  expect_number("base --length 4k --criterion critical_dim" LLAMA2, 1e4, 0, "as it is");
+  expect_number("base --length 32k --criterion ood" LLAMA2, 1e4 * pow(32767.0 / 4096, 64.0 / 46), 1e-9, "above this");
+  expect_number("base --length 4k --criterion ood" LLAMA2, 1e4, 0, "as it is");
+  expect_number("base --length 32k --criterion ntk" LLAMA2, 82685, 1e-5, "factor of 8");
+}
+
+Test(solve_command, factor__each_criterion) {
+  /* The least base for 4k as a factor of NTK-aware scaling; sums below it have the same violators. */
+  expect_number("factor --length 4k --method ntk" LLAMA2, pow(2.6952339228, 126.0 / 128), 2e-8, "steps of 0.1 %");
+  /* (L - 1) / s just below L0, for each slow pair alike. */
+  expect_number("factor --length 32k --method pi --criterion ood" LLAMA2, 32767.0 / 4096, 2e-9,
+                "which pi serves 32768");
+  expect_number("factor --length 32k --method yarn --criterion ood" LLAMA2, 32767.0 / 4096, 2e-9, "yarn");
+  /* At pair 46, s^(128/126 * 92/128) L0's period = L. */
+  expect_number("factor --length 32k --method ntk --criterion critical_dim" LLAMA2,
+                pow(32768 / (2 * M_PI * pow(1e4, 92.0 / 128)), 126.0 / 92), 1e-8, "ntk");
+  expect_number("factor --base 1e6 --criterion ntk" LLAMA2, 93.06, 5e-5, "criterion  ntk");
+}
+
+Test(solve_command, length__each_criterion) {
+  expect_number("length --base 1e4 --head-dim 128", 1707, 0, "longest context");
+  expect_number("length --base 1e6 --head-dim 64", 6235, 0, "longest context");
+  expect_number("length" LLAMA2, 1707, 0, "longest context");
+  expect_number("length --method '{name: yarn, factor: 8}'" LLAMA2, 8886, 0, "longest context");
+  expect_number("length --method '{name: rope, rotary_dim: 128, rope_theta: 1e7}'" LLAMA2, 144660, 0,
+                "longest context");
+  expect_number("length --base 1e6 --criterion critical_dim" LLAMA2, 2 * M_PI * pow(1e6, 92.0 / 128), 1e-9, "period");
+  expect_number("length --criterion ood" LLAMA2, 4096, 0, "longest context");
+  expect_number("length --method '{name: pi, factor: 8}' --criterion ood" LLAMA2, 32768, 0, "46 of 64");
+  expect_number("length --base 1e6 --criterion ood" LLAMA2, ceil(4096 * pow(100, 92.0 / 128)), 0, "46 of 64");
+  expect_number("length --base 1e6 --criterion ntk" LLAMA2, 4096 * pow(100, 126.0 / 128), 1e-9, "criterion  ntk");
+  expect_number("length --base 1e300 --head-dim 128", 1 << 28, 0, "and further");
+}
+
+/* A base that was solved for a length serves it, as printed; and what a length asks of factors and bases agrees. */
+Test(solve_command, base_and_length__answer_each_other) {
+  char line[128];
+  snprintf(line, sizeof line, "length --head-dim 64 --base %.17g",
+           number("base --head-dim 64 --length 3000", "search"));
+  cr_expect_geq(number(line, "longest"), 3000);
+}
+
+Test(solve_command, published_recipe__is_what_the_model_runs) {
+  double plain = number("length --method rope --model llama-3.1-8b", "longest");
+  double published = number("length --model llama-3.1-8b", "longest");
+  cr_expect_eq(plain, 18438);
+  cr_expect_gt(published, plain);
+}
+
+Test(solve_command, wrong_use__status_2_and_a_hint) {
+  expect_words("", "ropescope: solve needs a quantity: base, factor or length\n");
+  expect_words("lenght", "ropescope: solve: no quantity lenght (did you mean length?)\n");
+  expect_words("base --criterion xyzzy",
+               "ropescope: solve needs a criterion: first_violation, critical_dim, ood or ntk\n");
+  expect_words("base --criterion odd --length 4k", "ropescope: solve: no criterion odd (did you mean ood?)\n");
+  expect_words("base --head-dim 128",
+               "ropescope: solve base by first_violation needs --length, the context to be served\n");
+  expect_words("base --length 4k",
+               "ropescope: solve base by first_violation needs --head-dim, or a model by --model or --hf\n");
+  expect_words("base --length 4k --head-dim 128 --criterion ntk",
+               "ropescope: solve base by ntk needs --model or --hf, for the base and the length of its training\n");
+  expect_words("base --length 4k --base 1e4 --head-dim 128",
+               "ropescope: solve base by first_violation takes no --base\n");
+  expect_words("length --length 4k --base 1e4 --head-dim 128",
+               "ropescope: solve length by first_violation takes no --length\n");
+  expect_words("length --method yarn --head-dim 128", "ropescope: solve: --method needs --model or --hf\n");
+  expect_words("factor --length 4k" LLAMA2,
+               "ropescope: solve factor by first_violation needs --method, as in --method yarn\n");
+  expect_words("length --head-dim 64", "ropescope: solve: --head-dim alone has no frequencies: --base gives them\n");
+  expect_words("length --head-dim 64 --base 1e4" LLAMA2,
+               "ropescope: solve: --head-dim and a model both give the dims: keep one\n");
+  expect_words("length --base 1e4 --method yarn" LLAMA2,
+               "ropescope: solve: --base is plain RoPE: keep it or --method\n");
+  expect_words("length --base 0.5 --head-dim 64", "ropescope: --base 0.5: must be from 1 to 1e+300\n");
+  expect_words("base --length 4k --head-dim 2",
+               "ropescope: with fewer than two pairs every base has a negative cosine at a distance of 2\n");
+  expect_words("length --hf x --model y", "ropescope: solve: --hf and --model both name a model: keep one\n");
+}
+
+Test(solve_command, what_has_no_answer__says_why) {
+  expect_words("length --method yarn" LLAMA2,
+               "ropescope: the frequencies of yarn follow the length: give it a factor, as "
+               "in {name: yarn, factor: 8}\n");
+  expect_words("factor --length 8k --method abf" LLAMA2,
+               "ropescope: abf has no factor (pi, ntk, critical_base, yarn, llama3 and others have)\n");
+  expect_words("factor --length 1M --method llama3" LLAMA2,
+               "ropescope: no factor up to 10000 makes llama3 serve 1048576 tokens\n");
+  int status;
+  char *out = say("length --method rerope" LLAMA2, &status);
+  cr_expect(status == 2 && strstr(out, "solve knows frequencies alone") != NULL, "%s", out);
+  free(out);
+  out = say("length --method alibi" LLAMA2, &status);
+  cr_expect(status == 2 && strstr(out, "turns no pairs") != NULL, "%s", out);
+  free(out);
+}
