@@ -274,3 +274,73 @@ Test(critical_dim, ends__all_pairs_and_none) {
   metric_of("critical_dim", "mrope", &model, 16, NULL, values);
   for (size_t i = 0; i < 7; i++) cr_expect(isnan(values[i]));
 }
+
+/* ---- solvers ----------------------------------------------------------------------------------------------------- */
+
+/* The ladder of a base, (pairs,). */
+static const double *ladder(double base, size_t pairs, double *omega) {
+  for (size_t j = 0; j < pairs; j++) omega[j] = pow(base, -(double)j / (double)pairs);
+  return omega;
+}
+
+static uint64_t violation_of(double base, size_t pairs, size_t still, uint64_t most) {
+  double omega[64];
+  rs_turning turning = {.omega = ladder(base, pairs, omega), .pairs = pairs, .still = still};
+  uint64_t length;
+  rs_err err = {0};
+  cr_assert_eq(rs_reach_first_violation(&turning, most, &length, &err), RS_OK, "%s", err.message);
+  return length;
+}
+
+/* Lengths on both sides of where a second look begins (32768). */
+Test(reach, first_violation__longest_good_context) {
+  cr_expect_eq(violation_of(1e4, 64, 0, 1 << 20), 1707);
+  cr_expect_eq(violation_of(1e4, 64, 0, 1708), 1707);
+  cr_expect_eq(violation_of(1e4, 64, 0, 1707), 1707);
+  cr_expect_eq(violation_of(1e4, 64, 0, 100), 100);
+  cr_expect_eq(violation_of(1e7, 64, 0, 1 << 20), 144660);
+  cr_expect_eq(violation_of(1e7, 64, 0, 100000), 100000);
+  cr_expect_eq(violation_of(1e4, 64, 64, 100000), 100000, "as many still pairs as turning ones");
+  cr_expect_eq(violation_of(1e4, 1, 0, 100), 2);
+  cr_expect_eq(violation_of(1e4, 1, 1, 100), 100, "cos m + 1 is never negative");
+}
+
+/* Up to the reach no angle is new to a pair that did not go full circle, and the next token brings one. */
+Test(reach, in_range__first_new_angle) {
+  double trained[64], omega[64];
+  for (double base = 1e4; base < 1e9; base *= 7) {
+    rs_turning turning = {ladder(base, 64, omega), ladder(1e4, 64, trained), 64, 0, 4096};
+    double length = rs_reach_in_range(&turning);
+    size_t outside[2] = {0};
+    for (size_t j = 0; j < 64; j++)
+      for (size_t more = 0; more < 2; more++)
+        outside[more] += 4096 * trained[j] < 2 * M_PI && (length - 1 + (double)more) * omega[j] >= 4096 * trained[j];
+    cr_expect(outside[0] == 0 && outside[1] > 0, "base %g: %g", base, length);
+  }
+}
+
+Test(reach, bases__bring_the_reach_to_the_length) {
+  double trained[64], omega[64];
+  rs_turning turning = {omega, ladder(1e4, 64, trained), 64, 0, 4096};
+  size_t pair = rs_critical_pair(trained, 64, 4096);
+  cr_assert_eq(pair, 46);
+  for (double length = 5000; length < 1e6; length *= 3) {
+    ladder(rs_base_critical(pair, 64, length), 64, omega);
+    cr_expect(close_to(rs_reach_critical(&turning), length, 1e-12));
+    ladder(rs_base_in_range(1e4, pair, 64, 4096, length) * (1 + 1e-12), 64, omega);
+    cr_expect_eq(rs_reach_in_range(&turning), length, "%g", rs_reach_in_range(&turning));
+    ladder(rs_base_in_range(1e4, pair, 64, 4096, length) * (1 - 1e-9), 64, omega);
+    cr_expect_lt(rs_reach_in_range(&turning), length);
+  }
+  turning.train_length = 1e6;
+  cr_expect_eq(rs_critical_pair(trained, 64, 1e6), 64u);
+  cr_expect(isinf(rs_reach_critical(&turning)) && isinf(rs_reach_in_range(&turning)));
+}
+
+/* NTK-aware: the last pair is slowed by the factor; Code Llama's base is a factor of 93.06 (the paper says 88.6). */
+Test(reach, ntk__factor_and_base_answer_each_other) {
+  double base = rs_base_ntk(1e4, 64, 8);
+  cr_expect(close_to(pow(base, -126.0 / 128), pow(1e4, -126.0 / 128) / 8, 1e-14));
+  cr_expect(close_to(rs_factor_ntk(1e4, 64, base), 8, 1e-14));
+  cr_expect(close_to(rs_factor_ntk(1e4, 64, 1e6), 93.057204, 1e-8));
+}
