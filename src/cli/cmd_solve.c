@@ -145,6 +145,7 @@ static rs_status take_training(solve_task *task, rs_err *err) {
   task->trained = spectrum.omega;
   spectrum.omega = NULL;
   task->pairs = spectrum.pairs;
+  task->still = spectrum.head_dim / 2 - spectrum.pairs;
   task->train_length = (double)task->model.train_length;
   double chosen = rs_setting_number(&task->recipe.settings, "train_length");
   if (chosen > 0) task->train_length = chosen;

@@ -83,6 +83,9 @@ static rs_status base_by_violation(const solve_task *task, rs_text *out, rs_err 
           task->length, 2 * task->pairs);
   put_row(out, "search", "%zu steps, of which all but %zu prove that they hold no good base; resolution %g of the base",
           found.steps, found.unproved, found.resolution);
+  if (task->still > 0)
+    put_row(out, "note", "the %zu pairs of a head that do not turn are left out; with them %s", task->still,
+            task->still >= task->pairs ? "every base is good" : "smaller bases may be good, too");
   return RS_OK;
 }
 
@@ -150,9 +153,8 @@ static rs_status need_fixed(const solve_task *task, const rs_spectrum *spectrum,
   bool same = memcmp(longer.omega, spectrum->omega, spectrum->pairs * sizeof *longer.omega) == 0;
   rs_spectrum_clear(&longer);
   if (same) return RS_OK;
-  return rs_fail(err, RS_INPUT,
-                 "the frequencies of %s follow the length: give it a factor, as in {name: %s, factor: 8}",
-                 task->recipe.method->name, task->recipe.method->name);
+  return rs_fail(err, RS_INPUT, "the frequencies of %s follow the length: fix them, as in {name: yarn, factor: 8}",
+                 task->recipe.method->name);
 }
 
 static rs_status length_of_recipe(const solve_task *task, rs_text *out, rs_err *err) {

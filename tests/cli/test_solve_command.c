@@ -58,6 +58,7 @@ Test(solve_command, base__each_criterion) {
   expect_number("base --length 32k --criterion ood" LLAMA2, 1e4 * pow(32767.0 / 4096, 64.0 / 46), 1e-9, "above this");
   expect_number("base --length 4k --criterion ood" LLAMA2, 1e4, 0, "as it is");
   expect_number("base --length 32k --criterion ntk" LLAMA2, 82685, 1e-5, "factor of 8");
+  expect_number("base --length 4k --model pythia-6.9b", 1110240.755, 1e-8, "48 pairs of a head that do not turn");
 }
 
 Test(solve_command, factor__each_criterion) {
@@ -135,8 +136,7 @@ Test(solve_command, wrong_use__status_2_and_a_hint) {
 
 Test(solve_command, what_has_no_answer__says_why) {
   expect_words("length --method yarn" LLAMA2,
-               "ropescope: the frequencies of yarn follow the length: give it a factor, as "
-               "in {name: yarn, factor: 8}\n");
+               "ropescope: the frequencies of yarn follow the length: fix them, as in {name: yarn, factor: 8}\n");
   expect_words("factor --length 8k --method abf" LLAMA2,
                "ropescope: abf has no factor (pi, ntk, critical_base, yarn, llama3 and others have)\n");
   expect_words("factor --length 1M --method llama3" LLAMA2,
