@@ -1,10 +1,10 @@
 /* Which pairs went full circle in training, and how far that carries. Dims below d_extra = 2 ceil((R/2) log_b(L0 / 2
  * pi)) belong to pairs whose whole period lies within training; the next pair, number d_extra / 2, is the first that
- * does not, and Liu et al. ("Scaling Laws of RoPE-based Extrapolation", arXiv:2310.05209, lemma 1 and theorem 2) let
+ * does not, and Liu et al. ("Scaling Laws of RoPE-based Extrapolation", arXiv:2310.05209, theorem 2) let
  * the model reach as far as that pair's period at the base it is run with: T_extra = 2 pi base^(d_extra / R). LongRoPE2
  * (arXiv:2502.20082, section 3.1) calls the same dim the theoretical critical one.
  *
- * Their bases beta_1, beta_2, beta_3 (theorem 1) are those at which the slowest pair turns by a quarter, a half and a
+ * Their bases beta_1, beta_2, beta_3 are those at which the slowest pair turns by a quarter, a half and a
  * whole circle within training, its frequency taken as 1 / base. */
 #include "metrics.h"
 
@@ -55,9 +55,8 @@ static const rs_column scalars[] = {
 const rs_metric_kind rs_metric_critical_dim = {
     .kind = {.name = "critical_dim",
              .summary = "which pairs went full circle in training, and how far the next one reaches",
-             .reference =
-                 "Liu et al., arXiv:2310.05209, lemma 1, theorems 1 and 2; LongRoPE2, arXiv:2502.20082, section "
-                 "3.1",
+             .reference = "Liu et al., arXiv:2310.05209, theorem 2; LongRoPE2, arXiv:2502.20082, section "
+                          "3.1",
              .version = 1},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
