@@ -206,9 +206,10 @@ static void round_all(const gsl_matrix *gram, const gsl_vector *right, float *gr
 
 static rs_status solve_in_f32(problem *p, const gsl_matrix *gram, const gsl_vector *right, rs_err *err) {
   size_t n = p->functions;
-  float *gram_f32 = rs_alloc(n * (n + 1), sizeof *gram_f32, err), *right_f32 = gram_f32 + n * n;
+  float *gram_f32 = rs_alloc(n * (n + 1), sizeof *gram_f32, err);
   rs_status status = RS_OK;
   if (gram_f32 == NULL) return RS_MEMORY;
+  float *right_f32 = gram_f32 + n * n;
   if (p->in->solver == RS_SOLVER_GRAM_F32)
     round_all(gram, right, gram_f32, right_f32);
   else

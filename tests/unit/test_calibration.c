@@ -52,6 +52,16 @@ Test(interpolation_bound, llama__numbers__are_the_papers_and_the_corrected) {
   for (size_t i = 0; i < RS_COUNT(want); i++) table_agrees(r.value[i], want[i], 2e-7, "scalar");
 }
 
+/* Of the frequencies at hand, not of plain RoPE's: NTK-aware scaling by 8 is the ladder of base 1e4 8^(128/126). */
+Test(interpolation_bound, ntk__numbers__are_of_its_own_ladder) {
+  static const char *const by_eight[] = {"scale", "8", NULL};
+  rs_result r = table_measure("interpolation_bound", encode("ntk", 16, by_eight), NULL, 0);
+  double base = 1e4 * pow(8, 128.0 / 126), squares = 0;
+  for (size_t j = 0; j < PAIRS; j++) squares += pow(base, -4.0 * (double)j / DIMS);
+  table_agrees(r.value[1], DIMS / (32 * log(base)), 1e-12, "printed");
+  table_agrees(r.value[2], squares / 8, 1e-12, "proved");
+}
+
 Test(interpolation_bound, no_ladder__bounds__are_not_defined) {
   rs_result r = table_measure("interpolation_bound", encode("nope", 16, NULL), NULL, 0);
   for (size_t i = 0; i < 5; i++) cr_assert(isnan(r.value[i]));
@@ -107,6 +117,7 @@ static void check_blowup(const char *method, double scale, size_t length) {
 Test(least_squares_blowup, fitted_noise__under_rope_and_pi__is_the_sum_written_out) {
   check_blowup("rope", 1, 2 * TRAINED);
   check_blowup("rope", 1, TRAINED);
+  check_blowup("rope", 1, TRAINED + 1);
   check_blowup("pi", 2, 2 * TRAINED);
 }
 
@@ -223,6 +234,31 @@ Test(calibration, yarn__logit_at_distance_0__has_the_temperature) {
   rs_result r = table_measure("calibration", encode("yarn", 2 * TRAINED, by_two), NULL, 0);
   table_agrees(r.curve.cells[3] / r.curve.cells[2], pow(0.1 * log(2) + 1, 2), 1e-12, "temperature");
   rs_curve_clear(&r.curve);
+}
+
+Test(calibration, logit_scale__of_the_last_query__multiplies) {
+  static const char *const log_n[] = {"logit_scale", "log_n", NULL};
+  rs_encoding *encoding = encode("rope", 2 * TRAINED, log_n);
+  double scale = encoding->logit_scale[2 * TRAINED - 1];
+  rs_result r = table_measure("calibration", encoding, NULL, 0);
+  cr_assert_gt(scale, 1.05);
+  table_agrees(r.curve.cells[3] / r.curve.cells[2], scale, 1e-12, "log-n scaling");
+  rs_curve_clear(&r.curve);
+}
+
+/* 1000.6 is nearest to key 1001, which has the larger logit of its neighbours. */
+Test(calibration, peak_between_keys__rank__is_of_the_nearest) {
+  static const char *const settings[] = {"wanted", "peak", "at", "1000.6", NULL};
+  head h;
+  for (size_t x = 0; x < TRAINED; x++) h.wanted[x] = 8 * exp(-((double)x - 1000.6) * ((double)x - 1000.6) / 2e4);
+  fit_head(&h, RS_SOLVER_QR, 1, 0);
+  double ranks[2] = {0};
+  for (size_t x = 0; x < TRAINED; x++)
+    for (size_t i = 0; i < 2; i++) ranks[i] += logit(&h, (double)x) > logit(&h, 1000.0 + (double)i);
+  cr_assert_neq(ranks[0], ranks[1]);
+  double got = table_scalar_of("calibration", "calibration_peak_rank", encode("rope", TRAINED, NULL), settings, 0);
+  cr_assert_eq(got, ranks[1], "%g, %g or %g", got, ranks[0], ranks[1]);
+  rs_wave_fit_clear(&h.fit);
 }
 
 Test(calibration, noise__outside__is_not_defined) {

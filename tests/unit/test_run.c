@@ -402,6 +402,22 @@ Test(run, learned_beyond_its_table__is_a_row_with_status_domain) {
   }
 }
 
+/* A source that cannot be made is an error of each of its cells, and of no other. */
+Test(run, source_that_cannot_be_fitted__is_rows_with_status_domain) {
+  run("methods: [rope, pi]\nlengths: 32\nsources: [gaussian, {name: calibrated, ridge: 0}]\nmetrics: entropy\n"
+      "model: {heads: 2, head_dim: 16, train_length: 8}\n",
+      "o");
+  rs_table *table = read_table("o", "summary.csv");
+  cr_assert_geq(table->rows, 4);
+  for (size_t i = 0; i < table->rows; i++) {
+    bool fitted = strncmp(field(table, i, "source"), "calibrated", 10) == 0;
+    cr_expect_str_eq(field(table, i, "status"), fitted ? "domain" : "ok");
+    cr_expect_eq(*field(table, i, "entropy_nats") == '\0', fitted);
+    cr_expect_eq(strstr(field(table, i, "message"), "8 points do not determine 16 functions") != NULL, fitted);
+  }
+  rs_table_free(table);
+}
+
 /* A float format that cannot hold the positions. */
 Test(run, positions_beyond_their_format__are_rows_with_status_domain) {
   rs_run_summary summary = run(TINY "precision: {positions: f16}\nlengths: [16, 70000]\nmetrics: decay\n", "o");
