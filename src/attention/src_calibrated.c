@@ -36,8 +36,8 @@ static rs_status fit_head(const rs_source_in *in, double *omega, double *wanted,
                           .waves = pairs,
                           .wanted = wanted,
                           .count = in->train_length,
-                          .solver = RS_SOLVER_QR,
                           .ridge = rs_setting_number(in->settings, "ridge")};
+  given.solver = rs_wave_fit_solver(given.count, given.waves, given.ridge);
   return rs_wave_fit_create(&given, fit, err);
 }
 

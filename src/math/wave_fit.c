@@ -6,7 +6,7 @@
  *
  * The matrix is held as its transpose, a function a row, so that long vectors lie in memory as they are read; its QR is
  * then the transpose's LQ. */
-#include "ropescope/math.h"
+#include "wave_sums.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
@@ -46,12 +46,13 @@ static rs_status open(problem *p, const rs_wave_fit_in *in, rs_err *err) {
   *p = (problem){.in = in, .functions = 2 * in->waves, .rows = in->count};
   if (ridge_as_rows(in)) p->rows += p->functions;
   if (p->rows < p->functions) p->rows = p->functions; /* zeros below: nothing wanted of nothing */
+  if (in->solver == RS_SOLVER_SUMS) p->rows = 1;      /* needs no matrix */
   p->transpose = gsl_matrix_alloc(p->functions, p->rows);
   p->wanted = gsl_vector_alloc(p->rows);
   p->solution = gsl_vector_alloc(p->functions);
   if (p->transpose == NULL || p->wanted == NULL || p->solution == NULL)
     return rs_fail(err, RS_MEMORY, "out of memory: a fit of %zu functions to %zu points", p->functions, in->count);
-  fill(p);
+  if (in->solver != RS_SOLVER_SUMS) fill(p);
   return RS_OK;
 }
 
@@ -253,6 +254,15 @@ static rs_status take(const problem *p, rs_wave_fit *fit, rs_err *err) {
   return RS_OK;
 }
 
+static rs_status solve(problem *p, rs_wave_fit *fit, rs_err *err) {
+  switch (p->in->solver) {
+  case RS_SOLVER_QR:
+  case RS_SOLVER_SVD: return solve_orthogonal(p, fit, err);
+  case RS_SOLVER_SUMS: return rs_wave_sums_solve(p->in, p->solution, err);
+  default: return solve_normal(p, err);
+  }
+}
+
 rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err *err) {
   problem p;
   bool alone = in->solver == RS_SOLVER_SVD || in->ridge > 0;
@@ -264,12 +274,15 @@ rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err 
   fit->cosine = rs_alloc(in->waves, sizeof *fit->cosine, err);
   fit->sine = rs_alloc(in->waves, sizeof *fit->sine, err);
   if (fit->cosine == NULL || fit->sine == NULL) status = RS_MEMORY;
-  bool orthogonal = in->solver == RS_SOLVER_QR || in->solver == RS_SOLVER_SVD;
-  if (status == RS_OK) status = orthogonal ? solve_orthogonal(&p, fit, err) : solve_normal(&p, err);
+  if (status == RS_OK) status = solve(&p, fit, err);
   if (status == RS_OK) status = take(&p, fit, err);
   close(&p);
   if (status != RS_OK) rs_wave_fit_clear(fit);
   return status;
+}
+
+rs_solver rs_wave_fit_solver(size_t count, size_t waves, double ridge) {
+  return (double)(count * waves) <= 1e7 * ridge ? RS_SOLVER_SUMS : RS_SOLVER_QR;
 }
 
 void rs_wave_fit_clear(rs_wave_fit *fit) {

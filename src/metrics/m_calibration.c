@@ -31,8 +31,8 @@ static rs_status fit_head(const rs_metric_in *in, const curves *c, rs_wave_fit *
                           .waves = in->encoding->rotary_dim / 2,
                           .wanted = c->wanted,
                           .count = c->trained,
-                          .solver = RS_SOLVER_QR,
                           .ridge = rs_setting_number(in->settings, "ridge")};
+  given.solver = rs_wave_fit_solver(given.count, given.waves, given.ridge);
   return rs_wave_fit_create(&given, head, err);
 }
 

@@ -193,7 +193,9 @@ static void check_scalars(const rs_result *r, const char *curve, const head *h, 
   cr_assert_float_eq(r->value[4], kl, 1e-8);
   table_agrees(r->value[5], shared, 1e-7, "shared weight");
   table_agrees(r->value[6], strcmp(curve, "flat") == 0 ? NAN : rank, 0, "rank");
-  table_agrees(r->value[7], at, 0, "argmax");
+  /* A flat curve's fit is the same forwards and backwards: two distances share its top but for rounding. */
+  cr_assert(r->value[7] == at || fabs(got[(size_t)r->value[7]] - top) < 1e-9, "argmax: %g, should be %g", r->value[7],
+            at);
   free(wanted);
   free(got);
   free(p);

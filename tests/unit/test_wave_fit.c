@@ -13,8 +13,8 @@ enum { POINTS = 100, WAVES = 3 };
 static const double omegas[WAVES] = {2.0, 0.7, 0.1};
 static const double cosines[WAVES] = {1.5, -2, 0.25}, sines[WAVES] = {0.5, 3, -1};
 
-static const rs_solver all[] = {RS_SOLVER_QR, RS_SOLVER_SVD, RS_SOLVER_NORMAL, RS_SOLVER_NORMAL_F32,
-                                RS_SOLVER_GRAM_F32};
+static const rs_solver all[] = {RS_SOLVER_QR,         RS_SOLVER_SVD,      RS_SOLVER_NORMAL,
+                                RS_SOLVER_NORMAL_F32, RS_SOLVER_GRAM_F32, RS_SOLVER_SUMS};
 
 static bool in_floats(rs_solver solver) {
   return solver == RS_SOLVER_NORMAL_F32 || solver == RS_SOLVER_GRAM_F32;
@@ -169,4 +169,28 @@ Test(wave_fit, undetermined__other_solvers__say_so) {
     rs_wave_fit_in zero = {still, 2, wanted, POINTS, all[i], 0, 0}; /* sin(0 x) is no function */
     cr_assert_eq(rs_wave_fit_create(&zero, &fit, NULL), RS_DOMAIN, "solver %zu", i);
   }
+}
+
+/* A head of 128 dims over 2048 tokens, whose functions are nearly dependent; and a wave of half a turn a token, of
+ * which sums and differences are whole turns. */
+Test(wave_fit, sums__with_a_ridge__agree_with_qr) {
+  enum { PAIRS = 64, LONG = 2048 };
+  double omega[PAIRS + 1] = {M_PI}, *wanted = malloc(LONG * sizeof *wanted);
+  for (size_t j = 0; j < PAIRS; j++) omega[j + 1] = pow(1e4, -(double)j / PAIRS);
+  rs_gaussian_fill((rs_stream){6, RS_PURPOSE_CURVE, 0}, 0, LONG, wanted);
+  rs_wave_fit sums = fit_of(omega, PAIRS + 1, wanted, LONG, RS_SOLVER_SUMS, 1, 0);
+  rs_wave_fit qr = fit_of(omega, PAIRS + 1, wanted, LONG, RS_SOLVER_QR, 1, 0);
+  for (size_t j = 0; j <= PAIRS; j++) {
+    cr_assert_float_eq(sums.cosine[j], qr.cosine[j], 1e-9);
+    cr_assert_float_eq(sums.sine[j], qr.sine[j], 1e-9);
+  }
+  rs_wave_fit_clear(&sums);
+  rs_wave_fit_clear(&qr);
+  free(wanted);
+}
+
+Test(wave_fit, solver__by_its_ridge__is_sums_where_they_are_as_good) {
+  cr_assert_eq(rs_wave_fit_solver(4096, 64, 1), RS_SOLVER_SUMS);
+  cr_assert_eq(rs_wave_fit_solver(4096, 64, 0.02), RS_SOLVER_QR);
+  cr_assert_eq(rs_wave_fit_solver(4096, 64, 0), RS_SOLVER_QR);
 }
