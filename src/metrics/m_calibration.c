@@ -4,6 +4,8 @@
  * tokens back. A method that divides positions by s shows such a head the distance x / s instead, so it keeps a curve
  * of relative distance and stretches one of tokens: what the numbers then say is how much. Position Interpolation,
  * arXiv:2306.15595, section 2.3 and appendix C, fits noise so. */
+#include "ropescope/kernel.h"
+
 #include "metrics.h"
 
 #include <math.h>
@@ -36,18 +38,36 @@ static rs_status fit_head(const rs_metric_in *in, const curves *c, rs_wave_fit *
   return rs_wave_fit_create(&given, head, err);
 }
 
-static void read_head(const rs_encoding *encoding, const rs_wave_fit *head, curves *c) {
+/* A head whose pairs turn by the distance alone is a sum of waves, which has a kernel: out[x] = factor times it. */
+static rs_status sum_waves(const double *omega, const rs_wave_fit *head, double factor, size_t count, double *out,
+                           rs_err *err) {
+  rs_wave *waves = rs_alloc(head->waves, sizeof *waves, err);
+  rs_decay *decay = NULL;
+  for (size_t j = 0; j < head->waves && waves != NULL; j++)
+    waves[j] = (rs_wave){.amplitude = factor * hypot(head->cosine[j], head->sine[j]),
+                         .omega = omega[j],
+                         .phase = -atan2(head->sine[j], head->cosine[j])};
+  rs_status status = waves != NULL ? rs_decay_create(waves, head->waves, &decay, err) : RS_MEMORY;
+  if (status == RS_OK) rs_decay_range(decay, 0, count, out);
+  rs_decay_free(decay);
+  free(waves);
+  return status;
+}
+
+static rs_status read_head(const rs_encoding *encoding, const rs_wave_fit *head, curves *c, rs_err *err) {
   size_t last = c->length - 1;
+  rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
+  if (waves == NULL) return RS_MEMORY;
+  bool plain = rs_encoding_waves(encoding, waves) > 0;
+  free(waves);
+  RS_TRY(sum_waves(encoding->omega_trained, head, 1, c->trained, c->fitted, err));
+  if (plain) {
+    double factor = encoding->amp * encoding->amp * encoding->logit_scale[last];
+    return sum_waves(encoding->omega, head, factor, c->length, c->got, err);
+  }
 #pragma omp parallel for schedule(static) if (c->length >= 1 << 14)
   for (size_t x = 0; x < c->length; x++) c->got[x] = rs_calibrated_logit(encoding, head, last, last - x);
-  for (size_t x = 0; x < c->trained; x++) {
-    c->fitted[x] = 0;
-    for (size_t j = 0; j < head->waves; j++) {
-      double cosine, sine;
-      rs_cos_sin((double)x, encoding->omega_trained[j], &cosine, &sine);
-      c->fitted[x] += head->cosine[j] * cosine + head->sine[j] * sine;
-    }
-  }
+  return RS_OK;
 }
 
 /* ---- what became of it ------------------------------------------------------------------------------------------- */
@@ -127,9 +147,9 @@ static rs_status measure(const rs_metric_in *in, curves *c, rs_result *result, r
   rs_wave_fit head;
   fill_wanted(in, c);
   RS_TRY(fit_head(in, c, &head, err));
-  read_head(in->encoding, &head, c);
+  rs_status status = read_head(in->encoding, &head, c, err);
   rs_wave_fit_clear(&head);
-  return report(in, c, result, err);
+  return status == RS_OK ? report(in, c, result, err) : status;
 }
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
