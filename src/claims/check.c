@@ -77,7 +77,7 @@ static rs_status check_one(const rs_claim *claim, source *from, const char *resu
                            rs_finding *finding) {
   rs_err why = {0};
   rs_status status = open_table(from, results, name, claim->file, &why);
-  if (status == RS_OK) status = rs_table_select(from->table, claim->column, claim->where, &finding->value, &why);
+  if (status == RS_OK) status = rs_table_select(from->table, claim->column, claim->where, NULL, &finding->value, &why);
   if (status == RS_OK)
     judge(claim, finding);
   else

@@ -26,10 +26,23 @@ bool rs_quantity_read(const char *text, double *value);
 
 /* ---- select.c ---------------------------------------------------------------------------------------------------- */
 
-/* The number that `column` and `where` name in `table`. RS_INPUT with the reason, RS_MEMORY. */
-rs_status rs_table_select(const rs_table *table, const char *column, const char *where, double *value, rs_err *err);
+/* The rows that hold this very word in a column; it is borrowed. */
+typedef struct rs_line {
+  size_t column;
+  const char *word;
+} rs_line;
+
+/* The number that `column` and `where` name in `table`, of one line's rows unless `line` is NULL. Without `value` only
+ * what there is to reduce is checked. RS_INPUT with the reason, RS_MEMORY. */
+rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
+                          double *value, rs_err *err);
 
 /* Whether `column` and `where` are well formed, whatever the table. */
 rs_status rs_select_check(const char *column, const char *where, rs_err *err);
+
+/* ---- report.c ---------------------------------------------------------------------------------------------------- */
+
+/* Adds the words of one cell of a Markdown table, in which a '|' would end it. */
+void rs_markdown_cell(rs_text *text, const char *cell);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct pivot {
   const rs_pivot_wanted *wanted;
   const rs_table *table;
   question *questions;  /* (wanted->count) */
-  const char **words;   /* (lines) of the column `wanted->lines` */
+  rs_line *words;       /* (lines) of the column `wanted->lines` */
   double *numbers;      /* (lines, wanted->count) */
   size_t *order, lines; /* (lines) */
 } pivot;
@@ -38,25 +38,26 @@ static rs_status read_question(const char *text, const char *common, question *o
   static const char word[] = " where ";
   const char *where = strstr(text, word), *end = where != NULL ? where : text + strlen(text);
   const char *colon = memchr(text, ':', (size_t)(end - text)), *body = colon != NULL ? colon + 1 : text;
-  char column[WORDS], condition[WORDS] = "";
+  char column[WORDS] = "", condition[WORDS] = "";
   bool read = copy(text, (size_t)((colon != NULL ? colon : end) - text), out->title) &&
               copy(body, (size_t)(end - body), column) &&
               (where == NULL || copy(end + strlen(word), strlen(end + strlen(word)), condition));
   bool reduced = strchr(column, '(') != NULL;
   int size = snprintf(out->column, sizeof out->column, reduced ? "%s" : "mean(%s)", column);
   int size_where = snprintf(out->where, sizeof out->where, "%s; %s", common, condition);
+  if (read && *column == '\0') return rs_fail(err, RS_INPUT, "\"%.60s\" names no column", text);
   read = read && size < (int)sizeof out->column && size_where < (int)sizeof out->where;
   return read ? RS_OK : rs_fail(err, RS_INPUT, "\"%.60s...\" is too long", text);
 }
 
-/* Columns that are not there are told before anything is read as "no number". */
+/* Columns that are not there are told before anything is read as "no number". What all rows together come to is not
+ * asked: a power law that one line has no positive numbers for is fine on the others. */
 static rs_status read_questions(pivot *p, rs_err *err) {
   for (size_t i = 0; i < p->wanted->count; i++) {
-    double value;
     rs_err why = {0};
     RS_TRY(read_question(p->wanted->questions[i], p->wanted->where, &p->questions[i], err));
     const question *q = &p->questions[i];
-    if (rs_table_select(p->table, q->column, q->where, &value, &why) == RS_OK) continue;
+    if (rs_table_select(p->table, q->column, q->where, NULL, NULL, &why) == RS_OK) continue;
     if (why.status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
     return rs_fail(err, RS_INPUT, "%s: %s", p->wanted->questions[i], why.message);
   }
@@ -71,8 +72,8 @@ static rs_status read_words(pivot *p, rs_err *err) {
   for (size_t row = 0; row < p->table->rows; row++) {
     const char *word = p->table->fields[row * p->table->columns + (size_t)column];
     size_t i = 0;
-    while (i < p->lines && strcmp(p->words[i], word) != 0) i++;
-    if (i == p->lines) p->words[p->lines++] = word;
+    while (i < p->lines && strcmp(p->words[i].word, word) != 0) i++;
+    if (i == p->lines) p->words[p->lines++] = (rs_line){(size_t)column, word};
   }
   return RS_OK;
 }
@@ -82,11 +83,9 @@ static rs_status read_numbers(pivot *p, rs_err *err) {
     for (size_t i = 0; i < p->wanted->count; i++) {
       const question *q = &p->questions[i];
       double *number = &p->numbers[line * p->wanted->count + i];
-      char where[4 * WORDS];
       rs_err why = {0};
-      snprintf(where, sizeof where, "%s=%.*s; %s", p->wanted->lines, WORDS, p->words[line], q->where);
       *number = NAN; /* where there is none */
-      if (rs_table_select(p->table, q->column, where, number, &why) == RS_MEMORY)
+      if (rs_table_select(p->table, q->column, q->where, &p->words[line], number, &why) == RS_MEMORY)
         return rs_fail(err, RS_MEMORY, "%s", why.message);
     }
   return RS_OK;
@@ -117,11 +116,17 @@ static void format(double number, char out[NUMBER]) {
 static void put_markdown(const pivot *p, rs_text *text) {
   char number[NUMBER];
   rs_text_printf(text, "| %s |", p->wanted->lines);
-  for (size_t i = 0; i < p->wanted->count; i++) rs_text_printf(text, " %s |", p->questions[i].title);
+  for (size_t i = 0; i < p->wanted->count; i++) {
+    rs_text_puts(text, " ");
+    rs_markdown_cell(text, p->questions[i].title);
+    rs_text_puts(text, " |");
+  }
   rs_text_puts(text, "\n|---|");
   for (size_t i = 0; i < p->wanted->count; i++) rs_text_puts(text, "---|");
   for (size_t k = 0; k < p->lines; k++) {
-    rs_text_printf(text, "\n| %s |", p->words[p->order[k]]);
+    rs_text_puts(text, "\n| ");
+    rs_markdown_cell(text, p->words[p->order[k]].word);
+    rs_text_puts(text, " |");
     for (size_t i = 0; i < p->wanted->count; i++) {
       format(p->numbers[p->order[k] * p->wanted->count + i], number);
       rs_text_printf(text, " %s |", number);
@@ -134,11 +139,11 @@ static void put_plain(const pivot *p, rs_text *text) {
   char number[NUMBER];
   int first = (int)strlen(p->wanted->lines);
   for (size_t k = 0; k < p->lines; k++)
-    if ((int)strlen(p->words[k]) > first) first = (int)strlen(p->words[k]);
+    if ((int)strlen(p->words[k].word) > first) first = (int)strlen(p->words[k].word);
   rs_text_printf(text, "%-*s", first, p->wanted->lines);
   for (size_t i = 0; i < p->wanted->count; i++) rs_text_printf(text, "  %9s", p->questions[i].title);
   for (size_t k = 0; k < p->lines; k++) {
-    rs_text_printf(text, "\n%-*s", first, p->words[p->order[k]]);
+    rs_text_printf(text, "\n%-*s", first, p->words[p->order[k]].word);
     for (size_t i = 0; i < p->wanted->count; i++) {
       int title = (int)strlen(p->questions[i].title);
       format(p->numbers[p->order[k] * p->wanted->count + i], number);

@@ -76,8 +76,7 @@ void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_tex
       rs_text_printf(text, "  [%zu] %s\n", note_number(claims, i), claims->items[i].note);
 }
 
-/* A '|' would end the cell. */
-static void put_cell(rs_text *text, const char *cell) {
+void rs_markdown_cell(rs_text *text, const char *cell) {
   for (; *cell != '\0'; cell++) {
     if (*cell == '|') rs_text_puts(text, "\\");
     rs_text_add(text, cell, 1);
@@ -93,11 +92,11 @@ void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_
     format_value(&findings[i], value);
     format_difference(claim, &findings[i], difference);
     rs_text_puts(text, "| ");
-    put_cell(text, claim->key);
+    rs_markdown_cell(text, claim->key);
     rs_text_printf(text, " | %s | %s | %s | %s", claim->published, value, difference, verdict_of(claim, &findings[i]));
     if (note > 0) rs_text_printf(text, " (%zu)", note);
     rs_text_puts(text, " | ");
-    put_cell(text, claim->source);
+    rs_markdown_cell(text, claim->source);
     rs_text_puts(text, " |\n");
   }
   for (size_t i = 0; i < claims->count; i++)

@@ -135,6 +135,8 @@ typedef struct wanted {
 typedef struct condition {
   char column[NAME], value[NAME];
   rs_relation relation;
+  const char *text; /* as it was written, `length` bytes */
+  int length;
 } condition;
 
 /* Copies [begin, end) without the blanks around it; false when nothing is left or it is too long. */
@@ -180,6 +182,8 @@ static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
 static rs_status read_condition(const char *begin, const char *end, condition *out, rs_err *err) {
   const char *at = begin;
   size_t length = 0;
+  out->text = begin;
+  out->length = (int)(end - begin);
   while (at < end && strchr("=!<>", *at) == NULL) at++;
   if (at < end) out->relation = rs_relation_read(at, &length);
   if (length == 0 || !copy_trimmed(begin, at, out->column) || !copy_trimmed(at + length, end, out->value))
@@ -226,36 +230,63 @@ static bool keeps(const condition *c, const char *field) {
   return !ordered && rs_relation_holds(c->relation, strcmp(field, c->value));
 }
 
-static rs_status gather(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
-                        sample *out, rs_err *err) {
-  int columns[2] = {0}, of_condition[CONDITIONS];
-  for (size_t i = 0; i < what->how->columns; i++) RS_TRY(find_column(table, what->columns[i], &columns[i], err));
-  for (size_t i = 0; i < number; i++) RS_TRY(find_column(table, conditions[i].column, &of_condition[i], err));
-  for (size_t row = 0; row < table->rows; row++) {
-    char **fields = table->fields + row * table->columns;
-    bool kept = true;
-    for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[of_condition[i]]);
-    if (!kept) continue;
-    out->rows++;
-    bool valued = rs_number_read(fields[columns[0]], &out->y[out->count]);
-    if (valued && what->how->columns == 2) valued = rs_number_read(fields[columns[1]], &out->x[out->count]);
-    out->count += valued;
-  }
+/* The columns of what is wanted and of the conditions. */
+typedef struct places {
+  int columns[2], of_condition[CONDITIONS];
+} places;
+
+static rs_status find_places(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
+                             places *at, rs_err *err) {
+  *at = (places){0};
+  for (size_t i = 0; i < what->how->columns; i++) RS_TRY(find_column(table, what->columns[i], &at->columns[i], err));
+  for (size_t i = 0; i < number; i++) RS_TRY(find_column(table, conditions[i].column, &at->of_condition[i], err));
   return RS_OK;
 }
 
-rs_status rs_table_select(const rs_table *table, const char *column, const char *where, double *value, rs_err *err) {
+static void gather(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
+                   const rs_line *line, const places *at, sample *out) {
+  for (size_t row = 0; row < table->rows; row++) {
+    char **fields = table->fields + row * table->columns;
+    bool kept = line == NULL || strcmp(fields[line->column], line->word) == 0;
+    for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[at->of_condition[i]]);
+    if (!kept) continue;
+    out->rows++;
+    const char *field = fields[at->columns[0]];
+    bool valued = what->how->of_none ? *field != '\0' : rs_number_read(field, &out->y[out->count]);
+    if (valued && what->how->columns == 2) valued = rs_number_read(fields[at->columns[1]], &out->x[out->count]);
+    out->count += valued;
+  }
+}
+
+/* Names the first condition that no row meets. */
+static rs_status no_row(const rs_table *table, const condition *conditions, size_t number, const places *at,
+                        rs_err *err) {
+  for (size_t i = 0; i < number; i++) {
+    bool met = false;
+    for (size_t row = 0; row < table->rows && !met; row++)
+      met = keeps(&conditions[i], table->fields[row * table->columns + (size_t)at->of_condition[i]]);
+    if (!met)
+      return rs_fail(err, RS_INPUT, "no row is selected: none has %.*s", conditions[i].length, conditions[i].text);
+  }
+  return rs_fail(err, RS_INPUT, "no row is selected%s", number > 1 ? ": none meets all conditions" : "");
+}
+
+rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
+                          double *value, rs_err *err) {
   wanted what;
   condition conditions[CONDITIONS];
   size_t number;
+  places at;
   RS_TRY(read_wanted(column, &what, err));
   RS_TRY(read_where(where, conditions, &number, err));
+  RS_TRY(find_places(table, &what, conditions, number, &at, err));
   sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err)};
-  rs_status status = s.y != NULL && s.x != NULL ? gather(table, &what, conditions, number, &s, err) : RS_MEMORY;
-  if (status == RS_OK && s.rows == 0) status = rs_fail(err, RS_INPUT, "no row is selected");
+  rs_status status = s.y != NULL && s.x != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) gather(table, &what, conditions, number, line, &at, &s);
+  if (status == RS_OK && s.rows == 0) status = no_row(table, conditions, number, &at, err);
   if (status == RS_OK && s.count == 0 && !what.how->of_none)
     status = rs_fail(err, RS_INPUT, "no selected row has a number there");
-  if (status == RS_OK) status = what.how->reduce(&s, value, err);
+  if (status == RS_OK && value != NULL) status = what.how->reduce(&s, value, err);
   free(s.y);
   free(s.x);
   return status;

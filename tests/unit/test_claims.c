@@ -82,7 +82,7 @@ static double select_number(const char *column, const char *where, rs_err *why) 
   double value = NAN;
   *why = (rs_err){0};
   cr_assert_eq(rs_csv_read(numbers, strlen(numbers), "numbers", &table, NULL), RS_OK);
-  if (rs_table_select(table, column, where, &value, why) != RS_OK) value = NAN;
+  if (rs_table_select(table, column, where, NULL, &value, why) != RS_OK) value = NAN;
   rs_table_free(table);
   return value;
 }
@@ -101,6 +101,7 @@ Test(select, reductions__of_known_rows__are_theirs) {
       {"sum(y)", "x!=16", 255},
       {"count(y)", "length_tokens >= 2048", 3},
       {"count(z)", "method=pi", 0},
+      {"count(method)", "", 5}, /* words are values, too */
       {"missing(z)", "", 4},
       {"missing(y)", "", 0},
       {"at_min(y; x)", "", 16},
@@ -124,13 +125,15 @@ Test(select, what_cannot_be_read__reason__is_told) {
     const char *column, *where, *why;
   } cases[] = {
       {"y", "method=rope", "2 rows are selected, not one"},
-      {"y", "method=yarn", "no row is selected"},
+      {"y", "method=yarn", "no row is selected: none has method=yarn"},
+      {"y", "method=rope; z==7", "no row is selected: none has z==7"},
+      {"y", "method=rope; length_tokens=32k", "no row is selected: none meets all conditions"},
       {"mean(z)", "method=pi", "no selected row has a number there"},
       {"w", "", "no column w"},
       {"y", "lenght_tokens=1024", "no column lenght_tokens (did you mean length_tokens?)"},
       {"y", "method", "\"method\" is no condition (as in method=yarn)"},
       {"y", "=3", "\"=3\" is no condition (as in method=yarn)"},
-      {"y", "method<q", "no row is selected"}, /* words have no order */
+      {"y", "method<q", "no row is selected: none has method<q"}, /* words have no order */
       {"meen(y)", "", "no reduction meen (did you mean mean)"},
       {"mean(y; x)", "", "mean takes one column"},
       {"at_min(y)", "", "at_min takes two columns: (y; x)"},
@@ -332,14 +335,31 @@ Test(claims, small_table__of_known_rows__is_as_it_should_read) {
   rs_text_clear(&text);
 }
 
+/* Lines are told apart as they are written: words that a condition would read otherwise, and none at all. */
+Test(claims, small_table__of_odd_words__has_a_line_for_each) {
+  static const char *const means[] = {"x", "a|b: exponent(x; y)"};
+  rs_text text = {0};
+  rs_err err = {0};
+  rs_pivot_wanted wanted = {"label", means, 2, "", 0, true};
+  put("e.csv", "label,x,y\n,1,1\n,4,2\n\"a;b\",2,2\n\" c \",3,3\n1k,5,-1\n1k,6,1\n1024,9,1\nc|d=e,7,2\n");
+  cr_assert_eq(rs_pivot("e.csv", &wanted, &text, &err), RS_OK, "%s", err.message);
+  cr_expect_str_eq(rs_text_string(&text), "| label | x | a\\|b |\n|---|---|---|\n"
+                                          "|  | 2.5 | 2 |\n| a;b | 2 | - |\n|  c  | 3 | - |\n| 1k | 5.5 | - |\n"
+                                          "| 1024 | 9 | - |\n| c\\|d=e | 7 | - |\n");
+  rs_text_clear(&text);
+}
+
 Test(claims, small_table__of_what_is_not_there__is_refused) {
-  static const char *const wrong[] = {"entropy"}, *const none[] = {"x where x>99"};
+  static const char *const wrong[] = {"entropy"}, *const none[] = {"x where x>99"},
+                           *const nothing[] = {"far: where x=1"};
   rs_text text = {0};
   rs_err err;
   cr_expect_eq(pivot((rs_pivot_wanted){"method", wrong, 1, "", 0, false}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "entropy: no column entropy");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", none, 1, "", 0, false}, &text, &err), RS_INPUT);
-  cr_expect_str_eq(err.message, "x where x>99: no row is selected");
+  cr_expect_str_eq(err.message, "x where x>99: no row is selected: none has x>99");
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", nothing, 1, "", 0, false}, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "\"far: where x=1\" names no column");
   cr_expect_eq(pivot((rs_pivot_wanted){"model", asked, 3, "", 0, false}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "no column model");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, false}, &text, &err), RS_INPUT);
