@@ -78,7 +78,7 @@ rs_status rs_bound_tolerance(const char *text, rs_bound *bound, rs_err *err) {
   if (length >= sizeof number) length = sizeof number - 1;
   memcpy(number, text, length);
   number[length] = '\0';
-  if (!rs_number_read(number, &tolerance) || !(tolerance >= 0))
+  if (!rs_number_read(number, &tolerance) || !(tolerance >= 0) || isinf(tolerance))
     return rs_fail(err, RS_INPUT, "%s is no tolerance (as in 0.01, or 1%% of the published number)", text);
   bound->tolerance = relative ? tolerance / 100 * fabs(bound->number) : tolerance;
   return RS_OK;

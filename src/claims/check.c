@@ -63,9 +63,11 @@ static void judge(const rs_claim *claim, rs_finding *finding) {
     snprintf(finding->why, sizeof finding->why, "comes to %s, not to %g as said here", number, claim->here.number);
   else if (claim->verdict == RS_REFUTED)
     snprintf(finding->why, sizeof finding->why, "comes to %s, which does not refute %.40s", number, claim->published);
-  else
+  else if (claim->claimed.tolerance > 0)
     snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s within %g", number, claim->published,
              claim->claimed.tolerance);
+  else
+    snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s", number, claim->published);
 }
 
 static bool is_left_out(const rs_claim *claim, bool full) {

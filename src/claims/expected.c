@@ -58,8 +58,9 @@ static rs_status read_row(const rs_claims *claims, char **fields, rs_claim *clai
                       .source = fields[SOURCE],
                       .note = fields[NOTE],
                       .line = claim->line};
+  if (rs_select_check(claim->column, "", &why) != RS_OK) return refuse(claims, claim->line, COLUMN, why.message, err);
   if (rs_select_check(claim->column, claim->where, &why) != RS_OK)
-    return refuse(claims, claim->line, COLUMN, why.message, err);
+    return refuse(claims, claim->line, WHERE, why.message, err);
   if (rs_bound_read(fields[PUBLISHED], &claim->claimed, &why) != RS_OK)
     return refuse(claims, claim->line, PUBLISHED, why.message, err);
   if (rs_bound_read(fields[HERE], &claim->here, &why) != RS_OK)
@@ -80,6 +81,14 @@ static rs_status check_header(const rs_claims *claims, const rs_table *table, rs
                  claims->name);
 }
 
+/* Ends of lines that stand in the quoted fields of one row. */
+static size_t lines_within(char **fields) {
+  size_t lines = 0;
+  for (size_t c = 0; c < COLUMNS; c++)
+    for (const char *at = fields[c]; (at = strchr(at, '\n')) != NULL; at++) lines++;
+  return lines;
+}
+
 static rs_status read_all(rs_claims *claims, rs_err *err) {
   size_t length;
   rs_table *table;
@@ -89,10 +98,11 @@ static rs_status read_all(rs_claims *claims, rs_err *err) {
   RS_TRY(check_header(claims, table, err));
   claims->items = rs_alloc(table->rows, sizeof *claims->items, err);
   if (claims->items == NULL) return RS_MEMORY;
-  for (; claims->count < table->rows; claims->count++) {
-    rs_claim *claim = &claims->items[claims->count];
-    claim->line = claims->count + 2; /* after the header, one line a row */
-    RS_TRY(read_row(claims, table->fields + claims->count * table->columns, claim, err));
+  for (size_t line = 2; claims->count < table->rows; claims->count++) {
+    char **fields = table->fields + claims->count * table->columns;
+    claims->items[claims->count].line = line;
+    RS_TRY(read_row(claims, fields, &claims->items[claims->count], err));
+    line += 1 + lines_within(fields);
   }
   return RS_OK;
 }

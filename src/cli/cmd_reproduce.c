@@ -58,6 +58,7 @@ static rs_status list_entries(const char *directory, bool (*wanted)(const char *
 
 static bool is_experiment(const char *directory, const char *name) {
   rs_text path = {0};
+  if (*name == '.') return false;
   rs_text_printf(&path, "%s/%s/expected.csv", directory, name);
   bool found = !path.failed && access(rs_text_string(&path), F_OK) == 0;
   rs_text_clear(&path);
@@ -89,9 +90,16 @@ static void put_title(const char *root, const char *name, rs_text *text) {
   rs_text_clear(&path);
 }
 
-static int list_experiments(const char *root, const names *all) {
+static bool is_asked_for(const cli_options *options, const char *name) {
+  for (size_t i = 0; i < options->argument_count; i++)
+    if (strcmp(options->arguments[i], name) == 0) return true;
+  return options->argument_count == 0;
+}
+
+static int list_experiments(const cli_options *options, const char *root, const names *all) {
   rs_text text = {0};
   for (size_t i = 0; i < all->count; i++) {
+    if (!is_asked_for(options, all->items[i])) continue;
     rs_text_printf(&text, "%-28s ", all->items[i]);
     put_title(root, all->items[i], &text);
     rs_text_puts(&text, "\n");
@@ -118,42 +126,79 @@ static int check_name(const rs_experiment *experiment, const char *file, const c
   rs_text_puts(&wanted, name);
   if (!only) rs_text_printf(&wanted, "-%.*s", (int)stem, config);
   bool same = !wanted.failed && strcmp(rs_text_string(&wanted), experiment->name) == 0;
-  if (!same) cli_error("%s: name: is %s, but must be %s", file, experiment->name, rs_text_string(&wanted));
+  if (!same)
+    cli_error("%s: name: is %s, but must be %s (config.yaml is named as its folder, STEM.yaml FOLDER-STEM)", file,
+              experiment->name, rs_text_string(&wanted));
   rs_text_clear(&wanted);
   return same ? CLI_OK : CLI_USAGE;
 }
 
+/* Runs one config, or only checks it when `results` is NULL. */
 static int run_config(const cli_options *options, const char *root, const char *results, const char *name,
                       const char *config) {
   rs_experiment *experiment = NULL;
   rs_err err = {0};
   rs_text file = {0};
+  char *directory = NULL;
   size_t stem = strlen(config) - 5;
   if (!options->full && rs_claims_is_full(config, stem)) return CLI_OK;
   rs_text_printf(&file, "%s/%s/%s", root, name, config);
   int code = cli_load(options, rs_text_string(&file), &experiment);
   if (code == CLI_OK) code = check_name(experiment, rs_text_string(&file), name, stem, config);
-  char *directory = code == CLI_OK ? rs_path_join(results, experiment->name, &err) : NULL;
-  if (code == CLI_OK) code = directory != NULL ? cli_run(options, experiment, directory) : CLI_FAILED;
-  if (code == CLI_OK) draw(options, directory);
+  if (code == CLI_OK && results != NULL) {
+    directory = rs_path_join(results, experiment->name, &err);
+    code = directory != NULL ? cli_run(options, experiment, directory) : CLI_FAILED;
+    if (code == CLI_OK) draw(options, directory);
+  }
   free(directory);
   rs_text_clear(&file);
   rs_experiment_free(experiment);
   return code;
 }
 
-static int run_configs(const cli_options *options, const char *root, const char *results, const char *name) {
-  names configs = {0};
+/* The configs of an experiment. */
+static int list_configs(const char *root, const char *name, names *configs) {
   rs_err err = {0};
   rs_text folder = {0};
   rs_text_printf(&folder, "%s/%s", root, name);
   rs_status status = rs_text_check(&folder, &err);
-  if (status == RS_OK) status = list_entries(rs_text_string(&folder), is_config, &configs, &err);
-  int code = status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+  if (status == RS_OK) status = list_entries(rs_text_string(&folder), is_config, configs, &err);
+  rs_text_clear(&folder);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+static int run_configs(const cli_options *options, const char *root, const char *results, const char *name) {
+  names configs = {0};
+  int code = list_configs(root, name, &configs);
   for (size_t i = 0; i < configs.count && code == CLI_OK; i++)
     code = run_config(options, root, results, name, configs.items[i]);
   clear_names(&configs);
-  rs_text_clear(&folder);
+  return code;
+}
+
+/* Whether the config is there that a claim's file comes from: config.yaml of "summary", STEM.yaml of "STEM/summary". A
+ * file that an earlier run has left would otherwise be judged in its place. */
+static int check_source(const rs_claims *claims, const rs_claim *claim, const names *configs) {
+  const char *slash = strrchr(claim->file, '/');
+  int stem = slash != NULL ? (int)(slash - claim->file) : 6;
+  const char *name = slash != NULL ? claim->file : "config";
+  for (size_t i = 0; i < configs->count; i++) {
+    const char *config = configs->items[i];
+    if (strlen(config) == (size_t)stem + 5 && strncmp(config, name, (size_t)stem) == 0) return CLI_OK;
+  }
+  cli_error("%s:%zu: file: %s would come from %.*s.yaml, and there is none in this folder", claims->name, claim->line,
+            claim->file, stem, name);
+  return CLI_USAGE;
+}
+
+/* Configs can be run, and what is claimed comes from them. */
+static int check_configs(const cli_options *options, const char *root, const char *name, const rs_claims *claims) {
+  names configs = {0};
+  int code = list_configs(root, name, &configs);
+  for (size_t i = 0; i < claims->count && code == CLI_OK; i++) code = check_source(claims, &claims->items[i], &configs);
+  for (size_t i = 0; i < configs.count && code == CLI_OK; i++)
+    code = run_config(options, root, NULL, name, configs.items[i]);
+  clear_names(&configs);
   return code;
 }
 
@@ -225,19 +270,15 @@ static int read_claims(const char *root, const char *name, rs_claims **claims) {
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
-static bool is_asked_for(const cli_options *options, const char *name) {
-  for (size_t i = 0; i < options->argument_count; i++)
-    if (strcmp(options->arguments[i], name) == 0) return true;
-  return options->argument_count == 0;
-}
-
 static int check_arguments(const cli_options *options, const names *all) {
   for (size_t i = 0; i < options->argument_count; i++) {
     const char *word = options->arguments[i];
     bool known = false;
     for (size_t k = 0; k < all->count; k++) known |= strcmp(all->items[k], word) == 0;
     if (known) continue;
-    const char *near = rs_suggest(word, (const char *const *)all->items, all->count);
+    const char *slash = strrchr(word, '/'); /* experiments/NAME */
+    const char *near =
+        rs_suggest(slash != NULL && slash[1] != '\0' ? slash + 1 : word, (const char *const *)all->items, all->count);
     if (near != NULL)
       cli_error("no experiment %s (did you mean %s?)", word, near);
     else
@@ -247,7 +288,7 @@ static int check_arguments(const cli_options *options, const names *all) {
   return CLI_OK;
 }
 
-/* Every expected.csv is read before the first run: a slip in one is told at once. */
+/* Every expected.csv and config is read before the first run: a slip in one is told at once. */
 static int reproduce(const cli_options *options, const char *root, const char *results, const names *all,
                      tally *total) {
   rs_err err = {0};
@@ -255,6 +296,8 @@ static int reproduce(const cli_options *options, const char *root, const char *r
   int code = claims != NULL ? CLI_OK : cli_fail(RS_MEMORY, NULL, &err);
   for (size_t i = 0; i < all->count && code == CLI_OK; i++)
     if (is_asked_for(options, all->items[i])) code = read_claims(root, all->items[i], &claims[i]);
+  for (size_t i = 0; i < all->count && code == CLI_OK; i++)
+    if (claims[i] != NULL) code = check_configs(options, root, all->items[i], claims[i]);
   for (size_t i = 0; i < all->count && code == CLI_OK; i++) {
     if (claims[i] == NULL) continue;
     code = run_configs(options, root, results, all->items[i]);
@@ -283,7 +326,7 @@ int cmd_reproduce(const cli_options *options) {
   rs_status status = find_experiments(root, &all, &err);
   int code = status == RS_OK ? check_arguments(options, &all) : cli_fail(status, NULL, &err);
   if (code == CLI_OK && options->list)
-    code = list_experiments(root, &all);
+    code = list_experiments(options, root, &all);
   else if (code == CLI_OK) {
     code = reproduce(options, root, results, &all, &total);
     if (code == CLI_OK) code = conclude(options, &total);

@@ -111,6 +111,13 @@ Test(reproduce, list__says_what_there_is__and_runs_nothing) {
   free(out);
 }
 
+Test(reproduce, list__of_one_name__shows_it_alone) {
+  int status;
+  char *out = say("reproduce --list two", &status);
+  cr_expect_str_eq(out, "two                          The question of two\n");
+  free(out);
+}
+
 Test(reproduce, number_that_differs__status__is_1_and_says_which) {
   put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,agrees,nobody,\n");
   EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
@@ -135,6 +142,19 @@ Test(reproduce, slips__status_2_and_nothing_is_run) {
   put_experiment("two", "too", "first,summary,first_violation_tokens,,2,,,agrees,nobody,\n");
   EXPECT("reproduce two", 2, "experiments/two/config.yaml: name: is too, but must be two");
   cr_expect_neq(access("results/two", F_OK), 0);
+  EXPECT("reproduce", 2, "name: is too");
+  cr_expect_neq(access("results/one", F_OK), 0, "configs are checked before the first run");
+  EXPECT("reproduce experiments/one", 2, "no experiment experiments/one (did you mean one?)");
+  EXPECT("reproduce --experiments experiments/one", 2, "experiments/one holds no experiment");
+}
+
+Test(reproduce, claim_without_its_config__is_refused_though_results_are_there) {
+  EXPECT("reproduce one --quiet", 0, "first");
+  cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/config.yml"), 0);
+  EXPECT("reproduce one", 2,
+         "experiments/one/expected.csv:2: file: summary would come from config.yaml, and there is none in this folder");
+  put_experiment("two", "two", "first,deep-full/summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  EXPECT("reproduce two", 2, "deep-full/summary would come from deep-full.yaml, and there is none");
 }
 
 Test(reproduce, table__of_results_or_a_file__is_printed) {
