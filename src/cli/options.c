@@ -154,7 +154,7 @@ static long read_column(const char *text) {
 
 /* A base; 0 after a message when it is none. */
 static double read_base(const char *text) {
-  static const rs_param param = {.name = "base", .type = RS_REAL, .min = 1, .max = 1e300};
+  static const rs_param param = {.name = "base", .type = RS_REAL, .min = 1.000001, .max = 1e300};
   rs_value value;
   rs_err why = {0};
   if (rs_value_parse(&param, text, &value, &why) == RS_OK) return value.number;
@@ -221,7 +221,7 @@ static bool take(cli_options *options, int code, const char *value) {
   case LENGTH: return (options->length = read_count("length", value, 1 << 28)) > 0;
   case THREADS: return (options->threads = read_count("threads", value, 1024)) > 0;
   case CRITERION: options->criterion = value; return true;
-  case HEAD_DIM: return (options->head_dim = read_count("head-dim", value, 65536)) > 0;
+  case HEAD_DIM: return (options->head_dim = read_count("head-dim", value, 4096)) > 0;
   case BASE: return (options->base = read_base(value)) > 0;
   case OUT: options->out = value; return true;
   case HF: options->hf = value; return true;

@@ -89,11 +89,29 @@ static rs_status base_by_violation(const solve_task *task, rs_text *out, rs_err 
   return RS_OK;
 }
 
+static rs_status need_ntk_pairs(const solve_task *task, rs_err *err) {
+  if (task->pairs >= 2) return RS_OK;
+  return rs_fail(err, RS_DOMAIN, "one pair has no NTK-aware base: the exponent is R/(R-2)");
+}
+
+/* What a base is worth as NTK-aware scaling, which only raises it. */
+static rs_status factor_of_base(const solve_task *task, double *factor, rs_err *err) {
+  RS_TRY(need_ntk_pairs(task, err));
+  *factor = rs_factor_ntk(task->model.rope_theta, task->pairs, task->base);
+  if (task->base >= task->model.rope_theta) return RS_OK;
+  return rs_fail(err, RS_DOMAIN, "--base %g is below the %g of %s, and NTK-aware scaling raises it", task->base,
+                 task->model.rope_theta, task->model.name);
+}
+
 static rs_status base_by_ntk(const solve_task *task, rs_text *out, rs_err *err) {
-  if (task->pairs < 2) return rs_fail(err, RS_DOMAIN, "one pair has no NTK-aware base: the exponent is R/(R-2)");
-  double factor = task->length / task->train_length;
+  RS_TRY(need_ntk_pairs(task, err));
+  double factor = fmax(1, task->length / task->train_length);
   put_value(out, rs_base_ntk(task->model.rope_theta, task->pairs, factor));
-  put_row(out, "means", "the base %g of %s scaled by a factor of %g", task->model.rope_theta, task->model.name, factor);
+  if (task->length <= task->train_length)
+    put_row(out, "means", "the base of training reaches %.0f tokens as it is", task->length);
+  else
+    put_row(out, "means", "the base %g of %s scaled by a factor of %g", task->model.rope_theta, task->model.name,
+            factor);
   return RS_OK;
 }
 
@@ -178,7 +196,8 @@ static rs_status length_of_recipe(const solve_task *task, rs_text *out, rs_err *
 
 static rs_status find_length(const solve_task *task, rs_text *out, rs_err *err) {
   if (task->by != BY_NTK) return length_of_recipe(task, out, err);
-  double factor = rs_factor_ntk(task->model.rope_theta, task->pairs, task->base);
+  double factor;
+  RS_TRY(factor_of_base(task, &factor, err));
   put_value(out, task->train_length * factor);
   put_row(out, "means", "tokens: %g of training times the factor %.10g that makes base %g of %g", task->train_length,
           factor, task->base, task->model.rope_theta);
@@ -223,15 +242,22 @@ static rs_status search_factor(const solve_task *task, rs_recipe *recipe, const 
   return RS_OK;
 }
 
+/* The parameter to be searched: `factor` where there is no other, or the model publishes one; NULL: there is none. */
+static const char *factor_name(const rs_settings *settings) {
+  bool published = rs_setting(settings, "factor")->set && !rs_setting(settings, "scale")->set;
+  if (rs_settings_find(settings, "scale") >= 0 && !published) return "scale";
+  return rs_settings_find(settings, "factor") >= 0 ? "factor" : NULL;
+}
+
 static rs_status factor_of_recipe(const solve_task *task, rs_text *out, rs_err *err) {
-  const char *method = task->recipe.method->name;
-  const char *name = rs_settings_find(&task->recipe.settings, "scale") >= 0    ? "scale"
-                     : rs_settings_find(&task->recipe.settings, "factor") >= 0 ? "factor"
-                                                                               : NULL;
+  const rs_settings *settings = &task->recipe.settings;
+  const char *method = task->recipe.method->name, *name = factor_name(settings);
   rs_recipe recipe;
   double factor;
   if (name == NULL)
     return rs_fail(err, RS_INPUT, "%s has no factor (pi, ntk, critical_base, yarn, llama3 and others have)", method);
+  if (rs_setting(settings, "scale")->given || rs_setting(settings, "factor")->given)
+    return rs_fail(err, RS_INPUT, "the factor of %s is what is looked for: leave it out of --method", method);
   if (task->by != BY_FIRST_VIOLATION) RS_TRY(need_critical(task, err));
   RS_TRY(rs_recipe_copy(&recipe, &task->recipe, err));
   rs_status status = search_factor(task, &recipe, name, &factor, err);
@@ -248,9 +274,10 @@ static rs_status factor_of_recipe(const solve_task *task, rs_text *out, rs_err *
 }
 
 static rs_status find_factor(const solve_task *task, rs_text *out, rs_err *err) {
+  double factor;
   if (task->by != BY_NTK) return factor_of_recipe(task, out, err);
-  if (task->pairs < 2) return rs_fail(err, RS_DOMAIN, "one pair has no NTK-aware base: the exponent is R/(R-2)");
-  put_value(out, rs_factor_ntk(task->model.rope_theta, task->pairs, task->base));
+  RS_TRY(factor_of_base(task, &factor, err));
+  put_value(out, factor);
   put_row(out, "means", "the factor that makes base %g of the %g of %s", task->base, task->model.rope_theta,
           task->model.name);
   return RS_OK;

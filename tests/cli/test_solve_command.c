@@ -58,6 +58,7 @@ Test(solve_command, base__each_criterion) {
   expect_number("base --length 32k --criterion ood" LLAMA2, 1e4 * pow(32767.0 / 4096, 64.0 / 46), 1e-9, "above this");
   expect_number("base --length 4k --criterion ood" LLAMA2, 1e4, 0, "as it is");
   expect_number("base --length 32k --criterion ntk" LLAMA2, 82685, 1e-5, "factor of 8");
+  expect_number("base --length 1k --criterion ntk" LLAMA2, 1e4, 0, "as it is");
   expect_number("base --length 4k --model pythia-6.9b", 1110240.755, 1e-8, "48 pairs of a head that do not turn");
 }
 
@@ -71,6 +72,10 @@ Test(solve_command, factor__each_criterion) {
   /* At pair 46, s^(128/126 * 92/128) L0's period = L. */
   expect_number("factor --length 32k --method ntk --criterion critical_dim" LLAMA2,
                 pow(32768 / (2 * M_PI * pow(1e4, 92.0 / 128)), 126.0 / 92), 1e-8, "ntk");
+  /* Models that publish a factor, which gives way to the one that is looked for. */
+  expect_number("factor --length 256k --method yarn --criterion ood --model gpt-oss", 262143.0 / 4096, 2e-9, "yarn");
+  expect_number("factor --length 256k --method llama3 --criterion ood --model llama-3.1-8b", 262143.0 / 8192, 2e-9,
+                "llama3");
   expect_number("factor --base 1e6 --criterion ntk" LLAMA2, 93.06, 5e-5, "criterion  ntk");
 }
 
@@ -128,7 +133,7 @@ Test(solve_command, wrong_use__status_2_and_a_hint) {
                "ropescope: solve: --head-dim and a model both give the dims: keep one\n");
   expect_words("length --base 1e4 --method yarn" LLAMA2,
                "ropescope: solve: --base is plain RoPE: keep it or --method\n");
-  expect_words("length --base 0.5 --head-dim 64", "ropescope: --base 0.5: must be from 1 to 1e+300\n");
+  expect_words("length --base 0.5 --head-dim 64", "ropescope: --base 0.5: must be from 1.000001 to 1e+300\n");
   expect_words("base --length 4k --head-dim 2",
                "ropescope: with fewer than two pairs every base has a negative cosine at a distance of 2\n");
   expect_words("length --hf x --model y", "ropescope: solve: --hf and --model both name a model: keep one\n");
@@ -139,6 +144,14 @@ Test(solve_command, what_has_no_answer__says_why) {
                "ropescope: the frequencies of yarn follow the length: fix them, as in {name: yarn, factor: 8}\n");
   expect_words("factor --length 8k --method abf" LLAMA2,
                "ropescope: abf has no factor (pi, ntk, critical_base, yarn, llama3 and others have)\n");
+  expect_words("factor --length 8k --method '{name: yarn, factor: 2}'" LLAMA2,
+               "ropescope: the factor of yarn is what is looked for: leave it out of --method\n");
+  expect_words("factor --length 8k --method '{name: pi, scale: auto}'" LLAMA2,
+               "ropescope: the factor of pi is what is looked for: leave it out of --method\n");
+  expect_words("length --base 10 --criterion ntk" LLAMA2,
+               "ropescope: --base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
+  expect_words("factor --base 10 --criterion ntk" LLAMA2,
+               "ropescope: --base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
   expect_words("factor --length 1M --method llama3" LLAMA2,
                "ropescope: no factor up to 10000 makes llama3 serve 1048576 tokens\n");
   int status;
