@@ -80,6 +80,9 @@ static rs_status parse_integer(const char *text, double *number, rs_err *err) {
   strncpy(digits, text, sizeof digits - 1);
   digits[sizeof digits - 1] = '\0';
   double factor = suffix_factor(digits);
+  size_t length = strlen(digits);
+  if (isdigit((unsigned char)digits[0]) && isalpha((unsigned char)digits[length - 1]))
+    return rs_fail(err, RS_INPUT, "must be a number, as 8192, 8k or 1M (k: 1024, M: 1024k)");
   RS_TRY(rs_number_parse(digits, number, err));
   *number *= factor;
   if (*number != floor(*number)) return rs_fail(err, RS_INPUT, "must be a whole number");

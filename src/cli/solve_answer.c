@@ -13,7 +13,7 @@
 /* Longer contexts than any table of the program. */
 static const uint64_t most_length = (uint64_t)1 << 28;
 
-/* Of the march of the least base; a million tokens at 128 dims take 6e4. */
+/* Of the march of the least base; a million tokens at 128 dims take 6e4. Some minutes. */
 static const size_t most_steps = 10000000;
 
 /* The search of a factor: its step, relative; where it ends; and to what it is refined. */
@@ -76,7 +76,8 @@ static rs_status base_by_violation(const solve_task *task, rs_text *out, rs_err 
   rs_base_bound found;
   RS_TRY(rs_base_bound_find(2 * task->pairs, (size_t)task->length, most_steps, &found, err));
   if (isnan(found.base))
-    return rs_fail(err, RS_DOMAIN, "the search was given up at base %g after %zu steps", found.reached, found.steps);
+    return rs_fail(err, RS_DOMAIN, "the search was given up at base %.10g after %zu steps: it finds shorter lengths",
+                   found.reached, found.steps);
   rs_text_number(out, found.base); /* as it is: a rounded one may be bad */
   rs_text_puts(out, "\n");
   put_row(out, "means", "the least base for %.0f tokens with %zu rotary dims; larger ones may be bad again",

@@ -134,9 +134,15 @@ static rs_status renew(march *at, double wanted, rs_err *err) {
   return RS_OK;
 }
 
+/* Steps taken, those that looked at every distance for as many as they cost: of two pairs at 10^8 tokens each is one,
+ * and 10^7 of them would take days. */
+static size_t effort(const march *at, const rs_base_bound *found) {
+  return found->steps + at->scans * (at->length / NEAR);
+}
+
 /* Marches until a base has no violator, or the steps are used up. */
 static rs_status walk(march *at, size_t most_steps, rs_base_bound *found, rs_err *err) {
-  for (double t = 0; t < largest_log && found->steps < most_steps; found->steps++) {
+  for (double t = 0; t < largest_log && effort(at, found) < most_steps; found->steps++) {
     move_to(at, t);
     double wanted = fmax(stale * at->fresh, resolution);
     try_list(at);

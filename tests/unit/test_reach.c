@@ -102,6 +102,9 @@ Test(base_bound, one_pair__or_too_few_steps__no_answer) {
   cr_expect_eq(rs_base_bound_find(2, 3, 100, &found, &err), RS_DOMAIN);
   cr_expect(strstr(err.message, "fewer than two pairs") != NULL, "%s", err.message);
   cr_expect_eq(bound_of(2, 2).base, 1);
+  /* Each step of two pairs tests every distance, which counts for 85 here: not 10^4 passes over a million. */
+  cr_expect_eq(rs_base_bound_find(4, 1 << 20, 10000, &found, NULL), RS_OK);
+  cr_expect(isnan(found.base) && found.scans <= 10000 / 85 + 1, "%zu scans", found.scans);
   cr_expect_eq(rs_base_bound_find(128, 4096, 50, &found, NULL), RS_OK);
   cr_expect(isnan(found.base) && found.steps == 50 && found.reached > 1 && found.reached < 26952);
 }
