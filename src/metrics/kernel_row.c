@@ -4,8 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-double rs_logit_factor(const rs_encoding *encoding) {
-  return encoding->amp * encoding->amp * encoding->logit_scale[encoding->length - 1];
+static double turning_factor(const rs_encoding *encoding, size_t query) {
+  return encoding->amp * encoding->amp * encoding->logit_scale[query];
+}
+
+double rs_logit_factor(const rs_encoding *encoding, size_t query) {
+  bool all = encoding->amp == 1 || encoding->rotary_dim == encoding->head_dim;
+  return all ? turning_factor(encoding, query) : NAN;
 }
 
 /* The mean cosine, gains included, at every distance from the last query. */
@@ -25,7 +30,7 @@ rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double conte
   size_t length = encoding->length, last = length - 1;
   const rs_bias_kind *kind = encoding->method->bias;
   RS_TRY(mean_cosines(encoding, logits, err));
-  for (size_t x = 0; x < length; x++) logits[x] *= content * rs_logit_factor(encoding);
+  for (size_t x = 0; x < length; x++) logits[x] *= content * turning_factor(encoding, last);
   if (kind == NULL) return RS_OK;
   double *bias = rs_alloc(length, sizeof *bias, err);
   if (bias == NULL) return RS_MEMORY;

@@ -1,13 +1,14 @@
 /* What a longer row does to entropy, and what temperature undoes it. For n logits iid N(0, v), v < 2 ln n, the entropy
  * is ln n - v/2 as n grows (the random energy model above its freezing point: Derrida, Phys. Rev. B 24, 1981). A factor
  * f on the logits makes it ln n - f^2 v/2, so that s times the length keeps its entropy at f = sqrt(1 + 2 ln s / v);
- * a method's own factor is right for one v alone. v is that of the content: the measured variance over f^2. */
+ * a method's own factor is right for one v alone. v is that of the content: the measured variance of each row over its
+ * query's f^2, as some scales grow with the query. */
 #include "metrics.h"
 
 #include <math.h>
 
 typedef struct state {
-  rs_moments variance, deficit, log_keys;
+  rs_moments variance, content, deficit, log_keys; /* content: without the factor of the row's query */
 } state;
 
 static size_t state_size(const rs_metric_in *in) {
@@ -20,7 +21,9 @@ static void row(const rs_metric_in *in, void *memory, const rs_row *observed) {
   rs_moments all = {0};
   for (size_t b = 0; b < in->bins; b++)
     rs_moments_join(&all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
-  if (all.count >= 2) rs_moments_add(&s->variance, all.squares / (all.count - 1));
+  double variance = all.squares / (all.count - 1), factor = rs_logit_factor(in->encoding, observed->query);
+  if (all.count >= 2) rs_moments_add(&s->variance, variance);
+  if (all.count >= 2 && factor != 0) rs_moments_add(&s->content, variance / (factor * factor));
   rs_moments_add(&s->deficit, observed->entropy - log((double)observed->keys));
   rs_moments_add(&s->log_keys, log((double)observed->keys));
 }
@@ -29,7 +32,7 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
   (void)err;
   const state *s = memory;
   double variance = rs_moments_mean(&s->variance), log_keys = rs_moments_mean(&s->log_keys);
-  double factor = rs_logit_factor(in->encoding), content = variance / (factor * factor);
+  double factor = rs_logit_factor(in->encoding, in->encoding->length - 1), content = rs_moments_mean(&s->content);
   double log_s = log((double)in->encoding->length / in->encoding->train_length);
   bool spread = variance < 2 * log_keys;
   bool sharper = log_s * (factor - 1) > 0;
@@ -55,11 +58,14 @@ static const rs_column scalars[] = {
      .unit = "nats",
      .summary = "-v/2: that of many Gaussian logits of the same variance v; empty from v = 2 ln(keys) on"},
     {.name = "gaussian_entropy_nats", .unit = "nats", .summary = "ln(keys) - v/2 likewise"},
-    {.name = "logit_factor", .unit = "1", .summary = "amp^2 times the logit scale, at the last query"},
+    {.name = "logit_factor",
+     .unit = "1",
+     .summary = "what multiplies the last query's logits: amp^2 times the logit scale; empty, as what follows from it, "
+                "where amp multiplies a part of the head alone"},
     {.name = "keeping_factor",
      .unit = "1",
      .summary = "factor that keeps the entropy of train_length, sqrt(1 + 2 ln(length / train_length) / v), v without "
-                "the method's own factor"},
+                "the method's own factor at each query"},
     {.name = "matching_sd_nats",
      .unit = "nats",
      .summary = "standard deviation of logits for which the method's factor is that one; empty where there is none"},

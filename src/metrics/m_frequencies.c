@@ -101,7 +101,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   result->value[BASE] = base;
   result->value[NTK_FACTOR] = ntk_factor(base, theta, pairs);
   result->value[AMPLITUDE] = encoding->amp;
-  result->value[LOGIT_GAIN] = rs_logit_factor(encoding);
+  result->value[LOGIT_GAIN] = rs_logit_factor(encoding, encoding->length - 1);
   find_bands(encoding, result->value);
   return add_pairs(encoding, &result->curve, err);
 }
@@ -118,7 +118,9 @@ static const rs_column scalars[] = {
     [AMPLITUDE] = {.name = "amplitude", .unit = "1", .summary = "what multiplies cos and sin"},
     [LOGIT_GAIN] = {.name = "logit_gain",
                     .unit = "1",
-                    .summary = "what multiplies the last query's logits: amplitude^2 times its logit scale"},
+                    .summary =
+                        "what multiplies the last query's logits: amplitude^2 times its logit scale; empty where the "
+                        "amplitude is on a part of the head alone"},
     [KEPT] = {.name = "kept_pairs",
               .unit = "",
               .summary = "pairs whose frequency is that of training; empty, as the next, without an s other than 1"},

@@ -40,7 +40,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   const rs_value *overlaps = rs_setting(in->settings, "overlaps"), *gammas = rs_setting(in->settings, "gammas");
   const double *overlap = overlaps->set ? overlaps->list : usual;
   size_t count = overlaps->set ? overlaps->count : RS_COUNT(usual);
-  double tokens = (double)in->encoding->length, own = self_logit(in) * rs_logit_factor(in->encoding) / log(tokens);
+  double tokens = (double)in->encoding->length, factor = rs_logit_factor(in->encoding, in->encoding->length - 1);
+  double own = self_logit(in) * factor / log(tokens);
   result->value[0] = result->value[1] = NAN;
   if (tokens < 2) return RS_OK;
   result->value[0] = own;
@@ -80,7 +81,8 @@ static const rs_param params[] = {
 static const rs_column scalars[] = {
     {.name = "contraction_gamma",
      .unit = "1",
-     .summary = "logit of a token with itself at the last query, over ln(length)"},
+     .summary = "logit of a token with itself at the last query, over ln(length); empty where amp multiplies a part of "
+                "the head alone"},
     {.name = "critical_overlap",
      .unit = "1",
      .summary = "1 - 1 / gamma: tokens that resemble each other more become one in long contexts; empty where all do",
@@ -98,7 +100,9 @@ static const rs_column curve[] = {
 
 const rs_metric_kind rs_metric_simplex_contraction = {
     .kind = {.name = "simplex_contraction",
-             .summary = "whether attention makes equally similar tokens one, leaves them alone, or is critical",
+             .summary =
+                 "whether attention makes equally similar tokens one, leaves them alone, or is critical; turns and "
+                 "biases left out",
              .reference = "Chen et al., arXiv:2510.05554",
              .version = 1,
              .params = params,

@@ -28,7 +28,7 @@ static double deficit(double dims, double lambda) {
     slope = slope * shrink + 2 * k * weight;
     largest = fmax(largest, term);
   }
-  return largest + log(sum) - slope / sum;
+  return isnan(kappa) ? NAN : largest + log(sum) - slope / sum;
 }
 
 static rs_status add_row(double dims, double lambda, double slope, rs_curve *curve, rs_err *err) {
@@ -41,7 +41,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   (void)state;
   const rs_value *lambdas = rs_setting(in->settings, "lambdas");
   double dims = (double)in->encoding->head_dim, slope = rs_setting_number(in->settings, "slope");
-  double own = rs_logit_factor(in->encoding) / sqrt(dims);
+  double own = rs_logit_factor(in->encoding, in->encoding->length - 1) / sqrt(dims);
   result->value[0] = deficit(dims, own);
   RS_TRY(add_row(dims, own, slope, &result->curve, err));
   for (size_t i = 0; i < lambdas->count; i++) RS_TRY(add_row(dims, lambdas->list[i], slope, &result->curve, err));
@@ -67,7 +67,9 @@ static const rs_param params[] = {
 static const rs_column scalars[] = {
     {.name = "sphere_deficit_nats",
      .unit = "nats",
-     .summary = "entropy less ln n of n keys without end, all vectors uniform on spheres of radius sqrt(D)"},
+     .summary =
+         "entropy less ln n of n keys without end, all vectors uniform on spheres of radius sqrt(D), biases left "
+         "out; empty where amp multiplies a part of the head alone"},
 };
 
 static const rs_column curve[] = {

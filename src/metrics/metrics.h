@@ -21,8 +21,9 @@ void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
 /* Joins another sample, given by its count, mean and sum of squared deviations. */
 void rs_moments_join(rs_moments *into, double count, double mean, double squares);
 
-/* What the encoding multiplies the last query's logits by: amp^2 times the logit scale. */
-double rs_logit_factor(const rs_encoding *encoding);
+/* What the encoding multiplies a query's logits by, before any bias: amp^2 times the logit scale. NaN where no one
+ * number does: an amp other than 1 is on the rotary dims alone, and the head has others. */
+double rs_logit_factor(const rs_encoding *encoding, size_t query);
 
 /* The last query's logits (L,) in `head` by distance when all contents are equal: `content` (nats, the logit of equal
  * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias; up to a constant of the row,

@@ -592,6 +592,47 @@ Test(entropy_scaling, rows__variance_and_deficit__are_recomputed) {
   rs_encoding_free(encoding);
 }
 
+/* log_n sharpens late queries alone: rows of one content, each times its own query's factor, have that content's
+ * variance, whichever queries are looked at. */
+Test(entropy_scaling, factors_that_grow__content__is_the_same_at_every_query) {
+  static const char *const grows[] = {"logit_scale", "log_n", NULL};
+  static const size_t edges[] = {0, 32768}, queries[] = {9, 4095, 16383, 32767};
+  rs_model model = model_of(1, 8);
+  rs_encoding *encoding = encode("rope", &model, 32768, grows);
+  bench b;
+  bench_open(&b, "entropy_scaling", encoding, edges, 1);
+  for (size_t i = 0; i < RS_COUNT(queries); i++) {
+    double factor = fmax(1, log((double)queries[i] + 1) / log(4096)), keys = 5, mean = 0, squares = 4 * factor * factor;
+    rs_row row = {.query = queries[i], .keys = 5, .entropy = 1, .bin_keys = &keys, .bin_mean = &mean};
+    row.bin_squares = &squares;
+    b.kind->row(&b.in, b.state, &row);
+  }
+  bench_finish(&b);
+  agrees(b.result.value[4], 1.25, 1e-14, "logit_factor");
+  agrees(b.result.value[5], sqrtl(1 + 2 * logl(8)), 1e-14, "keeping_factor: v = 1");
+  bench_close(&b);
+  rs_encoding_free(encoding);
+}
+
+/* An amp on a quarter of the head is no factor of the logits: none is named, and nothing is made of it. */
+Test(logit_factor, amp_on_a_part_of_the_head__is_empty) {
+  static const char *const part[] = {"factor", "8", "rotary_dim", "4", NULL};
+  static const struct {
+    const char *metric;
+    size_t scalar;
+  } cases[] = {{"frequencies", 3}, {"sphere_entropy", 0}, {"simplex_contraction", 0}, {"simplex_contraction", 1}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model = model_of(1, 16);
+    rs_encoding *encoding = encode("yarn", &model, 64, part);
+    bench b;
+    bench_open(&b, cases[i].metric, encoding, NULL, 0);
+    bench_finish(&b);
+    agrees(b.result.value[cases[i].scalar], NAN, 0, cases[i].metric);
+    bench_close(&b);
+    rs_encoding_free(encoding);
+  }
+}
+
 /* Entropies of Gaussian rows are measured, not assumed: iid N(0, 1) logits of 4096 keys lose half a nat; on spheres of
  * 128 dims what is lost is ln 0F1(; d/2; d/4) less its slope, -0.4942 (von Mises and Fisher's entropy), where
  * kexue.fm/archives/8823 has -0.24 sqrt(128) = -2.7. */
