@@ -38,22 +38,14 @@ static rs_status means_at_once(const rs_encoding *encoding, double **means, rs_e
   return *means != NULL ? RS_OK : RS_MEMORY;
 }
 
-/* The base of frequencies base^(-2j/R), or NaN: no such ladder, or fewer than two to tell by. */
-static double base_of(const double *omega, size_t pairs) {
-  static const double slack = 1e-9; /* far above a power's rounding, far below what any scaling changes */
-  if (pairs < 2 || !(omega[1] > 0 && omega[1] < 1)) return NAN;
-  double step = log(omega[pairs - 1]) / (double)(pairs - 1);
-  for (size_t j = 0; j < pairs; j++)
-    if (!(fabs(omega[j] / exp(step * (double)j) - 1) <= slack)) return NAN;
-  return exp(-step * (double)pairs);
-}
-
 /* The base of a plain ladder that turns by the distance alone, else NaN. */
 static rs_status ladder_base(const rs_encoding *encoding, double *base, rs_err *err) {
+  static const double slack = 1e-9; /* far above a power's rounding, far below what any scaling changes */
   *base = NAN;
   rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
   if (waves == NULL) return RS_MEMORY;
-  if (rs_encoding_waves(encoding, waves) > 0) *base = base_of(encoding->omega, encoding->rotary_dim / 2);
+  if (rs_encoding_waves(encoding, waves) > 0 && fabs(encoding->omega[0] - 1) <= slack)
+    *base = rs_ladder_base(encoding->omega, encoding->rotary_dim / 2, slack);
   free(waves);
   return RS_OK;
 }
@@ -140,8 +132,10 @@ static const rs_column curve[] = {
      .summary = "bias on the logit, mean over the simulated heads; empty where the method has none"},
     {.name = "wide_limit",
      .unit = "1",
-     .summary = "[Ci(m) - Ci(m / base)] / ln base, the mean cosine of ever more pairs of the same ladder; empty where "
-                "the frequencies are no plain ladder from 1"},
+     .summary =
+         "[Ci(m) - Ci(m / base)] / ln base, the mean cosine of ever more pairs of the same ladder (pairs that do "
+         "not turn count as 1, as in mean_cosine); empty where "
+         "the frequencies are no plain ladder from 1"},
     {.name = "wide_limit_gap", .unit = "1", .summary = "|mean cosine - wide limit|"},
 };
 

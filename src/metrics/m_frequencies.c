@@ -14,20 +14,6 @@ enum { BASE, NTK_FACTOR, AMPLITUDE, LOGIT_GAIN, KEPT, BLENDED, DIVIDED, RAMP_LOW
 /* Relative. Frequencies that float32 code computes are off by up to 1e-6 (rs_causes_find says ggml's by 9e-6). */
 #define SAME 1e-5
 
-/* The base of theta^(-2j/R), read off the first and last pair; NaN unless all between are on the same ladder. */
-static double ladder_base(const double *omega, size_t pairs) {
-  if (pairs < 2 || !(omega[pairs - 1] > 0)) return NAN;
-  double steps = (double)(pairs - 1), fall = log(omega[0] / omega[pairs - 1]);
-  for (size_t j = 0; j < pairs; j++)
-    if (!(fabs(log(omega[0] / omega[j]) - fall * (double)j / steps) < SAME)) return NAN;
-  return exp(fall * (double)pairs / steps); /* R/(R-2) = pairs / steps */
-}
-
-/* The s whose NTK-aware base theta s^(R/(R-2)) this is: YaRN, section 3.1, solved for s. */
-static double ntk_factor(double base, double theta, size_t pairs) {
-  return pow(base / theta, (double)(pairs - 1) / (double)pairs);
-}
-
 static double interpolated(const rs_encoding *encoding, size_t pair) {
   double s = encoding->scale, ratio = encoding->omega[pair] / encoding->omega_trained[pair];
   return s == 1 ? NAN : (1 - ratio) / (1 - 1 / s); /* s NaN: the method has none */
@@ -97,9 +83,10 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   size_t pairs = encoding->rotary_dim / 2;
   for (size_t i = 0; i < SCALARS; i++) result->value[i] = NAN;
   if (pairs == 0) return RS_OK;
-  double base = ladder_base(encoding->omega, pairs), theta = ladder_base(encoding->omega_trained, pairs);
+  double base = rs_ladder_base(encoding->omega, pairs, SAME);
+  double theta = rs_ladder_base(encoding->omega_trained, pairs, SAME);
   result->value[BASE] = base;
-  result->value[NTK_FACTOR] = ntk_factor(base, theta, pairs);
+  result->value[NTK_FACTOR] = rs_factor_ntk(theta, pairs, base);
   result->value[AMPLITUDE] = encoding->amp;
   result->value[LOGIT_GAIN] = rs_logit_factor(encoding, encoding->length - 1);
   find_bands(encoding, result->value);

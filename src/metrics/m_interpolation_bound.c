@@ -11,18 +11,13 @@
 
 #include <math.h>
 
-/* The base c = omega^(-R / (2 j)) of the geometric ladder that has the encoding's fastest and slowest frequency; NaN
- * where there is none (a single pair, or one that stands still). */
-static double ladder_base(const rs_encoding *encoding) {
-  size_t pairs = encoding->rotary_dim / 2;
-  double ratio = encoding->omega[0] / encoding->omega[pairs - 1];
-  return pairs > 1 && isfinite(ratio) && ratio > 1 ? pow(ratio, (double)pairs / (double)(pairs - 1)) : NAN;
-}
-
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   (void)err;
   const rs_encoding *encoding = in->encoding;
+  /* That of the ladder with the same ends, whatever is between; NaN of a single pair, or where the last stands still.
+   */
+  double base = rs_ladder_base(encoding->omega, encoding->rotary_dim / 2, INFINITY);
   double most = 0, curvature = 0, dims = (double)encoding->rotary_dim;
   for (size_t i = 0; i < 5; i++) result->value[i] = NAN;
   if (encoding->rotary_dim == 0) return RS_OK;
@@ -32,7 +27,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
     curvature += encoding->omega[j] * encoding->omega[j];
   }
   result->value[0] = most;
-  result->value[1] = dims / (32 * log(ladder_base(encoding)));
+  result->value[1] = base > 1 ? dims / (32 * log(base)) : NAN;
   result->value[2] = curvature / 8;
   result->value[3] = 2 * dims / result->value[1];
   result->value[4] = 2 * dims / result->value[2];
