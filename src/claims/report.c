@@ -37,22 +37,22 @@ static const char *verdict_of(const rs_claim *claim, const rs_finding *finding) 
   return claim->claimed.stated || claim->verdict != RS_AGREES ? rs_verdict_name(claim->verdict) : "found here";
 }
 
-/* Notes are numbered through, and equal ones stand once. */
-static size_t note_number(const rs_claims *claims, size_t claim) {
-  size_t number = 0;
-  for (size_t i = 0; i <= claim; i++) {
-    size_t first = 0;
-    while (strcmp(claims->items[first].note, claims->items[i].note) != 0) first++;
-    number += first == i && *claims->items[i].note != '\0';
-    if (i == claim && first < i) return note_number(claims, first);
-  }
-  return *claims->items[claim].note != '\0' ? number : 0;
-}
-
+/* Whether no claim before it has the same note. */
 static bool is_first(const rs_claims *claims, size_t claim) {
   for (size_t i = 0; i < claim; i++)
-    if (note_number(claims, i) == note_number(claims, claim)) return false;
-  return true;
+    if (strcmp(claims->items[i].note, claims->items[claim].note) == 0) return false;
+  return *claims->items[claim].note != '\0';
+}
+
+/* Notes are numbered through, and equal ones stand once; 0: it has none. */
+static size_t note_number(const rs_claims *claims, size_t claim) {
+  size_t number = 0;
+  if (*claims->items[claim].note == '\0') return 0;
+  for (size_t i = 0; i < claims->count; i++) {
+    number += is_first(claims, i);
+    if (strcmp(claims->items[i].note, claims->items[claim].note) == 0) break;
+  }
+  return number;
 }
 
 void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
@@ -72,8 +72,7 @@ void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_tex
       rs_text_printf(text, "    %s:%zu: %s\n", claims->name, claim->line, findings[i].why);
   }
   for (size_t i = 0; i < claims->count; i++)
-    if (note_number(claims, i) > 0 && is_first(claims, i))
-      rs_text_printf(text, "  [%zu] %s\n", note_number(claims, i), claims->items[i].note);
+    if (is_first(claims, i)) rs_text_printf(text, "  [%zu] %s\n", note_number(claims, i), claims->items[i].note);
 }
 
 void rs_markdown_cell(rs_text *text, const char *cell) {
@@ -100,8 +99,7 @@ void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_
     rs_text_puts(text, " |\n");
   }
   for (size_t i = 0; i < claims->count; i++)
-    if (note_number(claims, i) > 0 && is_first(claims, i))
-      rs_text_printf(text, "\n(%zu) %s\n", note_number(claims, i), claims->items[i].note);
+    if (is_first(claims, i)) rs_text_printf(text, "\n(%zu) %s\n", note_number(claims, i), claims->items[i].note);
 }
 
 void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
