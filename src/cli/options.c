@@ -203,8 +203,8 @@ rs_status cli_split_names(const char *const *lists, size_t list_count, char **wo
   rs_text joined = {0};
   size_t most = 1;
   for (size_t i = 0; i < list_count; i++) rs_text_printf(&joined, "%s,", lists[i]);
-  RS_TRY(rs_text_check(&joined, err));
   *words = joined.data;
+  RS_TRY(rs_text_check(&joined, err));
   for (const char *c = joined.data; c != NULL && *c != '\0'; c++) most += *c == ',';
   *names = rs_alloc(most, sizeof **names, err);
   *count = 0;
