@@ -3,9 +3,10 @@
  * many tokens, and the score changes, the more the longer the context.
  *
  * For log-spaced distances d from the last query but `shift`: draws of q, k ~ N(0, 1) in each dim, the score at (m, m -
- * d), at (m + shift, m - d + shift), and the exact one; all of plain positions. cos and sin are those of the encoding's
- * precision; with `rotation` a short format, q and k, cos and sin, each product and each sum are rounded to it, as a
- * model in that format does, while the dot product is exact, as accelerators sum in float32. */
+ * d), at (m + shift, m - d + shift), and the exact one; all of plain positions and under the last query's logit scale.
+ * cos and sin are those of the encoding's precision; with `rotation` a short format, q and k, cos and sin, each product
+ * and each sum are rounded to it, as a model in that format does, while the dot product is exact, as accelerators sum
+ * in float32. */
 #include "metrics.h"
 
 #include <math.h>
@@ -62,6 +63,10 @@ static void rotate_pair(rs_format format, double a, double b, double cosine, dou
   out[1] = rs_round(format, rs_round(format, b * cosine) + rs_round(format, a * sine));
 }
 
+static double logit(const rs_encoding *encoding, double dot) {
+  return dot / sqrt((double)encoding->head_dim) * encoding->logit_scale[encoding->length - 1];
+}
+
 /* Both rotated, pair 2j, 2j + 1: which dims make a pair does not matter to dims drawn alike. */
 static double score(const work *w, turns query, turns key) {
   size_t turned = w->encoding->rotary_dim, dims = w->encoding->head_dim;
@@ -72,7 +77,7 @@ static double score(const work *w, turns query, turns key) {
     sum += q[0] * k[0] + q[1] * k[1];
   }
   for (size_t d = turned; d < dims; d++) sum += w->q[d] * w->k[d];
-  return sum / sqrt((double)dims);
+  return logit(w->encoding, sum);
 }
 
 static double exact_score(const work *w) {
@@ -83,7 +88,7 @@ static double exact_score(const work *w) {
     sum += w->at.exact.cosine[j] * (q0 * k0 + q1 * k1) + w->at.exact.sine[j] * (q0 * k1 - q1 * k0);
   }
   for (size_t d = turned; d < dims; d++) sum += w->q[d] * w->k[d];
-  return sum / sqrt((double)dims);
+  return logit(w->encoding, sum);
 }
 
 /* Content is the same at every distance, so that distances can be compared. */

@@ -202,6 +202,21 @@ Test(shift_invariance, doubles_and_floats__are_near_zero__and_floats_grow) {
   cr_assert_lt(table_scalar_of("shift_invariance", "shift_error_rms_nats", brief, NULL, 1), 1e-12);
 }
 
+/* A temperature on the logits counts as much as one on cos and sin. */
+Test(shift_invariance, temperature__on_logits_or_amp__errors_are_as_large) {
+  static const char *const where[] = {"cos_sin", "logits"};
+  static const rs_precision ids = {.positions = RS_BF16};
+  double got[2];
+  for (size_t i = 0; i < 2; i++) {
+    rs_model model = table_model(16, 1e4, 512);
+    const char *const settings[] = {"factor", "8", "temperature", where[i], NULL};
+    rs_encoding *encoding = table_encode("yarn", &model, 4096, settings, NULL, &ids);
+    got[i] = table_scalar_of("shift_invariance", "logit_error_rms_nats", encoding, NULL, 3);
+  }
+  cr_assert_gt(got[0], 0.01);
+  table_agrees(got[1], got[0], 1e-9, "logits as amp");
+}
+
 /* A frequency that is rounded alone leaves scores invariant, and wrong. */
 Test(shift_invariance, rounded_frequencies__keep_invariance__and_miss_the_exact_score) {
   rs_precision coarse = {.inv_freq = RS_BF16};
