@@ -75,7 +75,9 @@ static const rs_column scalars[] = {
 
 static const rs_column curve[] = {
     {.name = "pair", .unit = "", .summary = "rotary pair, from the fastest"},
-    {.name = "gain", .unit = "1", .summary = "what the pair's score is multiplied by at gain_distance, turns apart"},
+    {.name = "gain",
+     .unit = "1",
+     .summary = "what the gains of query and key multiply the pair's score by at gain_distance, amp left out"},
 };
 
 const rs_metric_kind rs_metric_attention_resolution = {

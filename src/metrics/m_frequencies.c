@@ -65,7 +65,7 @@ static rs_status add_pairs(const rs_encoding *encoding, rs_curve *curve, rs_err 
     double omega = encoding->omega[j], trained = encoding->omega_trained[j];
     double wavelength = omega > 0 ? 2 * M_PI / omega : NAN, divisor = omega > 0 ? trained / omega : NAN;
     double row[] = {(double)j,
-                    encoding->axis[j],
+                    encoding->own_places ? NAN : encoding->axis[j],
                     omega,
                     trained,
                     wavelength,
@@ -122,7 +122,10 @@ static const rs_column scalars[] = {
 
 static const rs_column curve[] = {
     {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
-    {.name = "axis", .unit = "", .summary = "position the pair reads: 0 time (or text), 1 row, 2 column"},
+    {.name = "axis",
+     .unit = "",
+     .summary = "position the pair reads: 0 time (or text), 1 row, 2 column; empty where each pair has its own "
+                "(rope_mixed, cached_keys)"},
     {.name = "omega_rad_per_token", .unit = "rad/token", .summary = "its frequency", .log_axis = true},
     {.name = "trained_rad_per_token", .unit = "rad/token", .summary = "plain RoPE's of the model", .log_axis = true},
     {.name = "wavelength_tokens",

@@ -114,7 +114,8 @@ Test(frequencies, curve__each_pair__is_the_blend_written_out) {
   rs_curve_clear(&result.curve);
 }
 
-/* Pairs that stand still have neither wavelength nor divisor; M-RoPE's pairs say which axis they read. */
+/* Pairs that stand still have neither wavelength nor divisor; M-RoPE's pairs say which axis they read; keys that
+ * were cached under other frequencies give each pair a place of its own. */
 Test(frequencies, curve__still_pairs_and_axes__are_told) {
   const rs_model llama = table_model(128, 1e4, 4096);
   rs_result result = frequencies("p_rope", llama, 64, (const char *[]){"rotary_fraction", "0.75", NULL});
@@ -128,6 +129,9 @@ Test(frequencies, curve__still_pairs_and_axes__are_told) {
   result = frequencies("rope", vision, 64, NULL);
   for (size_t j = 0; j < 64; j++)
     table_agrees(result.curve.cells[j * COLUMNS + AXIS], j < 16 ? 0 : j < 40 ? 1 : 2, 0, "axis");
+  rs_curve_clear(&result.curve);
+  result = frequencies("dynamic_ntk", llama, 64, (const char *[]){"cached_keys", "16", NULL});
+  for (size_t j = 0; j < 64; j++) table_agrees(result.curve.cells[j * COLUMNS + AXIS], NAN, 0, "a place of its own");
   rs_curve_clear(&result.curve);
 }
 
