@@ -22,7 +22,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   if (pairs == 0 || encoding->axes > 1) return RS_OK;
   double trained = encoding->train_length;
   result->value[0] = 2 * (double)critical;
-  if (critical < pairs) result->value[1] = 2 * M_PI / encoding->omega[critical];
+  if (critical < pairs && encoding->omega[critical] > 0) result->value[1] = 2 * M_PI / encoding->omega[critical];
   result->value[2] = trained / (M_PI / 2);
   result->value[3] = trained / M_PI;
   result->value[4] = trained / (2 * M_PI);
@@ -37,7 +37,8 @@ static const rs_column scalars[] = {
      .summary = "rotary dims whose pairs went full circle in training: 2 ceil((R/2) log_base(train_length / 2 pi))"},
     {.name = "critical_period_tokens",
      .unit = "tokens",
-     .summary = "period of the first pair that did not, as the method turns it; empty where all did",
+     .summary = "period of the first pair that did not, as the method turns it; empty where all did, and "
+                "where it stands still",
      .log_axis = true,
      .better = RS_HIGHER},
     {.name = "quarter_turn_base",

@@ -41,7 +41,7 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
   result->value[2] = spread ? -variance / 2 : NAN;
   result->value[3] = spread ? log_keys - variance / 2 : NAN;
   result->value[4] = factor;
-  result->value[5] = sqrt(1 + 2 * log_s / content); /* NaN where no factor would do */
+  result->value[5] = content > 0 ? sqrt(1 + 2 * log_s / content) : NAN; /* NaN, too, where no factor would do */
   result->value[6] = sharper ? sqrt(2 * log_s / (factor * factor - 1)) : NAN;
   return RS_OK;
 }
@@ -65,7 +65,7 @@ static const rs_column scalars[] = {
     {.name = "keeping_factor",
      .unit = "1",
      .summary = "factor that keeps the entropy of train_length, sqrt(1 + 2 ln(length / train_length) / v), v without "
-                "the method's own factor at each query"},
+                "the method's own factor at each query; empty where no factor does that"},
     {.name = "matching_sd_nats",
      .unit = "nats",
      .summary = "standard deviation of logits for which the method's factor is that one; empty where there is none"},

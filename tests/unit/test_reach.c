@@ -273,6 +273,8 @@ Test(critical_dim, ends__all_pairs_and_none) {
   cr_expect(values[0] == 16 && isnan(values[1]) && values[6] > 1);
   metric_of("critical_dim", "rope", &brief, 16, NULL, values);
   cr_expect(values[0] == 0 && close_to(values[1], 2 * M_PI, 1e-15));
+  metric_of("critical_dim", "p_rope", &brief, 16, (const char *[]){"rotary_fraction", "0", NULL}, values);
+  cr_expect(values[0] == 0 && isnan(values[1]), "a pair that stands still has no period: %g", values[1]);
   metric_of("critical_dim", "nope", &model, 16, NULL, values);
   for (size_t i = 0; i < 7; i++) cr_expect(isnan(values[i]));
   metric_of("critical_dim", "mrope", &model, 16, NULL, values);

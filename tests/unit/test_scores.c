@@ -667,6 +667,24 @@ Test(entropy_scaling, gaussian_sources__deficits__are_the_closed_forms) {
   rs_encoding_free(encoding);
 }
 
+/* Logits that are all alike have the entropy of the length, whatever multiplies them. */
+Test(entropy_scaling, equal_logits__keeping_factor__is_empty) {
+  static const size_t edges[] = {0, 8192};
+  rs_model model = model_of(1, 8);
+  rs_encoding *encoding = encode("nope", &model, 8192, NULL);
+  double keys = 5, mean = 3, squares = 0;
+  rs_row row = {.query = 8191, .keys = 5, .entropy = log(5), .bin_keys = &keys, .bin_mean = &mean};
+  bench b;
+  bench_open(&b, "entropy_scaling", encoding, edges, 1);
+  row.bin_squares = &squares;
+  b.kind->row(&b.in, b.state, &row);
+  bench_finish(&b);
+  agrees(b.result.value[0], 0, 0, "row_logit_sd_nats");
+  agrees(b.result.value[5], NAN, 0, "keeping_factor");
+  bench_close(&b);
+  rs_encoding_free(encoding);
+}
+
 /* No spread of logits makes a factor of 1 right beyond train_length, nor one above 1 below it; without rows nothing is
  * known of the logits. */
 Test(entropy_scaling, no_matching_factor__is_empty) {
