@@ -354,10 +354,13 @@ void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, siz
  */
 double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key);
 
+/* Whether pair j turns by (m - n) omega[j] in doubles. Not so with several views, positions that are not the tokens'
+ * indices, gains, or short formats of angles or tables. */
+bool rs_encoding_of_distance(const rs_encoding *encoding);
+
 /* The waves whose sum at m - n is D/2 times that mean cosine: one of amplitude 1 for each pair that turns, and where
- * R < D a still one for the others. `waves` has room for R/2 + 1; returns how many there are, or 0 where the mean
- * cosine is not a function of the distance in doubles: several views, positions that are not the tokens' indices,
- * gains, short formats of angles or tables. */
+ * R < D a still one for the others. `waves` has room for R/2 + 1; returns how many there are, or 0 where pairs do not
+ * turn by the distance alone. */
 size_t rs_encoding_waves(const rs_encoding *encoding, rs_wave *waves);
 
 /* The tables of those waves, or NULL in *decay where there are none. RS_MEMORY. Release with rs_decay_free. */

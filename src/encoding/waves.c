@@ -14,7 +14,7 @@ static bool counts(const rs_encoding *encoding, const double *positions) {
 
 /* Short formats err in each absolute angle, a gain is one of absolute positions, and views differ in their positions.
  */
-static bool is_of_distance(const rs_encoding *encoding) {
+bool rs_encoding_of_distance(const rs_encoding *encoding) {
   const rs_precision *precision = &encoding->precision;
   if (precision->running || precision->angle != RS_F64 || precision->table != RS_F64) return false;
   if (encoding->views != 1 || encoding->gain_q[0] != NULL) return false;
@@ -23,7 +23,7 @@ static bool is_of_distance(const rs_encoding *encoding) {
 
 size_t rs_encoding_waves(const rs_encoding *encoding, rs_wave *waves) {
   size_t pairs = encoding->rotary_dim / 2, all = encoding->head_dim / 2, count = 0;
-  if (!is_of_distance(encoding)) return 0;
+  if (!rs_encoding_of_distance(encoding)) return 0;
   for (size_t j = 0; j < pairs; j++) waves[count++] = (rs_wave){.amplitude = 1, .omega = encoding->omega[j]};
   if (all > pairs) waves[count++] = (rs_wave){.amplitude = (double)(all - pairs)};
   return count;

@@ -56,12 +56,8 @@ static rs_status sum_waves(const double *omega, const rs_wave_fit *head, double 
 
 static rs_status read_head(const rs_encoding *encoding, const rs_wave_fit *head, curves *c, rs_err *err) {
   size_t last = c->length - 1;
-  rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
-  if (waves == NULL) return RS_MEMORY;
-  bool plain = rs_encoding_waves(encoding, waves) > 0;
-  free(waves);
   RS_TRY(sum_waves(encoding->omega_trained, head, 1, c->trained, c->fitted, err));
-  if (plain) {
+  if (rs_encoding_of_distance(encoding)) {
     double factor = encoding->amp * encoding->amp * encoding->logit_scale[last];
     return sum_waves(encoding->omega, head, factor, c->length, c->got, err);
   }

@@ -39,15 +39,11 @@ static rs_status means_at_once(const rs_encoding *encoding, double **means, rs_e
 }
 
 /* The base of a plain ladder that turns by the distance alone, else NaN. */
-static rs_status ladder_base(const rs_encoding *encoding, double *base, rs_err *err) {
+static double ladder_base(const rs_encoding *encoding) {
   static const double slack = 1e-9; /* far above a power's rounding, far below what any scaling changes */
-  *base = NAN;
-  rs_wave *waves = rs_alloc(encoding->rotary_dim / 2 + 1, sizeof *waves, err);
-  if (waves == NULL) return RS_MEMORY;
-  if (rs_encoding_waves(encoding, waves) > 0 && fabs(encoding->omega[0] - 1) <= slack)
-    *base = rs_ladder_base(encoding->omega, encoding->rotary_dim / 2, slack);
-  free(waves);
-  return RS_OK;
+  size_t pairs = encoding->rotary_dim / 2;
+  bool plain = pairs > 0 && rs_encoding_of_distance(encoding) && fabs(encoding->omega[0] - 1) <= slack;
+  return plain && encoding->omega[pairs - 1] < 1 ? rs_ladder_base(encoding->omega, pairs, slack) : NAN;
 }
 
 /* What the mean cosine comes to when ever more pairs fill the same ladder: the mean of cos(m base^-u) over 0 <= u <= 1,
@@ -91,8 +87,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   size_t per_octave = (size_t)rs_setting_number(in->settings, "per_octave");
   rs_status status =
       all ? means_at_once(in->encoding, &means, err) : rs_log_edges(length, per_octave, &edges, &bins, err);
-  decay_rows rows = {.means = means};
-  if (status == RS_OK) status = ladder_base(in->encoding, &rows.base, err);
+  decay_rows rows = {.means = means, .base = ladder_base(in->encoding)};
   for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
     status = add_distance(in, &rows, all ? i : edges[i], &result->curve, err);
   bool last = all || bins == 0 || edges[bins - 1] == length - 1; /* the first key of all is there in any case */
