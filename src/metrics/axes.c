@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+bool rs_trained_on_tokens(const rs_encoding *encoding) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  return kind != NULL && kind->axis == NULL && kind->mix == NULL;
+}
+
 bool rs_axes_readable(const rs_encoding *encoding) {
   bool mixed = encoding->method->freq != NULL && encoding->method->freq->mix != NULL;
   return encoding->rotary_dim > 0 && encoding->views == 1 && encoding->gain_q[0] == NULL &&

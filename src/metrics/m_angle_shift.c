@@ -49,9 +49,8 @@ static rs_status add_pairs(const rs_encoding *encoding, const spread *work, rs_r
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   const rs_encoding *encoding = in->encoding;
-  const rs_freq_kind *kind = encoding->method->freq;
   result->value[0] = result->value[1] = NAN;
-  if (kind == NULL || kind->axis != NULL || kind->mix != NULL) return RS_OK; /* trained on patches, not on L0 tokens */
+  if (!rs_trained_on_tokens(encoding)) return RS_OK;
   size_t parts = (size_t)rs_setting_number(in->settings, "bins");
   double *shares = rs_alloc(2 * parts + encoding->length, sizeof *shares, err);
   if (shares == NULL) return RS_MEMORY;

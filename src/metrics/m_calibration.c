@@ -154,7 +154,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
               .length = in->encoding->length,
               .kind = rs_wanted_of(in->settings)};
   for (size_t i = 0; i < 8; i++) result->value[i] = NAN;
-  if (in->encoding->rotary_dim == 0) return RS_OK;
+  if (!rs_trained_on_tokens(in->encoding)) return RS_OK;
   c.reach = c.length > c.trained ? c.length : c.trained;
   c.wanted = rs_alloc(c.reach, sizeof *c.wanted, err);
   c.got = rs_alloc(c.length, sizeof *c.got, err);

@@ -83,9 +83,8 @@ static rs_status add_pairs(const rs_encoding *encoding, double *distances, uint6
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   const rs_encoding *encoding = in->encoding;
-  const rs_freq_kind *kind = encoding->method->freq;
   result->value[0] = result->value[1] = NAN;
-  if (kind == NULL || kind->axis != NULL || kind->mix != NULL) return RS_OK; /* trained on patches, not on L0 tokens */
+  if (!rs_trained_on_tokens(encoding)) return RS_OK;
   double *distances = rs_alloc(encoding->length, sizeof *distances, err);
   uint64_t *seen = rs_alloc((size_t)encoding->train_length, sizeof *seen, err);
   rs_status status = distances != NULL && seen != NULL ? add_pairs(encoding, distances, seen, result, err) : RS_MEMORY;

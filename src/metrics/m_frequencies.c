@@ -106,11 +106,11 @@ static const rs_column scalars[] = {
     [LOGIT_GAIN] = {.name = "logit_gain",
                     .unit = "1",
                     .summary =
-                        "what multiplies the last query's logits: amplitude^2 times its logit scale; empty where the "
-                        "amplitude is on a part of the head alone"},
+                        "what multiplies the last query's logits: amplitude^2 times its logit scale (logit_factor of "
+                        "entropy_scaling); empty where the amplitude is on a part of the head alone"},
     [KEPT] = {.name = "kept_pairs",
               .unit = "",
-              .summary = "pairs whose frequency is that of training; empty, as the next, without an s other than 1"},
+              .summary = "pairs whose frequency is that of training; empty, as the next two, without an s other than 1"},
     [BLENDED] = {.name = "blended_pairs", .unit = "", .summary = "pairs that are neither kept nor divided by s"},
     [DIVIDED] = {.name = "divided_pairs", .unit = "", .summary = "pairs whose frequency is divided by s"},
     [RAMP_LOW] = {.name = "ramp_low",

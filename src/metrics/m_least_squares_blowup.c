@@ -49,7 +49,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   size_t trained = (size_t)in->encoding->train_length;
   rs_wave_fit fit;
   for (size_t i = 0; i < 5; i++) result->value[i] = NAN;
-  if (in->encoding->rotary_dim == 0) return RS_OK;
+  if (!rs_trained_on_tokens(in->encoding)) return RS_OK;
   double *wanted = rs_alloc(trained, sizeof *wanted, err);
   if (wanted == NULL) return RS_MEMORY;
   rs_status status = fit_noise(in, trained, wanted, &fit, err);

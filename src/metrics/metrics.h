@@ -60,6 +60,9 @@ void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out);
 /* Place i of `most` spread evenly over `count`, both ends included; i itself where count <= most. */
 size_t rs_even_sample(size_t i, size_t most, size_t count);
 
+/* Whether train_length counts what the pairs were trained on: rotation by tokens, not by patches of a picture. */
+bool rs_trained_on_tokens(const rs_encoding *encoding);
+
 /* Whether each pair turns by a fixed rate along the axes t, h, w: one view, no gains, no coordinates of its own. */
 bool rs_axes_readable(const rs_encoding *encoding);
 

@@ -281,6 +281,18 @@ Test(calibration, no_rotation__result__is_not_defined) {
   for (size_t i = 0; i < 8; i++) cr_assert(isnan(r.value[i]));
 }
 
+/* Pairs that turn by patches have no plain RoPE of tokens that a head could have been fitted under: axial ones turn two
+ * by two at one rate, and least squares by them is singular. */
+Test(calibration, pairs_of_patches__results__are_not_defined) {
+  static const char *const metrics[] = {"calibration", "least_squares_blowup"};
+  for (size_t i = 0; i < RS_COUNT(metrics); i++) {
+    rs_result result = table_measure(metrics[i], encode("axial", 64, NULL), NULL, 0);
+    for (size_t c = 0; c < rs_metric_find(metrics[i])->scalar_count; c++)
+      table_agrees(result.value[c], NAN, 0, metrics[i]);
+    cr_assert_eq(result.curve.rows, 0);
+  }
+}
+
 /* ---- the source -------------------------------------------------------------------------------------------------- */
 
 typedef struct made_source {
