@@ -6,7 +6,10 @@
  * In this context the angles are those between the last query and every key, which for plain positions are omega times
  * 0 .. L - 1, as in the paper; bent positions are thereby seen as well. In training they are plain RoPE's of 0 .. L0
  * - 1. Angle formats under study (`precision`) do not count; `arithmetic` is what the divergence itself is computed
- * with. */
+ * with.
+ *
+ * The shares are (epsilon + angles) / tokens, as the authors' code has them, and sum to 1 + epsilon bins / tokens: at a
+ * few tokens the sum can fall below 0 by about as much, where a divergence of shares in proportion never does. */
 #include "metrics.h"
 
 #include <math.h>
@@ -84,10 +87,11 @@ static const rs_param params[] = {
      .type = RS_REAL,
      .unit = "1",
      .min = 1e-300,
-     .max = 1e6,
+     .max = 1,
      .fallback = "6.103515625e-5",
      .summary =
-         "counts in each part before the first, so that none is empty (the authors': float16's smallest, 2^-14)"},
+         "counts in each part before the first, so that none is empty (the authors': float16's smallest, 2^-14); "
+         "of a few tokens the divergence can fall a little below 0"},
     {.name = "arithmetic",
      .type = RS_CHOICE,
      .unit = "",

@@ -15,11 +15,22 @@
 
 #include <math.h>
 
+/* From this kappa on the Bessel function that 0F1 is has its large-argument form, I_nu(kappa) = e^kappa / sqrt(2 pi
+ * kappa) (1 - a / kappa), a = (4 nu^2 - 1) / 8, nu = d/2 - 1, to 1e-5 nats in 4096 dims and better in fewer; the series
+ * would take kappa / 2 terms. */
+static const double sharp = 1e8;
+
+static double sharp_deficit(double dims, double kappa) {
+  double nu = dims / 2 - 1, correction = (4 * nu * nu - 1) / 8 / kappa;
+  return lgamma(dims / 2) + nu * log(2 / kappa) - log(2 * M_PI * kappa) / 2 + nu + 0.5 - 2 * correction;
+}
+
 /* All terms of the series and of its slope, kappa d/dkappa = 2k, are positive: nothing cancels. Each is the one before
  * times kappa^2 / (4 k (d/2 + k - 1)), so that they rise to one peak and fall from there. */
 static double deficit(double dims, double lambda) {
   const double negligible = -45; /* ln of what a term may be of the largest: e^-45 = 3e-20 */
   double kappa = lambda * dims, quarter = 2 * log(kappa / 2), term = 0, largest = 0, slope = 0, sum = 1;
+  if (kappa > sharp) return sharp_deficit(dims, kappa);
   for (double k = 1; kappa > 0; k++) {
     term += quarter - log(k) - log(dims / 2 + k - 1);
     if (term < largest + negligible) break;

@@ -56,7 +56,7 @@ static rs_status fit(law *of, double *sd, rs_err *err) {
 static rs_status add_rows(const law *of, double sd, rs_curve *curve, rs_err *err) {
   for (size_t i = 0; i < of->count; i++) {
     double s = of->scales[i], f = law_factor(of->slope, s);
-    double matching = sqrt(2 * log(s) / (f * f - 1)), change = log(s) + sd * sd / 2 * (1 - f * f);
+    double matching = f > 1 ? sqrt(2 * log(s) / (f * f - 1)) : NAN, change = log(s) + sd * sd / 2 * (1 - f * f);
     double row[] = {sd, s, f, keeping_factor(sd, s), change, matching};
     RS_TRY(rs_curve_add(curve, row, err));
   }
@@ -107,7 +107,9 @@ static const rs_column curve[] = {
     {.name = "law_factor", .unit = "1", .summary = "(a ln s + 1)^2, by the law"},
     {.name = "keeping_factor", .unit = "1", .summary = "sqrt(1 + 2 ln s / sd^2), which keeps entropy"},
     {.name = "entropy_change_nats", .unit = "nats", .summary = "what the law lets entropy gain at this sd"},
-    {.name = "matching_sd_nats", .unit = "nats", .summary = "standard deviation for which the law is right at this s"},
+    {.name = "matching_sd_nats",
+     .unit = "nats",
+     .summary = "standard deviation for which the law is right at this s; empty at slope 0"},
 };
 
 const rs_metric_kind rs_metric_temperature_law = {

@@ -1,6 +1,7 @@
 /* test_scores.c: metrics of scores and temperature, and the sources made for them, against values recomputed here from
  * first principles, closed forms and published numbers. */
 #include <criterion/criterion.h>
+#include <gsl/gsl_sf_bessel.h>
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -636,6 +637,23 @@ Test(logit_factor, amp_on_a_part_of_the_head__is_empty) {
 /* Entropies of Gaussian rows are measured, not assumed: iid N(0, 1) logits of 4096 keys lose half a nat; on spheres of
  * 128 dims what is lost is ln 0F1(; d/2; d/4) less its slope, -0.4942 (von Mises and Fisher's entropy), where
  * kexue.fm/archives/8823 has -0.24 sqrt(128) = -2.7. */
+/* Logits that are all alike keep their entropy under no factor. */
+Test(entropy_scaling, no_spread__no_factor_keeps_entropy) {
+  static const size_t edges[] = {0, 5120};
+  double keys = 5, mean = 3, squares = 0;
+  rs_row row = {.keys = 5, .entropy = log(5), .bin_keys = &keys, .bin_mean = &mean, .bin_squares = &squares};
+  rs_model model = model_of(1, 8);
+  rs_encoding *encoding = encode("nope", &model, 8192, NULL);
+  bench b;
+  bench_open(&b, "entropy_scaling", encoding, edges, 1);
+  b.kind->row(&b.in, b.state, &row);
+  bench_finish(&b);
+  agrees(b.result.value[0], 0, 0, "row_logit_sd_nats");
+  agrees(b.result.value[5], NAN, 0, "keeping_factor");
+  bench_close(&b);
+  rs_encoding_free(encoding);
+}
+
 Test(entropy_scaling, gaussian_sources__deficits__are_the_closed_forms) {
   enum { LENGTH = 4096, DIMS = 128, QUERIES = 32, SEEDS = 4 };
   static const size_t edges[] = {0, 64, LENGTH};
@@ -720,6 +738,28 @@ static long double sphere_deficit(long double dims, long double lambda) {
   return logl(sum / weight) + kappa - kappa * first / sum;
 }
 
+/* In 4 dims E[e^(kappa t)] = 2 I_1(kappa) / kappa, whose logarithm has the slope I_2 / I_1. A factor so large that the
+ * series would take 10^8 terms, and 10^13 of the largest. */
+Test(sphere_entropy, huge_factor__is_the_bessel_function) {
+  static const char *const large[] = {"factor", "8", "attention_factor", "1e4", NULL};
+  static const char *const largest[] = {"factor", "8", "attention_factor", "1e6", NULL};
+  rs_model model = model_of(1, 4);
+  rs_encoding *encoding = encode("yarn", &model, 64, large);
+  double kappa = 2e8, first = gsl_sf_bessel_I1_scaled(kappa), second = gsl_sf_bessel_In_scaled(2, kappa);
+  bench b;
+  bench_open(&b, "sphere_entropy", encoding, NULL, 0);
+  bench_finish(&b);
+  agrees(b.result.value[0], log(2 * first / kappa) + kappa * (first - second) / first, 1e-7, "2e8");
+  bench_close(&b);
+  rs_encoding_free(encoding);
+  encoding = encode("yarn", &model, 64, largest);
+  bench_open(&b, "sphere_entropy", encoding, NULL, 0);
+  bench_finish(&b);
+  cr_expect_lt(b.result.value[0], -40);
+  bench_close(&b);
+  rs_encoding_free(encoding);
+}
+
 Test(sphere_entropy, curve__is_the_integral_over_the_sphere) {
   static const double lambdas[] = {0.01, 0.3, 1, 4};
   static const size_t dims[] = {4, 64, 128};
@@ -791,6 +831,7 @@ Test(temperature_law, fit__is_the_least_misfit) {
 }
 
 Test(temperature_law, no_slope__fits_no_logits) {
+  static const double sd = 2;
   rs_model model = model_of(1, 8);
   rs_encoding *encoding = encode("nope", &model, 10, NULL);
   bench b;
@@ -799,6 +840,13 @@ Test(temperature_law, no_slope__fits_no_logits) {
   bench_finish(&b);
   agrees(b.result.value[0], NAN, 0, "a factor of 1");
   cr_assert_eq(b.result.curve.rows, 0);
+  bench_close(&b);
+  bench_open(&b, "temperature_law", encoding, NULL, 0);
+  bench_set(&b, "slope", "0");
+  bench_list(&b, "sds", &sd, 1);
+  bench_finish(&b);
+  cr_assert_eq(b.result.curve.rows, 5);
+  agrees(cell(&b, 0, 5), NAN, 0, "no sd is right for a factor of 1");
   bench_close(&b);
   rs_encoding_free(encoding);
 }
