@@ -61,8 +61,9 @@ static void find_bands(const rs_encoding *encoding, double *value) {
 }
 
 static rs_status add_pairs(const rs_encoding *encoding, rs_curve *curve, rs_err *err) {
+  bool known = rs_trained_on_tokens(encoding);
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
-    double omega = encoding->omega[j], trained = encoding->omega_trained[j];
+    double omega = encoding->omega[j], trained = known ? encoding->omega_trained[j] : NAN;
     double wavelength = omega > 0 ? 2 * M_PI / omega : NAN, divisor = omega > 0 ? trained / omega : NAN;
     double row[] = {(double)j,
                     encoding->own_places ? NAN : encoding->axis[j],
@@ -84,7 +85,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   for (size_t i = 0; i < SCALARS; i++) result->value[i] = NAN;
   if (pairs == 0) return RS_OK;
   double base = rs_ladder_base(encoding->omega, pairs, SAME);
-  double theta = rs_ladder_base(encoding->omega_trained, pairs, SAME);
+  double theta = rs_trained_on_tokens(encoding) ? rs_ladder_base(encoding->omega_trained, pairs, SAME) : NAN;
   result->value[BASE] = base;
   result->value[NTK_FACTOR] = rs_factor_ntk(theta, pairs, base);
   result->value[AMPLITUDE] = encoding->amp;
@@ -127,7 +128,10 @@ static const rs_column curve[] = {
      .summary = "position the pair reads: 0 time (or text), 1 row, 2 column; empty where each pair has its own "
                 "(rope_mixed, cached_keys)"},
     {.name = "omega_rad_per_token", .unit = "rad/token", .summary = "its frequency", .log_axis = true},
-    {.name = "trained_rad_per_token", .unit = "rad/token", .summary = "plain RoPE's of the model", .log_axis = true},
+    {.name = "trained_rad_per_token",
+     .unit = "rad/token",
+     .summary = "plain RoPE's of the model; empty, as what follows from it, where pairs turn by patches",
+     .log_axis = true},
     {.name = "wavelength_tokens",
      .unit = "tokens",
      .summary = "2 pi / omega; empty where the pair does not turn",

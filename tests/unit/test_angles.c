@@ -130,6 +130,10 @@ Test(frequencies, curve__still_pairs_and_axes__are_told) {
   for (size_t j = 0; j < 64; j++)
     table_agrees(result.curve.cells[j * COLUMNS + AXIS], j < 16 ? 0 : j < 40 ? 1 : 2, 0, "axis");
   rs_curve_clear(&result.curve);
+  result = frequencies("axial", llama, 64, NULL);
+  table_agrees(result.curve.cells[TRAINED], NAN, 0, "trained on patches");
+  table_agrees(result.curve.cells[TURNS], NAN, 0, "not on tokens");
+  rs_curve_clear(&result.curve);
   result = frequencies("dynamic_ntk", llama, 64, (const char *[]){"cached_keys", "16", NULL});
   for (size_t j = 0; j < 64; j++) table_agrees(result.curve.cells[j * COLUMNS + AXIS], NAN, 0, "a place of its own");
   rs_curve_clear(&result.curve);
