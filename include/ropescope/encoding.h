@@ -461,6 +461,9 @@ rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol
 
 /* ---- shared by kinds --------------------------------------------------------------------------------------------- */
 
+/* Plain RoPE: omega[j] = theta^(-2j/dims) for j < pairs. */
+void rs_ladder(double theta, double dims, size_t pairs, double *omega);
+
 /* The kind that `logit_scale` chooses, or NULL. */
 const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
 

@@ -30,7 +30,7 @@ static void place_head(const rs_source_in *in, const rs_wave_fit *fit, double *q
 static rs_status fit_head(const rs_source_in *in, double *omega, double *wanted, rs_wave_fit *fit, rs_err *err) {
   size_t pairs = in->rotary_dim / 2;
   rs_wanted curve = rs_wanted_of(in->settings);
-  for (size_t j = 0; j < pairs; j++) omega[j] = pow(in->rope_theta, -2 * (double)j / (double)in->rotary_dim);
+  rs_ladder(in->rope_theta, (double)in->rotary_dim, pairs, omega);
   rs_wanted_fill(&curve, (rs_stream){in->seed, RS_PURPOSE_CURVE, (uint32_t)in->head}, in->train_length, wanted);
   rs_wave_fit_in given = {.omega = omega,
                           .waves = pairs,

@@ -79,9 +79,6 @@ double rs_lscale_length(const rs_encoding *encoding, double fallback);
 /* logit_scale_length, else L0, for a kind that divides by its logarithm: RS_DOMAIN where that is 0. */
 rs_status rs_lscale_log_length(const rs_encoding *encoding, double *length, rs_err *err);
 
-/* omega[j] = theta^(-2j/dims) for j < pairs. */
-void rs_ladder(double theta, double dims, size_t pairs, double *omega);
-
 /* theta * s^(R/(R-2)): the base that leaves pair 0 and divides the last pair by s. RS_DOMAIN for R = 2. */
 rs_status rs_ntk_theta(const rs_freq_in *in, double *theta, rs_err *err);
 
