@@ -111,7 +111,8 @@ static const rs_column scalars[] = {
                         "entropy_scaling); empty where the amplitude is on a part of the head alone"},
     [KEPT] = {.name = "kept_pairs",
               .unit = "",
-              .summary = "pairs whose frequency is that of training; empty, as the next two, without an s other than 1"},
+              .summary =
+                  "pairs whose frequency is that of training; empty, as the next two, without an s other than 1"},
     [BLENDED] = {.name = "blended_pairs", .unit = "", .summary = "pairs that are neither kept nor divided by s"},
     [DIVIDED] = {.name = "divided_pairs", .unit = "", .summary = "pairs whose frequency is divided by s"},
     [RAMP_LOW] = {.name = "ramp_low",
