@@ -47,7 +47,9 @@ static rs_status prepare(const rs_source_in *in, void **state, rs_err *err) {
   if (pairs == 0) return rs_fail(err, RS_DOMAIN, "source calibrated: the model has no rotary pairs");
   double *omega = rs_alloc(pairs + in->train_length, sizeof *omega, err), *head = rs_alloc(2 * dims, sizeof *head, err);
   rs_status status = omega != NULL && head != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) status = fit_head(in, omega, omega + pairs, &fit, err);
+  rs_err why = {0};
+  if (status == RS_OK && fit_head(in, omega, omega + pairs, &fit, &why) != RS_OK)
+    status = rs_fail(err, why.status, "source calibrated: %s", why.message);
   if (status == RS_OK) {
     place_head(in, &fit, head, head + dims);
     rs_wave_fit_clear(&fit);

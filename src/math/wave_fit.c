@@ -249,7 +249,7 @@ static rs_status take(const problem *p, rs_wave_fit *fit, rs_err *err) {
     fit->sine[j] = gsl_vector_get(p->solution, j);
     fit->cosine[j] = gsl_vector_get(p->solution, p->in->waves + j);
     if (!isfinite(fit->sine[j]) || !isfinite(fit->cosine[j]))
-      return rs_fail(err, RS_DOMAIN, "the fit has no unique solution: use solver svd, or a ridge above 0");
+      return rs_fail(err, RS_DOMAIN, "the fit has no unique solution: take a ridge above 0 (or solver: svd)");
   }
   return RS_OK;
 }
@@ -268,7 +268,7 @@ rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err 
   bool alone = in->solver == RS_SOLVER_SVD || in->ridge > 0;
   *fit = (rs_wave_fit){.waves = in->waves, .rank = 2 * in->waves, .condition = NAN};
   if (in->count < 2 * in->waves && !alone)
-    return rs_fail(err, RS_DOMAIN, "%zu points do not determine %zu functions: use solver svd, or a ridge above 0",
+    return rs_fail(err, RS_DOMAIN, "%zu points do not determine %zu functions: take a ridge above 0 (or solver: svd)",
                    in->count, 2 * in->waves);
   rs_status status = open(&p, in, err);
   fit->cosine = rs_alloc(in->waves, sizeof *fit->cosine, err);

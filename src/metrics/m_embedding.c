@@ -26,13 +26,11 @@ static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
   bool few = given->choice >= 0;
   v->channel_count = few ? FEW : given->count;
   if (v->channel_count > MOST_CHANNELS)
-    return rs_fail(err, RS_DOMAIN, "embedding: channels: %zu are too many, %d are shown at most", v->channel_count,
-                   MOST_CHANNELS);
+    return rs_fail(err, RS_DOMAIN, "channels: %zu are too many, %d are shown at most", v->channel_count, MOST_CHANNELS);
   for (size_t i = 0; i < v->channel_count; i++) {
     double channel = few ? (double)(i * width / FEW) : given->list[i];
     if (channel != floor(channel) || channel >= (double)width)
-      return rs_fail(err, RS_DOMAIN, "embedding: channels: there is no channel %g in a table of width %zu", channel,
-                     width);
+      return rs_fail(err, RS_DOMAIN, "channels: there is no channel %g in a table of width %zu", channel, width);
     v->channels[i] = (size_t)channel;
   }
   return RS_OK;

@@ -48,13 +48,15 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cel
                         .bins = work->bins};
 }
 
+/* The cell fails with its metric, and says which. */
 static void finish_metric(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
   rs_metric_in in = rs_metric_input(work, cell, metric);
-  rs_err why = {0};
+  rs_err why = {0}, named = {0};
   const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
   if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) == RS_OK) return;
   rs_curve_clear(&cell->results[metric].curve);
-  rs_cell_fail(cell, &why);
+  rs_fail(&named, why.status, "metric %s: %s", kind->kind.name, why.message);
+  rs_cell_fail(cell, &named);
 }
 
 static bool reads_tables(const rs_batch_work *work, size_t metric) {

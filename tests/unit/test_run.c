@@ -402,6 +402,18 @@ Test(run, learned_beyond_its_table__is_a_row_with_status_domain) {
   }
 }
 
+/* One metric that cannot be had takes the cell with it, and the message says which it was. */
+Test(run, metric_that_cannot_be_had__is_named_in_the_row) {
+  run("methods: rope\nlengths: 32\nmetrics: [entropy, least_squares_blowup]\n"
+      "model: {heads: 2, head_dim: 16, train_length: 8}\n",
+      "o");
+  rs_table *table = read_table("o", "summary.csv");
+  for (size_t i = 0; i < table->rows; i++)
+    cr_expect_str_eq(field(table, i, "message"), "metric least_squares_blowup: 8 points do not determine 16 functions: "
+                                                 "take a ridge above 0 (or solver: svd)");
+  rs_table_free(table);
+}
+
 /* A source that cannot be made is an error of each of its cells, and of no other. */
 Test(run, source_that_cannot_be_fitted__is_rows_with_status_domain) {
   run("methods: [rope, pi]\nlengths: 32\nsources: [gaussian, {name: calibrated, ridge: 0}]\nmetrics: entropy\n"
@@ -413,7 +425,9 @@ Test(run, source_that_cannot_be_fitted__is_rows_with_status_domain) {
     bool fitted = strncmp(field(table, i, "source"), "calibrated", 10) == 0;
     cr_expect_str_eq(field(table, i, "status"), fitted ? "domain" : "ok");
     cr_expect_eq(*field(table, i, "entropy_nats") == '\0', fitted);
-    cr_expect_eq(strstr(field(table, i, "message"), "8 points do not determine 16 functions") != NULL, fitted);
+    cr_expect_eq(strstr(field(table, i, "message"), "source calibrated: 8 points do not determine 16 functions") !=
+                     NULL,
+                 fitted);
   }
   rs_table_free(table);
 }
