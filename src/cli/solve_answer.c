@@ -223,6 +223,18 @@ static rs_status serves(const solve_task *task, rs_recipe *recipe, const char *n
   return status;
 }
 
+/* The factor in ten digits, or in as many as it takes where rounding to ten loses the context. */
+static rs_status shorten(const solve_task *task, rs_recipe *recipe, const char *name, double factor, double *shorter,
+                         rs_err *err) {
+  char text[32];
+  bool good = false;
+  *shorter = factor;
+  snprintf(text, sizeof text, "%.10g", factor);
+  if (rs_number_read(text, shorter)) RS_TRY(serves(task, recipe, name, *shorter, &good, err));
+  if (!good) *shorter = factor;
+  return RS_OK;
+}
+
 /* Up from 1 in steps, then the last step by halves. NaN where no factor serves. */
 static rs_status search_factor(const solve_task *task, rs_recipe *recipe, const char *name, double *found,
                                rs_err *err) {
@@ -239,8 +251,7 @@ static rs_status search_factor(const solve_task *task, rs_recipe *recipe, const 
     RS_TRY(serves(task, recipe, name, middle, &good, err));
     *(good ? &factor : &bad) = middle;
   }
-  *found = factor;
-  return RS_OK;
+  return shorten(task, recipe, name, factor, found, err);
 }
 
 /* The parameter to be searched: `factor` where there is no other, or the model publishes one; NULL: there is none. */
@@ -266,7 +277,8 @@ static rs_status factor_of_recipe(const solve_task *task, rs_text *out, rs_err *
   if (status != RS_OK) return status;
   if (isnan(factor))
     return rs_fail(err, RS_DOMAIN, "no factor up to %g makes %s serve %.0f tokens", most_factor, method, task->length);
-  put_value(out, factor);
+  rs_text_number(out, factor);
+  rs_text_puts(out, "\n");
   put_row(out, "means", "the least factor found with which %s serves %.0f tokens", method, task->length);
   put_row(out, "search", "up from 1 in steps of %g %%, the last one halved; windows narrower than a step may lie below",
           (factor_step - 1) * 100);

@@ -94,12 +94,16 @@ Test(solve_command, length__each_criterion) {
   expect_number("length --base 1e300 --head-dim 128", 1 << 28, 0, "and further");
 }
 
-/* A base that was solved for a length serves it, as printed; and what a length asks of factors and bases agrees. */
+/* A base or factor that was solved for a length serves it, as printed. */
 Test(solve_command, base_and_length__answer_each_other) {
   char line[128];
   snprintf(line, sizeof line, "length --head-dim 64 --base %.17g",
            number("base --head-dim 64 --length 3000", "search"));
   cr_expect_geq(number(line, "longest"), 3000);
+  /* 16 itself is a little too small, and is what more than 16 rounds to. */
+  double factor = number("factor --length 65537 --method pi --criterion ood" LLAMA2, "search");
+  snprintf(line, sizeof line, "length --criterion ood --method '{name: pi, factor: %.17g}'" LLAMA2, factor);
+  cr_expect_geq(number(line, "longest"), 65537, "%.17g", factor);
 }
 
 Test(solve_command, published_recipe__is_what_the_model_runs) {
