@@ -160,8 +160,7 @@ static char *names_in(const char *path, const char *end) {
   rs_text_puts(&names, "");
   for (int i = 0; i < count; i++) {
     const char *name = entries[i]->d_name;
-    if (*name != '.' && ends_with(name, end))
-      rs_text_printf(&names, "%s%s", names.length > 0 ? " " : "", name);
+    if (*name != '.' && ends_with(name, end)) rs_text_printf(&names, "%s%s", names.length > 0 ? " " : "", name);
     free(entries[i]);
   }
   if (count >= 0) free(entries);
