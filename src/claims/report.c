@@ -82,21 +82,45 @@ void rs_markdown_cell(rs_text *text, const char *cell) {
   }
 }
 
-void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
+static bool any_published(const rs_claims *claims) {
+  for (size_t i = 0; i < claims->count; i++)
+    if (claims->items[i].claimed.stated) return true;
+  return false;
+}
+
+static void put_name(rs_text *text, const rs_claims *claims, size_t i) {
+  rs_text_puts(text, "| ");
+  rs_markdown_cell(text, claims->items[i].key);
+  if (note_number(claims, i) > 0) rs_text_printf(text, " (%zu)", note_number(claims, i));
+}
+
+static void put_comparison(rs_text *text, const rs_claim *claim, const rs_finding *finding) {
   char value[NUMBER], difference[NUMBER];
-  rs_text_puts(text, "| | published | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n");
+  format_value(finding, value);
+  format_difference(claim, finding, difference);
+  rs_text_printf(text, " | %s | %s | %s | %s | ", claim->published, value, difference, verdict_of(claim, finding));
+  rs_markdown_cell(text, claim->source);
+  rs_text_puts(text, " |\n");
+}
+
+static void put_value(rs_text *text, const rs_finding *finding) {
+  char value[NUMBER];
+  format_value(finding, value);
+  rs_text_printf(text, " | %s%s |\n", value, finding->held || finding->left_out ? "" : " DIFFERS");
+}
+
+/* Where nothing was published there is nothing to compare with. */
+void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
+  bool compared = any_published(claims);
+  rs_text_puts(text, compared
+                         ? "| | published | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n"
+                         : "| | found here |\n|---|---|\n");
   for (size_t i = 0; i < claims->count; i++) {
-    const rs_claim *claim = &claims->items[i];
-    size_t note = note_number(claims, i);
-    format_value(&findings[i], value);
-    format_difference(claim, &findings[i], difference);
-    rs_text_puts(text, "| ");
-    rs_markdown_cell(text, claim->key);
-    rs_text_printf(text, " | %s | %s | %s | %s", claim->published, value, difference, verdict_of(claim, &findings[i]));
-    if (note > 0) rs_text_printf(text, " (%zu)", note);
-    rs_text_puts(text, " | ");
-    rs_markdown_cell(text, claim->source);
-    rs_text_puts(text, " |\n");
+    put_name(text, claims, i);
+    if (compared)
+      put_comparison(text, &claims->items[i], &findings[i]);
+    else
+      put_value(text, &findings[i]);
   }
   for (size_t i = 0; i < claims->count; i++)
     if (is_first(claims, i)) rs_text_printf(text, "\n(%zu) %s\n", note_number(claims, i), claims->items[i].note);

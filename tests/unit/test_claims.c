@@ -289,10 +289,10 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   rs_claims_markdown(claims, found, &text);
   cr_expect_str_eq(rs_text_string(&text), "| | published | reproduced | difference | verdict | source |\n"
                                           "|---|---|---|---|---|---|\n"
-                                          "| first | 4 | 3 | -25 % | refuted (1) | p, q |\n"
+                                          "| first (1) | 4 | 3 | -25 % | refuted | p, q |\n"
                                           "| second\\|half | <13 | 12 |  | agrees | p |\n"
-                                          "| third | 12 | 12 | 0 | agrees with a definition (1) | p |\n"
-                                          "| fourth |  | 12 |  | found here (2) | p |\n"
+                                          "| third (1) | 12 | 12 | 0 | agrees with a definition | p |\n"
+                                          "| fourth (2) |  | 12 |  | found here | p |\n"
                                           "\n(1) note\n\n(2) other\n");
   rs_text_clear(&text);
   rs_claims_csv(claims, found, &text);
@@ -368,4 +368,17 @@ Test(claims, small_table__of_what_is_not_there__is_refused) {
   cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, false}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "sort: there are 3 columns of numbers");
   rs_text_clear(&text);
+}
+
+Test(claims, nothing_published__page__compares_nothing) {
+  rs_finding found[] = {{.value = 12, .held = true}, {.value = NAN, .left_out = true}, {.value = 3, .why = "no"}};
+  rs_text text = {0};
+  rs_claims *claims = read_claims("a,summary,y,,,12,,agrees,found here,so\n"
+                                  "b,x-full/summary,y,,,12,,agrees,found here,\n"
+                                  "c,summary,y,,,12,,agrees,found here,\n");
+  rs_claims_markdown(claims, found, &text);
+  cr_expect_str_eq(rs_text_string(&text), "| | found here |\n|---|---|\n| a (1) | 12 |\n| b | (--full) |\n"
+                                          "| c | 3 DIFFERS |\n\n(1) so\n");
+  rs_text_clear(&text);
+  rs_claims_free(claims);
 }
