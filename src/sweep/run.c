@@ -158,7 +158,19 @@ static bool is_there(const char *directory, const char *name, rs_err *err) {
   return there;
 }
 
-/* A folder without a manifest is not ours: what stands in it under our names is somebody's. */
+/* Whether the file begins as every CSV file of a run does: then it is a result, committed without its manifest. */
+static bool is_result(const char *directory, const char *name, rs_err *err) {
+  static const char begins[] = "cell,";
+  char head[sizeof begins - 1], *path = rs_path_join(directory, name, err);
+  FILE *file = path != NULL ? fopen(path, "rb") : NULL;
+  bool result = file != NULL && fread(head, 1, sizeof head, file) == sizeof head;
+  if (file != NULL) fclose(file);
+  free(path);
+  return result && memcmp(head, begins, sizeof head) == 0;
+}
+
+/* A folder without a manifest is not ours: what stands in it under our names is somebody's, unless it reads like ours.
+ */
 static rs_status refuse_foreign(const rs_experiment *experiment, const char *directory, rs_err *err) {
   static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv"};
   rs_err why = {0};
@@ -168,7 +180,7 @@ static rs_status refuse_foreign(const rs_experiment *experiment, const char *dir
     bool fixed = i < RS_COUNT(always);
     if (fixed) snprintf(name, sizeof name, "%s", always[i]);
     if (!fixed && !rs_curve_file(experiment, i - RS_COUNT(always), name)) continue;
-    if (is_there(directory, name, &why))
+    if (is_there(directory, name, &why) && !is_result(directory, name, &why))
       return rs_fail(err, RS_IO,
                      "%s/%s is there already, and no manifest.json says that a run made it (another --out, "
                      "or move it away)",
