@@ -497,7 +497,7 @@ static size_t expect_summary_rows(const rs_table *got, const rs_table *want, lon
     starved++;
     cr_assert_str_eq(field(got, i, "status"), "memory", "%s: %s %s", what, field(got, i, "status"),
                      field(got, i, "message"));
-    cr_assert_eq(strncmp(field(got, i, "message"), "out of memory", 13), 0, "%s: %s", what, field(got, i, "message"));
+    cr_assert_not_null(strstr(field(got, i, "message"), "out of memory"), "%s: %s", what, field(got, i, "message"));
     cr_assert(agree(got, i, want, i, keys, RS_COUNT(keys)), "%s: other keys", what);
     cr_assert_str_eq(field(got, i, "entropy_nats"), "", "%s has values", what);
   }
