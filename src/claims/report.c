@@ -7,6 +7,9 @@
 
 enum { NUMBER = 32, KEY_WIDTH = 44 };
 
+/* Relative: what sums and logarithms in doubles leave of a number that is met exactly. */
+static const double ROUNDING_NOISE = 1e-12;
+
 static const char *or_dash(const char *text) {
   return *text != '\0' ? text : "-";
 }
@@ -23,7 +26,7 @@ static void format_difference(const rs_claim *claim, const rs_finding *finding, 
   double difference = finding->value - claim->claimed.number;
   out[0] = '\0';
   if (!claim->claimed.stated || claim->claimed.relation != RS_EQUAL || isnan(difference)) return;
-  if (difference == 0)
+  if (fabs(difference) <= ROUNDING_NOISE * fabs(claim->claimed.number))
     snprintf(out, NUMBER, "0");
   else if (claim->claimed.number == 0)
     snprintf(out, NUMBER, "%+.2g", difference);

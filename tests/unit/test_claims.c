@@ -286,7 +286,9 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   mkdir("r/n", 0777);
   put("r/n/summary.csv", "x,y\n1,3\n2,12\n");
   cr_assert_eq(rs_claims_check(claims, "r", "n", false, found, NULL), RS_OK);
+  found[2].value = nextafter(12, 13); /* what rounding leaves is no difference */
   rs_claims_markdown(claims, found, &text);
+  found[2].value = 12;
   cr_expect_str_eq(rs_text_string(&text), "| | published | reproduced | difference | verdict | source |\n"
                                           "|---|---|---|---|---|---|\n"
                                           "| first (1) | 4 | 3 | -25 % | refuted | p, q |\n"
