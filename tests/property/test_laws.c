@@ -344,9 +344,9 @@ Test(laws, rotation__quarter_turn__takes_first_to_second) {
   }
 }
 
-/* ---- published numbers: CLAIMS.md A to C ------------------------------------------------------------------------- */
+/* ---- published numbers ------------------------------------------------------------------------------------------- */
 
-/* A2: B_m / (d / 2), d = 128, base 10^4, to the printed digits; and its limit for d -> infinity,
+/* B_m / (d / 2), d = 128, base 10^4, to the printed digits; and its limit for d -> infinity,
  * [Ci(m) - Ci(m / base)] / ln(base), with the end correction of the trapezoid rule. */
 Test(laws, mean_cosine__published_values_and_limit__agree) {
   static const struct {
@@ -374,7 +374,7 @@ Test(laws, mean_cosine__published_values_and_limit__agree) {
   rs_encoding_free(encoding);
 }
 
-/* B2: the first m with B_m < 0. */
+/* The first m with B_m < 0. */
 Test(laws, mean_cosine__first_violation__is_as_published) {
   static const struct {
     double base;
@@ -390,7 +390,7 @@ Test(laws, mean_cosine__first_violation__is_as_published) {
   }
 }
 
-/* C1: the NTK-aware base, to the printed digits, read back from the slowest pair. */
+/* The NTK-aware base, to the printed digits, read back from the slowest pair. */
 Test(laws, ntk__base__is_as_published) {
   static const double printed[][2] = {{2, 20221}, {4, 40890}, {8, 82685}, {16, 167199}, {32, 338097}};
   rs_model model = plain_model(128, 1e4, 4096);
@@ -410,7 +410,7 @@ static double share_of(const rs_encoding *encoding, size_t j) {
   return (plain - encoding->omega[j]) / (plain - divided);
 }
 
-/* C2: the ends of YaRN's ramp, from the line through two blended pairs; the last pair kept and the first divided whole
+/* The ends of YaRN's ramp, from the line through two blended pairs; the last pair kept and the first divided whole
  * stand at its whole ends. Its temperature is printed to five digits. */
 Test(laws, yarn__ramp__ends_as_published) {
   static const struct {
@@ -496,7 +496,7 @@ Test(laws, yarn__ramp_of_the_paper__is_linear_in_rotations) {
   }
 }
 
-/* C3: Llama-3.1 keeps pairs 0..28, blends 29..34, divides 35..63. */
+/* Llama-3.1 keeps pairs 0..28, blends 29..34, divides 35..63. */
 Test(laws, llama3__bands__are_as_published) {
   rs_model model = plain_model(128, 5e5, 8192);
   rs_encoding *encoding = encode("llama3", "factor=8 low_freq_factor=1 high_freq_factor=4", &model, 1);
@@ -515,7 +515,7 @@ Test(laws, llama3__bands__are_as_published) {
   rs_encoding_free(encoding);
 }
 
-/* A4: the distance within which ALiBi keeps 99 % of the weight of equal keys, ceil(ln 100 / slope). */
+/* The distance within which ALiBi keeps 99 % of the weight of equal keys, ceil(ln 100 / slope). */
 Test(laws, alibi__windows_of_eight_heads__are_as_published) {
   static const double printed[] = {10, 19, 37, 74, 148, 295, 590, 1179};
   rs_model model = plain_model(64, 1e4, 2048);

@@ -1,5 +1,5 @@
-/* test_metrics.c: every metric against values recomputed here from first principles, and against published numbers
- * (shared/CLAIMS.md: A1, A2, A3, A4, B2, C1, C6, E1, E2). */
+/* test_metrics.c: every metric against values recomputed here from first principles, and against published numbers.
+ */
 #include <criterion/criterion.h>
 #include <math.h>
 #ifdef _OPENMP
@@ -242,7 +242,7 @@ static void open_decay(bench *b, const rs_encoding *encoding, const char *distan
   bench_finish(b);
 }
 
-/* CLAIMS A1 and A2: RoFormer's C(m) and the mean cosine B_m / (d/2), d = 128, base 1e4. */
+/* As published: RoFormer's C(m) and the mean cosine B_m / (d/2), d = 128, base 1e4. */
 Test(decay, roformer_geometry__bound_and_mean_cosine__are_the_published_ones) {
   static const double bound[][2] = {{0, 32.5}, {10, 17.954}, {100, 10.227}, {1000, 4.471}};
   static const double cosine[][2] = {{0, 1}, {1, 0.9702}, {10, 0.6691}, {1000, 0.1590}, {4096, -0.0529}};
@@ -387,7 +387,7 @@ Test(decay, short_formats__kernel__is_that_of_attention_to_equal_contents) {
   }
 }
 
-/* CLAIMS B2 and C6. */
+/* Men et al., arXiv:2405.14591, and what scalings make of it. */
 Test(first_violation, published_geometries__distances__are_found) {
   static const char *const base_500[] = {"rope_theta", "500", NULL}, *const base_5e5[] = {"rope_theta", "5e5", NULL};
   static const char *const by_8[] = {"scale", "8", NULL};
@@ -489,7 +489,7 @@ Test(three_axes, ood_angles__of_mrope__reach_of_each_axis_counts) {
   rs_encoding_free(encoding);
 }
 
-/* CLAIMS C1: Llama-2 stretched from 4096 tokens by s. */
+/* NTK-aware scaling (bloc97, 2023): Llama-2 stretched from 4096 tokens by s. */
 Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) {
   static const char *const by[][3] = {{"scale", "2"}, {"scale", "8"}, {"scale", "32"}};
   static const struct {
@@ -554,7 +554,7 @@ Test(local_resolution, drop_at_distance_one__and_the_share_kept__are_recomputed)
     agrees(llama2("local_resolution", 0, cases[i].method, 500, cases[i].settings), drop, 1e-14, "drop");
     agrees(llama2("local_resolution", 1, cases[i].method, 500, cases[i].settings), drop / trained, 1e-13, "kept");
   }
-  agrees(llama2("local_resolution", 0, "rope", 500, NULL), 1 - 0.9702, 5e-5, "1 - B_1, CLAIMS A2");
+  agrees(llama2("local_resolution", 0, "rope", 500, NULL), 1 - 0.9702, 5e-5, "1 - B_1 / (d/2)");
 }
 
 Test(local_resolution, nothing_turns_or_one_token__is_undefined) {
@@ -602,8 +602,8 @@ static double *gaussian(uint64_t seed, size_t count) {
   return out;
 }
 
-/* CLAIMS A4, through the engine: equal content under ALiBi falls off as (1 - e^-m) e^(-m x), and 99 % of it lies within
- * ceil(ln 100 / m) tokens. */
+/* ALiBi, arXiv:2108.12409, section 3, through the engine: equal content under ALiBi falls off as (1 - e^-m) e^(-m x),
+ * and 99 % of it lies within ceil(ln 100 / m) tokens. */
 static void check_alibi(size_t head, const rs_encoding *encoding, const size_t *edges, double window) {
   size_t length = encoding->length, last = length - 1, reached = 0;
   double *q = constant(8, 1), *k = constant(8 * length, 1), sum = 0;
@@ -814,8 +814,8 @@ static void feed_gaussian(bench *b, const rs_encoding *encoding, const size_t *e
   free(k);
 }
 
-/* CLAIMS A3 (Barbero et al., proposition 3.2): iid Gaussian q and k score 0 on average with sd 1 (sqrt(d) before the
- * division) at every distance: RoPE alone does not decay. Logits of one query share |q|^2, keys are used by every
+/* Barbero et al., arXiv:2410.06205, proposition 3.2: iid Gaussian q and k score 0 on average with sd 1 (sqrt(d) before
+ * the division) at every distance: RoPE alone does not decay. Logits of one query share |q|^2, keys are used by every
  * query: the fourth moments add about 3 / D to the variance of a product, hence the slack of the sd. */
 Test(score_by_distance, gaussian_source_under_rope__mean_zero_and_sd_one__at_every_distance) {
   enum { SEEDS = 24, LENGTH = 160, DIMS = 32 };
@@ -841,12 +841,13 @@ Test(score_by_distance, gaussian_source_under_rope__mean_zero_and_sd_one__at_eve
   rs_encoding_free(encoding);
 }
 
-/* CLAIMS E1: q = (1, .., 1) sigma makes the logits exactly iid N(0, sigma^2). The mean over rows of 4096 keys is ln n -
- * sigma^2 / 2 for sigma = 1; for sigma = 2 the formula is 0.034 low: 6.352 +- 0.003 over 10^4 rows of an independent
- * program (rows scatter by 0.26, hence the 6.382 of CLAIMS). */
+/* The random energy model: q = (1, .., 1) sigma makes the logits exactly iid N(0, sigma^2). The mean over rows of 4096
+ * keys is ln n - sigma^2 / 2 for sigma = 1; for sigma = 2 the formula is 0.034 low: 6.352 +- 0.003 over 10^4 rows of an
+ * independent program (rows scatter by 0.26, hence 6.382 from a few of them). */
 Test(entropy, gaussian_logits__is_ln_n_less_half_the_variance) {
   enum { LENGTH = 4096, DIMS = 4, DRAWS = 200 };
-  static const double cases[][4] = {{1, 7.818, 7.820, 7.818}, {2, 6.352, 6.382, 6.318}}; /* mean, CLAIMS, formula */
+  static const double cases[][4] = {{1, 7.818, 7.820, 7.818},
+                                    {2, 6.352, 6.382, 6.318}}; /* of many rows, of a few, formula */
   static const size_t edges[] = {0, LENGTH};
   const size_t last = LENGTH - 1;
   rs_model model = model_of(1, DIMS);
@@ -901,7 +902,8 @@ static void open_needle(bench *b, size_t n, double g) {
   free(k);
 }
 
-/* CLAIMS E2: weight e^g / (e^g + n - 1), half at n = 1 + e^g. A tie counts as a win: no other key is larger. */
+/* A needle under softmax: weight e^g / (e^g + n - 1), half at n = 1 + e^g. A tie counts as a win: no other key is
+ * larger. */
 Test(needle, known_logit_among_equal_keys__weight__is_the_closed_form) {
   static const double logits[] = {-3, 0, 1, 5, 20};
   static const size_t sizes[] = {8, 100, 5001};
@@ -922,7 +924,7 @@ Test(needle, known_logit_among_equal_keys__weight__is_the_closed_form) {
     }
 }
 
-/* SSMax in the same terms (CLAIMS E2): g = 1.1 ln n holds the needle at any length. */
+/* SSMax in the same terms (arXiv:2501.19399): g = 1.1 ln n holds the needle at any length. */
 Test(needle, ssmax_logits__weights__are_the_published_ones) {
   static const double cases[][2] = {{1024, 0.667}, {8192, 0.711}, {65536, 0.752}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
