@@ -81,12 +81,14 @@ static const rs_column curve[] = {
 };
 
 const rs_metric_kind rs_metric_attention_resolution = {
-    .kind = {.name = "attention_resolution",
-             .summary = "R(s) of equal contents: how well neighbouring distances are told apart; each pair's gain",
-             .reference = "xPos, arXiv:2212.10554, sections 3.1 and 3.2",
-             .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+    .kind =
+        {.name = "attention_resolution",
+         .summary =
+             "R(s) of equal contents: how well neighbouring distances are told apart, no key masked; each pair's gain",
+         .reference = "xPos, arXiv:2212.10554, sections 3.1 and 3.2",
+         .version = 1,
+         .params = params,
+         .param_count = RS_COUNT(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,

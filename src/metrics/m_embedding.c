@@ -141,7 +141,7 @@ const rs_metric_kind rs_metric_embedding = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = FEW * SIDE * SIDE,
+    .most_curve_rows = MOST_CHANNELS * SIDE * SIDE,
     .index_count = 4,
     .finish = finish,
 };

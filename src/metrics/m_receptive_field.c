@@ -57,7 +57,8 @@ static const rs_column scalars[] = {
 
 const rs_metric_kind rs_metric_receptive_field = {
     .kind = {.name = "receptive_field",
-             .summary = "how many of the nearest keys hold 99 % of the weight when no content tells them apart",
+             .summary = "how many of the nearest keys hold a share of the weight (99 %) when no content tells them "
+                        "apart; no key is masked",
              .reference = "ALiBi, arXiv:2108.12409; Qin et al., arXiv:2307.10156, section 4",
              .version = 1,
              .params = params,
