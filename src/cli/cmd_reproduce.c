@@ -309,11 +309,12 @@ static int reproduce(const cli_options *options, const char *root, const char *r
 }
 
 static int conclude(const cli_options *options, const tally *total) {
-  cli_note(options,
-           "%zu experiments: %zu numbers agree, %zu with a definition, %zu are refuted, %zu found here, %zu not run",
-           total->experiments, total->agree, total->by_definition, total->refuted, total->found, total->left_out);
+  cli_note(
+      options,
+      "experiments: %zu; numbers that agree: %zu, with a definition: %zu, refuted: %zu, found here: %zu, not run: %zu",
+      total->experiments, total->agree, total->by_definition, total->refuted, total->found, total->left_out);
   if (total->differ == 0) return CLI_OK;
-  cli_error("%zu numbers differ from what is expected (marked DIFFERS)", total->differ);
+  cli_error("numbers that differ from what is expected: %zu (marked DIFFERS)", total->differ);
   return CLI_FAILED;
 }
 

@@ -90,14 +90,14 @@ static void expect(const char *arguments, int status, const char *const *parts) 
 
 Test(reproduce, all__that_hold__tables_files_and_pictures_are_there) {
   EXPECT("reproduce", 0, "one: The question of one", "two: The question of two", "refuted [1]", "[1] cos 2 < 0",
-         "2 numbers agree, 0 with a definition, 1 are refuted, 0 found here, 0 not run");
+         "experiments: 2; numbers that agree: 2, with a definition: 0, refuted: 1, found here: 0, not run: 0");
   cr_expect_eq(access("results/one/summary.csv", F_OK), 0);
   cr_expect_eq(access("results/two/reproduced.csv", F_OK), 0);
   cr_expect_eq(access("results/two/plots/decay--mean_cosine--8.svg", F_OK), 0);
 }
 
 Test(reproduce, one_by_name__others__are_not_run) {
-  EXPECT("reproduce two --out elsewhere", 0, "two: The question of two", "1 numbers agree");
+  EXPECT("reproduce two --out elsewhere", 0, "two: The question of two", "that agree: 1,");
   cr_expect_neq(access("elsewhere/one", F_OK), 0);
   cr_expect_eq(access("elsewhere/two/reproduced.csv", F_OK), 0);
 }
@@ -121,13 +121,13 @@ Test(reproduce, list__of_one_name__shows_it_alone) {
 Test(reproduce, number_that_differs__status__is_1_and_says_which) {
   put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,agrees,nobody,\n");
   EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
-         "1 numbers differ from what is expected");
+         "numbers that differ from what is expected: 1");
 }
 
 Test(reproduce, full_config__without_the_flag__is_left_out) {
   put_experiment("one", "one", "deep,deep-full/summary,first_violation_tokens,,2,,,agrees,nobody,\n");
   cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/deep-full.yaml"), 0);
-  EXPECT("reproduce one --markdown", 0, "| deep | 2 | (--full) |  | not run | nobody |", "1 not run");
+  EXPECT("reproduce one --markdown", 0, "| deep | 2 | (--full) |  | not run | nobody |", "not run: 1");
   cr_expect_neq(access("results/one-deep-full", F_OK), 0);
   EXPECT("reproduce one --full", 2, "experiments/one/deep-full.yaml: name: is one, but must be one-deep-full");
 }
