@@ -122,6 +122,11 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   write_subtitle(measure, choice, NULL, out);
   if (marked) add_piece(out, "dot: ");
   if (marked) rs_text_puts(out, panel);
+  if (map->panels == 1 && *panel != '\0' && !marked) {
+    add_piece(out, panel);
+    rs_text_puts(out, " ");
+    rs_text_number(out, map->panel.items[0]);
+  }
   if (map->panels > map->panel.count)
     rs_text_printf(out, " \u00b7 %zu of %zu %s", map->panel.count, map->panels, panel);
   bool seeds = choice->family != NULL && map->folded == measure->data->seeds.count;

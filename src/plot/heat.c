@@ -118,7 +118,7 @@ static double widest_heading(layout *l) {
 }
 
 static void size_panels(layout *l) {
-  l->panels = *l->heat->panel_name != '\0';
+  l->panels = *l->heat->panel_name != '\0' && l->map->panel.count > 1; /* a single one is in the subtitle */
   l->across = l->panels ? l->map->panel.count : methods_beside(l->map->count);
   l->down = l->panels ? l->map->count : (l->map->count + l->across - 1) / l->across;
   double heading = widest_heading(l);

@@ -876,6 +876,15 @@ Test(plot, cells__in_a_file__are_rectangles_from_their_upper_left) {
   rs_plot_picture_clear(&picture);
 }
 
+/* The number after the last `attribute` before `word`. */
+static double number_before(const char *svg, const char *word, const char *attribute) {
+  const char *end = strstr(svg, word), *found = NULL;
+  cr_assert_not_null(end, "no %s", word);
+  for (const char *at = svg; (at = strstr(at, attribute)) != NULL && at < end; at++) found = at + strlen(attribute);
+  cr_assert_not_null(found);
+  return atof(found);
+}
+
 Test(plot, results__a_curve_over_two_indices__is_a_heat_map, .init = make_folder, .fini = remove_folder) {
   put_file("manifest.json", MAP);
   put_file("map.csv", MAP_HEADER MAP_ROWS);
@@ -897,6 +906,22 @@ Test(plot, results__a_curve_over_two_indices__is_a_heat_map, .init = make_folder
                                       "</svg>\n"};
   for (size_t i = 0; i < RS_COUNT(parts); i++) cr_assert_not_null(strstr(svg, parts[i]), "no %s", parts[i]);
   cr_assert_null(strstr(svg, "nan"));
+  free(svg);
+}
+
+/* One panel has no row of its own: methods stand side by side, and the subtitle names it. */
+Test(plot, results__a_map_of_one_panel__has_methods_side_by_side, .init = make_folder, .fini = remove_folder) {
+  double first, second;
+  put_file("manifest.json", MAP);
+  put_file("map.csv", MAP_HEADER "0,m,a,64,1,,,8,7,3,0,0,1\n0,m,a,64,1,,,8,7,3,0,1,2\n1,m,b,64,1,,,8,7,3,0,0,3\n"
+                                 "1,m,b,64,1,,,8,7,3,0,1,4\n");
+  cr_assert_eq(draw_all(&(rs_plot_options){.length = 64}, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/map--likeness--64.svg");
+  cr_assert_not_null(strstr(svg, "from 7<"), "the subtitle: %s", svg);
+  first = number_before(svg, ">a<", " y=\"");
+  second = number_before(svg, ">b<", " y=\"");
+  cr_assert_eq(first, second, "%g and %g", first, second);
+  cr_assert_lt(number_before(svg, ">a<", " x=\""), number_before(svg, ">b<", " x=\""));
   free(svg);
 }
 
