@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../say.h"
 #include "ropescope/bench.h"
 
 static char folder[64];
@@ -29,16 +30,7 @@ TestSuite(bench_command, .init = enter_folder, .fini = leave_folder);
 /* What a command line says on stdout and stderr together; temporary files go into the case's folder. Release with
  * free(). */
 static char *say(const char *arguments, int *status) {
-  rs_text line = {0}, out = {0};
-  char buffer[4096];
-  rs_text_printf(&line, "TMPDIR=. \"$ROPESCOPE\" bench %s 2>&1", arguments);
-  FILE *pipe = popen(line.data, "r");
-  cr_assert_not_null(pipe);
-  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);
-  int ended = pclose(pipe);
-  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
-  rs_text_clear(&line);
-  return out.data != NULL ? out.data : strdup("");
+  return say_line("TMPDIR=. \"$ROPESCOPE\" bench", arguments, status);
 }
 
 static void expect_words(const char *arguments, int status, const char *words) {

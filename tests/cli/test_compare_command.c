@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../say.h"
 #include "ropescope/io.h"
 
 static char folder[64];
@@ -36,17 +37,7 @@ TestSuite(compare_command, .init = enter_folder, .fini = leave_folder);
 
 /* What a shell line says on stdout and stderr together. Release with free(). */
 static char *say(const char *arguments, int *status) {
-  rs_text line = {0}, out = {0};
-  char buffer[4096];
-  rs_text_printf(&line, "\"$ROPESCOPE\" %s 2>&1", arguments);
-  FILE *pipe = popen(line.data, "r");
-  cr_assert_not_null(pipe);
-  rs_text_puts(&out, "");
-  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);
-  int ended = pclose(pipe);
-  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
-  rs_text_clear(&line);
-  return out.data != NULL ? out.data : strdup("");
+  return say_line("\"$ROPESCOPE\"", arguments, status);
 }
 
 static void expect(const char *arguments, int status, const char *const *parts) {

@@ -6,21 +6,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../say.h"
 #include "ropescope/base.h"
 
 /* What a command line says on stdout and stderr together. Release with free(). */
 static char *say(const char *arguments, int *status) {
-  rs_text line = {0}, out = {0};
-  char buffer[4096];
-  cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
-  rs_text_printf(&line, "\"$ROPESCOPE\" solve %s 2>&1", arguments);
-  FILE *pipe = popen(line.data, "r");
-  cr_assert_not_null(pipe);
-  for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);
-  int ended = pclose(pipe);
-  *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128;
-  rs_text_clear(&line);
-  return out.data != NULL ? out.data : strdup("");
+  return say_line("\"$ROPESCOPE\" solve", arguments, status);
 }
 
 static void expect_words(const char *arguments, const char *words) {

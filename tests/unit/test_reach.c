@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../table_metric.h"
 #include "ropescope/kernel.h"
 #include "ropescope/metrics.h"
 
@@ -143,15 +144,7 @@ static void measure(const char *metric, const char *name, const char *number, co
 
 /* `settings` are name, value pairs that end at the first NULL. */
 static rs_encoding *encode(const char *method, const rs_model *model, size_t length, const char *const settings[]) {
-  rs_recipe recipe;
-  rs_encoding *encoding = NULL;
-  rs_err err = {0};
-  cr_assert_eq(rs_recipe_init(&recipe, rs_method_find(method), NULL), RS_OK, "%s", method);
-  for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2)
-    cr_assert_eq(rs_recipe_set(&recipe, settings[i], settings[i + 1], &err), RS_OK, "%s", err.message);
-  cr_assert_eq(rs_encoding_create(&recipe, model, length, NULL, NULL, &encoding, &err), RS_OK, "%s", err.message);
-  rs_recipe_clear(&recipe);
-  return encoding;
+  return table_encode(method, model, length, settings, NULL, NULL);
 }
 
 static void metric_of(const char *metric, const char *method, const rs_model *model, size_t length,
