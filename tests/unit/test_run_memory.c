@@ -11,15 +11,13 @@
 #include "../fixtures/threads.h"
 #include "ropescope/sweep.h"
 
-/* ---- the heap, made to fail -------------------------------------------------------------------------------------- */
+TestSuite(run, .init = enter_folder, .fini = leave_folder);
 
 /* A thousand runs would wait for the disk a thousand times. */
 int fsync(int file) {
   (void)file;
   return 0;
 }
-
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* What a run without a refusal wrote. */
 static const char *const files[] = {"decay.csv",         "ood_angles.csv", "score_by_distance.csv",
