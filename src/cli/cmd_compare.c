@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum { DIFFERENT = 1, ENDS = 4, MOST_ROWS = 12 };
-static const double default_rtol = 1e-6; /* engines compute in float32 */
 
 /* The two sides and what came of comparing them. */
 typedef struct outcome {
@@ -280,7 +279,7 @@ static int compare(const cli_options *options, outcome *o) {
 }
 
 int cmd_compare(const cli_options *options) {
-  outcome o = {.rtol = options->rtol_given ? options->rtol : default_rtol};
+  outcome o = {.rtol = options->rtol};
   if (options->argument_count < 2) {
     cli_error("compare needs two sides, as in ropescope compare config.json '{name: yarn, factor: 8}'");
     return CLI_USAGE;

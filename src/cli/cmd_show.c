@@ -220,7 +220,7 @@ static int from_flags(const cli_options *options, subject *s) {
   rs_problems problems = {0};
   rs_err err = {0};
   rs_experiment *experiment = NULL;
-  rs_config_edits edits = {options->edits, options->edit_count};
+  rs_config_edits edits = {options->edits.items, options->edits.count};
   rs_text_puts(&text, options->hf != NULL ? "model: {hf: " : "model: {preset: ");
   put_quoted(&text, options->hf != NULL ? options->hf : options->model);
   rs_text_printf(&text, "}\nmethods: [%s]\n", options->method);
@@ -259,7 +259,7 @@ static const char *conflict(const cli_options *options) {
   if (options->hf != NULL && options->model != NULL) return "--hf and --model both name a model: keep one";
   if (named && options->argument_count > 1) return "a config and --hf or --model both name a model: keep one";
   if (!named && options->method != NULL) return "--method needs --model or --hf";
-  if (named && options->method == NULL && options->edit_count > 0)
+  if (named && options->method == NULL && options->edits.count > 0)
     return "--set changes a config or a --method: there is none";
   return NULL;
 }
@@ -295,16 +295,8 @@ static int show(const cli_options *options, size_t table) {
 }
 
 int cmd_show(const cli_options *options) {
-  const char *names[RS_COUNT(tables)];
-  for (size_t i = 0; i < RS_COUNT(tables); i++) {
-    names[i] = tables[i].name;
-    if (options->argument_count > 0 && strcmp(tables[i].name, options->arguments[0]) == 0) return show(options, i);
-  }
-  const char *word = options->argument_count > 0 ? options->arguments[0] : "";
-  const char *near = rs_suggest(word, names, RS_COUNT(names));
-  if (near != NULL)
-    cli_error("no table %s (did you mean %s?)", word, near);
-  else
-    cli_error("show needs a table, not \"%s\": frequencies, positions, scale, slopes, bias or embedding", word);
-  return CLI_USAGE;
+  const char *names[RS_COUNT(tables) + 1] = {NULL};
+  for (size_t i = 0; i < RS_COUNT(tables); i++) names[i] = tables[i].name;
+  int table = cli_choose("table", options->arguments[0], names);
+  return table >= 0 ? show(options, (size_t)table) : CLI_USAGE;
 }

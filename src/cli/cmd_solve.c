@@ -7,13 +7,15 @@
 
 enum { LENGTH = 1, BASE = 2, GEOMETRY = 4, MODEL = 8, METHOD = 16 }; /* GEOMETRY: --head-dim, or a model */
 
-static const char *const wanted_words[] = {"base", "factor", "length"};
-static const char *const criterion_words[] = {"first_violation", "critical_dim", "ood", "ntk"};
+enum { QUANTITIES = 3, CRITERIA = 4 };
+
+static const char *const wanted_words[] = {"base", "factor", "length", NULL};
+const char *const solve_criteria[] = {"first_violation", "critical_dim", "ood", "ntk", NULL};
 
 /* What each question needs, and what it takes beside. */
 static const struct {
   int needs, takes;
-} questions[RS_COUNT(wanted_words)][RS_COUNT(criterion_words)] = {
+} questions[QUANTITIES][CRITERIA] = {
     [WANT_BASE] = {{LENGTH | GEOMETRY, 0}, {LENGTH | MODEL, 0}, {LENGTH | MODEL, 0}, {LENGTH | MODEL, 0}},
     [WANT_FACTOR] = {{LENGTH | MODEL | METHOD, 0},
                      {LENGTH | MODEL | METHOD, 0},
@@ -46,26 +48,10 @@ static int refuse(const char *why) {
   return CLI_USAGE;
 }
 
-/* The index of a word, or -1 after a message with the words there are. */
-static int choose(const char *what, const char *word, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count && word != NULL; i++)
-    if (strcmp(word, words[i]) == 0) return (int)i;
-  const char *near = word != NULL ? rs_suggest(word, words, count) : NULL;
-  rs_text list = {0};
-  for (size_t i = 0; i < count; i++)
-    rs_text_printf(&list, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
-  if (near != NULL)
-    cli_error("solve: no %s %s (did you mean %s?)", what, word, near);
-  else
-    cli_error("solve needs a %s: %s", what, rs_text_string(&list));
-  rs_text_clear(&list);
-  return -1;
-}
-
 /* What the question needs is there, and nothing that it would ignore. */
 static int check_parts(const solve_task *task, int has) {
   int needs = questions[task->wanted][task->by].needs, takes = needs | questions[task->wanted][task->by].takes;
-  const char *wanted = wanted_words[task->wanted], *by = criterion_words[task->by];
+  const char *wanted = wanted_words[task->wanted], *by = solve_criteria[task->by];
   if ((takes & GEOMETRY) != 0) takes |= MODEL;
   for (size_t i = 0; i < RS_COUNT(parts); i++) {
     bool there = (has & parts[i].bit) != 0 || (parts[i].bit == GEOMETRY && (has & MODEL) != 0);
@@ -191,10 +177,9 @@ static int answer(const cli_options *options, solve_task *task) {
 }
 
 int cmd_solve(const cli_options *options) {
-  const char *by = options->criterion != NULL ? options->criterion : criterion_words[BY_FIRST_VIOLATION];
-  int wanted = choose("quantity", options->argument_count > 0 ? options->arguments[0] : NULL, wanted_words,
-                      RS_COUNT(wanted_words));
-  int criterion = wanted >= 0 ? choose("criterion", by, criterion_words, RS_COUNT(criterion_words)) : -1;
+  const char *by = options->criterion != NULL ? options->criterion : solve_criteria[BY_FIRST_VIOLATION];
+  int wanted = cli_choose("quantity", options->arguments[0], wanted_words);
+  int criterion = wanted >= 0 ? cli_choose("--criterion", by, solve_criteria) : -1;
   if (wanted < 0 || criterion < 0) return CLI_USAGE;
   solve_task task = {.wanted = (solve_wanted)wanted,
                      .by = (solve_by)criterion,

@@ -7,6 +7,9 @@
 typedef enum solve_wanted { WANT_BASE, WANT_FACTOR, WANT_LENGTH } solve_wanted;
 typedef enum solve_by { BY_FIRST_VIOLATION, BY_CRITICAL_DIM, BY_OOD, BY_NTK } solve_by;
 
+/* The words of solve_by; ends with NULL. */
+extern const char *const solve_criteria[];
+
 typedef struct solve_task {
   solve_wanted wanted;
   solve_by by;

@@ -246,7 +246,7 @@ Test(compare_command, wrong_input__status_2_and_why) {
        "ropescope: compare needs two sides, as in ropescope compare config.json '{name: yarn, factor: 8}'\n"},
       {"compare rope",
        "ropescope: compare needs two sides, as in ropescope compare config.json '{name: yarn, factor: 8}'\n"},
-      {"compare a b c", "ropescope: compare takes at most 2 arguments (ropescope --help)\n"},
+      {"compare a b c", "ropescope: compare takes at most 2 arguments (ropescope help compare)\n"},
       {"compare rope rope", "ropescope: A, rope: is a recipe: --model or --hf must say of which model\n"},
       {"compare '' rope", "ropescope: A, \"\": is empty\n"},
       {"compare gpt-oss x.json", "ropescope: B, x.json: is not there\n"},
