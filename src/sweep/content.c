@@ -157,7 +157,7 @@ void rs_unit_run(const rs_batch_work *work, size_t unit, size_t head, rs_content
     }
     if (cell->status == RS_OK) observe_cell(work, cell, of, head);
     if (cell->status == RS_INTERNAL) rs_fail(&of->why, RS_INTERNAL, "%s", cell->message);
-    rs_batch_advance(work, head_work(work, cell));
+    rs_batch_advance(work, cell->weight / (double)work->groups[cell->cell.group].count);
   }
 }
 

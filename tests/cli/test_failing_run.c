@@ -13,8 +13,9 @@ Test(failing_run, run__cells_out_of_memory__status_1_and_the_others_are_there) {
   static const char *const metrics[] = {"--set=metrics=entropy", "--set=metrics=decay"};
   write_file("c.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope, alibi]\nlengths: [8, 64M]\n");
   for (size_t i = 0; i < RS_COUNT(metrics); i++) {
-    result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet", "--threads=1", metrics[i]},
-                                .memory = 512 << 20});
+    result got =
+        run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet", "--force", "--threads=1", metrics[i]},
+                       .memory = 512 << 20});
     cr_expect_eq(got.status, 1, "status %d", got.status);
     cr_expect_str_eq(got.err, "ropescope: 2 cells ran out of memory (ropescope plan says what a run takes)\n", "%s",
                      got.err);
@@ -89,7 +90,8 @@ Test(failing_run, run__disk_full_in_an_old_folder__no_summary_and_no_stale_curve
   for (size_t i = 0; i < RS_COUNT(limits); i++) {
     if (limits[i] < LEAST_FILE) continue;
     run_small("o", NULL, NULL, NULL);
-    result got = run(&(command){.arguments = {"run", "small.yaml", "--out", "o", fewer}, .file_size = limits[i]});
+    result got =
+        run(&(command){.arguments = {"run", "small.yaml", "--out", "o", "--force", fewer}, .file_size = limits[i]});
     cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);
     cr_expect_eq(strncmp(got.err, "ropescope: o/", 13), 0, "%s", got.err);
     cr_expect(ends_with(got.err, ": cannot write: File too large\n"), "%s", got.err);
@@ -98,7 +100,7 @@ Test(failing_run, run__disk_full_in_an_old_folder__no_summary_and_no_stale_curve
     free(names);
     result_clear(&got);
   }
-  run_well(&(command){.arguments = {"run", "small.yaml", "--out", "o", fewer}});
+  run_well(&(command){.arguments = {"run", "small.yaml", "--out", "o", "--force", fewer}});
   char *names = names_in("o", "");
   cr_expect_str_eq(names, "config.yaml decay.csv manifest.json summary.csv timings.csv", "%s", names);
   free(names);
@@ -111,6 +113,29 @@ Test(failing_run, run__manifest_that_cannot_be_written__no_summary) {
   expect_failure(&(command){.arguments = {"run", "small.yaml", "--out", "o"}}, 1,
                  "ropescope: o/manifest.json: cannot write: not a regular file\n");
   cr_expect(!exists("o/summary.csv"));
+}
+
+/* What does not fit is refused before it costs anything. */
+Test(failing_run, run__more_memory_than_there_is__is_refused) {
+#ifdef __SANITIZE_ADDRESS__
+  cr_skip_test("the sanitizer needs all addresses");
+#endif
+  write_file("c.yaml",
+             "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: rope\nlengths: 64M\nmetrics: entropy\n");
+  result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--threads=1"}, .memory = 512 << 20});
+  unsigned needed, there;
+  cr_expect_eq(got.status, 2, "status %d", got.status);
+  cr_expect_eq(sscanf(got.err, "ropescope: the run takes about %u MiB and %u are available", &needed, &there), 2, "%s",
+               got.err);
+  cr_expect(needed > 512 && there > 0 && there < 512, "%s", got.err);
+  cr_expect_not_null(strstr(got.err, "--force"), "%s", got.err);
+  cr_expect(!exists("o"));
+  result_clear(&got);
+  got = run(&(command){.arguments = {"plan", "c.yaml", "--threads=1", "--lengths=1M"}, .memory = 256 << 20});
+  char *line = strstr(got.out, "memory ");
+  cr_expect(line != NULL && sscanf(line, "memory %u MiB of %u available", &needed, &there) == 2, "%s", got.out);
+  cr_expect(there < 256 && (strstr(line, "run refuses without --force") != NULL) == (needed > there), "%s", got.out);
+  result_clear(&got);
 }
 
 Test(failing_run, full_stdout__status_1_and_a_message) {

@@ -1,6 +1,6 @@
 /* test_help_command.c: help, version and wrong use. */
-#include "../say.h"
 #include "../fixtures/program.h"
+#include "../say.h"
 
 TestSuite(help_command, .init = enter_folder, .fini = leave_folder);
 

@@ -3,8 +3,6 @@
 
 TestSuite(plan_command, .init = enter_folder, .fini = leave_folder);
 
-/* ---- plan, list, plot -------------------------------------------------------------------------------------------- */
-
 Test(plan_command, plan__counts_and_runs_nothing) {
   write_file("small.yaml", small_config);
   char *out = output_of(&(command){.arguments = {"plan", "small.yaml"}});
@@ -32,6 +30,11 @@ Test(plan_command, plan__counts_and_runs_nothing) {
   double most = 0;
   cr_expect_eq(sscanf(strstr(out, "curves"), "curves at most %lf rows", &most), 1, "%s", out);
   cr_expect_geq(most, (double)rows);
+  double seconds = 0, bytes = 0, available = 0;
+  cr_expect_eq(sscanf(strstr(out, "time "), "time about %lf s on this machine", &seconds), 1, "%s", out);
+  cr_expect(seconds > 0 && seconds < 60, "%s", out);
+  cr_expect_eq(sscanf(strstr(out, "memory "), "memory %lf MiB of %lf available", &bytes, &available), 2, "%s", out);
+  cr_expect(bytes > 0 && available > bytes, "%s", out);
   rs_table_free(table);
   free(names);
   free(out);

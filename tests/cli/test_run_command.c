@@ -127,7 +127,7 @@ Test(run_command, run__status__0_with_some_values_1_with_none) {
     rs_text_printf(&yaml, "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: %s\nlengths: %s\n",
                    cases[i].methods, cases[i].lengths);
     write_file("c.yaml", yaml.data);
-    result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o"}});
+    result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--force"}});
     const char *line = strstr(got.err, " s: o\n");
     cr_expect_eq(got.status, cases[i].status, "%s: status %d", yaml.data, got.status);
     cr_expect(line != NULL && strcmp(line + 6, cases[i].err) == 0, "%s: %s", yaml.data, got.err);
@@ -144,7 +144,7 @@ Test(run_command, run__quiet_is_silent_and_print_fills_stdout) {
   cr_expect_str_eq(quiet.out, "");
   cr_expect_str_eq(quiet.err, "", "%s", quiet.err);
   char *print = output_of(&(command){.arguments = {"run", "small.yaml", "--quiet", "--out", "p", "--print"}});
-  cr_expect_eq(strncmp(print, "small at 100 tokens, source ", 28), 0, "%s", print);
+  cr_expect_eq(strncmp(print, "small at 100 tokens, mean over seeds, heads and models\n", 55), 0, "%s", print);
   static const char *const rows[] = {"\nrope ", "\nyarn scale=auto ", "\nalibi ", "\nlearned ", "\nsinusoidal "};
   for (size_t i = 0; i < RS_COUNT(rows); i++) cr_expect_not_null(strstr(print, rows[i]), "%s in %s", rows[i], print);
   free(print);
@@ -216,4 +216,61 @@ Test(run_command, run__no_config_is_the_demo) {
   cr_expect_eq(table->rows % 2, 0);
   cr_expect_geq(table->rows, 14);
   rs_table_free(table);
+}
+
+/* Every column of the config's metrics, those that no source changes once; tokens as whole numbers or thousands. */
+Test(run_command, print__the_columns_that_were_asked_for) {
+  static const char *const once[] = {"first_violation_tokens", "ood_pairs", "ood_overshoot_rad"};
+  static const char *const twice[] = {"median_distance_tokens", "entropy_nats", "entropy_share"};
+  write_file("c.yaml", "name: wide\nmodel: {head_dim: 16, heads: 2, train_length: 1024}\nlengths: [64, 2k]\n"
+                       "methods: [rope, {name: pi, factor: 4}]\nsources: [gaussian, needle]\nseeds: 1\nheads: 1\n"
+                       "queries: {last: 2}\nmetrics: [first_violation, ood_angles, entropy, distance_mass, needle]\n");
+  char *out = output_of(&(command){.arguments = {"run", "c.yaml", "--quiet", "--out", "o", "--print"}});
+  cr_expect_eq(strncmp(out, "wide at 2k tokens, ", 19), 0, "%s", out);
+  char *gaussian = strstr(out, "\nsource gaussian\n"), *needle = strstr(out, "\nsource needle\n");
+  cr_assert(gaussian != NULL && needle != NULL && gaussian < needle, "%s", out);
+  for (size_t i = 0; i < RS_COUNT(once); i++) {
+    char *first = strstr(out, once[i]);
+    cr_expect(first != NULL && first < gaussian && strstr(first + 1, once[i]) == NULL, "%s in %s", once[i], out);
+  }
+  for (size_t i = 0; i < RS_COUNT(twice); i++) {
+    char *first = strstr(out, twice[i]);
+    cr_expect(first > gaussian && first < needle && strstr(needle, twice[i]) != NULL, "%s in %s", twice[i], out);
+  }
+  cr_expect(strstr(out, "needle_win_rate") > needle, "%s", out);
+  rs_table *table = read_table("o/summary.csv");
+  char tokens[32];
+  snprintf(tokens, sizeof tokens, " %.0f ", number(table, 2, "first_violation_tokens"));
+  cr_expect_str_eq(field(table, 2, "length_tokens"), "2048");
+  cr_expect_not_null(strstr(out, tokens), "%s in %s", tokens, out);
+  cr_expect_null(strstr(out, "e+03"), "%s", out);
+  rs_table_free(table);
+  free(out);
+}
+
+/* A folder keeps what another config gave, unless --force says otherwise; the same config is run again. */
+Test(run_command, run__folder_of_another_config__asks_for_force) {
+  static const char config[] = "name: mine\nmodel: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope]\n"
+                               "lengths: [64]\nmetrics: [decay]\n";
+  static const char same[] = "methods: rope\nmetrics: decay\nlengths: 64\nmodel: {train_length: 64, heads: 2, "
+                             "head_dim: 8}\nname: mine\n";
+  write_file("a.yaml", config);
+  write_file("b.yaml", same);
+  run_well(&(command){.arguments = {"run", "a.yaml"}});
+  run_well(&(command){.arguments = {"run", "a.yaml"}});
+  run_well(&(command){.arguments = {"run", "results/mine/config.yaml"}});
+  run_well(&(command){.arguments = {"run", "b.yaml"}});
+  char *before = read_path("results/mine/config.yaml", NULL);
+  expect_failure(&(command){.arguments = {"run", "a.yaml", "--lengths", "32"}}, 2,
+                 "ropescope: results/mine holds the results of another config: choose another --out or name, or "
+                 "--force to replace them\n");
+  char *after = read_path("results/mine/config.yaml", NULL);
+  cr_expect_str_eq(before, after);
+  run_well(&(command){.arguments = {"run", "a.yaml", "--lengths", "32", "--out", "elsewhere"}});
+  run_well(&(command){.arguments = {"run", "a.yaml", "--lengths", "32", "--force"}});
+  rs_table *table = read_table("results/mine/summary.csv");
+  cr_expect_str_eq(field(table, 0, "length_tokens"), "32");
+  rs_table_free(table);
+  free(before);
+  free(after);
 }
