@@ -79,6 +79,9 @@ int cli_help_command(int command);
 /* Reads the words after a command: arguments[0] is the command itself. Returns CLI_OK, or CLI_USAGE after a message. */
 int cli_options_read(int command, int count, char **arguments, cli_options *options);
 
+/* The words of --criterion, in the order of rs_criterion. */
+extern const char *const cli_criteria[];
+
 /* Adds the options of a command as its help shows them. */
 void cli_options_help(int command, rs_text *text);
 

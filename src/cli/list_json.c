@@ -5,17 +5,9 @@
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-/* The words of "a|b|c". */
-static void write_words(rs_json *json, const char *choices) {
-  char word[64];
+static void write_words(rs_json *json, const rs_param *param) {
   rs_json_array(json, "words");
-  for (size_t length; *choices != '\0'; choices += length + (choices[length] == '|')) {
-    length = strcspn(choices, "|");
-    json->text->failed |= length >= sizeof word;
-    memcpy(word, choices, length < sizeof word ? length : 0);
-    word[length < sizeof word ? length : 0] = '\0';
-    rs_json_string(json, NULL, word);
-  }
+  for (size_t i = 0; i < param->word_count; i++) rs_json_string(json, NULL, param->words[i]);
   rs_json_end(json);
 }
 
@@ -25,7 +17,7 @@ static void write_param(rs_json *json, const rs_param *param) {
   rs_json_object(json, NULL);
   rs_json_string(json, "name", param->name);
   rs_json_string(json, "type", types[param->type]);
-  if (param->choices != NULL) write_words(json, param->choices);
+  if (param->words != NULL) write_words(json, param);
   if (param->type != RS_BOOL && param->type != RS_CHOICE) {
     rs_json_string(json, "unit", param->unit);
     rs_json_number(json, "min", param->min);

@@ -1,8 +1,6 @@
 /* The options: one table makes the parser and the help. */
 #include "cli.h"
 
-#include "solve.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +66,7 @@ static const struct option_row {
     {"method", "YAML", TEXT, FIELD(method), SHOW | SOLVE,
      .help = "this method on --model or --hf, as in '{name: yarn, factor: 4}'"},
     {"criterion", "WORD", WORD, FIELD(criterion), SOLVE, .help = "first_violation (default), critical_dim, ood or ntk",
-     .words = solve_criteria},
+     .words = cli_criteria},
     {"head-dim", "N", COUNT, FIELD(head_dim), SOLVE, .help = "rotary dims of a head, where no model gives them",
      .most = 4096},
     {"base", "X", REAL, FIELD(base), SOLVE, .help = "the base of plain RoPE to be judged", .least = 1.000001,

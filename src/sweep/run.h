@@ -49,9 +49,6 @@ void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states,
 /* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
-/* How many heads of the model take part. */
-size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
-
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 
