@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +59,15 @@ static int check_memory(const cli_options *options, const rs_experiment *experim
   return CLI_USAGE;
 }
 
+/* What runs, but was hardly meant. */
+static void warn(const cli_options *options, const rs_experiment *experiment) {
+  rs_text lines = {0};
+  if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
+    for (const char *line = rs_text_string(&lines); *line != '\0'; line += strcspn(line, "\n") + 1)
+      cli_note(options, "warning: %.*s", (int)strcspn(line, "\n"), line);
+  rs_text_clear(&lines);
+}
+
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}};
   bool live = !options->quiet && d.progress.terminal;
@@ -66,6 +76,7 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
   rs_err err = {0};
   int fits = check_memory(options, experiment);
   if (fits != CLI_OK) return fits;
+  warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
   rs_status status = rs_run(experiment, &run, &summary, &err);
   if (live) fputs("\r\033[K", stderr);
