@@ -63,12 +63,14 @@ typedef struct rs_json {
   rs_text *text; /* borrowed */
   size_t depth;
   bool filled; /* the level that is written has an entry */
+  bool flat;   /* it is a list on one line */
   char ends[RS_JSON_DEPTH];
 } rs_json;
 
 /* Begin a level; each is ended by rs_json_end, the last of which ends the line. */
 void rs_json_object(rs_json *json, const char *key);
 void rs_json_array(rs_json *json, const char *key);
+void rs_json_list(rs_json *json, const char *key); /* an array of numbers and strings alone, on one line */
 void rs_json_end(rs_json *json);
 void rs_json_string(rs_json *json, const char *key, const char *value); /* NULL: null */
 void rs_json_number(rs_json *json, const char *key, double value);      /* not finite: null */

@@ -105,6 +105,9 @@ int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
 /* Writes text to stdout and empties it. False after a message when stdout takes no more. */
 bool cli_put(rs_text *text);
 
+/* Writes the columns of a CSV text as an object of lists. RS_MEMORY. */
+rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, rs_err *err);
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* The config that a command was given, checked, with the changes of --set and --lengths. Returns an exit status. */

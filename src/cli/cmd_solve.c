@@ -84,7 +84,22 @@ static int check_options(const cli_options *options, const rs_question *question
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static int answer(const rs_question *question) {
+static void put_text(const rs_solution *solution, rs_text *text) {
+  rs_text_printf(text, "%s\n", solution->number);
+  for (size_t i = 0; i < solution->count; i++)
+    rs_text_printf(text, "%-11s%s\n", solution->rows[i].name, solution->rows[i].text);
+}
+
+static void put_json(const rs_question *question, const rs_solution *solution, rs_text *text) {
+  rs_json json = {.text = text};
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "quantity", wanted_words[question->sought]);
+  rs_json_number(&json, "value", solution->value);
+  for (size_t i = 0; i < solution->count; i++) rs_json_string(&json, solution->rows[i].name, solution->rows[i].text);
+  rs_json_end(&json);
+}
+
+static int answer(const cli_options *options, const rs_question *question) {
   rs_text out = {0};
   rs_problems problems = {0};
   rs_err err = {0};
@@ -92,9 +107,10 @@ static int answer(const rs_question *question) {
   rs_status status = rs_solve(question, &solution, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   if (status == RS_OK) {
-    rs_text_printf(&out, "%s\n", solution.number);
-    for (size_t i = 0; i < solution.count; i++)
-      rs_text_printf(&out, "%-11s%s\n", solution.rows[i].name, solution.rows[i].text);
+    if (options->json)
+      put_json(question, &solution, &out);
+    else
+      put_text(&solution, &out);
     if (!cli_put(&out)) code = CLI_FAILED;
   }
   rs_text_clear(&out);
@@ -116,5 +132,5 @@ int cmd_solve(const cli_options *options) {
                                 .preset = options->model,
                                 .method = options->method};
   int code = check_options(options, &question);
-  return code == CLI_OK ? answer(&question) : code;
+  return code == CLI_OK ? answer(options, &question) : code;
 }

@@ -29,6 +29,10 @@ static void put_number(rs_text *text, double value) {
 
 /* The comma after what stands before, the new line and its indentation. */
 static void put_line(rs_json *json, bool first) {
+  if (json->flat) {
+    rs_text_puts(json->text, first ? "" : ", ");
+    return;
+  }
   rs_text_puts(json->text, first ? "\n" : ",\n");
   for (size_t i = 0; i < json->depth; i++) rs_text_puts(json->text, "  ");
 }
@@ -57,10 +61,16 @@ void rs_json_array(rs_json *json, const char *key) {
   begin(json, key, "[", ']');
 }
 
+void rs_json_list(rs_json *json, const char *key) {
+  begin(json, key, "[", ']');
+  json->flat = true;
+}
+
 void rs_json_end(rs_json *json) {
   bool empty = !json->filled;
   json->depth--;
   if (!empty) put_line(json, true);
+  json->flat = false;
   if (json->depth < RS_JSON_DEPTH) rs_text_add(json->text, &json->ends[json->depth], 1);
   if (json->depth == 0) rs_text_puts(json->text, "\n");
   json->filled = true;

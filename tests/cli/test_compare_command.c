@@ -212,7 +212,7 @@ Test(compare_command, dumps__of_show_and_of_whole_heads__are_understood) {
                                       "half_split)",
                                       NULL};
   int status;
-  free(say("show frequencies --model gpt-oss > show.csv", &status));
+  free(say("show frequencies --quiet --model gpt-oss > show.csv", &status));
   cr_assert_eq(status, 0);
   expect("compare gpt-oss show.csv", 0, equal);
   write_file("half.json", "[1, 0.01, 1, 0.01]");
@@ -234,7 +234,7 @@ static char *line_of(const char *arguments, const char *start) {
 /* Pairs that do not turn are the model's, whether a recipe or a dump stands beside it. */
 Test(compare_command, dumps__of_partial_rotation__have_the_model_s_head) {
   int status;
-  free(say("show frequencies --model pythia-6.9b --method '{name: pi, factor: 2}' > pi.csv", &status));
+  free(say("show frequencies --quiet --model pythia-6.9b --method '{name: pi, factor: 2}' > pi.csv", &status));
   cr_assert_eq(status, 0);
   char *recipe = line_of("compare pythia-6.9b '{name: pi, factor: 2}'", "\n          10  ");
   char *dump = line_of("compare pythia-6.9b pi.csv", "\n          10  ");
@@ -260,10 +260,14 @@ Test(compare_command, wrong_input__status_2_and_why) {
       {"compare gpt-oss t.txt",
        "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy and .csv (dump)\n"},
       {"compare gpt-oss mpt-7b", "ropescope: B, mpt-7b: alibi turns no pairs: there are no frequencies to compare\n"},
-      {"compare gpt-oss '{name: yarn, factr: 2}'", "recipe B:3:24: methods[0].factr: yarn has no key factr (did you "
-                                                   "mean factor?)\nropescope: recipe B: 1 problem\n"},
+      {"compare gpt-oss '{name: yarn, factr: 2}'",
+       "recipe B:1:14: methods[0].factr: yarn has no key factr (did you mean factor?)\n"
+       "ropescope: B, {name: yarn, factr: 2}: recipe B: 1 problem\n"},
+      {"compare 'yarn]\nseeds: [3' --model gpt-oss rope",
+       "ropescope: A, yarn]\nseeds: [3: recipe A:2:6: mapping values are not allowed in this context (quote a text "
+       "that holds ': ', and indent the keys of one level alike)\n"},
       {"compare gpt-oss '{name: yarn, factor: [2, 4]}'",
-       "ropescope: B, {name: yarn, factor: [2, 4]}: must be one recipe, not 2\n"},
+       "ropescope: B, {name: yarn, factor: [2, 4]}: one recipe is wanted, not 2\n"},
       {"compare gpt-oss neg.json", "ropescope: B, neg.json: neg.json: frequency 1 is negative\n"},
       {"compare gpt-oss amp.json",
        "ropescope: B, amp.json: amp.json: the attention factor \"0\" is no positive number\n"},

@@ -18,6 +18,8 @@ Test(json_write, levels_keys_and_values__stand_as_they_were_written) {
                              "    null\n"
                              "  ],\n"
                              "  \"empty\": [],\n"
+                             "  \"flat\": [1, \"two\", null],\n"
+                             "  \"nothing\": [],\n"
                              "  \"inside\": {\n"
                              "    \"yes\": true,\n"
                              "    \"no\": false\n"
@@ -33,6 +35,13 @@ Test(json_write, levels_keys_and_values__stand_as_they_were_written) {
   for (size_t i = 0; i < RS_COUNT(numbers); i++) rs_json_number(&json, NULL, numbers[i]);
   rs_json_end(&json);
   rs_json_array(&json, "empty");
+  rs_json_end(&json);
+  rs_json_list(&json, "flat");
+  rs_json_number(&json, NULL, 1);
+  rs_json_string(&json, NULL, "two");
+  rs_json_string(&json, NULL, NULL);
+  rs_json_end(&json);
+  rs_json_list(&json, "nothing");
   rs_json_end(&json);
   rs_json_object(&json, "inside");
   rs_json_bool(&json, "yes", true);
