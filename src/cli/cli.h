@@ -22,6 +22,7 @@ typedef struct cli_options {
   long sort;
   size_t length, threads, rounds, head_dim;
   double rtol, base;
+  char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
   bool quiet, print, markdown, json, no_png, csv, quick, list, full, force, help;
 } cli_options;
 
@@ -78,6 +79,10 @@ int cli_help_command(int command);
 
 /* Reads the words after a command: arguments[0] is the command itself. Returns CLI_OK, or CLI_USAGE after a message. */
 int cli_options_read(int command, int count, char **arguments, cli_options *options);
+
+/* What --hf names: a folder's config.json, or with "-" what stdin holds. Returns an exit status. */
+int cli_read_hf(cli_options *options);
+void cli_options_clear(cli_options *options);
 
 /* The words of --criterion, in the order of rs_criterion. */
 extern const char *const cli_criteria[];

@@ -46,6 +46,7 @@ int cmd_compare(const cli_options *options) {
   }
   const rs_contest contest = {.text = {options->arguments[0], options->arguments[1]},
                               .hf = options->hf,
+                              .hf_text = options->hf_text,
                               .preset = options->model,
                               .length = options->length,
                               .rtol = o.rtol};

@@ -186,6 +186,7 @@ static const char *conflict(const cli_options *options) {
 static int find_subject(const cli_options *options, rs_subject *subject) {
   const rs_subject_in in = {.config = options->argument_count > 1 ? options->arguments[1] : NULL,
                             .hf = options->hf,
+                            .hf_text = options->hf_text,
                             .preset = options->model,
                             .method = options->method,
                             .edits = {options->edits.items, options->edits.count},

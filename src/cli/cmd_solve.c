@@ -129,6 +129,7 @@ int cmd_solve(const cli_options *options) {
                                 .base = options->base,
                                 .head_dim = options->head_dim,
                                 .hf = options->hf,
+                                .hf_text = options->hf_text,
                                 .preset = options->model,
                                 .method = options->method};
   int code = check_options(options, &question);

@@ -25,7 +25,7 @@ static int use_kernels(const char *isa) {
   return CLI_USAGE;
 }
 
-static int run_command(int command, const cli_options *options) {
+static int run_command(int command, cli_options *options) {
   const cli_command *c = &cli_commands[command];
   if (options->help) return cli_help_command(command);
   if (options->argument_count > c->most_arguments) {
@@ -38,6 +38,7 @@ static int run_command(int command, const cli_options *options) {
   signal(SIGXFSZ, SIG_IGN);
   use_threads(options->threads);
   int status = use_kernels(options->isa);
+  if (status == CLI_OK) status = cli_read_hf(options);
   return status == CLI_OK ? c->run(options) : status;
 }
 
@@ -49,5 +50,7 @@ int main(int count, char **arguments) {
   int command = cli_command_find(word);
   if (command < 0) return CLI_USAGE;
   int status = cli_options_read(command, count - 1, arguments + 1, &options);
-  return status == CLI_OK ? run_command(command, &options) : status;
+  if (status == CLI_OK) status = run_command(command, &options);
+  cli_options_clear(&options);
+  return status;
 }

@@ -148,8 +148,12 @@ static rs_status unknown_word(const char *word, rs_err *err) {
 static rs_status read_on_model(const rs_contest *contest, size_t which, rs_contender *s, const rs_contender *other,
                                rs_problems *problems, rs_err *err) {
   static const char *const names[] = {"recipe A", "recipe B"};
-  rs_subject_in in = {
-      .hf = contest->hf, .preset = contest->preset, .method = s->text, .label = names[which], .length = 1};
+  rs_subject_in in = {.hf = contest->hf,
+                      .hf_text = contest->hf_text,
+                      .preset = contest->preset,
+                      .method = s->text,
+                      .label = names[which],
+                      .length = 1};
   bool word = strcspn(s->text, "{}[]:, ") == strlen(s->text), named = in.hf != NULL || in.preset != NULL;
   rs_subject subject;
   if (word && rs_method_find(s->text) == NULL) return unknown_word(s->text, err);

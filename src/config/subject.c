@@ -47,6 +47,7 @@ static rs_status read_config(const rs_subject_in *in, rs_subject *subject, rs_pr
 /* ---- from a model and words -------------------------------------------------------------------------------------- */
 
 static rs_status read_model(const rs_subject_in *in, rs_model *model, rs_err *err) {
+  if (in->hf_text != NULL) return rs_hf_model_read(in->hf_text, strlen(in->hf_text), in->hf, model, err);
   if (in->hf != NULL) return rs_hf_model_load(in->hf, model, err);
   rs_err why = {0};
   rs_status status = rs_preset_model(in->preset, model, &why);

@@ -1,5 +1,8 @@
 /* test_show_command.c: `ropescope show`. */
 #include "../fixtures/program.h"
+#include "../say.h"
+
+#include <sys/stat.h>
 
 TestSuite(show_command, .init = enter_folder, .fini = leave_folder);
 
@@ -63,6 +66,46 @@ Test(show_command, show_frequencies__length_method_and_axes) {
   for (size_t j = 0; j < 64; j++)
     cr_expect_str_eq(field(table, j, "axis"), j < 16 ? "t" : j < 40 ? "h" : "w", "pair %zu", j);
   rs_table_free(table);
+}
+
+/* A config.json by its name, its folder, or on stdin, where compare reads it for both sides. */
+Test(show_command, hf__file_folder_or_stdin) {
+  static const char config[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                               "\"max_position_embeddings\": 64, \"rope_theta\": 500}";
+  static const char *const ways[] = {"show frequencies --hf model/config.json --quiet",
+                                     "show frequencies --hf model --quiet", "show frequencies --hf model/ --quiet",
+                                     "show frequencies --hf - --quiet < model/config.json"};
+  char *first = NULL;
+  cr_assert_eq(mkdir("model", 0777), 0);
+  write_file("model/config.json", config);
+  for (size_t i = 0; i < RS_COUNT(ways); i++) {
+    int status;
+    char *out = say_line("\"$ROPESCOPE\"", ways[i], &status);
+    cr_expect_eq(status, 0, "%s: %s", ways[i], out);
+    if (first != NULL) cr_expect_str_eq(out, first, "%s: %s", ways[i], out);
+    if (first == NULL)
+      first = out;
+    else
+      free(out);
+  }
+  cr_expect_not_null(strstr(first, "\n7,t,"), "%s", first);
+  free(first);
+  static const struct {
+    const char *line;
+    int status;
+    const char *out;
+  } cases[] = {
+      {"compare rope '{name: pi, factor: 1}' --hf - < model/config.json", 0, "on llama at 64 tokens"},
+      {"solve length --criterion ood --hf - < model/config.json", 0, "64\n"},
+      {"show scale --hf - < /dev/null", 2, "standard input:1:1: the file is empty"},
+      {"show scale --hf .", 1, "./config.json: cannot read: No such file or directory\n"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    int status;
+    char *out = say_line("\"$ROPESCOPE\"", cases[i].line, &status);
+    cr_expect(status == cases[i].status && strstr(out, cases[i].out) != NULL, "%s: %d, %s", cases[i].line, status, out);
+    free(out);
+  }
 }
 
 /* 2^(-8 (h + 1) / 32): MPT has 32 heads and bias_max 8. */
