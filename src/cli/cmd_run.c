@@ -141,6 +141,8 @@ static rs_status put_time(const rs_experiment *experiment, size_t cells, rs_text
 
 static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err *err) {
   rs_plan plan;
+  for (size_t i = 0; i < experiment->length_count; i++)
+    RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
   RS_TRY(rs_plan_make(experiment, &plan, err));
   rs_text_printf(text, "name            %s\n", experiment->name);
   rs_text_printf(text, "cells           %zu (%zu models, %zu methods, %zu lengths, %zu sources, %zu seeds)\n",
