@@ -128,6 +128,9 @@ rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err);
 /* The same for a config in memory (length); `name` stands in messages. */
 rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err);
 
+/* The method that Hugging Face's rope type `type` ("linear") is, where it has another name here; else NULL. */
+const char *rs_hf_method(const char *type);
+
 /* Built-in model presets, by name. */
 typedef struct rs_preset {
   const char *name, *yaml;

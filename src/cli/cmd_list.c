@@ -78,8 +78,10 @@ static int unknown(const question *q, const char *word, bool words) {
     for (size_t i = 0; q->asked[l] && (other = lists[l].name_at(i)) != NULL && count < RS_COUNT(names); i++)
       names[count++] = other;
   }
-  const char *near = rs_suggest(word, names, count);
-  if (near != NULL)
+  const char *near = rs_suggest(word, names, count), *alias = rs_hf_method(word);
+  if (alias != NULL)
+    cli_error("nothing is called %s (Hugging Face's %s is %s here)", word, word, alias);
+  else if (near != NULL)
     cli_error("nothing is called %s (did you mean %s?)", word, near);
   else
     cli_error("nothing is called %s (ropescope list methods, kinds, sources, metrics or models shows what there is)",

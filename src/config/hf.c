@@ -465,6 +465,12 @@ static void read_model(hf_reader *hf) {
   if (deepseek && all->set && all->number > 0) set_text(hf, "mscale_softmax", "true"); /* modeling_deepseek_v3.py */
 }
 
+const char *rs_hf_method(const char *type) {
+  for (size_t i = 0; i < RS_COUNT(rope_types); i++)
+    if (strcmp(rope_types[i].type, type) == 0 && strcmp(rope_types[i].method, type) != 0) return rope_types[i].method;
+  return NULL;
+}
+
 rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err) {
   rs_tree *tree = NULL;
   *model = (rs_model){0};
