@@ -223,9 +223,9 @@ static void unknown_option(int command, const char *word) {
     cli_error("no option %s (ropescope help %s shows them)", word, name);
 }
 
-/* Reads the option at arguments[*at], and its value, which stands behind '=' or is the next word. */
-static bool read_option(int command, int count, char **arguments, int *at, cli_options *options) {
-  const char *word = arguments[*at], *name = word + 2, *equals = strchr(name, '=');
+/* Reads the option at arguments[*index], and its value, which stands behind '=' or is the next word. */
+static bool read_option(int command, int count, char **arguments, int *index, cli_options *options) {
+  const char *word = arguments[*index], *name = word + 2, *equals = strchr(name, '=');
   const option_row *row = row_of(command, name, strcspn(name, "="));
   if (word[1] != '-' || row == NULL) {
     unknown_option(command, word);
@@ -236,11 +236,11 @@ static bool read_option(int command, int count, char **arguments, int *at, cli_o
     return false;
   }
   if (row->value == NULL || equals != NULL) return set_field(options, row, equals != NULL ? equals + 1 : NULL);
-  if (*at + 1 == count) {
+  if (*index + 1 == count) {
     cli_error("%s needs a value", word);
     return false;
   }
-  return set_field(options, row, arguments[++*at]);
+  return set_field(options, row, arguments[++*index]);
 }
 
 int cli_options_read(int command, int count, char **arguments, cli_options *options) {

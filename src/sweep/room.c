@@ -31,17 +31,12 @@ static double cgroup_room(const char *folder, const char *limit, const char *use
   return most - (isnan(now) ? 0 : now);
 }
 
-/* The least of two; either may be NaN. */
-static double least(double a, double b) {
-  return fmin(a, b);
-}
-
-/* Of the process's cgroup, of either version ("0::/path", "4:memory:/path"), and of the one at the root of what it
- * sees. */
+/* NaN where nothing limits: fmin leaves it out. Of the process's cgroup, of either version ("0::/path",
+ * "4:memory:/path"), and of the one at the root of what it sees. */
 static double cgroups_room(void) {
   char line[384], folder[480];
-  double room = least(cgroup_room("/sys/fs/cgroup", "memory.max", "anon "),
-                      cgroup_room("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "rss "));
+  double room = fmin(cgroup_room("/sys/fs/cgroup", "memory.max", "anon "),
+                     cgroup_room("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "rss "));
   FILE *file = fopen("/proc/self/cgroup", "r");
   if (file == NULL) return room;
   while (fgets(line, sizeof line, file) != NULL) {
@@ -51,8 +46,8 @@ static double cgroups_room(void) {
     *path++ = '\0';
     bool second = *controllers == '\0', first = strcmp(controllers, "memory") == 0;
     snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%s", first ? "/memory" : "", path);
-    if (second) room = least(room, cgroup_room(folder, "memory.max", "anon "));
-    if (first) room = least(room, cgroup_room(folder, "memory.limit_in_bytes", "rss "));
+    if (second) room = fmin(room, cgroup_room(folder, "memory.max", "anon "));
+    if (first) room = fmin(room, cgroup_room(folder, "memory.limit_in_bytes", "rss "));
   }
   fclose(file);
   return room;
@@ -67,5 +62,5 @@ static double addresses_room(void) {
 
 double rs_memory_available(void) {
   double machine = 1024 * number_in("/proc/meminfo", "MemAvailable:");
-  return least(least(machine, cgroups_room()), addresses_room());
+  return fmin(fmin(machine, cgroups_room()), addresses_room());
 }

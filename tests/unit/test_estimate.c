@@ -80,6 +80,39 @@ Test(estimate, layouts_and_undefined_cells__are_tried_where_they_can_be) {
   rs_experiment_free(experiment);
 }
 
+/* What a run reports: the share of the work that is done. */
+typedef struct shares {
+  double last, of_short; /* the last one, and that at which the last of the short cells was done */
+  bool falls;
+} shares;
+
+static void note_share(void *context, size_t done, size_t cells, double share) {
+  shares *s = context;
+  s->falls |= share < s->last;
+  s->last = share;
+  if (done == 0) s->of_short = share; /* cells are done when their length is */
+  cr_expect_eq(cells, 4);
+}
+
+/* Cells weigh what they take: the short ones, half of all, are a small part of the run. */
+Test(estimate, progress__weighs_cells_by_their_time) {
+  char folder[] = "/tmp/ropescope-estimate-XXXXXX", command[64];
+  shares seen = {0};
+  rs_run_summary summary;
+  rs_err err = {0};
+  rs_experiment *experiment = experiment_of("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64, 16384]\n"
+                                            "methods: [rope, pi]\nsources: gaussian\nseeds: 1\nheads: 1\n"
+                                            "queries: {last: 512}\nmetrics: [entropy]\n");
+  cr_assert_not_null(mkdtemp(folder));
+  const rs_run_options options = {.directory = folder, .progress = note_share, .context = &seen};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+  cr_expect(!seen.falls && fabs(seen.last - 1) < 1e-9, "%g", seen.last);
+  cr_expect(seen.of_short > 0 && seen.of_short < 0.4, "%g", seen.of_short);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  cr_expect_eq(system(command), 0);
+  rs_experiment_free(experiment);
+}
+
 /* A limit of the process's own is the least of what holds. */
 Test(estimate, memory__is_what_the_limit_leaves) {
 #ifdef __SANITIZE_ADDRESS__
