@@ -117,7 +117,7 @@ static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const r
   for (size_t first = 0; first < job.query_count && status == RS_OK; first += RS_ROWS_AT_ONCE) {
     size_t count = job.query_count - first < RS_ROWS_AT_ONCE ? job.query_count - first : RS_ROWS_AT_ONCE;
     rs_observation *observation;
-    status = rs_engine_observe(of->engine, &job, first, count, &observation, &why);
+    status = rs_engine_observe(of->engine, first, count, &observation, &why);
     if (status != RS_OK) break;
     show_rows(work, cell, observation);
     note_scores(observation, &cell->scores);
