@@ -90,8 +90,8 @@ Test(failing_run, run__disk_full_in_an_old_folder__no_summary_and_no_stale_curve
   for (size_t i = 0; i < RS_COUNT(limits); i++) {
     if (limits[i] < LEAST_FILE) continue;
     run_small("o", NULL, NULL, NULL);
-    result got =
-        run(&(command){.arguments = {"run", "small.yaml", "--out", "o", "--force", fewer}, .file_size = limits[i]});
+    result got = run(&(command){.arguments = {"run", "small.yaml", "--quiet", "--out", "o", "--force", fewer},
+                                .file_size = limits[i]});
     cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);
     cr_expect_eq(strncmp(got.err, "ropescope: o/", 13), 0, "%s", got.err);
     cr_expect(ends_with(got.err, ": cannot write: File too large\n"), "%s", got.err);
@@ -140,9 +140,9 @@ Test(failing_run, run__more_memory_than_there_is__is_refused) {
 
 Test(failing_run, full_stdout__status_1_and_a_message) {
   static const command commands[] = {
-      {{"show", "scale", "--model", "llama-2-7b"}, {0}, "/dev/full", 0, 0},
-      {{"show", "frequencies", "--model", "llama-2-7b"}, {0}, "/dev/full", 0, 0},
-      {{"show", "embedding", "--model", "gpt2"}, {0}, "/dev/full", 0, 0},
+      {{"show", "scale", "--model", "llama-2-7b", "--quiet"}, {0}, "/dev/full", 0, 0},
+      {{"show", "frequencies", "--model", "llama-2-7b", "--quiet"}, {0}, "/dev/full", 0, 0},
+      {{"show", "embedding", "--model", "gpt2", "--quiet"}, {0}, "/dev/full", 0, 0},
       {{"list"}, {0}, "/dev/full", 0, 0},
       {{"list", "--markdown"}, {0}, "/dev/full", 0, 0},
       {{"plan"}, {0}, "/dev/full", 0, 0},
