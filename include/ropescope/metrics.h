@@ -30,8 +30,8 @@ typedef struct rs_column {
 /* What a metric is computed from; all borrowed. */
 typedef struct rs_metric_in {
   const rs_encoding *encoding;
-  const rs_settings *settings; /* of the metric */
-  const size_t *heads;         /* (head_count,) heads that are simulated */
+  const void *params;  /* the metric's own struct; NULL where it has no parameters */
+  const size_t *heads; /* (head_count,) heads that are simulated */
   size_t head_count;
   const size_t *edges; /* (bins + 1,) distance bins, tokens */
   size_t bins;
@@ -67,9 +67,10 @@ typedef struct rs_metric_kind {
   const rs_column *curve; /* index columns, then values; the file is named after the metric */
   size_t curve_count, index_count;
   size_t most_curve_rows; /* of one cell, for plans; 0: about one a distance, pair, patch or run */
-  /* Metrics of rows: bytes of zeroed state, and what to do with each row. 0 and NULL: the tables alone are read. */
-  size_t (*state_size)(const rs_metric_in *in);
-  void (*row)(const rs_metric_in *in, void *state, const rs_row *row);
+  /* Metrics of rows: prepare makes one block of memory, to be released with free(), with all that `row` needs; it may
+   * borrow from what `in` points to. RS_MEMORY. Both NULL: the tables alone are read, and the state is NULL. */
+  rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
+  void (*row)(void *state, const rs_row *row);
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
 } rs_metric_kind;
 

@@ -9,6 +9,14 @@
 enum { SIDE = 64, SEQUENCE = 2048 };  /* most rows and columns of a picture, tokens of a sequence that are shown */
 enum { FEW = 4, MOST_CHANNELS = 16 }; /* channels that are shown unasked, and at most */
 
+typedef enum channel_word { FEW_CHANNELS, CHANNEL_WORDS } channel_word;
+
+static const char *const channel_words[CHANNEL_WORDS + 1] = {[FEW_CHANNELS] = "few"};
+
+typedef struct params {
+  rs_real_list channels; /* channel_word */
+} params;
+
 typedef struct view {
   const rs_encoding *encoding;
   rs_position_set set;
@@ -21,14 +29,14 @@ static bool is_picture(const view *v) {
 }
 
 static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
-  const rs_value *given = rs_setting(in->settings, "channels");
+  const params *p = in->params;
   size_t width = in->encoding->width;
-  bool few = given->choice >= 0;
-  v->channel_count = few ? FEW : given->count;
+  bool few = p->channels.word == FEW_CHANNELS;
+  v->channel_count = few ? FEW : p->channels.count;
   if (v->channel_count > MOST_CHANNELS)
     return rs_fail(err, RS_DOMAIN, "channels: %zu are too many, %d are shown at most", v->channel_count, MOST_CHANNELS);
   for (size_t i = 0; i < v->channel_count; i++) {
-    double channel = few ? (double)(i * width / FEW) : given->list[i];
+    double channel = few ? (double)(i * width / FEW) : p->channels.list[i];
     if (channel != floor(channel) || channel >= (double)width)
       return rs_fail(err, RS_DOMAIN, "channels: there is no channel %g in a table of width %zu", channel, width);
     v->channels[i] = (size_t)channel;
@@ -101,14 +109,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "channels",
-     .type = RS_REALS,
-     .unit = "",
-     RS_WORD_LIST("few"),
-     .min = 0,
-     .max = 1e9,
-     .fallback = "few",
+static const rs_param specs[] = {
+    {RS_FIELD(params, channels), .unit = "", RS_WORDS(channel_words), .min = 0, .max = 1e9, .fallback = "few",
      .summary = "channels that are shown, at most 16; few: the first of each quarter of the width"},
 };
 
@@ -135,8 +137,9 @@ const rs_metric_kind rs_metric_embedding = {
              .summary = "the position table in a few channels: the first frame of the first picture, else the sequence",
              .reference = "ViT, arXiv:2010.11929, section 3.2 (tables resized to another grid)",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,

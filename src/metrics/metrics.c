@@ -58,6 +58,11 @@ const rs_metric_kind *rs_metric_find(const char *name) {
   return NULL;
 }
 
+rs_status rs_state_make(size_t size, void **state, rs_err *err) {
+  *state = rs_alloc(1, size, err);
+  return *state != NULL ? RS_OK : RS_MEMORY;
+}
+
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments) {
   result->value[index] = rs_moments_mean(moments);
   result->error[index] = rs_moments_se(moments);
@@ -81,6 +86,8 @@ double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key) {
   }
   return sum / (double)in->head_count;
 }
+
+const char *const rs_distance_words[RS_DISTANCE_CHOICES + 1] = {[RS_DISTANCES_LOG] = "log", [RS_DISTANCES_ALL] = "all"};
 
 rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) {
   void *cells = curve->cells;

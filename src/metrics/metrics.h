@@ -15,6 +15,9 @@ extern const rs_metric_kind rs_metric_alias, rs_metric_angle_shift, rs_metric_ar
     rs_metric_score_by_distance, rs_metric_shift_invariance, rs_metric_simplex_contraction, rs_metric_sink_mass,
     rs_metric_sphere_entropy, rs_metric_temperature_law, rs_metric_violations;
 
+/* A state of `size` bytes, zeroed. RS_MEMORY. */
+rs_status rs_state_make(size_t size, void **state, rs_err *err);
+
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
 
@@ -34,14 +37,35 @@ double rs_logit_factor(const rs_encoding *encoding, size_t query);
  * which amp would not put on pairs that stand still. RS_MEMORY. */
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
 
-/* The parameter that says what `content` is, and its value. */
-#define RS_CONTENT_PARAM                                                                                               \
+/* A logit as parameters give it, nats: a number, or that of two vectors that are 1 in every dim. */
+typedef enum rs_logit_word { RS_SQRT_DIM, RS_LOGIT_WORDS } rs_logit_word;
+extern const char *const rs_logit_words[RS_LOGIT_WORDS + 1];
+double rs_given_logit(const rs_real_or_word *given, const rs_encoding *encoding);
+
+/* The spec of the parameter that says what `content` is. */
+#define RS_CONTENT_SPEC(structure)                                                                                     \
   {                                                                                                                    \
-    .name = "content", .type = RS_REAL, .unit = "nats", RS_WORD_LIST("sqrt_dim"), .min = 0, .max = 1e6,                \
-    .fallback = "sqrt_dim",                                                                                            \
-    .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"         \
+    RS_FIELD(structure, content),                                                                                      \
+        .unit = "nats", RS_WORDS(rs_logit_words), .min = 0, .max = 1e6, .fallback = "sqrt_dim",                        \
+        .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"     \
   }
-double rs_content_logit(const rs_metric_in *in);
+
+/* Which distances a curve has rows for: a block of parameters. */
+typedef enum rs_distance_choice { RS_DISTANCES_LOG, RS_DISTANCES_ALL, RS_DISTANCE_CHOICES } rs_distance_choice;
+extern const char *const rs_distance_words[RS_DISTANCE_CHOICES + 1];
+
+typedef struct rs_distance_rows {
+  rs_distance_choice distances;
+  size_t per_octave; /* log-spaced ones in each doubling */
+} rs_distance_rows;
+
+#define RS_DISTANCE_SPECS(structure, block)                                                                            \
+  {RS_FIELD_IN(structure, block, distances), .unit = "", RS_WORDS(rs_distance_words), .fallback = "log",               \
+   .summary = "rows of the curve: log-spaced distances, or every one"},                                                \
+  {                                                                                                                    \
+    RS_FIELD_IN(structure, block, per_octave), .unit = "1", .min = 1, .max = 1024, .fallback = "16",                   \
+                                               .summary = "log-spaced distances in each doubling"                      \
+  }
 
 /* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);

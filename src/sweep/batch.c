@@ -37,10 +37,10 @@ static void make_encodings(rs_batch_work *work) {
   }
 }
 
-rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
+static rs_metric_in metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
   const rs_head_group *group = &work->groups[cell->cell.group];
   return (rs_metric_in){.encoding = work->encodings[rs_method_of(cell)],
-                        .settings = &work->experiment->metrics.items[metric].settings,
+                        .params = work->experiment->metrics.items[metric].params,
                         .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
                         .heads = group->heads,
                         .head_count = group->count,
@@ -50,7 +50,7 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cel
 
 /* The cell fails with its metric, and says which. */
 static void finish_metric(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
-  rs_metric_in in = rs_metric_input(work, cell, metric);
+  rs_metric_in in = metric_input(work, cell, metric);
   rs_err why = {0}, named = {0};
   const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
   if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) == RS_OK) return;
@@ -113,11 +113,9 @@ static void make_states(const rs_batch_work *work) {
     rs_cell_state *cell = work->batch->cells[i];
     for (size_t m = 0; m < work->experiment->metrics.count && cell->status == RS_OK; m++) {
       const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
-      rs_metric_in in = rs_metric_input(work, cell, m);
+      rs_metric_in in = metric_input(work, cell, m);
       rs_err why = {0};
-      if (kind->row == NULL) continue;
-      cell->states[m] = rs_alloc(kind->state_size(&in), 1, &why);
-      if (cell->states[m] == NULL) rs_cell_fail(cell, &why);
+      if (kind->row != NULL && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
     }
   }
 }

@@ -39,8 +39,6 @@ static inline size_t rs_method_of(const rs_cell_state *cell) {
   return cell->cell.axis[RS_BY_METHOD];
 }
 
-rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric);
-
 /* ---- content.c --------------------------------------------------------------------------------------------------- */
 
 /* Room for the contents of as many threads as take units of their own. */

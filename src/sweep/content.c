@@ -18,7 +18,7 @@ static double now(void) {
 /* ---- making it --------------------------------------------------------------------------------------------------- */
 
 static rs_source_in source_input(const rs_batch_work *work, size_t source, size_t seed, size_t head) {
-  return (rs_source_in){.settings = &work->experiment->sources.items[source].settings,
+  return (rs_source_in){.params = work->experiment->sources.items[source].params,
                         .seed = work->experiment->seeds[seed],
                         .head = head,
                         .head_dim = work->model->head_dim,
@@ -55,11 +55,9 @@ static rs_status make_content(const rs_batch_work *work, size_t source, size_t s
                               rs_err *err) {
   const rs_source_kind *kind = work->experiment->sources.items[source].source;
   rs_source_in in = source_input(work, source, seed, head);
-  void *state = NULL;
-  if (kind->prepare != NULL) RS_TRY(kind->prepare(&in, &state, err));
-  in.state = state;
+  RS_TRY(rs_source_prepare(kind, &in, err));
   fill_content(work, kind, &in, made);
-  if (kind->release != NULL) kind->release(state);
+  rs_source_release(kind, &in);
   return RS_OK;
 }
 
@@ -93,9 +91,8 @@ static void show_rows(const rs_batch_work *work, rs_cell_state *cell, const rs_o
 #pragma omp parallel for schedule(dynamic, 1) if (observation->count * observation->bins >= 1 << 16)
   for (size_t m = 0; m < metrics; m++) {
     const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
-    rs_metric_in in = rs_metric_input(work, cell, m);
     for (size_t i = 0; i < observation->count && kind->row != NULL; i++)
-      kind->row(&in, cell->states[m], &observation->rows[i]);
+      kind->row(cell->states[m], &observation->rows[i]);
   }
 }
 
