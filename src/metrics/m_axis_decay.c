@@ -118,6 +118,12 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  return rs_distance_rows_most(&p->rows, p->reach);
+}
+
 /* ---- what it says of itself -------------------------------------------------------------------------------------- */
 
 static const rs_param specs[] = {
@@ -193,5 +199,6 @@ const rs_metric_kind rs_metric_axis_decay = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -172,6 +172,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  return rs_log_bins(in->length, p->per_octave);
+}
+
 static const rs_param specs[] = {
     RS_CALIBRATED_SPECS(params, head),
     {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 1024, .fallback = "8",
@@ -236,5 +241,6 @@ const rs_metric_kind rs_metric_calibration = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

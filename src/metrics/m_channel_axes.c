@@ -66,7 +66,7 @@ static rs_status report(const board *b, rs_result *result, rs_err *err) {
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   const rs_encoding *encoding = in->encoding;
-  const rs_position_set set = rs_positions_of(encoding);
+  const rs_position_set set = rs_positions_of(&encoding->tokens, encoding->length);
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (encoding->method->embed == NULL || set.rows == 0) return RS_OK;
   board b = {set.rows, set.columns, encoding->width, rs_alloc(set.count, encoding->width * sizeof(double), err)};
@@ -75,6 +75,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   if (status == RS_OK) status = report(&b, result, err);
   free(b.table);
   return status;
+}
+
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  return in->width;
 }
 
 static const rs_column scalars[] = {
@@ -106,7 +111,7 @@ const rs_metric_kind rs_metric_channel_axes = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = 16384, /* channels of the widest published tables */
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

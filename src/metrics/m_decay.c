@@ -100,6 +100,12 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  size_t rows = rs_distance_rows_most(&p->rows, in->length) + 1; /* the first key of all may stand beside them */
+  return rows < in->length ? rows : in->length;
+}
+
 static const rs_param specs[] = {RS_DISTANCE_SPECS(params, rows)};
 
 static const rs_column scalars[] = {
@@ -135,5 +141,6 @@ const rs_metric_kind rs_metric_decay = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -65,6 +65,7 @@ const rs_metric_kind rs_metric_distance_mass = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
+    .curve_rows = rs_rows_of_bins,
     .prepare = prepare,
     .row = row,
     .finish = finish,

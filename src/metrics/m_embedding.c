@@ -24,8 +24,8 @@ typedef struct view {
   size_t channels[MOST_CHANNELS], channel_count;
 } view;
 
-static bool is_picture(const view *v) {
-  return v->set.rows > 0;
+static bool is_picture(const rs_position_set *set) {
+  return set->rows > 0;
 }
 
 static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
@@ -49,7 +49,7 @@ static rs_status read_row(const view *v, size_t place, rs_err *err) {
 }
 
 static rs_status add_value(const view *v, size_t place, size_t channel, rs_curve *curve, rs_err *err) {
-  bool picture = is_picture(v);
+  bool picture = is_picture(&v->set);
   double row[] = {(double)channel, (double)(v->set.begin + place), picture ? (double)(place / v->set.columns) : NAN,
                   picture ? (double)(place % v->set.columns) : NAN, v->row[channel]};
   return rs_curve_add(curve, row, err);
@@ -60,31 +60,30 @@ static size_t at_most(size_t count, size_t most) {
 }
 
 /* The places that are shown, in order. */
-static size_t shown_count(const view *v) {
-  return is_picture(v) ? at_most(v->set.rows, SIDE) * at_most(v->set.columns, SIDE) : at_most(v->set.count, SEQUENCE);
+static size_t shown_count(const rs_position_set *set) {
+  return is_picture(set) ? at_most(set->rows, SIDE) * at_most(set->columns, SIDE) : at_most(set->count, SEQUENCE);
 }
 
-static size_t shown_place(const view *v, size_t i) {
-  size_t across = at_most(v->set.columns, SIDE);
-  if (!is_picture(v)) return rs_even_sample(i, SEQUENCE, v->set.count);
-  return rs_even_sample(i / across, SIDE, v->set.rows) * v->set.columns +
-         rs_even_sample(i % across, SIDE, v->set.columns);
+static size_t shown_place(const rs_position_set *set, size_t i) {
+  size_t across = at_most(set->columns, SIDE);
+  if (!is_picture(set)) return rs_even_sample(i, SEQUENCE, set->count);
+  return rs_even_sample(i / across, SIDE, set->rows) * set->columns + rs_even_sample(i % across, SIDE, set->columns);
 }
 
 static rs_status add_values(const view *v, rs_curve *curve, rs_err *err) {
   for (size_t c = 0; c < v->channel_count; c++)
-    for (size_t i = 0; i < shown_count(v); i++) {
-      RS_TRY(read_row(v, shown_place(v, i), err));
-      RS_TRY(add_value(v, shown_place(v, i), v->channels[c], curve, err));
+    for (size_t i = 0; i < shown_count(&v->set); i++) {
+      RS_TRY(read_row(v, shown_place(&v->set, i), err));
+      RS_TRY(add_value(v, shown_place(&v->set, i), v->channels[c], curve, err));
     }
   return RS_OK;
 }
 
 static rs_status add_norms(const view *v, rs_result *result, rs_err *err) {
   rs_moments norms = {0};
-  for (size_t i = 0; i < shown_count(v); i++) {
+  for (size_t i = 0; i < shown_count(&v->set); i++) {
     rs_sum squares = {0};
-    RS_TRY(read_row(v, shown_place(v, i), err));
+    RS_TRY(read_row(v, shown_place(&v->set, i), err));
     for (size_t c = 0; c < v->encoding->width; c++) rs_sum_add(&squares, v->row[c] * v->row[c]);
     double norm = sqrt(rs_sum_total(&squares));
     rs_moments_add(&norms, norm);
@@ -99,7 +98,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   (void)state;
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (in->encoding->method->embed == NULL) return RS_OK;
-  view v = {.encoding = in->encoding, .set = rs_positions_of(in->encoding)};
+  view v = {.encoding = in->encoding, .set = rs_positions_of(&in->encoding->tokens, in->encoding->length)};
   RS_TRY(choose_channels(in, &v, err));
   v.row = rs_alloc(in->encoding->width, sizeof *v.row, err);
   if (v.row == NULL) return RS_MEMORY;
@@ -107,6 +106,12 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   if (status == RS_OK) status = add_norms(&v, result, err);
   free(v.row);
   return status;
+}
+
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  const rs_position_set set = rs_positions_of(in->tokens, in->length);
+  return (p->channels.word == FEW_CHANNELS ? FEW : p->channels.count) * shown_count(&set);
 }
 
 static const rs_param specs[] = {
@@ -144,7 +149,7 @@ const rs_metric_kind rs_metric_embedding = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = MOST_CHANNELS * SIDE * SIDE,
     .index_count = 4,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -44,6 +44,13 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return add_frames(in, video, begin, result, err);
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  size_t begin;
+  const rs_token_run *video = first_video(in->tokens, &begin);
+  return video != NULL ? video->frames : 0;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, frame_threshold), .unit = "1", .min = -1, .max = 1, .fallback = "0.9",
      .summary = "mean cosine below which two frames count as told apart"},
@@ -81,5 +88,6 @@ const rs_metric_kind rs_metric_frame_decay = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

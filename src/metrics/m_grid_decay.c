@@ -18,7 +18,7 @@ typedef struct params {
 
 /* A vision run in the tokens of an encoding. */
 typedef struct grid {
-  const rs_metric_in *in;
+  const rs_metric_in *in; /* NULL where nothing but patches is counted */
   size_t begin;           /* its first token */
   size_t side[RS_AXES];   /* frames, rows, columns */
   size_t middle[RS_AXES]; /* of two middles the later one, for queries look back */
@@ -70,12 +70,11 @@ static const rs_token_run *find_run(run_choice choice, const rs_token_layout *la
 }
 
 /* False where there is no run to show. */
-static bool make_grid(const rs_metric_in *in, grid *g) {
-  const params *p = in->params;
+static bool make_grid(const params *p, const rs_token_layout *layout, grid *g) {
   size_t begin;
-  const rs_token_run *run = find_run(p->run, &in->encoding->tokens, &begin);
+  const rs_token_run *run = find_run(p->run, layout, &begin);
   if (run == NULL) return false;
-  *g = (grid){in, begin, {run->frames, run->rows, run->columns}, {0}, {1, 1, 1}};
+  *g = (grid){NULL, begin, {run->frames, run->rows, run->columns}, {0}, {1, 1, 1}};
   for (size_t a = 0; a < RS_AXES; a++) g->middle[a] = g->side[a] / 2;
   thin_out(g, (double)p->most_rows);
   return true;
@@ -146,13 +145,19 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   bool turns = encoding->rotary_dim > 0, nothing = !turns && encoding->method->bias == NULL;
   /* Several views say nothing of keys after the query. */
-  if (nothing || encoding->views > 1 || !make_grid(in, &g)) return RS_OK;
+  if (nothing || encoding->views > 1 || !make_grid(in->params, &encoding->tokens, &g)) return RS_OK;
+  g.in = in;
   RS_TRY(add_patches(&g, &result->curve, err));
   if (!turns) return RS_OK;
   result->value[0] = spatial_asymmetry(&g);
   result->value[1] = temporal_recurrence(&g);
   for (size_t a = 0; a < RS_AXES; a++) result->value[2 + a] = neighbour(&g, a);
   return RS_OK;
+}
+
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  grid g;
+  return make_grid(given, in->tokens, &g) ? (size_t)shown_patches(&g) : 0;
 }
 
 /* ---- what it says of itself -------------------------------------------------------------------------------------- */
@@ -208,5 +213,6 @@ const rs_metric_kind rs_metric_grid_decay = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = RS_AXES,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

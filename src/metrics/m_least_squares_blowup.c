@@ -68,6 +68,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  return (in->length - 1) / p->every + 1;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, solver), .unit = "", RS_WORDS(rs_solver_words), .fallback = "qr",
      .summary = "how the least-squares problem is solved; floats from the angle on (normal_f32), or from the normal "
@@ -117,5 +122,6 @@ const rs_metric_kind rs_metric_least_squares_blowup = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -93,6 +93,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return add_positions(&l, length, all, &result->value[2], &result->curve, err);
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  return in->length < POINTS ? in->length : POINTS;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, documents), .unit = "", RS_WORDS(document_words), .fallback = "full",
      .summary =
@@ -135,7 +140,7 @@ const rs_metric_kind rs_metric_position_frequency = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = POINTS,
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -59,6 +59,7 @@ const rs_metric_kind rs_metric_score_by_distance = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 3,
+    .curve_rows = rs_rows_of_bins,
     .prepare = prepare,
     .row = row,
     .finish = finish,

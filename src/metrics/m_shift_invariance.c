@@ -173,6 +173,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  return rs_log_bins(in->length, p->per_octave) + 1;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, shift), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "16",
      .summary = "by how many tokens query and key are moved"},
@@ -228,5 +233,6 @@ const rs_metric_kind rs_metric_shift_invariance = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

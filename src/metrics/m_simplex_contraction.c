@@ -56,6 +56,13 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  size_t overlaps = p->overlaps.list != NULL ? p->overlaps.count : RS_COUNT(usual);
+  return overlaps * (p->gammas.list != NULL ? p->gammas.count : 1);
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, overlaps), .unit = "1", .min = 0, .max = 0.999999,
      .summary = "cosines between two tokens before attention; 0.2, 0.5 and 0.8 where not given"},
@@ -102,5 +109,6 @@ const rs_metric_kind rs_metric_simplex_contraction = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -5,6 +5,11 @@ typedef struct params {
   size_t tokens;
 } params;
 
+static size_t sinks(const void *given) {
+  const params *p = given;
+  return p->tokens;
+}
+
 static rs_status prepare(const rs_metric_in *in, void **state, rs_err *err) {
   (void)in;
   return rs_state_make(sizeof(rs_moments), state, err);
@@ -43,6 +48,7 @@ const rs_metric_kind rs_metric_sink_mass = {
              .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
+    .sinks = sinks,
     .prepare = prepare,
     .row = row,
     .finish = finish,

@@ -66,6 +66,12 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  return 1 + p->lambdas.count;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, lambdas), .unit = "1", .min = 1e-6, .max = 1000,
      .summary = "what multiplies q.k, beside the encoding's own, its factor over sqrt(D)"},
@@ -102,5 +108,6 @@ const rs_metric_kind rs_metric_sphere_entropy = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -83,6 +83,13 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return isnan(result->value[0]) ? RS_OK : add_rows(&l, result->value[0], &result->curve, err);
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  size_t scales = p->scales.list != NULL ? p->scales.count : RS_COUNT(octaves);
+  return (p->sds.count + 1) * scales;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, slope), .unit = "1", .min = 0, .max = 100, .fallback = "0.1", .summary = "a of the law"},
     {RS_FIELD(params, scales), .unit = "1", .min = 1.000001, .max = 1e9,
@@ -125,5 +132,6 @@ const rs_metric_kind rs_metric_temperature_law = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

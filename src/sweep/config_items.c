@@ -440,6 +440,17 @@ static void refuse_needless(rs_config_context *config, const rs_node *node) {
                  experiment->metrics.items[i].metric->kind.name);
 }
 
+/* Metrics that want different things of one row. */
+static void refuse_sinks(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  rs_row_needs needs = {0};
+  rs_err why = {0};
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
+    if (rs_row_needs_add(&needs, metrics->items[i].metric, metrics->items[i].params, &why) != RS_OK)
+      rs_problem_err(config->problems, node, &path, &why);
+}
+
 void rs_refuse_pictureless(rs_config_context *config) {
   const rs_experiment *experiment = config->experiment;
   const rs_node *node = rs_node_get(config->root, "metrics");
@@ -460,6 +471,7 @@ void rs_config_metrics(rs_config_context *config, const rs_node *node) {
     read_default(config, &metric_type, "[decay, ood_angles, entropy]", &config->experiment->metrics);
   if (node == NULL) return;
   refuse_repeats(config, node);
+  refuse_sinks(config, node);
   refuse_needless(config, node);
 }
 

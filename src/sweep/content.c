@@ -79,8 +79,8 @@ static rs_attention_job make_job(const rs_batch_work *work, const rs_cell_state 
                             .needle_key = of->needles,
                             .edges = work->edges,
                             .bins = work->bins,
-                            .sinks = work->sinks,
-                            .moments = work->moments,
+                            .sinks = work->needs.sinks,
+                            .moments = work->needs.moments,
                             .scores = experiment->engine.scores,
                             .epsilon = experiment->engine.epsilon};
 }

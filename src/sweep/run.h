@@ -47,6 +47,9 @@ double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 /* How many heads of the model take part. */
 size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
 
+/* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
+rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
+
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 
