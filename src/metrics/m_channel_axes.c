@@ -19,7 +19,7 @@ typedef struct shares {
 } shares;
 
 /* Less the first patch's, so that a channel that does not vary is 0 and leaves no rounding. */
-static double at(const board *b, size_t row, size_t column, size_t channel) {
+static double entry(const board *b, size_t row, size_t column, size_t channel) {
   return b->table[(row * b->columns + column) * b->width + channel] - b->table[channel];
 }
 
@@ -27,7 +27,7 @@ static double at(const board *b, size_t row, size_t column, size_t channel) {
 static double mean_of(const board *b, size_t row, size_t rows, size_t column, size_t columns, size_t channel) {
   rs_sum sum = {0};
   for (size_t y = row; y < row + rows; y++)
-    for (size_t x = column; x < column + columns; x++) rs_sum_add(&sum, at(b, y, x, channel));
+    for (size_t x = column; x < column + columns; x++) rs_sum_add(&sum, entry(b, y, x, channel));
   return rs_sum_total(&sum) / (double)(rows * columns);
 }
 
@@ -39,7 +39,7 @@ static shares shares_of(const board *b, size_t channel) {
   double mean = mean_of(b, 0, b->rows, 0, b->columns, channel);
   rs_sum total = {0}, row = {0}, column = {0};
   for (size_t y = 0; y < b->rows; y++)
-    for (size_t x = 0; x < b->columns; x++) rs_sum_add(&total, square(at(b, y, x, channel) - mean));
+    for (size_t x = 0; x < b->columns; x++) rs_sum_add(&total, square(entry(b, y, x, channel) - mean));
   for (size_t y = 0; y < b->rows; y++) rs_sum_add(&row, square(mean_of(b, y, 1, 0, b->columns, channel) - mean));
   for (size_t x = 0; x < b->columns; x++) rs_sum_add(&column, square(mean_of(b, 0, b->rows, x, 1, channel) - mean));
   double all = rs_sum_total(&total), patches = (double)(b->rows * b->columns);
