@@ -79,7 +79,7 @@ static const cell_column keys[] = {
 
 static const cell_column statuses[] = {
     {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", put_status, false},
-    {"message", "", "the error of a cell without values", put_message, false},
+    {"message", "", "the error of a cell without values, or a warning about one with values", put_message, false},
 };
 
 /* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
