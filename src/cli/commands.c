@@ -56,7 +56,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                        "[NAME...]",
                        "run the experiments and check what comes out against what was published",
                        "",
-                       {"ropescope reproduce --list", "ropescope reproduce yarn-frequencies --markdown"},
+                       {"ropescope reproduce --list", "ropescope reproduce yarn-temperature --markdown"},
                        CLI_WORDS,
                        cmd_reproduce},
     [CLI_COMPARE] =
@@ -82,7 +82,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                    "",
                    "how fast each job is here, beside what the machine can do",
                    "",
-                   {"ropescope bench --quick", "ropescope bench --job scores --threads 1 --csv bench.csv"},
+                   {"ropescope bench --quick", "ropescope bench --job sweep --threads 1 --csv bench.csv"},
                    0,
                    cmd_bench},
     [CLI_VERSION] = {"version",
