@@ -39,3 +39,16 @@ Test(plan_command, plan__counts_and_runs_nothing) {
   free(names);
   free(out);
 }
+
+/* What a run would warn of is told before it. */
+Test(plan_command, plan__warns_as_run_does) {
+  static const char want[] = "warning: scale: auto is 0.5 at 32 tokens";
+  write_file("c.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [{name: pi, scale: auto}]\n"
+                       "lengths: [32]\nmetrics: [decay]\n");
+  result loud = run(&(command){.arguments = {"plan", "c.yaml"}});
+  result quiet = run(&(command){.arguments = {"plan", "c.yaml", "--quiet"}});
+  cr_expect(loud.status == 0 && strncmp(loud.err, want, strlen(want)) == 0, "%s", loud.err);
+  cr_expect_str_eq(quiet.err, "");
+  result_clear(&loud);
+  result_clear(&quiet);
+}
