@@ -30,9 +30,9 @@ Test(plan_command, plan__counts_and_runs_nothing) {
   double most = 0;
   cr_expect_eq(sscanf(strstr(out, "curves"), "curves at most %lf rows", &most), 1, "%s", out);
   cr_expect_geq(most, (double)rows);
-  double seconds = 0, bytes = 0, available = 0;
-  cr_expect_eq(sscanf(strstr(out, "time "), "time about %lf s on this machine", &seconds), 1, "%s", out);
-  cr_expect(seconds > 0 && seconds < 60, "%s", out);
+  double bytes = 0, available = 0;
+  cr_expect_not_null(strstr(out, "\ntime            about "), "%s", out);
+  cr_expect_not_null(strstr(out, " on this machine, measured at short lengths\n"), "%s", out);
   cr_expect_eq(sscanf(strstr(out, "memory "), "memory %lf MiB of %lf available", &bytes, &available), 2, "%s", out);
   cr_expect(bytes > 0 && available > bytes, "%s", out);
   rs_table_free(table);
