@@ -29,6 +29,8 @@ size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 typedef enum rs_query_choice { RS_QUERIES_ALL, RS_QUERIES_LAST, RS_QUERIES_EVERY, RS_QUERIES_RANDOM } rs_query_choice;
+enum { RS_QUERY_CHOICES = RS_QUERIES_RANDOM + 1 };
+extern const char *const rs_query_choice_words[RS_QUERY_CHOICES + 1];
 
 /* Which query positions are observed: all; the last `number`; every `number`-th, ending with the last; `number` drawn
  * without replacement. */
