@@ -243,9 +243,15 @@ typedef enum rs_id_scheme {
 } rs_id_scheme;
 #define RS_ID_SCHEME_WORDS "qwen2_vl|hf|spatial_reset|videorope|v2pe"
 
+/* How the time of a video's frame becomes an id (tokens.c): float32 products from the left, or doubles, the rates
+ * first. They differ where a product is whole but for rounding. */
+typedef enum rs_id_arithmetic { RS_IDS_F32, RS_IDS_F64 } rs_id_arithmetic;
+#define RS_ID_ARITHMETIC_WORDS "f32|f64"
+
 typedef struct rs_id_rule {
   rs_id_scheme scheme;
-  double step; /* videorope: ids per frame; v2pe: ids per vision token */
+  double step;                 /* videorope: ids per frame; v2pe: ids per vision token */
+  rs_id_arithmetic arithmetic; /* the other schemes */
 } rs_id_rule;
 
 /* Position ids (length, RS_AXES) in the order t, h, w. `rule` NULL: as Qwen2-VL counts (arXiv:2409.12191, section 2.1):

@@ -95,6 +95,14 @@ const rs_param rs_rotary_params[] = {
      .min = 1e-6,
      .max = 1e6,
      .summary = "ids a frame (videorope; default 2) or a vision token (v2pe; default 1/4) advances"},
+    {.name = "id_arithmetic",
+     .type = RS_CHOICE,
+     .unit = "",
+     .choices = RS_ID_ARITHMETIC_WORDS,
+     .summary =
+         "how a video's frame * seconds_per_frame * ids_per_second is multiplied before it is cut to a whole id: "
+         "from the left in float32 (Qwen's code, transformers, vLLM of 2025), or the rates first, in doubles "
+         "(vLLM since) (default: f32)"},
     {.name = "wavelengths",
      .type = RS_CHOICE,
      .unit = "",
