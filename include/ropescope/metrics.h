@@ -109,6 +109,9 @@ size_t rs_critical_pair(const double *trained, size_t pairs, double train_length
 /* The longest context, at most `most` < 2^63, whose distances all have sum_j cos(m omega_j) + still >= 0. */
 rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err);
 
+/* Whether a pair that turned through [0, trained] radians in training, and not full circle, is new to `reached`. */
+bool rs_out_of_range(double trained, double reached);
+
 /* The period of the critical pair as it is run (Liu et al., arXiv:2310.05209, theorem 2), and the longest context in
  * which no pair that did not go full circle in training turns further than there; infinite where every pair did. */
 double rs_reach_critical(const rs_turning *turning);

@@ -128,7 +128,7 @@ static rs_status find_base(const solve_task *task, rs_text *out, rs_err *err) {
   put_value(out, enough ? task->model.rope_theta : base);
   put_row(out, "means",
           enough               ? "the base of training reaches %.0f tokens as it is"
-          : task->by == BY_OOD ? "%.0f tokens are in range for every base above this"
+          : task->by == BY_OOD ? "%.0f tokens are in range for this base and every larger one"
                                : "the least base that reaches %.0f tokens",
           task->length);
   put_training(task, out);

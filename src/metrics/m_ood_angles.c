@@ -1,5 +1,6 @@
-/* Pairs that turn to angles training never showed. In training pair j turned through [0, L0 omega_j) by plain RoPE; a
- * pair that went full circle has seen every angle. Out of range is what reaches past that in the context at hand. */
+/* Pairs that turn to angles training never showed. In training pair j turned through [0, L0 omega_j] by plain RoPE; a
+ * pair that went full circle has seen every angle. Out of range is what reaches past that in the context at hand: a
+ * reach of L0 itself, a context one token longer, does not. Geometry alone: no head is trained here. */
 #include "metrics.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
     double trained = encoding->train_length * encoding->omega_trained[j];
     if (j == 0 || encoding->axis[j] != encoding->axis[j - 1]) reach = rs_encoding_reach(encoding, encoding->axis[j]);
     double reached = reach * encoding->omega[j];
-    bool outside = trained < 2 * M_PI && reached >= trained;
+    bool outside = rs_out_of_range(trained, reached);
     double overshoot = outside ? reached - trained : 0;
     pairs += outside;
     largest = fmax(largest, overshoot);

@@ -37,12 +37,18 @@ double rs_reach_critical(const rs_turning *turning) {
   return pair < turning->pairs ? 2 * M_PI / turning->omega[pair] : INFINITY;
 }
 
-/* Pair j stays in range while (length - 1) omega_j < L0 trained_j. */
+static const double ROUNDING = 1e-12; /* relative: what products and quotients of doubles add to an angle */
+
+bool rs_out_of_range(double trained, double reached) {
+  return trained < 2 * M_PI && reached > trained * (1 + ROUNDING);
+}
+
+/* Pair j stays in range while (length - 1) omega_j <= L0 trained_j. */
 double rs_reach_in_range(const rs_turning *turning) {
   double reach = INFINITY;
   for (size_t j = 0; j < turning->pairs; j++) {
     double trained = turning->train_length * turning->trained[j];
-    if (trained < 2 * M_PI) reach = fmin(reach, ceil(trained / turning->omega[j]));
+    if (trained < 2 * M_PI) reach = fmin(reach, floor(trained * (1 + ROUNDING) / turning->omega[j]) + 1);
   }
   return reach;
 }
