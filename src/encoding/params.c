@@ -101,8 +101,8 @@ const rs_param rs_rotary_params[] = {
      .choices = RS_ID_ARITHMETIC_WORDS,
      .summary =
          "how a video's frame * seconds_per_frame * ids_per_second is multiplied before it is cut to a whole id: "
-         "from the left in float32 (Qwen's code, transformers, vLLM of 2025), or the rates first, in doubles "
-         "(vLLM since) (default: f32)"},
+         "from the left in float32 (Qwen's code, transformers, vLLM up to late 2025), or the rates first, in doubles "
+         "(newer vLLM) (default: f32)"},
     {.name = "wavelengths",
      .type = RS_CHOICE,
      .unit = "",

@@ -80,10 +80,10 @@ static void set_ids(double *ids, double t, double h, double w) {
   ids[2] = w;
 }
 
-/* The id of a frame, past the run's start. Qwen's own code, transformers and vLLM of 2025 multiply float32 tensors from
- * the left and cut the product; vLLM has since multiplied the two rates first, in doubles. A product that ought to be
- * whole falls short of it or not, as the rounding has it: frame 3, at 2/3 s a frame and 25 ids a second, gets 50 or
- * 49. */
+/* The id of a frame, past the run's start. Qwen's own code, transformers and vLLM up to late 2025 multiply float32
+ * tensors from the left and cut the product; newer vLLM multiplies the two rates first, in doubles. A product that
+ * ought to be whole falls short of it or not, as the rounding has it: frame 3, at 2/3 s a frame and 25 ids a second,
+ * gets 50 or 49. */
 static double time_id(const rs_token_run *run, rs_id_arithmetic arithmetic, double frame, double seconds) {
   if (arithmetic == RS_IDS_F64) return floor(frame * (seconds * run->ids_per_second));
   float time = (float)frame * (float)seconds;
