@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER = 32, KEY_WIDTH = 44 };
+enum { NUMBER = 32 };
 
 /* Relative: what sums and logarithms in doubles leave of a number that is met exactly. */
 static const double ROUNDING_NOISE = 1e-12;
@@ -67,17 +67,26 @@ static size_t note_number(const rs_claims *claims, size_t claim) {
   return number;
 }
 
+/* Columns that the longest key takes. */
+static int key_width(const rs_claims *claims) {
+  size_t width = 0;
+  for (size_t i = 0; i < claims->count; i++) {
+    size_t length = strlen(claims->items[i].key);
+    if (length > width) width = length;
+  }
+  return (int)width;
+}
+
 void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
   char value[NUMBER], difference[NUMBER];
-  rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", KEY_WIDTH, "", "expected", "reproduced", "difference",
-                 "verdict");
+  int width = key_width(claims);
+  rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", width, "", "expected", "reproduced", "difference", "verdict");
   for (size_t i = 0; i < claims->count; i++) {
     const rs_claim *claim = &claims->items[i];
     size_t note = note_number(claims, i);
     format_value(&findings[i], value);
     format_difference(claim, &findings[i], difference);
-    rs_text_printf(text, "%-*s  %12s  %12s  %10s  ", KEY_WIDTH, claim->key, or_dash(claim->expected), value,
-                   difference);
+    rs_text_printf(text, "%-*s  %12s  %12s  %10s  ", width, claim->key, or_dash(claim->expected), value, difference);
     put_verdict(text, claim, &findings[i]);
     if (note > 0) rs_text_printf(text, " [%zu]", note);
     rs_text_puts(text, "\n");

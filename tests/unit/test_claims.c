@@ -334,6 +334,9 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   cr_expect_not_null(strstr(rs_text_string(&text), "printed, DIFFERS [1]\n    e.csv:2: because\n"), "%s",
                      rs_text_string(&text));
   cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n"));
+  cr_expect_not_null(strstr(rs_text_string(&text), "                 expected    reproduced  difference  verdict\n"
+                                                   "first                   4             3       -25 %  printed"),
+                     "as wide as the longest key: %s", rs_text_string(&text));
   rs_text_clear(&text);
   rs_claims_free(claims);
 }
