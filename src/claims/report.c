@@ -7,8 +7,8 @@
 
 enum { NUMBER = 32 };
 
-/* Relative: what sums and logarithms in doubles leave of a number that is met exactly. */
-static const double ROUNDING_NOISE = 1e-12;
+/* Relative: what sums and logarithms in doubles leave of a number that is met exactly, and what need not be told. */
+static const double ROUNDING_NOISE = 1e-12, NEXT_TO_NOTHING = 1e-5;
 
 static const char *or_dash(const char *text) {
   return *text != '\0' ? text : "-";
@@ -30,6 +30,8 @@ static void format_difference(const rs_claim *claim, const rs_finding *finding, 
     snprintf(out, NUMBER, "0");
   else if (claim->claimed.number == 0)
     snprintf(out, NUMBER, "%+.2g", difference);
+  else if (finding->held && fabs(difference) < NEXT_TO_NOTHING * fabs(claim->claimed.number))
+    snprintf(out, NUMBER, "< 0.001 %%");
   else
     snprintf(out, NUMBER, "%+.2g %%", 100 * difference / fabs(claim->claimed.number));
 }
