@@ -9,7 +9,8 @@ enum { LARGEST = 1 << 20 }; /* bytes; written by hand */
 enum column { KEY, FILE_NAME, COLUMN, WHERE, EXPECTED, HERE, TOLERANCE, ORIGIN, VERDICT, SOURCE, NOTE, COLUMNS };
 static const char *const columns[COLUMNS] = {"key",       "file",   "column",  "where",  "expected", "here",
                                              "tolerance", "origin", "verdict", "source", "note"};
-static const char *const origins[RS_ORIGINS] = {"printed", "derived", "departs", "found"};
+const char *const rs_origin_words[RS_ORIGINS] = {
+    [RS_PRINTED] = "printed", [RS_DERIVED] = "derived", [RS_DEPARTS] = "departs", [RS_FOUND] = "found"};
 static const char *const verdicts[RS_VERDICTS] = {"", "agrees", "agrees_with_definition", "refuted"};
 
 /* The first error of a field, with its place. */
@@ -25,7 +26,7 @@ static size_t find_word(const char *word, const char *const *words, size_t count
 }
 
 static rs_status read_words(const rs_claims *claims, char **fields, rs_claim *claim, rs_err *err) {
-  size_t origin = find_word(fields[ORIGIN], origins, RS_ORIGINS);
+  size_t origin = find_word(fields[ORIGIN], rs_origin_words, RS_ORIGINS);
   size_t verdict = find_word(fields[VERDICT], verdicts, RS_VERDICTS);
   if (origin == RS_ORIGINS) return refuse(claims, claim->line, ORIGIN, "is printed, derived, departs or found", err);
   bool judged = origin == RS_PRINTED || origin == RS_DERIVED;

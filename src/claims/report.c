@@ -36,15 +36,14 @@ static void format_difference(const rs_claim *claim, const rs_finding *finding, 
     snprintf(out, NUMBER, "%+.2g %%", 100 * difference / fabs(claim->claimed.number));
 }
 
-static const char *const origins[RS_ORIGINS] = {
-    [RS_PRINTED] = "printed", [RS_DERIVED] = "derived", [RS_DEPARTS] = "departs", [RS_FOUND] = "found here"};
 static const char *const verdicts[RS_VERDICTS] = {[RS_NO_VERDICT] = "",
                                                   [RS_AGREES] = "agrees",
                                                   [RS_AGREES_WITH_DEFINITION] = "agrees with a definition",
                                                   [RS_REFUTED] = "refuted"};
 
 static void put_verdict(rs_text *text, const rs_claim *claim, const rs_finding *finding) {
-  rs_text_puts(text, origins[claim->origin]);
+  rs_text_puts(text, rs_origin_words[claim->origin]);
+  if (claim->origin == RS_FOUND) rs_text_puts(text, " here");
   if (finding->left_out || !finding->held)
     rs_text_puts(text, finding->left_out ? ", not run" : ", DIFFERS");
   else if (claim->verdict != RS_NO_VERDICT)
@@ -161,7 +160,7 @@ void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text 
     rs_csv_text(text, claim->key);
     rs_csv_text(text, claim->expected);
     rs_csv_number(text, findings[i].value);
-    rs_csv_text(text, origins[claim->origin]);
+    rs_csv_text(text, rs_origin_words[claim->origin]);
     rs_csv_text(text, verdicts[claim->verdict]);
     rs_csv_text(text, findings[i].left_out ? "not run" : findings[i].held ? "yes" : "no");
     rs_csv_text(text, claim->source);
@@ -193,7 +192,7 @@ void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *fi
 
 void rs_tally_print(const rs_tally *tally, rs_text *text) {
   for (int origin = RS_PRINTED; origin <= RS_DERIVED; origin++)
-    rs_text_printf(text, "%s: %zu agree, %zu with a definition, %zu refuted; ", origins[origin],
+    rs_text_printf(text, "%s: %zu agree, %zu with a definition, %zu refuted; ", rs_origin_words[origin],
                    tally->held[origin][RS_AGREES], tally->held[origin][RS_AGREES_WITH_DEFINITION],
                    tally->held[origin][RS_REFUTED]);
   rs_text_printf(text, "reasons to refute: %zu; code departs from its paper: %zu; found here: %zu; not run: %zu",

@@ -325,7 +325,7 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
                                           "first,4,3,printed,refuted,yes,\"p, q\",note\n"
                                           "second|half,<13,12,printed,agrees,yes,p,\n"
                                           "third,12,12,derived,agrees with a definition,yes,p,note\n"
-                                          "fourth,,12,found here,,yes,,other\n"
+                                          "fourth,,12,found,,yes,,other\n"
                                           "fifth,11,12,departs,,yes,code,other\n");
   rs_text_clear(&text);
   found[0].held = false;
