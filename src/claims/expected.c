@@ -103,7 +103,7 @@ static rs_status check_header(const rs_claims *claims, const rs_table *table, rs
 static size_t lines_within(char **fields) {
   size_t lines = 0;
   for (size_t c = 0; c < COLUMNS; c++)
-    for (const char *at = fields[c]; (at = strchr(at, '\n')) != NULL; at++) lines++;
+    for (const char *end = fields[c]; (end = strchr(end, '\n')) != NULL; end++) lines++;
   return lines;
 }
 
@@ -126,15 +126,15 @@ static rs_status read_all(rs_claims *claims, rs_err *err) {
 }
 
 rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err) {
-  rs_claims *made = rs_alloc(1, sizeof *made, err);
+  rs_claims *read = rs_alloc(1, sizeof *read, err);
   *claims = NULL;
-  if (made == NULL) return RS_MEMORY;
-  made->name = rs_strdup(file, err);
-  rs_status status = made->name != NULL ? read_all(made, err) : RS_MEMORY;
+  if (read == NULL) return RS_MEMORY;
+  read->name = rs_strdup(file, err);
+  rs_status status = read->name != NULL ? read_all(read, err) : RS_MEMORY;
   if (status == RS_OK)
-    *claims = made;
+    *claims = read;
   else
-    rs_claims_free(made);
+    rs_claims_free(read);
   return status;
 }
 

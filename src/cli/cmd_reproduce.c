@@ -24,7 +24,7 @@ static void clear_names(names *list) {
   *list = (names){0};
 }
 
-static int by_name(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
@@ -47,7 +47,7 @@ static rs_status list_entries(const char *directory, bool (*wanted)(const char *
     list->count += status == RS_OK;
   }
   closedir(folder);
-  if (list->count > 0) qsort(list->items, list->count, sizeof *list->items, by_name);
+  if (list->count > 0) qsort(list->items, list->count, sizeof *list->items, compare_names);
   return status;
 }
 

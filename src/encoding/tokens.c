@@ -95,9 +95,9 @@ static double time_id(const rs_token_run *run, rs_id_arithmetic arithmetic, doub
 /* Frame, row and column count from the same start; the next run starts past the largest id. */
 static double qwen2_vl_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    set_ids(ids[i], start + time_id(run, rule->arithmetic, at.frame, run->seconds_per_frame), start + at.row,
-            start + at.column);
+    cell place = cell_at(run, i);
+    set_ids(ids[i], start + time_id(run, rule->arithmetic, place.frame, run->seconds_per_frame), start + place.row,
+            start + place.column);
   }
   return largest_of(run, ids, start) + 1;
 }
@@ -106,8 +106,9 @@ static double qwen2_vl_ids(const rs_token_run *run, const rs_id_rule *rule, doub
 static double hf_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   double seconds = floor(run->seconds_per_frame);
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    set_ids(ids[i], start + time_id(run, rule->arithmetic, at.frame, seconds), start + at.row, start + at.column);
+    cell place = cell_at(run, i);
+    set_ids(ids[i], start + time_id(run, rule->arithmetic, place.frame, seconds), start + place.row,
+            start + place.column);
   }
   return start + (double)(run->rows > run->columns ? run->rows : run->columns);
 }
@@ -116,8 +117,9 @@ static double hf_ids(const rs_token_run *run, const rs_id_rule *rule, double sta
  * from 0; the next run starts where Qwen2-VL's would. */
 static double spatial_reset_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    set_ids(ids[i], start + time_id(run, rule->arithmetic, at.frame, run->seconds_per_frame), at.row, at.column);
+    cell place = cell_at(run, i);
+    set_ids(ids[i], start + time_id(run, rule->arithmetic, place.frame, run->seconds_per_frame), place.row,
+            place.column);
   }
   double sides = (double)(run->rows > run->columns ? run->rows : run->columns);
   return start + fmax(time_id(run, rule->arithmetic, (double)(run->frames - 1), run->seconds_per_frame) + 1, sides);
@@ -128,9 +130,9 @@ static double spatial_reset_ids(const rs_token_run *run, const rs_id_rule *rule,
 static double videorope_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   double middle_row = (double)((run->rows - 1) / 2), middle_column = (double)((run->columns - 1) / 2);
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    double t = start + rule->step * at.frame;
-    set_ids(ids[i], t, t + at.row - middle_row, t + at.column - middle_column);
+    cell place = cell_at(run, i);
+    double t = start + rule->step * place.frame;
+    set_ids(ids[i], t, t + place.row - middle_row, t + place.column - middle_column);
   }
   return start + rule->step * (double)(run->frames - 1) + 1;
 }
