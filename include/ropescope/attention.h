@@ -96,7 +96,7 @@ typedef struct rs_wanted {
   {.name = "wanted",                                                                                                   \
    .type = RS_CHOICE,                                                                                                  \
    .unit = "",                                                                                                         \
-   .choices = "local|peak|flat|noise",                                                                                 \
+   RS_WORD_LIST("local", "peak", "flat", "noise"),                                                                     \
    .fallback = "local",                                                                                                \
    .summary = "logits wanted by distance x: gain e^(-x / width), gain e^(-((x - at) / width)^2 / 2), gain, or iid "    \
               "N(0, gain^2) of the seed"},                                                                             \
@@ -157,7 +157,8 @@ void rs_projection_free(rs_projection *projection);
 /* What the engine computes logits and weights in. Float is twice as fast; AUTO takes it wherever the bound on its
  * errors, which grows with the largest logit there can be, is within RS_SCORE_TOLERANCE. */
 typedef enum rs_score_format { RS_SCORES_AUTO, RS_SCORES_F32, RS_SCORES_F64 } rs_score_format;
-#define RS_SCORE_FORMAT_WORDS "auto|f32|f64"
+enum { RS_SCORE_FORMATS = RS_SCORES_F64 + 1 };
+extern const char *const rs_score_format_words[RS_SCORE_FORMATS + 1];
 
 /* What a run leaves unseen of a row's weight unless told otherwise: far below what doubles keep of the rest's sum. */
 #define RS_EPSILON 1e-12
@@ -238,14 +239,14 @@ void rs_engine_free(rs_engine *engine);
 /* Bytes an engine of this size takes, for plans: linear in the length. */
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads);
 
-/* Rotates the keys of the job and lays them out for rs_engine_observe. RS_UNSUPPORTED where a bidirectional mask sees
- * the future and the encoding's views do not; RS_DOMAIN where logits would not be finite. */
+/* Rotates the keys of the job and lays them out for rs_engine_observe. The engine keeps the job and borrows its arrays
+ * until the next load. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views do not;
+ * RS_DOMAIN where logits would not be finite. After a failure no job is loaded. */
 rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err *err);
 
-/* Observes queries number [first, first + count) of the job that was loaded. Release *observation with
- * rs_observation_free. */
-rs_status rs_engine_observe(rs_engine *engine, const rs_attention_job *job, size_t first, size_t count,
-                            rs_observation **observation, rs_err *err);
+/* Observes queries number [first, first + count) of the job that is loaded. Release *observation with
+ * rs_observation_free. RS_INTERNAL where there is no such job or query. */
+rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err);
 
 /* Loads and observes every query of the job. */
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err);

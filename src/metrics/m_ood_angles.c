@@ -17,7 +17,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
     double trained = encoding->train_length * encoding->omega_trained[j];
     if (j == 0 || encoding->axis[j] != encoding->axis[j - 1]) reach = rs_encoding_reach(encoding, encoding->axis[j]);
     double reached = reach * encoding->omega[j];
-    bool outside = rs_out_of_range(trained, reached);
+    bool outside = reached > rs_angle_range(trained);
     double overshoot = outside ? reached - trained : 0;
     pairs += outside;
     largest = fmax(largest, overshoot);
