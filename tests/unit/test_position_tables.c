@@ -31,14 +31,14 @@ static rs_encoding *encode_picture(const char *method, const char *settings, siz
 /* measure() reads words, and a list is none. */
 static measured measure_channels(const rs_encoding *encoding, const double *channels, size_t count, rs_status *status) {
   measured m = {.kind = rs_metric_find("embedding")};
-  const rs_param *params[] = {&m.kind->kind.params[0]};
-  rs_settings values;
-  cr_assert_eq(rs_settings_init(&values, params, 1, NULL), RS_OK);
-  cr_assert_eq(rs_value_list(params[0], channels, count, &values.values[0], NULL), RS_OK);
+  bound_params parameters;
+  bound_make(&parameters, &m.kind->kind);
+  bound_list(&parameters, "channels", channels, count);
   m.result.curve.columns = m.kind->curve_count;
-  rs_metric_in in = {encoding, &values, NULL, 0, NULL, 0, 0};
-  *status = m.kind->finish(&in, NULL, &m.result, NULL);
-  rs_settings_clear(&values);
+  rs_metric_in in = {encoding, parameters.binding.fields, NULL, 0, NULL, 0, 0};
+  *status = m.kind->check(&parameters.binding, NULL);
+  if (*status == RS_OK) *status = m.kind->finish(&in, NULL, &m.result, NULL);
+  bound_clear(&parameters);
   return m;
 }
 
@@ -85,12 +85,12 @@ Test(embedding, chosen_channels__they__are_shown_in_the_order_given) {
   m = measure_channels(encoding, past, 1, &status);
   cr_assert_eq(status, RS_DOMAIN, "there is no channel 8");
   m = measure_channels(encoding, between, 1, &status);
-  cr_assert_eq(status, RS_DOMAIN, "nor 1.5");
+  cr_assert_eq(status, RS_INPUT, "nor 1.5");
   m = measure_channels(encoding, seventeen, 16, &status);
   cr_assert_eq(status, RS_OK);
   rs_curve_clear(&m.result.curve);
   m = measure_channels(encoding, seventeen, 17, &status);
-  cr_assert_eq(status, RS_DOMAIN, "too many");
+  cr_assert_eq(status, RS_INPUT, "too many");
   rs_encoding_free(encoding);
 }
 
