@@ -1,5 +1,5 @@
 /* ropescope/plot.h: pictures of a folder of results. Reads manifest.json and the CSV files it lists, and draws one
- * chart per value column, model and query/key source into DIRECTORY/plots/, as SVG and, with gnuplot, as PNG.
+ * chart per value column, model and query/key source into DIRECTORY/plots/, as SVG, PNG or PDF.
  *
  * What a chart shows:
  *  - summary.csv: the value against the length, one line per method. A file with an index column (a curve): the value
@@ -29,13 +29,16 @@
 
 #include "ropescope/base.h"
 
+/* Bits of a set. PNG has two pixels for each of the SVG's, PDF is a page of the picture's size. */
+typedef enum rs_plot_format { RS_PLOT_SVG = 1, RS_PLOT_PNG = 2, RS_PLOT_PDF = 4, RS_PLOT_FORMATS = 7 } rs_plot_format;
+
 typedef struct rs_plot_options {
   size_t length; /* show curves at this length, tokens; 0: at the longest that has data, chart by chart */
   /* Only pictures that one of these names means: a picture's name, its beginning up to a "--", or a column. 0: all.
    * Borrowed. */
   const char *const *only;
   size_t only_count;
-  bool png; /* also as PNG if gnuplot is on PATH; else a note says that it is not */
+  unsigned formats; /* bits of rs_plot_format; 0: SVG alone */
 } rs_plot_options;
 
 /* What was done. Zero-initialise; release with rs_plot_report_clear, after a failure too. */
@@ -46,14 +49,20 @@ typedef struct rs_plot_report {
   size_t note_count, note_capacity;
 } rs_plot_report;
 
+/* Reads "svg,png,pdf", any of them, as a set. RS_INPUT names the word that is none. */
+rs_status rs_plot_formats_read(const char *list, unsigned *formats, rs_err *err);
+
+/* Whether this build and machine make PNG and PDF: RS_OK, or RS_UNSUPPORTED with what is missing (librsvg, a font). */
+rs_status rs_plot_render_check(rs_err *err);
+
 /* Draws the results in `directory` into directory/plots/, replacing pictures of the same name. Without `only`, pictures
  * that it drew there from another config and does not draw now are removed (plots/.drawn lists what it drew); all other
  * files are left be.
  * `options` may be NULL (all zero). All input is checked before the first picture is written; on a later failure the
  * report holds what is there by then.
  * RS_INPUT: a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, no
- * picture that a name of options->only means, nothing to draw. RS_IO: a file could not be read or written, gnuplot
- * failed (its first complaint). RS_MEMORY. */
+ * picture that a name of options->only means, nothing to draw. RS_UNSUPPORTED: PNG or PDF, as rs_plot_render_check
+ * says. RS_IO: a file could not be read or written. RS_MEMORY. */
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err);
 
 void rs_plot_report_clear(rs_plot_report *report);

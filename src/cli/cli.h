@@ -17,14 +17,14 @@ typedef struct cli_options {
   size_t job_count;
   const char *only[CLI_JOBS]; /* --only, likewise */
   size_t only_count;
-  const char *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
+  const char *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *format;
   long sort;
   size_t length, threads, rounds;
   double rtol;
   const char *criterion; /* solve */
   size_t head_dim;
   double base;
-  bool quiet, print, markdown, no_png, csv, rtol_given, quick, list, full;
+  bool quiet, print, markdown, csv, rtol_given, quick, list, full;
 } cli_options;
 
 /* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */

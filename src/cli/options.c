@@ -19,7 +19,7 @@ enum {
   QUIET,
   PRINT,
   MARKDOWN,
-  NO_PNG,
+  FORMAT,
   RTOL,
   CSV,
   JOB,
@@ -75,7 +75,8 @@ static const struct {
     {"markdown", NULL, "list: the methods as a Markdown table; reproduce, table: in Markdown", MARKDOWN,
      FOR_LIST | FOR_REPRODUCE | FOR_TABLE},
     {"only", "NAME,...", "plot: these pictures only, by name or column; may be given again", ONLY, FOR_PLOT},
-    {"no-png", NULL, "plot: SVG only, even where gnuplot is installed", NO_PNG, FOR_PLOT},
+    {"format", "NAME,...", "plot: svg, png, pdf (default: svg and, where this build has librsvg, png)", FORMAT,
+     FOR_PLOT},
     {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
     {"csv", NULL, "compare: every pair as CSV", CSV, FOR_COMPARE},
     {"csv", "FILE", "bench: the table also as CSV", CSV_FILE, FOR_BENCH},
@@ -244,7 +245,7 @@ static bool take(cli_options *options, int code, const char *value) {
   case QUIET: options->quiet = true; return true;
   case PRINT: options->print = true; return true;
   case MARKDOWN: options->markdown = true; return true;
-  case NO_PNG: options->no_png = true; return true;
+  case FORMAT: options->format = value; return true;
   default: return false;
   }
 }

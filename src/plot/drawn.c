@@ -16,8 +16,8 @@ enum { LIST_LIMIT = 16 << 20 }; /* bytes; a folder of a thousand pictures has 0.
 /* A name that captions make (M: of a length, as 1M), with an ending of ours: no folder, nothing hidden. */
 static bool is_picture(const char *name) {
   size_t length = strlen(name);
-  bool ends = length > 4 && (strcmp(name + length - 4, ".svg") == 0 || strcmp(name + length - 4, ".png") == 0);
-  return ends && *name != '.' && strspn(name, "abcdefghijklmnopqrstuvwxyzM0123456789._=-") == length;
+  return rs_plot_format_of(name) != 0 && *name != '.' &&
+         strspn(name, "abcdefghijklmnopqrstuvwxyzM0123456789._=-") == length;
 }
 
 static bool is_drawn(const rs_plot_report *report, const char *name) {

@@ -13,7 +13,7 @@
  *   strip.c     the same of values over one index: a row of colours per method
  *   bar.c       values -> colours, and the bar that explains them
  *   picture.c   a list of shapes in pixels; style.c: colours, dashes, markers
- *   svg.c, gnuplot.c   shapes -> a file
+ *   svg.c       shapes -> SVG; render.c: SVG -> PNG, PDF
  *   caption.c   the words of a chart
  *   drawn.c     the list of pictures, and the removal of stale ones
  *   results.c   all charts of a folder
@@ -237,6 +237,10 @@ void rs_plot_words(const char *name, const char *unit, rs_text *out);
 /* The unit as printed: "" for a pure number (unit "1"). Borrows. */
 const char *rs_plot_unit(const char *unit);
 
+/* "svg"; and the format of a file by its ending, 0: none. */
+const char *rs_plot_format_name(rs_plot_format format);
+unsigned rs_plot_format_of(const char *file);
+
 /* Appends `text` as part of a file name: lower-case letters, digits, '.', '_', '=' and single '-', at most 80 bytes. */
 void rs_plot_slug(const char *text, rs_text *out);
 
@@ -440,7 +444,7 @@ void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *c
 rs_status rs_plot_caption_check(const rs_plot_caption *caption, rs_err *err);
 void rs_plot_caption_clear(rs_plot_caption *caption);
 
-/* ---- lines.c, chart.c, heat.c, strip.c, svg.c, gnuplot.c
+/* ---- lines.c, chart.c, heat.c, strip.c, svg.c
  * ------------------------------------------------------------------
  */
 
@@ -478,16 +482,6 @@ rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture,
 /* Appends text that is safe within XML; what XML or UTF-8 does not allow becomes U+FFFD. */
 void rs_plot_xml_escape(const char *text, rs_text *out);
 void rs_plot_svg_write(const rs_plot_picture *picture, rs_text *out);
-
-/* A gnuplot script that writes the picture as a PNG of twice its size in pixels to its standard output. */
-void rs_plot_gnuplot_write(const rs_plot_picture *picture, rs_text *out);
-
-/* The path of gnuplot, or NULL with RS_OK when PATH has none. Release with free(). */
-rs_status rs_plot_gnuplot_find(char **path, rs_err *err);
-
-/* Runs a script. `*png` is free()d by the caller. RS_IO with gnuplot's first complaint; `name` stands in messages. */
-rs_status rs_plot_gnuplot_run(const char *gnuplot, const rs_text *script, const char *name, char **png, size_t *length,
-                              rs_err *err);
 
 /* ---- drawn.c ----------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* results.c: all charts of a folder. Everything is read and checked before the first picture is written. */
 #include "plot_internal.h"
+#include "render.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@ typedef struct plotter {
   bool made;    /* it exists */
   rs_plot_options options;
   bool listing;                 /* find out what pictures there are, and draw none */
-  char *gnuplot;                /* its path; NULL: no PNG. Owned. */
   rs_plot_names slugs, columns; /* of all pictures, drawn or not */
   rs_plot_families families;    /* of the file that is being drawn */
   rs_plot_report *report;
@@ -66,34 +66,31 @@ static char *path_of(const plotter *p, const char *slug, const char *ending) {
   return path;
 }
 
-static rs_status write_svg(plotter *p, const rs_plot_picture *picture, const char *slug) {
-  rs_text svg = {0};
-  char *path = path_of(p, slug, "svg");
-  rs_plot_svg_write(picture, &svg);
-  rs_status status = path != NULL ? rs_text_check(&svg, p->err) : RS_MEMORY;
-  if (status == RS_OK) status = write_file(p, path, svg.data, svg.length);
-  rs_text_clear(&svg);
+/* One file of a picture; `svg` is its text. */
+static rs_status write_format(plotter *p, const rs_plot_picture *picture, const rs_text *svg, rs_plot_format format,
+                              const char *slug) {
+  rs_text bytes = {0};
+  char *path = path_of(p, slug, rs_plot_format_name(format));
+  rs_status status = path != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK && format != RS_PLOT_SVG)
+    status = rs_plot_render(svg, picture->width, picture->height, format, &bytes, p->err);
+  if (status == RS_OK) status = rs_text_check(&bytes, p->err);
+  const rs_text *data = format == RS_PLOT_SVG ? svg : &bytes;
+  if (status == RS_OK) status = write_file(p, path, data->data, data->length);
+  rs_text_clear(&bytes);
   free(path);
-  return status;
-}
-
-static rs_status write_png(plotter *p, const rs_plot_picture *picture, const char *slug) {
-  rs_text script = {0};
-  char *path = path_of(p, slug, "png"), *png = NULL;
-  size_t length = 0;
-  rs_plot_gnuplot_write(picture, &script);
-  rs_status status = path != NULL ? rs_text_check(&script, p->err) : RS_MEMORY;
-  if (status == RS_OK) status = rs_plot_gnuplot_run(p->gnuplot, &script, path, &png, &length, p->err);
-  if (status == RS_OK) status = write_file(p, path, png, length);
-  rs_text_clear(&script);
-  free(path);
-  free(png);
   return status;
 }
 
 static rs_status write_picture(plotter *p, const rs_plot_picture *picture, const char *slug) {
-  RS_TRY(write_svg(p, picture, slug));
-  return p->gnuplot != NULL ? write_png(p, picture, slug) : RS_OK;
+  rs_text svg = {0};
+  rs_plot_svg_write(picture, &svg);
+  rs_status status = rs_text_check(&svg, p->err);
+  for (unsigned format = 1; format <= RS_PLOT_FORMATS && status == RS_OK; format <<= 1) {
+    if ((p->options.formats & format) != 0) status = write_format(p, picture, &svg, (rs_plot_format)format, slug);
+  }
+  rs_text_clear(&svg);
+  return status;
 }
 
 /* ---- one chart --------------------------------------------------------------------------------------------------- */
@@ -116,7 +113,7 @@ static rs_status make_unique(plotter *p, rs_text *slug) {
 static bool is_meant(const char *name, const char *slug, const char *column) {
   const char *slash = strrchr(name, '/'), *stem = slash != NULL ? slash + 1 : name;
   size_t length = strlen(stem);
-  bool ends = length > 4 && (strcmp(stem + length - 4, ".svg") == 0 || strcmp(stem + length - 4, ".png") == 0);
+  bool ends = rs_plot_format_of(stem) != 0;
   if (ends) length -= 4;
   if (length > 0 && strncmp(slug, stem, length) == 0 &&
       (slug[length] == '\0' || (!ends && strncmp(slug + length, "--", 2) == 0)))
@@ -370,20 +367,14 @@ static rs_status check_only(plotter *p) {
   return status;
 }
 
-static rs_status find_gnuplot(plotter *p) {
-  if (!p->options.png) return RS_OK;
-  RS_TRY(rs_plot_gnuplot_find(&p->gnuplot, p->err));
-  return p->gnuplot != NULL ? RS_OK : rs_plot_note(p->report, p->err, "no PNG pictures: gnuplot is not on PATH");
-}
-
 static rs_status draw_all(plotter *p) {
+  if ((p->options.formats & ~(unsigned)RS_PLOT_SVG) != 0) RS_TRY(rs_plot_render_check(p->err));
   p->folder = rs_path_join(p->directory, "plots", p->err);
   if (p->folder == NULL) return RS_MEMORY;
   RS_TRY(rs_plot_manifest_read(p->directory, &p->data, p->err));
   RS_TRY(read_files(p));
   RS_TRY(check_length(p));
   RS_TRY(check_only(p));
-  RS_TRY(find_gnuplot(p));
   RS_TRY(draw_files(p));
   return rs_plot_drawn_update(p->folder, p->data.config, p->options.only_count == 0, p->report, p->err);
 }
@@ -391,12 +382,12 @@ static rs_status draw_all(plotter *p) {
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
   plotter p = {.directory = directory, .report = report, .err = err};
   if (options != NULL) p.options = *options;
+  if (p.options.formats == 0) p.options.formats = RS_PLOT_SVG;
   rs_status status = draw_all(&p);
   rs_plot_data_clear(&p.data);
   rs_plot_names_clear(&p.slugs);
   rs_plot_names_clear(&p.columns);
   rs_plot_families_clear(&p.families);
   free(p.folder);
-  free(p.gnuplot);
   return status;
 }

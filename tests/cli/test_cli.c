@@ -238,7 +238,7 @@ Test(cli, help__every_command_and_option) {
   static const char *const words[] = {
       "  run [CONFIG]",   "  plan [CONFIG]", "  list ",     "  show TABLE", "  plot RESULTS", "  version ",
       "--set PATH=VALUE", "--lengths N",     "--length N ", "--threads N",  "--out DIR",      "--hf FILE",
-      "--model ",         "--method ",       "--quiet",     "--print",      "--markdown",     "--no-png",
+      "--model ",         "--method ",       "--quiet",     "--print",      "--markdown",     "--format ",
       "  compare A B",    "--rtol X",        "--csv",       "--help",       "Exit status:",   "  bench ",
       "--csv FILE",       "--job NAME",      "--list",      "--rounds N",   "--quick",        "--isa NAME"};
   static const command commands[] = {{{"--help"}, {0}, NULL, 0, 0},
@@ -342,7 +342,7 @@ Test(cli, options__of_another_command__are_refused) {
       {"--csv", "csv", "compare"},
       {"--print", "print", "run"},
       {"--markdown", "markdown", "list"},
-      {"--no-png", "no-png", "plot"},
+      {"--format=svg", "format", "plot"},
       {"--job=read", "job", "bench"},
       {"--rounds=1", "rounds", "bench"},
       {"--quick", "quick", "bench"},
@@ -1061,7 +1061,7 @@ Test(cli, list_markdown__is_the_table_of_the_readme) {
 
 Test(cli, plot__pictures_of_a_small_result) {
   run_small("o", NULL, NULL, NULL);
-  result got = run(&(command){.arguments = {"plot", "o", "--no-png"}});
+  result got = run(&(command){.arguments = {"plot", "o", "--format", "svg"}});
   cr_expect_eq(got.status, 0, "%s", got.err);
   cr_expect_str_eq(got.out, "");
   char *names = names_in("o/plots", ".svg"), *rest = NULL, *all = names_in("o/plots", "");
@@ -1074,7 +1074,7 @@ Test(cli, plot__pictures_of_a_small_result) {
     free(text);
     free(path);
   }
-  result quiet = run(&(command){.arguments = {"plot", "o", "--no-png", "--quiet"}});
+  result quiet = run(&(command){.arguments = {"plot", "o", "--format", "svg", "--quiet"}});
   cr_expect_str_eq(quiet.err, "", "%s", quiet.err);
   result_clear(&quiet);
   result_clear(&got);
@@ -1084,11 +1084,11 @@ Test(cli, plot__pictures_of_a_small_result) {
 
 Test(cli, plot__only__draws_those_or_names_what_is_none) {
   run_small("o", NULL, NULL, NULL);
-  result all = run(&(command){.arguments = {"plot", "o", "--no-png"}});
+  result all = run(&(command){.arguments = {"plot", "o", "--format", "svg"}});
   char *names = names_in("o/plots", ".svg"), *rest = NULL, *first = strtok_r(names, " ", &rest);
   cr_assert(first != NULL && *rest != '\0', "several pictures");
   run_small("p", NULL, NULL, NULL);
-  result one = run(&(command){.arguments = {"plot", "p", "--no-png", "--only", first}});
+  result one = run(&(command){.arguments = {"plot", "p", "--format", "svg", "--only", first}});
   char *left = names_in("p/plots", "");
   cr_expect(one.status == 0 && strcmp(left, first) == 0, "%s: %s", one.err, left);
   static const char *const wrong[][2] = {{"nothing_like_it", "no picture or column is \"nothing_like_it\""},

@@ -2,102 +2,10 @@
  * messages they give. Folders are made under TMPDIR and removed again. */
 #include "../../src/plot/plot_internal.h"
 
-#include <criterion/criterion.h>
-#include <ftw.h>
+#include "plot_fixture.h"
+
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- helpers: folders -------------------------------------------------------------------------------------------- */
-
-static char folder[4096];
-
-static void make_folder(void) {
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/ropescope-plot-XXXXXX", base != NULL ? base : "/tmp");
-  cr_assert_not_null(mkdtemp(folder));
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
-  (void)info, (void)kind, (void)walk;
-  return remove(path);
-}
-
-static void remove_folder(void) {
-  nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *path_in(const char *name) {
-  static char path[5000];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
-
-static void put_file(const char *name, const char *text) {
-  cr_assert_eq(rs_file_write(path_in(name), text, strlen(text), NULL), RS_OK);
-}
-
-static bool exists(const char *name) {
-  return access(path_in(name), F_OK) == 0;
-}
-
-/* The text of a picture; the caller frees. */
-static char *picture_text(const char *name) {
-  char *text = NULL;
-  size_t length;
-  cr_assert_eq(rs_file_read(path_in(name), 1 << 24, &text, &length, NULL), RS_OK, "no %s", name);
-  return text;
-}
-
-static size_t occurrences(const char *text, const char *word) {
-  size_t count = 0;
-  for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word)) count++;
-  return count;
-}
-
-#define KEY(name) "{\"name\":\"" name "\",\"role\":\"key\"}"
-#define KEYS                                                                                                           \
-  KEY("cell")                                                                                                          \
-  "," KEY("model") "," KEY("method") "," KEY("length_tokens") "," KEY("scale") "," KEY("source") "," KEY(              \
-      "seed") "," KEY("heads")
-#define HEADER "cell,model,method,length_tokens,scale,source,seed,heads"
-#define STATUS "{\"name\":\"status\",\"role\":\"status\"},{\"name\":\"message\",\"role\":\"status\"}"
-#define ENTROPY                                                                                                        \
-  "{\"name\":\"entropy_nats\",\"role\":\"value\",\"unit\":\"nats\",\"axis\":\"linear\",\"summary\":\"mean "            \
-  "<entropy>\"}"
-
-/* A summary with one value column, given as manifest entries, header and rows. */
-static void put_summary(const char *columns, const char *header, const char *rows) {
-  char text[20000];
-  snprintf(text, sizeof text, "{\"name\":\"demo\",\"files\":[{\"file\":\"summary.csv\",\"columns\":[%s,%s]}]}", KEYS,
-           columns);
-  put_file("manifest.json", text);
-  snprintf(text, sizeof text, "%s,%s\n%s", HEADER, header, rows);
-  put_file("summary.csv", text);
-}
-
-/* Draws the folder; `words` must be part of the error message, NULL: there must be none. */
-static void draw(const rs_plot_options *options, rs_plot_report *report, rs_status wanted, const char *words) {
-  rs_err err = {0};
-  *report = (rs_plot_report){0};
-  rs_status status = rs_plot_results(folder, options, report, &err);
-  cr_assert_eq(status, wanted, "%s: %s", rs_status_name(status), err.message);
-  if (words != NULL) cr_assert_not_null(strstr(err.message, words), "\"%s\" is not in \"%s\"", words, err.message);
-  for (size_t i = 0; i < report->count; i++) cr_assert_eq(access(report->files[i], R_OK), 0, "%s", report->files[i]);
-}
-
-/* The same where nothing of the report is asked for but the number of its files. */
-static size_t draw_all(const rs_plot_options *options, rs_status wanted, const char *words) {
-  rs_plot_report report;
-  draw(options, &report, wanted, words);
-  size_t count = report.count;
-  rs_plot_report_clear(&report);
-  return count;
-}
 
 /* ---- helpers: axes and charts ------------------------------------------------------------------------------------ */
 
@@ -470,10 +378,6 @@ Test(plot, lines__many_points__are_thinned_but_keep_their_extremes) {
 }
 
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
-
-#define ROWS                                                                                                           \
-  "0,m,rope,1024,1,gaussian,1,8,5,ok,\n1,m,rope,4096,1,gaussian,1,8,6.5,ok,\n"                                         \
-  "2,m,\"a<b>&\",1024,1,gaussian,1,8,5.5,ok,\n3,m,\"a<b>&\",4096,1,gaussian,1,8,,domain,\"too\n\"\"long\"\"\"\n"
 
 Test(plot, results__a_summary__becomes_a_whole_svg, .init = make_folder, .fini = remove_folder) {
   put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", ROWS);
@@ -856,23 +760,17 @@ Test(plot, heat__cells__lie_where_their_numbers_say) {
   rs_plot_picture_clear(&picture);
 }
 
-/* Cells of 5 x 3 at (10, 20) and (15, 20): exact in SVG, a little larger for gnuplot. */
+/* Cells of 5 x 3 at (10, 20) and (15, 20): exact. */
 Test(plot, cells__in_a_file__are_rectangles_from_their_upper_left) {
   rs_plot_picture picture = {.width = 40, .height = 40};
-  rs_text svg = {0}, script = {0};
+  rs_text svg = {0};
   rs_plot_shape_add(&picture, RS_PLOT_CELLS, 0x123456, 5)->tall = 3;
   rs_plot_point_add(&picture, 10, 20);
   rs_plot_point_add(&picture, 15, 20);
   rs_plot_svg_write(&picture, &svg);
-  rs_plot_gnuplot_write(&picture, &script);
   cr_assert_not_null(strstr(rs_text_string(&svg), "fill=\"#123456\" d=\"M10 20h5v3h-5zM15 20h5v3h-5z\"/>"), "%s",
                      svg.data);
-  cr_assert_not_null(
-      strstr(rs_text_string(&script), "9.75 19.75\n15.25 19.75\n15.25 23.25\n9.75 23.25\n9.75 19.75\n\n14.75 19.75\n"),
-      "%s", script.data);
-  cr_assert_not_null(strstr(rs_text_string(&script), "solid noborder fillcolor rgb '#123456'\n"), "no white edge");
   rs_text_clear(&svg);
-  rs_text_clear(&script);
   rs_plot_picture_clear(&picture);
 }
 
@@ -953,54 +851,4 @@ Test(plot, results__maps_that_cannot_be__are_named, .init = make_folder, .fini =
   put_file("manifest.json",
            "{\"files\":[{\"file\":\"map.csv\",\"columns\":[{\"name\":\"a\",\"role\":\"index\",\"map\":\"z\"}]}]}");
   draw_all(NULL, RS_INPUT, "map \"z\" is not one of x, y, panel, mark, strip");
-}
-
-/* ---- gnuplot ----------------------------------------------------------------------------------------------------- */
-
-Test(plot, png__without_gnuplot__is_skipped_with_a_note, .init = make_folder, .fini = remove_folder) {
-  rs_plot_report report;
-  static const char *const paths[] = {"", ":", "/nonexistent"};
-  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", ROWS);
-  for (size_t i = 0; i < RS_COUNT(paths); i++) {
-    setenv("PATH", paths[i], 1);
-    draw(&(rs_plot_options){.png = true}, &report, RS_OK, NULL);
-    cr_assert_eq(report.count, 1u, "the SVG is there");
-    cr_assert_eq(report.note_count, 1u);
-    cr_assert_str_eq(report.notes[0], "no PNG pictures: gnuplot is not on PATH");
-    rs_plot_report_clear(&report);
-  }
-}
-
-Test(plot, png__gnuplot_fails__is_reported_and_leaves_no_file, .init = make_folder, .fini = remove_folder) {
-  static const char *const programs[][2] = {
-      {"#!/bin/sh\necho 'line 3: no such terminal' >&2\nexit 1\n", "no such terminal"},
-      {"#!/bin/sh\nprintf half\n", "without a word"},
-      {"not a program", "gnuplot"}};
-  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", ROWS);
-  setenv("PATH", folder, 1);
-  for (size_t i = 0; i < RS_COUNT(programs); i++) {
-    put_file("gnuplot", programs[i][0]);
-    cr_assert_eq(chmod(path_in("gnuplot"), 0755), 0);
-    cr_assert_eq(draw_all(&(rs_plot_options){.png = true}, RS_IO, programs[i][1]), 1u, "the SVG alone");
-    cr_assert_not(exists("plots/entropy_nats--gaussian.png"));
-  }
-}
-
-Test(plot, png__hostile_labels__are_only_text, .init = make_folder, .fini = remove_folder) {
-  char *gnuplot = NULL;
-  cr_assert_eq(rs_plot_gnuplot_find(&gnuplot, NULL), RS_OK);
-  if (gnuplot == NULL) cr_skip("gnuplot is not installed");
-  free(gnuplot);
-  char rows[16384];
-  snprintf(rows, sizeof rows,
-           "0,m,`touch %s/a`,1024,1,g,1,8,5,ok,\n1,m,\"\"\"; system(\"\"touch %s/b\"\") #\",1024,1,g,1,8,6,ok,\n"
-           "2,m,'''\\,1024,1,g,1,8,6,ok,\n3,m,\"$(touch c) {^_} @x\n!touch d\xff\",1024,1,g,1,8,6,ok,\n",
-           folder, folder);
-  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", rows);
-  cr_assert_eq(chdir(folder), 0);
-  cr_assert_eq(draw_all(&(rs_plot_options){.png = true}, RS_OK, NULL), 2u);
-  char *png = picture_text("plots/entropy_nats--g.png");
-  cr_assert_eq(memcmp(png, "\x89PNG\r\n\x1a\n", 8), 0);
-  free(png);
-  cr_assert_not(exists("a") || exists("b") || exists("c") || exists("d"), "a label was run");
 }
