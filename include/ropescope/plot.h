@@ -38,6 +38,7 @@ typedef struct rs_plot_options {
    * Borrowed. */
   const char *const *only;
   size_t only_count;
+  bool all;         /* also pictures that say nothing: of one number, or of lines that are all equal */
   unsigned formats; /* bits of rs_plot_format; 0: SVG alone */
 } rs_plot_options;
 
@@ -47,6 +48,7 @@ typedef struct rs_plot_report {
   size_t count, capacity;
   char **notes; /* what was left out, and why (note_count); one line each. Owned. */
   size_t note_count, note_capacity;
+  size_t plain; /* pictures left out because they say nothing */
 } rs_plot_report;
 
 /* Reads "svg,png,pdf", any of them, as a set. RS_INPUT names the word that is none. */
@@ -55,15 +57,18 @@ rs_status rs_plot_formats_read(const char *list, unsigned *formats, rs_err *err)
 /* Whether this build and machine make PNG and PDF: RS_OK, or RS_UNSUPPORTED with what is missing (librsvg, a font). */
 rs_status rs_plot_render_check(rs_err *err);
 
-/* Draws the results in `directory` into directory/plots/, replacing pictures of the same name. Without `only`, pictures
- * that it drew there from another config and does not draw now are removed (plots/.drawn lists what it drew); all other
- * files are left be.
- * `options` may be NULL (all zero). All input is checked before the first picture is written; on a later failure the
- * report holds what is there by then.
- * RS_INPUT: a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, no
- * picture that a name of options->only means, nothing to draw. RS_UNSUPPORTED: PNG or PDF, as rs_plot_render_check
- * says. RS_IO: a file could not be read or written. RS_MEMORY. */
+/* Draws the results in `directory` into directory/plots/, replacing pictures of the same name. Pictures that it drew
+ * there from other results (another config, or other numbers) and does not draw now are removed: plots/.drawn lists
+ * what it drew, and all other files are left be. `options` may be NULL (all zero). All input is checked before the
+ * first picture is written; on a later failure the report holds what is there by then. RS_INPUT: a manifest or CSV that
+ * is not as promised (file, and line of a CSV), no curve at options->length, no picture that a name of options->only
+ * means, nothing to draw. RS_UNSUPPORTED: PNG or PDF, as rs_plot_render_check says. RS_IO: a file could not be read or
+ * written. RS_MEMORY. */
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err);
+
+/* Removes the pictures that were drawn from results which are there no more, as rs_plot_results does, and draws none.
+ */
+rs_status rs_plot_remove_stale(const char *directory, rs_plot_report *report, rs_err *err);
 
 void rs_plot_report_clear(rs_plot_report *report);
 

@@ -24,7 +24,7 @@ typedef struct cli_options {
   const char *criterion; /* solve */
   size_t head_dim;
   double base;
-  bool quiet, print, markdown, csv, rtol_given, quick, list, full;
+  bool quiet, print, markdown, csv, rtol_given, quick, list, full, all;
 } cli_options;
 
 /* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */

@@ -30,7 +30,8 @@ static rs_status draw(const cli_options *options, rs_plot_report *report, rs_err
   unsigned formats = 0;
   rs_status status = choose_formats(options, &formats, err);
   if (status == RS_OK) status = cli_split_names(options->only, options->only_count, &words, &names, &count, err);
-  const rs_plot_options plot = {.length = options->length, .only = names, .only_count = count, .formats = formats};
+  const rs_plot_options plot = {
+      .length = options->length, .only = names, .only_count = count, .all = options->all, .formats = formats};
   if (status == RS_OK && options->only_count > 0 && count == 0)
     status = rs_fail_on(err, RS_INPUT, "only", "there is no name in it");
   if (status == RS_OK) status = rs_plot_results(options->arguments[0], &plot, report, err);
@@ -53,6 +54,9 @@ int cmd_plot(const cli_options *options) {
   rs_status status = draw(options, &report, &err);
   for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
   if (report.count > 0) cli_note(options, "%zu pictures in %s/plots", report.count, options->arguments[0]);
+  if (report.plain > 0)
+    cli_note(options, "%zu left out that say nothing: one number, or lines that are all equal (--all draws them)",
+             report.plain);
   rs_plot_report_clear(&report);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }

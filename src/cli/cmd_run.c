@@ -1,6 +1,8 @@
 /* ropescope run, and ropescope plan, which says what a run would take. */
 #include "cli.h"
 
+#include "ropescope/plot.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +41,15 @@ static void report(const cli_options *options, const char *directory, const rs_r
              directory);
 }
 
+/* Pictures of what stood in the folder before would pass for pictures of this run. */
+static void remove_stale_pictures(const cli_options *options, const char *directory) {
+  rs_plot_report pictures = {0};
+  rs_err why = {0};
+  if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_note(options, "%s", why.message);
+  for (size_t i = 0; i < pictures.note_count; i++) cli_note(options, "%s", pictures.notes[i]);
+  rs_plot_report_clear(&pictures);
+}
+
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   bool live = !options->quiet && isatty(STDERR_FILENO);
   display d = {.start = time(NULL), .shown = -1};
@@ -52,6 +63,7 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
     return CLI_FAILED; /* the input was good */
   }
   report(options, directory, &summary);
+  remove_stale_pictures(options, directory);
   if (summary.starved > 0)
     cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary.starved);
   if (summary.starved > 0 || summary.failed == summary.cells) return CLI_FAILED;

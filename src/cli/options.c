@@ -20,6 +20,7 @@ enum {
   PRINT,
   MARKDOWN,
   FORMAT,
+  ALL,
   RTOL,
   CSV,
   JOB,
@@ -75,6 +76,7 @@ static const struct {
     {"markdown", NULL, "list: the methods as a Markdown table; reproduce, table: in Markdown", MARKDOWN,
      FOR_LIST | FOR_REPRODUCE | FOR_TABLE},
     {"only", "NAME,...", "plot: these pictures only, by name or column; may be given again", ONLY, FOR_PLOT},
+    {"all", NULL, "plot: also pictures that say nothing: of one number, or of lines that are all equal", ALL, FOR_PLOT},
     {"format", "NAME,...", "plot: svg, png, pdf (default: svg and, where this build has librsvg, png)", FORMAT,
      FOR_PLOT},
     {"rtol", "X", "compare: relative difference that counts as equal (default 1e-6)", RTOL, FOR_COMPARE},
@@ -245,6 +247,7 @@ static bool take(cli_options *options, int code, const char *value) {
   case QUIET: options->quiet = true; return true;
   case PRINT: options->print = true; return true;
   case MARKDOWN: options->markdown = true; return true;
+  case ALL: options->all = true; return true;
   case FORMAT: options->format = value; return true;
   default: return false;
   }

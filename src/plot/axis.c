@@ -1,7 +1,7 @@
 /* axis.c: the range of an axis and its way from numbers to pixels. A log axis keeps a strip at its start, beyond a
  * break, for what it cannot show in its place: zeros, and numbers so far below the largest that showing them would
  * squash all others. */
-#include "plot_internal.h"
+#include "axis.h"
 
 #include <float.h>
 #include <math.h>
@@ -78,13 +78,12 @@ void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log
   axis->whole = extent->any && !extent->broken && room;
 }
 
-void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
+void rs_plot_axis_span(rs_plot_axis *axis, double start, double stop) {
   double direction = stop < start ? -1 : 1;
   axis->start = start;
   axis->stop = stop;
   axis->base = axis->rail ? start + direction * (axis->vertical ? RAIL_GAP : RAIL_GAP_X) : start;
   axis->rail_at = axis->rail ? start + direction * (axis->vertical ? RAIL_AT : RAIL_AT_X) : start;
-  rs_plot_axis_ticks(axis);
 }
 
 double rs_plot_axis_pixel(const rs_plot_axis *axis, double value) {

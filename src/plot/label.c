@@ -1,6 +1,6 @@
 /* label.c: words for people and names for files. Everything is put together from integers, so that no locale and no
  * rounding leaves a mark. */
-#include "plot_internal.h"
+#include "label.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -12,38 +12,6 @@
 #define TIMES_TEN "\u00d710" /* four digits, then the 10 */
 
 enum { SLUG_BYTES = 80 }; /* three of them and an ending stay below the 255 bytes of a file name */
-
-static const struct {
-  rs_plot_format format;
-  const char *name;
-} formats[] = {{RS_PLOT_SVG, "svg"}, {RS_PLOT_PNG, "png"}, {RS_PLOT_PDF, "pdf"}};
-
-const char *rs_plot_format_name(rs_plot_format format) {
-  size_t i = 0;
-  while (i + 1 < RS_COUNT(formats) && formats[i].format != format) i++;
-  return formats[i].name;
-}
-
-unsigned rs_plot_format_of(const char *file) {
-  size_t length = strlen(file);
-  for (size_t i = 0; i < RS_COUNT(formats) && length > 4 && file[length - 4] == '.'; i++)
-    if (strcmp(file + length - 3, formats[i].name) == 0) return formats[i].format;
-  return 0;
-}
-
-rs_status rs_plot_formats_read(const char *list, unsigned *chosen, rs_err *err) {
-  *chosen = 0;
-  for (const char *word = list;; word++) {
-    size_t length = strcspn(word, ","), i = 0;
-    while (i < RS_COUNT(formats) && (strlen(formats[i].name) != length || strncmp(word, formats[i].name, length) != 0))
-      i++;
-    if (i == RS_COUNT(formats))
-      return rs_fail_on(err, RS_INPUT, "format", "\"%.*s\" is not one of svg, png, pdf", (int)length, word);
-    *chosen |= formats[i].format;
-    word += length;
-    if (*word == '\0') return RS_OK;
-  }
-}
 
 const char *rs_plot_unit(const char *unit) {
   return strcmp(unit, "1") == 0 ? "" : unit;
@@ -58,15 +26,15 @@ static size_t spell(char unit, char out[8]) {
 
 /* Bytes of the "_" and unit at the end of `name`; 0 when it does not end so. */
 static size_t unit_suffix(const char *name, const char *unit) {
-  size_t at = strlen(name), suffix = 0;
+  size_t end = strlen(name), suffix = 0;
   for (size_t i = strlen(unit); i-- > 0;) {
     char word[8];
     size_t length = spell(unit[i], word);
-    if (at < length + 2 || memcmp(name + at - length, word, length) != 0) return 0;
-    at -= length;
+    if (end < length + 2 || memcmp(name + end - length, word, length) != 0) return 0;
+    end -= length;
     suffix += length;
   }
-  return suffix > 0 && name[at - 1] == '_' ? suffix + 1 : 0;
+  return suffix > 0 && name[end - 1] == '_' ? suffix + 1 : 0;
 }
 
 void rs_plot_words(const char *name, const char *unit, rs_text *out) {

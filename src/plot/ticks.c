@@ -1,7 +1,9 @@
 /* ticks.c: where the ticks of an axis stand and what they say. Candidates go from dense to sparse; the first whose
  * labels do not touch is taken. Ticks are integers times a power of ten or two, so that 0.3 is never
  * 0.30000000000000004. */
-#include "plot_internal.h"
+#include "ticks.h"
+
+#include "width.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,7 +227,7 @@ static void add_rail(rs_plot_axis *axis) {
   *add_tick_at(axis, rail.pixel) = rail;
 }
 
-void rs_plot_axis_ticks(rs_plot_axis *axis) {
+static void make_ticks(rs_plot_axis *axis) {
   axis->count = 0;
   axis->kilo = false;
   bool done = false;
@@ -239,29 +241,13 @@ void rs_plot_axis_ticks(rs_plot_axis *axis) {
   if (axis->rail) add_rail(axis);
 }
 
-/* ---- ticks under cells ------------------------------------------------------------------------------------------- */
-
-/* Whether the numbers are whole and without gaps. */
-static bool is_consecutive(const rs_plot_ranks *ranks) {
-  for (size_t i = 0; i < ranks->count; i++) {
-    if (ranks->items[i] != floor(ranks->items[i])) return false;
-    if (i > 0 && ranks->items[i] != ranks->items[i - 1] + 1) return false;
-  }
-  return true;
+void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
+  rs_plot_axis_span(axis, start, stop);
+  make_ticks(axis);
 }
 
-size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room) {
-  static const size_t factors[] = {1, 2, 5};
-  size_t step = 1;
-  if (!is_consecutive(ranks)) return (size_t)fmax(ceil(room / cell), 1);
-  for (size_t i = 1; (double)step * cell < room && step < ranks->count; i++) {
-    size_t tens = 1;
-    for (size_t k = 0; k < i / 3; k++) tens *= 10;
-    step = factors[i % 3] * tens;
-  }
-  return step;
-}
-
-bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step) {
-  return is_consecutive(ranks) ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
+void rs_plot_axis_name(const rs_plot_axis *axis, const char *name, const char *unit, rs_text *label) {
+  unit = rs_plot_unit(unit);
+  rs_text_puts(label, name);
+  if (*unit != '\0') rs_text_printf(label, " (%s%s)", unit, axis->kilo ? ", 1k = 1024" : "");
 }
