@@ -1,6 +1,7 @@
 /* caption.c: the words that go with a chart, from the names of its columns and cells. */
 #include "caption.h"
 
+#include "events.h"
 #include "label.h"
 #include "symbols.h"
 
@@ -61,6 +62,10 @@ static void write_set_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   write_place(measure, choice, out);
   if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
   if (set->band == RS_PLOT_MIN_MAX) write_means(measure, set, out);
+  if (set->band == RS_PLOT_ENVELOPE) add_piece(out, "shade: least and largest of each bin");
+  if (set->events) add_piece(out, rs_plot_events_words(measure));
+  if (measure->density) add_piece(out, "divided by the width of each bin");
+  if (set->few) rs_text_printf(out, " \u00b7 not joined: fewer than %d samples, n", RS_PLOT_SAMPLES_LEAST);
 }
 
 /* Whether the text ends in these words; the text is then enough. */
@@ -190,6 +195,7 @@ void rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice 
   rs_plot_symbols(measure->column->summary, &c->definition);
   write_description(measure, &c->description);
   rs_plot_words(measure->column->name, measure->column->unit, &c->name);
+  if (measure->density) rs_text_puts(&c->name, " per token");
   if (map)
     write_map(measure, choice, content, c);
   else

@@ -6,12 +6,14 @@
 #include "lines.h"
 #include "span.h"
 #include "ticks.h"
+#include "width.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PLOT_WIDTH = 440, PLOT_HEIGHT = 310, PLOT_TALLEST = 430, LEGEND_GAP = 24, LABEL_GAP = 4 };
+enum { COUNT_SIZE = 11, COUNT_GAP = 4 };
 
 static const uint32_t GRID = 0xE6E6E6, ZERO = 0xB3B3B3;
 
@@ -92,6 +94,29 @@ static void place(layout *l) {
   rs_plot_axis_name(&l->x, chart->x_name, chart->x_unit, &l->x_label);
 }
 
+/* Above the points of too few samples, how many they are; once for a place, and none over another. */
+static void draw_counts(layout *l) {
+  double before = -INFINITY;
+  for (size_t place = 0; place < l->chart->count; place++) {
+    const rs_plot_series *series = &l->chart->series[place];
+    for (size_t i = 0; i < series->count; i++) {
+      rs_text text = {0};
+      double x = rs_plot_axis_pixel(&l->x, series->points[i].x);
+      if (!rs_plot_is_few(&series->points[i])) continue;
+      rs_text_puts(&text, "n = ");
+      rs_text_number(&text, series->points[i].samples);
+      double width = rs_plot_text_width(rs_text_string(&text), text.length, COUNT_SIZE, false);
+      if (x - width / 2 > before + COUNT_GAP) {
+        rs_plot_text_add(l->picture, x, l->page.top - 3, rs_text_string(&text), text.length, COUNT_SIZE, RS_PLOT_MIDDLE,
+                         RS_PLOT_SOFT);
+        before = x + width / 2;
+      }
+      l->picture->failed = l->picture->failed || text.failed;
+      rs_text_clear(&text);
+    }
+  }
+}
+
 static rs_status draw(layout *l, rs_err *err) {
   fit_axes(l);
   place(l);
@@ -100,6 +125,7 @@ static rs_status draw(layout *l, rs_err *err) {
   rs_plot_page_names(&l->page, rs_text_string(&l->x_label), rs_text_string(&l->y_label));
   l->picture->failed = l->picture->failed || l->x.failed || l->y.failed || l->x_label.failed || l->y_label.failed;
   RS_TRY(rs_plot_lines_draw(l->chart->series, l->chart->count, &l->x, &l->y, l->picture, err));
+  draw_counts(l);
   rs_plot_legend_draw(&l->legend, l->page.right + LEGEND_GAP, l->page.top, l->picture);
   return rs_plot_picture_check(l->picture, err);
 }

@@ -1,6 +1,8 @@
 /* content.c: which form the numbers of a picture have, and whether they say anything. */
 #include "content.h"
 
+#include "events.h"
+
 #include <math.h>
 
 /* Whether all points that have a value share their x; its methods are then rows, not lines. */
@@ -30,8 +32,9 @@ rs_status rs_plot_content_read(rs_plot_measure *measure, const rs_plot_choice *c
   *content = (rs_plot_content){0};
   if (choice->family != NULL || measure->map || measure->strip) return read_map(measure, choice, content, err);
   RS_TRY(rs_plot_set_read(measure, choice, &content->set, err));
-  content->form = is_single(&content->set) ? RS_PLOT_DOTS : RS_PLOT_LINES;
-  return RS_OK;
+  bool rows = measure->category || is_single(&content->set);
+  content->form = rows ? RS_PLOT_DOTS : RS_PLOT_LINES;
+  return rs_plot_events_read(measure, choice, &content->set, err);
 }
 
 void rs_plot_content_clear(rs_plot_content *content) {
@@ -92,5 +95,5 @@ static bool all_alike(const rs_plot_set *set) {
 
 bool rs_plot_content_plain(const rs_plot_content *content) {
   if (has_map(content)) return is_equal(content->map.low, content->map.high);
-  return is_constant(&content->set) || all_alike(&content->set);
+  return content->set.trendless || is_constant(&content->set) || all_alike(&content->set);
 }

@@ -8,7 +8,7 @@
 
 typedef enum rs_plot_form {
   RS_PLOT_LINES,
-  RS_PLOT_DOTS,  /* one row a method: all have values at one place alone */
+  RS_PLOT_DOTS,  /* one row a method, where all have values at one place alone; or one row a category */
   RS_PLOT_HEAT,  /* over two numbers */
   RS_PLOT_STRIPS /* colours over one number, one strip a method */
 } rs_plot_form;
@@ -26,7 +26,7 @@ rs_status rs_plot_content_read(rs_plot_measure *measure, const rs_plot_choice *c
 void rs_plot_content_clear(rs_plot_content *content);
 
 /* Whether there is a value to show; and whether that says nothing: there is but one number, or all methods have the
- * same line. */
+ * same line, or means of samples that are too few, at too few places, for a trend. */
 bool rs_plot_content_any(const rs_plot_content *content);
 bool rs_plot_content_plain(const rs_plot_content *content);
 

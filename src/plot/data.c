@@ -50,5 +50,5 @@ bool rs_plot_file_drawn(const rs_plot_file *file) {
 }
 
 bool rs_plot_column_drawn(const rs_plot_column *column) {
-  return column->role == RS_PLOT_VALUE;
+  return column->role == RS_PLOT_VALUE && column->part != RS_PLOT_LOW && column->part != RS_PLOT_HIGH;
 }

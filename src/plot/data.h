@@ -9,14 +9,20 @@
 
 typedef enum rs_plot_role { RS_PLOT_KEY, RS_PLOT_INDEX, RS_PLOT_VALUE, RS_PLOT_ERROR, RS_PLOT_STATUS } rs_plot_role;
 
-/* What a column is to a map. As rs_map_part of the metrics. */
+/* What a column is to its picture. As rs_map_part of the metrics. */
 typedef enum rs_plot_part {
   RS_PLOT_NO_PART,
   RS_PLOT_MAP_X,
   RS_PLOT_MAP_Y,
   RS_PLOT_MAP_PANEL,
   RS_PLOT_MAP_MARK,
-  RS_PLOT_MAP_STRIP, /* of a value: drawn as colours over the first index, not as lines */
+  RS_PLOT_BIN_END,  /* where the bin ends that starts at the first index */
+  RS_PLOT_SAMPLES,  /* how many samples the values are means of */
+  RS_PLOT_CATEGORY, /* the first index: numbers of things that have names */
+  RS_PLOT_STRIP,    /* a value: drawn as colours over the first index, not as lines */
+  RS_PLOT_MASS,     /* a value: falls into bins, drawn divided by their width */
+  RS_PLOT_LOW,      /* a value: the least of the bin, drawn with the value that is called as it without _low */
+  RS_PLOT_HIGH,     /* the largest, likewise */
   RS_PLOT_PARTS
 } rs_plot_part;
 

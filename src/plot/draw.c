@@ -2,9 +2,14 @@
 #include "draw.h"
 
 #include "caption.h"
+#include "categories.h"
 #include "chart.h"
 #include "dots.h"
 #include "strip.h"
+
+#include <math.h>
+
+enum { MOST_CATEGORIES = 512 }; /* rows; further ones have no place */
 
 static rs_plot_head head_of(const rs_plot_caption *caption) {
   return (rs_plot_head){.title = rs_text_string(&caption->title),
@@ -13,21 +18,39 @@ static rs_plot_head head_of(const rs_plot_caption *caption) {
                         .description = rs_text_string(&caption->description)};
 }
 
+/* One more than the largest x. */
+static size_t count_categories(const rs_plot_set *set) {
+  double largest = -1;
+  for (size_t s = 0; s < set->count; s++) {
+    if (set->series[s].count > 0) largest = fmax(largest, set->series[s].points[set->series[s].count - 1].x);
+  }
+  return (size_t)fmin(largest + 1, MOST_CATEGORIES);
+}
+
 static rs_status draw_series(const rs_plot_measure *measure, rs_plot_content *content, const rs_plot_style *styles,
                              const rs_plot_caption *caption, rs_plot_picture *picture, rs_err *err) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
-  for (size_t s = 0; s < content->set.count; s++) content->set.series[s].style = styles[content->set.series[s].method];
+  rs_plot_set *set = &content->set;
+  rs_plot_categories categories = {0};
+  rs_status status = RS_OK;
+  for (size_t s = 0; s < set->count; s++) set->series[s].style = styles[set->series[s].method];
+  if (measure->category) status = rs_plot_categories_read(measure->data, count_categories(set), &categories, err);
   rs_plot_chart chart = {.head = head_of(caption),
                          .x_name = rs_text_string(&caption->x_name),
                          .x_unit = x != NULL ? x->unit : "tokens",
                          .y_name = rs_text_string(&caption->name),
-                         .y_unit = measure->column->unit,
+                         .y_unit = measure->density ? "1/token" : measure->column->unit,
                          .x_log = x == NULL || x->log,
-                         .y_log = measure->column->log,
-                         .series = content->set.series,
-                         .count = content->set.count};
-  return content->form == RS_PLOT_DOTS ? rs_plot_dots_draw(&chart, picture, err)
-                                       : rs_plot_chart_draw(&chart, picture, err);
+                         .y_log = measure->column->log || measure->density,
+                         .categories = (const char *const *)categories.names,
+                         .category_count = categories.count,
+                         .series = set->series,
+                         .count = set->count};
+  bool dots = content->form == RS_PLOT_DOTS;
+  if (status == RS_OK)
+    status = dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);
+  rs_plot_categories_clear(&categories);
+  return status;
 }
 
 static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_content *content,

@@ -12,6 +12,7 @@ enum { MARK_ALL = 16, MARKS = 6 }; /* up to so many x values all are marked; bey
 
 #define SHARED_WIDTH 2.4 /* a shared stretch is a little wider, so that its short dashes are seen */
 #define MARKER_RADIUS 3.3
+#define EVENT_RADIUS 5.5
 #define NEAR 0.5 /* pixels: lines closer than this look like one */
 #define BAND_OPACITY 0.15
 #define BUSY 12 /* times the width of the plot that a line runs up and down within its steps, to be drawn thin */
@@ -24,6 +25,7 @@ typedef struct spot {
   double x[2], y[2];
   double low, high; /* of the band; high <= low, as pixels go down */
   bool gap;         /* no value, though there is a row */
+  bool few;         /* of too few samples to be joined */
 } spot;
 
 typedef struct grid {
@@ -48,8 +50,8 @@ static rs_status find_xs(grid *g, rs_err *err) {
   for (size_t s = 0; s < g->count; s++) total += g->series[s].count;
   g->xs = rs_alloc(total, sizeof *g->xs, err);
   if (g->xs == NULL) return RS_MEMORY;
-  for (size_t s = 0, here = 0; s < g->count; s++) {
-    for (size_t i = 0; i < g->series[s].count; i++) g->xs[here++] = g->series[s].points[i].x;
+  for (size_t s = 0, used = 0; s < g->count; s++) {
+    for (size_t i = 0; i < g->series[s].count; i++) g->xs[used++] = g->series[s].points[i].x;
   }
   qsort(g->xs, total, sizeof *g->xs, compare_numbers);
   for (size_t i = 0; i < total; i++) {
@@ -79,6 +81,7 @@ static void add_point(const grid *g, spot *to, const rs_plot_point *point) {
   double low = rs_plot_axis_pixel(g->y, point->low), high = rs_plot_axis_pixel(g->y, point->high);
   bool first = to->count == 0;
   to->count = 1;
+  to->few = to->few || rs_plot_is_few(point);
   to->low = first ? low : fmax(to->low, low);
   to->high = first ? high : fmin(to->high, high);
   for (int end = 0; end < 2; end++) {
@@ -148,9 +151,10 @@ static size_t next_spot(const grid *g, size_t series, size_t from) {
   return from;
 }
 
-/* True if the line goes on from spot `a` to `b`, the next one: no gap, and no break of the axis, between them. */
+/* True if the line goes on from spot `a` to `b`, the next one: no gap, and no break of the axis, between them,
+ * and both of enough samples. */
 static bool joined(const grid *g, size_t series, size_t a, size_t b) {
-  if (b >= g->places) return false;
+  if (b >= g->places || spot_at(g, series, a)->few || spot_at(g, series, b)->few) return false;
   for (size_t i = a + 1; i < b; i++) {
     if (spot_at(g, series, i)->gap) return false;
   }
@@ -206,6 +210,16 @@ static void draw_error_bar(const grid *g, const spot *here, uint32_t colour) {
   rs_plot_segment_add(g->picture, x - CAP, here->high, x + CAP, here->high, colour, 1);
 }
 
+/* One point of a band's edge; of bins a step, from the bin's start to the next one's. The lower edge is walked
+ * backwards. */
+static void add_edge(const grid *g, size_t series, size_t i, size_t last, bool upper) {
+  const spot *here = spot_at(g, series, i);
+  double y = upper ? here->high : here->low, start = here->x[0], end = start;
+  if (g->series[series].bins && i < last) end = spot_at(g, series, next_spot(g, series, i + 1))->x[0];
+  rs_plot_point_add(g->picture, upper ? start : end, y);
+  if (end > start) rs_plot_point_add(g->picture, upper ? end : start, y);
+}
+
 static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t colour) {
   bool seen = false;
   for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) {
@@ -213,11 +227,9 @@ static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t
   }
   if (!seen) return;
   rs_plot_shape_add(g->picture, RS_PLOT_AREA, colour, 0)->opacity = BAND_OPACITY;
-  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1))
-    rs_plot_point_add(g->picture, spot_at(g, series, i)->x[0], spot_at(g, series, i)->high);
+  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) add_edge(g, series, i, b, true);
   for (size_t i = b + 1; i-- > a;) {
-    if (spot_at(g, series, i)->count > 0)
-      rs_plot_point_add(g->picture, spot_at(g, series, i)->x[0], spot_at(g, series, i)->low);
+    if (spot_at(g, series, i)->count > 0) add_edge(g, series, i, b, false);
   }
 }
 
@@ -234,9 +246,11 @@ static void draw_bands(const grid *g, size_t series) {
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* True for a line that runs up and down all the time: its dashes would be noise, and it would hide all others. */
+/* True for a line that runs up and down all the time: its dashes would be noise, and it would hide all others. So does
+ * one through samples of an envelope. */
 static bool is_busy(const grid *g, size_t series) {
   double ink = 0;
+  if (g->series[series].bins) return true;
   for (size_t i = 0; i < g->places; i++) {
     const spot *here = spot_at(g, series, i);
     if (here->count == 2) ink += fabs(here->y[1] - here->y[0]);
@@ -328,6 +342,19 @@ static void draw_markers(const grid *g, size_t series) {
   }
 }
 
+/* A ring in the line's colour at the height of zero, around the place of its event. */
+static void draw_event(const grid *g, size_t series) {
+  enum { CORNERS = 24 };
+  const rs_plot_series *line = &g->series[series];
+  if (!line->has_event || line->count == 0) return;
+  double x = rs_plot_axis_pixel(g->x, line->event), y = rs_plot_axis_pixel(g->y, 0);
+  rs_plot_shape_add(g->picture, RS_PLOT_LINE, line->style.colour, RS_PLOT_LINE_WIDTH);
+  for (size_t i = 0; i <= CORNERS; i++) {
+    double turn = 6.283185307179586 * (double)i / CORNERS;
+    rs_plot_point_add(g->picture, x + EVENT_RADIUS * cos(turn), y + EVENT_RADIUS * sin(turn));
+  }
+}
+
 rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const rs_plot_axis *x, const rs_plot_axis *y,
                              rs_plot_picture *picture, rs_err *err) {
   grid g = {.series = series, .count = count, .x = x, .y = y, .picture = picture};
@@ -336,6 +363,7 @@ rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const r
   for (size_t s = 0; s < count; s++) draw_bands(&g, s);
   for (size_t s = 0; s < count; s++) draw_lines(&g, s);
   for (size_t s = 0; s < count; s++) draw_markers(&g, s);
+  for (size_t s = 0; s < count; s++) draw_event(&g, s);
 out:
   free(g.xs);
   free(g.spots);

@@ -32,13 +32,16 @@ static rs_status read_role(const char *word, const char *where, rs_plot_role *ro
 }
 
 static rs_status read_part(const char *word, const char *where, rs_plot_part *part, rs_err *err) {
-  static const char *const words[RS_PLOT_PARTS] = {"", "x", "y", "panel", "mark", "strip"};
+  static const char *const words[RS_PLOT_PARTS] = {"",        "x",        "y",     "panel", "mark", "bin_end",
+                                                   "samples", "category", "strip", "mass",  "low",  "high"};
   for (size_t i = 0; i < RS_PLOT_PARTS; i++) {
     if (strcmp(word, words[i]) != 0) continue;
     *part = (rs_plot_part)i;
     return RS_OK;
   }
-  return rs_fail(err, RS_INPUT, "%s: map \"%s\" is not one of x, y, panel, mark, strip", where, word);
+  return rs_fail(err, RS_INPUT,
+                 "%s: map \"%s\" is not one of x, y, panel, mark, bin_end, samples, category, strip, mass, low, high",
+                 where, word);
 }
 
 static rs_status read_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {

@@ -11,13 +11,12 @@ static int order(double a, double b) {
   return (a > b) - (a < b);
 }
 
-static const rs_plot_column *error_of(const rs_plot_file *file, const rs_plot_column *column) {
+/* The column that is called as `column` with this behind it, or NULL. */
+static const rs_plot_column *find_beside(const rs_plot_file *file, const rs_plot_column *column, const char *tail) {
   size_t length = strlen(column->name);
   for (size_t i = 0; i < file->count; i++) {
     const char *name = file->columns[i].name;
-    if (file->columns[i].role == RS_PLOT_ERROR && strncmp(name, column->name, length) == 0 &&
-        strcmp(name + length, "_se") == 0)
-      return &file->columns[i];
+    if (strncmp(name, column->name, length) == 0 && strcmp(name + length, tail) == 0) return &file->columns[i];
   }
   return NULL;
 }
@@ -107,15 +106,38 @@ static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
   return RS_OK;
 }
 
+static rs_status read_envelope(rs_plot_measure *measure, rs_err *err) {
+  const rs_plot_column *low = find_beside(measure->file, measure->column, "_low");
+  const rs_plot_column *high = find_beside(measure->file, measure->column, "_high");
+  if (low == NULL || low->part != RS_PLOT_LOW || high == NULL || high->part != RS_PLOT_HIGH) return RS_OK;
+  RS_TRY(rs_plot_numbers(measure->file, low, &measure->low, err));
+  return rs_plot_numbers(measure->file, high, &measure->high, err);
+}
+
+/* What falls into a bin grows with its width; divided by it, it compares with the next. */
+static void divide_by_widths(rs_plot_measure *measure) {
+  const double *end = measure->part[RS_PLOT_BIN_END];
+  if (measure->column->part != RS_PLOT_MASS || end == NULL || measure->x == NULL) return;
+  measure->density = true;
+  for (size_t row = 0; row < measure->file->table->rows; row++) {
+    double width = end[row] - measure->x[row];
+    measure->y[row] = width > 0 ? measure->y[row] / width : NAN;
+    if (measure->error != NULL) measure->error[row] /= width;
+  }
+}
+
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
                                rs_plot_measure *measure, rs_err *err) {
   *measure = (rs_plot_measure){.data = data, .file = file, .column = column};
-  const rs_plot_column *x = rs_plot_x_of(file), *error = error_of(file, column);
+  const rs_plot_column *x = rs_plot_x_of(file), *error = find_beside(file, column, "_se");
   RS_TRY(rs_plot_numbers(file, column, &measure->y, err));
   if (x != NULL) RS_TRY(rs_plot_numbers(file, x, &measure->x, err));
-  if (error != NULL) RS_TRY(rs_plot_numbers(file, error, &measure->error, err));
-  measure->strip = column->part == RS_PLOT_MAP_STRIP && x != NULL;
+  if (error != NULL && error->role == RS_PLOT_ERROR) RS_TRY(rs_plot_numbers(file, error, &measure->error, err));
+  measure->category = x != NULL && x->part == RS_PLOT_CATEGORY;
+  measure->strip = column->part == RS_PLOT_STRIP && x != NULL;
   RS_TRY(measure->strip ? read_strip(measure, x, err) : read_parts(measure, err));
+  RS_TRY(read_envelope(measure, err));
+  divide_by_widths(measure);
   for (size_t i = 0; i < file->cell_count && !measure->any; i++) measure->any = has_value(measure, &file->cells[i]);
   return find_per_source(measure, err);
 }
@@ -124,6 +146,8 @@ void rs_plot_measure_clear(rs_plot_measure *measure) {
   free(measure->x);
   free(measure->y);
   free(measure->error);
+  free(measure->low);
+  free(measure->high);
   for (size_t part = 0; part < RS_PLOT_PARTS; part++) free(measure->part[part]);
   *measure = (rs_plot_measure){0};
 }

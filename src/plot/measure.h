@@ -12,7 +12,10 @@ typedef struct rs_plot_measure {
   double *x;                   /* the index; NULL: x is the length. Owned. */
   double *y;                   /* NaN where not available. Owned. */
   double *error;               /* standard errors, or NULL. Owned. */
+  double *low, *high;          /* the least and the largest of the bin, or NULL, both. Owned. */
   double *part[RS_PLOT_PARTS]; /* the indices of a map, or NULL. Owned. */
+  bool density;                /* y is divided by the width of its bin */
+  bool category;               /* x numbers things that have names */
   bool any;                    /* some y is a number */
   bool per_source;             /* y depends on the source */
   bool map;                    /* some y is a number at an x and y of a map */

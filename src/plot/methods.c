@@ -84,15 +84,29 @@ static size_t method_of(const char *name) {
   return RS_COUNT(known);
 }
 
-/* Compares texts with the whole numbers in them as numbers: "x=9" is before "x=16". */
+/* Bytes of the number at `text`, as 16, 0.5 or 1e4, and the number; 0: there is none. */
+static size_t read_number(const char *text, double *number) {
+  char digits[32];
+  size_t length = strspn(text, "0123456789"), more = text[length] == '.' ? strspn(text + length + 1, "0123456789") : 0;
+  if (length == 0) return 0;
+  if (more > 0) length += 1 + more;
+  if (text[length] == 'e' && isdigit((unsigned char)text[length + 1]))
+    length += 1 + strspn(text + length + 1, "0123456789");
+  if (length >= sizeof digits) return 0;
+  memcpy(digits, text, length);
+  digits[length] = '\0';
+  return rs_number_read(digits, number) ? length : 0;
+}
+
+/* Compares texts with the numbers in them as numbers: "x=9" is before "x=16", and "base 500" before "base 1e4". */
 static int compare_texts(const char *a, const char *b) {
   while (*a != '\0' && *b != '\0') {
-    size_t digits_a = strspn(a, "0123456789"), digits_b = strspn(b, "0123456789");
-    if (digits_a > 0 && digits_b > 0) {
-      int longer = (digits_a > digits_b) - (digits_a < digits_b), sign = longer != 0 ? longer : strncmp(a, b, digits_a);
-      if (sign != 0) return sign;
-      a += digits_a;
-      b += digits_b;
+    double x, y;
+    size_t first = read_number(a, &x), second = read_number(b, &y);
+    if (first > 0 && second > 0) {
+      if (x != y) return x < y ? -1 : 1;
+      a += first;
+      b += second;
     } else {
       if (*a != *b) return (unsigned char)*a - (unsigned char)*b;
       a++, b++;
@@ -104,7 +118,8 @@ static int compare_texts(const char *a, const char *b) {
 static int compare_names(const void *left, const void *right) {
   const char *a = *(char *const *)left, *b = *(char *const *)right;
   size_t first = method_of(a), second = method_of(b);
-  return first != second ? (first > second) - (first < second) : compare_texts(a, b);
+  int sign = first != second ? (first > second) - (first < second) : compare_texts(a, b);
+  return sign != 0 ? sign : strcmp(a, b);
 }
 
 rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {

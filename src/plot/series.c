@@ -12,7 +12,7 @@ static int order(double a, double b) {
 
 typedef struct sample {
   size_t method, cell, row;
-  double x, y, error;
+  double x, y, error, low, high, samples; /* low, high: NaN where there is no envelope; samples: 0 where not said */
 } sample;
 
 static int compare_samples(const void *left, const void *right) {
@@ -29,10 +29,19 @@ static size_t take_samples(const rs_plot_measure *measure, const rs_plot_choice 
     const rs_plot_cell *cell = &measure->file->cells[i];
     if (!rs_plot_chosen(cell, choice)) continue;
     for (size_t row = cell->begin; row < cell->end; row++) {
-      double x = rs_plot_row_x(measure, cell, row), error = measure->error != NULL ? measure->error[row] : NAN;
-      const double *panel = measure->part[RS_PLOT_MAP_PANEL];
+      double x = rs_plot_row_x(measure, cell, row);
+      const double *panel = measure->part[RS_PLOT_MAP_PANEL], *counts = measure->part[RS_PLOT_SAMPLES];
       if (choice->in_panel && panel != NULL && panel[row] != choice->panel) continue;
-      if (!isnan(x)) samples[count++] = (sample){cell->method, i, row, x, measure->y[row], error};
+      if (isnan(x)) continue;
+      samples[count++] = (sample){.method = cell->method,
+                                  .cell = i,
+                                  .row = row,
+                                  .x = x,
+                                  .y = measure->y[row],
+                                  .error = measure->error != NULL ? measure->error[row] : NAN,
+                                  .low = measure->low != NULL ? measure->low[row] : NAN,
+                                  .high = measure->high != NULL ? measure->high[row] : NAN,
+                                  .samples = counts != NULL ? counts[row] : 0};
     }
   }
   if (count > 0) qsort(samples, count, sizeof *samples, compare_samples);
@@ -42,27 +51,30 @@ static size_t take_samples(const rs_plot_measure *measure, const rs_plot_choice 
 /* One point of `count` samples. Equal samples give their value, not a mean with a rounding error. */
 static rs_plot_point merge(const sample *samples, size_t count) {
   rs_plot_point point = {.x = samples[0].x, .y = NAN, .low = INFINITY, .high = -INFINITY};
-  double sum = 0;
+  double sum = 0, least = INFINITY, most = -INFINITY;
   size_t values = 0;
   for (size_t i = 0; i < count; i++) {
     if (isnan(samples[i].y)) continue;
     sum += samples[i].y;
     values++;
-    point.low = fmin(point.low, samples[i].y);
-    point.high = fmax(point.high, samples[i].y);
+    least = fmin(least, samples[i].y);
+    most = fmax(most, samples[i].y);
+    point.low = fmin(point.low, fmin(samples[i].y, samples[i].low)); /* fmin and fmax leave NaN out */
+    point.high = fmax(point.high, fmax(samples[i].y, samples[i].high));
+    point.samples += samples[i].samples;
   }
   if (values == 0)
     point.low = point.high = NAN;
   else
-    point.y = point.low == point.high ? point.low : sum / (double)values;
+    point.y = least == most ? least : sum / (double)values;
   return point;
 }
 
 /* Where a point is one sample, its band is the standard error. */
-static void add_error(rs_plot_point *point, const sample *sample_) {
-  if (isnan(point->y) || !(sample_->error > 0)) return;
-  point->low = point->y - sample_->error;
-  point->high = point->y + sample_->error;
+static void add_error(rs_plot_point *point, const sample *only) {
+  if (isnan(point->y) || !(only->error > 0)) return;
+  point->low = point->y - only->error;
+  point->high = point->y + only->error;
 }
 
 /* True if two samples of one cell share a point. */
@@ -84,8 +96,21 @@ static size_t merge_series(const sample *samples, size_t count, rs_plot_set *set
     if (set->seeds <= 1 && set->heads <= 1 && !set->folded) add_error(point, &samples[i]);
     if (point->high > point->low) set->band = RS_PLOT_MIN_MAX;
     if (!isnan(point->y)) set->any = true;
+    if (rs_plot_is_few(point)) set->few = true;
   }
   return filled;
+}
+
+bool rs_plot_is_few(const rs_plot_point *point) {
+  return !isnan(point->y) && point->samples > 0 && point->samples < RS_PLOT_SAMPLES_LEAST;
+}
+
+/* Whether the series has enough points of enough samples to speak of a trend. */
+static bool has_trend(const rs_plot_series *series) {
+  size_t enough = 0;
+  for (size_t i = 0; i < series->count; i++)
+    enough += !isnan(series->points[i].y) && !rs_plot_is_few(&series->points[i]);
+  return enough >= RS_PLOT_TREND_LEAST;
 }
 
 static bool all_gaps(const rs_plot_point *points, size_t count) {
@@ -141,6 +166,7 @@ static rs_status count_means(const rs_plot_measure *measure, const sample *sampl
 }
 
 static void fill_set(const rs_plot_measure *measure, const sample *samples, size_t count, rs_plot_set *set) {
+  set->trendless = measure->part[RS_PLOT_SAMPLES] != NULL;
   for (size_t i = 0, next, used = 0; i < count; i = next) {
     next = method_end(samples, count, i);
     rs_plot_series *series = &set->series[set->count++];
@@ -149,9 +175,12 @@ static void fill_set(const rs_plot_measure *measure, const sample *samples, size
     series->count = merge_series(&samples[i], next - i, set, series->points);
     used += series->count;
     if (all_gaps(series->points, series->count)) series->count = 0;
+    series->bins = measure->low != NULL;
+    if (has_trend(series)) set->trendless = false;
   }
   bool means = set->seeds > 1 || set->heads > 1 || set->folded;
   if (set->band != RS_PLOT_NO_BAND && !means) set->band = RS_PLOT_STANDARD_ERROR;
+  if (set->band != RS_PLOT_NO_BAND && measure->low != NULL) set->band = RS_PLOT_ENVELOPE;
 }
 
 rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_set *set,

@@ -305,5 +305,5 @@ Test(plot_heat, results__maps_that_cannot_be__are_named, .init = make_folder, .f
   rs_text_clear(&rows);
   put_file("manifest.json",
            "{\"files\":[{\"file\":\"map.csv\",\"columns\":[{\"name\":\"a\",\"role\":\"index\",\"map\":\"z\"}]}]}");
-  draw_all(NULL, RS_INPUT, "map \"z\" is not one of x, y, panel, mark, strip");
+  draw_all(NULL, RS_INPUT, "map \"z\" is not one of x, y, panel, mark, bin_end,");
 }

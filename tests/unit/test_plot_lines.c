@@ -37,7 +37,7 @@ static size_t count_shapes(const rs_plot_picture *picture, rs_plot_kind kind, ui
 }
 
 static rs_plot_point point(double x, double y) {
-  return (rs_plot_point){x, y, y, y};
+  return (rs_plot_point){.x = x, .y = y, .low = y, .high = y};
 }
 
 Test(plot_lines, style__looks__differ_in_colour_or_else_in_marker_and_dash) {
