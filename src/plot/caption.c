@@ -74,16 +74,27 @@ static bool says(const rs_text *text, const rs_text *words) {
   return text->length >= words->length && strcmp(all + text->length - words->length, rs_text_string(words)) == 0;
 }
 
-/* "entropy_nats" is "Entropy"; column "weight" of needle.csv is "Needle: weight"; "similarity" of
- * position_similarity.csv is "Position similarity". */
-static void write_title(const rs_plot_measure *measure, rs_text *out) {
+/* " against distance", " by pair": what the value is drawn over; a picture over two numbers names them at its axes. */
+static void write_over(const rs_plot_measure *measure, rs_plot_form form, rs_text *out) {
+  const rs_plot_column *x = rs_plot_x_of(measure->file);
+  if (x == NULL || form == RS_PLOT_HEAT) return;
+  if (form == RS_PLOT_DOTS && !measure->category) return;
+  rs_text_puts(out, *rs_plot_unit(x->unit) == '\0' ? " by " : " against ");
+  rs_plot_phrase(x->name, x->unit, out);
+}
+
+/* "entropy_nats" is "Entropy"; column "weight" of needle.csv is "Needle: weight against distance"; "similarity" of
+ * position_similarity.csv, a map, is "Position similarity". */
+static void write_title(const rs_plot_measure *measure, rs_plot_form form, rs_text *out) {
   rs_text stem = {0}, words = {0};
-  rs_plot_words(measure->column->name, measure->column->unit, &words);
+  rs_plot_phrase(measure->column->name, measure->column->unit, &words);
   if (measure->x != NULL) {
     rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
-    rs_plot_words(rs_text_string(&stem), "", out);
+    rs_plot_phrase(rs_text_string(&stem), "", out);
   }
   if (!says(out, &words)) rs_text_printf(out, "%s%s", out->length > 0 ? ": " : "", rs_text_string(&words));
+  if (measure->density) rs_text_puts(out, " per token");
+  write_over(measure, form, out);
   if (out->length > 0) out->data[0] = (char)toupper((unsigned char)out->data[0]);
   out->failed = out->failed || stem.failed || words.failed;
   rs_text_clear(&stem);
@@ -167,7 +178,7 @@ static void write_set(const rs_plot_measure *measure, const rs_plot_choice *choi
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   write_set_subtitle(measure, choice, set, &c->subtitle);
   if (x != NULL)
-    rs_plot_words(x->name, x->unit, &c->x_name);
+    rs_plot_phrase(x->name, x->unit, &c->x_name);
   else
     rs_text_puts(&c->x_name, "length");
 }
@@ -191,10 +202,10 @@ static void write_map(const rs_plot_measure *measure, const rs_plot_choice *choi
 void rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_content *content,
                            rs_plot_caption *c) {
   bool map = content->form == RS_PLOT_HEAT || content->form == RS_PLOT_STRIPS;
-  write_title(measure, &c->title);
+  write_title(measure, content->form, &c->title);
   rs_plot_symbols(measure->column->summary, &c->definition);
   write_description(measure, &c->description);
-  rs_plot_words(measure->column->name, measure->column->unit, &c->name);
+  rs_plot_phrase(measure->column->name, measure->column->unit, &c->name);
   if (measure->density) rs_text_puts(&c->name, " per token");
   if (map)
     write_map(measure, choice, content, c);

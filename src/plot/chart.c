@@ -38,7 +38,8 @@ static void draw_grid(layout *l) {
     double y = rs_plot_crisp(l->y.ticks[i].pixel);
     if (l->y.ticks[i].label[0] != '\0') rs_plot_segment_add(l->picture, page->left, y, page->right, y, GRID, 1);
   }
-  if (l->y.scale != RS_PLOT_LINEAR || !(l->y.low < 0 && l->y.high > 0)) return;
+  bool signs = l->y.scale == RS_PLOT_LINEAR || l->y.scale == RS_PLOT_SYMLOG;
+  if (!signs || !(l->y.low < 0 && l->y.high > 0)) return;
   double zero = rs_plot_crisp(rs_plot_axis_pixel(&l->y, 0));
   rs_plot_segment_add(l->picture, page->left, zero, page->right, zero, ZERO, 1);
 }
@@ -66,7 +67,11 @@ static void fit_axes(layout *l) {
   bool log = chart->y_log;
   rs_plot_series_span(chart->series, chart->count, &x, &y, &log);
   rs_plot_axis_fit(&l->x, &x, chart->x_log, is_tokens(chart->x_unit), false);
-  rs_plot_axis_fit(&l->y, &y, log, is_tokens(chart->y_unit), true);
+  double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
+  if (bend > 0)
+    rs_plot_axis_fit_symlog(&l->y, &y, bend, is_tokens(chart->y_unit), true);
+  else
+    rs_plot_axis_fit(&l->y, &y, log, is_tokens(chart->y_unit), true);
 }
 
 static double widest_label(const rs_plot_axis *axis) {

@@ -21,8 +21,8 @@ static bool is_single(const rs_plot_set *set) {
 
 static rs_status read_map(rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_content *content,
                           rs_err *err) {
-  if (choice->family != NULL) RS_TRY(rs_plot_family_places(choice->family, measure, err));
-  bool strips = choice->family != NULL ? choice->family->lengths == 1 : measure->strip;
+  bool strips = measure->strip;
+  if (choice->family != NULL) RS_TRY(rs_plot_family_places(choice->family, choice->model, measure, &strips, err));
   content->form = strips ? RS_PLOT_STRIPS : RS_PLOT_HEAT;
   return rs_plot_map_read(measure, choice, &content->map, err);
 }

@@ -46,7 +46,12 @@ static void fit_axis(layout *l) {
   rs_plot_extent unused = {0}, value = {0};
   bool log = chart->y_log;
   rs_plot_series_span(chart->series, chart->count, &unused, &value, &log);
-  rs_plot_axis_fit(&l->axis, &value, log, strcmp(chart->y_unit, "tokens") == 0, false);
+  bool tokens = strcmp(chart->y_unit, "tokens") == 0;
+  double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
+  if (bend > 0)
+    rs_plot_axis_fit_symlog(&l->axis, &value, bend, tokens, false);
+  else
+    rs_plot_axis_fit(&l->axis, &value, log, tokens, false);
   rs_plot_axis_place(&l->axis, 0, WIDTH);
   rs_plot_axis_name(&l->axis, chart->y_name, chart->y_unit, &l->label);
 }
@@ -79,7 +84,8 @@ static void draw_frame(layout *l) {
     double x = rs_plot_crisp(l->axis.ticks[i].pixel);
     if (l->axis.ticks[i].label[0] != '\0') rs_plot_segment_add(l->picture, x, page->top, x, page->bottom, GRID, 1);
   }
-  if (l->axis.scale == RS_PLOT_LINEAR && l->axis.low < 0 && l->axis.high > 0) {
+  bool signs = l->axis.scale == RS_PLOT_LINEAR || l->axis.scale == RS_PLOT_SYMLOG;
+  if (signs && l->axis.low < 0 && l->axis.high > 0) {
     double zero = rs_plot_crisp(rs_plot_axis_pixel(&l->axis, 0));
     rs_plot_segment_add(l->picture, zero, page->top, zero, page->bottom, ZERO, 1);
   }

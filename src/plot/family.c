@@ -10,16 +10,6 @@
 
 enum { LEAST_VALUES = 2 };
 
-static size_t count_lengths(const rs_plot_file *file) {
-  size_t different = 0;
-  for (size_t i = 0; i < file->cell_count; i++) {
-    bool seen = false;
-    for (size_t k = 0; k < i && !seen; k++) seen = file->cells[k].length == file->cells[i].length;
-    different += !seen;
-  }
-  return different;
-}
-
 /* What the column says of a source, or "". */
 static const char *value_of(const rs_plot_file *file, const rs_plot_column *column, size_t source) {
   for (size_t i = 0; i < file->cell_count; i++) {
@@ -110,7 +100,6 @@ rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *fi
   }
   free(stem);
   free(value);
-  for (size_t i = 0; i < families->count; i++) families->items[i].lengths = count_lengths(file);
   return status;
 }
 
@@ -123,20 +112,34 @@ void rs_plot_families_clear(rs_plot_families *families) {
   *families = (rs_plot_families){0};
 }
 
+/* Whether the family's cells of this model have one length. */
+static bool is_one_length(const rs_plot_family *family, const rs_plot_file *file, size_t model) {
+  double length = 0;
+  for (size_t i = 0; i < file->cell_count; i++) {
+    const rs_plot_cell *cell = &file->cells[i];
+    if (cell->model != model || isnan(family->values[cell->source])) continue;
+    if (length > 0 && cell->length != length) return false;
+    length = cell->length;
+  }
+  return true;
+}
+
 /* Length to the right, the parameter downwards; of one length the parameter to the right. Rows of other sources have no
  * place. */
-rs_status rs_plot_family_places(const rs_plot_family *family, rs_plot_measure *measure, rs_err *err) {
+rs_status rs_plot_family_places(const rs_plot_family *family, size_t model, rs_plot_measure *measure, bool *strips,
+                                rs_err *err) {
   size_t rows = measure->file->table->rows;
   for (size_t part = RS_PLOT_MAP_X; part <= RS_PLOT_MAP_Y; part++) {
     if (measure->part[part] == NULL) measure->part[part] = rs_alloc(rows, sizeof(double), err);
     if (measure->part[part] == NULL) return RS_MEMORY;
   }
+  *strips = is_one_length(family, measure->file, model);
   for (size_t i = 0; i < measure->file->cell_count; i++) {
     const rs_plot_cell *cell = &measure->file->cells[i];
+    double value = family->values[cell->source];
     for (size_t row = cell->begin; row < cell->end; row++) {
-      double value = family->values[cell->source];
-      measure->part[RS_PLOT_MAP_X][row] = family->lengths > 1 ? cell->length : value;
-      measure->part[RS_PLOT_MAP_Y][row] = family->lengths > 1 ? value : isnan(value) ? NAN : 0;
+      measure->part[RS_PLOT_MAP_X][row] = *strips ? value : cell->length;
+      measure->part[RS_PLOT_MAP_Y][row] = !*strips ? value : isnan(value) ? NAN : 0;
     }
   }
   return RS_OK;

@@ -9,7 +9,6 @@ typedef struct rs_plot_family {
   const rs_plot_column *parameter; /* its key column. Borrowed. */
   char *name;                      /* what is common to the sources' names. Owned. */
   double *values;                  /* (sources,) NaN: not of this family. Owned. */
-  size_t lengths;                  /* in the summary: 1 or more */
 } rs_plot_family;
 
 typedef struct rs_plot_families {
@@ -24,7 +23,9 @@ rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *fi
 void rs_plot_families_clear(rs_plot_families *families);
 bool rs_plot_in_family(const rs_plot_families *families, size_t source);
 
-/* Makes the measure a map: x is the length, y the family's parameter; or, of one length, one row over the parameter. */
-rs_status rs_plot_family_places(const rs_plot_family *family, rs_plot_measure *measure, rs_err *err);
+/* Makes the measure a map of the model's cells: x is the length, y the family's parameter; or, where these have one
+ * length alone, one row over the parameter, and `*strips` is true. */
+rs_status rs_plot_family_places(const rs_plot_family *family, size_t model, rs_plot_measure *measure, bool *strips,
+                                rs_err *err);
 
 #endif

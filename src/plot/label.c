@@ -42,6 +42,51 @@ void rs_plot_words(const char *name, const char *unit, rs_text *out) {
   for (size_t i = 0; i < length; i++) rs_text_add(out, name[i] == '_' ? " " : &name[i], 1);
 }
 
+/* Words that names of columns shorten, and proper names. */
+static const struct {
+  const char *word, *full;
+} glossary[] = {
+    {"ood", "out-of-range"},
+    {"sd", "standard deviation"},
+    {"rms", "root mean square"},
+    {"kl", "KL divergence"},
+    {"pca", "principal components"},
+    {"ntk", "NTK"},
+    {"dim", "dimension"},
+    {"roformer", "RoFormer's"},
+    {"omega", "ω"},
+    {"gamma", "γ"},
+    {"lambda", "λ"},
+    {"max", "largest"},
+    {"t", "time"},
+    {"h", "row"},
+    {"w", "column"},
+};
+
+/* The row of a word of this length; their number: none. */
+static size_t find_word(const char *word, size_t length) {
+  size_t i = 0;
+  while (i < RS_COUNT(glossary) && (strlen(glossary[i].word) != length || strncmp(glossary[i].word, word, length) != 0))
+    i++;
+  return i;
+}
+
+void rs_plot_phrase(const char *name, const char *unit, rs_text *out) {
+  rs_text words = {0};
+  rs_plot_words(name, unit, &words);
+  for (const char *word = rs_text_string(&words); *word != '\0';) {
+    size_t length = strcspn(word, " "), row = find_word(word, length);
+    if (row < RS_COUNT(glossary))
+      rs_text_puts(out, glossary[row].full);
+    else
+      rs_text_add(out, word, length);
+    if (word[length] == ' ') rs_text_puts(out, " "), length++;
+    word += length;
+  }
+  out->failed = out->failed || words.failed;
+  rs_text_clear(&words);
+}
+
 void rs_plot_slug(const char *text, rs_text *out) {
   size_t start = out->length;
   bool dash = false;

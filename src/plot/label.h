@@ -7,6 +7,9 @@
 /* "entropy_nats" of unit "nats" as "entropy". */
 void rs_plot_words(const char *name, const char *unit, rs_text *out);
 
+/* The same as a title says it: "ood_overshoot_rad" of unit "rad" as "out-of-range overshoot". */
+void rs_plot_phrase(const char *name, const char *unit, rs_text *out);
+
 /* The unit as printed: "" for a pure number (unit "1"). Borrows. */
 const char *rs_plot_unit(const char *unit);
 

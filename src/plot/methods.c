@@ -22,7 +22,7 @@ static const struct {
     {"nope", LOOK(GREY, 0)},
     {"abf", LOOK(TAN, 2)},
     {"p_rope", LOOK(TAN, 1)},
-    {"resonance", LOOK(SKY, 3)},
+    {"resonance", LOOK(BLUE, 2)},
     {"xpos", LOOK(OLIVE, 3)},
     {"pi", LOOK(BLUE, 0)},
     {"dynamic_pi", LOOK(BLUE, 1)},

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR_GAP = 26, ROW_GAP = 5, ROW_LEAST = 20, BAR_LEAST = 120 };
+enum { BAR_GAP = 26, ROW_GAP = 5, ROW_LEAST = 20, BAR_LEAST = 120, BAR_TALLEST = 300 };
 enum { VALUE_SIZE = 12, VALUE_ROOM = 8, VALUE_LONGEST = 4 };
-enum { WIDTH = 440, CELL_WIDEST = 40, RUN_LEAST = 2 }; /* pixels; cells of one value that are worth a text */
+enum { WIDTH = 440, CELL_WIDEST = 40 }; /* pixels */
 
 static const uint32_t MISSING = 0xB3B3B3;
 
@@ -34,7 +34,7 @@ static void place(layout *l) {
   l->row = fmax(ROW_LEAST, tallest) + ROW_GAP;
   l->cell = fmin(fmax(floor(WIDTH / (double)l->map->x.count), 1), CELL_WIDEST);
   double height = l->row * (double)l->map->count - ROW_GAP;
-  double bar = fmax(height, BAR_LEAST);
+  double bar = fmin(fmax(height, BAR_LEAST), BAR_TALLEST);
   rs_plot_axis_place(&l->shades.scale, bar, 0);
   rs_plot_room room = {.width = l->cell * (double)l->map->x.count,
                        .height = height,
@@ -84,7 +84,7 @@ static void draw_values(layout *l, const double *values, double top) {
   double middle = top + (l->row - ROW_GAP) / 2;
   for (size_t i = 0, end; i < l->map->x.count && l->shades.texts; i = end) {
     end = run_end(values, i, l->map->x.count);
-    if (isnan(values[i]) || end - i < RUN_LEAST) continue;
+    if (isnan(values[i])) continue;
     rs_text text = value_text(l, values[i]);
     double room = (double)(end - i) * l->cell, x = l->page.left + (double)i * l->cell + room / 2;
     if (rs_plot_text_width(rs_text_string(&text), text.length, VALUE_SIZE, false) + VALUE_ROOM <= room)

@@ -141,6 +141,31 @@ static void make_decades(rs_plot_axis *axis, int level) {
   }
 }
 
+/* ---- symlog ------------------------------------------------------------------------------------------------------ */
+
+static void add_power(rs_plot_axis *axis, int sign, int mantissa, int exponent) {
+  if (mantissa % 10 == 0) mantissa /= 10, exponent++;
+  double value = sign * times_ten_to(mantissa, exponent);
+  if (value < axis->low || value > axis->high || axis->count == RS_PLOT_TICKS - 1) return;
+  rs_plot_tick *tick = add_tick(axis, value);
+  label_decimal(axis, tick, sign * mantissa, exponent, mantissa);
+}
+
+/* Zero, both bends, and every `stride`-th power of ten beyond them; at level 0 half a bend, too. From low to high. */
+static void make_symlog(rs_plot_axis *axis, int level) {
+  int power = (int)floor(log10(axis->bend) + 1e-9), unit = (int)lround(axis->bend / times_ten_to(1, power));
+  int first = power + 1, last = (int)floor(log10(fmax(fabs(axis->low), fabs(axis->high)))),
+      stride = level > 1 ? level : 1;
+  for (int e = last - (last - first) % stride; e >= first; e -= stride) add_power(axis, -1, 1, e);
+  add_power(axis, -1, unit, power);
+  if (level == 0) add_power(axis, -1, 5 * unit, power - 1);
+  add_tick(axis, 0);
+  strcpy(axis->ticks[axis->count - 1].label, "0");
+  if (level == 0) add_power(axis, 1, 5 * unit, power - 1);
+  add_power(axis, 1, unit, power);
+  for (int e = first; e <= last; e += stride) add_power(axis, 1, 1, e);
+}
+
 /* ---- the choice -------------------------------------------------------------------------------------------------- */
 
 static size_t count_labels(const rs_plot_axis *axis) {
@@ -235,6 +260,7 @@ static void make_ticks(rs_plot_axis *axis) {
     make_single(axis);
     done = true;
   }
+  if (axis->scale == RS_PLOT_SYMLOG) done = choose(axis, make_symlog);
   if (!done && axis->scale == RS_PLOT_LOG2) done = choose(axis, make_octaves);
   if (!done && axis->scale == RS_PLOT_LOG10) done = choose(axis, make_decades);
   if (!done) choose(axis, make_linear);
@@ -250,4 +276,8 @@ void rs_plot_axis_name(const rs_plot_axis *axis, const char *name, const char *u
   unit = rs_plot_unit(unit);
   rs_text_puts(label, name);
   if (*unit != '\0') rs_text_printf(label, " (%s%s)", unit, axis->kilo ? ", 1k = 1024" : "");
+  if (axis->scale != RS_PLOT_SYMLOG) return;
+  rs_text_puts(label, ", log beyond ");
+  if (axis->low < -axis->bend) rs_text_puts(label, "±");
+  rs_text_number(label, axis->bend);
 }

@@ -1,6 +1,7 @@
 /* test_plot_words.c: words, file names, escaped text and wrapped lines. */
 #include "../../src/plot/label.h"
 #include "../../src/plot/svg.h"
+#include "../../src/plot/symbols.h"
 #include "../../src/plot/width.h"
 #include "plot_fixture.h"
 
@@ -108,3 +109,38 @@ Test(plot_words, wrap__any_width__keeps_all_words_and_fits) {
 }
 
 /* ---- axes -------------------------------------------------------------------------------------------------------- */
+
+Test(plot_words, symbols__formulas__are_printed_as_in_papers_and_prose_stays) {
+  static const char *const cases[][2] = {
+      {"sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1",
+       "Σⱼ cos(θⱼ) / (D/2); pairs that do not turn count as 1"},
+      {"2 pi / omega_j along rows", "2π / ωⱼ along rows"},
+      {"mean over k of |sum_{j<k} exp(i angle_j)|", "mean over k of |Σⱼ₌₀ᵏ⁻¹ exp(i θⱼ)|"},
+      {"gamma in omega = trained ((1 - gamma) + gamma / s)", "γ in ω = trained ((1 − γ) + γ / s)"},
+      {"-sum w ln w of a row", "-Σ w ln w of a row"},
+      {"sqrt(1 + 2 ln s / sd^2) >= 0", "√(1 + 2 ln s / sd²) ≥ 0"},
+      {"sums to 1; sum over documents", "sums to 1; sum over documents"},
+      {"omegas and pieces of api, betas", "omegas and pieces of api, betas"},
+      {"lambda <= 1 != theta * `shift`", "λ ≤ 1 ≠ θ · shift"},
+      {"mod 2 pi, pi/2: beta_1", "mod 2π, π/2: β₁"},
+      {"", ""}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_text text = {0};
+    rs_plot_symbols(cases[i][0], &text);
+    cr_assert_str_eq(rs_text_string(&text), cases[i][1], "%s", rs_text_string(&text));
+    rs_text_clear(&text);
+  }
+}
+
+Test(plot_words, phrase__short_words__are_said_in_full) {
+  static const char *const cases[][3] = {
+      {"ood_overshoot_rad", "rad", "out-of-range overshoot"}, {"roformer_bound", "1", "RoFormer's bound"},
+      {"logit_sd_nats", "nats", "logit standard deviation"},  {"omega_rad_per_token", "rad/token", "ω"},
+      {"max_position_id", "", "largest position id"},         {"needle_weight", "1", "needle weight"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_text text = {0};
+    rs_plot_phrase(cases[i][0], cases[i][1], &text);
+    cr_assert_str_eq(rs_text_string(&text), cases[i][2]);
+    rs_text_clear(&text);
+  }
+}
