@@ -55,7 +55,7 @@ int cmd_plot(const cli_options *options) {
   for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
   if (report.count > 0) cli_note(options, "%zu pictures in %s/plots", report.count, options->arguments[0]);
   if (report.plain > 0)
-    cli_note(options, "%zu left out that say nothing: one number, or lines that are all equal (--all draws them)",
+    cli_note(options, "left out: %zu that say nothing, as one number or lines that are all equal (--all draws them)",
              report.plain);
   rs_plot_report_clear(&report);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);

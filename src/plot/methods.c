@@ -167,9 +167,9 @@ void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles) 
   for (int pass = 0; pass < 2; pass++) { /* the known ones first, so that nothing takes their colours */
     for (size_t i = 0; i < methods->count; i++) {
       size_t method = method_of(methods->items[i]);
-      bool own = method < RS_COUNT(known) && strcmp(methods->items[i], known[method].name) == 0;
-      if (own != (pass == 0)) continue;
-      size_t look = own ? known[method].look : free_look(methods->items[i], used);
+      bool known_name = method < RS_COUNT(known) && strcmp(methods->items[i], known[method].name) == 0;
+      if (known_name != (pass == 0)) continue;
+      size_t look = known_name ? known[method].look : free_look(methods->items[i], used);
       used[look % COLOURS] = true;
       styles[i] = rs_plot_style_of(look);
     }

@@ -14,13 +14,13 @@ typedef struct shown {
 UNUSED static double attribute(const char *tag, const char *name, double fallback) {
   char key[40];
   snprintf(key, sizeof key, " %s=\"", name);
-  const char *at = strstr(tag, key), *end = strchr(tag, '>');
-  return at != NULL && at < end ? strtod(at + strlen(key), NULL) : fallback;
+  const char *found = strstr(tag, key), *end = strchr(tag, '>');
+  return found != NULL && found < end ? strtod(found + strlen(key), NULL) : fallback;
 }
 
 UNUSED static bool says(const char *tag, const char *words) {
-  const char *at = strstr(tag, words);
-  return at != NULL && at < strchr(tag, '>');
+  const char *found = strstr(tag, words);
+  return found != NULL && found < strchr(tag, '>');
 }
 
 UNUSED static shown read_text(const char *tag) {
@@ -42,9 +42,9 @@ UNUSED static shown read_text(const char *tag) {
 /* The texts of an SVG, at most `room`. */
 UNUSED static size_t read_texts(const char *svg, shown *texts, size_t room) {
   size_t count = 0;
-  for (const char *at = svg; (at = strstr(at, "<text")) != NULL; at++) {
+  for (const char *found = svg; (found = strstr(found, "<text")) != NULL; found++) {
     cr_assert_lt(count, room);
-    texts[count++] = read_text(at);
+    texts[count++] = read_text(found);
   }
   return count;
 }
@@ -89,10 +89,10 @@ UNUSED static bool has_text(const char *svg, const char *words) {
 
 /* The colour of the cell at a point; UINT32_MAX: there is none. */
 UNUSED static uint32_t colour_at(const char *svg, double x, double y) {
-  for (const char *at = svg; (at = strstr(at, "crispEdges\" fill=\"#")) != NULL; at++) {
-    uint32_t colour = (uint32_t)strtoul(strchr(at, '#') + 1, NULL, 16);
-    const char *end = strstr(at, "/>");
-    for (const char *cell = strchr(at, 'M'); cell != NULL && cell < end; cell = strchr(cell + 1, 'M')) {
+  for (const char *found = svg; (found = strstr(found, "crispEdges\" fill=\"#")) != NULL; found++) {
+    uint32_t colour = (uint32_t)strtoul(strchr(found, '#') + 1, NULL, 16);
+    const char *end = strstr(found, "/>");
+    for (const char *cell = strchr(found, 'M'); cell != NULL && cell < end; cell = strchr(cell + 1, 'M')) {
       double left, top, width, height;
       cr_assert_eq(sscanf(cell, "M%lf %lfh%lfv%lf", &left, &top, &width, &height), 4);
       if (x >= left && x < left + width && y >= top && y < top + height) return colour;

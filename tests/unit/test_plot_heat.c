@@ -130,10 +130,10 @@ static void check_cells(const rs_plot_picture *picture, size_t cells) {
     if (shape->kind != RS_PLOT_CELLS || shape->tall == 1) continue; /* 1: of the colour bar */
     cr_assert(shape->size == floor(shape->size) && shape->tall == floor(shape->tall) && shape->size >= 2);
     for (size_t k = 0; k < shape->count; k++, found++) {
-      const rs_plot_xy *at = &picture->points[shape->begin + k];
-      cr_assert(at->x == floor(at->x) && at->y == floor(at->y), "%g %g", at->x, at->y);
-      cr_assert(at->x > 0 && at->y > 0 && at->x + shape->size < picture->width &&
-                at->y + shape->tall < picture->height);
+      const rs_plot_xy *place = &picture->points[shape->begin + k];
+      cr_assert(place->x == floor(place->x) && place->y == floor(place->y), "%g %g", place->x, place->y);
+      cr_assert(place->x > 0 && place->y > 0 && place->x + shape->size < picture->width &&
+                place->y + shape->tall < picture->height);
     }
   }
   cr_assert_eq(found, cells, "%zu of %zu cells", found, cells);
@@ -149,13 +149,13 @@ static bool has_text(const rs_plot_picture *picture, const char *text) {
 /* The box around a text, as far as it is known. */
 static void text_box(const rs_plot_picture *picture, const rs_plot_shape *shape, double box[4]) {
   const char *text = picture->text.data + shape->text;
-  const rs_plot_xy *at = &picture->points[shape->begin];
+  const rs_plot_xy *place = &picture->points[shape->begin];
   double width = rs_plot_text_width(text, strlen(text), shape->size, shape->bold), up = 0.75 * shape->size;
   double left = shape->anchor == RS_PLOT_START ? 0 : shape->anchor == RS_PLOT_MIDDLE ? width / 2 : width;
-  box[0] = shape->upright ? at->x - up : at->x - left;
-  box[1] = shape->upright ? at->x : at->x - left + width;
-  box[2] = shape->upright ? at->y - width + left : at->y - up;
-  box[3] = shape->upright ? at->y + left : at->y;
+  box[0] = shape->upright ? place->x - up : place->x - left;
+  box[1] = shape->upright ? place->x : place->x - left + width;
+  box[2] = shape->upright ? place->y - width + left : place->y - up;
+  box[3] = shape->upright ? place->y + left : place->y;
 }
 
 static void check_texts(const rs_plot_picture *picture, const char *what) {
@@ -233,7 +233,8 @@ Test(plot_heat, cells__in_a_file__are_rectangles_from_their_upper_left) {
 static double number_before(const char *svg, const char *word, const char *attribute) {
   const char *end = strstr(svg, word), *found = NULL;
   cr_assert_not_null(end, "no %s", word);
-  for (const char *at = svg; (at = strstr(at, attribute)) != NULL && at < end; at++) found = at + strlen(attribute);
+  for (const char *place = svg; (place = strstr(place, attribute)) != NULL && place < end; place++)
+    found = place + strlen(attribute);
   cr_assert_not_null(found);
   return atof(found);
 }

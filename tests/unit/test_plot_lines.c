@@ -93,11 +93,11 @@ Test(plot_lines, lines__coinciding__take_turns_where_they_do) {
 }
 
 Test(plot_lines, lines__one_x__stand_side_by_side) {
-  rs_plot_point at[] = {point(4096, 1), point(4096, 1), point(4096, 1)};
+  rs_plot_point place[] = {point(4096, 1), point(4096, 1), point(4096, 1)};
   rs_plot_series series[3];
   double x[3];
   for (size_t i = 0; i < 3; i++)
-    series[i] = (rs_plot_series){.label = "m", .style = rs_plot_style_of(i), .points = &at[i], .count = 1};
+    series[i] = (rs_plot_series){.label = "m", .style = rs_plot_style_of(i), .points = &place[i], .count = 1};
   rs_plot_picture picture = picture_of(series, 3, true);
   for (size_t i = 0; i < 3; i++) {
     const rs_plot_shape *marks = find_shape(&picture, RS_PLOT_MARKERS, rs_plot_style_of(i).colour, 0);
@@ -119,10 +119,10 @@ Test(plot_lines, lines__many_points__are_thinned_but_keep_their_extremes) {
   double top = INFINITY, before = -INFINITY;
   cr_assert(line->count > 500 && line->count <= RS_PLOT_MAX_POINTS, "%zu", line->count);
   for (size_t i = 0; i < line->count; i++) {
-    const rs_plot_xy *at = &picture.points[line->begin + i];
-    cr_assert_geq(at->x, before, "from left to right");
-    before = at->x;
-    top = fmin(top, at->y);
+    const rs_plot_xy *place = &picture.points[line->begin + i];
+    cr_assert_geq(place->x, before, "from left to right");
+    before = place->x;
+    top = fmin(top, place->y);
   }
   size_t high = 0;
   for (size_t i = 0; i < line->count; i++) high += picture.points[line->begin + i].y < top + 100;
