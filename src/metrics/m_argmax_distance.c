@@ -58,10 +58,7 @@ static const rs_column scalars[] = {
 
 static const rs_column curve[] = {
     RS_BIN_COLUMNS,
-    {.name = "share",
-     .unit = "1",
-     .summary = "share of rows whose largest logit is at these distances; sums to 1",
-     .map = RS_MAP_MASS},
+    {.name = "share", .unit = "1", .summary = "share of rows whose largest logit is at these distances; sums to 1"},
 };
 
 const rs_metric_kind rs_metric_argmax_distance = {

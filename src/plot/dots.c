@@ -56,15 +56,24 @@ static void fit_axis(layout *l) {
   rs_plot_axis_name(&l->axis, chart->y_name, chart->y_unit, &l->label);
 }
 
+/* How far a label of the axis goes beyond the right of the plot. */
+static double overhang(const rs_plot_axis *axis) {
+  double most = 0;
+  for (size_t i = 0; i < axis->count; i++)
+    most = fmax(most, axis->ticks[i].pixel + rs_plot_tick_width(&axis->ticks[i]) / 2 - axis->stop);
+  return most;
+}
+
 static void place(layout *l) {
   const rs_plot_chart *chart = l->chart;
   double tallest, names = rs_plot_row_names_width(l->names, l->rows, &tallest);
   double dots = has_categories(l) ? DODGE * (double)chart->count : 0;
   l->row = fmax(ROW_LEAST, fmax(tallest, dots) + ROW_GAP);
-  rs_plot_room room = {.width = WIDTH, .height = l->row * (double)l->rows, .y_name = "", .labels = names};
+  rs_plot_room room = {
+      .width = WIDTH, .height = l->row * (double)l->rows, .y_name = "", .labels = names, .beside = overhang(&l->axis)};
   if (has_categories(l)) {
     rs_plot_legend_measure(&l->legend, chart->series, chart->count);
-    room.beside = LEGEND_GAP + l->legend.width;
+    room.beside = fmax(room.beside, LEGEND_GAP + l->legend.width);
     room.beside_height = l->legend.height;
   }
   rs_plot_page_place(&l->page, &room);

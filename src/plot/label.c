@@ -56,6 +56,7 @@ static const struct {
     {"roformer", "RoFormer's"},
     {"omega", "ω"},
     {"gamma", "γ"},
+    {"got", "head under the method"},
     {"lambda", "λ"},
     {"max", "largest"},
     {"t", "time"},
