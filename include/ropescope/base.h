@@ -249,10 +249,14 @@ typedef struct rs_binding {
   void *fields; /* owned */
 } rs_binding;
 
-/* Binds `params` to a new struct of `size` bytes. Release with rs_binding_clear; it is cleared on failure. */
+/* Binds `params` to a new struct of `size` bytes; none (NULL) where that is 0. Release with rs_binding_clear; it is
+ * cleared on failure. */
 rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
                           rs_binding *binding, rs_err *err);
 void rs_binding_clear(rs_binding *binding);
+
+/* Binds to `fields`, a struct of the caller's: nothing is owned, nothing to clear. */
+rs_binding rs_binding_over(const rs_settings *settings, const rs_param *params, size_t count, void *fields);
 
 /* The parameter whose field stands at `offset`: write it as offsetof(structure, field). NULL: none. */
 const rs_param *rs_binding_param(const rs_binding *binding, size_t offset);
