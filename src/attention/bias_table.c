@@ -5,14 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const rs_bias_kind *kind_of(const rs_attention_job *job) {
-  return job->mask.kind == RS_CROSS ? NULL : job->encoding->method->bias;
-}
-
 double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits) {
   double own;
-  kind_of(job)->row(job->encoding, job->head, query, query, query + 1, &own);
-  kind_of(job)->row(job->encoding, job->head, query, begin, end, bits);
+  rs_encoding_bias_row(job->encoding, job->head, query, query, query + 1, &own);
+  rs_encoding_bias_row(job->encoding, job->head, query, begin, end, bits);
   for (size_t i = 0; i < end - begin; i++) bits[i] = (bits[i] - own) * M_LOG2E;
   return own;
 }
@@ -27,10 +23,9 @@ static void note_largest(rs_bias_table *bias, size_t length) {
 
 rs_status rs_bias_table_measure(rs_engine *engine, const rs_attention_job *job, rs_err *err) {
   rs_bias_table *bias = &engine->bias;
-  const rs_bias_kind *kind = kind_of(job);
   size_t length = job->encoding->length;
-  bias->any = kind != NULL;
-  bias->by_distance = bias->any && kind->by_distance != NULL && kind->by_distance(job->encoding);
+  bias->any = job->mask.kind != RS_CROSS && job->encoding->method->bias != NULL;
+  bias->by_distance = bias->any && rs_encoding_bias_of_distance(job->encoding);
   bias->own = 0;
   if (!bias->by_distance) return RS_OK;
   if (bias->past == NULL) bias->past = rs_alloc(engine->length, sizeof *bias->past, err);

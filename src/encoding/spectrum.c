@@ -16,7 +16,6 @@ void rs_spectrum_clear(rs_spectrum *spectrum) {
 /* Position Interpolation may divide the positions instead: the same turns. */
 static double position_divisor(const rs_encoding *encoding, size_t length) {
   enum { FREQUENCIES, POSITIONS };
-  if (encoding->method->pos != &rs_pos_linear) return 1;
   if (rs_setting_choice(&encoding->settings, "interpolate") != POSITIONS) return 1;
   return rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length);
 }
@@ -63,7 +62,7 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   put_common(&text, settings, "logit_scale_factor");
   put_common(&text, settings, "logit_scale_length");
   put_common(&text, settings, "cached_keys");
-  bool counted = encoding->axes > 1 || rs_id_rule_of(settings).scheme == RS_IDS_V2PE; /* else text, whatever they say */
+  bool counted = encoding->axes > 1 || encoding->id_rule.scheme == RS_IDS_V2PE; /* else text, whatever they say */
   if (counted) put_common(&text, settings, "vision_ids");
   if (counted) put_common(&text, settings, "vision_step");
   rs_status status = rs_text_check(&text, err);
