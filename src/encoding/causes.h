@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_ENCODING_CAUSES_H
 #define ROPESCOPE_ENCODING_CAUSES_H
 
-#include "kinds.h"
+#include "ropescope/encoding.h"
 
 enum { RS_CHANGES = 48, RS_HYPOTHESES = 256 };
 

@@ -1,5 +1,5 @@
 /* Spectra: what two recipes, or a recipe and an engine's dump, are compared by. */
-#include "kinds.h"
+#include "ropescope/encoding.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   const rs_method *method = encoding->method;
   const rs_settings *settings = &encoding->settings;
   rs_text text = {0};
-  if (method->pos != &rs_pos_identity && method->pos != &rs_pos_linear) put_kind(&text, settings, &method->pos->kind);
+  if (method->pos->prepare != NULL && !method->pos->scaled) put_kind(&text, settings, &method->pos->kind);
   if (method->freq->mix != NULL || method->freq->log_gain != NULL) put_kind(&text, settings, &method->freq->kind);
   if (method->embed != NULL) put_kind(&text, settings, &method->embed->kind);
   if (method->bias != NULL) put_kind(&text, settings, &method->bias->kind);
