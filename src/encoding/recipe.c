@@ -79,3 +79,9 @@ void rs_recipe_clear(rs_recipe *recipe) {
   rs_settings_clear(&recipe->settings);
   *recipe = (rs_recipe){0};
 }
+
+double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model) {
+  rs_common_params common;
+  rs_common_bind(&recipe->settings, &common);
+  return (double)(common.train_length == RS_NO_COUNT ? model->train_length : common.train_length);
+}

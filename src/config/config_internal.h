@@ -1,0 +1,65 @@
+/* The parts of the config check. Each reads one key of the config into the experiment and reports what is wrong.
+ * Private to the config layer. */
+#ifndef ROPESCOPE_CONFIG_INTERNAL_H
+#define ROPESCOPE_CONFIG_INTERNAL_H
+
+#include "problems.h"
+
+/* What the readers share. */
+typedef struct rs_config_context {
+  rs_experiment *experiment;
+  rs_problems *problems;
+  const rs_node *root; /* of the config */
+} rs_config_context;
+
+/* Each takes the node of its key, NULL where the config has none. */
+void rs_config_models(rs_config_context *config, const rs_node *node);
+void rs_config_methods(rs_config_context *config, const rs_node *node);
+void rs_config_sources(rs_config_context *config, const rs_node *node);
+void rs_config_metrics(rs_config_context *config, const rs_node *node);
+void rs_config_lengths(rs_config_context *config, const rs_node *node);
+void rs_config_seeds(rs_config_context *config, const rs_node *node);
+void rs_config_heads(rs_config_context *config, const rs_node *node);
+void rs_config_queries(rs_config_context *config, const rs_node *node);
+void rs_config_mask(rs_config_context *config, const rs_node *node);
+void rs_config_tokens(rs_config_context *config, const rs_node *node);
+void rs_config_precision(rs_config_context *config, const rs_node *node);
+void rs_config_engine(rs_config_context *config, const rs_node *node);
+
+/* One model: the name of a preset, or a mapping of {preset: name} or {hf: file}, and numbers of its own. */
+void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
+
+/* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
+bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe);
+
+/* A path in a config is relative to that config's folder (on the command line, to where the program runs). NULL where
+ * there is no memory. Release with free(). */
+char *rs_beside(const rs_node *node, const char *path);
+
+/* Whether the node stands for a list by the name of a file that holds it. */
+bool rs_names_numbers(const rs_node *node, const rs_param *param);
+
+/* Reads that list. False (and reported) when wrong. */
+bool rs_read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                     rs_value *value);
+
+/* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
+ * `whole`, the file's list too, and every number of a written one. */
+void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole);
+
+/* Lengthens labels that occur twice by their given parameters, and reports those that still do. */
+void rs_settle_labels(rs_config_context *config, const char *key, const rs_node *node, rs_variants *variants);
+
+/* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */
+rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err);
+
+/* Frees what the experiment owns, not the experiment. */
+void rs_experiment_clear(rs_experiment *experiment);
+
+/* Adds `name` to the experiment's swept parameters if it is not there. */
+rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err);
+
+/* Refuses metrics of pictures where the tokens, read by then, hold none. */
+void rs_refuse_pictureless(rs_config_context *config);
+
+#endif

@@ -1,0 +1,489 @@
+/* Hugging Face's config.json as a model: what each model family calls its geometry, and how it writes its positional
+ * recipe (rope_scaling, rope_parameters, flat or by layer type). Families and defaults as in transformers 5
+ * (configuration_*.py). */
+#include "config_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double most_dims = 4096, most_heads = 65536, most_width = 1 << 24, most_tokens = 1 << 28;
+
+/* The file being read. */
+typedef struct hf_reader {
+  const rs_node *root;  /* the mapping that holds the text model's fields */
+  const rs_node *rope;  /* the rope dictionary, or NULL */
+  const char *rope_key; /* what it is called */
+  bool by_layer;        /* rope is the global layers' dictionary of several */
+  const char *family;   /* model_type, "" where absent */
+  rs_model *model;
+  rs_problems problems;
+} hf_reader;
+
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
+
+static bool present(const rs_node *node) {
+  return node != NULL && !(node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0);
+}
+
+/* The first of `names` (ends at NULL) that is there and not null. */
+static const rs_node *first_of(const rs_node *mapping, const char *const *names) {
+  for (; *names != NULL; names++)
+    if (present(rs_node_get(mapping, *names))) return rs_node_get(mapping, *names);
+  return NULL;
+}
+
+static rs_path path_of(const rs_node *node, const char *parent) {
+  const rs_path above = {0};
+  rs_path top = parent != NULL ? rs_path_key(&above, parent) : above;
+  return rs_path_key(&top, node->key);
+}
+
+static size_t count_of(hf_reader *hf, const rs_node *node, double most, size_t fallback) {
+  if (node == NULL) return fallback;
+  rs_path path = path_of(node, NULL);
+  return rs_read_count(&hf->problems, node, &path, 1, most, fallback);
+}
+
+static double real_of(hf_reader *hf, const rs_node *node, const char *parent, double min, double max, double fallback) {
+  if (node == NULL) return fallback;
+  rs_path path = path_of(node, parent);
+  return rs_read_real(&hf->problems, node, &path, min, max, fallback);
+}
+
+static bool true_at(const rs_node *mapping, const char *key, bool fallback) {
+  const rs_node *node = rs_node_get(mapping, key);
+  return present(node) && node->kind == RS_SCALAR ? strcmp(node->text, "true") == 0 : fallback;
+}
+
+/* ---- families ---------------------------------------------------------------------------------------------------- */
+
+/* What a family leaves unsaid. The longest prefix of model_type counts; 0 means the general default. */
+typedef struct family {
+  const char *prefix;
+  double theta, rotary_fraction;
+  size_t head_dim, rotary_dim, length;
+  bool interleaved;
+  const char *method; /* a family without rotation */
+} family;
+
+static const family families[] = {
+    {.prefix = "bloom", .method = "alibi"},
+    {.prefix = "chatglm", .rotary_fraction = 0.5, .interleaved = true},
+    {.prefix = "codegen", .rotary_dim = 64, .interleaved = true},
+    {.prefix = "cohere", .interleaved = true},
+    {.prefix = "deepseek", .interleaved = true},
+    {.prefix = "ernie4_5", .interleaved = true},
+    {.prefix = "falcon", .length = 2048},
+    {.prefix = "gemma", .head_dim = 256},
+    {.prefix = "gemma3", .head_dim = 256, .theta = 1e6},
+    {.prefix = "glm", .rotary_fraction = 0.5, .interleaved = true},
+    {.prefix = "glm4_moe", .rotary_fraction = 0.5},
+    {.prefix = "gpt2", .method = "learned"},
+    {.prefix = "gpt_neox", .rotary_fraction = 0.25},
+    {.prefix = "gpt_oss", .theta = 150000, .head_dim = 64},
+    {.prefix = "gptj", .rotary_dim = 64, .interleaved = true},
+    {.prefix = "helium", .interleaved = true},
+    {.prefix = "kimi", .interleaved = true},
+    {.prefix = "llama4", .theta = 500000, .interleaved = true},
+    {.prefix = "marian", .method = "sinusoidal"},
+    {.prefix = "moonshine", .interleaved = true},
+    {.prefix = "mpt", .method = "alibi"},
+    {.prefix = "opt", .method = "learned"},
+    {.prefix = "persimmon", .rotary_fraction = 0.5},
+    {.prefix = "phi", .rotary_fraction = 0.5},
+    {.prefix = "phi3", .rotary_fraction = 1},
+    {.prefix = "phimoe", .rotary_fraction = 1},
+    {.prefix = "qwen2_5_vl", .theta = 1e6},
+    {.prefix = "qwen2_vl", .theta = 1e6},
+    {.prefix = "qwen3", .head_dim = 128},
+    {.prefix = "qwen3_5", .head_dim = 256, .rotary_fraction = 0.25},
+    {.prefix = "qwen3_next", .head_dim = 256, .rotary_fraction = 0.25},
+    {.prefix = "qwen3_vl", .head_dim = 128, .theta = 500000},
+    {.prefix = "smollm3", .theta = 2e6},
+    {.prefix = "stablelm", .rotary_fraction = 0.25},
+};
+
+static family family_of(const char *model_type) {
+  family found = {0};
+  size_t longest = 0;
+  for (size_t i = 0; i < RS_COUNT(families); i++) {
+    size_t length = strlen(families[i].prefix);
+    if (length <= longest || strncmp(model_type, families[i].prefix, length) != 0) continue;
+    longest = length;
+    found = families[i];
+  }
+  return found;
+}
+
+static bool in_family(const hf_reader *hf, const char *prefix) {
+  return strncmp(hf->family, prefix, strlen(prefix)) == 0;
+}
+
+/* ---- geometry ---------------------------------------------------------------------------------------------------- */
+
+static void read_head_dim(hf_reader *hf, const family *known) {
+  static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", NULL};
+  static const char *const dims[] = {"head_dim", "kv_channels", NULL}, *const global_dims[] = {"global_head_dim", NULL};
+  rs_model *model = hf->model;
+  const rs_node *rotary = rs_node_get(hf->root, "qk_rope_head_dim"), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
+  if (present(rotary)) { /* latent attention: `head_dim`, where saved, is the rotary width alone */
+    model->rotary_dim = count_of(hf, rotary, most_dims, 0);
+    model->head_dim = model->rotary_dim + (present(plain) ? count_of(hf, plain, most_dims, 0) : 0);
+    return;
+  }
+  size_t width = count_of(hf, first_of(hf->root, widths), most_width, 0);
+  model->head_dim = count_of(hf, first_of(hf->root, dims), most_dims, known->head_dim);
+  if (hf->by_layer) model->head_dim = count_of(hf, first_of(hf->root, global_dims), most_dims, model->head_dim);
+  if (model->head_dim > 0 || width == 0 || model->heads == 0) return;
+  if (width % model->heads != 0)
+    rs_problem(&hf->problems, hf->root, NULL,
+               "hidden_size = %zu is no multiple of the %zu heads, and there is no head_dim", width, model->heads);
+  model->head_dim = width / model->heads;
+}
+
+static void read_rotary_dim(hf_reader *hf, const family *known) {
+  static const char *const in_rope[] = {"partial_rotary_factor", NULL}, *const rotary[] = {"rotary_dim", NULL};
+  static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct", "rope_pct", NULL};
+  rs_model *model = hf->model;
+  if (model->rotary_dim > 0) return;
+  size_t given = count_of(hf, first_of(hf->root, rotary), most_dims, known->rotary_dim);
+  const rs_node *inner = hf->rope != NULL ? first_of(hf->rope, in_rope) : NULL;
+  double fraction = known->rotary_fraction > 0 ? known->rotary_fraction : 1;
+  fraction = real_of(hf, first_of(hf->root, on_top), NULL, 1e-6, 1, fraction);
+  fraction = real_of(hf, inner, hf->rope_key, 1e-6, 1, fraction);
+  bool whole = model->published.method != NULL && strcmp(model->published.method->name, "proportional") == 0;
+  model->rotary_dim = whole ? model->head_dim : given > 0 ? given : (size_t)((double)model->head_dim * fraction);
+}
+
+static void read_theta(hf_reader *hf, const family *known) {
+  static const char *const in_rope[] = {"rope_theta", NULL};
+  static const char *const on_top[] = {"rope_theta", "global_rope_theta", "rotary_emb_base", NULL};
+  const rs_node *inner = hf->rope != NULL ? first_of(hf->rope, in_rope) : NULL;
+  double theta =
+      real_of(hf, first_of(hf->root, on_top), NULL, 1.000001, 1e300, known->theta > 0 ? known->theta : 10000);
+  hf->model->rope_theta = real_of(hf, inner, hf->rope_key, 1.000001, 1e300, theta);
+}
+
+static void read_layout(hf_reader *hf, const family *known) {
+  bool latent = present(rs_node_get(hf->root, "qk_rope_head_dim"));
+  bool interleaved = latent ? true_at(hf->root, "rope_interleave", true) : known->interleaved;
+  hf->model->pair_layout = interleaved ? RS_INTERLEAVED : RS_HALF_SPLIT;
+}
+
+static void read_sections(hf_reader *hf) {
+  const rs_node *node = hf->rope != NULL ? rs_node_get(hf->rope, "mrope_section") : NULL;
+  if (!present(node)) return;
+  rs_path path = path_of(node, hf->rope_key);
+  size_t total = 0;
+  bool ernie = in_family(hf, "ernie4_5"); /* in the order h, w, t */
+  if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
+    rs_problem(&hf->problems, node, &path, "must have 3 entries (t, h, w)");
+    return;
+  }
+  for (size_t a = 0; a < RS_AXES; a++) {
+    rs_path at = rs_path_index(&path, a);
+    total += hf->model->mrope_section[ernie ? (a + 1) % RS_AXES : a] =
+        rs_read_count(&hf->problems, &node->items[a], &at, 0, 32768, 0);
+  }
+  if (total != hf->model->rotary_dim / 2)
+    rs_problem(&hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
+               hf->model->rotary_dim / 2);
+  bool alternating = true_at(hf->rope, "mrope_interleaved", in_family(hf, "qwen3"));
+  hf->model->axis_layout = ernie ? RS_AXES_SPATIAL_FIRST : alternating ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;
+}
+
+/* ---- the recipe -------------------------------------------------------------------------------------------------- */
+
+/* How a parameter is written in the rope dictionary; `required` as transformers' validators have it. */
+typedef struct hf_key {
+  const char *key, *param;
+  bool required;
+} hf_key;
+
+static const struct {
+  const char *type, *method;
+  hf_key keys[9];
+} rope_types[] = {
+    {"default", "rope", {{0}}},
+    {"mrope", "mrope", {{0}}},
+    {"linear", "pi", {{"factor", "factor", true}}},
+    {"dynamic", "dynamic_ntk", {{"factor", "factor", true}}},
+    {"yarn",
+     "yarn",
+     {{"factor", "factor", false},
+      {"beta_fast", "beta_fast", false},
+      {"beta_slow", "beta_slow", false},
+      {"truncate", "truncate", false},
+      {"attention_factor", "attention_factor", false},
+      {"attn_factor", "attn_factor", false},
+      {"mscale", "mscale", false},
+      {"mscale_all_dim", "mscale_all_dim", false}}},
+    {"llama3",
+     "llama3",
+     {{"factor", "factor", true},
+      {"low_freq_factor", "low_freq_factor", true},
+      {"high_freq_factor", "high_freq_factor", true}}},
+    {"longrope",
+     "longrope",
+     {{"short_factor", "short_factor", true},
+      {"long_factor", "long_factor", true},
+      {"factor", "factor", false},
+      {"attention_factor", "attention_factor", false},
+      {"short_mscale", "short_mscale", false},
+      {"long_mscale", "long_mscale", false}}},
+    {"proportional",
+     "proportional",
+     {{"partial_rotary_factor", "rotary_fraction", false}, {"factor", "factor", false}}},
+};
+
+/* Sets one parameter of the published recipe from its node. */
+static void set_param(hf_reader *hf, const rs_node *node, const char *name) {
+  rs_recipe *recipe = &hf->model->published;
+  rs_path path = path_of(node, hf->rope_key);
+  int index = rs_settings_find(&recipe->settings, name);
+  const rs_param *param = recipe->settings.params[index];
+  rs_value value = {0};
+  rs_err why = {0};
+  if (node->kind == RS_SEQUENCE) {
+    double *list = rs_alloc(node->count, sizeof *list, &why);
+    for (size_t i = 0; i < node->count && list != NULL; i++) {
+      rs_path at = rs_path_index(&path, i);
+      list[i] = rs_read_real(&hf->problems, &node->items[i], &at, param->min, param->max, 1);
+    }
+    if (list != NULL) rs_value_list(param, list, node->count, &value, &why);
+    free(list);
+    if (why.status != RS_OK) rs_problem_err(&hf->problems, node, &path, &why);
+  } else if (!rs_read_value(&hf->problems, node, &path, param, &value)) {
+    return;
+  }
+  value.given = true;
+  rs_value_clear(&recipe->settings.values[index]);
+  recipe->settings.values[index] = value;
+}
+
+static void set_text(hf_reader *hf, const char *name, const char *text) {
+  rs_err why = {0};
+  if (rs_recipe_set(&hf->model->published, name, text, &why) != RS_OK)
+    rs_problem_err(&hf->problems, hf->root, NULL, &why);
+}
+
+static void set_number(hf_reader *hf, const char *name, double number) {
+  char digits[RS_NUMBER_CHARS];
+  rs_number_format(number, digits);
+  set_text(hf, name, digits);
+}
+
+static void start_recipe(hf_reader *hf, const char *method) {
+  rs_err why = {0};
+  if (rs_recipe_init(&hf->model->published, rs_method_find(method), &why) != RS_OK)
+    rs_problem_err(&hf->problems, hf->root, NULL, &why);
+}
+
+/* Phi-3 calls LongRoPE "su", and once "yarn". */
+static const char *rope_type_of(const hf_reader *hf, const rs_node **node) {
+  static const char *const names[] = {"rope_type", "type", NULL};
+  *node = hf->rope != NULL ? first_of(hf->rope, names) : NULL;
+  const char *type = *node != NULL && (*node)->kind == RS_SCALAR ? (*node)->text : "default";
+  if (strcmp(type, "su") == 0) return "longrope";
+  if (strcmp(type, "yarn") == 0 && in_family(hf, "phi3")) return "longrope";
+  bool sections = hf->rope != NULL && present(rs_node_get(hf->rope, "mrope_section"));
+  return strcmp(type, "default") == 0 && sections ? "mrope" : type;
+}
+
+static void unknown_rope_type(hf_reader *hf, const rs_node *node) {
+  const char *names[RS_COUNT(rope_types)];
+  rs_path path = path_of(node, hf->rope_key);
+  for (size_t i = 0; i < RS_COUNT(rope_types); i++) names[i] = rope_types[i].type;
+  const char *near = rs_suggest(node->text, names, RS_COUNT(names));
+  rs_problem(&hf->problems, node, &path,
+             near != NULL ? "is no rope type (did you mean %s?)" : "is no rope type that is known here%s",
+             near != NULL ? near : "");
+}
+
+static void read_rope_recipe(hf_reader *hf) {
+  const rs_node *node;
+  const char *type = rope_type_of(hf, &node);
+  size_t t = 0;
+  while (t < RS_COUNT(rope_types) && strcmp(rope_types[t].type, type) != 0) t++;
+  if (t == RS_COUNT(rope_types)) {
+    unknown_rope_type(hf, node);
+    return;
+  }
+  const rs_node *alpha = hf->rope != NULL ? rs_node_get(hf->rope, "alpha") : NULL;
+  if (strcmp(type, "dynamic") == 0 && present(alpha)) { /* HunYuan's fixed NTK-aware base goes by this name */
+    start_recipe(hf, "ntk");
+    set_param(hf, alpha, "factor");
+    return;
+  }
+  start_recipe(hf, rope_types[t].method);
+  for (const hf_key *key = rope_types[t].keys; key->key != NULL && hf->problems.count == 0; key++) {
+    const rs_node *value = rs_node_get(hf->rope, key->key);
+    rs_path path = rs_path_key(NULL, hf->rope_key);
+    bool zero = present(value) && value->kind == RS_SCALAR && strcmp(value->text, "0") == 0;
+    bool beta = strncmp(key->key, "beta_", 5) == 0; /* 0 means the default there: `beta_fast or 32` */
+    if (present(value) && !(beta && zero))
+      set_param(hf, value, key->param);
+    else if (key->required)
+      rs_problem(&hf->problems, hf->rope, &path, "needs %s for rope type %s", key->key, type);
+  }
+}
+
+/* Ministral 3's temperature, beside any recipe: modeling_ministral3.py. */
+static void read_temperature(hf_reader *hf) {
+  static const char *const betas[] = {"llama_4_scaling_beta", NULL};
+  static const char *const lengths[] = {"original_max_position_embeddings", NULL};
+  bool inside = hf->rope != NULL && first_of(hf->rope, betas) != NULL;
+  const rs_node *beta = first_of(inside ? hf->rope : hf->root, betas);
+  const rs_node *length = first_of(inside ? hf->rope : hf->root, lengths);
+  const char *parent = inside ? hf->rope_key : NULL;
+  if (beta == NULL || hf->problems.count > 0) return;
+  rs_path path = path_of(beta, parent);
+  if (length == NULL) rs_problem(&hf->problems, beta, &path, "needs original_max_position_embeddings beside it");
+  double factor = real_of(hf, beta, parent, 0, 1e6, 0), tokens = real_of(hf, length, parent, 1, most_tokens, 1);
+  if (hf->problems.count > 0) return;
+  set_text(hf, "logit_scale", "ministral");
+  set_number(hf, "logit_scale_factor", factor);
+  set_number(hf, "logit_scale_length", tokens);
+}
+
+/* MPT and Falcon turn ALiBi on and off by a flag. */
+static void read_recipe(hf_reader *hf, const family *known) {
+  const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
+  const char *method = known->method;
+  if (in_family(hf, "mpt") && attention != NULL && !true_at(attention, "alibi", true))
+    method = true_at(attention, "rope", false) ? NULL : "learned";
+  if (true_at(hf->root, "alibi", false)) method = "alibi";
+  if (method == NULL) {
+    read_rope_recipe(hf);
+    return;
+  }
+  start_recipe(hf, method);
+  /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
+  if (in_family(hf, "falcon") && hf->problems.count == 0) set_text(hf, "slope_factor", "inv_sqrt_dim");
+  if (present(slopes) && strcmp(method, "alibi") == 0) {
+    hf->rope_key = "attn_config";
+    set_param(hf, slopes, "bias_max");
+  }
+}
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+/* M, L0 and what the two make of a factor that the file leaves out. */
+static void read_lengths(hf_reader *hf, const family *known) {
+  static const char *const maxima[] = {
+      "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", NULL};
+  static const char *const originals[] = {"original_max_position_embeddings", "initial_context_length", NULL};
+  static const char *const inner_originals[] = {"original_max_position_embeddings", NULL};
+  enum { GEMMA3_TRAINED = 32768 }; /* arXiv:2503.19786: trained at 32K; no field of the file says so */
+  rs_model *model = hf->model;
+  const char *method = model->published.method != NULL ? model->published.method->name : "";
+  size_t most = count_of(hf, first_of(hf->root, maxima), most_tokens, known->length), trained = most;
+  bool extended = strcmp(method, "yarn") == 0 || strcmp(method, "llama3") == 0 || strcmp(method, "longrope") == 0;
+  if (extended && hf->rope != NULL) {
+    const rs_node *outer = first_of(hf->root, originals), *inner = first_of(hf->rope, inner_originals);
+    bool top = present(rs_node_get(hf->root, originals[0])) || inner == NULL;
+    trained = top ? count_of(hf, outer, most_tokens, most) : count_of(hf, inner, most_tokens, most);
+  }
+  if (in_family(hf, "gemma3") && trained > GEMMA3_TRAINED) trained = GEMMA3_TRAINED;
+  model->train_length = trained;
+  model->max_length = most;
+  const rs_value *factor = rs_setting(&model->published.settings, "factor");
+  if (strcmp(method, "yarn") == 0 && !factor->set && trained > 0)
+    set_number(hf, "factor", (double)most / (double)trained);
+  bool stretches = strcmp(method, "pi") == 0 || strcmp(method, "dynamic_ntk") == 0 || strcmp(method, "yarn") == 0;
+  double reach = stretches && factor->set && !in_family(hf, "gemma3") ? (double)trained * factor->number : 0;
+  if (reach > (double)most) model->max_length = (size_t)reach;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+/* The dictionary of the global layers, or the node itself where it is no dictionary by layer type. */
+static const rs_node *global_layers(hf_reader *hf, const rs_node *node) {
+  const rs_node *global = rs_node_get(node, "full_attention");
+  size_t mappings = 0;
+  for (size_t i = 0; i < node->count; i++) mappings += node->items[i].kind == RS_MAPPING;
+  hf->by_layer = global != NULL && global->kind == RS_MAPPING;
+  rs_path path = rs_path_key(NULL, node->key);
+  if (!hf->by_layer && mappings == node->count)
+    rs_problem(&hf->problems, node, &path, "differs by layer type, and none is full_attention: not supported");
+  return hf->by_layer ? global : node;
+}
+
+/* rope_scaling, else rope_parameters. */
+static void find_rope(hf_reader *hf) {
+  static const char *const names[] = {"rope_scaling", "rope_parameters"};
+  for (size_t i = 0; i < RS_COUNT(names) && hf->rope == NULL; i++) {
+    const rs_node *node = rs_node_get(hf->root, names[i]);
+    if (!present(node) || node->kind != RS_MAPPING || node->count == 0) continue;
+    hf->rope = global_layers(hf, node);
+    hf->rope_key = names[i];
+  }
+}
+
+/* Keys that change the numbers in a way that is not offered: better refused than ignored. */
+static void refuse_unsupported(hf_reader *hf) {
+  static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "rope_ratio"};
+  for (size_t i = 0; i < RS_COUNT(keys); i++) {
+    const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
+    const rs_node *node = present(inner) ? inner : outer;
+    bool neutral = present(node) && node->kind == RS_SCALAR && strcmp(node->text, "1") == 0;
+    if (!present(node) || neutral) continue;
+    rs_path path = path_of(node, present(inner) ? hf->rope_key : NULL);
+    rs_problem(&hf->problems, node, &path, "changes the numbers, and is not supported");
+  }
+}
+
+static void read_model(hf_reader *hf) {
+  static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
+  const rs_node *type = rs_node_get(hf->root, "model_type");
+  hf->family = present(type) && type->kind == RS_SCALAR ? type->text : "";
+  family known = family_of(hf->family);
+  snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
+  find_rope(hf);
+  refuse_unsupported(hf);
+  hf->model->heads = count_of(hf, first_of(hf->root, heads), most_heads, 0);
+  read_head_dim(hf, &known);
+  if (hf->model->heads == 0 || hf->model->head_dim == 0) {
+    rs_problem(&hf->problems, hf->root, NULL,
+               "no attention geometry (num_attention_heads and hidden_size, or head_dim)");
+    return;
+  }
+  read_recipe(hf, &known);
+  read_temperature(hf);
+  read_rotary_dim(hf, &known);
+  if (hf->model->rotary_dim % 2 != 0 || hf->model->head_dim % 2 != 0)
+    rs_problem(&hf->problems, hf->root, NULL, "head_dim = %zu and rotary_dim = %zu must be even: dims turn in pairs",
+               hf->model->head_dim, hf->model->rotary_dim);
+  read_theta(hf, &known);
+  read_layout(hf, &known);
+  read_sections(hf);
+  read_lengths(hf, &known);
+  bool deepseek = present(rs_node_get(hf->root, "qk_rope_head_dim"));
+  const rs_value *all = rs_setting(&hf->model->published.settings, "mscale_all_dim");
+  if (deepseek && all->set && all->number > 0) set_text(hf, "mscale_softmax", "true"); /* modeling_deepseek_v3.py */
+}
+
+rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) {
+  char *text = NULL;
+  size_t length;
+  rs_tree *tree = NULL;
+  *model = (rs_model){0};
+  hf_reader hf = {.model = model};
+  rs_status status = rs_file_read(file, RS_LARGEST_FILE, &text, &length, err);
+  if (status == RS_OK) status = rs_json_read(text, length, file, &tree, err);
+  if (status == RS_OK) {
+    const rs_node *inner = rs_node_get(&tree->root, "text_config");
+    hf.root = inner != NULL && inner->kind == RS_MAPPING ? inner : &tree->root;
+    read_model(&hf);
+    if (hf.problems.count > 0)
+      status = hf.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", file)
+                                  : rs_fail(err, RS_INPUT, "%s", rs_text_string(&hf.problems.text));
+  }
+  rs_problems_clear(&hf.problems);
+  rs_tree_free(tree);
+  free(text);
+  if (status != RS_OK) rs_model_clear(model);
+  return status;
+}

@@ -1,0 +1,471 @@
+/* Methods, sources and metrics: entries with parameters, where a list in place of a value is one more axis. */
+#include "config_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VARIANTS = 10000 };
+
+/* What a kind of entry is called, and how its name is looked up. */
+typedef struct item_type {
+  const char *key, *what;
+  bool (*init)(const char *name, rs_variant *variant, rs_err *err); /* false: unknown name */
+  size_t (*names)(const char **names, size_t room);
+} item_type;
+
+/* ---- the three types --------------------------------------------------------------------------------------------- */
+
+enum { MOST_NAMES = 128 };
+
+static rs_status init_kind(rs_variant *variant, const rs_kind *kind, rs_err *err) {
+  const rs_param *params[16];
+  for (size_t i = 0; i < kind->param_count; i++) params[i] = &kind->params[i];
+  return rs_settings_init(&variant->settings, params, kind->param_count, err);
+}
+
+static bool init_method(const char *name, rs_variant *variant, rs_err *err) {
+  rs_recipe recipe;
+  variant->method = rs_method_find(name);
+  if (variant->method == NULL) return false;
+  if (rs_recipe_init(&recipe, variant->method, err) == RS_OK) variant->settings = recipe.settings;
+  return true;
+}
+
+static size_t method_names(const char **names, size_t room) {
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = methods[i].name;
+  return count;
+}
+
+static bool init_source(const char *name, rs_variant *variant, rs_err *err) {
+  variant->source = rs_source_find(name);
+  if (variant->source != NULL) init_kind(variant, &variant->source->kind, err);
+  return variant->source != NULL;
+}
+
+static size_t source_names(const char **names, size_t room) {
+  size_t count;
+  const rs_source_kind *const *kinds = rs_source_kinds(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
+  return count;
+}
+
+static bool init_metric(const char *name, rs_variant *variant, rs_err *err) {
+  variant->metric = rs_metric_find(name);
+  if (variant->metric != NULL) init_kind(variant, &variant->metric->kind, err);
+  return variant->metric != NULL;
+}
+
+static size_t metric_names(const char **names, size_t room) {
+  size_t count;
+  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
+  return count;
+}
+
+static const item_type method_type = {"methods", "method", init_method, method_names};
+static const item_type source_type = {"sources", "source", init_source, source_names};
+static const item_type metric_type = {"metrics", "metric", init_metric, metric_names};
+
+/* ---- variants ---------------------------------------------------------------------------------------------------- */
+
+static void variant_clear(rs_variant *variant) {
+  free(variant->label);
+  rs_settings_clear(&variant->settings);
+}
+
+static bool variant_copy(rs_variant *copy, const rs_variant *from) {
+  *copy = *from;
+  copy->label = NULL;
+  return rs_settings_copy(&copy->settings, &from->settings, NULL) == RS_OK;
+}
+
+/* Appends and returns an empty variant. */
+static rs_variant *variants_add(rs_variants *variants) {
+  void *items = variants->items;
+  if (rs_grow(&items, &variants->capacity, variants->count + 1, sizeof *variants->items, NULL) != RS_OK) return NULL;
+  variants->items = items;
+  return &variants->items[variants->count++];
+}
+
+/* ---- parameters: values and axes --------------------------------------------------------------------------------- */
+
+/* The values one parameter takes within an entry. */
+typedef struct choices {
+  int param;
+  rs_value *values;
+  size_t count;
+} choices;
+
+/* The entry being read. */
+typedef struct item {
+  rs_config_context *config;
+  const item_type *type;
+  const rs_node *node; /* mapping or word */
+  rs_path path;
+  rs_variant base;
+  choices *axes; /* parameters that were given, in the order they were written */
+  size_t axis_count;
+  bool zip;
+  size_t problems_before; /* count when the entry was begun */
+} item;
+
+static void item_clear(item *it) {
+  for (size_t a = 0; a < it->axis_count; a++) {
+    for (size_t i = 0; i < it->axes[a].count; i++) rs_value_clear(&it->axes[a].values[i]);
+    free(it->axes[a].values);
+  }
+  free(it->axes);
+  variant_clear(&it->base);
+}
+
+/* A list of numbers as one value. */
+static bool read_list(const item *it, const rs_node *node, const rs_path *path, const rs_param *param,
+                      rs_value *value) {
+  double *list = rs_alloc(node->count, sizeof *list, NULL);
+  size_t before = it->config->problems->count;
+  rs_param entry = {.name = param->name, .type = RS_REAL, .min = param->min, .max = param->max};
+  for (size_t i = 0; i < node->count && list != NULL; i++) {
+    rs_path at = rs_path_index(path, i);
+    rs_value number = {0};
+    rs_read_value(it->config->problems, &node->items[i], &at, &entry, &number);
+    list[i] = number.number;
+  }
+  rs_err why = {0};
+  if (list == NULL) rs_problem_memory(it->config->problems);
+  bool good = it->config->problems->count == before;
+  if (good && rs_value_list(param, list, node->count, value, &why) != RS_OK) {
+    rs_problem_err(it->config->problems, node, path, &why);
+    good = false;
+  }
+  free(list);
+  return good;
+}
+
+/* One value of a parameter: a scalar, or for parameters that are lists a list or the file that holds it. */
+static bool read_one(const item *it, const rs_node *node, const rs_path *path, const rs_param *param, rs_value *value) {
+  rs_problems *problems = it->config->problems;
+  bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(it, node, path, param, value)
+              : rs_names_numbers(node, param)                      ? rs_read_numbers(problems, node, path, param, value)
+                                                                   : rs_read_value(problems, node, path, param, value);
+  value->given = good;
+  return good;
+}
+
+/* Whether the node lists several values of the parameter rather than being one. */
+static bool is_axis(const rs_node *node, const rs_param *param) {
+  if (node->kind != RS_SEQUENCE) return false;
+  if (param->type != RS_REALS) return true;
+  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_numbers(&node->items[0], param));
+}
+
+static void read_param(item *it, const rs_node *node, int index) {
+  const rs_param *param = it->base.settings.params[index];
+  choices *axis = &it->axes[it->axis_count];
+  rs_path path = rs_path_key(&it->path, param->name);
+  bool several = is_axis(node, param);
+  size_t count = several ? node->count : 1;
+  if (count == 0) rs_problem(it->config->problems, node, &path, "is an empty list");
+  axis->values = rs_alloc(count, sizeof *axis->values, NULL);
+  if (axis->values == NULL) {
+    rs_problem_memory(it->config->problems);
+    return;
+  }
+  it->axis_count++;
+  axis->param = index;
+  for (axis->count = 0; axis->count < count; axis->count++) {
+    rs_path at = several ? rs_path_index(&path, axis->count) : path;
+    read_one(it, several ? &node->items[axis->count] : node, &at, param, &axis->values[axis->count]);
+  }
+  if (several && count > 1 && rs_experiment_add_swept(it->config->experiment, param->name, NULL) != RS_OK)
+    rs_problem_memory(it->config->problems);
+}
+
+static void unknown_param(const item *it, const rs_node *child) {
+  const char *known[64] = {"name", "label", "zip"};
+  size_t count = 3;
+  char what[80];
+  for (size_t i = 0; i < it->base.settings.count && count < RS_COUNT(known); i++)
+    known[count++] = it->base.settings.params[i]->name;
+  const char *name = it->base.method   ? it->base.method->name
+                     : it->base.source ? it->base.source->kind.name
+                                       : it->base.metric->kind.name;
+  snprintf(what, sizeof what, "%s", name);
+  rs_problem_unknown_key(it->config->problems, child, &it->path, what, known, count);
+}
+
+static void read_params(item *it) {
+  it->axes = rs_alloc(it->node->count, sizeof *it->axes, NULL);
+  if (it->axes == NULL) {
+    rs_problem_memory(it->config->problems);
+    return;
+  }
+  for (size_t i = 0; i < it->node->count; i++) {
+    const rs_node *child = &it->node->items[i];
+    int index = rs_settings_find(&it->base.settings, child->key);
+    bool own = strcmp(child->key, "name") == 0 || strcmp(child->key, "label") == 0 || strcmp(child->key, "zip") == 0;
+    if (index >= 0)
+      read_param(it, child, index);
+    else if (!own)
+      unknown_param(it, child);
+  }
+}
+
+/* ---- expansion: one variant for each combination ----------------------------------------------------------------- */
+
+static void read_zip(item *it) {
+  static const rs_param param = {.name = "zip", .type = RS_BOOL};
+  const rs_node *node = rs_node_get(it->node, "zip");
+  rs_path path = rs_path_key(&it->path, "zip");
+  rs_value value;
+  size_t common = 0;
+  if (node == NULL || !rs_read_value(it->config->problems, node, &path, &param, &value)) return;
+  it->zip = value.number == 1;
+  for (size_t a = 0; a < it->axis_count && it->zip; a++) {
+    if (it->axes[a].count == 1) continue;
+    if (common > 0 && it->axes[a].count != common)
+      rs_problem(it->config->problems, node, &path, "its lists have %zu and %zu values; zipped lists advance together",
+                 common, it->axes[a].count);
+    common = it->axes[a].count;
+  }
+}
+
+static size_t combinations(const item *it) {
+  size_t product = 1, longest = 1;
+  for (size_t a = 0; a < it->axis_count; a++) {
+    product = it->axes[a].count > 0 && product <= MOST_VARIANTS ? product * it->axes[a].count : product;
+    if (it->axes[a].count > longest) longest = it->axes[a].count;
+  }
+  return it->zip ? longest : product;
+}
+
+/* Which value axis `a` has in combination `index`: the last axis runs fastest. */
+static size_t choice_at(const item *it, size_t a, size_t index) {
+  if (it->zip) return it->axes[a].count > 1 ? index : 0;
+  for (size_t later = it->axis_count; later > a + 1; later--) index /= it->axes[later - 1].count;
+  return index % it->axes[a].count;
+}
+
+/* "yarn beta_fast=16": the given label or the name, and what is swept. */
+static char *make_label(const item *it, const char *name, const rs_variant *variant) {
+  rs_text label = {0};
+  rs_text_puts(&label, name);
+  for (size_t a = 0; a < it->axis_count; a++)
+    if (it->axes[a].count > 1) rs_label_param(&label, &variant->settings, it->axes[a].param, false);
+  char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
+  rs_text_clear(&label);
+  return copy;
+}
+
+static bool fill_variant(const item *it, const char *name, size_t index, rs_variant *variant) {
+  if (!variant_copy(variant, &it->base)) return false;
+  for (size_t a = 0; a < it->axis_count; a++) {
+    rs_value *value = &variant->settings.values[it->axes[a].param];
+    rs_value_clear(value);
+    if (rs_value_copy(value, &it->axes[a].values[choice_at(it, a, index)], NULL) != RS_OK) return false;
+  }
+  variant->label = make_label(it, name, variant);
+  return variant->label != NULL;
+}
+
+/* The node to point at for a parameter: its own where the entry has it, else the entry. */
+static void settings_problem(const item *it, const rs_err *why) {
+  const rs_node *node = rs_node_get(it->node, why->subject);
+  rs_path path = node != NULL ? rs_path_key(&it->path, why->subject) : it->path;
+  if (node == NULL && *why->subject != '\0')
+    rs_problem(it->config->problems, it->node, &path, "%s: %s", why->subject, why->message);
+  else
+    rs_problem_err(it->config->problems, node != NULL ? node : it->node, &path, why);
+}
+
+/* Whether the config zips models with methods, so that method i meets model i only. */
+static bool zips_models(const rs_config_context *config) {
+  const rs_node *zip = rs_node_get(config->root, "zip");
+  bool models = false, methods = false;
+  for (size_t i = 0; zip != NULL && i < zip->count; i++) {
+    const char *axis = zip->items[i].kind == RS_SCALAR ? zip->items[i].text : "";
+    models |= strcmp(axis, "model") == 0;
+    methods |= strcmp(axis, "methods") == 0;
+  }
+  return models && methods;
+}
+
+/* Contradictions among parameters, for each model. Returns false when one was reported. */
+static bool check_variant(const item *it, const rs_variant *variant) {
+  const rs_experiment *experiment = it->config->experiment;
+  size_t own = experiment->methods.count - 1;
+  bool zipped = zips_models(it->config);
+  rs_err why = {0};
+  if (variant->source != NULL && variant->source->check != NULL) variant->source->check(&variant->settings, &why);
+  for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
+    rs_recipe given = {variant->method, variant->settings}, recipe = {0};
+    if (zipped && m != own) continue;
+    if (rs_recipe_copy(&recipe, &given, &why) == RS_OK &&
+        rs_recipe_resolve(&recipe, &experiment->models[m], &why) == RS_OK)
+      rs_recipe_check(&recipe, &experiment->models[m], &why);
+    rs_recipe_clear(&recipe);
+  }
+  if (why.status != RS_OK) settings_problem(it, &why);
+  return why.status == RS_OK;
+}
+
+static void expand(item *it, rs_variants *variants) {
+  const rs_node *label = rs_node_get(it->node, "label"), *name_node = rs_node_get(it->node, "name");
+  rs_path label_path = rs_path_key(&it->path, "label");
+  const char *name = label != NULL ? rs_read_word(it->config->problems, label, &label_path)
+                                   : (name_node != NULL ? name_node : it->node)->text;
+  size_t count = combinations(it);
+  if (variants->count + count > MOST_VARIANTS)
+    rs_problem(it->config->problems, it->node, &it->path, "makes more than %d combinations", MOST_VARIANTS);
+  if (it->config->problems->count > it->problems_before) return;
+  for (size_t i = 0; i < count; i++) {
+    rs_variant *variant = variants_add(variants);
+    if (variant == NULL || !fill_variant(it, name, i, variant)) {
+      rs_problem_memory(it->config->problems);
+      return;
+    }
+    if (!check_variant(it, variant)) return;
+  }
+}
+
+/* ---- reading a list of entries ----------------------------------------------------------------------------------- */
+
+static void unknown_name(const item *it, const rs_node *node, const char *name) {
+  const char *names[MOST_NAMES];
+  size_t count = it->type->names(names, MOST_NAMES);
+  const char *near = rs_suggest(name, names, count);
+  rs_path path = node == it->node ? it->path : rs_path_key(&it->path, "name");
+  if (near != NULL)
+    rs_problem(it->config->problems, node, &path, "is no %s (did you mean %s?)", it->type->what, near);
+  else
+    rs_problem(it->config->problems, node, &path, "is no %s (ropescope list %s shows them)", it->type->what,
+               it->type->key);
+}
+
+static void read_item(rs_config_context *config, const item_type *type, const rs_node *node, const rs_path *path,
+                      rs_variants *variants) {
+  item it = {.config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
+  const rs_node *name = node->kind == RS_MAPPING ? rs_node_get(node, "name") : node;
+  rs_err err = {0};
+  if (name == NULL || name->kind != RS_SCALAR) {
+    rs_problem(config->problems, node, path, "must be a name, or {name: ..., parameters}");
+    return;
+  }
+  if (!type->init(name->text, &it.base, &err)) {
+    unknown_name(&it, name, name->text);
+    return;
+  }
+  if (err.status != RS_OK) rs_problem_err(config->problems, node, path, &err);
+  if (node->kind == RS_MAPPING) read_params(&it);
+  if (node->kind == RS_MAPPING) read_zip(&it);
+  expand(&it, variants);
+  item_clear(&it);
+}
+
+static const rs_node *entry(const rs_node *node, size_t index) {
+  return node->kind == RS_SEQUENCE ? &node->items[index] : node;
+}
+
+static void read_items(rs_config_context *config, const item_type *type, const rs_node *node, rs_variants *variants) {
+  const rs_path path = rs_path_key(NULL, type->key);
+  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, &path, "is an empty list");
+  for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
+    rs_path at = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
+    read_item(config, type, entry(node, i), &at, variants);
+  }
+}
+
+/* ---- the keys ---------------------------------------------------------------------------------------------------- */
+
+static void read_key(rs_config_context *config, const item_type *type, const rs_node *node, rs_variants *variants) {
+  read_items(config, type, node, variants);
+  rs_settle_labels(config, type->key, node, variants);
+}
+
+/* `text` in place of a key that the config leaves out. */
+static void read_default(rs_config_context *config, const item_type *type, const char *text, rs_variants *variants) {
+  rs_tree *tree = NULL;
+  if (rs_yaml_read(text, strlen(text), "default", &tree, NULL) == RS_OK)
+    read_key(config, type, &tree->root, variants);
+  else
+    rs_problem_memory(config->problems);
+  rs_tree_free(tree);
+}
+
+void rs_config_methods(rs_config_context *config, const rs_node *node) {
+  if (node != NULL)
+    read_key(config, &method_type, node, &config->experiment->methods);
+  else
+    read_default(config, &method_type, "rope", &config->experiment->methods);
+}
+
+void rs_config_sources(rs_config_context *config, const rs_node *node) {
+  if (node != NULL)
+    read_key(config, &source_type, node, &config->experiment->sources);
+  else
+    read_default(config, &source_type, "gaussian", &config->experiment->sources);
+}
+
+/* A metric names its columns, so that it can be there once only. */
+static void refuse_repeats(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
+    for (size_t k = 0; k < i; k++)
+      if (metrics->items[k].metric == metrics->items[i].metric)
+        rs_problem(config->problems, node, &path, "has %s twice (a metric is computed once a cell)",
+                   metrics->items[i].metric->kind.name);
+}
+
+/* A metric of needles without any would be a column of nothing. */
+static void refuse_needless(rs_config_context *config, const rs_node *node) {
+  const rs_experiment *experiment = config->experiment;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  bool planted = false;
+  for (size_t i = 0; i < experiment->sources.count; i++) planted |= experiment->sources.items[i].source->needle != NULL;
+  for (size_t i = 0; i < experiment->metrics.count && !planted && config->problems->count == 0; i++)
+    if (experiment->metrics.items[i].metric->needs_needle)
+      rs_problem(config->problems, node, &path, "has %s, but no source plants needles (add sources: [needle])",
+                 experiment->metrics.items[i].metric->kind.name);
+}
+
+void rs_refuse_pictureless(rs_config_context *config) {
+  const rs_experiment *experiment = config->experiment;
+  const rs_node *node = rs_node_get(config->root, "metrics");
+  const rs_path path = rs_path_key(NULL, "metrics");
+  size_t begin;
+  if (rs_token_layout_picture(&experiment->tokens, &begin) != NULL) return;
+  for (size_t i = 0; i < experiment->metrics.count && config->problems->count == 0; i++)
+    if (experiment->metrics.items[i].metric->needs_picture)
+      rs_problem(config->problems, node, &path,
+                 "has %s, but the tokens hold no picture (add tokens: [{image: [16, 24]}])",
+                 experiment->metrics.items[i].metric->kind.name);
+}
+
+void rs_config_metrics(rs_config_context *config, const rs_node *node) {
+  if (node != NULL)
+    read_key(config, &metric_type, node, &config->experiment->metrics);
+  else
+    read_default(config, &metric_type, "[decay, ood_angles, entropy]", &config->experiment->metrics);
+  if (node == NULL) return;
+  refuse_repeats(config, node);
+  refuse_needless(config, node);
+}
+
+bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe) {
+  rs_experiment scratch = {0};
+  rs_config_context config = {&scratch, problems, node};
+  size_t before = problems->count;
+  read_item(&config, &method_type, node, path, &scratch.methods);
+  bool good = problems->count == before && scratch.methods.count == 1;
+  if (good) {
+    *recipe = (rs_recipe){scratch.methods.items[0].method, scratch.methods.items[0].settings};
+    scratch.methods.items[0].settings = (rs_settings){0};
+  } else if (problems->count == before) {
+    rs_problem(problems, node, path, "must be one method, without lists of values");
+  }
+  rs_experiment_clear(&scratch);
+  return good;
+}

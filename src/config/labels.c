@@ -1,0 +1,86 @@
+/* Labels: what tells the entries of a list apart in the CSV files and pictures. */
+#include "config_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_SHOWN = 8 }; /* numbers of a list that a label spells out */
+
+static bool is_short(const rs_value *value) {
+  return value->file == NULL && value->count <= LIST_SHOWN;
+}
+
+/* "[1, 1.02, ..., 64.3; 48 numbers]". */
+static void put_ends(rs_text *label, const rs_value *value) {
+  rs_text_puts(label, "[");
+  for (size_t i = 0; i < LIST_SHOWN / 4; i++) {
+    rs_text_number(label, value->list[i]);
+    rs_text_puts(label, ", ");
+  }
+  rs_text_puts(label, "..., ");
+  rs_text_number(label, value->list[value->count - 1]);
+  rs_text_printf(label, "; %zu numbers]", value->count);
+}
+
+void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole) {
+  const rs_value *value = &settings->values[param];
+  const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
+  bool ends = value->count > LIST_SHOWN && (value->file != NULL || !whole);
+  rs_text_printf(label, " %s=", settings->params[param]->name);
+  if (value->file != NULL && !whole)
+    rs_text_puts(label, slash != NULL ? slash + 1 : value->file);
+  else if (ends)
+    put_ends(label, value);
+  else
+    rs_value_write(settings->params[param], value, label);
+}
+
+static bool same_label(const rs_variants *variants, size_t index) {
+  for (size_t i = 0; i < variants->count; i++)
+    if (i != index && strcmp(variants->items[i].label, variants->items[index].label) == 0) return true;
+  return false;
+}
+
+/* The label and every given parameter that it does not name yet, or only in short. */
+static char *longer_label(const rs_variant *variant) {
+  rs_text label = {0};
+  rs_text_puts(&label, variant->label);
+  for (size_t p = 0; p < variant->settings.count; p++) {
+    char word[80];
+    snprintf(word, sizeof word, " %s=", variant->settings.params[p]->name);
+    const rs_value *value = &variant->settings.values[p];
+    if (value->given && (strstr(variant->label, word) == NULL || !is_short(value)))
+      rs_label_param(&label, &variant->settings, (int)p, true);
+  }
+  char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
+  rs_text_clear(&label);
+  return copy;
+}
+
+static void lengthen_labels(rs_config_context *config, rs_variants *variants) {
+  char **labels = rs_alloc(variants->count, sizeof *labels, NULL);
+  for (size_t i = 0; i < variants->count && labels != NULL; i++) {
+    if (!same_label(variants, i)) continue;
+    labels[i] = longer_label(&variants->items[i]);
+    if (labels[i] == NULL) rs_problem_memory(config->problems);
+  }
+  for (size_t i = 0; i < variants->count && labels != NULL; i++) {
+    if (labels[i] == NULL) continue;
+    free(variants->items[i].label);
+    variants->items[i].label = labels[i];
+  }
+  if (labels == NULL) rs_problem_memory(config->problems);
+  free(labels);
+}
+
+void rs_settle_labels(rs_config_context *config, const char *key, const rs_node *node, rs_variants *variants) {
+  const rs_path path = rs_path_key(NULL, key);
+  if (config->problems->count > 0) return;
+  lengthen_labels(config, variants);
+  for (size_t i = 0; i < variants->count; i++)
+    if (same_label(variants, i)) {
+      rs_problem(config->problems, node, &path, "has \"%s\" twice (give one a label: ...)", variants->items[i].label);
+      return;
+    }
+}

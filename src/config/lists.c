@@ -1,0 +1,74 @@
+/* Lists that a config keeps in files: `short_factor: factors.json`. */
+#include "config_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *rs_beside(const rs_node *node, const char *path) {
+  const char *slash = strrchr(node->file, '/');
+  if (path[0] == '/' || slash == NULL) return rs_strdup(path, NULL);
+  rs_text full = {0};
+  rs_text_add(&full, node->file, (size_t)(slash - node->file) + 1);
+  rs_text_puts(&full, path);
+  char *copy = full.failed ? NULL : rs_strdup(rs_text_string(&full), NULL);
+  rs_text_clear(&full);
+  return copy;
+}
+
+bool rs_names_numbers(const rs_node *node, const rs_param *param) {
+  return param->type == RS_REALS && node->kind == RS_SCALAR && rs_numbers_named(node->text);
+}
+
+static rs_status check_range(const char *file, const rs_param *param, const double *list, size_t count, rs_err *err) {
+  for (size_t i = 0; i < count; i++) {
+    char number[RS_NUMBER_CHARS], least[RS_NUMBER_CHARS], most[RS_NUMBER_CHARS];
+    if (list[i] >= param->min && list[i] <= param->max) continue;
+    rs_number_format(list[i], number);
+    rs_number_format(param->min, least);
+    rs_number_format(param->max, most);
+    return rs_fail(err, RS_INPUT, "%s: number %zu (from 0) is %s, must be from %s to %s", file, i, number, least, most);
+  }
+  return RS_OK;
+}
+
+/* The fingerprint of the file as it is now. */
+static rs_status fingerprint(const char *file, char hash[65], rs_err *err) {
+  char *data;
+  size_t length;
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &data, &length, err));
+  rs_sha256_hex(data, length, hash);
+  free(data);
+  return RS_OK;
+}
+
+/* The file's numbers as the value, with the path by which any later run finds it. */
+static rs_status load(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
+  double *list = NULL;
+  size_t count = 0;
+  RS_TRY(rs_numbers_read(file, &list, &count, err));
+  rs_status status = check_range(file, param, list, count, err);
+  if (status == RS_OK) status = rs_value_list(param, list, count, value, err);
+  free(list);
+  if (status != RS_OK) return status;
+  value->file = realpath(file, NULL);
+  if (value->file == NULL)
+    status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
+                             : rs_fail(err, RS_IO, "%s: cannot be found: %s", file, strerror(errno));
+  if (status == RS_OK) status = fingerprint(file, value->hash, err);
+  if (status != RS_OK) rs_value_clear(value);
+  return status;
+}
+
+bool rs_read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                     rs_value *value) {
+  rs_err why = {0};
+  char *file = rs_beside(node, node->text);
+  if (file == NULL)
+    rs_problem_memory(problems);
+  else if (load(file, param, value, &why) != RS_OK)
+    rs_problem_err(problems, node, path, &why);
+  bool good = file != NULL && why.status == RS_OK;
+  free(file);
+  return good;
+}

@@ -1,0 +1,230 @@
+/* Models: a preset, a Hugging Face config, explicit numbers, or one of the first two with numbers of its own. */
+#include "config_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double most_tokens = 1 << 28, most_dims = 4096, most_heads = 65536, largest_theta = 1e300;
+
+static void copy_name(rs_model *model, const char *name) {
+  snprintf(model->name, sizeof model->name, "%.63s", name);
+}
+
+static void read_sections(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
+    rs_problem(problems, node, path, "must be pairs of the axes [t, h, w], like [16, 24, 24]");
+    return;
+  }
+  for (size_t a = 0; a < RS_AXES; a++) {
+    rs_path at = rs_path_index(path, a);
+    model->mrope_section[a] = rs_read_count(problems, &node->items[a], &at, 0, most_dims / 2, 0);
+  }
+}
+
+static void read_layout(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  static const rs_param param = {.name = "pair_layout", .type = RS_CHOICE, RS_WORDS(rs_pair_layout_words)};
+  rs_value value;
+  if (rs_read_value(problems, node, path, &param, &value)) model->pair_layout = (rs_pair_layout)value.choice;
+}
+
+static void read_axes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  static const rs_param param = {.name = "mrope_layout", .type = RS_CHOICE, RS_WORDS(rs_axis_layout_words)};
+  rs_value value;
+  if (rs_read_value(problems, node, path, &param, &value)) model->axis_layout = (rs_axis_layout)value.choice;
+}
+
+static void read_published(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  rs_recipe recipe;
+  if (!rs_read_recipe(problems, node, path, &recipe)) return;
+  rs_recipe_clear(&model->published);
+  model->published = recipe;
+}
+
+/* Numbers that stand in the mapping replace what the model has. */
+static void read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  const struct {
+    const char *key;
+    size_t *field;
+    double min, max;
+  } counts[] = {
+      {"head_dim", &model->head_dim, 2, most_dims},       {"heads", &model->heads, 1, most_heads},
+      {"rotary_dim", &model->rotary_dim, 2, most_dims},   {"train_length", &model->train_length, 1, most_tokens},
+      {"max_length", &model->max_length, 1, most_tokens},
+  };
+  const rs_node *name = rs_node_get(node, "name"), *theta = rs_node_get(node, "rope_theta");
+  rs_path name_path = rs_path_key(path, "name"), theta_path = rs_path_key(path, "rope_theta");
+  for (size_t i = 0; i < RS_COUNT(counts); i++) {
+    rs_path at = rs_path_key(path, counts[i].key);
+    *counts[i].field =
+        rs_read_count(problems, rs_node_get(node, counts[i].key), &at, counts[i].min, counts[i].max, *counts[i].field);
+  }
+  model->rope_theta = rs_read_real(problems, theta, &theta_path, 1.000001, largest_theta, model->rope_theta);
+  if (name == NULL || rs_read_word(problems, name, &name_path) == NULL) return;
+  if (strlen(name->text) < sizeof model->name)
+    copy_name(model, name->text);
+  else
+    rs_problem(problems, name, &name_path, "is longer than %zu bytes", sizeof model->name - 1);
+}
+
+static const char *const model_keys[] = {"name",          "preset",       "hf",          "head_dim",     "heads",
+                                         "rope_theta",    "rotary_dim",   "pair_layout", "train_length", "max_length",
+                                         "mrope_section", "mrope_layout", "published"};
+
+static void read_details(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  static const struct {
+    const char *key;
+    void (*read)(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
+  } details[] = {{"pair_layout", read_layout},
+                 {"mrope_section", read_sections},
+                 {"mrope_layout", read_axes},
+                 {"published", read_published}};
+  for (size_t i = 0; i < RS_COUNT(details); i++) {
+    const rs_node *child = rs_node_get(node, details[i].key);
+    rs_path at = rs_path_key(path, details[i].key);
+    if (child != NULL) details[i].read(problems, child, &at, model);
+  }
+}
+
+/* What explicit numbers leave out, and what must not be. */
+static void complete(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  if (model->head_dim == 0 || model->train_length == 0) {
+    rs_problem(problems, node, path, "needs head_dim and train_length (or the name of a preset, or {hf: config.json})");
+    return;
+  }
+  if (model->name[0] == '\0') copy_name(model, "custom");
+  if (model->heads == 0) model->heads = 32;
+  if (model->rope_theta == 0) model->rope_theta = 10000; /* RoFormer's base, and every library's default */
+  if (model->rotary_dim == 0) model->rotary_dim = model->head_dim;
+  if (model->max_length == 0) model->max_length = model->train_length;
+  if (model->head_dim % 2 != 0 || model->rotary_dim % 2 != 0)
+    rs_problem(problems, node, path, "needs an even head_dim and rotary_dim: dims turn in pairs");
+  if (model->rotary_dim > model->head_dim)
+    rs_problem(problems, node, path, "has rotary_dim = %zu above head_dim = %zu", model->rotary_dim, model->head_dim);
+  size_t sections = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
+  if (sections > 0 && sections != model->rotary_dim / 2)
+    rs_problem(problems, node, path, "has mrope_section that sums to %zu, but rotary_dim / 2 = %zu pairs turn",
+               sections, model->rotary_dim / 2);
+}
+
+/* ---- presets ----------------------------------------------------------------------------------------------------- */
+
+static const rs_preset *find_preset(const char *name) {
+  size_t count;
+  const rs_preset *presets = rs_presets(&count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(presets[i].name, name) == 0) return &presets[i];
+  return NULL;
+}
+
+static const char *near_preset(const char *name) {
+  const char *names[128];
+  size_t count;
+  const rs_preset *presets = rs_presets(&count);
+  for (size_t i = 0; i < count && i < RS_COUNT(names); i++) names[i] = presets[i].name;
+  return rs_suggest(name, names, count < RS_COUNT(names) ? count : RS_COUNT(names));
+}
+
+rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
+  *model = (rs_model){0};
+  const rs_preset *preset = find_preset(name);
+  const char *near = preset == NULL ? near_preset(name) : NULL;
+  if (near != NULL) return rs_fail(err, RS_INPUT, "is no model preset (did you mean %s?)", near);
+  if (preset == NULL) return rs_fail(err, RS_INPUT, "is no model preset (ropescope list models shows them)");
+  const rs_path top = {""};
+  rs_problems problems = {0};
+  rs_tree *tree = NULL;
+  rs_status status = rs_yaml_read(preset->yaml, strlen(preset->yaml), preset->name, &tree, err);
+  if (status == RS_OK) {
+    rs_check_keys(&problems, &tree->root, &top, "a preset", model_keys, RS_COUNT(model_keys));
+    read_numbers(&problems, &tree->root, &top, model);
+    read_details(&problems, &tree->root, &top, model);
+    complete(&problems, &tree->root, &top, model);
+    if (problems.count > 0)
+      status = problems.memory ? rs_fail(err, RS_MEMORY, "preset %s: out of memory", preset->name)
+                               : rs_fail(err, RS_INTERNAL, "preset %s", rs_text_string(&problems.text));
+  }
+  rs_problems_clear(&problems);
+  rs_tree_free(tree);
+  if (status != RS_OK) rs_model_clear(model);
+  return status;
+}
+
+/* ---- the model of a config --------------------------------------------------------------------------------------- */
+
+/* One problem for each line of the message: a Hugging Face file may have several mistakes. */
+static void report_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message) {
+  for (const char *line = message; line != NULL;) {
+    size_t length = strcspn(line, "\n");
+    rs_problem(problems, node, path, "%.*s", (int)length, line);
+    line = line[length] == '\n' ? line + length + 1 : NULL;
+  }
+}
+
+static void start_from(rs_problems *problems, const rs_node *node, const rs_path *path, bool hf, rs_model *model) {
+  rs_err why = {0};
+  const char *word = rs_read_word(problems, node, path);
+  if (word == NULL) return;
+  char *file = hf ? rs_beside(node, word) : NULL;
+  rs_status status =
+      hf ? (file != NULL ? rs_hf_model_load(file, model, &why) : RS_MEMORY) : rs_preset_model(word, model, &why);
+  if (status == RS_MEMORY)
+    rs_problem_memory(problems);
+  else if (status != RS_OK)
+    report_lines(problems, node, path, why.message);
+  free(file);
+}
+
+void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+  size_t before = problems->count;
+  *model = (rs_model){0};
+  if (node->kind == RS_SCALAR) {
+    start_from(problems, node, path, false, model);
+    return;
+  }
+  if (!rs_expect(problems, node, path, RS_MAPPING, "a preset's name, {hf: config.json}, or numbers")) return;
+  rs_check_keys(problems, node, path, "a model", model_keys, RS_COUNT(model_keys));
+  const rs_node *preset = rs_node_get(node, "preset"), *hf = rs_node_get(node, "hf");
+  rs_path preset_path = rs_path_key(path, "preset"), hf_path = rs_path_key(path, "hf");
+  if (preset != NULL && hf != NULL)
+    rs_problem(problems, hf, &hf_path, "stands beside a preset (keep one of them)");
+  else if (preset != NULL)
+    start_from(problems, preset, &preset_path, false, model);
+  else if (hf != NULL)
+    start_from(problems, hf, &hf_path, true, model);
+  read_numbers(problems, node, path, model);
+  read_details(problems, node, path, model);
+  if (problems->count == before) complete(problems, node, path, model);
+}
+
+static bool name_taken(const rs_experiment *experiment, const char *name) {
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (strcmp(experiment->models[i].name, name) == 0) return true;
+  return false;
+}
+
+void rs_config_models(rs_config_context *config, const rs_node *node) {
+  rs_path path = rs_path_key(NULL, "model");
+  rs_experiment *experiment = config->experiment;
+  if (node == NULL) {
+    rs_problem(config->problems, config->root, NULL, "the config has no model (add model: llama-2-7b)");
+    return;
+  }
+  size_t count = node->kind == RS_SEQUENCE ? node->count : 1;
+  if (count == 0) rs_problem(config->problems, node, &path, "is an empty list");
+  experiment->models = rs_alloc(count, sizeof *experiment->models, NULL);
+  if (experiment->models == NULL) rs_problem_memory(config->problems);
+  for (size_t i = 0; i < count && experiment->models != NULL; i++) {
+    rs_path at = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
+    const rs_node *item = node->kind == RS_SEQUENCE ? &node->items[i] : node;
+    size_t before = config->problems->count;
+    rs_model *model = &experiment->models[experiment->model_count];
+    rs_read_model(config->problems, item, &at, model);
+    if (config->problems->count == before && name_taken(experiment, model->name))
+      rs_problem(config->problems, item, &at, "is the second model called %s (give it a name: ...)", model->name);
+    if (config->problems->count > before)
+      rs_model_clear(model);
+    else
+      experiment->model_count++;
+  }
+}

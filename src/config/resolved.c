@@ -1,0 +1,188 @@
+/* An experiment written back as a config: the same cells, with every default spelled out, so that a result folder can
+ * be run again years later. */
+#include "ropescope/config.h"
+
+#include <string.h>
+
+/* What a double-quoted YAML text cannot hold as it is, beside C0: DEL, C1, the two line separators, the byte order
+ * mark. Returns the bytes it takes in UTF-8, 0 for any other letter. */
+static size_t put_odd_letter(rs_text *yaml, const char *at) {
+  const unsigned char *c = (const unsigned char *)at;
+  bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+  bool line = strncmp(at, "\u2028", 3) == 0 || strncmp(at, "\u2029", 3) == 0, mark = strncmp(at, "\uFEFF", 3) == 0;
+  if (c[0] < 0x20 || c[0] == 0x7f || c1) rs_text_printf(yaml, "\\x%02x", c1 ? c[1] : c[0]);
+  if (line) rs_text_printf(yaml, "\\u20%02x", c[2] - 0x80);
+  if (mark) rs_text_puts(yaml, "\\ufeff");
+  return line || mark ? 3 : c1 ? 2 : c[0] < 0x20 || c[0] == 0x7f;
+}
+
+static void put_string(rs_text *yaml, const char *text) {
+  rs_text_puts(yaml, "\"");
+  while (*text != '\0') {
+    size_t odd = put_odd_letter(yaml, text);
+    if (odd == 0) rs_text_printf(yaml, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    text += odd > 0 ? odd : 1;
+  }
+  rs_text_puts(yaml, "\"");
+}
+
+static void put_setting(rs_text *yaml, const rs_settings *settings, size_t index) {
+  const rs_value *value = &settings->values[index];
+  rs_text_printf(yaml, ", %s: ", settings->params[index]->name);
+  if (value->file != NULL && value->count > RS_INLINE_NUMBERS)
+    put_string(yaml, value->file);
+  else
+    rs_value_write(settings->params[index], value, yaml);
+}
+
+/* What was given, and the defaults too where `all`. */
+static void put_settings(rs_text *yaml, const rs_settings *settings, bool all) {
+  for (size_t p = 0; p < settings->count; p++)
+    if (settings->values[p].set && (all || settings->values[p].given)) put_setting(yaml, settings, p);
+}
+
+/* A method's defaults stand in a comment: written as values, they would overrule what the model publishes. */
+static void put_method_defaults(rs_text *yaml, const rs_settings *settings) {
+  bool any = false;
+  for (size_t p = 0; p < settings->count; p++) {
+    if (!settings->values[p].set || settings->values[p].given) continue;
+    rs_text_printf(yaml, any ? ", %s: " : "    # unless the model publishes others: %s: ", settings->params[p]->name);
+    rs_value_write(settings->params[p], &settings->values[p], yaml);
+    any = true;
+  }
+  if (any) rs_text_puts(yaml, "\n");
+}
+
+static void put_model(rs_text *yaml, const rs_model *model) {
+  rs_text_puts(yaml, "  - {name: ");
+  put_string(yaml, model->name);
+  rs_text_printf(yaml, ", heads: %zu, head_dim: %zu, rotary_dim: %zu, rope_theta: ", model->heads, model->head_dim,
+                 model->rotary_dim);
+  rs_text_number(yaml, model->rope_theta);
+  rs_text_printf(yaml, ", train_length: %zu, max_length: %zu, pair_layout: %s", model->train_length, model->max_length,
+                 rs_pair_layout_words[model->pair_layout]);
+  const size_t *sections = model->mrope_section;
+  if (sections[0] + sections[1] + sections[2] > 0)
+    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: %s", sections[0], sections[1], sections[2],
+                   rs_axis_layout_words[model->axis_layout]);
+  if (model->published.method != NULL) {
+    rs_text_printf(yaml, ", published: {name: %s", model->published.method->name);
+    put_settings(yaml, &model->published.settings, false);
+    rs_text_puts(yaml, "}");
+  }
+  rs_text_puts(yaml, "}\n");
+}
+
+static const char *variant_name(const rs_variant *variant) {
+  return variant->method   ? variant->method->name
+         : variant->source ? variant->source->kind.name
+                           : variant->metric->kind.name;
+}
+
+static void put_variants(rs_text *yaml, const char *key, const rs_variants *variants) {
+  rs_text_printf(yaml, "%s:\n", key);
+  for (size_t i = 0; i < variants->count; i++) {
+    const rs_variant *variant = &variants->items[i];
+    rs_text_printf(yaml, "  - {name: %s", variant_name(variant));
+    if (strcmp(variant->label, variant_name(variant)) != 0) {
+      rs_text_puts(yaml, ", label: ");
+      put_string(yaml, variant->label);
+    }
+    put_settings(yaml, &variant->settings, variant->method == NULL);
+    rs_text_puts(yaml, "}\n");
+    if (variant->method != NULL) put_method_defaults(yaml, &variant->settings);
+  }
+}
+
+static void put_heads(rs_text *yaml, const rs_head_choice *heads) {
+  rs_text_puts(yaml, heads->each ? "heads: {each: " : "heads: ");
+  if (heads->all)
+    rs_text_puts(yaml, "all");
+  else if (heads->listed == NULL)
+    rs_text_printf(yaml, "%zu", heads->number);
+  for (size_t i = 0; i < heads->listed_count; i++) rs_text_printf(yaml, "%s%.0f", i > 0 ? ", " : "[", heads->listed[i]);
+  if (heads->listed != NULL) rs_text_puts(yaml, "]");
+  rs_text_puts(yaml, heads->each ? "}\n" : "\n");
+}
+
+static void put_queries(rs_text *yaml, const rs_query_set *queries) {
+  static const char *const words[] = {"all", "last", "every", "random"};
+  if (queries->choice == RS_QUERIES_ALL)
+    rs_text_puts(yaml, "queries: all\n");
+  else
+    rs_text_printf(yaml, "queries: {%s: %zu}\n", words[queries->choice], queries->number);
+}
+
+static void put_mask(rs_text *yaml, const rs_mask *mask) {
+  static const char *const words[] = {
+      [RS_CAUSAL] = "causal", [RS_BIDIRECTIONAL] = "bidirectional", [RS_CROSS] = "cross"};
+  if (words[mask->kind] != NULL)
+    rs_text_printf(yaml, "mask: %s\n", words[mask->kind]);
+  else if (mask->kind == RS_WINDOW)
+    rs_text_printf(yaml, "mask: {window: %zu}\n", mask->window);
+  else
+    rs_text_printf(yaml, "mask: {window: %zu, sinks: %zu}\n", mask->window, mask->sinks);
+}
+
+static void put_tokens(rs_text *yaml, const rs_token_layout *tokens) {
+  if (tokens->count > 0) rs_text_puts(yaml, "tokens:\n");
+  for (size_t i = 0; i < tokens->count; i++) {
+    const rs_token_run *run = &tokens->runs[i];
+    if (run->modality == RS_TEXT) rs_text_printf(yaml, "  - {text: %zu}\n", run->tokens);
+    if (run->modality == RS_IMAGE) rs_text_printf(yaml, "  - {image: [%zu, %zu]}\n", run->rows, run->columns);
+    if (run->modality != RS_VIDEO) continue;
+    rs_text_printf(yaml, "  - {video: [%zu, %zu, %zu], seconds_per_frame: ", run->frames, run->rows, run->columns);
+    rs_text_number(yaml, run->seconds_per_frame);
+    rs_text_puts(yaml, ", ids_per_second: ");
+    rs_text_number(yaml, run->ids_per_second);
+    rs_text_puts(yaml, "}\n");
+  }
+}
+
+static void put_zip(rs_text *yaml, const bool *zipped) {
+  static const char *const names[RS_AXIS_COUNT] = {"model", "methods", "lengths", "sources", "seeds"};
+  bool any = false;
+  for (size_t a = 0; a < RS_AXIS_COUNT; a++) {
+    if (zipped[a]) rs_text_printf(yaml, "%s%s", any ? ", " : "zip: [", names[a]);
+    any |= zipped[a];
+  }
+  if (any) rs_text_puts(yaml, "]\n");
+}
+
+void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
+  static const char *const formats[] = {"f64", "f32", "bf16", "f16"};
+  static const char *const scores[] = {"auto", "f32", "f64"};
+  const rs_precision *precision = &experiment->precision;
+  rs_text_puts(yaml, "name: ");
+  put_string(yaml, experiment->name);
+  rs_text_puts(yaml, "\ndescription: ");
+  put_string(yaml, experiment->description);
+  rs_text_puts(yaml, "\nmodel:\n");
+  for (size_t i = 0; i < experiment->model_count; i++) put_model(yaml, &experiment->models[i]);
+  rs_text_puts(yaml, "lengths: [");
+  for (size_t i = 0; i < experiment->length_count; i++)
+    rs_text_printf(yaml, "%s%zu", i > 0 ? ", " : "", experiment->lengths[i]);
+  rs_text_puts(yaml, "]\n");
+  put_variants(yaml, "methods", &experiment->methods);
+  put_variants(yaml, "sources", &experiment->sources);
+  put_variants(yaml, "metrics", &experiment->metrics);
+  rs_text_puts(yaml, "seeds: [");
+  for (size_t i = 0; i < experiment->seed_count; i++)
+    rs_text_printf(yaml, "%s%llu", i > 0 ? ", " : "", (unsigned long long)experiment->seeds[i]);
+  rs_text_puts(yaml, "]\n");
+  put_heads(yaml, &experiment->heads);
+  put_queries(yaml, &experiment->queries);
+  put_mask(yaml, &experiment->mask);
+  put_tokens(yaml, &experiment->tokens);
+  rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s, running: %s}\n",
+                 formats[precision->positions], formats[precision->inv_freq], formats[precision->angle],
+                 formats[precision->table], precision->running ? "true" : "false");
+  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", scores[experiment->engine.scores]);
+  rs_text_number(yaml, experiment->engine.epsilon);
+  rs_text_puts(yaml, "}\n");
+  rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);
+  put_zip(yaml, experiment->zipped);
+  for (size_t i = 0; i < experiment->swept_count; i++)
+    rs_text_printf(yaml, "%s%s", i > 0 ? ", " : "columns: [", experiment->swept[i]);
+  if (experiment->swept_count > 0) rs_text_puts(yaml, "]\n");
+}

@@ -1,0 +1,185 @@
+/* The top level of a config: which keys there are, and who reads each. */
+#include "config_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_CONFIG = 4 << 20 }; /* room for lists written out: 100,000 numbers of 24 digits */
+
+static void config_name(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "name");
+  const char *name = node != NULL ? rs_read_word(config->problems, node, &path) : "unnamed";
+  if (name == NULL) return;
+  for (const char *c = name; *c != '\0'; c++) {
+    if (isalnum((unsigned char)*c) || strchr("._-", *c) != NULL) continue;
+    rs_problem(config->problems, node, &path,
+               "may hold letters, digits, '.', '_' and '-' only: it names the results folder");
+    return;
+  }
+  if (*name == '.' || *name == '\0' || strlen(name) > 100) {
+    rs_problem(config->problems, node, &path, "must be 1 to 100 letters that do not start with '.'");
+    return;
+  }
+  config->experiment->name = rs_strdup(name, NULL);
+  if (config->experiment->name == NULL) rs_problem_memory(config->problems);
+}
+
+static void config_description(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "description");
+  const char *text = node != NULL ? rs_read_word(config->problems, node, &path) : "";
+  config->experiment->description = rs_strdup(text != NULL ? text : "", NULL);
+  if (config->experiment->description == NULL) rs_problem_memory(config->problems);
+}
+
+static void config_bins(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "bins_per_octave");
+  config->experiment->bins_per_octave = rs_read_count(config->problems, node, &path, 1, 64, 4);
+}
+
+/* Axes that may be zipped, by their key. */
+static const char *const axis_names[RS_AXIS_COUNT] = {"model", "methods", "lengths", "sources", "seeds"};
+
+static size_t axis_size(const rs_experiment *experiment, size_t axis) {
+  const size_t sizes[RS_AXIS_COUNT] = {experiment->model_count, experiment->methods.count, experiment->length_count,
+                                       experiment->sources.count, experiment->seed_count};
+  return sizes[axis];
+}
+
+static void zip_axis(rs_config_context *config, const rs_node *node, const rs_path *path) {
+  const char *word = rs_read_word(config->problems, node, path);
+  for (size_t a = 0; a < RS_AXIS_COUNT && word != NULL; a++)
+    if (strcmp(word, axis_names[a]) == 0) {
+      config->experiment->zipped[a] = true;
+      return;
+    }
+  if (word != NULL) rs_problem(config->problems, node, path, "must be one of model, methods, lengths, sources, seeds");
+}
+
+static void config_zip(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "zip");
+  size_t common = 0;
+  if (node == NULL || !rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of axes, like [model, lengths]"))
+    return;
+  for (size_t i = 0; i < node->count; i++) {
+    rs_path at = rs_path_index(&path, i);
+    zip_axis(config, &node->items[i], &at);
+  }
+  for (size_t a = 0; a < RS_AXIS_COUNT && config->problems->count == 0; a++) {
+    size_t size = axis_size(config->experiment, a);
+    if (!config->experiment->zipped[a]) continue;
+    if (common > 0 && size != common)
+      rs_problem(config->problems, node, &path,
+                 "%s has %zu entries where another axis has %zu; zipped axes advance together", axis_names[a], size,
+                 common);
+    common = size;
+  }
+}
+
+/* The parameter spec called `name` of any method or source, or NULL. */
+static const rs_param *find_param(const rs_experiment *experiment, const char *name) {
+  const rs_variants *lists[] = {&experiment->methods, &experiment->sources};
+  for (size_t l = 0; l < RS_COUNT(lists); l++)
+    for (size_t i = 0; i < lists[l]->count; i++) {
+      int index = rs_settings_find(&lists[l]->items[i].settings, name);
+      if (index >= 0) return lists[l]->items[i].settings.params[index];
+    }
+  return NULL;
+}
+
+/* Parameters that get a key column although they are not swept. */
+static void config_columns(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "columns");
+  if (node == NULL || !rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of parameters, like [depth]"))
+    return;
+  for (size_t i = 0; i < node->count; i++) {
+    rs_path at = rs_path_index(&path, i);
+    const char *word = rs_read_word(config->problems, &node->items[i], &at);
+    const rs_param *param = word != NULL ? find_param(config->experiment, word) : NULL;
+    if (param == NULL && word != NULL)
+      rs_problem(config->problems, &node->items[i], &at, "is no parameter of the methods or sources above");
+    if (param != NULL && rs_experiment_add_swept(config->experiment, param->name, NULL) != RS_OK)
+      rs_problem_memory(config->problems);
+  }
+}
+
+/* In the order of reading: models before methods, which are checked against them; everything before zip. */
+static const struct {
+  const char *key;
+  void (*read)(rs_config_context *config, const rs_node *node);
+} readers[] = {
+    {"name", config_name},
+    {"description", config_description},
+    {"model", rs_config_models},
+    {"lengths", rs_config_lengths},
+    {"methods", rs_config_methods},
+    {"sources", rs_config_sources},
+    {"metrics", rs_config_metrics},
+    {"seeds", rs_config_seeds},
+    {"heads", rs_config_heads},
+    {"queries", rs_config_queries},
+    {"mask", rs_config_mask},
+    {"tokens", rs_config_tokens},
+    {"precision", rs_config_precision},
+    {"engine", rs_config_engine},
+    {"bins_per_octave", config_bins},
+    {"zip", config_zip},
+    {"columns", config_columns},
+};
+
+static void read_config(rs_config_context *config, const rs_node *root) {
+  const char *known[RS_COUNT(readers)];
+  const rs_path top = {""};
+  for (size_t i = 0; i < RS_COUNT(readers); i++) known[i] = readers[i].key;
+  if (root->kind != RS_MAPPING) {
+    rs_problem(config->problems, root, NULL, "a config is a mapping of keys (see configs/quickstart.yaml)");
+    return;
+  }
+  rs_check_keys(config->problems, root, &top, "a config", known, RS_COUNT(known));
+  for (size_t i = 0; i < RS_COUNT(readers); i++) readers[i].read(config, rs_node_get(root, readers[i].key));
+}
+
+static rs_status check_tree(const rs_tree *tree, rs_experiment **experiment, rs_problems *problems, rs_err *err) {
+  rs_config_context config = {rs_alloc(1, sizeof(rs_experiment), err), problems, &tree->root};
+  if (config.experiment == NULL) return RS_MEMORY;
+  read_config(&config, &tree->root);
+  rs_status status = rs_text_check(&problems->text, err);
+  if (status == RS_OK && problems->memory) status = rs_fail(err, RS_MEMORY, "%s: out of memory", tree->file);
+  if (status == RS_OK && problems->count > RS_PROBLEMS_SHOWN)
+    rs_text_printf(&problems->text, "\n... and %zu more", problems->count - RS_PROBLEMS_SHOWN);
+  if (status == RS_OK && problems->count > 0)
+    status = rs_fail(err, RS_INPUT, "%s: %zu problem%s", tree->file, problems->count, problems->count > 1 ? "s" : "");
+  if (status == RS_OK)
+    *experiment = config.experiment;
+  else
+    rs_experiment_free(config.experiment);
+  return status;
+}
+
+static rs_status read_text(const char *text, size_t length, const char *name, rs_config_edits edits,
+                           rs_experiment **experiment, rs_problems *problems, rs_err *err) {
+  rs_tree *tree = NULL;
+  *experiment = NULL;
+  rs_status status = rs_yaml_read(text, length, name, &tree, err);
+  for (size_t i = 0; i < edits.count && status == RS_OK; i++) status = rs_tree_edit(&tree->root, edits.edits[i], err);
+  if (status == RS_OK) status = check_tree(tree, experiment, problems, err);
+  rs_tree_free(tree);
+  return status;
+}
+
+rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
+                         rs_problems *problems, rs_err *err) {
+  return read_text(text, strlen(text), name, edits, experiment, problems, err);
+}
+
+rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment **experiment, rs_problems *problems,
+                         rs_err *err) {
+  char *text;
+  size_t length;
+  if (file == NULL) return rs_config_read(rs_demo_config(), "built-in demo", edits, experiment, problems, err);
+  *experiment = NULL;
+  RS_TRY(rs_file_read(file, LARGEST_CONFIG, &text, &length, err));
+  rs_status status = read_text(text, length, file, edits, experiment, problems, err);
+  free(text);
+  return status;
+}
