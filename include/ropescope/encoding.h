@@ -192,6 +192,12 @@ rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, 
  * was given is not in the dialect's power, or the method has no such dialect. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err);
 
+/* The rule for s where neither a scale nor a factor is given or published, as config text. */
+#define RS_DEFAULT_SCALE "dynamic"
+
+/* Whether that rule holds: rs_recipe_resolve then sets it. */
+bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model);
+
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
 
@@ -479,7 +485,8 @@ double rs_factor_ntk(double theta, size_t pairs, double base);
 const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
 
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
- * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. */
+ * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
+ * with a factor, else dynamic. */
 double rs_scale_resolve(const rs_settings *settings, double length, double train_length);
 
 #endif

@@ -99,7 +99,7 @@ static const rs_param scale_specs[] = {
      .summary =
          "context factor s: a number, or a rule. fixed: factor; auto: length / train_length; dynamic: the same but "
          "at least 1; hf_dynamic: factor * length / train_length - (factor - 1); vllm_dynamic: the same as if length "
-         "were factor * train_length, always (default: fixed with a factor, else auto)"},
+         "were factor * train_length, always (default: fixed with a factor, else dynamic)"},
     {RS_FIELD(rs_scale_params, factor), .unit = "1", .min = 1e-6, .max = 1e9,
      .summary = "s for scale: fixed, or the factor of scale: hf_dynamic and vllm_dynamic"},
 };
@@ -127,17 +127,20 @@ rs_binding rs_scale_bind(const rs_settings *settings, rs_scale_params *params) {
   return rs_binding_over(settings, scale_specs, RS_COUNT(scale_specs), params);
 }
 
+bool rs_scale_unset(const rs_scale_params *params) {
+  return params->scale.word == RS_NO_WORD && isnan(params->scale.number) && isnan(params->factor);
+}
+
 double rs_scale_at(const rs_scale_params *params, double length, double train_length) {
   double ratio = length / train_length, factor = params->factor, f = isnan(factor) ? 1 : factor;
-  bool unset = params->scale.word == RS_NO_WORD && isnan(params->scale.number);
-  if (unset) return isnan(factor) ? ratio : factor;
+  if (rs_scale_unset(params)) return fmax(1, ratio);
   switch (params->scale.word) {
   case RS_SCALE_FIXED: return factor;
   case RS_SCALE_AUTO: return ratio;
   case RS_SCALE_DYNAMIC: return fmax(1, ratio);
   case RS_SCALE_HF_DYNAMIC: return f * fmax(1, ratio) - (f - 1);
   case RS_SCALE_VLLM_DYNAMIC: return f * f - (f - 1);
-  default: return params->scale.number;
+  default: return isnan(params->scale.number) ? factor : params->scale.number;
   }
 }
 

@@ -56,6 +56,9 @@ rs_binding rs_common_bind(const rs_settings *settings, rs_common_params *params)
 rs_binding rs_rotary_bind(const rs_settings *settings, rs_rotary_params *params);
 rs_binding rs_scale_bind(const rs_settings *settings, rs_scale_params *params);
 
+/* Whether nothing says what s is: then it is the default's. */
+bool rs_scale_unset(const rs_scale_params *params);
+
 /* s at `length` tokens; as rs_scale_resolve. */
 double rs_scale_at(const rs_scale_params *params, double length, double train_length);
 

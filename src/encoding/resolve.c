@@ -1,5 +1,5 @@
-/* What a recipe does where nothing was given: what its dialect has, and what the model publishes. Both are values of
- * configs, so this works on the text of parameters. */
+/* What a recipe does where nothing was given: what its dialect has, what the model publishes, and the usual rule for s.
+ * All are values of configs, so this works on the text of parameters. */
 #include "kinds.h"
 
 #include <string.h>
@@ -136,12 +136,34 @@ static rs_status inherit_sections(rs_recipe *recipe, const rs_model *model, rs_e
   return RS_OK;
 }
 
-/* ---- both -------------------------------------------------------------------------------------------------------- */
+/* ---- the rule for s ---------------------------------------------------------------------------------------------- */
+
+bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) {
+  const rs_recipe *published = &model->published;
+  rs_scale_params own, others;
+  rs_scale_bind(&recipe->settings, &own);
+  if (!rs_method_scaled(recipe->method) || !rs_scale_unset(&own)) return false;
+  if (published->method != recipe->method) return true;
+  rs_binding binding = rs_scale_bind(&published->settings, &others);
+  return !rs_binding_given(&binding, offsetof(rs_scale_params, scale)) &&
+         !rs_binding_given(&binding, offsetof(rs_scale_params, factor));
+}
+
+static rs_status default_scale(rs_recipe *recipe, const rs_model *model, rs_err *err) {
+  rs_scale_params scale;
+  rs_binding binding = rs_scale_bind(&recipe->settings, &scale);
+  const char *name = rs_binding_param(&binding, offsetof(rs_scale_params, scale))->name;
+  return rs_recipe_scale_defaults(recipe, model) ? rs_recipe_preset(recipe, name, RS_DEFAULT_SCALE, err) : RS_OK;
+}
+
+/* ---- all of it
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* The dialect's defaults come first, so that what is published replaces them; what it always does comes last. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) {
   RS_TRY(apply_dialect(recipe, false, err));
   RS_TRY(inherit(recipe, model, err));
   RS_TRY(inherit_sections(recipe, model, err));
+  RS_TRY(default_scale(recipe, model, err));
   return apply_dialect(recipe, true, err);
 }
