@@ -204,6 +204,9 @@ typedef struct rs_settings {
 
 /* All parameters at their defaults. On failure the settings are cleared. */
 rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err);
+
+/* The same for the specs of one kind, which stand in an array. */
+rs_status rs_settings_init_specs(rs_settings *settings, const rs_param *specs, size_t count, rs_err *err);
 rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err);
 void rs_settings_clear(rs_settings *settings);
 

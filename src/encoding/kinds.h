@@ -62,9 +62,6 @@ rs_status rs_axes_fill(const rs_binding *rotary, const rs_model *model, size_t p
 /* The number of axes that gives; 1 where the sections do not fit. */
 size_t rs_axes_count(const rs_binding *rotary, const rs_model *model, size_t pairs);
 
-/* RS_DOMAIN when the runs take more than `length` tokens. */
-rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err);
-
 /* The run that holds a token, and where in it the token stands; NULL for the text after the last run. */
 const rs_token_run *rs_token_layout_run(const rs_token_layout *layout, size_t token, size_t *offset);
 

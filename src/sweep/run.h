@@ -20,6 +20,7 @@ typedef struct rs_cell_state {
   rs_status status;
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention */
+  double weight;         /* in the progress of the run; no unit */
   rs_cell_scores scores;
   char *heads;        /* "4 12 20 28"; owned */
   void **states;      /* one for each metric; NULL for those that read tables */
@@ -41,8 +42,15 @@ typedef struct rs_cell_batch {
  * RS_INTERNAL is returned. */
 rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
 
-/* The work of one cell as the progress display counts it. */
+/* The cells of the experiment, nothing done yet. Release with rs_cell_states_free. */
+rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err);
+void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count);
+
+/* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
+
+/* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
+rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
@@ -71,6 +79,18 @@ typedef struct rs_out_columns {
 
 /* The columns of summary.csv (metric < 0), or of the curve of metric number `metric`. */
 rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_columns *columns, rs_err *err);
+
+/* What the columns that every cell has are written from, for one row of a file. */
+typedef struct rs_cell_row {
+  const rs_experiment *experiment;
+  const rs_cell_state *state;
+  size_t number;        /* of the cell */
+  bool sourced, seeded; /* else the row stands for every source, or every seed, and leaves it empty */
+} rs_cell_row;
+
+/* The values of the key columns, of a row's first cells, and of the status columns, of summary.csv's last ones. */
+void rs_put_keys(const rs_cell_row *row, rs_text *csv);
+void rs_put_status(const rs_cell_row *row, rs_text *csv);
 
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
