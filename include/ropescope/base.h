@@ -176,8 +176,6 @@ enum { RS_NO_WORD = -1 };
  *
  *   typedef enum rs_shape { RS_ROUND, RS_SQUARE, RS_SHAPES } rs_shape;
  *   static const char *const shapes[RS_SHAPES + 1] = {[RS_ROUND] = "round", [RS_SQUARE] = "square"}; */
-#define RS_WORD_LIST(...)                                                                                              \
-  .words = (const char *const[]){__VA_ARGS__, NULL}, .word_count = RS_COUNT(((const char *const[]){__VA_ARGS__}))
 #define RS_WORDS(array) .words = (array), .word_count = RS_COUNT(array) - 1
 
 /* The value of one parameter. */
