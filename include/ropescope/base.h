@@ -14,9 +14,21 @@
 #define RS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define RS_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 
+/* After a declaration: the arguments of these numbers, from 1, are never NULL. */
+#define RS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
+
+/* On a type: no function's result of it goes unread, unless by (void). */
+#if defined(__clang__)
+#define RS_NODISCARD __attribute__((warn_unused_result))
+#elif defined(__GNUC__) && __GNUC__ >= 11
+#define RS_NODISCARD [[nodiscard]]
+#else
+#define RS_NODISCARD
+#endif
+
 /* ---- status and errors ------------------------------------------------------------------------------------------ */
 
-typedef enum rs_status {
+__extension__ typedef enum RS_NODISCARD rs_status {
   RS_OK = 0,
   RS_INPUT,       /* the user's file, flag or value is wrong */
   RS_DOMAIN,      /* well formed, but undefined for these values (a learned table beyond its end) */

@@ -219,10 +219,10 @@ static rs_status unknown_dialect(const rs_recipe *recipe, const char *word, rs_e
   for (size_t i = 0; i < RS_COUNT(dialects); i++)
     if (rs_dialect_fits(&dialects[i], recipe->method) && strstr(rs_text_string(&known), dialects[i].name) == NULL)
       rs_text_printf(&known, "%s%s", known.length > 0 ? ", " : "", dialects[i].name);
-  rs_fail_on(err, RS_INPUT, "dialect", "%s is not known to differ for %s (known: %s)", word, recipe->method->name,
-             known.length > 0 ? rs_text_string(&known) : "none");
+  rs_status status = rs_fail_on(err, RS_INPUT, "dialect", "%s is not known to differ for %s (known: %s)", word,
+                                recipe->method->name, known.length > 0 ? rs_text_string(&known) : "none");
   rs_text_clear(&known);
-  return RS_INPUT;
+  return status;
 }
 
 rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err) {
