@@ -10,7 +10,7 @@
 #include <string.h>
 
 static inline double bias_setting(const rs_encoding *e, const char *name) {
-  return rs_setting_number(&e->settings, name);
+  return rs_setting(&e->settings, name)->number;
 }
 
 static inline long double distance_of(size_t m, size_t n) {
@@ -29,11 +29,11 @@ static inline long double alibi_slope(size_t head, size_t heads, double bias_max
 
 static inline long double alibi_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   const rs_value *factor = rs_setting(&e->settings, "slope_factor");
-  rs_format slopes = (rs_format)rs_setting_choice(&e->settings, "slope_format");
-  rs_format products = (rs_format)rs_setting_choice(&e->settings, "bias_format");
+  rs_format slopes = (rs_format)rs_setting(&e->settings, "slope_format")->choice;
+  rs_format products = (rs_format)rs_setting(&e->settings, "bias_format")->choice;
   double slope = rs_round(slopes, (double)alibi_slope(head, e->heads, bias_setting(e, "bias_max")));
   const double by[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
-  double product = rs_round(products, slope * rs_round(products, by[rs_setting_choice(&e->settings, "bias_form")]));
+  double product = rs_round(products, slope * rs_round(products, by[rs_setting(&e->settings, "bias_form")->choice]));
   return product * (factor->choice >= 0 ? powl(e->head_dim, -0.5L) : factor->number);
 }
 
@@ -110,8 +110,8 @@ static inline long double expected_bias(const rs_encoding *e, size_t head, size_
   ptrdiff_t ahead = (ptrdiff_t)n - (ptrdiff_t)m, clipped = ahead < -clip ? -clip : ahead > clip ? clip : ahead;
   if (strcmp(name, "alibi") == 0) return alibi_bias(e, head, m, n);
   if (strcmp(name, "t5") == 0)
-    return table[t5_bucket(rs_setting_true(&e->settings, "bidirectional"), (size_t)bias_setting(e, "num_buckets"),
-                           (size_t)bias_setting(e, "max_distance"), m, n)];
+    return table[t5_bucket(rs_setting(&e->settings, "bidirectional")->number == 1,
+                           (size_t)bias_setting(e, "num_buckets"), (size_t)bias_setting(e, "max_distance"), m, n)];
   if (strcmp(name, "relative") == 0) return table[clip + clipped];
   if (strcmp(name, "relative_2d") == 0) return swin_bias(e, table, m, n);
   if (strcmp(name, "kerple_log") == 0) return -table[0] * logl(1 + table[1] * distance_of(m, n));

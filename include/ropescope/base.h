@@ -222,18 +222,14 @@ rs_status rs_settings_init_specs(rs_settings *settings, const rs_param *specs, s
 rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_settings_clear(rs_settings *settings) RS_NONNULL(1);
 
-/* Text stays text up to here. The next four are for code that reads and writes configs; what computes reads fields. */
+/* Text stays text up to here. What follows up to rs_bind is for code that reads and writes configs; what computes reads
+ * fields. */
 
 /* Index of the parameter called `name`, or -1. */
 int rs_settings_find(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
 
 /* The value of `name`; an unset one when the item has no such parameter. Never NULL. Borrows. */
 const rs_value *rs_setting(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
-
-/* Shorthands for a set parameter: its number (NaN when unset), its truth, its word's index (-1 when unset). */
-double rs_setting_number(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
-bool rs_setting_true(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
-int rs_setting_choice(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
 
 /* Reads `text` as a scalar of `param`'s type and range into `*value`. RS_INPUT with the reason; `value` is then unset.
  */

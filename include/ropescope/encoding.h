@@ -201,6 +201,10 @@ bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model);
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
 
+/* The parameter that fixes s: `factor` where there is no other, or where a model's is in force, else `scale`; NULL for
+ * methods without. *given: the user has written one of them. */
+const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given);
+
 /* L0 as the recipe has it, else the model's, tokens. */
 double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model);
 

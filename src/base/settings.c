@@ -221,16 +221,3 @@ const rs_value *rs_setting(const rs_settings *settings, const char *name) {
   int index = rs_settings_find(settings, name);
   return index >= 0 ? &settings->values[index] : &unset_value;
 }
-
-double rs_setting_number(const rs_settings *settings, const char *name) {
-  return rs_setting(settings, name)->number;
-}
-
-bool rs_setting_true(const rs_settings *settings, const char *name) {
-  const rs_value *value = rs_setting(settings, name);
-  return value->set && value->number == 1;
-}
-
-int rs_setting_choice(const rs_settings *settings, const char *name) {
-  return rs_setting(settings, name)->choice;
-}

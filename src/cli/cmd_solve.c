@@ -53,17 +53,17 @@ static int refuse(const char *why) {
 static int check_parts(const rs_question *question, int has) {
   int needs = questions[question->sought][question->criterion].needs,
       takes = needs | questions[question->sought][question->criterion].takes;
-  const char *wanted = wanted_words[question->sought], *by = cli_criteria[question->criterion];
+  const char *wanted = wanted_words[question->sought], *criterion = cli_criteria[question->criterion];
   if ((takes & GEOMETRY) != 0) takes |= MODEL;
   for (size_t i = 0; i < RS_COUNT(parts); i++) {
     bool there = (has & parts[i].bit) != 0 || (parts[i].bit == GEOMETRY && (has & MODEL) != 0);
     if ((needs & parts[i].bit) == 0 || there) continue;
-    cli_error("solve %s by %s needs %s", wanted, by, parts[i].missing);
+    cli_error("solve %s by %s needs %s", wanted, criterion, parts[i].missing);
     return CLI_USAGE;
   }
   for (size_t i = 0; i < RS_COUNT(parts); i++) {
     if ((has & parts[i].bit) == 0 || (takes & parts[i].bit) != 0) continue;
-    cli_error("solve %s by %s takes no %s", wanted, by, parts[i].name);
+    cli_error("solve %s by %s takes no %s", wanted, criterion, parts[i].name);
     return CLI_USAGE;
   }
   return CLI_OK;
@@ -119,9 +119,9 @@ static int answer(const cli_options *options, const rs_question *question) {
 }
 
 int cmd_solve(const cli_options *options) {
-  const char *by = options->criterion != NULL ? options->criterion : cli_criteria[RS_FIRST_VIOLATION];
+  const char *word = options->criterion != NULL ? options->criterion : cli_criteria[RS_FIRST_VIOLATION];
   int sought = cli_choose("quantity", options->arguments[0], wanted_words);
-  int criterion = sought >= 0 ? cli_choose("--criterion", by, cli_criteria) : -1;
+  int criterion = sought >= 0 ? cli_choose("--criterion", word, cli_criteria) : -1;
   if (sought < 0 || criterion < 0) return CLI_USAGE;
   const rs_question question = {.sought = (rs_sought)sought,
                                 .criterion = (rs_criterion)criterion,

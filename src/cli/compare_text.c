@@ -147,9 +147,9 @@ static void put_positions(rs_text *text, const outcome *o) {
                  "mean cosine B");
   for (size_t position = 1; position <= last;
        position = position * 10 > last && position < last ? last : position * 10) {
-    rs_divergence at = rs_spectrum_at(a, b, (double)position);
-    rs_text_printf(text, "  %10zu  %-10.4g rad at pair %-6zu %-14.6g %.6g\n", position, at.angle, at.pair, at.mean_a,
-                   at.mean_b);
+    rs_divergence divergence = rs_spectrum_at(a, b, (double)position);
+    rs_text_printf(text, "  %10zu  %-10.4g rad at pair %-6zu %-14.6g %.6g\n", position, divergence.angle,
+                   divergence.pair, divergence.mean_a, divergence.mean_b);
   }
 }
 

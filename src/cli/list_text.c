@@ -66,13 +66,13 @@ static void put_dialects(rs_text *text, const rs_method *method) {
 
 /* The parameters that one method has and another has not. */
 static void put_difference(rs_text *text, const rs_method *method, const rs_method *without) {
-  rs_recipe own = {0}, other = {0};
-  text->failed |= rs_recipe_init(&own, method, NULL) != RS_OK;
+  rs_recipe mine = {0}, other = {0};
+  text->failed |= rs_recipe_init(&mine, method, NULL) != RS_OK;
   text->failed |= without != NULL && rs_recipe_init(&other, without, NULL) != RS_OK;
-  for (size_t p = 0; p < own.settings.count; p++)
-    if (rs_settings_find(&other.settings, own.settings.params[p]->name) < 0) put_param(text, own.settings.params[p]);
+  for (size_t p = 0; p < mine.settings.count; p++)
+    if (rs_settings_find(&other.settings, mine.settings.params[p]->name) < 0) put_param(text, mine.settings.params[p]);
   rs_recipe_clear(&other);
-  rs_recipe_clear(&own);
+  rs_recipe_clear(&mine);
 }
 
 /* `nope` has the parameters of every method, `rope` those of every rotary one. */

@@ -34,13 +34,13 @@ static bool is_known(const search *in, const char *key, unsigned explains) {
 /* Keeps a cause, with `what` said of side `from`. */
 static rs_cause *keep(search *in, size_t from, const char *what, const char *key) {
   if (in->count == MOST_FOUND) return NULL;
-  rs_cause *made = &in->found[in->count];
-  *made = (rs_cause){.residual = NAN};
-  int length = snprintf(made->text, sizeof made->text, "%c is %c ", letters[1 - from], letters[from]);
-  for (size_t at = (size_t)length; *what != '\0' && at + 1 < sizeof made->text; what++, at++)
-    made->text[at] = *what == '@' ? letters[from] : *what;
+  rs_cause *cause = &in->found[in->count];
+  *cause = (rs_cause){.residual = NAN};
+  int length = snprintf(cause->text, sizeof cause->text, "%c is %c ", letters[1 - from], letters[from]);
+  for (size_t index = (size_t)length; *what != '\0' && index + 1 < sizeof cause->text; what++, index++)
+    cause->text[index] = *what == '@' ? letters[from] : *what;
   snprintf(in->keys[in->count++], sizeof *in->keys, "%s", key);
-  return made;
+  return cause;
 }
 
 /* Keeps it if `got`, made from side `from`, is nearer to the other side. */
@@ -48,12 +48,12 @@ static void judge(search *in, size_t from, const rs_spectrum *got, const char *w
   rs_difference left = rs_spectrum_compare(got, in->sides[1 - from]->spectrum, in->tolerance);
   unsigned explains = in->differs & ~left.differs;
   if (explains == 0 || is_known(in, key, explains)) return;
-  rs_cause *made = keep(in, from, what, key);
-  if (made == NULL) return;
-  made->explains = explains;
-  made->breaks = left.differs & ~in->differs;
-  made->whole = left.differs == 0;
-  if (explains & RS_DIFFERS_FREQUENCY) made->residual = left.largest;
+  rs_cause *cause = keep(in, from, what, key);
+  if (cause == NULL) return;
+  cause->explains = explains;
+  cause->breaks = left.differs & ~in->differs;
+  cause->whole = left.differs == 0;
+  if (explains & RS_DIFFERS_FREQUENCY) cause->residual = left.largest;
 }
 
 /* ---- altered recipes --------------------------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static double worst_of(const search *in, unsigned about, int wanted) {
   return slack * fmax(best, rounding);
 }
 
-static void take(const search *in, unsigned about, int wanted, rs_causes *causes) {
+static void name_causes(const search *in, unsigned about, int wanted, rs_causes *causes) {
   size_t taken = 0;
   double worst = worst_of(in, about, wanted);
   for (size_t i = 0; i < in->count && causes->count < RS_CAUSES && taken < RS_CAUSES; i++) {
@@ -237,15 +237,15 @@ static void take(const search *in, unsigned about, int wanted, rs_causes *causes
 
 /* Causes of everything; else, for each thing that differs, the best there are. */
 static void choose(const search *in, rs_causes *causes) {
-  take(in, ~0u, 0, causes);
+  name_causes(in, ~0u, 0, causes);
   if (causes->count > 0) return;
   for (unsigned about = 1; about <= RS_DIFFERS_WIDTH; about <<= 1) {
     size_t before = causes->count;
     bool known = false;
     for (size_t k = 0; k < before; k++) known |= (causes->items[k].explains & about) != 0;
     if (!(in->differs & about)) continue;
-    take(in, about, 1, causes);
-    if (causes->count == before && !known) take(in, about, 2, causes);
+    name_causes(in, about, 1, causes);
+    if (causes->count == before && !known) name_causes(in, about, 2, causes);
   }
 }
 
@@ -253,9 +253,9 @@ static void choose(const search *in, rs_causes *causes) {
 static void add_rounding(const search *in, double rtol, rs_causes *causes) {
   rs_difference strict = rs_spectrum_compare(in->sides[0]->spectrum, in->sides[1]->spectrum, rtol);
   if (in->differs != 0 || strict.differs == 0) return;
-  rs_cause *made = &causes->items[causes->count++];
-  *made = (rs_cause){.explains = strict.differs, .whole = true, .residual = NAN};
-  snprintf(made->text, sizeof made->text,
+  rs_cause *cause = &causes->items[causes->count++];
+  *cause = (rs_cause){.explains = strict.differs, .whole = true, .residual = NAN};
+  snprintf(cause->text, sizeof cause->text,
            "rounding: nothing differs by more than %g, as tables computed in float32 do (--rtol %g takes them for "
            "equal)",
            float32_loss, float32_loss);

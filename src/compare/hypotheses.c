@@ -16,17 +16,17 @@ typedef struct maker {
 /* One more, or NULL when the list is full. */
 static rs_hypothesis *add(maker *make, const char *key) {
   if (make->count == RS_HYPOTHESES) return NULL;
-  rs_hypothesis *made = &make->list[make->count++];
-  *made = (rs_hypothesis){0};
-  snprintf(made->key, sizeof made->key, "%s", key);
-  return made;
+  rs_hypothesis *hypothesis = &make->list[make->count++];
+  *hypothesis = (rs_hypothesis){0};
+  snprintf(hypothesis->key, sizeof hypothesis->key, "%s", key);
+  return hypothesis;
 }
 
 static void change(rs_hypothesis *hypothesis, const char *param, const char *text) {
   if (hypothesis == NULL || hypothesis->count == RS_CHANGES) return;
-  rs_change *made = &hypothesis->changes[hypothesis->count++];
-  made->param = param;
-  snprintf(made->text, sizeof made->text, "%s", text != NULL ? text : "");
+  rs_change *added = &hypothesis->changes[hypothesis->count++];
+  added->param = param;
+  snprintf(added->text, sizeof added->text, "%s", text != NULL ? text : "");
 }
 
 /* A value as a message has it: long lists by their length. */
@@ -61,12 +61,12 @@ static rs_hypothesis *alter(maker *make, const char *name, const char *text, con
   if (index < 0) return NULL;
   describe_own(make->from, (size_t)index, old, sizeof old);
   if (strcmp(old, text != NULL ? text : "none") == 0) return NULL;
-  rs_hypothesis *made = add(make, name);
-  if (made == NULL) return NULL;
-  snprintf(made->what, sizeof made->what, "with %s: %.60s (%s%s@ has %s)", name, text != NULL ? text : "none", why,
-           *why != '\0' ? "; " : "", old);
-  change(made, name, text);
-  return made;
+  rs_hypothesis *hypothesis = add(make, name);
+  if (hypothesis == NULL) return NULL;
+  snprintf(hypothesis->what, sizeof hypothesis->what, "with %s: %.60s (%s%s@ has %s)", name,
+           text != NULL ? text : "none", why, *why != '\0' ? "; " : "", old);
+  change(hypothesis, name, text);
+  return hypothesis;
 }
 
 static void alter_number(maker *make, const char *name, double number, const char *why) {
@@ -78,34 +78,34 @@ static void alter_number(maker *make, const char *name, double number, const cha
 /* ---- one parameter ----------------------------------------------------------------------------------------------- */
 
 /* Whether the other recipe has another value of parameter p; both as text. */
-static bool lends(const maker *make, size_t p, char own[64], char lent[64]) {
+static bool lends(const maker *make, size_t p, char mine[64], char lent[64]) {
   const rs_recipe *from = make->from->recipe, *other = make->other->recipe;
   const rs_param *param = from->settings.params[p];
   const rs_value *a = &from->settings.values[p], *b = &other->settings.values[p];
   if (strcmp(param->name, "dialect") == 0) return false; /* in effect already, as other parameters */
-  describe_own(make->from, p, own, 64);
+  describe_own(make->from, p, mine, 64);
   describe_own(make->other, p, lent, 64);
-  if (strcmp(own, lent) != 0) return true;
+  if (strcmp(mine, lent) != 0) return true;
   return a->count > 0 && a->count == b->count && memcmp(a->list, b->list, a->count * sizeof *a->list) != 0;
 }
 
 /* What the other recipe of the same method has, one by one and all together. */
 static void lend_settings(maker *make) {
-  const rs_recipe *own = make->from->recipe, *lent = make->other->recipe;
+  const rs_recipe *mine = make->from->recipe, *lent = make->other->recipe;
   rs_hypothesis all = {.key = "settings", .what = "with the other side's"};
   char old[64], new[64];
-  for (size_t p = 0; lent != NULL && lent->method == own->method && p < own->settings.count; p++) {
-    const char *name = own->settings.params[p]->name;
+  for (size_t p = 0; lent != NULL && lent->method == mine->method && p < mine->settings.count; p++) {
+    const char *name = mine->settings.params[p]->name;
     if (!lends(make, p, old, new)) continue;
-    rs_hypothesis *made = add(make, name);
-    if (made == NULL) return;
-    snprintf(made->what, sizeof made->what, "with %s: %s (@ has %s)", name, new,
+    rs_hypothesis *hypothesis = add(make, name);
+    if (hypothesis == NULL) return;
+    snprintf(hypothesis->what, sizeof hypothesis->what, "with %s: %s (@ has %s)", name, new,
              strcmp(old, new) == 0 ? "another" : old);
-    change(made, name, NULL);
-    made->changes[0].value = &lent->settings.values[p];
+    change(hypothesis, name, NULL);
+    hypothesis->changes[0].value = &lent->settings.values[p];
     size_t length = strlen(all.what);
     snprintf(all.what + length, sizeof all.what - length, "%s %s", all.count > 0 ? "," : "", name);
-    if (all.count < RS_CHANGES) all.changes[all.count++] = made->changes[0];
+    if (all.count < RS_CHANGES) all.changes[all.count++] = hypothesis->changes[0];
   }
   rs_hypothesis *together = all.count > 1 ? add(make, all.key) : NULL;
   if (together != NULL) *together = all;
@@ -113,13 +113,13 @@ static void lend_settings(maker *make) {
 
 /* What the other model has where the recipe reads the model's. */
 static void lend_model(maker *make) {
-  const rs_model *own = make->from->model, *lent = make->other->model;
+  const rs_model *mine = make->from->model, *lent = make->other->model;
   if (lent == NULL) return;
-  if (own->train_length != lent->train_length)
+  if (mine->train_length != lent->train_length)
     alter_number(make, "train_length", (double)lent->train_length, "the other model's");
-  if (own->axis_layout != lent->axis_layout)
+  if (mine->axis_layout != lent->axis_layout)
     alter(make, "mrope_layout", rs_axis_layout_words[lent->axis_layout], "the other model's");
-  if (own->rope_theta != lent->rope_theta) alter_number(make, "rope_theta", lent->rope_theta, "the other model's");
+  if (mine->rope_theta != lent->rope_theta) alter_number(make, "rope_theta", lent->rope_theta, "the other model's");
 }
 
 /* Every other word. */
@@ -170,9 +170,9 @@ static double snapped(double number) {
 
 /* The s that the slowest pair shows: every method with a scale divides that one by s. NaN where it shows none. */
 static double shown_scale(const rs_compared *side, const rs_compared *other) {
-  const rs_spectrum *own = side->spectrum, *shown = other->spectrum;
-  double now = scale_of(side), last = own->omega[own->pairs - 1], to = shown->omega[shown->pairs - 1];
-  if (own->pairs != shown->pairs || !(last > 0) || !(to > 0)) return NAN;
+  const rs_spectrum *mine = side->spectrum, *shown = other->spectrum;
+  double now = scale_of(side), last = mine->omega[mine->pairs - 1], to = shown->omega[shown->pairs - 1];
+  if (mine->pairs != shown->pairs || !(last > 0) || !(to > 0)) return NAN;
   return snapped((isnan(now) ? 1 : now) * last / to);
 }
 
@@ -201,8 +201,8 @@ static void alter_train_length(maker *make) {
 }
 
 static void alter_layout(maker *make) {
-  int own = make->from->spectrum->pair_layout, other = make->other->spectrum->pair_layout;
-  if (own >= 0 && other >= 0 && own != other)
+  int mine = make->from->spectrum->pair_layout, other = make->other->spectrum->pair_layout;
+  if (mine >= 0 && other >= 0 && mine != other)
     alter(make, "pair_layout", other == RS_INTERLEAVED ? "interleaved" : "half_split", "the other side's");
 }
 
@@ -225,12 +225,12 @@ static void alter_scale_to(maker *make, double s, const char *why) {
   char text[RS_NUMBER_CHARS];
   double now = scale_of(make->from);
   if (!isfinite(s) || s <= 0 || s == now) return;
-  rs_hypothesis *made = add(make, "factor");
-  if (made == NULL) return;
+  rs_hypothesis *hypothesis = add(make, "factor");
+  if (hypothesis == NULL) return;
   rs_number_format(s, text);
-  snprintf(made->what, sizeof made->what, "with s = %s (%s; @ has %.6g)", text, why, now);
-  change(made, "scale", NULL);
-  change(made, "factor", text);
+  snprintf(hypothesis->what, sizeof hypothesis->what, "with s = %s (%s; @ has %.6g)", text, why, now);
+  change(hypothesis, "scale", NULL);
+  change(hypothesis, "factor", text);
 }
 
 static void alter_scale(maker *make) {
@@ -253,10 +253,10 @@ static void alter_length(maker *make) {
                             2 * (double)make->from->length};
   for (size_t i = 0; i < RS_COUNT(lengths); i++) {
     if (lengths[i] < 1 || lengths[i] == (double)make->from->length) continue;
-    rs_hypothesis *made = add(make, "length");
-    if (made == NULL) return;
-    made->length = (size_t)lengths[i];
-    snprintf(made->what, sizeof made->what, "at %zu tokens%s (@ is at %zu)", made->length,
+    rs_hypothesis *hypothesis = add(make, "length");
+    if (hypothesis == NULL) return;
+    hypothesis->length = (size_t)lengths[i];
+    snprintf(hypothesis->what, sizeof hypothesis->what, "at %zu tokens%s (@ is at %zu)", hypothesis->length,
              i == 0   ? ", the train_length"
              : i == 1 ? ", just beyond train_length"
                       : "",
@@ -270,19 +270,19 @@ static void as_method(maker *make, const rs_method *method, double s) {
   char text[RS_NUMBER_CHARS], key[48];
   bool plain = !method->freq->scaled, pi = strcmp(method->freq->kind.name, "linear") == 0;
   snprintf(key, sizeof key, "method %.30s", method->name);
-  rs_hypothesis *made = add(make, key);
-  if (made == NULL) return;
-  made->method = method;
+  rs_hypothesis *hypothesis = add(make, key);
+  if (hypothesis == NULL) return;
+  hypothesis->method = method;
   rs_number_format(s, text);
   if (plain) {
-    snprintf(made->what, sizeof made->what, "without any scaling: plain RoPE (@ is %s)",
+    snprintf(hypothesis->what, sizeof hypothesis->what, "without any scaling: plain RoPE (@ is %s)",
              make->from->recipe->method->name);
     return;
   }
-  snprintf(made->what, sizeof made->what, "as %s with s = %.6g%s (@ is %s)", method->name, s,
+  snprintf(hypothesis->what, sizeof hypothesis->what, "as %s with s = %.6g%s (@ is %s)", method->name, s,
            pi ? ": every frequency divided by s" : "", make->from->recipe->method->name);
-  change(made, "scale", NULL);
-  change(made, "factor", text);
+  change(hypothesis, "scale", NULL);
+  change(hypothesis, "factor", text);
 }
 
 /* Whether the method differs from another by its rule for s alone: with s given they are one. */
@@ -295,11 +295,11 @@ static bool repeats(const rs_method *method) {
  * same kinds is the same but for its defaults, which are tried one by one. */
 static void alter_method(maker *make) {
   size_t count;
-  const rs_method *methods = rs_methods(&count), *own = make->from->recipe->method;
+  const rs_method *methods = rs_methods(&count), *mine = make->from->recipe->method;
   double s = scale_of(make->from), shown = shown_scale(make->from, make->other);
   for (size_t i = 0; i < count; i++) {
     bool plain = strcmp(methods[i].name, "rope") == 0, rotary = methods[i].freq != NULL;
-    bool same = methods[i].freq == own->freq && methods[i].pos == own->pos;
+    bool same = methods[i].freq == mine->freq && methods[i].pos == mine->pos;
     if (same || !rotary || repeats(&methods[i])) continue;
     if (plain || (methods[i].freq->scaled && !isnan(s))) as_method(make, &methods[i], s);
     if (methods[i].freq->scaled && shown > 1 && shown != s) as_method(make, &methods[i], shown);
@@ -316,11 +316,11 @@ static void alter_dialect(maker *make) {
     const rs_recipe *recipe = make->from->recipe;
     if (!rs_dialect_fits(&dialects[d], recipe->method) || dialects[d].settings[0].name == NULL) continue;
     if (!rs_dialect_holds(&dialects[d], &recipe->settings)) continue;
-    rs_hypothesis *made = add(make, key);
-    if (made == NULL) return;
-    snprintf(made->what, sizeof made->what, "in dialect %s: %.150s", dialects[d].name, dialects[d].summary);
+    rs_hypothesis *hypothesis = add(make, key);
+    if (hypothesis == NULL) return;
+    snprintf(hypothesis->what, sizeof hypothesis->what, "in dialect %s: %.150s", dialects[d].name, dialects[d].summary);
     for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++)
-      change(made, dialects[d].settings[i].name, dialects[d].settings[i].value);
+      change(hypothesis, dialects[d].settings[i].name, dialects[d].settings[i].value);
   }
 }
 
@@ -328,12 +328,12 @@ static void alter_dialect(maker *make) {
 static void alter_mscale(maker *make) {
   const rs_settings *settings = &make->from->recipe->settings;
   if (!rs_setting(settings, "mscale")->set || !rs_setting(settings, "mscale_all_dim")->set) return;
-  rs_hypothesis *made = add(make, "mscale and mscale_all_dim");
-  if (made == NULL) return;
-  snprintf(made->what, sizeof made->what, "without mscale and mscale_all_dim");
-  change(made, "mscale", NULL);
-  change(made, "mscale_all_dim", NULL);
-  change(made, "mscale_softmax", "false");
+  rs_hypothesis *hypothesis = add(make, "mscale and mscale_all_dim");
+  if (hypothesis == NULL) return;
+  snprintf(hypothesis->what, sizeof hypothesis->what, "without mscale and mscale_all_dim");
+  change(hypothesis, "mscale", NULL);
+  change(hypothesis, "mscale_all_dim", NULL);
+  change(hypothesis, "mscale_softmax", "false");
 }
 
 size_t rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_hypothesis *list) {
@@ -356,30 +356,31 @@ size_t rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_
 
 /* `method` with what every rotary method has as it was. */
 static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_err *err) {
-  rs_recipe made = {0};
-  RS_TRY(rs_recipe_init(&made, method, err));
+  rs_recipe hypothesis = {0};
+  RS_TRY(rs_recipe_init(&hypothesis, method, err));
   rs_status status = RS_OK;
   const rs_kind *rotary = &rs_rotary_stage, *common = &rs_common_stage;
   for (size_t i = 0; i < rotary->param_count + common->param_count && status == RS_OK; i++) {
     const char *name = i < rotary->param_count ? rotary->params[i].name : common->params[i - rotary->param_count].name;
-    int from = rs_settings_find(&recipe->settings, name), to = rs_settings_find(&made.settings, name);
+    int from = rs_settings_find(&recipe->settings, name), to = rs_settings_find(&hypothesis.settings, name);
     if (from < 0 || to < 0 || strcmp(name, "dialect") == 0) continue;
     if (rs_method_presets(method, name) || rs_method_presets(recipe->method, name)) continue;
-    rs_value_clear(&made.settings.values[to]);
-    status = rs_value_copy(&made.settings.values[to], &recipe->settings.values[from], err);
+    rs_value_clear(&hypothesis.settings.values[to]);
+    status = rs_value_copy(&hypothesis.settings.values[to], &recipe->settings.values[from], err);
   }
   rs_recipe_clear(recipe);
-  *recipe = made;
+  *recipe = hypothesis;
   if (status != RS_OK) rs_recipe_clear(recipe);
   return status;
 }
 
-static rs_status apply_change(rs_recipe *recipe, const rs_change *made, rs_err *err) {
-  int index = rs_settings_find(&recipe->settings, made->param);
+static rs_status apply_change(rs_recipe *recipe, const rs_change *hypothesis, rs_err *err) {
+  int index = rs_settings_find(&recipe->settings, hypothesis->param);
   if (index < 0) return rs_fail(err, RS_INPUT, "no such parameter");
-  if (made->value == NULL) return rs_recipe_preset(recipe, made->param, *made->text != '\0' ? made->text : NULL, err);
+  if (hypothesis->value == NULL)
+    return rs_recipe_preset(recipe, hypothesis->param, *hypothesis->text != '\0' ? hypothesis->text : NULL, err);
   rs_value_clear(&recipe->settings.values[index]);
-  return rs_value_copy(&recipe->settings.values[index], made->value, err);
+  return rs_value_copy(&recipe->settings.values[index], hypothesis->value, err);
 }
 
 static rs_status apply(rs_recipe *recipe, const rs_hypothesis *hypothesis, rs_err *err) {

@@ -40,11 +40,11 @@ static bool all_turn(const rs_spectrum *spectrum) {
 static void describe_ladder(const rs_spectrum *a, const rs_spectrum *b, double rtol, line ratio, char *text,
                             size_t size) {
   double pairs = (double)b->pairs;
-  line own = fit(NULL, a), to = fit(NULL, b);
+  line mine = fit(NULL, a), to = fit(NULL, b);
   int length =
       snprintf(text, size, "B / A is geometric: %.6g times %.6g^j for pair j", exp(ratio.offset), exp(ratio.slope));
-  if (own.residual > rtol || to.residual > rtol || length < 0 || (size_t)length >= size) return;
-  double base_a = exp(-own.slope * pairs), base_b = exp(-to.slope * pairs);
+  if (mine.residual > rtol || to.residual > rtol || length < 0 || (size_t)length >= size) return;
+  double base_a = exp(-mine.slope * pairs), base_b = exp(-to.slope * pairs);
   snprintf(text + length, size - (size_t)length,
            "; as ladders over %zu dims, A has base %.6g and B has base %.6g (or A's base over %.6g dims)", 2 * b->pairs,
            base_a, base_b, 2 * pairs * log(base_a) / log(base_b));

@@ -50,8 +50,8 @@ rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, r
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) {
   const rs_variant *variant = &experiment->methods.items[method];
-  rs_recipe own = {variant->method, variant->settings};
-  RS_TRY(rs_recipe_copy(recipe, &own, err));
+  rs_recipe given = {variant->method, variant->settings};
+  RS_TRY(rs_recipe_copy(recipe, &given, err));
   rs_status status = rs_recipe_resolve(recipe, &experiment->models[model], err);
   if (status != RS_OK) rs_recipe_clear(recipe);
   return status;
@@ -83,11 +83,11 @@ rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_model *m
                               size_t *count, rs_err *err) {
   const rs_head_choice *choice = &experiment->heads;
   size_t heads = rs_head_count(experiment, model);
-  size_t made = choice->each ? heads : 1, size = heads / made;
+  size_t parts = choice->each ? heads : 1, size = heads / parts;
   *count = 0;
-  *groups = rs_alloc(made, sizeof **groups, err);
+  *groups = rs_alloc(parts, sizeof **groups, err);
   if (*groups == NULL) return RS_MEMORY;
-  for (; *count < made; ++*count) {
+  for (; *count < parts; ++*count) {
     rs_head_group *group = &(*groups)[*count];
     *group = (rs_head_group){rs_alloc(size, sizeof *group->heads, err), size};
     if (group->heads == NULL) {

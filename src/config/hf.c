@@ -183,9 +183,9 @@ static void read_sections(hf_reader *hf) {
     return;
   }
   for (size_t a = 0; a < RS_AXES; a++) {
-    rs_path at = rs_path_index(&path, a);
+    rs_path place = rs_path_index(&path, a);
     total += hf->model->mrope_section[ernie ? (a + 1) % RS_AXES : a] =
-        rs_read_count(&hf->problems, &node->items[a], &at, 0, 32768, 0);
+        rs_read_count(&hf->problems, &node->items[a], &place, 0, 32768, 0);
   }
   if (total != hf->model->rotary_dim / 2)
     rs_problem(&hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
@@ -249,8 +249,8 @@ static void set_param(hf_reader *hf, const rs_node *node, const char *name) {
   if (node->kind == RS_SEQUENCE) {
     double *list = rs_alloc(node->count, sizeof *list, &why);
     for (size_t i = 0; i < node->count && list != NULL; i++) {
-      rs_path at = rs_path_index(&path, i);
-      list[i] = rs_read_real(&hf->problems, &node->items[i], &at, param->min, param->max, 1);
+      rs_path place = rs_path_index(&path, i);
+      list[i] = rs_read_real(&hf->problems, &node->items[i], &place, param->min, param->max, 1);
     }
     if (list != NULL) (void)rs_value_list(param, list, node->count, &value, &why);
     free(list);

@@ -111,32 +111,32 @@ typedef struct item {
   size_t problems_before; /* count when the entry was begun */
 } item;
 
-static void item_clear(item *it) {
-  for (size_t a = 0; a < it->axis_count; a++) {
-    for (size_t i = 0; i < it->axes[a].count; i++) rs_value_clear(&it->axes[a].values[i]);
-    free(it->axes[a].values);
+static void item_clear(item *entry) {
+  for (size_t a = 0; a < entry->axis_count; a++) {
+    for (size_t i = 0; i < entry->axes[a].count; i++) rs_value_clear(&entry->axes[a].values[i]);
+    free(entry->axes[a].values);
   }
-  free(it->axes);
-  variant_clear(&it->base);
+  free(entry->axes);
+  variant_clear(&entry->base);
 }
 
 /* A list of numbers as one value. */
-static bool read_list(const item *it, const rs_node *node, const rs_path *path, const rs_param *param,
+static bool read_list(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
                       rs_value *value) {
   double *list = rs_alloc(node->count, sizeof *list, NULL);
-  size_t before = it->config->problems->count;
-  rs_param entry = {.name = param->name, .type = RS_REAL, .min = param->min, .max = param->max};
+  size_t before = entry->config->problems->count;
+  rs_param number_spec = {.name = param->name, .type = RS_REAL, .min = param->min, .max = param->max};
   for (size_t i = 0; i < node->count && list != NULL; i++) {
-    rs_path at = rs_path_index(path, i);
+    rs_path place = rs_path_index(path, i);
     rs_value number = {0};
-    rs_read_value(it->config->problems, &node->items[i], &at, &entry, &number);
+    rs_read_value(entry->config->problems, &node->items[i], &place, &number_spec, &number);
     list[i] = number.number;
   }
   rs_err why = {0};
-  if (list == NULL) rs_problem_memory(it->config->problems);
-  bool good = it->config->problems->count == before;
+  if (list == NULL) rs_problem_memory(entry->config->problems);
+  bool good = entry->config->problems->count == before;
   if (good && rs_value_list(param, list, node->count, value, &why) != RS_OK) {
-    rs_problem_err(it->config->problems, node, path, &why);
+    rs_problem_err(entry->config->problems, node, path, &why);
     good = false;
   }
   free(list);
@@ -144,9 +144,10 @@ static bool read_list(const item *it, const rs_node *node, const rs_path *path, 
 }
 
 /* One value of a parameter: a scalar, or for parameters that are lists a list or the file that holds it. */
-static bool read_one(const item *it, const rs_node *node, const rs_path *path, const rs_param *param, rs_value *value) {
-  rs_problems *problems = it->config->problems;
-  bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(it, node, path, param, value)
+static bool read_one(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
+                     rs_value *value) {
+  rs_problems *problems = entry->config->problems;
+  bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(entry, node, path, param, value)
               : rs_names_numbers(node, param)                      ? rs_read_numbers(problems, node, path, param, value)
                                                                    : rs_read_value(problems, node, path, param, value);
   value->given = good;
@@ -160,123 +161,124 @@ static bool is_axis(const rs_node *node, const rs_param *param) {
   return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_numbers(&node->items[0], param));
 }
 
-static void read_param(item *it, const rs_node *node, int index) {
-  const rs_param *param = it->base.settings.params[index];
-  choices *axis = &it->axes[it->axis_count];
-  rs_path path = rs_path_key(&it->path, param->name);
+static void read_param(item *entry, const rs_node *node, int index) {
+  const rs_param *param = entry->base.settings.params[index];
+  choices *axis = &entry->axes[entry->axis_count];
+  rs_path path = rs_path_key(&entry->path, param->name);
   bool several = is_axis(node, param);
   size_t count = several ? node->count : 1;
-  if (count == 0) rs_problem(it->config->problems, node, &path, "is an empty list");
+  if (count == 0) rs_problem(entry->config->problems, node, &path, "is an empty list");
   axis->values = rs_alloc(count, sizeof *axis->values, NULL);
   if (axis->values == NULL) {
-    rs_problem_memory(it->config->problems);
+    rs_problem_memory(entry->config->problems);
     return;
   }
-  it->axis_count++;
+  entry->axis_count++;
   axis->param = index;
   for (axis->count = 0; axis->count < count; axis->count++) {
-    rs_path at = several ? rs_path_index(&path, axis->count) : path;
-    read_one(it, several ? &node->items[axis->count] : node, &at, param, &axis->values[axis->count]);
+    rs_path place = several ? rs_path_index(&path, axis->count) : path;
+    read_one(entry, several ? &node->items[axis->count] : node, &place, param, &axis->values[axis->count]);
   }
-  if (several && count > 1 && rs_experiment_add_swept(it->config->experiment, param->name, NULL) != RS_OK)
-    rs_problem_memory(it->config->problems);
+  if (several && count > 1 && rs_experiment_add_swept(entry->config->experiment, param->name, NULL) != RS_OK)
+    rs_problem_memory(entry->config->problems);
 }
 
-static void unknown_param(const item *it, const rs_node *child) {
+static void unknown_param(const item *entry, const rs_node *child) {
   const char *known[64] = {"name", "label", "zip"};
   size_t count = 3;
   char what[80];
-  for (size_t i = 0; i < it->base.settings.count && count < RS_COUNT(known); i++)
-    known[count++] = it->base.settings.params[i]->name;
-  const char *name = it->base.method   ? it->base.method->name
-                     : it->base.source ? it->base.source->kind.name
-                                       : it->base.metric->kind.name;
+  for (size_t i = 0; i < entry->base.settings.count && count < RS_COUNT(known); i++)
+    known[count++] = entry->base.settings.params[i]->name;
+  const char *name = entry->base.method   ? entry->base.method->name
+                     : entry->base.source ? entry->base.source->kind.name
+                                          : entry->base.metric->kind.name;
   snprintf(what, sizeof what, "%s", name);
-  rs_problem_unknown_key(it->config->problems, child, &it->path, what, known, count);
+  rs_problem_unknown_key(entry->config->problems, child, &entry->path, what, known, count);
 }
 
-static void read_params(item *it) {
-  it->axes = rs_alloc(it->node->count, sizeof *it->axes, NULL);
-  if (it->axes == NULL) {
-    rs_problem_memory(it->config->problems);
+static void read_params(item *entry) {
+  entry->axes = rs_alloc(entry->node->count, sizeof *entry->axes, NULL);
+  if (entry->axes == NULL) {
+    rs_problem_memory(entry->config->problems);
     return;
   }
-  for (size_t i = 0; i < it->node->count; i++) {
-    const rs_node *child = &it->node->items[i];
-    int index = rs_settings_find(&it->base.settings, child->key);
-    bool own = strcmp(child->key, "name") == 0 || strcmp(child->key, "label") == 0 || strcmp(child->key, "zip") == 0;
+  for (size_t i = 0; i < entry->node->count; i++) {
+    const rs_node *child = &entry->node->items[i];
+    int index = rs_settings_find(&entry->base.settings, child->key);
+    bool own_key =
+        strcmp(child->key, "name") == 0 || strcmp(child->key, "label") == 0 || strcmp(child->key, "zip") == 0;
     if (index >= 0)
-      read_param(it, child, index);
-    else if (!own)
-      unknown_param(it, child);
+      read_param(entry, child, index);
+    else if (!own_key)
+      unknown_param(entry, child);
   }
 }
 
 /* ---- expansion: one variant for each combination ----------------------------------------------------------------- */
 
-static void read_zip(item *it) {
+static void read_zip(item *entry) {
   static const rs_param param = {.name = "zip", .type = RS_BOOL};
-  const rs_node *node = rs_node_get(it->node, "zip");
-  rs_path path = rs_path_key(&it->path, "zip");
+  const rs_node *node = rs_node_get(entry->node, "zip");
+  rs_path path = rs_path_key(&entry->path, "zip");
   rs_value value;
   size_t common = 0;
-  if (node == NULL || !rs_read_value(it->config->problems, node, &path, &param, &value)) return;
-  it->zip = value.number == 1;
-  for (size_t a = 0; a < it->axis_count && it->zip; a++) {
-    if (it->axes[a].count == 1) continue;
-    if (common > 0 && it->axes[a].count != common)
-      rs_problem(it->config->problems, node, &path, "its lists have %zu and %zu values; zipped lists advance together",
-                 common, it->axes[a].count);
-    common = it->axes[a].count;
+  if (node == NULL || !rs_read_value(entry->config->problems, node, &path, &param, &value)) return;
+  entry->zip = value.number == 1;
+  for (size_t a = 0; a < entry->axis_count && entry->zip; a++) {
+    if (entry->axes[a].count == 1) continue;
+    if (common > 0 && entry->axes[a].count != common)
+      rs_problem(entry->config->problems, node, &path,
+                 "its lists have %zu and %zu values; zipped lists advance together", common, entry->axes[a].count);
+    common = entry->axes[a].count;
   }
 }
 
-static size_t combinations(const item *it) {
+static size_t combinations(const item *entry) {
   size_t product = 1, longest = 1;
-  for (size_t a = 0; a < it->axis_count; a++) {
-    product = it->axes[a].count > 0 && product <= MOST_VARIANTS ? product * it->axes[a].count : product;
-    if (it->axes[a].count > longest) longest = it->axes[a].count;
+  for (size_t a = 0; a < entry->axis_count; a++) {
+    product = entry->axes[a].count > 0 && product <= MOST_VARIANTS ? product * entry->axes[a].count : product;
+    if (entry->axes[a].count > longest) longest = entry->axes[a].count;
   }
-  return it->zip ? longest : product;
+  return entry->zip ? longest : product;
 }
 
 /* Which value axis `a` has in combination `index`: the last axis runs fastest. */
-static size_t choice_at(const item *it, size_t a, size_t index) {
-  if (it->zip) return it->axes[a].count > 1 ? index : 0;
-  for (size_t later = it->axis_count; later > a + 1; later--) index /= it->axes[later - 1].count;
-  return index % it->axes[a].count;
+static size_t choice_at(const item *entry, size_t a, size_t index) {
+  if (entry->zip) return entry->axes[a].count > 1 ? index : 0;
+  for (size_t later = entry->axis_count; later > a + 1; later--) index /= entry->axes[later - 1].count;
+  return index % entry->axes[a].count;
 }
 
 /* "yarn beta_fast=16": the given label or the name, and what is swept. */
-static char *make_label(const item *it, const char *name, const rs_variant *variant) {
+static char *make_label(const item *entry, const char *name, const rs_variant *variant) {
   rs_text label = {0};
   rs_text_puts(&label, name);
-  for (size_t a = 0; a < it->axis_count; a++)
-    if (it->axes[a].count > 1) rs_label_param(&label, &variant->settings, it->axes[a].param, false);
+  for (size_t a = 0; a < entry->axis_count; a++)
+    if (entry->axes[a].count > 1) rs_label_param(&label, &variant->settings, entry->axes[a].param, false);
   char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
   rs_text_clear(&label);
   return copy;
 }
 
-static bool fill_variant(const item *it, const char *name, size_t index, rs_variant *variant) {
-  if (!variant_copy(variant, &it->base)) return false;
-  for (size_t a = 0; a < it->axis_count; a++) {
-    rs_value *value = &variant->settings.values[it->axes[a].param];
+static bool fill_variant(const item *entry, const char *name, size_t index, rs_variant *variant) {
+  if (!variant_copy(variant, &entry->base)) return false;
+  for (size_t a = 0; a < entry->axis_count; a++) {
+    rs_value *value = &variant->settings.values[entry->axes[a].param];
     rs_value_clear(value);
-    if (rs_value_copy(value, &it->axes[a].values[choice_at(it, a, index)], NULL) != RS_OK) return false;
+    if (rs_value_copy(value, &entry->axes[a].values[choice_at(entry, a, index)], NULL) != RS_OK) return false;
   }
-  variant->label = make_label(it, name, variant);
+  variant->label = make_label(entry, name, variant);
   return variant->label != NULL;
 }
 
 /* The node to point at for a parameter: its own where the entry has it, else the entry. */
-static void settings_problem(const item *it, const rs_err *why) {
-  const rs_node *node = rs_node_get(it->node, why->subject);
-  rs_path path = node != NULL ? rs_path_key(&it->path, why->subject) : it->path;
+static void settings_problem(const item *entry, const rs_err *why) {
+  const rs_node *node = rs_node_get(entry->node, why->subject);
+  rs_path path = node != NULL ? rs_path_key(&entry->path, why->subject) : entry->path;
   if (node == NULL && *why->subject != '\0')
-    rs_problem(it->config->problems, it->node, &path, "%s: %s", why->subject, why->message);
+    rs_problem(entry->config->problems, entry->node, &path, "%s: %s", why->subject, why->message);
   else
-    rs_problem_err(it->config->problems, node != NULL ? node : it->node, &path, why);
+    rs_problem_err(entry->config->problems, node != NULL ? node : entry->node, &path, why);
 }
 
 /* Whether the config zips models with methods, so that method i meets model i only. */
@@ -303,63 +305,64 @@ static rs_status bind_variant(rs_variant *variant, rs_err *err) {
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
-static bool check_variant(const item *it, rs_variant *variant) {
-  const rs_experiment *experiment = it->config->experiment;
-  size_t own = experiment->methods.count - 1;
-  bool zipped = zips_models(it->config);
+static bool check_variant(const item *entry, rs_variant *variant) {
+  const rs_experiment *experiment = entry->config->experiment;
+  size_t latest = experiment->methods.count - 1;
+  bool zipped = zips_models(entry->config);
   rs_err why = {0};
   if (variant->method == NULL) (void)bind_variant(variant, &why);
   for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
-    if (zipped && m != own) continue;
+    if (zipped && m != latest) continue;
     if (rs_recipe_copy(&recipe, &given, &why) == RS_OK &&
         rs_recipe_resolve(&recipe, &experiment->models[m], &why) == RS_OK)
       (void)rs_recipe_check(&recipe, &experiment->models[m], &why);
     rs_recipe_clear(&recipe);
   }
-  if (why.status != RS_OK) settings_problem(it, &why);
+  if (why.status != RS_OK) settings_problem(entry, &why);
   return why.status == RS_OK;
 }
 
-static void expand(item *it, rs_variants *variants) {
-  const rs_node *label = rs_node_get(it->node, "label"), *name_node = rs_node_get(it->node, "name");
-  rs_path label_path = rs_path_key(&it->path, "label");
-  const char *name = label != NULL ? rs_read_word(it->config->problems, label, &label_path)
-                                   : (name_node != NULL ? name_node : it->node)->text;
-  size_t count = combinations(it);
+static void expand(item *entry, rs_variants *variants) {
+  const rs_node *label = rs_node_get(entry->node, "label"), *name_node = rs_node_get(entry->node, "name");
+  rs_path label_path = rs_path_key(&entry->path, "label");
+  const char *name = label != NULL ? rs_read_word(entry->config->problems, label, &label_path)
+                                   : (name_node != NULL ? name_node : entry->node)->text;
+  size_t count = combinations(entry);
   if (variants->count + count > MOST_VARIANTS)
-    rs_problem(it->config->problems, it->node, &it->path, "makes more than %d combinations", MOST_VARIANTS);
-  if (it->config->problems->count > it->problems_before) return;
+    rs_problem(entry->config->problems, entry->node, &entry->path, "makes more than %d combinations", MOST_VARIANTS);
+  if (entry->config->problems->count > entry->problems_before) return;
   for (size_t i = 0; i < count; i++) {
     rs_variant *variant = variants_add(variants);
-    if (variant == NULL || !fill_variant(it, name, i, variant)) {
-      rs_problem_memory(it->config->problems);
+    if (variant == NULL || !fill_variant(entry, name, i, variant)) {
+      rs_problem_memory(entry->config->problems);
       return;
     }
-    if (!check_variant(it, variant)) return;
+    if (!check_variant(entry, variant)) return;
   }
 }
 
 /* ---- reading a list of entries ----------------------------------------------------------------------------------- */
 
-static void unknown_name(const item *it, const rs_node *node, const char *name) {
+static void unknown_name(const item *entry, const rs_node *node, const char *name) {
   const char *names[MOST_NAMES];
-  size_t count = it->type->names(names, MOST_NAMES);
+  size_t count = entry->type->names(names, MOST_NAMES);
   const char *near = rs_suggest(name, names, count);
-  const char *alias = strcmp(it->type->what, "method") == 0 ? rs_hf_method(name) : NULL;
-  rs_path path = node == it->node ? it->path : rs_path_key(&it->path, "name");
+  const char *alias = strcmp(entry->type->what, "method") == 0 ? rs_hf_method(name) : NULL;
+  rs_path path = node == entry->node ? entry->path : rs_path_key(&entry->path, "name");
   if (alias != NULL)
-    rs_problem(it->config->problems, node, &path, "is no method (Hugging Face's %s is %s here)", name, alias);
+    rs_problem(entry->config->problems, node, &path, "is no method (Hugging Face's %s is %s here)", name, alias);
   else if (near != NULL)
-    rs_problem(it->config->problems, node, &path, "is no %s (did you mean %s?)", it->type->what, near);
+    rs_problem(entry->config->problems, node, &path, "is no %s (did you mean %s?)", entry->type->what, near);
   else
-    rs_problem(it->config->problems, node, &path, "is no %s (ropescope list %s shows them)", it->type->what,
-               it->type->key);
+    rs_problem(entry->config->problems, node, &path, "is no %s (ropescope list %s shows them)", entry->type->what,
+               entry->type->key);
 }
 
 static void read_item(rs_config_context *config, const item_type *type, const rs_node *node, const rs_path *path,
                       rs_variants *variants) {
-  item it = {.config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
+  item entry = {
+      .config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
   const rs_node *name = node->kind == RS_MAPPING ? rs_node_get(node, "name") : node;
   rs_err err = {0};
   const rs_node *slip = name == NULL ? rs_mistyped(node, "name") : NULL;
@@ -372,18 +375,18 @@ static void read_item(rs_config_context *config, const item_type *type, const rs
     rs_problem(config->problems, node, path, "must be a name, or {name: ..., parameters}");
     return;
   }
-  if (!type->init(name->text, &it.base, &err)) {
-    unknown_name(&it, name, name->text);
+  if (!type->init(name->text, &entry.base, &err)) {
+    unknown_name(&entry, name, name->text);
     return;
   }
   if (err.status != RS_OK) rs_problem_err(config->problems, node, path, &err);
-  if (node->kind == RS_MAPPING) read_params(&it);
-  if (node->kind == RS_MAPPING) read_zip(&it);
-  expand(&it, variants);
-  item_clear(&it);
+  if (node->kind == RS_MAPPING) read_params(&entry);
+  if (node->kind == RS_MAPPING) read_zip(&entry);
+  expand(&entry, variants);
+  item_clear(&entry);
 }
 
-static const rs_node *entry(const rs_node *node, size_t index) {
+static const rs_node *entry_node(const rs_node *node, size_t index) {
   return node->kind == RS_SEQUENCE ? &node->items[index] : node;
 }
 
@@ -391,8 +394,8 @@ static void read_items(rs_config_context *config, const item_type *type, const r
   const rs_path path = rs_path_key(NULL, type->key);
   if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, &path, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
-    rs_path at = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
-    read_item(config, type, entry(node, i), &at, variants);
+    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
+    read_item(config, type, entry_node(node, i), &place, variants);
   }
 }
 

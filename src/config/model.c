@@ -17,8 +17,8 @@ static void read_sections(rs_problems *problems, const rs_node *node, const rs_p
     return;
   }
   for (size_t a = 0; a < RS_AXES; a++) {
-    rs_path at = rs_path_index(path, a);
-    model->mrope_section[a] = rs_read_count(problems, &node->items[a], &at, 0, most_dims / 2, 0);
+    rs_path place = rs_path_index(path, a);
+    model->mrope_section[a] = rs_read_count(problems, &node->items[a], &place, 0, most_dims / 2, 0);
   }
 }
 
@@ -55,9 +55,9 @@ static void read_numbers(rs_problems *problems, const rs_node *node, const rs_pa
   const rs_node *name = rs_node_get(node, "name"), *theta = rs_node_get(node, "rope_theta");
   rs_path name_path = rs_path_key(path, "name"), theta_path = rs_path_key(path, "rope_theta");
   for (size_t i = 0; i < RS_COUNT(counts); i++) {
-    rs_path at = rs_path_key(path, counts[i].key);
-    *counts[i].field =
-        rs_read_count(problems, rs_node_get(node, counts[i].key), &at, counts[i].min, counts[i].max, *counts[i].field);
+    rs_path place = rs_path_key(path, counts[i].key);
+    *counts[i].field = rs_read_count(problems, rs_node_get(node, counts[i].key), &place, counts[i].min, counts[i].max,
+                                     *counts[i].field);
   }
   model->rope_theta = rs_read_real(problems, theta, &theta_path, 1.000001, largest_theta, model->rope_theta);
   if (name == NULL || rs_read_word(problems, name, &name_path) == NULL) return;
@@ -81,8 +81,8 @@ static void read_details(rs_problems *problems, const rs_node *node, const rs_pa
                  {"published", read_published}};
   for (size_t i = 0; i < RS_COUNT(details); i++) {
     const rs_node *child = rs_node_get(node, details[i].key);
-    rs_path at = rs_path_key(path, details[i].key);
-    if (child != NULL) details[i].read(problems, child, &at, model);
+    rs_path place = rs_path_key(path, details[i].key);
+    if (child != NULL) details[i].read(problems, child, &place, model);
   }
 }
 
@@ -218,13 +218,13 @@ void rs_config_models(rs_config_context *config, const rs_node *node) {
   experiment->models = rs_alloc(count, sizeof *experiment->models, NULL);
   if (experiment->models == NULL) rs_problem_memory(config->problems);
   for (size_t i = 0; i < count && experiment->models != NULL; i++) {
-    rs_path at = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
+    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
     const rs_node *item = node->kind == RS_SEQUENCE ? &node->items[i] : node;
     size_t before = config->problems->count;
     rs_model *model = &experiment->models[experiment->model_count];
-    rs_read_model(config->problems, item, &at, model);
+    rs_read_model(config->problems, item, &place, model);
     if (config->problems->count == before && name_taken(experiment, model->name))
-      rs_problem(config->problems, item, &at, "is the second model called %s (give it a name: ...)", model->name);
+      rs_problem(config->problems, item, &place, "is the second model called %s (give it a name: ...)", model->name);
     if (config->problems->count > before)
       rs_model_clear(model);
     else

@@ -28,9 +28,9 @@ static void refuse_repeats(rs_config_context *config, const rs_node *node, const
   size_t twice = 1, seen = 0;
   while (twice < node->count && sorted[twice] != sorted[twice - 1]) twice++;
   for (size_t i = 0; i < node->count && twice < node->count; i++) {
-    rs_path at = rs_path_index(path, i);
+    rs_path place = rs_path_index(path, i);
     seen += numbers[i] == sorted[twice];
-    if (seen == 2) rs_problem(config->problems, &node->items[i], &at, "is given twice");
+    if (seen == 2) rs_problem(config->problems, &node->items[i], &place, "is given twice");
     seen += seen == 2;
   }
   free(sorted);
@@ -44,8 +44,8 @@ static double *read_list(rs_config_context *config, const rs_node *node, const r
   double *numbers = config->problems->count == before ? rs_alloc(node->count, sizeof *numbers, NULL) : NULL;
   if (numbers == NULL && config->problems->count == before) rs_problem_memory(config->problems);
   for (size_t i = 0; i < node->count && numbers != NULL; i++) {
-    rs_path at = rs_path_index(path, i);
-    numbers[i] = (double)rs_read_count(config->problems, &node->items[i], &at, min, max, 0);
+    rs_path place = rs_path_index(path, i);
+    numbers[i] = (double)rs_read_count(config->problems, &node->items[i], &place, min, max, 0);
   }
   if (config->problems->count == before) refuse_repeats(config, node, path, numbers);
   if (config->problems->count == before) return numbers;
@@ -265,8 +265,8 @@ static void read_grid(rs_config_context *config, const rs_node *node, const rs_p
     return;
   }
   for (size_t i = 0; i < sides; i++) {
-    rs_path at = rs_path_index(path, i);
-    side[3 - sides + i] = rs_read_count(config->problems, &node->items[i], &at, 1, MOST_SIDE, 1);
+    rs_path place = rs_path_index(path, i);
+    side[3 - sides + i] = rs_read_count(config->problems, &node->items[i], &place, 1, MOST_SIDE, 1);
   }
   run->frames = side[0];
   run->rows = side[1];
@@ -282,10 +282,10 @@ static void read_rates(rs_config_context *config, const rs_node *node, const rs_
   } rates[] = {{"seconds_per_frame", &run->seconds_per_frame}, {"ids_per_second", &run->ids_per_second}};
   for (size_t i = 0; i < RS_COUNT(rates); i++) {
     const rs_node *rate = rs_node_get(node, rates[i].key);
-    rs_path at = rs_path_key(path, rates[i].key);
+    rs_path place = rs_path_key(path, rates[i].key);
     if (rate == NULL) continue;
-    if (run->modality != RS_VIDEO) rs_problem(config->problems, rate, &at, "belongs to a video");
-    *rates[i].field = rs_read_real(config->problems, rate, &at, 0, 1e6, 1);
+    if (run->modality != RS_VIDEO) rs_problem(config->problems, rate, &place, "belongs to a video");
+    *rates[i].field = rs_read_real(config->problems, rate, &place, 0, 1e6, 1);
   }
 }
 
@@ -315,9 +315,9 @@ static size_t read_timestamps(rs_config_context *config, const rs_node *node, co
                               const rs_token_run *run) {
   static const char *const rates[] = {"seconds_per_frame", "ids_per_second"};
   const rs_node *stamp = rs_node_get(node, "timestamp_tokens");
-  rs_path at = rs_path_key(path, "timestamp_tokens");
+  rs_path place = rs_path_key(path, "timestamp_tokens");
   if (stamp == NULL) return 0;
-  if (run->modality != RS_VIDEO) rs_problem(config->problems, stamp, &at, "belongs to a video");
+  if (run->modality != RS_VIDEO) rs_problem(config->problems, stamp, &place, "belongs to a video");
   for (size_t i = 0; i < RS_COUNT(rates) && run->modality == RS_VIDEO; i++) {
     const rs_node *rate = rs_node_get(node, rates[i]);
     rs_path rate_path = rs_path_key(path, rates[i]);
@@ -325,7 +325,7 @@ static size_t read_timestamps(rs_config_context *config, const rs_node *node, co
       rs_problem(config->problems, rate, &rate_path,
                  "has no meaning with timestamp_tokens, where text tells the time and each frame is an image");
   }
-  return rs_read_count(config->problems, stamp, &at, 1, longest, 1);
+  return rs_read_count(config->problems, stamp, &place, 1, longest, 1);
 }
 
 static bool add_run(rs_config_context *config, size_t *capacity, const rs_token_run *run) {
@@ -375,8 +375,8 @@ static void read_tokens(rs_config_context *config, const rs_node *node) {
   if (!rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of runs, like [{text: 10}, {image: [16, 24]}]"))
     return;
   for (size_t i = 0; i < node->count && room; i++) {
-    rs_path at = rs_path_index(&path, i);
-    room = add_entry(config, &capacity, &node->items[i], &at);
+    rs_path place = rs_path_index(&path, i);
+    room = add_entry(config, &capacity, &node->items[i], &place);
   }
 }
 
@@ -402,8 +402,8 @@ void rs_config_precision(rs_config_context *config, const rs_node *node) {
   if (node == NULL) return;
   if (node->kind == RS_MAPPING) rs_check_keys(config->problems, node, &path, "precision", known, RS_COUNT(known));
   for (size_t i = 0; i < RS_COUNT(fields); i++) {
-    rs_path at = node->kind == RS_MAPPING ? rs_path_key(&path, known[i]) : path;
-    *fields[i] = read_format(config, node->kind == RS_MAPPING ? rs_node_get(node, known[i]) : node, &at);
+    rs_path place = node->kind == RS_MAPPING ? rs_path_key(&path, known[i]) : path;
+    *fields[i] = read_format(config, node->kind == RS_MAPPING ? rs_node_get(node, known[i]) : node, &place);
     if (node->kind != RS_MAPPING && config->problems->count > 0) return; /* one word, one complaint */
   }
   const rs_node *switched = rs_node_get(node, "running");
@@ -418,7 +418,8 @@ void rs_config_engine(rs_config_context *config, const rs_node *node) {
   static const char *const known[] = {"scores", "epsilon"};
   static const rs_param scores = {.name = "scores", .type = RS_CHOICE, RS_WORDS(rs_score_format_words)};
   static const rs_param epsilon = {.name = "epsilon", .type = RS_REAL, .min = 0, .max = 1e-3};
-  const rs_path path = rs_path_key(NULL, "engine"), at[] = {rs_path_key(&path, known[0]), rs_path_key(&path, known[1])};
+  const rs_path path = rs_path_key(NULL, "engine"),
+                place[] = {rs_path_key(&path, known[0]), rs_path_key(&path, known[1])};
   rs_engine_choice *engine = &config->experiment->engine;
   rs_value value;
   engine->epsilon = RS_EPSILON;
@@ -426,8 +427,8 @@ void rs_config_engine(rs_config_context *config, const rs_node *node) {
   if (!rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}")) return;
   rs_check_keys(config->problems, node, &path, "engine", known, RS_COUNT(known));
   const rs_node *of_scores = rs_node_get(node, "scores"), *of_epsilon = rs_node_get(node, "epsilon");
-  if (of_scores != NULL && rs_read_value(config->problems, of_scores, &at[0], &scores, &value))
+  if (of_scores != NULL && rs_read_value(config->problems, of_scores, &place[0], &scores, &value))
     engine->scores = (rs_score_format)value.choice;
-  if (of_epsilon != NULL && rs_read_value(config->problems, of_epsilon, &at[1], &epsilon, &value))
+  if (of_epsilon != NULL && rs_read_value(config->problems, of_epsilon, &place[1], &epsilon, &value))
     engine->epsilon = value.number;
 }

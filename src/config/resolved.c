@@ -6,10 +6,11 @@
 
 /* What a double-quoted YAML text cannot hold as it is, beside C0: DEL, C1, the two line separators, the byte order
  * mark. Returns the bytes it takes in UTF-8, 0 for any other letter. */
-static size_t put_odd_letter(rs_text *yaml, const char *at) {
-  const unsigned char *c = (const unsigned char *)at;
+static size_t put_odd_letter(rs_text *yaml, const char *letter) {
+  const unsigned char *c = (const unsigned char *)letter;
   bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-  bool line = strncmp(at, "\u2028", 3) == 0 || strncmp(at, "\u2029", 3) == 0, mark = strncmp(at, "\uFEFF", 3) == 0;
+  bool line = strncmp(letter, "\u2028", 3) == 0 || strncmp(letter, "\u2029", 3) == 0,
+       mark = strncmp(letter, "\uFEFF", 3) == 0;
   if (c[0] < 0x20 || c[0] == 0x7f || c1) rs_text_printf(yaml, "\\x%02x", c1 ? c[1] : c[0]);
   if (line) rs_text_printf(yaml, "\\u20%02x", c[2] - 0x80);
   if (mark) rs_text_puts(yaml, "\\ufeff");

@@ -62,8 +62,8 @@ static void config_zip(rs_config_context *config, const rs_node *node) {
   if (node == NULL || !rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of axes, like [model, lengths]"))
     return;
   for (size_t i = 0; i < node->count; i++) {
-    rs_path at = rs_path_index(&path, i);
-    zip_axis(config, &node->items[i], &at);
+    rs_path place = rs_path_index(&path, i);
+    zip_axis(config, &node->items[i], &place);
   }
   for (size_t a = 0; a < RS_AXIS_COUNT && config->problems->count == 0; a++) {
     size_t size = axis_size(config->experiment, a);
@@ -93,11 +93,11 @@ static void config_columns(rs_config_context *config, const rs_node *node) {
   if (node == NULL || !rs_expect(config->problems, node, &path, RS_SEQUENCE, "a list of parameters, like [depth]"))
     return;
   for (size_t i = 0; i < node->count; i++) {
-    rs_path at = rs_path_index(&path, i);
-    const char *word = rs_read_word(config->problems, &node->items[i], &at);
+    rs_path place = rs_path_index(&path, i);
+    const char *word = rs_read_word(config->problems, &node->items[i], &place);
     const rs_param *param = word != NULL ? find_param(config->experiment, word) : NULL;
     if (param == NULL && word != NULL)
-      rs_problem(config->problems, &node->items[i], &at, "is no parameter of the methods or sources above");
+      rs_problem(config->problems, &node->items[i], &place, "is no parameter of the methods or sources above");
     if (param != NULL && rs_experiment_add_swept(config->experiment, param->name, NULL) != RS_OK)
       rs_problem_memory(config->problems);
   }

@@ -45,35 +45,36 @@ static rs_status enter_key(rs_node **node, const char *key, size_t length, const
   return RS_OK;
 }
 
-static rs_status enter_index(rs_node **node, const char **at, const char *edit, rs_err *err) {
+static rs_status enter_index(rs_node **node, const char **cursor, const char *edit, rs_err *err) {
   char *end;
-  unsigned long index = strtoul(*at + 1, &end, 10);
-  if (!isdigit((unsigned char)(*at)[1]) || *end != ']') return bad_edit(edit, "an index is a number in brackets", err);
+  unsigned long index = strtoul(*cursor + 1, &end, 10);
+  if (!isdigit((unsigned char)(*cursor)[1]) || *end != ']')
+    return bad_edit(edit, "an index is a number in brackets", err);
   if ((*node)->kind != RS_SEQUENCE) return bad_edit(edit, "the path has an index where there is no list", err);
   if (index >= (*node)->count)
     return rs_fail(err, RS_INPUT, "--set %s: the list has %zu entries, and indices start at 0", edit, (*node)->count);
   *node = &(*node)->items[index];
-  *at = end + 1;
+  *cursor = end + 1;
   return RS_OK;
 }
 
 /* Walks the path before '=' and returns what follows it in *value. */
 static rs_status find_target(rs_node **node, const char *edit, const char **value, rs_err *err) {
-  const char *at = edit;
-  while (*at != '=') {
-    if (*at == '[') {
-      RS_TRY(enter_index(node, &at, edit, err));
+  const char *cursor = edit;
+  while (*cursor != '=') {
+    if (*cursor == '[') {
+      RS_TRY(enter_index(node, &cursor, edit, err));
     } else {
-      if (*at == '.' && at > edit) at++;
-      size_t length = strcspn(at, ".[=");
-      if (at[length] == '\0') return bad_edit(edit, "has no '='", err);
-      RS_TRY(enter_key(node, at, length, edit, err));
-      at += length;
+      if (*cursor == '.' && cursor > edit) cursor++;
+      size_t length = strcspn(cursor, ".[=");
+      if (cursor[length] == '\0') return bad_edit(edit, "has no '='", err);
+      RS_TRY(enter_key(node, cursor, length, edit, err));
+      cursor += length;
     }
-    if (*at == '\0') return bad_edit(edit, "has no '='", err);
+    if (*cursor == '\0') return bad_edit(edit, "has no '='", err);
   }
-  *value = at + 1;
-  return at > edit ? RS_OK : bad_edit(edit, "has no key before '='", err);
+  *value = cursor + 1;
+  return cursor > edit ? RS_OK : bad_edit(edit, "has no key before '='", err);
 }
 
 /* Nodes of the value live in the config's tree; their file name must outlive the value's own. */

@@ -30,13 +30,13 @@ static rs_status resolve_sections(const rs_binding *rotary, const rs_model *mode
   size_t place = offsetof(rs_rotary_params, mrope_section), total = 0;
   size_t of_model = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
   /* `none` is never a mere default. */
-  bool own = rs_binding_given(rotary, place) || of_model == 0 || given->word == RS_SECTION_NONE;
+  bool chosen = rs_binding_given(rotary, place) || of_model == 0 || given->word == RS_SECTION_NONE;
   for (size_t a = 0; a < RS_AXES; a++)
-    sections[a] = own && given->word == RS_SECTION_NONE ? 0 : model->mrope_section[a];
-  if (own && given->list != NULL) RS_TRY(read_sections(rotary, given, sections, err));
+    sections[a] = chosen && given->word == RS_SECTION_NONE ? 0 : model->mrope_section[a];
+  if (chosen && given->list != NULL) RS_TRY(read_sections(rotary, given, sections, err));
   for (size_t a = 0; a < RS_AXES; a++) total += sections[a];
-  if (own && given->word == RS_SECTION_EQUAL) equal_sections(pairs, sections);
-  if ((own && given->word == RS_SECTION_EQUAL) || total == 0 || total == pairs) return RS_OK;
+  if (chosen && given->word == RS_SECTION_EQUAL) equal_sections(pairs, sections);
+  if ((chosen && given->word == RS_SECTION_EQUAL) || total == 0 || total == pairs) return RS_OK;
   return rs_binding_fail(rotary, place, err, "sums to %zu, but %zu pairs turn (rotary_dim / 2)", total, pairs);
 }
 

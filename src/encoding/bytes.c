@@ -10,9 +10,9 @@ static double numbers_of_place(const rs_recipe *recipe, const rs_model *model, c
   rs_rotary_params rotary;
   rs_binding binding = rs_rotary_bind(&recipe->settings, &rotary);
   size_t pairs = rs_pairs_of(&recipe->settings, model);
-  bool aged = params->rotary.cached_keys.number != RS_NO_COUNT, own = aged || kind->mix != NULL;
+  bool aged = params->rotary.cached_keys.number != RS_NO_COUNT, separate = aged || kind->mix != NULL;
   size_t axes = kind->axis != NULL ? RS_AXES : rs_axes_count(&binding, model, pairs);
-  return (double)(own ? pairs : axes) + (double)(aged || kind->log_gain != NULL ? pairs : 0);
+  return (double)(separate ? pairs : axes) + (double)(aged || kind->log_gain != NULL ? pairs : 0);
 }
 
 static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_stage_params *params, size_t length,

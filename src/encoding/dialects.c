@@ -171,6 +171,6 @@ bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method) {
 }
 
 bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings) {
-  return (dialect->when == NULL || rs_setting_true(settings, dialect->when)) &&
-         (dialect->unless == NULL || !rs_setting_true(settings, dialect->unless));
+  return (dialect->when == NULL || rs_setting(settings, dialect->when)->number == 1) &&
+         (dialect->unless == NULL || rs_setting(settings, dialect->unless)->number != 1);
 }

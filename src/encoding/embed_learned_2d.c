@@ -87,9 +87,9 @@ static trained shape_of(const rs_stage_in *in) {
   const params *p = in->params;
   size_t begin;
   const rs_token_run *picture = rs_token_layout_picture(in->tokens, &begin);
-  bool own = p->table_grid.word == GRID_OWN;
-  trained t = {.rows = own ? picture->rows : (size_t)p->table_grid.list[0],
-               .columns = own ? picture->columns : (size_t)p->table_grid.list[1],
+  bool natural = p->table_grid.word == GRID_OWN;
+  trained t = {.rows = natural ? picture->rows : (size_t)p->table_grid.list[0],
+               .columns = natural ? picture->columns : (size_t)p->table_grid.list[1],
                .width = in->width,
                .joint = p->combine == JOINT};
   t.count = t.joint ? t.rows * t.columns : t.rows + t.columns;

@@ -147,15 +147,15 @@ rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, siz
                              rs_err *err) {
   *encoding = NULL;
   if (length == 0) return rs_fail(err, RS_DOMAIN, "a context of 0 tokens has no attention");
-  rs_encoding *made = rs_alloc(1, sizeof *made, err);
-  if (made == NULL) return RS_MEMORY;
-  made->length = length;
-  if (precision != NULL) made->precision = *precision;
-  rs_status status = fill_tables(made, recipe, model, tokens, err);
+  rs_encoding *fresh = rs_alloc(1, sizeof *fresh, err);
+  if (fresh == NULL) return RS_MEMORY;
+  fresh->length = length;
+  if (precision != NULL) fresh->precision = *precision;
+  rs_status status = fill_tables(fresh, recipe, model, tokens, err);
   if (status == RS_OK)
-    *encoding = made;
+    *encoding = fresh;
   else
-    rs_encoding_free(made);
+    rs_encoding_free(fresh);
   return status;
 }
 

@@ -55,11 +55,11 @@ static rs_status fill(const void *prepared, const rs_positions *positions, rs_er
 }
 
 static size_t segments(const void *prepared, size_t query, rs_segment out[RS_VIEWS]) {
-  size_t stride = ((const state *)prepared)->stride, own = query - query % stride, count = 0;
-  size_t before = own > 0 ? own - stride : 0;
+  size_t stride = ((const state *)prepared)->stride, chunk = query - query % stride, count = 0;
+  size_t before = chunk > 0 ? chunk - stride : 0;
   if (before > 0) out[count++] = (rs_segment){0, before, INTER};
-  if (own > 0) out[count++] = (rs_segment){before, own, SUCCESSIVE};
-  out[count++] = (rs_segment){own, query + 1, INTRA};
+  if (chunk > 0) out[count++] = (rs_segment){before, chunk, SUCCESSIVE};
+  out[count++] = (rs_segment){chunk, query + 1, INTRA};
   return count;
 }
 

@@ -85,3 +85,10 @@ double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model) {
   rs_common_bind(&recipe->settings, &common);
   return (double)(common.train_length == RS_NO_COUNT ? model->train_length : common.train_length);
 }
+
+const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given) {
+  const rs_value *scale = rs_setting(&recipe->settings, "scale"), *factor = rs_setting(&recipe->settings, "factor");
+  *given = scale->given || factor->given;
+  if (rs_settings_find(&recipe->settings, "scale") >= 0 && (scale->set || !factor->set)) return "scale";
+  return rs_settings_find(&recipe->settings, "factor") >= 0 ? "factor" : NULL;
+}

@@ -60,14 +60,15 @@ static rs_status check_vision_ids(const rs_binding *binding, rs_err *err) {
   return rs_binding_unused(binding, idle, "these vision_ids", err);
 }
 
-static rs_status check_rotation(const rs_recipe *recipe, const rs_model *model, const rs_binding *own, rs_err *err) {
+static rs_status check_rotation(const rs_recipe *recipe, const rs_model *model, const rs_binding *binding_of_kind,
+                                rs_err *err) {
   const rs_freq_kind *kind = recipe->method->freq;
   rs_rotary_params rotary;
   rs_binding binding = rs_rotary_bind(&recipe->settings, &rotary);
   RS_TRY(check_rotary_dim(&binding, model, err));
   RS_TRY(check_vision_ids(&binding, err));
   if (kind->axis == NULL && kind->mix == NULL) RS_TRY(check_axes(&binding, model, err));
-  return kind->check != NULL ? kind->check(own, model, err) : RS_OK;
+  return kind->check != NULL ? kind->check(binding_of_kind, model, err) : RS_OK;
 }
 
 static rs_status check_stages(const rs_recipe *recipe, const rs_model *model, const rs_stage_params *params,

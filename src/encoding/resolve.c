@@ -97,9 +97,9 @@ static replaced replaced_by(const rs_recipe *recipe) {
   return out;
 }
 
-static bool gives_way(const replaced *by, const rs_param *param) {
-  for (size_t i = 0; i < RS_COUNT(by->params) && by->params[i] != NULL; i++)
-    if (by->params[i] == param) return true;
+static bool gives_way(const replaced *given, const rs_param *param) {
+  for (size_t i = 0; i < RS_COUNT(given->params) && given->params[i] != NULL; i++)
+    if (given->params[i] == param) return true;
   return false;
 }
 
@@ -107,11 +107,11 @@ static bool gives_way(const replaced *by, const rs_param *param) {
 static rs_status inherit(rs_recipe *recipe, const rs_model *model, rs_err *err) {
   const rs_recipe *published = &model->published;
   if (published == recipe || published->method != recipe->method) return RS_OK;
-  replaced own = replaced_by(recipe);
+  replaced given = replaced_by(recipe);
   for (size_t i = 0; i < recipe->settings.count; i++) {
     rs_value *value = &recipe->settings.values[i];
     if (value->given || !published->settings.values[i].given) continue;
-    if (gives_way(&own, recipe->settings.params[i])) continue;
+    if (gives_way(&given, recipe->settings.params[i])) continue;
     rs_value_clear(value);
     RS_TRY(rs_value_copy(value, &published->settings.values[i], err));
     value->given = false;
@@ -125,8 +125,8 @@ static rs_status inherit_sections(rs_recipe *recipe, const rs_model *model, rs_e
   rs_rotary_params rotary;
   rs_binding binding = rs_rotary_bind(&recipe->settings, &rotary);
   const rs_param *param = rs_binding_param(&binding, offsetof(rs_rotary_params, mrope_section));
-  bool own = rs_binding_given(&binding, offsetof(rs_rotary_params, mrope_section));
-  if (recipe->method->freq == NULL || total == 0 || own || rotary.mrope_section.word == RS_SECTION_NONE) return RS_OK;
+  bool given = rs_binding_given(&binding, offsetof(rs_rotary_params, mrope_section));
+  if (recipe->method->freq == NULL || total == 0 || given || rotary.mrope_section.word == RS_SECTION_NONE) return RS_OK;
   const double sections[] = {(double)model->mrope_section[0], (double)model->mrope_section[1],
                              (double)model->mrope_section[2]};
   rs_value *value = &recipe->settings.values[rs_settings_find(&recipe->settings, param->name)], published;
@@ -140,9 +140,9 @@ static rs_status inherit_sections(rs_recipe *recipe, const rs_model *model, rs_e
 
 bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) {
   const rs_recipe *published = &model->published;
-  rs_scale_params own, others;
-  rs_scale_bind(&recipe->settings, &own);
-  if (!rs_method_scaled(recipe->method) || !rs_scale_unset(&own)) return false;
+  rs_scale_params given, others;
+  rs_scale_bind(&recipe->settings, &given);
+  if (!rs_method_scaled(recipe->method) || !rs_scale_unset(&given)) return false;
   if (published->method != recipe->method) return true;
   rs_binding binding = rs_scale_bind(&published->settings, &others);
   return !rs_binding_given(&binding, offsetof(rs_scale_params, scale)) &&

@@ -55,22 +55,22 @@ typedef struct march {
   double fresh; /* what the list proved after the last of them */
 } march;
 
-static void move_to(march *at, double t) {
-  at->t = t;
-  for (size_t j = 0; j < at->pairs; j++) at->omega[j] = exp(-at->x[j] * t);
+static void move_to(march *state, double t) {
+  state->t = t;
+  for (size_t j = 0; j < state->pairs; j++) state->omega[j] = exp(-state->x[j] * t);
 }
 
 /* How far above t distance m is proved to violate; 0 where it does not, beyond rounding: a phase errs by phi times what
  * the exponent x t (a rounding of it), exp and the product lose, a cosine and a sum by an ulp each. */
-static double stretch(const march *at, size_t m) {
+static double stretch(const march *state, size_t m) {
   double value = 0, slope = 0, bend = 0, slack = 0;
-  for (size_t j = 0; j < at->pairs; j++) {
-    double x = at->x[j], phi = (double)m * at->omega[j], sine, cosine;
+  for (size_t j = 0; j < state->pairs; j++) {
+    double x = state->x[j], phi = (double)m * state->omega[j], sine, cosine;
     sincos(phi, &sine, &cosine);
     value += cosine;
     slope += x * phi * sine;
     bend += x * x * phi * (phi + 1);
-    slack += phi * (x * at->t + 3) + (double)at->pairs;
+    slack += phi * (x * state->t + 3) + (double)state->pairs;
   }
   value += slack * DBL_EPSILON;
   if (value >= 0) return 0;
@@ -79,56 +79,56 @@ static double stretch(const march *at, size_t m) {
 }
 
 /* Keeps the deepest for their distance: B' grows as m, so -B/m is about how far the proof reaches. */
-static void note_violator(march *at, size_t m, double depth) {
-  size_t i = at->count < VIOLATORS ? at->count++ : VIOLATORS - 1;
-  for (; i > 0 && at->depth[i - 1] < depth; i--) {
-    at->depth[i] = at->depth[i - 1];
-    at->violators[i] = at->violators[i - 1];
+static void note_violator(march *state, size_t m, double depth) {
+  size_t i = state->count < VIOLATORS ? state->count++ : VIOLATORS - 1;
+  for (; i > 0 && state->depth[i - 1] < depth; i--) {
+    state->depth[i] = state->depth[i - 1];
+    state->violators[i] = state->violators[i - 1];
   }
-  at->depth[i] = depth;
-  at->violators[i] = m;
+  state->depth[i] = depth;
+  state->violators[i] = m;
 }
 
 /* How long a stretch the best of the list proves, into at->reach. */
-static void try_list(march *at) {
-  at->reach = 0;
-  for (size_t i = 0; i < at->count; i++) {
-    double reach = stretch(at, at->violators[i]);
-    if (reach > at->reach) at->best = at->violators[i];
-    at->reach = fmax(at->reach, reach);
+static void try_list(march *state) {
+  state->reach = 0;
+  for (size_t i = 0; i < state->count; i++) {
+    double reach = stretch(state, state->violators[i]);
+    if (reach > state->reach) state->best = state->violators[i];
+    state->reach = fmax(state->reach, reach);
   }
 }
 
 /* Lists and tries the violators of a range of distances. Values within the kernel's rounding of 0 are left out. */
-static void look(march *at, const rs_decay *decay, size_t begin, size_t end) {
+static void look(march *state, const rs_decay *decay, size_t begin, size_t end) {
   double least = 0; /* depth of the shallowest of a full list */
-  rs_decay_range(decay, begin, end - begin, at->values);
-  at->count = 0;
+  rs_decay_range(decay, begin, end - begin, state->values);
+  state->count = 0;
   for (size_t m = begin; m < end; m++) {
-    double value = at->values[m - begin];
+    double value = state->values[m - begin];
     if (value >= -doubtful || -value <= least * (double)m) continue;
-    note_violator(at, m, -value / (double)m);
-    if (at->count == VIOLATORS) least = at->depth[VIOLATORS - 1];
+    note_violator(state, m, -value / (double)m);
+    if (state->count == VIOLATORS) least = state->depth[VIOLATORS - 1];
   }
-  try_list(at);
+  try_list(state);
 }
 
 /* A new list: of what is near the last good violator, where that proves a stretch as long as `wanted`, else of all
  * distances, and then at->fresh says how long a stretch it proves. Empty where no distance violates. */
-static rs_status renew(march *at, double wanted, rs_err *err) {
+static rs_status renew(march *state, double wanted, rs_err *err) {
   rs_decay *decay;
-  size_t begin = at->best > NEAR / 2 ? at->best - NEAR / 2 : 1, end = begin + NEAR;
-  for (size_t j = 0; j < at->pairs; j++) at->waves[j] = (rs_wave){1, at->omega[j], 0};
-  RS_TRY(rs_decay_create(at->waves, at->pairs, &decay, err));
-  if (end < at->length) look(at, decay, begin, end);
-  if (end >= at->length || at->reach < wanted) {
-    look(at, decay, 0, at->length);
-    at->fresh = at->reach;
-    at->scans++;
+  size_t begin = state->best > NEAR / 2 ? state->best - NEAR / 2 : 1, end = begin + NEAR;
+  for (size_t j = 0; j < state->pairs; j++) state->waves[j] = (rs_wave){1, state->omega[j], 0};
+  RS_TRY(rs_decay_create(state->waves, state->pairs, &decay, err));
+  if (end < state->length) look(state, decay, begin, end);
+  if (end >= state->length || state->reach < wanted) {
+    look(state, decay, 0, state->length);
+    state->fresh = state->reach;
+    state->scans++;
   }
-  if (at->count == 0) {
-    size_t first = (size_t)rs_decay_first_below(decay, 0, 1, at->length);
-    if (first < at->length) note_violator(at, first, 0);
+  if (state->count == 0) {
+    size_t first = (size_t)rs_decay_first_below(decay, 0, 1, state->length);
+    if (first < state->length) note_violator(state, first, 0);
   }
   rs_decay_free(decay);
   return RS_OK;
@@ -136,49 +136,49 @@ static rs_status renew(march *at, double wanted, rs_err *err) {
 
 /* Steps taken, those that looked at every distance for as many as they cost: of two pairs at 10^8 tokens each is one,
  * and 10^7 of them would take days. */
-static size_t effort(const march *at, const rs_base_bound *found) {
-  return found->steps + at->scans * (at->length / NEAR);
+static size_t effort(const march *state, const rs_base_bound *found) {
+  return found->steps + state->scans * (state->length / NEAR);
 }
 
 /* Marches until a base has no violator, or the steps are used up. */
-static rs_status walk(march *at, size_t most_steps, rs_base_bound *found, rs_err *err) {
-  for (double t = 0; t < largest_log && effort(at, found) < most_steps; found->steps++) {
-    move_to(at, t);
-    double wanted = fmax(stale * at->fresh, resolution);
-    try_list(at);
-    if (at->reach < wanted) RS_TRY(renew(at, wanted, err));
-    if (at->count == 0) {
+static rs_status walk(march *state, size_t most_steps, rs_base_bound *found, rs_err *err) {
+  for (double t = 0; t < largest_log && effort(state, found) < most_steps; found->steps++) {
+    move_to(state, t);
+    double wanted = fmax(stale * state->fresh, resolution);
+    try_list(state);
+    if (state->reach < wanted) RS_TRY(renew(state, wanted, err));
+    if (state->count == 0) {
       found->base = exp(t);
       return RS_OK;
     }
-    found->unproved += at->reach < resolution;
+    found->unproved += state->reach < resolution;
     found->reached = exp(t);
-    t += fmax(at->reach, resolution);
+    t += fmax(state->reach, resolution);
   }
   return RS_OK;
 }
 
-static rs_status prepare(march *at, rs_err *err) {
-  at->x = rs_alloc(at->pairs, sizeof *at->x, err);
-  at->omega = rs_alloc(at->pairs, sizeof *at->omega, err);
-  at->waves = rs_alloc(at->pairs, sizeof *at->waves, err);
-  at->values = rs_alloc(at->length, sizeof *at->values, err);
-  if (at->x == NULL || at->omega == NULL || at->waves == NULL || at->values == NULL) return RS_MEMORY;
-  for (size_t j = 0; j < at->pairs; j++) at->x[j] = (double)j / (double)at->pairs;
+static rs_status prepare(march *state, rs_err *err) {
+  state->x = rs_alloc(state->pairs, sizeof *state->x, err);
+  state->omega = rs_alloc(state->pairs, sizeof *state->omega, err);
+  state->waves = rs_alloc(state->pairs, sizeof *state->waves, err);
+  state->values = rs_alloc(state->length, sizeof *state->values, err);
+  if (state->x == NULL || state->omega == NULL || state->waves == NULL || state->values == NULL) return RS_MEMORY;
+  for (size_t j = 0; j < state->pairs; j++) state->x[j] = (double)j / (double)state->pairs;
   return RS_OK;
 }
 
 rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err) {
-  march at = {.pairs = rotary_dim / 2, .length = length};
+  march state = {.pairs = rotary_dim / 2, .length = length};
   *found = (rs_base_bound){.base = NAN, .reached = 1, .resolution = resolution};
   if (rotary_dim < 4 && length > 2)
     return rs_fail(err, RS_DOMAIN, "with fewer than two pairs every base has a negative cosine at a distance of 2");
-  rs_status status = prepare(&at, err);
-  if (status == RS_OK) status = walk(&at, most_steps, found, err);
-  found->scans = at.scans;
-  free(at.x);
-  free(at.omega);
-  free(at.waves);
-  free(at.values);
+  rs_status status = prepare(&state, err);
+  if (status == RS_OK) status = walk(&state, most_steps, found, err);
+  found->scans = state.scans;
+  free(state.x);
+  free(state.omega);
+  free(state.waves);
+  free(state.values);
   return status;
 }

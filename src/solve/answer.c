@@ -259,22 +259,14 @@ static rs_status search_factor(const rs_solve_task *task, rs_recipe *recipe, con
   return shorten(task, recipe, name, factor, found, err);
 }
 
-/* The parameter to be searched: `factor` where there is no other, or the model publishes one; NULL: there is none. */
-static const char *factor_name(const rs_settings *settings) {
-  bool published = rs_setting(settings, "factor")->set && !rs_setting(settings, "scale")->set;
-  if (rs_settings_find(settings, "scale") >= 0 && !published) return "scale";
-  return rs_settings_find(settings, "factor") >= 0 ? "factor" : NULL;
-}
-
 static rs_status factor_of_recipe(const rs_solve_task *task, rs_solution *out, rs_err *err) {
-  const rs_settings *settings = &task->recipe.settings;
-  const char *method = task->recipe.method->name, *name = factor_name(settings);
+  bool given;
+  const char *method = task->recipe.method->name, *name = rs_recipe_scale_name(&task->recipe, &given);
   rs_recipe recipe;
   double factor;
   if (name == NULL)
     return rs_fail(err, RS_INPUT, "%s has no factor (pi, ntk, critical_base, yarn, llama3 and others have)", method);
-  if (rs_setting(settings, "scale")->given || rs_setting(settings, "factor")->given)
-    return rs_fail(err, RS_INPUT, "the factor of %s is what is looked for: leave it out of --method", method);
+  if (given) return rs_fail(err, RS_INPUT, "the factor of %s is what is looked for: leave it out of --method", method);
   if (task->question->criterion != RS_FIRST_VIOLATION) RS_TRY(need_critical(task, err));
   RS_TRY(rs_recipe_copy(&recipe, &task->recipe, err));
   rs_status status = search_factor(task, &recipe, name, &factor, err);

@@ -53,7 +53,7 @@ static double far_from(const world *w) {
   double train = w->encoding->train_length, length = (double)w->encoding->length;
   bool capped = strcmp(w->recipe.method->name, "lm_infinite") == 0;
   if (!has(w, "local")) return setting_or(w, "window", capped ? train : train / 4);
-  double needed = fmin(length, length - train + rs_setting_number(&w->recipe.settings, "local"));
+  double needed = fmin(length, length - train + rs_setting(&w->recipe.settings, "local")->number);
   return setting_or(w, "shift", fmax(floor(0.33 * train), needed));
 }
 

@@ -331,12 +331,12 @@ Test(base, settings__defaults__stand_until_set) {
     cr_assert_not(rs_setting(&settings, params[i]->name)->given);
   }
   cr_assert_eq(rs_settings_find(&settings, "wor"), -1);
-  cr_assert(isnan(rs_setting_number(&settings, "real")) && rs_setting_number(&settings, "whole") == 4096);
-  cr_assert(rs_setting_true(&settings, "truth") && !rs_setting_true(&settings, "real"));
-  cr_assert(rs_setting_choice(&settings, "word") == 1 && rs_setting_choice(&settings, "list") == -1);
+  cr_assert(isnan(rs_setting(&settings, "real")->number) && rs_setting(&settings, "whole")->number == 4096);
+  cr_assert(rs_setting(&settings, "truth")->number == 1 && rs_setting(&settings, "real")->number != 1);
+  cr_assert(rs_setting(&settings, "word")->choice == 1 && rs_setting(&settings, "list")->choice == -1);
   const rs_value *missing = rs_setting(&settings, "missing");
   cr_assert(missing != NULL && !missing->set && missing->choice == -1 && isnan(missing->number));
-  cr_assert(isnan(rs_setting_number(&settings, "missing")) && !rs_setting_true(&settings, "missing"));
+  cr_assert(isnan(rs_setting(&settings, "missing")->number) && rs_setting(&settings, "missing")->number != 1);
   rs_settings_clear(&settings);
   cr_assert(settings.values == NULL && settings.count == 0);
 }
@@ -362,6 +362,6 @@ Test(base, settings__copy__shares_nothing) {
   settings.values[0].list[1] = 9;
   rs_settings_clear(&settings);
   cr_assert(copy.values[0].list[0] == 1 && copy.values[0].list[1] == 2 && copy.values[0].count == 2);
-  cr_assert_eq(rs_setting_number(&copy, "whole"), 4096.0);
+  cr_assert_eq(rs_setting(&copy, "whole")->number, 4096.0);
   rs_settings_clear(&copy);
 }

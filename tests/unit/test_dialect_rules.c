@@ -41,13 +41,13 @@ Test(dialects, resolve__given_published_and_default__in_that_order) {
     rs_err err = {0};
     cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_OK, "%s: %s", cases[c].settings, err.message);
     const double got[] = {
-        rs_setting_number(&recipe.settings, "truncate"), rs_setting_number(&recipe.settings, "attention_factor"),
-        rs_setting_number(&recipe.settings, "attn_factor"), rs_setting_number(&recipe.settings, "factor")};
+        rs_setting(&recipe.settings, "truncate")->number, rs_setting(&recipe.settings, "attention_factor")->number,
+        rs_setting(&recipe.settings, "attn_factor")->number, rs_setting(&recipe.settings, "factor")->number};
     const double expected[] = {cases[c].truncate, cases[c].attention, cases[c].attn, 4};
     for (size_t i = 0; i < 4; i++)
       cr_assert(got[i] == expected[i] || (isnan(got[i]) && isnan(expected[i])), "%s number %zu: %g, expected %g",
                 cases[c].settings, i, got[i], expected[i]);
-    cr_assert_not(rs_setting_true(&recipe.settings, "mscale_alone"), "%s: DeepSeek's rule for another model",
+    cr_assert_not(rs_setting(&recipe.settings, "mscale_alone")->number == 1, "%s: DeepSeek's rule for another model",
                   cases[c].settings);
     rs_recipe_clear(&recipe);
   }
@@ -121,7 +121,7 @@ Test(dialects, general__beside_a_method_of_its_own_ids__leaves_them) {
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     rs_recipe plain = make_recipe(methods[i], ""), hf = make_recipe(methods[i], "dialect=hf");
     cr_assert_eq(rs_recipe_resolve(&hf, &model, NULL), RS_OK);
-    bool same = rs_setting_choice(&plain.settings, "vision_ids") == rs_setting_choice(&hf.settings, "vision_ids");
+    bool same = rs_setting(&plain.settings, "vision_ids")->choice == rs_setting(&hf.settings, "vision_ids")->choice;
     cr_assert_eq(same, i < 3, "%s", methods[i]);
     rs_recipe_clear(&hf);
     rs_recipe_clear(&plain);

@@ -12,7 +12,7 @@
   " mrope_tail=t vision_ids=" ids " vision_step=none id_arithmetic=none wavelengths=exact cached_keys=consistent "
 #define ROTARY_OF(theta, layout, sections, wavelengths)                                                                \
   "rope_theta=" theta " rotary_dim=none pair_layout=" layout " mrope_section=" sections                                \
-  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none id_arithmetic=none wavelengths=" wavelengths                      \
+  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none id_arithmetic=none wavelengths=" wavelengths   \
   " cached_keys=consistent "
 #define ROTARY ROTARY_OF("none", "none", "none", "exact")
 #define COMMON "train_length=none logit_scale=none logit_scale_factor=none logit_scale_length=none dialect=none"
@@ -297,9 +297,9 @@ Test(encoding, recipe_inherit__published_values__fill_what_was_not_given) {
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
     cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
-    const double got[] = {rs_setting_number(&recipe.settings, "factor"),
-                          rs_setting_number(&recipe.settings, "beta_fast"),
-                          rs_setting_number(&recipe.settings, "rope_theta")};
+    const double got[] = {rs_setting(&recipe.settings, "factor")->number,
+                          rs_setting(&recipe.settings, "beta_fast")->number,
+                          rs_setting(&recipe.settings, "rope_theta")->number};
     const double expected[] = {cases[i].factor, cases[i].beta_fast, cases[i].theta};
     for (size_t p = 0; p < RS_COUNT(got); p++)
       cr_assert(isnan(expected[p]) ? isnan(got[p]) : got[p] == expected[p], "%s %s: value %zu is %g", cases[i].method,

@@ -128,7 +128,7 @@ Test(hf, spellings__change_what_they_say) {
     rs_text_printf(&json, "{\"num_attention_heads\": 2, \"head_dim\": 8, %s", spellings[i].json + 1);
     cr_assert_eq(rs_file_write(name, json.data, json.length, &err), RS_OK);
     cr_assert_eq(rs_hf_model_load(name, &model, &err), RS_OK, "%s: %s", json.data, err.message);
-    double value = rs_setting_number(&model.published.settings, spellings[i].param);
+    double value = rs_setting(&model.published.settings, spellings[i].param)->number;
     cr_expect_str_eq(model.published.method->name, spellings[i].method, "%s", json.data);
     cr_expect(isnan(spellings[i].value) ? isnan(value) : fabs(value - spellings[i].value) < 1e-15, "%s: %g", json.data,
               value);

@@ -109,8 +109,8 @@ Test(logit_scale, published__numbers__go_with_their_kind) {
     rs_err err = {0};
     cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_OK, "%s", err.message);
     cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_OK, "%s: %s", cases[i].settings, err.message);
-    double factor = rs_setting_number(&recipe.settings, "logit_scale_factor");
-    double length = rs_setting_number(&recipe.settings, "logit_scale_length");
+    double factor = rs_setting(&recipe.settings, "logit_scale_factor")->number;
+    double length = rs_setting(&recipe.settings, "logit_scale_length")->number;
     cr_assert(isnan(cases[i].factor) ? isnan(factor) : factor == cases[i].factor, "%s: %g", cases[i].settings, factor);
     cr_assert(isnan(cases[i].length) ? isnan(length) : length == cases[i].length, "%s: %g", cases[i].settings, length);
     rs_recipe_clear(&recipe);
