@@ -1,5 +1,6 @@
 /* ropescope list: what there is. Everything printed comes from the specs that also check configs. */
 #include "cli.h"
+#include "list_markdown.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,17 @@ static void put_dialects(rs_text *text, const rs_method *method) {
     if (method != NULL ? general || !rs_dialect_fits(&dialects[d], method) : !general) continue;
     rs_text_printf(text, "    dialect %s: ", dialects[d].name);
     put_wrapped(text, 23, dialects[d].summary);
+    rs_text_printf(text, " [%s]\n", dialects[d].reference);
+  }
+}
+
+static void list_dialects(rs_text *text) {
+  size_t count;
+  const rs_dialect *dialects = rs_dialects(&count);
+  for (size_t d = 0; d < count; d++) {
+    rs_text_printf(text, "%-10s %-18s ", dialects[d].name,
+                   dialects[d].method != NULL ? dialects[d].method : "(rotary)");
+    put_wrapped(text, 30, dialects[d].summary);
     rs_text_printf(text, " [%s]\n", dialects[d].reference);
   }
 }
@@ -171,58 +183,30 @@ static void list_models(rs_text *text) {
   }
 }
 
-/* ---- the README's table ------------------------------------------------------------------------------------------ */
-
-static void method_table(rs_text *text) {
-  size_t count;
-  const rs_method *methods = rs_methods(&count);
-  rs_text_puts(text, "| method | what it does | parameters of its own | reference |\n|---|---|---|---|\n");
-  for (size_t i = 0; i < count; i++) {
-    const rs_kind *kinds[] = {&methods[i].pos->kind, methods[i].freq != NULL ? &methods[i].freq->kind : NULL,
-                              methods[i].embed != NULL ? &methods[i].embed->kind : NULL,
-                              methods[i].bias != NULL ? &methods[i].bias->kind : NULL};
-    bool scaled = rs_method_scaled(&methods[i]), any = scaled;
-    rs_text_printf(text, "| `%s` | %s | %s", methods[i].name, methods[i].summary, scaled ? "`scale`, `factor`" : "");
-    for (size_t k = 0; k < RS_COUNT(kinds); k++)
-      for (size_t p = 0; kinds[k] != NULL && p < kinds[k]->param_count; p++) {
-        rs_text_printf(text, "%s`%s`", any ? ", " : "", kinds[k]->params[p].name);
-        any = true;
-      }
-    rs_text_printf(text, " | %s |\n", methods[i].reference);
-  }
-}
-
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static const struct {
   const char *name;
   void (*put)(rs_text *text);
-} lists[] = {{"methods", list_methods},
-             {"kinds", list_kinds},
-             {"sources", list_sources},
-             {"metrics", list_metrics},
-             {"models", list_models}};
+} lists[] = {{"methods", list_methods}, {"kinds", list_kinds},   {"sources", list_sources},
+             {"metrics", list_metrics}, {"models", list_models}, {"dialects", list_dialects}};
 
 int cmd_list(const cli_options *options) {
   const char *wanted = options->argument_count > 0 ? options->arguments[0] : NULL;
   rs_text text = {0};
   bool found = false;
-  if (options->markdown && wanted != NULL && strcmp(wanted, "methods") != 0) {
-    cli_error("--markdown goes with the list of methods only");
-    return CLI_USAGE;
-  }
   if (options->markdown) {
-    method_table(&text);
-    return cli_put(&text) ? CLI_OK : CLI_FAILED;
+    found = cli_list_markdown(wanted != NULL ? wanted : "methods", &text);
+    if (found) return cli_put(&text) ? CLI_OK : CLI_FAILED;
   }
-  for (size_t i = 0; i < RS_COUNT(lists); i++) {
+  for (size_t i = 0; !options->markdown && i < RS_COUNT(lists); i++) {
     if (wanted != NULL && strcmp(wanted, lists[i].name) != 0) continue;
     found = true;
     if (wanted == NULL) rs_text_printf(&text, "%s==== %s ====\n\n", i > 0 ? "\n" : "", lists[i].name);
     lists[i].put(&text);
   }
   if (!found) {
-    cli_error("no list of %s (methods, kinds, sources, metrics, models)", wanted);
+    cli_error("no list of %s (methods, kinds, sources, metrics, models, dialects)", wanted);
     return CLI_USAGE;
   }
   return cli_put(&text) ? CLI_OK : CLI_FAILED;
