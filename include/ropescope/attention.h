@@ -96,7 +96,7 @@ typedef struct rs_wanted {
   {.name = "wanted",                                                                                                   \
    .type = RS_CHOICE,                                                                                                  \
    .unit = "",                                                                                                         \
-   .choices = "local|peak|flat|noise",                                                                                 \
+   RS_WORD_LIST("local", "peak", "flat", "noise"),                                                                     \
    .fallback = "local",                                                                                                \
    .summary = "logits wanted by distance x: gain e^(-x / width), gain e^(-((x - at) / width)^2 / 2), gain, or iid "    \
               "N(0, gain^2) of the seed"},                                                                             \
@@ -157,7 +157,8 @@ void rs_projection_free(rs_projection *projection);
 /* What the engine computes logits and weights in. Float is twice as fast; AUTO takes it wherever the bound on its
  * errors, which grows with the largest logit there can be, is within RS_SCORE_TOLERANCE. */
 typedef enum rs_score_format { RS_SCORES_AUTO, RS_SCORES_F32, RS_SCORES_F64 } rs_score_format;
-#define RS_SCORE_FORMAT_WORDS "auto|f32|f64"
+enum { RS_SCORE_FORMATS = RS_SCORES_F64 + 1 };
+extern const char *const rs_score_format_words[RS_SCORE_FORMATS + 1];
 
 /* What a run leaves unseen of a row's weight unless told otherwise: far below what doubles keep of the rest's sum. */
 #define RS_EPSILON 1e-12

@@ -112,27 +112,79 @@ typedef enum rs_type {
   RS_REAL,    /* a finite double */
   RS_INTEGER, /* a whole number; "4k" is 4096 and "1M" 1048576 */
   RS_BOOL,
-  RS_CHOICE, /* one word of `choices` */
+  RS_CHOICE, /* one of `words` */
   RS_REALS   /* a list of doubles */
 } rs_type;
 
-/* One parameter of a method, source or metric. The range is closed: min <= value <= max (elementwise for lists). */
+/* One parameter of a method, source or metric, and the field that it fills in the struct of its owner. The range is
+ * closed: min <= value <= max (elementwise for lists). */
 typedef struct rs_param {
   const char *name;
   rs_type type;
-  const char *unit; /* "tokens", "rotations", "1" for a pure number, "" where none applies */
-  const char
-      *choices; /* words joined by '|'; beside RS_CHOICE also a word in place of a number or list ("auto|dynamic") */
+  size_t offset;            /* of the field, bytes; written by RS_FIELD and its like */
+  const char *unit;         /* "tokens", "rotations", "1" for a pure number, "" where none applies */
+  const char *const *words; /* (word_count + 1,), the last NULL: of RS_CHOICE; beside other types they may stand in
+                               place of the number or list. A word's index is its value in the enum it belongs to. */
+  size_t word_count;
   double min, max;
   const char *fallback; /* default as config text; NULL: none (unset unless given) */
   const char *summary;
 } rs_param;
 
+/* What a field holds that is a number or a list, or one of the parameter's words in place of it. `word` is RS_NO_WORD
+ * where there is none; a number that is unset is NaN or RS_NO_COUNT, a list that is unset NULL. */
+typedef struct rs_real_or_word {
+  double number;
+  int word;
+} rs_real_or_word;
+
+typedef struct rs_count_or_word {
+  size_t number;
+  int word;
+} rs_count_or_word;
+
+typedef struct rs_real_list {
+  const double *list; /* (count,); borrowed from the settings */
+  size_t count;
+  int word;
+} rs_real_list;
+
+enum { RS_NO_WORD = -1 };
+#define RS_NO_COUNT SIZE_MAX
+
+/* The type of a parameter follows from that of its field; an enum is an unsigned int, or an int where one of its
+ * constants is negative. */
+#define RS_TYPE_OF(field)                                                                                              \
+  _Generic((field), double                                                                                             \
+           : RS_REAL, rs_real_or_word                                                                                  \
+           : RS_REAL, size_t                                                                                           \
+           : RS_INTEGER, rs_count_or_word                                                                              \
+           : RS_INTEGER, bool                                                                                          \
+           : RS_BOOL, int                                                                                              \
+           : RS_CHOICE, unsigned                                                                                       \
+           : RS_CHOICE, rs_real_list                                                                                   \
+           : RS_REALS)
+
+/* The first members of a spec: its name, type and place are those of `field` in `structure`. RS_FIELD_AS is for
+ * names that are no good identifiers, RS_FIELD_IN for a field of the block of shared parameters `block`. */
+#define RS_FIELD_AS(structure, field, word)                                                                            \
+  .name = word, .type = RS_TYPE_OF(((structure *)0)->field), .offset = offsetof(structure, field)
+#define RS_FIELD(structure, field) RS_FIELD_AS(structure, field, #field)
+#define RS_FIELD_IN(structure, block, field) RS_FIELD_AS(structure, block.field, #field)
+
+/* The words of a spec, from an array (not a pointer) that ends with NULL:
+ *
+ *   typedef enum rs_shape { RS_ROUND, RS_SQUARE, RS_SHAPES } rs_shape;
+ *   static const char *const shapes[RS_SHAPES + 1] = {[RS_ROUND] = "round", [RS_SQUARE] = "square"}; */
+#define RS_WORD_LIST(...)                                                                                              \
+  .words = (const char *const[]){__VA_ARGS__, NULL}, .word_count = RS_COUNT(((const char *const[]){__VA_ARGS__}))
+#define RS_WORDS(array) .words = (array), .word_count = RS_COUNT(array) - 1
+
 /* The value of one parameter. */
 typedef struct rs_value {
   bool set;      /* given, or filled from the default */
   bool given;    /* written by the user, not a default */
-  int choice;    /* index of the word in `choices`, or -1 when it is a number or list */
+  int choice;    /* index of the word, or RS_NO_WORD when it is a number or list */
   double number; /* RS_REAL, RS_INTEGER; RS_BOOL as 0 or 1 */
   double *list;  /* RS_REALS, owned */
   size_t count;
@@ -155,6 +207,8 @@ rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params,
 rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err);
 void rs_settings_clear(rs_settings *settings);
 
+/* Text stays text up to here. The next four are for code that reads and writes configs; what computes reads fields. */
+
 /* Index of the parameter called `name`, or -1. */
 int rs_settings_find(const rs_settings *settings, const char *name);
 
@@ -170,6 +224,9 @@ int rs_setting_choice(const rs_settings *settings, const char *name);
  */
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err);
 
+/* Index of `word` among the words of `param`, or RS_NO_WORD. */
+int rs_param_word(const rs_param *param, const char *word);
+
 /* Sets a list value (elementwise range check; copies). RS_INPUT when `param` takes no list. */
 rs_status rs_value_list(const rs_param *param, const double *list, size_t count, rs_value *value, rs_err *err);
 
@@ -178,5 +235,36 @@ rs_status rs_value_list(const rs_param *param, const double *list, size_t count,
 void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text);
 rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err);
 void rs_value_clear(rs_value *value);
+
+/* Writes the value of each of `params` (count,) into its field of the struct `fields`. Parameters that `settings` does
+ * not have, or has no value for, are unset there: NaN, RS_NO_COUNT, false, NULL, RS_NO_WORD. Lists are borrowed from
+ * `settings`. */
+void rs_bind(const rs_settings *settings, const rs_param *params, size_t count, void *fields);
+
+/* A struct of parameters beside the settings that it was bound from. */
+typedef struct rs_binding {
+  const rs_settings *settings; /* borrowed */
+  const rs_param *params;      /* (count,); borrowed */
+  size_t count;
+  void *fields; /* owned */
+} rs_binding;
+
+/* Binds `params` to a new struct of `size` bytes. Release with rs_binding_clear; it is cleared on failure. */
+rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
+                          rs_binding *binding, rs_err *err);
+void rs_binding_clear(rs_binding *binding);
+
+/* The parameter whose field stands at `offset`: write it as offsetof(structure, field). NULL: none. */
+const rs_param *rs_binding_param(const rs_binding *binding, size_t offset);
+
+/* Whether the user has written that parameter: it is no default, and nothing that a model publishes. */
+bool rs_binding_given(const rs_binding *binding, size_t offset);
+
+/* RS_INPUT with that parameter as subject, for checks: "must exceed ...". */
+rs_status rs_binding_fail(const rs_binding *binding, size_t offset, rs_err *err, const char *format, ...)
+    RS_PRINTF(4, 5);
+
+/* RS_INPUT when the user has written that parameter, which has no effect with `with`. */
+rs_status rs_binding_unused(const rs_binding *binding, size_t offset, const char *with, rs_err *err);
 
 #endif

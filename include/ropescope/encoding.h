@@ -30,6 +30,7 @@ typedef struct rs_kind {
   int version;           /* raised when the same parameters give other numbers */
   const rs_param *params;
   size_t param_count;
+  size_t params_size; /* bytes of the struct that `params` are the fields of */
 } rs_kind;
 
 /* What a frequency table is made from. */
@@ -187,6 +188,8 @@ typedef enum rs_pair_layout {
   RS_HALF_SPLIT, /* pair j is dims (j, j + R/2): GPT-NeoX, Hugging Face Llama */
   RS_INTERLEAVED /* pair j is dims (2j, 2j + 1): RoFormer, GPT-J, Meta's Llama */
 } rs_pair_layout;
+enum { RS_PAIR_LAYOUTS = RS_INTERLEAVED + 1 };
+extern const char *const rs_pair_layout_words[RS_PAIR_LAYOUTS + 1];
 
 /* How the pairs are shared out among the axes t, h, w (axes.c). */
 typedef enum rs_axis_layout {
@@ -195,7 +198,8 @@ typedef enum rs_axis_layout {
   RS_AXES_SPATIAL_FIRST, /* h and w alternate on the fastest pairs, t has the slowest: ERNIE 4.5-VL */
   RS_AXES_FAIR           /* at each pair the axis that is furthest behind its share: openPangu */
 } rs_axis_layout;
-#define RS_AXIS_LAYOUT_WORDS "contiguous|interleaved|spatial_first|fair"
+enum { RS_AXIS_LAYOUTS = RS_AXES_FAIR + 1 };
+extern const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1];
 
 /* The geometry of a published (or invented) model. */
 struct rs_model {
@@ -241,7 +245,8 @@ typedef enum rs_id_scheme {
   RS_IDS_VIDEOROPE,
   RS_IDS_V2PE
 } rs_id_scheme;
-#define RS_ID_SCHEME_WORDS "qwen2_vl|hf|spatial_reset|videorope|v2pe"
+enum { RS_ID_SCHEMES = RS_IDS_V2PE + 1 };
+extern const char *const rs_id_scheme_words[RS_ID_SCHEMES + 1];
 
 typedef struct rs_id_rule {
   rs_id_scheme scheme;

@@ -46,6 +46,8 @@ void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out);
 /* ---- float formats ----------------------------------------------------------------------------------------------- */
 
 typedef enum rs_format { RS_F64, RS_F32, RS_BF16, RS_F16 } rs_format;
+enum { RS_FORMATS = RS_F16 + 1 };
+extern const char *const rs_format_words[RS_FORMATS + 1];
 
 /* `value` rounded to the format, ties to even; beyond its range an infinity, below it a subnormal or zero. */
 double rs_round(rs_format format, double value);
@@ -174,7 +176,8 @@ typedef enum rs_solver {
   RS_SOLVER_GRAM_F32,   /* normal equations made in doubles, rounded to floats and solved in floats */
   RS_SOLVER_SUMS        /* normal equations whose sums have a closed form, Cholesky: fast, and as good with a ridge */
 } rs_solver;
-#define RS_SOLVER_WORDS "qr|svd|normal|normal_f32|gram_f32|sums"
+enum { RS_SOLVERS = RS_SOLVER_SUMS + 1 };
+extern const char *const rs_solver_words[RS_SOLVERS + 1];
 
 typedef struct rs_wave_fit_in {
   const double *omega; /* (waves,) rad/token */

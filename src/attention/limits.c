@@ -3,6 +3,9 @@
 #include <float.h>
 #include <math.h>
 
+const char *const rs_score_format_words[RS_SCORE_FORMATS + 1] = {
+    [RS_SCORES_AUTO] = "auto", [RS_SCORES_F32] = "f32", [RS_SCORES_F64] = "f64"};
+
 /* The largest norm of a row, for what is finite; NaN or infinity otherwise. `factor` (rows,) may be NULL. */
 static double largest_norm(const double *x, const double *embedded, const size_t *factor_of, const double *factor,
                            size_t rows, size_t dims) {

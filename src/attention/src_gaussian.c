@@ -49,7 +49,7 @@ static const rs_param params[] = {
     {.name = "norm",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "free|queries|both",
+     RS_WORD_LIST("free", "queries", "both"),
      .fallback = "free",
      .summary = "what has length sd sqrt(D) exactly: queries (a row's logits are then iid N(0, sd^4)), or keys as well "
                 "(uniform on spheres)"},

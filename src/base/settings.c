@@ -3,51 +3,23 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const rs_value unset_value = {.choice = -1, .number = NAN};
+static const rs_value unset_value = {.choice = RS_NO_WORD, .number = NAN};
 
-/* Index of `word` among `choices` ("a|b|c"), or -1. */
-static int choice_index(const char *choices, const char *word) {
-  size_t length = strlen(word);
-  for (int index = 0; choices != NULL; index++) {
-    const char *end = strchr(choices, '|');
-    size_t span = end != NULL ? (size_t)(end - choices) : strlen(choices);
-    if (span == length && strncmp(choices, word, span) == 0) return index;
-    choices = end != NULL ? end + 1 : NULL;
-  }
-  return -1;
-}
-
-static void choice_write(const char *choices, int index, rs_text *text) {
-  for (; index > 0; index--) choices = strchr(choices, '|') + 1;
-  rs_text_add(text, choices, strcspn(choices, "|"));
-}
-
-/* The words of "a|b|c" one by one in `copy`, and where each starts. */
-static size_t split_choices(const char *choices, char *copy, size_t room, const char **words, size_t most) {
-  size_t count = 0;
-  snprintf(copy, room, "%s", choices);
-  for (char *word = copy; word != NULL && count < most; count++) {
-    char *bar = strchr(word, '|');
-    words[count] = word;
-    if (bar != NULL) *bar = '\0';
-    word = bar != NULL ? bar + 1 : NULL;
-  }
-  return count;
+int rs_param_word(const rs_param *param, const char *word) {
+  for (size_t i = 0; i < param->word_count; i++)
+    if (strcmp(param->words[i], word) == 0) return (int)i;
+  return RS_NO_WORD;
 }
 
 static rs_status bad_word(const rs_param *param, const char *text, rs_err *err) {
-  const char *words[16];
-  char copy[256];
-  size_t count = split_choices(param->choices, copy, sizeof copy, words, RS_COUNT(words));
   rs_text list = {0};
-  for (size_t i = 0; i < count; i++) rs_text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+  for (size_t i = 0; i < param->word_count; i++) rs_text_printf(&list, "%s%s", i > 0 ? ", " : "", param->words[i]);
   if (param->type != RS_CHOICE)
     rs_text_puts(&list, param->type == RS_REALS ? ", or a list of numbers" : ", or a number");
-  const char *near = rs_suggest(text, words, count);
+  const char *near = rs_suggest(text, param->words, param->word_count);
   rs_status status = near != NULL
                          ? rs_fail(err, RS_INPUT, "must be one of %s (did you mean %s?)", rs_text_string(&list), near)
                          : rs_fail(err, RS_INPUT, "must be one of %s", rs_text_string(&list));
@@ -104,9 +76,9 @@ static rs_status parse_number(const rs_param *param, const char *text, double *n
 
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
   *value = unset_value;
-  int choice = choice_index(param->choices, text);
+  int choice = rs_param_word(param, text);
   double number = NAN;
-  bool wordlike = param->type == RS_CHOICE || (param->choices != NULL && isalpha((unsigned char)*text));
+  bool wordlike = param->type == RS_CHOICE || (param->words != NULL && isalpha((unsigned char)*text));
   if (choice < 0 && wordlike) return bad_word(param, text, err);
   if (choice < 0 && param->type == RS_REALS) return rs_fail(err, RS_INPUT, "must be a list of numbers, like [1, 2]");
   if (choice < 0 && param->type == RS_BOOL) RS_TRY(parse_bool(text, &number, err));
@@ -152,7 +124,7 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
   if (!value->set)
     rs_text_puts(text, "none");
   else if (value->choice >= 0)
-    choice_write(param->choices, value->choice, text);
+    rs_text_puts(text, param->words[value->choice]);
   else if (param->type == RS_BOOL)
     rs_text_puts(text, value->number != 0 ? "true" : "false");
   else if (value->file != NULL && value->count > RS_INLINE_NUMBERS)

@@ -33,8 +33,9 @@ static void put_param(rs_text *text, const rs_param *param) {
   rs_text_printf(text, "    %-18s ", param->name);
   put_wrapped(text, INDENT, param->summary);
   rs_text_printf(text, "\n%*s", INDENT, "");
-  if (param->choices != NULL)
-    rs_text_printf(text, "%s%s", param->choices, param->type == RS_CHOICE ? "" : "|number");
+  for (size_t i = 0; i < param->word_count; i++) rs_text_printf(text, "%s%s", i > 0 ? "|" : "", param->words[i]);
+  if (param->words != NULL)
+    rs_text_puts(text, param->type == RS_CHOICE ? "" : "|number");
   else
     rs_text_puts(text, param->type == RS_BOOL      ? "true|false"
                        : param->type == RS_REALS   ? "list or file"

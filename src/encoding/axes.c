@@ -74,6 +74,11 @@ static void fair(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
   }
 }
 
+const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1] = {[RS_AXES_CONTIGUOUS] = "contiguous",
+                                                               [RS_AXES_INTERLEAVED] = "interleaved",
+                                                               [RS_AXES_SPATIAL_FIRST] = "spatial_first",
+                                                               [RS_AXES_FAIR] = "fair"};
+
 static void (*const layouts[])(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) = {
     [RS_AXES_CONTIGUOUS] = contiguous,
     [RS_AXES_INTERLEAVED] = interleaved,

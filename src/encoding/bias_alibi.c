@@ -65,7 +65,7 @@ static const rs_param params[] = {
     {.name = "slope_factor",
      .type = RS_REAL,
      .unit = "1",
-     .choices = "inv_sqrt_dim",
+     RS_WORD_LIST("inv_sqrt_dim"),
      .min = 0,
      .max = 1e6,
      .fallback = "1",
@@ -73,7 +73,7 @@ static const rs_param params[] = {
     {.name = "bias_form",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "distance|position|end",
+     RS_WORD_LIST("distance", "position", "end"),
      .fallback = "distance",
      .summary =
          "slope times -|m - n| (the paper), n (BLOOM, fairseq) or n - (L - 1) (MPT): for keys up to the query the "
@@ -81,13 +81,13 @@ static const rs_param params[] = {
     {.name = "slope_format",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "f64|f32|bf16|f16",
+     RS_WORDS(rs_format_words),
      .fallback = "f64",
      .summary = "float format that the slopes are rounded to (Falcon: bf16)"},
     {.name = "bias_format",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "f64|f32|bf16|f16",
+     RS_WORDS(rs_format_words),
      .fallback = "f64",
      .summary = "float format of what the slope multiplies and of their product (Falcon: bf16)"},
 };

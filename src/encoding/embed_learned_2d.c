@@ -217,7 +217,7 @@ static const rs_param params[] = {
     {.name = "table_grid",
      .type = RS_REALS,
      .unit = "patches",
-     .choices = "own",
+     RS_WORD_LIST("own"),
      .min = 1,
      .max = 8192, /* per side; Pix2Struct has 4096 */
      .fallback = "own",
@@ -225,13 +225,13 @@ static const rs_param params[] = {
     {.name = "combine",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "joint|sum",
+     RS_WORD_LIST("joint", "sum"),
      .fallback = "joint",
      .summary = "one vector a patch (ViT), or one a row plus one a column (Pix2Struct, NaViT)"},
     {.name = "resize",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "bicubic|bilinear|bicubic_antialias|bicubic_align|none",
+     RS_WORD_LIST("bicubic", "bilinear", "bicubic_antialias", "bicubic_align", "none"),
      .fallback = "bicubic",
      .summary =
          "how the table is carried to a picture of another grid, as torch does it; none: row and column index it "

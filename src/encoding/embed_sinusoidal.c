@@ -32,7 +32,7 @@ static const rs_param params[] = {
     {.name = "embedding_layout",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "interleaved|halves|tensor2tensor",
+     RS_WORD_LIST("interleaved", "halves", "tensor2tensor"),
      .fallback = "interleaved",
      .summary = "sin and cos alternate (the paper), stand in halves (Marian), or in halves on a ladder that ends at "
                 "1/10000 (tensor2tensor, fairseq)"},

@@ -54,7 +54,7 @@ static const rs_param params[] = {
     {.name = "combine",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "concat|sum",
+     RS_WORD_LIST("concat", "sum"),
      .fallback = "concat",
      .summary =
          "half of the channels for the column, half for the row (MAE), or both over all channels, summed (NaViT)"},

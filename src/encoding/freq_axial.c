@@ -31,7 +31,7 @@ static const rs_param params[] = {
     {.name = "axis_order",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "wh|hw",
+     RS_WORD_LIST("wh", "hw"),
      .fallback = "wh",
      .summary = "which half of the pairs reads the column (w) and which the row (h)"},
 };

@@ -23,7 +23,7 @@ static const rs_param params[] = {
     {.name = "interpolate",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "frequencies|positions",
+     RS_WORD_LIST("frequencies", "positions"),
      .fallback = "frequencies",
      .summary = "what is divided by s; the turns are the same"},
 };

@@ -56,7 +56,7 @@ static const rs_param params[] = {
     {.name = "magnitude",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "above_1|any",
+     RS_WORD_LIST("above_1", "any"),
      .fallback = "above_1",
      .summary = "g is 1 for s <= 1, or follows its formula for any s (ggml)"},
     {.name = "mscale",

@@ -117,25 +117,14 @@ static void lend_model(maker *make) {
   if (lent == NULL) return;
   if (own->train_length != lent->train_length)
     alter_number(make, "train_length", (double)lent->train_length, "the other model's");
-  if (own->axis_layout != lent->axis_layout) {
-    char words[48];
-    const char *at = RS_AXIS_LAYOUT_WORDS;
-    for (int i = 0; i < (int)lent->axis_layout; i++) at = strchr(at, '|') + 1;
-    snprintf(words, sizeof words, "%.*s", (int)strcspn(at, "|"), at);
-    alter(make, "mrope_layout", words, "the other model's");
-  }
+  if (own->axis_layout != lent->axis_layout)
+    alter(make, "mrope_layout", rs_axis_layout_words[lent->axis_layout], "the other model's");
   if (own->rope_theta != lent->rope_theta) alter_number(make, "rope_theta", lent->rope_theta, "the other model's");
 }
 
-/* Every other word of "a|b|c". */
+/* Every other word. */
 static void alter_words(maker *make, const rs_param *param) {
-  for (const char *at = param->choices; at != NULL && *at != '\0';) {
-    char word[48];
-    size_t length = strcspn(at, "|");
-    snprintf(word, sizeof word, "%.*s", (int)length, at);
-    alter(make, param->name, word, "");
-    at += length + (at[length] == '|');
-  }
+  for (size_t i = 0; i < param->word_count; i++) alter(make, param->name, param->words[i], "");
 }
 
 /* Flags turned over, words exchanged, and every value that is not the default left unread. */
@@ -150,7 +139,7 @@ static void alter_each(maker *make) {
     if (param->type == RS_BOOL && value->set) alter(make, param->name, value->number == 1 ? "false" : "true", "");
     if (param->type == RS_CHOICE && value->set) alter_words(make, param);
     if (param->type == RS_CHOICE || param->type == RS_BOOL || !value->set) continue;
-    if (param->choices != NULL) alter_words(make, param);
+    if (param->words != NULL) alter_words(make, param);
     alter(make, param->name, param->fallback, "the default");
   }
 }

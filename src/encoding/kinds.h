@@ -22,7 +22,7 @@ extern const size_t rs_common_param_count, rs_rotary_param_count, rs_scale_param
 /* The parameter `temperature` of kinds that have an attention factor, for their list of parameters. */
 #define RS_TEMPERATURE_PARAM                                                                                           \
   {                                                                                                                    \
-    .name = "temperature", .type = RS_CHOICE, .unit = "", .choices = "cos_sin|logits", .fallback = "cos_sin",          \
+    .name = "temperature", .type = RS_CHOICE, .unit = "", RS_WORD_LIST("cos_sin", "logits"), .fallback = "cos_sin",    \
     .summary = "where the attention factor g goes: times cos and sin, or g^2 times the logits (equal if every dim "    \
                "turns)"                                                                                                \
   }
@@ -52,7 +52,7 @@ rs_status rs_unused_check(const rs_settings *settings, const char *name, const c
       {.name = "init_sd",                                                                                              \
        .type = RS_REAL,                                                                                                \
        .unit = "nats",                                                                                                 \
-       .choices = "inv_sqrt_width",                                                                                    \
+       RS_WORD_LIST("inv_sqrt_width"),                                                                                 \
        .min = 0,                                                                                                       \
        .max = 1e6,                                                                                                     \
        .fallback = sd,                                                                                                 \
@@ -111,13 +111,13 @@ double rs_ramp_at(rs_ramp ramp, double pair);
       {.name = "ramp",                                                                                                 \
        .type = RS_CHOICE,                                                                                              \
        .unit = "",                                                                                                     \
-       .choices = "hf|paper",                                                                                          \
+       RS_WORD_LIST("hf", "paper"),                                                                                    \
        .fallback = "hf",                                                                                               \
        .summary = "between them, blend linearly in the pair index (hf: the code) or in the rotations (paper)"},        \
       {.name = "ramp_length",                                                                                          \
        .type = RS_REAL,                                                                                                \
        .unit = "tokens",                                                                                               \
-       .choices = "train_length|vllm_mrope",                                                                           \
+       RS_WORD_LIST("train_length", "vllm_mrope"),                                                                     \
        .min = 1,                                                                                                       \
        .max = 1e9,                                                                                                     \
        .fallback = "train_length",                                                                                     \
@@ -126,7 +126,7 @@ double rs_ramp_at(rs_ramp ramp, double pair);
       {.name = "ramp_guard",                                                                                           \
        .type = RS_CHOICE,                                                                                              \
        .unit = "",                                                                                                     \
-       .choices = "hf|ggml|refuse",                                                                                    \
+       RS_WORD_LIST("hf", "ggml", "refuse"),                                                                           \
        .fallback = "hf",                                                                                               \
        .summary =                                                                                                      \
            "ramp hf with ends that meet or cross: parted by 0.001 where they meet; also where they cross; or an "      \
@@ -156,7 +156,7 @@ rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs
   {.name = "init",                                                                                                     \
    .type = RS_CHOICE,                                                                                                  \
    .unit = "",                                                                                                         \
-   .choices = "normal|truncated_normal|zeros|xavier",                                                                  \
+   RS_WORD_LIST("normal", "truncated_normal", "zeros", "xavier"),                                                      \
    .fallback = "normal",                                                                                               \
    .summary = "how the table is drawn: N(0, init_sd^2); the same cut at 2 sd (torch's trunc_normal_ cuts at +-2 "      \
               "itself, 100 sd: that is normal); zeros; or uniform within sqrt(6 / (rows + width))"},                   \

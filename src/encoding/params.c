@@ -13,7 +13,7 @@ const rs_param rs_common_params[] = {
     {.name = "logit_scale",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "none|log_n|ssmax|llama4|ministral|entropy_invariant",
+     RS_WORD_LIST("none", "log_n", "ssmax", "llama4", "ministral", "entropy_invariant"),
      .fallback = "none",
      .summary = "temperature by query position m, on top of the method. log_n: max(1, ln(m + 1) / ln length); ssmax: "
                 "factor ln(m + 1); llama4: 1 + factor ln(1 + floor((m + 1) / length)); ministral: the same of m; "
@@ -35,7 +35,7 @@ const rs_param rs_common_params[] = {
     {.name = "dialect",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "paper|authors|hf|vllm|llamacpp|deepseek|gpt_oss|falcon|bloom|mpt",
+     RS_WORD_LIST("paper", "authors", "hf", "vllm", "llamacpp", "deepseek", "gpt_oss", "falcon", "bloom", "mpt"),
      .summary = "as this implementation has the method; what it does differently is listed there"},
 };
 const size_t rs_common_param_count = RS_COUNT(rs_common_params);
@@ -56,33 +56,33 @@ const rs_param rs_rotary_params[] = {
     {.name = "pair_layout",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "half_split|interleaved",
+     RS_WORDS(rs_pair_layout_words),
      .summary = "which dims form a pair (default: the model's)"},
     {.name = "mrope_section",
      .type = RS_REALS,
      .unit = "pairs",
-     .choices = "none|equal",
+     RS_WORD_LIST("none", "equal"),
      .min = 0,
      .max = 32768,
      .summary = "pairs that read the axes t, h, w (arXiv:2409.12191); equal: thirds"},
     {.name = "mrope_layout",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = RS_AXIS_LAYOUT_WORDS,
+     RS_WORDS(rs_axis_layout_words),
      .summary = "which pairs read which axis: in blocks (Qwen2-VL), alternating (Qwen3-VL; no more than a third of the "
                 "pairs for h or w), h and w on the fastest pairs "
                 "and t on the slowest (ERNIE 4.5-VL), or by fair shares (openPangu) (default: the model's)"},
     {.name = "mrope_tail",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "t|unrotated",
+     RS_WORD_LIST("t", "unrotated"),
      .fallback = "t",
      .summary =
          "mrope_layout interleaved: pairs 1 and 2 of each three, once h and w have their sections (ggml: unrotated)"},
     {.name = "vision_ids",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = RS_ID_SCHEME_WORDS,
+     RS_WORDS(rs_id_scheme_words),
      .fallback = "qwen2_vl",
      .summary =
          "how image and video tokens are counted: from the id where they start (arXiv:2409.12191); the same, but the "
@@ -98,14 +98,14 @@ const rs_param rs_rotary_params[] = {
     {.name = "wavelengths",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "exact|whole",
+     RS_WORD_LIST("exact", "whole"),
      .fallback = "exact",
      .summary =
          "whole: each pair's wavelength rounded to whole tokens, after all scaling (Resonance, arXiv:2403.00071)"},
     {.name = "cached_keys",
      .type = RS_INTEGER,
      .unit = "tokens",
-     .choices = "consistent",
+     RS_WORD_LIST("consistent"),
      .min = 1,
      .max = 1e9,
      .fallback = "consistent",
@@ -119,7 +119,7 @@ const rs_param rs_scale_params[] = {
     {.name = "scale",
      .type = RS_REAL,
      .unit = "1",
-     .choices = "fixed|auto|dynamic|hf_dynamic|vllm_dynamic",
+     RS_WORD_LIST("fixed", "auto", "dynamic", "hf_dynamic", "vllm_dynamic"),
      .min = 1e-6,
      .max = 1e9,
      .summary =

@@ -46,7 +46,7 @@ static const rs_param params[] = {
     {.name = "shift",
      .type = RS_INTEGER,
      .unit = "tokens",
-     .choices = "auto",
+     RS_WORD_LIST("auto"),
      .min = 1,
      .max = 1e9,
      .fallback = "auto",

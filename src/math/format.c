@@ -4,6 +4,9 @@
 #include <float.h>
 #include <math.h>
 
+const char *const rs_format_words[RS_FORMATS + 1] = {
+    [RS_F64] = "f64", [RS_F32] = "f32", [RS_BF16] = "bf16", [RS_F16] = "f16"};
+
 /* Significant bits (with the hidden one), exponent of the smallest normal number, largest finite number. */
 static const struct {
   int bits, least_exponent;

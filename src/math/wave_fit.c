@@ -24,6 +24,15 @@ typedef struct problem {
 
 /* ---- the system -------------------------------------------------------------------------------------------------- */
 
+const char *const rs_solver_words[RS_SOLVERS + 1] = {
+    [RS_SOLVER_QR] = "qr",
+    [RS_SOLVER_SVD] = "svd",
+    [RS_SOLVER_NORMAL] = "normal",
+    [RS_SOLVER_NORMAL_F32] = "normal_f32",
+    [RS_SOLVER_GRAM_F32] = "gram_f32",
+    [RS_SOLVER_SUMS] = "sums",
+};
+
 /* Whether a ridge is written as rows sqrt(ridge) I below the matrix, with zeros wanted. */
 static bool ridge_as_rows(const rs_wave_fit_in *in) {
   return in->solver == RS_SOLVER_QR && in->ridge > 0;

@@ -73,7 +73,7 @@ static const rs_param params[] = {
     {.name = "direction",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "train_to_long|long_to_train",
+     RS_WORD_LIST("train_to_long", "long_to_train"),
      .fallback = "train_to_long",
      .summary = "KL(training || here), as the authors' code and tables have it, or KL(here || training)"},
     {.name = "bins",
@@ -95,7 +95,7 @@ static const rs_param params[] = {
     {.name = "arithmetic",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "f64|f32",
+     RS_WORD_LIST("f64", "f32"),
      .fallback = "f64",
      .summary = "f32: angles, whole turns and parts all in float32, as the authors' code"},
 };

@@ -102,7 +102,7 @@ static const rs_param params[] = {
     {.name = "distances",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "log|all",
+     RS_WORD_LIST("log", "all"),
      .fallback = "log",
      .summary = "log-spaced distances, or every one"},
     {.name = "per_octave",

@@ -105,7 +105,7 @@ static const rs_param params[] = {
     {.name = "channels",
      .type = RS_REALS,
      .unit = "",
-     .choices = "few",
+     RS_WORD_LIST("few"),
      .min = 0,
      .max = 1e9,
      .fallback = "few",

@@ -149,7 +149,7 @@ static const rs_param params[] = {
     {.name = "run",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "first|video",
+     RS_WORD_LIST("first", "video"),
      .fallback = "first",
      .summary = "which run of the tokens: the first image or video, or the first video (a frame with timestamp_tokens "
                 "is an image)"},

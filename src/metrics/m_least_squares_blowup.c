@@ -65,7 +65,7 @@ static const rs_param params[] = {
     {.name = "solver",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = RS_SOLVER_WORDS,
+     RS_WORDS(rs_solver_words),
      .fallback = "qr",
      .summary = "how the least-squares problem is solved; floats from the angle on (normal_f32), or from the normal "
                 "equations on (gram_f32)"},

@@ -90,7 +90,7 @@ static const rs_param params[] = {
     {.name = "documents",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "full|uniform|log_normal",
+     RS_WORD_LIST("full", "uniform", "log_normal"),
      .fallback = "full",
      .summary =
          "lengths of the documents that training saw: all the context's, every length up to it equally often, or "

@@ -176,7 +176,7 @@ static const rs_param params[] = {
     {.name = "rotation",
      .type = RS_CHOICE,
      .unit = "",
-     .choices = "f64|f32|bf16|f16", /* in the order of rs_format */
+     RS_WORDS(rs_format_words), /* in the order of rs_format */
      .fallback = "f64",
      .summary = "format of q, k, cos, sin, each product and each sum of the rotation"},
     {.name = "samples",

@@ -70,7 +70,7 @@ static const rs_param params[] = {
     {.name = "self_logit",
      .type = RS_REAL,
      .unit = "nats",
-     .choices = "sqrt_dim",
+     RS_WORD_LIST("sqrt_dim"),
      .min = 0,
      .max = 1e6,
      .fallback = "sqrt_dim",

@@ -37,7 +37,7 @@ rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double conte
 /* The parameter that says what `content` is, and its value. */
 #define RS_CONTENT_PARAM                                                                                               \
   {                                                                                                                    \
-    .name = "content", .type = RS_REAL, .unit = "nats", .choices = "sqrt_dim", .min = 0, .max = 1e6,                   \
+    .name = "content", .type = RS_REAL, .unit = "nats", RS_WORD_LIST("sqrt_dim"), .min = 0, .max = 1e6,                \
     .fallback = "sqrt_dim",                                                                                            \
     .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"         \
   }

@@ -23,13 +23,13 @@ static void read_sections(rs_problems *problems, const rs_node *node, const rs_p
 }
 
 static void read_layout(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  static const rs_param param = {.name = "pair_layout", .type = RS_CHOICE, .choices = "half_split|interleaved"};
+  static const rs_param param = {.name = "pair_layout", .type = RS_CHOICE, RS_WORDS(rs_pair_layout_words)};
   rs_value value;
   if (rs_read_value(problems, node, path, &param, &value)) model->pair_layout = (rs_pair_layout)value.choice;
 }
 
 static void read_axes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  static const rs_param param = {.name = "mrope_layout", .type = RS_CHOICE, .choices = RS_AXIS_LAYOUT_WORDS};
+  static const rs_param param = {.name = "mrope_layout", .type = RS_CHOICE, RS_WORDS(rs_axis_layout_words)};
   rs_value value;
   if (rs_read_value(problems, node, path, &param, &value)) model->axis_layout = (rs_axis_layout)value.choice;
 }

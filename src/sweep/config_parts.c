@@ -388,7 +388,7 @@ void rs_config_tokens(rs_config_context *config, const rs_node *node) {
 /* ---- precision --------------------------------------------------------------------------------------------------- */
 
 static rs_format read_format(rs_config_context *config, const rs_node *node, const rs_path *path) {
-  static const rs_param param = {.name = "precision", .type = RS_CHOICE, .choices = "f64|f32|bf16|f16"};
+  static const rs_param param = {.name = "precision", .type = RS_CHOICE, RS_WORDS(rs_format_words)};
   rs_value value;
   return node != NULL && rs_read_value(config->problems, node, path, &param, &value) ? (rs_format)value.choice : RS_F64;
 }
@@ -416,7 +416,7 @@ void rs_config_precision(rs_config_context *config, const rs_node *node) {
 
 void rs_config_engine(rs_config_context *config, const rs_node *node) {
   static const char *const known[] = {"scores", "epsilon"};
-  static const rs_param scores = {.name = "scores", .type = RS_CHOICE, .choices = RS_SCORE_FORMAT_WORDS};
+  static const rs_param scores = {.name = "scores", .type = RS_CHOICE, RS_WORDS(rs_score_format_words)};
   static const rs_param epsilon = {.name = "epsilon", .type = RS_REAL, .min = 0, .max = 1e-3};
   const rs_path path = rs_path_key(NULL, "engine"), at[] = {rs_path_key(&path, known[0]), rs_path_key(&path, known[1])};
   rs_engine_choice *engine = &config->experiment->engine;

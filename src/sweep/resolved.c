@@ -60,14 +60,11 @@ static void put_model(rs_text *yaml, const rs_model *model) {
                  model->rotary_dim);
   rs_text_number(yaml, model->rope_theta);
   rs_text_printf(yaml, ", train_length: %zu, max_length: %zu, pair_layout: %s", model->train_length, model->max_length,
-                 model->pair_layout == RS_INTERLEAVED ? "interleaved" : "half_split");
+                 rs_pair_layout_words[model->pair_layout]);
   const size_t *sections = model->mrope_section;
-  static const rs_param layout = {.name = "mrope_layout", .type = RS_CHOICE, .choices = RS_AXIS_LAYOUT_WORDS};
-  const rs_value chosen = {.set = true, .choice = (int)model->axis_layout};
-  if (sections[0] + sections[1] + sections[2] > 0) {
-    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: ", sections[0], sections[1], sections[2]);
-    rs_value_write(&layout, &chosen, yaml);
-  }
+  if (sections[0] + sections[1] + sections[2] > 0)
+    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: %s", sections[0], sections[1], sections[2],
+                   rs_axis_layout_words[model->axis_layout]);
   if (model->published.method != NULL) {
     rs_text_printf(yaml, ", published: {name: %s", model->published.method->name);
     put_settings(yaml, &model->published.settings, false);

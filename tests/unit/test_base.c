@@ -340,9 +340,12 @@ static const rs_param positive = {.name = "positive", .type = RS_REAL, .min = 0,
 static const rs_param whole = {.name = "whole", .type = RS_INTEGER, .min = 1, .max = 1e9, .fallback = "4k"};
 static const rs_param anywhole = {.name = "anywhole", .type = RS_INTEGER, .min = -1e300, .max = 1e300};
 static const rs_param truth = {.name = "truth", .type = RS_BOOL, .fallback = "true"};
-static const rs_param word = {.name = "word", .type = RS_CHOICE, .choices = "hf|paper|paper_2", .fallback = "paper"};
-static const rs_param rule = {.name = "rule", .type = RS_REAL, .choices = "fixed|auto|dynamic", .min = .5, .max = 8};
-static const rs_param list = {.name = "list", .type = RS_REALS, .choices = "none|equal", .min = 0, .max = 32};
+static const char *const word_words[] = {"hf", "paper", "paper_2", NULL},
+                         *const rule_words[] = {"fixed", "auto", "dynamic", NULL},
+                         *const list_words[] = {"none", "equal", NULL};
+static const rs_param word = {.name = "word", .type = RS_CHOICE, RS_WORDS(word_words), .fallback = "paper"};
+static const rs_param rule = {.name = "rule", .type = RS_REAL, RS_WORDS(rule_words), .min = .5, .max = 8};
+static const rs_param list = {.name = "list", .type = RS_REALS, RS_WORDS(list_words), .min = 0, .max = 32};
 static const rs_param bare = {.name = "bare", .type = RS_REALS, .min = 0, .max = 32};
 
 Test(base, value_parse__every_type__gives_the_value) {
