@@ -20,15 +20,6 @@ static void put_words(rs_text *text, const char *words) {
   }
 }
 
-/* "a|b|c" as `a`, `b`, `c`. */
-static void put_choices(rs_text *text, const char *choices) {
-  for (const char *word = choices; *word != '\0';) {
-    int length = (int)strcspn(word, "|");
-    rs_text_printf(text, "%s`%.*s`", word > choices ? ", " : "", length, word);
-    word += length + (word[length] == '|');
-  }
-}
-
 static void put_range(rs_text *text, const rs_param *param) {
   rs_text_puts(text, param->type == RS_INTEGER ? "whole number" : param->type == RS_REALS ? "list or file" : "number");
   rs_text_puts(text, ", ");
@@ -38,10 +29,10 @@ static void put_range(rs_text *text, const rs_param *param) {
 }
 
 static void put_values(rs_text *text, const rs_param *param) {
-  if (param->choices != NULL) put_choices(text, param->choices);
+  for (size_t i = 0; i < param->word_count; i++) rs_text_printf(text, "%s`%s`", i > 0 ? ", " : "", param->words[i]);
   if (param->type == RS_BOOL) rs_text_puts(text, "`true`, `false`");
   if (param->type == RS_BOOL || param->type == RS_CHOICE) return;
-  if (param->choices != NULL) rs_text_puts(text, ", or ");
+  if (param->word_count > 0) rs_text_puts(text, ", or ");
   put_range(text, param);
 }
 
