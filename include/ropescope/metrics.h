@@ -76,7 +76,8 @@ typedef struct rs_metric_kind {
 const rs_metric_kind *const *rs_metric_kinds(size_t *count);
 const rs_metric_kind *rs_metric_find(const char *name);
 
-/* ---- solvers: settings that serve a length ----------------------------------------------------------------------- */
+/* ---- the least base that serves a length ---------------------------------------------------------------------------
+ */
 
 /* What a search for the least base came to. */
 typedef struct rs_base_bound {
@@ -94,33 +95,5 @@ typedef struct rs_base_bound {
  * 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in
  * use: any thread. RS_DOMAIN where no base is good (fewer than two pairs), RS_MEMORY. */
 rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err);
-
-/* Frequencies as they are run, beside those of training. Borrows. */
-typedef struct rs_turning {
-  const double *omega;   /* (pairs,) rad/token */
-  const double *trained; /* (pairs,) rad/token of plain RoPE at L0; NULL for a first violation alone */
-  size_t pairs, still;   /* R/2, and how many do not turn: (D - R)/2 */
-  double train_length;   /* L0, tokens */
-} rs_turning;
-
-/* The first pair that did not go full circle within L0 tokens; `pairs` where all did. */
-size_t rs_critical_pair(const double *trained, size_t pairs, double train_length);
-
-/* The longest context, at most `most` < 2^63, whose distances all have sum_j cos(m omega_j) + still >= 0. */
-rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err);
-
-/* The period of the critical pair as it is run (Liu et al., arXiv:2310.05209, theorem 2), and the longest context in
- * which no pair that did not go full circle in training turns further than there; infinite where every pair did. */
-double rs_reach_critical(const rs_turning *turning);
-double rs_reach_in_range(const rs_turning *turning);
-
-/* The bases that bring these to `length`, pair >= 1 being the critical one: at the second one the largest angle just
- * equals that of training. */
-double rs_base_critical(size_t pair, size_t pairs, double length);
-double rs_base_in_range(double theta, size_t pair, size_t pairs, double train_length, double length);
-
-/* NTK-aware scaling between factor and base: b = theta s^(R/(R-2)), pairs >= 2. */
-double rs_base_ntk(double theta, size_t pairs, double factor);
-double rs_factor_ntk(double theta, size_t pairs, double base);
 
 #endif

@@ -3,6 +3,7 @@
 #define ROPESCOPE_CLI_COMPARE_H
 
 #include "cli.h"
+#include "ropescope/compare.h"
 
 typedef enum side_kind { SIDE_RECIPE, SIDE_HF, SIDE_PRESET, SIDE_DUMP } side_kind;
 

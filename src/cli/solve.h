@@ -3,6 +3,8 @@
 #define ROPESCOPE_CLI_SOLVE_H
 
 #include "cli.h"
+#include "ropescope/compare.h"
+#include "ropescope/solve.h"
 
 typedef enum solve_wanted { WANT_BASE, WANT_FACTOR, WANT_LENGTH } solve_wanted;
 typedef enum solve_by { BY_FIRST_VIOLATION, BY_CRITICAL_DIM, BY_OOD, BY_NTK } solve_by;

@@ -1,12 +1,6 @@
 /* Plain RoPE: a geometric ladder of frequencies. Su et al., "RoFormer", arXiv:2104.09864, eq. 15. */
 #include "kinds.h"
 
-#include <math.h>
-
-void rs_ladder(double theta, double dims, size_t pairs, double *omega) {
-  for (size_t j = 0; j < pairs; j++) omega[j] = pow(theta, -2.0 * (double)j / dims);
-}
-
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   (void)err;
   rs_ladder(in->theta, (double)in->rotary_dim, in->rotary_dim / 2, out->omega);

@@ -15,10 +15,6 @@ extern const rs_lscale_kind rs_lscale_log_n, rs_lscale_ssmax, rs_lscale_llama4, 
 extern const rs_bias_kind rs_bias_alibi, rs_bias_t5, rs_bias_relative, rs_bias_relative_2d, rs_bias_kerple_log,
     rs_bias_kerple_power, rs_bias_fire, rs_bias_sandwich;
 
-/* Parameters that belong to a stage rather than to one kind of it (params.c). */
-extern const rs_param rs_common_params[], rs_rotary_params[], rs_scale_params[];
-extern const size_t rs_common_param_count, rs_rotary_param_count, rs_scale_param_count;
-
 /* The parameter `temperature` of kinds that have an attention factor, for their list of parameters. */
 #define RS_TEMPERATURE_PARAM                                                                                           \
   {                                                                                                                    \
@@ -193,18 +189,11 @@ double rs_setting_or(const rs_settings *settings, const char *name, double of_mo
 /* Fills omega, axis, axes, amp, and logit_scale with what the table puts on the logits. */
 rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
 
-/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. */
-rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
-                            rs_err *err);
-
 /* Gains, mixed axes and cached keys: the last word on positions. */
 rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
 
 /* The table of steps, where turns are in doubles and the axes are the tokens'. */
 rs_status rs_steps_fill(rs_encoding *encoding, rs_err *err);
-
-/* Whether the method has a default of its own for the parameter. */
-bool rs_method_presets(const rs_method *method, const char *name);
 
 /* Pairs that turn: rotary_dim / 2, given or of the model. */
 size_t rs_pairs_of(const rs_settings *settings, const rs_model *model);
@@ -213,15 +202,9 @@ size_t rs_pairs_of(const rs_settings *settings, const rs_model *model);
 rs_status rs_check_pair_list(const rs_settings *settings, const rs_model *model, const char *list, const char *what,
                              rs_err *err);
 
-/* Whether the entry's condition (`when`, `unless`) holds for these parameters. */
-bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings);
-
 /* Sets the parameters of the recipe's dialect: those it always has, or its defaults. RS_INPUT where the user gave what
  * it always has otherwise, or the method has no such dialect. */
 rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err);
-
-/* Sets a parameter that was not given by the user; `text` NULL unsets it. */
-rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err);
 
 /* RS_UNSUPPORTED, naming the method, where tokens have more than one axis. */
 rs_status rs_text_only(const rs_encoding *encoding, rs_err *err);

@@ -21,10 +21,6 @@ void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
 /* Joins another sample, given by its count, mean and sum of squared deviations. */
 void rs_moments_join(rs_moments *into, double count, double mean, double squares);
 
-/* The base of frequencies c base^(-2j/R), read off the first and the last pair; NaN unless all between are within
- * `slack`, relative, of that ladder: fewer than two pairs, or the last stands still. */
-double rs_ladder_base(const double *omega, size_t pairs, double slack);
-
 /* What the encoding multiplies a query's logits by, before any bias: amp^2 times the logit scale. NaN where no one
  * number does: an amp other than 1 is on the rotary dims alone, and the head has others. */
 double rs_logit_factor(const rs_encoding *encoding, size_t query);

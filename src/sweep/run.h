@@ -44,9 +44,6 @@ rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
 /* The work of one cell as the progress display counts it. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
-/* How many heads of the model take part. */
-size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
-
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 

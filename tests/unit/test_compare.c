@@ -2,6 +2,7 @@
  * must be named where one was planted, and none where nothing that is known was done. */
 #include "../golden.h"
 
+#include "ropescope/compare.h"
 #include "ropescope/sweep.h"
 
 enum { LENGTH = 131072 };

@@ -9,6 +9,7 @@
 #include "../table_metric.h"
 #include "ropescope/kernel.h"
 #include "ropescope/metrics.h"
+#include "ropescope/solve.h"
 
 static bool close_to(double got, double want, double relative) {
   return isnan(want) ? isnan(got) : fabs(got - want) <= relative * fabs(want);

@@ -1,5 +1,5 @@
 /* Lists that a config keeps in files: `short_factor: factors.json`. */
-#include "config.h"
+#include "config_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Experiments: what a config became, and its cells. */
-#include "config.h"
-#include "run.h"
+#include "config_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Changes of a config from the command line: "methods[1].factor=8". The value is YAML, so that a list makes an axis
  * there too; a key that is not there yet is added, an index must exist. */
-#include "config.h"
+#include "config_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

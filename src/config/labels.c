@@ -1,5 +1,5 @@
 /* Labels: what tells the entries of a list apart in the CSV files and pictures. */
-#include "config.h"
+#include "config_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

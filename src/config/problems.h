@@ -1,9 +1,9 @@
 /* Reading checked values from a tree: every reader reports what is wrong with file, line, column, key and value, and
- * goes on, so that one run shows all mistakes. Private to the sweep layer. */
-#ifndef ROPESCOPE_SWEEP_PROBLEMS_H
-#define ROPESCOPE_SWEEP_PROBLEMS_H
+ * goes on, so that one run shows all mistakes. Private to the config layer. */
+#ifndef ROPESCOPE_CONFIG_PROBLEMS_H
+#define ROPESCOPE_CONFIG_PROBLEMS_H
 
-#include "ropescope/sweep.h"
+#include "ropescope/config.h"
 
 enum { RS_PATH = 256, RS_PROBLEMS_SHOWN = 20 };
 

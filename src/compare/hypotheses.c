@@ -268,7 +268,7 @@ static void alter_length(maker *make) {
 
 static void as_method(maker *make, const rs_method *method, double s) {
   char text[RS_NUMBER_CHARS], key[48];
-  bool plain = method->freq == &rs_freq_default, pi = method->freq == &rs_freq_linear;
+  bool plain = strcmp(method->freq->kind.name, "default") == 0, pi = strcmp(method->freq->kind.name, "linear") == 0;
   snprintf(key, sizeof key, "method %.30s", method->name);
   rs_hypothesis *made = add(make, key);
   if (made == NULL) return;

@@ -1,5 +1,5 @@
 /* Methods, sources and metrics: entries with parameters, where a list in place of a value is one more axis. */
-#include "config.h"
+#include "config_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The parts of the config check. Each reads one key of the config into the experiment and reports what is wrong.
- * Private to the sweep layer. */
-#ifndef ROPESCOPE_SWEEP_CONFIG_H
-#define ROPESCOPE_SWEEP_CONFIG_H
+ * Private to the config layer. */
+#ifndef ROPESCOPE_CONFIG_INTERNAL_H
+#define ROPESCOPE_CONFIG_INTERNAL_H
 
 #include "problems.h"
 

@@ -1,19 +1,11 @@
 /* How far given frequencies reach, by three criteria, and which base reaches how far by those that have a closed form.
  * A context of `length` tokens has distances 0 .. length - 1. */
-#include "ropescope/kernel.h"
-
-#include "metrics.h"
+#include "ropescope/solve.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { NEAR = 32768 }; /* distances that one thread looks at before others are woken: most violations are there */
-
-size_t rs_critical_pair(const double *trained, size_t pairs, double train_length) {
-  size_t pair = 0;
-  while (pair < pairs && train_length * trained[pair] >= 2 * M_PI) pair++;
-  return pair;
-}
 
 rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err) {
   rs_decay *decay;
@@ -55,20 +47,4 @@ double rs_base_critical(size_t pair, size_t pairs, double length) {
 /* (length - 1) b^(-2j/R) = L0 theta^(-2j/R): of all pairs past it, the critical one asks for most. */
 double rs_base_in_range(double theta, size_t pair, size_t pairs, double train_length, double length) {
   return theta * pow((length - 1) / train_length, (double)pairs / (double)pair);
-}
-
-double rs_ladder_base(const double *omega, size_t pairs, double slack) {
-  if (pairs < 2 || !(omega[pairs - 1] > 0)) return NAN;
-  double steps = (double)(pairs - 1), fall = log(omega[0] / omega[pairs - 1]);
-  for (size_t j = 0; j < pairs; j++)
-    if (!(fabs(log(omega[0] / omega[j]) - fall * (double)j / steps) < slack)) return NAN;
-  return exp(fall * (double)pairs / steps); /* R/(R-2) = pairs / steps */
-}
-
-double rs_base_ntk(double theta, size_t pairs, double factor) {
-  return theta * pow(factor, (double)pairs / (double)(pairs - 1));
-}
-
-double rs_factor_ntk(double theta, size_t pairs, double base) {
-  return pow(base / theta, (double)(pairs - 1) / (double)pairs);
 }

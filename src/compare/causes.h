@@ -1,8 +1,8 @@
-/* Hypotheses about why two spectra differ. Private to the encoding layer. */
-#ifndef ROPESCOPE_ENCODING_CAUSES_H
-#define ROPESCOPE_ENCODING_CAUSES_H
+/* Hypotheses about why two spectra differ. Private to the compare layer. */
+#ifndef ROPESCOPE_COMPARE_CAUSES_H
+#define ROPESCOPE_COMPARE_CAUSES_H
 
-#include "kinds.h"
+#include "ropescope/compare.h"
 
 enum { RS_CHANGES = 48, RS_HYPOTHESES = 256 };
 

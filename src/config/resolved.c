@@ -1,6 +1,6 @@
 /* An experiment written back as a config: the same cells, with every default spelled out, so that a result folder can
  * be run again years later. */
-#include "ropescope/sweep.h"
+#include "ropescope/config.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The top level of a config: which keys there are, and who reads each. */
-#include "config.h"
+#include "config_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Spectra: what two recipes, or a recipe and an engine's dump, are compared by. */
-#include "kinds.h"
+#include "ropescope/compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ void rs_spectrum_clear(rs_spectrum *spectrum) {
 /* Position Interpolation may divide the positions instead: the same turns. */
 static double position_divisor(const rs_encoding *encoding, size_t length) {
   enum { FREQUENCIES, POSITIONS };
-  if (encoding->method->pos != &rs_pos_linear) return 1;
+  if (strcmp(encoding->method->pos->kind.name, "linear") != 0) return 1;
   if (rs_setting_choice(&encoding->settings, "interpolate") != POSITIONS) return 1;
   return rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length);
 }
@@ -55,7 +55,8 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   const rs_method *method = encoding->method;
   const rs_settings *settings = &encoding->settings;
   rs_text text = {0};
-  if (method->pos != &rs_pos_identity && method->pos != &rs_pos_linear) put_kind(&text, settings, &method->pos->kind);
+  bool bent = strcmp(method->pos->kind.name, "identity") != 0 && strcmp(method->pos->kind.name, "linear") != 0;
+  if (bent) put_kind(&text, settings, &method->pos->kind);
   if (method->freq->mix != NULL || method->freq->log_gain != NULL) put_kind(&text, settings, &method->freq->kind);
   if (method->embed != NULL) put_kind(&text, settings, &method->embed->kind);
   if (method->bias != NULL) put_kind(&text, settings, &method->bias->kind);
@@ -63,7 +64,8 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   put_common(&text, settings, "logit_scale_factor");
   put_common(&text, settings, "logit_scale_length");
   put_common(&text, settings, "cached_keys");
-  bool counted = encoding->axes > 1 || rs_id_rule_of(settings).scheme == RS_IDS_V2PE; /* else text, whatever they say */
+  bool counted =
+      encoding->axes > 1 || rs_setting_choice(settings, "vision_ids") == RS_IDS_V2PE; /* else text, whatever they say */
   if (counted) put_common(&text, settings, "vision_ids");
   if (counted) put_common(&text, settings, "vision_step");
   rs_status status = rs_text_check(&text, err);

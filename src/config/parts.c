@@ -1,5 +1,5 @@
 /* The small keys of a config: lengths, seeds, heads, queries, mask, tokens, precision, engine. */
-#include "config.h"
+#include "config_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,93 @@
+/* ropescope/compare.h: why two positional settings differ. Each side is brought to a spectrum; the changes that turn
+ * one side into the other are found by trying them. */
+#ifndef ROPESCOPE_COMPARE_H
+#define ROPESCOPE_COMPARE_H
+
+#include "ropescope/config.h"
+
+/* What a recipe does to the pairs at one length, or what an engine says that it does. */
+typedef struct rs_spectrum {
+  size_t pairs, head_dim;   /* R/2, at least 1; D, at least R */
+  double *omega;            /* (pairs,) rad/token; owned */
+  uint16_t *axis;           /* (pairs,); NULL: unknown; owned */
+  double amp, logit_factor; /* on cos and sin, on the logits; NaN: unknown */
+  int pair_layout;          /* rs_pair_layout; -1: unknown */
+  /* What the recipe does beyond turning pairs by their position, as "self_extend group=auto window=auto"; "": nothing;
+   * NULL: unknown. Owned. */
+  char *beyond;
+} rs_spectrum;
+
+/* The spectrum of a recipe, which rs_recipe_check has accepted. RS_DOMAIN where it is undefined at this length,
+ * RS_UNSUPPORTED where the method turns no pairs. Release with rs_spectrum_clear; it is cleared on failure. */
+rs_status rs_spectrum_make(const rs_recipe *recipe, const rs_model *model, size_t length, rs_spectrum *spectrum,
+                           rs_err *err);
+
+/* A spectrum of frequencies alone: copies (pairs,); D = 2 pairs, all else unknown. */
+rs_status rs_spectrum_list(const double *omega, size_t pairs, rs_spectrum *spectrum, rs_err *err);
+void rs_spectrum_clear(rs_spectrum *spectrum);
+
+/* Where a list has each frequency twice (within `rtol`), as code does that multiplies whole heads: keeps one of each.
+ * Returns the pair layout that such a list is for, -1 (and changes nothing) where it is none. */
+int rs_spectrum_fold(rs_spectrum *spectrum, double rtol);
+
+enum {
+  RS_DIFFERS_FREQUENCY = 1, /* or in the number of pairs */
+  RS_DIFFERS_AMPLITUDE = 2, /* amp or logit_factor */
+  RS_DIFFERS_AXIS = 4,
+  RS_DIFFERS_LAYOUT = 8,
+  RS_DIFFERS_BEYOND = 16, /* in what is no frequency: positions, biases, temperatures by position */
+  RS_DIFFERS_WIDTH = 32   /* head_dim, which 1/sqrt(D) puts on the logits */
+};
+
+/* Where two spectra part. What either does not know is not compared. */
+typedef struct rs_difference {
+  unsigned differs;          /* RS_DIFFERS_* */
+  size_t count, first, last; /* pairs whose frequencies differ */
+  size_t worst;              /* the pair where */
+  double largest;            /* |omega_b / omega_a - 1| is largest; infinite where omega_a alone is 0 */
+} rs_difference;
+
+/* Equal is |b - a| <= rtol * max(|a|, |b|). Spectra of different numbers of pairs have no pair in common. */
+rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, double rtol);
+
+/* What the difference comes to at one relative position (tokens) of text. */
+typedef struct rs_divergence {
+  double angle;          /* the largest difference of a pair's angle, 0..pi rad */
+  size_t pair;           /* the pair that has it */
+  double mean_a, mean_b; /* mean cosine over the D/2 pairs, as rs_encoding_mean_cosine */
+} rs_divergence;
+
+/* For spectra of as many pairs. */
+rs_divergence rs_spectrum_at(const rs_spectrum *a, const rs_spectrum *b, double position);
+
+/* One side of a comparison: a recipe (resolved and checked) at a length, or a list (recipe and model NULL). */
+typedef struct rs_compared {
+  const rs_recipe *recipe;
+  const rs_model *model;
+  size_t length;
+  const rs_spectrum *spectrum;
+} rs_compared;
+
+/* A change that makes one side the other, found by trying it. */
+typedef struct rs_cause {
+  char text[480];    /* "B is A with truncate: true (A has false)" */
+  unsigned explains; /* RS_DIFFERS_* that it takes away */
+  unsigned breaks;   /* RS_DIFFERS_* that it brings */
+  bool whole;        /* nothing differs under it */
+  double residual;   /* the largest relative difference of a frequency under it; NaN where it says nothing of them */
+} rs_cause;
+
+enum { RS_CAUSES = 12 };
+
+typedef struct rs_causes {
+  rs_cause items[RS_CAUSES]; /* those that explain everything first */
+  size_t count;
+  char shape[320]; /* what the ratio of the frequencies looks like where nothing explains it, else "" */
+} rs_causes;
+
+/* Tries alterations of each side's recipe (another parameter, dialect, method, length; two at once where one is not
+ * enough), and orders of the list, and names those that give the other side within max(rtol, 1e-5): what float32 code
+ * loses of a frequency (ggml up to 9e-6) is no cause. */
+rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* ropescope/config.h: from text to an experiment. A config (YAML, changed by --set) is checked as a whole before any
+ * work starts; presets and Hugging Face configs become models. Here, and only here, parameters are words. */
+#ifndef ROPESCOPE_CONFIG_H
+#define ROPESCOPE_CONFIG_H
+
+#include "ropescope/io.h"
+#include "ropescope/metrics.h"
+
+/* ---- experiments ------------------------------------------------------------------------------------------------- */
+
+/* A method, source or metric with one set of parameters: an entry of the config, or one combination of its lists. */
+typedef struct rs_variant {
+  char *label; /* unique within its list; owned */
+  const rs_method *method;
+  const rs_source_kind *source;
+  const rs_metric_kind *metric; /* one of the three */
+  rs_settings settings;
+} rs_variant;
+
+typedef struct rs_variants {
+  rs_variant *items;
+  size_t count, capacity;
+} rs_variants;
+
+/* Heads that are averaged in one row. */
+typedef struct rs_head_group {
+  size_t *heads;
+  size_t count;
+} rs_head_group;
+
+/* How `heads` was written: `number` of them spread over the model's, listed ones, or all; together or each for itself.
+ */
+typedef struct rs_head_choice {
+  bool all, each;
+  size_t number; /* 0 when listed or all */
+  double *listed;
+  size_t listed_count;
+} rs_head_choice;
+
+enum rs_axis { RS_BY_MODEL, RS_BY_METHOD, RS_BY_LENGTH, RS_BY_SOURCE, RS_BY_SEED, RS_AXIS_COUNT };
+
+/* How scores are computed. */
+typedef struct rs_engine_choice {
+  rs_score_format scores;
+  double epsilon; /* weight of a row that may be left unseen where that is certain; 0: none */
+} rs_engine_choice;
+
+/* A checked config. */
+typedef struct rs_experiment {
+  char *name, *description;
+  rs_model *models;
+  size_t model_count;
+  rs_variants methods, sources, metrics;
+  size_t *lengths;
+  size_t length_count;
+  uint64_t *seeds;
+  size_t seed_count;
+  bool zipped[RS_AXIS_COUNT]; /* axes that advance together; the others form a grid */
+  rs_head_choice heads;
+  rs_query_set queries;
+  rs_mask mask;
+  rs_token_layout tokens;
+  rs_precision precision;
+  rs_engine_choice engine;
+  size_t bins_per_octave;
+  const char *
+      *swept; /* names of parameters with several values, in order of appearance; owned array of borrowed names */
+  size_t swept_count;
+} rs_experiment;
+
+/* Indices into the experiment's lists. `group` is the head group (0 unless each head stands for itself). */
+typedef struct rs_cell {
+  size_t axis[RS_AXIS_COUNT];
+  size_t group;
+} rs_cell;
+
+/* Cells in the order of summary.csv: model, method, length, source, seed, heads, the last running fastest. Release
+ * *cells with free(). */
+rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err);
+
+/* The head groups of one model. Release with rs_head_groups_free. */
+rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_model *model, rs_head_group **groups,
+                              size_t *count, rs_err *err);
+void rs_head_groups_free(rs_head_group *groups, size_t count);
+
+/* How many heads of the model take part. */
+size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
+
+void rs_experiment_free(rs_experiment *experiment);
+
+/* The recipe of a method for a model, with what the model publishes filled in. */
+rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
+                               rs_err *err);
+
+/* The whole experiment as a config: the same cells, every default written out. */
+void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml);
+
+/* ---- configs ----------------------------------------------------------------------------------------------------- */
+
+/* Up to 20 problems, one a line, each "file:line:column: key = value: why (hint)". Zero-initialise; release with
+ * rs_problems_clear. */
+typedef struct rs_problems {
+  rs_text text;
+  size_t count; /* all that were found, written or not */
+  bool memory;  /* an allocation failed: the config itself may be good */
+} rs_problems;
+
+void rs_problems_clear(rs_problems *problems);
+
+/* Changes of a config from the command line: each "path=value", as in "methods[1].factor=8"; the value is YAML. */
+typedef struct rs_config_edits {
+  const char *const *edits;
+  size_t count;
+} rs_config_edits;
+
+/* Reads and checks a config. `file` NULL: the built-in demo. RS_INPUT when there are problems, all of which stand in
+ * `problems` (and err says how many); nothing is run or written. */
+rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment **experiment, rs_problems *problems,
+                         rs_err *err);
+
+/* The same for a config in memory; `name` stands in messages. */
+rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
+                         rs_problems *problems, rs_err *err);
+
+/* The recipe and geometry of a Hugging Face config.json. `model` is cleared on failure. */
+rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err);
+
+/* Built-in model presets, by name. */
+typedef struct rs_preset {
+  const char *name, *yaml;
+} rs_preset;
+
+const rs_preset *rs_presets(size_t *count);
+
+/* The preset called `name` as a model. RS_INPUT when unknown. */
+rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err);
+
+/* The demo config. */
+const char *rs_demo_config(void);
+
+#endif
