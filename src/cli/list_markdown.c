@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ropescope/sweep.h"
+#include "ropescope/config.h"
 
 /* ---- cells of tables --------------------------------------------------------------------------------------------- */
 
