@@ -1,6 +1,6 @@
 /* The biases told anew, in long double and by other ways than the library's: what unit and property tests compare it
- * with. Numbers that are learned are read from the encoding's table, as its comment lays it out; test_biases.c says
- * what must stand there. */
+ * with. Numbers that are learned are read from the encoding's table, as its comment lays it out; the tests of biases
+ * say what must stand there. */
 #ifndef ROPESCOPE_TESTS_BIASES_H
 #define ROPESCOPE_TESTS_BIASES_H
 

@@ -90,4 +90,33 @@ typedef struct rs_causes {
  * loses of a frequency (ggml up to 9e-6) is no cause. */
 rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err);
 
+/* ---- the two sides ------------------------------------------------------------------------------------------------
+ */
+
+typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP } rs_origin;
+
+/* What a side was taken for. */
+typedef struct rs_contender {
+  const char *text; /* as written; borrowed */
+  rs_origin origin;
+  rs_model model;   /* none for dumps */
+  rs_recipe recipe; /* method NULL for dumps */
+  rs_spectrum spectrum;
+  size_t length; /* tokens */
+  int folded;    /* dump that held each frequency twice: the pair layout that is for; else -1 */
+} rs_contender;
+
+/* What is compared. All borrowed. */
+typedef struct rs_contest {
+  const char *text[2];     /* a file (.json config or dump, .npy, .csv), a preset's name, or a recipe as YAML */
+  const char *hf, *preset; /* the model on which recipes stand; both NULL: the other side's */
+  size_t length;           /* tokens; 0: the longest that A's model is published for, else B's, else 4096 */
+  double rtol;             /* relative difference that folds a list of doubled frequencies */
+} rs_contest;
+
+/* Both sides with their spectra. RS_INPUT as "A, TEXT: why", or with `problems` of a recipe. They are cleared on
+ * failure; release them with rs_contest_clear. */
+rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_problems *problems, rs_err *err);
+void rs_contest_clear(rs_contender sides[2]);
+
 #endif

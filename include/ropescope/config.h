@@ -138,4 +138,34 @@ rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err);
 /* The demo config. */
 const char *rs_demo_config(void);
 
+/* ---- subjects: one recipe on one model at one length ------------------------------------------------------------- */
+
+/* Where a subject comes from: a config, or a model and a recipe in words. All borrowed; NULL, 0: not named. */
+typedef struct rs_subject_in {
+  const char *config;    /* file with one model, one method and one length; NULL without `hf` and `preset`: the demo */
+  const char *hf;        /* a Hugging Face config.json */
+  const char *preset;    /* the name of a preset */
+  const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
+  const char *label;     /* what messages call that recipe; NULL: "--method" */
+  const char *fallback;  /* a recipe for models that publish none; NULL: they are refused */
+  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..." */
+  size_t length;         /* tokens; 0: the config's, or the length that the model is published for */
+} rs_subject_in;
+
+typedef struct rs_subject {
+  rs_model model;
+  rs_recipe recipe; /* resolved for the model, and checked */
+  size_t length;    /* tokens, >= 1 */
+  rs_token_layout tokens;
+  rs_precision precision;
+} rs_subject;
+
+/* RS_INPUT with `problems`, or with a message alone, for whatever is wrong with the words. The subject is cleared on
+ * failure; release it with rs_subject_clear. */
+rs_status rs_subject_read(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err);
+void rs_subject_clear(rs_subject *subject);
+
+/* Adds the recipe as it is written, "{name: yarn, factor: 8}": what differs from the defaults. */
+void rs_recipe_write(const rs_recipe *recipe, rs_text *text);
+
 #endif

@@ -163,6 +163,9 @@ rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *er
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
 
+/* L0 as the recipe has it, else the model's, tokens. */
+double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model);
+
 /* ---- dialects ---------------------------------------------------------------------------------------------------- */
 
 /* What one implementation does differently, as parameters: with the method or with all of the frequency kind of that

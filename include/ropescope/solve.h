@@ -26,4 +26,37 @@ double rs_reach_in_range(const rs_turning *turning);
 double rs_base_critical(size_t pair, size_t pairs, double length);
 double rs_base_in_range(double theta, size_t pair, size_t pairs, double train_length, double length);
 
+/* ---- questions --------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_sought { RS_SOLVE_BASE, RS_SOLVE_FACTOR, RS_SOLVE_LENGTH } rs_sought;
+typedef enum rs_criterion { RS_FIRST_VIOLATION, RS_CRITICAL_DIM, RS_OUT_OF_RANGE, RS_NTK_AWARE } rs_criterion;
+
+/* Which setting serves a length, or which length a setting serves. All borrowed; NULL, 0: not named. */
+typedef struct rs_question {
+  rs_sought sought;
+  rs_criterion criterion;
+  double length;           /* the context to be served, tokens */
+  double base;             /* plain RoPE at this base */
+  size_t head_dim;         /* D in place of a model; even */
+  const char *hf, *preset; /* a model: a Hugging Face config.json, or the name of a preset */
+  const char *method;      /* a recipe on it, as YAML; NULL: what it publishes, else plain RoPE */
+} rs_question;
+
+/* One line of an answer: "means", "training", "search", "note", "criterion", "reference". */
+typedef struct rs_remark {
+  const char *name;
+  char text[512];
+} rs_remark;
+
+typedef struct rs_solution {
+  double value;                 /* base, factor, or tokens */
+  char number[RS_NUMBER_CHARS]; /* the same to the digits that hold */
+  rs_remark rows[8];
+  size_t count;
+} rs_solution;
+
+/* RS_INPUT with `problems` or a message for wrong words, RS_DOMAIN where nothing serves, RS_UNSUPPORTED for methods
+ * that do more than turn pairs. What a question needs is the caller's to check. Some searches take minutes. */
+rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err);
+
 #endif

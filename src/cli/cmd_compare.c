@@ -1,5 +1,6 @@
 /* ropescope compare A B: where two positional settings part, and which change makes one the other. */
-#include "compare.h"
+#include "cli.h"
+#include "ropescope/compare.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,7 @@ static const double default_rtol = 1e-6; /* engines compute in float32 */
 
 /* The two sides and what came of comparing them. */
 typedef struct outcome {
-  side sides[2];
+  rs_contender sides[2];
   double rtol;
   rs_difference difference;
   rs_causes causes;
@@ -21,40 +22,24 @@ static const char *layout_name(int layout) {
   return layout == RS_INTERLEAVED ? "interleaved" : "half_split";
 }
 
-/* What the recipe has beyond the defaults. */
-static void put_settings(rs_text *text, const rs_settings *settings) {
-  for (size_t p = 0; p < settings->count; p++) {
-    const rs_param *param = settings->params[p];
-    const rs_value *value = &settings->values[p];
-    rs_text written = {0};
-    if (value->set) rs_value_write(param, value, &written);
-    bool usual = !value->set || (param->fallback != NULL && strcmp(param->fallback, rs_text_string(&written)) == 0);
-    if (!usual && value->count > 8)
-      rs_text_printf(text, ", %s: %zu numbers", param->name, value->count);
-    else if (!usual)
-      rs_text_printf(text, ", %s: %s", param->name, rs_text_string(&written));
-    rs_text_clear(&written);
-  }
-}
-
-static void put_dump(rs_text *text, const side *s) {
+static void put_dump(rs_text *text, const rs_contender *s) {
   rs_text_printf(text, "dump of %zu inverse frequencies", s->spectrum.pairs);
   if (s->folded >= 0) rs_text_printf(text, ", each twice (as for %s dims)", layout_name(s->folded));
   if (isnan(s->spectrum.amp)) rs_text_puts(text, ", without an attention factor");
   rs_text_puts(text, "\n");
 }
 
-static void put_side(rs_text *text, char letter, const side *s) {
+static void put_side(rs_text *text, char letter, const rs_contender *s) {
   static const char *const kinds[] = {"recipe", "Hugging Face config", "preset"};
   rs_text_printf(text, "%c  ", letter);
-  if (s->kind != SIDE_RECIPE) rs_text_printf(text, "%s: ", s->text);
-  if (s->kind == SIDE_DUMP) {
+  if (s->origin != RS_FROM_WORDS) rs_text_printf(text, "%s: ", s->text);
+  if (s->origin == RS_FROM_DUMP) {
     put_dump(text, s);
     return;
   }
-  rs_text_printf(text, "%s {name: %s", kinds[s->kind], s->recipe.method->name);
-  put_settings(text, &s->recipe.settings);
-  rs_text_printf(text, "} on %s at %zu tokens\n", s->model.name, s->length);
+  rs_text_printf(text, "%s ", kinds[s->origin]);
+  rs_recipe_write(&s->recipe, text);
+  rs_text_printf(text, " on %s at %zu tokens\n", s->model.name, s->length);
 }
 
 /* ---- what differs ------------------------------------------------------------------------------------------------ */
@@ -254,8 +239,8 @@ static void put_csv(rs_text *csv, const outcome *o) {
   }
 }
 
-static rs_compared compared(const side *s) {
-  bool dump = s->kind == SIDE_DUMP;
+static rs_compared compared(const rs_contender *s) {
+  bool dump = s->origin == RS_FROM_DUMP;
   return (rs_compared){.recipe = dump ? NULL : &s->recipe,
                        .model = dump ? NULL : &s->model,
                        .length = s->length,
@@ -289,8 +274,19 @@ int cmd_compare(const cli_options *options) {
     cli_error("--hf and --model both name a model: keep one");
     return CLI_USAGE;
   }
-  int code = sides_read(options, o.rtol, o.sides);
-  if (code == CLI_OK) code = compare(options, &o);
-  sides_clear(o.sides);
+  const rs_contest contest = {.text = {options->arguments[0], options->arguments[1]},
+                              .hf = options->hf,
+                              .preset = options->model,
+                              .length = options->length,
+                              .rtol = o.rtol};
+  rs_problems problems = {0};
+  rs_err err = {0};
+  int code = CLI_USAGE; /* 1 says that they differ: whatever failed, nothing was compared */
+  if (rs_contest_read(&contest, o.sides, &problems, &err) == RS_OK)
+    code = compare(options, &o);
+  else
+    cli_fail(err.status, &problems, &err);
+  rs_problems_clear(&problems);
+  rs_contest_clear(o.sides);
   return code;
 }

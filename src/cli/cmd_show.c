@@ -160,124 +160,35 @@ static const struct {
 
 /* ---- which recipe ------------------------------------------------------------------------------------------------ */
 
-/* One recipe on one model. */
-typedef struct subject {
-  rs_model model;
-  rs_recipe recipe;
-  size_t length;
-  rs_token_layout tokens;
-  rs_precision precision;
-} subject;
-
-static void subject_clear(subject *s) {
-  rs_recipe_clear(&s->recipe);
-  rs_model_clear(&s->model);
-  rs_token_layout_clear(&s->tokens);
-}
-
-/* Takes the only method of a config, and leaves the experiment without what it took. */
-static int take_from(rs_experiment *experiment, const cli_options *options, subject *s) {
-  rs_err err = {0};
-  if (experiment->methods.count != 1 || experiment->model_count != 1) {
-    cli_error("show needs a config with one model and one method, not %zu and %zu (--set methods=[yarn] chooses)",
-              experiment->model_count, experiment->methods.count);
-    return CLI_USAGE;
-  }
-  if (experiment->length_count != 1 && options->length == 0) {
-    cli_error("the config has %zu lengths: choose one with --length", experiment->length_count);
-    return CLI_USAGE;
-  }
-  rs_status status = rs_experiment_recipe(experiment, 0, 0, &s->recipe, &err);
-  if (status != RS_OK) return cli_fail(status, NULL, &err);
-  s->model = experiment->models[0];
-  experiment->model_count = 0;
-  s->tokens = experiment->tokens;
-  experiment->tokens = (rs_token_layout){0};
-  s->precision = experiment->precision;
-  s->length = experiment->lengths[0];
-  return CLI_OK;
-}
-
-static int from_config(const cli_options *options, subject *s) {
-  rs_experiment *experiment;
-  int code = cli_load(options, options->argument_count > 1 ? options->arguments[1] : NULL, &experiment);
-  if (code != CLI_OK) return code;
-  code = take_from(experiment, options, s);
-  rs_experiment_free(experiment);
-  return code;
-}
-
-/* As a single-quoted YAML text. */
-static void put_quoted(rs_text *text, const char *word) {
-  rs_text_puts(text, "'");
-  for (; *word != '\0'; word++) rs_text_add(text, *word == '\'' ? "''" : word, *word == '\'' ? 2 : 1);
-  rs_text_puts(text, "'");
-}
-
-/* --model or --hf with --method: a config of two lines. */
-static int from_flags(const cli_options *options, subject *s) {
-  rs_text text = {0};
-  rs_problems problems = {0};
-  rs_err err = {0};
-  rs_experiment *experiment = NULL;
-  rs_config_edits edits = {options->edits, options->edit_count};
-  rs_text_puts(&text, options->hf != NULL ? "model: {hf: " : "model: {preset: ");
-  put_quoted(&text, options->hf != NULL ? options->hf : options->model);
-  rs_text_printf(&text, "}\nmethods: [%s]\n", options->method);
-  rs_status status = rs_text_check(&text, &err);
-  if (status == RS_OK)
-    status = rs_config_read(rs_text_string(&text), "command line", edits, &experiment, &problems, &err);
-  int code = status == RS_OK ? take_from(experiment, options, s) : cli_fail(status, &problems, &err);
-  rs_experiment_free(experiment);
-  rs_problems_clear(&problems);
-  rs_text_clear(&text);
-  return code;
-}
-
-/* What the model itself publishes, at the length it is made for. */
-static int from_published(const cli_options *options, subject *s) {
-  rs_err err = {0};
-  rs_status status = options->hf != NULL ? rs_hf_model_load(options->hf, &s->model, &err)
-                                         : rs_preset_model(options->model, &s->model, &err);
-  if (status == RS_OK && s->model.published.method == NULL)
-    status = rs_fail(&err, RS_INPUT, "%s publishes no recipe (--method names one)", s->model.name);
-  if (status == RS_OK) status = rs_recipe_copy(&s->recipe, &s->model.published, &err);
-  if (status == RS_OK) status = rs_recipe_check(&s->recipe, &s->model, &err);
-  if (status == RS_OK && s->model.max_length == 0 && options->length == 0)
-    status = rs_fail(&err, RS_INPUT, "%s names no length (--length chooses)", s->model.name);
-  s->length = s->model.max_length;
-  if (status != RS_OK && options->model != NULL && *s->model.name == '\0') { /* the preset itself */
-    cli_error("--model %s %s", options->model, err.message);
-    return CLI_USAGE;
-  }
-  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
-}
-
 /* Flags that would be ignored together. */
 static const char *conflict(const cli_options *options) {
   bool named = options->hf != NULL || options->model != NULL;
   if (options->hf != NULL && options->model != NULL) return "--hf and --model both name a model: keep one";
   if (named && options->argument_count > 1) return "a config and --hf or --model both name a model: keep one";
   if (!named && options->method != NULL) return "--method needs --model or --hf";
-  if (named && options->method == NULL && options->edit_count > 0)
-    return "--set changes a config or a --method: there is none";
   return NULL;
 }
 
-static int find_subject(const cli_options *options, subject *s) {
+static int find_subject(const cli_options *options, rs_subject *subject) {
+  const rs_subject_in in = {.config = options->argument_count > 1 ? options->arguments[1] : NULL,
+                            .hf = options->hf,
+                            .preset = options->model,
+                            .method = options->method,
+                            .edits = {options->edits, options->edit_count},
+                            .length = options->length};
+  rs_problems problems = {0};
+  rs_err err = {0};
   if (conflict(options) != NULL) return refuse(conflict(options));
-  bool named = options->hf != NULL || options->model != NULL;
-  int code = !named                    ? from_config(options, s)
-             : options->method != NULL ? from_flags(options, s)
-                                       : from_published(options, s);
-  if (options->length > 0) s->length = options->length;
+  rs_status status = rs_subject_read(&in, subject, &problems, &err);
+  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
+  rs_problems_clear(&problems);
   return code;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static int show(const cli_options *options, size_t table) {
-  subject s = {0};
+  rs_subject s = {0};
   rs_encoding *encoding = NULL;
   rs_err err = {0};
   rs_text csv = {0};
@@ -290,7 +201,7 @@ static int show(const cli_options *options, size_t table) {
   if (code == CLI_OK && !cli_put(&csv)) code = CLI_FAILED;
   rs_text_clear(&csv);
   rs_encoding_free(encoding);
-  subject_clear(&s);
+  rs_subject_clear(&s);
   return code;
 }
 

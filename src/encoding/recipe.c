@@ -214,3 +214,7 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
     RS_TRY(recipe->method->bias->check(settings, model, err));
   return RS_OK;
 }
+
+double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model) {
+  return rs_setting_or(&recipe->settings, "train_length", (double)model->train_length);
+}

@@ -1,0 +1,232 @@
+/* What the two arguments of a comparison mean: an existing file by its ending (a Hugging Face config, or a dump of
+ * inverse frequencies), else a preset's name, else a recipe as YAML. */
+#include "ropescope/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char letters[] = "AB";
+
+static bool ends_in(const char *text, const char *ending) {
+  size_t length = strlen(text), size = strlen(ending);
+  return length > size && strcmp(text + length - size, ending) == 0;
+}
+
+/* A failure, with the side that it is about and, where there is one, the parameter. */
+static rs_status name_side(size_t which, const char *text, const rs_err *why, rs_err *err) {
+  return rs_fail(err, why->status == RS_MEMORY ? RS_MEMORY : RS_INPUT, "%c, %.200s: %s%s%s", letters[which], text,
+                 why->subject, *why->subject != '\0' ? ": " : "", why->message);
+}
+
+/* ---- dumps ------------------------------------------------------------------------------------------------------- */
+
+static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
+  char *text;
+  size_t length;
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
+  rs_status status = rs_json_read(text, length, file, tree, err);
+  free(text);
+  return status;
+}
+
+/* A config names a geometry; a dump is a list, or an object with one. */
+static bool names_geometry(const rs_node *root) {
+  static const char *const keys[] = {"model_type", "text_config", "num_attention_heads", "hidden_size",
+                                     "n_head",     "n_embd",      "rope_scaling",        "architectures"};
+  bool known = false;
+  for (size_t i = 0; i < RS_COUNT(keys); i++) known |= rs_node_get(root, keys[i]) != NULL;
+  return known;
+}
+
+static rs_status positive(const char *file, const char *text, double *factor, rs_err *err) {
+  if (rs_number_read(text, factor) && isfinite(*factor) && *factor > 0) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s: the attention factor \"%.40s\" is no positive number", file, text);
+}
+
+/* A dump may say what cos and sin are multiplied by: {"inv_freq": [...], "attention_factor": 1.2}. */
+static rs_status json_factor(const char *file, double *factor, rs_err *err) {
+  rs_tree *tree = NULL;
+  RS_TRY(read_tree(file, &tree, err));
+  const rs_node *node = rs_node_get(&tree->root, "attention_factor");
+  rs_status status = RS_OK;
+  if (node != NULL) status = positive(file, node->kind == RS_SCALAR ? node->text : "[...]", factor, err);
+  rs_tree_free(tree);
+  return status;
+}
+
+/* The column attention_factor, or amp as `ropescope show frequencies` has it: the same in every row. */
+static rs_status csv_factor(const char *file, double *factor, rs_err *err) {
+  char *text;
+  size_t length;
+  rs_table *table = NULL;
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
+  rs_status status = rs_csv_read(text, length, file, &table, err);
+  free(text);
+  if (status != RS_OK) return status;
+  int column = rs_table_column(table, "attention_factor");
+  if (column < 0) column = rs_table_column(table, "amp");
+  for (size_t row = 0; row < table->rows && column >= 0 && status == RS_OK; row++)
+    if (strcmp(table->fields[row * table->columns + (size_t)column], table->fields[column]) != 0)
+      status = rs_fail(err, RS_INPUT, "%s:%zu: the attention factor changes from pair to pair", file, row + 2);
+  if (column >= 0 && status == RS_OK) status = positive(file, table->fields[column], factor, err);
+  rs_table_free(table);
+  return status;
+}
+
+static rs_status read_dump(rs_contender *s, rs_err *err) {
+  double *list = NULL, factor = NAN;
+  size_t count = 0;
+  RS_TRY(rs_numbers_read(s->text, &list, &count, err));
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < count && status == RS_OK; i++)
+    if (list[i] < 0) status = rs_fail(err, RS_INPUT, "%s: frequency %zu is negative", s->text, i);
+  if (status == RS_OK && ends_in(s->text, ".json")) status = json_factor(s->text, &factor, err);
+  if (status == RS_OK && ends_in(s->text, ".csv")) status = csv_factor(s->text, &factor, err);
+  if (status == RS_OK) status = rs_spectrum_list(list, count, &s->spectrum, err);
+  s->spectrum.amp = factor;
+  s->origin = RS_FROM_DUMP;
+  free(list);
+  return status;
+}
+
+/* ---- published recipes ------------------------------------------------------------------------------------------- */
+
+static rs_status copy_published(rs_contender *s, rs_err *err) {
+  if (s->model.published.method == NULL)
+    return rs_fail(err, RS_INPUT, "publishes no recipe (write one, as in rope, with --model or --hf)");
+  RS_TRY(rs_recipe_copy(&s->recipe, &s->model.published, err));
+  return rs_recipe_check(&s->recipe, &s->model, err);
+}
+
+/* A file, by what it holds. */
+static rs_status read_file(rs_contender *s, rs_err *err) {
+  rs_tree *tree = NULL;
+  if (!ends_in(s->text, ".json")) return read_dump(s, err);
+  RS_TRY(read_tree(s->text, &tree, err));
+  bool config = names_geometry(&tree->root);
+  rs_tree_free(tree);
+  if (!config) return read_dump(s, err);
+  s->origin = RS_FROM_HF;
+  RS_TRY(rs_hf_model_load(s->text, &s->model, err));
+  return copy_published(s, err);
+}
+
+static bool is_preset(const char *name) {
+  size_t count;
+  const rs_preset *presets = rs_presets(&count);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(presets[i].name, name) == 0) return true;
+  return false;
+}
+
+static rs_status read_preset(rs_contender *s, rs_err *err) {
+  s->origin = RS_FROM_PRESET;
+  RS_TRY(rs_preset_model(s->text, &s->model, err));
+  return copy_published(s, err);
+}
+
+/* ---- recipes ----------------------------------------------------------------------------------------------------- */
+
+/* What a word may have been meant for: a preset or a method. */
+static rs_status unknown_word(const char *word, rs_err *err) {
+  const char *names[256];
+  size_t count = 0, presets, methods;
+  const rs_preset *preset = rs_presets(&presets);
+  const rs_method *method = rs_methods(&methods);
+  for (size_t i = 0; i < presets && count < RS_COUNT(names); i++) names[count++] = preset[i].name;
+  for (size_t i = 0; i < methods && count < RS_COUNT(names); i++) names[count++] = method[i].name;
+  const char *near = rs_suggest(word, names, count);
+  if (near != NULL) return rs_fail(err, RS_INPUT, "is no file, no model preset and no method (did you mean %s?)", near);
+  return rs_fail(err, RS_INPUT,
+                 "is no file, no model preset and no method (ropescope list shows presets and methods; a recipe is "
+                 "written {name: yarn, factor: 8})");
+}
+
+/* A recipe stands on the model that is named for both, else on the other side's. */
+static rs_status read_on_model(const rs_contest *contest, size_t which, rs_contender *s, const rs_contender *other,
+                               rs_problems *problems, rs_err *err) {
+  static const char *const names[] = {"recipe A", "recipe B"};
+  rs_subject_in in = {
+      .hf = contest->hf, .preset = contest->preset, .method = s->text, .label = names[which], .length = 1};
+  bool word = strcspn(s->text, "{}[]:, ") == strlen(s->text), named = in.hf != NULL || in.preset != NULL;
+  rs_subject subject;
+  if (word && rs_method_find(s->text) == NULL) return unknown_word(s->text, err);
+  if (!named && other->origin == RS_FROM_HF) in.hf = other->text;
+  if (!named && other->origin == RS_FROM_PRESET) in.preset = other->text;
+  if (in.hf == NULL && in.preset == NULL)
+    return rs_fail(err, RS_INPUT, "is a recipe: --model or --hf must say of which model");
+  RS_TRY(rs_subject_read(&in, &subject, problems, err));
+  s->model = subject.model;
+  s->recipe = subject.recipe;
+  subject.model = (rs_model){0};
+  subject.recipe = (rs_recipe){0};
+  rs_subject_clear(&subject);
+  return RS_OK;
+}
+
+/* ---- both sides -------------------------------------------------------------------------------------------------- */
+
+/* Files and presets first: they may lend a recipe their model. */
+static rs_status read_named(rs_contender *s, rs_err *err) {
+  bool file = rs_numbers_named(s->text), there = access(s->text, F_OK) == 0;
+  if (*s->text == '\0') return rs_fail(err, RS_INPUT, "is empty");
+  if (file && !there) return rs_fail(err, RS_INPUT, "is not there");
+  if (file) return read_file(s, err);
+  if (is_preset(s->text)) return read_preset(s, err);
+  if (there && strchr(s->text, '.') != NULL)
+    return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy and .csv (dump)");
+  return RS_OK;
+}
+
+static rs_status make_spectrum(const rs_contest *contest, size_t which, rs_contender sides[2], rs_err *err) {
+  enum { NO_MODEL = 4096 }; /* two dumps name no length */
+  rs_contender *s = &sides[which], *other = &sides[1 - which];
+  size_t longest = s->model.max_length > 0 ? s->model.max_length : other->model.max_length;
+  size_t first = sides[0].model.max_length > 0 ? sides[0].model.max_length : longest; /* both at A's length */
+  s->length = contest->length > 0 ? contest->length : first > 0 ? first : NO_MODEL;
+  if (s->origin == RS_FROM_DUMP) return RS_OK;
+  return rs_spectrum_make(&s->recipe, &s->model, s->length, &s->spectrum, err);
+}
+
+/* A dump that lists whole heads, seen beside the pairs of the other side; its pairs that do not turn are the model's.
+ */
+static void settle_dump(rs_contender *s, const rs_contender *other, double rtol) {
+  if (s->origin != RS_FROM_DUMP) return;
+  if (other->spectrum.pairs * 2 == s->spectrum.pairs)
+    s->spectrum.pair_layout = s->folded = rs_spectrum_fold(&s->spectrum, rtol);
+  if (other->origin == RS_FROM_DUMP) return;
+  if (other->spectrum.head_dim >= 2 * s->spectrum.pairs) s->spectrum.head_dim = other->spectrum.head_dim;
+}
+
+typedef enum pass { NAMES, WORDS, SPECTRA, PASSES } pass;
+
+static rs_status read_pass(pass step, const rs_contest *contest, size_t which, rs_contender sides[2],
+                           rs_problems *problems, rs_err *err) {
+  rs_contender *s = &sides[which];
+  if (step == NAMES) return read_named(s, err);
+  if (step == SPECTRA) return make_spectrum(contest, which, sides, err);
+  return s->origin == RS_FROM_WORDS ? read_on_model(contest, which, s, &sides[1 - which], problems, err) : RS_OK;
+}
+
+rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_problems *problems, rs_err *err) {
+  for (size_t i = 0; i < 2; i++) sides[i] = (rs_contender){.text = contest->text[i], .folded = -1};
+  for (size_t step = 0; step < 2 * PASSES; step++) {
+    rs_err why = {0};
+    size_t which = step % 2;
+    if (read_pass((pass)(step / 2), contest, which, sides, problems, &why) == RS_OK) continue;
+    rs_contest_clear(sides);
+    return name_side(which, *contest->text[which] != '\0' ? contest->text[which] : "\"\"", &why, err);
+  }
+  for (size_t i = 0; i < 2; i++) settle_dump(&sides[i], &sides[1 - i], contest->rtol);
+  return RS_OK;
+}
+
+void rs_contest_clear(rs_contender sides[2]) {
+  for (size_t i = 0; i < 2; i++) {
+    rs_spectrum_clear(&sides[i].spectrum);
+    rs_recipe_clear(&sides[i].recipe);
+    rs_model_clear(&sides[i].model);
+  }
+}

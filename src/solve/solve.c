@@ -1,0 +1,79 @@
+/* A question about settings and lengths, from its words to its answer. */
+#include "task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What training was is not asked for where the dims of a head are all that is known. */
+static void bare_model(size_t head_dim, rs_model *model) {
+  *model = (rs_model){.name = "none",
+                      .heads = 1,
+                      .head_dim = head_dim,
+                      .rotary_dim = head_dim,
+                      .rope_theta = 10000,
+                      .train_length = 4096,
+                      .max_length = 4096};
+}
+
+/* RoPE at the question's base, or the model's where it names none. */
+static rs_status plain_recipe(const rs_question *question, const rs_model *model, rs_recipe *recipe, rs_err *err) {
+  char base[RS_NUMBER_CHARS];
+  RS_TRY(rs_recipe_init(recipe, rs_method_find("rope"), err));
+  rs_number_format(question->base, base);
+  rs_status status = question->base > 0 ? rs_recipe_set(recipe, "rope_theta", base, err) : RS_OK;
+  if (status == RS_OK) status = rs_recipe_resolve(recipe, model, err);
+  if (status == RS_OK) status = rs_recipe_check(recipe, model, err);
+  if (status != RS_OK) rs_recipe_clear(recipe);
+  return status;
+}
+
+static rs_status read_model(const rs_question *question, rs_solve_task *task, rs_problems *problems, rs_err *err) {
+  if (question->head_dim > 0) {
+    if (question->head_dim % 2 != 0)
+      return rs_fail(err, RS_INPUT, "--head-dim %zu: must be even: dims turn in pairs", question->head_dim);
+    bare_model(question->head_dim, &task->model);
+    return plain_recipe(question, &task->model, &task->recipe, err);
+  }
+  const rs_subject_in in = {
+      .hf = question->hf, .preset = question->preset, .method = question->method, .fallback = "rope", .length = 1};
+  rs_subject subject;
+  RS_TRY(rs_subject_read(&in, &subject, problems, err));
+  task->model = subject.model;
+  task->recipe = subject.recipe;
+  subject.model = (rs_model){0};
+  subject.recipe = (rs_recipe){0};
+  rs_subject_clear(&subject);
+  if (question->base == 0) return RS_OK;
+  rs_recipe_clear(&task->recipe);
+  return plain_recipe(question, &task->model, &task->recipe, err);
+}
+
+/* Plain RoPE as trained, into task->trained. */
+static rs_status read_training(rs_solve_task *task, rs_err *err) {
+  const rs_question model_alone = {0};
+  rs_recipe plain;
+  rs_spectrum spectrum;
+  RS_TRY(plain_recipe(&model_alone, &task->model, &plain, err));
+  rs_status status = rs_spectrum_make(&plain, &task->model, 1, &spectrum, err);
+  rs_recipe_clear(&plain);
+  if (status != RS_OK) return status;
+  task->trained = spectrum.omega;
+  spectrum.omega = NULL;
+  task->pairs = spectrum.pairs;
+  task->still = spectrum.head_dim / 2 - spectrum.pairs;
+  task->train_length = rs_recipe_train_length(&task->recipe, &task->model);
+  rs_spectrum_clear(&spectrum);
+  return RS_OK;
+}
+
+rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err) {
+  rs_solve_task task = {.question = question};
+  *solution = (rs_solution){0};
+  rs_status status = read_model(question, &task, problems, err);
+  if (status == RS_OK) status = read_training(&task, err);
+  if (status == RS_OK) status = rs_solve_answer(&task, solution, err);
+  rs_recipe_clear(&task.recipe);
+  rs_model_clear(&task.model);
+  free(task.trained);
+  return status;
+}

@@ -1,0 +1,140 @@
+/* Dialects: what each sets, against what it may stand, and how far two of them differ. */
+#include "../golden.h"
+
+Test(dialects, table__each_entry__names_methods_and_parameters_that_exist) {
+  size_t count, methods;
+  const rs_dialect *dialects = rs_dialects(&count);
+  const rs_method *all = rs_methods(&methods);
+  cr_assert_gt(count, 10u);
+  for (size_t d = 0; d < count; d++) {
+    size_t fitting = 0;
+    for (size_t m = 0; m < methods; m++) {
+      if (!rs_dialect_fits(&dialects[d], &all[m])) continue;
+      rs_recipe recipe = make_recipe(all[m].name, "");
+      recipe_set_word(&recipe, "dialect", dialects[d].name);
+      for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++) {
+        int index = rs_settings_find(&recipe.settings, dialects[d].settings[i].name);
+        cr_assert_geq(index, 0, "%s: %s has no %s", dialects[d].name, all[m].name, dialects[d].settings[i].name);
+      }
+      fitting++;
+      rs_recipe_clear(&recipe);
+    }
+    cr_assert_gt(fitting, 0u, "%s %s fits no method", dialects[d].name, dialects[d].method);
+    cr_assert(dialects[d].summary != NULL && dialects[d].reference != NULL);
+  }
+}
+
+Test(dialects, resolve__given_published_and_default__in_that_order) {
+  rs_model model = plain_model(16, 1e4, 64);
+  model.published = make_recipe("yarn", "factor=4 truncate=false attention_factor=1 attn_factor=2");
+  static const struct {
+    const char *settings;
+    double truncate, attention, attn;
+  } cases[] = {{"", 0, 1, 2},
+               {"dialect=hf", 0, 1, 1},
+               {"dialect=vllm", 0, NAN, 2},
+               {"dialect=llamacpp", 1, NAN, 2},
+               {"dialect=llamacpp truncate=true", 1, NAN, 2},
+               {"dialect=vllm truncate=true attn_factor=3", 1, NAN, 3}};
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_recipe recipe = make_recipe("yarn", cases[c].settings);
+    rs_err err = {0};
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_OK, "%s: %s", cases[c].settings, err.message);
+    const double got[] = {
+        rs_setting_number(&recipe.settings, "truncate"), rs_setting_number(&recipe.settings, "attention_factor"),
+        rs_setting_number(&recipe.settings, "attn_factor"), rs_setting_number(&recipe.settings, "factor")};
+    const double expected[] = {cases[c].truncate, cases[c].attention, cases[c].attn, 4};
+    for (size_t i = 0; i < 4; i++)
+      cr_assert(got[i] == expected[i] || (isnan(got[i]) && isnan(expected[i])), "%s number %zu: %g, expected %g",
+                cases[c].settings, i, got[i], expected[i]);
+    cr_assert_not(rs_setting_true(&recipe.settings, "mscale_alone"), "%s: DeepSeek's rule for another model",
+                  cases[c].settings);
+    rs_recipe_clear(&recipe);
+  }
+  rs_recipe_clear(&model.published);
+}
+
+Test(dialects, resolve__against_the_dialect_or_unknown__names_the_parameter) {
+  static const char *const cases[][4] = {
+      {"yarn", "dialect=llamacpp truncate=false", "truncate",
+       "is not in the power of dialect llamacpp, which always has true (leave one of them out)"},
+      {"yarn", "dialect=vllm attention_factor=1", "attention_factor",
+       "is not in the power of dialect vllm, which does not read it (leave one of them out)"},
+      {"alibi", "dialect=gpt_oss", "dialect", NULL},
+      {"rope", "dialect=deepseek", "dialect", "deepseek is not known to differ for rope (known: hf, vllm, llamacpp)"}};
+  rs_model model = plain_model(16, 1e4, 64);
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_recipe recipe = make_recipe(cases[c][0], cases[c][1]);
+    rs_err err = {0};
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_INPUT, "%s was accepted", cases[c][1]);
+    cr_assert_str_eq(err.subject, cases[c][2]);
+    if (cases[c][3] != NULL) cr_assert_str_eq(err.message, cases[c][3], "%s", err.message);
+    rs_recipe_clear(&recipe);
+  }
+}
+
+/* The largest relative difference of two dialects' frequencies, |a / b - 1|. */
+static double apart(const char *method, const char *one, const char *other, const rs_model *model) {
+  const char *const settings[] = {one, other};
+  rs_encoding *made[2];
+  double worst = 0;
+  for (size_t i = 0; i < 2; i++) {
+    rs_recipe recipe = make_recipe(method, settings[i]);
+    rs_err err = {0};
+    cr_assert_eq(rs_recipe_resolve(&recipe, model, &err), RS_OK, "%s", err.message);
+    made[i] = encode_recipe(&recipe, model, 8, NULL);
+    rs_recipe_clear(&recipe);
+  }
+  for (size_t j = 0; j < made[0]->rotary_dim / 2; j++)
+    worst = fmax(worst, fabs(made[0]->omega[j] / made[1]->omega[j] - 1));
+  rs_encoding_free(made[0]);
+  rs_encoding_free(made[1]);
+  return worst;
+}
+
+/* Published disagreements: gpt-oss's untruncated ramp 76 %, vLLM's ramp of 4 L0 for Qwen2.5-VL 124 %. */
+Test(dialects, known_disagreements__have_their_size) {
+  rs_model gpt_oss = plain_model(64, 150000, 4096), qwen = plain_model(128, 1e6, 32768);
+  qwen.mrope_section[0] = 16;
+  qwen.mrope_section[1] = qwen.mrope_section[2] = 24;
+  double truncation = apart("yarn", "factor=32 dialect=llamacpp", "factor=32 dialect=gpt_oss", &gpt_oss);
+  double enlarged = apart("yarn", "factor=4 dialect=vllm", "factor=4 dialect=hf", &qwen);
+  cr_assert(close_to(truncation, 0.76268, 1e-4, 0), "%g", truncation);
+  cr_assert(enlarged > 1.2 && enlarged < 1.28, "%g", enlarged);
+  qwen.mrope_section[0] = qwen.mrope_section[1] = qwen.mrope_section[2] = 0;
+  cr_assert_eq(apart("yarn", "factor=4 dialect=vllm", "factor=4 dialect=hf", &qwen), 0, "without sections");
+}
+
+Test(dialects, llamacpp__scale_below_1__lowers_the_amplitude) {
+  rs_model model = plain_model(64, 1e4, 4096);
+  rs_recipe recipe = make_recipe("yarn", "factor=0.5 dialect=llamacpp");
+  cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+  rs_encoding *encoding = encode_recipe(&recipe, &model, 8, NULL);
+  cr_assert(close_to(encoding->amp, 1 - 0.1 * log(2), 1e-14, 0), "%.17g", encoding->amp);
+  rs_encoding_free(encoding);
+  rs_recipe_clear(&recipe);
+}
+
+Test(dialects, general__beside_a_method_of_its_own_ids__leaves_them) {
+  rs_model model = plain_model(16, 1e4, 64);
+  static const char *const methods[] = {"v2pe", "videorope", "mrope_i", "mrope"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_recipe plain = make_recipe(methods[i], ""), hf = make_recipe(methods[i], "dialect=hf");
+    cr_assert_eq(rs_recipe_resolve(&hf, &model, NULL), RS_OK);
+    bool same = rs_setting_choice(&plain.settings, "vision_ids") == rs_setting_choice(&hf.settings, "vision_ids");
+    cr_assert_eq(same, i < 3, "%s", methods[i]);
+    rs_recipe_clear(&hf);
+    rs_recipe_clear(&plain);
+  }
+}
+
+Test(dialects, gpt_oss__ramp_outside_the_pairs__is_refused) {
+  rs_model model = plain_model(64, 1e4, 128);
+  rs_recipe recipe = make_recipe("yarn", "factor=2 dialect=gpt_oss");
+  rs_encoding *encoding = NULL;
+  rs_err err = {0};
+  cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_OK);
+  cr_assert_eq(rs_encoding_create(&recipe, &model, 8, NULL, NULL, &encoding, &err), RS_DOMAIN);
+  cr_assert_eq(strncmp(err.message, "the ramp from pair -", 20), 0, "%s", err.message);
+  rs_recipe_clear(&recipe);
+}

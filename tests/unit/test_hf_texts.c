@@ -1,0 +1,179 @@
+/* test_hf_texts.c: small texts as Hugging Face's config.json, spellings, and what is said of bad ones. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../fixtures/hf_files.h"
+#include "ropescope/sweep.h"
+
+/* The message after the file's name. */
+static void expect_refused(const char *path, rs_status status, const char *message) {
+  rs_model model;
+  rs_err err = {0};
+  rs_text want = {0};
+  rs_text_printf(&want, "%s: %s", path, message);
+  cr_expect_eq(rs_hf_model_load(path, &model, &err), status, "%s: %s", path, err.message);
+  cr_expect_str_eq(err.message, want.data, "%s", err.message);
+  cr_expect_eq(model.head_dim, 0, "%s: the model is not cleared", path);
+  cr_expect_eq(model.published.method, NULL, "%s: the model is not cleared", path);
+  rs_text_clear(&want);
+}
+
+Test(hf, bad_files__exact_messages) {
+  static const struct {
+    const char *file, *message;
+  } cases[] = {
+      {"bad-factor-string.json", "rope_scaling.factor = \"8.0\": must be a number, not text (take the quotes away)"},
+      {"bad-rope-type.json", "rope_scaling.rope_type = \"yarm\": is no rope type (did you mean yarn?)"},
+      {"bad-mrope-section.json", "rope_scaling.mrope_section = [...]: sums to 56, but rotary_dim / 2 = 64 pairs turn"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char *path = path_of(cases[i].file);
+    expect_refused(path, RS_INPUT, cases[i].message);
+    free(path);
+  }
+  char *missing = path_of("missing.json"), *folder = path_of("");
+  expect_refused(missing, RS_IO, "cannot read: No such file or directory");
+  expect_refused(folder, RS_IO, "cannot read: Is a directory");
+  free(missing);
+  free(folder);
+}
+
+/* Texts written to a file of their own, and what is said of them. NULL: accepted. */
+static const struct {
+  const char *json, *message;
+} texts[] = {
+    {"{\"num_attention_heads\": 2, \"hidden_size\": 8}", NULL},
+    {"{}", "no attention geometry (num_attention_heads and hidden_size, or head_dim)"},
+    {"[]", "no attention geometry (num_attention_heads and hidden_size, or head_dim)"},
+    {"{\"num_attention_heads\": 3, \"hidden_size\": 8}",
+     "hidden_size = 8 is no multiple of the 3 heads, and there is no head_dim"},
+    {"{\"num_attention_heads\": 0, \"head_dim\": 8}", "num_attention_heads = 0: must be from 1 to 65536\n"},
+    {"{\"num_attention_heads\": \"2\", \"head_dim\": 8}",
+     "num_attention_heads = \"2\": must be a number, not text (take the quotes away)\n"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"type\": \"linear\"}}",
+     "rope_scaling = {...}: needs factor for rope type linear"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 2, "
+     "\"low_freq_factor\": 1}}",
+     "rope_scaling = {...}: needs high_freq_factor for rope type llama3"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_parameters\": {\"rope_type\": \"zzz\"}}",
+     "rope_parameters.rope_type = \"zzz\": is no rope type that is known here"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"type\": \"linear\", \"factor\": 0}}",
+     "rope_scaling.factor = 0: must be from 1e-06 to 1000000000"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"type\": \"default\", \"mrope_section\": [4]}}",
+     "rope_scaling.mrope_section = [...]: must have 3 entries (t, h, w)"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": {\"type\": \"yarn\", \"ntk_factor\": 2}}",
+     "rope_scaling.ntk_factor = 2: changes the numbers, and is not supported"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_ratio\": 500}",
+     "rope_ratio = 500: changes the numbers, and is not supported"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_ratio\": 1}", NULL},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_parameters\": {\"main\": {}, \"compress\": {}}}",
+     "rope_parameters = {...}: differs by layer type, and none is full_attention: not supported"},
+    {"{\"model_type\": \"ernie4_5_vl\", \"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": "
+     "{\"mrope_section\": [1, 1, 2]}}",
+     NULL},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"partial_rotary_factor\": 1e300}",
+     "partial_rotary_factor = 1e+300: must be from 1e-06 to 1"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_parameters\": {\"llama_4_scaling_beta\": 0.1}}",
+     "rope_parameters.llama_4_scaling_beta = 0.1: needs original_max_position_embeddings beside it"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_parameters\": {\"llama_4_scaling_beta\": -1, "
+     "\"original_max_position_embeddings\": 4}}",
+     "rope_parameters.llama_4_scaling_beta = -1: must be from 0 to 1000000"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_theta\": 0.5}",
+     "rope_theta = 0.5: must be from 1.000001 to 1e+300"},
+    {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"partial_rotary_factor\": 0.7}",
+     "head_dim = 8 and rotary_dim = 5 must be even: dims turn in pairs"},
+};
+
+/* What one family or spelling changes: the recipe, a parameter of it, head_dim, base, layout. */
+static const struct {
+  const char *json, *method, *param;
+  double value, head_dim, theta;
+  rs_pair_layout layout;
+} spellings[] = {
+    {"{\"rope_scaling\": {\"type\": \"dynamic\", \"alpha\": 1000, \"factor\": 1}}", "ntk", "factor", 1000, 8, 1e4,
+     RS_HALF_SPLIT},
+    {"{\"rope_parameters\": {\"full_attention\": {\"rope_type\": \"default\"}}, \"global_head_dim\": 16}", "rope",
+     "rotary_dim", NAN, 16, 1e4, RS_HALF_SPLIT},
+    {"{\"global_head_dim\": 16}", "rope", "rotary_dim", NAN, 8, 1e4, RS_HALF_SPLIT},
+    {"{\"global_rope_theta\": 160000}", "rope", "rotary_dim", NAN, 8, 160000, RS_HALF_SPLIT},
+    {"{\"model_type\": \"glm4_moe\"}", "rope", "rotary_dim", NAN, 8, 1e4, RS_HALF_SPLIT},
+    {"{\"model_type\": \"glm4\"}", "rope", "rotary_dim", NAN, 8, 1e4, RS_INTERLEAVED},
+    {"{\"model_type\": \"mpt\", \"attn_config\": {}}", "alibi", "slope_factor", 1, 8, 1e4, RS_HALF_SPLIT},
+    {"{\"model_type\": \"mpt\", \"attn_config\": {\"alibi\": false}}", "learned", "init_sd", 0.02, 8, 1e4,
+     RS_HALF_SPLIT},
+    {"{\"model_type\": \"falcon\", \"alibi\": true}", "alibi", "slope_factor", NAN, 8, 1e4, RS_HALF_SPLIT},
+    {"{\"rope_parameters\": {\"rope_type\": \"default\", \"llama_4_scaling_beta\": 0.25, "
+     "\"original_max_position_embeddings\": 512}}",
+     "rope", "logit_scale_factor", 0.25, 8, 1e4, RS_HALF_SPLIT},
+    {"{\"rope_parameters\": {\"rope_type\": \"default\", \"llama_4_scaling_beta\": 0.25, "
+     "\"original_max_position_embeddings\": 512}}",
+     "rope", "logit_scale_length", 512, 8, 1e4, RS_HALF_SPLIT},
+    {"{\"llama_4_scaling_beta\": 1, \"original_max_position_embeddings\": 64}", "rope", "logit_scale_factor", 1, 8, 1e4,
+     RS_HALF_SPLIT},
+    {"{\"rope_parameters\": {\"llama_4_scaling_beta\": null}}", "rope", "logit_scale_factor", NAN, 8, 1e4,
+     RS_HALF_SPLIT},
+};
+
+Test(hf, spellings__change_what_they_say) {
+  char name[] = "/tmp/ropescope-hf-XXXXXX";
+  close(mkstemp(name));
+  for (size_t i = 0; i < RS_COUNT(spellings); i++) {
+    rs_model model;
+    rs_err err = {0};
+    rs_text json = {0};
+    rs_text_printf(&json, "{\"num_attention_heads\": 2, \"head_dim\": 8, %s", spellings[i].json + 1);
+    cr_assert_eq(rs_file_write(name, json.data, json.length, &err), RS_OK);
+    cr_assert_eq(rs_hf_model_load(name, &model, &err), RS_OK, "%s: %s", json.data, err.message);
+    double value = rs_setting_number(&model.published.settings, spellings[i].param);
+    cr_expect_str_eq(model.published.method->name, spellings[i].method, "%s", json.data);
+    cr_expect(isnan(spellings[i].value) ? isnan(value) : fabs(value - spellings[i].value) < 1e-15, "%s: %g", json.data,
+              value);
+    cr_expect_eq(model.head_dim, spellings[i].head_dim, "%s: %zu", json.data, model.head_dim);
+    cr_expect_eq(model.rope_theta, spellings[i].theta, "%s: %g", json.data, model.rope_theta);
+    cr_expect_eq(model.pair_layout, spellings[i].layout, "%s", json.data);
+    rs_model_clear(&model);
+    rs_text_clear(&json);
+  }
+  unlink(name);
+}
+
+Test(hf, small_texts__accepted_or_exact_messages) {
+  char name[] = "/tmp/ropescope-hf-XXXXXX";
+  close(mkstemp(name));
+  for (size_t i = 0; i < RS_COUNT(texts); i++) {
+    rs_model model;
+    rs_err err = {0};
+    rs_text want = {0};
+    cr_assert_eq(rs_file_write(name, texts[i].json, strlen(texts[i].json), &err), RS_OK);
+    rs_status status = rs_hf_model_load(name, &model, &err);
+    cr_expect_eq(status, texts[i].message != NULL ? RS_INPUT : RS_OK, "%s: %s", texts[i].json, err.message);
+    rs_text_printf(&want, "%s: %s", name, texts[i].message != NULL ? texts[i].message : "");
+    if (texts[i].message != NULL) /* further problems may follow on lines of their own */
+      cr_expect_eq(strncmp(err.message, want.data, want.length), 0, "%s: %s", texts[i].json, err.message);
+    rs_model_clear(&model);
+    rs_text_clear(&want);
+  }
+  unlink(name);
+}
+
+Test(hf, not_json__line_and_column) {
+  static const char *const cases[] = {"", "{", "model: llama\n", "{\"a\": 1,}", "{\"a\": 1}\n{\"b\": 2}"};
+  char name[] = "/tmp/ropescope-hf-XXXXXX";
+  close(mkstemp(name));
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model;
+    rs_err err = {0};
+    unsigned line = 0, column = 0;
+    cr_assert_eq(rs_file_write(name, cases[i], strlen(cases[i]), NULL), RS_OK);
+    cr_expect_eq(rs_hf_model_load(name, &model, &err), RS_INPUT, "%s", cases[i]);
+    cr_expect_eq(strncmp(err.message, name, strlen(name)), 0, "%s", err.message);
+    cr_expect_eq(sscanf(err.message + strlen(name), ":%u:%u: ", &line, &column), 2, "%s", err.message);
+    cr_expect(line >= 1 && line <= 2, "%s", err.message);
+    cr_expect_null(strchr(err.message, '\n'), "%s", err.message);
+  }
+  unlink(name);
+}

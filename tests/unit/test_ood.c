@@ -1,0 +1,102 @@
+/* test_ood.c: angles beyond the trained range, what is kept of local resolution, and metrics of three axes,
+ * recomputed here. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "../fixtures/metric_bench.h"
+#include "ropescope/encoding.h"
+
+Test(three_axes, ood_angles__of_mrope__reach_of_each_axis_counts) {
+  double ids[VISION_TOKENS * RS_AXES], reach[RS_AXES] = {0};
+  rs_encoding *encoding = encode_vision(ids);
+  for (size_t m = 0; m < VISION_TOKENS; m++)
+    for (size_t n = 0; n <= m; n++)
+      for (size_t a = 0; a < RS_AXES; a++) reach[a] = fmax(reach[a], fabs(ids[m * RS_AXES + a] - ids[n * RS_AXES + a]));
+  cr_assert(reach[0] > reach[2] && reach[2] > reach[1]);
+  bench b;
+  bench_open(&b, "ood_angles", encoding, NULL, 0);
+  bench_finish(&b);
+  for (size_t j = 0; j < VISION_DIMS / 2; j++) {
+    long double omega = powl(10000, -2.0L * j / VISION_DIMS);
+    agrees(cell(&b, j, 1), 10 * omega, 1e-14, "trained_rad");
+    agrees(cell(&b, j, 2), reach[axis_of(j)] * omega, 1e-14, "reached_rad");
+  }
+  bench_close(&b);
+  rs_encoding_free(encoding);
+}
+
+/* NTK-aware scaling (bloc97, 2023): Llama-2 stretched from 4096 tokens by s. */
+Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) {
+  static const char *const by[][3] = {{"scale", "2"}, {"scale", "8"}, {"scale", "32"}};
+  static const struct {
+    const char *method;
+    size_t scale;
+    double pairs, overshoot;
+  } cases[] = {{"ntk", 0, NAN, 1.12}, {"ntk", 1, 17, 4.11}, {"ntk", 2, NAN, 8.45}, {"pi", 0, 0, 0},  {"pi", 1, 0, 0},
+               {"pi", 2, 0, 0},       {"yarn", 0, 0, 0},    {"yarn", 1, 0, 0},     {"yarn", 2, 0, 0}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    size_t length = 4096 * (size_t)atoi(by[cases[i].scale][1]);
+    double pairs = llama2("ood_angles", 0, cases[i].method, length, by[cases[i].scale]);
+    if (!isnan(cases[i].pairs)) agrees(pairs, cases[i].pairs, 0, cases[i].method);
+    double overshoot = llama2("ood_angles", 1, cases[i].method, length, by[cases[i].scale]);
+    cr_assert_float_eq(overshoot, cases[i].overshoot, 0.005, "%s: %g rad", cases[i].method, overshoot);
+  }
+}
+
+/* At the trained length nothing is new; one token further, every pair that has not gone full circle is out. */
+Test(ood_angles, rope_around_the_trained_length__curve__is_recomputed) {
+  static const size_t lengths[] = {1000, 4096, 4097, 9000};
+  for (size_t i = 0; i < RS_COUNT(lengths); i++) {
+    rs_model model = model_of(1, 128);
+    rs_encoding *encoding = encode("rope", &model, lengths[i], NULL);
+    double pairs = 0, largest = 0;
+    bench b;
+    bench_open(&b, "ood_angles", encoding, NULL, 0);
+    bench_finish(&b);
+    cr_assert_eq(b.result.curve.rows, 64);
+    for (size_t j = 0; j < 64; j++) {
+      long double omega = powl(10000, -2.0L * j / 128), trained = 4096 * omega, reached = (lengths[i] - 1) * omega;
+      bool outside = trained < 2 * M_PI && lengths[i] > 4096;
+      pairs += outside;
+      largest = fmax(largest, outside ? (double)(reached - trained) : 0);
+      agrees(cell(&b, j, 0), j, 0, "pair");
+      agrees(cell(&b, j, 1), trained, 1e-14, "trained_rad");
+      agrees(cell(&b, j, 2), reached, 1e-14, "reached_rad");
+      agrees(cell(&b, j, 3), outside ? reached - trained : 0, 1e-13, "overshoot_rad");
+    }
+    agrees(b.result.value[0], pairs, 0, "ood_pairs");
+    agrees(b.result.value[1], largest, 1e-13, "ood_overshoot_rad");
+    cr_assert_eq(pairs, lengths[i] > 4096 ? 18 : 0); /* pairs 46 .. 63: wavelengths beyond 4096 tokens */
+    bench_close(&b);
+    rs_encoding_free(encoding);
+  }
+  agrees(llama2("ood_angles", 0, "nope", 9000, NULL), 0, 0, "nope");
+}
+
+Test(local_resolution, drop_at_distance_one__and_the_share_kept__are_recomputed) {
+  static const char *const by_4[] = {"scale", "4", NULL}, *const partial[] = {"rotary_dim", "32", NULL};
+  static const struct {
+    const char *method, *const *settings;
+    double divisor; /* of every omega */
+    size_t turning;
+  } cases[] = {{"rope", NULL, 1, 64}, {"pi", by_4, 4, 64}, {"rope", partial, 1, 16}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    long double drop = 0, trained = 0;
+    for (size_t j = 0; j < cases[i].turning; j++) {
+      long double omega = powl(10000, -(long double)j / cases[i].turning);
+      trained += (1 - cosl(omega)) / 64;
+      drop += (1 - cosl(omega / cases[i].divisor)) / 64;
+    }
+    agrees(llama2("local_resolution", 0, cases[i].method, 500, cases[i].settings), drop, 1e-14, "drop");
+    agrees(llama2("local_resolution", 1, cases[i].method, 500, cases[i].settings), drop / trained, 1e-13, "kept");
+  }
+  agrees(llama2("local_resolution", 0, "rope", 500, NULL), 1 - 0.9702, 5e-5, "1 - B_1 / (d/2)");
+}
+
+Test(local_resolution, nothing_turns_or_one_token__is_undefined) {
+  for (size_t index = 0; index < 2; index++) {
+    agrees(llama2("local_resolution", index, "nope", 500, NULL), NAN, 0, "nope");
+    agrees(llama2("local_resolution", index, "alibi", 500, NULL), NAN, 0, "alibi");
+    agrees(llama2("local_resolution", index, "rope", 1, NULL), NAN, 0, "one token");
+  }
+}

@@ -1,0 +1,206 @@
+/* test_rows.c: metrics of observed rows against values recomputed here from first principles. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "../fixtures/made_rows.h"
+#include "../fixtures/metric_bench.h"
+#include "../fixtures/obtain.h"
+#include "ropescope/attention.h"
+
+/* ---- observed rows ----------------------------------------------------------------------------------------------- */
+
+Test(distance_mass, alibi_equal_content__weights_and_windows__are_those_of_the_paper) {
+  static const double windows[] = {10, 19, 37, 74, 148, 295, 590, 1179};
+  rs_model model = model_of(8, 8);
+  rs_encoding *encoding = encode("alibi", &model, 8192, NULL);
+  size_t *edges = every_distance(8192);
+  for (size_t head = 0; head < 8; head++) check_alibi(head, encoding, edges, windows[head]);
+  free(edges);
+  rs_encoding_free(encoding);
+}
+
+Test(entropy, rows__mean_share_and_effective_tokens__are_recomputed) {
+  made_rows made;
+  make_rows(&made);
+  for (size_t count = 0; count <= ROWS; count++) {
+    double entropy[ROWS] = {0}, share[ROWS] = {0}, effective[ROWS] = {0}, sink[ROWS] = {0};
+    size_t shares = 0;
+    for (size_t i = 0; i < count; i++) {
+      entropy[i] = made.rows[i].entropy;
+      effective[i] = exp(entropy[i]);
+      sink[i] = made.rows[i].sink_weight;
+      if (made.rows[i].keys > 1) share[shares++] = entropy[i] / log((double)made.rows[i].keys); /* ln 1 = 0 */
+    }
+    bench b;
+    open_rows(&b, "entropy", &made, count);
+    check_sample(&b, 0, entropy, count, "entropy_nats");
+    check_sample(&b, 1, share, shares, "entropy_share");
+    bench_close(&b);
+    open_rows(&b, "effective_tokens", &made, count);
+    check_sample(&b, 0, effective, count, "effective_tokens");
+    bench_close(&b);
+    open_rows(&b, "sink_mass", &made, count);
+    check_sample(&b, 0, sink, count, "sink_mass");
+    bench_close(&b);
+  }
+}
+
+/* The mean weights are .32 .21 .47: half is reached .18 into the .21 of bin 4 .. 16. */
+Test(distance_mass, rows__mean_weights_and_median__are_recomputed) {
+  made_rows made;
+  make_rows(&made);
+  bench b;
+  open_rows(&b, "distance_mass", &made, ROWS);
+  for (size_t bin = 0; bin < BINS; bin++) {
+    double sample[ROWS];
+    for (size_t i = 0; i < ROWS; i++) sample[i] = made.weight[i][bin];
+    b.result.value[1] = cell(&b, bin, 2);
+    b.result.error[1] = cell(&b, bin, 3);
+    check_sample(&b, 1, sample, ROWS, "weight");
+    agrees(cell(&b, bin, 0), made_edges[bin], 0, "distance_tokens");
+    agrees(cell(&b, bin, 1), made_edges[bin + 1], 0, "distance_end_tokens");
+  }
+  agrees(b.result.value[0], 4 + 12 * 0.18L / 0.21L, 1e-13, "median_distance_tokens");
+  bench_close(&b);
+  open_rows(&b, "distance_mass", &made, 3); /* .433 .133 .433 */
+  agrees(b.result.value[0], 4 + 12 * (0.5L - 1.3L / 3) / (0.4L / 3), 1e-13, "median_distance_tokens");
+  bench_close(&b);
+  open_rows(&b, "distance_mass", &made, 0);
+  agrees(b.result.value[0], NAN, 0, "no rows, no median");
+  bench_close(&b);
+}
+
+/* ---- logits against distance ------------------------------------------------------------------------------------- */
+
+/* Means and spreads of joined rows are those of all their logits together. */
+Test(score_by_distance, joined_rows__mean_and_sd__are_those_of_all_logits) {
+  enum { LENGTH = 60, DIMS = 4 };
+  rs_model model = model_of(1, DIMS);
+  rs_encoding *encoding = encode("rope", &model, LENGTH, NULL);
+  static const size_t edges[] = {0, 1, 5, 40, 59, LENGTH};
+  size_t queries[LENGTH];
+  for (size_t i = 0; i < LENGTH; i++) queries[i] = i;
+  double *q = gaussian(1, LENGTH * DIMS), *k = gaussian(2, LENGTH * DIMS), logits[LENGTH], needle;
+  rs_attention_job job = {.encoding = encoding, .queries = queries, .query_count = LENGTH, .q = q, .k = k};
+  job.edges = edges;
+  job.bins = RS_COUNT(edges) - 1;
+  rs_observation *observation = observe(&job);
+  bench b;
+  bench_open(&b, "score_by_distance", encoding, edges, job.bins);
+  bench_feed(&b, observation);
+  bench_finish(&b);
+  cr_assert_eq(b.result.curve.rows, job.bins);
+  for (size_t bin = 0; bin <= job.bins; bin++) { /* the last: all of them */
+    size_t least = bin < job.bins ? edges[bin] : 0, most = bin < job.bins ? edges[bin + 1] : LENGTH;
+    long double count = 0, sum = 0, squares = 0;
+    for (size_t m = 0; m < LENGTH; m++) {
+      cr_assert_eq(rs_reference_row(&job, m, logits, &needle, NULL), RS_OK);
+      for (size_t n = 0; n <= m; n++)
+        if (m - n >= least && m - n < most) {
+          count += 1;
+          sum += logits[n];
+          squares += (long double)logits[n] * logits[n];
+        }
+    }
+    long double mean = sum / count, sd = count > 1 ? sqrtl((squares - count * mean * mean) / (count - 1)) : NAN;
+    agrees(bin < job.bins ? cell(&b, bin, 3) : b.result.value[0], mean, 1e-13, "mean");
+    agrees(bin < job.bins ? cell(&b, bin, 4) : b.result.value[1], sd, 1e-12, "sd");
+    if (bin == job.bins) break;
+    agrees(cell(&b, bin, 0), least, 0, "distance_tokens");
+    agrees(cell(&b, bin, 1), most, 0, "distance_end_tokens");
+    agrees(cell(&b, bin, 2), count, 0, "logits");
+  }
+  bench_close(&b);
+  rs_observation_free(observation);
+  rs_encoding_free(encoding);
+  free(q);
+  free(k);
+}
+
+/* The gaussian source, as a sweep would feed it: one head and seed. */
+static void feed_gaussian(bench *b, const rs_encoding *encoding, const size_t *edges, size_t bins, uint64_t seed) {
+  const rs_source_kind *source = rs_source_find("gaussian");
+  const rs_param *params[] = {&source->kind.params[0], &source->kind.params[1]};
+  rs_settings settings;
+  cr_assert_eq(rs_settings_init(&settings, params, 2, NULL), RS_OK);
+  size_t length = encoding->length, dims = encoding->head_dim, *queries = every_distance(length);
+  rs_source_in in = {.settings = &settings, .seed = seed, .head_dim = dims, .length = length};
+  double *q = obtain(length * dims, sizeof *q), *k = obtain(length * dims, sizeof *k);
+  source->keys(&in, 0, length, k);
+  for (size_t m = 0; m < length; m++) source->query(&in, m, q + m * dims);
+  rs_attention_job job = {.encoding = encoding, .queries = queries, .query_count = length, .q = q, .k = k};
+  job.edges = edges;
+  job.bins = bins;
+  rs_observation *observation = observe(&job);
+  bench_feed(b, observation);
+  rs_observation_free(observation);
+  rs_settings_clear(&settings);
+  free(queries);
+  free(q);
+  free(k);
+}
+
+/* Barbero et al., arXiv:2410.06205, proposition 3.2: iid Gaussian q and k score 0 on average with sd 1 (sqrt(d) before
+ * the division) at every distance: RoPE alone does not decay. Logits of one query share |q|^2, keys are used by every
+ * query: the fourth moments add about 3 / D to the variance of a product, hence the slack of the sd. */
+Test(score_by_distance, gaussian_source_under_rope__mean_zero_and_sd_one__at_every_distance) {
+  enum { SEEDS = 24, LENGTH = 160, DIMS = 32 };
+  rs_model model = model_of(1, DIMS);
+  rs_encoding *encoding = encode("rope", &model, LENGTH, NULL);
+  size_t *edges, bins;
+  cr_assert_eq(rs_log_edges(LENGTH, 4, &edges, &bins, NULL), RS_OK);
+  bench b;
+  bench_open(&b, "score_by_distance", encoding, edges, bins);
+  for (uint64_t seed = 0; seed < SEEDS; seed++) feed_gaussian(&b, encoding, edges, bins, seed);
+  bench_finish(&b);
+  cr_assert_eq(b.result.curve.rows, bins);
+  for (size_t i = 0; i < bins; i++) {
+    double count = cell(&b, i, 2);
+    cr_assert_float_eq(cell(&b, i, 3), 0, 5 / sqrt(count), "distance %g", cell(&b, i, 0));
+    cr_assert_float_eq(cell(&b, i, 4), 1, 5 / sqrt(2 * count) + 5 * sqrt(1.0 / (DIMS * SEEDS * (LENGTH / 2))),
+                       "distance %g: %g", cell(&b, i, 0), cell(&b, i, 4));
+  }
+  agrees(b.result.value[0], 0, 0.01, "logit_mean_nats");
+  agrees(b.result.value[1], 1, 0.01, "logit_sd_nats");
+  bench_close(&b);
+  free(edges);
+  rs_encoding_free(encoding);
+}
+
+/* The random energy model: q = (1, .., 1) sigma makes the logits exactly iid N(0, sigma^2). The mean over rows of 4096
+ * keys is ln n - sigma^2 / 2 for sigma = 1; for sigma = 2 the formula is 0.034 low: 6.352 +- 0.003 over 10^4 rows of an
+ * independent program (rows scatter by 0.26, hence 6.382 from a few of them). */
+Test(entropy, gaussian_logits__is_ln_n_less_half_the_variance) {
+  enum { LENGTH = 4096, DIMS = 4, DRAWS = 200 };
+  static const double cases[][4] = {{1, 7.818, 7.820, 7.818},
+                                    {2, 6.352, 6.382, 6.318}}; /* of many rows, of a few, formula */
+  static const size_t edges[] = {0, LENGTH};
+  const size_t last = LENGTH - 1;
+  rs_model model = model_of(1, DIMS);
+  rs_encoding *encoding = encode("nope", &model, LENGTH, NULL);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    double *q = constant(DIMS, cases[i][0]), sigma2 = cases[i][0] * cases[i][0];
+    bench b;
+    bench_open(&b, "entropy", encoding, edges, 1);
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+      double *k = gaussian(seed, LENGTH * DIMS);
+      rs_attention_job job = {.encoding = encoding, .queries = &last, .query_count = 1, .q = q, .k = k};
+      job.edges = edges;
+      job.bins = 1;
+      rs_observation *observation = observe(&job);
+      bench_feed(&b, observation);
+      rs_observation_free(observation);
+      free(k);
+    }
+    bench_finish(&b);
+    cr_assert_float_eq(log(LENGTH) - sigma2 / 2, cases[i][3], 5e-4);
+    cr_assert_float_eq(b.result.value[0], cases[i][1], 5 * b.result.error[0], "%g", b.result.value[0]);
+    cr_assert_float_eq(b.result.value[0], cases[i][2], 0.005 + 5 * b.result.error[0], "%g", b.result.value[0]);
+    cr_assert_float_eq(b.result.error[0], i == 0 ? 0.0202 / sqrt(DRAWS) : 0.262 / sqrt(DRAWS), 0.2 * b.result.error[0]);
+    agrees(b.result.value[1], b.result.value[0] / log(LENGTH), 1e-12, "entropy_share");
+    bench_close(&b);
+    free(q);
+  }
+  rs_encoding_free(encoding);
+}

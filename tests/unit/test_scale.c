@@ -1,0 +1,181 @@
+/* Scale rules, temperature, geometry, and the positions of SelfExtend. */
+#include "../golden.h"
+
+/* ---- scale and temperature --------------------------------------------------------------------------------------- */
+
+Test(encoding, scale__each_rule__resolves_s) {
+  static const struct {
+    const char *settings;
+    size_t length;
+    double s;
+  } cases[] = {
+      {"", 256, 4},
+      {"", 16, 0.25},
+      {"factor=8", 256, 8},
+      {"scale=8", 16, 8},
+      {"scale=fixed factor=8", 256, 8},
+      {"scale=auto", 96, 1.5},
+      {"scale=auto", 32, 0.5},
+      {"scale=dynamic", 96, 1.5},
+      {"scale=dynamic", 32, 1},
+      {"scale=hf_dynamic factor=2", 256, 7}, /* 2 * 4 - 1 */
+      {"scale=hf_dynamic factor=2", 64, 1},
+      {"scale=hf_dynamic factor=2", 32, 1},
+      {"scale=hf_dynamic", 256, 4},
+      {"scale=auto train_length=128", 256, 2},
+  };
+  rs_model model = plain_model(16, 1e4, 64);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_encoding *encoding = encode("pi", cases[i].settings, &model, cases[i].length);
+    cr_assert_eq(encoding->scale, cases[i].s, "%s at %zu: got %g", cases[i].settings, cases[i].length, encoding->scale);
+    cr_assert(close_to(encoding->omega[3], encoding->omega_trained[3] / cases[i].s, 1e-15, 0));
+    rs_encoding_free(encoding);
+  }
+  rs_encoding *encoding = encode("rope", "", &model, 256);
+  cr_assert(isnan(encoding->scale), "a method without a scale");
+  rs_encoding_free(encoding);
+}
+
+Test(encoding, log_n__any_method__scales_queries_beyond_training) {
+  static const char *const methods[] = {"nope", "rope", "yarn", "alibi"};
+  rs_model model = plain_model(16, 1e4, 16);
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_encoding *encoding = encode(methods[i], "logit_scale=log_n", &model, 64);
+    for (size_t m = 0; m < 64; m++) {
+      double expected = m + 1 <= 16 ? 1 : log2((double)m + 1) / 4; /* ln n / ln 16 */
+      cr_assert(close_to(encoding->logit_scale[m], expected, 1e-15, 0), "%s query %zu: got %.17g", methods[i], m,
+                encoding->logit_scale[m]);
+    }
+    rs_encoding_free(encoding);
+  }
+}
+
+/* ---- geometry ---------------------------------------------------------------------------------------------------- */
+
+Test(encoding, geometry__given_values__replace_the_models) {
+  rs_model model = plain_model(16, 1e4, 64);
+  model.heads = 3;
+  rs_encoding *plain = encode("rope", "", &model, 8);
+  rs_encoding *given = encode("rope", "rope_theta=100 rotary_dim=8 pair_layout=interleaved train_length=32", &model, 8);
+  cr_assert(plain->rotary_dim == 16 && given->rotary_dim == 8 && given->head_dim == 16 && given->width == 48);
+  cr_assert(plain->pair_layout == RS_HALF_SPLIT && given->pair_layout == RS_INTERLEAVED);
+  cr_assert(plain->train_length == 64 && given->train_length == 32 && given->heads == 3 && given->length == 8);
+  for (size_t j = 0; j < 4; j++) {
+    cr_assert(close_to(given->omega[j], pow(100, -(double)j / 4), 1e-15, 0), "pair %zu", j);
+    cr_assert(close_to(given->omega_trained[j], pow(1e4, -(double)j / 4), 1e-15, 0), "what training saw is theta's");
+  }
+  rs_encoding_free(given);
+  model.pair_layout = RS_INTERLEAVED;
+  given = encode("nope", "", &model, 8);
+  cr_assert(given->rotary_dim == 0 && given->pair_layout == RS_INTERLEAVED && given->axes == 1 && given->views == 1);
+  rs_encoding_free(given);
+  rs_encoding_free(plain);
+}
+
+Test(encoding, proportional__shares__turn_the_first_pairs_only) {
+  rs_model model = plain_model(16, 1e4, 64);
+  static const struct {
+    const char *settings;
+    size_t turning;
+    double divisor;
+  } cases[] = {{"", 8, 1},
+               {"rotary_fraction=0.5", 4, 1},
+               {"rotary_fraction=0.3 factor=4", 2, 4},
+               {"rotary_fraction=0", 0, 1},
+               {"rotary_fraction=0.9 rotary_dim=8", 4, 1}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_encoding *encoding = encode("proportional", cases[i].settings, &model, 8);
+    for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
+      double expected = j < cases[i].turning ? pow(1e4, -2.0 * (double)j / 16) / cases[i].divisor : 0;
+      cr_assert(close_to(encoding->omega[j], expected, 1e-15, 0), "%s pair %zu: got %g", cases[i].settings, j,
+                encoding->omega[j]);
+    }
+    rs_encoding_free(encoding);
+  }
+}
+
+/* ---- Self-Extend ------------------------------------------------------------------------------------------------- */
+
+/* Every key of every query: exactly one segment, the right view, and the relative position of the paper's code. */
+static void check_self_extend(const rs_encoding *encoding, size_t group, size_t window) {
+  for (size_t m = 0; m < encoding->length; m++) {
+    rs_segment segments[RS_VIEWS];
+    size_t count = rs_encoding_segments(encoding, m, segments), next = 0;
+    cr_assert(count >= 1 && count <= 2);
+    for (size_t i = 0; i < count; i++) {
+      cr_assert(segments[i].begin == next && segments[i].end > next, "query %zu segment %zu", m, i);
+      next = segments[i].end;
+    }
+    cr_assert_eq(next, m + 1, "query %zu: segments end at %zu", m, next);
+    for (size_t n = 0; n <= m; n++) {
+      bool near = m - n < window;
+      size_t view = rs_encoding_view(encoding, m, n);
+      double shift = (double)window - (double)(window / group),
+             got = encoding->pos_q[view][m] - encoding->pos_k[view][n];
+      double expected = near ? (double)(m - n) : (double)(m / group) - (double)(n / group) + shift;
+      cr_assert_eq(view, near ? 0u : 1u, "group %zu window %zu query %zu key %zu: view %zu", group, window, m, n, view);
+      cr_assert_eq(got, expected, "group %zu window %zu query %zu key %zu: got %g, expected %g", group, window, m, n,
+                   got, expected);
+    }
+  }
+}
+
+Test(encoding, self_extend__small_worlds__positions_of_the_paper) {
+  rs_model model = plain_model(4, 1e4, 16);
+  for (size_t window = 0; window <= 12; window++)
+    for (size_t group = 1; group <= 9; group++)
+      for (size_t length = 1; length <= 24; length += 1 + length / 6) {
+        char settings[64];
+        snprintf(settings, sizeof settings, "window=%zu group=%zu", window, group);
+        rs_encoding *encoding = encode("self_extend", settings, &model, length);
+        check_self_extend(encoding, group, window);
+        rs_encoding_free(encoding);
+      }
+}
+
+/* The group that `auto` took: view 1's keys stand still until token G. */
+static size_t group_of(const rs_encoding *encoding) {
+  size_t group = 1;
+  while (group < encoding->length && encoding->pos_k[1][group] == 0) group++;
+  return group;
+}
+
+/* The largest relative position of Self-Extend's definition, over every query and key. */
+static size_t widest(size_t length, size_t window, size_t group) {
+  size_t most = 0;
+  for (size_t m = 0; m < length; m++)
+    for (size_t n = 0; n <= m; n++) {
+      size_t apart = m - n < window ? m - n : m / group + window - window / group - n / group;
+      most = apart > most ? apart : most;
+    }
+  return most;
+}
+
+static void check_auto_group(size_t train, size_t window, size_t length) {
+  rs_model model = plain_model(4, 1e4, train);
+  char settings[64];
+  snprintf(settings, sizeof settings, "window=%zu", window);
+  rs_encoding *encoding = encode("self_extend", settings, &model, length);
+  size_t group = 1, got = group_of(encoding);
+  while (widest(length, window, group) >= train) group++;
+  cr_assert_eq(got, group < length ? group : length, "train %zu window %zu length %zu: group %zu, not %zu", train,
+               window, length, got, group);
+  for (size_t n = 0; n < length; n++)
+    cr_assert(isfinite(encoding->pos_q[1][n]) && isfinite(encoding->pos_k[1][n]), "window %zu length %zu", window,
+              length);
+  rs_encoding_free(encoding);
+}
+
+/* auto: the smallest group that keeps every relative position where training has been, 0 .. L0 - 1. */
+Test(encoding, self_extend__auto_group__smallest_that_stays_inside_training) {
+  for (size_t train = 2; train <= 12; train++)
+    for (size_t window = 0; window < train; window++)
+      for (size_t length = 1; length <= 4 * train; length++) check_auto_group(train, window, length);
+}
+
+Test(encoding, self_extend__auto_window__is_a_quarter_of_training) {
+  rs_model model = plain_model(4, 1e4, 32);
+  rs_encoding *encoding = encode("self_extend", "group=2", &model, 40);
+  check_self_extend(encoding, 2, 8);
+  rs_encoding_free(encoding);
+}
