@@ -168,4 +168,14 @@ void rs_subject_clear(rs_subject *subject);
 /* Adds the recipe as it is written, "{name: yarn, factor: 8}": what differs from the defaults. */
 void rs_recipe_write(const rs_recipe *recipe, rs_text *text);
 
+/* ---- warnings ---------------------------------------------------------------------------------------------------- */
+
+/* Adds what its author will hardly have meant of a recipe (resolved) at this length: M-RoPE that is plain RoPE, a scale
+ * below 1. Adds nothing where nothing is to be said. `tokens` may be NULL (text). */
+void rs_recipe_warn(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens,
+                    rs_text *out);
+
+/* The same of every model and method, at the first length where there is something to say; each once, a line each. */
+rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err);
+
 #endif

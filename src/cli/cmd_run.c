@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,12 +40,22 @@ static void report(const cli_options *options, const char *directory, const rs_r
              directory);
 }
 
+/* What runs, but was hardly meant. */
+static void warn(const cli_options *options, const rs_experiment *experiment) {
+  rs_text lines = {0};
+  if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
+    for (const char *line = rs_text_string(&lines); *line != '\0'; line += strcspn(line, "\n") + 1)
+      cli_note(options, "warning: %.*s", (int)strcspn(line, "\n"), line);
+  rs_text_clear(&lines);
+}
+
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   bool live = !options->quiet && isatty(STDERR_FILENO);
   display d = {.start = time(NULL), .shown = -1};
   rs_run_options run = {.directory = directory, .progress = live ? show_progress : NULL, .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
+  warn(options, experiment);
   rs_status status = rs_run(experiment, &run, &summary, &err);
   if (live) fputs("\r\033[K", stderr);
   if (status != RS_OK) {

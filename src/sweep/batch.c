@@ -17,6 +17,14 @@ void rs_cell_fail(rs_cell_state *cell, const rs_err *why) {
   snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, why->message);
 }
 
+/* What stands in the message of a cell that has values. */
+static void warn(const rs_batch_work *work, const rs_recipe *recipe, rs_cell_state *cell) {
+  rs_text warning = {0};
+  rs_recipe_warn(recipe, work->model, work->batch->length, &work->experiment->tokens, &warning);
+  snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, rs_text_string(&warning));
+  rs_text_clear(&warning);
+}
+
 /* ---- what does not depend on the content ------------------------------------------------------------------------- */
 
 static void make_encodings(rs_batch_work *work) {
@@ -26,10 +34,11 @@ static void make_encodings(rs_batch_work *work) {
     size_t method = rs_method_of(cell);
     rs_recipe recipe;
     rs_err why = {0};
-    if (work->encodings[method] == NULL &&
-        rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
-      rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens, &work->experiment->precision,
-                         &work->encodings[method], &why);
+    if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
+      warn(work, &recipe, cell);
+      if (work->encodings[method] == NULL)
+        rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens, &work->experiment->precision,
+                           &work->encodings[method], &why);
       rs_recipe_clear(&recipe);
     }
     cell->scale = work->encodings[method] != NULL ? work->encodings[method]->scale : NAN;

@@ -20,7 +20,8 @@ static const rs_out_column keys[] = {
 static const rs_out_column statuses[] = {
     {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", RS_CELL_STATUS, false, RS_NEITHER,
      RS_MAP_NONE},
-    {"message", "", "the error of a cell without values", RS_CELL_STATUS, false, RS_NEITHER, RS_MAP_NONE},
+    {"message", "", "the error of a cell without values, or a warning about one with values", RS_CELL_STATUS, false,
+     RS_NEITHER, RS_MAP_NONE},
 };
 
 static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_err *err) {

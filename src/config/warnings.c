@@ -1,0 +1,80 @@
+/* Settings that are right and yet not what their author will have meant. They run; their rows and stderr say so. */
+#include "ropescope/config.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Methods that differ from plain RoPE by the axes of images and videos alone, and whether they need sections for it. */
+static const struct {
+  const char *method;
+  bool sections;
+} pictorial[] = {{"mrope", true}, {"mrope_i", true}, {"videorope", true}, {"v2pe", false}};
+
+static bool has_sections(const rs_recipe *recipe, const rs_model *model) {
+  enum { NONE }; /* the word of mrope_section */
+  const rs_value *given = rs_setting(&recipe->settings, "mrope_section");
+  if (given->set) return given->choice != NONE;
+  return model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2] > 0;
+}
+
+static void warn_plain(const rs_recipe *recipe, const rs_model *model, const rs_token_layout *tokens, rs_text *out) {
+  size_t begin;
+  for (size_t i = 0; i < RS_COUNT(pictorial); i++) {
+    if (strcmp(recipe->method->name, pictorial[i].method) != 0) continue;
+    if (tokens == NULL || rs_token_layout_picture(tokens, &begin) == NULL)
+      rs_text_printf(out, "%s is plain RoPE here: the tokens hold no image or video (tokens: [{image: [16, 24]}])",
+                     recipe->method->name);
+    else if (pictorial[i].sections && !has_sections(recipe, model))
+      rs_text_printf(out,
+                     "%s is plain RoPE here: the model has no mrope_section (mrope_section: equal shares the pairs)",
+                     recipe->method->name);
+  }
+}
+
+static void warn_shrunk(const rs_recipe *recipe, const rs_model *model, size_t length, rs_text *out) {
+  int scale = rs_settings_find(&recipe->settings, "scale");
+  double trained = rs_recipe_train_length(recipe, model);
+  if (scale < 0 || (double)length >= trained) return;
+  const rs_value *value = &recipe->settings.values[scale];
+  if (value->choice < 0 || strcmp(recipe->settings.params[scale]->words[value->choice], "auto") != 0) return;
+  rs_text_printf(out,
+                 "%sscale: auto is %.4g at %zu tokens: pairs turn faster than in training (scale: dynamic is never "
+                 "below 1)",
+                 out->length > 0 ? "; " : "", (double)length / trained, length);
+}
+
+void rs_recipe_warn(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens,
+                    rs_text *out) {
+  warn_plain(recipe, model, tokens, out);
+  warn_shrunk(recipe, model, length, out);
+}
+
+/* Adds the line unless it stands there. */
+static void add_line(rs_text *lines, const char *line) {
+  size_t length = strlen(line);
+  for (const char *cursor = rs_text_string(lines); *cursor != '\0';) {
+    size_t span = strcspn(cursor, "\n");
+    if (span == length && strncmp(cursor, line, span) == 0) return;
+    cursor += span + (cursor[span] == '\n');
+  }
+  rs_text_printf(lines, "%s\n", line);
+}
+
+rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) {
+  for (size_t model = 0; model < experiment->model_count; model++)
+    for (size_t method = 0; method < experiment->methods.count; method++) {
+      rs_recipe recipe;
+      RS_TRY(rs_experiment_recipe(experiment, model, method, &recipe, err));
+      bool warned = false; /* one length is an example of the others */
+      for (size_t i = 0; i < experiment->length_count && !warned; i++) {
+        rs_text warning = {0};
+        rs_recipe_warn(&recipe, &experiment->models[model], experiment->lengths[i], &experiment->tokens, &warning);
+        if (warning.length > 0) add_line(lines, rs_text_string(&warning));
+        warned = warning.length > 0;
+        lines->failed |= warning.failed;
+        rs_text_clear(&warning);
+      }
+      rs_recipe_clear(&recipe);
+    }
+  return rs_text_check(lines, err);
+}

@@ -1,0 +1,58 @@
+/* test_warnings.c: settings that are right and yet hardly meant. Each runs, and its row says what is odd. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fixtures/runs.h"
+
+static void expect_warnings(const char *methods, const char *rest, const char *wanted) {
+  char yaml[512];
+  rs_experiment *experiment;
+  rs_problems problems = {0};
+  rs_text lines = {0};
+  snprintf(yaml, sizeof yaml, "%slengths: [16, 32, 64]\nmethods: %s\n%s", TINY, methods, rest);
+  rs_status status = rs_config_read(yaml, "test", (rs_config_edits){0}, &experiment, &problems, NULL);
+  cr_assert_eq(status, RS_OK, "%s", rs_text_string(&problems.text));
+  cr_assert_eq(rs_experiment_warnings(experiment, &lines, NULL), RS_OK);
+  cr_expect_str_eq(rs_text_string(&lines), wanted, "%s said: %s", methods, rs_text_string(&lines));
+  rs_text_clear(&lines);
+  rs_problems_clear(&problems);
+  rs_experiment_free(experiment);
+}
+
+#define NO_PICTURE " is plain RoPE here: the tokens hold no image or video (tokens: [{image: [16, 24]}])\n"
+#define IMAGE "tokens: [{text: 2}, {image: [2, 3]}]\n"
+
+Test(warnings, pictorial_methods__without_a_picture__are_plain_rope) {
+  expect_warnings("[mrope]", "", "mrope" NO_PICTURE);
+  expect_warnings("[videorope, v2pe]", "", "videorope" NO_PICTURE "v2pe" NO_PICTURE);
+  expect_warnings("[mrope_i]", "tokens: [{text: 5}]\n", "mrope_i" NO_PICTURE);
+  expect_warnings("[mrope, mrope_i, videorope, v2pe]", IMAGE, "");
+}
+
+Test(warnings, sections__none__are_plain_rope) {
+  expect_warnings("[{name: mrope, mrope_section: none}]", IMAGE,
+                  "mrope is plain RoPE here: the model has no mrope_section (mrope_section: equal shares the pairs)\n");
+  expect_warnings("[{name: mrope, mrope_section: [2, 1, 1]}]", IMAGE, "");
+}
+
+Test(warnings, scale_auto__below_the_trained_length__turns_faster) {
+  expect_warnings("[{name: pi, scale: auto}]", "",
+                  "scale: auto is 0.25 at 16 tokens: pairs turn faster than in training (scale: dynamic is never "
+                  "below 1)\n");
+  expect_warnings("[{name: pi, scale: auto, train_length: 16}]", "", "");
+  expect_warnings("[{name: pi, scale: dynamic}, rope, {name: yarn, factor: 4}, nope]", "", "");
+}
+
+TestSuite(warned_rows, .init = enter_folder, .fini = leave_folder);
+
+Test(warned_rows, message__beside_the_values) {
+  run(TINY "lengths: [16]\nmethods: [mrope, rope]\nmetrics: [entropy]\n", "out");
+  rs_table *table = read_table("out", "summary.csv");
+  cr_expect_str_eq(field(table, 0, "status"), "ok");
+  cr_expect_not_null(strstr(field(table, 0, "message"), "mrope is plain RoPE here"));
+  cr_expect_str_eq(field(table, 1, "message"), "");
+  cr_expect_str_eq(field(table, 0, "entropy_nats"), field(table, 1, "entropy_nats"));
+  rs_table_free(table);
+}
