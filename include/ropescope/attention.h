@@ -239,14 +239,14 @@ void rs_engine_free(rs_engine *engine);
 /* Bytes an engine of this size takes, for plans: linear in the length. */
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads);
 
-/* Rotates the keys of the job and lays them out for rs_engine_observe. RS_UNSUPPORTED where a bidirectional mask sees
- * the future and the encoding's views do not; RS_DOMAIN where logits would not be finite. */
+/* Rotates the keys of the job and lays them out for rs_engine_observe. The engine keeps the job and borrows its arrays
+ * until the next load. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views do not;
+ * RS_DOMAIN where logits would not be finite. After a failure no job is loaded. */
 rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err *err);
 
-/* Observes queries number [first, first + count) of the job that was loaded. Release *observation with
- * rs_observation_free. */
-rs_status rs_engine_observe(rs_engine *engine, const rs_attention_job *job, size_t first, size_t count,
-                            rs_observation **observation, rs_err *err);
+/* Observes queries number [first, first + count) of the job that is loaded. Release *observation with
+ * rs_observation_free. RS_INTERNAL where there is no such job or query. */
+rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err);
 
 /* Loads and observes every query of the job. */
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err);

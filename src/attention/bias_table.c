@@ -1,6 +1,6 @@
 /* The bias as the kernel reads it. A softmax does not see a constant of the row, so each row's is taken relative to the
  * query's own place: then float holds it as well as it needs to be where weights are. */
-#include "limits.h"
+#include "bias_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,33 +10,32 @@ static const rs_bias_kind *kind_of(const rs_attention_job *job) {
 }
 
 double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits) {
-  double own;
-  kind_of(job)->row(job->encoding, job->head, query, query, query + 1, &own);
+  double offset;
+  kind_of(job)->row(job->encoding, job->head, query, query, query + 1, &offset);
   kind_of(job)->row(job->encoding, job->head, query, begin, end, bits);
-  for (size_t i = 0; i < end - begin; i++) bits[i] = (bits[i] - own) * M_LOG2E;
-  return own;
+  for (size_t i = 0; i < end - begin; i++) bits[i] = (bits[i] - offset) * M_LOG2E;
+  return offset;
 }
 
 /* past[d] and future[d]: the largest bias at distance d or more on either side. */
-static void note_largest(rs_bias_table *bias, size_t length) {
+static void keep_largest(rs_bias_table *bias, size_t length) {
   for (size_t d = length - 1; d-- > 0;) {
     bias->past[d] = fmax(bias->past[d], bias->past[d + 1]);
     bias->future[d] = fmax(bias->future[d], bias->future[d + 1]);
   }
 }
 
-rs_status rs_bias_table_measure(rs_engine *engine, const rs_attention_job *job, rs_err *err) {
-  rs_bias_table *bias = &engine->bias;
+rs_status rs_bias_table_measure(rs_bias_table *bias, const rs_attention_job *job, rs_err *err) {
   const rs_bias_kind *kind = kind_of(job);
   size_t length = job->encoding->length;
   bias->any = kind != NULL;
   bias->by_distance = bias->any && kind->by_distance != NULL && kind->by_distance(job->encoding);
-  bias->own = 0;
+  bias->offset = 0;
   if (!bias->by_distance) return RS_OK;
-  if (bias->past == NULL) bias->past = rs_alloc(engine->length, sizeof *bias->past, err);
-  if (bias->future == NULL) bias->future = rs_alloc(engine->length, sizeof *bias->future, err);
+  if (bias->past == NULL) bias->past = rs_alloc(bias->room, sizeof *bias->past, err);
+  if (bias->future == NULL) bias->future = rs_alloc(bias->room, sizeof *bias->future, err);
   if (bias->past == NULL || bias->future == NULL) return RS_MEMORY;
-  bias->own = rs_bias_of_query(job, length - 1, 0, length, bias->past);
+  bias->offset = rs_bias_of_query(job, length - 1, 0, length, bias->past);
   for (size_t d = 0; d < length / 2; d++) { /* key 0 is the farthest */
     double near = bias->past[length - 1 - d];
     bias->past[length - 1 - d] = bias->past[d];
@@ -46,25 +45,25 @@ rs_status rs_bias_table_measure(rs_engine *engine, const rs_attention_job *job, 
   return RS_OK;
 }
 
-rs_status rs_bias_table_load(rs_engine *engine, const rs_attention_job *job, rs_err *err) {
-  rs_bias_table *bias = &engine->bias;
-  size_t length = job->encoding->length, rows = engine->kernel->rows, bytes = engine->kernel->real_bytes;
+rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, const rs_score_kernel *kernel,
+                             rs_err *err) {
+  size_t length = job->encoding->length, bytes = kernel->real_bytes;
   if (!bias->by_distance) return RS_OK;
   /* The kernel reads whole vectors and whole panels: some places past either end. */
-  bias->origin = length - 1 + rows;
-  size_t count = 2 * length + rows + RS_SCORE_LANES;
+  bias->origin = length - 1 + kernel->rows;
+  size_t count = 2 * length + kernel->rows + RS_SCORE_LANES;
   RS_TRY(rs_reals_reserve(&bias->table, count, bytes, err));
-  for (size_t i = 0; i < count; i++) rs_real_put(bias->table.at, bytes, i, 0);
+  for (size_t i = 0; i < count; i++) rs_real_put(bias->table.data, bytes, i, 0);
   for (size_t d = 0; d < length; d++) {
-    rs_real_put(bias->table.at, bytes, bias->origin + d, bias->past[d]);
-    rs_real_put(bias->table.at, bytes, bias->origin - d, bias->future[d]);
+    rs_real_put(bias->table.data, bytes, bias->origin + d, bias->past[d]);
+    rs_real_put(bias->table.data, bytes, bias->origin - d, bias->future[d]);
   }
-  note_largest(bias, length);
+  keep_largest(bias, length);
   return RS_OK;
 }
 
 void rs_bias_table_clear(rs_bias_table *bias) {
-  free(bias->table.at);
+  rs_reals_clear(&bias->table);
   free(bias->past);
   free(bias->future);
 }

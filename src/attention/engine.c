@@ -1,36 +1,29 @@
-/* The streaming engine: memory linear in the length, time near the machine's multiply-adds. Blocks of query tiles are
- * handed to threads, the longest first; where there are few of them each also splits its keys into chunks, which are
- * joined in order afterwards. What a row comes to depends on the job alone, never on the threads. */
-#include "engine.h"
-
+/* The streaming engine: memory linear in the length, time near the machine's multiply-adds. A job is loaded (keys
+ * rotated into panels, the bias tabulated, norms taken), then tiles of queries walk over the panels. Blocks of tiles
+ * are handed to threads, the longest first; where there are few of them each also splits its keys into chunks, which
+ * are joined in order afterwards. What a row comes to depends on the job alone, never on the threads. */
+#include "job.h"
 #include "limits.h"
+#include "load.h"
+#include "rows.h"
+#include "tile.h"
+#include "walk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
-static const double TURN_COST = 32; /* multiply-adds that rotating and storing one number of a key comes to */
+/* Multiply-adds below which threads cost more than they bring: some 50 microseconds of one core. */
+static const double WORTH_THREADS = 4e6;
 
 enum { UNITS = 32 }; /* with fewer blocks than this keys are split, too, so that threads find enough to share */
 
-size_t rs_engine_threads(void) {
-#ifdef _OPENMP
-  return (size_t)omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
-size_t rs_engine_thread(void) {
-#ifdef _OPENMP
-  return (size_t)omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
+struct rs_engine {
+  size_t length, head_dim, views; /* the largest job */
+  rs_loaded_job loaded;
+  rs_worker *workers;         /* one for each thread that ever took part */
+  size_t worker_count, ready; /* ready: for the job that is loaded; 0: none is */
+};
 
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads) {
   double keys = (double)views * (double)(length * head_dim), norms = (double)views * (double)length / 2;
@@ -40,30 +33,31 @@ double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins
 }
 
 rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engine **engine, rs_err *err) {
+  rs_engine *fresh = rs_alloc(1, sizeof *fresh, err);
   *engine = NULL;
-  rs_engine *made = rs_alloc(1, sizeof *made, err);
-  if (made == NULL) return RS_MEMORY;
-  *made = (rs_engine){.length = length, .head_dim = head_dim, .views = views};
-  made->norm = rs_alloc(length, views * sizeof *made->norm, err); /* panels have at least one key */
-  made->so_far = rs_alloc(length, views * sizeof *made->so_far, err);
-  made->bin_of = rs_alloc(length, sizeof *made->bin_of, err);
-  if (made->norm == NULL || made->so_far == NULL || made->bin_of == NULL) {
-    rs_engine_free(made);
+  if (fresh == NULL) return RS_MEMORY;
+  *fresh = (rs_engine){.length = length, .head_dim = head_dim, .views = views, .loaded.bias.room = length};
+  rs_loaded_job *loaded = &fresh->loaded;
+  loaded->norm = rs_alloc(length, views * sizeof *loaded->norm, err); /* panels have at least one key */
+  loaded->norm_so_far = rs_alloc(length, views * sizeof *loaded->norm_so_far, err);
+  loaded->bin_of = rs_alloc(length, sizeof *loaded->bin_of, err);
+  if (loaded->norm == NULL || loaded->norm_so_far == NULL || loaded->bin_of == NULL) {
+    rs_engine_free(fresh);
     return RS_MEMORY;
   }
-  *engine = made;
+  *engine = fresh;
   return RS_OK;
 }
 
 void rs_engine_free(rs_engine *engine) {
   if (engine == NULL) return;
   for (size_t i = 0; i < engine->worker_count; i++) rs_worker_clear(&engine->workers[i]);
-  rs_bias_table_clear(&engine->bias);
   free(engine->workers);
-  free(engine->keys.at);
-  free(engine->norm);
-  free(engine->so_far);
-  free(engine->bin_of);
+  rs_bias_table_clear(&engine->loaded.bias);
+  rs_reals_clear(&engine->loaded.keys);
+  free(engine->loaded.norm);
+  free(engine->loaded.norm_so_far);
+  free(engine->loaded.bin_of);
   free(engine);
 }
 
@@ -83,29 +77,31 @@ static rs_status check_job(const rs_engine *engine, const rs_attention_job *job,
   return RS_OK;
 }
 
-static void fill_bins(rs_engine *engine, const rs_attention_job *job) {
-  for (size_t b = 0; b < job->bins; b++)
-    for (size_t distance = job->edges[b]; distance < job->edges[b + 1]; distance++)
-      engine->bin_of[distance] = (uint16_t)b;
+static void fill_bins(rs_loaded_job *loaded) {
+  const size_t *edges = loaded->job.edges;
+  for (size_t b = 0; b < loaded->job.bins; b++)
+    for (size_t distance = edges[b]; distance < edges[b + 1]; distance++) loaded->bin_of[distance] = (uint16_t)b;
 }
 
-double rs_count_pairs(const rs_attention_job *job, size_t first, size_t count) {
-  double pairs = 0;
-  for (size_t i = first; i < first + count; i++) {
-    rs_range seen[2];
-    size_t ranges = rs_mask_ranges(&job->mask, job->encoding->length, job->queries[i], seen);
-    for (size_t r = 0; r < ranges; r++) pairs += (double)(seen[r].end - seen[r].begin);
-  }
-  return pairs;
+/* Everything but the keys, for which there is room afterwards. */
+static rs_status begin_load(rs_loaded_job *loaded, const rs_attention_job *job, rs_err *err) {
+  loaded->job = *job;
+  loaded->dims = job->encoding->head_dim;
+  loaded->views = rs_job_views(job);
+  fill_bins(loaded);
+  RS_TRY(rs_bias_table_measure(&loaded->bias, job, err));
+  RS_TRY(rs_limits_choose(loaded, err));
+  loaded->panels = (job->encoding->length + loaded->kernel->rows - 1) / loaded->kernel->rows;
+  RS_TRY(rs_bias_table_load(&loaded->bias, job, loaded->kernel, err));
+  return rs_reals_reserve(&loaded->keys, loaded->views * rs_view_reals(loaded), loaded->kernel->real_bytes, err);
 }
 
 /* How many threads `work` multiply-adds are worth. */
 static size_t threads_for(double work) {
-  return work >= RS_WORTH_THREADS ? rs_engine_threads() : 1;
+  return work >= WORTH_THREADS ? rs_engine_threads() : 1;
 }
 
-static rs_status prepare_workers(rs_engine *engine, const rs_attention_job *job, size_t threads, rs_err *err) {
-  engine->ready = 0;
+static rs_status prepare_workers(rs_engine *engine, size_t threads, rs_err *err) {
   if (threads > engine->worker_count) {
     rs_worker *workers = rs_alloc(threads, sizeof *workers, err);
     if (workers == NULL) return RS_MEMORY;
@@ -115,39 +111,44 @@ static rs_status prepare_workers(rs_engine *engine, const rs_attention_job *job,
     engine->worker_count = threads;
   }
   for (; engine->ready < threads; engine->ready++)
-    RS_TRY(rs_worker_prepare(engine, job, &engine->workers[engine->ready], err));
+    RS_TRY(rs_worker_prepare(&engine->workers[engine->ready], &engine->loaded, err));
   return RS_OK;
 }
 
 rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err *err) {
+  rs_loaded_job *loaded = &engine->loaded;
+  engine->ready = 0;
   RS_TRY(check_job(engine, job, err));
-  fill_bins(engine, job);
-  RS_TRY(rs_bias_table_measure(engine, job, err));
-  RS_TRY(rs_limits_choose(engine, job, err));
-  RS_TRY(rs_bias_table_load(engine, job, err));
-  size_t reals = rs_views_of(job) * rs_view_reals(engine, job->encoding->length);
-  RS_TRY(rs_reals_reserve(&engine->keys, reals, engine->kernel->real_bytes, err));
-  double keys = TURN_COST * (double)(job->encoding->length * engine->head_dim * rs_views_of(job));
-  size_t threads = threads_for(keys + rs_count_pairs(job, 0, job->query_count) * (double)engine->head_dim);
-  RS_TRY(prepare_workers(engine, job, threads, err));
-  rs_load_keys(engine, job, threads_for(keys));
+  RS_TRY(begin_load(loaded, job, err));
+  double keys = rs_load_work(loaded), pairs = rs_job_pairs(job, 0, job->query_count);
+  RS_TRY(prepare_workers(engine, threads_for(keys + pairs * (double)loaded->dims), err));
+  rs_load_keys(loaded, engine->workers, threads_for(keys));
   return RS_OK;
 }
 
 /* ---- observing --------------------------------------------------------------------------------------------------- */
 
-/* How the queries [first, first + count) are cut: blocks of tiles, and chunks of panels for each. */
+/* What one chunk of a block has seen. */
+typedef struct partial {
+  rs_tile *tiles;
+  double *bins; /* of their states */
+} partial;
+
+/* How some queries of the job are cut: into blocks of tiles, and the keys of each into chunks of panels. */
 typedef struct plan {
-  size_t first, count;
+  const rs_loaded_job *loaded;
+  rs_range queries;
   size_t each;   /* queries of a block */
   size_t blocks; /* of queries */
   size_t chunks, panels;
+  partial *partials; /* (blocks * chunks,) or NULL where chunks is 1 */
+  rs_row *rows;      /* of the queries */
 } plan;
 
-static plan make_plan(const rs_engine *engine, const rs_attention_job *job, size_t first, size_t count) {
-  plan cut = {.first = first, .count = count, .each = RS_TILES * engine->kernel->lanes};
-  cut.blocks = (count + cut.each - 1) / cut.each;
-  size_t panels = rs_panels(engine, job->encoding->length), least = rs_block_panels(engine);
+static plan make_plan(const rs_loaded_job *loaded, rs_range queries, rs_row *rows) {
+  plan cut = {.loaded = loaded, .queries = queries, .each = RS_TILES * loaded->kernel->lanes, .rows = rows};
+  cut.blocks = (queries.end - queries.begin + cut.each - 1) / cut.each;
+  size_t panels = loaded->panels, least = rs_block_panels(loaded);
   size_t wanted = cut.blocks >= UNITS ? 1 : (UNITS + cut.blocks - 1) / cut.blocks;
   size_t most = (panels + least - 1) / least;
   cut.chunks = wanted < most ? wanted : most;
@@ -156,72 +157,72 @@ static plan make_plan(const rs_engine *engine, const rs_attention_job *job, size
   return cut;
 }
 
-/* What one chunk of a block has seen. */
-typedef struct partial {
-  rs_tile *tiles;
-  double *bins; /* of their states */
-} partial;
+/* The queries of block number `block`, and how many tiles they are. */
+static rs_range block_queries(const plan *cut, size_t block) {
+  size_t first = cut->queries.begin + block * cut->each, end = cut->queries.end;
+  return (rs_range){first, end - first > cut->each ? first + cut->each : end};
+}
+
+static size_t count_tiles(const plan *cut, rs_range queries) {
+  size_t lanes = cut->loaded->kernel->lanes;
+  return (queries.end - queries.begin + lanes - 1) / lanes;
+}
+
+static void write_rows(const plan *cut, rs_tile *tile) {
+  rs_tile_rows(cut->loaded, tile, &cut->rows[tile->first - cut->queries.begin]);
+}
 
 /* Copies the tiles a worker has walked, bins included. */
-static bool keep_partial(const rs_engine *engine, const rs_attention_job *job, const rs_worker *worker, size_t tiles,
-                         partial *kept) {
-  size_t each = rs_bins_each(engine, job), all = tiles * each;
-  kept->bins = rs_alloc(all, sizeof *kept->bins, NULL);
-  kept->tiles = rs_alloc(tiles, sizeof *kept->tiles, NULL);
-  if (kept->bins == NULL || kept->tiles == NULL) return false;
-  memcpy(kept->bins, worker->bins.at, all * sizeof *kept->bins);
-  memcpy(kept->tiles, worker->tiles, tiles * sizeof *kept->tiles);
-  for (size_t t = 0; t < tiles; t++) rs_place_bins(engine, job, kept->bins + t * each, &kept->tiles[t].state);
+static bool keep_partial(const plan *cut, const rs_worker *worker, size_t tiles, partial *copy) {
+  size_t each = rs_state_bins(cut->loaded), all = tiles * each;
+  copy->bins = rs_alloc(all, sizeof *copy->bins, NULL);
+  copy->tiles = rs_alloc(tiles, sizeof *copy->tiles, NULL);
+  if (copy->bins == NULL || copy->tiles == NULL) return false;
+  memcpy(copy->bins, worker->bins.data, all * sizeof *copy->bins);
+  memcpy(copy->tiles, worker->tiles, tiles * sizeof *copy->tiles);
+  for (size_t t = 0; t < tiles; t++) rs_state_place(cut->loaded, copy->bins + t * each, &copy->tiles[t].state);
   return true;
 }
 
-static void free_partials(partial *kept, size_t units) {
-  for (size_t unit = 0; unit < units && kept != NULL; unit++) {
-    free(kept[unit].tiles);
-    free(kept[unit].bins);
+static void free_partials(plan *cut) {
+  for (size_t unit = 0; unit < cut->blocks * cut->chunks && cut->partials != NULL; unit++) {
+    free(cut->partials[unit].tiles);
+    free(cut->partials[unit].bins);
   }
-  free(kept);
+  free(cut->partials);
 }
 
 /* Unit number `unit`: the longest blocks first, and in each the nearest keys. */
-static bool observe_unit(const rs_engine *engine, const rs_attention_job *job, const plan *cut, size_t unit,
-                         rs_worker *worker, partial *kept, rs_observation *observation) {
-  size_t block = cut->blocks - 1 - unit / cut->chunks, chunk = cut->chunks - 1 - unit % cut->chunks;
-  size_t first = cut->first + block * cut->each, end = cut->first + cut->count;
-  size_t panels = rs_panels(engine, job->encoding->length), stop = (chunk + 1) * cut->panels;
-  if (end - first > cut->each) end = first + cut->each;
-  rs_walk_block(engine, job, worker, first, end, chunk * cut->panels, stop < panels ? stop : panels);
-  size_t tiles = (end - first + engine->kernel->lanes - 1) / engine->kernel->lanes;
-  if (cut->chunks > 1) return keep_partial(engine, job, worker, tiles, &kept[unit]);
-  for (size_t t = 0; t < tiles; t++)
-    rs_tile_rows(engine, job, &worker->tiles[t], &observation->rows[worker->tiles[t].first - cut->first]);
+static bool observe_unit(const plan *cut, size_t unit, rs_worker *worker) {
+  size_t chunk = cut->chunks - 1 - unit % cut->chunks, stop = (chunk + 1) * cut->panels;
+  rs_range queries = block_queries(cut, cut->blocks - 1 - unit / cut->chunks);
+  rs_range panels = {chunk * cut->panels, stop < cut->loaded->panels ? stop : cut->loaded->panels};
+  rs_walk_block(worker, queries, panels);
+  size_t tiles = count_tiles(cut, queries);
+  if (cut->chunks > 1) return keep_partial(cut, worker, tiles, &cut->partials[unit]);
+  for (size_t t = 0; t < tiles; t++) write_rows(cut, &worker->tiles[t]);
   return true;
 }
 
-/* Joins the chunks of each block in order, and makes its rows. */
-static void join_chunks(const rs_engine *engine, const rs_attention_job *job, const plan *cut, partial *kept,
-                        rs_observation *observation) {
-  for (size_t block = 0; block < cut->blocks; block++) {
-    partial *nearest = &kept[block * cut->chunks];
-    size_t first = nearest->tiles[0].first, end = first + cut->each;
-    if (end > cut->first + cut->count) end = cut->first + cut->count;
-    for (size_t t = 0; first + t * engine->kernel->lanes < end; t++) {
-      for (size_t c = 1; c < cut->chunks; c++)
-        rs_tile_join(engine, job->bins, &nearest->tiles[t], &nearest[c].tiles[t]);
-      rs_tile_rows(engine, job, &nearest->tiles[t], &observation->rows[nearest->tiles[t].first - cut->first]);
-    }
-  }
-}
-
-static bool observe_units(const rs_engine *engine, const rs_attention_job *job, const plan *cut, size_t threads,
-                          partial *kept, rs_observation *observation) {
+static bool observe_units(const plan *cut, rs_worker *workers, size_t threads) {
   size_t units = cut->blocks * cut->chunks;
   bool failed = false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) if (threads > 1) reduction(|| : failed)
-  for (size_t unit = 0; unit < units; unit++)
-    failed |= !observe_unit(engine, job, cut, unit, &engine->workers[rs_engine_thread()], kept, observation);
+  for (size_t unit = 0; unit < units; unit++) failed |= !observe_unit(cut, unit, &workers[rs_engine_thread()]);
   (void)threads;
   return !failed;
+}
+
+/* Joins the chunks of each block in order, the nearest first, and makes its rows. */
+static void join_chunks(const plan *cut) {
+  for (size_t block = 0; block < cut->blocks; block++) {
+    partial *nearest = &cut->partials[block * cut->chunks];
+    size_t tiles = count_tiles(cut, block_queries(cut, cut->blocks - 1 - block));
+    for (size_t t = 0; t < tiles; t++) {
+      for (size_t c = 1; c < cut->chunks; c++) rs_tile_join(cut->loaded, &nearest->tiles[t], &nearest[c].tiles[t]);
+      write_rows(cut, &nearest->tiles[t]);
+    }
+  }
 }
 
 /* Sums up what was left out; no row may be without numbers. */
@@ -237,43 +238,53 @@ static rs_status finish_rows(rs_observation *observation, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status observe_into(rs_engine *engine, const rs_attention_job *job, size_t first, size_t count,
-                              rs_observation *observation, rs_err *err) {
-  if (count == 0) return RS_OK;
-  plan cut = make_plan(engine, job, first, count);
+static rs_status observe_into(rs_engine *engine, size_t first, rs_observation *observation, rs_err *err) {
+  const rs_loaded_job *loaded = &engine->loaded;
+  if (observation->count == 0) return RS_OK;
+  plan cut = make_plan(loaded, (rs_range){first, first + observation->count}, observation->rows);
   size_t units = cut.blocks * cut.chunks;
-  observation->pairs = rs_count_pairs(job, first, count);
-  size_t threads = threads_for(observation->pairs * (double)engine->head_dim);
+  observation->pairs = rs_job_pairs(&loaded->job, first, observation->count);
+  size_t threads = threads_for(observation->pairs * (double)loaded->dims);
   if (threads > units) threads = units;
   if (threads > engine->ready) threads = engine->ready;
-  partial *kept = cut.chunks > 1 ? rs_alloc(units, sizeof *kept, err) : NULL;
-  if (cut.chunks > 1 && kept == NULL) return RS_MEMORY;
-  bool done = observe_units(engine, job, &cut, threads, kept, observation);
-  if (done && kept != NULL) join_chunks(engine, job, &cut, kept, observation);
-  free_partials(kept, units);
-  return done ? finish_rows(observation, err)
-              : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
+  if (cut.chunks > 1) {
+    cut.partials = rs_alloc(units, sizeof *cut.partials, err);
+    if (cut.partials == NULL) return RS_MEMORY;
+  }
+  bool complete = observe_units(&cut, engine->workers, threads);
+  if (complete && cut.chunks > 1) join_chunks(&cut);
+  free_partials(&cut);
+  return complete ? finish_rows(observation, err)
+                  : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
 }
 
-rs_status rs_engine_observe(rs_engine *engine, const rs_attention_job *job, size_t first, size_t count,
-                            rs_observation **observation, rs_err *err) {
-  rs_observation *made;
-  *observation = NULL;
-  RS_TRY(rs_observation_create(count, job->bins, job->moments, &made, err));
-  made->scores = engine->scores;
-  rs_status status = observe_into(engine, job, first, count, made, err);
+/* The largest bias that the workers came upon, nats. */
+static double largest_bias(const rs_engine *engine) {
   double above = 0;
   for (size_t i = 0; i < engine->ready; i++) above = fmax(above, engine->workers[i].above);
-  made->error = rs_limits_error(engine, above);
+  return above;
+}
+
+rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err) {
+  const rs_attention_job *job = &engine->loaded.job;
+  rs_observation *seen;
+  *observation = NULL;
+  if (engine->ready == 0) return rs_fail(err, RS_INTERNAL, "the engine has no job to observe");
+  if (first > job->query_count || count > job->query_count - first)
+    return rs_fail(err, RS_INTERNAL, "the engine's job has %zu queries", job->query_count);
+  RS_TRY(rs_observation_create(count, job->bins, job->moments, &seen, err));
+  seen->scores = engine->loaded.scores;
+  rs_status status = observe_into(engine, first, seen, err);
+  seen->error = rs_limits_error(&engine->loaded, largest_bias(engine));
   if (status == RS_OK)
-    *observation = made;
+    *observation = seen;
   else
-    rs_observation_free(made);
+    rs_observation_free(seen);
   return status;
 }
 
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err) {
   *observation = NULL;
   RS_TRY(rs_engine_load(engine, job, err));
-  return rs_engine_observe(engine, job, 0, job->query_count, observation, err);
+  return rs_engine_observe(engine, 0, job->query_count, observation, err);
 }

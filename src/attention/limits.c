@@ -6,18 +6,21 @@
 const char *const rs_score_format_words[RS_SCORE_FORMATS + 1] = {
     [RS_SCORES_AUTO] = "auto", [RS_SCORES_F32] = "f32", [RS_SCORES_F64] = "f64"};
 
+/* Numbers below which threads cost more than they bring. */
+static const double WORTH_THREADS = 5e5;
+
 /* The largest norm of a row, for what is finite; NaN or infinity otherwise. `factor` (rows,) may be NULL. */
 static double largest_norm(const double *x, const double *embedded, const size_t *factor_of, const double *factor,
                            size_t rows, size_t dims) {
   double most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most) if ((double)(rows * dims) >= RS_WORTH_THREADS / 8)
+#pragma omp parallel for schedule(static) reduction(max : most) if ((double)(rows * dims) >= WORTH_THREADS)
   for (size_t i = 0; i < rows; i++) {
-    double squares = 0, by = factor != NULL ? fabs(factor[factor_of[i]]) : 1;
+    double squares = 0, gain = factor != NULL ? fabs(factor[factor_of[i]]) : 1;
     for (size_t d = i * dims; d < (i + 1) * dims; d++) {
       double value = x[d] + (embedded != NULL ? embedded[d] : 0);
       squares += value * value;
     }
-    double norm = by * sqrt(squares);
+    double norm = gain * sqrt(squares);
     if (!(norm <= most)) most = isnan(norm) ? INFINITY : norm;
   }
   return most;
@@ -51,8 +54,9 @@ static double error_bound(double unit, double dims, double logit, double bias) {
   return unit * (dims * logit / 2 + 3 * (logit + bias) + 28 + 128);
 }
 
-rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_err *err) {
-  const rs_bias_table *bias = &engine->bias;
+rs_status rs_limits_choose(rs_loaded_job *loaded, rs_err *err) {
+  const rs_attention_job *job = &loaded->job;
+  const rs_bias_table *bias = &loaded->bias;
   size_t length = job->encoding->length;
   double logit = largest_logit(job), above = 0, dims = (double)job->encoding->head_dim;
   for (size_t d = 0; d < length && bias->by_distance; d++)
@@ -63,65 +67,17 @@ rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_er
   bool unknown = bias->any && !bias->by_distance;
   double f32 = error_bound(FLT_EPSILON / 2, dims, logit, above);
   bool small = f32 <= RS_SCORE_TOLERANCE && !unknown;
-  engine->scores = job->scores == RS_SCORES_AUTO ? (small ? RS_SCORES_F32 : RS_SCORES_F64) : job->scores;
+  loaded->scores = job->scores == RS_SCORES_AUTO ? (small ? RS_SCORES_F32 : RS_SCORES_F64) : job->scores;
   const rs_kernels *kernels = rs_kernels_get();
-  bool single = engine->scores == RS_SCORES_F32;
-  engine->kernel = single ? kernels->scores_f32 : kernels->scores_f64;
-  engine->error = single ? f32 : error_bound(DBL_EPSILON / 2, dims, logit, above);
+  bool single = loaded->scores == RS_SCORES_F32;
+  loaded->kernel = single ? kernels->scores_f32 : kernels->scores_f64;
+  loaded->error = single ? f32 : error_bound(DBL_EPSILON / 2, dims, logit, above);
   if (single && !(logit + above < FLT_MAX * 1e-10))
     return rs_fail(err, RS_DOMAIN, "logits up to %g are too large for float (scores: f64)", logit + above);
   return RS_OK;
 }
 
-double rs_limits_error(const rs_engine *engine, double above) {
-  double unit = (engine->scores == RS_SCORES_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
-  return engine->error + (engine->bias.by_distance ? 0 : unit * 3 * above);
-}
-
-/* The largest bias of the lanes against keys [begin, end), bits. */
-static double bias_limit(const rs_engine *engine, const rs_score_call *call, size_t lanes, size_t begin, size_t end) {
-  const rs_bias_table *bias = &engine->bias;
-  double most = -INFINITY;
-  for (size_t lane = 0; lane < lanes; lane++) {
-    size_t m = (size_t)call->position[lane];
-    if (end <= m + 1)
-      most = fmax(most, bias->past[m + 1 - end]);
-    else if (begin >= m)
-      most = fmax(most, bias->future[begin - m]);
-    else
-      most = fmax(most, fmax(bias->past[0], bias->future[0]));
-  }
-  return most;
-}
-
-/* Keys of [begin, end) that a lane sees. */
-static double seen(const rs_score_call *call, size_t lane, size_t begin, size_t end) {
-  size_t from = (size_t)call->begin[lane] > begin ? (size_t)call->begin[lane] : begin;
-  size_t to = (size_t)call->stop[lane] < end ? (size_t)call->stop[lane] : end;
-  return from < to ? (double)(to - from) : 0;
-}
-
-bool rs_may_skip(const rs_engine *engine, const rs_attention_job *job) {
-  return job->epsilon > 0 && !job->moments && (!engine->bias.any || engine->bias.by_distance);
-}
-
-/* What the largest logit of a lane is known to reach. */
-static double largest(const rs_tile *tile, size_t lane) {
-  return fmax(tile->state.top[lane], tile->floor[lane]);
-}
-
-bool rs_negligible(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, const rs_score_call *call,
-                   size_t view, double norm, size_t begin, size_t end) {
-  double bias = engine->bias.any ? bias_limit(engine, call, tile->count, begin, end) : 0;
-  for (size_t lane = 0; lane < tile->count; lane++) {
-    double most = tile->norm[view][lane] * norm + bias, room = most - largest(tile, lane);
-    if (!(tile->keys[lane] * exp2(room) <= job->epsilon)) return false;
-    if (tile->has_needle[lane] && most >= tile->needle_logit[lane]) return false;
-  }
-  for (size_t lane = 0; lane < tile->count; lane++) {
-    double keys = seen(call, lane, begin, end), most = tile->norm[view][lane] * norm + bias;
-    tile->certified[lane] += keys * exp2(most - largest(tile, lane));
-    tile->skipped[lane] += keys;
-  }
-  return true;
+double rs_limits_error(const rs_loaded_job *loaded, double above) {
+  double unit = (loaded->scores == RS_SCORES_F32 ? FLT_EPSILON : DBL_EPSILON) / 2;
+  return loaded->error + (loaded->bias.by_distance ? 0 : unit * 3 * above);
 }

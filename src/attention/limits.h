@@ -1,5 +1,4 @@
-/* How large the logits of a job can be, what float loses on them, and which keys cannot matter. Private to the
- * attention layer.
+/* How large the logits of a job can be, and what float loses on them. Private to the attention layer.
  *
  * By Cauchy and Schwarz |logit - bias| <= B = max |q| max |k| scale / sqrt(D). Each of the D steps of a logit's sum
  * rounds by at most u of what has come together so far, half of the whole on average where all terms have one sign (as
@@ -15,21 +14,12 @@
 #ifndef ROPESCOPE_ATTENTION_LIMITS_H
 #define ROPESCOPE_ATTENTION_LIMITS_H
 
-#include "engine.h"
+#include "worker.h"
 
-/* Sets engine->scores, error and kernel for the job. The bias has been measured. RS_DOMAIN where logits may not be
- * finite. */
-rs_status rs_limits_choose(rs_engine *engine, const rs_attention_job *job, rs_err *err);
+/* Sets the scores, error and kernel of a job whose bias has been measured. RS_DOMAIN where logits may not be finite. */
+rs_status rs_limits_choose(rs_loaded_job *loaded, rs_err *err);
 
-/* engine->error, or more where a bias that is no table turned out to reach `above` nats. */
-double rs_limits_error(const rs_engine *engine, double above);
-
-/* Whether any keys of the job may be left out. */
-bool rs_may_skip(const rs_engine *engine, const rs_attention_job *job);
-
-/* For such a job: whether keys [begin, end) of a tile, whose norms are at most `norm`, can be left out: then their
- * largest possible weight is added to tile->certified. */
-bool rs_negligible(const rs_engine *engine, const rs_attention_job *job, rs_tile *tile, const rs_score_call *call,
-                   size_t view, double norm, size_t begin, size_t end);
+/* loaded->error, or more where a bias that is no table turned out to reach `above` nats. */
+double rs_limits_error(const rs_loaded_job *loaded, double above);
 
 #endif

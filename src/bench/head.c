@@ -97,7 +97,7 @@ rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, voi
 rs_status rs_bench_head_run(void *state, rs_err *err) {
   head *h = state;
   rs_observation *observation;
-  RS_TRY(h->loaded ? rs_engine_observe(h->engine, &h->job, 0, h->job.query_count, &observation, err)
+  RS_TRY(h->loaded ? rs_engine_observe(h->engine, 0, h->job.query_count, &observation, err)
                    : rs_engine_run(h->engine, &h->job, &observation, err));
   rs_observation_free(observation);
   return RS_OK;

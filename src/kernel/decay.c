@@ -36,7 +36,7 @@ RS_INLINE tile multiply(const double *table, const double (*factor)[RS_DECAY_CEN
 }
 
 RS_INLINE doubles reversed(doubles vector) {
-  doubles out;
+  doubles out = vector;
   for (size_t i = 0; i < LANES; i++) out[i] = vector[LANES - 1 - i];
   return out;
 }

@@ -1,6 +1,6 @@
 /* One batch: every cell of one model at one length. Encodings are made once, queries and keys once for each source,
  * seed and head, so that all methods see the very same content. */
-#include "batch.h"
+#include "content.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,6 @@
 /* Random query positions and the model's weights belong to the experiment, not to the content: one draw for every seed,
  * so that a cell's numbers do not depend on which other cells run. */
 enum { QUERY_SEED = 0, WEIGHTS_SEED = 0 };
-
-void rs_cell_fail(rs_cell_state *cell, const rs_err *why) {
-  if (cell->status != RS_OK) return;
-  cell->status = why->status;
-  snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, why->message);
-}
 
 /* What stands in the message of a cell that has values. */
 static void warn(const rs_batch_work *work, const rs_recipe *recipe, rs_cell_state *cell) {
@@ -31,7 +25,7 @@ static void make_encodings(rs_batch_work *work) {
   const rs_cell_batch *batch = work->batch;
   for (size_t i = 0; i < batch->count; i++) {
     rs_cell_state *cell = batch->cells[i];
-    size_t method = rs_method_of(cell);
+    size_t method = rs_cell_method(cell);
     rs_recipe recipe;
     rs_err why = {0};
     if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
@@ -44,17 +38,6 @@ static void make_encodings(rs_batch_work *work) {
     cell->scale = work->encodings[method] != NULL ? work->encodings[method]->scale : NAN;
     if (why.status != RS_OK) rs_cell_fail(cell, &why);
   }
-}
-
-rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
-  const rs_head_group *group = &work->groups[cell->cell.group];
-  return (rs_metric_in){.encoding = work->encodings[rs_method_of(cell)],
-                        .settings = &work->experiment->metrics.items[metric].settings,
-                        .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
-                        .heads = group->heads,
-                        .head_count = group->count,
-                        .edges = work->edges,
-                        .bins = work->bins};
 }
 
 /* The cell fails with its metric, and says which. */
@@ -79,7 +62,7 @@ static const rs_cell_state *twin(const rs_batch_work *work, size_t index, size_t
   bool draws = work->experiment->metrics.items[metric].metric->draws;
   for (size_t i = 0; i < index; i++) {
     const rs_cell_state *other = work->batch->cells[i];
-    if (rs_method_of(other) == rs_method_of(cell) && other->cell.group == cell->cell.group &&
+    if (rs_cell_method(other) == rs_cell_method(cell) && other->cell.group == cell->cell.group &&
         (!draws || other->cell.axis[RS_BY_SEED] == cell->cell.axis[RS_BY_SEED]))
       return other;
   }
@@ -137,14 +120,14 @@ static void make_states(const rs_batch_work *work) {
 static void project_head(rs_batch_work *work, size_t head) {
   for (size_t i = 0; i < work->batch->count; i++) {
     rs_cell_state *cell = work->batch->cells[i];
-    size_t method = rs_method_of(cell);
+    size_t method = rs_cell_method(cell);
     rs_err why = {0};
     if (cell->status != RS_OK || work->encodings[method]->method->embed == NULL || work->projections[method] != NULL)
       continue;
     if (rs_projection_create(work->encodings[method], head, WEIGHTS_SEED, work->queries, work->query_count,
                              &work->projections[method], &why) != RS_OK)
       for (size_t k = i; k < work->batch->count; k++)
-        if (rs_method_of(work->batch->cells[k]) == method) rs_cell_fail(work->batch->cells[k], &why);
+        if (rs_cell_method(work->batch->cells[k]) == method) rs_cell_fail(work->batch->cells[k], &why);
   }
 }
 
@@ -161,27 +144,16 @@ static bool head_is_used(const rs_batch_work *work, size_t head) {
   return false;
 }
 
-/* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
-static rs_status run_head(rs_batch_work *work, size_t head, rs_err *err) {
-  size_t units = work->experiment->sources.count * work->experiment->seed_count;
+static rs_status run_head(rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
   project_head(work, head);
-  if (work->content_count == 1) {
-    for (size_t unit = 0; unit < units; unit++) rs_unit_run(work, unit, head, work->contents);
-  } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)work->content_count)
-    for (size_t unit = 0; unit < units; unit++) rs_unit_run(work, unit, head, &work->contents[rs_engine_thread()]);
-  }
+  rs_status status = rs_contents_run(work, head, contents, err);
   drop_projections(work);
-  for (size_t i = 0; i < work->content_count; i++) {
-    const rs_err *why = &work->contents[i].why;
-    if (why->status != RS_OK) return rs_fail(err, why->status, "%s", why->message);
-  }
-  return RS_OK;
+  return status;
 }
 
-static rs_status run_rows(rs_batch_work *work, rs_err *err) {
+static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *err) {
   for (size_t head = 0; head < work->model->heads; head++)
-    if (head_is_used(work, head)) RS_TRY(run_head(work, head, err));
+    if (head_is_used(work, head)) RS_TRY(run_head(work, head, contents, err));
   for (size_t i = 0; i < work->batch->count; i++)
     for (size_t m = 0; m < work->experiment->metrics.count; m++) {
       rs_cell_state *cell = work->batch->cells[i];
@@ -222,7 +194,6 @@ static void clear_work(rs_batch_work *work) {
   for (size_t m = 0; m < work->experiment->methods.count && work->encodings != NULL; m++)
     rs_encoding_free(work->encodings[m]);
   rs_head_groups_free(work->groups, work->group_count);
-  rs_contents_clear(work);
   free(work->encodings);
   free(work->projections);
   free(work->edges);
@@ -234,21 +205,23 @@ static void clear_work(rs_batch_work *work) {
 rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
   rs_batch_work work = {
       .batch = batch, .experiment = batch->experiment, .model = &batch->experiment->models[batch->model]};
+  rs_contents contents = {0};
   bool rows = rs_needs_rows(batch->experiment);
   rs_err why = {0};
   rs_status status = make_tables(&work, &why);
   if (status == RS_OK) {
     make_encodings(&work);
     read_tables(&work);
-    if (rows) status = rs_contents_make(&work, &why);
+    if (rows) status = rs_contents_make(&work, &contents, &why);
   }
   for (size_t i = 0; i < batch->count && status != RS_OK; i++) rs_cell_fail(batch->cells[i], &why);
   if (status == RS_OK && rows) {
     make_states(&work);
-    status = run_rows(&work, err);
+    status = run_rows(&work, &contents, err);
   }
   for (size_t i = 0; i < batch->count && !rows; i++)
     rs_batch_advance(&work, rs_cell_work(batch->experiment, &batch->cells[i]->cell));
+  rs_contents_clear(&contents);
   clear_work(&work);
   return status == RS_INTERNAL ? status : RS_OK;
 }

@@ -1,12 +1,12 @@
 /* Queries and keys of one source, seed and head, and every cell that observes them. */
-#include "batch.h"
+#include "content.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* Below this much time by one core, guessed at 1e11 operations a second, threads take whole units (a source and seed)
- * rather than parts of one: no thread waits for another within it. */
+/* Below this much time by one core, guessed at 1e11 operations a second, threads take whole units rather than parts of
+ * one: no thread waits for another within it. */
 static const double SMALL_UNIT = 0.05 * 1e11;
 
 static double now(void) {
@@ -15,12 +15,18 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- making it --------------------------------------------------------------------------------------------------- */
+/* ---- queries and keys
+ * --------------------------------------------------------------------------------------------------- */
 
-static rs_source_in source_input(const rs_batch_work *work, size_t source, size_t seed, size_t head) {
-  return (rs_source_in){.settings = &work->experiment->sources.items[source].settings,
-                        .seed = work->experiment->seeds[seed],
-                        .head = head,
+/* A source and a seed, for one head. */
+typedef struct unit {
+  size_t source, seed, head;
+} unit;
+
+static rs_source_in source_input(const rs_batch_work *work, const unit *u) {
+  return (rs_source_in){.settings = &work->experiment->sources.items[u->source].settings,
+                        .seed = work->experiment->seeds[u->seed],
+                        .head = u->head,
                         .head_dim = work->model->head_dim,
                         .length = work->batch->length,
                         .rotary_dim = work->model->rotary_dim,
@@ -33,52 +39,50 @@ static rs_source_in source_input(const rs_batch_work *work, size_t source, size_
 }
 
 static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, const rs_source_in *in,
-                         rs_content *made) {
+                         rs_content *content) {
   enum { BLOCK = 256 };
   size_t dims = in->head_dim, blocks = (in->length + BLOCK - 1) / BLOCK;
-  bool shared = work->content_count == 1;
-#pragma omp parallel for schedule(static) if (shared)
+#pragma omp parallel for schedule(static) if (content->shared)
   for (size_t b = 0; b < blocks; b++) {
     size_t begin = b * BLOCK, end = begin + BLOCK < in->length ? begin + BLOCK : in->length;
-    kind->keys(in, begin, end, made->k + begin * dims);
+    kind->keys(in, begin, end, content->k + begin * dims);
   }
-#pragma omp parallel for schedule(static) if (shared)
+#pragma omp parallel for schedule(static) if (content->shared)
   for (size_t i = 0; i < work->query_count; i++) {
-    kind->query(in, work->queries[i], made->q + i * dims);
-    if (kind->needle != NULL)
-      made->needle_at[i] = kind->needle(in, work->queries[i], made->q + i * dims, made->needles + i * dims);
+    double *query = content->q + i * dims, *needle = content->needles + i * dims;
+    kind->query(in, work->queries[i], query);
+    if (kind->needle != NULL) content->needle_at[i] = kind->needle(in, work->queries[i], query, needle);
   }
-  (void)shared;
 }
 
-static rs_status make_content(const rs_batch_work *work, size_t source, size_t seed, size_t head, rs_content *made,
-                              rs_err *err) {
-  const rs_source_kind *kind = work->experiment->sources.items[source].source;
-  rs_source_in in = source_input(work, source, seed, head);
+static rs_status make_content(const rs_batch_work *work, const unit *u, rs_content *content, rs_err *err) {
+  const rs_source_kind *kind = work->experiment->sources.items[u->source].source;
+  rs_source_in in = source_input(work, u);
   void *state = NULL;
   if (kind->prepare != NULL) RS_TRY(kind->prepare(&in, &state, err));
   in.state = state;
-  fill_content(work, kind, &in, made);
+  fill_content(work, kind, &in, content);
   if (kind->release != NULL) kind->release(state);
   return RS_OK;
 }
 
-/* ---- observing it ------------------------------------------------------------------------------------------------ */
+/* ---- observing them ------------------------------------------------------------------------------------------------
+ */
 
-static rs_attention_job make_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *of,
+static rs_attention_job make_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *content,
                                  size_t head) {
   const rs_experiment *experiment = work->experiment;
   bool needle = experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]].source->needle != NULL;
-  return (rs_attention_job){.encoding = work->encodings[rs_method_of(cell)],
-                            .projection = work->projections[rs_method_of(cell)],
+  return (rs_attention_job){.encoding = work->encodings[rs_cell_method(cell)],
+                            .projection = work->projections[rs_cell_method(cell)],
                             .head = head,
                             .mask = experiment->mask,
                             .queries = work->queries,
                             .query_count = work->query_count,
-                            .q = of->q,
-                            .k = of->k,
-                            .needle_at = needle ? of->needle_at : NULL,
-                            .needle_key = of->needles,
+                            .q = content->q,
+                            .k = content->k,
+                            .needle_at = needle ? content->needle_at : NULL,
+                            .needle_key = content->needles,
                             .edges = work->edges,
                             .bins = work->bins,
                             .sinks = work->sinks,
@@ -109,15 +113,15 @@ static void note_scores(const rs_observation *observation, rs_cell_scores *score
 }
 
 /* One head of one cell, some thousands of rows at a time: however many queries there are, their rows take no more. */
-static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *of, size_t head) {
-  rs_attention_job job = make_job(work, cell, of, head);
+static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
+  rs_attention_job job = make_job(work, cell, content, head);
   rs_err why = {0};
   double start = now();
-  rs_status status = rs_engine_load(of->engine, &job, &why);
+  rs_status status = rs_engine_load(content->engine, &job, &why);
   for (size_t first = 0; first < job.query_count && status == RS_OK; first += RS_ROWS_AT_ONCE) {
     size_t count = job.query_count - first < RS_ROWS_AT_ONCE ? job.query_count - first : RS_ROWS_AT_ONCE;
     rs_observation *observation;
-    status = rs_engine_observe(of->engine, &job, first, count, &observation, &why);
+    status = rs_engine_observe(content->engine, first, count, &observation, &why);
     if (status != RS_OK) break;
     show_rows(work, cell, observation);
     note_scores(observation, &cell->scores);
@@ -127,41 +131,52 @@ static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const r
   cell->seconds += now() - start;
 }
 
-bool rs_cell_has_head(const rs_batch_work *work, const rs_cell_state *cell, size_t head) {
-  const rs_head_group *group = &work->groups[cell->cell.group];
-  for (size_t i = 0; i < group->count; i++)
-    if (group->heads[i] == head) return true;
-  return false;
-}
-
 static double head_work(const rs_batch_work *work, const rs_cell_state *cell) {
   return rs_cell_work(work->experiment, &cell->cell) / (double)work->groups[cell->cell.group].count;
 }
 
-void rs_batch_advance(const rs_batch_work *work, double done) {
-#pragma omp critical(rs_batch_advance)
-  if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
+/* Whether the cell observes this unit. */
+static bool has_unit(const rs_batch_work *work, const rs_cell_state *cell, const unit *u) {
+  const size_t *axis = cell->cell.axis;
+  return axis[RS_BY_SOURCE] == u->source && axis[RS_BY_SEED] == u->seed && rs_cell_has_head(work, cell, u->head);
 }
 
-void rs_unit_run(const rs_batch_work *work, size_t unit, size_t head, rs_content *of) {
-  size_t source = unit / work->experiment->seed_count, seed = unit % work->experiment->seed_count;
-  bool made = false;
-  for (size_t i = 0; i < work->batch->count && of->why.status == RS_OK; i++) {
+/* Every cell of one unit; the first that can be observed has the content made. */
+static void run_unit(const rs_batch_work *work, unit u, rs_content *content) {
+  bool ready = false;
+  for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK; i++) {
     rs_cell_state *cell = work->batch->cells[i];
-    const size_t *axis = cell->cell.axis;
-    if (axis[RS_BY_SOURCE] != source || axis[RS_BY_SEED] != seed || !rs_cell_has_head(work, cell, head)) continue;
-    if (!made && cell->status == RS_OK) {
+    if (!has_unit(work, cell, &u)) continue;
+    if (!ready && cell->status == RS_OK) {
       rs_err why = {0};
-      made = make_content(work, source, seed, head, of, &why) == RS_OK;
-      if (!made) rs_cell_fail(cell, &why);
+      ready = make_content(work, &u, content, &why) == RS_OK;
+      if (!ready) rs_cell_fail(cell, &why);
     }
-    if (cell->status == RS_OK) observe_cell(work, cell, of, head);
-    if (cell->status == RS_INTERNAL) rs_fail(&of->why, RS_INTERNAL, "%s", cell->message);
+    if (cell->status == RS_OK) observe_cell(work, cell, content, u.head);
+    if (cell->status == RS_INTERNAL) rs_fail(&content->why, RS_INTERNAL, "%s", cell->message);
     rs_batch_advance(work, head_work(work, cell));
   }
 }
 
-/* ---- room for it ------------------------------------------------------------------------------------------------- */
+/* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
+rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
+  size_t seeds = work->experiment->seed_count, units = work->experiment->sources.count * seeds;
+  if (contents->count == 1) {
+    for (size_t i = 0; i < units; i++) run_unit(work, (unit){i / seeds, i % seeds, head}, contents->items);
+  } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)contents->count)
+    for (size_t i = 0; i < units; i++)
+      run_unit(work, (unit){i / seeds, i % seeds, head}, &contents->items[rs_engine_thread()]);
+  }
+  for (size_t i = 0; i < contents->count; i++) {
+    const rs_err *why = &contents->items[i].why;
+    if (why->status != RS_OK) return rs_fail(err, why->status, "%s", why->message);
+  }
+  return RS_OK;
+}
+
+/* ---- room for them -------------------------------------------------------------------------------------------------
+ */
 
 static size_t most_views(const rs_batch_work *work) {
   size_t views = 1;
@@ -181,33 +196,37 @@ static size_t count_contents(const rs_batch_work *work) {
   return units < threads ? units : threads;
 }
 
-static rs_status make_one_content(const rs_batch_work *work, rs_content *made, rs_err *err) {
+static rs_status reserve_content(const rs_batch_work *work, rs_content *content, rs_err *err) {
   size_t row = work->model->head_dim * sizeof(double);
-  made->k = rs_alloc(work->batch->length, row, err);
-  made->q = rs_alloc(work->query_count, row, err);
-  made->needles = rs_alloc(work->query_count, row, err);
-  made->needle_at = rs_alloc(work->query_count, sizeof *made->needle_at, err);
-  if (made->k == NULL || made->q == NULL || made->needles == NULL || made->needle_at == NULL) return RS_MEMORY;
-  return rs_engine_create(work->batch->length, work->model->head_dim, most_views(work), &made->engine, err);
+  content->k = rs_alloc(work->batch->length, row, err);
+  content->q = rs_alloc(work->query_count, row, err);
+  content->needles = rs_alloc(work->query_count, row, err);
+  content->needle_at = rs_alloc(work->query_count, sizeof *content->needle_at, err);
+  if (content->k == NULL || content->q == NULL || content->needles == NULL || content->needle_at == NULL)
+    return RS_MEMORY;
+  return rs_engine_create(work->batch->length, work->model->head_dim, most_views(work), &content->engine, err);
 }
 
-rs_status rs_contents_make(rs_batch_work *work, rs_err *err) {
+rs_status rs_contents_make(const rs_batch_work *work, rs_contents *contents, rs_err *err) {
   size_t count = count_contents(work);
-  work->contents = rs_alloc(count, sizeof *work->contents, err);
-  if (work->contents == NULL) return RS_MEMORY;
-  work->content_count = count;
-  for (size_t i = 0; i < count; i++) RS_TRY(make_one_content(work, &work->contents[i], err));
+  *contents = (rs_contents){.items = rs_alloc(count, sizeof *contents->items, err)};
+  if (contents->items == NULL) return RS_MEMORY;
+  contents->count = count;
+  for (size_t i = 0; i < count; i++) {
+    contents->items[i].shared = count == 1;
+    RS_TRY(reserve_content(work, &contents->items[i], err));
+  }
   return RS_OK;
 }
 
-void rs_contents_clear(rs_batch_work *work) {
-  for (size_t i = 0; i < work->content_count; i++) {
-    rs_content *made = &work->contents[i];
-    free(made->k);
-    free(made->q);
-    free(made->needles);
-    free(made->needle_at);
-    rs_engine_free(made->engine);
+void rs_contents_clear(rs_contents *contents) {
+  for (size_t i = 0; i < contents->count; i++) {
+    rs_content *content = &contents->items[i];
+    free(content->k);
+    free(content->q);
+    free(content->needles);
+    free(content->needle_at);
+    rs_engine_free(content->engine);
   }
-  free(work->contents);
+  free(contents->items);
 }

@@ -105,7 +105,7 @@ Test(engine, portions__of_one_job__are_rows_of_the_whole) {
   rs_observation *whole = world_run(engine, &w), *part;
   for (size_t first = 0; first < 700; first += 190) {
     size_t count = 700 - first < 190 ? 700 - first : 190;
-    cr_assert_eq(rs_engine_observe(engine, &w.job, first, count, &part, NULL), RS_OK);
+    cr_assert_eq(rs_engine_observe(engine, first, count, &part, NULL), RS_OK);
     for (size_t i = 0; i < count; i++) {
       const rs_row *row = &part->rows[i], *same = &whole->rows[first + i];
       demand(&w, row->query == same->query && row->argmax == same->argmax, "query %zu", first + i);
@@ -115,6 +115,25 @@ Test(engine, portions__of_one_job__are_rows_of_the_whole) {
     rs_observation_free(part);
   }
   rs_observation_free(whole);
+  rs_engine_free(engine);
+  world_clear(&w);
+}
+
+/* The engine observes what it has loaded, and nothing else. */
+Test(engine, observation__without_a_job_or_beyond_it__is_refused) {
+  world w;
+  rs_observation *part = NULL;
+  world_make(&w, "rope", 8, 20);
+  world_fill(&w, 20);
+  rs_engine *engine = engine_for(20, 8, 1);
+  cr_assert_eq(rs_engine_observe(engine, 0, 1, &part, NULL), RS_INTERNAL);
+  cr_assert_eq(rs_engine_load(engine, &w.job, NULL), RS_OK);
+  cr_assert_eq(rs_engine_observe(engine, 19, 2, &part, NULL), RS_INTERNAL);
+  cr_assert_eq(rs_engine_observe(engine, 21, 0, &part, NULL), RS_INTERNAL);
+  cr_assert_null(part);
+  w.job.bins = 0; /* a load that fails leaves nothing to observe */
+  cr_assert_eq(rs_engine_load(engine, &w.job, NULL), RS_INTERNAL);
+  cr_assert_eq(rs_engine_observe(engine, 0, 1, &part, NULL), RS_INTERNAL);
   rs_engine_free(engine);
   world_clear(&w);
 }

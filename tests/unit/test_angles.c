@@ -268,6 +268,25 @@ Test(angle_shares, positions_of_any_kind__fall_in_their_part) {
   table_agrees(rs_relative_entropy((double[]){0.5, 0.5, 0}, (double[]){0.25, 0.5, 0.25}, 3), 0.5 * log(2), 1e-15, "KL");
 }
 
+/* The first positions are counted on from each other, many in a part at once; a list of them one by one. */
+Test(angle_shares, first_positions__and_a_list_of_them__have_the_same_shares) {
+  enum { COUNT = 5000, MOST = 360 };
+  static const double omegas[] = {0, 1e-9, 1e-4, 1e-3, 0.00109, 0.0011, 0.05, 1, 3, 7, -1e-4, -1};
+  static const size_t parts[] = {1, 2, 7, MOST};
+  double places[COUNT], want[MOST], got[MOST];
+  for (size_t m = 0; m < COUNT; m++) places[m] = (double)m;
+  for (size_t i = 0; i < RS_COUNT(omegas) * RS_COUNT(parts) * 2; i++) {
+    double omega = omegas[i / RS_COUNT(parts) / 2];
+    rs_angle_count how = {parts[i / 2 % RS_COUNT(parts)], RS_ANGLE_START, false};
+    if (i % 2 == 1) omega = 2 * M_PI / (double)how.parts * (1 + rint(1000 * omega)) / 24; /* angles on borders */
+    rs_angle_shares(&how, omega, places, COUNT, want);
+    rs_angle_shares(&how, omega, NULL, COUNT, got);
+    for (size_t b = 0; b < how.parts; b++)
+      cr_assert_eq(got[b], want[b], "omega %g, part %zu of %zu: %.17g, should be %.17g", omega, b, how.parts, got[b],
+                   want[b]);
+  }
+}
+
 /* What turns by rows and columns, or not at all, has no such training. */
 Test(angle_shift, no_rotation__is_nan) {
   const rs_model model = table_model(8, 1e4, 16);

@@ -1,0 +1,13 @@
+/* From what a tile has seen to rows. Private to the attention layer. */
+#ifndef ROPESCOPE_ATTENTION_ROWS_H
+#define ROPESCOPE_ATTENTION_ROWS_H
+
+#include "worker.h"
+
+/* An observation of `queries` rows with `bins` distance bins each, all zero. */
+rs_status rs_observation_create(size_t queries, size_t bins, bool moments, rs_observation **observation, rs_err *err);
+
+/* The rows (tile->count,) of a finished tile. */
+void rs_tile_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows);
+
+#endif
