@@ -80,31 +80,34 @@ same() {
 # listed LIST NAME
 listed() { build/ropescope list "$1" | grep -qx -- "$2" || fail "list $1 has no $2"; }
 
-# value COLUMN METHOD: from the summary of the run.
+# value COLUMN METHOD SOURCE: from the summary of the run.
 value() {
-    awk -F, -v column="$1" -v method="$2" '
+    awk -F, -v column="$1" -v method="$2" -v source="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i }
-        $place["method"] == method { print $place[column] }' results/added/summary.csv
+        $place["method"] == method && $place["source"] == source { print $place[column] }' results/added/summary.csv
 }
 
 try() {
     listed methods slowed
     listed kinds 'frequencies slowed'
-    listed sources silent
+    listed sources level
     listed metrics slowest_wavelength
     cat >added.yaml <<'CONFIG'
 name: added
 model: llama-2-7b
 lengths: [32k]
 methods: [rope, {name: pi, factor: 8}, {name: slowed, slowness: 8}]
-sources: silent
+sources: [constant, {name: level, level: 0}, {name: level, label: level 1}]
 queries: {last: 1}
-metrics: [first_violation, slowest_wavelength, entropy]
+metrics: [first_violation, {name: slowest_wavelength, turns: 2}, entropy]
 CONFIG
     build/ropescope run added.yaml --quiet --isa generic
-    same 'first violation of slowed, as of pi' "$(value first_violation_tokens slowed)" "$(value first_violation_tokens pi)"
-    same 'slowest wavelength of rope, 2 pi 10000^(126/128)' "$(printf '%.6g' "$(value slowest_wavelength_tokens rope)")" 54410.1
-    same 'entropy without content, ln 32768' "$(printf '%.9g' "$(value entropy_nats rope)")" 10.3972077
+    same 'first violation under slowed, as under pi' "$(value first_violation_tokens slowed constant)" \
+        "$(value first_violation_tokens pi constant)"
+    same 'two turns of the slowest pair, 4 pi 10000^(126/128)' \
+        "$(printf '%.6g' "$(value slowest_wavelength_tokens rope constant)")" 108820
+    same 'entropy at level 0, ln 32768' "$(printf '%.9g' "$(value entropy_nats rope level)")" 10.3972077
+    same 'entropy at level 1, as of constant' "$(value entropy_nats slowed 'level 1')" "$(value entropy_nats pi constant)"
     meson test -C build --no-rebuild encoding attention metrics tiny >"$scratch/log" 2>&1 || {
         cat -- "$scratch/log"
         fail 'tests fail with what was added'
