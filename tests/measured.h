@@ -3,6 +3,7 @@
 #ifndef ROPESCOPE_TESTS_MEASURED_H
 #define ROPESCOPE_TESTS_MEASURED_H
 
+#include "fixtures/bound.h"
 #include "golden.h"
 
 #include "ropescope/metrics.h"
@@ -18,23 +19,20 @@ typedef struct measured {
 static inline measured measure_heads(const char *metric, const char *settings, const rs_encoding *encoding,
                                      const size_t *heads, size_t head_count) {
   measured m = {.kind = rs_metric_find(metric)};
-  const rs_param *params[8];
-  rs_settings values;
+  bound_params parameters;
   rs_err err = {0};
   cr_assert_not_null(m.kind, "no metric %s", metric);
-  for (size_t i = 0; i < m.kind->kind.param_count; i++) params[i] = &m.kind->kind.params[i];
-  cr_assert_eq(rs_settings_init(&values, params, m.kind->kind.param_count, NULL), RS_OK);
+  bound_make(&parameters, &m.kind->kind);
   char *words = strdup(settings), *state = NULL;
   for (char *word = strtok_r(words, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state)) {
     char *text = strchr(word, '=');
     *text++ = '\0';
-    int index = rs_settings_find(&values, word);
-    cr_assert(index >= 0 && rs_value_parse(params[index], text, &values.values[index], NULL) == RS_OK, "%s", word);
+    bound_set(&parameters, word, text);
   }
   m.result.curve.columns = m.kind->curve_count;
-  rs_metric_in in = {encoding, &values, heads, head_count, NULL, 0, 0};
+  rs_metric_in in = {encoding, parameters.binding.fields, heads, head_count, NULL, 0, 0};
   cr_assert_eq(m.kind->finish(&in, NULL, &m.result, &err), RS_OK, "%s: %s", metric, err.message);
-  rs_settings_clear(&values);
+  bound_clear(&parameters);
   free(words);
   return m;
 }

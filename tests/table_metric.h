@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "fixtures/bound.h"
 #include "ropescope/metrics.h"
 
 /* A model that turns all of its head; Llama-2's is (128, 1e4, 4096). */
@@ -37,20 +38,15 @@ static inline rs_encoding *table_encode(const char *method, const rs_model *mode
 static inline rs_result table_measure(const char *metric, rs_encoding *encoding, const char *const settings[],
                                       uint64_t seed) {
   const rs_metric_kind *kind = rs_metric_find(metric);
-  const rs_param *params[16];
-  rs_settings given;
+  bound_params parameters;
   rs_err err = {0};
   rs_result result = {.curve.columns = kind->curve_count};
-  for (size_t i = 0; i < kind->kind.param_count; i++) params[i] = &kind->kind.params[i];
-  cr_assert_eq(rs_settings_init(&given, params, kind->kind.param_count, NULL), RS_OK);
-  for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2) {
-    int index = rs_settings_find(&given, settings[i]);
-    cr_assert_geq(index, 0, "%s", settings[i]);
-    cr_assert_eq(rs_value_parse(params[index], settings[i + 1], &given.values[index], NULL), RS_OK);
-  }
-  rs_metric_in in = {.encoding = encoding, .settings = &given, .seed = seed};
+  bound_make(&parameters, &kind->kind);
+  for (size_t i = 0; settings != NULL && settings[i] != NULL; i += 2)
+    bound_set(&parameters, settings[i], settings[i + 1]);
+  rs_metric_in in = {.encoding = encoding, .params = parameters.binding.fields, .seed = seed};
   cr_assert_eq(kind->finish(&in, NULL, &result, &err), RS_OK, "%s: %s", metric, err.message);
-  rs_settings_clear(&given);
+  bound_clear(&parameters);
   rs_encoding_free(encoding);
   return result;
 }

@@ -45,7 +45,7 @@ rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t see
 
 /* One head of one simulated model: everything a source may depend on. */
 typedef struct rs_source_in {
-  const rs_settings *settings;
+  const void *params; /* the kind's own struct; for prepare alone */
   uint64_t seed;
   size_t head, head_dim, length;
   size_t rotary_dim; /* of the model, for sources that speak of pairs */
@@ -55,20 +55,21 @@ typedef struct rs_source_in {
   const uint32_t *run; /* (L,) run of the token layout each token belongs to */
   const rs_token_layout *tokens;
   size_t train_length; /* of the model */
-  const void *state;   /* what the source's prepare has made; else NULL */
+  void *state;         /* see rs_source_prepare */
 } rs_source_in;
 
 /* A source is a function of its input alone: any part can be made by any thread in any order. */
 typedef struct rs_source_kind {
   rs_kind kind;
-  /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
-  rs_status (*check)(const rs_settings *settings, rs_err *err);
-  /* What every key and query of this input shares and is too dear to make for each: `*state` is shown to the calls
-   * below as in->state and given back to `release`, which is called on success alone. A function of the rest of the
-   * input; the allocations are its own. Both NULL: nothing is shared. */
-  rs_status (*prepare)(const rs_source_in *in, void **state, rs_err *err);
+  /* RS_INPUT, with the parameter as subject, when parameters contradict each other. May be NULL. */
+  rs_status (*check)(const rs_binding *binding, rs_err *err);
+  /* What every key and query of one input shares: prepare fills a state of so many bytes, zeroed before, from the
+   * parameters and the rest of the input; its other allocations go back in `release`, which is called on success alone
+   * and may be NULL. Both 0 and NULL: nothing is shared. */
+  size_t state_size;
+  rs_status (*prepare)(const rs_source_in *in, void *state, rs_err *err);
   void (*release)(void *state);
-  /* Keys [begin, end): out[(n - begin) * D + dim]. */
+  /* The next three read in->state, never in->params. Keys [begin, end): out[(n - begin) * D + dim]. */
   void (*keys)(const rs_source_in *in, size_t begin, size_t end, double *out);
   /* The query of position `position`: out[dim]. */
   void (*query)(const rs_source_in *in, size_t position, double *out);
@@ -80,58 +81,62 @@ typedef struct rs_source_kind {
 const rs_source_kind *const *rs_source_kinds(size_t *count);
 const rs_source_kind *rs_source_find(const char *name);
 
+/* Makes in->state, which is needed before keys, queries and needles. RS_DOMAIN where the source is undefined for this
+ * input, RS_MEMORY; there is then no state. Release with rs_source_release. */
+rs_status rs_source_prepare(const rs_source_kind *kind, rs_source_in *in, rs_err *err);
+void rs_source_release(const rs_source_kind *kind, rs_source_in *in);
+
 /* ---- calibrated heads -------------------------------------------------------------------------------------------- */
 
 /* The curve of logits against distance that a head is made to have within the trained length. */
 typedef enum rs_wanted_curve { RS_WANTED_LOCAL, RS_WANTED_PEAK, RS_WANTED_FLAT, RS_WANTED_NOISE } rs_wanted_curve;
+enum { RS_WANTED_CURVES = RS_WANTED_NOISE + 1 };
+extern const char *const rs_wanted_curve_words[RS_WANTED_CURVES + 1];
 
 typedef struct rs_wanted {
   rs_wanted_curve curve;
-  double gain;      /* nats: local's at distance 0, peak's at its top, flat's everywhere, noise's standard deviation */
-  double at, width; /* tokens: the peak's top; its standard deviation, or the distance at which local falls by e */
+  double gain;       /* nats: local's at distance 0, peak's at its top, flat's everywhere, noise's standard deviation */
+  double top, width; /* tokens: where the peak has its top; its standard deviation, or the distance at which local falls
+                        by e */
 } rs_wanted;
-
-/* The parameters of settings that describe one. */
-#define RS_WANTED_PARAMS                                                                                               \
-  {.name = "wanted",                                                                                                   \
-   .type = RS_CHOICE,                                                                                                  \
-   .unit = "",                                                                                                         \
-   RS_WORD_LIST("local", "peak", "flat", "noise"),                                                                     \
-   .fallback = "local",                                                                                                \
-   .summary = "logits wanted by distance x: gain e^(-x / width), gain e^(-((x - at) / width)^2 / 2), gain, or iid "    \
-              "N(0, gain^2) of the seed"},                                                                             \
-      {.name = "gain",                                                                                                 \
-       .type = RS_REAL,                                                                                                \
-       .unit = "nats",                                                                                                 \
-       .min = -1000,                                                                                                   \
-       .max = 1000,                                                                                                    \
-       .fallback = "8",                                                                                                \
-       .summary = "size of the wanted curve"},                                                                         \
-      {.name = "at",                                                                                                   \
-       .type = RS_REAL,                                                                                                \
-       .unit = "tokens",                                                                                               \
-       .min = 0,                                                                                                       \
-       .max = 1e9,                                                                                                     \
-       .fallback = "1000",                                                                                             \
-       .summary = "peak: the distance of its top"},                                                                    \
-      {.name = "width",                                                                                                \
-       .type = RS_REAL,                                                                                                \
-       .unit = "tokens",                                                                                               \
-       .min = 1e-3,                                                                                                    \
-       .max = 1e9,                                                                                                     \
-       .fallback = "100",                                                                                              \
-       .summary = "local: the distance at which it has fallen by e; peak: its standard deviation"},                    \
-  {                                                                                                                    \
-    .name = "ridge", .type = RS_REAL, .unit = "1", .min = 0, .max = 1e9, .fallback = "1",                              \
-    .summary = "what a squared coefficient costs in the fit, in squared nats; 0: plain least squares"                  \
-  }
-rs_wanted rs_wanted_of(const rs_settings *settings);
 
 /* The curve at one distance, also past the trained length: it is a function of distance alone. NaN for noise. */
 double rs_wanted_logit(const rs_wanted *wanted, double distance);
 
 /* The curve at distances 0 .. count - 1; `noise` is read for noise alone. */
 void rs_wanted_fill(const rs_wanted *wanted, rs_stream noise, size_t count, double *out);
+
+/* How a head is calibrated: parameters that the source and the metric of that name share. */
+typedef struct rs_calibrated {
+  rs_wanted wanted;
+  double ridge;
+} rs_calibrated;
+
+/* Their specs, for a struct that holds them as its field `block`. */
+#define RS_CALIBRATED_SPECS(structure, block)                                                                          \
+  {RS_FIELD_AS(structure, block.wanted.curve, "wanted"), .unit = "", RS_WORDS(rs_wanted_curve_words),                  \
+   .fallback = "local",                                                                                                \
+   .summary = "logits wanted by distance x: gain e^(-x / width), gain e^(-((x - at) / width)^2 / 2), gain, or iid "    \
+              "N(0, gain^2) of the seed"},                                                                             \
+      {RS_FIELD_AS(structure, block.wanted.gain, "gain"),                                                              \
+       .unit = "nats",                                                                                                 \
+       .min = -1000,                                                                                                   \
+       .max = 1000,                                                                                                    \
+       .fallback = "8",                                                                                                \
+       .summary = "size of the wanted curve"},                                                                         \
+      {RS_FIELD_AS(structure, block.wanted.top, "at"), .unit = "tokens", .min = 0, .max = 1e9, .fallback = "1000",     \
+       .summary = "peak: the distance of its top"},                                                                    \
+      {RS_FIELD_AS(structure, block.wanted.width, "width"),                                                            \
+       .unit = "tokens",                                                                                               \
+       .min = 1e-3,                                                                                                    \
+       .max = 1e9,                                                                                                     \
+       .fallback = "100",                                                                                              \
+       .summary = "local: the distance at which it has fallen by e; peak: its standard deviation"},                    \
+  {                                                                                                                    \
+    RS_FIELD_IN(structure, block, ridge),                                                                              \
+        .unit = "1", .min = 0, .max = 1e9, .fallback = "1",                                                            \
+        .summary = "what a squared coefficient costs in the fit, in squared nats; 0: plain least squares"              \
+  }
 
 /* The logit (nats) of a head with these coefficients between two tokens, key <= query, under an encoding that turns as
  * many pairs: its turns, amp and logit scale; no bias. Under plain RoPE it is the fitted curve. */

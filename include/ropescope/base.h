@@ -204,6 +204,9 @@ typedef struct rs_settings {
 
 /* All parameters at their defaults. On failure the settings are cleared. */
 rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err);
+
+/* The same for the specs of one kind, which stand in an array. */
+rs_status rs_settings_init_specs(rs_settings *settings, const rs_param *specs, size_t count, rs_err *err);
 rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err);
 void rs_settings_clear(rs_settings *settings);
 
@@ -249,7 +252,8 @@ typedef struct rs_binding {
   void *fields; /* owned */
 } rs_binding;
 
-/* Binds `params` to a new struct of `size` bytes. Release with rs_binding_clear; it is cleared on failure. */
+/* Binds `params` to a new struct of `size` bytes; none (NULL) where that is 0. Release with rs_binding_clear; it is
+ * cleared on failure. */
 rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
                           rs_binding *binding, rs_err *err);
 void rs_binding_clear(rs_binding *binding);

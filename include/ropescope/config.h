@@ -15,6 +15,7 @@ typedef struct rs_variant {
   const rs_source_kind *source;
   const rs_metric_kind *metric; /* one of the three */
   rs_settings settings;
+  void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
 } rs_variant;
 
 typedef struct rs_variants {

@@ -141,6 +141,9 @@ double rs_moments_mean(const rs_moments *moments);
  * `*edges` has *count + 1 entries; release with free(). length >= 1, per_octave >= 1. */
 rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t *count, rs_err *err);
 
+/* At most how many bins these are: one for each distance, or for each step. */
+size_t rs_log_bins(size_t length, size_t per_octave);
+
 /* ---- tables on grids --------------------------------------------------------------------------------------------- */
 
 /* How a table is carried to another grid; each as torch's interpolate with the size given. */

@@ -30,13 +30,22 @@ typedef struct rs_column {
 /* What a metric is computed from; all borrowed. */
 typedef struct rs_metric_in {
   const rs_encoding *encoding;
-  const rs_settings *settings; /* of the metric */
-  const size_t *heads;         /* (head_count,) heads that are simulated */
+  const void *params;  /* the metric's own struct; NULL where it has no parameters */
+  const size_t *heads; /* (head_count,) heads that are simulated */
   size_t head_count;
   const size_t *edges; /* (bins + 1,) distance bins, tokens */
   size_t bins;
   uint64_t seed; /* of the cell */
 } rs_metric_in;
+
+/* What is known of a cell before anything is computed. */
+typedef struct rs_curve_in {
+  size_t length; /* L, tokens */
+  size_t pairs;  /* of a head, at most: D/2 */
+  size_t width;  /* H * D */
+  size_t bins;   /* of distances, at most */
+  const rs_token_layout *tokens;
+} rs_curve_in;
 
 /* A curve: rows of `columns` numbers, index columns first. */
 typedef struct rs_curve {
@@ -66,15 +75,30 @@ typedef struct rs_metric_kind {
   size_t scalar_count;
   const rs_column *curve; /* index columns, then values; the file is named after the metric */
   size_t curve_count, index_count;
-  size_t most_curve_rows; /* of one cell, for plans; 0: about one a distance, pair, patch or run */
-  /* Metrics of rows: bytes of zeroed state, and what to do with each row. 0 and NULL: the tables alone are read. */
-  size_t (*state_size)(const rs_metric_in *in);
-  void (*row)(const rs_metric_in *in, void *state, const rs_row *row);
+  /* At most how many rows it has in one cell. NULL without a curve. */
+  size_t (*curve_rows)(const void *params, const rs_curve_in *in);
+  /* The first keys whose weight a row is to hold. NULL: none. */
+  size_t (*sinks)(const void *params);
+  /* Metrics of rows: prepare makes one block of memory, to be released with free(), with all that `row` needs; it may
+   * borrow from what `in` points to. RS_MEMORY. Both NULL: the tables alone are read, and the state is NULL. */
+  rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
+  void (*row)(void *state, const rs_row *row);
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
 } rs_metric_kind;
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count);
 const rs_metric_kind *rs_metric_find(const char *name);
+
+/* What rows are to hold for a set of metrics. Zero-initialise. */
+typedef struct rs_row_needs {
+  bool rows;    /* any metric reads rows */
+  bool moments; /* of the logits in each bin */
+  size_t sinks; /* the first keys whose weight is summed; 0: none */
+} rs_row_needs;
+
+/* Adds what one metric needs. RS_UNSUPPORTED where it sums other first keys than those before it: a row holds one sum.
+ */
+rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err);
 
 /* ---- the least base that serves a length ---------------------------------------------------------------------------
  */

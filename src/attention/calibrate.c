@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const rs_wanted_curve_words[RS_WANTED_CURVES + 1] = {
+    [RS_WANTED_LOCAL] = "local", [RS_WANTED_PEAK] = "peak", [RS_WANTED_FLAT] = "flat", [RS_WANTED_NOISE] = "noise"};
+
 double rs_wanted_logit(const rs_wanted *wanted, double distance) {
-  double out = (distance - wanted->at) / wanted->width;
+  double out = (distance - wanted->top) / wanted->width;
   switch (wanted->curve) {
   case RS_WANTED_LOCAL: return wanted->gain * exp(-distance / wanted->width);
   case RS_WANTED_PEAK: return wanted->gain * exp(-out * out / 2);
@@ -21,13 +24,6 @@ void rs_wanted_fill(const rs_wanted *wanted, rs_stream noise, size_t count, doub
   if (wanted->curve == RS_WANTED_NOISE) rs_gaussian_fill(noise, 0, count, out);
   for (size_t x = 0; x < count; x++)
     out[x] = wanted->curve == RS_WANTED_NOISE ? wanted->gain * out[x] : rs_wanted_logit(wanted, (double)x);
-}
-
-rs_wanted rs_wanted_of(const rs_settings *settings) {
-  return (rs_wanted){.curve = (rs_wanted_curve)rs_setting_choice(settings, "wanted"),
-                     .gain = rs_setting_number(settings, "gain"),
-                     .at = rs_setting_number(settings, "at"),
-                     .width = rs_setting_number(settings, "width")};
 }
 
 double rs_calibrated_logit(const rs_encoding *encoding, const rs_wave_fit *head, size_t query, size_t key) {

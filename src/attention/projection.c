@@ -83,17 +83,16 @@ static rs_status project(const rs_encoding *encoding, size_t head, uint64_t weig
 rs_status rs_projection_create(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,
                                size_t query_count, rs_projection **projection, rs_err *err) {
   *projection = NULL;
-  rs_projection *made = rs_alloc(1, sizeof *made, err);
-  if (made == NULL) return RS_MEMORY;
+  rs_projection *out = rs_alloc(1, sizeof *out, err);
+  if (out == NULL) return RS_MEMORY;
   rs_status status = RS_MEMORY;
-  made->q = rs_alloc(query_count * encoding->head_dim, sizeof *made->q, err);
-  made->k = rs_alloc(encoding->length * encoding->head_dim, sizeof *made->k, err);
-  if (made->q != NULL && made->k != NULL)
-    status = project(encoding, head, weights_seed, queries, query_count, made, err);
+  out->q = rs_alloc(query_count * encoding->head_dim, sizeof *out->q, err);
+  out->k = rs_alloc(encoding->length * encoding->head_dim, sizeof *out->k, err);
+  if (out->q != NULL && out->k != NULL) status = project(encoding, head, weights_seed, queries, query_count, out, err);
   if (status == RS_OK)
-    *projection = made;
+    *projection = out;
   else
-    rs_projection_free(made);
+    rs_projection_free(out);
   return status;
 }
 

@@ -4,17 +4,45 @@
 
 #include "ropescope/attention.h"
 
-extern const rs_source_kind rs_source_band, rs_source_calibrated, rs_source_constant, rs_source_gap, rs_source_gaussian,
-    rs_source_gaussian_mean, rs_source_grid, rs_source_lookback, rs_source_needle;
+/* The sources, in the order of `ropescope list`. A source is one file, one line here and its name in meson.build. */
+/* clang-format off */
+#define RS_SOURCES(source) \
+  source(constant) \
+  source(gaussian) \
+  source(gaussian_mean) \
+  source(needle) \
+  source(band) \
+  source(grid) \
+  source(lookback) \
+  source(gap) \
+  source(calibrated)
+/* clang-format on */
+
+#define RS_DECLARE_SOURCE(name) extern const rs_source_kind rs_source_##name;
+RS_SOURCES(RS_DECLARE_SOURCE)
 
 /* iid N(0, 1) keys [begin, end) and query: the content most sources start from, the same numbers for the same seed and
- * head whatever the source. */
+ * head whatever the source. They read no state. */
 void rs_gaussian_keys(const rs_source_in *in, size_t begin, size_t end, double *out);
 void rs_gaussian_query(const rs_source_in *in, size_t position, double *out);
 
-/* Moves the energy of `rows` vectors (rows, D) into the rotary pairs of the settings' `from` .. `to`, keeping its
- * expected size; and the check that the band is not empty. */
-void rs_band_limit(const rs_source_in *in, size_t rows, double *out);
-rs_status rs_band_check(const rs_settings *settings, rs_err *err);
+/* A band of rotary pairs as shares of them, 0 (the fastest) to 1: parameters that sources share. */
+typedef struct rs_band {
+  double from, to;
+} rs_band;
+
+/* RS_INPUT, with `to` as subject, where the band at `offset` of the bound struct is empty. */
+rs_status rs_band_check(const rs_binding *binding, size_t offset, rs_err *err);
+
+/* Pairs [first, last) of a head, at least one, and what keeps the expected size of what is moved into them. */
+typedef struct rs_band_pairs {
+  size_t first, last;
+  double gain;
+} rs_band_pairs;
+
+rs_band_pairs rs_band_find(const rs_band *band, const rs_source_in *in);
+
+/* Moves the energy of `rows` vectors (rows, D) into these pairs. */
+void rs_band_limit(const rs_source_in *in, const rs_band_pairs *pairs, size_t rows, double *out);
 
 #endif

@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The state: query (D,), then key (D,). */
+typedef struct params {
+  rs_calibrated head;
+} params;
+
+typedef struct state {
+  double *query, *key; /* (D,) each, one allocation */
+} state;
+
 static void place(const rs_source_in *in, size_t pair, double complex value, double *out) {
   bool interleaved = in->pair_layout == RS_INTERLEAVED;
   size_t pairs = in->rotary_dim / 2;
@@ -28,20 +35,19 @@ static void place_head(const rs_source_in *in, const rs_wave_fit *fit, double *q
 }
 
 static rs_status fit_head(const rs_source_in *in, double *omega, double *wanted, rs_wave_fit *fit, rs_err *err) {
+  const params *p = in->params;
   size_t pairs = in->rotary_dim / 2;
-  rs_wanted curve = rs_wanted_of(in->settings);
   rs_ladder(in->rope_theta, (double)in->rotary_dim, pairs, omega);
-  rs_wanted_fill(&curve, (rs_stream){in->seed, RS_PURPOSE_CURVE, (uint32_t)in->head}, in->train_length, wanted);
-  rs_wave_fit_in given = {.omega = omega,
-                          .waves = pairs,
-                          .wanted = wanted,
-                          .count = in->train_length,
-                          .ridge = rs_setting_number(in->settings, "ridge")};
+  rs_wanted_fill(&p->head.wanted, (rs_stream){in->seed, RS_PURPOSE_CURVE, (uint32_t)in->head}, in->train_length,
+                 wanted);
+  rs_wave_fit_in given = {
+      .omega = omega, .waves = pairs, .wanted = wanted, .count = in->train_length, .ridge = p->head.ridge};
   given.solver = rs_wave_fit_solver(given.count, given.waves, given.ridge);
   return rs_wave_fit_create(&given, fit, err);
 }
 
-static rs_status prepare(const rs_source_in *in, void **state, rs_err *err) {
+static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
+  state *s = memory;
   size_t pairs = in->rotary_dim / 2, dims = in->head_dim;
   rs_wave_fit fit;
   if (pairs == 0) return rs_fail(err, RS_DOMAIN, "source calibrated: the model has no rotary pairs");
@@ -53,7 +59,7 @@ static rs_status prepare(const rs_source_in *in, void **state, rs_err *err) {
   if (status == RS_OK) {
     place_head(in, &fit, head, head + dims);
     rs_wave_fit_clear(&fit);
-    *state = head;
+    *s = (state){head, head + dims};
   } else {
     free(head);
   }
@@ -61,17 +67,21 @@ static rs_status prepare(const rs_source_in *in, void **state, rs_err *err) {
   return status;
 }
 
+static void release(void *memory) {
+  free(((state *)memory)->query);
+}
+
 static void query(const rs_source_in *in, size_t position, double *out) {
   (void)position;
-  memcpy(out, in->state, in->head_dim * sizeof *out);
+  memcpy(out, ((const state *)in->state)->query, in->head_dim * sizeof *out);
 }
 
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
-  const double *key = (const double *)in->state + in->head_dim;
+  const double *key = ((const state *)in->state)->key;
   for (size_t n = begin; n < end; n++) memcpy(out + (n - begin) * in->head_dim, key, in->head_dim * sizeof *out);
 }
 
-static const rs_param params[] = {RS_WANTED_PARAMS};
+static const rs_param specs[] = {RS_CALIBRATED_SPECS(params, head)};
 
 const rs_source_kind rs_source_calibrated = {
     .kind = {.name = "calibrated",
@@ -79,10 +89,12 @@ const rs_source_kind rs_source_calibrated = {
                         "model, fitted within train_length",
              .reference = "fitted as in Position Interpolation, arXiv:2306.15595, appendix C",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .state_size = sizeof(state),
     .prepare = prepare,
-    .release = free,
+    .release = release,
     .keys = keys,
     .query = query,
 };

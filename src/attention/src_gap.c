@@ -6,6 +6,21 @@
 #include <math.h>
 #include <string.h>
 
+typedef struct params {
+  double gap, depth;
+} params;
+
+typedef struct state {
+  double size, depth; /* size: of the needle in each dim */
+} state;
+
+static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
+  (void)err;
+  const params *p = in->params;
+  *(state *)memory = (state){p->gap / sqrt((double)in->head_dim), p->depth};
+  return RS_OK;
+}
+
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
   memset(out, 0, (end - begin) * in->head_dim * sizeof *out);
 }
@@ -15,26 +30,16 @@ static void query(const rs_source_in *in, size_t position, double *out) {
   for (size_t d = 0; d < in->head_dim; d++) out[d] = 1;
 }
 
-static size_t needle(const rs_source_in *in, size_t position, const double *of_query, double *key) {
-  double size = rs_setting_number(in->settings, "gap") / sqrt((double)in->head_dim);
-  for (size_t d = 0; d < in->head_dim; d++) key[d] = size * of_query[d];
-  return (size_t)floor(rs_setting_number(in->settings, "depth") * (double)position);
+static size_t needle(const rs_source_in *in, size_t position, const double *asked, double *key) {
+  const state *s = in->state;
+  for (size_t d = 0; d < in->head_dim; d++) key[d] = s->size * asked[d];
+  return (size_t)floor(s->depth * (double)position);
 }
 
-static const rs_param params[] = {
-    {.name = "gap",
-     .type = RS_REAL,
-     .unit = "nats",
-     .min = -1000,
-     .max = 1000,
-     .fallback = "10",
+static const rs_param specs[] = {
+    {RS_FIELD(params, gap), .unit = "nats", .min = -1000, .max = 1000, .fallback = "10",
      .summary = "the needle's logit, before any logit scale; all other keys have 0"},
-    {.name = "depth",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "0.5",
+    {RS_FIELD(params, depth), .unit = "1", .min = 0, .max = 1, .fallback = "0.5",
      .summary = "where the needle stands: 0 at the first key, 1 at the query itself"},
 };
 
@@ -43,8 +48,11 @@ const rs_source_kind rs_source_gap = {
              .summary = "one key stands above all others by a given logit: dilution alone",
              .reference = "Scalable-Softmax, arXiv:2501.19399, section 2",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .keys = keys,
     .query = query,
     .needle = needle,

@@ -2,9 +2,19 @@
  * mean^2 sqrt(D) times the mean cosine there. */
 #include "sources.h"
 
+typedef struct params {
+  double mean;
+} params;
+
+static rs_status prepare(const rs_source_in *in, void *state, rs_err *err) {
+  (void)err;
+  *(params *)state = *(const params *)in->params;
+  return RS_OK;
+}
+
 static void shift(const rs_source_in *in, size_t rows, double *out) {
-  double mean = rs_setting_number(in->settings, "mean");
-  for (size_t i = 0; i < rows * in->head_dim; i++) out[i] += mean;
+  const params *p = in->state;
+  for (size_t i = 0; i < rows * in->head_dim; i++) out[i] += p->mean;
 }
 
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
@@ -17,13 +27,8 @@ static void query(const rs_source_in *in, size_t position, double *out) {
   shift(in, 1, out);
 }
 
-static const rs_param params[] = {
-    {.name = "mean",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = -1000,
-     .max = 1000,
-     .fallback = "0.5",
+static const rs_param specs[] = {
+    {RS_FIELD(params, mean), .unit = "1", .min = -1000, .max = 1000, .fallback = "0.5",
      .summary = "mean of every dim of q and k"},
 };
 
@@ -32,8 +37,11 @@ const rs_source_kind rs_source_gaussian_mean = {
              .summary = "N(mean, 1) in every dim: noise around the bare kernel",
              .reference = "Men et al., arXiv:2405.14591, section 3 (expected score of iid q, k with a mean)",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .state_size = sizeof(params),
+    .prepare = prepare,
     .keys = keys,
     .query = query,
 };

@@ -6,14 +6,30 @@
 
 #include <math.h>
 
+typedef struct params {
+  double smooth, coherence;
+} params;
+
+typedef struct state {
+  double smooth, coherence, noise; /* noise: what coherence leaves of a patch's content */
+} state;
+
+static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
+  (void)err;
+  const params *p = in->params;
+  *(state *)memory = (state){p->smooth, p->coherence, sqrt(1 - p->coherence * p->coherence)};
+  return RS_OK;
+}
+
 /* The field at one patch, in one dim, of one vision run; every run is another picture. */
 static double field(const rs_source_in *in, size_t token, uint32_t run, size_t dim) {
+  const state *s = in->state;
   rs_stream waves = {in->seed, RS_PURPOSE_FIELD_WAVES, (uint32_t)in->head};
   rs_stream phases = {in->seed, RS_PURPOSE_FIELD_PHASES, (uint32_t)in->head};
   uint64_t index = (uint64_t)run * in->head_dim + dim;
-  double wave[4], turn = 2 * M_PI * rs_uniform(phases, index), smooth = rs_setting_number(in->settings, "smooth");
+  double wave[4], turn = 2 * M_PI * rs_uniform(phases, index);
   rs_gaussian_fill(waves, 4 * index, RS_AXES, wave);
-  for (size_t a = 0; a < RS_AXES; a++) turn += wave[a] * in->ids[token * RS_AXES + a] / smooth;
+  for (size_t a = 0; a < RS_AXES; a++) turn += wave[a] * in->ids[token * RS_AXES + a] / s->smooth;
   return M_SQRT2 * cos(turn);
 }
 
@@ -23,9 +39,10 @@ static bool is_patch(const rs_source_in *in, size_t token) {
 }
 
 static void add_field(const rs_source_in *in, size_t token, double *out) {
+  const state *s = in->state;
   if (!is_patch(in, token)) return;
-  double coherence = rs_setting_number(in->settings, "coherence"), noise = sqrt(1 - coherence * coherence);
-  for (size_t d = 0; d < in->head_dim; d++) out[d] = coherence * field(in, token, in->run[token], d) + noise * out[d];
+  for (size_t d = 0; d < in->head_dim; d++)
+    out[d] = s->coherence * field(in, token, in->run[token], d) + s->noise * out[d];
 }
 
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
@@ -38,20 +55,10 @@ static void query(const rs_source_in *in, size_t position, double *out) {
   add_field(in, position, out);
 }
 
-static const rs_param params[] = {
-    {.name = "smooth",
-     .type = RS_REAL,
-     .unit = "patches",
-     .min = 1e-3,
-     .max = 1e6,
-     .fallback = "4",
+static const rs_param specs[] = {
+    {RS_FIELD(params, smooth), .unit = "patches", .min = 1e-3, .max = 1e6, .fallback = "4",
      .summary = "correlation length of the pictures"},
-    {.name = "coherence",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "0.7",
+    {RS_FIELD(params, coherence), .unit = "1", .min = 0, .max = 1, .fallback = "0.7",
      .summary = "share of a patch's content that is picture, the rest is noise"},
 };
 
@@ -60,8 +67,11 @@ const rs_source_kind rs_source_grid = {
              .summary = "iid text, and image or video patches that resemble their neighbours",
              .reference = "random Fourier features: Rahimi and Recht, NIPS 2007",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .keys = keys,
     .query = query,
 };

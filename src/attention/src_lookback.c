@@ -6,6 +6,16 @@
 
 #include <math.h>
 
+typedef struct params {
+  size_t distance; /* r, tokens */
+} params;
+
+static rs_status prepare(const rs_source_in *in, void *state, rs_err *err) {
+  (void)err;
+  *(params *)state = *(const params *)in->params;
+  return RS_OK;
+}
+
 /* One vector for all queries: element 0 of their stream. */
 static void content(const rs_source_in *in, double *out) {
   rs_gaussian_query(in, 0, out);
@@ -29,18 +39,14 @@ static void turn(const rs_source_in *in, double tokens, double *x) {
 }
 
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
+  const params *p = in->state;
   content(in, out);
-  turn(in, rs_setting_number(in->settings, "distance"), out);
+  turn(in, (double)p->distance, out);
   for (size_t i = in->head_dim; i < (end - begin) * in->head_dim; i++) out[i] = out[i - in->head_dim];
 }
 
-static const rs_param params[] = {
-    {.name = "distance",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 0,
-     .max = 1e9,
-     .fallback = "100",
+static const rs_param specs[] = {
+    {RS_FIELD(params, distance), .unit = "tokens", .min = 0, .max = 1e9, .fallback = "100",
      .summary = "r, at which plain RoPE of the model gives the largest logit"},
 };
 
@@ -49,8 +55,11 @@ const rs_source_kind rs_source_lookback = {
              .summary = "keys are the queries' one content, turned so that plain RoPE looks r tokens back",
              .reference = "Barbero et al., arXiv:2410.06205, proposition 3.1",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .state_size = sizeof(params),
+    .prepare = prepare,
     .keys = keys,
     .query = query,
 };

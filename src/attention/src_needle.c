@@ -6,10 +6,35 @@
 
 #include <math.h>
 
-/* The whole band is the whole head, dims that do not turn included. */
+typedef struct params {
+  double depth, overlap;
+  rs_band band;
+} params;
+
+typedef struct state {
+  double depth, overlap, noise; /* noise: what overlap leaves of a needle */
+  bool whole;                   /* content is in the whole head, dims that do not turn included */
+  rs_band_pairs pairs;          /* that hold it, else */
+} state;
+
+static rs_status check(const rs_binding *binding, rs_err *err) {
+  return rs_band_check(binding, offsetof(params, band), err);
+}
+
+static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
+  (void)err;
+  const params *p = in->params;
+  *(state *)memory = (state){.depth = p->depth,
+                             .overlap = p->overlap,
+                             .noise = sqrt(1 - p->overlap * p->overlap),
+                             .whole = p->band.from == 0 && p->band.to == 1,
+                             .pairs = rs_band_find(&p->band, in)};
+  return RS_OK;
+}
+
 static void limit(const rs_source_in *in, size_t rows, double *out) {
-  bool whole = rs_setting_number(in->settings, "from") == 0 && rs_setting_number(in->settings, "to") == 1;
-  if (!whole) rs_band_limit(in, rows, out);
+  const state *s = in->state;
+  if (!s->whole) rs_band_limit(in, &s->pairs, rows, out);
 }
 
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
@@ -22,44 +47,23 @@ static void query(const rs_source_in *in, size_t position, double *out) {
   limit(in, 1, out);
 }
 
-static size_t needle(const rs_source_in *in, size_t position, const double *of_query, double *key) {
-  double depth = rs_setting_number(in->settings, "depth"), overlap = rs_setting_number(in->settings, "overlap");
-  double noise = sqrt(1 - overlap * overlap);
+static size_t needle(const rs_source_in *in, size_t position, const double *asked, double *key) {
+  const state *s = in->state;
   rs_stream stream = {in->seed, RS_PURPOSE_NEEDLES, (uint32_t)in->head};
   rs_gaussian_fill(stream, (uint64_t)position * in->head_dim, in->head_dim, key);
   limit(in, 1, key);
-  for (size_t d = 0; d < in->head_dim; d++) key[d] = overlap * of_query[d] + noise * key[d];
-  return (size_t)floor(depth * (double)position);
+  for (size_t d = 0; d < in->head_dim; d++) key[d] = s->overlap * asked[d] + s->noise * key[d];
+  return (size_t)floor(s->depth * (double)position);
 }
 
-static const rs_param params[] = {
-    {.name = "depth",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "0.5",
+static const rs_param specs[] = {
+    {RS_FIELD(params, depth), .unit = "1", .min = 0, .max = 1, .fallback = "0.5",
      .summary = "where the needle stands: 0 at the first key, 1 at the query itself"},
-    {.name = "overlap",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "1",
+    {RS_FIELD(params, overlap), .unit = "1", .min = 0, .max = 1, .fallback = "1",
      .summary = "correlation of the needle with its query"},
-    {.name = "from",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "0",
+    {RS_FIELD_IN(params, band, from), .unit = "1", .min = 0, .max = 1, .fallback = "0",
      .summary = "first rotary pair that holds content, as a share of the pairs (0: the fastest)"},
-    {.name = "to",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "1",
+    {RS_FIELD_IN(params, band, to), .unit = "1", .min = 0, .max = 1, .fallback = "1",
      .summary = "end of the pairs that hold content (from 0 to 1: the whole head)"},
 };
 
@@ -68,9 +72,12 @@ const rs_source_kind rs_source_needle = {
              .summary = "Gaussian haystack, and one more key that resembles the query at a chosen depth",
              .reference = "Kamradt's needle in a haystack (2023), without weights",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
-    .check = rs_band_check,
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .check = check,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .keys = keys,
     .query = query,
     .needle = needle,

@@ -39,7 +39,9 @@ void rs_bind(const rs_settings *settings, const rs_param *params, size_t count, 
 
 rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
                           rs_binding *binding, rs_err *err) {
-  *binding = (rs_binding){.settings = settings, .params = params, .count = count, .fields = rs_alloc(1, size, err)};
+  *binding = (rs_binding){.settings = settings, .params = params, .count = count};
+  if (size == 0) return RS_OK;
+  binding->fields = rs_alloc(1, size, err);
   if (binding->fields == NULL) {
     rs_binding_clear(binding);
     return RS_MEMORY;

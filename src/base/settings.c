@@ -156,7 +156,7 @@ rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) {
 }
 
 /* Room for `count` parameters, all unset. */
-static rs_status make_room(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err) {
+static rs_status make_room(rs_settings *settings, size_t count, rs_err *err) {
   *settings = (rs_settings){0};
   settings->params = rs_alloc(count, sizeof *settings->params, err);
   settings->values = rs_alloc(count, sizeof *settings->values, err);
@@ -165,28 +165,37 @@ static rs_status make_room(rs_settings *settings, const rs_param *const *params,
     return RS_MEMORY;
   }
   settings->count = count;
-  for (size_t i = 0; i < count; i++) {
-    settings->params[i] = params[i];
-    settings->values[i] = unset_value;
+  for (size_t i = 0; i < count; i++) settings->values[i] = unset_value;
+  return RS_OK;
+}
+
+static rs_status fill_defaults(rs_settings *settings, rs_err *err) {
+  for (size_t i = 0; i < settings->count; i++) {
+    const rs_param *param = settings->params[i];
+    rs_err why = {0};
+    if (param->fallback == NULL || rs_value_parse(param, param->fallback, &settings->values[i], &why) == RS_OK)
+      continue;
+    rs_settings_clear(settings);
+    return rs_fail(err, RS_INTERNAL, "default of %s: %s", param->name, why.message);
   }
   return RS_OK;
 }
 
 rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err) {
-  RS_TRY(make_room(settings, params, count, err));
-  for (size_t i = 0; i < count; i++) {
-    rs_err why = {0};
-    if (params[i]->fallback == NULL ||
-        rs_value_parse(params[i], params[i]->fallback, &settings->values[i], &why) == RS_OK)
-      continue;
-    rs_settings_clear(settings);
-    return rs_fail(err, RS_INTERNAL, "default of %s: %s", params[i]->name, why.message);
-  }
-  return RS_OK;
+  RS_TRY(make_room(settings, count, err));
+  for (size_t i = 0; i < count; i++) settings->params[i] = params[i];
+  return fill_defaults(settings, err);
+}
+
+rs_status rs_settings_init_specs(rs_settings *settings, const rs_param *specs, size_t count, rs_err *err) {
+  RS_TRY(make_room(settings, count, err));
+  for (size_t i = 0; i < count; i++) settings->params[i] = &specs[i];
+  return fill_defaults(settings, err);
 }
 
 rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err) {
-  RS_TRY(make_room(copy, from->params, from->count, err));
+  RS_TRY(make_room(copy, from->count, err));
+  for (size_t i = 0; i < from->count; i++) copy->params[i] = from->params[i];
   for (size_t i = 0; i < from->count; i++)
     if (rs_value_copy(&copy->values[i], &from->values[i], err) != RS_OK) {
       rs_settings_clear(copy);

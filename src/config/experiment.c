@@ -8,6 +8,7 @@ static void variants_clear(rs_variants *variants) {
   for (size_t i = 0; i < variants->count; i++) {
     free(variants->items[i].label);
     rs_settings_clear(&variants->items[i].settings);
+    free(variants->items[i].params);
   }
   free(variants->items);
 }

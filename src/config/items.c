@@ -19,9 +19,7 @@ typedef struct item_type {
 enum { MOST_NAMES = 128 };
 
 static rs_status init_kind(rs_variant *variant, const rs_kind *kind, rs_err *err) {
-  const rs_param *params[16];
-  for (size_t i = 0; i < kind->param_count; i++) params[i] = &kind->params[i];
-  return rs_settings_init(&variant->settings, params, kind->param_count, err);
+  return rs_settings_init_specs(&variant->settings, kind->params, kind->param_count, err);
 }
 
 static bool init_method(const char *name, rs_variant *variant, rs_err *err) {
@@ -73,6 +71,7 @@ static const item_type metric_type = {"metrics", "metric", init_metric, metric_n
 
 static void variant_clear(rs_variant *variant) {
   free(variant->label);
+  free(variant->params);
   rs_settings_clear(&variant->settings);
 }
 
@@ -292,13 +291,23 @@ static bool zips_models(const rs_config_context *config) {
   return models && methods;
 }
 
+/* The struct of a source's or metric's parameters, and contradictions among them. */
+static rs_status bind_variant(rs_variant *variant, rs_err *err) {
+  const rs_source_kind *source = variant->source;
+  const rs_kind *kind = source != NULL ? &source->kind : &variant->metric->kind;
+  rs_binding binding;
+  RS_TRY(rs_binding_make(&variant->settings, kind->params, kind->param_count, kind->params_size, &binding, err));
+  variant->params = binding.fields;
+  return source != NULL && source->check != NULL ? source->check(&binding, err) : RS_OK;
+}
+
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
-static bool check_variant(const item *it, const rs_variant *variant) {
+static bool check_variant(const item *it, rs_variant *variant) {
   const rs_experiment *experiment = it->config->experiment;
   size_t own = experiment->methods.count - 1;
   bool zipped = zips_models(it->config);
   rs_err why = {0};
-  if (variant->source != NULL && variant->source->check != NULL) variant->source->check(&variant->settings, &why);
+  if (variant->method == NULL) bind_variant(variant, &why);
   for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
     if (zipped && m != own) continue;
@@ -431,6 +440,17 @@ static void refuse_needless(rs_config_context *config, const rs_node *node) {
                  experiment->metrics.items[i].metric->kind.name);
 }
 
+/* Metrics that want different things of one row. */
+static void refuse_sinks(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  rs_row_needs needs = {0};
+  rs_err why = {0};
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
+    if (rs_row_needs_add(&needs, metrics->items[i].metric, metrics->items[i].params, &why) != RS_OK)
+      rs_problem_err(config->problems, node, &path, &why);
+}
+
 void rs_refuse_pictureless(rs_config_context *config) {
   const rs_experiment *experiment = config->experiment;
   const rs_node *node = rs_node_get(config->root, "metrics");
@@ -451,6 +471,7 @@ void rs_config_metrics(rs_config_context *config, const rs_node *node) {
     read_default(config, &metric_type, "[decay, ood_angles, entropy]", &config->experiment->metrics);
   if (node == NULL) return;
   refuse_repeats(config, node);
+  refuse_sinks(config, node);
   refuse_needless(config, node);
 }
 

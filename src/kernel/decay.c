@@ -36,9 +36,9 @@ RS_INLINE tile multiply(const double *table, const double (*factor)[RS_DECAY_CEN
 }
 
 RS_INLINE doubles reversed(doubles vector) {
-  doubles out = vector;
-  for (size_t i = 0; i < LANES; i++) out[i] = vector[LANES - 1 - i];
-  return out;
+  double lane[LANES];
+  for (size_t i = 0; i < LANES; i++) lane[i] = vector[LANES - 1 - i];
+  return *(doubles_anywhere *)lane;
 }
 
 RS_INLINE void put(doubles values, bool add, double *out) {

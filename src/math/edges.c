@@ -23,3 +23,9 @@ rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t 
   *count = used - 1;
   return RS_OK;
 }
+
+/* That of distance 0 and those of the steps up to the one that reaches the length. */
+size_t rs_log_bins(size_t length, size_t per_octave) {
+  size_t steps = (size_t)((double)per_octave * log2((double)length));
+  return length < steps + 2 ? length : steps + 2;
+}

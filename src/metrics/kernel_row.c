@@ -40,7 +40,8 @@ rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double conte
   return RS_OK;
 }
 
-double rs_content_logit(const rs_metric_in *in) {
-  const rs_value *content = rs_setting(in->settings, "content");
-  return content->choice >= 0 ? sqrt((double)in->encoding->head_dim) : content->number;
+const char *const rs_logit_words[RS_LOGIT_WORDS + 1] = {[RS_SQRT_DIM] = "sqrt_dim"};
+
+double rs_given_logit(const rs_real_or_word *given, const rs_encoding *encoding) {
+  return given->word == RS_SQRT_DIM ? sqrt((double)encoding->head_dim) : given->number;
 }

@@ -12,13 +12,13 @@ enum { PAIRS, SHARE, FIRST, SCALARS };
 
 /* One key's place on all axes, and which it is. */
 typedef struct place {
-  const double *at; /* (axes,) */
+  const double *position; /* (axes,) */
   size_t axes, token;
 } place;
 
 static int same_or_order(const place *a, const place *b) {
   for (size_t i = 0; i < a->axes; i++)
-    if (a->at[i] != b->at[i]) return a->at[i] > b->at[i] ? 1 : -1;
+    if (a->position[i] != b->position[i]) return a->position[i] > b->position[i] ? 1 : -1;
   return 0;
 }
 

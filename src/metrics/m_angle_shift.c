@@ -15,7 +15,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TRAIN_TO_LONG, LONG_TO_TRAIN };
+typedef enum direction { TRAIN_TO_LONG, LONG_TO_TRAIN, DIRECTIONS } direction;
+typedef enum arithmetic { IN_DOUBLES, IN_FLOATS, ARITHMETICS } arithmetic;
+
+static const char *const direction_words[DIRECTIONS + 1] = {
+    [TRAIN_TO_LONG] = "train_to_long", [LONG_TO_TRAIN] = "long_to_train"};
+static const char *const arithmetic_words[ARITHMETICS + 1] = {[IN_DOUBLES] = "f64", [IN_FLOATS] = "f32"};
+
+typedef struct params {
+  direction direction;
+  size_t bins;
+  double epsilon;
+  arithmetic arithmetic;
+} params;
 
 /* Shares of the circle in training and here, and the places they come from. */
 typedef struct spread {
@@ -51,52 +63,32 @@ static rs_status add_pairs(const rs_encoding *encoding, const spread *work, rs_r
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
+  const params *p = in->params;
   const rs_encoding *encoding = in->encoding;
   result->value[0] = result->value[1] = NAN;
   if (!rs_trained_on_tokens(encoding)) return RS_OK;
-  size_t parts = (size_t)rs_setting_number(in->settings, "bins");
-  double *shares = rs_alloc(2 * parts + encoding->length, sizeof *shares, err);
+  double *shares = rs_alloc(2 * p->bins + encoding->length, sizeof *shares, err);
   if (shares == NULL) return RS_MEMORY;
-  spread work = {.how = {.parts = parts,
-                         .start = rs_setting_number(in->settings, "epsilon"),
-                         .single = rs_setting_choice(in->settings, "arithmetic") != 0},
-                 .from_long = rs_setting_choice(in->settings, "direction") == LONG_TO_TRAIN,
+  spread work = {.how = {.parts = p->bins, .start = p->epsilon, .single = p->arithmetic == IN_FLOATS},
+                 .from_long = p->direction == LONG_TO_TRAIN,
                  .trained = shares,
-                 .here = shares + parts,
-                 .distances = shares + 2 * parts};
+                 .here = shares + p->bins,
+                 .distances = shares + 2 * p->bins};
   rs_status status = add_pairs(encoding, &work, result, err);
   free(shares);
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "direction",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("train_to_long", "long_to_train"),
-     .fallback = "train_to_long",
+static const rs_param specs[] = {
+    {RS_FIELD(params, direction), .unit = "", RS_WORDS(direction_words), .fallback = "train_to_long",
      .summary = "KL(training || here), as the authors' code and tables have it, or KL(here || training)"},
-    {.name = "bins",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 2,
-     .max = 65536,
-     .fallback = "360",
+    {RS_FIELD(params, bins), .unit = "1", .min = 2, .max = 65536, .fallback = "360",
      .summary = "equal parts of the circle"},
-    {.name = "epsilon",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 1e-300,
-     .max = 1,
-     .fallback = "6.103515625e-5",
+    {RS_FIELD(params, epsilon), .unit = "1", .min = 1e-300, .max = 1, .fallback = "6.103515625e-5",
      .summary =
          "counts in each part before the first, so that none is empty (the authors': float16's smallest, 2^-14); "
          "of a few tokens the divergence can fall a little below 0"},
-    {.name = "arithmetic",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("f64", "f32"),
-     .fallback = "f64",
+    {RS_FIELD(params, arithmetic), .unit = "", RS_WORDS(arithmetic_words), .fallback = "f64",
      .summary = "f32: angles, whole turns and parts all in float32, as the authors' code"},
 };
 
@@ -118,12 +110,14 @@ const rs_metric_kind rs_metric_angle_shift = {
              .summary = "how differently the angles of each pair are distributed here and in training",
              .reference = "DPRoPE, Wu et al., arXiv:2410.01490, sections 3.1 and 3.2",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

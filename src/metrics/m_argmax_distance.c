@@ -9,12 +9,11 @@ typedef struct state {
   double rows[]; /* (L,) how many rows have their argmax at each distance */
 } state;
 
-static size_t state_size(const rs_metric_in *in) {
-  return sizeof(state) + in->encoding->length * sizeof(double);
+static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
+  return rs_state_make(sizeof(state) + in->encoding->length * sizeof(double), memory, err);
 }
 
-static void row(const rs_metric_in *in, void *memory, const rs_row *observed) {
-  (void)in;
+static void row(void *memory, const rs_row *observed) {
   state *s = memory;
   size_t m = observed->query, n = observed->argmax, distance = m > n ? m - n : n - m;
   rs_moments_add(&s->distance, (double)distance);
@@ -71,7 +70,8 @@ const rs_metric_kind rs_metric_argmax_distance = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
-    .state_size = state_size,
+    .curve_rows = rs_rows_of_bins,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

@@ -11,6 +11,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+typedef struct params {
+  rs_real_or_word content; /* nats; rs_logit_word */
+  size_t gain_distance;    /* tokens */
+} params;
+
 static double resolution(const double *scores, size_t length) {
   double largest = -INFINITY;
   rs_sum all = {0}, drops = {0};
@@ -37,16 +42,17 @@ static rs_status add_gains(const rs_encoding *encoding, size_t distance, rs_curv
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  size_t length = in->encoding->length, distance = (size_t)rs_setting_number(in->settings, "gain_distance");
-  double sum = 0;
+  const params *p = in->params;
+  size_t length = in->encoding->length;
+  double sum = 0, content = rs_given_logit(&p->content, in->encoding);
   result->value[0] = NAN;
-  if (distance < length) RS_TRY(add_gains(in->encoding, distance, &result->curve, err));
+  if (p->gain_distance < length) RS_TRY(add_gains(in->encoding, p->gain_distance, &result->curve, err));
   if (in->encoding->method->embed != NULL || length < 2) return RS_OK;
   double *scores = rs_alloc(length, sizeof *scores, err);
   if (scores == NULL) return RS_MEMORY;
   rs_status status = RS_OK;
   for (size_t i = 0; i < in->head_count && status == RS_OK; i++) {
-    status = rs_equal_logits(in->encoding, in->heads[i], rs_content_logit(in), scores, err);
+    status = rs_equal_logits(in->encoding, in->heads[i], content, scores, err);
     sum += status == RS_OK ? resolution(scores, length) : 0;
   }
   result->value[0] = sum / (double)in->head_count;
@@ -54,14 +60,9 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    RS_CONTENT_PARAM,
-    {.name = "gain_distance",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 0,
-     .max = 1e9,
-     .fallback = "512",
+static const rs_param specs[] = {
+    RS_CONTENT_SPEC(params),
+    {RS_FIELD(params, gain_distance), .unit = "tokens", .min = 0, .max = 1e9, .fallback = "512",
      .summary = "distance at which the curve reads the gains of each pair (512: xPos's scale base)"},
 };
 
@@ -87,12 +88,14 @@ const rs_metric_kind rs_metric_attention_resolution = {
              "R(s) of equal contents: how well neighbouring distances are told apart, no key masked; each pair's gain",
          .reference = "xPos, arXiv:2212.10554, sections 3.1 and 3.2",
          .version = 1,
-         .params = params,
-         .param_count = RS_COUNT(params)},
+         .params = specs,
+         .param_count = RS_COUNT(specs),
+         .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

@@ -8,12 +8,16 @@
 #include <stdlib.h>
 
 enum { T, H, W };
-enum { LOG, ALL };
+
+typedef struct params {
+  size_t reach, far; /* ids */
+  double threshold;
+  rs_distance_rows rows;
+} params;
 
 typedef struct axis_curves {
   const rs_encoding *encoding;
-  size_t reach, far;
-  double threshold;
+  const params *asked;
   double *mean[RS_AXES]; /* (reach,) mean cosine at each distance; NaN on an axis that no pair reads. Owned. */
 } axis_curves;
 
@@ -34,34 +38,32 @@ static double mean_cosine(const rs_encoding *encoding, size_t axis, size_t dista
   return count > 0 ? sum / count : NAN;
 }
 
-static rs_status open_curves(const rs_metric_in *in, axis_curves *c, rs_err *err) {
-  *c = (axis_curves){.encoding = in->encoding,
-                     .reach = (size_t)rs_setting_number(in->settings, "reach"),
-                     .far = (size_t)rs_setting_number(in->settings, "far"),
-                     .threshold = rs_setting_number(in->settings, "threshold")};
+static rs_status make_curves(const rs_metric_in *in, axis_curves *c, rs_err *err) {
+  *c = (axis_curves){.encoding = in->encoding, .asked = in->params};
   for (size_t a = 0; a < RS_AXES; a++) {
-    c->mean[a] = rs_alloc(c->reach, sizeof *c->mean[a], err);
+    c->mean[a] = rs_alloc(c->asked->reach, sizeof *c->mean[a], err);
     if (c->mean[a] == NULL) return RS_MEMORY;
-    for (size_t d = 0; d < c->reach; d++) c->mean[a][d] = mean_cosine(c->encoding, a, d);
+    for (size_t d = 0; d < c->asked->reach; d++) c->mean[a][d] = mean_cosine(c->encoding, a, d);
   }
   return RS_OK;
 }
 
-static void close_curves(axis_curves *c) {
+static void clear_curves(axis_curves *c) {
   for (size_t a = 0; a < RS_AXES; a++) free(c->mean[a]);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 static double first_below(const axis_curves *c, size_t axis, double level) {
-  for (size_t d = 1; d < c->reach; d++)
+  for (size_t d = 1; d < c->asked->reach; d++)
     if (c->mean[axis][d] < level) return (double)d;
   return NAN;
 }
 
 static axis_traits traits_of(const axis_curves *c, size_t axis) {
-  axis_traits traits = {first_below(c, axis, 0), NAN, first_below(c, axis, c->threshold)};
-  for (size_t d = c->far; d < c->reach; d++) traits.recurrence = fmax(traits.recurrence, c->mean[axis][d]);
+  axis_traits traits = {first_below(c, axis, 0), NAN, first_below(c, axis, c->asked->threshold)};
+  for (size_t d = c->asked->far; d < c->asked->reach; d++)
+    traits.recurrence = fmax(traits.recurrence, c->mean[axis][d]);
   return traits;
 }
 
@@ -75,7 +77,8 @@ static axis_traits worse(axis_traits a, axis_traits b) {
 /* The largest difference between rows and columns before `far`. */
 static double spatial_gap(const axis_curves *c) {
   double gap = NAN;
-  for (size_t d = 1; d < c->far && d < c->reach; d++) gap = fmax(gap, fabs(c->mean[H][d] - c->mean[W][d]));
+  for (size_t d = 1; d < c->asked->far && d < c->asked->reach; d++)
+    gap = fmax(gap, fabs(c->mean[H][d] - c->mean[W][d]));
   return gap;
 }
 
@@ -93,11 +96,11 @@ static rs_status add_distance(const axis_curves *c, size_t d, rs_curve *curve, r
   return rs_curve_add(curve, row, err);
 }
 
-static rs_status add_distances(const rs_metric_in *in, const axis_curves *c, rs_curve *curve, rs_err *err) {
-  bool all = rs_setting_choice(in->settings, "distances") == ALL;
-  size_t *edges = NULL, bins = c->reach;
+static rs_status add_distances(const axis_curves *c, rs_curve *curve, rs_err *err) {
+  bool all = c->asked->rows.distances == RS_DISTANCES_ALL;
+  size_t *edges = NULL, bins = c->asked->reach;
   rs_status status = RS_OK;
-  if (!all) status = rs_log_edges(c->reach, (size_t)rs_setting_number(in->settings, "per_octave"), &edges, &bins, err);
+  if (!all) status = rs_log_edges(c->asked->reach, c->asked->rows.per_octave, &edges, &bins, err);
   for (size_t i = 0; i < bins && status == RS_OK; i++) status = add_distance(c, all ? i : edges[i], curve, err);
   free(edges);
   return status;
@@ -108,50 +111,29 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   axis_curves curves;
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (!rs_axes_readable(in->encoding)) return RS_OK;
-  rs_status status = open_curves(in, &curves, err);
-  if (status == RS_OK) status = add_distances(in, &curves, &result->curve, err);
+  rs_status status = make_curves(in, &curves, err);
+  if (status == RS_OK) status = add_distances(&curves, &result->curve, err);
   if (status == RS_OK) report(&curves, result);
-  close_curves(&curves);
+  clear_curves(&curves);
   return status;
+}
+
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  return rs_distance_rows_most(&p->rows, p->reach);
 }
 
 /* ---- what it says of itself -------------------------------------------------------------------------------------- */
 
-static const rs_param params[] = {
-    {.name = "reach",
-     .type = RS_INTEGER,
-     .unit = "ids",
-     .min = 2,
-     .max = 16777216, /* beyond any published context */
-     .fallback = "4096",
-     .summary = "every distance below this is looked at"},
-    {.name = "far",
-     .type = RS_INTEGER,
-     .unit = "ids",
-     .min = 1,
-     .max = 16777216,
-     .fallback = "64",
+static const rs_param specs[] = {
+    {RS_FIELD(params, reach), .unit = "ids", .min = 2, .max = 16777216, /* beyond any published context */
+     .fallback = "4096", .summary = "every distance below this is looked at"},
+    {RS_FIELD(params, far), .unit = "ids", .min = 1, .max = 16777216, .fallback = "64",
      .summary = "from here on a likeness counts as a recurrence"},
-    {.name = "threshold",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = -1,
-     .max = 1,
-     .fallback = "0.9",
+    {RS_FIELD(params, threshold), .unit = "1", .min = -1, .max = 1, .fallback = "0.9",
      .summary = "mean cosine below which two ids count as told apart"},
-    {.name = "distances",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("log", "all"),
-     .fallback = "log",
-     .summary = "rows of the curve: log-spaced distances, or every one"},
-    {.name = "per_octave",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 1,
-     .max = 1024,
-     .fallback = "16",
-     .summary = "log-spaced distances in each doubling"},
+    RS_DISTANCE_SPECS(params, rows),
 };
 
 static const rs_column scalars[] = {
@@ -209,12 +191,14 @@ const rs_metric_kind rs_metric_axis_decay = {
              .summary = "mean cosine along time, rows and columns, each over the pairs that read it",
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173, sections 3 and 4",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

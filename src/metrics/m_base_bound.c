@@ -5,13 +5,17 @@
 
 #include <math.h>
 
+typedef struct params {
+  size_t most_steps;
+} params;
+
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   rs_base_bound found;
-  size_t most = (size_t)rs_setting_number(in->settings, "most_steps");
+  const params *p = in->params;
   for (size_t i = 0; i < 4; i++) result->value[i] = NAN;
   if (in->encoding->rotary_dim < 4) return RS_OK; /* no pairs, or one, which no base keeps above 0 */
-  RS_TRY(rs_base_bound_find(in->encoding->rotary_dim, in->encoding->length, most, &found, err));
+  RS_TRY(rs_base_bound_find(in->encoding->rotary_dim, in->encoding->length, p->most_steps, &found, err));
   result->value[0] = found.base;
   result->value[1] = found.resolution;
   result->value[2] = (double)found.steps;
@@ -19,13 +23,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "most_steps",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 1,
-     .max = 1e12,
-     .fallback = "10000000",
+static const rs_param specs[] = {
+    {RS_FIELD(params, most_steps), .unit = "1", .min = 1, .max = 1e12, .fallback = "10000000",
      .summary = "where the search gives up, and least_base stays empty"},
 };
 
@@ -48,8 +47,9 @@ const rs_metric_kind rs_metric_base_bound = {
              .summary = "the least base that keeps B_m >= 0 up to the length, by a search with proof",
              .reference = "arXiv:2405.14591, section 4; Su, kexue.fm/archives/10122",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .finish = finish,

@@ -11,9 +11,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+typedef struct params {
+  rs_calibrated head;
+  size_t per_octave;
+} params;
+
 typedef struct curves {
   size_t trained, length, reach; /* reach: the larger of both */
-  rs_wanted kind;
+  const params *asked;
   double *wanted; /* (reach,) nats by distance; NaN beyond training for noise */
   double *fitted; /* (trained,) the head under plain RoPE of the model */
   double *got;    /* (length,) the head under the encoding */
@@ -23,8 +28,9 @@ typedef struct curves {
 
 /* As far as training or the length goes; noise as far as training. */
 static void fill_wanted(const rs_metric_in *in, curves *c) {
-  bool noise = c->kind.curve == RS_WANTED_NOISE;
-  rs_wanted_fill(&c->kind, (rs_stream){in->seed, RS_PURPOSE_CURVE, 0}, c->reach, c->wanted);
+  const rs_wanted *wanted = &c->asked->head.wanted;
+  bool noise = wanted->curve == RS_WANTED_NOISE;
+  rs_wanted_fill(wanted, (rs_stream){in->seed, RS_PURPOSE_CURVE, 0}, c->reach, c->wanted);
   for (size_t x = c->trained; x < c->reach && noise; x++) c->wanted[x] = NAN;
 }
 
@@ -33,7 +39,7 @@ static rs_status fit_head(const rs_metric_in *in, const curves *c, rs_wave_fit *
                           .waves = in->encoding->rotary_dim / 2,
                           .wanted = c->wanted,
                           .count = c->trained,
-                          .ridge = rs_setting_number(in->settings, "ridge")};
+                          .ridge = c->asked->head.ridge};
   given.solver = rs_wave_fit_solver(given.count, given.waves, given.ridge);
   return rs_wave_fit_create(&given, head, err);
 }
@@ -104,9 +110,10 @@ static void compare_weights(const curves *c, double *divergence, double *shared)
 
 /* Keys with a larger logit than the one at the wanted curve's top; NaN where it has none within the length. */
 static double peak_rank(const curves *c) {
+  const rs_wanted *wanted = &c->asked->head.wanted;
   double rank = 0;
-  size_t peak = c->kind.curve == RS_WANTED_PEAK ? (size_t)rint(c->kind.at) : 0;
-  if ((c->kind.curve != RS_WANTED_PEAK && c->kind.curve != RS_WANTED_LOCAL) || peak >= c->length) return NAN;
+  size_t peak = wanted->curve == RS_WANTED_PEAK ? (size_t)rint(wanted->top) : 0;
+  if ((wanted->curve != RS_WANTED_PEAK && wanted->curve != RS_WANTED_LOCAL) || peak >= c->length) return NAN;
   for (size_t x = 0; x < c->length; x++) rank += c->got[x] > c->got[peak];
   return rank;
 }
@@ -119,7 +126,7 @@ static double argmax(const curves *c) {
   return (double)top;
 }
 
-static rs_status report(const rs_metric_in *in, const curves *c, rs_result *result, rs_err *err) {
+static rs_status report(const curves *c, rs_result *result, rs_err *err) {
   size_t inner = c->trained < c->length ? c->trained : c->length, *edges, bins;
   result->value[0] = rms(c->fitted, c->wanted, 0, c->trained);
   result->value[1] = rms(c->got, c->wanted, 0, inner);
@@ -128,7 +135,7 @@ static rs_status report(const rs_metric_in *in, const curves *c, rs_result *resu
   compare_weights(c, &result->value[4], &result->value[5]);
   result->value[6] = peak_rank(c);
   result->value[7] = argmax(c);
-  RS_TRY(rs_log_edges(c->length, (size_t)rs_setting_number(in->settings, "per_octave"), &edges, &bins, err));
+  RS_TRY(rs_log_edges(c->length, c->asked->per_octave, &edges, &bins, err));
   rs_status status = RS_OK;
   for (size_t i = 0; i < bins && status == RS_OK; i++) {
     size_t x = edges[i];
@@ -145,14 +152,12 @@ static rs_status measure(const rs_metric_in *in, curves *c, rs_result *result, r
   RS_TRY(fit_head(in, c, &head, err));
   rs_status status = read_head(in->encoding, &head, c, err);
   rs_wave_fit_clear(&head);
-  return status == RS_OK ? report(in, c, result, err) : status;
+  return status == RS_OK ? report(c, result, err) : status;
 }
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  curves c = {.trained = (size_t)in->encoding->train_length,
-              .length = in->encoding->length,
-              .kind = rs_wanted_of(in->settings)};
+  curves c = {.trained = (size_t)in->encoding->train_length, .length = in->encoding->length, .asked = in->params};
   for (size_t i = 0; i < 8; i++) result->value[i] = NAN;
   if (!rs_trained_on_tokens(in->encoding)) return RS_OK;
   c.reach = c.length > c.trained ? c.length : c.trained;
@@ -167,14 +172,14 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    RS_WANTED_PARAMS,
-    {.name = "per_octave",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 1,
-     .max = 1024,
-     .fallback = "8",
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  return rs_log_bins(in->length, p->per_octave);
+}
+
+static const rs_param specs[] = {
+    RS_CALIBRATED_SPECS(params, head),
+    {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 1024, .fallback = "8",
      .summary = "distances of the curve in each doubling"},
 };
 
@@ -227,13 +232,15 @@ const rs_metric_kind rs_metric_calibration = {
              .summary = "a head fitted to a wanted curve within train_length, then moved to this length unchanged",
              .reference = "fitted as in Position Interpolation, arXiv:2306.15595, appendix C",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .draws = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

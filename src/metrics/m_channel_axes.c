@@ -19,7 +19,7 @@ typedef struct shares {
 } shares;
 
 /* Less the first patch's, so that a channel that does not vary is 0 and leaves no rounding. */
-static double at(const board *b, size_t row, size_t column, size_t channel) {
+static double entry(const board *b, size_t row, size_t column, size_t channel) {
   return b->table[(row * b->columns + column) * b->width + channel] - b->table[channel];
 }
 
@@ -27,7 +27,7 @@ static double at(const board *b, size_t row, size_t column, size_t channel) {
 static double mean_of(const board *b, size_t row, size_t rows, size_t column, size_t columns, size_t channel) {
   rs_sum sum = {0};
   for (size_t y = row; y < row + rows; y++)
-    for (size_t x = column; x < column + columns; x++) rs_sum_add(&sum, at(b, y, x, channel));
+    for (size_t x = column; x < column + columns; x++) rs_sum_add(&sum, entry(b, y, x, channel));
   return rs_sum_total(&sum) / (double)(rows * columns);
 }
 
@@ -39,7 +39,7 @@ static shares shares_of(const board *b, size_t channel) {
   double mean = mean_of(b, 0, b->rows, 0, b->columns, channel);
   rs_sum total = {0}, row = {0}, column = {0};
   for (size_t y = 0; y < b->rows; y++)
-    for (size_t x = 0; x < b->columns; x++) rs_sum_add(&total, square(at(b, y, x, channel) - mean));
+    for (size_t x = 0; x < b->columns; x++) rs_sum_add(&total, square(entry(b, y, x, channel) - mean));
   for (size_t y = 0; y < b->rows; y++) rs_sum_add(&row, square(mean_of(b, y, 1, 0, b->columns, channel) - mean));
   for (size_t x = 0; x < b->columns; x++) rs_sum_add(&column, square(mean_of(b, 0, b->rows, x, 1, channel) - mean));
   double all = rs_sum_total(&total), patches = (double)(b->rows * b->columns);
@@ -66,7 +66,7 @@ static rs_status report(const board *b, rs_result *result, rs_err *err) {
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   const rs_encoding *encoding = in->encoding;
-  const rs_position_set set = rs_positions_of(encoding);
+  const rs_position_set set = rs_positions_of(&encoding->tokens, encoding->length);
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (encoding->method->embed == NULL || set.rows == 0) return RS_OK;
   board b = {set.rows, set.columns, encoding->width, rs_alloc(set.count, encoding->width * sizeof(double), err)};
@@ -75,6 +75,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   if (status == RS_OK) status = report(&b, result, err);
   free(b.table);
   return status;
+}
+
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  return in->width;
 }
 
 static const rs_column scalars[] = {
@@ -106,7 +111,7 @@ const rs_metric_kind rs_metric_channel_axes = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = 16384, /* channels of the widest published tables */
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LOG, ALL };
+typedef struct params {
+  rs_distance_rows rows;
+} params;
 
 /* |S_k| averaged over k = 1 .. D/2, with S_k the sum of the first k unit vectors e^(i angle_j) (RoFormer, eq. 37).
  * Pairs that do not turn add 1. */
@@ -81,12 +83,12 @@ static rs_status add_distance(const rs_metric_in *in, const decay_rows *rows, si
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
+  const params *p = in->params;
   size_t length = in->encoding->length, *edges = NULL, bins = 0;
   double *means = NULL;
-  bool all = rs_setting_choice(in->settings, "distances") == ALL;
-  size_t per_octave = (size_t)rs_setting_number(in->settings, "per_octave");
+  bool all = p->rows.distances == RS_DISTANCES_ALL;
   rs_status status =
-      all ? means_at_once(in->encoding, &means, err) : rs_log_edges(length, per_octave, &edges, &bins, err);
+      all ? means_at_once(in->encoding, &means, err) : rs_log_edges(length, p->rows.per_octave, &edges, &bins, err);
   decay_rows rows = {.means = means, .base = ladder_base(in->encoding)};
   for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
     status = add_distance(in, &rows, all ? i : edges[i], &result->curve, err);
@@ -98,21 +100,13 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "distances",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("log", "all"),
-     .fallback = "log",
-     .summary = "log-spaced distances, or every one"},
-    {.name = "per_octave",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 1,
-     .max = 1024,
-     .fallback = "16",
-     .summary = "log-spaced distances in each doubling"},
-};
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  size_t rows = rs_distance_rows_most(&p->rows, in->length) + 1; /* the first key of all may stand beside them */
+  return rows < in->length ? rows : in->length;
+}
+
+static const rs_param specs[] = {RS_DISTANCE_SPECS(params, rows)};
 
 static const rs_column scalars[] = {
     {.name = "mean_cosine_at_length", .unit = "1", .summary = "mean cosine between the last query and the first key"},
@@ -139,12 +133,14 @@ const rs_metric_kind rs_metric_decay = {
              .summary = "the kernel against distance: mean cosine B_m / (D/2), RoFormer's bound C(m), bias, wide limit",
              .reference = "arXiv:2104.09864, section 3.4.3; arXiv:2405.14591, eq. 6",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

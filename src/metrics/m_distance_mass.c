@@ -3,13 +3,20 @@
 
 #include <math.h>
 
-static size_t state_size(const rs_metric_in *in) {
-  return in->bins * sizeof(rs_moments);
+typedef struct state {
+  size_t count;
+  rs_moments bins[]; /* (count,) */
+} state;
+
+static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
+  RS_TRY(rs_state_make(sizeof(state) + in->bins * sizeof(rs_moments), memory, err));
+  ((state *)*memory)->count = in->bins;
+  return RS_OK;
 }
 
-static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
-  rs_moments *bins = state;
-  for (size_t b = 0; b < in->bins; b++) rs_moments_add(&bins[b], observed->bin_weight[b]);
+static void row(void *memory, const rs_row *observed) {
+  state *s = memory;
+  for (size_t b = 0; b < s->count; b++) rs_moments_add(&s->bins[b], observed->bin_weight[b]);
 }
 
 /* The distance below which half of the weight lies, linear within its bin. */
@@ -23,8 +30,8 @@ static double median_distance(const rs_metric_in *in, const rs_moments *bins) {
   return NAN; /* no rows */
 }
 
-static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
-  const rs_moments *bins = state;
+static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
+  const rs_moments *bins = ((const state *)memory)->bins;
   for (size_t b = 0; b < in->bins; b++) {
     double line[] = {(double)in->edges[b], (double)in->edges[b + 1], bins[b].mean, rs_moments_se(&bins[b])};
     RS_TRY(rs_curve_add(&result->curve, line, err));
@@ -58,7 +65,8 @@ const rs_metric_kind rs_metric_distance_mass = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
-    .state_size = state_size,
+    .curve_rows = rs_rows_of_bins,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

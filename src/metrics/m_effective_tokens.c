@@ -3,13 +3,12 @@
 
 #include <math.h>
 
-static size_t state_size(const rs_metric_in *in) {
+static rs_status prepare(const rs_metric_in *in, void **state, rs_err *err) {
   (void)in;
-  return sizeof(rs_moments);
+  return rs_state_make(sizeof(rs_moments), state, err);
 }
 
-static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
-  (void)in;
+static void row(void *state, const rs_row *observed) {
   rs_moments_add(state, exp(observed->entropy));
 }
 
@@ -36,7 +35,7 @@ const rs_metric_kind rs_metric_effective_tokens = {
              .version = 1},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
-    .state_size = state_size,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

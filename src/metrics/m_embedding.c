@@ -9,6 +9,14 @@
 enum { SIDE = 64, SEQUENCE = 2048 };  /* most rows and columns of a picture, tokens of a sequence that are shown */
 enum { FEW = 4, MOST_CHANNELS = 16 }; /* channels that are shown unasked, and at most */
 
+typedef enum channel_word { FEW_CHANNELS, CHANNEL_WORDS } channel_word;
+
+static const char *const channel_words[CHANNEL_WORDS + 1] = {[FEW_CHANNELS] = "few"};
+
+typedef struct params {
+  rs_real_list channels; /* channel_word */
+} params;
+
 typedef struct view {
   const rs_encoding *encoding;
   rs_position_set set;
@@ -16,19 +24,19 @@ typedef struct view {
   size_t channels[MOST_CHANNELS], channel_count;
 } view;
 
-static bool is_picture(const view *v) {
-  return v->set.rows > 0;
+static bool is_picture(const rs_position_set *set) {
+  return set->rows > 0;
 }
 
 static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
-  const rs_value *given = rs_setting(in->settings, "channels");
+  const params *p = in->params;
   size_t width = in->encoding->width;
-  bool few = given->choice >= 0;
-  v->channel_count = few ? FEW : given->count;
+  bool few = p->channels.word == FEW_CHANNELS;
+  v->channel_count = few ? FEW : p->channels.count;
   if (v->channel_count > MOST_CHANNELS)
     return rs_fail(err, RS_DOMAIN, "channels: %zu are too many, %d are shown at most", v->channel_count, MOST_CHANNELS);
   for (size_t i = 0; i < v->channel_count; i++) {
-    double channel = few ? (double)(i * width / FEW) : given->list[i];
+    double channel = few ? (double)(i * width / FEW) : p->channels.list[i];
     if (channel != floor(channel) || channel >= (double)width)
       return rs_fail(err, RS_DOMAIN, "channels: there is no channel %g in a table of width %zu", channel, width);
     v->channels[i] = (size_t)channel;
@@ -41,7 +49,7 @@ static rs_status read_row(const view *v, size_t place, rs_err *err) {
 }
 
 static rs_status add_value(const view *v, size_t place, size_t channel, rs_curve *curve, rs_err *err) {
-  bool picture = is_picture(v);
+  bool picture = is_picture(&v->set);
   double row[] = {(double)channel, (double)(v->set.begin + place), picture ? (double)(place / v->set.columns) : NAN,
                   picture ? (double)(place % v->set.columns) : NAN, v->row[channel]};
   return rs_curve_add(curve, row, err);
@@ -52,31 +60,30 @@ static size_t at_most(size_t count, size_t most) {
 }
 
 /* The places that are shown, in order. */
-static size_t shown_count(const view *v) {
-  return is_picture(v) ? at_most(v->set.rows, SIDE) * at_most(v->set.columns, SIDE) : at_most(v->set.count, SEQUENCE);
+static size_t shown_count(const rs_position_set *set) {
+  return is_picture(set) ? at_most(set->rows, SIDE) * at_most(set->columns, SIDE) : at_most(set->count, SEQUENCE);
 }
 
-static size_t shown_place(const view *v, size_t i) {
-  size_t across = at_most(v->set.columns, SIDE);
-  if (!is_picture(v)) return rs_even_sample(i, SEQUENCE, v->set.count);
-  return rs_even_sample(i / across, SIDE, v->set.rows) * v->set.columns +
-         rs_even_sample(i % across, SIDE, v->set.columns);
+static size_t shown_place(const rs_position_set *set, size_t i) {
+  size_t across = at_most(set->columns, SIDE);
+  if (!is_picture(set)) return rs_even_sample(i, SEQUENCE, set->count);
+  return rs_even_sample(i / across, SIDE, set->rows) * set->columns + rs_even_sample(i % across, SIDE, set->columns);
 }
 
 static rs_status add_values(const view *v, rs_curve *curve, rs_err *err) {
   for (size_t c = 0; c < v->channel_count; c++)
-    for (size_t i = 0; i < shown_count(v); i++) {
-      RS_TRY(read_row(v, shown_place(v, i), err));
-      RS_TRY(add_value(v, shown_place(v, i), v->channels[c], curve, err));
+    for (size_t i = 0; i < shown_count(&v->set); i++) {
+      RS_TRY(read_row(v, shown_place(&v->set, i), err));
+      RS_TRY(add_value(v, shown_place(&v->set, i), v->channels[c], curve, err));
     }
   return RS_OK;
 }
 
 static rs_status add_norms(const view *v, rs_result *result, rs_err *err) {
   rs_moments norms = {0};
-  for (size_t i = 0; i < shown_count(v); i++) {
+  for (size_t i = 0; i < shown_count(&v->set); i++) {
     rs_sum squares = {0};
-    RS_TRY(read_row(v, shown_place(v, i), err));
+    RS_TRY(read_row(v, shown_place(&v->set, i), err));
     for (size_t c = 0; c < v->encoding->width; c++) rs_sum_add(&squares, v->row[c] * v->row[c]);
     double norm = sqrt(rs_sum_total(&squares));
     rs_moments_add(&norms, norm);
@@ -91,7 +98,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   (void)state;
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   if (in->encoding->method->embed == NULL) return RS_OK;
-  view v = {.encoding = in->encoding, .set = rs_positions_of(in->encoding)};
+  view v = {.encoding = in->encoding, .set = rs_positions_of(&in->encoding->tokens, in->encoding->length)};
   RS_TRY(choose_channels(in, &v, err));
   v.row = rs_alloc(in->encoding->width, sizeof *v.row, err);
   if (v.row == NULL) return RS_MEMORY;
@@ -101,14 +108,14 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "channels",
-     .type = RS_REALS,
-     .unit = "",
-     RS_WORD_LIST("few"),
-     .min = 0,
-     .max = 1e9,
-     .fallback = "few",
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  const rs_position_set set = rs_positions_of(in->tokens, in->length);
+  return (p->channels.word == FEW_CHANNELS ? FEW : p->channels.count) * shown_count(&set);
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, channels), .unit = "", RS_WORDS(channel_words), .min = 0, .max = 1e9, .fallback = "few",
      .summary = "channels that are shown, at most 16; few: the first of each quarter of the width"},
 };
 
@@ -135,13 +142,14 @@ const rs_metric_kind rs_metric_embedding = {
              .summary = "the position table in a few channels: the first frame of the first picture, else the sequence",
              .reference = "ViT, arXiv:2010.11929, section 3.2 (tables resized to another grid)",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = MOST_CHANNELS * SIDE * SIDE,
     .index_count = 4,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -7,13 +7,12 @@ typedef struct state {
   rs_moments entropy, share;
 } state;
 
-static size_t state_size(const rs_metric_in *in) {
+static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
   (void)in;
-  return sizeof(state);
+  return rs_state_make(sizeof(state), memory, err);
 }
 
-static void row(const rs_metric_in *in, void *memory, const rs_row *observed) {
-  (void)in;
+static void row(void *memory, const rs_row *observed) {
   state *s = memory;
   rs_moments_add(&s->entropy, observed->entropy);
   if (observed->keys > 1) rs_moments_add(&s->share, observed->entropy / log((double)observed->keys));
@@ -48,7 +47,7 @@ const rs_metric_kind rs_metric_entropy = {
              .version = 1},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
-    .state_size = state_size,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

@@ -8,20 +8,23 @@
 #include <math.h>
 
 typedef struct state {
+  const rs_encoding *encoding;
+  size_t bins;
   rs_moments variance, content, deficit, log_keys; /* content: without the factor of the row's query */
 } state;
 
-static size_t state_size(const rs_metric_in *in) {
-  (void)in;
-  return sizeof(state);
+static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
+  RS_TRY(rs_state_make(sizeof(state), memory, err));
+  *(state *)*memory = (state){.encoding = in->encoding, .bins = in->bins};
+  return RS_OK;
 }
 
-static void row(const rs_metric_in *in, void *memory, const rs_row *observed) {
+static void row(void *memory, const rs_row *observed) {
   state *s = memory;
   rs_moments all = {0};
-  for (size_t b = 0; b < in->bins; b++)
+  for (size_t b = 0; b < s->bins; b++)
     rs_moments_join(&all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
-  double variance = all.squares / (all.count - 1), factor = rs_logit_factor(in->encoding, observed->query);
+  double variance = all.squares / (all.count - 1), factor = rs_logit_factor(s->encoding, observed->query);
   if (all.count >= 2) rs_moments_add(&s->variance, variance);
   if (all.count >= 2 && factor != 0) rs_moments_add(&s->content, variance / (factor * factor));
   rs_moments_add(&s->deficit, observed->entropy - log((double)observed->keys));
@@ -79,7 +82,7 @@ const rs_metric_kind rs_metric_entropy_scaling = {
     .needs_moments = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
-    .state_size = state_size,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

@@ -6,6 +6,10 @@
 
 #include <math.h>
 
+typedef struct params {
+  double frame_threshold;
+} params;
+
 /* The first video, and in *begin its first token; NULL where there is none. */
 static const rs_token_run *first_video(const rs_token_layout *layout, size_t *begin) {
   *begin = 0;
@@ -18,14 +22,14 @@ static rs_status add_frames(const rs_metric_in *in, const rs_token_run *video, s
                             rs_err *err) {
   size_t patches = video->rows * video->columns;
   size_t first = begin + video->rows / 2 * video->columns + video->columns / 2;
-  double threshold = rs_setting_number(in->settings, "frame_threshold");
+  const params *p = in->params;
   rs_moments later = {0};
   for (size_t frame = 0; frame < video->frames; frame++) {
     double row[] = {(double)frame, rs_encoding_mean_cosine(in->encoding, first + frame * patches, first)};
     RS_TRY(rs_curve_add(&result->curve, row, err));
     if (frame == 0) continue;
     rs_moments_add(&later, row[1]);
-    if (isnan(result->value[0]) && row[1] < threshold) result->value[0] = (double)frame;
+    if (isnan(result->value[0]) && row[1] < p->frame_threshold) result->value[0] = (double)frame;
   }
   result->value[1] = rs_moments_mean(&later);
   return RS_OK;
@@ -40,13 +44,15 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return add_frames(in, video, begin, result, err);
 }
 
-static const rs_param params[] = {
-    {.name = "frame_threshold",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = -1,
-     .max = 1,
-     .fallback = "0.9",
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  size_t begin;
+  const rs_token_run *video = first_video(in->tokens, &begin);
+  return video != NULL ? video->frames : 0;
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, frame_threshold), .unit = "1", .min = -1, .max = 1, .fallback = "0.9",
      .summary = "mean cosine below which two frames count as told apart"},
 };
 
@@ -73,13 +79,15 @@ const rs_metric_kind rs_metric_frame_decay = {
              .summary = "the kernel along the first video, frame by frame at one place",
              .reference = "VideoRoPE, arXiv:2502.05173, sections 3 and 4",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .needs_picture = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

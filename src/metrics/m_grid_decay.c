@@ -5,12 +5,20 @@
 
 #include <math.h>
 
-enum { FRAME, ROW, COLUMN };     /* as the axes t, h, w */
-enum { FIRST_RUN, FIRST_VIDEO }; /* choices of the parameter `run` */
+enum { FRAME, ROW, COLUMN }; /* as the axes t, h, w */
+
+typedef enum run_choice { FIRST_RUN, FIRST_VIDEO, RUN_CHOICES } run_choice;
+
+static const char *const run_words[RUN_CHOICES + 1] = {[FIRST_RUN] = "first", [FIRST_VIDEO] = "video"};
+
+typedef struct params {
+  run_choice run;
+  size_t most_rows;
+} params;
 
 /* A vision run in the tokens of an encoding. */
 typedef struct grid {
-  const rs_metric_in *in;
+  const rs_metric_in *in; /* NULL where nothing but patches is counted */
   size_t begin;           /* its first token */
   size_t side[RS_AXES];   /* frames, rows, columns */
   size_t middle[RS_AXES]; /* of two middles the later one, for queries look back */
@@ -51,21 +59,24 @@ static void thin_out(grid *g, double most) {
   }
 }
 
-static bool is_wanted(const rs_metric_in *in, const rs_token_run *run) {
-  bool video = rs_setting_choice(in->settings, "run") == FIRST_VIDEO;
-  return run->modality == RS_VIDEO || (run->modality == RS_IMAGE && !video);
+/* The run that is shown, and in *begin its first token; NULL where the layout has none. */
+static const rs_token_run *find_run(run_choice choice, const rs_token_layout *layout, size_t *begin) {
+  *begin = 0;
+  for (size_t i = 0; i < layout->count; *begin += layout->runs[i++].tokens) {
+    rs_modality modality = layout->runs[i].modality;
+    if (modality == RS_VIDEO || (modality == RS_IMAGE && choice == FIRST_RUN)) return &layout->runs[i];
+  }
+  return NULL;
 }
 
-/* Finds the run; false where the layout has none. */
-static bool open_grid(const rs_metric_in *in, grid *g) {
-  const rs_token_layout *layout = &in->encoding->tokens;
-  size_t i = 0, begin = 0;
-  for (; i < layout->count && !is_wanted(in, &layout->runs[i]); i++) begin += layout->runs[i].tokens;
-  if (i == layout->count) return false;
-  const rs_token_run *run = &layout->runs[i];
-  *g = (grid){in, begin, {run->frames, run->rows, run->columns}, {0}, {1, 1, 1}};
+/* False where there is no run to show. */
+static bool make_grid(const params *p, const rs_token_layout *layout, grid *g) {
+  size_t begin;
+  const rs_token_run *run = find_run(p->run, layout, &begin);
+  if (run == NULL) return false;
+  *g = (grid){NULL, begin, {run->frames, run->rows, run->columns}, {0}, {1, 1, 1}};
   for (size_t a = 0; a < RS_AXES; a++) g->middle[a] = g->side[a] / 2;
-  thin_out(g, rs_setting_number(in->settings, "most_rows"));
+  thin_out(g, (double)p->most_rows);
   return true;
 }
 
@@ -106,10 +117,10 @@ static double temporal_recurrence(const grid *g) {
 
 /* K at distance 1 on an axis, from the middle backwards. */
 static double neighbour(const grid *g, size_t axis) {
-  size_t at[RS_AXES] = {g->middle[FRAME], g->middle[ROW], g->middle[COLUMN]};
-  if (at[axis] == 0) return NAN;
-  at[axis]--;
-  return kernel(g, middle_token(g), token_at(g, at[FRAME], at[ROW], at[COLUMN]));
+  size_t place[RS_AXES] = {g->middle[FRAME], g->middle[ROW], g->middle[COLUMN]};
+  if (place[axis] == 0) return NAN;
+  place[axis]--;
+  return kernel(g, middle_token(g), token_at(g, place[FRAME], place[ROW], place[COLUMN]));
 }
 
 static rs_status add_patch(const grid *g, size_t frame, size_t row, size_t column, rs_curve *curve, rs_err *err) {
@@ -134,7 +145,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   for (size_t i = 0; i < RS_METRIC_SCALARS; i++) result->value[i] = NAN;
   bool turns = encoding->rotary_dim > 0, nothing = !turns && encoding->method->bias == NULL;
   /* Several views say nothing of keys after the query. */
-  if (nothing || encoding->views > 1 || !open_grid(in, &g)) return RS_OK;
+  if (nothing || encoding->views > 1 || !make_grid(in->params, &encoding->tokens, &g)) return RS_OK;
+  g.in = in;
   RS_TRY(add_patches(&g, &result->curve, err));
   if (!turns) return RS_OK;
   result->value[0] = spatial_asymmetry(&g);
@@ -143,22 +155,18 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  grid g;
+  return make_grid(given, in->tokens, &g) ? (size_t)shown_patches(&g) : 0;
+}
+
 /* ---- what it says of itself -------------------------------------------------------------------------------------- */
 
-static const rs_param params[] = {
-    {.name = "run",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("first", "video"),
-     .fallback = "first",
+static const rs_param specs[] = {
+    {RS_FIELD(params, run), .unit = "", RS_WORDS(run_words), .fallback = "first",
      .summary = "which run of the tokens: the first image or video, or the first video (a frame with timestamp_tokens "
                 "is an image)"},
-    {.name = "most_rows",
-     .type = RS_INTEGER,
-     .unit = "rows",
-     .min = 1,
-     .max = 1e9,
-     .fallback = "16384",
+    {RS_FIELD(params, most_rows), .unit = "rows", .min = 1, .max = 1e9, .fallback = "16384",
      .summary = "a run with more patches is shown in evenly spaced frames, then rows and columns"},
 };
 
@@ -196,13 +204,15 @@ const rs_metric_kind rs_metric_grid_decay = {
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173 (temporal pairs that "
                           "come round)",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .needs_picture = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = RS_AXES,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -44,6 +44,11 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  return in->tokens->count + 1;
+}
+
 static const rs_column scalars[] = {
     {.name = "max_position_id", .unit = "", .summary = "largest position id on any axis"},
     {.name = "decode_delta",
@@ -74,5 +79,6 @@ const rs_metric_kind rs_metric_id_growth = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -8,24 +8,31 @@
 #include <math.h>
 #include <stdlib.h>
 
+typedef struct params {
+  rs_solver solver;
+  double ridge, rcond;
+  size_t every; /* tokens */
+} params;
+
 /* The noise, and its fit. Without rotation there is none: fit->waves is 0. */
 static rs_status fit_noise(const rs_metric_in *in, size_t trained, double *wanted, rs_wave_fit *fit, rs_err *err) {
-  const rs_settings *settings = in->settings;
+  const params *p = in->params;
   rs_gaussian_fill((rs_stream){in->seed, RS_PURPOSE_CURVE, 0}, 0, trained, wanted);
   rs_wave_fit_in given = {.omega = in->encoding->omega_trained,
                           .waves = in->encoding->rotary_dim / 2,
                           .wanted = wanted,
                           .count = trained,
-                          .solver = (rs_solver)rs_setting_choice(settings, "solver"),
-                          .ridge = rs_setting_number(settings, "ridge"),
-                          .rcond = rs_setting_number(settings, "rcond")};
+                          .solver = p->solver,
+                          .ridge = p->ridge,
+                          .rcond = p->rcond};
   return rs_wave_fit_create(&given, fit, err);
 }
 
-/* Every `step`-th distance is a row of the curve. */
+/* Every `every`-th distance is a row of the curve. */
 static rs_status read_curve(const rs_metric_in *in, const double *wanted, size_t trained, const rs_wave_fit *fit,
                             rs_result *result, rs_err *err) {
-  size_t last = in->encoding->length - 1, step = (size_t)rs_setting_number(in->settings, "every");
+  const params *p = in->params;
+  size_t last = in->encoding->length - 1;
   double inside = 0, outside = NAN;
   for (size_t x = 0; x <= last; x++) {
     double got = rs_calibrated_logit(in->encoding, fit, last, last - x);
@@ -34,7 +41,7 @@ static rs_status read_curve(const rs_metric_in *in, const double *wanted, size_t
     else
       outside = fmax(outside, fabs(got));
     double row[] = {(double)x, x < trained ? wanted[x] : NAN, got};
-    if (x % step == 0) RS_TRY(rs_curve_add(&result->curve, row, err));
+    if (x % p->every == 0) RS_TRY(rs_curve_add(&result->curve, row, err));
   }
   result->value[0] = inside;
   result->value[1] = outside;
@@ -61,34 +68,20 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "solver",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORDS(rs_solver_words),
-     .fallback = "qr",
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  return (in->length - 1) / p->every + 1;
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, solver), .unit = "", RS_WORDS(rs_solver_words), .fallback = "qr",
      .summary = "how the least-squares problem is solved; floats from the angle on (normal_f32), or from the normal "
                 "equations on (gram_f32)"},
-    {.name = "ridge",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1e9,
-     .fallback = "0",
+    {RS_FIELD(params, ridge), .unit = "1", .min = 0, .max = 1e9, .fallback = "0",
      .summary = "what a squared coefficient costs in the fit"},
-    {.name = "rcond",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "1e-13",
+    {RS_FIELD(params, rcond), .unit = "1", .min = 0, .max = 1, .fallback = "1e-13",
      .summary = "svd: singular values up to this share of the largest are left out"},
-    {.name = "every",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 1,
-     .max = 1e9,
-     .fallback = "1",
+    {RS_FIELD(params, every), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "1",
      .summary = "step of the curve's distances"},
 };
 
@@ -120,13 +113,15 @@ const rs_metric_kind rs_metric_least_squares_blowup = {
              .summary = "a head fitted to noise within train_length, and how it runs away beyond",
              .reference = "Position Interpolation, arXiv:2306.15595, figure 2 and appendix C",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .draws = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

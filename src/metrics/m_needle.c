@@ -7,14 +7,24 @@ typedef struct sample {
   rs_moments weight, rank, win, logit;
 } sample;
 
-/* One sample for all rows, then one for each bin of the needle's distance. */
-static size_t state_size(const rs_metric_in *in) {
-  return (1 + in->bins) * sizeof(sample);
+/* One sample for all rows, and one for each bin of the needle's distance. */
+typedef struct state {
+  const size_t *edges; /* (count + 1,) */
+  size_t count;
+  sample all, bins[]; /* bins: (count,) */
+} state;
+
+static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
+  RS_TRY(rs_state_make(sizeof(state) + in->bins * sizeof(sample), memory, err));
+  state *s = *memory;
+  s->edges = in->edges;
+  s->count = in->bins;
+  return RS_OK;
 }
 
-static size_t bin_of(const rs_metric_in *in, size_t distance) {
+static size_t bin_of(const state *s, size_t distance) {
   size_t bin = 0;
-  while (bin + 1 < in->bins && in->edges[bin + 1] <= distance) bin++;
+  while (bin + 1 < s->count && s->edges[bin + 1] <= distance) bin++;
   return bin;
 }
 
@@ -27,15 +37,15 @@ static void add(sample *s, const rs_row *observed) {
   rs_moments_add(&s->logit, observed->needle_logit);
 }
 
-static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
-  sample *all = state, *bins = all + 1;
+static void row(void *memory, const rs_row *observed) {
+  state *s = memory;
   if (!observed->needle_planted) return;
-  add(all, observed);
-  add(&bins[bin_of(in, observed->needle_distance)], observed);
+  add(&s->all, observed);
+  add(&s->bins[bin_of(s, observed->needle_distance)], observed);
 }
 
-static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
-  const sample *all = state, *bins = all + 1;
+static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
+  const sample *all = &((const state *)memory)->all, *bins = ((const state *)memory)->bins;
   rs_result_mean(result, 0, &all->weight);
   rs_result_mean(result, 1, &all->rank);
   rs_result_mean(result, 2, &all->win);
@@ -93,7 +103,8 @@ const rs_metric_kind rs_metric_needle = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 3,
-    .state_size = state_size,
+    .curve_rows = rs_rows_of_bins,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

@@ -56,5 +56,6 @@ const rs_metric_kind rs_metric_ood_angles = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

@@ -12,6 +12,10 @@
 
 enum { AT_LENGTH, NEAR_END, SCALARS };
 
+typedef struct params {
+  size_t positions; /* tokens */
+} params;
+
 /* |angle - omega position|; the exact product's second half is its rounding error. */
 static double error_at(const rs_encoding *encoding, size_t pair, size_t position) {
   double omega = encoding->omega_exact[pair], exact = (double)position * omega;
@@ -23,8 +27,8 @@ static double error_at(const rs_encoding *encoding, size_t pair, size_t position
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   const rs_encoding *encoding = in->encoding;
-  size_t wanted = (size_t)rs_setting_number(in->settings, "positions"), length = encoding->length;
-  size_t first = length > wanted ? length - wanted : 0;
+  const params *p = in->params;
+  size_t length = encoding->length, first = length > p->positions ? length - p->positions : 0;
   for (size_t i = 0; i < SCALARS; i++) result->value[i] = NAN;
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     double at_length = error_at(encoding, j, length), near_end = 0;
@@ -37,13 +41,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "positions",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 1,
-     .max = 1e9,
-     .fallback = "1024",
+static const rs_param specs[] = {
+    {RS_FIELD(params, positions), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "1024",
      .summary = "the last so many positions are searched"},
 };
 
@@ -74,12 +73,14 @@ const rs_metric_kind rs_metric_phase_error = {
              .summary = "how far angles computed in the encoding's precision are from the exact ones",
              .reference = "Wang et al., arXiv:2411.13476, section 3; ggml, ggml_rope_cache_init",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

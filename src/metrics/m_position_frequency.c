@@ -12,11 +12,20 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-enum { FULL, UNIFORM, LOG_NORMAL };
 enum { POINTS = 257 }; /* rows of the curve: the length in 256 steps */
 
+typedef enum documents { FULL, UNIFORM, LOG_NORMAL, DOCUMENTS } documents;
+
+static const char *const document_words[DOCUMENTS + 1] = {
+    [FULL] = "full", [UNIFORM] = "uniform", [LOG_NORMAL] = "log_normal"};
+
+typedef struct params {
+  documents documents;
+  double median_tokens, log_sd;
+} params;
+
 typedef struct law {
-  int documents;
+  documents documents;
   double length, median, sd;
 } law;
 
@@ -74,10 +83,8 @@ static rs_status add_positions(const law *l, size_t length, double all, double *
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   size_t length = in->encoding->length;
-  const law l = {.documents = rs_setting_choice(in->settings, "documents"),
-                 .length = (double)length,
-                 .median = rs_setting_number(in->settings, "median_tokens"),
-                 .sd = rs_setting_number(in->settings, "log_sd")};
+  const params *p = in->params;
+  const law l = {.documents = p->documents, .length = (double)length, .median = p->median_tokens, .sd = p->log_sd};
   const tally t = count_positions(&l, length);
   double all = rs_sum_total(&t.all);
   result->value[0] = rs_sum_total(&t.near) / all;
@@ -86,28 +93,19 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return add_positions(&l, length, all, &result->value[2], &result->curve, err);
 }
 
-static const rs_param params[] = {
-    {.name = "documents",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("full", "uniform", "log_normal"),
-     .fallback = "full",
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  return in->length < POINTS ? in->length : POINTS;
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, documents), .unit = "", RS_WORDS(document_words), .fallback = "full",
      .summary =
          "lengths of the documents that training saw: all the context's, every length up to it equally often, or "
          "log-normal and cut off at it"},
-    {.name = "median_tokens",
-     .type = RS_REAL,
-     .unit = "tokens",
-     .min = 1,
-     .max = 1e9,
-     .fallback = "1000",
+    {RS_FIELD(params, median_tokens), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "1000",
      .summary = "log_normal: as many documents are longer as are shorter; a round number, not a fit to any corpus"},
-    {.name = "log_sd",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0.001,
-     .max = 10,
-     .fallback = "1",
+    {RS_FIELD(params, log_sd), .unit = "1", .min = 0.001, .max = 10, .fallback = "1",
      .summary = "log_normal: standard deviation of ln tokens; a round number, not a fit to any corpus"},
 };
 
@@ -135,13 +133,14 @@ const rs_metric_kind rs_metric_position_frequency = {
              .summary = "how often documents of given lengths show each relative position",
              .reference = "STRING, arXiv:2410.18745, section 3",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = POINTS,
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

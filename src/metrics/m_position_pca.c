@@ -59,7 +59,7 @@ static rs_status report(const gsl_vector *values, rs_result *result, rs_err *err
 }
 
 static rs_status analyse(const rs_encoding *encoding, rs_result *result, rs_err *err) {
-  rs_position_set set = rs_positions_of(encoding);
+  rs_position_set set = rs_positions_of(&encoding->tokens, encoding->length);
   size_t positions = set.count < POSITIONS ? set.count : POSITIONS, width = encoding->width;
   size_t side = positions < width ? positions : width;
   gsl_matrix *table = gsl_matrix_alloc(positions, width), *gram = gsl_matrix_alloc(side, side);
@@ -82,6 +82,13 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return in->encoding->method->embed != NULL ? analyse(in->encoding, result, err) : RS_OK;
 }
 
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  size_t positions = rs_positions_of(in->tokens, in->length).count;
+  if (positions > POSITIONS) positions = POSITIONS;
+  return positions < in->width ? positions : in->width;
+}
+
 static const rs_column scalars[] = {
     {.name = "pca_components_90", .unit = "", .summary = "principal components that hold 90 % of the table's variance"},
     {.name = "pca_first_two", .unit = "1", .summary = "share of the variance that the first two components hold"},
@@ -102,7 +109,7 @@ const rs_metric_kind rs_metric_position_pca = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = POSITIONS,
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -162,7 +162,7 @@ static rs_status visit_neighbours(survey *s, rs_moments *next, rs_moments *below
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  survey s = {.set = rs_positions_of(in->encoding), .curve = &result->curve};
+  survey s = {.set = rs_positions_of(&in->encoding->tokens, in->encoding->length), .curve = &result->curve};
   rs_moments next = {0}, below = {0};
   rs_status status = comparer_open(in->encoding, &s.compare, err);
   if (status == RS_OK && s.compare.able) status = add_references(&s, err);
@@ -173,6 +173,15 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   comparer_close(&s.compare);
   free(s.edges);
   return status;
+}
+
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)given;
+  const rs_position_set set = rs_positions_of(in->tokens, in->length);
+  size_t references[REFERENCES], count = choose_references(&set, references);
+  size_t rows = set.rows < SIDE ? set.rows : SIDE, columns = set.columns < SIDE ? set.columns : SIDE;
+  if (set.rows > 0) return count * rows * columns;
+  return count * (set.count > SEQUENCE ? 2 * rs_log_bins(set.count, PER_OCTAVE) : set.count);
 }
 
 static const rs_column scalars[] = {
@@ -207,7 +216,7 @@ const rs_metric_kind rs_metric_position_similarity = {
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
-    .most_curve_rows = REFERENCES * SIDE * SIDE,
     .index_count = 4,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -6,6 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+typedef struct params {
+  double share;
+  rs_real_or_word content; /* nats; rs_logit_word */
+} params;
+
 /* The fewest nearest keys whose weights reach `share` of all, logits by distance. */
 static double nearest(const double *logits, size_t length, double share) {
   double largest = -INFINITY;
@@ -20,31 +25,27 @@ static double nearest(const double *logits, size_t length, double share) {
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
+  const params *p = in->params;
   size_t length = in->encoding->length;
-  double share = rs_setting_number(in->settings, "share"), sum = 0;
+  double content = rs_given_logit(&p->content, in->encoding), sum = 0;
   result->value[0] = NAN;
   if (in->encoding->method->embed != NULL) return RS_OK; /* what is added to q and k is content to the logits */
   double *logits = rs_alloc(length, sizeof *logits, err);
   if (logits == NULL) return RS_MEMORY;
   rs_status status = RS_OK;
   for (size_t i = 0; i < in->head_count && status == RS_OK; i++) {
-    status = rs_equal_logits(in->encoding, in->heads[i], rs_content_logit(in), logits, err);
-    sum += status == RS_OK ? nearest(logits, length, share) : 0;
+    status = rs_equal_logits(in->encoding, in->heads[i], content, logits, err);
+    sum += status == RS_OK ? nearest(logits, length, p->share) : 0;
   }
   result->value[0] = sum / (double)in->head_count;
   free(logits);
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "share",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 0,
-     .max = 1,
-     .fallback = "0.99",
+static const rs_param specs[] = {
+    {RS_FIELD(params, share), .unit = "1", .min = 0, .max = 1, .fallback = "0.99",
      .summary = "of the weight that the keys must hold"},
-    RS_CONTENT_PARAM,
+    RS_CONTENT_SPEC(params),
 };
 
 static const rs_column scalars[] = {
@@ -61,8 +62,9 @@ const rs_metric_kind rs_metric_receptive_field = {
                         "apart; no key is masked",
              .reference = "ALiBi, arXiv:2108.12409; Qin et al., arXiv:2307.10156, section 4",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .finish = finish,

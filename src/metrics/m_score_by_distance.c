@@ -3,28 +3,36 @@
 
 #include <math.h>
 
-static size_t state_size(const rs_metric_in *in) {
-  return (in->bins + 1) * sizeof(rs_moments);
+typedef struct state {
+  size_t count;
+  rs_moments all, bins[]; /* bins: (count,) */
+} state;
+
+static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
+  RS_TRY(rs_state_make(sizeof(state) + in->bins * sizeof(rs_moments), memory, err));
+  ((state *)*memory)->count = in->bins;
+  return RS_OK;
 }
 
-static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
-  rs_moments *bins = state, *all = bins + in->bins;
-  for (size_t b = 0; b < in->bins; b++) {
-    rs_moments_join(&bins[b], observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
-    rs_moments_join(all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+static void row(void *memory, const rs_row *observed) {
+  state *s = memory;
+  for (size_t b = 0; b < s->count; b++) {
+    rs_moments_join(&s->bins[b], observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
+    rs_moments_join(&s->all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
   }
 }
 
-static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
-  const rs_moments *bins = state, *all = bins + in->bins;
+static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
+  const state *s = memory;
+  const rs_moments *bins = s->bins;
   for (size_t b = 0; b < in->bins; b++) {
     if (bins[b].count == 0) continue;
     double line[] = {(double)in->edges[b], (double)in->edges[b + 1], bins[b].count, bins[b].mean,
                      rs_moments_sd(&bins[b])};
     RS_TRY(rs_curve_add(&result->curve, line, err));
   }
-  result->value[0] = rs_moments_mean(all);
-  result->value[1] = rs_moments_sd(all);
+  result->value[0] = rs_moments_mean(&s->all);
+  result->value[1] = rs_moments_sd(&s->all);
   return RS_OK;
 }
 
@@ -51,7 +59,8 @@ const rs_metric_kind rs_metric_score_by_distance = {
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 3,
-    .state_size = state_size,
+    .curve_rows = rs_rows_of_bins,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

@@ -14,6 +14,12 @@
 
 enum { SHIFT_RMS, SHIFT_MAX, EXACT_RMS, SCALARS };
 
+typedef struct params {
+  size_t shift; /* tokens */
+  rs_format rotation;
+  size_t samples, per_octave;
+} params;
+
 /* cos and sin (pairs,) of one position each, times amp. */
 typedef struct turns {
   double *cosine, *sine;
@@ -27,7 +33,7 @@ typedef struct places {
 typedef struct work {
   const rs_encoding *encoding;
   rs_format format;
-  places at;
+  places places;
   double *q, *k; /* (D,) */
 } work;
 
@@ -85,7 +91,7 @@ static double exact_score(const work *w) {
   double sum = 0;
   for (size_t j = 0; j < turned / 2; j++) {
     double q0 = w->q[2 * j], q1 = w->q[2 * j + 1], k0 = w->k[2 * j], k1 = w->k[2 * j + 1];
-    sum += w->at.exact.cosine[j] * (q0 * k0 + q1 * k1) + w->at.exact.sine[j] * (q0 * k1 - q1 * k0);
+    sum += w->places.exact.cosine[j] * (q0 * k0 + q1 * k1) + w->places.exact.sine[j] * (q0 * k1 - q1 * k0);
   }
   for (size_t d = turned; d < dims; d++) sum += w->q[d] * w->k[d];
   return logit(w->encoding, sum);
@@ -104,11 +110,12 @@ static void draw(const work *w, uint64_t seed, uint64_t sample) {
 }
 
 static tally measure(const rs_metric_in *in, const work *w) {
-  size_t samples = (size_t)rs_setting_number(in->settings, "samples");
-  tally sum = {.count = (double)samples};
-  for (size_t i = 0; i < samples; i++) {
+  const params *p = in->params;
+  tally sum = {.count = (double)p->samples};
+  for (size_t i = 0; i < p->samples; i++) {
     draw(w, in->seed, i);
-    double here = score(w, w->at.query, w->at.key), there = score(w, w->at.shifted_query, w->at.shifted_key);
+    double here = score(w, w->places.query, w->places.key),
+           there = score(w, w->places.shifted_query, w->places.shifted_key);
     double change = there - here, error = here - exact_score(w);
     sum.shift += change * change;
     sum.exact += error * error;
@@ -119,16 +126,16 @@ static tally measure(const rs_metric_in *in, const work *w) {
 
 static rs_status add_distances(const rs_metric_in *in, const work *w, const size_t *edges, size_t bins, size_t query,
                                rs_result *result, rs_err *err) {
-  size_t shift = (size_t)rs_setting_number(in->settings, "shift");
+  const params *p = in->params;
   tally all = {0};
-  turn_to(w, query, w->at.query);
-  turn_to(w, query + shift, w->at.shifted_query);
+  turn_to(w, query, w->places.query);
+  turn_to(w, query + p->shift, w->places.shifted_query);
   for (size_t b = 0; b <= bins; b++) {
     size_t distance = b < bins ? edges[b] : query;
     if (b == bins && bins > 0 && edges[bins - 1] == query) break; /* the first key is there already */
-    turn_to(w, query - distance, w->at.key);
-    turn_to(w, query - distance + shift, w->at.shifted_key);
-    turn_exactly(w, distance, w->at.exact);
+    turn_to(w, query - distance, w->places.key);
+    turn_to(w, query - distance + p->shift, w->places.shifted_key);
+    turn_exactly(w, distance, w->places.exact);
     tally here = measure(in, w);
     double row[] = {(double)distance, sqrt(here.shift / here.count), here.largest, sqrt(here.exact / here.count)};
     all = (tally){all.count + here.count, all.shift + here.shift, all.exact + here.exact,
@@ -145,16 +152,17 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   (void)state;
   const rs_encoding *encoding = in->encoding;
   size_t pairs = encoding->rotary_dim / 2, dims = encoding->head_dim, *edges = NULL, bins;
-  double shift = rs_setting_number(in->settings, "shift");
+  const params *p = in->params;
   for (size_t i = 0; i < SCALARS; i++) result->value[i] = NAN;
-  if (pairs == 0 || !(shift + 1 < (double)encoding->length)) return RS_OK;
-  size_t query = encoding->length - 1 - (size_t)shift;
-  RS_TRY(rs_log_edges(query + 1, (size_t)rs_setting_number(in->settings, "per_octave"), &edges, &bins, err));
+  if (pairs == 0 || p->shift + 1 >= encoding->length) return RS_OK;
+  size_t query = encoding->length - 1 - p->shift;
+  RS_TRY(rs_log_edges(query + 1, p->per_octave, &edges, &bins, err));
   double *room = rs_alloc(10 * pairs + 2 * dims, sizeof *room, err);
   rs_status status = room != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) {
-    work w = {.encoding = encoding, .format = (rs_format)rs_setting_choice(in->settings, "rotation")};
-    turns *const all[] = {&w.at.query, &w.at.key, &w.at.shifted_query, &w.at.shifted_key, &w.at.exact};
+    work w = {.encoding = encoding, .format = p->rotation};
+    turns *const all[] = {&w.places.query, &w.places.key, &w.places.shifted_query, &w.places.shifted_key,
+                          &w.places.exact};
     for (size_t i = 0; i < RS_COUNT(all); i++) *all[i] = (turns){room + 2 * i * pairs, room + (2 * i + 1) * pairs};
     w.q = room + 10 * pairs;
     w.k = w.q + dims;
@@ -165,33 +173,19 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return status;
 }
 
-static const rs_param params[] = {
-    {.name = "shift",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 1,
-     .max = 1e9,
-     .fallback = "16",
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  const params *p = given;
+  return rs_log_bins(in->length, p->per_octave) + 1;
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, shift), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "16",
      .summary = "by how many tokens query and key are moved"},
-    {.name = "rotation",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORDS(rs_format_words), /* in the order of rs_format */
-     .fallback = "f64",
+    {RS_FIELD(params, rotation), .unit = "", RS_WORDS(rs_format_words), .fallback = "f64",
      .summary = "format of q, k, cos, sin, each product and each sum of the rotation"},
-    {.name = "samples",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 1,
-     .max = 1e6,
-     .fallback = "256",
+    {RS_FIELD(params, samples), .unit = "1", .min = 1, .max = 1e6, .fallback = "256",
      .summary = "draws of q and k at each distance"},
-    {.name = "per_octave",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 1,
-     .max = 1024,
-     .fallback = "4",
+    {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 1024, .fallback = "4",
      .summary = "log-spaced distances in each doubling"},
 };
 
@@ -230,13 +224,15 @@ const rs_metric_kind rs_metric_shift_invariance = {
              .summary = "how much a logit changes when query and key move by as many tokens",
              .reference = "Wang et al., arXiv:2411.13476, section 3",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .draws = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -11,6 +11,14 @@
 
 #include <math.h>
 
+typedef struct params {
+  rs_real_list overlaps, gammas;
+  rs_real_or_word self_logit; /* nats; rs_logit_word */
+} params;
+
+/* The overlaps where none are given. */
+static const double usual[] = {0.2, 0.5, 0.8};
+
 typedef struct outcome {
   double self_weight, cosine;
 } outcome;
@@ -29,50 +37,38 @@ static rs_status add_row(double tokens, double overlap, double gamma, rs_curve *
   return rs_curve_add(curve, row, err);
 }
 
-static double self_logit(const rs_metric_in *in) {
-  const rs_value *given = rs_setting(in->settings, "self_logit");
-  return given->choice >= 0 ? sqrt((double)in->encoding->head_dim) : given->number;
-}
-
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  static const double usual[] = {0.2, 0.5, 0.8};
-  const rs_value *overlaps = rs_setting(in->settings, "overlaps"), *gammas = rs_setting(in->settings, "gammas");
-  const double *overlap = overlaps->set ? overlaps->list : usual;
-  size_t count = overlaps->set ? overlaps->count : RS_COUNT(usual);
+  const params *p = in->params;
+  const double *overlap = p->overlaps.list != NULL ? p->overlaps.list : usual;
+  size_t count = p->overlaps.list != NULL ? p->overlaps.count : RS_COUNT(usual);
   double tokens = (double)in->encoding->length, factor = rs_logit_factor(in->encoding, in->encoding->length - 1);
-  double own = self_logit(in) * factor / log(tokens);
+  double gamma = rs_given_logit(&p->self_logit, in->encoding) * factor / log(tokens);
   result->value[0] = result->value[1] = NAN;
   if (tokens < 2) return RS_OK;
-  result->value[0] = own;
-  result->value[1] = own > 1 ? 1 - 1 / own : NAN;
+  result->value[0] = gamma;
+  result->value[1] = gamma > 1 ? 1 - 1 / gamma : NAN;
   for (size_t i = 0; i < count; i++) {
-    if (!gammas->set) RS_TRY(add_row(tokens, overlap[i], own, &result->curve, err));
-    for (size_t g = 0; g < gammas->count; g++)
-      RS_TRY(add_row(tokens, overlap[i], gammas->list[g], &result->curve, err));
+    if (p->gammas.list == NULL) RS_TRY(add_row(tokens, overlap[i], gamma, &result->curve, err));
+    for (size_t g = 0; g < p->gammas.count; g++)
+      RS_TRY(add_row(tokens, overlap[i], p->gammas.list[g], &result->curve, err));
   }
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "overlaps",
-     .type = RS_REALS,
-     .unit = "1",
-     .min = 0,
-     .max = 0.999999,
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  size_t overlaps = p->overlaps.list != NULL ? p->overlaps.count : RS_COUNT(usual);
+  return overlaps * (p->gammas.list != NULL ? p->gammas.count : 1);
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, overlaps), .unit = "1", .min = 0, .max = 0.999999,
      .summary = "cosines between two tokens before attention; 0.2, 0.5 and 0.8 where not given"},
-    {.name = "gammas",
-     .type = RS_REALS,
-     .unit = "1",
-     .min = 0,
-     .max = 1000,
+    {RS_FIELD(params, gammas), .unit = "1", .min = 0, .max = 1000,
      .summary = "logits are gamma ln n times the cosine; where not given, what the encoding makes of self_logit"},
-    {.name = "self_logit",
-     .type = RS_REAL,
-     .unit = "nats",
-     RS_WORD_LIST("sqrt_dim"),
-     .min = 0,
-     .max = 1e6,
+    {RS_FIELD(params, self_logit), .unit = "nats", RS_WORDS(rs_logit_words), .min = 0, .max = 1e6,
      .fallback = "sqrt_dim",
      .summary = "logit of a token with itself before the encoding's factor; sqrt_dim: sqrt(D), for tokens of length "
                 "sqrt(D)"},
@@ -105,12 +101,14 @@ const rs_metric_kind rs_metric_simplex_contraction = {
                  "biases left out",
              .reference = "Chen et al., arXiv:2510.05554",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -1,13 +1,21 @@
 /* How much attention falls on the first keys, whatever they hold. Xiao et al., "StreamingLLM", arXiv:2309.17453. */
 #include "metrics.h"
 
-static size_t state_size(const rs_metric_in *in) {
-  (void)in;
-  return sizeof(rs_moments);
+typedef struct params {
+  size_t tokens;
+} params;
+
+static size_t sinks(const void *given) {
+  const params *p = given;
+  return p->tokens;
 }
 
-static void row(const rs_metric_in *in, void *state, const rs_row *observed) {
+static rs_status prepare(const rs_metric_in *in, void **state, rs_err *err) {
   (void)in;
+  return rs_state_make(sizeof(rs_moments), state, err);
+}
+
+static void row(void *state, const rs_row *observed) {
   rs_moments_add(state, observed->sink_weight);
 }
 
@@ -18,13 +26,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "tokens",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 1,
-     .max = 1e9,
-     .fallback = "4",
+static const rs_param specs[] = {
+    {RS_FIELD(params, tokens), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "4",
      .summary = "how many first keys count as the sink (4: the paper)"},
 };
 
@@ -40,11 +43,13 @@ const rs_metric_kind rs_metric_sink_mass = {
              .summary = "attention weight of the first keys",
              .reference = "StreamingLLM, arXiv:2309.17453",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
-    .state_size = state_size,
+    .sinks = sinks,
+    .prepare = prepare,
     .row = row,
     .finish = finish,
 };

@@ -15,6 +15,11 @@
 
 #include <math.h>
 
+typedef struct params {
+  rs_real_list lambdas;
+  double slope;
+} params;
+
 /* From this kappa on the Bessel function that 0F1 is has its large-argument form, I_nu(kappa) = e^kappa / sqrt(2 pi
  * kappa) (1 - a / kappa), a = (4 nu^2 - 1) / 8, nu = d/2 - 1, to 1e-5 nats in 4096 dims and better in fewer; the series
  * would take kappa / 2 terms. */
@@ -51,28 +56,26 @@ static rs_status add_row(double dims, double lambda, double slope, rs_curve *cur
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  const rs_value *lambdas = rs_setting(in->settings, "lambdas");
-  double dims = (double)in->encoding->head_dim, slope = rs_setting_number(in->settings, "slope");
-  double own = rs_logit_factor(in->encoding, in->encoding->length - 1) / sqrt(dims);
-  result->value[0] = deficit(dims, own);
-  RS_TRY(add_row(dims, own, slope, &result->curve, err));
-  for (size_t i = 0; i < lambdas->count; i++) RS_TRY(add_row(dims, lambdas->list[i], slope, &result->curve, err));
+  const params *p = in->params;
+  double dims = (double)in->encoding->head_dim;
+  double lambda = rs_logit_factor(in->encoding, in->encoding->length - 1) / sqrt(dims);
+  result->value[0] = deficit(dims, lambda);
+  RS_TRY(add_row(dims, lambda, p->slope, &result->curve, err));
+  for (size_t i = 0; i < p->lambdas.count; i++)
+    RS_TRY(add_row(dims, p->lambdas.list[i], p->slope, &result->curve, err));
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "lambdas",
-     .type = RS_REALS,
-     .unit = "1",
-     .min = 1e-6,
-     .max = 1000,
+static size_t curve_rows(const void *given, const rs_curve_in *in) {
+  (void)in;
+  const params *p = given;
+  return 1 + p->lambdas.count;
+}
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, lambdas), .unit = "1", .min = 1e-6, .max = 1000,
      .summary = "what multiplies q.k, beside the encoding's own, its factor over sqrt(D)"},
-    {.name = "slope",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 1e-9,
-     .max = 1000,
-     .fallback = "0.24",
+    {RS_FIELD(params, slope), .unit = "1", .min = 1e-9, .max = 1000, .fallback = "0.24",
      .summary = "of the linear law to compare with, nats per lambda and dim"},
 };
 
@@ -97,12 +100,14 @@ const rs_metric_kind rs_metric_sphere_entropy = {
              .summary = "entropy lost to temperature when queries and keys are uniform on spheres",
              .reference = "Su, kexue.fm/archives/8823; Mardia and Jupp, Directional Statistics, 2000, section 9.3",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 1,
+    .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -17,14 +17,14 @@ typedef struct tally {
   size_t where;
 } tally;
 
-static void tally_add(tally *of, size_t distance, double mean) {
-  of->count += mean < 0;
-  if (mean >= of->worst) return;
-  of->worst = mean;
-  of->where = distance;
+static void tally_add(tally *total, size_t distance, double mean) {
+  total->count += mean < 0;
+  if (mean >= total->worst) return;
+  total->worst = mean;
+  total->where = distance;
 }
 
-static rs_status tally_waves(const rs_encoding *encoding, const rs_decay *decay, tally *of, rs_err *err) {
+static rs_status tally_waves(const rs_encoding *encoding, const rs_decay *decay, tally *total, rs_err *err) {
   double *values = rs_alloc(CHUNK, sizeof *values, err), pairs = (double)(encoding->head_dim / 2);
   if (values == NULL) return RS_MEMORY;
   for (size_t begin = 1; begin < encoding->length; begin += CHUNK) {
@@ -32,7 +32,7 @@ static rs_status tally_waves(const rs_encoding *encoding, const rs_decay *decay,
     rs_decay_range(decay, begin, count, values);
     for (size_t i = 0; i < count; i++) {
       if (fabs(values[i]) < doubtful * pairs) values[i] = rs_decay_at(decay, begin + i);
-      tally_add(of, begin + i, values[i] / pairs);
+      tally_add(total, begin + i, values[i] / pairs);
     }
   }
   free(values);
@@ -40,27 +40,27 @@ static rs_status tally_waves(const rs_encoding *encoding, const rs_decay *decay,
 }
 
 /* For kernels that are not of the distance alone: as the last query sees its keys. */
-static void tally_pairs(const rs_encoding *encoding, tally *of) {
+static void tally_pairs(const rs_encoding *encoding, tally *total) {
   size_t last = encoding->length - 1;
-  for (size_t m = 1; m <= last; m++) tally_add(of, m, rs_encoding_mean_cosine(encoding, last, last - m));
+  for (size_t m = 1; m <= last; m++) tally_add(total, m, rs_encoding_mean_cosine(encoding, last, last - m));
 }
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  tally of = {.worst = INFINITY};
+  tally total = {.worst = INFINITY};
   rs_decay *decay;
   rs_status status = RS_OK;
   result->value[0] = result->value[1] = result->value[2] = NAN;
   if (in->encoding->rotary_dim == 0 || in->encoding->length < 2) return RS_OK;
   RS_TRY(rs_encoding_decay(in->encoding, &decay, err));
   if (decay != NULL)
-    status = tally_waves(in->encoding, decay, &of, err);
+    status = tally_waves(in->encoding, decay, &total, err);
   else
-    tally_pairs(in->encoding, &of);
+    tally_pairs(in->encoding, &total);
   rs_decay_free(decay);
-  result->value[0] = of.count;
-  result->value[1] = of.worst;
-  result->value[2] = (double)of.where;
+  result->value[0] = total.count;
+  result->value[1] = total.worst;
+  result->value[2] = (double)total.where;
   return status;
 }
 

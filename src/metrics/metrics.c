@@ -1,51 +1,12 @@
-/* The table of metrics: adding one is one file and one line here. */
+/* The metrics by name, and what they share. */
 #include "metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const rs_metric_kind *const kinds[] = {
-    &rs_metric_decay,
-    &rs_metric_first_violation,
-    &rs_metric_violations,
-    &rs_metric_base_bound,
-    &rs_metric_critical_dim,
-    &rs_metric_ood_angles,
-    &rs_metric_local_resolution,
-    &rs_metric_position_similarity,
-    &rs_metric_position_pca,
-    &rs_metric_embedding,
-    &rs_metric_channel_axes,
-    &rs_metric_position_frequency,
-    &rs_metric_score_by_distance,
-    &rs_metric_distance_mass,
-    &rs_metric_entropy,
-    &rs_metric_effective_tokens,
-    &rs_metric_needle,
-    &rs_metric_sink_mass,
-    &rs_metric_grid_decay,
-    &rs_metric_axis_decay,
-    &rs_metric_axis_wavelengths,
-    &rs_metric_frame_decay,
-    &rs_metric_id_growth,
-    &rs_metric_frequencies,
-    &rs_metric_angle_shift,
-    &rs_metric_receptive_field,
-    &rs_metric_attention_resolution,
-    &rs_metric_argmax_distance,
-    &rs_metric_entropy_scaling,
-    &rs_metric_temperature_law,
-    &rs_metric_sphere_entropy,
-    &rs_metric_simplex_contraction,
-    &rs_metric_feature_gap,
-    &rs_metric_phase_error,
-    &rs_metric_shift_invariance,
-    &rs_metric_alias,
-    &rs_metric_interpolation_bound,
-    &rs_metric_least_squares_blowup,
-    &rs_metric_calibration,
-};
+#define ENTRY(name) &rs_metric_##name,
+static const rs_metric_kind *const kinds[] = {RS_METRICS(ENTRY)};
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) {
   *count = RS_COUNT(kinds);
@@ -56,6 +17,23 @@ const rs_metric_kind *rs_metric_find(const char *name) {
   for (size_t i = 0; i < RS_COUNT(kinds); i++)
     if (strcmp(kinds[i]->kind.name, name) == 0) return kinds[i];
   return NULL;
+}
+
+rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err) {
+  size_t sinks = kind->sinks != NULL ? kind->sinks(params) : 0;
+  needs->rows |= kind->row != NULL;
+  needs->moments |= kind->needs_moments;
+  if (needs->sinks > 0 && sinks > 0 && sinks != needs->sinks)
+    return rs_fail(err, RS_UNSUPPORTED,
+                   "%s needs the weight of the first %zu keys, and another metric that of %zu (rows hold one of them)",
+                   kind->kind.name, sinks, needs->sinks);
+  if (sinks > 0) needs->sinks = sinks;
+  return RS_OK;
+}
+
+rs_status rs_state_make(size_t size, void **state, rs_err *err) {
+  *state = rs_alloc(1, size, err);
+  return *state != NULL ? RS_OK : RS_MEMORY;
 }
 
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments) {
@@ -80,6 +58,22 @@ double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key) {
     sum += bias;
   }
   return sum / (double)in->head_count;
+}
+
+const char *const rs_distance_words[RS_DISTANCE_CHOICES + 1] = {[RS_DISTANCES_LOG] = "log", [RS_DISTANCES_ALL] = "all"};
+
+size_t rs_distance_rows_most(const rs_distance_rows *rows, size_t end) {
+  return rows->distances == RS_DISTANCES_ALL ? end : rs_log_bins(end, rows->per_octave);
+}
+
+size_t rs_rows_of_pairs(const void *params, const rs_curve_in *in) {
+  (void)params;
+  return in->pairs;
+}
+
+size_t rs_rows_of_bins(const void *params, const rs_curve_in *in) {
+  (void)params;
+  return in->bins;
 }
 
 rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) {

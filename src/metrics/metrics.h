@@ -4,16 +4,55 @@
 
 #include "ropescope/metrics.h"
 
-extern const rs_metric_kind rs_metric_alias, rs_metric_angle_shift, rs_metric_argmax_distance,
-    rs_metric_attention_resolution, rs_metric_axis_decay, rs_metric_axis_wavelengths, rs_metric_base_bound,
-    rs_metric_calibration, rs_metric_channel_axes, rs_metric_critical_dim, rs_metric_decay, rs_metric_distance_mass,
-    rs_metric_effective_tokens, rs_metric_embedding, rs_metric_entropy, rs_metric_entropy_scaling,
-    rs_metric_feature_gap, rs_metric_first_violation, rs_metric_frame_decay, rs_metric_frequencies,
-    rs_metric_grid_decay, rs_metric_id_growth, rs_metric_interpolation_bound, rs_metric_least_squares_blowup,
-    rs_metric_local_resolution, rs_metric_needle, rs_metric_ood_angles, rs_metric_phase_error,
-    rs_metric_position_frequency, rs_metric_position_pca, rs_metric_position_similarity, rs_metric_receptive_field,
-    rs_metric_score_by_distance, rs_metric_shift_invariance, rs_metric_simplex_contraction, rs_metric_sink_mass,
-    rs_metric_sphere_entropy, rs_metric_temperature_law, rs_metric_violations;
+/* The metrics, in the order of `ropescope list`. A metric is one file, one line here and its name in meson.build. */
+/* clang-format off */
+#define RS_METRICS(metric) \
+  metric(decay) \
+  metric(first_violation) \
+  metric(violations) \
+  metric(base_bound) \
+  metric(critical_dim) \
+  metric(ood_angles) \
+  metric(local_resolution) \
+  metric(position_similarity) \
+  metric(position_pca) \
+  metric(embedding) \
+  metric(channel_axes) \
+  metric(position_frequency) \
+  metric(score_by_distance) \
+  metric(distance_mass) \
+  metric(entropy) \
+  metric(effective_tokens) \
+  metric(needle) \
+  metric(sink_mass) \
+  metric(grid_decay) \
+  metric(axis_decay) \
+  metric(axis_wavelengths) \
+  metric(frame_decay) \
+  metric(id_growth) \
+  metric(frequencies) \
+  metric(angle_shift) \
+  metric(receptive_field) \
+  metric(attention_resolution) \
+  metric(argmax_distance) \
+  metric(entropy_scaling) \
+  metric(temperature_law) \
+  metric(sphere_entropy) \
+  metric(simplex_contraction) \
+  metric(feature_gap) \
+  metric(phase_error) \
+  metric(shift_invariance) \
+  metric(alias) \
+  metric(interpolation_bound) \
+  metric(least_squares_blowup) \
+  metric(calibration)
+/* clang-format on */
+
+#define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;
+RS_METRICS(RS_DECLARE_METRIC)
+
+/* A state of `size` bytes, zeroed. RS_MEMORY. */
+rs_status rs_state_make(size_t size, void **state, rs_err *err);
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
@@ -30,17 +69,45 @@ double rs_logit_factor(const rs_encoding *encoding, size_t query);
  * which amp would not put on pairs that stand still. RS_MEMORY. */
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
 
-/* The parameter that says what `content` is, and its value. */
-#define RS_CONTENT_PARAM                                                                                               \
+/* A logit as parameters give it, nats: a number, or that of two vectors that are 1 in every dim. */
+typedef enum rs_logit_word { RS_SQRT_DIM, RS_LOGIT_WORDS } rs_logit_word;
+extern const char *const rs_logit_words[RS_LOGIT_WORDS + 1];
+double rs_given_logit(const rs_real_or_word *given, const rs_encoding *encoding);
+
+/* The spec of the parameter that says what `content` is. */
+#define RS_CONTENT_SPEC(structure)                                                                                     \
   {                                                                                                                    \
-    .name = "content", .type = RS_REAL, .unit = "nats", RS_WORD_LIST("sqrt_dim"), .min = 0, .max = 1e6,                \
-    .fallback = "sqrt_dim",                                                                                            \
-    .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"         \
+    RS_FIELD(structure, content),                                                                                      \
+        .unit = "nats", RS_WORDS(rs_logit_words), .min = 0, .max = 1e6, .fallback = "sqrt_dim",                        \
+        .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"     \
   }
-double rs_content_logit(const rs_metric_in *in);
+
+/* Which distances a curve has rows for: a block of parameters. */
+typedef enum rs_distance_choice { RS_DISTANCES_LOG, RS_DISTANCES_ALL, RS_DISTANCE_CHOICES } rs_distance_choice;
+extern const char *const rs_distance_words[RS_DISTANCE_CHOICES + 1];
+
+typedef struct rs_distance_rows {
+  rs_distance_choice distances;
+  size_t per_octave; /* log-spaced ones in each doubling */
+} rs_distance_rows;
+
+#define RS_DISTANCE_SPECS(structure, block)                                                                            \
+  {RS_FIELD_IN(structure, block, distances), .unit = "", RS_WORDS(rs_distance_words), .fallback = "log",               \
+   .summary = "rows of the curve: log-spaced distances, or every one"},                                                \
+  {                                                                                                                    \
+    RS_FIELD_IN(structure, block, per_octave), .unit = "1", .min = 1, .max = 1024, .fallback = "16",                   \
+                                               .summary = "log-spaced distances in each doubling"                      \
+  }
 
 /* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);
+
+/* At most how many rows that makes for distances below `end`. */
+size_t rs_distance_rows_most(const rs_distance_rows *rows, size_t end);
+
+/* curve_rows of curves with a row for each pair, or for each bin of distances. */
+size_t rs_rows_of_pairs(const void *params, const rs_curve_in *in);
+size_t rs_rows_of_bins(const void *params, const rs_curve_in *in);
 
 /* The positions that metrics of positions look at: `count` tokens from `begin` on. */
 typedef struct rs_position_set {
@@ -48,7 +115,7 @@ typedef struct rs_position_set {
 } rs_position_set;
 
 /* The first frame of the first picture; all tokens where there is none. */
-rs_position_set rs_positions_of(const rs_encoding *encoding);
+rs_position_set rs_positions_of(const rs_token_layout *tokens, size_t length);
 
 /* Relative positions (L,) of all keys on an axis, as the last query sees them through its views. */
 void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out);

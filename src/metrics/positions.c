@@ -1,11 +1,11 @@
 /* Which positions the metrics of positions look at. */
 #include "metrics.h"
 
-rs_position_set rs_positions_of(const rs_encoding *encoding) {
-  rs_position_set set = {.count = encoding->length};
+rs_position_set rs_positions_of(const rs_token_layout *tokens, size_t length) {
+  rs_position_set set = {.count = length};
   size_t begin;
-  const rs_token_run *picture = rs_token_layout_picture(&encoding->tokens, &begin);
-  if (picture == NULL || begin + picture->rows * picture->columns > encoding->length) return set;
+  const rs_token_run *picture = rs_token_layout_picture(tokens, &begin);
+  if (picture == NULL || begin + picture->rows * picture->columns > length) return set;
   return (rs_position_set){begin, picture->rows * picture->columns, picture->rows, picture->columns};
 }
 

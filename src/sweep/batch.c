@@ -107,9 +107,7 @@ static void make_states(const rs_batch_work *work) {
       const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
       rs_metric_in in = rs_metric_input(work, cell, m);
       rs_err why = {0};
-      if (kind->row == NULL) continue;
-      cell->states[m] = rs_alloc(kind->state_size(&in), 1, &why);
-      if (cell->states[m] == NULL) rs_cell_fail(cell, &why);
+      if (kind->row != NULL && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
     }
   }
 }
@@ -164,20 +162,10 @@ static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *er
 
 /* ---- the batch --------------------------------------------------------------------------------------------------- */
 
-static size_t sink_tokens(const rs_experiment *experiment) {
-  for (size_t m = 0; m < experiment->metrics.count; m++) {
-    const rs_value *tokens = rs_setting(&experiment->metrics.items[m].settings, "tokens");
-    if (tokens->set) return (size_t)tokens->number;
-  }
-  return 0;
-}
-
 static rs_status make_tables(rs_batch_work *work, rs_err *err) {
   const rs_experiment *experiment = work->experiment;
   size_t length = work->batch->length;
-  work->sinks = sink_tokens(experiment);
-  for (size_t m = 0; m < experiment->metrics.count; m++)
-    work->moments |= experiment->metrics.items[m].metric->needs_moments;
+  work->needs = rs_experiment_needs(experiment);
   work->encodings = rs_alloc(experiment->methods.count, sizeof *work->encodings, err);
   work->projections = rs_alloc(experiment->methods.count, sizeof *work->projections, err);
   work->ids = rs_alloc(length, RS_AXES * sizeof *work->ids, err);

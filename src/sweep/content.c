@@ -24,7 +24,7 @@ typedef struct unit {
 } unit;
 
 static rs_source_in source_input(const rs_batch_work *work, const unit *u) {
-  return (rs_source_in){.settings = &work->experiment->sources.items[u->source].settings,
+  return (rs_source_in){.params = work->experiment->sources.items[u->source].params,
                         .seed = work->experiment->seeds[u->seed],
                         .head = u->head,
                         .head_dim = work->model->head_dim,
@@ -58,11 +58,9 @@ static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, 
 static rs_status make_content(const rs_batch_work *work, const unit *u, rs_content *content, rs_err *err) {
   const rs_source_kind *kind = work->experiment->sources.items[u->source].source;
   rs_source_in in = source_input(work, u);
-  void *state = NULL;
-  if (kind->prepare != NULL) RS_TRY(kind->prepare(&in, &state, err));
-  in.state = state;
+  RS_TRY(rs_source_prepare(kind, &in, err));
   fill_content(work, kind, &in, content);
-  if (kind->release != NULL) kind->release(state);
+  rs_source_release(kind, &in);
   return RS_OK;
 }
 
@@ -85,8 +83,8 @@ static rs_attention_job make_job(const rs_batch_work *work, const rs_cell_state 
                             .needle_key = content->needles,
                             .edges = work->edges,
                             .bins = work->bins,
-                            .sinks = work->sinks,
-                            .moments = work->moments,
+                            .sinks = work->needs.sinks,
+                            .moments = work->needs.moments,
                             .scores = experiment->engine.scores,
                             .epsilon = experiment->engine.epsilon};
 }
@@ -97,9 +95,8 @@ static void show_rows(const rs_batch_work *work, rs_cell_state *cell, const rs_o
 #pragma omp parallel for schedule(dynamic, 1) if (observation->count * observation->bins >= 1 << 16)
   for (size_t m = 0; m < metrics; m++) {
     const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
-    rs_metric_in in = rs_metric_input(work, cell, m);
     for (size_t i = 0; i < observation->count && kind->row != NULL; i++)
-      kind->row(&in, cell->states[m], &observation->rows[i]);
+      kind->row(cell->states[m], &observation->rows[i]);
   }
 }
 

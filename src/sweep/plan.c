@@ -4,10 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool rs_needs_rows(const rs_experiment *experiment) {
+rs_row_needs rs_experiment_needs(const rs_experiment *experiment) {
+  rs_row_needs needs = {0};
   for (size_t m = 0; m < experiment->metrics.count; m++)
-    if (experiment->metrics.items[m].metric->row != NULL) return true;
-  return false;
+    rs_row_needs_add(&needs, experiment->metrics.items[m].metric, experiment->metrics.items[m].params, NULL);
+  return needs;
+}
+
+bool rs_needs_rows(const rs_experiment *experiment) {
+  return rs_experiment_needs(experiment).rows;
 }
 
 size_t rs_query_count(const rs_query_set *set, size_t length) {
@@ -73,13 +78,11 @@ static double bytes_of_tables(const rs_experiment *experiment, const rs_variant 
 /* Content, engine and observations of one head. */
 static double bytes_of_rows(const rs_experiment *experiment, size_t length, size_t dims, size_t views) {
   double queries = (double)rs_query_count(&experiment->queries, length);
-  double bins = (double)experiment->bins_per_octave * log2((double)length + 1) + 2;
+  size_t bins = rs_log_bins(length, experiment->bins_per_octave);
   double content = 8 * (double)dims * ((double)length + 2 * queries) + (8 * RS_AXES + 4) * (double)length;
-  double at_once = fmin(queries, RS_ROWS_AT_ONCE), moments = 1;
-  for (size_t m = 0; m < experiment->metrics.count; m++)
-    if (experiment->metrics.items[m].metric->needs_moments) moments = 4;
-  double observed = at_once * ((double)sizeof(rs_row) + moments * 8 * bins);
-  return content + observed + rs_engine_bytes(length, dims, views, (size_t)bins, rs_engine_threads());
+  double numbers = (double)bins * (rs_experiment_needs(experiment).moments ? 4 : 1);
+  double observed = fmin(queries, RS_ROWS_AT_ONCE) * ((double)sizeof(rs_row) + 8 * numbers);
+  return content + observed + rs_engine_bytes(length, dims, views, bins, rs_engine_threads());
 }
 
 /* The most that is alive at one time: every method's tables at the longest length, and the rows of one head. */
@@ -101,26 +104,18 @@ static double peak_bytes(const rs_experiment *experiment) {
   return rs_needs_rows(experiment) ? bytes + bytes_of_rows(experiment, longest, dims, views) : bytes;
 }
 
-/* A curve over distances or pairs, over patches (most_rows), or over the runs of the token layout. */
-static double rows_of(const rs_experiment *experiment, const rs_variant *metric, double length, double pairs) {
-  if (metric->metric->most_curve_rows > 0) return (double)metric->metric->most_curve_rows;
-  bool all = rs_setting_choice(&metric->settings, "distances") == 1;
-  if (rs_setting(&metric->settings, "reach")->set) length = rs_setting_number(&metric->settings, "reach");
-  double runs = (double)experiment->tokens.count + 1;
-  double per_octave = rs_setting(&metric->settings, "per_octave")->set
-                          ? rs_setting_number(&metric->settings, "per_octave")
-                          : (double)experiment->bins_per_octave;
-  if (rs_setting(&metric->settings, "most_rows")->set)
-    return fmin(length, rs_setting_number(&metric->settings, "most_rows"));
-  return fmax(fmax(pairs, runs), all ? length : fmin(length, 2 + per_octave * log2(length + 1)));
-}
-
 static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
-  double length = (double)experiment->lengths[cell->axis[RS_BY_LENGTH]], rows = 0;
-  double pairs = (double)experiment->models[cell->axis[RS_BY_MODEL]].rotary_dim / 2;
+  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+  size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
+  const rs_curve_in in = {.length = length,
+                          .pairs = model->head_dim / 2,
+                          .width = model->heads * model->head_dim,
+                          .bins = rs_log_bins(length, experiment->bins_per_octave),
+                          .tokens = &experiment->tokens};
+  double rows = 0;
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_variant *metric = &experiment->metrics.items[m];
-    if (metric->metric->curve_count > 0) rows += rows_of(experiment, metric, length, pairs);
+    if (metric->metric->curve_rows != NULL) rows += (double)metric->metric->curve_rows(metric->params, &in);
   }
   return rows;
 }

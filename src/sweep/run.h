@@ -44,6 +44,9 @@ rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
 /* The work of one cell as the progress display counts it. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
+/* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
+rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
+
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 

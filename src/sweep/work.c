@@ -18,7 +18,7 @@ bool rs_cell_has_head(const rs_batch_work *work, const rs_cell_state *cell, size
 rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
   const rs_head_group *group = &work->groups[cell->cell.group];
   return (rs_metric_in){.encoding = work->encodings[rs_cell_method(cell)],
-                        .settings = &work->experiment->metrics.items[metric].settings,
+                        .params = work->experiment->metrics.items[metric].params,
                         .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
                         .heads = group->heads,
                         .head_count = group->count,

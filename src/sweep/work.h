@@ -11,8 +11,8 @@ typedef struct rs_batch_work {
   const rs_model *model;
   rs_encoding **encodings;     /* one for each method; NULL where undefined or unused */
   rs_projection **projections; /* one for each method, of the head at hand */
-  size_t *edges, bins, sinks;
-  bool moments; /* some metric reads those of the logits */
+  size_t *edges, bins;
+  rs_row_needs needs; /* of the metrics */
   size_t *queries, query_count;
   rs_head_group *groups;
   size_t group_count;

@@ -50,14 +50,17 @@ static rs_status try_queries(const world *w, rs_err *err) {
 
 static rs_status try_decay(const world *w, rs_err *err) {
   const rs_metric_kind *decay = rs_metric_find("decay");
-  const rs_param *params[] = {&decay->kind.params[0], &decay->kind.params[1]};
+  const rs_kind *kind = &decay->kind;
   rs_settings settings;
-  rs_status status = rs_settings_init(&settings, params, RS_COUNT(params), err);
-  if (status != RS_OK) return status;
-  rs_metric_in in = {.encoding = w->encoding, .settings = &settings, .heads = &w->job.head, .head_count = 1};
+  rs_binding binding = {0};
   rs_result result = {.curve.columns = decay->curve_count};
-  status = decay->finish(&in, NULL, &result, err);
+  rs_status status = rs_settings_init_specs(&settings, kind->params, kind->param_count, err);
+  if (status != RS_OK) return status;
+  status = rs_binding_make(&settings, kind->params, kind->param_count, kind->params_size, &binding, err);
+  rs_metric_in in = {.encoding = w->encoding, .params = binding.fields, .heads = &w->job.head, .head_count = 1};
+  if (status == RS_OK) status = decay->finish(&in, NULL, &result, err);
   rs_curve_clear(&result.curve);
+  rs_binding_clear(&binding);
   rs_settings_clear(&settings);
   return status;
 }

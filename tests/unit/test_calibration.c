@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixtures/bound.h"
 #include "table_metric.h"
 
 enum { DIMS = 128, PAIRS = DIMS / 2, TRAINED = 2048 };
@@ -296,19 +297,16 @@ Test(calibration, pairs_of_patches__results__are_not_defined) {
 /* ---- the source -------------------------------------------------------------------------------------------------- */
 
 typedef struct made_source {
-  const rs_param *params[8];
-  rs_settings settings;
+  bound_params parameters;
   rs_source_in in;
-  void *state;
 } made_source;
 
 static void source_make(made_source *m, const char *curve, size_t dims, rs_pair_layout layout, size_t number) {
   const rs_source_kind *kind = rs_source_find("calibrated");
   *m = (made_source){0};
-  for (size_t i = 0; i < kind->kind.param_count; i++) m->params[i] = &kind->kind.params[i];
-  cr_assert_eq(rs_settings_init(&m->settings, m->params, kind->kind.param_count, NULL), RS_OK);
-  cr_assert_eq(rs_value_parse(m->params[0], curve, &m->settings.values[0], NULL), RS_OK);
-  m->in = (rs_source_in){.settings = &m->settings,
+  bound_make(&m->parameters, &kind->kind);
+  bound_set(&m->parameters, "wanted", curve);
+  m->in = (rs_source_in){.params = m->parameters.binding.fields,
                          .seed = 3,
                          .head = number,
                          .head_dim = dims,
@@ -317,13 +315,12 @@ static void source_make(made_source *m, const char *curve, size_t dims, rs_pair_
                          .rope_theta = 1e4,
                          .pair_layout = layout,
                          .train_length = TRAINED};
-  cr_assert_eq(kind->prepare(&m->in, &m->state, NULL), RS_OK);
-  m->in.state = m->state;
+  cr_assert_eq(rs_source_prepare(kind, &m->in, NULL), RS_OK);
 }
 
 static void source_free(made_source *m) {
-  rs_source_find("calibrated")->release(m->state);
-  rs_settings_clear(&m->settings);
+  rs_source_release(rs_source_find("calibrated"), &m->in);
+  bound_clear(&m->parameters);
 }
 
 /* The engine's own reference under plain RoPE of the model, in which 32 of 160 dims do not turn. */
@@ -388,29 +385,40 @@ Test(calibrated, query_and_key__of_a_pair__are_of_one_size) {
   source_free(&m);
 }
 
+/* Query and key, (2, DIMS). */
+static void read_head(const made_source *m, double *out) {
+  const rs_source_kind *kind = rs_source_find("calibrated");
+  kind->query(&m->in, 0, out);
+  kind->keys(&m->in, 0, 1, out + DIMS);
+}
+
 Test(calibrated, heads__of_noise__differ_and_of_curves_do_not) {
   static const char *const curves[] = {"noise", "peak"};
   for (size_t i = 0; i < RS_COUNT(curves); i++) {
     made_source a, b;
     source_make(&a, curves[i], DIMS, RS_HALF_SPLIT, 0);
     source_make(&b, curves[i], DIMS, RS_HALF_SPLIT, 1);
-    cr_assert_eq(memcmp(a.state, b.state, 2 * DIMS * sizeof(double)) == 0, i == 1);
+    double first[2 * DIMS], second[2 * DIMS];
+    read_head(&a, first);
+    read_head(&b, second);
+    cr_assert_eq(memcmp(first, second, sizeof first) == 0, i == 1);
     source_free(&a);
     source_free(&b);
   }
 }
 
 Test(calibrated, undetermined_head__prepare__says_why) {
+  const rs_source_kind *kind = rs_source_find("calibrated");
   made_source m;
-  void *state = NULL;
   rs_err err = {0};
   source_make(&m, "local", DIMS, RS_HALF_SPLIT, 0);
   rs_source_in none = m.in, few = m.in;
   none.rotary_dim = 0;
-  cr_assert_eq(rs_source_find("calibrated")->prepare(&none, &state, NULL), RS_DOMAIN);
+  cr_assert_eq(rs_source_prepare(kind, &none, NULL), RS_DOMAIN);
+  cr_assert_null(none.state);
   few.train_length = 100;
-  m.settings.values[rs_settings_find(&m.settings, "ridge")].number = 0;
-  cr_assert_eq(rs_source_find("calibrated")->prepare(&few, &state, &err), RS_DOMAIN);
+  bound_number(&m.parameters, "ridge", 0);
+  cr_assert_eq(rs_source_prepare(kind, &few, &err), RS_DOMAIN);
   cr_assert_not_null(strstr(err.message, "ridge"), "%s", err.message);
   source_free(&m);
 }

@@ -206,19 +206,23 @@ Test(plan, numbers__from_the_sizes) {
 }
 
 /* A metric of patches has a row for each, as far as it shows them; of runs, for each and the text after. */
-#define PICTURE "tokens: [{image: [4, 4]}]\n"
+#define PICTURE "tokens: [{image: [150, 120]}]\n"
+#define THUMBNAIL "tokens: [{image: [4, 4]}]\n"
 
 Test(plan, curve_rows__of_patches_and_runs__are_bounded) {
   static const struct {
     const char *yaml;
     double rows;
   } cases[] = {
-      {LLAMA "lengths: 100k\nmetrics: grid_decay\n" PICTURE, 16384},
-      {LLAMA "lengths: 1k\nmetrics: grid_decay\n" PICTURE, 1024},
-      {LLAMA "lengths: 1k\nmetrics: {name: grid_decay, most_rows: 9}\n" PICTURE, 9},
+      {LLAMA "lengths: 100k\nmetrics: grid_decay\n" PICTURE, 75 * 60},
+      {LLAMA "lengths: 1k\nmetrics: grid_decay\n" THUMBNAIL, 16},
+      {LLAMA "lengths: 1k\nmetrics: {name: grid_decay, most_rows: 9}\n" THUMBNAIL, 4},
       {LLAMA "lengths: 4k\nmetrics: id_growth\ntokens: [{video: [300, 1, 1], timestamp_tokens: 1}]\n", 601},
       {LLAMA "lengths: 4k\nmetrics: {name: decay, distances: all}\n", 4096},
       {LLAMA "lengths: 4k\nmetrics: [ood_angles, entropy]\n", 64},
+      {LLAMA "lengths: 8\nmetrics: [distance_mass, decay]\n", 16},
+      {LLAMA "lengths: [8, 16]\nseeds: 2\nmetrics: distance_mass\n", 48},
+      {"model: gpt2\nlengths: 1k\nmetrics: [position_pca, channel_axes]\n" THUMBNAIL, 16 + 768},
       {LLAMA "lengths: 4k\nmetrics: {name: axis_decay, reach: 100, distances: all}\n", 100},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

@@ -32,7 +32,7 @@ static long double roformer_bound(const rs_encoding *e, long double distance) {
 
 static void open_decay(bench *b, const rs_encoding *encoding, const char *distances) {
   bench_open(b, "decay", encoding, NULL, 0);
-  bench_set(b, "distances", distances);
+  bound_set(&b->parameters, "distances", distances);
   bench_finish(b);
 }
 
@@ -89,7 +89,7 @@ Test(decay, log_distances__are_the_log_edges) {
   cr_assert_eq(rs_log_edges(1000, 3, &edges, &bins, NULL), RS_OK);
   bench b;
   bench_open(&b, "decay", encoding, NULL, 0);
-  bench_set(&b, "per_octave", "3");
+  bound_set(&b.parameters, "per_octave", "3");
   bench_finish(&b);
   cr_assert_eq(b.result.curve.rows, bins + 1);
   for (size_t i = 0; i < bins; i++) cr_assert_eq(cell(&b, i, 0), (double)edges[i]);

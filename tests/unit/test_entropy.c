@@ -22,7 +22,7 @@ Test(entropy_scaling, rows__variance_and_deficit__are_recomputed) {
   for (size_t i = 0; i < 3; i++) {
     rs_row row = {.keys = seen[i], .entropy = entropy[i], .bin_keys = keys[i], .bin_mean = mean[i]};
     row.bin_squares = squares[i];
-    b.kind->row(&b.in, b.state, &row);
+    b.kind->row(b.state, &row);
   }
   bench_finish(&b);
   long double variance = (13.8L / 4 + 0.5L) / 2, log_keys = (logl(5) + logl(2)) / 3, root = 0.1L * logl(8) + 1;
@@ -52,7 +52,7 @@ Test(entropy_scaling, factors_that_grow__content__is_the_same_at_every_query) {
     double factor = fmax(1, log((double)queries[i] + 1) / log(4096)), keys = 5, mean = 0, squares = 4 * factor * factor;
     rs_row row = {.query = queries[i], .keys = 5, .entropy = 1, .bin_keys = &keys, .bin_mean = &mean};
     row.bin_squares = &squares;
-    b.kind->row(&b.in, b.state, &row);
+    b.kind->row(b.state, &row);
   }
   bench_finish(&b);
   agrees(b.result.value[4], 1.25, 1e-14, "logit_factor");
@@ -92,7 +92,7 @@ Test(entropy_scaling, no_spread__no_factor_keeps_entropy) {
   rs_encoding *encoding = encode("nope", &model, 8192, NULL);
   bench b;
   bench_open(&b, "entropy_scaling", encoding, edges, 1);
-  b.kind->row(&b.in, b.state, &row);
+  b.kind->row(b.state, &row);
   bench_finish(&b);
   agrees(b.result.value[0], 0, 0, "row_logit_sd_nats");
   agrees(b.result.value[5], NAN, 0, "keeping_factor");
@@ -113,9 +113,9 @@ Test(entropy_scaling, gaussian_sources__deficits__are_the_closed_forms) {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
       sim s;
       sim_open(&s, "gaussian", DIMS, LENGTH, seed);
-      sim_set(&s, "norm", norms[i]);
+      bound_set(&s.parameters, "norm", norms[i]);
       feed(&b, &s, LENGTH - QUERIES);
-      rs_settings_clear(&s.settings);
+      sim_close(&s);
     }
     bench_finish(&b);
     cr_assert_float_eq(b.result.value[0], 1, 0.01, "sd %g", b.result.value[0]);
@@ -141,7 +141,7 @@ Test(entropy_scaling, equal_logits__keeping_factor__is_empty) {
   bench b;
   bench_open(&b, "entropy_scaling", encoding, edges, 1);
   row.bin_squares = &squares;
-  b.kind->row(&b.in, b.state, &row);
+  b.kind->row(b.state, &row);
   bench_finish(&b);
   agrees(b.result.value[0], 0, 0, "row_logit_sd_nats");
   agrees(b.result.value[5], NAN, 0, "keeping_factor");
@@ -215,7 +215,7 @@ Test(sphere_entropy, curve__is_the_integral_over_the_sphere) {
     long double d = dims[i], root = 0.1L * logl(8) + 1, own = root * root / sqrtl(d);
     bench b;
     bench_open(&b, "sphere_entropy", encoding, NULL, 0);
-    bench_list(&b, "lambdas", lambdas, 4);
+    bound_list(&b.parameters, "lambdas", lambdas, 4);
     bench_finish(&b);
     cr_assert_eq(b.result.curve.rows, 5);
     agrees(b.result.value[0], sphere_deficit(d, own), 1e-11, "sphere_deficit_nats");
@@ -253,9 +253,9 @@ Test(temperature_law, fit__is_the_least_misfit) {
     long double slope = i == 0 ? 0.1L : 0.2L;
     bench b;
     bench_open(&b, "temperature_law", encoding, NULL, 0);
-    if (i == 1) bench_list(&b, "scales", others, 3);
-    if (i == 1) bench_set(&b, "slope", "0.2");
-    bench_list(&b, "sds", sds, 1);
+    if (i == 1) bound_list(&b.parameters, "scales", others, 3);
+    if (i == 1) bound_set(&b.parameters, "slope", "0.2");
+    bound_list(&b.parameters, "sds", sds, 1);
     bench_finish(&b);
     double sd = b.result.value[0];
     if (i == 0) cr_assert_float_eq(sd, 1.8338, 5e-5, "%.8g", sd);
@@ -282,14 +282,14 @@ Test(temperature_law, no_slope__fits_no_logits) {
   rs_encoding *encoding = encode("nope", &model, 10, NULL);
   bench b;
   bench_open(&b, "temperature_law", encoding, NULL, 0);
-  bench_set(&b, "slope", "0");
+  bound_set(&b.parameters, "slope", "0");
   bench_finish(&b);
   agrees(b.result.value[0], NAN, 0, "a factor of 1");
   cr_assert_eq(b.result.curve.rows, 0);
   bench_close(&b);
   bench_open(&b, "temperature_law", encoding, NULL, 0);
-  bench_set(&b, "slope", "0");
-  bench_list(&b, "sds", &sd, 1);
+  bound_set(&b.parameters, "slope", "0");
+  bound_list(&b.parameters, "sds", &sd, 1);
   bench_finish(&b);
   cr_assert_eq(b.result.curve.rows, 5);
   agrees(cell(&b, 0, 5), NAN, 0, "no sd is right for a factor of 1");

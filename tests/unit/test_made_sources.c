@@ -15,11 +15,12 @@ Test(gaussian, fixed_norms__lengths_are_exact__directions_are_kept) {
   for (size_t i = 0; i < 3; i++) {
     sim s;
     sim_open(&s, "gaussian", DIMS, LENGTH, 5);
-    sim_set(&s, "sd", "2");
-    sim_set(&s, "norm", words[i]);
+    bound_set(&s.parameters, "sd", "2");
+    bound_set(&s.parameters, "norm", words[i]);
+    sim_prepare(&s);
     s.kind->keys(&s.in, 0, LENGTH, keys[i]);
     s.kind->query(&s.in, 7, queries[i]);
-    rs_settings_clear(&s.settings);
+    sim_close(&s);
   }
   for (size_t i = 0; i < 3; i++) {
     double ratio = length_of(queries[i], DIMS) / length_of(queries[0], DIMS);
@@ -46,8 +47,8 @@ Test(gap, one_key_above_a_flat_row__weight__is_the_closed_form) {
     sim s;
     bench b;
     sim_open(&s, "gap", 16, 400, 0);
-    sim_set(&s, "gap", "5");
-    sim_set(&s, "depth", "0.25");
+    bound_set(&s.parameters, "gap", "5");
+    bound_set(&s.parameters, "depth", "0.25");
     bench_open(&b, "needle", encoding, edges, 1);
     b.result.curve.columns = 9; /* with standard errors */
     feed(&b, &s, 399);
@@ -56,7 +57,7 @@ Test(gap, one_key_above_a_flat_row__weight__is_the_closed_form) {
     agrees(b.result.value[0], expl(g) / (expl(g) + 400), 1e-14, "needle_weight");
     agrees(b.result.value[3], g, 1e-14, "needle_logit_nats");
     bench_close(&b);
-    rs_settings_clear(&s.settings);
+    sim_close(&s);
     rs_encoding_free(encoding);
   }
 }
@@ -78,7 +79,7 @@ Test(argmax_distance, lookback__largest_logit__stands_at_the_distance) {
     sim s;
     bench b;
     sim_open(&s, "lookback", 32, LENGTH, i);
-    sim_set(&s, "distance", stretched ? "4" : "16");
+    bound_set(&s.parameters, "distance", stretched ? "4" : "16");
     s.in.pair_layout = model.pair_layout;
     s.in.rotary_dim = model.rotary_dim;
     bench_open(&b, "argmax_distance", encoding, edges, 5);
@@ -90,7 +91,7 @@ Test(argmax_distance, lookback__largest_logit__stands_at_the_distance) {
     agrees(b.result.value[2], 1, 0, "argmax_mode_share");
     for (size_t bin = 0; bin < 5; bin++) agrees(cell(&b, bin, 2), bin == 2, 0, "share");
     bench_close(&b);
-    rs_settings_clear(&s.settings);
+    sim_close(&s);
     rs_encoding_free(encoding);
   }
 }
@@ -108,10 +109,11 @@ Test(lookback, keys__are_the_content_turned_by_the_distance) {
     double keys[LENGTH * DIMS], query[DIMS], other[DIMS], turned[DIMS];
     const double distance = 57;
     sim_open(&s, "lookback", DIMS, LENGTH, 3);
-    sim_set(&s, "distance", "57");
+    bound_set(&s.parameters, "distance", "57");
     s.in.rope_theta = model.rope_theta;
     s.in.rotary_dim = model.rotary_dim;
     s.in.pair_layout = model.pair_layout;
+    sim_prepare(&s);
     s.kind->keys(&s.in, 0, LENGTH, keys);
     s.kind->query(&s.in, 2, query);
     s.kind->query(&s.in, 7, other);
@@ -120,7 +122,7 @@ Test(lookback, keys__are_the_content_turned_by_the_distance) {
       agrees(other[d], query[d], 0, "all queries are one");
       for (size_t n = 0; n < LENGTH; n++) agrees(keys[n * DIMS + d], turned[d], 1e-14, "key");
     }
-    rs_settings_clear(&s.settings);
+    sim_close(&s);
     rs_encoding_free(encoding);
   }
 }
@@ -135,7 +137,7 @@ Test(argmax_distance, rows__mean_mode_and_shares__are_recomputed) {
   bench_open(&b, "argmax_distance", encoding, edges, 3);
   for (size_t i = 0; i < 6; i++) {
     rs_row row = {.query = queries[i], .argmax = argmax[i]};
-    b.kind->row(&b.in, b.state, &row);
+    b.kind->row(b.state, &row);
   }
   bench_finish(&b);
   agrees(b.result.value[0], 4.5, 1e-15, "argmax_distance_tokens");

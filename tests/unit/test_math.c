@@ -416,6 +416,9 @@ Test(math, log_edges__lengths_and_densities__are_the_rounded_powers) {
       size_t *edges = NULL, count = 0, wanted = expected_edges(lengths[i], per_octave, expected, RS_COUNT(expected));
       cr_assert_eq(rs_log_edges(lengths[i], per_octave, &edges, &count, NULL), RS_OK);
       cr_assert_eq(count + 1, wanted, "length %zu, %zu an octave: %zu bins", lengths[i], per_octave, count);
+      size_t most = rs_log_bins(lengths[i], per_octave);
+      cr_assert(most >= count && most <= lengths[i] && most <= 3 * count, "length %zu, %zu an octave: at most %zu bins",
+                lengths[i], per_octave, most);
       for (size_t e = 0; e < wanted; e++)
         cr_assert_eq(edges[e], expected[e], "length %zu, %zu an octave: edge %zu is %zu, expected %zu", lengths[i],
                      per_octave, e, edges[e], expected[e]);

@@ -10,8 +10,7 @@
 static rs_result measure(const char *metric, const rs_encoding *encoding) {
   const rs_metric_kind *kind = rs_metric_find(metric);
   cr_assert_not_null(kind);
-  rs_settings none = {0};
-  rs_metric_in in = {.encoding = encoding, .settings = &none};
+  rs_metric_in in = {.encoding = encoding};
   rs_result result = {.curve.columns = kind->curve_count};
   rs_err err = {0};
   cr_assert_eq(kind->finish(&in, NULL, &result, &err), RS_OK, "%s", err.message);

@@ -31,14 +31,13 @@ static rs_encoding *encode_picture(const char *method, const char *settings, siz
 /* measure() reads words, and a list is none. */
 static measured measure_channels(const rs_encoding *encoding, const double *channels, size_t count, rs_status *status) {
   measured m = {.kind = rs_metric_find("embedding")};
-  const rs_param *params[] = {&m.kind->kind.params[0]};
-  rs_settings values;
-  cr_assert_eq(rs_settings_init(&values, params, 1, NULL), RS_OK);
-  cr_assert_eq(rs_value_list(params[0], channels, count, &values.values[0], NULL), RS_OK);
+  bound_params parameters;
+  bound_make(&parameters, &m.kind->kind);
+  bound_list(&parameters, "channels", channels, count);
   m.result.curve.columns = m.kind->curve_count;
-  rs_metric_in in = {encoding, &values, NULL, 0, NULL, 0, 0};
+  rs_metric_in in = {encoding, parameters.binding.fields, NULL, 0, NULL, 0, 0};
   *status = m.kind->finish(&in, NULL, &m.result, NULL);
-  rs_settings_clear(&values);
+  bound_clear(&parameters);
   return m;
 }
 

@@ -126,21 +126,16 @@ static rs_model model_of(size_t dims, double base, size_t trained) {
 static void measure(const char *metric, const char *name, const char *number, const rs_encoding *encoding,
                     double *values) {
   const rs_metric_kind *kind = rs_metric_find(metric);
-  const rs_param *params[4];
-  rs_settings settings;
+  bound_params parameters;
   rs_result result = {0};
   rs_err err = {0};
   cr_assert_not_null(kind);
-  for (size_t i = 0; i < kind->kind.param_count; i++) params[i] = &kind->kind.params[i];
-  cr_assert_eq(rs_settings_init(&settings, params, kind->kind.param_count, NULL), RS_OK);
-  if (name != NULL) {
-    int at = rs_settings_find(&settings, name);
-    cr_assert_eq(rs_value_parse(params[at], number, &settings.values[at], NULL), RS_OK);
-  }
-  rs_metric_in in = {.encoding = encoding, .settings = &settings};
+  bound_make(&parameters, &kind->kind);
+  if (name != NULL) bound_set(&parameters, name, number);
+  rs_metric_in in = {.encoding = encoding, .params = parameters.binding.fields};
   cr_assert_eq(kind->finish(&in, NULL, &result, &err), RS_OK, "%s", err.message);
   memcpy(values, result.value, kind->scalar_count * sizeof *values);
-  rs_settings_clear(&settings);
+  bound_clear(&parameters);
 }
 
 /* `settings` are name, value pairs that end at the first NULL. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../fixtures/bound.h"
 #include "../fixtures/made_rows.h"
 #include "../fixtures/metric_bench.h"
 #include "../fixtures/obtain.h"
@@ -121,11 +122,12 @@ Test(score_by_distance, joined_rows__mean_and_sd__are_those_of_all_logits) {
 /* The gaussian source, as a sweep would feed it: one head and seed. */
 static void feed_gaussian(bench *b, const rs_encoding *encoding, const size_t *edges, size_t bins, uint64_t seed) {
   const rs_source_kind *source = rs_source_find("gaussian");
-  const rs_param *params[] = {&source->kind.params[0], &source->kind.params[1]};
-  rs_settings settings;
-  cr_assert_eq(rs_settings_init(&settings, params, 2, NULL), RS_OK);
+  bound_params parameters;
+  bound_make(&parameters, &source->kind);
   size_t length = encoding->length, dims = encoding->head_dim, *queries = every_distance(length);
-  rs_source_in in = {.settings = &settings, .seed = seed, .head_dim = dims, .length = length};
+  rs_source_in in = {
+      .params = parameters.binding.fields, .seed = seed, .head_dim = dims, .length = length, .train_length = length};
+  cr_assert_eq(rs_source_prepare(source, &in, NULL), RS_OK);
   double *q = obtain(length * dims, sizeof *q), *k = obtain(length * dims, sizeof *k);
   source->keys(&in, 0, length, k);
   for (size_t m = 0; m < length; m++) source->query(&in, m, q + m * dims);
@@ -135,7 +137,8 @@ static void feed_gaussian(bench *b, const rs_encoding *encoding, const size_t *e
   rs_observation *observation = observe(&job);
   bench_feed(b, observation);
   rs_observation_free(observation);
-  rs_settings_clear(&settings);
+  rs_source_release(source, &in);
+  bound_clear(&parameters);
   free(queries);
   free(q);
   free(k);

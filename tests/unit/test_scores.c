@@ -29,7 +29,7 @@ Test(wide_limit, plain_ladders__curve__is_the_mean_over_the_ladder) {
     rs_encoding *encoding = encode(cases[i].method, &model, 60, cases[i].settings);
     bench b;
     bench_open(&b, "decay", encoding, NULL, 0);
-    bench_set(&b, "per_octave", "2");
+    bound_set(&b.parameters, "per_octave", "2");
     bench_finish(&b);
     for (size_t row = 0; row < b.result.curve.rows; row++) {
       long double want = 1 - cases[i].turning + cases[i].turning * mean_over_ladder(cell(&b, row, 0), cases[i].base);
@@ -144,15 +144,15 @@ Test(equal_contents, every_stage__field_and_resolution__are_those_of_the_referen
     bench_open(&b, "receptive_field", encoding, NULL, 0);
     b.in.heads = heads;
     b.in.head_count = 2;
-    bench_set(&b, "content", contents[c]);
-    bench_set(&b, "share", i % 2 ? "0.5" : "0.99");
+    bound_set(&b.parameters, "content", contents[c]);
+    bound_set(&b.parameters, "share", i % 2 ? "0.5" : "0.99");
     bench_finish(&b);
     agrees(b.result.value[0], field, 0, stages[s].method);
     bench_close(&b);
     bench_open(&b, "attention_resolution", encoding, NULL, 0);
     b.in.heads = heads;
     b.in.head_count = 2;
-    bench_set(&b, "content", contents[c]);
+    bound_set(&b.parameters, "content", contents[c]);
     bench_finish(&b);
     agrees(b.result.value[0], resolution, 1e-13, stages[s].method);
     bench_close(&b);
@@ -189,7 +189,7 @@ Test(receptive_field, share_reached_exactly__needs_no_further_key) {
   for (size_t i = 0; i < RS_COUNT(shares); i++) {
     bench b;
     bench_open(&b, "receptive_field", encoding, NULL, 0);
-    bench_set(&b, "share", shares[i]);
+    bound_set(&b.parameters, "share", shares[i]);
     bench_finish(&b);
     agrees(b.result.value[0], fields[i], 0, shares[i]);
     bench_close(&b);
@@ -228,7 +228,7 @@ Test(attention_resolution, curve__is_the_gain_of_each_pair) {
     rs_encoding *encoding = encode(methods[i / 2], &model, 513, NULL);
     bench b;
     bench_open(&b, "attention_resolution", encoding, NULL, 0);
-    bench_set(&b, "gain_distance", distances[i % 2]);
+    bound_set(&b.parameters, "gain_distance", distances[i % 2]);
     bench_finish(&b);
     cr_assert_eq(b.result.curve.rows, 8);
     for (size_t j = 0; j < 8; j++) {
@@ -277,8 +277,8 @@ Test(simplex_contraction, a_few_tokens__weight_and_cosine__are_those_of_the_laye
   rs_encoding *encoding = encode("rope", &model, TOKENS, NULL);
   bench b;
   bench_open(&b, "simplex_contraction", encoding, NULL, 0);
-  bench_list(&b, "overlaps", overlaps, 4);
-  bench_list(&b, "gammas", gammas, 5);
+  bound_list(&b.parameters, "overlaps", overlaps, 4);
+  bound_list(&b.parameters, "gammas", gammas, 5);
   bench_finish(&b);
   cr_assert_eq(b.result.curve.rows, 20);
   for (size_t i = 0; i < 20; i++) {
@@ -308,7 +308,7 @@ Test(simplex_contraction, own_gamma__is_the_logit_of_a_token_with_itself_over_ln
     double gamma = isnan(cases[i].gamma_times_log) ? 0.5 : cases[i].gamma_times_log / log(1000);
     bench b;
     bench_open(&b, "simplex_contraction", encoding, NULL, 0);
-    bench_set(&b, "self_logit", cases[i].self);
+    bound_set(&b.parameters, "self_logit", cases[i].self);
     bench_finish(&b);
     agrees(b.result.value[0], gamma, 1e-14, "contraction_gamma");
     agrees(b.result.value[1], gamma > 1 ? 1 - 1 / gamma : NAN, 1e-14, "critical_overlap");
@@ -337,8 +337,8 @@ Test(simplex_contraction, a_million_tokens_at_criticality__cosines__are_the_publ
     double gamma = 1 / (1 - overlaps[i]);
     bench b;
     bench_open(&b, "simplex_contraction", encoding, NULL, 0);
-    bench_list(&b, "overlaps", &overlaps[i], 1);
-    bench_list(&b, "gammas", &gamma, 1);
+    bound_list(&b.parameters, "overlaps", &overlaps[i], 1);
+    bound_list(&b.parameters, "gammas", &gamma, 1);
     bench_finish(&b);
     cr_assert_float_eq(cell(&b, 0, 2), 0.5, 1e-6);
     cr_assert_float_eq(cell(&b, 0, 3), cosines[i], 5e-5);

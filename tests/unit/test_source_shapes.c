@@ -88,7 +88,7 @@ static void check_ends(const char *source) {
     rs_err err = {0};
     head_set(&h, "from", cases[i][0]);
     head_set(&h, "to", cases[i][1]);
-    cr_assert_eq(h.kind->check(&h.settings, &err), cases[i][2] ? RS_OK : RS_INPUT);
+    cr_assert_eq(h.kind->check(&h.parameters.binding, &err), cases[i][2] ? RS_OK : RS_INPUT);
     cr_assert_str_eq(err.subject, cases[i][2] ? "" : "to");
   }
   head_clear(&h);
