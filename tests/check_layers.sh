@@ -1,7 +1,8 @@
 #!/bin/sh
 # Usage: tests/check_layers.sh [SOURCE_ROOT]
-# Fails on an #include against the direction of the layers (DESIGN.md, section 3), on an include cycle between files or
-# folders, and on a folder or public header that belongs to no layer. Prints file:line of each offence.
+# Fails on an #include against the direction of the layers, on an include cycle between files or folders, and on a
+# folder or public header that belongs to no layer. Prints file:line of each offence. (Circles of files that use each
+# other without an #include are check_circles.sh's.)
 #
 # A file of src/<layer>/ may include "ropescope/<layer it may use>.h" and the private headers of its own folder;
 # include/ropescope/<layer>.h follows the same rule, without private headers. An #include inside a comment or an

@@ -33,11 +33,11 @@ typedef struct rs_ceiling_kernel {
    * registers; returns the floating-point operations done. */
   double (*fma_f32)(size_t rounds);
   double (*fma_f64)(size_t rounds);
-  /* The sum of (count,) floats, so that every one is read; a copy of them; each times `by`, in place. Arrays are
+  /* The sum of (count,) floats, so that every one is read; a copy of them; each times `factor`, in place. Arrays are
    * aligned to 64 bytes, counts multiples of 64. */
   double (*read)(const float *array, size_t count);
   void (*copy)(const float *from, size_t count, float *to);
-  void (*scale)(float *array, size_t count, float by);
+  void (*scale)(float *array, size_t count, float factor);
 } rs_ceiling_kernel;
 
 /* ---- decay: sums of waves over distance -------------------------------------------------------------------------- */
@@ -159,9 +159,9 @@ void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes);
 /* Adds to the first `count` lanes what the same queries saw of other keys. */
 void rs_score_state_join(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t count);
 
-/* Adds `keys` logits with this mean and sum of squared deviations to the moments in place `at` of the bins (Chan, Golub
+/* Adds `keys` logits with this mean and sum of squared deviations to the moments in `place` of the bins (Chan, Golub
  * and LeVeque, 1979). */
-void rs_score_state_note(rs_score_state *state, size_t at, double keys, double mean, double squares);
+void rs_score_state_note(rs_score_state *state, size_t place, double keys, double mean, double squares);
 
 /* Moves one lane's weights to another reference, bits. */
 void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference);

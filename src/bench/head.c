@@ -35,8 +35,9 @@ static double *gaussians(uint32_t purpose, size_t count, rs_err *err) {
   double *numbers = rs_alloc(count, sizeof *numbers, err);
   if (numbers == NULL) return NULL;
 #pragma omp parallel for schedule(static)
-  for (size_t at = 0; at < count; at += BLOCK)
-    rs_gaussian_fill((rs_stream){SEED, purpose, 0}, at, count - at < BLOCK ? count - at : BLOCK, numbers + at);
+  for (size_t first = 0; first < count; first += BLOCK)
+    rs_gaussian_fill((rs_stream){SEED, purpose, 0}, first, count - first < BLOCK ? count - first : BLOCK,
+                     numbers + first);
   return numbers;
 }
 

@@ -54,12 +54,12 @@ rs_status rs_bench_choose(const rs_bench_options *options, rs_bench_choice **cho
   *chosen = NULL;
   *count = 0;
   for (size_t i = 0; i < options->name_count; i++) RS_TRY(check_name(options->names[i], err));
-  rs_bench_choice *made = rs_alloc(all_jobs(), sizeof *made, err);
-  if (made == NULL) return RS_MEMORY;
+  rs_bench_choice *list = rs_alloc(all_jobs(), sizeof *list, err);
+  if (list == NULL) return RS_MEMORY;
   for (size_t f = 0; f < RS_COUNT(families); f++)
     for (size_t j = 0; j < families[f]->job_count; j++)
       if (wanted(options, families[f], &families[f]->jobs[j]))
-        made[(*count)++] = (rs_bench_choice){families[f], &families[f]->jobs[j]};
-  *chosen = made;
+        list[(*count)++] = (rs_bench_choice){families[f], &families[f]->jobs[j]};
+  *chosen = list;
   return RS_OK;
 }

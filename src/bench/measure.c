@@ -33,10 +33,10 @@ typedef struct ready {
   rs_bench_work work;
 } ready;
 
-static rs_status make_ready(const rs_bench_family *family, const rs_bench_job *job, bool quick, ready *made,
+static rs_status make_ready(const rs_bench_family *family, const rs_bench_job *job, bool quick, ready *prepared,
                             rs_err *err) {
-  *made = (ready){.family = family};
-  return family->create(job, quick ? job->quick : job->full, &made->state, &made->work, err);
+  *prepared = (ready){.family = family};
+  return family->create(job, quick ? job->quick : job->full, &prepared->state, &prepared->work, err);
 }
 
 /* One round: the job, and the ceiling as it was before and after. */
@@ -152,17 +152,17 @@ rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, siz
   rs_bench_choice *chosen;
   *rows = NULL;
   RS_TRY(rs_bench_choose(options, &chosen, count, err));
-  rs_bench_row *made = rs_alloc(*count, sizeof *made, err);
-  rs_status status = made != NULL ? RS_OK : RS_MEMORY;
+  rs_bench_row *measured = rs_alloc(*count, sizeof *measured, err);
+  rs_status status = measured != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < *count && status == RS_OK; i++) {
     if (options->progress != NULL) options->progress(options->context, chosen[i].job, i, *count);
-    status = measure_with_threads(options, &chosen[i], &made[i], err);
+    status = measure_with_threads(options, &chosen[i], &measured[i], err);
   }
   free(chosen);
   if (status == RS_OK)
-    *rows = made;
+    *rows = measured;
   else
-    free(made);
+    free(measured);
   return status;
 }
 

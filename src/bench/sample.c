@@ -12,7 +12,7 @@
 static const double tolerated_share = 0.05;
 
 typedef struct moment {
-  double wall, own, busy; /* seconds; of CPU: by this process, by all (NaN: unknown) */
+  double wall, process, busy; /* seconds; of CPU: by this process, by all (NaN: unknown) */
 } moment;
 
 static double wall_clock(void) {
@@ -43,14 +43,14 @@ static moment moment_now(void) {
   struct rusage usage;
   moment now = {.busy = busy_seconds()};
   getrusage(RUSAGE_SELF, &usage);
-  now.own = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  now.process = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
   now.wall = wall_clock();
   return now;
 }
 
 static void judge(const moment *from, const moment *to, rs_sample *sample) {
   double wall = to->wall - from->wall, cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-  double others = (to->busy - from->busy) - (to->own - from->own);
+  double others = (to->busy - from->busy) - (to->process - from->process);
   /* The system counts in ticks: the first and the last of each CPU may be another's or ours. */
   double doubt = cpus / (double)sysconf(_SC_CLK_TCK);
   sample->others = isnan(others) ? NAN : fmax(0, others) / wall;

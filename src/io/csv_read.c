@@ -8,7 +8,7 @@
 
 typedef struct csv_reader {
   const char *name;
-  char *at; /* what is left, up to a NUL */
+  char *cursor; /* what is left, up to a NUL */
   size_t line;
   char **cells; /* header and fields, row by row. Owned. */
   size_t count, capacity;
@@ -23,35 +23,35 @@ static rs_status add_cell(csv_reader *in, char *field) {
   return RS_OK;
 }
 
-/* Length of the line end at `at`: 0 where there is none. */
-static size_t line_end(const char *at) {
-  if (*at == '\n') return 1;
-  return at[0] == '\r' && at[1] == '\n' ? 2 : 0;
+/* Length of the line end at `cursor`: 0 where there is none. */
+static size_t line_end(const char *cursor) {
+  if (*cursor == '\n') return 1;
+  return cursor[0] == '\r' && cursor[1] == '\n' ? 2 : 0;
 }
 
 static rs_status take_plain(csv_reader *in, char **tail) {
-  while (*in->at != '\0' && *in->at != ',' && line_end(in->at) == 0) {
-    if (*in->at == '"')
+  while (*in->cursor != '\0' && *in->cursor != ',' && line_end(in->cursor) == 0) {
+    if (*in->cursor == '"')
       return rs_fail(in->err, RS_INPUT, "%s:%zu: a quote within a field (quote the whole field and double the quote)",
                      in->name, in->line);
-    in->at++;
+    in->cursor++;
   }
-  *tail = in->at;
+  *tail = in->cursor;
   return RS_OK;
 }
 
 static rs_status take_quoted(csv_reader *in, char **tail) {
   size_t opened = in->line;
-  char *to = ++in->at;
-  while (*in->at != '\0') {
-    if (*in->at == '"' && in->at[1] != '"') {
-      in->at++;
+  char *to = ++in->cursor;
+  while (*in->cursor != '\0') {
+    if (*in->cursor == '"' && in->cursor[1] != '"') {
+      in->cursor++;
       *tail = to;
       return RS_OK;
     }
-    if (*in->at == '"') in->at++;
-    if (*in->at == '\n') in->line++;
-    *to++ = *in->at++;
+    if (*in->cursor == '"') in->cursor++;
+    if (*in->cursor == '\n') in->line++;
+    *to++ = *in->cursor++;
   }
   return rs_fail(in->err, RS_INPUT, "%s:%zu: a quote is opened and never closed (is the file cut off?)", in->name,
                  opened);
@@ -59,19 +59,19 @@ static rs_status take_quoted(csv_reader *in, char **tail) {
 
 /* Steps over what ends the field, then ends its text at `tail`, which may be that very byte. */
 static rs_status end_field(csv_reader *in, char *tail, bool *row_ends) {
-  size_t newline = line_end(in->at);
-  *row_ends = newline > 0 || *in->at == '\0';
-  if (!*row_ends && *in->at != ',')
+  size_t newline = line_end(in->cursor);
+  *row_ends = newline > 0 || *in->cursor == '\0';
+  if (!*row_ends && *in->cursor != ',')
     return rs_fail(in->err, RS_INPUT, "%s:%zu: text after a closing quote (a comma is missing)", in->name, in->line);
   if (newline > 0) in->line++;
-  in->at += *row_ends ? newline : 1;
+  in->cursor += *row_ends ? newline : 1;
   *tail = '\0';
   return RS_OK;
 }
 
 static rs_status take_field(csv_reader *in, bool *row_ends) {
-  char *field = in->at, *tail = field;
-  if (*in->at == '"') {
+  char *field = in->cursor, *tail = field;
+  if (*in->cursor == '"') {
     field++;
     RS_TRY(take_quoted(in, &tail));
   } else {
@@ -102,7 +102,7 @@ static rs_status check_text(const char *text, size_t length, const char *name, r
 
 static rs_status take_rows(csv_reader *in, rs_table *table) {
   do RS_TRY(take_row(in, &table->columns));
-  while (*in->at != '\0');
+  while (*in->cursor != '\0');
   return RS_OK;
 }
 
@@ -112,20 +112,20 @@ rs_status rs_csv_read(const char *text, size_t length, const char *name, rs_tabl
   RS_TRY(check_text(text, length, name, err));
   rs_status status = RS_MEMORY;
   csv_reader in = {.name = name, .line = 1, .err = err};
-  rs_table *made = rs_alloc(1, sizeof *made, err);
-  if (!made) goto out;
-  made->storage = rs_alloc(length + 1, 1, err);
-  if (!made->storage) goto out;
-  memcpy(made->storage, text, length);
-  in.at = made->storage;
-  status = take_rows(&in, made);
-  made->header = in.cells;
+  rs_table *parsed = rs_alloc(1, sizeof *parsed, err);
+  if (!parsed) goto out;
+  parsed->storage = rs_alloc(length + 1, 1, err);
+  if (!parsed->storage) goto out;
+  memcpy(parsed->storage, text, length);
+  in.cursor = parsed->storage;
+  status = take_rows(&in, parsed);
+  parsed->header = in.cells;
   if (status != RS_OK) goto out;
-  made->fields = in.cells + made->columns;
-  made->rows = in.count / made->columns - 1;
-  *table = made;
+  parsed->fields = in.cells + parsed->columns;
+  parsed->rows = in.count / parsed->columns - 1;
+  *table = parsed;
 out:
-  if (status != RS_OK) rs_table_free(made);
+  if (status != RS_OK) rs_table_free(parsed);
   return status;
 }
 

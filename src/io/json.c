@@ -31,12 +31,12 @@ static rs_status convert_array(json_reader *in, json_t *array, rs_node *node) {
 
 static rs_status convert_object(json_reader *in, json_t *object, rs_node *node) {
   node->kind = RS_MAPPING;
-  for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+  for (void *entry = json_object_iter(object); entry; entry = json_object_iter_next(object, entry)) {
     rs_node *child = rs_node_append(node, in->err);
     if (!child) return RS_MEMORY;
-    child->key = rs_strdup(json_object_iter_key(at), in->err);
+    child->key = rs_strdup(json_object_iter_key(entry), in->err);
     if (!child->key) return RS_MEMORY;
-    RS_TRY(convert(in, json_object_iter_value(at), child));
+    RS_TRY(convert(in, json_object_iter_value(entry), child));
   }
   return RS_OK;
 }
@@ -144,13 +144,13 @@ rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tre
   *tree = NULL;
   rs_io_skip_bom(&text, &length);
   RS_TRY(parse(&in, text, length, &value));
-  rs_tree *made = rs_tree_create(name, err);
-  rs_status status = made ? convert(&in, value, &made->root) : RS_MEMORY;
+  rs_tree *parsed = rs_tree_create(name, err);
+  rs_status status = parsed ? convert(&in, value, &parsed->root) : RS_MEMORY;
   json_decref(value);
   if (status != RS_OK) {
-    rs_tree_free(made);
-    made = NULL;
+    rs_tree_free(parsed);
+    parsed = NULL;
   }
-  *tree = made;
+  *tree = parsed;
   return status;
 }

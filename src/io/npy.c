@@ -26,21 +26,21 @@ static rs_status bad(const npy *in, const char *why) {
 static const char *value_of(const npy *in, const char *key) {
   char quoted[32];
   snprintf(quoted, sizeof quoted, "'%s'", key);
-  const char *at = strstr(in->header, quoted);
-  if (at == NULL) return NULL;
-  at += strlen(quoted);
-  at += strspn(at, " ");
-  if (*at != ':') return NULL;
-  return at + 1 + strspn(at + 1, " ");
+  const char *cursor = strstr(in->header, quoted);
+  if (cursor == NULL) return NULL;
+  cursor += strlen(quoted);
+  cursor += strspn(cursor, " ");
+  if (*cursor != ':') return NULL;
+  return cursor + 1 + strspn(cursor + 1, " ");
 }
 
 /* "'<f4'": byte order, kind, bytes. */
 static rs_status read_type(npy *in) {
   static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
-  const char *at = value_of(in, "descr");
+  const char *cursor = value_of(in, "descr");
   char word[16] = "";
-  if (at == NULL) return bad(in, "the header names no type (descr)");
-  if (*at != '\'' || sscanf(at + 1, "%15[^']", word) != 1)
+  if (cursor == NULL) return bad(in, "the header names no type (descr)");
+  if (*cursor != '\'' || sscanf(cursor + 1, "%15[^']", word) != 1)
     return bad(in, "holds records, not numbers (save one array of numbers)");
   bool ordered = strchr("<>|=", word[0]) != NULL;
   const char *bare = ordered ? word + 1 : word;
@@ -57,18 +57,18 @@ static rs_status read_type(npy *in) {
 
 /* "(2, 3)": their product. */
 static rs_status read_shape(npy *in, size_t *axes) {
-  const char *at = value_of(in, "shape");
+  const char *cursor = value_of(in, "shape");
   in->count = 1;
   *axes = 0;
-  if (at == NULL || *at != '(') return bad(in, "the header names no shape");
-  for (at++; *(at += strspn(at, " ,")) != ')';) {
+  if (cursor == NULL || *cursor != '(') return bad(in, "the header names no shape");
+  for (cursor++; *(cursor += strspn(cursor, " ,")) != ')';) {
     char *end;
-    unsigned long long extent = strtoull(at, &end, 10);
-    if (end == at || *at == '-') return bad(in, "the header's shape is no list of whole numbers");
+    unsigned long long extent = strtoull(cursor, &end, 10);
+    if (end == cursor || *cursor == '-') return bad(in, "the header's shape is no list of whole numbers");
     if (extent > 0 && in->count > SIZE_MAX / extent) return bad(in, "the header's shape is too large");
     in->count *= (size_t)extent;
     *axes += extent != 1;
-    at = end;
+    cursor = end;
   }
   return in->count > 0 ? RS_OK : bad(in, "holds no numbers");
 }
@@ -105,9 +105,9 @@ static rs_status find_header(npy *in, const char *data, size_t length, char **he
 
 /* ---- the numbers ------------------------------------------------------------------------------------------------- */
 
-static uint64_t bits_at(const npy *in, const unsigned char *at) {
+static uint64_t bits_at(const npy *in, const unsigned char *bytes) {
   uint64_t bits = 0;
-  for (size_t i = 0; i < in->size; i++) bits = bits << 8 | at[in->big ? i : in->size - 1 - i];
+  for (size_t i = 0; i < in->size; i++) bits = bits << 8 | bytes[in->big ? i : in->size - 1 - i];
   return bits;
 }
 
@@ -140,8 +140,8 @@ static double whole(uint64_t bits, size_t size) {
   return bits & sign ? -(double)((~bits & (sign - 1)) + 1) : (double)bits;
 }
 
-static double number_at(const npy *in, const unsigned char *at) {
-  uint64_t bits = bits_at(in, at);
+static double number_at(const npy *in, const unsigned char *bytes) {
+  uint64_t bits = bits_at(in, bytes);
   if (in->kind == 'f') return in->size == 2 ? half(bits) : in->size == 4 ? single(bits) : full(bits);
   return in->kind == 'i' ? whole(bits, in->size) : (double)bits;
 }

@@ -13,7 +13,7 @@ typedef struct yaml_reader {
   const char *text, *name;
   rs_tree *tree;
   /* The collections not yet ended, outermost first. Only the innermost gets new items, so none of these moves. */
-  rs_node *open[RS_TREE_MAX_DEPTH];
+  rs_node *parents[RS_TREE_MAX_DEPTH];
   size_t depth, nodes;
   char *key; /* read, and waiting for its value. Owned. */
   yaml_mark_t key_mark;
@@ -119,7 +119,7 @@ static rs_status check_keys(yaml_reader *in, const rs_node *mapping) {
 /* ---- events to nodes -------------------------------------------------------------------------------------------- */
 
 static bool wants_key(const yaml_reader *in) {
-  return in->depth > 0 && in->open[in->depth - 1]->kind == RS_MAPPING && !in->key;
+  return in->depth > 0 && in->parents[in->depth - 1]->kind == RS_MAPPING && !in->key;
 }
 
 static rs_status copy_text(yaml_reader *in, const yaml_event_t *event, char **text) {
@@ -145,7 +145,7 @@ static rs_status add_node(yaml_reader *in, rs_node_kind kind, yaml_mark_t mark, 
   if (in->nodes == RS_TREE_MAX_NODES)
     return fail_at(in, mark, "more than %d values (split the file)", RS_TREE_MAX_NODES);
   in->nodes++;
-  rs_node *node = in->depth > 0 ? rs_node_append(in->open[in->depth - 1], in->err) : &in->tree->root;
+  rs_node *node = in->depth > 0 ? rs_node_append(in->parents[in->depth - 1], in->err) : &in->tree->root;
   if (!node) return RS_MEMORY;
   node->kind = kind;
   node->line = mark.line + 1;
@@ -182,7 +182,7 @@ static rs_status open_collection(yaml_reader *in, rs_node_kind kind, yaml_mark_t
     return fail_at(in, mark, "nested deeper than %d levels (a config needs 6)", RS_TREE_MAX_DEPTH);
   rs_node *node = NULL;
   RS_TRY(add_node(in, kind, mark, &node));
-  in->open[in->depth++] = node;
+  in->parents[in->depth++] = node;
   return RS_OK;
 }
 
@@ -207,7 +207,7 @@ static rs_status take_event(yaml_reader *in, const yaml_event_t *event) {
   case YAML_SEQUENCE_START_EVENT: return take_sequence(in, event);
   case YAML_MAPPING_START_EVENT: return take_mapping(in, event);
   case YAML_SEQUENCE_END_EVENT: in->depth--; return RS_OK;
-  case YAML_MAPPING_END_EVENT: return check_keys(in, in->open[--in->depth]);
+  case YAML_MAPPING_END_EVENT: return check_keys(in, in->parents[--in->depth]);
   default: return RS_OK;
   }
 }

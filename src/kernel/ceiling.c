@@ -18,13 +18,13 @@ enum { CHAINS = 12 };
 #endif
 
 static double fma_f32(size_t rounds) {
-  floats chain[CHAINS], by = (floats){0} + 0.999999f, plus = (floats){0} + 1e-6f;
+  floats chain[CHAINS], factor = (floats){0} + 0.999999f, plus = (floats){0} + 1e-6f;
 #pragma GCC unroll 12
   for (size_t i = 0; i < CHAINS; i++) chain[i] = (floats){0} + (float)i;
   for (size_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
     for (size_t i = 0; i < CHAINS; i++) {
-      chain[i] = chain[i] * by + plus;
+      chain[i] = chain[i] * factor + plus;
       RS_KEEP(chain[i]);
     }
   }
@@ -32,13 +32,13 @@ static double fma_f32(size_t rounds) {
 }
 
 static double fma_f64(size_t rounds) {
-  doubles chain[CHAINS], by = (doubles){0} + 0.999999, plus = (doubles){0} + 1e-6;
+  doubles chain[CHAINS], factor = (doubles){0} + 0.999999, plus = (doubles){0} + 1e-6;
 #pragma GCC unroll 12
   for (size_t i = 0; i < CHAINS; i++) chain[i] = (doubles){0} + (double)i;
   for (size_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
     for (size_t i = 0; i < CHAINS; i++) {
-      chain[i] = chain[i] * by + plus;
+      chain[i] = chain[i] * factor + plus;
       RS_KEEP(chain[i]);
     }
   }
@@ -66,10 +66,10 @@ static void copy_all(const float *from, size_t count, float *to) {
   }
 }
 
-static void scale_all(float *array, size_t count, float by) {
+static void scale_all(float *array, size_t count, float factor) {
   for (size_t i = 0; i < count; i += STEP) {
 #pragma GCC unroll 16
-    for (size_t v = 0; v < STEP; v += LANES) *(floats *)(array + i + v) *= by;
+    for (size_t v = 0; v < STEP; v += LANES) *(floats *)(array + i + v) *= factor;
   }
 }
 

@@ -15,7 +15,7 @@ enum { LANES = RS_VECTOR_BYTES / sizeof(double), TILE = VECTORS * LANES };
 
 /* Sums of one tile: [centre][vector of offsets]. */
 typedef struct tile {
-  doubles at[RS_DECAY_CENTRES][VECTORS];
+  doubles value[RS_DECAY_CENTRES][VECTORS];
 } tile;
 
 /* sum_j factor[j][centre] * table[j][offset], over rows of RS_DECAY_PANEL offsets. */
@@ -27,9 +27,9 @@ RS_INLINE tile multiply(const double *table, const double (*factor)[RS_DECAY_CEN
     for (size_t w = 0; w < VECTORS; w++) row[w] = *(const doubles *)(table + j * RS_DECAY_PANEL + w * LANES);
 #pragma GCC unroll 6
     for (size_t c = 0; c < RS_DECAY_CENTRES; c++) {
-      doubles by = factor[j][c] - (doubles){0};
+      doubles weight = factor[j][c] - (doubles){0};
 #pragma GCC unroll 4
-      for (size_t w = 0; w < VECTORS; w++) sums.at[c][w] += by * row[w];
+      for (size_t w = 0; w < VECTORS; w++) sums.value[c][w] += weight * row[w];
     }
   }
   return sums;
@@ -55,8 +55,8 @@ RS_INLINE void put_sides(const tile *even, const tile *odd, size_t offset, bool 
 #pragma GCC unroll 4
     for (size_t w = 0; w < VECTORS; w++) {
       size_t v = offset + w * LANES;
-      put(even->at[c][w] - odd->at[c][w], add, centre + v);
-      put(reversed(even->at[c][w] + odd->at[c][w]), add, centre - LANES - v);
+      put(even->value[c][w] - odd->value[c][w], add, centre + v);
+      put(reversed(even->value[c][w] + odd->value[c][w]), add, centre - LANES - v);
     }
   }
 }

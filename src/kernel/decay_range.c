@@ -42,8 +42,8 @@ static rotor rotor_of(rs_turns angle) {
   return out;
 }
 
-static inline rotor turned(rotor by, rotor from) {
-  return (rotor){by.cosine * from.cosine - by.sine * from.sine, by.sine * from.cosine + by.cosine * from.sine};
+static inline rotor turned(rotor step, rotor from) {
+  return (rotor){step.cosine * from.cosine - step.sine * from.sine, step.sine * from.cosine + step.cosine * from.sine};
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
@@ -93,18 +93,18 @@ rs_status rs_decay_create(const rs_wave *waves, size_t count, rs_decay **decay, 
   for (size_t j = 0; j < count; j++)
     if (!isfinite(waves[j].amplitude) || !isfinite(waves[j].omega) || !isfinite(waves[j].phase))
       return rs_fail(err, RS_DOMAIN, "wave %zu is not finite", j);
-  rs_decay *made = rs_alloc(1, sizeof *made, err);
-  if (made == NULL) return RS_MEMORY;
-  *made = (rs_decay){rs_kernels_get()->decay, NULL, NULL, count, apart_at_most(waves, count)};
-  made->waves = rs_alloc(count, sizeof *made->waves, err);
-  if (made->waves != NULL)
-    made->panels = aligned_alloc(64, (count > 0 ? count : 1) * 2 * RS_DECAY_HALF * sizeof(double));
-  if (made->panels == NULL) {
-    rs_decay_free(made);
+  rs_decay *fresh = rs_alloc(1, sizeof *fresh, err);
+  if (fresh == NULL) return RS_MEMORY;
+  *fresh = (rs_decay){rs_kernels_get()->decay, NULL, NULL, count, apart_at_most(waves, count)};
+  fresh->waves = rs_alloc(count, sizeof *fresh->waves, err);
+  if (fresh->waves != NULL)
+    fresh->panels = aligned_alloc(64, (count > 0 ? count : 1) * 2 * RS_DECAY_HALF * sizeof(double));
+  if (fresh->panels == NULL) {
+    rs_decay_free(fresh);
     return rs_fail(err, RS_MEMORY, "out of memory: tables of %zu waves", count);
   }
-  for (size_t j = 0; j < count; j++) fill_wave(made, &waves[j], j);
-  *decay = made;
+  for (size_t j = 0; j < count; j++) fill_wave(fresh, &waves[j], j);
+  *decay = fresh;
   return RS_OK;
 }
 
@@ -163,9 +163,9 @@ static void fill_starts(const turning_wave *waves, size_t count, uint64_t span, 
 static void fill_centres(const turning_wave *waves, size_t count, const rotor *start, size_t slab,
                          rs_decay_centres *centres) {
   for (size_t j = 0; j < count; j++) {
-    rotor at = turned(waves[j].slab[slab], start[j]);
+    rotor here = turned(waves[j].slab[slab], start[j]);
     for (size_t c = 0; c < RS_DECAY_CENTRES; c++) {
-      rotor centre = turned(waves[j].centre[c], at);
+      rotor centre = turned(waves[j].centre[c], here);
       centres->even[j][c] = centre.cosine;
       centres->odd[j][c] = centre.sine;
     }

@@ -95,15 +95,15 @@ static bool any_negative(integers x) {
 /* One position for all (step 0) or one each (step 1). False where an angle is too large, or none. */
 RS_INLINE bool fill(const double *position, size_t step, const double *omega, size_t n, double *cosine, double *sine) {
   integers beyond = {0};
-  doubles c, s, at = everywhere(position[0]);
+  doubles c, s, same = everywhere(position[0]);
   size_t j = 0;
   for (; j + LANES <= n; j += LANES) {
-    cos_sin(step == 0 ? at : load(position + j, LANES), load(omega + j, LANES), &c, &s, &beyond);
+    cos_sin(step == 0 ? same : load(position + j, LANES), load(omega + j, LANES), &c, &s, &beyond);
     memcpy(cosine + j, &c, sizeof c);
     memcpy(sine + j, &s, sizeof s);
   }
   if (j < n) {
-    cos_sin(step == 0 ? at : load(position + j, n - j), load(omega + j, n - j), &c, &s, &beyond);
+    cos_sin(step == 0 ? same : load(position + j, n - j), load(omega + j, n - j), &c, &s, &beyond);
     memcpy(cosine + j, &c, (n - j) * sizeof c[0]);
     memcpy(sine + j, &s, (n - j) * sizeof s[0]);
   }

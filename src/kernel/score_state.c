@@ -29,12 +29,12 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
   state->reference[lane] = reference;
 }
 
-void rs_score_state_note(rs_score_state *state, size_t at, double keys, double mean, double squares) {
-  double total = state->bin_keys[at] + keys, apart = mean - state->bin_mean[at];
+void rs_score_state_note(rs_score_state *state, size_t place, double keys, double mean, double squares) {
+  double total = state->bin_keys[place] + keys, apart = mean - state->bin_mean[place];
   if (keys == 0) return;
-  state->bin_squares[at] += squares + apart * apart * state->bin_keys[at] * keys / total;
-  state->bin_mean[at] += apart * keys / total;
-  state->bin_keys[at] = total;
+  state->bin_squares[place] += squares + apart * apart * state->bin_keys[place] * keys / total;
+  state->bin_mean[place] += apart * keys / total;
+  state->bin_keys[place] = total;
 }
 
 static void join_lane(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t lane) {
@@ -42,11 +42,11 @@ static void join_lane(rs_score_state *into, const rs_score_state *from, size_t b
   if (up > 0) rs_score_state_move(into, bins, lanes, lane, from->reference[lane]);
   up = into->reference[lane] - from->reference[lane];
   double factor = exp2(-up), mass = 0;
-  for (size_t at = lane; at < bins * lanes; at += lanes) {
-    mass += from->bin_weight[at];
-    into->bin_weight[at] += factor * from->bin_weight[at];
+  for (size_t place = lane; place < bins * lanes; place += lanes) {
+    mass += from->bin_weight[place];
+    into->bin_weight[place] += factor * from->bin_weight[place];
     if (into->bin_keys != NULL)
-      rs_score_state_note(into, at, from->bin_keys[at], from->bin_mean[at], from->bin_squares[at]);
+      rs_score_state_note(into, place, from->bin_keys[place], from->bin_mean[place], from->bin_squares[place]);
   }
   into->spread[lane] += factor * (from->spread[lane] - up * mass);
   into->sink[lane] += factor * from->sink[lane];

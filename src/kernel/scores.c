@@ -191,8 +191,8 @@ static void add_bias(walk *w, int32_t key) {
 
 /* Lanes that see a key. */
 RS_INLINE ivec seen(const walk *w, size_t v, int32_t key) {
-  ivec at = (ivec){0} + key;
-  return (at >= w->begin[v]) & (at < w->stop[v]);
+  ivec place = (ivec){0} + key;
+  return (place >= w->begin[v]) & (place < w->stop[v]);
 }
 
 static void hide(walk *w, int32_t key) {
@@ -240,8 +240,8 @@ RS_INLINE void raise_top(walk *w, size_t v, vec top, int32_t key) {
   const ivec none = (ivec){0} + INT32_MAX;
   ivec argmax = (ivec)choose(top > w->top[v], (vec)none, (vec)w->argmax[v]);
   for (int32_t r = ROWS - 1; r >= 0; r--) {
-    ivec at = (ivec){0} + (key + r), here = (w->logits[(size_t)r * VECTORS + v] == top) & (at < argmax);
-    argmax = (ivec)choose(here, (vec)at, (vec)argmax);
+    ivec place = (ivec){0} + (key + r), here = (w->logits[(size_t)r * VECTORS + v] == top) & (place < argmax);
+    argmax = (ivec)choose(here, (vec)place, (vec)argmax);
   }
   w->argmax[v] = argmax;
   w->top[v] = top;
@@ -318,8 +318,8 @@ RS_INLINE void weigh_key(walk *w, const vec *logits, int32_t key, bool moments, 
 
 RS_INLINE void weigh_carefully(walk *w, int32_t key, bool moments, bool ranks) {
   for (size_t r = 0; r < ROWS; r++) {
-    int32_t at = key + (int32_t)r;
-    if (at >= w->least_begin && at < w->most_stop) weigh_key(w, w->logits + r * VECTORS, at, moments, ranks);
+    int32_t place = key + (int32_t)r;
+    if (place >= w->least_begin && place < w->most_stop) weigh_key(w, w->logits + r * VECTORS, place, moments, ranks);
   }
 }
 

@@ -51,7 +51,7 @@ static void fill(problem *p) {
     gsl_matrix_set(p->transpose, f, in->count + f, sqrt(in->ridge));
 }
 
-static rs_status open(problem *p, const rs_wave_fit_in *in, rs_err *err) {
+static rs_status problem_init(problem *p, const rs_wave_fit_in *in, rs_err *err) {
   *p = (problem){.in = in, .functions = 2 * in->waves, .rows = in->count};
   if (ridge_as_rows(in)) p->rows += p->functions;
   if (p->rows < p->functions) p->rows = p->functions; /* zeros below: nothing wanted of nothing */
@@ -65,7 +65,7 @@ static rs_status open(problem *p, const rs_wave_fit_in *in, rs_err *err) {
   return RS_OK;
 }
 
-static void close(problem *p) {
+static void problem_clear(problem *p) {
   gsl_matrix_free(p->transpose);
   gsl_vector_free(p->wanted);
   gsl_vector_free(p->solution);
@@ -253,7 +253,7 @@ static rs_status solve_normal(problem *p, rs_err *err) {
 
 /* ---- the fit ----------------------------------------------------------------------------------------------------- */
 
-static rs_status take(const problem *p, rs_wave_fit *fit, rs_err *err) {
+static rs_status write_fit(const problem *p, rs_wave_fit *fit, rs_err *err) {
   for (size_t j = 0; j < p->in->waves; j++) {
     fit->sine[j] = gsl_vector_get(p->solution, j);
     fit->cosine[j] = gsl_vector_get(p->solution, p->in->waves + j);
@@ -279,13 +279,13 @@ rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err 
   if (in->count < 2 * in->waves && !alone)
     return rs_fail(err, RS_DOMAIN, "%zu points do not determine %zu functions: take a ridge above 0 (or solver: svd)",
                    in->count, 2 * in->waves);
-  rs_status status = open(&p, in, err);
+  rs_status status = problem_init(&p, in, err);
   fit->cosine = rs_alloc(in->waves, sizeof *fit->cosine, err);
   fit->sine = rs_alloc(in->waves, sizeof *fit->sine, err);
   if (fit->cosine == NULL || fit->sine == NULL) status = RS_MEMORY;
   if (status == RS_OK) status = solve(&p, fit, err);
-  if (status == RS_OK) status = take(&p, fit, err);
-  close(&p);
+  if (status == RS_OK) status = write_fit(&p, fit, err);
+  problem_clear(&p);
   if (status != RS_OK) rs_wave_fit_clear(fit);
   return status;
 }

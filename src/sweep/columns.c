@@ -1,28 +1,120 @@
-/* Which columns each file has: written as its header and as the manifest's dictionary from one list. */
+/* Which columns each file has: written as its header and as the manifest's dictionary from one list. What every cell
+ * has is one table of names and of how values are written. */
 #include "run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const rs_out_column keys[] = {
-    {"cell", "", "number of the cell, from 0, in the order of the config", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
-    {"model", "", "model geometry", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
-    {"method", "", "method, with its swept parameters", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
-    {"length_tokens", "tokens", "context length L", RS_KEY, true, RS_NEITHER, RS_MAP_NONE},
-    {"scale", "1", "context factor s at this length; empty where the method has none", RS_KEY, true, RS_NEITHER,
-     RS_MAP_NONE},
-    {"source", "", "query/key source, with its swept parameters; empty where tables alone are read", RS_KEY, false,
-     RS_NEITHER, RS_MAP_NONE},
-    {"seed", "", "seed of the source; empty where tables alone are read", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
-    {"heads", "", "heads that are averaged", RS_KEY, false, RS_NEITHER, RS_MAP_NONE},
+/* ---- key columns ------------------------------------------------------------------------------------------------- */
+
+static const rs_variant *row_method(const rs_cell_row *row) {
+  return &row->experiment->methods.items[row->state->cell.axis[RS_BY_METHOD]];
+}
+
+/* NULL where the row stands for every source. */
+static const rs_variant *row_source(const rs_cell_row *row) {
+  return row->sourced ? &row->experiment->sources.items[row->state->cell.axis[RS_BY_SOURCE]] : NULL;
+}
+
+static void put_cell(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_number(csv, (double)row->number);
+}
+
+static void put_model(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_text(csv, row->experiment->models[row->state->cell.axis[RS_BY_MODEL]].name);
+}
+
+static void put_method(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_text(csv, row_method(row)->label);
+}
+
+static void put_length(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_number(csv, (double)row->experiment->lengths[row->state->cell.axis[RS_BY_LENGTH]]);
+}
+
+static void put_scale(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_number(csv, row->state->scale);
+}
+
+static void put_source(const rs_cell_row *row, rs_text *csv) {
+  const rs_variant *source = row_source(row);
+  rs_csv_text(csv, source != NULL ? source->label : "");
+}
+
+static void put_seed(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_number(csv, row->seeded ? (double)row->experiment->seeds[row->state->cell.axis[RS_BY_SEED]] : NAN);
+}
+
+static void put_heads(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_text(csv, row->state->heads);
+}
+
+static void put_status(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_text(csv, rs_status_name(row->state->status));
+}
+
+static void put_message(const rs_cell_row *row, rs_text *csv) {
+  rs_csv_text(csv, row->state->message);
+}
+
+/* A column that every cell has, and how its value is written. */
+typedef struct cell_column {
+  const char *name, *unit, *summary;
+  void (*put)(const rs_cell_row *row, rs_text *csv);
+  bool log_axis;
+} cell_column;
+
+static const cell_column keys[] = {
+    {"cell", "", "number of the cell, from 0, in the order of the config", put_cell, false},
+    {"model", "", "model geometry", put_model, false},
+    {"method", "", "method, with its swept parameters", put_method, false},
+    {"length_tokens", "tokens", "context length L", put_length, true},
+    {"scale", "1", "context factor s at this length; empty where the method has none", put_scale, true},
+    {"source", "", "query/key source, with its swept parameters; empty where tables alone are read", put_source, false},
+    {"seed", "", "seed of the source; empty where tables alone are read", put_seed, false},
+    {"heads", "", "heads that are averaged", put_heads, false},
 };
 
-static const rs_out_column statuses[] = {
-    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", RS_CELL_STATUS, false, RS_NEITHER,
-     RS_MAP_NONE},
-    {"message", "", "the error of a cell without values, or a warning about one with values", RS_CELL_STATUS, false,
-     RS_NEITHER, RS_MAP_NONE},
+static const cell_column statuses[] = {
+    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", put_status, false},
+    {"message", "", "the error of a cell without values, or a warning about one with values", put_message, false},
 };
+
+/* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
+static void put_value(rs_text *text, const rs_param *param, const rs_value *value) {
+  const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
+  if (slash != NULL && value->count > RS_INLINE_NUMBERS)
+    rs_text_puts(text, slash + 1);
+  else
+    rs_value_write(param, value, text);
+}
+
+/* A swept parameter's value, from the method or the source that has it. */
+static void put_swept(const rs_cell_row *row, const char *name, rs_text *csv) {
+  rs_text value = {0};
+  const rs_variant *variants[] = {row_method(row), row_source(row)};
+  for (size_t i = 0; i < RS_COUNT(variants) && value.length == 0; i++) {
+    int index = variants[i] != NULL ? rs_settings_find(&variants[i]->settings, name) : -1;
+    if (index < 0 || !variants[i]->settings.values[index].set) continue;
+    put_value(&value, variants[i]->settings.params[index], &variants[i]->settings.values[index]);
+  }
+  csv->failed |= value.failed;
+  rs_csv_text(csv, rs_text_string(&value));
+  rs_text_clear(&value);
+}
+
+void rs_put_keys(const rs_cell_row *row, rs_text *csv) {
+  for (size_t i = 0; i < RS_COUNT(keys); i++) keys[i].put(row, csv);
+  for (size_t i = 0; i < row->experiment->swept_count; i++) put_swept(row, row->experiment->swept[i], csv);
+}
+
+void rs_put_status(const rs_cell_row *row, rs_text *csv) {
+  for (size_t i = 0; i < RS_COUNT(statuses); i++) statuses[i].put(row, csv);
+}
+
+/* ---- the columns of a file --------------------------------------------------------------------------------------- */
 
 static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_err *err) {
   void *list = columns->columns;
@@ -30,6 +122,16 @@ static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_er
   columns->columns = list;
   if (status == RS_OK) columns->columns[columns->count++] = *column;
   return status;
+}
+
+static rs_status add_cell_columns(const cell_column *list, size_t count, rs_role role, rs_out_columns *columns,
+                                  rs_err *err) {
+  for (size_t i = 0; i < count; i++) {
+    rs_out_column out = {.unit = list[i].unit, .summary = list[i].summary, .role = role, .log_axis = list[i].log_axis};
+    snprintf(out.name, sizeof out.name, "%s", list[i].name);
+    RS_TRY(add(columns, &out, err));
+  }
+  return RS_OK;
 }
 
 /* The parameter of this name, of a method or else of a source. */
@@ -44,7 +146,7 @@ static const rs_param *find_param(const rs_experiment *experiment, const char *n
 }
 
 static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *columns, rs_err *err) {
-  for (size_t i = 0; i < RS_COUNT(keys); i++) RS_TRY(add(columns, &keys[i], err));
+  RS_TRY(add_cell_columns(keys, RS_COUNT(keys), RS_KEY, columns, err));
   for (size_t i = 0; i < experiment->swept_count; i++) {
     const rs_param *param = find_param(experiment, experiment->swept[i]);
     rs_out_column swept = {.unit = param->unit != NULL ? param->unit : "", .summary = param->summary, .role = RS_KEY};
@@ -76,8 +178,7 @@ static rs_status add_summary(const rs_experiment *experiment, rs_out_columns *co
     const rs_metric_kind *metric = experiment->metrics.items[m].metric;
     for (size_t i = 0; i < metric->scalar_count; i++) RS_TRY(add_value(&metric->scalars[i], RS_VALUE, columns, err));
   }
-  for (size_t i = 0; i < RS_COUNT(statuses); i++) RS_TRY(add(columns, &statuses[i], err));
-  return RS_OK;
+  return add_cell_columns(statuses, RS_COUNT(statuses), RS_CELL_STATUS, columns, err);
 }
 
 static rs_status add_curve(const rs_metric_kind *metric, rs_out_columns *columns, rs_err *err) {

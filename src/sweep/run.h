@@ -75,6 +75,18 @@ typedef struct rs_out_columns {
 /* The columns of summary.csv (metric < 0), or of the curve of metric number `metric`. */
 rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_columns *columns, rs_err *err);
 
+/* What the columns that every cell has are written from, for one row of a file. */
+typedef struct rs_cell_row {
+  const rs_experiment *experiment;
+  const rs_cell_state *state;
+  size_t number;        /* of the cell */
+  bool sourced, seeded; /* else the row stands for every source, or every seed, and leaves it empty */
+} rs_cell_row;
+
+/* The values of the key columns, of a row's first cells, and of the status columns, of summary.csv's last ones. */
+void rs_put_keys(const rs_cell_row *row, rs_text *csv);
+void rs_put_status(const rs_cell_row *row, rs_text *csv);
+
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
 

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Usage: tests/check_checks.sh
+# Plants in a small source tree what check_layers.sh and check_circles.sh are there to refuse, one offence at a time.
+# Fails where one of them lets it pass, or refuses the tree without it.
+set -eu
+
+tests=$(cd -- "$(dirname -- "$0")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf -- "$tree"' EXIT
+failed=0
+
+# file NAME LINE...: a file of the tree.
+file() {
+    mkdir -p -- "$tree/$(dirname -- "$1")"
+    name=$1
+    shift
+    printf '%s\n' "$@" >"$tree/$name"
+}
+
+# A tree that is in order: math/angle.c uses base/text.c, and math/sum.c.
+begin() {
+    rm -rf -- "${tree:?}/src" "$tree/include"
+    file include/ropescope/base.h 'void rs_text_add(int);' '#define RS_ADD(x) rs_text_add(x)'
+    file include/ropescope/math.h '#include "ropescope/base.h"' 'double rs_angle(double);' 'double rs_sum(double);'
+    file src/base/text.c '#include "ropescope/base.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
+    file src/math/angle.c '#include "ropescope/math.h"' 'double rs_angle(double x) {' '  return rs_sum(x);' '}'
+    file src/math/sum.c '#include "ropescope/math.h"' 'double rs_sum(double x) {' '  RS_ADD(1);' '  return x;' '}'
+}
+
+# expect SCRIPT STATUS TEXT WHAT: what the script says of the tree.
+expect() {
+    status=0
+    said=$("$tests/$1" "$tree" 2>&1) || status=$?
+    case $said in
+    *"$3"*) [ "$status" -eq "$2" ] && return ;;
+    esac
+    printf '%s: %s: status %d (expected %d, "%s"):\n%s\n' "$1" "$4" "$status" "$2" "$3" "$said" >&2
+    failed=1
+}
+
+begin
+expect check_layers.sh 0 'keep the layers' 'a tree in order'
+expect check_circles.sh 0 'no circle' 'a tree in order'
+
+begin
+file src/base/text.c '#include "ropescope/math.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
+expect check_layers.sh 1 'base may not include ropescope/math.h' 'an #include upwards'
+
+begin
+file src/math/angle.h '#include "sum.h"'
+file src/math/sum.h '#include "angle.h"'
+expect check_layers.sh 1 'closes an include cycle' 'headers that include each other'
+
+begin
+file src/elsewhere/x.c 'int x;'
+expect check_layers.sh 1 'unknown folder' 'a folder of no layer'
+
+begin
+file src/math/sum.c 'double rs_sum(double x) {' '  return x > 0 ? rs_angle(-x) : x;' '}'
+expect check_circles.sh 1 'src/math/sum.c:2: uses rs_angle of src/math/angle.c' 'functions that use each other'
+
+begin
+file src/math/sum.c 'static double (*use)(double) = RS_TURN;' 'double rs_sum(double x) {' '  return x;' '}'
+file src/math/angle.h '#define RS_TURN '\\ '  rs_angle'
+expect check_circles.sh 1 'circle of 2 files' 'a circle by way of a macro'
+
+begin
+file src/math/sum.h 'static inline double rs_twice(double x) {' '  return rs_angle(x);' '}'
+file src/math/sum.c 'double rs_sum(double x) {' '  return rs_twice(x);' '}'
+expect check_circles.sh 1 'uses rs_angle of src/math/angle.c' 'a circle by way of an inline function'
+
+begin
+file src/math/kinds.c 'extern const int rs_kind_a;' 'const int *const rs_kinds[] = {&rs_kind_a};'
+file src/math/kind_a.c 'const int rs_kind_a = sizeof rs_kinds;'
+expect check_circles.sh 1 'src/math/kind_a.c:1: uses rs_kinds of src/math/kinds.c' 'a table and what it lists'
+
+begin
+file src/math/sum.c '/* rs_angle */ static double rs_angle_of(double x) {' '  return x; // rs_angle' '}' \
+    'double rs_sum(double x) {' '  return rs_angle_of(x) + sizeof "rs_angle";' '}'
+file src/math/angle.c 'static double rs_angle_of(double x) {' '  return x;' '}' 'double rs_angle(double x) {' \
+    '  return rs_angle_of(rs_sum(x));' '}'
+expect check_circles.sh 0 'no circle' 'names in comments, texts and static functions'
+
+[ "$failed" -eq 0 ] && echo 'check_checks: what is planted is refused'
+exit "$failed"
