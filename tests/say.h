@@ -10,13 +10,13 @@
 
 #include "ropescope/base.h"
 
-/* stdout and stderr together of `command`, as the shell reads it, followed by `arguments`; *status is the exit status,
+/* stdout and stderr together of `program`, as the shell reads it, followed by `arguments`; *status is the exit status,
  * 128 where a signal ended it. Release with free(). */
-static inline char *say_line(const char *command, const char *arguments, int *status) {
+static inline char *say_line(const char *program, const char *arguments, int *status) {
   rs_text line = {0}, out = {0};
   char buffer[4096];
   cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
-  rs_text_printf(&line, "%s %s 2>&1", command, arguments);
+  rs_text_printf(&line, "%s %s 2>&1", program, arguments);
   FILE *pipe = popen(rs_text_string(&line), "r");
   cr_assert_not_null(pipe);
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) rs_text_add(&out, buffer, got);

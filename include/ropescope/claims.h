@@ -91,10 +91,10 @@ typedef struct rs_pivot_wanted {
   size_t count;
   const char *where; /* for all of them; "" */
   long sort;         /* lines by that column of numbers, from 1; negative: the largest first; 0: as in the file */
-  bool markdown;
+  bool markdown, json;
 } rs_pivot_wanted;
 
-/* Reads a CSV file and adds the table to `text`; "-" stands where no row has a number. RS_INPUT, RS_IO, RS_MEMORY. */
+/* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO, RS_MEMORY. */
 rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err);
 
 #endif

@@ -110,6 +110,7 @@ typedef struct rs_contender {
 typedef struct rs_contest {
   const char *text[2];     /* a file (.json config or dump, .npy, .csv), a preset's name, or a recipe as YAML */
   const char *hf, *preset; /* the model on which recipes stand; both NULL: the other side's */
+  const char *hf_text;     /* as in rs_subject_in */
   size_t length;           /* tokens; 0: the longest that A's model is published for, else B's, else 4096 */
   double rtol;             /* relative difference that folds a list of doubled frequencies */
 } rs_contest;

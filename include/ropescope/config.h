@@ -126,6 +126,12 @@ rs_status rs_config_read(const char *text, const char *name, rs_config_edits edi
 /* The recipe and geometry of a Hugging Face config.json. `model` is cleared on failure. */
 rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err);
 
+/* The same for a config in memory (length); `name` stands in messages. */
+rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err);
+
+/* The method that Hugging Face's rope type `type` ("linear") is, where it has another name here; else NULL. */
+const char *rs_hf_method(const char *type);
+
 /* Built-in model presets, by name. */
 typedef struct rs_preset {
   const char *name, *yaml;
@@ -145,6 +151,7 @@ const char *rs_demo_config(void);
 typedef struct rs_subject_in {
   const char *config;    /* file with one model, one method and one length; NULL without `hf` and `preset`: the demo */
   const char *hf;        /* a Hugging Face config.json */
+  const char *hf_text;   /* what it holds, where `hf` is its name in messages alone; NULL: a file */
   const char *preset;    /* the name of a preset */
   const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
   const char *label;     /* what messages call that recipe; NULL: "--method" */

@@ -240,6 +240,9 @@ typedef struct rs_token_layout {
 /* Tokens the runs take. */
 size_t rs_token_layout_tokens(const rs_token_layout *layout);
 
+/* RS_DOMAIN where the runs take more tokens than `length`. */
+rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err);
+
 /* How the tokens of images and videos are counted (tokens.c). */
 typedef enum rs_id_scheme {
   RS_IDS_QWEN2_VL,

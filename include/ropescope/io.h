@@ -53,6 +53,29 @@ void rs_node_clear(rs_node *node);
  * move it. */
 rs_node *rs_node_append(rs_node *node, rs_err *err);
 
+/* ---- JSON out ---------------------------------------------------------------------------------------------------- */
+
+enum { RS_JSON_DEPTH = 16 };
+
+/* JSON that is being written to `text`, which says whether it failed (also by more than RS_JSON_DEPTH levels). Begin as
+ * {.text = &text}. `key` is NULL in arrays and at the top. Strings are UTF-8. */
+typedef struct rs_json {
+  rs_text *text; /* borrowed */
+  size_t depth;
+  bool filled; /* the level that is written has an entry */
+  bool flat;   /* it is a list on one line */
+  char ends[RS_JSON_DEPTH];
+} rs_json;
+
+/* Begin a level; each is ended by rs_json_end, the last of which ends the line. */
+void rs_json_object(rs_json *json, const char *key);
+void rs_json_array(rs_json *json, const char *key);
+void rs_json_list(rs_json *json, const char *key); /* an array of numbers and strings alone, on one line */
+void rs_json_end(rs_json *json);
+void rs_json_string(rs_json *json, const char *key, const char *value); /* NULL: null */
+void rs_json_number(rs_json *json, const char *key, double value);      /* not finite: null */
+void rs_json_bool(rs_json *json, const char *key, bool value);
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the largest file that is read as configs of models, lists of numbers or dumps. */

@@ -39,6 +39,7 @@ typedef struct rs_question {
   double base;             /* plain RoPE at this base */
   size_t head_dim;         /* D in place of a model; even */
   const char *hf, *preset; /* a model: a Hugging Face config.json, or the name of a preset */
+  const char *hf_text;     /* as in rs_subject_in */
   const char *method;      /* a recipe on it, as YAML; NULL: what it publishes, else plain RoPE */
 } rs_question;
 

@@ -17,6 +17,20 @@ typedef struct rs_plan {
 /* What a run would take; runs nothing. */
 rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err);
 
+/* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from trials of the same cells
+ * at short lengths, which take up to `budget` seconds, or longer where the shortest does. Right within a factor of a
+ * few. RS_MEMORY, RS_INTERNAL. */
+rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
+                              rs_err *err);
+
+/* Bytes that this process may still use: of the machine, its cgroup and its limit of addresses the least. NaN where
+ * none can be told. */
+double rs_memory_available(void);
+
+/* Whether `directory` holds results of another config: its config.yaml, read and written again, is not what a run of
+ * this experiment writes. RS_MEMORY. */
+rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err);
+
 typedef struct rs_run_options {
   const char *directory; /* made if missing; files in it are replaced one by one, each whole */
   /* Called after each cell, from the calling thread; may be NULL. */

@@ -153,6 +153,20 @@ static void put_plain(const pivot *p, rs_text *text) {
   rs_text_puts(text, "\n");
 }
 
+/* A list of objects, a line each. */
+static void put_json(const pivot *p, rs_text *text) {
+  rs_json json = {.text = text};
+  rs_json_array(&json, NULL);
+  for (size_t k = 0; k < p->lines; k++) {
+    rs_json_object(&json, NULL);
+    rs_json_string(&json, p->wanted->lines, p->words[p->order[k]].word);
+    for (size_t i = 0; i < p->wanted->count; i++)
+      rs_json_number(&json, p->questions[i].title, p->numbers[p->order[k] * p->wanted->count + i]);
+    rs_json_end(&json);
+  }
+  rs_json_end(&json);
+}
+
 static rs_status make(pivot *p, rs_text *text, rs_err *err) {
   size_t rows = p->table->rows, count = p->wanted->count;
   if ((size_t)labs(p->wanted->sort) > count)
@@ -167,7 +181,7 @@ static rs_status make(pivot *p, rs_text *text, rs_err *err) {
   if (p->numbers == NULL) return RS_MEMORY;
   RS_TRY(read_numbers(p, err));
   sort_lines(p);
-  (p->wanted->markdown ? put_markdown : put_plain)(p, text);
+  (p->wanted->json ? put_json : p->wanted->markdown ? put_markdown : put_plain)(p, text);
   return rs_text_check(text, err);
 }
 

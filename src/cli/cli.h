@@ -4,56 +4,59 @@
 
 #include "ropescope/sweep.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_EDITS = 64, CLI_JOBS = 64, CLI_ARGUMENTS = 64 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_WORDS = 64 };
 
-/* What the command line said. */
+/* Values of an option that may be given again, in order. */
+typedef struct cli_list {
+  const char *items[CLI_WORDS];
+  size_t count;
+} cli_list;
+
+/* What the command line said; 0, NULL and false where it said nothing. */
 typedef struct cli_options {
-  const char *arguments[CLI_ARGUMENTS]; /* after the command */
-  size_t argument_count;
-  const char *edits[CLI_EDITS]; /* --set and --lengths, in order */
-  size_t edit_count;
-  char *lengths_edit;         /* owned text of the edit that --lengths makes */
-  const char *jobs[CLI_JOBS]; /* --job, in order; each may be several names with commas */
-  size_t job_count;
-  const char *only[CLI_JOBS]; /* --only, likewise */
-  size_t only_count;
-  const char *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
+  const char *arguments[CLI_WORDS]; /* after the command */
+  size_t argument_count;            /* all that were given, kept or not */
+  cli_list edits, jobs, only;       /* --set, --job and --only; the last two may hold several names with commas */
+  const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
+  const char *criterion;
   long sort;
-  size_t length, threads, rounds;
-  double rtol;
-  const char *criterion; /* solve */
-  size_t head_dim;
-  double base;
-  bool quiet, print, markdown, no_png, csv, rtol_given, quick, list, full;
+  size_t length, threads, rounds, head_dim;
+  double rtol, base;
+  char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
+  bool quiet, print, markdown, json, no_png, csv, quick, list, full, force, help;
 } cli_options;
 
-/* Reads the options that follow a command. Returns CLI_OK, or CLI_USAGE after a message. */
-int cli_options_read(int count, char **arguments, cli_options *options);
-void cli_options_clear(cli_options *options);
+/* ---- commands ---------------------------------------------------------------------------------------------------- */
 
-/* The names in lists with commas, as they stand in --job and --only. Owned by the caller, `words` too, which they are
- * parts of; both NULL where there are none. */
-rs_status cli_split_names(const char *const *lists, size_t list_count, char **words, const char ***names, size_t *count,
-                          rs_err *err);
+/* Numbers of the commands, in the order of the help. */
+enum {
+  CLI_RUN,
+  CLI_PLAN,
+  CLI_LIST,
+  CLI_SHOW,
+  CLI_PLOT,
+  CLI_TABLE,
+  CLI_REPRODUCE,
+  CLI_COMPARE,
+  CLI_SOLVE,
+  CLI_BENCH,
+  CLI_VERSION,
+  CLI_HELP,
+  CLI_COMMANDS
+};
 
-/* Adds the options as `--help` shows them. */
-void cli_options_help(rs_text *text);
+typedef struct cli_command {
+  const char *name, *arguments, *summary;
+  const char *details; /* more sentences, each line ended; "" */
+  const char *examples[2];
+  size_t most_arguments;
+  int (*run)(const cli_options *options);
+} cli_command;
 
-/* Messages on stderr: "ropescope: ...". */
-void cli_error(const char *format, ...) RS_PRINTF(1, 2);
-void cli_note(const cli_options *options, const char *format, ...) RS_PRINTF(2, 3);
+extern const cli_command cli_commands[CLI_COMMANDS];
 
-/* Says what failed (with every problem of a config) and returns the exit status for it. */
-int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
-
-/* Writes text to stdout and empties it. False after a message when stdout takes no more. */
-bool cli_put(rs_text *text);
-
-/* The config that a command was given, checked. Returns an exit status. */
-int cli_load(const cli_options *options, const char *file, rs_experiment **experiment);
-
-/* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);
+/* The number of the command called `word`, or -1 after a message. */
+int cli_command_find(const char *word);
 
 int cmd_run(const cli_options *options);
 int cmd_plan(const cli_options *options);
@@ -66,6 +69,57 @@ int cmd_table(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
 int cmd_version(const cli_options *options);
+int cmd_help(const cli_options *options);
+
+/* What `ropescope help` prints: of all commands, or (0 to CLI_COMMANDS - 1) of one. Returns an exit status. */
+int cli_help(void);
+int cli_help_command(int command);
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+/* Reads the words after a command: arguments[0] is the command itself. Returns CLI_OK, or CLI_USAGE after a message. */
+int cli_options_read(int command, int count, char **arguments, cli_options *options);
+
+/* What --hf names: a folder's config.json, or with "-" what stdin holds. Returns an exit status. */
+int cli_read_hf(cli_options *options);
+void cli_options_clear(cli_options *options);
+
+/* The words of --criterion, in the order of rs_criterion. */
+extern const char *const cli_criteria[];
+
+/* Adds the options of a command as its help shows them. */
+void cli_options_help(int command, rs_text *text);
+
+/* The index of `word` in a NULL-terminated list, or -1 after a message: "no WHAT WORD", with the word that was meant or
+ * all that there are. `word` may be NULL: it is missing. */
+int cli_choose(const char *what, const char *word, const char *const *words);
+
+/* The names in lists with commas, as they stand in --job and --only. Owned by the caller, `words` too, which they are
+ * parts of; both NULL where there are none. */
+rs_status cli_split_names(const cli_list *lists, char **words, const char ***names, size_t *count, rs_err *err);
+
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
+
+/* Messages on stderr: "ropescope: ...". */
+void cli_error(const char *format, ...) RS_PRINTF(1, 2);
+void cli_note(const cli_options *options, const char *format, ...) RS_PRINTF(2, 3);
+
+/* Says what failed (with every problem of a config) and returns the exit status for it. */
+int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
+
+/* Writes text to stdout and empties it. False after a message when stdout takes no more. */
+bool cli_put(rs_text *text);
+
+/* Writes the columns of a CSV text as an object of lists. RS_MEMORY. */
+rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, rs_err *err);
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+/* The config that a command was given, checked, with the changes of --set and --lengths. Returns an exit status. */
+int cli_load(const cli_options *options, const char *file, rs_experiment **experiment);
+
+/* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */
 int cli_print_summary(const rs_experiment *experiment, const char *directory);

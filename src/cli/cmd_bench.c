@@ -103,7 +103,7 @@ int cmd_bench(const cli_options *options) {
   const char **names = NULL;
   size_t name_count, count;
   if (options->list) return list_jobs();
-  rs_status status = cli_split_names(options->jobs, options->job_count, &words, &names, &name_count, &err);
+  rs_status status = cli_split_names(&options->jobs, &words, &names, &name_count, &err);
   if (status == RS_OK) status = run_jobs(options, names, name_count, &rows, &count, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : put_table(rows, count);
   /* After the table, which took minutes and is shown even where the file cannot be written. */

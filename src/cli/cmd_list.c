@@ -1,214 +1,197 @@
 /* ropescope list: what there is. Everything printed comes from the specs that also check configs. */
-#include "cli.h"
-#include "list_markdown.h"
+#include "list.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-/* ---- parameters -------------------------------------------------------------------------------------------------- */
+typedef struct list {
+  const char *name;
+  const char *(*name_at)(size_t i); /* of entry `i`; NULL past the last */
+  void (*lead)(rs_text *text);      /* before a whole list; may be NULL */
+  void (*put)(rs_text *text, size_t i);
+  void (*write)(rs_json *json, size_t i);
+} list;
 
-static void put_range(rs_text *text, const rs_param *param) {
-  if (param->type != RS_REAL && param->type != RS_INTEGER && param->type != RS_REALS) return;
-  rs_text_puts(text, "; ");
-  rs_text_number(text, param->min);
-  rs_text_puts(text, " to ");
-  rs_text_number(text, param->max);
-}
-
-/* Words on lines of at most LINE characters, the first of which is begun up to `indent`. */
-static void put_wrapped(rs_text *text, int indent, const char *words) {
-  enum { LINE = 110 };
-  for (int column = indent; *words != '\0';) {
-    int length = (int)strcspn(words, " ");
-    if (column > indent && column + 1 + length > LINE) column = indent, rs_text_printf(text, "\n%*s", indent, "");
-    rs_text_printf(text, "%s%.*s", column > indent ? " " : "", length, words);
-    column += length + (column > indent);
-    words += length + (words[length] == ' ');
-  }
-}
-
-static void put_param(rs_text *text, const rs_param *param) {
-  enum { INDENT = 23 };
-  rs_text_printf(text, "    %-18s ", param->name);
-  put_wrapped(text, INDENT, param->summary);
-  rs_text_printf(text, "\n%*s", INDENT, "");
-  for (size_t i = 0; i < param->word_count; i++) rs_text_printf(text, "%s%s", i > 0 ? "|" : "", param->words[i]);
-  if (param->words != NULL)
-    rs_text_puts(text, param->type == RS_CHOICE ? "" : "|number");
-  else
-    rs_text_puts(text, param->type == RS_BOOL      ? "true|false"
-                       : param->type == RS_REALS   ? "list or file"
-                       : param->type == RS_INTEGER ? "whole number"
-                                                   : "number");
-  put_range(text, param);
-  if (*param->unit != '\0' && strcmp(param->unit, "1") != 0) rs_text_printf(text, "; %s", param->unit);
-  if (param->fallback != NULL) rs_text_printf(text, "; default %s", param->fallback);
-  rs_text_puts(text, "\n");
-}
-
-static void put_head(rs_text *text, const char *name, const char *summary, const char *reference) {
-  rs_text_printf(text, "%s\n    %s\n    [%s]\n", name, summary, reference);
-}
-
-/* ---- the lists --------------------------------------------------------------------------------------------------- */
-
-/* How implementations differ from the method, or (NULL) with every rotary method: "dialect vllm: ... [...]". */
-static void put_dialects(rs_text *text, const rs_method *method) {
+static const char *method_name(size_t i) {
   size_t count;
-  const rs_dialect *dialects = rs_dialects(&count);
-  for (size_t d = 0; d < count; d++) {
-    bool general = dialects[d].method == NULL;
-    if (method != NULL ? general || !rs_dialect_fits(&dialects[d], method) : !general) continue;
-    rs_text_printf(text, "    dialect %s: ", dialects[d].name);
-    put_wrapped(text, 23, dialects[d].summary);
-    rs_text_printf(text, " [%s]\n", dialects[d].reference);
-  }
+  const rs_method *methods = rs_methods(&count);
+  return i < count ? methods[i].name : NULL;
 }
 
-static void list_dialects(rs_text *text) {
-  size_t count;
-  const rs_dialect *dialects = rs_dialects(&count);
-  for (size_t d = 0; d < count; d++) {
-    rs_text_printf(text, "%-10s %-18s ", dialects[d].name,
-                   dialects[d].method != NULL ? dialects[d].method : "(rotary)");
-    put_wrapped(text, 30, dialects[d].summary);
-    rs_text_printf(text, " [%s]\n", dialects[d].reference);
-  }
+static const char *kind_name(size_t i) {
+  staged_kind staged = list_kind_at(i);
+  return staged.kind != NULL ? staged.kind->name : NULL;
 }
 
-/* The parameters that one method has and another has not. */
-static void put_difference(rs_text *text, const rs_method *method, const rs_method *without) {
-  rs_recipe own = {0}, other = {0};
-  text->failed |= rs_recipe_init(&own, method, NULL) != RS_OK;
-  text->failed |= without != NULL && rs_recipe_init(&other, without, NULL) != RS_OK;
-  for (size_t p = 0; p < own.settings.count; p++)
-    if (rs_settings_find(&other.settings, own.settings.params[p]->name) < 0) put_param(text, own.settings.params[p]);
-  rs_recipe_clear(&other);
-  rs_recipe_clear(&own);
-}
-
-/* What is common stands first, once: `nope` has the parameters of every method, `rope` those of every rotary one. */
-static void list_methods(rs_text *text) {
-  size_t count;
-  const rs_method *methods = rs_methods(&count), *common = rs_method_find("nope"), *rotary = rs_method_find("rope");
-  rs_text_puts(text, "every method\n");
-  put_difference(text, common, NULL);
-  rs_text_puts(text, "\nevery rotary method\n");
-  put_difference(text, rotary, common);
-  put_dialects(text, NULL);
-  rs_text_puts(text, "\n");
-  for (size_t i = 0; i < count; i++) {
-    put_head(text, methods[i].name, methods[i].summary, methods[i].reference);
-    put_difference(text, &methods[i], methods[i].freq != NULL ? rotary : common);
-    for (size_t d = 0; d < RS_COUNT(methods[i].defaults) && methods[i].defaults[d].name != NULL; d++)
-      rs_text_printf(text, "    here %s defaults to %s\n", methods[i].defaults[d].name, methods[i].defaults[d].value);
-    put_dialects(text, &methods[i]);
-    rs_text_puts(text, "\n");
-  }
-}
-
-static void put_kind(rs_text *text, const rs_kind *kind) {
-  put_head(text, kind->name, kind->summary, kind->reference);
-  for (size_t p = 0; p < kind->param_count; p++) put_param(text, &kind->params[p]);
-}
-
-/* The kinds of one stage; every kind begins with its rs_kind. */
-static void put_stage(rs_text *text, const char *stage, const void *kinds, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    rs_text_printf(text, "%s ", stage);
-    put_kind(text, ((const rs_kind *const *)kinds)[i]);
-    rs_text_puts(text, "\n");
-  }
-}
-
-/* What fills each stage of a method. */
-static void list_kinds(rs_text *text) {
-  size_t count;
-  const void *kinds = rs_pos_kinds(&count);
-  put_stage(text, "positions", kinds, count);
-  kinds = rs_freq_kinds(&count);
-  put_stage(text, "frequencies", kinds, count);
-  kinds = rs_embed_kinds(&count);
-  put_stage(text, "embedding", kinds, count);
-  kinds = rs_bias_kinds(&count);
-  put_stage(text, "bias", kinds, count);
-  kinds = rs_lscale_kinds(&count);
-  put_stage(text, "logit_scale", kinds, count);
-}
-
-static void list_sources(rs_text *text) {
+static const char *source_name(size_t i) {
   size_t count;
   const rs_source_kind *const *kinds = rs_source_kinds(&count);
-  for (size_t i = 0; i < count; i++) {
-    put_kind(text, &kinds[i]->kind);
-    rs_text_puts(text, "\n");
-  }
+  return i < count ? kinds[i]->kind.name : NULL;
 }
 
-static void put_columns(rs_text *text, const char *file, const rs_column *columns, size_t count) {
-  static const char *const better[] = {"", " (higher is better)", " (lower is better)"};
-  for (size_t i = 0; i < count; i++)
-    rs_text_printf(text, "    %s: %s [%s] %s%s%s\n", file, columns[i].name,
-                   *columns[i].unit != '\0' ? columns[i].unit : "-", columns[i].summary, better[columns[i].better],
-                   columns[i].sampled ? "; with _se" : "");
-}
-
-static void list_metrics(rs_text *text) {
+static const char *metric_name(size_t i) {
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  for (size_t i = 0; i < count; i++) {
-    char file[80];
-    snprintf(file, sizeof file, "%.70s.csv", kinds[i]->kind.name);
-    put_kind(text, &kinds[i]->kind);
-    put_columns(text, "summary.csv", kinds[i]->scalars, kinds[i]->scalar_count);
-    put_columns(text, file, kinds[i]->curve, kinds[i]->curve_count);
-    rs_text_puts(text, "\n");
-  }
+  return i < count ? kinds[i]->kind.name : NULL;
 }
 
-static void list_models(rs_text *text) {
+static const char *model_name(size_t i) {
   size_t count;
   const rs_preset *presets = rs_presets(&count);
-  rs_text_printf(text, "%-22s %5s %8s %10s %10s %12s %12s  %s\n", "model", "heads", "head_dim", "rotary_dim",
-                 "rope_theta", "train_length", "max_length", "publishes");
-  for (size_t i = 0; i < count; i++) {
-    rs_model model;
-    char theta[RS_NUMBER_CHARS];
-    if (rs_preset_model(presets[i].name, &model, NULL) != RS_OK) continue;
-    rs_number_format(model.rope_theta, theta);
-    rs_text_printf(text, "%-22s %5zu %8zu %10zu %10s %12zu %12zu  %s\n", model.name, model.heads, model.head_dim,
-                   model.rotary_dim, theta, model.train_length, model.max_length,
-                   model.published.method != NULL ? model.published.method->name : "-");
-    rs_model_clear(&model);
+  return i < count ? presets[i].name : NULL;
+}
+
+static const char *dialect_name(size_t i) {
+  size_t count;
+  const rs_dialect *dialects = rs_dialects(&count);
+  return i < count ? dialects[i].name : NULL;
+}
+
+enum { METHODS, KINDS, SOURCES, METRICS, MODELS, DIALECTS, LISTS };
+
+static const list lists[LISTS] = {
+    [METHODS] = {"methods", method_name, list_methods_lead, list_put_method, list_write_method},
+    [KINDS] = {"kinds", kind_name, NULL, list_put_kind, list_write_kind},
+    [SOURCES] = {"sources", source_name, NULL, list_put_source, list_write_source},
+    [METRICS] = {"metrics", metric_name, NULL, list_put_metric, list_write_metric},
+    [MODELS] = {"models", model_name, list_models_lead, list_put_model, list_write_model},
+    [DIALECTS] = {"dialects", dialect_name, NULL, list_put_dialect, list_write_dialect},
+};
+
+/* What is asked for: these lists, and of these all entries or those called `name`. */
+typedef struct question {
+  bool asked[LISTS];
+  const char *name; /* NULL: all */
+} question;
+
+/* ---- what is asked for ------------------------------------------------------------------------------------------- */
+
+static bool is_asked(const question *q, size_t l, size_t i) {
+  return q->asked[l] && (q->name == NULL || strcmp(lists[l].name_at(i), q->name) == 0);
+}
+
+static bool has_entry(size_t l, const char *name) {
+  const char *other;
+  for (size_t i = 0; (other = lists[l].name_at(i)) != NULL; i++)
+    if (strcmp(other, name) == 0) return true;
+  return false;
+}
+
+/* Says what may have been meant by a name that is in none of the lists: an entry, or where `words` are lists a list. */
+static int unknown(const question *q, const char *word, bool words) {
+  const char *names[512], *other;
+  size_t count = 0;
+  for (size_t l = 0; l < LISTS; l++) {
+    if (words) names[count++] = lists[l].name;
+    for (size_t i = 0; q->asked[l] && (other = lists[l].name_at(i)) != NULL && count < RS_COUNT(names); i++)
+      names[count++] = other;
   }
+  const char *near = rs_suggest(word, names, count), *alias = rs_hf_method(word);
+  if (alias != NULL)
+    cli_error("nothing is called %s (Hugging Face's %s is %s here)", word, word, alias);
+  else if (near != NULL)
+    cli_error("nothing is called %s (did you mean %s?)", word, near);
+  else
+    cli_error("nothing is called %s (ropescope list methods, kinds, sources, metrics, models or dialects shows what "
+              "there is)",
+              word);
+  return CLI_USAGE;
+}
+
+/* `list NAME`: of all lists. A kind that has the name of a method is the method's part. */
+static int ask_name(const char *name, question *q) {
+  bool found = false;
+  q->name = name;
+  for (size_t l = 0; l < LISTS; l++)
+    if (l != KINDS) found |= q->asked[l] = has_entry(l, name);
+  if (!found) found = q->asked[KINDS] = has_entry(KINDS, name);
+  if (found) return CLI_OK;
+  memset(q->asked, true, sizeof q->asked);
+  return unknown(q, name, true);
+}
+
+static int ask(const cli_options *options, question *q) {
+  const char *first = options->arguments[0], *second = options->arguments[1];
+  for (size_t l = 0; l < LISTS; l++) {
+    bool named = first != NULL && strcmp(first, lists[l].name) == 0;
+    q->asked[l] = first == NULL || named;
+    if (!named) continue;
+    memset(q->asked, false, sizeof q->asked);
+    q->asked[l] = true;
+    q->name = second;
+    return second == NULL || has_entry(l, second) ? CLI_OK : unknown(q, second, false);
+  }
+  if (first == NULL) return CLI_OK;
+  if (second == NULL) return ask_name(first, q);
+  const char *names[LISTS + 1] = {NULL};
+  for (size_t l = 0; l < LISTS; l++) names[l] = lists[l].name;
+  cli_choose("list", first, names);
+  return CLI_USAGE;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static const struct {
-  const char *name;
-  void (*put)(rs_text *text);
-} lists[] = {{"methods", list_methods}, {"kinds", list_kinds},   {"sources", list_sources},
-             {"metrics", list_metrics}, {"models", list_models}, {"dialects", list_dialects}};
+static void put_list(rs_text *text, const question *q, size_t l) {
+  const list *wanted = &lists[l];
+  bool rows = l == MODELS || l == DIALECTS; /* of a table, the others are blocks */
+  size_t shown = 0;
+  if (wanted->lead != NULL && (q->name == NULL || rows)) wanted->lead(text);
+  for (size_t i = 0; wanted->name_at(i) != NULL; i++) {
+    if (!is_asked(q, l, i)) continue;
+    if (!rows && q->name != NULL && shown++ > 0) rs_text_puts(text, "\n");
+    wanted->put(text, i);
+    if (q->name != NULL && l == METHODS) list_put_common(text, i);
+    if (!rows && q->name == NULL) rs_text_puts(text, "\n");
+  }
+}
 
-int cmd_list(const cli_options *options) {
-  const char *wanted = options->argument_count > 0 ? options->arguments[0] : NULL;
+static void put_text(rs_text *text, const question *q) {
+  size_t asked = 0, before = 0;
+  for (size_t l = 0; l < LISTS; l++) asked += q->asked[l];
+  for (size_t l = 0; l < LISTS; l++) {
+    if (!q->asked[l]) continue;
+    if (asked > 1) rs_text_printf(text, "%s==== %s ====\n\n", before++ > 0 ? "\n" : "", lists[l].name);
+    put_list(text, q, l);
+  }
+}
+
+/* An object with a list of entries under each list's name. */
+static void write_json(rs_text *text, const question *q) {
+  rs_json json = {.text = text};
+  rs_json_object(&json, NULL);
+  for (size_t l = 0; l < LISTS; l++) {
+    if (!q->asked[l]) continue;
+    rs_json_array(&json, lists[l].name);
+    for (size_t i = 0; lists[l].name_at(i) != NULL; i++)
+      if (is_asked(q, l, i)) lists[l].write(&json, i);
+    rs_json_end(&json);
+  }
+  rs_json_end(&json);
+}
+
+/* One whole list; without a word the methods. */
+static int put_markdown(const cli_options *options, const question *q) {
+  const char *name = options->argument_count > 0 ? options->arguments[0] : lists[METHODS].name;
   rs_text text = {0};
-  bool found = false;
-  if (options->markdown) {
-    found = cli_list_markdown(wanted != NULL ? wanted : "methods", &text);
-    if (found) return cli_put(&text) ? CLI_OK : CLI_FAILED;
-  }
-  for (size_t i = 0; !options->markdown && i < RS_COUNT(lists); i++) {
-    if (wanted != NULL && strcmp(wanted, lists[i].name) != 0) continue;
-    found = true;
-    if (wanted == NULL) rs_text_printf(&text, "%s==== %s ====\n\n", i > 0 ? "\n" : "", lists[i].name);
-    lists[i].put(&text);
-  }
-  if (!found) {
-    cli_error("no list of %s (methods, kinds, sources, metrics, models, dialects)", wanted);
+  if (options->json) {
+    cli_error("--markdown and --json are two forms: keep one");
     return CLI_USAGE;
   }
+  if (q->name != NULL || !list_put_markdown(name, &text)) {
+    cli_error("--markdown goes with a whole list, as in ropescope list models --markdown");
+    return CLI_USAGE;
+  }
+  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+}
+
+int cmd_list(const cli_options *options) {
+  rs_text text = {0};
+  question q = {0};
+  int code = ask(options, &q);
+  if (code != CLI_OK) return code;
+  if (options->markdown) return put_markdown(options, &q);
+  if (options->json)
+    write_json(&text, &q);
+  else
+    put_text(&text, &q);
   return cli_put(&text) ? CLI_OK : CLI_FAILED;
 }

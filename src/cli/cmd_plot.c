@@ -17,9 +17,9 @@ static rs_status draw(const cli_options *options, rs_plot_report *report, rs_err
   char *words = NULL;
   const char **names = NULL;
   size_t count = 0;
-  rs_status status = cli_split_names(options->only, options->only_count, &words, &names, &count, err);
+  rs_status status = cli_split_names(&options->only, &words, &names, &count, err);
   const rs_plot_options plot = {.length = options->length, .only = names, .only_count = count, .png = !options->no_png};
-  if (status == RS_OK && options->only_count > 0 && count == 0)
+  if (status == RS_OK && options->only.count > 0 && count == 0)
     status = rs_fail_on(err, RS_INPUT, "only", "there is no name in it");
   if (status == RS_OK) status = rs_plot_results(options->arguments[0], &plot, report, err);
   free(names);

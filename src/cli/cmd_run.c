@@ -1,6 +1,8 @@
 /* ropescope run, and ropescope plan, which says what a run would take. */
 #include "cli.h"
 
+#include "progress.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +13,17 @@
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 typedef struct display {
-  time_t start;
-  int shown; /* permille last shown */
+  struct timespec start;
+  cli_progress progress;
 } display;
 
 static void show_progress(void *context, size_t done, size_t cells, double share) {
   display *d = context;
-  int permille = (int)floor(1000 * share);
-  double elapsed = difftime(time(NULL), d->start), left = share > 0 ? elapsed * (1 - share) / share : 0;
-  if (permille == d->shown) return;
-  d->shown = permille;
-  fprintf(stderr, "\r%5.1f %%  %zu of %zu cells  %.0f s left \033[K", 100 * share, done, cells, left);
+  char line[128];
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  double seconds = difftime(now.tv_sec, d->start.tv_sec);
+  if (cli_progress_line(&d->progress, seconds, share, done, cells, line, sizeof line)) fputs(line, stderr);
 }
 
 /* ---- run --------------------------------------------------------------------------------------------------------- */
@@ -40,6 +42,23 @@ static void report(const cli_options *options, const char *directory, const rs_r
              directory);
 }
 
+static double mebibytes(double bytes) {
+  return ceil(bytes / 1048576);
+}
+
+/* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
+static int check_memory(const cli_options *options, const rs_experiment *experiment) {
+  rs_plan plan;
+  rs_err err = {0};
+  double available = rs_memory_available();
+  rs_status status = rs_plan_make(experiment, &plan, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  if (options->force || !(plan.peak_bytes > available)) return CLI_OK;
+  cli_error("the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
+            mebibytes(plan.peak_bytes), mebibytes(available));
+  return CLI_USAGE;
+}
+
 /* What runs, but was hardly meant. */
 static void warn(const cli_options *options, const rs_experiment *experiment) {
   rs_text lines = {0};
@@ -50,12 +69,15 @@ static void warn(const cli_options *options, const rs_experiment *experiment) {
 }
 
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
-  bool live = !options->quiet && isatty(STDERR_FILENO);
-  display d = {.start = time(NULL), .shown = -1};
-  rs_run_options run = {.directory = directory, .progress = live ? show_progress : NULL, .context = &d};
+  display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}};
+  bool live = !options->quiet && d.progress.terminal;
+  rs_run_options run = {.directory = directory, .progress = options->quiet ? NULL : show_progress, .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
+  int fits = check_memory(options, experiment);
+  if (fits != CLI_OK) return fits;
   warn(options, experiment);
+  clock_gettime(CLOCK_MONOTONIC, &d.start);
   rs_status status = rs_run(experiment, &run, &summary, &err);
   if (live) fputs("\r\033[K", stderr);
   if (status != RS_OK) {
@@ -69,13 +91,25 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
 }
 
+/* Runs into the folder unless it holds something else. */
+static int run_into(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+  bool differs;
+  rs_err err = {0};
+  rs_status status = rs_folder_differs(experiment, directory, &differs, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  if (!differs || options->force) return cli_run(options, experiment, directory);
+  cli_error("%s holds the results of another config: choose another --out or name, or --force to replace them",
+            directory);
+  return CLI_USAGE;
+}
+
 int cmd_run(const cli_options *options) {
   rs_experiment *experiment;
   rs_err err = {0};
-  int code = cli_load(options, options->argument_count > 0 ? options->arguments[0] : NULL, &experiment);
+  int code = cli_load(options, options->arguments[0], &experiment);
   if (code != CLI_OK) return code;
   char *directory = results_folder(options, experiment, &err);
-  code = directory != NULL ? cli_run(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
+  code = directory != NULL ? run_into(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
   free(directory);
   rs_experiment_free(experiment);
   return code;
@@ -83,27 +117,53 @@ int cmd_run(const cli_options *options) {
 
 /* ---- plan -------------------------------------------------------------------------------------------------------- */
 
+static void put_memory(double bytes, rs_text *text) {
+  double available = rs_memory_available();
+  rs_text_printf(text, "memory          %.0f MiB", mebibytes(bytes));
+  if (!isnan(available)) rs_text_printf(text, " of %.0f available", mebibytes(available));
+  rs_text_puts(text, bytes > available ? ": run refuses without --force\n" : "\n");
+}
+
+static rs_status put_time(const rs_experiment *experiment, size_t cells, rs_text *text, rs_err *err) {
+  static const double budget = 0.5; /* seconds */
+  char duration[CLI_DURATION];
+  double *seconds = rs_alloc(cells, sizeof *seconds, err), sum = 0;
+  if (seconds == NULL) return RS_MEMORY;
+  rs_status status = rs_estimate_seconds(experiment, budget, seconds, cells, err);
+  for (size_t i = 0; i < cells; i++) sum += seconds[i];
+  free(seconds);
+  cli_duration(sum, duration);
+  if (sum < 60) snprintf(duration, sizeof duration, "%.2g s", sum);
+  rs_text_printf(text, "time            about %s%s on this machine, measured at short lengths\n", duration,
+                 sum < 60 ? "" : " (hours:minutes)");
+  return status;
+}
+
+static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err *err) {
+  rs_plan plan;
+  for (size_t i = 0; i < experiment->length_count; i++)
+    RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
+  RS_TRY(rs_plan_make(experiment, &plan, err));
+  rs_text_printf(text, "name            %s\n", experiment->name);
+  rs_text_printf(text, "cells           %zu (%zu models, %zu methods, %zu lengths, %zu sources, %zu seeds)\n",
+                 plan.cells, experiment->model_count, experiment->methods.count, experiment->length_count,
+                 experiment->sources.count, experiment->seed_count);
+  rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
+  rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
+  rs_text_printf(text, "queries x keys  %.3g flop\n", plan.score_flops);
+  put_memory(plan.peak_bytes, text);
+  return put_time(experiment, plan.cells, text, err);
+}
+
 int cmd_plan(const cli_options *options) {
   rs_experiment *experiment;
-  rs_plan plan;
   rs_err err = {0};
   rs_text text = {0};
-  int code = cli_load(options, options->argument_count > 0 ? options->arguments[0] : NULL, &experiment);
+  int code = cli_load(options, options->arguments[0], &experiment);
   if (code != CLI_OK) return code;
-  rs_status status = rs_plan_make(experiment, &plan, &err);
-  if (status == RS_OK) {
-    rs_text_printf(&text, "name            %s\n", experiment->name);
-    rs_text_printf(&text, "cells           %zu (%zu models, %zu methods, %zu lengths, %zu sources, %zu seeds)\n",
-                   plan.cells, experiment->model_count, experiment->methods.count, experiment->length_count,
-                   experiment->sources.count, experiment->seed_count);
-    rs_text_printf(&text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
-    rs_text_printf(&text, "curves          at most %.0f rows\n", plan.curve_rows);
-    rs_text_printf(&text, "memory          %.0f MiB\n", ceil(plan.peak_bytes / 1048576));
-    rs_text_printf(&text, "queries x keys  %.3g flop\n", plan.score_flops);
-    code = cli_put(&text) ? CLI_OK : CLI_FAILED;
-  } else {
-    code = cli_fail(status, NULL, &err);
-  }
+  rs_status status = put_plan(experiment, &text, &err);
+  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
   rs_experiment_free(experiment);
   return code;
 }

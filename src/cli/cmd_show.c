@@ -1,4 +1,4 @@
-/* ropescope show TABLE: the tables of one recipe, as CSV on stdout. */
+/* ropescope show TABLE: the tables of one recipe, as CSV or JSON on stdout. */
 #include "cli.h"
 
 #include <math.h>
@@ -7,11 +7,17 @@
 #include <string.h>
 
 enum { FLUSH = 1 << 16 };
-static const double most_rows = 5e7;
+static const double most_rows = 5e7, most_kept_rows = 1e6;
+
+/* Where a table goes: out as it grows, or it is kept to be written as JSON. */
+typedef struct table_out {
+  rs_text csv;
+  bool kept;
+} table_out;
 
 /* Writes out what has piled up. */
-static bool drain(rs_text *csv) {
-  return csv->length < FLUSH || cli_put(csv);
+static bool drain(table_out *out) {
+  return out->kept || out->csv.length < FLUSH || cli_put(&out->csv);
 }
 
 static int refuse(const char *message) {
@@ -19,15 +25,16 @@ static int refuse(const char *message) {
   return CLI_USAGE;
 }
 
-static bool too_many(double rows, size_t length) {
-  if (rows <= most_rows) return false;
+static bool too_many(const table_out *out, double rows, size_t length) {
+  if (rows <= (out->kept ? most_kept_rows : most_rows)) return false;
   cli_error("%g rows at length %zu: choose a smaller --length", rows, length);
   return true;
 }
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
-static int show_frequencies(const rs_encoding *encoding, rs_text *csv) {
+static int show_frequencies(const rs_encoding *encoding, table_out *out) {
+  rs_text *csv = &out->csv;
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
   if (encoding->rotary_dim == 0) return refuse("the method turns no pairs: it has no frequencies");
   rs_text_puts(csv, "pair,axis,omega_rad_per_token,wavelength_tokens,amp\n");
@@ -43,7 +50,8 @@ static int show_frequencies(const rs_encoding *encoding, rs_text *csv) {
 }
 
 /* Maps with several views: where each token stands as query and as key. */
-static int show_views(const rs_encoding *encoding, rs_text *csv) {
+static int show_views(const rs_encoding *encoding, table_out *out) {
+  rs_text *csv = &out->csv;
   rs_text_puts(csv, "token,view,query_position,key_position\n");
   for (size_t n = 0; n < encoding->length; n++) {
     for (size_t v = 0; v < encoding->views; v++) {
@@ -51,14 +59,15 @@ static int show_views(const rs_encoding *encoding, rs_text *csv) {
       for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
       rs_csv_end_row(csv);
     }
-    if (!drain(csv)) return CLI_FAILED;
+    if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
 /* The positions keys are rotated by, on all three axes; segment is the run of the token layout. */
-static int show_positions(const rs_encoding *encoding, rs_text *csv) {
-  if (encoding->views > 1) return show_views(encoding, csv);
+static int show_positions(const rs_encoding *encoding, table_out *out) {
+  rs_text *csv = &out->csv;
+  if (encoding->views > 1) return show_views(encoding, out);
   if (encoding->own_places) return refuse("each pair has positions of its own here (cached_keys or rope_mixed)");
   size_t segment = 0, left = encoding->tokens.count > 0 ? encoding->tokens.runs[0].tokens : SIZE_MAX;
   rs_text_puts(csv, "token,segment,t,h,w\n");
@@ -73,23 +82,25 @@ static int show_positions(const rs_encoding *encoding, rs_text *csv) {
     for (size_t a = 0; a < RS_AXES; a++)
       rs_csv_number(csv, encoding->pos_k[0][n * encoding->axes + (a < encoding->axes ? a : 0)]);
     rs_csv_end_row(csv);
-    if (!drain(csv)) return CLI_FAILED;
+    if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_scale(const rs_encoding *encoding, rs_text *csv) {
+static int show_scale(const rs_encoding *encoding, table_out *out) {
+  rs_text *csv = &out->csv;
   rs_text_puts(csv, "query,logit_scale\n");
   for (size_t m = 0; m < encoding->length; m++) {
     rs_csv_number(csv, (double)m);
     rs_csv_number(csv, encoding->logit_scale[m]);
     rs_csv_end_row(csv);
-    if (!drain(csv)) return CLI_FAILED;
+    if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_slopes(const rs_encoding *encoding, rs_text *csv) {
+static int show_slopes(const rs_encoding *encoding, table_out *out) {
+  rs_text *csv = &out->csv;
   if (encoding->bias_table == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
   if (rs_settings_find(&encoding->settings, "slope_factor") < 0) return refuse("the bias has no slopes (alibi's has)");
   rs_text_puts(csv, "head,slope\n");
@@ -101,31 +112,34 @@ static int show_slopes(const rs_encoding *encoding, rs_text *csv) {
   return CLI_OK;
 }
 
-static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, rs_text *csv) {
+static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, table_out *out) {
+  rs_text *csv = &out->csv;
   for (size_t key = 0; key <= query; key++) {
     double bias;
     encoding->method->bias->row(encoding, head, query, key, key + 1, &bias);
     const double row[] = {(double)head, (double)query, (double)key, bias};
     for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
     rs_csv_end_row(csv);
-    if (!drain(csv)) return CLI_FAILED;
+    if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_bias(const rs_encoding *encoding, rs_text *csv) {
+static int show_bias(const rs_encoding *encoding, table_out *out) {
+  rs_text *csv = &out->csv;
   double length = (double)encoding->length;
   if (encoding->method->bias == NULL) return refuse("the method has no bias (alibi, t5, kerple_log and others have)");
-  if (too_many((double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
+  if (too_many(out, (double)encoding->heads * length * (length + 1) / 2, encoding->length)) return CLI_USAGE;
   rs_text_puts(csv, "head,query,key,bias_nats\n");
   for (size_t head = 0; head < encoding->heads; head++)
     for (size_t query = 0; query < encoding->length; query++)
-      if (put_bias_row(encoding, head, query, csv) != CLI_OK) return CLI_FAILED;
+      if (put_bias_row(encoding, head, query, out) != CLI_OK) return CLI_FAILED;
   return CLI_OK;
 }
 
 /* The last row first: a table that ends too soon should not print what it has. */
-static int put_embedding(const rs_encoding *encoding, double *row, rs_text *csv) {
+static int put_embedding(const rs_encoding *encoding, double *row, table_out *out) {
+  rs_text *csv = &out->csv;
   rs_err err = {0};
   if (encoding->method->embed->fill(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return refuse(err.message);
   rs_text_puts(csv, "position,dim,value\n");
@@ -137,24 +151,24 @@ static int put_embedding(const rs_encoding *encoding, double *row, rs_text *csv)
       rs_csv_number(csv, row[d]);
       rs_csv_end_row(csv);
     }
-    if (!drain(csv)) return CLI_FAILED;
+    if (!drain(out)) return CLI_FAILED;
   }
   return CLI_OK;
 }
 
-static int show_embedding(const rs_encoding *encoding, rs_text *csv) {
+static int show_embedding(const rs_encoding *encoding, table_out *out) {
   if (encoding->method->embed == NULL)
     return refuse("the method adds no embedding (sinusoidal, learned and their 2d forms do)");
-  if (too_many((double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
+  if (too_many(out, (double)encoding->length * (double)encoding->width, encoding->length)) return CLI_USAGE;
   double *row = rs_alloc(encoding->width, sizeof *row, NULL);
-  int code = row != NULL ? put_embedding(encoding, row, csv) : refuse("out of memory");
+  int code = row != NULL ? put_embedding(encoding, row, out) : refuse("out of memory");
   free(row);
   return code;
 }
 
 static const struct {
   const char *name;
-  int (*show)(const rs_encoding *encoding, rs_text *csv);
+  int (*show)(const rs_encoding *encoding, table_out *out);
 } tables[] = {{"frequencies", show_frequencies}, {"positions", show_positions}, {"scale", show_scale},
               {"slopes", show_slopes},           {"bias", show_bias},           {"embedding", show_embedding}};
 
@@ -172,9 +186,10 @@ static const char *conflict(const cli_options *options) {
 static int find_subject(const cli_options *options, rs_subject *subject) {
   const rs_subject_in in = {.config = options->argument_count > 1 ? options->arguments[1] : NULL,
                             .hf = options->hf,
+                            .hf_text = options->hf_text,
                             .preset = options->model,
                             .method = options->method,
-                            .edits = {options->edits, options->edit_count},
+                            .edits = {options->edits.items, options->edits.count},
                             .length = options->length};
   rs_problems problems = {0};
   rs_err err = {0};
@@ -187,35 +202,62 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
+/* Which recipe the table is of, and at which length: a CSV file cannot say it, so stderr does. */
+static void say_subject(const cli_options *options, const rs_subject *subject) {
+  rs_text text = {0};
+  rs_recipe_write(&subject->recipe, &text);
+  cli_note(options, "%s on %s at %zu tokens", rs_text_string(&text), subject->model.name, subject->length);
+  rs_text_clear(&text);
+}
+
+static int put_json(const rs_subject *subject, const char *table, const rs_text *csv) {
+  rs_text text = {0}, recipe = {0};
+  rs_json json = {.text = &text};
+  rs_err err = {0};
+  rs_recipe_write(&subject->recipe, &recipe);
+  text.failed |= recipe.failed;
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "table", table);
+  rs_json_string(&json, "model", subject->model.name);
+  rs_json_string(&json, "recipe", rs_text_string(&recipe));
+  rs_json_number(&json, "length_tokens", (double)subject->length);
+  rs_status status = cli_json_columns(&json, "columns", csv, &err);
+  rs_json_end(&json);
+  rs_text_clear(&recipe);
+  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
+  return code;
+}
+
+static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
+  table_out out = {.kept = options->json};
+  int code = tables[table].show(encoding, &out);
+  if (code == CLI_OK && !options->json) say_subject(options, subject);
+  if (code == CLI_OK && options->json)
+    code = put_json(subject, tables[table].name, &out.csv);
+  else if (code == CLI_OK && !cli_put(&out.csv))
+    code = CLI_FAILED;
+  rs_text_clear(&out.csv);
+  return code;
+}
+
 static int show(const cli_options *options, size_t table) {
   rs_subject s = {0};
   rs_encoding *encoding = NULL;
   rs_err err = {0};
-  rs_text csv = {0};
   int code = find_subject(options, &s);
   if (code == CLI_OK) {
     rs_status status = rs_encoding_create(&s.recipe, &s.model, s.length, &s.tokens, &s.precision, &encoding, &err);
-    if (status != RS_OK) code = cli_fail(status, NULL, &err);
+    code = status == RS_OK ? put_table(options, &s, encoding, table) : cli_fail(status, NULL, &err);
   }
-  if (code == CLI_OK) code = tables[table].show(encoding, &csv);
-  if (code == CLI_OK && !cli_put(&csv)) code = CLI_FAILED;
-  rs_text_clear(&csv);
   rs_encoding_free(encoding);
   rs_subject_clear(&s);
   return code;
 }
 
 int cmd_show(const cli_options *options) {
-  const char *names[RS_COUNT(tables)];
-  for (size_t i = 0; i < RS_COUNT(tables); i++) {
-    names[i] = tables[i].name;
-    if (options->argument_count > 0 && strcmp(tables[i].name, options->arguments[0]) == 0) return show(options, i);
-  }
-  const char *word = options->argument_count > 0 ? options->arguments[0] : "";
-  const char *near = rs_suggest(word, names, RS_COUNT(names));
-  if (near != NULL)
-    cli_error("no table %s (did you mean %s?)", word, near);
-  else
-    cli_error("show needs a table, not \"%s\": frequencies, positions, scale, slopes, bias or embedding", word);
-  return CLI_USAGE;
+  const char *names[RS_COUNT(tables) + 1] = {NULL};
+  for (size_t i = 0; i < RS_COUNT(tables); i++) names[i] = tables[i].name;
+  int table = cli_choose("table", options->arguments[0], names);
+  return table >= 0 ? show(options, (size_t)table) : CLI_USAGE;
 }

@@ -1,19 +1,22 @@
 /* ropescope solve base|factor|length: the setting that serves a length, or the length that a setting serves, by a named
  * criterion. Here: what was asked. */
 #include "cli.h"
+
 #include "ropescope/solve.h"
 
 #include <string.h>
 
 enum { LENGTH = 1, BASE = 2, GEOMETRY = 4, MODEL = 8, METHOD = 16 }; /* GEOMETRY: --head-dim, or a model */
 
-static const char *const wanted_words[] = {"base", "factor", "length"};
-static const char *const criterion_words[] = {"first_violation", "critical_dim", "ood", "ntk"};
+enum { QUANTITIES = 3, CRITERIA = 4 };
+
+static const char *const wanted_words[] = {"base", "factor", "length", NULL};
+const char *const cli_criteria[] = {"first_violation", "critical_dim", "ood", "ntk", NULL};
 
 /* What each question needs, and what it takes beside. */
 static const struct {
   int needs, takes;
-} questions[RS_COUNT(wanted_words)][RS_COUNT(criterion_words)] = {
+} questions[QUANTITIES][CRITERIA] = {
     [RS_SOLVE_BASE] = {{LENGTH | GEOMETRY, 0}, {LENGTH | MODEL, 0}, {LENGTH | MODEL, 0}, {LENGTH | MODEL, 0}},
     [RS_SOLVE_FACTOR] = {{LENGTH | MODEL | METHOD, 0},
                          {LENGTH | MODEL | METHOD, 0},
@@ -46,27 +49,11 @@ static int refuse(const char *why) {
   return CLI_USAGE;
 }
 
-/* The index of a word, or -1 after a message with the words there are. */
-static int choose(const char *what, const char *word, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count && word != NULL; i++)
-    if (strcmp(word, words[i]) == 0) return (int)i;
-  const char *near = word != NULL ? rs_suggest(word, words, count) : NULL;
-  rs_text list = {0};
-  for (size_t i = 0; i < count; i++)
-    rs_text_printf(&list, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", words[i]);
-  if (near != NULL)
-    cli_error("solve: no %s %s (did you mean %s?)", what, word, near);
-  else
-    cli_error("solve needs a %s: %s", what, rs_text_string(&list));
-  rs_text_clear(&list);
-  return -1;
-}
-
 /* What the question needs is there, and nothing that it would ignore. */
 static int check_parts(const rs_question *question, int has) {
   int needs = questions[question->sought][question->criterion].needs,
       takes = needs | questions[question->sought][question->criterion].takes;
-  const char *wanted = wanted_words[question->sought], *by = criterion_words[question->criterion];
+  const char *wanted = wanted_words[question->sought], *by = cli_criteria[question->criterion];
   if ((takes & GEOMETRY) != 0) takes |= MODEL;
   for (size_t i = 0; i < RS_COUNT(parts); i++) {
     bool there = (has & parts[i].bit) != 0 || (parts[i].bit == GEOMETRY && (has & MODEL) != 0);
@@ -97,7 +84,22 @@ static int check_options(const cli_options *options, const rs_question *question
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-static int answer(const rs_question *question) {
+static void put_text(const rs_solution *solution, rs_text *text) {
+  rs_text_printf(text, "%s\n", solution->number);
+  for (size_t i = 0; i < solution->count; i++)
+    rs_text_printf(text, "%-11s%s\n", solution->rows[i].name, solution->rows[i].text);
+}
+
+static void put_json(const rs_question *question, const rs_solution *solution, rs_text *text) {
+  rs_json json = {.text = text};
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "quantity", wanted_words[question->sought]);
+  rs_json_number(&json, "value", solution->value);
+  for (size_t i = 0; i < solution->count; i++) rs_json_string(&json, solution->rows[i].name, solution->rows[i].text);
+  rs_json_end(&json);
+}
+
+static int answer(const cli_options *options, const rs_question *question) {
   rs_text out = {0};
   rs_problems problems = {0};
   rs_err err = {0};
@@ -105,9 +107,10 @@ static int answer(const rs_question *question) {
   rs_status status = rs_solve(question, &solution, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   if (status == RS_OK) {
-    rs_text_printf(&out, "%s\n", solution.number);
-    for (size_t i = 0; i < solution.count; i++)
-      rs_text_printf(&out, "%-11s%s\n", solution.rows[i].name, solution.rows[i].text);
+    if (options->json)
+      put_json(question, &solution, &out);
+    else
+      put_text(&solution, &out);
     if (!cli_put(&out)) code = CLI_FAILED;
   }
   rs_text_clear(&out);
@@ -116,10 +119,9 @@ static int answer(const rs_question *question) {
 }
 
 int cmd_solve(const cli_options *options) {
-  const char *by = options->criterion != NULL ? options->criterion : criterion_words[RS_FIRST_VIOLATION];
-  int sought = choose("quantity", options->argument_count > 0 ? options->arguments[0] : NULL, wanted_words,
-                      RS_COUNT(wanted_words));
-  int criterion = sought >= 0 ? choose("criterion", by, criterion_words, RS_COUNT(criterion_words)) : -1;
+  const char *by = options->criterion != NULL ? options->criterion : cli_criteria[RS_FIRST_VIOLATION];
+  int sought = cli_choose("quantity", options->arguments[0], wanted_words);
+  int criterion = sought >= 0 ? cli_choose("--criterion", by, cli_criteria) : -1;
   if (sought < 0 || criterion < 0) return CLI_USAGE;
   const rs_question question = {.sought = (rs_sought)sought,
                                 .criterion = (rs_criterion)criterion,
@@ -127,8 +129,9 @@ int cmd_solve(const cli_options *options) {
                                 .base = options->base,
                                 .head_dim = options->head_dim,
                                 .hf = options->hf,
+                                .hf_text = options->hf_text,
                                 .preset = options->model,
                                 .method = options->method};
   int code = check_options(options, &question);
-  return code == CLI_OK ? answer(&question) : code;
+  return code == CLI_OK ? answer(options, &question) : code;
 }

@@ -19,12 +19,17 @@ int cmd_table(const cli_options *options) {
                             .questions = options->arguments + 1,
                             .where = options->where != NULL ? options->where : "",
                             .sort = options->sort,
-                            .markdown = options->markdown};
+                            .markdown = options->markdown,
+                            .json = options->json};
   rs_text text = {0};
   rs_err err = {0};
   if (options->argument_count < 2) {
     cli_error("table needs results and columns, as in ropescope table results/quickstart entropy_nats "
               "'at 32k: needle_win_rate where length_tokens=32k'");
+    return CLI_USAGE;
+  }
+  if (options->markdown && options->json) {
+    cli_error("--markdown and --json are two forms: keep one");
     return CLI_USAGE;
   }
   wanted.count = options->argument_count - 1;

@@ -1,10 +1,8 @@
 /* ropescope list --markdown: each list as Markdown tables, made from the specs that also check configs. The pages of
  * docs/ hold them word for word. */
-#include "list_markdown.h"
+#include "list.h"
 
 #include <string.h>
-
-#include "ropescope/config.h"
 
 /* ---- cells of tables --------------------------------------------------------------------------------------------- */
 
@@ -294,7 +292,7 @@ static const struct {
 } lists[] = {{"methods", put_methods}, {"kinds", put_kinds},   {"sources", put_sources},
              {"metrics", put_metrics}, {"models", put_models}, {"dialects", put_dialects}};
 
-bool cli_list_markdown(const char *name, rs_text *text) {
+bool list_put_markdown(const char *name, rs_text *text) {
   for (size_t i = 0; i < RS_COUNT(lists); i++)
     if (strcmp(name, lists[i].name) == 0) {
       lists[i].put(text);

@@ -32,6 +32,24 @@ void cli_note(const cli_options *options, const char *format, ...) {
   fputc('\n', stderr);
 }
 
+int cli_choose(const char *what, const char *word, const char *const *words) {
+  size_t count = 0;
+  rs_text list = {0};
+  for (; words[count] != NULL; count++)
+    if (word != NULL && strcmp(words[count], word) == 0) return (int)count;
+  for (size_t i = 0; i < count; i++)
+    rs_text_printf(&list, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", words[i]);
+  const char *near = word != NULL ? rs_suggest(word, words, count) : NULL;
+  if (word == NULL)
+    cli_error("a %s is missing: %s", what, rs_text_string(&list));
+  else if (near != NULL)
+    cli_error("no %s %s (did you mean %s?)", what, word, near);
+  else
+    cli_error("no %s %s (there are %s)", what, word, rs_text_string(&list));
+  rs_text_clear(&list);
+  return -1;
+}
+
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
   if (problems != NULL && problems->count > 0) fprintf(stderr, "%s\n", rs_text_string(&problems->text));
   cli_error("%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
@@ -46,12 +64,27 @@ bool cli_put(rs_text *text) {
   return written;
 }
 
+/* --set in order, then --lengths as one more: "4k,8k" -> "lengths=[4k,8k]". */
+static rs_status make_edits(const cli_options *options, rs_text *lengths, const char *edits[CLI_WORDS + 1],
+                            size_t *count, rs_err *err) {
+  *count = options->edits.count;
+  memcpy(edits, options->edits.items, *count * sizeof *edits);
+  if (options->lengths == NULL) return RS_OK;
+  rs_text_printf(lengths, "lengths=[%s]", options->lengths);
+  edits[(*count)++] = rs_text_string(lengths);
+  return rs_text_check(lengths, err);
+}
+
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment) {
   rs_problems problems = {0};
   rs_err err = {0};
-  rs_config_edits edits = {options->edits, options->edit_count};
-  rs_status status = rs_config_load(file, edits, experiment, &problems, &err);
+  rs_text lengths = {0};
+  const char *edits[CLI_WORDS + 1];
+  size_t count;
+  rs_status status = make_edits(options, &lengths, edits, &count, &err);
+  if (status == RS_OK) status = rs_config_load(file, (rs_config_edits){edits, count}, experiment, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   rs_problems_clear(&problems);
+  rs_text_clear(&lengths);
   return code;
 }

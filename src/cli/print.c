@@ -1,4 +1,5 @@
-/* The short table of a run, read back from its summary.csv: methods down, metrics across, at the longest length. */
+/* The short table of a run, read back from its summary.csv: methods down, every column of the config's metrics across,
+ * at the longest length. What does not depend on the source stands once, before the sources. */
 #include "cli.h"
 
 #include <math.h>
@@ -6,96 +7,144 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 8, METHOD_WIDTH = 20 };
+enum { LINE = 120, LEAST_WIDTH = 9 };
 
-/* Which rows a number of the table is the mean of. */
-typedef struct selection {
-  const char *method, *length, *source;
-} selection;
+/* What is printed, and which rows a number of it is the mean of. */
+typedef struct short_table {
+  const rs_experiment *experiment;
+  const rs_table *csv;
+  size_t length;      /* tokens */
+  const char *source; /* NULL: any */
+  int method_column, length_column, source_column;
+} short_table;
 
-static double mean_of(const rs_table *table, int column, selection rows) {
-  int method_column = rs_table_column(table, "method"), length_column = rs_table_column(table, "length_tokens");
-  int source_column = rs_table_column(table, "source");
+/* A column that is printed, and its unit. */
+typedef struct value_column {
+  int index, width;
+  bool tokens;
+} value_column;
+
+/* The mean over the rows of a method; NaN where none has a number. */
+static double mean_of(const short_table *t, const char *method, int column) {
   rs_moments moments = {0};
-  for (size_t row = 0; row < table->rows; row++) {
-    char **fields = table->fields + row * table->columns;
+  for (size_t row = 0; row < t->csv->rows; row++) {
+    char **fields = t->csv->fields + row * t->csv->columns;
     double value;
-    bool chosen = strcmp(fields[method_column], rows.method) == 0 && strcmp(fields[length_column], rows.length) == 0;
-    if (!chosen || strcmp(fields[source_column], rows.source) != 0) continue;
+    if (strcmp(fields[t->method_column], method) != 0) continue;
+    if (!rs_number_read(fields[t->length_column], &value) || value != (double)t->length) continue;
+    if (t->source != NULL && strcmp(fields[t->source_column], t->source) != 0) continue;
     if (rs_number_read(fields[column], &value)) rs_moments_add(&moments, value);
   }
   return rs_moments_mean(&moments);
 }
 
-static bool has_values(const rs_experiment *experiment, const rs_table *table, int column, selection rows) {
-  for (size_t i = 0; i < experiment->methods.count; i++) {
-    rows.method = experiment->methods.items[i].label;
-    if (!isnan(mean_of(table, column, rows))) return true;
-  }
+static bool has_values(const short_table *t, int column) {
+  for (size_t i = 0; i < t->experiment->methods.count; i++)
+    if (!isnan(mean_of(t, t->experiment->methods.items[i].label, column))) return true;
   return false;
 }
 
-/* The first column of each metric that holds anything at this length. */
-static size_t choose_columns(const rs_experiment *experiment, const rs_table *table, selection rows, int *chosen) {
+/* The columns of the metrics, of tables or of rows, that hold anything: at most `most`. */
+static size_t choose_columns(const short_table *t, bool of_tables, value_column *chosen, size_t most) {
+  const rs_variants *metrics = &t->experiment->metrics;
   size_t count = 0;
-  for (size_t m = 0; m < experiment->metrics.count && count < MOST_COLUMNS; m++) {
-    const rs_metric_kind *metric = experiment->metrics.items[m].metric;
-    int column = metric->scalar_count > 0 ? rs_table_column(table, metric->scalars[0].name) : -1;
-    if (column >= 0 && has_values(experiment, table, column, rows)) chosen[count++] = column;
+  for (size_t m = 0; m < metrics->count; m++) {
+    const rs_metric_kind *metric = metrics->items[m].metric;
+    for (size_t i = 0; i < metric->scalar_count && (metric->row == NULL) == of_tables && count < most; i++) {
+      int column = rs_table_column(t->csv, metric->scalars[i].name);
+      if (column < 0 || !has_values(t, column)) continue;
+      int width = (int)strlen(metric->scalars[i].name);
+      chosen[count++] = (value_column){column, width < LEAST_WIDTH ? LEAST_WIDTH : width,
+                                       strcmp(metric->scalars[i].unit, "tokens") == 0};
+    }
   }
   return count;
 }
 
-static int width_of(const rs_table *table, int column) {
-  int width = (int)strlen(table->header[column]);
-  return width < 9 ? 9 : width;
-}
-
-static void put_cell(rs_text *text, int width, double mean) {
-  if (isnan(mean))
-    rs_text_printf(text, "  %*s", width, "-");
+/* Tokens as people count them: 32k, 1707. */
+static void format_tokens(double tokens, char *out, size_t size) {
+  if (fabs(tokens) >= 1024 && fmod(tokens, 1024) == 0)
+    snprintf(out, size, "%.0fk", tokens / 1024);
   else
-    rs_text_printf(text, "  %*.4g", width, mean);
+    snprintf(out, size, fabs(tokens) < 10 ? "%.3g" : "%.0f", tokens);
 }
 
-/* One source: methods down, metrics across. */
-static void put_block(const rs_experiment *experiment, const rs_table *table, selection rows, rs_text *text) {
-  int chosen[MOST_COLUMNS];
-  size_t count = choose_columns(experiment, table, rows, chosen);
-  rs_text_printf(text, "%s at %s tokens, source %s, mean over seeds, heads and models\n\n%-*s", experiment->name,
-                 rows.length, rows.source, METHOD_WIDTH, "method");
-  for (size_t c = 0; c < count; c++)
-    rs_text_printf(text, "  %*s", width_of(table, chosen[c]), table->header[chosen[c]]);
-  rs_text_puts(text, "\n");
+static void put_number(rs_text *text, const value_column *column, double mean) {
+  char number[RS_NUMBER_CHARS] = "-";
+  if (!isnan(mean) && column->tokens)
+    format_tokens(mean, number, sizeof number);
+  else if (!isnan(mean))
+    snprintf(number, sizeof number, "%.4g", mean);
+  rs_text_printf(text, "  %*s", column->width, number);
+}
+
+static int method_width(const rs_experiment *experiment) {
+  int width = (int)strlen("method");
   for (size_t i = 0; i < experiment->methods.count; i++) {
-    rows.method = experiment->methods.items[i].label;
-    rs_text_printf(text, "%-*s", METHOD_WIDTH, rows.method);
-    for (size_t c = 0; c < count; c++) put_cell(text, width_of(table, chosen[c]), mean_of(table, chosen[c], rows));
+    int length = (int)strlen(experiment->methods.items[i].label);
+    width = length > width ? length : width;
+  }
+  return width;
+}
+
+/* As many columns as fit a line; returns how many those were. */
+static size_t put_columns(const short_table *t, const value_column *columns, size_t count, rs_text *text) {
+  int first = method_width(t->experiment), width = first;
+  size_t fit = 0;
+  while (fit < count && (fit == 0 || width + 2 + columns[fit].width <= LINE)) width += 2 + columns[fit++].width;
+  rs_text_printf(text, "\n%-*s", first, "method");
+  for (size_t c = 0; c < fit; c++) rs_text_printf(text, "  %*s", columns[c].width, t->csv->header[columns[c].index]);
+  rs_text_puts(text, "\n");
+  for (size_t i = 0; i < t->experiment->methods.count; i++) {
+    const char *label = t->experiment->methods.items[i].label;
+    rs_text_printf(text, "%-*s", first, label);
+    for (size_t c = 0; c < fit; c++) put_number(text, &columns[c], mean_of(t, label, columns[c].index));
     rs_text_puts(text, "\n");
   }
+  return fit;
 }
 
-static void put_blocks(const rs_experiment *experiment, const rs_table *table, const char *length, rs_text *text) {
+/* Methods down, metrics across, in as many tables as the line asks for. */
+static rs_status put_block(const short_table *t, bool of_tables, rs_text *text, rs_err *err) {
+  value_column *columns = rs_alloc(t->csv->columns, sizeof *columns, err);
+  if (columns == NULL) return RS_MEMORY;
+  size_t count = choose_columns(t, of_tables, columns, t->csv->columns);
+  if (count > 0 && !of_tables) rs_text_printf(text, "\nsource %s\n", t->source);
+  for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, text);
+  free(columns);
+  return RS_OK;
+}
+
+static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv, rs_text *text, rs_err *err) {
+  short_table t = {.experiment = experiment,
+                   .csv = csv,
+                   .method_column = rs_table_column(csv, "method"),
+                   .length_column = rs_table_column(csv, "length_tokens"),
+                   .source_column = rs_table_column(csv, "source")};
+  char length[RS_NUMBER_CHARS];
+  for (size_t i = 0; i < experiment->length_count; i++)
+    t.length = experiment->lengths[i] > t.length ? experiment->lengths[i] : t.length;
+  format_tokens((double)t.length, length, sizeof length);
+  rs_text_printf(text, "%s at %s tokens, mean over seeds, heads and models\n", experiment->name, length);
+  RS_TRY(put_block(&t, true, text, err));
   for (size_t i = 0; i < experiment->sources.count; i++) {
-    if (i > 0) rs_text_puts(text, "\n");
-    put_block(experiment, table, (selection){.length = length, .source = experiment->sources.items[i].label}, text);
+    t.source = experiment->sources.items[i].label;
+    RS_TRY(put_block(&t, false, text, err));
   }
+  return rs_text_check(text, err);
 }
 
 int cli_print_summary(const rs_experiment *experiment, const char *directory) {
   rs_err err = {0};
   rs_table *table = NULL;
   rs_text text = {0};
-  char *csv = NULL, length[32];
-  size_t bytes, longest = 0;
-  char *path = rs_path_join(directory, "summary.csv", &err);
+  char *csv = NULL, *path = rs_path_join(directory, "summary.csv", &err);
+  size_t bytes;
   rs_status status = path != NULL ? rs_file_read(path, SIZE_MAX / 4, &csv, &bytes, &err) : RS_MEMORY;
   if (status == RS_OK) status = rs_csv_read(csv, bytes, path, &table, &err);
-  for (size_t i = 0; i < experiment->length_count; i++)
-    if (experiment->lengths[i] > longest) longest = experiment->lengths[i];
-  snprintf(length, sizeof length, "%zu", longest);
-  if (status == RS_OK) put_blocks(experiment, table, length, &text);
+  if (status == RS_OK) status = put_tables(experiment, table, &text, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
   rs_table_free(table);
   free(csv);
   free(path);

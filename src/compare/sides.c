@@ -137,7 +137,8 @@ static rs_status unknown_word(const char *word, rs_err *err) {
   const rs_method *method = rs_methods(&methods);
   for (size_t i = 0; i < presets && count < RS_COUNT(names); i++) names[count++] = preset[i].name;
   for (size_t i = 0; i < methods && count < RS_COUNT(names); i++) names[count++] = method[i].name;
-  const char *near = rs_suggest(word, names, count);
+  const char *near = rs_suggest(word, names, count), *alias = rs_hf_method(word);
+  if (alias != NULL) return rs_fail(err, RS_INPUT, "is no method (Hugging Face's %s is %s here)", word, alias);
   if (near != NULL) return rs_fail(err, RS_INPUT, "is no file, no model preset and no method (did you mean %s?)", near);
   return rs_fail(err, RS_INPUT,
                  "is no file, no model preset and no method (ropescope list shows presets and methods; a recipe is "
@@ -148,8 +149,12 @@ static rs_status unknown_word(const char *word, rs_err *err) {
 static rs_status read_on_model(const rs_contest *contest, size_t which, rs_contender *s, const rs_contender *other,
                                rs_problems *problems, rs_err *err) {
   static const char *const names[] = {"recipe A", "recipe B"};
-  rs_subject_in in = {
-      .hf = contest->hf, .preset = contest->preset, .method = s->text, .label = names[which], .length = 1};
+  rs_subject_in in = {.hf = contest->hf,
+                      .hf_text = contest->hf_text,
+                      .preset = contest->preset,
+                      .method = s->text,
+                      .label = names[which],
+                      .length = 1};
   bool word = strcspn(s->text, "{}[]:, ") == strlen(s->text), named = in.hf != NULL || in.preset != NULL;
   rs_subject subject;
   if (word && rs_method_find(s->text) == NULL) return unknown_word(s->text, err);

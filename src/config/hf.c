@@ -465,25 +465,37 @@ static void read_model(hf_reader *hf) {
   if (deepseek && all->set && all->number > 0) set_text(hf, "mscale_softmax", "true"); /* modeling_deepseek_v3.py */
 }
 
-rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) {
-  char *text = NULL;
-  size_t length;
+const char *rs_hf_method(const char *type) {
+  for (size_t i = 0; i < RS_COUNT(rope_types); i++)
+    if (strcmp(rope_types[i].type, type) == 0 && strcmp(rope_types[i].method, type) != 0) return rope_types[i].method;
+  return NULL;
+}
+
+rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err) {
   rs_tree *tree = NULL;
   *model = (rs_model){0};
   hf_reader hf = {.model = model};
-  rs_status status = rs_file_read(file, RS_LARGEST_FILE, &text, &length, err);
-  if (status == RS_OK) status = rs_json_read(text, length, file, &tree, err);
+  rs_status status = rs_json_read(text, length, name, &tree, err);
   if (status == RS_OK) {
     const rs_node *inner = rs_node_get(&tree->root, "text_config");
     hf.root = inner != NULL && inner->kind == RS_MAPPING ? inner : &tree->root;
     read_model(&hf);
     if (hf.problems.count > 0)
-      status = hf.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", file)
+      status = hf.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", name)
                                   : rs_fail(err, RS_INPUT, "%s", rs_text_string(&hf.problems.text));
   }
   rs_problems_clear(&hf.problems);
   rs_tree_free(tree);
-  free(text);
   if (status != RS_OK) rs_model_clear(model);
+  return status;
+}
+
+rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) {
+  char *text = NULL;
+  size_t length;
+  *model = (rs_model){0};
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
+  rs_status status = rs_hf_model_read(text, length, file, model, err);
+  free(text);
   return status;
 }

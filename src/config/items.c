@@ -345,8 +345,11 @@ static void unknown_name(const item *it, const rs_node *node, const char *name) 
   const char *names[MOST_NAMES];
   size_t count = it->type->names(names, MOST_NAMES);
   const char *near = rs_suggest(name, names, count);
+  const char *alias = strcmp(it->type->what, "method") == 0 ? rs_hf_method(name) : NULL;
   rs_path path = node == it->node ? it->path : rs_path_key(&it->path, "name");
-  if (near != NULL)
+  if (alias != NULL)
+    rs_problem(it->config->problems, node, &path, "is no method (Hugging Face's %s is %s here)", name, alias);
+  else if (near != NULL)
     rs_problem(it->config->problems, node, &path, "is no %s (did you mean %s?)", it->type->what, near);
   else
     rs_problem(it->config->problems, node, &path, "is no %s (ropescope list %s shows them)", it->type->what,
@@ -358,6 +361,12 @@ static void read_item(rs_config_context *config, const item_type *type, const rs
   item it = {.config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
   const rs_node *name = node->kind == RS_MAPPING ? rs_node_get(node, "name") : node;
   rs_err err = {0};
+  const rs_node *slip = name == NULL ? rs_mistyped(node, "name") : NULL;
+  if (slip != NULL) {
+    static const char *const known[] = {"name"};
+    rs_problem_unknown_key(config->problems, slip, path, "an entry", known, RS_COUNT(known));
+    return;
+  }
   if (name == NULL || name->kind != RS_SCALAR) {
     rs_problem(config->problems, node, path, "must be a name, or {name: ..., parameters}");
     return;

@@ -89,7 +89,9 @@ static void read_details(rs_problems *problems, const rs_node *node, const rs_pa
 /* What explicit numbers leave out, and what must not be. */
 static void complete(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
   if (model->head_dim == 0 || model->train_length == 0) {
-    rs_problem(problems, node, path, "needs head_dim and train_length (or the name of a preset, or {hf: config.json})");
+    rs_problem(problems, node, path, "needs %s%s%s (or the name of a preset, or {hf: config.json})",
+               model->head_dim == 0 ? "head_dim" : "", model->head_dim + model->train_length == 0 ? " and " : "",
+               model->train_length == 0 ? "train_length" : "");
     return;
   }
   if (model->name[0] == '\0') copy_name(model, "custom");
@@ -206,6 +208,7 @@ static bool name_taken(const rs_experiment *experiment, const char *name) {
 void rs_config_models(rs_config_context *config, const rs_node *node) {
   rs_path path = rs_path_key(NULL, "model");
   rs_experiment *experiment = config->experiment;
+  if (node == NULL && rs_mistyped(config->root, "model") != NULL) return; /* told as an unknown key */
   if (node == NULL) {
     rs_problem(config->problems, config->root, NULL, "the config has no model (add model: llama-2-7b)");
     return;

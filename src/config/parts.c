@@ -182,7 +182,8 @@ void rs_config_heads(rs_config_context *config, const rs_node *node) {
   }
   rs_check_keys(config->problems, node, &path, "heads", known, RS_COUNT(known));
   heads->each = rs_node_get(node, "each") != NULL;
-  if (!heads->each) rs_problem(config->problems, node, &path, "must be a number, all, a list, or {each: one of these}");
+  if (!heads->each && rs_mistyped(node, "each") == NULL)
+    rs_problem(config->problems, node, &path, "must be a number, all, a list, or {each: one of these}");
   if (heads->each) head_choice(config, rs_node_get(node, "each"), &inner);
 }
 

@@ -82,7 +82,9 @@ void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *p
 static void put_hint(rs_text *text, const char *key, const char *const *known, size_t count) {
   enum { FEW = 20 };
   const char *near = rs_suggest(key, known, count);
-  if (near != NULL) {
+  if (strcmp(key, "threads") == 0) { /* which change no number */
+    rs_text_puts(text, " (--threads N says it)");
+  } else if (near != NULL) {
     rs_text_printf(text, " (did you mean %s?)", near);
   } else if (isdigit((unsigned char)key[0])) {
     rs_text_puts(text, " (write decimals with '.'; a comma begins the next entry)");
@@ -92,6 +94,13 @@ static void put_hint(rs_text *text, const char *key, const char *const *known, s
   } else if (count > FEW) {
     rs_text_puts(text, " (ropescope list shows them)");
   }
+}
+
+const rs_node *rs_mistyped(const rs_node *mapping, const char *key) {
+  for (size_t i = 0; i < mapping->count; i++)
+    if (strcmp(mapping->items[i].key, key) != 0 && rs_suggest(mapping->items[i].key, &key, 1) != NULL)
+      return &mapping->items[i];
+  return NULL;
 }
 
 void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const rs_path *path, const char *what,

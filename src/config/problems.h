@@ -27,6 +27,10 @@ void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *p
 void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const rs_path *path, const char *what,
                             const char *const *known, size_t count);
 
+/* The child of a mapping whose key is a slip of the pen for `key`, so that what is missing is told once; or NULL.
+ * Borrows. */
+const rs_node *rs_mistyped(const rs_node *mapping, const char *key);
+
 /* Reports every key of the mapping that is not among `known`. */
 void rs_check_keys(rs_problems *problems, const rs_node *mapping, const rs_path *path, const char *what,
                    const char *const *known, size_t count);

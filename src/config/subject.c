@@ -14,9 +14,10 @@ void rs_subject_clear(rs_subject *subject) {
 
 /* Moves the only model and method of the experiment to the subject. */
 static rs_status move_only(rs_experiment *experiment, rs_subject *subject, rs_err *err) {
-  if (experiment->methods.count != 1 || experiment->model_count != 1)
-    return rs_fail(err, RS_INPUT, "one model and one recipe are wanted, not %zu and %zu (--set methods=[yarn] chooses)",
-                   experiment->model_count, experiment->methods.count);
+  if (experiment->model_count != 1)
+    return rs_fail(err, RS_INPUT, "one model is wanted, not %zu (--set model=NAME chooses)", experiment->model_count);
+  if (experiment->methods.count != 1)
+    return rs_fail(err, RS_INPUT, "one recipe is wanted, not %zu", experiment->methods.count);
   RS_TRY(rs_experiment_recipe(experiment, 0, 0, &subject->recipe, err));
   subject->model = experiment->models[0];
   experiment->model_count = 0;
@@ -31,7 +32,11 @@ static rs_status move_only(rs_experiment *experiment, rs_subject *subject, rs_er
 static rs_status read_config(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err) {
   rs_experiment *experiment;
   RS_TRY(rs_config_load(in->config, in->edits, &experiment, problems, err));
-  rs_status status = move_only(experiment, subject, err);
+  rs_status status = RS_OK;
+  if (experiment->methods.count != 1)
+    status = rs_fail(err, RS_INPUT, "the config has %zu methods: choose one with --set methods=[yarn]",
+                     experiment->methods.count);
+  if (status == RS_OK) status = move_only(experiment, subject, err);
   if (status == RS_OK && experiment->length_count != 1 && in->length == 0)
     status = rs_fail(err, RS_INPUT, "the config has %zu lengths: choose one with --length", experiment->length_count);
   subject->length = in->length > 0 ? in->length : experiment->lengths[0];
@@ -42,6 +47,7 @@ static rs_status read_config(const rs_subject_in *in, rs_subject *subject, rs_pr
 /* ---- from a model and words -------------------------------------------------------------------------------------- */
 
 static rs_status read_model(const rs_subject_in *in, rs_model *model, rs_err *err) {
+  if (in->hf_text != NULL) return rs_hf_model_read(in->hf_text, strlen(in->hf_text), in->hf, model, err);
   if (in->hf != NULL) return rs_hf_model_load(in->hf, model, err);
   rs_err why = {0};
   rs_status status = rs_preset_model(in->preset, model, &why);

@@ -143,9 +143,6 @@ rs_status rs_by_parts_fill(const rs_freq_in *in, double *omega, rs_err *err);
 rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint16_t *axis, size_t *axes,
                        rs_err *err);
 
-/* RS_DOMAIN when the runs take more than `length` tokens. */
-rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err);
-
 /* Learned tables (learned_table.c). Their parameters, for a kind's list; without a trained table they stand as they are
  * initialised. */
 #define RS_LEARNED_PARAMS                                                                                              \

@@ -34,8 +34,12 @@ static rs_status read_model(const rs_question *question, rs_solve_task *task, rs
     bare_model(question->head_dim, &task->model);
     return plain_recipe(question, &task->model, &task->recipe, err);
   }
-  const rs_subject_in in = {
-      .hf = question->hf, .preset = question->preset, .method = question->method, .fallback = "rope", .length = 1};
+  const rs_subject_in in = {.hf = question->hf,
+                            .hf_text = question->hf_text,
+                            .preset = question->preset,
+                            .method = question->method,
+                            .fallback = "rope",
+                            .length = 1};
   rs_subject subject;
   RS_TRY(rs_subject_read(&in, &subject, problems, err));
   task->model = subject.model;

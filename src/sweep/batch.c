@@ -207,8 +207,7 @@ rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
     make_states(&work);
     status = run_rows(&work, &contents, err);
   }
-  for (size_t i = 0; i < batch->count && !rows; i++)
-    rs_batch_advance(&work, rs_cell_work(batch->experiment, &batch->cells[i]->cell));
+  for (size_t i = 0; i < batch->count && !rows; i++) rs_batch_advance(&work, batch->cells[i]->weight);
   rs_contents_clear(&contents);
   clear_work(&work);
   return status == RS_INTERNAL ? status : RS_OK;

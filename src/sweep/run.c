@@ -34,7 +34,7 @@ static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
   free(state->heads);
 }
 
-static void states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
+void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
   for (size_t i = 0; i < count && states != NULL; i++) state_clear(experiment, &states[i]);
   free(states);
 }
@@ -71,13 +71,13 @@ static rs_status state_init(const rs_experiment *experiment, const rs_cell *cell
   return name_heads(experiment, state, err);
 }
 
-static rs_status states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err) {
+rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err) {
   rs_cell *cells;
   RS_TRY(rs_experiment_cells(experiment, &cells, count, err));
   *states = rs_alloc(*count, sizeof **states, err);
   rs_status status = *states != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < *count && status == RS_OK; i++) status = state_init(experiment, &cells[i], &(*states)[i], err);
-  if (status != RS_OK) states_free(experiment, *states, *count);
+  if (status != RS_OK) rs_cell_states_free(experiment, *states, *count);
   free(cells);
   return status;
 }
@@ -195,6 +195,23 @@ static double seconds_since(const struct timespec *start) {
   return (double)(t.tv_sec - start->tv_sec) + 1e-9 * (double)(t.tv_nsec - start->tv_nsec);
 }
 
+/* What each cell counts in the progress: the seconds it is found to take, or its work where nobody looks. Returns the
+ * sum, which is positive. */
+static double weigh(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
+                    size_t count) {
+  static const double budget = 0.5; /* seconds */
+  double *seconds = options->progress != NULL ? rs_alloc(count, sizeof *seconds, NULL) : NULL, sum = 0, work = 0;
+  bool measured = seconds != NULL && rs_estimate_seconds(experiment, budget, seconds, count, NULL) == RS_OK;
+  for (size_t i = 0; i < count && measured; i++) sum += seconds[i];
+  measured = measured && sum > 0;
+  for (size_t i = 0; i < count; i++) {
+    states[i].weight = measured ? seconds[i] : rs_cell_work(experiment, &states[i].cell);
+    work += states[i].weight;
+  }
+  free(seconds);
+  return work;
+}
+
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   struct timespec start;
   rs_cell_state *states;
@@ -203,9 +220,9 @@ rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options,
   RS_TRY(
       rs_make_directories(options->directory, err)); /* before the work: an unwritable place should not cost an hour */
   RS_TRY(refuse_foreign(experiment, options->directory, err));
-  RS_TRY(states_make(experiment, &states, &count, err));
+  RS_TRY(rs_cell_states_make(experiment, &states, &count, err));
   progress p = {.options = options, .cells = count};
-  for (size_t i = 0; i < count; i++) p.total += rs_cell_work(experiment, &states[i].cell);
+  p.total = weigh(experiment, options, states, count);
   rs_status status = run_batches(experiment, states, count, &p, err);
   if (status == RS_OK) status = write_files(experiment, states, count, options->directory, err);
   *summary = (rs_run_summary){.cells = count};
@@ -214,6 +231,6 @@ rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options,
     summary->starved += states[i].status == RS_MEMORY;
   }
   summary->seconds = seconds_since(&start);
-  states_free(experiment, states, count);
+  rs_cell_states_free(experiment, states, count);
   return status;
 }

@@ -20,6 +20,7 @@ typedef struct rs_cell_state {
   rs_status status;
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention */
+  double weight;         /* in the progress of the run; no unit */
   rs_cell_scores scores;
   char *heads;        /* "4 12 20 28"; owned */
   void **states;      /* one for each metric; NULL for those that read tables */
@@ -41,7 +42,11 @@ typedef struct rs_cell_batch {
  * RS_INTERNAL is returned. */
 rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
 
-/* The work of one cell as the progress display counts it. */
+/* The cells of the experiment, nothing done yet. Release with rs_cell_states_free. */
+rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err);
+void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count);
+
+/* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
 /* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */

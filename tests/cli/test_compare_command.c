@@ -59,13 +59,16 @@ static size_t causes_in(const char *text) {
   return count;
 }
 
-/* Where one change explains all to the last bit, others that come near are not named; nor is one method twice. */
+/* Where one change explains all to the last bit, others that come near are not named; nor is one method twice. The
+ * models are small, for DPRoPE counts the angles of every trained position and each pair of changes tries it. */
 Test(compare_command, exact_cause__near_misses__are_left_out) {
   int status;
-  char command[512];
-  snprintf(command, sizeof command, "compare %s/data/hf/llama-2.json %s/data/hf/qwen2.5-yarn.json",
-           getenv("ROPESCOPE_TESTS"), getenv("ROPESCOPE_TESTS"));
-  char *out = say(command, &status);
+  write_file("llama.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                           "\"max_position_embeddings\": 64}");
+  write_file("qwen.json", "{\"model_type\": \"qwen2\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                          "\"max_position_embeddings\": 32, \"rope_theta\": 1000000, \"rope_scaling\": {\"type\": "
+                          "\"yarn\", \"factor\": 4, \"original_max_position_embeddings\": 32}}");
+  char *out = say("compare llama.json qwen.json", &status);
   cr_expect(status == 1 && causes_in(out) == 1, "%s", out);
   cr_expect_not_null(strstr(out, "plain RoPE (B is yarn) and with rope_theta: 10000"), "%s", out);
   free(out);
@@ -209,7 +212,7 @@ Test(compare_command, dumps__of_show_and_of_whole_heads__are_understood) {
                                       "half_split)",
                                       NULL};
   int status;
-  free(say("show frequencies --model gpt-oss > show.csv", &status));
+  free(say("show frequencies --quiet --model gpt-oss > show.csv", &status));
   cr_assert_eq(status, 0);
   expect("compare gpt-oss show.csv", 0, equal);
   write_file("half.json", "[1, 0.01, 1, 0.01]");
@@ -231,7 +234,7 @@ static char *line_of(const char *arguments, const char *start) {
 /* Pairs that do not turn are the model's, whether a recipe or a dump stands beside it. */
 Test(compare_command, dumps__of_partial_rotation__have_the_model_s_head) {
   int status;
-  free(say("show frequencies --model pythia-6.9b --method '{name: pi, factor: 2}' > pi.csv", &status));
+  free(say("show frequencies --quiet --model pythia-6.9b --method '{name: pi, factor: 2}' > pi.csv", &status));
   cr_assert_eq(status, 0);
   char *recipe = line_of("compare pythia-6.9b '{name: pi, factor: 2}'", "\n          10  ");
   char *dump = line_of("compare pythia-6.9b pi.csv", "\n          10  ");
@@ -246,7 +249,7 @@ Test(compare_command, wrong_input__status_2_and_why) {
        "ropescope: compare needs two sides, as in ropescope compare config.json '{name: yarn, factor: 8}'\n"},
       {"compare rope",
        "ropescope: compare needs two sides, as in ropescope compare config.json '{name: yarn, factor: 8}'\n"},
-      {"compare a b c", "ropescope: compare takes at most 2 arguments (ropescope --help)\n"},
+      {"compare a b c", "ropescope: compare takes at most 2 arguments (ropescope help compare)\n"},
       {"compare rope rope", "ropescope: A, rope: is a recipe: --model or --hf must say of which model\n"},
       {"compare '' rope", "ropescope: A, \"\": is empty\n"},
       {"compare gpt-oss x.json", "ropescope: B, x.json: is not there\n"},
@@ -257,10 +260,14 @@ Test(compare_command, wrong_input__status_2_and_why) {
       {"compare gpt-oss t.txt",
        "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy and .csv (dump)\n"},
       {"compare gpt-oss mpt-7b", "ropescope: B, mpt-7b: alibi turns no pairs: there are no frequencies to compare\n"},
-      {"compare gpt-oss '{name: yarn, factr: 2}'", "recipe B:3:24: methods[0].factr: yarn has no key factr (did you "
-                                                   "mean factor?)\nropescope: recipe B: 1 problem\n"},
+      {"compare gpt-oss '{name: yarn, factr: 2}'",
+       "recipe B:1:14: methods[0].factr: yarn has no key factr (did you mean factor?)\n"
+       "ropescope: B, {name: yarn, factr: 2}: recipe B: 1 problem\n"},
+      {"compare 'yarn]\nseeds: [3' --model gpt-oss rope",
+       "ropescope: A, yarn]\nseeds: [3: recipe A:2:6: mapping values are not allowed in this context (quote a text "
+       "that holds ': ', and indent the keys of one level alike)\n"},
       {"compare gpt-oss '{name: yarn, factor: [2, 4]}'",
-       "ropescope: B, {name: yarn, factor: [2, 4]}: must be one recipe, not 2\n"},
+       "ropescope: B, {name: yarn, factor: [2, 4]}: one recipe is wanted, not 2\n"},
       {"compare gpt-oss neg.json", "ropescope: B, neg.json: neg.json: frequency 1 is negative\n"},
       {"compare gpt-oss amp.json",
        "ropescope: B, amp.json: amp.json: the attention factor \"0\" is no positive number\n"},

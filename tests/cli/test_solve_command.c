@@ -105,11 +105,11 @@ Test(solve_command, published_recipe__is_what_the_model_runs) {
 }
 
 Test(solve_command, wrong_use__status_2_and_a_hint) {
-  expect_words("", "ropescope: solve needs a quantity: base, factor or length\n");
-  expect_words("lenght", "ropescope: solve: no quantity lenght (did you mean length?)\n");
+  expect_words("", "ropescope: a quantity is missing: base, factor and length\n");
+  expect_words("lenght", "ropescope: no quantity lenght (did you mean length?)\n");
   expect_words("base --criterion xyzzy",
-               "ropescope: solve needs a criterion: first_violation, critical_dim, ood or ntk\n");
-  expect_words("base --criterion odd --length 4k", "ropescope: solve: no criterion odd (did you mean ood?)\n");
+               "ropescope: no --criterion xyzzy (there are first_violation, critical_dim, ood and ntk)\n");
+  expect_words("base --criterion odd --length 4k", "ropescope: no --criterion odd (did you mean ood?)\n");
   expect_words("base --head-dim 128",
                "ropescope: solve base by first_violation needs --length, the context to be served\n");
   expect_words("base --length 4k",

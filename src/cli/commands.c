@@ -1,0 +1,112 @@
+/* The commands: one table makes the dispatch and the help. */
+#include "cli.h"
+
+#include <string.h>
+
+const cli_command cli_commands[CLI_COMMANDS] = {
+    [CLI_RUN] = {"run",
+                 "[CONFIG]",
+                 "sweep a config into CSV files (no config: the built-in demo)",
+                 "Results go to results/NAME, where NAME is the config's, or to --out.\n",
+                 {"ropescope run config.yaml --print",
+                  "ropescope run config.yaml --lengths 4k,32k --set 'methods=[rope, yarn]' --out results/try"},
+                 1,
+                 cmd_run},
+    [CLI_PLAN] = {"plan",
+                  "[CONFIG]",
+                  "what a run would take: cells, rows, memory, time; runs nothing",
+                  "",
+                  {"ropescope plan config.yaml", "ropescope plan --lengths 32k,128k --set seeds=1"},
+                  1,
+                  cmd_plan},
+    [CLI_LIST] =
+        {"list",
+         "[LIST] [NAME]",
+         "what there is, with parameters, units, defaults, references",
+         "LIST is methods, kinds, sources, metrics, models or dialects. NAME alone is looked for in all of them.\n",
+         {"ropescope list methods yarn", "ropescope list metrics --json"},
+         2,
+         cmd_list},
+    [CLI_SHOW] =
+        {"show",
+         "TABLE [CONFIG]",
+         "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
+         "The length is --length, else the only one of CONFIG, or the longest length that the model is published for.\n"
+         "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo.\n",
+         {"ropescope show frequencies --model llama-3.1-8b",
+          "ropescope show positions --model llama-2-7b --method '{name: rerope, window: 512}' --length 2k"},
+         2,
+         cmd_show},
+    [CLI_PLOT] = {"plot",
+                  "RESULTS",
+                  "draw the curves and metrics of a results folder",
+                  "",
+                  {"ropescope plot results/quickstart", "ropescope plot results/quickstart --only decay --length 32k"},
+                  1,
+                  cmd_plot},
+    [CLI_TABLE] =
+        {"table",
+         "RESULTS COLUMN...",
+         "a small table of a results folder or CSV file: methods down, columns across",
+         "COLUMN is a column's name, whose mean is shown, or 'TITLE: REDUCTION(COLUMN) where CONDITIONS'.\n",
+         {"ropescope table results/quickstart entropy_nats needle_win_rate --where length_tokens=32k",
+          "ropescope table results/quickstart 'at 32k: mean(entropy_nats) where length_tokens=32k' --sort -1"},
+         CLI_WORDS,
+         cmd_table},
+    [CLI_REPRODUCE] = {"reproduce",
+                       "[NAME...]",
+                       "run the experiments and check what comes out against what was published",
+                       "",
+                       {"ropescope reproduce --list", "ropescope reproduce yarn-frequencies --markdown"},
+                       CLI_WORDS,
+                       cmd_reproduce},
+    [CLI_COMPARE] =
+        {"compare",
+         "A B",
+         "where two recipes, configs or dumps of inv_freq part, and why",
+         "A and B are each a Hugging Face config.json, a preset of `list models`, a dump of inverse\n"
+         "frequencies (.json, .npy, .csv), or a recipe, which stands on the model of --model or --hf, else\n"
+         "on the other side's.\n",
+         {"ropescope compare config.json '{name: yarn, factor: 8}'",
+          "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
+         2,
+         cmd_compare},
+    [CLI_SOLVE] = {"solve",
+                   "base|factor|length",
+                   "the setting that serves a length, or the length that it serves, by a criterion",
+                   "",
+                   {"ropescope solve base --length 128k --head-dim 128",
+                    "ropescope solve factor --length 32k --model llama-2-7b --method yarn --criterion ood"},
+                   1,
+                   cmd_solve},
+    [CLI_BENCH] = {"bench",
+                   "",
+                   "how fast each job is here, beside what the machine can do",
+                   "",
+                   {"ropescope bench --quick", "ropescope bench --job scores --threads 1 --csv bench.csv"},
+                   0,
+                   cmd_bench},
+    [CLI_VERSION] =
+        {"version", "", "print the version", "", {"ropescope version", "ropescope --version"}, 0, cmd_version},
+    [CLI_HELP] = {"help",
+                  "[COMMAND]",
+                  "what a command does, its options, and two examples",
+                  "",
+                  {"ropescope help run", "ropescope help list"},
+                  1,
+                  cmd_help},
+};
+
+int cli_command_find(const char *word) {
+  const char *names[CLI_COMMANDS + 2] = {[CLI_COMMANDS] = "--help", "--version"};
+  for (int i = 0; i < CLI_COMMANDS; i++) {
+    names[i] = cli_commands[i].name;
+    if (strcmp(names[i], word) == 0) return i;
+  }
+  const char *near = rs_suggest(word, names, RS_COUNT(names));
+  if (near != NULL)
+    cli_error("no command %s (did you mean %s?)", word, near);
+  else
+    cli_error("no command %s (ropescope --help shows them)", word);
+  return -1;
+}

@@ -1,0 +1,21 @@
+/* What a comparison came to, and its forms. Private to the command. */
+#ifndef ROPESCOPE_CLI_COMPARE_H
+#define ROPESCOPE_CLI_COMPARE_H
+
+#include "cli.h"
+
+#include "ropescope/compare.h"
+
+/* The two sides and what came of comparing them. */
+typedef struct outcome {
+  rs_contender sides[2];
+  double rtol;
+  rs_difference difference;
+  rs_causes causes;
+} outcome;
+
+void compare_put_text(const outcome *o, rs_text *text);
+void compare_put_csv(const outcome *o, rs_text *csv); /* every pair */
+rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err);
+
+#endif

@@ -1,0 +1,89 @@
+/* What `ropescope compare` tells other programs: every pair as CSV, and all of it as JSON. */
+#include "compare.h"
+
+#include <math.h>
+
+static void put_csv_side(rs_text *csv, const rs_spectrum *s, size_t j) {
+  static const char *const axes[RS_AXES] = {"t", "h", "w"};
+  bool there = j < s->pairs;
+  rs_csv_text(csv, there && s->axis != NULL ? axes[s->axis[j]] : "");
+  rs_csv_number(csv, there ? s->omega[j] : NAN);
+}
+
+void compare_put_csv(const outcome *o, rs_text *csv) {
+  const rs_spectrum *a = &o->sides[0].spectrum, *b = &o->sides[1].spectrum;
+  rs_text_puts(csv, "pair,axis_a,omega_a_rad_per_token,axis_b,omega_b_rad_per_token,ratio\n");
+  for (size_t j = 0; j < a->pairs || j < b->pairs; j++) {
+    bool both = j < a->pairs && j < b->pairs && a->omega[j] > 0;
+    rs_csv_number(csv, (double)j);
+    put_csv_side(csv, a, j);
+    put_csv_side(csv, b, j);
+    rs_csv_number(csv, both ? b->omega[j] / a->omega[j] : NAN);
+    rs_csv_end_row(csv);
+  }
+}
+
+static void write_side(rs_json *json, const char *key, const rs_contender *s) {
+  static const char *const origins[] = {"recipe", "hf", "preset", "dump"};
+  bool dump = s->origin == RS_FROM_DUMP;
+  int layout = s->spectrum.pair_layout;
+  rs_text recipe = {0};
+  if (!dump) rs_recipe_write(&s->recipe, &recipe);
+  json->text->failed |= recipe.failed;
+  rs_json_object(json, key);
+  rs_json_string(json, "text", s->text);
+  rs_json_string(json, "origin", origins[s->origin]);
+  rs_json_string(json, "model", dump ? NULL : s->model.name);
+  rs_json_string(json, "recipe", dump ? NULL : rs_text_string(&recipe));
+  rs_json_number(json, "length_tokens", dump ? NAN : (double)s->length);
+  rs_json_number(json, "pairs", (double)s->spectrum.pairs);
+  rs_json_number(json, "attention_factor", s->spectrum.amp);
+  rs_json_number(json, "logit_factor", s->spectrum.logit_factor);
+  rs_json_string(json, "pair_layout", layout < 0 ? NULL : layout == RS_INTERLEAVED ? "interleaved" : "half_split");
+  rs_json_string(json, "beyond_frequencies", s->spectrum.beyond);
+  rs_json_end(json);
+  rs_text_clear(&recipe);
+}
+
+static void write_difference(rs_json *json, const outcome *o) {
+  static const char *const words[] = {"frequencies", "attention_factor",   "axes",
+                                      "pair_layout", "beyond_frequencies", "head_dim"};
+  const rs_difference *d = &o->difference;
+  rs_json_bool(json, "equal", d->differs == 0);
+  rs_json_number(json, "rtol", o->rtol);
+  rs_json_list(json, "differs");
+  for (size_t i = 0; i < RS_COUNT(words); i++)
+    if (d->differs & 1u << i) rs_json_string(json, NULL, words[i]);
+  rs_json_end(json);
+  rs_json_number(json, "pairs_that_differ", (double)d->count);
+  rs_json_number(json, "worst_pair", d->count > 0 ? (double)d->worst : NAN);
+  rs_json_number(json, "largest_relative_difference", d->count > 0 ? d->largest : NAN);
+}
+
+static void write_causes(rs_json *json, const rs_causes *causes) {
+  rs_json_array(json, "likely_causes");
+  for (size_t i = 0; i < causes->count; i++) {
+    rs_json_object(json, NULL);
+    rs_json_string(json, "text", causes->items[i].text);
+    rs_json_bool(json, "explains_all", causes->items[i].whole);
+    rs_json_number(json, "residual", causes->items[i].residual);
+    rs_json_end(json);
+  }
+  rs_json_end(json);
+  rs_json_string(json, "shape", *causes->shape != '\0' ? causes->shape : NULL);
+}
+
+rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
+  rs_json json = {.text = text};
+  rs_text csv = {0};
+  rs_json_object(&json, NULL);
+  write_side(&json, "a", &o->sides[0]);
+  write_side(&json, "b", &o->sides[1]);
+  write_difference(&json, o);
+  write_causes(&json, &o->causes);
+  compare_put_csv(o, &csv);
+  rs_status status = cli_json_columns(&json, "columns", &csv, err);
+  rs_json_end(&json);
+  rs_text_clear(&csv);
+  return status;
+}

@@ -1,0 +1,191 @@
+/* The entries of `ropescope list` as text. */
+#include "list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static void put_range(rs_text *text, const rs_param *param) {
+  if (param->type != RS_REAL && param->type != RS_INTEGER && param->type != RS_REALS) return;
+  rs_text_puts(text, "; ");
+  rs_text_number(text, param->min);
+  rs_text_puts(text, " to ");
+  rs_text_number(text, param->max);
+}
+
+/* Words on lines of at most LINE characters, the first of which is begun up to `indent`. */
+static void put_wrapped(rs_text *text, int indent, const char *words) {
+  enum { LINE = 110 };
+  for (int column = indent; *words != '\0';) {
+    int length = (int)strcspn(words, " ");
+    if (column > indent && column + 1 + length > LINE) column = indent, rs_text_printf(text, "\n%*s", indent, "");
+    rs_text_printf(text, "%s%.*s", column > indent ? " " : "", length, words);
+    column += length + (column > indent);
+    words += length + (words[length] == ' ');
+  }
+}
+
+static void put_param(rs_text *text, const rs_param *param) {
+  enum { INDENT = 23 };
+  rs_text_printf(text, "    %-18s ", param->name);
+  put_wrapped(text, INDENT, param->summary);
+  rs_text_printf(text, "\n%*s", INDENT, "");
+  for (size_t i = 0; i < param->word_count; i++) rs_text_printf(text, "%s%s", i > 0 ? "|" : "", param->words[i]);
+  if (param->words != NULL)
+    rs_text_puts(text, param->type == RS_CHOICE ? "" : "|number");
+  else
+    rs_text_puts(text, param->type == RS_BOOL      ? "true|false"
+                       : param->type == RS_REALS   ? "list or file"
+                       : param->type == RS_INTEGER ? "whole number"
+                                                   : "number");
+  put_range(text, param);
+  if (*param->unit != '\0' && strcmp(param->unit, "1") != 0) rs_text_printf(text, "; %s", param->unit);
+  if (param->fallback != NULL) rs_text_printf(text, "; default %s", param->fallback);
+  rs_text_puts(text, "\n");
+}
+
+static void put_head(rs_text *text, const char *name, const char *summary, const char *reference) {
+  rs_text_printf(text, "%s\n    %s\n    [%s]\n", name, summary, reference);
+}
+
+/* ---- methods ----------------------------------------------------------------------------------------------------- */
+
+/* How implementations differ from the method, or (NULL) with every rotary method: "dialect vllm: ... [...]". */
+static void put_dialects(rs_text *text, const rs_method *method) {
+  size_t count;
+  const rs_dialect *dialects = rs_dialects(&count);
+  for (size_t d = 0; d < count; d++) {
+    bool general = dialects[d].method == NULL;
+    if (method != NULL ? general || !rs_dialect_fits(&dialects[d], method) : !general) continue;
+    rs_text_printf(text, "    dialect %s: ", dialects[d].name);
+    put_wrapped(text, 23, dialects[d].summary);
+    rs_text_printf(text, " [%s]\n", dialects[d].reference);
+  }
+}
+
+/* The parameters that one method has and another has not. */
+static void put_difference(rs_text *text, const rs_method *method, const rs_method *without) {
+  rs_recipe own = {0}, other = {0};
+  text->failed |= rs_recipe_init(&own, method, NULL) != RS_OK;
+  text->failed |= without != NULL && rs_recipe_init(&other, without, NULL) != RS_OK;
+  for (size_t p = 0; p < own.settings.count; p++)
+    if (rs_settings_find(&other.settings, own.settings.params[p]->name) < 0) put_param(text, own.settings.params[p]);
+  rs_recipe_clear(&other);
+  rs_recipe_clear(&own);
+}
+
+/* `nope` has the parameters of every method, `rope` those of every rotary one. */
+static const rs_method *common_method(void) {
+  return rs_method_find("nope");
+}
+
+static const rs_method *rotary_method(void) {
+  return rs_method_find("rope");
+}
+
+/* What is common stands first, once. */
+void list_methods_lead(rs_text *text) {
+  rs_text_puts(text, "every method\n");
+  put_difference(text, common_method(), NULL);
+  rs_text_puts(text, "\nevery rotary method\n");
+  put_difference(text, rotary_method(), common_method());
+  put_dialects(text, NULL);
+  rs_text_puts(text, "\n");
+}
+
+void list_put_method(rs_text *text, size_t i) {
+  size_t count;
+  const rs_method *method = &rs_methods(&count)[i];
+  put_head(text, method->name, method->summary, method->reference);
+  put_difference(text, method, method->freq != NULL ? rotary_method() : common_method());
+  for (size_t d = 0; d < RS_COUNT(method->defaults) && method->defaults[d].name != NULL; d++)
+    rs_text_printf(text, "    here %s defaults to %s\n", method->defaults[d].name, method->defaults[d].value);
+  put_dialects(text, method);
+}
+
+void list_put_common(rs_text *text, size_t i) {
+  size_t count;
+  if (rs_methods(&count)[i].freq != NULL) {
+    rs_text_puts(text, "\nas every rotary method\n");
+    put_difference(text, rotary_method(), common_method());
+    put_dialects(text, NULL);
+  }
+  rs_text_puts(text, "\nas every method\n");
+  put_difference(text, common_method(), NULL);
+}
+
+/* ---- the other lists --------------------------------------------------------------------------------------------- */
+
+static void put_kind(rs_text *text, const rs_kind *kind) {
+  put_head(text, kind->name, kind->summary, kind->reference);
+  for (size_t p = 0; p < kind->param_count; p++) put_param(text, &kind->params[p]);
+}
+
+/* Every kind begins with its rs_kind. */
+staged_kind list_kind_at(size_t i) {
+  static const char *const stages[] = {"positions", "frequencies", "embedding", "bias", "logit_scale"};
+  size_t count[RS_COUNT(stages)];
+  const void *const kinds[] = {rs_pos_kinds(&count[0]), rs_freq_kinds(&count[1]), rs_embed_kinds(&count[2]),
+                               rs_bias_kinds(&count[3]), rs_lscale_kinds(&count[4])};
+  for (size_t s = 0; s < RS_COUNT(stages); i -= count[s++])
+    if (i < count[s]) return (staged_kind){stages[s], ((const rs_kind *const *)kinds[s])[i]};
+  return (staged_kind){NULL, NULL};
+}
+
+void list_put_kind(rs_text *text, size_t i) {
+  staged_kind staged = list_kind_at(i);
+  rs_text_printf(text, "%s ", staged.stage);
+  put_kind(text, staged.kind);
+}
+
+void list_put_source(rs_text *text, size_t i) {
+  size_t count;
+  put_kind(text, &rs_source_kinds(&count)[i]->kind);
+}
+
+static void put_columns(rs_text *text, const char *file, const rs_column *columns, size_t count) {
+  static const char *const better[] = {"", " (higher is better)", " (lower is better)"};
+  for (size_t i = 0; i < count; i++)
+    rs_text_printf(text, "    %s: %s [%s] %s%s%s\n", file, columns[i].name,
+                   *columns[i].unit != '\0' ? columns[i].unit : "-", columns[i].summary, better[columns[i].better],
+                   columns[i].sampled ? "; with _se" : "");
+}
+
+void list_put_metric(rs_text *text, size_t i) {
+  size_t count;
+  const rs_metric_kind *metric = rs_metric_kinds(&count)[i];
+  char file[80];
+  snprintf(file, sizeof file, "%.70s.csv", metric->kind.name);
+  put_kind(text, &metric->kind);
+  put_columns(text, "summary.csv", metric->scalars, metric->scalar_count);
+  put_columns(text, file, metric->curve, metric->curve_count);
+}
+
+void list_models_lead(rs_text *text) {
+  rs_text_printf(text, "%-22s %5s %8s %10s %10s %12s %12s  %s\n", "model", "heads", "head_dim", "rotary_dim",
+                 "rope_theta", "train_length", "max_length", "publishes");
+}
+
+void list_put_model(rs_text *text, size_t i) {
+  size_t count;
+  rs_model model;
+  char theta[RS_NUMBER_CHARS];
+  if (rs_preset_model(rs_presets(&count)[i].name, &model, NULL) != RS_OK) {
+    text->failed = true; /* a test reads each */
+    return;
+  }
+  rs_number_format(model.rope_theta, theta);
+  rs_text_printf(text, "%-22s %5zu %8zu %10zu %10s %12zu %12zu  %s\n", model.name, model.heads, model.head_dim,
+                 model.rotary_dim, theta, model.train_length, model.max_length,
+                 model.published.method != NULL ? model.published.method->name : "-");
+  rs_model_clear(&model);
+}
+
+void list_put_dialect(rs_text *text, size_t i) {
+  size_t count;
+  const rs_dialect *dialect = &rs_dialects(&count)[i];
+  rs_text_printf(text, "%-10s %-14s ", dialect->name, dialect->method != NULL ? dialect->method : "every rotary");
+  put_wrapped(text, 26, dialect->summary);
+  rs_text_printf(text, "\n%26s[%s]\n", "", dialect->reference);
+}

@@ -1,0 +1,44 @@
+/* Progress of a run: on a terminal one line that is written over, elsewhere (nohup, Slurm) a line every half minute. */
+#include "progress.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double log_interval = 30; /* seconds */
+
+/* Before these, what is left is a guess. */
+static const double least_seconds = 3, least_share = 0.01;
+
+void cli_duration(double seconds, char out[CLI_DURATION]) {
+  double minutes = ceil(fmin(seconds, 1e9) / 60);
+  if (seconds < 60)
+    snprintf(out, CLI_DURATION, "under a minute");
+  else
+    snprintf(out, CLI_DURATION, "%.0f:%02.0f", floor(minutes / 60), fmod(minutes, 60));
+}
+
+/* Whether anything new is to be shown. */
+static bool is_due(cli_progress *progress, double seconds, double share) {
+  int permille = (int)floor(1000 * share);
+  if (progress->terminal) {
+    bool moved = permille != progress->permille;
+    progress->permille = permille;
+    return moved;
+  }
+  if (seconds - progress->shown < log_interval) return false;
+  progress->shown = seconds;
+  return true;
+}
+
+bool cli_progress_line(cli_progress *progress, double seconds, double share, size_t done, size_t cells, char *line,
+                       size_t size) {
+  char left[CLI_DURATION + 8] = "", duration[CLI_DURATION];
+  if (!is_due(progress, seconds, share)) return false;
+  if (seconds >= least_seconds && share >= least_share) {
+    cli_duration(seconds * (1 - share) / share, duration);
+    snprintf(left, sizeof left, ", %s left", duration);
+  }
+  const char *format = progress->terminal ? "\r%5.1f %%, %zu of %zu cells%s\033[K" : "%.1f %%, %zu of %zu cells%s\n";
+  snprintf(line, size, format, 100 * share, done, cells, left);
+  return true;
+}

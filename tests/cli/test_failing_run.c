@@ -1,0 +1,160 @@
+/* test_failing_run.c: runs without room: memory, disk, stdout. */
+#include "../fixtures/program.h"
+
+#include <sys/stat.h>
+
+TestSuite(failing_run, .init = enter_folder, .fini = leave_folder);
+
+/* 2^26 tokens take gigabytes, 8 none to speak of. */
+Test(failing_run, run__cells_out_of_memory__status_1_and_the_others_are_there) {
+#ifdef __SANITIZE_ADDRESS__
+  cr_skip_test("the sanitizer needs all addresses");
+#endif
+  static const char *const metrics[] = {"--set=metrics=entropy", "--set=metrics=decay"};
+  write_file("c.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope, alibi]\nlengths: [8, 64M]\n");
+  for (size_t i = 0; i < RS_COUNT(metrics); i++) {
+    result got =
+        run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet", "--force", "--threads=1", metrics[i]},
+                       .memory = 512 << 20});
+    cr_expect_eq(got.status, 1, "status %d", got.status);
+    cr_expect_str_eq(got.err, "ropescope: 2 cells ran out of memory (ropescope plan says what a run takes)\n", "%s",
+                     got.err);
+    rs_table *table = read_table("o/summary.csv");
+    cr_assert_eq(table->rows, 4);
+    for (size_t row = 0; row < 4; row++) {
+      cr_expect_str_eq(field(table, row, "status"), row % 2 == 0 ? "ok" : "memory");
+      cr_expect_eq(strncmp(field(table, row, "message"), "out of memory", 13) == 0, row % 2 == 1);
+    }
+    rs_table_free(table);
+    result_clear(&got);
+  }
+}
+
+/* ---- when writing fails ------------------------------------------------------------------------------------------ */
+
+Test(failing_run, run__folder_that_cannot_be_made__status_1_and_nothing_written) {
+  write_file("small.yaml", small_config);
+  write_file("file", "x");
+  expect_failure(&(command){.arguments = {"run", "small.yaml", "--out", "file"}}, 1,
+                 "ropescope: file: cannot make the directory: Not a directory\n");
+  expect_failure(&(command){.arguments = {"run", "small.yaml", "--out", "file/deeper/o"}}, 1,
+                 "ropescope: file: cannot make the directory: Not a directory\n");
+  expect_failure(&(command){.arguments = {"run", "small.yaml", "--out", "/proc/nothing"}}, 1,
+                 "ropescope: /proc/nothing: cannot make the directory: No such file or directory\n");
+  char *names = names_in(".", "");
+  cr_expect_str_eq(names, "file small.yaml", "%s", names);
+  free(names);
+}
+
+/* LLVM's OpenMP keeps 1024 bytes in a file of shared memory, and ends a program that may not make it. */
+#if defined(_OPENMP) && defined(__clang__)
+enum { LEAST_FILE = 1024 };
+#else
+enum { LEAST_FILE = 1 };
+#endif
+
+/* Limits from the first file on, and one that only the largest file meets. */
+Test(failing_run, run__disk_full__status_1_whole_files_only) {
+  static const rlim_t limits[] = {600, 1024, 3000, 20000}; /* 1024: ulimit -f 1 */
+  run_small("whole", NULL, NULL, NULL);
+  for (size_t i = 0; i < RS_COUNT(limits); i++) {
+    if (limits[i] < LEAST_FILE) continue;
+    result got = run(&(command){.arguments = {"run", "small.yaml", "--out", "o"}, .file_size = limits[i]});
+    cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);
+    cr_expect_not_null(strstr(got.err, "cannot write: File too large"), "%s", got.err);
+    cr_expect_str_eq(got.out, "");
+    char *names = names_in("o", ""), *rest = NULL;
+    cr_expect_null(strstr(names, ".tmp"), "%s", names);
+    cr_expect_null(strstr(names, "summary.csv"), "summary.csv says that a folder is complete: %s", names);
+    for (char *name = strtok_r(names, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
+      char *path = rs_path_join("o", name, NULL), *reference = rs_path_join("whole", name, NULL);
+      size_t size[2];
+      char *text[] = {read_path(path, &size[0]), read_path(reference, &size[1])};
+      if (strcmp(name, "timings.csv") != 0 && strcmp(name, "manifest.json") != 0)
+        cr_expect(size[0] == size[1] && memcmp(text[0], text[1], size[0]) == 0, "%s is not whole", path);
+      free(text[0]);
+      free(text[1]);
+      free(path);
+      free(reference);
+    }
+    result_clear(&got);
+    free(names);
+    remove_folder("o");
+  }
+}
+
+/* A half-written folder must not look like the complete one it was. */
+Test(failing_run, run__disk_full_in_an_old_folder__no_summary_and_no_stale_curves) {
+  static const rlim_t limits[] = {100, 1024, 4000};
+  static const char fewer[] = "--set=metrics=[entropy, {name: decay, distances: all}]";
+  for (size_t i = 0; i < RS_COUNT(limits); i++) {
+    if (limits[i] < LEAST_FILE) continue;
+    run_small("o", NULL, NULL, NULL);
+    result got = run(&(command){.arguments = {"run", "small.yaml", "--quiet", "--out", "o", "--force", fewer},
+                                .file_size = limits[i]});
+    cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);
+    cr_expect_eq(strncmp(got.err, "ropescope: o/", 13), 0, "%s", got.err);
+    cr_expect(ends_with(got.err, ": cannot write: File too large\n"), "%s", got.err);
+    char *names = names_in("o", "");
+    cr_expect_str_eq(names, "config.yaml manifest.json timings.csv", "%zu bytes: %s", (size_t)limits[i], names);
+    free(names);
+    result_clear(&got);
+  }
+  run_well(&(command){.arguments = {"run", "small.yaml", "--out", "o", "--force", fewer}});
+  char *names = names_in("o", "");
+  cr_expect_str_eq(names, "config.yaml decay.csv manifest.json summary.csv timings.csv", "%s", names);
+  free(names);
+}
+
+/* summary.csv says that a folder is complete, so nothing may come after it. */
+Test(failing_run, run__manifest_that_cannot_be_written__no_summary) {
+  write_file("small.yaml", small_config);
+  cr_assert_eq(mkdir("o", 0777) + mkdir("o/manifest.json", 0777), 0);
+  expect_failure(&(command){.arguments = {"run", "small.yaml", "--out", "o"}}, 1,
+                 "ropescope: o/manifest.json: cannot write: not a regular file\n");
+  cr_expect(!exists("o/summary.csv"));
+}
+
+/* What does not fit is refused before it costs anything. */
+Test(failing_run, run__more_memory_than_there_is__is_refused) {
+#ifdef __SANITIZE_ADDRESS__
+  cr_skip_test("the sanitizer needs all addresses");
+#endif
+  write_file("c.yaml",
+             "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: rope\nlengths: 64M\nmetrics: entropy\n");
+  result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--threads=1"}, .memory = 512 << 20});
+  unsigned needed, there;
+  cr_expect_eq(got.status, 2, "status %d", got.status);
+  cr_expect_eq(sscanf(got.err, "ropescope: the run takes about %u MiB and %u are available", &needed, &there), 2, "%s",
+               got.err);
+  cr_expect(needed > 512 && there > 0 && there < 512, "%s", got.err);
+  cr_expect_not_null(strstr(got.err, "--force"), "%s", got.err);
+  cr_expect(!exists("o"));
+  result_clear(&got);
+  got = run(&(command){.arguments = {"plan", "c.yaml", "--threads=1", "--lengths=1M"}, .memory = 256 << 20});
+  char *line = strstr(got.out, "memory ");
+  cr_expect(line != NULL && sscanf(line, "memory %u MiB of %u available", &needed, &there) == 2, "%s", got.out);
+  cr_expect(there < 256 && (strstr(line, "run refuses without --force") != NULL) == (needed > there), "%s", got.out);
+  result_clear(&got);
+}
+
+Test(failing_run, full_stdout__status_1_and_a_message) {
+  static const command commands[] = {
+      {{"show", "scale", "--model", "llama-2-7b", "--quiet"}, {0}, "/dev/full", 0, 0},
+      {{"show", "frequencies", "--model", "llama-2-7b", "--quiet"}, {0}, "/dev/full", 0, 0},
+      {{"show", "embedding", "--model", "gpt2", "--quiet"}, {0}, "/dev/full", 0, 0},
+      {{"list"}, {0}, "/dev/full", 0, 0},
+      {{"list", "--markdown"}, {0}, "/dev/full", 0, 0},
+      {{"plan"}, {0}, "/dev/full", 0, 0},
+      {{"version"}, {0}, "/dev/full", 0, 0},
+      {{"--help"}, {0}, "/dev/full", 0, 0},
+      {{"run", "--quiet", "--print", "--lengths", "8", "--set", "metrics=[decay]"}, {0}, "/dev/full", 0, 0},
+  };
+  for (size_t i = 0; i < RS_COUNT(commands); i++) {
+    result got = run(&commands[i]);
+    cr_expect_eq(got.status, 1, "%s: status %d", commands[i].arguments[0], got.status);
+    cr_expect_str_eq(got.err, "ropescope: cannot write to standard output: No space left on device\n", "%s: %s",
+                     commands[i].arguments[0], got.err);
+    result_clear(&got);
+  }
+}

@@ -1,0 +1,41 @@
+/* test_plan_command.c: `ropescope plan`. */
+#include "../fixtures/program.h"
+
+TestSuite(plan_command, .init = enter_folder, .fini = leave_folder);
+
+Test(plan_command, plan__counts_and_runs_nothing) {
+  write_file("small.yaml", small_config);
+  char *out = output_of(&(command){.arguments = {"plan", "small.yaml"}});
+  cr_expect_not_null(strstr(out, "name            small\n"), "%s", out);
+  cr_expect_not_null(
+      strstr(out,
+             "cells           84 (1 models, 7 methods, 2 lengths, 3 sources, 2 seeds)\nsummary.csv     84 rows of "),
+      "%s", out);
+  char *names = names_in(".", "");
+  cr_expect_str_eq(names, "small.yaml", "%s", names);
+  run_small("o", NULL, NULL, NULL);
+  rs_table *table = read_table("o/summary.csv");
+  char columns[64];
+  snprintf(columns, sizeof columns, "84 rows of %zu columns\n", table->columns);
+  cr_expect_not_null(strstr(out, columns), "%s: %s", columns, out);
+  size_t rows = 0;
+  static const char *const curves[] = {"decay", "distance_mass", "needle", "ood_angles", "score_by_distance"};
+  for (size_t i = 0; i < RS_COUNT(curves); i++) {
+    char path[64];
+    snprintf(path, sizeof path, "o/%s.csv", curves[i]);
+    rs_table *curve = read_table(path);
+    rows += curve->rows;
+    rs_table_free(curve);
+  }
+  double most = 0;
+  cr_expect_eq(sscanf(strstr(out, "curves"), "curves at most %lf rows", &most), 1, "%s", out);
+  cr_expect_geq(most, (double)rows);
+  double seconds = 0, bytes = 0, available = 0;
+  cr_expect_eq(sscanf(strstr(out, "time "), "time about %lf s on this machine", &seconds), 1, "%s", out);
+  cr_expect(seconds > 0 && seconds < 60, "%s", out);
+  cr_expect_eq(sscanf(strstr(out, "memory "), "memory %lf MiB of %lf available", &bytes, &available), 2, "%s", out);
+  cr_expect(bytes > 0 && available > bytes, "%s", out);
+  rs_table_free(table);
+  free(names);
+  free(out);
+}

@@ -1,0 +1,196 @@
+/* test_show_command.c: `ropescope show`. */
+#include "../fixtures/program.h"
+#include "../say.h"
+
+#include <sys/stat.h>
+
+TestSuite(show_command, .init = enter_folder, .fini = leave_folder);
+
+/* ---- show -------------------------------------------------------------------------------------------------------- */
+
+static rs_table *show(const char *const arguments[MOST_ARGUMENTS - 1], const char *header) {
+  command c = {.arguments = {"show"}};
+  for (size_t i = 0; i + 1 < MOST_ARGUMENTS && arguments[i] != NULL; i++) c.arguments[i + 1] = arguments[i];
+  char *out = output_of(&c);
+  cr_expect_eq(strncmp(out, header, strlen(header)), 0, "%s: %.100s", arguments[0], out);
+  rs_table *table = table_of(out, arguments[0]);
+  free(out);
+  return table;
+}
+
+static void expect_near(double got, double want, const char *what, size_t index) {
+  cr_expect(fabs(got - want) <= 1e-12 * fabs(want), "%s %zu: %.17g, want %.17g", what, index, got, want);
+}
+
+static const char frequencies[] = "pair,axis,omega_rad_per_token,wavelength_tokens,amp\n";
+
+/* arXiv:2407.21783; Llama-3.1: factor 8, low 1, high 4, 8192 tokens, theta 500000. From a preset and from a file. */
+Test(show_command, show_frequencies__llama_3_1_by_its_formula) {
+  rs_text file = {0};
+  rs_text_printf(&file, "%s/data/hf/llama-3.1.json", getenv("ROPESCOPE_TESTS"));
+  const char *const ways[][4] = {{"frequencies", "--model", "llama-3.1-8b"}, {"frequencies", "--hf", file.data}};
+  for (size_t w = 0; w < RS_COUNT(ways); w++) {
+    const char *arguments[MOST_ARGUMENTS - 1] = {ways[w][0], ways[w][1], ways[w][2]};
+    rs_table *table = show(arguments, frequencies);
+    cr_assert_eq(table->rows, 64);
+    for (size_t j = 0; j < 64; j++) {
+      double plain = pow(500000, -(double)j / 64), wavelength = 2 * M_PI / plain;
+      double smooth = (8192 / wavelength - 1) / (4 - 1);
+      double want = wavelength < 8192.0 / 4 ? plain
+                    : wavelength > 8192.0   ? plain / 8
+                                            : (1 - smooth) * plain / 8 + smooth * plain;
+      expect_near(number(table, j, "omega_rad_per_token"), want, "omega", j);
+      expect_near(number(table, j, "wavelength_tokens"), 2 * M_PI / want, "wavelength", j);
+      cr_expect_eq(number(table, j, "pair"), (double)j);
+      cr_expect_eq(number(table, j, "amp"), 1);
+      cr_expect_str_eq(field(table, j, "axis"), "t");
+    }
+    rs_table_free(table);
+  }
+  rs_text_clear(&file);
+}
+
+Test(show_command, show_frequencies__length_method_and_axes) {
+  static const char *const pi[MOST_ARGUMENTS - 1] = {
+      "frequencies", "--model", "llama-2-7b", "--method", "{name: pi, scale: auto}", "--length", "16k"};
+  rs_table *table = show(pi, frequencies);
+  for (size_t j = 0; j < 64; j++)
+    expect_near(number(table, j, "omega_rad_per_token"), pow(10000, -(double)j / 64) / 4, "omega", j);
+  rs_table_free(table);
+  static const char *const yarn[MOST_ARGUMENTS - 1] = {"frequencies", "--model", "yarn-llama-2-7b-64k"};
+  table = show(yarn, frequencies);
+  expect_near(number(table, 0, "amp"), 0.1 * log(16) + 1, "amp", 0);
+  rs_table_free(table);
+  static const char *const mrope[MOST_ARGUMENTS - 1] = {"frequencies", "--model", "qwen2-vl", "--length", "8"};
+  table = show(mrope, frequencies);
+  for (size_t j = 0; j < 64; j++)
+    cr_expect_str_eq(field(table, j, "axis"), j < 16 ? "t" : j < 40 ? "h" : "w", "pair %zu", j);
+  rs_table_free(table);
+}
+
+/* A config.json by its name, its folder, or on stdin, where compare reads it for both sides. */
+Test(show_command, hf__file_folder_or_stdin) {
+  static const char config[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                               "\"max_position_embeddings\": 64, \"rope_theta\": 500}";
+  static const char *const ways[] = {"show frequencies --hf model/config.json --quiet",
+                                     "show frequencies --hf model --quiet", "show frequencies --hf model/ --quiet",
+                                     "show frequencies --hf - --quiet < model/config.json"};
+  char *first = NULL;
+  cr_assert_eq(mkdir("model", 0777), 0);
+  write_file("model/config.json", config);
+  for (size_t i = 0; i < RS_COUNT(ways); i++) {
+    int status;
+    char *out = say_line("\"$ROPESCOPE\"", ways[i], &status);
+    cr_expect_eq(status, 0, "%s: %s", ways[i], out);
+    if (first != NULL) cr_expect_str_eq(out, first, "%s: %s", ways[i], out);
+    if (first == NULL)
+      first = out;
+    else
+      free(out);
+  }
+  cr_expect_not_null(strstr(first, "\n7,t,"), "%s", first);
+  free(first);
+  static const struct {
+    const char *line;
+    int status;
+    const char *out;
+  } cases[] = {
+      {"compare rope '{name: pi, factor: 1}' --hf - < model/config.json", 0, "on llama at 64 tokens"},
+      {"solve length --criterion ood --hf - < model/config.json", 0, "64\n"},
+      {"show scale --hf - < /dev/null", 2, "standard input:1:1: the file is empty"},
+      {"show scale --hf .", 1, "./config.json: cannot read: No such file or directory\n"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    int status;
+    char *out = say_line("\"$ROPESCOPE\"", cases[i].line, &status);
+    cr_expect(status == cases[i].status && strstr(out, cases[i].out) != NULL, "%s: %d, %s", cases[i].line, status, out);
+    free(out);
+  }
+}
+
+/* 2^(-8 (h + 1) / 32): MPT has 32 heads and bias_max 8. */
+Test(show_command, show_slopes__mpt) {
+  static const char *const arguments[MOST_ARGUMENTS - 1] = {"slopes", "--model", "mpt-7b"};
+  rs_table *table = show(arguments, "head,slope\n");
+  cr_assert_eq(table->rows, 32);
+  for (size_t h = 0; h < 32; h++) {
+    cr_expect_eq(number(table, h, "head"), (double)h);
+    expect_near(number(table, h, "slope"), pow(2, -8.0 * (double)(h + 1) / 32), "slope", h);
+  }
+  rs_table_free(table);
+}
+
+Test(show_command, show_bias__slope_times_distance) {
+  static const char *const arguments[MOST_ARGUMENTS - 1] = {"bias", "--model", "mpt-7b", "--length", "5"};
+  rs_table *table = show(arguments, "head,query,key,bias_nats\n");
+  cr_assert_eq(table->rows, 32 * 15);
+  for (size_t row = 0, head = 0; head < 32; head++)
+    for (size_t query = 0; query < 5; query++)
+      for (size_t key = 0; key <= query; key++, row++) {
+        cr_expect_eq(number(table, row, "head"), (double)head);
+        cr_expect_eq(number(table, row, "query"), (double)query);
+        cr_expect_eq(number(table, row, "key"), (double)key);
+        expect_near(number(table, row, "bias_nats"), -pow(2, -(double)(head + 1) / 4) * (double)(query - key), "bias",
+                    row);
+      }
+  rs_table_free(table);
+}
+
+Test(show_command, show_scale__log_n) {
+  static const char *const arguments[MOST_ARGUMENTS - 1] = {
+      "scale", "--model", "llama-2-7b", "--method", "{name: rope, logit_scale: log_n}", "--length", "8k"};
+  rs_table *table = show(arguments, "query,logit_scale\n");
+  cr_assert_eq(table->rows, 8192);
+  for (size_t m = 0; m < 8192; m++)
+    expect_near(number(table, m, "logit_scale"), fmax(1, log((double)m + 1) / log(4096)), "query", m);
+  rs_table_free(table);
+}
+
+Test(show_command, show_positions__several_views_or_places_of_each_pair) {
+  char *out = output_of(&(command){.arguments = {"show", "positions", "--model", "llama-2-7b", "--method",
+                                                 "{name: rerope, window: 2}", "--length", "3"}});
+  cr_assert_str_eq(
+      out, "token,view,query_position,key_position\n0,0,0,0\n0,1,2,0\n1,0,1,1\n1,1,2,0\n2,0,2,2\n2,1,2,0\n", "%s", out);
+  free(out);
+  out = output_of(&(command){.arguments = {"show", "frequencies", "--model", "llama-2-7b", "--method",
+                                           "{name: rope, cached_keys: 2}", "--length", "3"}});
+  cr_assert_not_null(strstr(out, "\n0,own,1,"), "%s", out);
+  free(out);
+}
+
+Test(show_command, show_positions__text_image_video) {
+  write_file("c.yaml",
+             "model: qwen2-vl\nmethods: mrope\nlengths: 16\ntokens: [{text: 2}, {image: [2, 3]}, {video: [2, 1, "
+             "2], seconds_per_frame: 1, ids_per_second: 2}, {text: 1}]\n");
+  char *out = output_of(&(command){.arguments = {"show", "positions", "c.yaml"}});
+  cr_expect_str_eq(out,
+                   "token,segment,t,h,w\n0,0,0,0,0\n1,0,1,1,1\n"
+                   "2,1,2,2,2\n3,1,2,2,3\n4,1,2,2,4\n5,1,2,3,2\n6,1,2,3,3\n7,1,2,3,4\n"
+                   "8,2,5,5,5\n9,2,5,5,6\n10,2,7,5,5\n11,2,7,5,6\n"
+                   "12,3,8,8,8\n13,4,9,9,9\n14,4,10,10,10\n15,4,11,11,11\n",
+                   "%s", out);
+  free(out);
+}
+
+/* arXiv:1706.03762: the embedding is as wide as the token, 8 heads of 64. */
+Test(show_command, show_embedding__sinusoidal) {
+  static const char *const arguments[MOST_ARGUMENTS - 1] = {"embedding", "--model", "transformer-base", "--length",
+                                                            "7"};
+  rs_table *table = show(arguments, "position,dim,value\n");
+  cr_assert_eq(table->rows, 7 * 512);
+  for (size_t row = 0; row < table->rows; row++) {
+    size_t position = row / 512, dim = row % 512;
+    double angle = (double)position * pow(10000, -(double)(dim / 2 * 2) / 512);
+    cr_expect_eq(number(table, row, "position"), (double)position);
+    cr_expect_eq(number(table, row, "dim"), (double)dim);
+    cr_expect_float_eq(number(table, row, "value"), dim % 2 == 0 ? sin(angle) : cos(angle), 1e-14);
+  }
+  rs_table_free(table);
+}
+
+Test(show_command, show__undefined_length__status_2_and_nothing_on_stdout) {
+  static const char *const tables[] = {"embedding", "scale", "positions"};
+  for (size_t i = 0; i < RS_COUNT(tables); i++)
+    expect_failure(&(command){.arguments = {"show", tables[i], "--model", "gpt2", "--length", "1100"}}, 2,
+                   "ropescope: learned: position 1099 is beyond the table of 1024 rows\n");
+}

@@ -1,0 +1,32 @@
+/* test_table_command.c: `ropescope table` as JSON; its other forms stand beside the experiments. */
+#include "../fixtures/program.h"
+
+TestSuite(table_command, .init = enter_folder, .fini = leave_folder);
+
+static const char csv[] = "method,length_tokens,entropy_nats\nrope,8,1\nrope,16,2\n\"a \"\"b\"\"\",8,\n";
+
+Test(table_command, json__a_list_of_lines) {
+  write_file("t.csv", csv);
+  char *out =
+      output_of(&(command){.arguments = {"table", "t.csv", "entropy_nats", "long: max(length_tokens)", "--json"}});
+  cr_expect_str_eq(out,
+                   "[\n"
+                   "  {\n"
+                   "    \"method\": \"rope\",\n"
+                   "    \"entropy_nats\": 1.5,\n"
+                   "    \"long\": 16\n"
+                   "  },\n"
+                   "  {\n"
+                   "    \"method\": \"a \\\"b\\\"\",\n"
+                   "    \"entropy_nats\": null,\n"
+                   "    \"long\": 8\n"
+                   "  }\n"
+                   "]\n",
+                   "%s", out);
+  free(out);
+}
+
+Test(table_command, two_forms__are_refused) {
+  expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--json", "--markdown"}}, 2,
+                 "ropescope: --markdown and --json are two forms: keep one\n");
+}

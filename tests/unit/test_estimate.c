@@ -1,0 +1,126 @@
+/* test_estimate.c: what a run would take, before it is run. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "ropescope/sweep.h"
+
+static rs_experiment *experiment_of(const char *yaml) {
+  rs_experiment *experiment;
+  rs_problems problems = {0};
+  rs_err err = {0};
+  rs_status status = rs_config_read(yaml, "test", (rs_config_edits){0}, &experiment, &problems, &err);
+  cr_assert_eq(status, RS_OK, "%s", rs_text_string(&problems.text));
+  rs_problems_clear(&problems);
+  return experiment;
+}
+
+static double *estimate(const rs_experiment *experiment, size_t *count) {
+  rs_cell *cells;
+  rs_err err = {0};
+  cr_assert_eq(rs_experiment_cells(experiment, &cells, count, NULL), RS_OK);
+  double *seconds = calloc(*count, sizeof *seconds);
+  cr_assert_eq(rs_estimate_seconds(experiment, 0.1, seconds, *count, &err), RS_OK, "%s", err.message);
+  free(cells);
+  return seconds;
+}
+
+/* Cells in the order of methods, lengths, sources, seeds: the long ones take more, but by no more than the work on
+ * their rows; heads make them take more. */
+Test(estimate, rows__grow_with_length_and_heads) {
+  static const char config[] =
+      "model: {head_dim: 16, heads: 8, train_length: 64}\nlengths: [1024, 65536]\nmethods: [rope, "
+      "alibi]\nsources: [gaussian, constant]\nseeds: 2\nqueries: {last: 8}\nheads: %d\n"
+      "metrics: [entropy]\n";
+  double of_heads[2] = {0};
+  for (size_t h = 0; h < 2; h++) {
+    char yaml[512];
+    size_t count;
+    snprintf(yaml, sizeof yaml, config, h == 0 ? 1 : 8);
+    rs_experiment *experiment = experiment_of(yaml);
+    double *seconds = estimate(experiment, &count);
+    cr_assert_eq(count, 16);
+    for (size_t method = 0; method < 2; method++)
+      for (size_t i = 0; i < 4; i++) {
+        double brief = seconds[method * 8 + i], lengthy = seconds[method * 8 + 4 + i];
+        cr_expect(brief > 0 && lengthy > 1.2 * brief && lengthy < 65 * brief, "%g, %g", brief, lengthy);
+        of_heads[h] += lengthy;
+      }
+    free(seconds);
+    rs_experiment_free(experiment);
+  }
+  cr_expect_gt(of_heads[1], 1.2 * of_heads[0], "%g for 8 heads, %g for 1", of_heads[1], of_heads[0]);
+}
+
+/* Metrics of tables are computed once for all sources and seeds. */
+Test(estimate, tables__count_once) {
+  size_t count;
+  rs_experiment *experiment =
+      experiment_of("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64]\n"
+                    "methods: [rope]\nsources: [gaussian, constant]\nseeds: 2\nmetrics: [decay]\n");
+  double *seconds = estimate(experiment, &count);
+  cr_assert_eq(count, 4);
+  cr_expect(seconds[0] > 0 && seconds[1] == 0 && seconds[2] == 0 && seconds[3] == 0);
+  free(seconds);
+  rs_experiment_free(experiment);
+}
+
+/* A layout of tokens has no shorter length than its own; a method that is undefined takes no time to speak of. */
+Test(estimate, layouts_and_undefined_cells__are_tried_where_they_can_be) {
+  size_t count;
+  rs_experiment *experiment =
+      experiment_of("model: qwen2-vl\nlengths: [600, 700]\nmethods: [mrope, learned]\nmetrics: [entropy]\nheads: 1\n"
+                    "tokens: [{text: 300}, {image: [10, 10]}, {text: 100}]\nqueries: {last: 2}\nseeds: 1\n");
+  double *seconds = estimate(experiment, &count);
+  for (size_t i = 0; i < count; i++) cr_expect(isfinite(seconds[i]) && seconds[i] >= 0);
+  cr_expect_gt(seconds[0], 0);
+  free(seconds);
+  rs_experiment_free(experiment);
+}
+
+/* What a run reports: the share of the work that is done. */
+typedef struct shares {
+  double last, of_short; /* the last one, and that at which the last of the short cells was done */
+  bool falls;
+} shares;
+
+static void note_share(void *context, size_t done, size_t cells, double share) {
+  shares *s = context;
+  s->falls |= share < s->last;
+  s->last = share;
+  if (done == 0) s->of_short = share; /* cells are done when their length is */
+  cr_expect_eq(cells, 4);
+}
+
+/* Cells weigh what they take: the short ones, half of all, are a small part of the run. */
+Test(estimate, progress__weighs_cells_by_their_time) {
+  char folder[] = "/tmp/ropescope-estimate-XXXXXX", command[64];
+  shares seen = {0};
+  rs_run_summary summary;
+  rs_err err = {0};
+  rs_experiment *experiment = experiment_of("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64, 16384]\n"
+                                            "methods: [rope, pi]\nsources: gaussian\nseeds: 1\nheads: 1\n"
+                                            "queries: {last: 512}\nmetrics: [entropy]\n");
+  cr_assert_not_null(mkdtemp(folder));
+  const rs_run_options options = {.directory = folder, .progress = note_share, .context = &seen};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+  cr_expect(!seen.falls && fabs(seen.last - 1) < 1e-9, "%g", seen.last);
+  cr_expect(seen.of_short > 0 && seen.of_short < 0.4, "%g", seen.of_short);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  cr_expect_eq(system(command), 0);
+  rs_experiment_free(experiment);
+}
+
+/* A limit of the process's own is the least of what holds. */
+Test(estimate, memory__is_what_the_limit_leaves) {
+#ifdef __SANITIZE_ADDRESS__
+  cr_skip_test("the sanitizer needs all addresses");
+#endif
+  double before = rs_memory_available();
+  cr_expect(isnan(before) || before > 0);
+  cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}), 0);
+  double after = rs_memory_available();
+  cr_expect(after > 0 && after < 1 << 30, "%g", after);
+}
