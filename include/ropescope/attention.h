@@ -29,6 +29,8 @@ size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 typedef enum rs_query_choice { RS_QUERIES_ALL, RS_QUERIES_LAST, RS_QUERIES_EVERY, RS_QUERIES_RANDOM } rs_query_choice;
+enum { RS_QUERY_CHOICES = RS_QUERIES_RANDOM + 1 };
+extern const char *const rs_query_choice_words[RS_QUERY_CHOICES + 1];
 
 /* Which query positions are observed: all; the last `number`; every `number`-th, ending with the last; `number` drawn
  * without replacement. */
@@ -95,9 +97,9 @@ extern const char *const rs_wanted_curve_words[RS_WANTED_CURVES + 1];
 
 typedef struct rs_wanted {
   rs_wanted_curve curve;
-  double gain;       /* nats: local's at distance 0, peak's at its top, flat's everywhere, noise's standard deviation */
-  double top, width; /* tokens: where the peak has its top; its standard deviation, or the distance at which local falls
-                        by e */
+  double gain;  /* nats: local's at distance 0, peak's at its top, flat's everywhere, noise's standard deviation */
+  double top;   /* tokens: the peak's */
+  double width; /* tokens: the peak's standard deviation, or the distance at which local falls by e */
 } rs_wanted;
 
 /* The curve at one distance, also past the trained length: it is a function of distance alone. NaN for noise. */
@@ -106,10 +108,10 @@ double rs_wanted_logit(const rs_wanted *wanted, double distance);
 /* The curve at distances 0 .. count - 1; `noise` is read for noise alone. */
 void rs_wanted_fill(const rs_wanted *wanted, rs_stream noise, size_t count, double *out);
 
-/* How a head is calibrated: parameters that the source and the metric of that name share. */
+/* How a head is calibrated: parameters that the source `calibrated` and the metric `calibration` share. */
 typedef struct rs_calibrated {
   rs_wanted wanted;
-  double ridge;
+  double ridge; /* squared nats: what a squared coefficient costs */
 } rs_calibrated;
 
 /* Their specs, for a struct that holds them as its field `block`. */

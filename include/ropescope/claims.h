@@ -82,6 +82,8 @@ void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text 
 
 /* ---- small tables ------------------------------------------------------------------------------------------------ */
 
+typedef enum rs_pivot_form { RS_PIVOT_PLAIN, RS_PIVOT_MARKDOWN, RS_PIVOT_JSON } rs_pivot_form;
+
 /* What a small table shows; all borrowed. */
 typedef struct rs_pivot_wanted {
   const char *lines; /* the column whose words are the lines: "method" */
@@ -91,10 +93,11 @@ typedef struct rs_pivot_wanted {
   size_t count;
   const char *where; /* for all of them; "" */
   long sort;         /* lines by that column of numbers, from 1; negative: the largest first; 0: as in the file */
-  bool markdown, json;
+  rs_pivot_form form;
 } rs_pivot_wanted;
 
-/* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO, RS_MEMORY. */
+/* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO,
+ * RS_MEMORY. */
 rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err);
 
 #endif

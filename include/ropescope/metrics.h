@@ -67,6 +67,9 @@ typedef struct rs_result {
 
 typedef struct rs_metric_kind {
   rs_kind kind;
+  /* RS_INPUT, with the parameter as subject, when parameters contradict each other; what follows takes parameters that
+   * it has accepted. May be NULL. */
+  rs_status (*check)(const rs_binding *binding, rs_err *err);
   bool needs_needle;  /* reports nothing without a source that plants needles */
   bool needs_moments; /* reads the moments of the logits in each bin */
   bool needs_picture; /* reports nothing without an image or a video among the tokens */

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+const char *const rs_query_choice_words[RS_QUERY_CHOICES + 1] = {
+    [RS_QUERIES_ALL] = "all", [RS_QUERIES_LAST] = "last", [RS_QUERIES_EVERY] = "every", [RS_QUERIES_RANDOM] = "random"};
+
 rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t seed, size_t **queries, size_t *count,
                             rs_err *err) {
   bool all = set->choice == RS_QUERIES_ALL, every = set->choice == RS_QUERIES_EVERY;

@@ -37,6 +37,9 @@ typedef struct rs_line {
 rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
                           double *value, rs_err *err);
 
+/* The index of the column called `name`. RS_INPUT, with the one that was meant. */
+rs_status rs_column_find(const rs_table *table, const char *name, int *column, rs_err *err);
+
 /* Whether `column` and `where` are well formed, whatever the table. */
 rs_status rs_select_check(const char *column, const char *where, rs_err *err);
 

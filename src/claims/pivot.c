@@ -67,8 +67,8 @@ static rs_status read_questions(pivot *p, rs_err *err) {
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 static rs_status read_words(pivot *p, rs_err *err) {
-  int column = rs_table_column(p->table, p->wanted->lines);
-  if (column < 0) return rs_fail(err, RS_INPUT, "no column %s", p->wanted->lines);
+  int column;
+  RS_TRY(rs_column_find(p->table, p->wanted->lines, &column, err));
   for (size_t row = 0; row < p->table->rows; row++) {
     const char *word = p->table->fields[row * p->table->columns + (size_t)column];
     size_t i = 0;
@@ -181,7 +181,9 @@ static rs_status make(pivot *p, rs_text *text, rs_err *err) {
   if (p->numbers == NULL) return RS_MEMORY;
   RS_TRY(read_numbers(p, err));
   sort_lines(p);
-  (p->wanted->json ? put_json : p->wanted->markdown ? put_markdown : put_plain)(p, text);
+  static void (*const put[])(const pivot *, rs_text *) = {
+      [RS_PIVOT_PLAIN] = put_plain, [RS_PIVOT_MARKDOWN] = put_markdown, [RS_PIVOT_JSON] = put_json};
+  put[p->wanted->form](p, text);
   return rs_text_check(text, err);
 }
 

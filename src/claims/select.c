@@ -215,7 +215,7 @@ rs_status rs_select_check(const char *column, const char *where, rs_err *err) {
 
 /* ---- selecting --------------------------------------------------------------------------------------------------- */
 
-static rs_status find_column(const rs_table *table, const char *name, int *column, rs_err *err) {
+rs_status rs_column_find(const rs_table *table, const char *name, int *column, rs_err *err) {
   *column = rs_table_column(table, name);
   if (*column >= 0) return RS_OK;
   const char *near = rs_suggest(name, (const char *const *)table->header, table->columns);
@@ -238,8 +238,8 @@ typedef struct places {
 static rs_status find_places(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
                              places *at, rs_err *err) {
   *at = (places){0};
-  for (size_t i = 0; i < what->how->columns; i++) RS_TRY(find_column(table, what->columns[i], &at->columns[i], err));
-  for (size_t i = 0; i < number; i++) RS_TRY(find_column(table, conditions[i].column, &at->of_condition[i], err));
+  for (size_t i = 0; i < what->how->columns; i++) RS_TRY(rs_column_find(table, what->columns[i], &at->columns[i], err));
+  for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &at->of_condition[i], err));
   return RS_OK;
 }
 

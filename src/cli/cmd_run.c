@@ -162,6 +162,7 @@ int cmd_plan(const cli_options *options) {
   int code = cli_load(options, options->arguments[0], &experiment);
   if (code != CLI_OK) return code;
   rs_status status = put_plan(experiment, &text, &err);
+  if (status == RS_OK) warn(options, experiment);
   code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);
   rs_experiment_free(experiment);

@@ -19,8 +19,9 @@ int cmd_table(const cli_options *options) {
                             .questions = options->arguments + 1,
                             .where = options->where != NULL ? options->where : "",
                             .sort = options->sort,
-                            .markdown = options->markdown,
-                            .json = options->json};
+                            .form = options->json       ? RS_PIVOT_JSON
+                                    : options->markdown ? RS_PIVOT_MARKDOWN
+                                                        : RS_PIVOT_PLAIN};
   rs_text text = {0};
   rs_err err = {0};
   if (options->argument_count < 2) {

@@ -45,8 +45,10 @@ static const struct option_row {
   const char *const *words;
   double least, most;
 } table[] = {
-    {"set", "PATH=VALUE", LIST, FIELD(edits), RUN | PLAN | SHOW,
+    {"set", "PATH=VALUE", LIST, FIELD(edits), RUN | PLAN,
      .help = "change the config, as in --set methods[1].factor=8; VALUE is YAML"},
+    {"set", "PATH=VALUE", LIST, FIELD(edits), SHOW,
+     .help = "change the config; with --model or --hf the recipe, as in --set factor=8"},
     {"lengths", "N,N,...", TEXT, FIELD(lengths), RUN | PLAN, .help = "in place of the config's lengths, as in 4k,8k"},
     {"length", "N", COUNT, FIELD(length), SHOW, .help = "tokens of the table", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), PLOT, .help = "draw the curves at this length alone", .most = 1 << 28},
@@ -96,7 +98,8 @@ static const struct option_row {
     {"threads", "N", COUNT, FIELD(threads), EVERY,
      .help = "threads (default: all cores; the CSV files are the same bytes)", .most = 1024},
     {"isa", "NAME", WORD, FIELD(isa), EVERY,
-     .help = "instruction set: auto, v4, v3, neon, generic (the same bytes everywhere)", .words = instruction_sets},
+     .help = "instruction set: auto, v4, v3, neon, or generic, which gives the same bytes everywhere",
+     .words = instruction_sets},
     {"quiet", NULL, FLAG, FIELD(quiet), EVERY, .help = "only errors on stderr"},
     {"help", NULL, FLAG, FIELD(help), EVERY, .help = "show this (also -h)"},
 };

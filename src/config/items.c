@@ -293,12 +293,13 @@ static bool zips_models(const rs_config_context *config) {
 
 /* The struct of a source's or metric's parameters, and contradictions among them. */
 static rs_status bind_variant(rs_variant *variant, rs_err *err) {
-  const rs_source_kind *source = variant->source;
-  const rs_kind *kind = source != NULL ? &source->kind : &variant->metric->kind;
+  bool source = variant->source != NULL;
+  const rs_kind *kind = source ? &variant->source->kind : &variant->metric->kind;
+  rs_status (*check)(const rs_binding *, rs_err *) = source ? variant->source->check : variant->metric->check;
   rs_binding binding;
   RS_TRY(rs_binding_make(&variant->settings, kind->params, kind->param_count, kind->params_size, &binding, err));
   variant->params = binding.fields;
-  return source != NULL && source->check != NULL ? source->check(&binding, err) : RS_OK;
+  return check != NULL ? check(&binding, err) : RS_OK;
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */

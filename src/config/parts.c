@@ -190,12 +190,11 @@ void rs_config_heads(rs_config_context *config, const rs_node *node) {
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
 void rs_config_queries(rs_config_context *config, const rs_node *node) {
-  static const char *const known[] = {"last", "every", "random"};
-  static const rs_query_choice choices[] = {RS_QUERIES_LAST, RS_QUERIES_EVERY, RS_QUERIES_RANDOM};
+  const char *const *numbered = &rs_query_choice_words[RS_QUERIES_ALL + 1];
   const rs_path path = rs_path_key(NULL, "queries");
   config->experiment->queries = (rs_query_set){RS_QUERIES_LAST, 64};
   if (node == NULL) return;
-  if (node->kind == RS_SCALAR && strcmp(node->text, "all") == 0) {
+  if (node->kind == RS_SCALAR && strcmp(node->text, rs_query_choice_words[RS_QUERIES_ALL]) == 0) {
     config->experiment->queries = (rs_query_set){RS_QUERIES_ALL, 0};
     return;
   }
@@ -203,13 +202,13 @@ void rs_config_queries(rs_config_context *config, const rs_node *node) {
     rs_problem(config->problems, node, &path, "must be all, {last: K}, {every: K} or {random: K}");
     return;
   }
-  rs_check_keys(config->problems, node, &path, "queries", known, RS_COUNT(known));
-  for (size_t i = 0; i < RS_COUNT(known); i++) {
-    const rs_node *number = rs_node_get(node, known[i]);
-    rs_path at = rs_path_key(&path, known[i]);
+  rs_check_keys(config->problems, node, &path, "queries", numbered, RS_QUERY_CHOICES - 1);
+  for (size_t choice = RS_QUERIES_ALL + 1; choice < RS_QUERY_CHOICES; choice++) {
+    const rs_node *number = rs_node_get(node, rs_query_choice_words[choice]);
+    rs_path inner = rs_path_key(&path, rs_query_choice_words[choice]);
     if (number == NULL) continue;
     config->experiment->queries =
-        (rs_query_set){choices[i], rs_read_count(config->problems, number, &at, 1, longest, 1)};
+        (rs_query_set){(rs_query_choice)choice, rs_read_count(config->problems, number, &inner, 1, longest, 1)};
   }
 }
 

@@ -106,11 +106,10 @@ static void put_heads(rs_text *yaml, const rs_head_choice *heads) {
 }
 
 static void put_queries(rs_text *yaml, const rs_query_set *queries) {
-  static const char *const words[] = {"all", "last", "every", "random"};
   if (queries->choice == RS_QUERIES_ALL)
     rs_text_puts(yaml, "queries: all\n");
   else
-    rs_text_printf(yaml, "queries: {%s: %zu}\n", words[queries->choice], queries->number);
+    rs_text_printf(yaml, "queries: {%s: %zu}\n", rs_query_choice_words[queries->choice], queries->number);
 }
 
 static void put_mask(rs_text *yaml, const rs_mask *mask) {
@@ -150,8 +149,7 @@ static void put_zip(rs_text *yaml, const bool *zipped) {
 }
 
 void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
-  static const char *const formats[] = {"f64", "f32", "bf16", "f16"};
-  static const char *const scores[] = {"auto", "f32", "f64"};
+  const char *const *formats = rs_format_words;
   const rs_precision *precision = &experiment->precision;
   rs_text_puts(yaml, "name: ");
   put_string(yaml, experiment->name);
@@ -177,7 +175,7 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s, running: %s}\n",
                  formats[precision->positions], formats[precision->inv_freq], formats[precision->angle],
                  formats[precision->table], precision->running ? "true" : "false");
-  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", scores[experiment->engine.scores]);
+  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", rs_score_format_words[experiment->engine.scores]);
   rs_text_number(yaml, experiment->engine.epsilon);
   rs_text_puts(yaml, "}\n");
   rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);

@@ -28,16 +28,26 @@ static bool is_picture(const rs_position_set *set) {
   return set->rows > 0;
 }
 
+static rs_status check(const rs_binding *binding, rs_err *err) {
+  const params *p = binding->fields;
+  size_t offset = offsetof(params, channels);
+  if (p->channels.count > MOST_CHANNELS)
+    return rs_binding_fail(binding, offset, err, "lists %zu channels (at most %d are shown)", p->channels.count,
+                           MOST_CHANNELS);
+  for (size_t i = 0; i < p->channels.count; i++)
+    if (p->channels.list[i] != floor(p->channels.list[i]))
+      return rs_binding_fail(binding, offset, err, "lists %g, which is no channel", p->channels.list[i]);
+  return RS_OK;
+}
+
 static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
   const params *p = in->params;
   size_t width = in->encoding->width;
   bool few = p->channels.word == FEW_CHANNELS;
   v->channel_count = few ? FEW : p->channels.count;
-  if (v->channel_count > MOST_CHANNELS)
-    return rs_fail(err, RS_DOMAIN, "channels: %zu are too many, %d are shown at most", v->channel_count, MOST_CHANNELS);
   for (size_t i = 0; i < v->channel_count; i++) {
     double channel = few ? (double)(i * width / FEW) : p->channels.list[i];
-    if (channel != floor(channel) || channel >= (double)width)
+    if (channel >= (double)width)
       return rs_fail(err, RS_DOMAIN, "channels: there is no channel %g in a table of width %zu", channel, width);
     v->channels[i] = (size_t)channel;
   }
@@ -145,6 +155,7 @@ const rs_metric_kind rs_metric_embedding = {
              .params = specs,
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},
+    .check = check,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,

@@ -91,6 +91,10 @@ typedef struct rs_distance_rows {
   size_t per_octave; /* log-spaced ones in each doubling */
 } rs_distance_rows;
 
+/* At most how many rows that makes for distances below `end`. */
+size_t rs_distance_rows_most(const rs_distance_rows *rows, size_t end);
+
+/* Their specs, for a struct that holds them as its field `block`. */
 #define RS_DISTANCE_SPECS(structure, block)                                                                            \
   {RS_FIELD_IN(structure, block, distances), .unit = "", RS_WORDS(rs_distance_words), .fallback = "log",               \
    .summary = "rows of the curve: log-spaced distances, or every one"},                                                \
@@ -101,9 +105,6 @@ typedef struct rs_distance_rows {
 
 /* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);
-
-/* At most how many rows that makes for distances below `end`. */
-size_t rs_distance_rows_most(const rs_distance_rows *rows, size_t end);
 
 /* curve_rows of curves with a row for each pair, or for each bin of distances. */
 size_t rs_rows_of_pairs(const void *params, const rs_curve_in *in);

@@ -199,7 +199,7 @@ static double seconds_since(const struct timespec *start) {
  * sum, which is positive. */
 static double weigh(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
                     size_t count) {
-  static const double budget = 0.5; /* seconds */
+  static const double budget = 0.1; /* seconds; the run itself tells more as it goes */
   double *seconds = options->progress != NULL ? rs_alloc(count, sizeof *seconds, NULL) : NULL, sum = 0, work = 0;
   bool measured = seconds != NULL && rs_estimate_seconds(experiment, budget, seconds, count, NULL) == RS_OK;
   for (size_t i = 0; i < count && measured; i++) sum += seconds[i];

@@ -68,6 +68,29 @@ Test(help_command, help_of_a_command__two_examples_that_hold) {
   }
 }
 
+/* What the examples name is there. */
+Test(help_command, help_of_a_command__examples_name_what_there_is) {
+  char *bench = output_of(&(command){.arguments = {"help", "bench"}}), *found = strstr(bench, "--job "), word[64];
+  char *reproduce = output_of(&(command){.arguments = {"help", "reproduce"}}), *jobs;
+  while (found != NULL && sscanf(found, "--job %63[a-z_0-9] --threads", word) != 1) found = strstr(found + 1, "--job ");
+  cr_assert_not_null(found, "%s", bench);
+  jobs = output_of(&(command){.arguments = {"bench", "--list"}});
+  rs_text listed = {0}, folder_of = {0};
+  rs_text_printf(&listed, "\n    %s ", word);
+  cr_expect_not_null(strstr(jobs, rs_text_string(&listed)), "%s is no job", word);
+  found = strstr(reproduce, " --markdown\n");
+  cr_assert_not_null(found);
+  while (found[-1] != ' ') found--;
+  cr_assert_eq(sscanf(found, "%63s", word), 1);
+  rs_text_printf(&folder_of, "%s/../experiments/%s/expected.csv", getenv("ROPESCOPE_TESTS"), word);
+  cr_expect(exists(rs_text_string(&folder_of)), "%s is no experiment", word);
+  rs_text_clear(&listed);
+  rs_text_clear(&folder_of);
+  free(reproduce);
+  free(bench);
+  free(jobs);
+}
+
 Test(help_command, version__name_and_number) {
   static const char *const words[] = {"version", "--version", "-V"};
   for (size_t i = 0; i < RS_COUNT(words); i++) {

@@ -33,8 +33,8 @@ Test(run_command, run__files_rows_and_lines) {
 }
 
 Test(run_command, run__a_row_for_each_cell_in_order) {
-  static const char *const methods[] = {"rope",  "yarn scale=auto", "yarn scale=4", "self_extend",
-                                        "alibi", "learned",         "sinusoidal"};
+  static const char *const methods[] = {"rope",    "yarn scale=dynamic", "yarn scale=4", "self_extend", "alibi",
+                                        "learned", "sinusoidal"};
   static const char *const sources[] = {"needle depth=0.25", "needle depth=0.75", "gaussian"};
   static const char *const lengths[] = {"32", "100"}, *const depths[] = {"0.25", "0.75", ""};
   run_small("o", NULL, NULL, NULL);
@@ -50,21 +50,15 @@ Test(run_command, run__a_row_for_each_cell_in_order) {
     cr_expect_eq(number(table, row, "seed"), (double)(row % 2));
     cr_expect_str_eq(field(table, row, "heads"), "1 3");
     cr_expect_str_eq(field(table, row, "depth"), depths[source]);
-    cr_expect_str_eq(field(table, row, "scale"), method == 1   ? (length == 0 ? "0.5" : "1.5625")
-                                                 : method == 2 ? "4"
-                                                               : "");
+    cr_expect_str_eq(field(table, row, "scale"), method == 1 ? (length == 0 ? "1" : "1.5625") : method == 2 ? "4" : "");
     static const char *const of_tables[] = {"mean_cosine_at_length", "ood_pairs", "first_violation_tokens"};
     for (size_t i = 0; i < RS_COUNT(of_tables); i++) /* the same for every source and seed */
       if (rs_table_column(table, of_tables[i]) >= 0)
         cr_expect_str_eq(field(table, row, of_tables[i]), field(table, row - row % 6, of_tables[i]));
     bool undefined = method == 5 && length == 1;
     cr_expect_str_eq(field(table, row, "status"), undefined ? "domain" : "ok");
-    bool faster = method == 1 && length == 0;
     cr_expect_str_eq(field(table, row, "message"),
-                     undefined ? "learned: position 99 is beyond the table of 64 rows"
-                     : faster  ? "scale: auto is 0.5 at 32 tokens: pairs turn faster than in training (scale: dynamic "
-                                 "is never below 1)"
-                               : "");
+                     undefined ? "learned: position 99 is beyond the table of 64 rows" : "");
     cr_expect_eq(strlen(field(table, row, "entropy_nats")) == 0, undefined);
     cr_expect_eq(strlen(field(table, row, "entropy_nats_se")) == 0, undefined);
     cr_expect_eq(strlen(field(table, row, "needle_weight")) == 0, undefined || source == 2);
@@ -149,7 +143,7 @@ Test(run_command, run__quiet_is_silent_and_print_fills_stdout) {
   cr_expect_str_eq(quiet.err, "", "%s", quiet.err);
   char *print = output_of(&(command){.arguments = {"run", "small.yaml", "--quiet", "--out", "p", "--print"}});
   cr_expect_eq(strncmp(print, "small at 100 tokens, mean over seeds, heads and models\n", 55), 0, "%s", print);
-  static const char *const rows[] = {"\nrope ", "\nyarn scale=auto ", "\nalibi ", "\nlearned ", "\nsinusoidal "};
+  static const char *const rows[] = {"\nrope ", "\nyarn scale=dynamic ", "\nalibi ", "\nlearned ", "\nsinusoidal "};
   for (size_t i = 0; i < RS_COUNT(rows); i++) cr_expect_not_null(strstr(print, rows[i]), "%s in %s", rows[i], print);
   free(print);
   result_clear(&quiet);

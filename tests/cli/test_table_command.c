@@ -26,6 +26,12 @@ Test(table_command, json__a_list_of_lines) {
   free(out);
 }
 
+Test(table_command, lines__of_no_column__say_which_was_meant) {
+  write_file("t.csv", csv);
+  expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--lines", "methd"}}, 2,
+                 "ropescope: no column methd (did you mean method?)\n");
+}
+
 Test(table_command, two_forms__are_refused) {
   expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--json", "--markdown"}}, 2,
                  "ropescope: --markdown and --json are two forms: keep one\n");

@@ -65,6 +65,10 @@ static const wrong contradictions[] = {
      "t.yaml:1:52: model.published = yarm: is no method (did you mean yarn?)"},
     {LLAMA "methods: [{name: yarn, mscale_softmax: true, factor: 2}]\n",
      "t.yaml:2:40: methods[0].mscale_softmax = true: needs mscale_all_dim (DeepSeek-V3 has 1)"},
+    {LLAMA "metrics: [{name: embedding, channels: [0, 1.5]}]\n",
+     "t.yaml:2:39: metrics[0].channels = [...]: lists 1.5, which is no channel"},
+    {LLAMA "metrics: [{name: embedding, channels: [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}]\n",
+     "t.yaml:2:39: metrics[0].channels = [...]: lists 17 channels (at most 16 are shown)"},
     {LLAMA "sources: [{name: band, from: 0.8, to: 0.2}]\n", "t.yaml:2:39: sources[0].to = 0.2: must exceed from = 0.8"},
     /* a metric of pictures, or of needles, wants some */
     {LLAMA "metrics: [entropy, grid_decay]\ntokens: [{text: 4}]\n",

@@ -36,7 +36,8 @@ static measured measure_channels(const rs_encoding *encoding, const double *chan
   bound_list(&parameters, "channels", channels, count);
   m.result.curve.columns = m.kind->curve_count;
   rs_metric_in in = {encoding, parameters.binding.fields, NULL, 0, NULL, 0, 0};
-  *status = m.kind->finish(&in, NULL, &m.result, NULL);
+  *status = m.kind->check(&parameters.binding, NULL);
+  if (*status == RS_OK) *status = m.kind->finish(&in, NULL, &m.result, NULL);
   bound_clear(&parameters);
   return m;
 }
@@ -84,12 +85,12 @@ Test(embedding, chosen_channels__they__are_shown_in_the_order_given) {
   m = measure_channels(encoding, past, 1, &status);
   cr_assert_eq(status, RS_DOMAIN, "there is no channel 8");
   m = measure_channels(encoding, between, 1, &status);
-  cr_assert_eq(status, RS_DOMAIN, "nor 1.5");
+  cr_assert_eq(status, RS_INPUT, "nor 1.5");
   m = measure_channels(encoding, seventeen, 16, &status);
   cr_assert_eq(status, RS_OK);
   rs_curve_clear(&m.result.curve);
   m = measure_channels(encoding, seventeen, 17, &status);
-  cr_assert_eq(status, RS_DOMAIN, "too many");
+  cr_assert_eq(status, RS_INPUT, "too many");
   rs_encoding_free(encoding);
 }
 

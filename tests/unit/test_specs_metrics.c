@@ -96,23 +96,30 @@ static void check_kind(const rs_kind *kind) {
   check_words(kind);
 }
 
-Test(specs, of_every_metric__are_sound) {
+/* `check` may be NULL. */
+static void check_defaults(const rs_kind *kind, rs_status (*check)(const rs_binding *, rs_err *)) {
+  bound_params parameters;
+  rs_err err = {0};
+  bound_make(&parameters, kind);
+  if (check != NULL) cr_expect_eq(check(&parameters.binding, &err), RS_OK, "%s: %s", kind->name, err.message);
+  bound_clear(&parameters);
+}
+
+Test(specs, of_every_metric__are_sound_and_defaults_go_together) {
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  for (size_t i = 0; i < count; i++) check_kind(&kinds[i]->kind);
+  for (size_t i = 0; i < count; i++) {
+    check_kind(&kinds[i]->kind);
+    check_defaults(&kinds[i]->kind, kinds[i]->check);
+  }
 }
 
 Test(specs, of_every_source__are_sound_and_defaults_go_together) {
   size_t count;
   const rs_source_kind *const *kinds = rs_source_kinds(&count);
   for (size_t i = 0; i < count; i++) {
-    bound_params parameters;
-    rs_err err = {0};
     check_kind(&kinds[i]->kind);
-    bound_make(&parameters, &kinds[i]->kind);
-    if (kinds[i]->check != NULL)
-      cr_expect_eq(kinds[i]->check(&parameters.binding, &err), RS_OK, "%s: %s", kinds[i]->kind.name, err.message);
-    bound_clear(&parameters);
+    check_defaults(&kinds[i]->kind, kinds[i]->check);
   }
 }
 
