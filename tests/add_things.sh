@@ -65,7 +65,7 @@ follow() {
 
 build() {
     if [ ! -f build/build.ninja ]; then meson setup --wrap-mode=nofallback -Dtests=enabled -Dwerror=true build >"$scratch/log"; fi
-    ninja -C build ropescope tests/test_{encoding,attention,metrics,tiny} >"$scratch/log" || {
+    ninja -C build ropescope tests/test_{encoding,specs,specs_metrics,sources,metrics,tiny} >"$scratch/log" || {
         cat -- "$scratch/log"
         fail 'what was added does not build'
     }
@@ -88,6 +88,8 @@ value() {
 }
 
 try() {
+    meson compile -C build docs >"$scratch/log" 2>&1 || fail "$(cat -- "$scratch/log")"
+    grep -q '^| `slowed` |' docs/methods.md || fail 'docs/methods.md has no slowed'
     listed methods slowed
     listed kinds 'frequencies slowed'
     listed sources level
@@ -108,11 +110,11 @@ CONFIG
         "$(printf '%.6g' "$(value slowest_wavelength_tokens rope constant)")" 108820
     same 'entropy at level 0, ln 32768' "$(printf '%.9g' "$(value entropy_nats rope level)")" 10.3972077
     same 'entropy at level 1, as of constant' "$(value entropy_nats slowed 'level 1')" "$(value entropy_nats pi constant)"
-    meson test -C build --no-rebuild encoding attention metrics tiny >"$scratch/log" 2>&1 || {
+    meson test -C build --no-rebuild encoding specs specs_metrics sources metrics tiny >"$scratch/log" 2>&1 || {
         cat -- "$scratch/log"
         fail 'tests fail with what was added'
     }
-    printf 'ok: the tests of encodings, sources and metrics, and the tiny worlds\n'
+    printf 'ok: the tests of encodings, specs, sources and metrics, and the tiny worlds\n'
 }
 
 copy_tree
