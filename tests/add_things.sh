@@ -78,7 +78,7 @@ same() {
 }
 
 # listed LIST NAME
-listed() { build/ropescope list "$1" | grep -qx -- "$2" || fail "list $1 has no $2"; }
+listed() { build/ropescope list "$1" | grep -x -- "$2" >"$scratch/found" || fail "list $1 has no $2"; }
 
 # value COLUMN METHOD SOURCE: from the summary of the run.
 value() {

@@ -32,7 +32,7 @@ check_links() {
         file=${file:-$page}
         if [ ! -e "$file" ]; then
             report "$page: the link $target leads nowhere"
-        elif [ -n "$anchor" ] && ! anchors "$file" | grep -qxF -- "$anchor"; then
+        elif [ -n "$anchor" ] && ! anchors "$file" | grep -xF -- "$anchor" >"$scratch/found"; then
             report "$page: the link $target leads to no heading"
         fi
     done < <(grep -o ']([^) ]*)' -- "$page" | sed 's/^](//; s/)$//' | sort -u)
