@@ -9,9 +9,10 @@ MESON_NEEDED=1.0.1 # as in meson.build; Debian 12 has it
 BUILD=build
 DEMO=quickstart # the name of the built-in demo, so the folder below results/
 
-# One line per requirement: for (build or test) | found by | Debian | Fedora | Arch | Homebrew | source.
-# Found by "tool NAME" on the PATH, "module NAME" in pkg-config, "header NAME" by the compiler, or "cc" by compiling a
-# C17 program with OpenMP. A "?" where we know of no package: the source is named instead.
+# One line per requirement: for (build, test, or picture: PNG and PDF, without which all else works) | found by | Debian |
+# Fedora | Arch | Homebrew | source. Found by "tool NAME" on the PATH, "module NAME" in pkg-config, "header NAME" by the
+# compiler, "font" by a file of one, or "cc" by compiling a C17 program with OpenMP. A "?" where we know of no package:
+# the source is named instead.
 REQUIREMENTS='
 build|cc|gcc libc6-dev|gcc|gcc|gcc|https://gcc.gnu.org
 build|tool meson|meson|meson|meson|meson|https://mesonbuild.com
@@ -22,6 +23,8 @@ build|module yaml-0.1|libyaml-dev|libyaml-devel|libyaml|libyaml|https://pyyaml.o
 build|module jansson|libjansson-dev|jansson-devel|jansson|jansson|https://github.com/akheron/jansson
 build|header Random123/philox.h|librandom123-dev|Random123-devel|?|?|https://github.com/DEShawResearch/random123
 build|module nettle|nettle-dev|nettle-devel|nettle|nettle|https://www.lysator.liu.se/~nisse/nettle
+picture|module librsvg-2.0|librsvg2-dev|librsvg2-devel|librsvg|librsvg|https://gitlab.gnome.org/GNOME/librsvg
+picture|font|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|?|https://dejavu-fonts.github.io
 test|module criterion|libcriterion-dev|?|?|criterion|https://github.com/Snaipe/Criterion
 '
 
@@ -126,6 +129,7 @@ is_there() {
     cc) [ ${#compiler[@]} -gt 0 ] ;;
     tool) have "$2" ;;
     module) have pkg-config && pkg-config --exists "$2" ;;
+    font) [ "$(uname -s)" = Darwin ] || find /usr/share/fonts -name '*.[to]tf' 2>/dev/null | grep -q . ;;
     header)
         [ ${#compiler[@]} -gt 0 ] && printf '#include <%s>\n' "$2" |
             "${compiler[@]}" ${flags[@]+"${flags[@]}"} -E -x c - -o "$scratch/header" >/dev/null 2>&1
@@ -133,7 +137,8 @@ is_there() {
     esac
 }
 
-# Reads the table and fills `packages` (Debian's names of what is missing) and `missing` (the table's own lines).
+# Reads the table and fills `packages` (Debian's names of what is missing) and `missing` (the table's own lines). What
+# pictures need is installed with the rest where apt has it; nowhere does its lack stop the build.
 find_missing() {
     local purpose how debian rest name words
     packages=() missing=()
@@ -143,6 +148,10 @@ find_missing() {
         if [ "$purpose" = test ] && [ "$task" != test ]; then continue; fi
         read -r -a words <<<"$how"
         if is_there "${words[@]}"; then continue; fi
+        if [ "$purpose" = picture ] && { $tried || ! is_debian; }; then
+            say "without $how (optional): pictures as SVG alone, no PNG and PDF; its source: ${rest##*|}"
+            continue
+        fi
         missing+=("$how|$debian|$rest")
         read -r -a words <<<"$debian"
         for name in "${words[@]}"; do
@@ -283,6 +292,7 @@ install_requirements() {
     say "will install with apt-get: ${packages[*]}"
     install_missing
     if $dry_run; then return; fi
+    tried=true
     find_missing
     [ ${#missing[@]} -eq 0 ] || stop "still not found after the install: $(printf '%s; ' "${missing[@]%%|*}")" \
         'Does PKG_CONFIG_PATH, CC or CPPFLAGS point elsewhere? Unset them and try again.'
@@ -327,7 +337,7 @@ run_tests() {
         "The whole log is $BUILD/meson-logs/testlog.txt; one test again: meson test -C $BUILD --verbose NAME"
 }
 
-task='' dry_run=false
+task='' dry_run=false tried=false
 for argument in "$@"; do
     case $argument in
     demo | test | build)

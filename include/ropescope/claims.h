@@ -1,7 +1,7 @@
-/* ropescope/claims.h: published numbers beside reproduced ones. A folder of an experiment states in expected.csv what
- * was published, where, and whether a run must agree with it or refute it; the check reads the CSV files of that run.
- * Also small
- * tables of such files. Uses base and io. Nothing here runs an experiment.
+/* ropescope/claims.h: what the literature says beside what a run comes to. A folder of an experiment states in
+ * expected.csv which number is expected, where it comes from, and whether a run must agree with it or refute it; the
+ * check reads the CSV files of that run. Also small tables of such files. Uses base and io. Nothing here runs an
+ * experiment.
  *
  * expected.csv has these columns, in this order:
  *   key        what the row says, unique in the file
@@ -12,21 +12,23 @@
  *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs
  *   where      conditions joined by ';', as in "method=yarn; length_tokens=32k; distance_tokens>=100"; operators = != <
  *              <= > >=; numbers where both sides are, else text; empty: every row
- *   published  the number as it was printed, or a relation as "<=0.434"; empty: nothing was published
+ *   expected   the number that `origin` speaks of, or a relation as "<=0.434"; empty for `found`
  *   here       what the run comes to, to the digits that hold; empty: not said
- *   tolerance  of `published`: 0.01 (absolute), 1% (relative); empty: what rounding to the digits printed leaves
- *   verdict    agrees | agrees_with_definition | refuted
- *   source     paper and place
- *   note       which definition, or why it is refuted; empty is allowed for `agrees` alone */
+ *   tolerance  of `expected`: 0.01 (absolute), 1% (relative); empty: what rounding to the digits written leaves
+ *   origin     printed: the source prints it; derived: it follows from a formula that the source prints, worked out
+ * apart from this program; departs: the paper asks for it, and the implementation that runs does otherwise, which
+ *              `here` and `note` say; found: nobody said it, `here` is ours
+ *   verdict    agrees | agrees_with_definition | refuted, of what is printed or derived; empty for the other two
+ *   source     paper or code, and place; empty is allowed for `found` alone
+ *   note       which definition, why it is refuted, or how it departs; empty is allowed otherwise */
 #ifndef ROPESCOPE_CLAIMS_H
 #define ROPESCOPE_CLAIMS_H
 
 #include "ropescope/base.h"
 
-typedef enum rs_verdict { RS_AGREES, RS_AGREES_WITH_DEFINITION, RS_REFUTED, RS_VERDICTS } rs_verdict;
+typedef enum rs_origin { RS_PRINTED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
 
-/* "agrees", "agrees with a definition", "refuted". */
-const char *rs_verdict_name(rs_verdict verdict);
+typedef enum rs_verdict { RS_NO_VERDICT, RS_AGREES, RS_AGREES_WITH_DEFINITION, RS_REFUTED, RS_VERDICTS } rs_verdict;
 
 typedef enum rs_relation { RS_EQUAL, RS_UNEQUAL, RS_BELOW, RS_AT_MOST, RS_ABOVE, RS_AT_LEAST } rs_relation;
 
@@ -39,8 +41,9 @@ typedef struct rs_bound {
 
 /* One row; all text is borrowed from the rs_claims. */
 typedef struct rs_claim {
-  const char *key, *file, *column, *where, *published, *source, *note;
-  rs_bound claimed, here;
+  const char *key, *file, *column, *where, *expected, *source, *note;
+  rs_bound claimed, here; /* `expected` and `here`, read */
+  rs_origin origin;
   rs_verdict verdict;
   size_t line; /* of the file */
 } rs_claim;
@@ -75,7 +78,20 @@ bool rs_claims_is_full(const char *stem, size_t length);
 rs_status rs_claims_check(const rs_claims *claims, const char *results, const char *name, bool full,
                           rs_finding *findings, rs_err *err);
 
-/* The table: key, published, reproduced, difference, verdict, and below it the notes. */
+/* How many claims came out how. */
+typedef struct rs_tally {
+  size_t held[RS_ORIGINS][RS_VERDICTS]; /* by what they are */
+  size_t reasons;                       /* that refuted claims give: equal notes of one experiment are one */
+  size_t differ, left_out;
+} rs_tally;
+
+/* Adds the claims of one experiment. */
+void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *findings);
+
+/* Adds "printed: 3 agree, 1 with a definition, 0 refuted; derived: ...". */
+void rs_tally_print(const rs_tally *tally, rs_text *text);
+
+/* The table: key, expected, reproduced, difference, verdict, and below it the notes. */
 void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text);
 void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text);
 void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text);

@@ -254,9 +254,16 @@ typedef enum rs_id_scheme {
 enum { RS_ID_SCHEMES = RS_IDS_V2PE + 1 };
 extern const char *const rs_id_scheme_words[RS_ID_SCHEMES + 1];
 
+/* How the time of a video's frame becomes an id (tokens.c): float32 products from the left, or doubles, the rates
+ * first. They differ where a product is whole but for rounding. */
+typedef enum rs_id_arithmetic { RS_IDS_F32, RS_IDS_F64 } rs_id_arithmetic;
+enum { RS_ID_ARITHMETICS = RS_IDS_F64 + 1 };
+extern const char *const rs_id_arithmetic_words[RS_ID_ARITHMETICS + 1];
+
 typedef struct rs_id_rule {
   rs_id_scheme scheme;
-  double step; /* videorope: ids per frame; v2pe: ids per vision token */
+  double step;                 /* videorope: ids per frame; v2pe: ids per vision token */
+  rs_id_arithmetic arithmetic; /* the other schemes */
 } rs_id_rule;
 
 /* Position ids (length, RS_AXES) in the order t, h, w. `rule` NULL: as Qwen2-VL counts (arXiv:2409.12191, section 2.1):
@@ -416,6 +423,10 @@ double rs_ladder_base(const double *omega, size_t pairs, double slack);
 
 /* The first pair that did not go full circle within L0 tokens; `pairs` where all did. */
 size_t rs_critical_pair(const double *trained, size_t pairs, double train_length);
+
+/* The largest angle that is not new to a pair which turned by `angle` radians within L0 tokens, that angle itself and
+ * what rounding adds to it; infinite where it went full circle. */
+double rs_angle_range(double angle);
 
 /* NTK-aware scaling between factor and base: b = theta s^(R/(R-2)), pairs >= 2. */
 double rs_base_ntk(double theta, size_t pairs, double factor);

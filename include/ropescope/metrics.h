@@ -7,14 +7,21 @@
 
 typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 
-/* The part of an index column in a curve that is a picture over two of them (a heat map); the last is of a value. */
+/* What a column of a curve is to its picture. Of an index: a side of a heat map, or what its numbers stand for; of a
+ * value: how it is drawn, where that is not as a line. */
 typedef enum rs_map_part {
   RS_MAP_NONE,
-  RS_MAP_X,     /* left to right */
-  RS_MAP_Y,     /* top to bottom */
-  RS_MAP_PANEL, /* one map for each of its numbers */
-  RS_MAP_MARK,  /* where it equals the panel's number the map shows a mark: what all others are seen from */
-  RS_MAP_STRIP  /* colours over the curve's first index, a row for each method, in place of lines */
+  RS_MAP_X,        /* index: left to right */
+  RS_MAP_Y,        /* index: top to bottom */
+  RS_MAP_PANEL,    /* index: one map for each of its numbers */
+  RS_MAP_MARK,     /* index: where it equals the panel's number the map shows a mark: what all others are seen from */
+  RS_MAP_BIN_END,  /* index: where the bin ends that starts at the first index */
+  RS_MAP_SAMPLES,  /* index: how many samples the values are means of */
+  RS_MAP_CATEGORY, /* the first index: numbers of things that have names, no quantity */
+  RS_MAP_STRIP,    /* value: colours over the first index, a row for each method, in place of lines */
+  RS_MAP_MASS,     /* value: falls into bins, and is divided by their width */
+  RS_MAP_LOW,      /* value: the least of the bin, called as another value and _low: drawn as that one's envelope */
+  RS_MAP_HIGH      /* value: the largest of the bin, likewise with _high */
 } rs_map_part;
 
 /* A column of summary.csv or of a curve. */

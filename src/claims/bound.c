@@ -72,14 +72,14 @@ rs_status rs_bound_tolerance(const char *text, rs_bound *bound, rs_err *err) {
   size_t length = strlen(text);
   if (length == 0) return RS_OK;
   if (!bound->stated || bound->relation != RS_EQUAL)
-    return rs_fail(err, RS_INPUT, "a tolerance needs a published number, and a relation has none");
+    return rs_fail(err, RS_INPUT, "a tolerance needs an expected number, and a relation has none");
   bool relative = text[length - 1] == '%';
   if (relative) length--;
   if (length >= sizeof number) length = sizeof number - 1;
   memcpy(number, text, length);
   number[length] = '\0';
   if (!rs_number_read(number, &tolerance) || !(tolerance >= 0) || isinf(tolerance))
-    return rs_fail(err, RS_INPUT, "%s is no tolerance (as in 0.01, or 1%% of the published number)", text);
+    return rs_fail(err, RS_INPUT, "%s is no tolerance (as in 0.01, or 1%% of the expected number)", text);
   bound->tolerance = relative ? tolerance / 100 * fabs(bound->number) : tolerance;
   return RS_OK;
 }

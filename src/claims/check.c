@@ -54,20 +54,22 @@ static rs_status open_table(source *from, const char *results, const char *name,
 
 static void judge(const rs_claim *claim, rs_finding *finding) {
   char number[RS_NUMBER_CHARS];
-  bool published = !claim->claimed.stated || rs_bound_holds(&claim->claimed, finding->value);
+  bool contradicts = claim->origin == RS_DEPARTS || claim->verdict == RS_REFUTED;
+  bool expected = !claim->claimed.stated || rs_bound_holds(&claim->claimed, finding->value);
   bool here = !claim->here.stated || rs_bound_holds(&claim->here, finding->value);
   rs_number_format(finding->value, number);
-  finding->held = here && published == (claim->verdict != RS_REFUTED);
+  finding->held = here && expected == !contradicts;
   if (finding->held) return;
   if (!here)
     snprintf(finding->why, sizeof finding->why, "comes to %s, not to %g as said here", number, claim->here.number);
-  else if (claim->verdict == RS_REFUTED)
-    snprintf(finding->why, sizeof finding->why, "comes to %s, which does not refute %.40s", number, claim->published);
+  else if (contradicts)
+    snprintf(finding->why, sizeof finding->why, "comes to %s, which does not contradict %.40s", number,
+             claim->expected);
   else if (claim->claimed.tolerance > 0)
-    snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s within %g", number, claim->published,
+    snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s within %g", number, claim->expected,
              claim->claimed.tolerance);
   else
-    snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s", number, claim->published);
+    snprintf(finding->why, sizeof finding->why, "comes to %s, not %.40s", number, claim->expected);
 }
 
 static bool is_left_out(const rs_claim *claim, bool full) {

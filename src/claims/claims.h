@@ -24,6 +24,11 @@ bool rs_relation_holds(rs_relation relation, double order);
 /* A number, also as "8k" and "1M". */
 bool rs_quantity_read(const char *text, double *value);
 
+/* ---- expected.c -------------------------------------------------------------------------------------------------- */
+
+/* (RS_ORIGINS) the words of expected.csv. */
+extern const char *const rs_origin_words[];
+
 /* ---- select.c ---------------------------------------------------------------------------------------------------- */
 
 /* The rows that hold this very word in a column; it is borrowed. */

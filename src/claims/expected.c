@@ -1,4 +1,4 @@
-/* expected.csv: what was published, and where. */
+/* expected.csv: which numbers are expected, and who says so. */
 #include "claims.h"
 
 #include <stdlib.h>
@@ -6,43 +6,61 @@
 
 enum { LARGEST = 1 << 20 }; /* bytes; written by hand */
 
-enum column { KEY, FILE_NAME, COLUMN, WHERE, PUBLISHED, HERE, TOLERANCE, VERDICT, SOURCE, NOTE, COLUMNS };
-static const char *const columns[COLUMNS] = {"key",  "file",      "column",  "where",  "published",
-                                             "here", "tolerance", "verdict", "source", "note"};
-static const char *const words[RS_VERDICTS] = {"agrees", "agrees_with_definition", "refuted"};
-
-const char *rs_verdict_name(rs_verdict verdict) {
-  static const char *const names[RS_VERDICTS] = {"agrees", "agrees with a definition", "refuted"};
-  return names[verdict];
-}
+enum column { KEY, FILE_NAME, COLUMN, WHERE, EXPECTED, HERE, TOLERANCE, ORIGIN, VERDICT, SOURCE, NOTE, COLUMNS };
+static const char *const columns[COLUMNS] = {"key",       "file",   "column",  "where",  "expected", "here",
+                                             "tolerance", "origin", "verdict", "source", "note"};
+const char *const rs_origin_words[RS_ORIGINS] = {
+    [RS_PRINTED] = "printed", [RS_DERIVED] = "derived", [RS_DEPARTS] = "departs", [RS_FOUND] = "found"};
+static const char *const verdicts[RS_VERDICTS] = {"", "agrees", "agrees_with_definition", "refuted"};
 
 /* The first error of a field, with its place. */
 static rs_status refuse(const rs_claims *claims, size_t line, enum column column, const char *why, rs_err *err) {
   return rs_fail(err, RS_INPUT, "%s:%zu: %s: %s", claims->name, line, columns[column], why);
 }
 
-static rs_status read_verdict(const rs_claims *claims, const char *word, rs_claim *claim, rs_err *err) {
-  for (int v = 0; v < RS_VERDICTS; v++)
-    if (strcmp(word, words[v]) == 0) {
-      claim->verdict = (rs_verdict)v;
-      return RS_OK;
-    }
-  return refuse(claims, claim->line, VERDICT, "is agrees, agrees_with_definition or refuted", err);
+/* The place of a word in a list; `count` where it is not there. */
+static size_t find_word(const char *word, const char *const *words, size_t count) {
+  size_t place = 0;
+  while (place < count && strcmp(word, words[place]) != 0) place++;
+  return place;
+}
+
+static rs_status read_words(const rs_claims *claims, char **fields, rs_claim *claim, rs_err *err) {
+  size_t origin = find_word(fields[ORIGIN], rs_origin_words, RS_ORIGINS);
+  size_t verdict = find_word(fields[VERDICT], verdicts, RS_VERDICTS);
+  if (origin == RS_ORIGINS) return refuse(claims, claim->line, ORIGIN, "is printed, derived, departs or found", err);
+  bool judged = origin == RS_PRINTED || origin == RS_DERIVED;
+  if (judged && (verdict == RS_VERDICTS || verdict == RS_NO_VERDICT))
+    return refuse(claims, claim->line, VERDICT, "is agrees, agrees_with_definition or refuted", err);
+  if (!judged && verdict != RS_NO_VERDICT)
+    return refuse(claims, claim->line, VERDICT, "is for what is printed or derived; leave it empty", err);
+  claim->origin = (rs_origin)origin;
+  claim->verdict = (rs_verdict)verdict;
+  return RS_OK;
+}
+
+/* The numbers that an origin and a verdict go with. */
+static rs_status check_numbers(const rs_claims *claims, const rs_claim *claim, rs_err *err) {
+  bool contradicts = claim->origin == RS_DEPARTS || claim->verdict == RS_REFUTED;
+  if (claim->here.stated && claim->here.relation != RS_EQUAL)
+    return refuse(claims, claim->line, HERE, "is a number, no relation", err);
+  if (claim->origin == RS_FOUND && claim->claimed.stated)
+    return refuse(claims, claim->line, EXPECTED, "is empty for what was found: nobody expected it", err);
+  if (claim->origin != RS_FOUND && !claim->claimed.stated)
+    return refuse(claims, claim->line, EXPECTED, "is empty (found is the origin of a number of our own)", err);
+  if ((claim->origin == RS_FOUND || contradicts) && !claim->here.stated)
+    return refuse(claims, claim->line, HERE, "is empty: what does the run come to?", err);
+  if ((contradicts || claim->verdict == RS_AGREES_WITH_DEFINITION) && *claim->note == '\0')
+    return refuse(claims, claim->line, NOTE, "is empty: why, or by which definition?", err);
+  return RS_OK;
 }
 
 /* What a claim must say to be one. */
 static rs_status complete(const rs_claims *claims, const rs_claim *claim, rs_err *err) {
   if (*claim->key == '\0') return refuse(claims, claim->line, KEY, "is empty", err);
   if (*claim->file == '\0') return refuse(claims, claim->line, FILE_NAME, "is empty (as in summary)", err);
-  if (*claim->source == '\0') return refuse(claims, claim->line, SOURCE, "is empty", err);
-  if (claim->here.stated && claim->here.relation != RS_EQUAL)
-    return refuse(claims, claim->line, HERE, "is a number, no relation", err);
-  if (!claim->claimed.stated && !claim->here.stated)
-    return refuse(claims, claim->line, HERE, "is needed where nothing was published", err);
-  if (claim->verdict == RS_REFUTED && (!claim->claimed.stated || !claim->here.stated))
-    return refuse(claims, claim->line, VERDICT, "refuted needs what was published, and what comes out here", err);
-  if (claim->verdict != RS_AGREES && *claim->note == '\0')
-    return refuse(claims, claim->line, NOTE, "is needed for this verdict", err);
+  if (claim->origin != RS_FOUND && *claim->source == '\0') return refuse(claims, claim->line, SOURCE, "is empty", err);
+  RS_TRY(check_numbers(claims, claim, err));
   for (const rs_claim *other = claims->items; other < claim; other++)
     if (strcmp(other->key, claim->key) == 0) return refuse(claims, claim->line, KEY, "is there twice", err);
   return RS_OK;
@@ -54,20 +72,20 @@ static rs_status read_row(const rs_claims *claims, char **fields, rs_claim *clai
                       .file = fields[FILE_NAME],
                       .column = fields[COLUMN],
                       .where = fields[WHERE],
-                      .published = fields[PUBLISHED],
+                      .expected = fields[EXPECTED],
                       .source = fields[SOURCE],
                       .note = fields[NOTE],
                       .line = claim->line};
   if (rs_select_check(claim->column, "", &why) != RS_OK) return refuse(claims, claim->line, COLUMN, why.message, err);
   if (rs_select_check(claim->column, claim->where, &why) != RS_OK)
     return refuse(claims, claim->line, WHERE, why.message, err);
-  if (rs_bound_read(fields[PUBLISHED], &claim->claimed, &why) != RS_OK)
-    return refuse(claims, claim->line, PUBLISHED, why.message, err);
+  if (rs_bound_read(fields[EXPECTED], &claim->claimed, &why) != RS_OK)
+    return refuse(claims, claim->line, EXPECTED, why.message, err);
   if (rs_bound_read(fields[HERE], &claim->here, &why) != RS_OK)
     return refuse(claims, claim->line, HERE, why.message, err);
   if (rs_bound_tolerance(fields[TOLERANCE], &claim->claimed, &why) != RS_OK)
     return refuse(claims, claim->line, TOLERANCE, why.message, err);
-  RS_TRY(read_verdict(claims, fields[VERDICT], claim, err));
+  RS_TRY(read_words(claims, fields, claim, err));
   return complete(claims, claim, err);
 }
 
@@ -77,7 +95,7 @@ static rs_status check_header(const rs_claims *claims, const rs_table *table, rs
   if (same && table->rows > 0) return RS_OK;
   if (same) return rs_fail(err, RS_INPUT, "%s:1: no row follows", claims->name);
   return rs_fail(err, RS_INPUT,
-                 "%s:1: the columns are key,file,column,where,published,here,tolerance,verdict,source,note",
+                 "%s:1: the columns are key,file,column,where,expected,here,tolerance,origin,verdict,source,note",
                  claims->name);
 }
 
@@ -85,7 +103,7 @@ static rs_status check_header(const rs_claims *claims, const rs_table *table, rs
 static size_t lines_within(char **fields) {
   size_t lines = 0;
   for (size_t c = 0; c < COLUMNS; c++)
-    for (const char *at = fields[c]; (at = strchr(at, '\n')) != NULL; at++) lines++;
+    for (const char *end = fields[c]; (end = strchr(end, '\n')) != NULL; end++) lines++;
   return lines;
 }
 
@@ -108,15 +126,15 @@ static rs_status read_all(rs_claims *claims, rs_err *err) {
 }
 
 rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err) {
-  rs_claims *made = rs_alloc(1, sizeof *made, err);
+  rs_claims *read = rs_alloc(1, sizeof *read, err);
   *claims = NULL;
-  if (made == NULL) return RS_MEMORY;
-  made->name = rs_strdup(file, err);
-  rs_status status = made->name != NULL ? read_all(made, err) : RS_MEMORY;
+  if (read == NULL) return RS_MEMORY;
+  read->name = rs_strdup(file, err);
+  rs_status status = read->name != NULL ? read_all(read, err) : RS_MEMORY;
   if (status == RS_OK)
-    *claims = made;
+    *claims = read;
   else
-    rs_claims_free(made);
+    rs_claims_free(read);
   return status;
 }
 

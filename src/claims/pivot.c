@@ -100,10 +100,10 @@ static double sort_key(const pivot *p, size_t line) {
 /* Insertion keeps equal lines in the order of the file. */
 static void sort_lines(pivot *p) {
   for (size_t i = 0; i < p->lines; i++) {
-    size_t at = i;
-    for (; at > 0 && p->wanted->sort != 0 && sort_key(p, p->order[at - 1]) > sort_key(p, i); at--)
-      p->order[at] = p->order[at - 1];
-    p->order[at] = i;
+    size_t place = i;
+    for (; place > 0 && p->wanted->sort != 0 && sort_key(p, p->order[place - 1]) > sort_key(p, i); place--)
+      p->order[place] = p->order[place - 1];
+    p->order[place] = i;
   }
 }
 

@@ -1,14 +1,14 @@
-/* Published, reproduced, difference: on a terminal, in a page, as CSV. */
+/* Expected, reproduced, difference: on a terminal, in a page, as CSV. */
 #include "claims.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER = 32, KEY_WIDTH = 44 };
+enum { NUMBER = 32 };
 
-/* Relative: what sums and logarithms in doubles leave of a number that is met exactly. */
-static const double ROUNDING_NOISE = 1e-12;
+/* Relative: what sums and logarithms in doubles leave of a number that is met exactly, and what need not be told. */
+static const double ROUNDING_NOISE = 1e-12, NEXT_TO_NOTHING = 1e-5;
 
 static const char *or_dash(const char *text) {
   return *text != '\0' ? text : "-";
@@ -30,14 +30,24 @@ static void format_difference(const rs_claim *claim, const rs_finding *finding, 
     snprintf(out, NUMBER, "0");
   else if (claim->claimed.number == 0)
     snprintf(out, NUMBER, "%+.2g", difference);
+  else if (finding->held && fabs(difference) < NEXT_TO_NOTHING * fabs(claim->claimed.number))
+    snprintf(out, NUMBER, "< 0.001 %%");
   else
     snprintf(out, NUMBER, "%+.2g %%", 100 * difference / fabs(claim->claimed.number));
 }
 
-static const char *verdict_of(const rs_claim *claim, const rs_finding *finding) {
-  if (finding->left_out) return "not run";
-  if (!finding->held) return "DIFFERS";
-  return claim->claimed.stated || claim->verdict != RS_AGREES ? rs_verdict_name(claim->verdict) : "found here";
+static const char *const verdicts[RS_VERDICTS] = {[RS_NO_VERDICT] = "",
+                                                  [RS_AGREES] = "agrees",
+                                                  [RS_AGREES_WITH_DEFINITION] = "agrees with a definition",
+                                                  [RS_REFUTED] = "refuted"};
+
+static void put_verdict(rs_text *text, const rs_claim *claim, const rs_finding *finding) {
+  rs_text_puts(text, rs_origin_words[claim->origin]);
+  if (claim->origin == RS_FOUND) rs_text_puts(text, " here");
+  if (finding->left_out || !finding->held)
+    rs_text_puts(text, finding->left_out ? ", not run" : ", DIFFERS");
+  else if (claim->verdict != RS_NO_VERDICT)
+    rs_text_printf(text, ", %s", verdicts[claim->verdict]);
 }
 
 /* Whether no claim before it has the same note. */
@@ -58,17 +68,27 @@ static size_t note_number(const rs_claims *claims, size_t claim) {
   return number;
 }
 
+/* Columns that the longest key takes. */
+static int key_width(const rs_claims *claims) {
+  size_t width = 0;
+  for (size_t i = 0; i < claims->count; i++) {
+    size_t length = strlen(claims->items[i].key);
+    if (length > width) width = length;
+  }
+  return (int)width;
+}
+
 void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
   char value[NUMBER], difference[NUMBER];
-  rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", KEY_WIDTH, "", "published", "reproduced", "difference",
-                 "verdict");
+  int width = key_width(claims);
+  rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", width, "", "expected", "reproduced", "difference", "verdict");
   for (size_t i = 0; i < claims->count; i++) {
     const rs_claim *claim = &claims->items[i];
     size_t note = note_number(claims, i);
     format_value(&findings[i], value);
     format_difference(claim, &findings[i], difference);
-    rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s", KEY_WIDTH, claim->key, or_dash(claim->published), value,
-                   difference, verdict_of(claim, &findings[i]));
+    rs_text_printf(text, "%-*s  %12s  %12s  %10s  ", width, claim->key, or_dash(claim->expected), value, difference);
+    put_verdict(text, claim, &findings[i]);
     if (note > 0) rs_text_printf(text, " [%zu]", note);
     rs_text_puts(text, "\n");
     if (findings[i].why[0] != '\0')
@@ -85,7 +105,7 @@ void rs_markdown_cell(rs_text *text, const char *cell) {
   }
 }
 
-static bool any_published(const rs_claims *claims) {
+static bool any_expected(const rs_claims *claims) {
   for (size_t i = 0; i < claims->count; i++)
     if (claims->items[i].claimed.stated) return true;
   return false;
@@ -101,7 +121,9 @@ static void put_comparison(rs_text *text, const rs_claim *claim, const rs_findin
   char value[NUMBER], difference[NUMBER];
   format_value(finding, value);
   format_difference(claim, finding, difference);
-  rs_text_printf(text, " | %s | %s | %s | %s | ", claim->published, value, difference, verdict_of(claim, finding));
+  rs_text_printf(text, " | %s | %s | %s | ", claim->expected, value, difference);
+  put_verdict(text, claim, finding);
+  rs_text_puts(text, " | ");
   rs_markdown_cell(text, claim->source);
   rs_text_puts(text, " |\n");
 }
@@ -112,11 +134,11 @@ static void put_value(rs_text *text, const rs_finding *finding) {
   rs_text_printf(text, " | %s%s |\n", value, finding->held || finding->left_out ? "" : " DIFFERS");
 }
 
-/* Where nothing was published there is nothing to compare with. */
+/* Where nothing is expected there is nothing to compare with. */
 void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
-  bool compared = any_published(claims);
+  bool compared = any_expected(claims);
   rs_text_puts(text, compared
-                         ? "| | published | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n"
+                         ? "| | expected | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n"
                          : "| | found here |\n|---|---|\n");
   for (size_t i = 0; i < claims->count; i++) {
     put_name(text, claims, i);
@@ -130,18 +152,50 @@ void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_
 }
 
 void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
-  static const char *const header[] = {"key", "published", "reproduced", "verdict", "held", "source", "note"};
+  static const char *const header[] = {"key", "expected", "reproduced", "origin", "verdict", "held", "source", "note"};
   for (size_t c = 0; c < RS_COUNT(header); c++) rs_csv_text(text, header[c]);
   rs_csv_end_row(text);
   for (size_t i = 0; i < claims->count; i++) {
     const rs_claim *claim = &claims->items[i];
     rs_csv_text(text, claim->key);
-    rs_csv_text(text, claim->published);
+    rs_csv_text(text, claim->expected);
     rs_csv_number(text, findings[i].value);
-    rs_csv_text(text, rs_verdict_name(claim->verdict));
+    rs_csv_text(text, rs_origin_words[claim->origin]);
+    rs_csv_text(text, verdicts[claim->verdict]);
     rs_csv_text(text, findings[i].left_out ? "not run" : findings[i].held ? "yes" : "no");
     rs_csv_text(text, claim->source);
     rs_csv_text(text, claim->note);
     rs_csv_end_row(text);
   }
+}
+
+/* ---- how many came out how --------------------------------------------------------------------------------------- */
+
+/* Whether no refuted claim before it gives the same reason. */
+static bool is_new_reason(const rs_claims *claims, size_t claim) {
+  for (size_t i = 0; i < claim; i++)
+    if (claims->items[i].verdict == RS_REFUTED && strcmp(claims->items[i].note, claims->items[claim].note) == 0)
+      return false;
+  return claims->items[claim].verdict == RS_REFUTED;
+}
+
+void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *findings) {
+  for (size_t i = 0; i < claims->count; i++) {
+    const rs_claim *claim = &claims->items[i];
+    bool counts = !findings[i].left_out && findings[i].held;
+    tally->left_out += findings[i].left_out;
+    tally->differ += !findings[i].left_out && !findings[i].held;
+    tally->held[claim->origin][claim->verdict] += counts;
+    tally->reasons += counts && is_new_reason(claims, i);
+  }
+}
+
+void rs_tally_print(const rs_tally *tally, rs_text *text) {
+  for (int origin = RS_PRINTED; origin <= RS_DERIVED; origin++)
+    rs_text_printf(text, "%s: %zu agree, %zu with a definition, %zu refuted; ", rs_origin_words[origin],
+                   tally->held[origin][RS_AGREES], tally->held[origin][RS_AGREES_WITH_DEFINITION],
+                   tally->held[origin][RS_REFUTED]);
+  rs_text_printf(text, "reasons to refute: %zu; code departs from its paper: %zu; found here: %zu; not run: %zu",
+                 tally->reasons, tally->held[RS_DEPARTS][RS_NO_VERDICT], tally->held[RS_FOUND][RS_NO_VERDICT],
+                 tally->left_out);
 }

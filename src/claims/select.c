@@ -18,7 +18,7 @@ typedef struct sample {
 typedef struct reduction {
   const char *name;
   size_t columns;
-  bool of_none; /* has a value where no row has one */
+  bool counts_rows; /* has a value where no row has one */
   rs_status (*reduce)(const sample *s, double *value, rs_err *err);
 } reduction;
 
@@ -180,13 +180,13 @@ static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
 }
 
 static rs_status read_condition(const char *begin, const char *end, condition *out, rs_err *err) {
-  const char *at = begin;
+  const char *sign = begin;
   size_t length = 0;
   out->text = begin;
   out->length = (int)(end - begin);
-  while (at < end && strchr("=!<>", *at) == NULL) at++;
-  if (at < end) out->relation = rs_relation_read(at, &length);
-  if (length == 0 || !copy_trimmed(begin, at, out->column) || !copy_trimmed(at + length, end, out->value))
+  while (sign < end && strchr("=!<>", *sign) == NULL) sign++;
+  if (sign < end) out->relation = rs_relation_read(sign, &length);
+  if (length == 0 || !copy_trimmed(begin, sign, out->column) || !copy_trimmed(sign + length, end, out->value))
     return rs_fail(err, RS_INPUT, "\"%.*s\" is no condition (as in method=yarn)", (int)(end - begin), begin);
   return RS_OK;
 }
@@ -232,39 +232,40 @@ static bool keeps(const condition *c, const char *field) {
 
 /* The columns of what is wanted and of the conditions. */
 typedef struct places {
-  int columns[2], of_condition[CONDITIONS];
+  int columns[2], conditions[CONDITIONS];
 } places;
 
 static rs_status find_places(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
-                             places *at, rs_err *err) {
-  *at = (places){0};
-  for (size_t i = 0; i < what->how->columns; i++) RS_TRY(rs_column_find(table, what->columns[i], &at->columns[i], err));
-  for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &at->of_condition[i], err));
+                             places *found, rs_err *err) {
+  *found = (places){0};
+  for (size_t i = 0; i < what->how->columns; i++)
+    RS_TRY(rs_column_find(table, what->columns[i], &found->columns[i], err));
+  for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &found->conditions[i], err));
   return RS_OK;
 }
 
 static void gather(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
-                   const rs_line *line, const places *at, sample *out) {
+                   const rs_line *line, const places *found, sample *out) {
   for (size_t row = 0; row < table->rows; row++) {
     char **fields = table->fields + row * table->columns;
     bool kept = line == NULL || strcmp(fields[line->column], line->word) == 0;
-    for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[at->of_condition[i]]);
+    for (size_t i = 0; i < number && kept; i++) kept = keeps(&conditions[i], fields[found->conditions[i]]);
     if (!kept) continue;
     out->rows++;
-    const char *field = fields[at->columns[0]];
-    bool valued = what->how->of_none ? *field != '\0' : rs_number_read(field, &out->y[out->count]);
-    if (valued && what->how->columns == 2) valued = rs_number_read(fields[at->columns[1]], &out->x[out->count]);
+    const char *field = fields[found->columns[0]];
+    bool valued = what->how->counts_rows ? *field != '\0' : rs_number_read(field, &out->y[out->count]);
+    if (valued && what->how->columns == 2) valued = rs_number_read(fields[found->columns[1]], &out->x[out->count]);
     out->count += valued;
   }
 }
 
 /* Names the first condition that no row meets. */
-static rs_status no_row(const rs_table *table, const condition *conditions, size_t number, const places *at,
+static rs_status no_row(const rs_table *table, const condition *conditions, size_t number, const places *found,
                         rs_err *err) {
   for (size_t i = 0; i < number; i++) {
     bool met = false;
     for (size_t row = 0; row < table->rows && !met; row++)
-      met = keeps(&conditions[i], table->fields[row * table->columns + (size_t)at->of_condition[i]]);
+      met = keeps(&conditions[i], table->fields[row * table->columns + (size_t)found->conditions[i]]);
     if (!met)
       return rs_fail(err, RS_INPUT, "no row is selected: none has %.*s", conditions[i].length, conditions[i].text);
   }
@@ -276,15 +277,15 @@ rs_status rs_table_select(const rs_table *table, const char *column, const char 
   wanted what;
   condition conditions[CONDITIONS];
   size_t number;
-  places at;
+  places found;
   RS_TRY(read_wanted(column, &what, err));
   RS_TRY(read_where(where, conditions, &number, err));
-  RS_TRY(find_places(table, &what, conditions, number, &at, err));
+  RS_TRY(find_places(table, &what, conditions, number, &found, err));
   sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err)};
   rs_status status = s.y != NULL && s.x != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) gather(table, &what, conditions, number, line, &at, &s);
-  if (status == RS_OK && s.rows == 0) status = no_row(table, conditions, number, &at, err);
-  if (status == RS_OK && s.count == 0 && !what.how->of_none)
+  if (status == RS_OK) gather(table, &what, conditions, number, line, &found, &s);
+  if (status == RS_OK && s.rows == 0) status = no_row(table, conditions, number, &found, err);
+  if (status == RS_OK && s.count == 0 && !what.how->counts_rows)
     status = rs_fail(err, RS_INPUT, "no selected row has a number there");
   if (status == RS_OK && value != NULL) status = what.how->reduce(&s, value, err);
   free(s.y);

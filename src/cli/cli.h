@@ -18,12 +18,12 @@ typedef struct cli_options {
   size_t argument_count;            /* all that were given, kept or not */
   cli_list edits, jobs, only;       /* --set, --job and --only; the last two may hold several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
-  const char *criterion;
+  const char *criterion, *format;
   long sort;
   size_t length, threads, rounds, head_dim;
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, no_png, csv, quick, list, full, force, help;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */

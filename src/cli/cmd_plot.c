@@ -13,12 +13,25 @@ static bool is_results_folder(const char *directory) {
   return found;
 }
 
+/* What --format says; else SVG and, where they can be made, PNG. */
+static rs_status choose_formats(const cli_options *options, unsigned *formats, rs_err *err) {
+  rs_err why = {0};
+  if (options->format != NULL) return rs_plot_formats_read(options->format, formats, err);
+  bool render = rs_plot_render_check(&why) == RS_OK;
+  if (!render) cli_note(options, "SVG alone: %s", why.message);
+  *formats = RS_PLOT_SVG | (render ? RS_PLOT_PNG : 0);
+  return RS_OK;
+}
+
 static rs_status draw(const cli_options *options, rs_plot_report *report, rs_err *err) {
   char *words = NULL;
   const char **names = NULL;
   size_t count = 0;
-  rs_status status = cli_split_names(&options->only, &words, &names, &count, err);
-  const rs_plot_options plot = {.length = options->length, .only = names, .only_count = count, .png = !options->no_png};
+  unsigned formats = 0;
+  rs_status status = choose_formats(options, &formats, err);
+  if (status == RS_OK) status = cli_split_names(&options->only, &words, &names, &count, err);
+  const rs_plot_options plot = {
+      .length = options->length, .only = names, .only_count = count, .all = options->all, .formats = formats};
   if (status == RS_OK && options->only.count > 0 && count == 0)
     status = rs_fail_on(err, RS_INPUT, "only", "there is no name in it");
   if (status == RS_OK) status = rs_plot_results(options->arguments[0], &plot, report, err);
@@ -41,6 +54,9 @@ int cmd_plot(const cli_options *options) {
   rs_status status = draw(options, &report, &err);
   for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
   if (report.count > 0) cli_note(options, "%zu pictures in %s/plots", report.count, options->arguments[0]);
+  if (report.plain > 0)
+    cli_note(options, "left out: %zu that say nothing, as one number or lines that are all equal (--all draws them)",
+             report.plain);
   rs_plot_report_clear(&report);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }

@@ -16,11 +16,6 @@ typedef struct names {
   size_t count, capacity;
 } names;
 
-/* What the table of one experiment came to. */
-typedef struct tally {
-  size_t agree, by_definition, refuted, found, differ, left_out, experiments;
-} tally;
-
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
 
 static void clear_names(names *list) {
@@ -29,7 +24,7 @@ static void clear_names(names *list) {
   *list = (names){0};
 }
 
-static int by_name(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
@@ -52,7 +47,7 @@ static rs_status list_entries(const char *directory, bool (*wanted)(const char *
     list->count += status == RS_OK;
   }
   closedir(folder);
-  if (list->count > 0) qsort(list->items, list->count, sizeof *list->items, by_name);
+  if (list->count > 0) qsort(list->items, list->count, sizeof *list->items, compare_names);
   return status;
 }
 
@@ -202,25 +197,6 @@ static int check_configs(const cli_options *options, const char *root, const cha
   return code;
 }
 
-static void count(const rs_claims *claims, const rs_finding *findings, tally *total) {
-  total->experiments++;
-  for (size_t i = 0; i < claims->count; i++) {
-    const rs_claim *claim = &claims->items[i];
-    if (findings[i].left_out)
-      total->left_out++;
-    else if (!findings[i].held)
-      total->differ++;
-    else if (claim->verdict == RS_REFUTED)
-      total->refuted++;
-    else if (claim->verdict == RS_AGREES_WITH_DEFINITION)
-      total->by_definition++;
-    else if (claim->claimed.stated)
-      total->agree++;
-    else
-      total->found++;
-  }
-}
-
 /* The table on stdout, and as CSV beside what was run. */
 static int report(const cli_options *options, const rs_claims *claims, const rs_finding *findings, const char *root,
                   const char *results, const char *name) {
@@ -246,13 +222,13 @@ static int report(const cli_options *options, const rs_claims *claims, const rs_
 }
 
 static int check(const cli_options *options, const rs_claims *claims, const char *root, const char *results,
-                 const char *name, tally *total) {
+                 const char *name, rs_tally *total) {
   rs_err err = {0};
   rs_finding *findings = rs_alloc(claims->count, sizeof *findings, &err);
   rs_status status =
       findings != NULL ? rs_claims_check(claims, results, name, options->full, findings, &err) : RS_MEMORY;
   int code = status == RS_OK ? report(options, claims, findings, root, results, name) : cli_fail(status, NULL, &err);
-  if (code == CLI_OK) count(claims, findings, total);
+  if (code == CLI_OK) rs_tally_add(total, claims, findings);
   free(findings);
   return code;
 }
@@ -290,7 +266,7 @@ static int check_arguments(const cli_options *options, const names *all) {
 
 /* Every expected.csv and config is read before the first run: a slip in one is told at once. */
 static int reproduce(const cli_options *options, const char *root, const char *results, const names *all,
-                     tally *total) {
+                     rs_tally *total) {
   rs_err err = {0};
   rs_claims **claims = rs_alloc(all->count, sizeof *claims, &err);
   int code = claims != NULL ? CLI_OK : cli_fail(RS_MEMORY, NULL, &err);
@@ -308,11 +284,11 @@ static int reproduce(const cli_options *options, const char *root, const char *r
   return code;
 }
 
-static int conclude(const cli_options *options, const tally *total) {
-  cli_note(
-      options,
-      "experiments: %zu; numbers that agree: %zu, with a definition: %zu, refuted: %zu, found here: %zu, not run: %zu",
-      total->experiments, total->agree, total->by_definition, total->refuted, total->found, total->left_out);
+static int conclude(const cli_options *options, size_t experiments, const rs_tally *total) {
+  rs_text text = {0};
+  rs_tally_print(total, &text);
+  cli_note(options, "experiments: %zu; %s", experiments, rs_text_string(&text));
+  rs_text_clear(&text);
   if (total->differ == 0) return CLI_OK;
   cli_error("numbers that differ from what is expected: %zu (marked DIFFERS)", total->differ);
   return CLI_FAILED;
@@ -322,7 +298,7 @@ int cmd_reproduce(const cli_options *options) {
   const char *root = options->experiments != NULL ? options->experiments : "experiments";
   const char *results = options->out != NULL ? options->out : "results";
   names all = {0};
-  tally total = {0};
+  rs_tally total = {0};
   rs_err err = {0};
   rs_status status = find_experiments(root, &all, &err);
   int code = status == RS_OK ? check_arguments(options, &all) : cli_fail(status, NULL, &err);
@@ -330,7 +306,9 @@ int cmd_reproduce(const cli_options *options) {
     code = list_experiments(options, root, &all);
   else if (code == CLI_OK) {
     code = reproduce(options, root, results, &all, &total);
-    if (code == CLI_OK) code = conclude(options, &total);
+    size_t experiments = 0;
+    for (size_t i = 0; i < all.count; i++) experiments += is_asked_for(options, all.items[i]);
+    if (code == CLI_OK) code = conclude(options, experiments, &total);
   }
   clear_names(&all);
   return code;

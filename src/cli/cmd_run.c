@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "progress.h"
+#include "ropescope/plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,6 +69,15 @@ static void warn(const cli_options *options, const rs_experiment *experiment) {
   rs_text_clear(&lines);
 }
 
+/* Pictures of what stood in the folder before would pass for pictures of this run. */
+static void remove_stale_pictures(const cli_options *options, const char *directory) {
+  rs_plot_report pictures = {0};
+  rs_err why = {0};
+  if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_note(options, "%s", why.message);
+  for (size_t i = 0; i < pictures.note_count; i++) cli_note(options, "%s", pictures.notes[i]);
+  rs_plot_report_clear(&pictures);
+}
+
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}};
   bool live = !options->quiet && d.progress.terminal;
@@ -85,6 +95,7 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
     return CLI_FAILED; /* the input was good */
   }
   report(options, directory, &summary);
+  remove_stale_pictures(options, directory);
   if (summary.starved > 0)
     cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary.starved);
   if (summary.starved > 0 || summary.failed == summary.cells) return CLI_FAILED;

@@ -68,6 +68,7 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
       encoding->axes > 1 || rs_setting_choice(settings, "vision_ids") == RS_IDS_V2PE; /* else text, whatever they say */
   if (counted) put_common(&text, settings, "vision_ids");
   if (counted) put_common(&text, settings, "vision_step");
+  if (counted) put_common(&text, settings, "id_arithmetic");
   rs_status status = rs_text_check(&text, err);
   if (status == RS_OK) spectrum->beyond = rs_strdup(rs_text_string(&text), err);
   rs_text_clear(&text);

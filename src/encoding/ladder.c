@@ -13,6 +13,11 @@ size_t rs_critical_pair(const double *trained, size_t pairs, double train_length
   return pair;
 }
 
+double rs_angle_range(double angle) {
+  static const double rounding = 1e-12; /* relative: of the products and quotients of doubles that make an angle */
+  return angle < 2 * M_PI ? angle * (1 + rounding) : INFINITY;
+}
+
 double rs_ladder_base(const double *omega, size_t pairs, double slack) {
   if (pairs < 2 || !(omega[pairs - 1] > 0)) return NAN;
   double steps = (double)(pairs - 1), fall = log(omega[0] / omega[pairs - 1]);

@@ -95,6 +95,14 @@ const rs_param rs_rotary_params[] = {
      .min = 1e-6,
      .max = 1e6,
      .summary = "ids a frame (videorope; default 2) or a vision token (v2pe; default 1/4) advances"},
+    {.name = "id_arithmetic",
+     .type = RS_CHOICE,
+     .unit = "",
+     RS_WORDS(rs_id_arithmetic_words),
+     .summary =
+         "how a video's frame * seconds_per_frame * ids_per_second is multiplied before it is cut to a whole id: "
+         "from the left in float32 (Qwen's code, transformers, vLLM up to late 2025), or the rates first, in doubles "
+         "(newer vLLM) (default: f32)"},
     {.name = "wavelengths",
      .type = RS_CHOICE,
      .unit = "",

@@ -188,11 +188,11 @@ static rs_status check_logit_scale(const rs_settings *settings, const rs_model *
   return rs_unused_check(settings, "logit_scale_length", "logit_scale: none", err);
 }
 
-/* The step of counting vision tokens belongs to two of its schemes. */
-static rs_status check_vision_step(const rs_settings *settings, rs_err *err) {
+/* Two of the schemes that count vision tokens go in steps, the others by the clock. */
+static rs_status check_vision_ids(const rs_settings *settings, rs_err *err) {
   rs_id_scheme scheme = rs_id_rule_of(settings).scheme;
-  if (scheme == RS_IDS_VIDEOROPE || scheme == RS_IDS_V2PE) return RS_OK;
-  return rs_unused_check(settings, "vision_step", "these vision_ids", err);
+  bool steps = scheme == RS_IDS_VIDEOROPE || scheme == RS_IDS_V2PE;
+  return rs_unused_check(settings, steps ? "id_arithmetic" : "vision_step", "these vision_ids", err);
 }
 
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) {
@@ -203,7 +203,7 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
     if (model->rotary_dim == 0 && !rs_setting(settings, "rotary_dim")->set)
       return rs_fail_on(err, RS_INPUT, "", "the model has no rotary dims, and no rotary_dim is given");
     RS_TRY(check_rotary_dim(settings, model, err));
-    RS_TRY(check_vision_step(settings, err));
+    RS_TRY(check_vision_ids(settings, err));
     if (recipe->method->freq->axis == NULL && recipe->method->freq->mix == NULL)
       RS_TRY(check_axes(settings, model, err));
     if (recipe->method->freq->check != NULL) RS_TRY(recipe->method->freq->check(settings, model, err));

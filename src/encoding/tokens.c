@@ -43,8 +43,10 @@ void rs_token_layout_clear(rs_token_layout *layout) {
 
 rs_id_rule rs_id_rule_of(const rs_settings *settings) {
   const rs_value *scheme = rs_setting(settings, "vision_ids"), *step = rs_setting(settings, "vision_step");
+  const rs_value *arithmetic = rs_setting(settings, "id_arithmetic");
   rs_id_rule rule = {.scheme = scheme->set ? (rs_id_scheme)scheme->choice : RS_IDS_QWEN2_VL};
   rule.step = step->set ? step->number : rule.scheme == RS_IDS_VIDEOROPE ? 2 : 0.25; /* the papers' own choices */
+  if (arithmetic->set) rule.arithmetic = (rs_id_arithmetic)arithmetic->choice;
   return rule;
 }
 
@@ -78,68 +80,77 @@ static void set_ids(double *ids, double t, double h, double w) {
   ids[2] = w;
 }
 
+/* The id of a frame, past the run's start. Qwen's own code, transformers and vLLM up to late 2025 multiply float32
+ * tensors from the left and cut the product; newer vLLM multiplies the two rates first, in doubles. A product that
+ * ought to be whole falls short of it or not, as the rounding has it: frame 3, at 2/3 s a frame and 25 ids a second,
+ * gets 50 or 49. */
+static double time_id(const rs_token_run *run, rs_id_arithmetic arithmetic, double frame, double seconds) {
+  if (arithmetic == RS_IDS_F64) return floor(frame * (seconds * run->ids_per_second));
+  float time = (float)frame * (float)seconds;
+  return floorf(time * (float)run->ids_per_second);
+}
+
 /* Each scheme fills the ids of one run of vision that starts at `start` and returns where the next run starts. */
 
 /* Frame, row and column count from the same start; the next run starts past the largest id. */
-static double qwen2_vl_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
-  (void)step;
-  double rate = run->seconds_per_frame * run->ids_per_second;
+static double qwen2_vl_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i); /* truncated after the product, not before */
-    set_ids(ids[i], start + floor(at.frame * rate), start + at.row, start + at.column);
+    cell place = cell_at(run, i);
+    set_ids(ids[i], start + time_id(run, rule->arithmetic, place.frame, run->seconds_per_frame), start + place.row,
+            start + place.column);
   }
   return largest_of(run, ids, start) + 1;
 }
 
 /* transformers since #43972: seconds are truncated before the product, and the next run starts past the larger side. */
-static double hf_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
-  (void)step;
-  double rate = floor(run->seconds_per_frame) * run->ids_per_second;
+static double hf_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
+  double seconds = floor(run->seconds_per_frame);
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    set_ids(ids[i], start + floor(at.frame * rate), start + at.row, start + at.column);
+    cell place = cell_at(run, i);
+    set_ids(ids[i], start + time_id(run, rule->arithmetic, place.frame, seconds), start + place.row,
+            start + place.column);
   }
   return start + (double)(run->rows > run->columns ? run->rows : run->columns);
 }
 
 /* "Revisiting Multimodal Positional Encoding", arXiv:2510.23095, and its code: rows and columns of every picture count
  * from 0; the next run starts where Qwen2-VL's would. */
-static double spatial_reset_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
-  (void)step;
-  double rate = run->seconds_per_frame * run->ids_per_second;
+static double spatial_reset_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    set_ids(ids[i], start + floor(at.frame * rate), at.row, at.column);
+    cell place = cell_at(run, i);
+    set_ids(ids[i], start + time_id(run, rule->arithmetic, place.frame, run->seconds_per_frame), place.row,
+            place.column);
   }
   double sides = (double)(run->rows > run->columns ? run->rows : run->columns);
-  return start + fmax(floor((double)(run->frames - 1) * rate) + 1, sides);
+  return start + fmax(time_id(run, rule->arithmetic, (double)(run->frames - 1), run->seconds_per_frame) + 1, sides);
 }
 
 /* VideoRoPE, arXiv:2502.05173, as in its code: frames `step` apart, each centred on the diagonal where text stands; the
  * next run starts past the last frame, whatever its rows and columns reached. */
-static double videorope_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+static double videorope_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   double middle_row = (double)((run->rows - 1) / 2), middle_column = (double)((run->columns - 1) / 2);
   for (size_t i = 0; i < run->tokens; i++) {
-    cell at = cell_at(run, i);
-    double t = start + step * at.frame;
-    set_ids(ids[i], t, t + at.row - middle_row, t + at.column - middle_column);
+    cell place = cell_at(run, i);
+    double t = start + rule->step * place.frame;
+    set_ids(ids[i], t, t + place.row - middle_row, t + place.column - middle_column);
   }
-  return start + step * (double)(run->frames - 1) + 1;
+  return start + rule->step * (double)(run->frames - 1) + 1;
 }
 
 static const double ROUNDING = 1e-9; /* of sums that ought to be whole; steps of the paper are powers of two */
 
 /* V2PE, arXiv:2412.09616, and its code: one axis, on which a vision token advances by `step` where text advances by 1;
  * text goes on at whole ids. */
-static double v2pe_ids(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) {
+static double v2pe_ids(const rs_token_run *run, const rs_id_rule *rule, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < run->tokens; i++) {
-    double id = start - 1 + step * (double)(i + 1);
+    double id = start - 1 + rule->step * (double)(i + 1);
     set_ids(ids[i], id, id, id);
   }
-  return ceil(start - 1 + step * (double)run->tokens - ROUNDING) + 1;
+  return ceil(start - 1 + rule->step * (double)run->tokens - ROUNDING) + 1;
 }
 
-static double (*const schemes[])(const rs_token_run *run, double step, double start, double (*ids)[RS_AXES]) = {
+static double (*const schemes[])(const rs_token_run *run, const rs_id_rule *rule, double start,
+                                 double (*ids)[RS_AXES]) = {
     [RS_IDS_QWEN2_VL] = qwen2_vl_ids,   [RS_IDS_HF] = hf_ids,     [RS_IDS_SPATIAL_RESET] = spatial_reset_ids,
     [RS_IDS_VIDEOROPE] = videorope_ids, [RS_IDS_V2PE] = v2pe_ids,
 };
@@ -156,7 +167,7 @@ rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *ru
     size_t count = next != NULL ? next->tokens : length - token;
     for (size_t k = 0; k < count && run != NULL; k++) run[token + k] = (uint32_t)i;
     bool text = next == NULL || next->modality == RS_TEXT;
-    start = text ? text_ids(count, start, rows + token) : schemes[rule->scheme](next, rule->step, start, rows + token);
+    start = text ? text_ids(count, start, rows + token) : schemes[rule->scheme](next, rule, start, rows + token);
     token += count;
   }
   return RS_OK;

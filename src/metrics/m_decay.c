@@ -1,5 +1,7 @@
 /* How the positional kernel falls with distance, before any content: the mean cosine, RoFormer's bound, and the bias.
  * Read at the last query, against the key `distance` tokens before it. */
+#include "ropescope/kernel.h"
+
 #include "metrics.h"
 
 #include <gsl/gsl_errno.h>
@@ -10,6 +12,8 @@
 typedef struct params {
   rs_distance_rows rows;
 } params;
+
+enum { CHUNK = 4096 }; /* distances at a time; any size */
 
 /* |S_k| averaged over k = 1 .. D/2, with S_k the sum of the first k unit vectors e^(i angle_j) (RoFormer, eq. 37).
  * Pairs that do not turn add 1. */
@@ -63,6 +67,9 @@ static double wide_limit(const rs_encoding *encoding, double base, size_t distan
 typedef struct decay_rows {
   const double *means; /* (L,) the mean cosine at every distance; NULL: pair by pair */
   double base;         /* of the ladder; NaN: none */
+  /* Of log-spaced rows, each of which stands for a bin: */
+  rs_decay *decay; /* the kernel as a sum of waves; NULL: it is none. Owned. */
+  double *chunk;   /* (CHUNK,) owned */
 } decay_rows;
 
 static double mean_cosine(const rs_encoding *encoding, const double *means, size_t distance) {
@@ -70,33 +77,97 @@ static double mean_cosine(const rs_encoding *encoding, const double *means, size
   return means != NULL ? means[distance] : rs_encoding_mean_cosine(encoding, query, query - distance);
 }
 
-static rs_status add_distance(const rs_metric_in *in, const decay_rows *rows, size_t distance, rs_curve *curve,
-                              rs_err *err) {
+/* Where the waves are least and largest in [begin, end), by the kernel; what they come to there, term by term. */
+static void wave_extremes(const decay_rows *rows, size_t begin, size_t end, double *low, double *high) {
+  double least = INFINITY, most = -INFINITY;
+  size_t where_least = begin, where_most = begin;
+  for (size_t first = begin; first < end; first += CHUNK) {
+    size_t count = end - first < CHUNK ? end - first : CHUNK;
+    rs_decay_range(rows->decay, first, count, rows->chunk);
+    for (size_t i = 0; i < count; i++) {
+      if (rows->chunk[i] < least) least = rows->chunk[i], where_least = first + i;
+      if (rows->chunk[i] > most) most = rows->chunk[i], where_most = first + i;
+    }
+  }
+  *low = rs_decay_at(rows->decay, where_least);
+  *high = rs_decay_at(rows->decay, where_most);
+}
+
+/* The least and the largest mean cosine at the distances [begin, end), of which the first has the mean cosine `mean`.
+ */
+static void bin_extremes(const rs_encoding *encoding, const decay_rows *rows, size_t begin, size_t end, double mean,
+                         double *low, double *high) {
+  size_t query = encoding->length - 1;
+  double least = mean, most = mean, pairs = (double)(encoding->head_dim / 2);
+  *low = *high = mean;
+  if (rows->decay != NULL && begin + 1 < end) {
+    wave_extremes(rows, begin + 1, end, &least, &most);
+    *low = fmin(mean, least / pairs);
+    *high = fmax(mean, most / pairs);
+  }
+  for (size_t d = begin + 1; rows->decay == NULL && encoding->rotary_dim > 0 && d < end; d++) {
+    double here = rs_encoding_mean_cosine(encoding, query, query - d);
+    *low = fmin(*low, here);
+    *high = fmax(*high, here);
+  }
+}
+
+/* The row of a distance; of a bin of them where `end` is not 0. */
+static rs_status add_distance(const rs_metric_in *in, const decay_rows *rows, size_t distance, size_t end,
+                              rs_curve *curve, rs_err *err) {
   size_t query = in->encoding->length - 1, key = query - distance;
   double mean = mean_cosine(in->encoding, rows->means, distance);
-  double limit = wide_limit(in->encoding, rows->base, distance);
-  double row[] = {
-      (double)distance,  mean, roformer_bound(in->encoding, query, key), rs_mean_bias(in, query, key), limit,
-      fabs(mean - limit)};
+  double limit = wide_limit(in->encoding, rows->base, distance), low = NAN, high = NAN;
+  if (end > 0) bin_extremes(in->encoding, rows, distance, end, mean, &low, &high);
+  double row[] = {(double)distance,
+                  mean,
+                  roformer_bound(in->encoding, query, key),
+                  rs_mean_bias(in, query, key),
+                  limit,
+                  fabs(mean - limit),
+                  low,
+                  high};
   return rs_curve_add(curve, row, err);
+}
+
+/* Every distance. */
+static rs_status add_all(const rs_metric_in *in, const decay_rows *rows, rs_curve *curve, rs_err *err) {
+  for (size_t i = 0; i < in->encoding->length; i++) RS_TRY(add_distance(in, rows, i, 0, curve, err));
+  return RS_OK;
+}
+
+/* Log-spaced distances, each of which stands for those up to the next, and the first key of all in any case. */
+static rs_status add_bins(const rs_metric_in *in, const decay_rows *rows, size_t per_octave, rs_curve *curve,
+                          rs_err *err) {
+  size_t length = in->encoding->length, *edges = NULL, bins = 0;
+  rs_status status = rs_log_edges(length, per_octave, &edges, &bins, err);
+  bool last = bins == 0 || edges[bins - 1] == length - 1;
+  for (size_t i = 0; i < bins && status == RS_OK; i++) {
+    size_t end = i + 1 < bins ? edges[i + 1] : last ? length : length - 1;
+    status = add_distance(in, rows, edges[i], end, curve, err);
+  }
+  if (status == RS_OK && !last) status = add_distance(in, rows, length - 1, length, curve, err);
+  free(edges);
+  return status;
 }
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  const params *p = in->params;
-  size_t length = in->encoding->length, *edges = NULL, bins = 0;
   double *means = NULL;
+  decay_rows rows = {.base = ladder_base(in->encoding)};
+  const params *p = in->params;
   bool all = p->rows.distances == RS_DISTANCES_ALL;
-  rs_status status =
-      all ? means_at_once(in->encoding, &means, err) : rs_log_edges(length, p->rows.per_octave, &edges, &bins, err);
-  decay_rows rows = {.means = means, .base = ladder_base(in->encoding)};
-  for (size_t i = 0; i < (all ? length : bins) && status == RS_OK; i++)
-    status = add_distance(in, &rows, all ? i : edges[i], &result->curve, err);
-  bool last = all || bins == 0 || edges[bins - 1] == length - 1; /* the first key of all is there in any case */
-  if (status == RS_OK && !last) status = add_distance(in, &rows, length - 1, &result->curve, err);
-  if (status == RS_OK) result->value[0] = mean_cosine(in->encoding, means, length - 1);
+  rs_status status = all ? means_at_once(in->encoding, &means, err) : rs_encoding_decay(in->encoding, &rows.decay, err);
+  rows.means = means;
+  if (status == RS_OK && !all) rows.chunk = rs_alloc(CHUNK, sizeof *rows.chunk, err);
+  if (status == RS_OK && !all && rows.chunk == NULL) status = RS_MEMORY;
+  if (status == RS_OK)
+    status =
+        all ? add_all(in, &rows, &result->curve, err) : add_bins(in, &rows, p->rows.per_octave, &result->curve, err);
+  if (status == RS_OK) result->value[0] = mean_cosine(in->encoding, means, in->encoding->length - 1);
+  rs_decay_free(rows.decay);
+  free(rows.chunk);
   free(means);
-  free(edges);
   return status;
 }
 
@@ -126,6 +197,11 @@ static const rs_column curve[] = {
          "not turn count as 1, as in mean_cosine); empty where "
          "the frequencies are no plain ladder from 1"},
     {.name = "wide_limit_gap", .unit = "1", .summary = "|mean cosine - wide limit|"},
+    {.name = "mean_cosine_low",
+     .unit = "1",
+     .summary = "least mean cosine from this distance to the next row's; empty where every distance has a row",
+     .map = RS_MAP_LOW},
+    {.name = "mean_cosine_high", .unit = "1", .summary = "the largest there", .map = RS_MAP_HIGH},
 };
 
 const rs_metric_kind rs_metric_decay = {

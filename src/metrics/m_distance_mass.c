@@ -52,7 +52,8 @@ static const rs_column curve[] = {
     {.name = "weight",
      .unit = "1",
      .summary = "attention weight at these distances, mean over queries and heads; sums to 1",
-     .sampled = true},
+     .sampled = true,
+     .map = RS_MAP_MASS},
 };
 
 const rs_metric_kind rs_metric_distance_mass = {

@@ -3,14 +3,17 @@
 
 #include <math.h>
 
-/* The drop of the mean cosine from distance 0 to 1 under plain RoPE of the model, on the pairs this method turns. */
+/* The drop of the mean cosine from distance 0 to 1 under plain RoPE of the model, on the pairs this method turns:
+ * summed in the order of rs_encoding_mean_cosine, so that plain RoPE keeps exactly 1. */
 static double trained_drop(const rs_encoding *encoding) {
-  double drop = 0;
-  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
-    double half = sin(encoding->omega_trained[j] / 2);
-    drop += 2 * half * half; /* 1 - cos without cancellation */
+  size_t pairs = encoding->rotary_dim / 2, all = encoding->head_dim / 2;
+  double sum = (double)(all - pairs);
+  for (size_t j = 0; j < pairs; j++) {
+    double cosine, sine;
+    rs_cos_sin(1, encoding->omega_trained[j], &cosine, &sine);
+    sum += cosine;
   }
-  return drop / (double)(encoding->head_dim / 2);
+  return 1 - sum / (double)all;
 }
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {

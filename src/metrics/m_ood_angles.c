@@ -1,5 +1,6 @@
-/* Pairs that turn to angles training never showed. In training pair j turned through [0, L0 omega_j) by plain RoPE; a
- * pair that went full circle has seen every angle. Out of range is what reaches past that in the context at hand. */
+/* Pairs that turn to angles that training at L0 tokens cannot have shown. By plain RoPE pair j turns through [0, L0
+ * omega_j] there, or full circle, which is every angle. Out of range is what reaches past that in the context at hand;
+ * a reach of L0 itself, that of a context one token longer, does not. It is geometry: no head is trained here. */
 #include "metrics.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
     double trained = encoding->train_length * encoding->omega_trained[j];
     if (j == 0 || encoding->axis[j] != encoding->axis[j - 1]) reach = rs_encoding_reach(encoding, encoding->axis[j]);
     double reached = reach * encoding->omega[j];
-    bool outside = trained < 2 * M_PI && reached >= trained;
+    bool outside = reached > rs_angle_range(trained);
     double overshoot = outside ? reached - trained : 0;
     pairs += outside;
     largest = fmax(largest, overshoot);
@@ -31,7 +32,9 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_column scalars[] = {
     {.name = "ood_pairs",
      .unit = "",
-     .summary = "pairs whose largest angle, to any earlier key, leaves the range seen in training",
+     .summary =
+         "pairs whose largest angle, to any earlier key, passes that of plain RoPE at train_length, where they did "
+         "not go full circle",
      .better = RS_LOWER},
     {.name = "ood_overshoot_rad",
      .unit = "rad",
@@ -48,7 +51,7 @@ static const rs_column curve[] = {
 
 const rs_metric_kind rs_metric_ood_angles = {
     .kind = {.name = "ood_angles",
-             .summary = "pairs that turn beyond the angles seen in training",
+             .summary = "pairs that turn past the angles of plain RoPE at train_length: geometry, no head is trained",
              .reference = "Liu et al., arXiv:2310.05209 (critical dimension); YaRN, arXiv:2309.00071, section 3.2",
              .version = 1},
     .scalars = scalars,

@@ -1,7 +1,7 @@
 /* axis.c: the range of an axis and its way from numbers to pixels. A log axis keeps a strip at its start, beyond a
  * break, for what it cannot show in its place: zeros, and numbers so far below the largest that showing them would
  * squash all others. */
-#include "plot_internal.h"
+#include "axis.h"
 
 #include <float.h>
 #include <math.h>
@@ -78,19 +78,34 @@ void rs_plot_axis_fit(rs_plot_axis *axis, const rs_plot_extent *extent, bool log
   axis->whole = extent->any && !extent->broken && room;
 }
 
-void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
+/* Where a number of a symlog axis stands, without unit: +-1 at the bends, and a decade beyond them as long as what is
+ * between zero and a bend. */
+static double fold(const rs_plot_axis *axis, double value) {
+  double size = fabs(value) / axis->bend;
+  return copysign(size <= 1 ? size : 1 + log10(size), value);
+}
+
+void rs_plot_axis_fit_symlog(rs_plot_axis *axis, const rs_plot_extent *extent, double bend, bool tokens,
+                             bool vertical) {
+  *axis = (rs_plot_axis){.scale = RS_PLOT_SYMLOG, .tokens = tokens, .vertical = vertical, .bend = bend};
+  axis->low = fmin(extent->low, 0) * 1.25 - bend / 10; /* a tenth of a decade beyond the last number */
+  axis->high = fmax(extent->high, 0) * 1.25 + bend / 10;
+}
+
+void rs_plot_axis_span(rs_plot_axis *axis, double start, double stop) {
   double direction = stop < start ? -1 : 1;
   axis->start = start;
   axis->stop = stop;
   axis->base = axis->rail ? start + direction * (axis->vertical ? RAIL_GAP : RAIL_GAP_X) : start;
   axis->rail_at = axis->rail ? start + direction * (axis->vertical ? RAIL_AT : RAIL_AT_X) : start;
-  rs_plot_axis_ticks(axis);
 }
 
 double rs_plot_axis_pixel(const rs_plot_axis *axis, double value) {
   double share;
   if (axis->scale == RS_PLOT_LINEAR)
     share = (value - axis->low) / (axis->high - axis->low);
+  else if (axis->scale == RS_PLOT_SYMLOG)
+    share = (fold(axis, value) - fold(axis, axis->low)) / (fold(axis, axis->high) - fold(axis, axis->low));
   else if (value < axis->low)
     return axis->rail_at;
   else

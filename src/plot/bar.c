@@ -1,5 +1,8 @@
 /* bar.c: colours for the values of maps, the bar that explains them, and values as text on their colour. */
-#include "plot_internal.h"
+#include "bar.h"
+
+#include "page.h"
+#include "ticks.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,15 +54,6 @@ void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shad
   rs_plot_text_add(picture, x, y + 0.36 * size, rs_text_string(text), text->length, size, RS_PLOT_MIDDLE, colour);
 }
 
-void rs_plot_frame_add(rs_plot_picture *picture, double left, double top, double right, double bottom) {
-  rs_plot_shape_add(picture, RS_PLOT_LINE, RS_PLOT_AXIS, 1);
-  rs_plot_point_add(picture, left - 0.5, top - 0.5);
-  rs_plot_point_add(picture, right + 0.5, top - 0.5);
-  rs_plot_point_add(picture, right + 0.5, bottom + 0.5);
-  rs_plot_point_add(picture, left - 0.5, bottom + 0.5);
-  rs_plot_point_add(picture, left - 0.5, top - 1);
-}
-
 /* ---- the bar ----------------------------------------------------------------------------------------------------- */
 
 static double widest_tick(const rs_plot_axis *scale) {
@@ -96,7 +90,7 @@ void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, dou
   double after = right + TICK + LABEL_GAP + widest_tick(&shades->scale) + NAME_GAP + 0.75 * NAME_SIZE;
   rs_text words = {0};
   draw_colours(picture, left, top, height);
-  rs_plot_frame_add(picture, left, top, right, top + height);
+  rs_plot_box_add(picture, left, top, right, top + height);
   for (size_t i = 0; i < shades->scale.count; i++) draw_tick(picture, &shades->scale.ticks[i], right);
   rs_text_puts(&words, name);
   if (*rs_plot_unit(unit) != '\0') rs_text_printf(&words, " (%s)", unit);

@@ -1,5 +1,9 @@
 /* caption.c: the words that go with a chart, from the names of its columns and cells. */
-#include "plot_internal.h"
+#include "caption.h"
+
+#include "events.h"
+#include "label.h"
+#include "symbols.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -19,10 +23,8 @@ static void add_piece(rs_text *text, const char *piece) {
   rs_text_puts(text, piece);
 }
 
-/* "gaussian · length 131072 tokens · mean, min–max of 4 seeds" */
-static void write_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
-                           rs_text *out) {
-  const rs_plot_column *folded = rs_plot_column_of(measure->file, RS_PLOT_INDEX, 1);
+/* "gaussian · length 131072 tokens" */
+static void write_place(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
   add_piece(out, measure->data->name);
   add_piece(out, model_name(measure, choice));
@@ -32,17 +34,19 @@ static void write_subtitle(const rs_plot_measure *measure, const rs_plot_choice 
     rs_text_number(out, choice->length);
     rs_text_puts(out, " tokens");
   }
-  if (choice->panel != NULL) {
+  if (choice->in_panel) {
     rs_text_puts(out, " \u00b7 ");
     rs_plot_words(panel->name, panel->unit, out);
     rs_text_puts(out, " ");
-    rs_text_number(out, *choice->panel);
+    rs_text_number(out, choice->panel);
   }
-  if (set == NULL) return;
-  if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
-  if (set->band != RS_PLOT_MIN_MAX) return;
-  add_piece(out, "mean, min\u2013max of ");
+}
+
+/* "mean, min–max of 4 seeds" */
+static void write_means(const rs_plot_measure *measure, const rs_plot_set *set, rs_text *out) {
+  const rs_plot_column *folded = rs_plot_column_of(measure->file, RS_PLOT_INDEX, 1);
   const char *link = "";
+  add_piece(out, "mean, min\u2013max of ");
   if (set->seeds > 1) rs_text_printf(out, "%zu seeds", set->seeds), link = " and ";
   if (set->heads > 1) rs_text_printf(out, "%s%zu heads", link, set->heads), link = " and ";
   if (set->folded && folded != NULL) {
@@ -53,22 +57,44 @@ static void write_subtitle(const rs_plot_measure *measure, const rs_plot_choice 
   }
 }
 
+static void write_set_subtitle(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
+                               rs_text *out) {
+  write_place(measure, choice, out);
+  if (set->band == RS_PLOT_STANDARD_ERROR) add_piece(out, "\u00b1 1 standard error");
+  if (set->band == RS_PLOT_MIN_MAX) write_means(measure, set, out);
+  if (set->band == RS_PLOT_ENVELOPE) add_piece(out, "shade: least and largest of each bin");
+  if (set->events) add_piece(out, rs_plot_events_words(measure));
+  if (measure->density) add_piece(out, "divided by the width of each bin");
+  if (set->few) rs_text_printf(out, " \u00b7 not joined: fewer than %d samples, n", RS_PLOT_SAMPLES_LEAST);
+}
+
 /* Whether the text ends in these words; the text is then enough. */
 static bool says(const rs_text *text, const rs_text *words) {
   const char *all = rs_text_string(text);
   return text->length >= words->length && strcmp(all + text->length - words->length, rs_text_string(words)) == 0;
 }
 
-/* "entropy_nats" is "Entropy"; column "weight" of needle.csv is "Needle: weight"; "similarity" of
- * position_similarity.csv is "Position similarity". */
-static void write_title(const rs_plot_measure *measure, rs_text *out) {
+/* " against distance", " by pair": what the value is drawn over; a picture over two numbers names them at its axes. */
+static void write_over(const rs_plot_measure *measure, rs_plot_form form, rs_text *out) {
+  const rs_plot_column *x = rs_plot_x_of(measure->file);
+  if (x == NULL || form == RS_PLOT_HEAT) return;
+  if (form == RS_PLOT_DOTS && !measure->category) return;
+  rs_text_puts(out, *rs_plot_unit(x->unit) == '\0' ? " by " : " against ");
+  rs_plot_phrase(x->name, x->unit, out);
+}
+
+/* "entropy_nats" is "Entropy"; column "weight" of needle.csv is "Needle: weight against distance"; "similarity" of
+ * position_similarity.csv, a map, is "Position similarity". */
+static void write_title(const rs_plot_measure *measure, rs_plot_form form, rs_text *out) {
   rs_text stem = {0}, words = {0};
-  rs_plot_words(measure->column->name, measure->column->unit, &words);
+  rs_plot_phrase(measure->column->name, measure->column->unit, &words);
   if (measure->x != NULL) {
     rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
-    rs_plot_words(rs_text_string(&stem), "", out);
+    rs_plot_phrase(rs_text_string(&stem), "", out);
   }
   if (!says(out, &words)) rs_text_printf(out, "%s%s", out->length > 0 ? ": " : "", rs_text_string(&words));
+  if (measure->density) rs_text_puts(out, " per token");
+  write_over(measure, form, out);
   if (out->length > 0) out->data[0] = (char)toupper((unsigned char)out->data[0]);
   out->failed = out->failed || stem.failed || words.failed;
   rs_text_clear(&stem);
@@ -81,8 +107,7 @@ static void add_slug(rs_text *out, const char *part) {
   rs_plot_slug(part, out);
 }
 
-/* "entropy_nats--gaussian", "decay--mean_cosine--llama-3-8b--gaussian--128k" */
-static void write_slug(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
+void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   rs_text stem = {0};
   rs_text_add(&stem, measure->file->name, strcspn(measure->file->name, "."));
   if (measure->x != NULL) add_slug(out, rs_text_string(&stem));
@@ -94,10 +119,10 @@ static void write_slug(const rs_plot_measure *measure, const rs_plot_choice *cho
     rs_text_puts(out, "--");
     rs_plot_tokens(choice->length, out);
   }
-  if (choice->panel != NULL) {
+  if (choice->in_panel) {
     add_slug(out, rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL)->name);
     rs_text_puts(out, "=");
-    rs_text_number(out, *choice->panel);
+    rs_text_number(out, choice->panel);
   }
   out->failed = out->failed || stem.failed;
   rs_text_clear(&stem);
@@ -119,7 +144,7 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
                                const char *panel, rs_text *out) {
   bool marked = false;
   for (size_t i = 0; i < map->panel.count; i++) marked |= map->marks[i] != SIZE_MAX;
-  write_subtitle(measure, choice, NULL, out);
+  write_place(measure, choice, out);
   if (marked) add_piece(out, "dot: ");
   if (marked) rs_text_puts(out, panel);
   if (map->panels == 1 && *panel != '\0' && !marked) {
@@ -148,44 +173,49 @@ static void name_parameter(const rs_plot_column *column, rs_text *out) {
   if (*rs_plot_unit(column->unit) != '\0') rs_text_printf(out, " (%s)", column->unit);
 }
 
-/* What lines and maps have in common. */
-static void write_common(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_caption *c) {
-  write_title(measure, &c->title);
-  write_description(measure, &c->description);
-  write_slug(measure, choice, &c->slug);
-  rs_plot_words(measure->column->name, measure->column->unit, &c->name);
-}
-
-void rs_plot_caption_lines(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
-                           rs_plot_caption *c) {
+static void write_set(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_set *set,
+                      rs_plot_caption *c) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
-  write_common(measure, choice, c);
-  write_subtitle(measure, choice, set, &c->subtitle);
+  write_set_subtitle(measure, choice, set, &c->subtitle);
   if (x != NULL)
-    rs_plot_words(x->name, x->unit, &c->x_name);
+    rs_plot_phrase(x->name, x->unit, &c->x_name);
   else
     rs_text_puts(&c->x_name, "length");
 }
 
-void rs_plot_caption_map(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_map *map,
-                         rs_plot_caption *c) {
-  write_common(measure, choice, c);
+static void write_map(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_content *content,
+                      rs_plot_caption *c) {
+  bool strips = content->form == RS_PLOT_STRIPS;
   name_part(measure, RS_PLOT_MAP_PANEL, &c->panel_name);
-  if (measure->strip) {
+  if (choice->family != NULL) {
+    if (!strips) rs_text_puts(&c->x_name, "length (tokens, 1k = 1024)");
+    name_parameter(choice->family->parameter, strips ? &c->x_name : &c->y_name);
+  } else if (strips) {
     name_parameter(rs_plot_x_of(measure->file), &c->x_name);
-  } else if (choice->family != NULL) {
-    rs_text_puts(&c->x_name, "length (tokens, 1k = 1024)");
-    name_parameter(choice->family->parameter, &c->y_name);
   } else {
     name_part(measure, RS_PLOT_MAP_X, &c->x_name);
     name_part(measure, RS_PLOT_MAP_Y, &c->y_name);
   }
-  write_map_subtitle(measure, choice, map, rs_text_string(&c->panel_name), &c->subtitle);
+  write_map_subtitle(measure, choice, &content->map, rs_text_string(&c->panel_name), &c->subtitle);
+}
+
+void rs_plot_caption_write(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_content *content,
+                           rs_plot_caption *c) {
+  bool map = content->form == RS_PLOT_HEAT || content->form == RS_PLOT_STRIPS;
+  write_title(measure, content->form, &c->title);
+  rs_plot_symbols(measure->column->summary, &c->definition);
+  write_description(measure, &c->description);
+  rs_plot_phrase(measure->column->name, measure->column->unit, &c->name);
+  if (measure->density) rs_text_puts(&c->name, " per token");
+  if (map)
+    write_map(measure, choice, content, c);
+  else
+    write_set(measure, choice, &content->set, c);
 }
 
 rs_status rs_plot_caption_check(const rs_plot_caption *c, rs_err *err) {
-  bool failed = c->title.failed || c->subtitle.failed || c->description.failed || c->slug.failed || c->x_name.failed ||
-                c->y_name.failed || c->panel_name.failed || c->name.failed;
+  bool failed = c->title.failed || c->subtitle.failed || c->description.failed || c->definition.failed ||
+                c->x_name.failed || c->y_name.failed || c->panel_name.failed || c->name.failed;
   return failed ? rs_fail(err, RS_MEMORY, "out of memory for a chart's texts") : RS_OK;
 }
 
@@ -193,7 +223,7 @@ void rs_plot_caption_clear(rs_plot_caption *c) {
   rs_text_clear(&c->title);
   rs_text_clear(&c->subtitle);
   rs_text_clear(&c->description);
-  rs_text_clear(&c->slug);
+  rs_text_clear(&c->definition);
   rs_text_clear(&c->x_name);
   rs_text_clear(&c->y_name);
   rs_text_clear(&c->panel_name);

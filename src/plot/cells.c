@@ -1,7 +1,9 @@
 /* cells.c: one CSV file of results as cells and numbers. A cell is a run of rows with the same number in `cell`. A line
  * of a chart must not mix two settings unsaid: where the keys it knows do not tell two cells apart, others join the
  * method's name. */
-#include "plot_internal.h"
+#include "cells.h"
+
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,11 +40,11 @@ static size_t line_of(const rs_table *table, size_t row) {
 
 static rs_status find_columns(rs_plot_file *file, rs_err *err) {
   for (size_t i = 0; i < file->count; i++) {
-    int at = rs_table_column(file->table, file->columns[i].name);
-    if (at < 0)
+    int place = rs_table_column(file->table, file->columns[i].name);
+    if (place < 0)
       return rs_fail(err, RS_INPUT, "%s:1: there is no column \"%s\", which manifest.json lists", file->path,
                      file->columns[i].name);
-    file->columns[i].at = (size_t)at;
+    file->columns[i].place = (size_t)place;
   }
   return RS_OK;
 }
@@ -63,13 +65,13 @@ static const rs_plot_column *find_key(const rs_plot_file *file, const char *name
   return NULL;
 }
 
-static rs_status find_keys(const rs_plot_file *file, size_t at[KEYS], rs_err *err) {
+static rs_status find_keys(const rs_plot_file *file, size_t keys[KEYS], rs_err *err) {
   for (size_t k = 0; k < KEYS; k++) {
     const rs_plot_column *column = find_key(file, key_names[k]);
     if (column == NULL)
       return rs_fail(err, RS_INPUT, "%s: manifest.json lists no key column \"%s\" for this file", file->path,
                      key_names[k]);
-    at[k] = column->at;
+    keys[k] = column->place;
   }
   return RS_OK;
 }
@@ -84,27 +86,27 @@ static rs_status read_length(const rs_plot_file *file, size_t row, size_t column
 }
 
 /* A cell without its method, which is named later. */
-static rs_status add_cell(rs_plot_data *data, rs_plot_file *file, const size_t at[KEYS], size_t row, rs_err *err) {
+static rs_status add_cell(rs_plot_data *data, rs_plot_file *file, const size_t keys[KEYS], size_t row, rs_err *err) {
   void *cells = file->cells;
   RS_TRY(rs_grow(&cells, &file->cell_capacity, file->cell_count + 1, sizeof *file->cells, err));
   file->cells = cells;
   rs_plot_cell *cell = &file->cells[file->cell_count++];
   *cell = (rs_plot_cell){.begin = row, .end = row + 1};
-  RS_TRY(read_length(file, row, at[KEY_LENGTH], &cell->length, err));
-  RS_TRY(rs_plot_names_add(&data->models, field(file->table, row, at[KEY_MODEL]), &cell->model, err));
-  RS_TRY(rs_plot_names_add(&data->sources, field(file->table, row, at[KEY_SOURCE]), &cell->source, err));
-  RS_TRY(rs_plot_names_add(&data->seeds, field(file->table, row, at[KEY_SEED]), &cell->seed, err));
-  return rs_plot_names_add(&data->heads, field(file->table, row, at[KEY_HEADS]), &cell->heads, err);
+  RS_TRY(read_length(file, row, keys[KEY_LENGTH], &cell->length, err));
+  RS_TRY(rs_plot_names_add(&data->models, field(file->table, row, keys[KEY_MODEL]), &cell->model, err));
+  RS_TRY(rs_plot_names_add(&data->sources, field(file->table, row, keys[KEY_SOURCE]), &cell->source, err));
+  RS_TRY(rs_plot_names_add(&data->seeds, field(file->table, row, keys[KEY_SEED]), &cell->seed, err));
+  return rs_plot_names_add(&data->heads, field(file->table, row, keys[KEY_HEADS]), &cell->heads, err);
 }
 
-static rs_status read_cells(rs_plot_data *data, rs_plot_file *file, const size_t at[KEYS], rs_err *err) {
+static rs_status read_cells(rs_plot_data *data, rs_plot_file *file, const size_t keys[KEYS], rs_err *err) {
   const char *before = NULL;
   for (size_t row = 0; row < file->table->rows; row++) {
-    const char *now = field(file->table, row, at[KEY_CELL]);
+    const char *now = field(file->table, row, keys[KEY_CELL]);
     if (before != NULL && strcmp(before, now) == 0)
       file->cells[file->cell_count - 1].end = row + 1;
     else
-      RS_TRY(add_cell(data, file, at, row, err));
+      RS_TRY(add_cell(data, file, keys, row, err));
     before = now;
   }
   return RS_OK;
@@ -117,16 +119,16 @@ static int order(double a, double b) {
 }
 
 static int compare_but_heads(const rs_plot_cell *a, const rs_plot_cell *b) {
-  int by = order((double)a->model, (double)b->model);
-  if (by == 0) by = order((double)a->method, (double)b->method);
-  if (by == 0) by = order((double)a->source, (double)b->source);
-  if (by == 0) by = order((double)a->seed, (double)b->seed);
-  return by != 0 ? by : order(a->length, b->length);
+  int sign = order((double)a->model, (double)b->model);
+  if (sign == 0) sign = order((double)a->method, (double)b->method);
+  if (sign == 0) sign = order((double)a->source, (double)b->source);
+  if (sign == 0) sign = order((double)a->seed, (double)b->seed);
+  return sign != 0 ? sign : order(a->length, b->length);
 }
 
 static int compare_keys(const rs_plot_cell *a, const rs_plot_cell *b) {
-  int by = compare_but_heads(a, b);
-  return by != 0 ? by : order((double)a->heads, (double)b->heads);
+  int sign = compare_but_heads(a, b);
+  return sign != 0 ? sign : order((double)a->heads, (double)b->heads);
 }
 
 static int compare_begins(const void *a, const void *b) {
@@ -134,8 +136,8 @@ static int compare_begins(const void *a, const void *b) {
 }
 
 static int compare_cells(const void *a, const void *b) {
-  int by = compare_keys(a, b);
-  return by != 0 ? by : compare_begins(a, b);
+  int sign = compare_keys(a, b);
+  return sign != 0 ? sign : compare_begins(a, b);
 }
 
 static void sort_cells(rs_plot_file *file, int (*compare)(const void *, const void *)) {
@@ -152,7 +154,7 @@ static size_t find_twin(const rs_plot_file *file, size_t from) {
 static bool tells_apart(const rs_plot_file *file, const rs_plot_column *column) {
   for (size_t i = find_twin(file, 1); i < file->cell_count; i = find_twin(file, i + 1)) {
     size_t before = file->cells[i - 1].begin, here = file->cells[i].begin;
-    if (strcmp(field(file->table, before, column->at), field(file->table, here, column->at)) != 0) return true;
+    if (strcmp(field(file->table, before, column->place), field(file->table, here, column->place)) != 0) return true;
   }
   return false;
 }
@@ -191,25 +193,25 @@ static void find_naming(const rs_plot_file *file, size_t methods, size_t heads, 
   }
 }
 
-static void write_method(const rs_plot_file *file, const rs_plot_cell *cell, const size_t at[KEYS], const naming *names,
-                         rs_text *out) {
-  rs_text_puts(out, field(file->table, cell->begin, at[KEY_METHOD]));
+static void write_method(const rs_plot_file *file, const rs_plot_cell *cell, const size_t keys[KEYS],
+                         const naming *names, rs_text *out) {
+  rs_text_puts(out, field(file->table, cell->begin, keys[KEY_METHOD]));
   if (names == NULL) return;
   for (size_t k = 0; names->parted[cell->method] && k < names->count; k++) {
-    const char *value = field(file->table, cell->begin, names->extra[k]->at);
+    const char *value = field(file->table, cell->begin, names->extra[k]->place);
     if (*value != '\0') rs_text_printf(out, " %s=%s", names->extra[k]->name, value);
   }
   if (names->heads && names->headed[cell->method])
-    rs_text_printf(out, " heads=%s", field(file->table, cell->begin, at[KEY_HEADS]));
+    rs_text_printf(out, " heads=%s", field(file->table, cell->begin, keys[KEY_HEADS]));
 }
 
 /* Gives each cell its method, in `methods`; `names` may be NULL. */
-static rs_status name_methods(rs_plot_names *methods, rs_plot_file *file, const size_t at[KEYS], const naming *names,
+static rs_status name_methods(rs_plot_names *methods, rs_plot_file *file, const size_t keys[KEYS], const naming *names,
                               rs_err *err) {
   rs_status status = RS_OK;
   for (size_t i = 0; i < file->cell_count && status == RS_OK; i++) {
     rs_text name = {0};
-    write_method(file, &file->cells[i], at, names, &name);
+    write_method(file, &file->cells[i], keys, names, &name);
     status = rs_text_check(&name, err);
     if (status == RS_OK) status = rs_plot_names_add(methods, rs_text_string(&name), &file->cells[i].method, err);
     rs_text_clear(&name);
@@ -218,19 +220,19 @@ static rs_status name_methods(rs_plot_names *methods, rs_plot_file *file, const 
 }
 
 /* First with the plain names, to see where these do not do, then for good, in the order of the file. */
-static rs_status read_methods(rs_plot_data *data, rs_plot_file *file, const size_t at[KEYS], rs_err *err) {
+static rs_status read_methods(rs_plot_data *data, rs_plot_file *file, const size_t keys[KEYS], rs_err *err) {
   rs_plot_names plain = {0};
   naming names = {.extra = rs_alloc(file->count, sizeof *names.extra, err),
                   .parted = rs_alloc(file->cell_count, sizeof *names.parted, err),
                   .headed = rs_alloc(file->cell_count, sizeof *names.headed, err)};
   rs_status status = RS_MEMORY;
   if (names.extra == NULL || names.parted == NULL || names.headed == NULL) goto out;
-  status = name_methods(&plain, file, at, NULL, err);
+  status = name_methods(&plain, file, keys, NULL, err);
   if (status != RS_OK) goto out;
   sort_cells(file, compare_cells);
   find_naming(file, plain.count, data->heads.count, &names);
   sort_cells(file, compare_begins);
-  status = name_methods(&data->methods, file, at, &names, err);
+  status = name_methods(&data->methods, file, keys, &names, err);
 out:
   rs_plot_names_clear(&plain);
   free(names.extra);
@@ -247,11 +249,11 @@ static rs_status note_twin(const rs_plot_file *file, rs_plot_report *report, rs_
 }
 
 rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err) {
-  size_t at[KEYS];
+  size_t keys[KEYS];
   RS_TRY(read_table(file, err));
-  RS_TRY(find_keys(file, at, err));
-  RS_TRY(read_cells(data, file, at, err));
-  RS_TRY(read_methods(data, file, at, err));
+  RS_TRY(find_keys(file, keys, err));
+  RS_TRY(read_cells(data, file, keys, err));
+  RS_TRY(read_methods(data, file, keys, err));
   sort_cells(file, compare_cells);
   RS_TRY(note_twin(file, report, err));
   sort_cells(file, compare_begins);
@@ -270,7 +272,7 @@ static const rs_plot_column *status_column(const rs_plot_file *file) {
 
 static rs_status read_number(const rs_plot_file *file, const rs_plot_column *column, size_t row, double *number,
                              rs_err *err) {
-  const char *text = field(file->table, row, column->at);
+  const char *text = field(file->table, row, column->place);
   *number = NAN;
   if (*text == '\0') return RS_OK;
   if (!rs_number_read(text, number))
@@ -287,7 +289,7 @@ rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column
   if (*numbers == NULL) return RS_MEMORY;
   for (size_t row = 0; row < file->table->rows; row++) {
     RS_TRY(read_number(file, column, row, &(*numbers)[row], err));
-    if (state != NULL && strcmp(field(file->table, row, state->at), "ok") != 0) (*numbers)[row] = NAN;
+    if (state != NULL && strcmp(field(file->table, row, state->place), "ok") != 0) (*numbers)[row] = NAN;
   }
   return RS_OK;
 }

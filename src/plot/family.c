@@ -1,30 +1,20 @@
 /* family.c: sources that differ in one number. A swept parameter has a key column of its own, and the name of each of
  * its sources says its value: "needle depth=0.5". With several values at several lengths a summary column is a picture
- * over both, as needle-in-a-haystack tests are shown, and not a chart for each value. */
-#include "plot_internal.h"
+ * over both, as needle-in-a-haystack tests are shown, and not a chart for each value; at one length it is a strip of
+ * colours for each method. */
+#include "family.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_VALUES = 4, LEAST_LENGTHS = 2 }; /* fewer are better read as lines */
-
-static bool several_lengths(const rs_plot_file *file) {
-  size_t different = 0;
-  for (size_t i = 0; i < file->cell_count; i++) {
-    bool seen = false;
-    for (size_t k = 0; k < i && !seen; k++) seen = file->cells[k].length == file->cells[i].length;
-    different += !seen;
-    if (different >= LEAST_LENGTHS) return true;
-  }
-  return false;
-}
+enum { LEAST_VALUES = 2 };
 
 /* What the column says of a source, or "". */
 static const char *value_of(const rs_plot_file *file, const rs_plot_column *column, size_t source) {
   for (size_t i = 0; i < file->cell_count; i++) {
     const rs_plot_cell *cell = &file->cells[i];
-    if (cell->source == source) return file->table->fields[cell->begin * file->table->columns + column->at];
+    if (cell->source == source) return file->table->fields[cell->begin * file->table->columns + column->place];
   }
   return "";
 }
@@ -33,9 +23,9 @@ static const char *value_of(const rs_plot_file *file, const rs_plot_column *colu
 static bool write_stem(const char *name, const char *parameter, const char *value, rs_text *stem) {
   rs_text words = {0};
   rs_text_printf(&words, " %s=%s", parameter, value);
-  const char *at = strstr(name, rs_text_string(&words)), *end = at != NULL ? at + words.length : NULL;
-  bool found = at != NULL && (*end == '\0' || *end == ' ');
-  if (found) rs_text_add(stem, name, (size_t)(at - name));
+  const char *start = strstr(name, rs_text_string(&words)), *end = start != NULL ? start + words.length : NULL;
+  bool found = start != NULL && (*end == '\0' || *end == ' ');
+  if (found) rs_text_add(stem, name, (size_t)(start - name));
   if (found) rs_text_puts(stem, end);
   stem->failed = stem->failed || words.failed;
   rs_text_clear(&words);
@@ -101,7 +91,6 @@ static rs_status read_families(const rs_plot_data *data, const rs_plot_file *fil
 rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *file, rs_plot_families *families,
                                 rs_err *err) {
   *families = (rs_plot_families){0};
-  if (!several_lengths(file)) return RS_OK;
   size_t *stem = rs_alloc(data->sources.count, sizeof *stem, err);
   double *value = rs_alloc(data->sources.count, sizeof *value, err);
   rs_status status = stem != NULL && value != NULL ? RS_OK : RS_MEMORY;
@@ -123,18 +112,34 @@ void rs_plot_families_clear(rs_plot_families *families) {
   *families = (rs_plot_families){0};
 }
 
-/* Length to the right, the parameter downwards; rows of other sources have no place. */
-rs_status rs_plot_family_places(const rs_plot_family *family, rs_plot_measure *measure, rs_err *err) {
+/* Whether the family's cells of this model have one length. */
+static bool is_one_length(const rs_plot_family *family, const rs_plot_file *file, size_t model) {
+  double length = 0;
+  for (size_t i = 0; i < file->cell_count; i++) {
+    const rs_plot_cell *cell = &file->cells[i];
+    if (cell->model != model || isnan(family->values[cell->source])) continue;
+    if (length > 0 && cell->length != length) return false;
+    length = cell->length;
+  }
+  return true;
+}
+
+/* Length to the right, the parameter downwards; of one length the parameter to the right. Rows of other sources have no
+ * place. */
+rs_status rs_plot_family_places(const rs_plot_family *family, size_t model, rs_plot_measure *measure, bool *strips,
+                                rs_err *err) {
   size_t rows = measure->file->table->rows;
   for (size_t part = RS_PLOT_MAP_X; part <= RS_PLOT_MAP_Y; part++) {
     if (measure->part[part] == NULL) measure->part[part] = rs_alloc(rows, sizeof(double), err);
     if (measure->part[part] == NULL) return RS_MEMORY;
   }
+  *strips = is_one_length(family, measure->file, model);
   for (size_t i = 0; i < measure->file->cell_count; i++) {
     const rs_plot_cell *cell = &measure->file->cells[i];
+    double value = family->values[cell->source];
     for (size_t row = cell->begin; row < cell->end; row++) {
-      measure->part[RS_PLOT_MAP_X][row] = cell->length;
-      measure->part[RS_PLOT_MAP_Y][row] = family->values[cell->source];
+      measure->part[RS_PLOT_MAP_X][row] = *strips ? value : cell->length;
+      measure->part[RS_PLOT_MAP_Y][row] = !*strips ? value : isnan(value) ? NAN : 0;
     }
   }
   return RS_OK;

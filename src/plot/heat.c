@@ -1,16 +1,21 @@
 /* heat.c: maps as a picture. Panels of one size and one scale of colours, so that they compare: a row of them for each
  * method where there are several panels, else method beside method. The axes stand at the left and below, once; the
  * colour bar at the right. All edges of cells lie on whole pixels, so that none shows a seam. */
-#include "plot_internal.h"
+#include "heat.h"
+
+#include "bar.h"
+#include "ticks.h"
+#include "width.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGE = 16, TICK = 4, GAP_X = 12, GAP_Y = 14, MOST_BESIDE = 4 };
-enum { TITLE_SIZE = 17, TITLE_ROW = 23, NOTE_SIZE = 13, NOTE_ROW = 18, NAME_SIZE = 14, NAME_ROW = 20 };
+enum { GAP_X = 12, GAP_Y = 14, MOST_BESIDE = 4, NAME_SIZE = 14, NAME_ROW = 20 };
 enum { HEAD_SIZE = 12, HEAD_ROW = 18, HEAD_GAP = 12, NAME_WIDEST = 120 };
 enum { BAR_GAP = 26, BAR_TALLEST = 300 };
+enum { TITLES_LEAST = 240 }; /* a title over one small panel needs room of its own */
 enum { NUMBER_SIZE = 11, NUMBER_ROOM = 5 };
 enum { CELL_LARGEST = 40, SQUARE_UP_TO = 4 }; /* pixels; sides of a map whose cells are still square */
 
@@ -22,11 +27,11 @@ typedef struct layout {
   const rs_plot_heat *heat;
   const rs_plot_map *map;
   rs_plot_picture *picture;
+  rs_plot_page page;   /* its area: all panels */
   size_t across, down; /* panels */
   bool panels;         /* a row of panels for each method */
   double cell_width, cell_height, panel_width, panel_height, pitch_x, pitch_y;
-  double head, title_rows;         /* height of the headings above all; rows of text above each panel */
-  double left, top, right, bottom; /* of all panels; top is that of the first's cells */
+  double head, title_rows; /* height of the headings above all; rows of text above each panel */
   rs_plot_shades shades;
   bool numbers;    /* the cells have room for their values */
   double overhang; /* of a heading over the right of its panel */
@@ -137,29 +142,20 @@ static size_t count_values(const rs_plot_map *map) {
   return map->count * map->panel.count * map->x.count * map->y.count;
 }
 
-static double bar_height(const layout *l) {
-  return fmin(l->bottom - l->top, BAR_TALLEST);
-}
-
-/* From the panels outwards: ticks and names to the left, the bar to the right, titles above. */
 static void place(layout *l) {
-  const rs_plot_heat *heat = l->heat;
-  l->left = ceil(EDGE + NAME_SIZE + 8 + widest_number(&l->map->y, false) + TICK + 5);
-  l->right = l->left + l->pitch_x * (double)(l->across - 1) + l->panel_width;
   double block = l->pitch_y * (double)l->down - GAP_Y - NAME_ROW * l->title_rows;
-  l->top = 0, l->bottom = block;
-  rs_plot_axis_place(&l->shades.scale, bar_height(l), 0);
-  double titled = l->panels ? l->left + 240 : l->left; /* a title over one small panel needs room of its own */
-  double bar_right = l->right + l->overhang + BAR_GAP + rs_plot_bar_width(&l->shades);
-  l->picture->width = ceil(fmax(bar_right, titled) + EDGE);
-  double width = l->picture->width - l->left - EDGE;
-  size_t titles = rs_plot_rows_count(heat->title, TITLE_SIZE, true, width);
-  size_t notes = rs_plot_rows_count(heat->definition, NOTE_SIZE, false, width);
-  notes += rs_plot_rows_count(heat->subtitle, NOTE_SIZE, false, width);
-  l->top = EDGE + (double)titles * TITLE_ROW + (double)notes * NOTE_ROW + 12 + l->head + NAME_ROW * l->title_rows;
-  l->bottom = l->top + block;
-  l->picture->height = l->bottom + TICK + 4 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE + 5 + EDGE;
-  rs_plot_axis_place(&l->shades.scale, l->top + bar_height(l), l->top);
+  double bar = fmin(block, BAR_TALLEST);
+  rs_plot_axis_place(&l->shades.scale, bar, 0);
+  rs_plot_room room = {.width = l->pitch_x * (double)(l->across - 1) + l->panel_width,
+                       .height = block,
+                       .y_name = l->heat->y_name,
+                       .labels = widest_number(&l->map->y, false) + RS_PLOT_TICK_LENGTH + 5,
+                       .over = l->head + NAME_ROW * l->title_rows,
+                       .beside = l->overhang + BAR_GAP + rs_plot_bar_width(&l->shades),
+                       .beside_height = bar,
+                       .titles = l->panels ? TITLES_LEAST : 0};
+  rs_plot_page_place(&l->page, &room);
+  rs_plot_axis_place(&l->shades.scale, l->page.top + bar, l->page.top);
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
@@ -238,11 +234,13 @@ static void draw_mark(layout *l, size_t mark, double left, double top) {
 
 /* ---- ticks ------------------------------------------------------------------------------------------------------- */
 
-static void add_number(layout *l, double number, bool tokens, double x, double y, rs_plot_anchor anchor) {
+static rs_plot_tick number_tick(layout *l, double number, bool tokens) {
+  rs_plot_tick tick = {0};
   rs_text text = number_text(number, tokens);
   l->picture->failed = l->picture->failed || text.failed;
-  rs_plot_text_add(l->picture, x, y, rs_text_string(&text), text.length, RS_PLOT_TICK_SIZE, anchor, RS_PLOT_INK);
+  snprintf(tick.label, sizeof tick.label, "%s", rs_text_string(&text));
   rs_text_clear(&text);
+  return tick;
 }
 
 static size_t x_step(const layout *l) {
@@ -255,8 +253,8 @@ static void draw_x_ticks(layout *l, double left, double bottom) {
   for (size_t i = 0; i < ranks->count; i++) {
     double x = left + ((double)i + 0.5) * l->cell_width;
     if (!rs_plot_is_labelled(ranks, i, step)) continue;
-    rs_plot_segment_add(l->picture, x, bottom + 1, x, bottom + 1 + TICK, RS_PLOT_AXIS, 1);
-    add_number(l, ranks->items[i], l->heat->x_tokens, x, bottom + TICK + 4 + RS_PLOT_TICK_SIZE, RS_PLOT_MIDDLE);
+    rs_plot_tick tick = number_tick(l, ranks->items[i], l->heat->x_tokens);
+    rs_plot_page_tick_x(&l->page, &tick, x, bottom + 1);
   }
 }
 
@@ -267,8 +265,8 @@ static void draw_y_ticks(layout *l, double left, double top) {
   for (size_t i = 0; i < ranks->count; i++) {
     double y = top + ((double)i + 0.5) * l->cell_height;
     if (!rs_plot_is_labelled(ranks, i, step)) continue;
-    rs_plot_segment_add(l->picture, left - 1 - TICK, y, left - 1, y, RS_PLOT_AXIS, 1);
-    add_number(l, ranks->items[i], false, left - TICK - 5, y + 0.36 * RS_PLOT_TICK_SIZE, RS_PLOT_END);
+    rs_plot_tick tick = number_tick(l, ranks->items[i], false);
+    rs_plot_page_tick_y(&l->page, &tick, left - 1, y);
   }
 }
 
@@ -277,12 +275,12 @@ static void draw_y_ticks(layout *l, double left, double top) {
 /* Panel number i in reading order; without panels each is a method. */
 static void draw_panel(layout *l, size_t i) {
   size_t column = i % l->across, row = i / l->across, cells = l->map->x.count * l->map->y.count;
-  double left = l->left + (double)column * l->pitch_x, top = l->top + (double)row * l->pitch_y;
+  double left = l->page.left + (double)column * l->pitch_x, top = l->page.top + (double)row * l->pitch_y;
   double bottom = top + l->panel_height;
   draw_cells(l, l->map->values + i * cells, left, top);
   draw_numbers(l, l->map->values + i * cells, left, top);
   draw_mark(l, l->map->marks[l->panels ? column : 0], left, top);
-  rs_plot_frame_add(l->picture, left, top, left + l->panel_width, bottom);
+  rs_plot_box_add(l->picture, left, top, left + l->panel_width, bottom);
   if (column == 0) draw_y_ticks(l, left, top);
   if (row + 1 == l->down || i + l->across >= l->map->count * (l->panels ? l->across : 1)) draw_x_ticks(l, left, bottom);
 }
@@ -292,8 +290,8 @@ static void draw_method_names(layout *l) {
   for (size_t i = 0; i < l->map->count; i++) {
     size_t column = l->panels ? 0 : i % l->across, row = l->panels ? i : i / l->across;
     double rows = (double)rs_plot_rows_count(method_name(l, i), NAME_SIZE, true, width);
-    double top = l->top + (double)row * l->pitch_y - (row == 0 ? l->head : 0);
-    rs_plot_rows_add(l->picture, l->left + (double)column * l->pitch_x, top - 6 - (rows - 1) * NAME_ROW,
+    double top = l->page.top + (double)row * l->pitch_y - (row == 0 ? l->head : 0);
+    rs_plot_rows_add(l->picture, l->page.left + (double)column * l->pitch_x, top - 6 - (rows - 1) * NAME_ROW,
                      method_name(l, i), NAME_SIZE, NAME_ROW, true, width, RS_PLOT_INK);
   }
 }
@@ -301,50 +299,28 @@ static void draw_method_names(layout *l) {
 static void draw_headings(layout *l) {
   for (size_t p = 0; p < l->map->panel.count && l->panels; p++) {
     rs_text text = heading_of(l, p);
-    rs_plot_text_add(l->picture, l->left + (double)p * l->pitch_x, l->top - 6, rs_text_string(&text), text.length,
-                     HEAD_SIZE, RS_PLOT_START, RS_PLOT_SOFT);
+    rs_plot_text_add(l->picture, l->page.left + (double)p * l->pitch_x, l->page.top - 6, rs_text_string(&text),
+                     text.length, HEAD_SIZE, RS_PLOT_START, RS_PLOT_SOFT);
     rs_text_clear(&text);
   }
-}
-
-static void draw_axis_names(layout *l) {
-  const rs_plot_heat *heat = l->heat;
-  rs_plot_text_add(l->picture, EDGE + 0.75 * NAME_SIZE, (l->top + l->bottom) / 2, heat->y_name, strlen(heat->y_name),
-                   NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK)
-      ->upright = true;
-  rs_plot_text_add(l->picture, (l->left + l->right) / 2, l->bottom + TICK + 4 + RS_PLOT_TICK_SIZE + 8 + NAME_SIZE,
-                   heat->x_name, strlen(heat->x_name), NAME_SIZE, RS_PLOT_MIDDLE, RS_PLOT_INK);
-}
-
-/* ---- all --------------------------------------------------------------------------------------------------------- */
-
-static void draw_title(layout *l) {
-  double width = l->picture->width - l->left - EDGE, y = EDGE + TITLE_SIZE - 2;
-  y = rs_plot_rows_add(l->picture, l->left, y, l->heat->title, TITLE_SIZE, TITLE_ROW, true, width, RS_PLOT_INK);
-  y += NOTE_ROW - TITLE_ROW + 2;
-  y = rs_plot_rows_add(l->picture, l->left, y, l->heat->definition, NOTE_SIZE, NOTE_ROW, false, width, RS_PLOT_INK);
-  rs_plot_rows_add(l->picture, l->left, y, l->heat->subtitle, NOTE_SIZE, NOTE_ROW, false, width, RS_PLOT_SOFT);
 }
 
 rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err) {
   layout *l = rs_alloc(1, sizeof *l, err);
   if (l == NULL) return RS_MEMORY;
   rs_status status = RS_MEMORY;
-  *l = (layout){.heat = heat, .map = heat->map, .picture = picture};
+  *l = (layout){.heat = heat, .map = heat->map, .picture = picture, .page = {.head = &heat->head, .picture = picture}};
   l->order = rs_alloc(heat->map->x.count * heat->map->y.count, sizeof *l->order, err);
   if (l->order == NULL) goto out;
-  rs_text_puts(&picture->title, heat->title);
-  rs_text_puts(&picture->description, heat->description);
   rs_plot_shades_fit(&l->shades, l->map, heat->log, false);
   size_panels(l);
   fit_numbers(l);
   place(l);
-  draw_title(l);
   draw_headings(l);
   draw_method_names(l);
   for (size_t i = 0; i < l->map->count * l->map->panel.count; i++) draw_panel(l, i);
-  draw_axis_names(l);
-  rs_plot_bar_add(picture, &l->shades, l->right + l->overhang + BAR_GAP, l->top, heat->name, heat->unit);
+  rs_plot_page_names(&l->page, heat->x_name, heat->y_name);
+  rs_plot_bar_add(picture, &l->shades, l->page.right + l->overhang + BAR_GAP, l->page.top, heat->name, heat->unit);
   status = rs_plot_picture_check(picture, err);
 out:
   free(l->order);

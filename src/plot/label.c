@@ -1,6 +1,6 @@
 /* label.c: words for people and names for files. Everything is put together from integers, so that no locale and no
  * rounding leaves a mark. */
-#include "plot_internal.h"
+#include "label.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #define MINUS "\u2212"
 #define TIMES_TEN "\u00d710" /* four digits, then the 10 */
 
-enum { SLUG_BYTES = 80 }; /* three of them and ".gnuplot" stay below the 255 bytes of a file name */
+enum { SLUG_BYTES = 80 }; /* three of them and an ending stay below the 255 bytes of a file name */
 
 const char *rs_plot_unit(const char *unit) {
   return strcmp(unit, "1") == 0 ? "" : unit;
@@ -26,20 +26,66 @@ static size_t spell(char unit, char out[8]) {
 
 /* Bytes of the "_" and unit at the end of `name`; 0 when it does not end so. */
 static size_t unit_suffix(const char *name, const char *unit) {
-  size_t at = strlen(name), suffix = 0;
+  size_t end = strlen(name), suffix = 0;
   for (size_t i = strlen(unit); i-- > 0;) {
     char word[8];
     size_t length = spell(unit[i], word);
-    if (at < length + 2 || memcmp(name + at - length, word, length) != 0) return 0;
-    at -= length;
+    if (end < length + 2 || memcmp(name + end - length, word, length) != 0) return 0;
+    end -= length;
     suffix += length;
   }
-  return suffix > 0 && name[at - 1] == '_' ? suffix + 1 : 0;
+  return suffix > 0 && name[end - 1] == '_' ? suffix + 1 : 0;
 }
 
 void rs_plot_words(const char *name, const char *unit, rs_text *out) {
   size_t length = strlen(name) - unit_suffix(name, unit);
   for (size_t i = 0; i < length; i++) rs_text_add(out, name[i] == '_' ? " " : &name[i], 1);
+}
+
+/* Words that names of columns shorten, and proper names. */
+static const struct {
+  const char *word, *full;
+} glossary[] = {
+    {"ood", "out-of-range"},
+    {"sd", "standard deviation"},
+    {"rms", "root mean square"},
+    {"kl", "KL divergence"},
+    {"pca", "principal components"},
+    {"ntk", "NTK"},
+    {"dim", "dimension"},
+    {"roformer", "RoFormer's"},
+    {"omega", "ω"},
+    {"gamma", "γ"},
+    {"got", "head under the method"},
+    {"lambda", "λ"},
+    {"max", "largest"},
+    {"t", "time"},
+    {"h", "row"},
+    {"w", "column"},
+};
+
+/* The row of a word of this length; their number: none. */
+static size_t find_word(const char *word, size_t length) {
+  size_t i = 0;
+  while (i < RS_COUNT(glossary) && (strlen(glossary[i].word) != length || strncmp(glossary[i].word, word, length) != 0))
+    i++;
+  return i;
+}
+
+void rs_plot_phrase(const char *name, const char *unit, rs_text *out) {
+  rs_text words = {0};
+  rs_plot_words(name, unit, &words);
+  for (const char *word = rs_text_string(&words); *word != '\0';) {
+    size_t length = strcspn(word, " "), row = find_word(word, length);
+    if (row < RS_COUNT(glossary))
+      rs_text_puts(out, glossary[row].full);
+    else
+      rs_text_add(out, word, length);
+    if (word[length] == ' ') rs_text_puts(out, " "), length++;
+    word += length;
+  }
+  out->failed = out->failed || words.failed;
+  rs_text_clear(&words);
 }
 
 void rs_plot_slug(const char *text, rs_text *out) {

@@ -1,7 +1,7 @@
 /* lines.c: from series to strokes. All series are laid on one grid of x values (or, when there are too many, of narrow
  * steps of the x axis, of which each series keeps its lowest and highest point). On that grid it shows which lines run
  * on top of each other; those share the stretch by turns, dash by dash and marker by marker. */
-#include "plot_internal.h"
+#include "lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ enum { MARK_ALL = 16, MARKS = 6 }; /* up to so many x values all are marked; bey
 
 #define SHARED_WIDTH 2.4 /* a shared stretch is a little wider, so that its short dashes are seen */
 #define MARKER_RADIUS 3.3
+#define EVENT_RADIUS 5.5
 #define NEAR 0.5 /* pixels: lines closer than this look like one */
 #define BAND_OPACITY 0.15
 #define BUSY 12 /* times the width of the plot that a line runs up and down within its steps, to be drawn thin */
@@ -24,10 +25,12 @@ typedef struct spot {
   double x[2], y[2];
   double low, high; /* of the band; high <= low, as pixels go down */
   bool gap;         /* no value, though there is a row */
+  bool few;         /* of too few samples to be joined */
 } spot;
 
 typedef struct grid {
-  const rs_plot_chart *chart;
+  const rs_plot_series *series;
+  size_t count;
   const rs_plot_axis *x, *y;
   double *xs; /* all x values, rising, each once. Owned. */
   size_t x_count, places;
@@ -44,11 +47,11 @@ static int compare_numbers(const void *left, const void *right) {
 
 static rs_status find_xs(grid *g, rs_err *err) {
   size_t total = 0, unique = 0;
-  for (size_t s = 0; s < g->chart->count; s++) total += g->chart->series[s].count;
+  for (size_t s = 0; s < g->count; s++) total += g->series[s].count;
   g->xs = rs_alloc(total, sizeof *g->xs, err);
   if (g->xs == NULL) return RS_MEMORY;
-  for (size_t s = 0, at = 0; s < g->chart->count; s++) {
-    for (size_t i = 0; i < g->chart->series[s].count; i++) g->xs[at++] = g->chart->series[s].points[i].x;
+  for (size_t s = 0, used = 0; s < g->count; s++) {
+    for (size_t i = 0; i < g->series[s].count; i++) g->xs[used++] = g->series[s].points[i].x;
   }
   qsort(g->xs, total, sizeof *g->xs, compare_numbers);
   for (size_t i = 0; i < total; i++) {
@@ -78,6 +81,7 @@ static void add_point(const grid *g, spot *to, const rs_plot_point *point) {
   double low = rs_plot_axis_pixel(g->y, point->low), high = rs_plot_axis_pixel(g->y, point->high);
   bool first = to->count == 0;
   to->count = 1;
+  to->few = to->few || rs_plot_is_few(point);
   to->low = first ? low : fmax(to->low, low);
   to->high = first ? high : fmin(to->high, high);
   for (int end = 0; end < 2; end++) {
@@ -87,13 +91,13 @@ static void add_point(const grid *g, spot *to, const rs_plot_point *point) {
   }
 }
 
-static void order_ends(spot *at) {
-  if (at->count == 0 || at->y[0] == at->y[1]) return;
-  at->count = 2;
-  if (at->x[0] < at->x[1]) return;
-  double x = at->x[0], y = at->y[0];
-  at->x[0] = at->x[1], at->y[0] = at->y[1];
-  at->x[1] = x, at->y[1] = y;
+static void order_ends(spot *here) {
+  if (here->count == 0 || here->y[0] == here->y[1]) return;
+  here->count = 2;
+  if (here->x[0] < here->x[1]) return;
+  double x = here->x[0], y = here->y[0];
+  here->x[0] = here->x[1], here->y[0] = here->y[1];
+  here->x[1] = x, here->y[1] = y;
 }
 
 /* How far `rank` of `count` stands beside the middle. */
@@ -103,18 +107,18 @@ static double aside(size_t rank, size_t count, double step) {
 
 /* Where the place says nothing but "here" (the strip for zeros, or the only x there is) the series stand side by side,
  * as in a table. */
-static void spread(const grid *g, spot *at, size_t rank, size_t count) {
+static void spread(const grid *g, spot *here, size_t rank, size_t count) {
   double strip = 2 * (g->x->rail_at - g->x->start - MARKER_RADIUS), plot = 0.9 * (g->x->stop - g->x->start);
-  bool in_strip = g->x->rail && at->x[0] < g->x->base;
-  if (at->count == 0 || !(in_strip || g->x->single)) return;
+  bool in_strip = g->x->rail && here->x[0] < g->x->base;
+  if (here->count == 0 || !(in_strip || g->x->single)) return;
   double room = in_strip ? strip : plot, most = in_strip ? 2.2 * MARKER_RADIUS : 34;
   double shift = aside(rank, count, fmin(most, room / (double)count));
-  at->x[0] += shift;
-  at->x[1] += shift;
+  here->x[0] += shift;
+  here->x[1] += shift;
 }
 
 static void fill_row(const grid *g, size_t s, size_t rank, size_t count) {
-  const rs_plot_series *series = &g->chart->series[s];
+  const rs_plot_series *series = &g->series[s];
   spot *row = &g->spots[s * g->places];
   for (size_t i = 0; i < series->count; i++) add_point(g, &row[place_of(g, series->points[i].x)], &series->points[i]);
   for (size_t i = 0; i < g->places; i++) {
@@ -126,12 +130,12 @@ static void fill_row(const grid *g, size_t s, size_t rank, size_t count) {
 static rs_status fill_grid(grid *g, rs_err *err) {
   size_t filled = 0, rank = 0;
   RS_TRY(find_xs(g, err));
-  if (g->places > 0 && g->chart->count > SIZE_MAX / g->places) return rs_fail(err, RS_MEMORY, "too many points");
-  g->spots = rs_alloc(g->chart->count * g->places, sizeof *g->spots, err);
+  if (g->places > 0 && g->count > SIZE_MAX / g->places) return rs_fail(err, RS_MEMORY, "too many points");
+  g->spots = rs_alloc(g->count * g->places, sizeof *g->spots, err);
   if (g->spots == NULL) return RS_MEMORY;
-  for (size_t s = 0; s < g->chart->count; s++) filled += g->chart->series[s].count > 0;
-  for (size_t s = 0; s < g->chart->count; s++) {
-    if (g->chart->series[s].count > 0) fill_row(g, s, rank++, filled);
+  for (size_t s = 0; s < g->count; s++) filled += g->series[s].count > 0;
+  for (size_t s = 0; s < g->count; s++) {
+    if (g->series[s].count > 0) fill_row(g, s, rank++, filled);
   }
   return RS_OK;
 }
@@ -147,9 +151,10 @@ static size_t next_spot(const grid *g, size_t series, size_t from) {
   return from;
 }
 
-/* True if the line goes on from spot `a` to `b`, the next one: no gap, and no break of the axis, between them. */
+/* True if the line goes on from spot `a` to `b`, the next one: no gap, and no break of the axis, between them,
+ * and both of enough samples. */
 static bool joined(const grid *g, size_t series, size_t a, size_t b) {
-  if (b >= g->places) return false;
+  if (b >= g->places || spot_at(g, series, a)->few || spot_at(g, series, b)->few) return false;
   for (size_t i = a + 1; i < b; i++) {
     if (spot_at(g, series, i)->gap) return false;
   }
@@ -176,7 +181,7 @@ static bool same_spot(const spot *a, const spot *b) {
 /* Which series run through this spot of `series`, as bits; itself included. Beyond 64 series nobody takes turns. */
 static uint64_t twins_at(const grid *g, size_t series, size_t place) {
   uint64_t bits = 0;
-  for (size_t t = 0; t < g->chart->count && t < 64; t++) {
+  for (size_t t = 0; t < g->count && t < 64; t++) {
     if (same_spot(spot_at(g, series, place), spot_at(g, t, place))) bits |= (uint64_t)1 << t;
   }
   return series < 64 ? bits : 0;
@@ -196,13 +201,23 @@ static size_t turn_of(uint64_t twins, size_t series, size_t *rank) {
 
 /* ---- bands ------------------------------------------------------------------------------------------------------- */
 
-static void draw_error_bar(const grid *g, const spot *at, uint32_t colour) {
+static void draw_error_bar(const grid *g, const spot *here, uint32_t colour) {
   enum { CAP = 3 };
-  double x = at->x[0];
-  if (at->low - at->high < NEAR) return;
-  rs_plot_segment_add(g->picture, x, at->low, x, at->high, colour, 1);
-  rs_plot_segment_add(g->picture, x - CAP, at->low, x + CAP, at->low, colour, 1);
-  rs_plot_segment_add(g->picture, x - CAP, at->high, x + CAP, at->high, colour, 1);
+  double x = here->x[0];
+  if (here->low - here->high < NEAR) return;
+  rs_plot_segment_add(g->picture, x, here->low, x, here->high, colour, 1);
+  rs_plot_segment_add(g->picture, x - CAP, here->low, x + CAP, here->low, colour, 1);
+  rs_plot_segment_add(g->picture, x - CAP, here->high, x + CAP, here->high, colour, 1);
+}
+
+/* One point of a band's edge; of bins a step, from the bin's start to the next one's. The lower edge is walked
+ * backwards. */
+static void add_edge(const grid *g, size_t series, size_t i, size_t last, bool upper) {
+  const spot *here = spot_at(g, series, i);
+  double y = upper ? here->high : here->low, start = here->x[0], end = start;
+  if (g->series[series].bins && i < last) end = spot_at(g, series, next_spot(g, series, i + 1))->x[0];
+  rs_plot_point_add(g->picture, upper ? start : end, y);
+  if (end > start) rs_plot_point_add(g->picture, upper ? end : start, y);
 }
 
 static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t colour) {
@@ -212,16 +227,14 @@ static void draw_band(const grid *g, size_t series, size_t a, size_t b, uint32_t
   }
   if (!seen) return;
   rs_plot_shape_add(g->picture, RS_PLOT_AREA, colour, 0)->opacity = BAND_OPACITY;
-  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1))
-    rs_plot_point_add(g->picture, spot_at(g, series, i)->x[0], spot_at(g, series, i)->high);
+  for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) add_edge(g, series, i, b, true);
   for (size_t i = b + 1; i-- > a;) {
-    if (spot_at(g, series, i)->count > 0)
-      rs_plot_point_add(g->picture, spot_at(g, series, i)->x[0], spot_at(g, series, i)->low);
+    if (spot_at(g, series, i)->count > 0) add_edge(g, series, i, b, false);
   }
 }
 
 static void draw_bands(const grid *g, size_t series) {
-  uint32_t colour = rs_plot_style_of(g->chart->series[series].style).colour;
+  uint32_t colour = g->series[series].style.colour;
   for (size_t a = next_spot(g, series, 0), b; a < g->places; a = next_spot(g, series, b + 1)) {
     b = stretch_end(g, series, a);
     if (a == b)
@@ -233,19 +246,21 @@ static void draw_bands(const grid *g, size_t series) {
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* True for a line that runs up and down all the time: its dashes would be noise, and it would hide all others. */
+/* True for a line that runs up and down all the time: its dashes would be noise, and it would hide all others. So does
+ * one through samples of an envelope. */
 static bool is_busy(const grid *g, size_t series) {
   double ink = 0;
+  if (g->series[series].bins) return true;
   for (size_t i = 0; i < g->places; i++) {
-    const spot *at = spot_at(g, series, i);
-    if (at->count == 2) ink += fabs(at->y[1] - at->y[0]);
+    const spot *here = spot_at(g, series, i);
+    if (here->count == 2) ink += fabs(here->y[1] - here->y[0]);
   }
   return ink > BUSY * (g->x->stop - g->x->start);
 }
 
 /* Starts a path in the method's own dash or, shared with others, in a dash that leaves room for theirs. */
 static void start_path(const grid *g, size_t series, uint64_t twins, bool busy) {
-  rs_plot_style style = rs_plot_style_of(g->chart->series[series].style);
+  rs_plot_style style = g->series[series].style;
   size_t rank, count = turn_of(twins, series, &rank);
   rs_plot_shape *path =
       rs_plot_shape_add(g->picture, RS_PLOT_LINE, style.colour, busy ? BUSY_WIDTH : RS_PLOT_LINE_WIDTH);
@@ -261,8 +276,9 @@ static void start_path(const grid *g, size_t series, uint64_t twins, bool busy) 
   path->lead = on * (double)rank;
 }
 
-static void add_ends(const grid *g, const spot *at, bool only_last) {
-  for (size_t i = only_last ? at->count - 1 : 0; i < at->count; i++) rs_plot_point_add(g->picture, at->x[i], at->y[i]);
+static void add_ends(const grid *g, const spot *here, bool only_last) {
+  for (size_t i = only_last ? here->count - 1 : 0; i < here->count; i++)
+    rs_plot_point_add(g->picture, here->x[i], here->y[i]);
 }
 
 /* A stretch is cut into paths wherever others join or leave it. */
@@ -307,12 +323,12 @@ static void draw_marker(const grid *g, size_t series, size_t place, bool alone) 
 
 /* With many spots, every so many pixels, each series from another start. */
 static void draw_markers(const grid *g, size_t series) {
-  rs_plot_style style = rs_plot_style_of(g->chart->series[series].style);
+  rs_plot_style style = g->series[series].style;
   rs_plot_shape *shape = rs_plot_shape_add(g->picture, RS_PLOT_MARKERS, style.colour, MARKER_RADIUS);
   shape->marker = style.marker;
   shape->hollow = style.hollow;
   double spacing = (g->x->stop - g->x->base) / MARKS;
-  double due = g->x->base + spacing * ((double)series + 0.5) / (double)g->chart->count;
+  double due = g->x->base + spacing * ((double)series + 0.5) / (double)g->count;
   for (size_t a = next_spot(g, series, 0), b; a < g->places; a = next_spot(g, series, b + 1)) {
     b = stretch_end(g, series, a);
     for (size_t i = a; i <= b; i = next_spot(g, series, i + 1)) {
@@ -326,14 +342,28 @@ static void draw_markers(const grid *g, size_t series) {
   }
 }
 
-rs_status rs_plot_lines_draw(const rs_plot_chart *chart, const rs_plot_axis *x, const rs_plot_axis *y,
+/* A ring in the line's colour at the height of zero, around the place of its event. */
+static void draw_event(const grid *g, size_t series) {
+  enum { CORNERS = 24 };
+  const rs_plot_series *line = &g->series[series];
+  if (!line->has_event || line->count == 0) return;
+  double x = rs_plot_axis_pixel(g->x, line->event), y = rs_plot_axis_pixel(g->y, 0);
+  rs_plot_shape_add(g->picture, RS_PLOT_LINE, line->style.colour, RS_PLOT_LINE_WIDTH);
+  for (size_t i = 0; i <= CORNERS; i++) {
+    double turn = 6.283185307179586 * (double)i / CORNERS;
+    rs_plot_point_add(g->picture, x + EVENT_RADIUS * cos(turn), y + EVENT_RADIUS * sin(turn));
+  }
+}
+
+rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const rs_plot_axis *x, const rs_plot_axis *y,
                              rs_plot_picture *picture, rs_err *err) {
-  grid g = {.chart = chart, .x = x, .y = y, .picture = picture};
+  grid g = {.series = series, .count = count, .x = x, .y = y, .picture = picture};
   rs_status status = fill_grid(&g, err);
   if (status != RS_OK) goto out;
-  for (size_t s = 0; s < chart->count; s++) draw_bands(&g, s);
-  for (size_t s = 0; s < chart->count; s++) draw_lines(&g, s);
-  for (size_t s = 0; s < chart->count; s++) draw_markers(&g, s);
+  for (size_t s = 0; s < count; s++) draw_bands(&g, s);
+  for (size_t s = 0; s < count; s++) draw_lines(&g, s);
+  for (size_t s = 0; s < count; s++) draw_markers(&g, s);
+  for (size_t s = 0; s < count; s++) draw_event(&g, s);
 out:
   free(g.xs);
   free(g.spots);

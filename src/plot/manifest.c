@@ -1,6 +1,6 @@
 /* manifest.c: which files a folder of results holds and what their columns mean, from its manifest.json. A role or an
  * axis that is not known is an error: a chart that guesses could mix what must be kept apart. */
-#include "plot_internal.h"
+#include "manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,27 +10,8 @@ enum { MANIFEST_LIMIT = 64 << 20 }; /* bytes; a real one has some tens of kB */
 
 static const char *const role_names[] = {"key", "index", "value", "error", "status"};
 
-rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *index, rs_err *err) {
-  for (*index = 0; *index < names->count; ++*index) {
-    if (strcmp(names->items[*index], name) == 0) return RS_OK;
-  }
-  void *items = names->items;
-  RS_TRY(rs_grow(&items, &names->capacity, names->count + 1, sizeof *names->items, err));
-  names->items = items;
-  names->items[names->count] = rs_strdup(name, err);
-  if (names->items[names->count] == NULL) return RS_MEMORY;
-  names->count++;
-  return RS_OK;
-}
-
-void rs_plot_names_clear(rs_plot_names *names) {
-  for (size_t i = 0; i < names->count; i++) free(names->items[i]);
-  free(names->items);
-  *names = (rs_plot_names){0};
-}
-
 /* The text of the child `key`; `fallback` when there is none, RS_INPUT when that is NULL. */
-static rs_status take_text(const rs_node *node, const char *where, const char *key, const char *fallback,
+static rs_status read_text(const rs_node *node, const char *where, const char *key, const char *fallback,
                            const char **text, rs_err *err) {
   const rs_node *child = rs_node_get(node, key);
   *text = fallback;
@@ -42,7 +23,7 @@ static rs_status take_text(const rs_node *node, const char *where, const char *k
   return RS_OK;
 }
 
-static rs_status take_role(const char *word, const char *where, rs_plot_role *role, rs_err *err) {
+static rs_status read_role(const char *word, const char *where, rs_plot_role *role, rs_err *err) {
   for (size_t i = 0; i < RS_COUNT(role_names); i++) {
     *role = (rs_plot_role)i;
     if (strcmp(word, role_names[i]) == 0) return RS_OK;
@@ -50,26 +31,29 @@ static rs_status take_role(const char *word, const char *where, rs_plot_role *ro
   return rs_fail(err, RS_INPUT, "%s: role \"%s\" is not one of key, index, value, error, status", where, word);
 }
 
-static rs_status take_part(const char *word, const char *where, rs_plot_part *part, rs_err *err) {
-  static const char *const words[RS_PLOT_PARTS] = {"", "x", "y", "panel", "mark", "strip"};
+static rs_status read_part(const char *word, const char *where, rs_plot_part *part, rs_err *err) {
+  static const char *const words[RS_PLOT_PARTS] = {"",        "x",        "y",     "panel", "mark", "bin_end",
+                                                   "samples", "category", "strip", "mass",  "low",  "high"};
   for (size_t i = 0; i < RS_PLOT_PARTS; i++) {
     if (strcmp(word, words[i]) != 0) continue;
     *part = (rs_plot_part)i;
     return RS_OK;
   }
-  return rs_fail(err, RS_INPUT, "%s: map \"%s\" is not one of x, y, panel, mark, strip", where, word);
+  return rs_fail(err, RS_INPUT,
+                 "%s: map \"%s\" is not one of x, y, panel, mark, bin_end, samples, category, strip, mass, low, high",
+                 where, word);
 }
 
-static rs_status take_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
+static rs_status read_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
   const char *role, *axis, *part;
-  RS_TRY(take_text(node, where, "name", NULL, &column->name, err));
-  RS_TRY(take_text(node, where, "role", NULL, &role, err));
-  RS_TRY(take_text(node, where, "unit", "", &column->unit, err));
-  RS_TRY(take_text(node, where, "summary", "", &column->summary, err));
-  RS_TRY(take_text(node, where, "axis", "linear", &axis, err));
-  RS_TRY(take_text(node, where, "map", "", &part, err));
-  RS_TRY(take_role(role, where, &column->role, err));
-  RS_TRY(take_part(part, where, &column->part, err));
+  RS_TRY(read_text(node, where, "name", NULL, &column->name, err));
+  RS_TRY(read_text(node, where, "role", NULL, &role, err));
+  RS_TRY(read_text(node, where, "unit", "", &column->unit, err));
+  RS_TRY(read_text(node, where, "summary", "", &column->summary, err));
+  RS_TRY(read_text(node, where, "axis", "linear", &axis, err));
+  RS_TRY(read_text(node, where, "map", "", &part, err));
+  RS_TRY(read_role(role, where, &column->role, err));
+  RS_TRY(read_part(part, where, &column->part, err));
   column->log = strcmp(axis, "log") == 0;
   if (!column->log && strcmp(axis, "linear") != 0)
     return rs_fail(err, RS_INPUT, "%s: axis \"%s\" is not one of linear, log", where, axis);
@@ -77,43 +61,43 @@ static rs_status take_column(const rs_node *node, const char *where, rs_plot_col
 }
 
 /* The child `key` of `node`, which must be a list. */
-static rs_status take_list(const rs_node *node, const char *where, const char *key, const rs_node **list, rs_err *err) {
+static rs_status read_list(const rs_node *node, const char *where, const char *key, const rs_node **list, rs_err *err) {
   *list = rs_node_get(node, key);
   if (*list == NULL) return rs_fail(err, RS_INPUT, "%s: \"%s\" is missing", where, key);
   if ((*list)->kind != RS_SEQUENCE) return rs_fail(err, RS_INPUT, "%s: \"%s\" must be a list", where, key);
   return RS_OK;
 }
 
-static rs_status take_file(const rs_node *node, const char *directory, const char *where, rs_plot_file *file,
+static rs_status read_file(const rs_node *node, const char *directory, const char *where, rs_plot_file *file,
                            rs_err *err) {
   const rs_node *columns;
-  RS_TRY(take_text(node, where, "file", NULL, &file->name, err));
-  RS_TRY(take_list(node, where, "columns", &columns, err));
+  RS_TRY(read_text(node, where, "file", NULL, &file->name, err));
+  RS_TRY(read_list(node, where, "columns", &columns, err));
   file->path = rs_path_join(directory, file->name, err);
   file->columns = rs_alloc(columns->count, sizeof *file->columns, err);
   if (file->path == NULL || file->columns == NULL) return RS_MEMORY;
   for (size_t i = 0; i < columns->count; i++) {
     char place[512];
     snprintf(place, sizeof place, "%s.columns[%zu] (of %s)", where, i, file->name);
-    RS_TRY(take_column(&columns->items[i], place, &file->columns[i], err));
+    RS_TRY(read_column(&columns->items[i], place, &file->columns[i], err));
     file->count = i + 1;
   }
   return RS_OK;
 }
 
-static rs_status take_manifest(const rs_node *root, const char *directory, const char *path, rs_plot_data *data,
+static rs_status read_manifest(const rs_node *root, const char *directory, const char *path, rs_plot_data *data,
                                rs_err *err) {
   const rs_node *files;
-  RS_TRY(take_text(root, path, "name", "", &data->name, err));
-  RS_TRY(take_text(root, path, "config_sha256", "", &data->config, err));
-  RS_TRY(take_list(root, path, "files", &files, err));
+  RS_TRY(read_text(root, path, "name", "", &data->name, err));
+  RS_TRY(read_text(root, path, "config_sha256", "", &data->config, err));
+  RS_TRY(read_list(root, path, "files", &files, err));
   data->files = rs_alloc(files->count, sizeof *data->files, err);
   if (data->files == NULL) return RS_MEMORY;
   for (size_t i = 0; i < files->count; i++) {
     char place[400];
     snprintf(place, sizeof place, "%s: files[%zu]", path, i);
     data->count = i + 1; /* so that a failure half way is released too */
-    RS_TRY(take_file(&files->items[i], directory, place, &data->files[i], err));
+    RS_TRY(read_file(&files->items[i], directory, place, &data->files[i], err));
   }
   return RS_OK;
 }
@@ -124,53 +108,8 @@ rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_er
   rs_status status = path != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) status = rs_file_read(path, MANIFEST_LIMIT, &text, &length, err);
   if (status == RS_OK) status = rs_json_read(text, length, path, &data->manifest, err);
-  if (status == RS_OK) status = take_manifest(&data->manifest->root, directory, path, data, err);
+  if (status == RS_OK) status = read_manifest(&data->manifest->root, directory, path, data, err);
   free(text);
   free(path);
   return status;
-}
-
-void rs_plot_data_clear(rs_plot_data *data) {
-  for (size_t i = 0; i < data->count; i++) {
-    free(data->files[i].path);
-    free(data->files[i].columns);
-    free(data->files[i].cells);
-    rs_table_free(data->files[i].table);
-  }
-  free(data->files);
-  rs_tree_free(data->manifest);
-  rs_plot_names_clear(&data->models);
-  rs_plot_names_clear(&data->methods);
-  rs_plot_names_clear(&data->sources);
-  rs_plot_names_clear(&data->seeds);
-  rs_plot_names_clear(&data->heads);
-  *data = (rs_plot_data){0};
-}
-
-const rs_plot_column *rs_plot_column_of(const rs_plot_file *file, rs_plot_role role, size_t skip) {
-  for (size_t i = 0; i < file->count; i++) {
-    if (file->columns[i].role == role && skip-- == 0) return &file->columns[i];
-  }
-  return NULL;
-}
-
-const rs_plot_column *rs_plot_part_of(const rs_plot_file *file, rs_plot_part part) {
-  for (size_t i = 0; i < file->count; i++) {
-    if (file->columns[i].role == RS_PLOT_INDEX && file->columns[i].part == part) return &file->columns[i];
-  }
-  return NULL;
-}
-
-const rs_plot_column *rs_plot_x_of(const rs_plot_file *file) {
-  const rs_plot_column *column = NULL;
-  for (size_t i = 0; (column = rs_plot_column_of(file, RS_PLOT_INDEX, i)) != NULL; i++) {
-    if (column->part != RS_PLOT_MAP_PANEL) break;
-  }
-  return column;
-}
-
-bool rs_plot_file_drawn(const rs_plot_file *file) {
-  bool summary = strcmp(file->name, "summary.csv") == 0;
-  return (summary || rs_plot_column_of(file, RS_PLOT_INDEX, 0) != NULL) &&
-         rs_plot_column_of(file, RS_PLOT_VALUE, 0) != NULL;
 }

@@ -1,38 +1,10 @@
 /* map.c: from the rows of a value column over two indices to maps, one for each method and panel. Rows of the same
  * method at the same place become one value: their mean. A map's cells stand in the order of their numbers, evenly. */
-#include "plot_internal.h"
+#include "map.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- distinct numbers -------------------------------------------------------------------------------------------- */
-
-static int compare_numbers(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
-rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_plot_ranks *ranks, rs_err *err) {
-  size_t kept = 0, unique = 0;
-  *ranks = (rs_plot_ranks){.items = rs_alloc(count, sizeof *ranks->items, err)};
-  if (ranks->items == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < count; i++) {
-    if (!isnan(numbers[i])) ranks->items[kept++] = numbers[i];
-  }
-  qsort(ranks->items, kept, sizeof *ranks->items, compare_numbers);
-  for (size_t i = 0; i < kept; i++) {
-    if (unique == 0 || ranks->items[i] != ranks->items[unique - 1]) ranks->items[unique++] = ranks->items[i];
-  }
-  ranks->count = unique;
-  return RS_OK;
-}
-
-/* The rank of a number; the ranks' count where it is none of them. */
-static size_t rank_of(const rs_plot_ranks *ranks, double number) {
-  const double *found = bsearch(&number, ranks->items, ranks->count, sizeof number, compare_numbers);
-  return found != NULL ? (size_t)(found - ranks->items) : ranks->count;
-}
 
 /* ---- the rows of a chart ----------------------------------------------------------------------------------------- */
 
@@ -69,7 +41,7 @@ static rs_status rank_places(const place *places, size_t count, size_t offset, d
 static void thin_panels(rs_plot_map *map) {
   double *items = map->panel.items;
   size_t all = map->panel.count, nearest = 0;
-  bool origin = rank_of(&map->panel, 0) < all;
+  bool origin = rs_plot_rank(&map->panel, 0) < all;
   map->panels = all;
   if (all <= RS_PLOT_PANELS) return;
   for (size_t i = 0; i < RS_PLOT_PANELS; i++) {
@@ -111,7 +83,7 @@ static rs_status find_methods(const rs_plot_measure *measure, const place *place
     return RS_MEMORY;
   }
   for (size_t i = 0; i < count; i++) {
-    bool shown = rank_of(&map->panel, places[i].panel) < map->panel.count && !isnan(measure->y[places[i].row]);
+    bool shown = rs_plot_rank(&map->panel, places[i].panel) < map->panel.count && !isnan(measure->y[places[i].row]);
     if (states[places[i].method] != PRESENT) states[places[i].method] = shown ? PRESENT : ABSENT;
   }
   map->count = list_methods(states, all, PRESENT, map->methods);
@@ -129,8 +101,8 @@ static size_t slot_of(const rs_plot_map *map, size_t method) {
 
 /* ---- the values -------------------------------------------------------------------------------------------------- */
 
-static size_t cell_of(const rs_plot_map *map, const place *at) {
-  return rank_of(&map->y, at->y) * map->x.count + rank_of(&map->x, at->x);
+static size_t cell_of(const rs_plot_map *map, const place *where) {
+  return rs_plot_rank(&map->y, where->y) * map->x.count + rs_plot_rank(&map->x, where->x);
 }
 
 /* Sums and counts first, then means. */
@@ -139,14 +111,14 @@ static void fill_values(const rs_plot_measure *measure, const place *places, siz
   size_t cells = map->x.count * map->y.count, total = map->count * map->panel.count * cells;
   const double *mark = measure->part[RS_PLOT_MAP_MARK];
   for (size_t i = 0; i < count; i++) {
-    size_t panel = rank_of(&map->panel, places[i].panel), cell = cell_of(map, &places[i]);
+    size_t panel = rs_plot_rank(&map->panel, places[i].panel), cell = cell_of(map, &places[i]);
     double value = measure->y[places[i].row];
     if (panel == map->panel.count) continue;
     if (mark != NULL && mark[places[i].row] == places[i].panel) map->marks[panel] = cell;
     if (isnan(value)) continue;
-    size_t at = (slot_of(map, places[i].method) * map->panel.count + panel) * cells + cell;
-    map->values[at] += value;
-    counts[at]++;
+    size_t where = (slot_of(map, places[i].method) * map->panel.count + panel) * cells + cell;
+    map->values[where] += value;
+    counts[where]++;
   }
   for (size_t i = 0; i < total; i++) {
     map->values[i] = counts[i] > 0 ? map->values[i] / (double)counts[i] : NAN;

@@ -1,61 +1,167 @@
-/* measure.c: how wide text is, without a font. An SVG is set in whatever sans-serif font its reader has; the widths
- * here are those of DejaVu Sans, the widest of the usual ones (Helvetica and Arial are about 10 % narrower), so that
- * text may end early but never runs into something. */
-#include "plot_internal.h"
+/* measure.c: the numbers of one value column, whether they depend on the source, and whether they are a map. */
+#include "measure.h"
 
+#include "cells.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Advance widths of U+0020..U+007E in DejaVu Sans 2.37, in 1/1000 of the font size (its hmtx table). */
-static const short widths[95] = {318,  401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337,
-                                 636,  636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531,
-                                 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863, 748, 787,
-                                 603,  787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500,
-                                 500,  613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612,
-                                 635,  635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838};
-
-/* DejaVu Sans Bold is wider by 7 % ('0') to 18 % ('i'). */
-#define BOLD 1.13
-
-static bool is_continuation(char byte) {
-  return ((unsigned char)byte & 0xC0) == 0x80;
+static int order(double a, double b) {
+  return (a > b) - (a < b);
 }
 
-/* The width of the character that starts with this byte: Latin, Greek and Cyrillic letters are at most 0.84 wide, the
- * scripts of three and more bytes up to a whole square. */
-static double character_width(char byte) {
-  unsigned char lead = (unsigned char)byte;
-  if (lead >= 0xE0) return 1;
-  if (lead >= 0x80) return 0.84;
-  return lead >= 0x20 && lead < 0x7F ? widths[lead - 0x20] / 1000.0 : 1;
-}
-
-double rs_plot_text_width(const char *text, size_t length, double size, bool bold) {
-  double width = 0;
-  for (size_t i = 0; i < length; i++) {
-    if (!is_continuation(text[i])) width += character_width(text[i]);
+/* The column that is called as `column` with this behind it, or NULL. */
+static const rs_plot_column *find_beside(const rs_plot_file *file, const rs_plot_column *column, const char *tail) {
+  size_t length = strlen(column->name);
+  for (size_t i = 0; i < file->count; i++) {
+    const char *name = file->columns[i].name;
+    if (strncmp(name, column->name, length) == 0 && strcmp(name + length, tail) == 0) return &file->columns[i];
   }
-  return width * size * (bold ? BOLD : 1);
+  return NULL;
 }
 
-/* Bytes of as many whole characters as fit; at least one. */
-static size_t fitting(const char *text, double size, bool bold, double width) {
-  size_t length = 0;
-  while (text[length] != '\0') {
-    size_t next = length + 1;
-    while (is_continuation(text[next])) next++;
-    if (length > 0 && rs_plot_text_width(text, next, size, bold) > width) return length;
-    length = next;
-  }
-  return length;
+double rs_plot_row_x(const rs_plot_measure *measure, const rs_plot_cell *cell, size_t row) {
+  return measure->x != NULL ? measure->x[row] : cell->length;
 }
 
-size_t rs_plot_wrap(const char *text, double size, bool bold, double width, const char **next) {
-  size_t length = fitting(text, size, bold, width), cut = length;
-  if (text[length] != '\0') {
-    while (cut > 0 && text[cut] != ' ') cut--;
-    if (cut == 0) cut = length; /* one long word: cut it where it must be */
+static bool has_value(const rs_plot_measure *measure, const rs_plot_cell *cell) {
+  for (size_t row = cell->begin; row < cell->end; row++) {
+    if (!isnan(measure->y[row]) && !isnan(rs_plot_row_x(measure, cell, row))) return true;
   }
-  *next = text + cut;
-  while (**next == ' ') ++*next;
-  return cut;
+  return false;
+}
+
+static int compare_but_source(const rs_plot_cell *a, const rs_plot_cell *b) {
+  int sign = order((double)a->model, (double)b->model);
+  if (sign == 0) sign = order((double)a->method, (double)b->method);
+  if (sign == 0) sign = order((double)a->seed, (double)b->seed);
+  if (sign == 0) sign = order((double)a->heads, (double)b->heads);
+  return sign != 0 ? sign : order(a->length, b->length);
+}
+
+static int compare_cells(const void *a, const void *b) {
+  int sign = compare_but_source(a, b);
+  return sign != 0 ? sign : order((double)((const rs_plot_cell *)a)->begin, (double)((const rs_plot_cell *)b)->begin);
+}
+
+/* True if two cells say the same wherever both have a value; sets *compared if they have one in common. */
+static bool agree(const rs_plot_measure *measure, const rs_plot_cell *a, const rs_plot_cell *b, bool *compared) {
+  size_t rows = a->end - a->begin;
+  if (b->end - b->begin != rows) return !has_value(measure, a) || !has_value(measure, b);
+  for (size_t i = 0; i < rows; i++) {
+    double ya = measure->y[a->begin + i], yb = measure->y[b->begin + i];
+    if (isnan(ya) || isnan(yb)) continue;
+    if (ya != yb || rs_plot_row_x(measure, a, a->begin + i) != rs_plot_row_x(measure, b, b->begin + i)) return false;
+    *compared = true;
+  }
+  return true;
+}
+
+/* Compares each cell with the first of its kind. `linked` (sources): those seen to agree with another. */
+static bool sources_agree(const rs_plot_measure *measure, const rs_plot_cell *cells, size_t count, bool *linked) {
+  for (size_t first = 0, i = 1; i < count; i++) {
+    if (compare_but_source(&cells[first], &cells[i]) != 0) first = i;
+    if (cells[first].source == cells[i].source) continue;
+    bool compared = false;
+    if (!agree(measure, &cells[first], &cells[i], &compared)) return false;
+    if (compared) linked[cells[first].source] = linked[cells[i].source] = true;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!linked[cells[i].source] && has_value(measure, &cells[i])) return false; /* nothing speaks for it */
+  }
+  return true;
+}
+
+static rs_status find_per_source(rs_plot_measure *measure, rs_err *err) {
+  const rs_plot_file *file = measure->file;
+  rs_plot_cell *cells = rs_alloc(file->cell_count, sizeof *cells, err);
+  bool *linked = rs_alloc(measure->data->sources.count, sizeof *linked, err);
+  rs_status status = cells != NULL && linked != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK && file->cell_count > 0) {
+    memcpy(cells, file->cells, file->cell_count * sizeof *cells);
+    qsort(cells, file->cell_count, sizeof *cells, compare_cells);
+    measure->per_source = !sources_agree(measure, cells, file->cell_count, linked);
+  }
+  free(linked);
+  free(cells);
+  return status;
+}
+
+/* A strip is a map of one row of cells. */
+static rs_status read_strip(rs_plot_measure *measure, const rs_plot_column *x, rs_err *err) {
+  measure->part[RS_PLOT_MAP_Y] = rs_alloc(measure->file->table->rows, sizeof(double), err);
+  return measure->part[RS_PLOT_MAP_Y] != NULL ? rs_plot_numbers(measure->file, x, &measure->part[RS_PLOT_MAP_X], err)
+                                              : RS_MEMORY;
+}
+
+static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
+  for (size_t part = RS_PLOT_MAP_X; part < RS_PLOT_PARTS; part++) {
+    const rs_plot_column *column = rs_plot_part_of(measure->file, (rs_plot_part)part);
+    if (column != NULL) RS_TRY(rs_plot_numbers(measure->file, column, &measure->part[part], err));
+  }
+  const double *x = measure->part[RS_PLOT_MAP_X], *y = measure->part[RS_PLOT_MAP_Y];
+  for (size_t row = 0; row < measure->file->table->rows && x != NULL && y != NULL; row++)
+    measure->map |= !isnan(measure->y[row]) && !isnan(x[row]) && !isnan(y[row]);
+  return RS_OK;
+}
+
+static rs_status read_envelope(rs_plot_measure *measure, rs_err *err) {
+  const rs_plot_column *low = find_beside(measure->file, measure->column, "_low");
+  const rs_plot_column *high = find_beside(measure->file, measure->column, "_high");
+  if (low == NULL || low->part != RS_PLOT_LOW || high == NULL || high->part != RS_PLOT_HIGH) return RS_OK;
+  RS_TRY(rs_plot_numbers(measure->file, low, &measure->low, err));
+  return rs_plot_numbers(measure->file, high, &measure->high, err);
+}
+
+/* What falls into a bin grows with its width; divided by it, it compares with the next. */
+static void divide_by_widths(rs_plot_measure *measure) {
+  const double *end = measure->part[RS_PLOT_BIN_END];
+  if (measure->column->part != RS_PLOT_MASS || end == NULL || measure->x == NULL) return;
+  measure->density = true;
+  for (size_t row = 0; row < measure->file->table->rows; row++) {
+    double width = end[row] - measure->x[row];
+    measure->y[row] = width > 0 ? measure->y[row] / width : NAN;
+    if (measure->error != NULL) measure->error[row] /= width;
+  }
+}
+
+rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
+                               rs_plot_measure *measure, rs_err *err) {
+  *measure = (rs_plot_measure){.data = data, .file = file, .column = column};
+  const rs_plot_column *x = rs_plot_x_of(file), *error = find_beside(file, column, "_se");
+  RS_TRY(rs_plot_numbers(file, column, &measure->y, err));
+  if (x != NULL) RS_TRY(rs_plot_numbers(file, x, &measure->x, err));
+  if (error != NULL && error->role == RS_PLOT_ERROR) RS_TRY(rs_plot_numbers(file, error, &measure->error, err));
+  measure->category = x != NULL && x->part == RS_PLOT_CATEGORY;
+  measure->strip = column->part == RS_PLOT_STRIP && x != NULL;
+  RS_TRY(measure->strip ? read_strip(measure, x, err) : read_parts(measure, err));
+  RS_TRY(read_envelope(measure, err));
+  divide_by_widths(measure);
+  for (size_t i = 0; i < file->cell_count && !measure->any; i++) measure->any = has_value(measure, &file->cells[i]);
+  return find_per_source(measure, err);
+}
+
+void rs_plot_measure_clear(rs_plot_measure *measure) {
+  free(measure->x);
+  free(measure->y);
+  free(measure->error);
+  free(measure->low);
+  free(measure->high);
+  for (size_t part = 0; part < RS_PLOT_PARTS; part++) free(measure->part[part]);
+  *measure = (rs_plot_measure){0};
+}
+
+bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice) {
+  return cell->model == choice->model && (choice->source == RS_PLOT_ANY || cell->source == choice->source) &&
+         (!(choice->length > 0) || cell->length == choice->length);
+}
+
+double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  double longest = 0;
+  for (size_t i = 0; i < measure->file->cell_count; i++) {
+    const rs_plot_cell *cell = &measure->file->cells[i];
+    if (cell->length > longest && rs_plot_chosen(cell, choice) && has_value(measure, cell)) longest = cell->length;
+  }
+  return longest;
 }

@@ -1,15 +1,18 @@
 /* style.c: how the lines look. Colours alone do not do: some readers cannot tell them apart, and paper is grey. So each
  * method has a colour, a marker and a dash of its own. */
-#include "plot_internal.h"
+#include "style.h"
 
 #include <math.h>
 
 #define TAU 6.283185307179586
 
-/* Okabe and Ito, "Color Universal Design" (2008), but for their yellow, which is lost on white paper: instead the
- * indigo of Paul Tol's "muted" scheme, of those tried the one furthest (CIE76 > 25) from the other seven under normal
- * vision and simulated protan-, deuter- and tritanopia. */
-static const uint32_t colours[] = {0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x332288, 0x000000};
+/* Okabe and Ito, "Color Universal Design" (2008), but for their yellow, which is lost on white paper, with the indigo
+ * of Paul Tol's "muted" scheme in its place, and grey. The other seven were chosen one by one, each the furthest from
+ * all before it: any two differ by more than 26 (CIE76). Methods that share a plot and are mixed up by some eyes still
+ * differ in marker and dash. */
+static const uint32_t colours[RS_PLOT_COLOURS] = {0x000000, 0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00,
+                                                  0x56B4E9, 0x332288, 0x808080, 0x73C000, 0x661100, 0x777700,
+                                                  0xEE3377, 0xA07040, 0x8F3FD0, 0x882255};
 
 /* In pixels; made by eye for lines of RS_PLOT_LINE_WIDTH. */
 static const struct {
@@ -17,19 +20,12 @@ static const struct {
   size_t count;
 } dashes[] = {{{0}, 0}, {{8, 3}, 2}, {{3, 2.5}, 2}, {{9, 3, 2.5, 3}, 4}};
 
-/* The second eight: hollow markers in a darker shade (black in grey), so that they differ where lines coincide. */
-static uint32_t shade(uint32_t colour) {
-  uint32_t dark = 0;
-  for (int shift = 0; shift < 24; shift += 8) dark |= (uint32_t)((colour >> shift & 0xFF) * 0.6) << shift;
-  return colour == 0 ? 0x808080 : dark;
-}
-
-rs_plot_style rs_plot_style_of(size_t index) {
-  const size_t kinds = RS_COUNT(colours);
-  size_t round = index / kinds, dash = (index + round) % RS_COUNT(dashes);
-  uint32_t colour = colours[index % kinds];
+rs_plot_style rs_plot_style_of(size_t look) {
+  enum { MARKERS = 8 };
+  size_t colour = look % RS_PLOT_COLOURS, round = look / RS_PLOT_COLOURS % RS_PLOT_ROUNDS;
+  size_t half = colour / MARKERS, dash = (colour + half + round) % RS_COUNT(dashes);
   rs_plot_style style = {
-      .colour = round % 2 == 1 ? shade(colour) : colour, .marker = index % kinds, .hollow = round % 2 == 1};
+      .colour = colours[colour], .marker = (colour + 3 * round) % MARKERS, .hollow = (half + round) % 2 == 1};
   for (size_t i = 0; i < 4; i++) style.dash[i] = dashes[dash].dash[i];
   style.dashes = dashes[dash].count;
   return style;

@@ -1,6 +1,8 @@
 /* svg.c: a picture as SVG 1.1. No ids and no style sheet, so that several pictures can stand in one page; no clipping,
  * for nothing is drawn outside its place. */
-#include "plot_internal.h"
+#include "svg.h"
+
+#include "style.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,12 +113,12 @@ static void write_area(const rs_plot_picture *picture, const rs_plot_shape *shap
 }
 
 /* One marker as a closed path, from its middle. */
-static void put_marker(const rs_plot_shape *shape, const rs_plot_xy *at, rs_text *out) {
+static void put_marker(const rs_plot_shape *shape, const rs_plot_xy *point, rs_text *out) {
   rs_plot_xy corners[RS_PLOT_CORNERS];
   size_t count = rs_plot_marker_corners(shape->marker, shape->size, corners);
   if (count == 0) {
     rs_text_puts(out, "M");
-    put_pair(out, at->x - shape->size, at->y);
+    put_pair(out, point->x - shape->size, point->y);
     for (int half = 1; half >= -1; half -= 2) {
       rs_text_puts(out, "a");
       put_pair(out, shape->size, shape->size);
@@ -126,7 +128,7 @@ static void put_marker(const rs_plot_shape *shape, const rs_plot_xy *at, rs_text
   }
   for (size_t i = 0; i < count; i++) {
     rs_text_puts(out, i == 0 ? "M" : "L");
-    put_pair(out, at->x + corners[i].x, at->y + corners[i].y);
+    put_pair(out, point->x + corners[i].x, point->y + corners[i].y);
   }
   rs_text_puts(out, "Z");
 }
@@ -151,9 +153,9 @@ static void write_cells(const rs_plot_picture *picture, const rs_plot_shape *sha
   put_colour(out, "fill", shape->colour);
   rs_text_puts(out, " d=\"");
   for (size_t i = 0; i < shape->count; i++) {
-    const rs_plot_xy *at = &picture->points[shape->begin + i];
+    const rs_plot_xy *point = &picture->points[shape->begin + i];
     rs_text_puts(out, i > 0 && i % PER_LINE == 0 ? "\nM" : "M");
-    put_pair(out, at->x, at->y);
+    put_pair(out, point->x, point->y);
     rs_text_puts(out, "h");
     put(out, shape->size);
     rs_text_puts(out, "v");
@@ -167,17 +169,17 @@ static void write_cells(const rs_plot_picture *picture, const rs_plot_shape *sha
 
 static void write_text(const rs_plot_picture *picture, const rs_plot_shape *shape, rs_text *out) {
   static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-  const rs_plot_xy *at = &picture->points[shape->begin];
+  const rs_plot_xy *point = &picture->points[shape->begin];
   rs_text_puts(out, "<text");
-  put_attribute(out, "x", at->x);
-  put_attribute(out, "y", at->y);
+  put_attribute(out, "x", point->x);
+  put_attribute(out, "y", point->y);
   put_attribute(out, "font-size", shape->size);
   rs_text_puts(out, anchors[shape->anchor]);
   put_colour(out, "fill", shape->colour);
   if (shape->bold) rs_text_puts(out, " font-weight=\"bold\"");
   if (shape->upright) {
     rs_text_puts(out, " transform=\"rotate(-90 ");
-    put_pair(out, at->x, at->y);
+    put_pair(out, point->x, point->y);
     rs_text_puts(out, ")\"");
   }
   rs_text_puts(out, ">");

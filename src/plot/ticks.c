@@ -1,7 +1,9 @@
 /* ticks.c: where the ticks of an axis stand and what they say. Candidates go from dense to sparse; the first whose
  * labels do not touch is taken. Ticks are integers times a power of ten or two, so that 0.3 is never
  * 0.30000000000000004. */
-#include "plot_internal.h"
+#include "ticks.h"
+
+#include "width.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,6 +141,31 @@ static void make_decades(rs_plot_axis *axis, int level) {
   }
 }
 
+/* ---- symlog ------------------------------------------------------------------------------------------------------ */
+
+static void add_power(rs_plot_axis *axis, int sign, int mantissa, int exponent) {
+  if (mantissa % 10 == 0) mantissa /= 10, exponent++;
+  double value = sign * times_ten_to(mantissa, exponent);
+  if (value < axis->low || value > axis->high || axis->count == RS_PLOT_TICKS - 1) return;
+  rs_plot_tick *tick = add_tick(axis, value);
+  label_decimal(axis, tick, sign * mantissa, exponent, mantissa);
+}
+
+/* Zero, both bends, and every `stride`-th power of ten beyond them; at level 0 half a bend, too. From low to high. */
+static void make_symlog(rs_plot_axis *axis, int level) {
+  int power = (int)floor(log10(axis->bend) + 1e-9), unit = (int)lround(axis->bend / times_ten_to(1, power));
+  int first = power + 1, last = (int)floor(log10(fmax(fabs(axis->low), fabs(axis->high)))),
+      stride = level > 1 ? level : 1;
+  for (int e = last - (last - first) % stride; e >= first; e -= stride) add_power(axis, -1, 1, e);
+  add_power(axis, -1, unit, power);
+  if (level == 0) add_power(axis, -1, 5 * unit, power - 1);
+  add_tick(axis, 0);
+  strcpy(axis->ticks[axis->count - 1].label, "0");
+  if (level == 0) add_power(axis, 1, 5 * unit, power - 1);
+  add_power(axis, 1, unit, power);
+  for (int e = first; e <= last; e += stride) add_power(axis, 1, 1, e);
+}
+
 /* ---- the choice -------------------------------------------------------------------------------------------------- */
 
 static size_t count_labels(const rs_plot_axis *axis) {
@@ -225,7 +252,7 @@ static void add_rail(rs_plot_axis *axis) {
   *add_tick_at(axis, rail.pixel) = rail;
 }
 
-void rs_plot_axis_ticks(rs_plot_axis *axis) {
+static void make_ticks(rs_plot_axis *axis) {
   axis->count = 0;
   axis->kilo = false;
   bool done = false;
@@ -233,35 +260,24 @@ void rs_plot_axis_ticks(rs_plot_axis *axis) {
     make_single(axis);
     done = true;
   }
+  if (axis->scale == RS_PLOT_SYMLOG) done = choose(axis, make_symlog);
   if (!done && axis->scale == RS_PLOT_LOG2) done = choose(axis, make_octaves);
   if (!done && axis->scale == RS_PLOT_LOG10) done = choose(axis, make_decades);
   if (!done) choose(axis, make_linear);
   if (axis->rail) add_rail(axis);
 }
 
-/* ---- ticks under cells ------------------------------------------------------------------------------------------- */
-
-/* Whether the numbers are whole and without gaps. */
-static bool is_consecutive(const rs_plot_ranks *ranks) {
-  for (size_t i = 0; i < ranks->count; i++) {
-    if (ranks->items[i] != floor(ranks->items[i])) return false;
-    if (i > 0 && ranks->items[i] != ranks->items[i - 1] + 1) return false;
-  }
-  return true;
+void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
+  rs_plot_axis_span(axis, start, stop);
+  make_ticks(axis);
 }
 
-size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room) {
-  static const size_t factors[] = {1, 2, 5};
-  size_t step = 1;
-  if (!is_consecutive(ranks)) return (size_t)fmax(ceil(room / cell), 1);
-  for (size_t i = 1; (double)step * cell < room && step < ranks->count; i++) {
-    size_t tens = 1;
-    for (size_t k = 0; k < i / 3; k++) tens *= 10;
-    step = factors[i % 3] * tens;
-  }
-  return step;
-}
-
-bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step) {
-  return is_consecutive(ranks) ? fmod(ranks->items[i], (double)step) == 0 : i % step == 0;
+void rs_plot_axis_name(const rs_plot_axis *axis, const char *name, const char *unit, rs_text *label) {
+  unit = rs_plot_unit(unit);
+  rs_text_puts(label, name);
+  if (*unit != '\0') rs_text_printf(label, " (%s%s)", unit, axis->kilo ? ", 1k = 1024" : "");
+  if (axis->scale != RS_PLOT_SYMLOG) return;
+  rs_text_puts(label, ", log beyond ");
+  if (axis->low < -axis->bend) rs_text_puts(label, "±");
+  rs_text_number(label, axis->bend);
 }

@@ -133,7 +133,7 @@ static rs_status find_base(const rs_solve_task *task, rs_solution *out, rs_err *
   put_value(out, enough ? task->model.rope_theta : base);
   put_row(out, "means",
           enough                                         ? "the base of training reaches %.0f tokens as it is"
-          : task->question->criterion == RS_OUT_OF_RANGE ? "%.0f tokens are in range for every base above this"
+          : task->question->criterion == RS_OUT_OF_RANGE ? "%.0f tokens are in range for this base and every larger one"
                                                          : "the least base that reaches %.0f tokens",
           task->question->length);
   put_training(task, out);

@@ -29,13 +29,11 @@ double rs_reach_critical(const rs_turning *turning) {
   return pair < turning->pairs ? 2 * M_PI / turning->omega[pair] : INFINITY;
 }
 
-/* Pair j stays in range while (length - 1) omega_j < L0 trained_j. */
+/* Pair j stays in range while (length - 1) omega_j <= L0 trained_j. */
 double rs_reach_in_range(const rs_turning *turning) {
   double reach = INFINITY;
-  for (size_t j = 0; j < turning->pairs; j++) {
-    double trained = turning->train_length * turning->trained[j];
-    if (trained < 2 * M_PI) reach = fmin(reach, ceil(trained / turning->omega[j]));
-  }
+  for (size_t j = 0; j < turning->pairs; j++)
+    reach = fmin(reach, floor(rs_angle_range(turning->train_length * turning->trained[j]) / turning->omega[j]) + 1);
   return reach;
 }
 

@@ -40,7 +40,8 @@ static json_t *object_of(const char *const (*pairs)[2], size_t count) {
 }
 
 static const char *map_name(rs_map_part part) {
-  static const char *const names[] = {"", "x", "y", "panel", "mark", "strip"};
+  static const char *const names[] = {"",        "x",        "y",     "panel", "mark", "bin_end",
+                                      "samples", "category", "strip", "mass",  "low",  "high"};
   return names[part];
 }
 

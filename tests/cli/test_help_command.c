@@ -204,7 +204,7 @@ Test(help_command, options__go_with_their_commands_alone) {
       {"--where=seed=0", "table"},
       {"--sort=1", "table"},
       {"--only=decay", "plot"},
-      {"--no-png", "plot"},
+      {"--format=svg", "plot"},
       {"--job=read", "bench"},
       {"--rounds=1", "bench"},
       {"--quick", "bench"},

@@ -5,7 +5,7 @@ TestSuite(plot_command, .init = enter_folder, .fini = leave_folder);
 
 Test(plot_command, plot__pictures_of_a_small_result) {
   run_small("o", NULL, NULL, NULL);
-  result got = run(&(command){.arguments = {"plot", "o", "--no-png"}});
+  result got = run(&(command){.arguments = {"plot", "o", "--format", "svg"}});
   cr_expect_eq(got.status, 0, "%s", got.err);
   cr_expect_str_eq(got.out, "");
   char *names = names_in("o/plots", ".svg"), *rest = NULL, *all = names_in("o/plots", "");
@@ -18,7 +18,7 @@ Test(plot_command, plot__pictures_of_a_small_result) {
     free(text);
     free(path);
   }
-  result quiet = run(&(command){.arguments = {"plot", "o", "--no-png", "--quiet"}});
+  result quiet = run(&(command){.arguments = {"plot", "o", "--format", "svg", "--quiet"}});
   cr_expect_str_eq(quiet.err, "", "%s", quiet.err);
   result_clear(&quiet);
   result_clear(&got);
@@ -28,11 +28,11 @@ Test(plot_command, plot__pictures_of_a_small_result) {
 
 Test(plot_command, plot__only__draws_those_or_names_what_is_none) {
   run_small("o", NULL, NULL, NULL);
-  result all = run(&(command){.arguments = {"plot", "o", "--no-png"}});
+  result all = run(&(command){.arguments = {"plot", "o", "--format", "svg"}});
   char *names = names_in("o/plots", ".svg"), *rest = NULL, *first = strtok_r(names, " ", &rest);
   cr_assert(first != NULL && *rest != '\0', "several pictures");
   run_small("p", NULL, NULL, NULL);
-  result one = run(&(command){.arguments = {"plot", "p", "--no-png", "--only", first}});
+  result one = run(&(command){.arguments = {"plot", "p", "--format", "svg", "--only", first}});
   char *left = names_in("p/plots", "");
   cr_expect(one.status == 0 && strcmp(left, first) == 0, "%s: %s", one.err, left);
   static const char *const wrong[][2] = {{"nothing_like_it", "no picture or column is \"nothing_like_it\""},

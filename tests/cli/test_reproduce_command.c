@@ -13,7 +13,7 @@
 #include "../say.h"
 #include "ropescope/io.h"
 
-#define HEADER "key,file,column,where,published,here,tolerance,verdict,source,note\n"
+#define HEADER "key,file,column,where,expected,here,tolerance,origin,verdict,source,note\n"
 
 static char folder[64];
 
@@ -51,10 +51,10 @@ static void enter_folder(void) {
   cr_assert_not_null(mkdtemp(folder));
   cr_assert_eq(chdir(folder), 0);
   cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
-  put_experiment("one", "one", "first,summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  put_experiment("one", "one", "first,summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
   put_experiment("two", "two",
-                 "first,summary,first_violation_tokens,,>2,2,,refuted,nobody,cos 2 < 0\n"
-                 "far,decay,max(distance_tokens),,7,,,agrees,nobody,\n");
+                 "first,summary,first_violation_tokens,,>2,2,,printed,refuted,nobody,cos 2 < 0\n"
+                 "far,decay,max(distance_tokens),,7,,,derived,agrees,nobody,\n");
 }
 
 static void leave_folder(void) {
@@ -81,15 +81,17 @@ static void expect(const char *arguments, int status, const char *const *parts) 
 #define EXPECT(arguments, status, ...) expect(arguments, status, (const char *const[]){__VA_ARGS__, NULL})
 
 Test(reproduce, all__that_hold__tables_files_and_pictures_are_there) {
-  EXPECT("reproduce", 0, "one: The question of one", "two: The question of two", "refuted [1]", "[1] cos 2 < 0",
-         "experiments: 2; numbers that agree: 2, with a definition: 0, refuted: 1, found here: 0, not run: 0");
+  EXPECT("reproduce", 0, "one: The question of one", "two: The question of two", "printed, refuted [1]",
+         "[1] cos 2 < 0",
+         "experiments: 2; printed: 1 agree, 0 with a definition, 1 refuted; derived: 1 agree, 0 with a definition, 0 "
+         "refuted; reasons to refute: 1; code departs from its paper: 0; found here: 0; not run: 0");
   cr_expect_eq(access("results/one/summary.csv", F_OK), 0);
   cr_expect_eq(access("results/two/reproduced.csv", F_OK), 0);
   cr_expect_eq(access("results/two/plots/decay--mean_cosine--8.svg", F_OK), 0);
 }
 
 Test(reproduce, one_by_name__others__are_not_run) {
-  EXPECT("reproduce two --out elsewhere", 0, "two: The question of two", "that agree: 1,");
+  EXPECT("reproduce two --out elsewhere", 0, "two: The question of two", "experiments: 1; printed: 0 agree,");
   cr_expect_neq(access("elsewhere/one", F_OK), 0);
   cr_expect_eq(access("elsewhere/two/reproduced.csv", F_OK), 0);
 }
@@ -111,15 +113,15 @@ Test(reproduce, list__of_one_name__shows_it_alone) {
 }
 
 Test(reproduce, number_that_differs__status__is_1_and_says_which) {
-  put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,agrees,nobody,\n");
+  put_experiment("two", "two", "first,summary,first_violation_tokens,,3,,,printed,agrees,nobody,\n");
   EXPECT("reproduce --quiet", 1, "DIFFERS", "experiments/two/expected.csv:2: comes to 2, not 3 within 0.6",
          "numbers that differ from what is expected: 1");
 }
 
 Test(reproduce, full_config__without_the_flag__is_left_out) {
-  put_experiment("one", "one", "deep,deep-full/summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  put_experiment("one", "one", "deep,deep-full/summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
   cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/deep-full.yaml"), 0);
-  EXPECT("reproduce one --markdown", 0, "| deep | 2 | (--full) |  | not run | nobody |", "not run: 1");
+  EXPECT("reproduce one --markdown", 0, "| deep | 2 | (--full) |  | printed, not run | nobody |", "not run: 1");
   cr_expect_neq(access("results/one-deep-full", F_OK), 0);
   EXPECT("reproduce one --full", 2, "experiments/one/deep-full.yaml: name: is one, but must be one-deep-full");
 }
@@ -129,9 +131,9 @@ Test(reproduce, slips__status_2_and_nothing_is_run) {
   EXPECT("reproduce nothing-like-it", 2, "no experiment nothing-like-it (ropescope reproduce --list shows them)");
   EXPECT("reproduce --experiments nowhere", 2, "no folder nowhere here");
   EXPECT("reproduce --experiments .", 2, ". holds no experiment");
-  put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,perhaps,nobody,\n");
+  put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,printed,perhaps,nobody,\n");
   EXPECT("reproduce", 2, "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition or refuted");
-  put_experiment("two", "too", "first,summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  put_experiment("two", "too", "first,summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
   EXPECT("reproduce two", 2, "experiments/two/config.yaml: name: is too, but must be two");
   cr_expect_neq(access("results/two", F_OK), 0);
   EXPECT("reproduce", 2, "name: is too");
@@ -145,7 +147,7 @@ Test(reproduce, claim_without_its_config__is_refused_though_results_are_there) {
   cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/config.yml"), 0);
   EXPECT("reproduce one", 2,
          "experiments/one/expected.csv:2: file: summary would come from config.yaml, and there is none in this folder");
-  put_experiment("two", "two", "first,deep-full/summary,first_violation_tokens,,2,,,agrees,nobody,\n");
+  put_experiment("two", "two", "first,deep-full/summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
   EXPECT("reproduce two", 2, "deep-full/summary would come from deep-full.yaml, and there is none");
 }
 

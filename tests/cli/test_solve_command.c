@@ -46,8 +46,9 @@ Test(solve_command, base__each_criterion) {
   expect_number("base --length 128k --criterion critical_dim" LLAMA2, pow(131072 / (2 * M_PI), 128.0 / 92), 1e-9,
                 "46 of 64 pairs");
   expect_number("base --length 4k --criterion critical_dim" LLAMA2, 1e4, 0, "as it is");
-  expect_number("base --length 32k --criterion ood" LLAMA2, 1e4 * pow(32767.0 / 4096, 64.0 / 46), 1e-9, "above this");
-  expect_number("base --length 4k --criterion ood" LLAMA2, 1e4, 0, "as it is");
+  expect_number("base --length 32k --criterion ood" LLAMA2, 1e4 * pow(32767.0 / 4096, 64.0 / 46), 1e-9,
+                "for this base");
+  expect_number("base --length 4097 --criterion ood" LLAMA2, 1e4, 0, "as it is");
   expect_number("base --length 32k --criterion ntk" LLAMA2, 82685, 1e-5, "factor of 8");
   expect_number("base --length 1k --criterion ntk" LLAMA2, 1e4, 0, "as it is");
   expect_number("base --length 4k --model pythia-6.9b", 1110240.755, 1e-8, "48 pairs of a head that do not turn");
@@ -56,7 +57,7 @@ Test(solve_command, base__each_criterion) {
 Test(solve_command, factor__each_criterion) {
   /* The least base for 4k as a factor of NTK-aware scaling; sums below it have the same violators. */
   expect_number("factor --length 4k --method ntk" LLAMA2, pow(2.6952339228, 126.0 / 128), 2e-8, "steps of 0.1 %");
-  /* (L - 1) / s just below L0, for each slow pair alike. */
+  /* (L - 1) / s = L0, for each slow pair alike. */
   expect_number("factor --length 32k --method pi --criterion ood" LLAMA2, 32767.0 / 4096, 2e-9,
                 "which pi serves 32768");
   expect_number("factor --length 32k --method yarn --criterion ood" LLAMA2, 32767.0 / 4096, 2e-9, "yarn");
@@ -78,9 +79,9 @@ Test(solve_command, length__each_criterion) {
   expect_number("length --method '{name: rope, rotary_dim: 128, rope_theta: 1e7}'" LLAMA2, 144660, 0,
                 "longest context");
   expect_number("length --base 1e6 --criterion critical_dim" LLAMA2, 2 * M_PI * pow(1e6, 92.0 / 128), 1e-9, "period");
-  expect_number("length --criterion ood" LLAMA2, 4096, 0, "longest context");
-  expect_number("length --method '{name: pi, factor: 8}' --criterion ood" LLAMA2, 32768, 0, "46 of 64");
-  expect_number("length --base 1e6 --criterion ood" LLAMA2, ceil(4096 * pow(100, 92.0 / 128)), 0, "46 of 64");
+  expect_number("length --criterion ood" LLAMA2, 4097, 0, "longest context");
+  expect_number("length --method '{name: pi, factor: 8}' --criterion ood" LLAMA2, 32769, 0, "46 of 64");
+  expect_number("length --base 1e6 --criterion ood" LLAMA2, floor(4096 * pow(100, 92.0 / 128)) + 1, 0, "46 of 64");
   expect_number("length --base 1e6 --criterion ntk" LLAMA2, 4096 * pow(100, 126.0 / 128), 1e-9, "criterion  ntk");
   expect_number("length --base 1e300 --head-dim 128", 1 << 28, 0, "and further");
 }
@@ -91,10 +92,10 @@ Test(solve_command, base_and_length__answer_each_other) {
   snprintf(line, sizeof line, "length --head-dim 64 --base %.17g",
            number("base --head-dim 64 --length 3000", "search"));
   cr_expect_geq(number(line, "longest"), 3000);
-  /* 16 itself is a little too small, and is what more than 16 rounds to. */
-  double factor = number("factor --length 65537 --method pi --criterion ood" LLAMA2, "search");
+  /* 65537 / 4096 in ten digits is a little too small. */
+  double factor = number("factor --length 65538 --method pi --criterion ood" LLAMA2, "search");
   snprintf(line, sizeof line, "length --criterion ood --method '{name: pi, factor: %.17g}'" LLAMA2, factor);
-  cr_expect_geq(number(line, "longest"), 65537, "%.17g", factor);
+  cr_expect_geq(number(line, "longest"), 65538, "%.17g", factor);
 }
 
 Test(solve_command, published_recipe__is_what_the_model_runs) {

@@ -131,7 +131,8 @@ Test(frequencies, v2pe__steps_that_ought_to_be_whole__are) {
   rs_token_run run = {RS_IMAGE, 300, 1, 15, 20, 1, 1};
   rs_token_layout layout = {&run, 1};
   double ids[301][RS_AXES];
-  cr_assert_eq(rs_token_positions(&layout, &(rs_id_rule){RS_IDS_V2PE, 0.07}, 301, ids[0], NULL, NULL), RS_OK);
+  cr_assert_eq(rs_token_positions(&layout, &(rs_id_rule){.scheme = RS_IDS_V2PE, .step = 0.07}, 301, ids[0], NULL, NULL),
+               RS_OK);
   cr_assert_eq(ids[300][0], 21, "%.17g", ids[300][0]);
 }
 
@@ -139,6 +140,7 @@ Test(frequencies, settings_without_effect__are_refused) {
   static const char *const cases[][3] = {{"pi", "factor=2 interpolate=positions cached_keys=4", "cached_keys"},
                                          {"pi", "factor=2 interpolate=positions wavelengths=whole", "wavelengths"},
                                          {"rope", "vision_step=2", "vision_step"},
+                                         {"mrope", "vision_ids=videorope id_arithmetic=f64", "id_arithmetic"},
                                          {"explicit", "inv_freq=1,1,1,1 rope_theta=5", "rope_theta"},
                                          {"axial", "mrope_section=0,2,2", "mrope_section"}};
   rs_model model = plain_model(8, 1e4, 64);

@@ -1,4 +1,4 @@
-/* test_claims.c: published numbers and how they are judged: what a printed number allows, which rows a condition
+/* test_claims.c: expected numbers and how they are judged: what a printed number allows, which rows a condition
  * leaves, what each reduction makes of them, and each verdict on both sides of its edge. */
 #include "../../src/claims/claims.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEADER "key,file,column,where,published,here,tolerance,verdict,source,note\n"
+#define HEADER "key,file,column,where,expected,here,tolerance,origin,verdict,source,note\n"
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */
 
@@ -180,23 +180,36 @@ Test(claims, slips__message__names_line_and_column) {
   static const struct {
     const char *row, *why;
   } cases[] = {
-      {",summary,y,,1,,,agrees,paper,", "e.csv:2: key: is empty"},
-      {"k,,y,,1,,,agrees,paper,", "e.csv:2: file: is empty (as in summary)"},
-      {"k,summary,most(y),,1,,,agrees,paper,", "e.csv:2: column: no reduction most"},
-      {"k,summary,y,x,1,,,agrees,paper,", "e.csv:2: where: \"x\" is no condition (as in method=yarn)"},
-      {"k,summary,y,,one,,,agrees,paper,", "e.csv:2: published: one is no number (as in 4.3e3, 8k or <=0.434)"},
-      {"k,summary,y,,1,>2,,agrees,paper,", "e.csv:2: here: is a number, no relation"},
-      {"k,summary,y,,,,,agrees,paper,", "e.csv:2: here: is needed where nothing was published"},
-      {"k,summary,y,,1,,often,agrees,paper,", "e.csv:2: tolerance: often is no tolerance"},
-      {"k,summary,y,,1,,1e999,agrees,paper,", "e.csv:2: tolerance: 1e999 is no tolerance"},
-      {"k,summary,y,,1,,inf%,agrees,paper,", "e.csv:2: tolerance: inf% is no tolerance"},
-      {"\"k\nand\",summary,y,,1,,,agrees,paper,\nl,,y,,1,,,agrees,paper,", "e.csv:4: file: is empty"},
-      {"k,summary,y,,1,,,maybe,paper,", "e.csv:2: verdict: is agrees, agrees_with_definition or refuted"},
-      {"k,summary,y,,1,,,refuted,paper,why", "e.csv:2: verdict: refuted needs what was published, and what comes out"},
-      {"k,summary,y,,1,2,,refuted,paper,", "e.csv:2: note: is needed for this verdict"},
-      {"k,summary,y,,1,,,agrees_with_definition,paper,", "e.csv:2: note: is needed for this verdict"},
-      {"k,summary,y,,1,,,agrees,,", "e.csv:2: source: is empty"},
-      {"k,summary,y,,1,,,agrees,paper,\nk,summary,y,,1,,,agrees,paper,", "e.csv:3: key: is there twice"},
+      {",summary,y,,1,,,printed,agrees,paper,", "e.csv:2: key: is empty"},
+      {"k,,y,,1,,,printed,agrees,paper,", "e.csv:2: file: is empty (as in summary)"},
+      {"k,summary,most(y),,1,,,printed,agrees,paper,", "e.csv:2: column: no reduction most"},
+      {"k,summary,y,x,1,,,printed,agrees,paper,", "e.csv:2: where: \"x\" is no condition (as in method=yarn)"},
+      {"k,summary,y,,one,,,printed,agrees,paper,", "e.csv:2: expected: one is no number (as in 4.3e3, 8k or <=0.434)"},
+      {"k,summary,y,,1,>2,,printed,agrees,paper,", "e.csv:2: here: is a number, no relation"},
+      {"k,summary,y,,,2,,printed,agrees,paper,", "e.csv:2: expected: is empty (found is the origin of a number of our"},
+      {"k,summary,y,,,2,,derived,agrees,paper,", "e.csv:2: expected: is empty (found"},
+      {"k,summary,y,,,2,,departs,,paper,note", "e.csv:2: expected: is empty (found"},
+      {"k,summary,y,,1,2,,found,,,", "e.csv:2: expected: is empty for what was found: nobody expected it"},
+      {"k,summary,y,,,,,found,,,", "e.csv:2: here: is empty: what does the run come to?"},
+      {"k,summary,y,,1,,,departs,,paper,note", "e.csv:2: here: is empty: what does the run come to?"},
+      {"k,summary,y,,1,,,printed,refuted,paper,why", "e.csv:2: here: is empty: what does the run come to?"},
+      {"k,summary,y,,1,,often,printed,agrees,paper,", "e.csv:2: tolerance: often is no tolerance"},
+      {"k,summary,y,,1,,1e999,printed,agrees,paper,", "e.csv:2: tolerance: 1e999 is no tolerance"},
+      {"k,summary,y,,1,,inf%,printed,agrees,paper,", "e.csv:2: tolerance: inf% is no tolerance"},
+      {"\"k\nand\",summary,y,,1,,,printed,agrees,paper,\nl,,y,,1,,,printed,agrees,paper,", "e.csv:4: file: is empty"},
+      {"k,summary,y,,1,,,own,agrees,paper,", "e.csv:2: origin: is printed, derived, departs or found"},
+      {"k,summary,y,,1,,,,agrees,paper,", "e.csv:2: origin: is printed, derived, departs or found"},
+      {"k,summary,y,,1,,,printed,maybe,paper,", "e.csv:2: verdict: is agrees, agrees_with_definition or refuted"},
+      {"k,summary,y,,1,,,derived,,paper,", "e.csv:2: verdict: is agrees, agrees_with_definition or refuted"},
+      {"k,summary,y,,,1,,found,agrees,,", "e.csv:2: verdict: is for what is printed or derived; leave it empty"},
+      {"k,summary,y,,1,2,,departs,refuted,paper,so", "e.csv:2: verdict: is for what is printed or derived"},
+      {"k,summary,y,,1,2,,printed,refuted,paper,", "e.csv:2: note: is empty: why, or by which definition?"},
+      {"k,summary,y,,1,2,,departs,,paper,", "e.csv:2: note: is empty"},
+      {"k,summary,y,,1,,,derived,agrees_with_definition,paper,", "e.csv:2: note: is empty"},
+      {"k,summary,y,,1,,,printed,agrees,,", "e.csv:2: source: is empty"},
+      {"k,summary,y,,1,2,,departs,,,why", "e.csv:2: source: is empty"},
+      {"k,summary,y,,1,,,printed,agrees,paper,\nk,summary,y,,1,,,printed,agrees,paper,",
+       "e.csv:3: key: is there twice"},
       {"k,summary,y", "e.csv:2:"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -234,29 +247,37 @@ static rs_claims *read_claims(const char *rows) {
 
 Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
   rs_finding found[16];
-  rs_claims *claims = read_claims("a,summary,y,x=1,3,,,agrees,p,\n"                           /* 3 */
-                                  "b,summary,y,x=2,12.6,,,agrees,p,\n"                        /* 12, not 12.6 +- .06 */
-                                  "c,summary,y,x=2,12.6,,5%,agrees_with_definition,p,loose\n" /* within 0.63 */
-                                  "d,summary,y,x=2,<=10,12,,refuted,p,too much\n"             /* 12 */
-                                  "e,summary,y,x=2,<=15,12,,refuted,p,it is not\n"            /* 12 <= 15 */
-                                  "f,summary,y,x=2,<=10,13,,refuted,p,another number\n"       /* 12, not 13 */
-                                  "g,summary,y,x=2,12,11.5,,agrees,p,\n"                      /* 12, not 11.5 */
-                                  "h,summary,y,,1,,,agrees,p,\n"                              /* two rows */
-                                  "i,deep-full/decay,v,,8,,,agrees,p,\n"                      /* only with full */
-                                  "j,elsewhere/decay,v,,8,,,agrees,p,\n"                      /* no such file */
-                                  "k,summary,y,x=2,,12,,agrees,p,\n");                        /* ours */
-  static const bool held[] = {true, false, true, true, false, false, false, false, false, false, true};
+  rs_claims *claims = read_claims("a,summary,y,x=1,3,,,printed,agrees,p,\n"    /* 3 */
+                                  "b,summary,y,x=2,12.6,,,printed,agrees,p,\n" /* 12, not 12.6 +- .06 */
+                                  "c,summary,y,x=2,12.6,,5%,printed,agrees_with_definition,p,loose\n" /* within 0.63 */
+                                  "d,summary,y,x=2,<=10,12,,printed,refuted,p,too much\n"             /* 12 */
+                                  "e,summary,y,x=2,<=15,12,,printed,refuted,p,it is not\n"            /* 12 <= 15 */
+                                  "f,summary,y,x=2,<=10,13,,printed,refuted,p,another number\n"       /* 12, not 13 */
+                                  "g,summary,y,x=2,12,11.5,,printed,agrees,p,\n"                      /* 12, not 11.5 */
+                                  "h,summary,y,,1,,,printed,agrees,p,\n"                              /* two rows */
+                                  "i,deep-full/decay,v,,8,,,printed,agrees,p,\n" /* only with full */
+                                  "j,elsewhere/decay,v,,8,,,printed,agrees,p,\n" /* no such file */
+                                  "k,summary,y,x=2,,12,,found,,,\n"              /* ours */
+                                  "l,summary,y,x=2,<=10,12,,departs,,p,code\n"   /* 12 */
+                                  "m,summary,y,x=2,<=15,12,,departs,,p,code\n"   /* 12 <= 15: it does not depart */
+                                  "n,summary,y,x=2,,13,,found,,,\n");
+  /* 12, not 13 */ /* ours */
+  static const bool held[] = {true,  false, true,  true, false, false, false,
+                              false, false, false, true, true,  false, false};
   static const char *const why[] = {"",
                                     "comes to 12, not 12.6",
                                     "",
                                     "",
-                                    "does not refute <=15",
+                                    "does not contradict <=15",
                                     "not to 13 as said here",
                                     "not to 11.5 as said here",
                                     "2 rows are selected",
                                     "",
                                     "elsewhere",
-                                    ""};
+                                    "",
+                                    "",
+                                    "does not contradict <=15",
+                                    "not to 13 as said here"};
   mkdir("r", 0777);
   mkdir("r/n", 0777);
   mkdir("r/n-deep-full", 0777);
@@ -276,12 +297,13 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
 }
 
 Test(claims, tables__of_known_numbers__are_as_they_should_read) {
-  rs_finding found[4];
+  rs_finding found[5];
   rs_text text = {0};
-  rs_claims *claims = read_claims("first,summary,y,x=1,4,3,,refuted,\"p, q\",note\n"
-                                  "second|half,summary,y,x=2,<13,,,agrees,p,\n"
-                                  "third,summary,y,x=2,12,,,agrees_with_definition,p,note\n"
-                                  "fourth,summary,y,x=2,,12,,agrees,p,other\n");
+  rs_claims *claims = read_claims("first,summary,y,x=1,4,3,,printed,refuted,\"p, q\",note\n"
+                                  "second|half,summary,y,x=2,<13,,,printed,agrees,p,\n"
+                                  "third,summary,y,x=2,12,,,derived,agrees_with_definition,p,note\n"
+                                  "fourth,summary,y,x=2,,12,,found,,,other\n"
+                                  "fifth,summary,y,x=2,11,12,,departs,,code,other\n");
   mkdir("r", 0777);
   mkdir("r/n", 0777);
   put("r/n/summary.csv", "x,y\n1,3\n2,12\n");
@@ -289,26 +311,65 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   found[2].value = nextafter(12, 13); /* what rounding leaves is no difference */
   rs_claims_markdown(claims, found, &text);
   found[2].value = 12;
-  cr_expect_str_eq(rs_text_string(&text), "| | published | reproduced | difference | verdict | source |\n"
+  cr_expect_str_eq(rs_text_string(&text), "| | expected | reproduced | difference | verdict | source |\n"
                                           "|---|---|---|---|---|---|\n"
-                                          "| first (1) | 4 | 3 | -25 % | refuted | p, q |\n"
-                                          "| second\\|half | <13 | 12 |  | agrees | p |\n"
-                                          "| third (1) | 12 | 12 | 0 | agrees with a definition | p |\n"
-                                          "| fourth (2) |  | 12 |  | found here | p |\n"
+                                          "| first (1) | 4 | 3 | -25 % | printed, refuted | p, q |\n"
+                                          "| second\\|half | <13 | 12 |  | printed, agrees | p |\n"
+                                          "| third (1) | 12 | 12 | 0 | derived, agrees with a definition | p |\n"
+                                          "| fourth (2) |  | 12 |  | found here |  |\n"
+                                          "| fifth (2) | 11 | 12 | +9.1 % | departs | code |\n"
                                           "\n(1) note\n\n(2) other\n");
   rs_text_clear(&text);
   rs_claims_csv(claims, found, &text);
-  cr_expect_str_eq(rs_text_string(&text), "key,published,reproduced,verdict,held,source,note\n"
-                                          "first,4,3,refuted,yes,\"p, q\",note\n"
-                                          "second|half,<13,12,agrees,yes,p,\n"
-                                          "third,12,12,agrees with a definition,yes,p,note\n"
-                                          "fourth,,12,agrees,yes,p,other\n");
+  cr_expect_str_eq(rs_text_string(&text), "key,expected,reproduced,origin,verdict,held,source,note\n"
+                                          "first,4,3,printed,refuted,yes,\"p, q\",note\n"
+                                          "second|half,<13,12,printed,agrees,yes,p,\n"
+                                          "third,12,12,derived,agrees with a definition,yes,p,note\n"
+                                          "fourth,,12,found,,yes,,other\n"
+                                          "fifth,11,12,departs,,yes,code,other\n");
   rs_text_clear(&text);
   found[0].held = false;
   strcpy(found[0].why, "because");
+  found[2].value = 12.0001;
   rs_claims_print(claims, found, &text);
-  cr_expect_not_null(strstr(rs_text_string(&text), "DIFFERS [1]\n    e.csv:2: because\n"), "%s", rs_text_string(&text));
+  cr_expect_not_null(strstr(rs_text_string(&text), "printed, DIFFERS [1]\n    e.csv:2: because\n"), "%s",
+                     rs_text_string(&text));
   cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n"));
+  cr_expect_not_null(strstr(rs_text_string(&text), "                 expected    reproduced  difference  verdict\n"
+                                                   "first                   4             3       -25 %  printed"),
+                     "as wide as the longest key: %s", rs_text_string(&text));
+  cr_expect_not_null(strstr(rs_text_string(&text), "12       12.0001   < 0.001 %  derived"), "%s",
+                     rs_text_string(&text));
+  rs_text_clear(&text);
+  rs_claims_free(claims);
+}
+
+/* One of each kind that holds, one that does not, one that is not run. Two refuted claims give the same reason, an
+ * agreeing one the same note, and a third refuted one another reason; a second experiment's count again. */
+Test(claims, tally__of_two_experiments__counts_each_origin_apart) {
+  rs_tally tally = {0};
+  rs_text text = {0};
+  rs_finding found[10] = {{.left_out = false}};
+  for (size_t i = 0; i < 8; i++) found[i].held = true;
+  found[9].left_out = true;
+  rs_claims *claims = read_claims("a,summary,y,,1,,,printed,agrees,p,so\n"
+                                  "b,summary,y,,1,2,,printed,refuted,p,so\n"
+                                  "c,summary,y,,1,2,,derived,refuted,p,so\n"
+                                  "d,summary,y,,1,2,,printed,refuted,p,because\n"
+                                  "e,summary,y,,1,,,derived,agrees,p,\n"
+                                  "f,summary,y,,1,,,derived,agrees_with_definition,p,so\n"
+                                  "g,summary,y,,1,2,,departs,,p,so\n"
+                                  "h,summary,y,,,2,,found,,,\n"
+                                  "i,summary,y,,1,2,,printed,refuted,p,it does not\n"
+                                  "j,summary,y,,,2,,found,,,\n");
+  rs_tally_add(&tally, claims, found);
+  rs_tally_add(&tally, claims, found);
+  rs_tally_print(&tally, &text);
+  cr_expect_eq(tally.differ, 2);
+  cr_expect_str_eq(
+      rs_text_string(&text),
+      "printed: 2 agree, 0 with a definition, 4 refuted; derived: 2 agree, 2 with a definition, 2 refuted; "
+      "reasons to refute: 4; code departs from its paper: 2; found here: 2; not run: 2");
   rs_text_clear(&text);
   rs_claims_free(claims);
 }
@@ -373,12 +434,12 @@ Test(claims, small_table__of_what_is_not_there__is_refused) {
   rs_text_clear(&text);
 }
 
-Test(claims, nothing_published__page__compares_nothing) {
+Test(claims, nothing_expected__page__compares_nothing) {
   rs_finding found[] = {{.value = 12, .held = true}, {.value = NAN, .left_out = true}, {.value = 3, .why = "no"}};
   rs_text text = {0};
-  rs_claims *claims = read_claims("a,summary,y,,,12,,agrees,found here,so\n"
-                                  "b,x-full/summary,y,,,12,,agrees,found here,\n"
-                                  "c,summary,y,,,12,,agrees,found here,\n");
+  rs_claims *claims = read_claims("a,summary,y,,,12,,found,,,so\n"
+                                  "b,x-full/summary,y,,,12,,found,,,\n"
+                                  "c,summary,y,,,12,,found,,,\n");
   rs_claims_markdown(claims, found, &text);
   cr_expect_str_eq(rs_text_string(&text), "| | found here |\n|---|---|\n| a (1) | 12 |\n| b | (--full) |\n"
                                           "| c | 3 DIFFERS |\n\n(1) so\n");

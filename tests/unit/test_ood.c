@@ -43,9 +43,10 @@ Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) 
   }
 }
 
-/* At the trained length nothing is new; one token further, every pair that has not gone full circle is out. */
+/* A reach of the trained length is that of training; one token further, every pair that has not gone full circle is
+ * out. */
 Test(ood_angles, rope_around_the_trained_length__curve__is_recomputed) {
-  static const size_t lengths[] = {1000, 4096, 4097, 9000};
+  static const size_t lengths[] = {1000, 4096, 4097, 4098, 9000};
   for (size_t i = 0; i < RS_COUNT(lengths); i++) {
     rs_model model = model_of(1, 128);
     rs_encoding *encoding = encode("rope", &model, lengths[i], NULL);
@@ -56,7 +57,7 @@ Test(ood_angles, rope_around_the_trained_length__curve__is_recomputed) {
     cr_assert_eq(b.result.curve.rows, 64);
     for (size_t j = 0; j < 64; j++) {
       long double omega = powl(10000, -2.0L * j / 128), trained = 4096 * omega, reached = (lengths[i] - 1) * omega;
-      bool outside = trained < 2 * M_PI && lengths[i] > 4096;
+      bool outside = trained < 2 * M_PI && lengths[i] > 4097;
       pairs += outside;
       largest = fmax(largest, outside ? (double)(reached - trained) : 0);
       agrees(cell(&b, j, 0), j, 0, "pair");
@@ -66,11 +67,31 @@ Test(ood_angles, rope_around_the_trained_length__curve__is_recomputed) {
     }
     agrees(b.result.value[0], pairs, 0, "ood_pairs");
     agrees(b.result.value[1], largest, 1e-13, "ood_overshoot_rad");
-    cr_assert_eq(pairs, lengths[i] > 4096 ? 18 : 0); /* pairs 46 .. 63: wavelengths beyond 4096 tokens */
+    cr_assert_eq(pairs, lengths[i] > 4097 ? 18 : 0); /* pairs 46 .. 63: wavelengths beyond 4096 tokens */
     bench_close(&b);
     rs_encoding_free(encoding);
   }
   agrees(llama2("ood_angles", 0, "nope", 9000, NULL), 0, 0, "nope");
+}
+
+/* Distances that are stretched or capped to the trained length itself; a third of an angle has no exact double. */
+Test(ood_angles, reach_of_the_trained_length__any_way_it_comes__is_in_range) {
+  static const char *const third[] = {"factor", "3", NULL}, *const seventh[] = {"factor", "7", NULL};
+  static const char *const window[] = {"group", "8", "window", "512", NULL};
+  static const struct {
+    const char *method, *const *settings;
+    size_t length; /* the longest in range */
+  } cases[] = {{"rope", NULL, 4097},
+               {"pi", third, 3 * 4096 + 1},
+               {"pi", seventh, 7 * 4096 + 1},
+               {"yarn", third, 3 * 4096 + 1},
+               {"self_extend", window, 8 * (4096 - 512 + 64) + 8}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    agrees(llama2("ood_angles", 0, cases[i].method, cases[i].length, cases[i].settings), 0, 0, cases[i].method);
+    agrees(llama2("ood_angles", 1, cases[i].method, cases[i].length, cases[i].settings), 0, 0, cases[i].method);
+    cr_expect_gt(llama2("ood_angles", 0, cases[i].method, cases[i].length + 1, cases[i].settings), 0, "%s",
+                 cases[i].method);
+  }
 }
 
 Test(local_resolution, drop_at_distance_one__and_the_share_kept__are_recomputed) {
@@ -90,6 +111,7 @@ Test(local_resolution, drop_at_distance_one__and_the_share_kept__are_recomputed)
     agrees(llama2("local_resolution", 0, cases[i].method, 500, cases[i].settings), drop, 1e-14, "drop");
     agrees(llama2("local_resolution", 1, cases[i].method, 500, cases[i].settings), drop / trained, 1e-13, "kept");
   }
+  agrees(llama2("local_resolution", 1, "rope", 500, NULL), 1, 0, "plain RoPE keeps all, to the last bit");
   agrees(llama2("local_resolution", 0, "rope", 500, NULL), 1 - 0.9702, 5e-5, "1 - B_1 / (d/2)");
 }
 

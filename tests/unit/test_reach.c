@@ -309,7 +309,7 @@ Test(reach, in_range__first_new_angle) {
     size_t outside[2] = {0};
     for (size_t j = 0; j < 64; j++)
       for (size_t more = 0; more < 2; more++)
-        outside[more] += 4096 * trained[j] < 2 * M_PI && (length - 1 + (double)more) * omega[j] >= 4096 * trained[j];
+        outside[more] += 4096 * trained[j] < 2 * M_PI && (length - 1 + (double)more) * omega[j] > 4096 * trained[j];
     cr_expect(outside[0] == 0 && outside[1] > 0, "base %g: %g", base, length);
   }
 }
@@ -322,7 +322,7 @@ Test(reach, bases__bring_the_reach_to_the_length) {
   for (double length = 5000; length < 1e6; length *= 3) {
     ladder(rs_base_critical(pair, 64, length), 64, omega);
     cr_expect(close_to(rs_reach_critical(&turning), length, 1e-12));
-    ladder(rs_base_in_range(1e4, pair, 64, 4096, length) * (1 + 1e-12), 64, omega);
+    ladder(rs_base_in_range(1e4, pair, 64, 4096, length), 64, omega);
     cr_expect_eq(rs_reach_in_range(&turning), length, "%g", rs_reach_in_range(&turning));
     ladder(rs_base_in_range(1e4, pair, 64, 4096, length) * (1 - 1e-9), 64, omega);
     cr_expect_lt(rs_reach_in_range(&turning), length);

@@ -153,12 +153,12 @@ Test(run, bias_nats__empty_without_a_bias) {
 }
 
 /* What `plot` needs to know of a curve over two indices stands in the manifest, and only there. */
-Test(run, position_similarity__manifest__says_which_columns_are_a_map) {
+Test(run, position_similarity__manifest__says_what_columns_are_to_a_picture) {
   run(TINY "tokens: [{image: [2, 3]}]\nmethods: [sinusoidal_2d]\nlengths: [6]\nmetrics: [position_similarity, decay]\n",
       "o");
   size_t length, maps = 0;
   char *text = read_path("o", "manifest.json", &length);
-  static const char *const parts[] = {"panel", "mark", "y", "x"};
+  static const char *const parts[] = {"panel", "mark", "y", "x", "low", "high"};
   const char *at = text;
   for (size_t i = 0; i < RS_COUNT(parts) && at != NULL; i++) {
     char entry[32];

@@ -92,10 +92,13 @@ static void compare_ids(const char *what, size_t turn, size_t length, const doub
 }
 
 Test(tokens, ids__every_scheme_and_random_layouts__are_those_of_the_formulas) {
-  static const rs_id_rule rules[] = {{RS_IDS_QWEN2_VL, 0},    {RS_IDS_HF, 0},          {RS_IDS_SPATIAL_RESET, 0},
-                                     {RS_IDS_VIDEOROPE, 2},   {RS_IDS_VIDEOROPE, 1},   {RS_IDS_VIDEOROPE, 0.5},
-                                     {RS_IDS_VIDEOROPE, 3.5}, {RS_IDS_V2PE, 0.25},     {RS_IDS_V2PE, 1},
-                                     {RS_IDS_V2PE, 0.125},    {RS_IDS_V2PE, 1.0 / 256}};
+  static const rs_id_rule rules[] = {
+      {.scheme = RS_IDS_QWEN2_VL, .step = 0},      {.scheme = RS_IDS_HF, .step = 0},
+      {.scheme = RS_IDS_SPATIAL_RESET, .step = 0}, {.scheme = RS_IDS_VIDEOROPE, .step = 2},
+      {.scheme = RS_IDS_VIDEOROPE, .step = 1},     {.scheme = RS_IDS_VIDEOROPE, .step = 0.5},
+      {.scheme = RS_IDS_VIDEOROPE, .step = 3.5},   {.scheme = RS_IDS_V2PE, .step = 0.25},
+      {.scheme = RS_IDS_V2PE, .step = 1},          {.scheme = RS_IDS_V2PE, .step = 0.125},
+      {.scheme = RS_IDS_V2PE, .step = 1.0 / 256}};
   uint64_t state = 21;
   for (size_t turn = 0; turn < 400; turn++) {
     rs_token_run runs[RUNS];
@@ -118,14 +121,14 @@ Test(tokens, vision_ids__every_word__chooses_scheme_and_step) {
     const char *settings;
     rs_id_rule rule;
   } cases[] = {
-      {"", {RS_IDS_QWEN2_VL, 0}},
-      {"vision_ids=qwen2_vl", {RS_IDS_QWEN2_VL, 0}},
-      {"vision_ids=hf", {RS_IDS_HF, 0}},
-      {"vision_ids=spatial_reset", {RS_IDS_SPATIAL_RESET, 0}},
-      {"vision_ids=videorope", {RS_IDS_VIDEOROPE, 2}},
-      {"vision_ids=videorope vision_step=0.5", {RS_IDS_VIDEOROPE, 0.5}},
-      {"vision_ids=v2pe", {RS_IDS_V2PE, 0.25}},
-      {"vision_ids=v2pe vision_step=0.0625", {RS_IDS_V2PE, 0.0625}},
+      {"", {.scheme = RS_IDS_QWEN2_VL, .step = 0}},
+      {"vision_ids=qwen2_vl", {.scheme = RS_IDS_QWEN2_VL, .step = 0}},
+      {"vision_ids=hf", {.scheme = RS_IDS_HF, .step = 0}},
+      {"vision_ids=spatial_reset", {.scheme = RS_IDS_SPATIAL_RESET, .step = 0}},
+      {"vision_ids=videorope", {.scheme = RS_IDS_VIDEOROPE, .step = 2}},
+      {"vision_ids=videorope vision_step=0.5", {.scheme = RS_IDS_VIDEOROPE, .step = 0.5}},
+      {"vision_ids=v2pe", {.scheme = RS_IDS_V2PE, .step = 0.25}},
+      {"vision_ids=v2pe vision_step=0.0625", {.scheme = RS_IDS_V2PE, .step = 0.0625}},
   };
   rs_model model = plain_model(16, 1e4, 64);
   uint64_t state = 22;
@@ -173,7 +176,7 @@ Test(tokens, ids__one_video__are_those_worked_out_by_hand) {
                           .ids_per_second = 2}};
   rs_token_layout layout = {.runs = runs, .count = RS_COUNT(runs)};
   for (size_t s = 0; s < RS_COUNT(rows); s++) {
-    rs_id_rule rule = {(rs_id_scheme)s, s == RS_IDS_VIDEOROPE ? 2 : 0.25};
+    rs_id_rule rule = {.scheme = (rs_id_scheme)s, .step = s == RS_IDS_VIDEOROPE ? 2 : 0.25};
     double got[16 * RS_AXES], expected[16];
     cr_assert_eq(rs_token_positions(&layout, &rule, 16, got, NULL, NULL), RS_OK);
     for (size_t a = 0; a < RS_AXES; a++) {
@@ -182,6 +185,45 @@ Test(tokens, ids__one_video__are_those_worked_out_by_hand) {
         cr_assert_eq(got[i * RS_AXES + a], expected[i], "%s token %zu axis %zu: got %g, expected %g", scheme_words[s],
                      i, a, got[i * RS_AXES + a], expected[i]);
     }
+  }
+}
+
+/* Products that are whole but for rounding. In float32 3 * 0.6666667 rounds to 2 and 45 * 0.7 to 31.5, where in doubles
+ * 3 * 16.666666666666664 and 45 * 1.4 fall short of 50 and 63; 99 * 0.04 * 25 is the other way round. */
+Test(tokens, ids__times_that_ought_to_be_whole__are_rounded_as_the_arithmetic_says) {
+  static const struct {
+    double seconds, rate;
+    size_t frame;
+    double f32, f64;
+  } cases[] = {{0.6666666666666666, 25, 3, 50, 49},
+               {0.6666666666666666, 25, 6, 100, 99},
+               {0.6666666666666666, 25, 5, 83, 83},
+               {0.7, 2, 45, 63, 62},
+               {0.7, 2, 44, 61, 61},
+               {0.1, 10, 3, 3, 3},
+               {0.04, 25, 99, 98, 99},
+               {0.29, 100, 25, 725, 724}};
+  static const char *const settings[] = {"", "id_arithmetic=f32", "vision_ids=spatial_reset", "id_arithmetic=f64",
+                                         "vision_ids=spatial_reset id_arithmetic=f64"};
+  rs_model model = plain_model(16, 1e4, 64);
+  for (size_t i = 0; i < RS_COUNT(settings) * RS_COUNT(cases); i++) {
+    size_t c = i % RS_COUNT(cases), s = i / RS_COUNT(cases), last = cases[c].frame + 1;
+    rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 1},
+                           {.modality = RS_VIDEO,
+                            .tokens = last,
+                            .frames = last,
+                            .rows = 1,
+                            .columns = 1,
+                            .seconds_per_frame = cases[c].seconds,
+                            .ids_per_second = cases[c].rate}};
+    rs_token_layout layout = {.runs = runs, .count = RS_COUNT(runs)};
+    rs_recipe recipe = make_recipe("mrope", settings[s]);
+    rs_encoding *e = encode_recipe(&recipe, &model, last + 2, &layout);
+    double expected = 1 + (s < 3 ? cases[c].f32 : cases[c].f64), got = e->pos_q[0][last * RS_AXES];
+    cr_expect_eq(got, expected, "%s, case %zu: got %g, expected %g", settings[s], c, got, expected);
+    cr_expect_eq(e->pos_q[0][(last + 1) * RS_AXES], expected + 1, "%s, case %zu: the text after", settings[s], c);
+    rs_encoding_free(e);
+    rs_recipe_clear(&recipe);
   }
 }
 

@@ -1,0 +1,183 @@
+/* dots.c: values as dots on rows. Results at one length have no trend; a row for each method says which is larger, and
+ * by how much, without a legend to look up. Categories are rows too, with a dot for each method, and no line between.
+ */
+#include "dots.h"
+
+#include "legend.h"
+#include "rows.h"
+#include "span.h"
+#include "ticks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 440, ROW_LEAST = 26, ROW_GAP = 9, DODGE = 10, LEGEND_GAP = 24, CAP = 3, NO_DATA_SIZE = 12 };
+
+#define RADIUS 4.2
+
+static const uint32_t GRID = 0xE6E6E6, GUIDE = 0xC8C8C8, ZERO = 0xB3B3B3;
+
+typedef struct layout {
+  const rs_plot_chart *chart;
+  rs_plot_picture *picture;
+  rs_plot_page page;
+  rs_plot_legend legend;
+  rs_plot_axis axis;
+  const char **names; /* of the rows. Owned. */
+  size_t rows;
+  double row; /* its height */
+  rs_text label;
+} layout;
+
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
+
+static bool has_categories(const layout *l) {
+  return l->chart->categories != NULL;
+}
+
+static void name_rows(layout *l) {
+  for (size_t i = 0; i < l->rows; i++)
+    l->names[i] = has_categories(l) ? l->chart->categories[i] : l->chart->series[i].label;
+}
+
+static void fit_axis(layout *l) {
+  const rs_plot_chart *chart = l->chart;
+  rs_plot_extent unused = {0}, value = {0};
+  bool log = chart->y_log;
+  rs_plot_series_span(chart->series, chart->count, &unused, &value, &log);
+  bool tokens = strcmp(chart->y_unit, "tokens") == 0;
+  double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
+  if (bend > 0)
+    rs_plot_axis_fit_symlog(&l->axis, &value, bend, tokens, false);
+  else
+    rs_plot_axis_fit(&l->axis, &value, log, tokens, false);
+  rs_plot_axis_place(&l->axis, 0, WIDTH);
+  rs_plot_axis_name(&l->axis, chart->y_name, chart->y_unit, &l->label);
+}
+
+/* How far a label of the axis goes beyond the right of the plot. */
+static double overhang(const rs_plot_axis *axis) {
+  double most = 0;
+  for (size_t i = 0; i < axis->count; i++)
+    most = fmax(most, axis->ticks[i].pixel + rs_plot_tick_width(&axis->ticks[i]) / 2 - axis->stop);
+  return most;
+}
+
+static void place(layout *l) {
+  const rs_plot_chart *chart = l->chart;
+  double tallest, names = rs_plot_row_names_width(l->names, l->rows, &tallest);
+  double dots = has_categories(l) ? DODGE * (double)chart->count : 0;
+  l->row = fmax(ROW_LEAST, fmax(tallest, dots) + ROW_GAP);
+  rs_plot_room room = {
+      .width = WIDTH, .height = l->row * (double)l->rows, .y_name = "", .labels = names, .beside = overhang(&l->axis)};
+  if (has_categories(l)) {
+    rs_plot_legend_measure(&l->legend, chart->series, chart->count);
+    room.beside = fmax(room.beside, LEGEND_GAP + l->legend.width);
+    room.beside_height = l->legend.height;
+  }
+  rs_plot_page_place(&l->page, &room);
+  rs_plot_axis_place(&l->axis, l->page.left, l->page.right);
+}
+
+static double row_middle(const layout *l, size_t row) {
+  return l->page.top + ((double)row + 0.5) * l->row;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
+
+static void draw_frame(layout *l) {
+  const rs_plot_page *page = &l->page;
+  double bottom = rs_plot_crisp(page->bottom);
+  for (size_t i = 0; i < l->axis.count; i++) {
+    double x = rs_plot_crisp(l->axis.ticks[i].pixel);
+    if (l->axis.ticks[i].label[0] != '\0') rs_plot_segment_add(l->picture, x, page->top, x, page->bottom, GRID, 1);
+  }
+  bool signs = l->axis.scale == RS_PLOT_LINEAR || l->axis.scale == RS_PLOT_SYMLOG;
+  if (signs && l->axis.low < 0 && l->axis.high > 0) {
+    double zero = rs_plot_crisp(rs_plot_axis_pixel(&l->axis, 0));
+    rs_plot_segment_add(l->picture, zero, page->top, zero, page->bottom, ZERO, 1);
+  }
+  rs_plot_segment_add(l->picture, page->left, bottom, page->right, bottom, RS_PLOT_AXIS, 1);
+  if (l->axis.rail) rs_plot_break_add(l->picture, l->axis.base - RS_PLOT_BREAK, bottom, false);
+  for (size_t i = 0; i < l->axis.count; i++)
+    rs_plot_page_tick_x(page, &l->axis.ticks[i], l->axis.ticks[i].pixel, page->bottom);
+}
+
+/* A dot, with its band as a bar with caps. */
+static void draw_dot(layout *l, const rs_plot_series *series, const rs_plot_point *point, double y) {
+  const rs_plot_style *style = &series->style;
+  double low = rs_plot_axis_pixel(&l->axis, point->low), high = rs_plot_axis_pixel(&l->axis, point->high);
+  if (high - low > 1) {
+    rs_plot_segment_add(l->picture, low, y, high, y, style->colour, 1);
+    rs_plot_segment_add(l->picture, low, y - CAP, low, y + CAP, style->colour, 1);
+    rs_plot_segment_add(l->picture, high, y - CAP, high, y + CAP, style->colour, 1);
+  }
+  rs_plot_shape *shape = rs_plot_shape_add(l->picture, RS_PLOT_MARKERS, style->colour, RADIUS);
+  shape->marker = style->marker;
+  shape->hollow = style->hollow;
+  rs_plot_point_add(l->picture, rs_plot_axis_pixel(&l->axis, point->y), y);
+}
+
+static void draw_series_row(layout *l, size_t row) {
+  static const char none[] = "no data";
+  const rs_plot_series *series = &l->chart->series[row];
+  double y = row_middle(l, row);
+  for (size_t i = 0; i < series->count; i++) {
+    if (!isnan(series->points[i].y)) draw_dot(l, series, &series->points[i], y);
+  }
+  if (series->count == 0)
+    rs_plot_text_add(l->picture, l->page.left + 6, y + 0.36 * NO_DATA_SIZE, none, strlen(none), NO_DATA_SIZE,
+                     RS_PLOT_START, RS_PLOT_SOFT);
+}
+
+/* The dots of one row stand below each other in the order of the legend, so that equal ones are all seen. */
+static void draw_category_row(layout *l, size_t row) {
+  double first = row_middle(l, row) - DODGE * (double)(l->chart->count - 1) / 2;
+  for (size_t s = 0; s < l->chart->count; s++) {
+    const rs_plot_series *series = &l->chart->series[s];
+    for (size_t i = 0; i < series->count; i++) {
+      const rs_plot_point *point = &series->points[i];
+      if (point->x == (double)row && !isnan(point->y)) draw_dot(l, series, point, first + DODGE * (double)s);
+    }
+  }
+}
+
+static void draw_rows(layout *l) {
+  for (size_t i = 0; i < l->rows; i++) {
+    double y = rs_plot_crisp(row_middle(l, i));
+    bool empty = !has_categories(l) && l->chart->series[i].count == 0;
+    rs_plot_row_name_add(&l->page, l->names[i], row_middle(l, i), empty ? RS_PLOT_SOFT : RS_PLOT_INK);
+    if (has_categories(l)) {
+      if (i > 0) rs_plot_segment_add(l->picture, l->page.left, y - l->row / 2, l->page.right, y - l->row / 2, GUIDE, 1);
+      draw_category_row(l, i);
+    } else {
+      if (!empty) rs_plot_segment_add(l->picture, l->page.left, y, l->page.right, y, GRID, 1);
+      draw_series_row(l, i);
+    }
+  }
+}
+
+rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err) {
+  rs_status status = RS_MEMORY;
+  layout *l = rs_alloc(1, sizeof *l, err);
+  if (l == NULL) return RS_MEMORY;
+  *l = (layout){.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
+  l->rows = chart->categories != NULL ? chart->category_count : chart->count;
+  l->names = rs_alloc(l->rows, sizeof *l->names, err);
+  if (l->names == NULL) goto out;
+  name_rows(l);
+  fit_axis(l);
+  place(l);
+  draw_frame(l);
+  draw_rows(l);
+  rs_plot_page_names(&l->page, rs_text_string(&l->label), "");
+  if (has_categories(l)) rs_plot_legend_draw(&l->legend, l->page.right + LEGEND_GAP, l->page.top, picture);
+  picture->failed = picture->failed || l->axis.failed || l->label.failed;
+  status = rs_plot_picture_check(picture, err);
+out:
+  rs_text_clear(&l->label);
+  free(l->names);
+  free(l);
+  return status;
+}

@@ -1,0 +1,86 @@
+/* draw.c: what a picture shows and what it says, put together. */
+#include "draw.h"
+
+#include "caption.h"
+#include "categories.h"
+#include "chart.h"
+#include "dots.h"
+#include "strip.h"
+
+#include <math.h>
+
+enum { MOST_CATEGORIES = 512 }; /* rows; further ones have no place */
+
+static rs_plot_head head_of(const rs_plot_caption *caption) {
+  return (rs_plot_head){.title = rs_text_string(&caption->title),
+                        .definition = rs_text_string(&caption->definition),
+                        .subtitle = rs_text_string(&caption->subtitle),
+                        .description = rs_text_string(&caption->description)};
+}
+
+/* One more than the largest x. */
+static size_t count_categories(const rs_plot_set *set) {
+  double largest = -1;
+  for (size_t s = 0; s < set->count; s++) {
+    if (set->series[s].count > 0) largest = fmax(largest, set->series[s].points[set->series[s].count - 1].x);
+  }
+  return (size_t)fmin(largest + 1, MOST_CATEGORIES);
+}
+
+static rs_status draw_series(const rs_plot_measure *measure, rs_plot_content *content, const rs_plot_style *styles,
+                             const rs_plot_caption *caption, rs_plot_picture *picture, rs_err *err) {
+  const rs_plot_column *x = rs_plot_x_of(measure->file);
+  rs_plot_set *set = &content->set;
+  rs_plot_categories categories = {0};
+  rs_status status = RS_OK;
+  for (size_t s = 0; s < set->count; s++) set->series[s].style = styles[set->series[s].method];
+  if (measure->category) status = rs_plot_categories_read(measure->data, count_categories(set), &categories, err);
+  rs_plot_chart chart = {.head = head_of(caption),
+                         .x_name = rs_text_string(&caption->x_name),
+                         .x_unit = x != NULL ? x->unit : "tokens",
+                         .y_name = rs_text_string(&caption->name),
+                         .y_unit = measure->density ? "1/token" : measure->column->unit,
+                         .x_log = x == NULL || x->log,
+                         .y_log = measure->column->log || measure->density,
+                         .categories = (const char *const *)categories.names,
+                         .category_count = categories.count,
+                         .series = set->series,
+                         .count = set->count};
+  bool dots = content->form == RS_PLOT_DOTS;
+  if (status == RS_OK)
+    status = dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);
+  rs_plot_categories_clear(&categories);
+  return status;
+}
+
+static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_content *content,
+                          const rs_plot_caption *caption, rs_plot_picture *picture, rs_err *err) {
+  rs_plot_heat heat = {.head = head_of(caption),
+                       .x_name = rs_text_string(&caption->x_name),
+                       .y_name = rs_text_string(&caption->y_name),
+                       .panel_name = rs_text_string(&caption->panel_name),
+                       .name = rs_text_string(&caption->name),
+                       .unit = measure->column->unit,
+                       .log = measure->column->log,
+                       .x_tokens = item->choice.family != NULL && content->form == RS_PLOT_HEAT,
+                       .methods = (const char *const *)measure->data->methods.items,
+                       .map = &content->map};
+  return content->form == RS_PLOT_STRIPS ? rs_plot_strip_draw(&heat, picture, err)
+                                         : rs_plot_heat_draw(&heat, picture, err);
+}
+
+rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_style *styles,
+                       rs_plot_picture *picture, rs_err *err) {
+  rs_plot_content content = {0};
+  rs_plot_caption caption = {0};
+  rs_status status = rs_plot_content_read(measure, &item->choice, &content, err);
+  if (status == RS_OK) rs_plot_caption_write(measure, &item->choice, &content, &caption);
+  if (status == RS_OK) status = rs_plot_caption_check(&caption, err);
+  bool map = content.form == RS_PLOT_HEAT || content.form == RS_PLOT_STRIPS;
+  if (status == RS_OK)
+    status = map ? draw_map(measure, item, &content, &caption, picture, err)
+                 : draw_series(measure, &content, styles, &caption, picture, err);
+  rs_plot_caption_clear(&caption);
+  rs_plot_content_clear(&content);
+  return status;
+}

@@ -1,0 +1,13 @@
+/* draw.h: one picture of the list, from its numbers to shapes. */
+#ifndef ROPESCOPE_PLOT_DRAW_H
+#define ROPESCOPE_PLOT_DRAW_H
+
+#include "list.h"
+#include "picture.h"
+#include "style.h"
+
+/* Draws the item, whose column `measure` holds, into the zeroed `picture`. `styles`: of the data's methods. */
+rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_style *styles,
+                       rs_plot_picture *picture, rs_err *err);
+
+#endif

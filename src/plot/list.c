@@ -1,0 +1,215 @@
+/* list.c: every value of every model and source that has one is a picture, or a part of one. */
+#include "list.h"
+
+#include "caption.h"
+#include "format.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is at work. */
+typedef struct listing {
+  const rs_plot_data *data;
+  double length; /* of curves; 0: the longest */
+  rs_plot_list *list;
+  rs_plot_report *report;
+  rs_err *err;
+} listing;
+
+/* ---- one picture ------------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const rs_plot_list *list, const char *name) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (strcmp(list->items[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+/* Appends "-2", "-3", ... until no other picture has the name. */
+static void make_unique(const rs_plot_list *list, rs_text *name) {
+  size_t length = name->length;
+  for (size_t tail = 2; !name->failed && is_listed(list, rs_text_string(name)); tail++) {
+    name->length = length;
+    rs_text_printf(name, "-%zu", tail);
+  }
+}
+
+static rs_status add_item(listing *l, const rs_plot_measure *measure, const rs_plot_choice *choice, bool plain) {
+  void *items = l->list->items;
+  rs_text name = {0};
+  rs_plot_caption_slug(measure, choice, &name);
+  make_unique(l->list, &name);
+  rs_status status = rs_text_check(&name, l->err);
+  if (status == RS_OK) status = rs_grow(&items, &l->list->capacity, l->list->count + 1, sizeof *l->list->items, l->err);
+  if (status == RS_OK) {
+    l->list->items = items;
+    rs_plot_item *item = &l->list->items[l->list->count];
+    *item = (rs_plot_item){measure->file, measure->column, *choice, plain, rs_strdup(rs_text_string(&name), l->err)};
+    if (item->name == NULL) status = RS_MEMORY;
+    l->list->count += item->name != NULL;
+  }
+  rs_text_clear(&name);
+  return status;
+}
+
+/* Adds the picture if there is something on it. */
+static rs_status add_choice(listing *l, rs_plot_measure *measure, const rs_plot_choice *choice) {
+  rs_plot_content content;
+  rs_status status = rs_plot_content_read(measure, choice, &content, l->err);
+  const rs_plot_map *map = &content.map;
+  if (status == RS_OK && rs_plot_content_any(&content))
+    status = add_item(l, measure, choice, rs_plot_content_plain(&content));
+  if (status == RS_OK && (map->x.count > RS_PLOT_MAP_SIDE || map->y.count > RS_PLOT_MAP_SIDE))
+    status = rs_plot_note(l->report, l->err, "%s: no map of %s: %zu x %zu cells are more than %d along a side",
+                          measure->file->path, measure->column->name, map->y.count, map->x.count, RS_PLOT_MAP_SIDE);
+  rs_plot_content_clear(&content);
+  return status;
+}
+
+/* ---- those of a column ------------------------------------------------------------------------------------------- */
+
+/* Lines of a file that has panels, though no map: one chart for each. */
+static rs_status add_panels(listing *l, rs_plot_measure *measure, rs_plot_choice choice) {
+  rs_plot_ranks panels = {0};
+  rs_status status = rs_plot_ranks_read(measure->part[RS_PLOT_MAP_PANEL], measure->file->table->rows, &panels, l->err);
+  for (size_t i = 0; i < panels.count && status == RS_OK; i++) {
+    choice.in_panel = true;
+    choice.panel = panels.items[i];
+    status = add_choice(l, measure, &choice);
+  }
+  free(panels.items);
+  return status;
+}
+
+static rs_status add_source(listing *l, rs_plot_measure *measure, size_t model, size_t source) {
+  rs_plot_choice choice = {.model = model, .source = source};
+  if (measure->x != NULL) {
+    choice.length = l->length > 0 ? l->length : rs_plot_longest(measure, &choice);
+    if (!(choice.length > 0)) return RS_OK; /* this model or source has none of it */
+  }
+  bool map = measure->map || measure->strip;
+  return measure->part[RS_PLOT_MAP_PANEL] != NULL && !map ? add_panels(l, measure, choice)
+                                                          : add_choice(l, measure, &choice);
+}
+
+/* A summary that depends on the source: one map for each family of sources instead of a chart for each of them. */
+static rs_status add_families(listing *l, rs_plot_measure *measure) {
+  const rs_plot_families *families = &l->list->families;
+  for (size_t i = 0; i < families->count; i++) {
+    for (size_t model = 0; model < l->data->models.count; model++) {
+      rs_plot_choice choice = {.model = model, .source = RS_PLOT_ANY, .family = &families->items[i]};
+      RS_TRY(add_choice(l, measure, &choice));
+    }
+  }
+  return RS_OK;
+}
+
+static rs_status add_measure(listing *l, rs_plot_measure *measure) {
+  if (!measure->any) return RS_OK;
+  bool families = measure->x == NULL && measure->per_source;
+  size_t sources = measure->per_source ? l->data->sources.count : 1;
+  for (size_t model = 0; model < l->data->models.count; model++) {
+    for (size_t source = 0; source < sources; source++) {
+      if (families && rs_plot_in_family(&l->list->families, source)) continue;
+      RS_TRY(add_source(l, measure, model, measure->per_source ? source : RS_PLOT_ANY));
+    }
+  }
+  return families ? add_families(l, measure) : RS_OK;
+}
+
+static rs_status add_file(listing *l, const rs_plot_file *file) {
+  rs_status status = RS_OK;
+  size_t before = l->list->count;
+  if (rs_plot_column_of(file, RS_PLOT_INDEX, 0) == NULL && l->list->families.count == 0)
+    status = rs_plot_families_read(l->data, file, &l->list->families, l->err);
+  for (size_t i = 0; i < file->count && status == RS_OK; i++) {
+    if (!rs_plot_column_drawn(&file->columns[i])) continue;
+    rs_plot_measure measure = {0};
+    status = rs_plot_measure_read(l->data, file, &file->columns[i], &measure, l->err);
+    if (status == RS_OK) status = add_measure(l, &measure);
+    rs_plot_measure_clear(&measure);
+  }
+  if (status != RS_OK || l->list->count > before) return status;
+  return rs_plot_note(l->report, l->err, "%s: no value to draw", file->path);
+}
+
+rs_status rs_plot_list_read(const rs_plot_data *data, double length, rs_plot_list *list, rs_plot_report *report,
+                            rs_err *err) {
+  listing l = {data, length, list, report, err};
+  for (size_t i = 0; i < data->count; i++) {
+    if (data->files[i].table != NULL) RS_TRY(add_file(&l, &data->files[i]));
+  }
+  return RS_OK;
+}
+
+void rs_plot_list_clear(rs_plot_list *list) {
+  for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
+  free(list->items);
+  rs_plot_families_clear(&list->families);
+  *list = (rs_plot_list){0};
+}
+
+/* ---- the choice -------------------------------------------------------------------------------------------------- */
+
+/* True if `name` means the picture: "plots/decay--score--4k.svg", "decay--score--4k", "decay--score", "decay", "score".
+ */
+static bool is_meant(const char *name, const rs_plot_item *item) {
+  const char *slash = strrchr(name, '/'), *stem = slash != NULL ? slash + 1 : name;
+  size_t length = strlen(stem);
+  bool ends = rs_plot_format_of(stem) != 0;
+  if (ends) length -= 4;
+  if (length > 0 && strncmp(item->name, stem, length) == 0 &&
+      (item->name[length] == '\0' || (!ends && strncmp(item->name + length, "--", 2) == 0)))
+    return true;
+  return *name != '\0' && strcmp(name, item->column->name) == 0;
+}
+
+/* The nearest picture or column, or how many there are. */
+static rs_status fail_only(const rs_plot_list *list, const char *name, rs_err *err) {
+  const char **names = rs_alloc(2 * list->count, sizeof *names, err);
+  if (names == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < list->count; i++) {
+    names[i] = list->items[i].name;
+    names[list->count + i] = list->items[i].column->name;
+  }
+  const char *near = rs_suggest(name, names, list->count);
+  if (near == NULL) near = rs_suggest(name, names + list->count, list->count);
+  free(names);
+  if (near != NULL)
+    return rs_fail_on(err, RS_INPUT, "only", "no picture or column is \"%s\" (did you mean \"%s\"?)", name, near);
+  return rs_fail_on(err, RS_INPUT, "only", "no picture or column is \"%s\" (there are %zu pictures, as \"%s\")", name,
+                    list->count, list->items[0].name);
+}
+
+static rs_status check_only(const rs_plot_list *list, const rs_plot_options *options, rs_err *err) {
+  for (size_t i = 0; i < options->only_count; i++) {
+    bool found = false;
+    for (size_t k = 0; k < list->count && !found; k++) found = is_meant(options->only[i], &list->items[k]);
+    if (!found) return fail_only(list, options->only[i], err);
+  }
+  return RS_OK;
+}
+
+static bool is_chosen(const rs_plot_item *item, const rs_plot_options *options) {
+  for (size_t i = 0; i < options->only_count; i++) {
+    if (is_meant(options->only[i], item)) return true;
+  }
+  return options->only_count == 0 && (options->all || !item->plain);
+}
+
+rs_status rs_plot_list_filter(rs_plot_list *list, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
+  size_t kept = 0;
+  RS_TRY(check_only(list, options, err));
+  for (size_t i = 0; i < list->count; i++) {
+    rs_plot_item *item = &list->items[i];
+    bool chosen = is_chosen(item, options);
+    if (!chosen && options->only_count == 0) report->plain++;
+    if (chosen)
+      list->items[kept++] = *item;
+    else
+      free(item->name);
+  }
+  list->count = kept;
+  return RS_OK;
+}

@@ -1,0 +1,177 @@
+/* methods.c: how each method looks and where it stands. Readers learn colours: a method that is green in one picture
+ * and orange in the next is read wrongly. So looks belong to names, and not to places in a config. */
+#include "methods.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLOURS = RS_PLOT_COLOURS };
+
+/* A look is a colour of style.c and a round: methods of one colour differ in marker and dash, and are such as are
+ * seldom compared. */
+#define LOOK(colour, round) ((colour) + COLOURS * (round))
+
+enum { BLACK, BLUE, RED, GREEN, PINK, ORANGE, SKY, INDIGO, GREY, LIME, BROWN, OLIVE, MAGENTA, TAN, VIOLET, WINE };
+
+static const struct {
+  const char *name;
+  size_t look;
+} known[] = {
+    {"rope", LOOK(BLACK, 0)},
+    {"nope", LOOK(GREY, 0)},
+    {"abf", LOOK(TAN, 2)},
+    {"p_rope", LOOK(TAN, 1)},
+    {"resonance", LOOK(BLUE, 2)},
+    {"xpos", LOOK(OLIVE, 3)},
+    {"pi", LOOK(BLUE, 0)},
+    {"dynamic_pi", LOOK(BLUE, 1)},
+    {"ntk", LOOK(ORANGE, 0)},
+    {"dynamic_ntk", LOOK(RED, 0)},
+    {"ntk_fixed", LOOK(TAN, 0)},
+    {"ntk_mixed", LOOK(OLIVE, 0)},
+    {"critical_base", LOOK(RED, 2)},
+    {"dprope", LOOK(PINK, 2)},
+    {"ntk_by_parts", LOOK(LIME, 0)},
+    {"ntk_by_parts_v1", LOOK(LIME, 1)},
+    {"yarn", LOOK(GREEN, 0)},
+    {"dynamic_yarn", LOOK(GREEN, 1)},
+    {"deepseek_yarn", LOOK(OLIVE, 1)},
+    {"resonance_yarn", LOOK(SKY, 1)},
+    {"llama3", LOOK(VIOLET, 0)},
+    {"longrope", LOOK(SKY, 0)},
+    {"proportional", LOOK(BROWN, 2)},
+    {"explicit", LOOK(WINE, 1)},
+    {"mrope", LOOK(RED, 1)},
+    {"mrope_i", LOOK(ORANGE, 1)},
+    {"videorope", LOOK(SKY, 2)},
+    {"v2pe", LOOK(VIOLET, 1)},
+    {"axial", LOOK(LIME, 2)},
+    {"rope_mixed", LOOK(OLIVE, 2)},
+    {"self_extend", LOOK(INDIGO, 0)},
+    {"rerope", LOOK(MAGENTA, 0)},
+    {"leaky_rerope", LOOK(MAGENTA, 1)},
+    {"lm_infinite", LOOK(WINE, 0)},
+    {"dual_chunk", LOOK(BROWN, 0)},
+    {"string", LOOK(BROWN, 1)},
+    {"random_rope", LOOK(PINK, 1)},
+    {"alibi", LOOK(PINK, 0)},
+    {"t5", LOOK(BROWN, 3)},
+    {"relative", LOOK(BLUE, 3)},
+    {"swin", LOOK(ORANGE, 3)},
+    {"kerple_log", LOOK(VIOLET, 2)},
+    {"kerple_power", LOOK(INDIGO, 1)},
+    {"fire", LOOK(MAGENTA, 2)},
+    {"sandwich", LOOK(TAN, 3)},
+    {"sinusoidal", LOOK(INDIGO, 2)},
+    {"learned", LOOK(WINE, 2)},
+    {"sinusoidal_2d", LOOK(GREEN, 3)},
+    {"learned_2d", LOOK(RED, 3)},
+};
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+static bool ends_word(char letter) {
+  return letter == '\0' || (!isalnum((unsigned char)letter) && letter != '_');
+}
+
+/* The method that a name is or starts with; their number: none. */
+static size_t method_of(const char *name) {
+  for (size_t i = 0; i < RS_COUNT(known); i++) {
+    size_t length = strlen(known[i].name);
+    if (strncmp(name, known[i].name, length) == 0 && ends_word(name[length])) return i;
+  }
+  return RS_COUNT(known);
+}
+
+/* Bytes of the number at `text`, as 16, 0.5 or 1e4, and the number; 0: there is none. */
+static size_t read_number(const char *text, double *number) {
+  char digits[32];
+  size_t length = strspn(text, "0123456789"), more = text[length] == '.' ? strspn(text + length + 1, "0123456789") : 0;
+  if (length == 0) return 0;
+  if (more > 0) length += 1 + more;
+  if (text[length] == 'e' && isdigit((unsigned char)text[length + 1]))
+    length += 1 + strspn(text + length + 1, "0123456789");
+  if (length >= sizeof digits) return 0;
+  memcpy(digits, text, length);
+  digits[length] = '\0';
+  return rs_number_read(digits, number) ? length : 0;
+}
+
+/* Compares texts with the numbers in them as numbers: "x=9" is before "x=16", and "base 500" before "base 1e4". */
+static int compare_texts(const char *a, const char *b) {
+  while (*a != '\0' && *b != '\0') {
+    double x, y;
+    size_t first = read_number(a, &x), second = read_number(b, &y);
+    if (first > 0 && second > 0) {
+      if (x != y) return x < y ? -1 : 1;
+      a += first;
+      b += second;
+    } else {
+      if (*a != *b) return (unsigned char)*a - (unsigned char)*b;
+      a++, b++;
+    }
+  }
+  return (unsigned char)*a - (unsigned char)*b;
+}
+
+static int compare_names(const void *left, const void *right) {
+  const char *a = *(char *const *)left, *b = *(char *const *)right;
+  size_t first = method_of(a), second = method_of(b);
+  int sign = first != second ? (first > second) - (first < second) : compare_texts(a, b);
+  return sign != 0 ? sign : strcmp(a, b);
+}
+
+rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {
+  size_t count = data->methods.count;
+  char **before = rs_alloc(count, sizeof *before, err);
+  size_t *places = rs_alloc(count, sizeof *places, err);
+  if (before != NULL && places != NULL && count > 0) {
+    memcpy(before, data->methods.items, count * sizeof *before);
+    qsort(data->methods.items, count, sizeof *before, compare_names);
+    for (size_t i = 0; i < count; i++)
+      while (data->methods.items[places[i]] != before[i]) places[i]++;
+    for (size_t f = 0; f < data->count; f++)
+      for (size_t i = 0; i < data->files[f].cell_count; i++)
+        data->files[f].cells[i].method = places[data->files[f].cells[i].method];
+  }
+  rs_status status = before != NULL && places != NULL ? RS_OK : RS_MEMORY;
+  free(before);
+  free(places);
+  return status;
+}
+
+/* ---- looks ------------------------------------------------------------------------------------------------------- */
+
+/* FNV-1a, 32 bits: any spread will do, if it is the same everywhere. */
+static size_t hash(const char *name) {
+  uint32_t value = 2166136261u;
+  for (; *name != '\0'; name++) value = (value ^ (unsigned char)*name) * 16777619u;
+  return value;
+}
+
+/* The look of a name of its own: a free colour, or, when all are in use, that of its letters again. */
+static size_t free_look(const char *name, bool used[COLOURS]) {
+  size_t first = hash(name) % COLOURS, round = hash(name) / COLOURS % RS_PLOT_ROUNDS;
+  for (size_t i = 0; i < COLOURS; i++) {
+    size_t colour = (first + i) % COLOURS;
+    if (used[colour]) continue;
+    used[colour] = true;
+    return LOOK(colour, 0);
+  }
+  return LOOK(first, round);
+}
+
+void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles) {
+  bool used[COLOURS] = {false};
+  for (int pass = 0; pass < 2; pass++) { /* the known ones first, so that nothing takes their colours */
+    for (size_t i = 0; i < methods->count; i++) {
+      size_t method = method_of(methods->items[i]);
+      bool known_name = method < RS_COUNT(known) && strcmp(methods->items[i], known[method].name) == 0;
+      if (known_name != (pass == 0)) continue;
+      size_t look = known_name ? known[method].look : free_look(methods->items[i], used);
+      used[look % COLOURS] = true;
+      styles[i] = rs_plot_style_of(look);
+    }
+  }
+}

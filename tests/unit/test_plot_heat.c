@@ -1,0 +1,310 @@
+/* test_plot_heat.c: values over two numbers: where they stand, and how a heat map shows them. */
+#include "../../src/plot/cells.h"
+#include "../../src/plot/heat.h"
+#include "../../src/plot/manifest.h"
+#include "../../src/plot/style.h"
+#include "../../src/plot/svg.h"
+#include "../../src/plot/width.h"
+#include "plot_fixture.h"
+
+#include <math.h>
+
+#define MAP_COLUMNS                                                                                                    \
+  KEYS ",{\"name\":\"from\",\"role\":\"index\",\"map\":\"panel\"},{\"name\":\"to\",\"role\":\"index\",\"map\":"        \
+       "\"mark\"},{\"name\":\"dh\",\"role\":\"index\",\"map\":\"y\"},{\"name\":\"dw\",\"role\":\"index\",\"map\":"     \
+       "\"x\"},{\"name\":\"likeness\",\"role\":\"value\",\"unit\":\"nats\",\"summary\":\"how <alike>\"}"
+#define MAP "{\"files\":[{\"file\":\"map.csv\",\"columns\":[" MAP_COLUMNS "]}]}"
+#define MAP_HEADER HEADER ",from,to,dh,dw,likeness\n"
+
+static rs_status read_map(const char *rows, rs_plot_map *map) {
+  char text[20000];
+  rs_plot_data data = {0};
+  rs_plot_report report = {0};
+  rs_plot_measure measure = {0};
+  rs_err err = {0};
+  put_file("manifest.json", MAP);
+  snprintf(text, sizeof text, MAP_HEADER "%s", rows);
+  put_file("map.csv", text);
+  cr_assert_eq(rs_plot_manifest_read(folder, &data, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_plot_cells_read(&data, data.files, &report, &err), RS_OK, "%s", err.message);
+  const rs_plot_column *column = rs_plot_column_of(data.files, RS_PLOT_VALUE, 0);
+  cr_assert_eq(rs_plot_measure_read(&data, data.files, column, &measure, &err), RS_OK, "%s", err.message);
+  rs_status status = rs_plot_map_read(&measure, &(rs_plot_choice){.source = RS_PLOT_ANY, .length = 64}, map, &err);
+  rs_plot_measure_clear(&measure);
+  rs_plot_data_clear(&data);
+  rs_plot_report_clear(&report);
+  return status;
+}
+
+/* Two methods, panels 7 and 9, 2 x 3 places, in any order; one value twice, one missing, one empty. */
+#define MAP_ROWS                                                                                                       \
+  "0,m,a,64,1,,,8,9,9,1,30,6\n0,m,a,64,1,,,8,7,7,-1,10,1\n0,m,a,64,1,,,8,7,8,-1,20,2\n"                                \
+  "0,m,a,64,1,,,8,7,9,1,10,4\n0,m,a,64,1,,,8,7,9,1,10,8\n0,m,a,64,1,,,8,7,6,1,20,\n"                                   \
+  "1,m,b,64,1,,,8,7,7,-1,10,-3\n1,m,b,64,1,,,8,9,3,-1,30,0.5\n2,m,b,128,1,,,8,9,3,-1,30,99\n"
+
+Test(plot_heat, map__rows_in_any_order__find_their_places, .init = make_folder, .fini = remove_folder) {
+  static const double expected[2][2][6] = {{{1, 2, NAN, 6, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, 6}},
+                                           {{-3, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, 0.5, NAN, NAN, NAN}}};
+  rs_plot_map map;
+  cr_assert_eq(read_map(MAP_ROWS, &map), RS_OK);
+  cr_assert(map.x.count == 3 && map.x.items[0] == 10 && map.x.items[2] == 30);
+  cr_assert(map.y.count == 2 && map.y.items[0] == -1 && map.y.items[1] == 1);
+  cr_assert(map.panel.count == 2 && map.panels == 2 && map.panel.items[0] == 7 && map.panel.items[1] == 9);
+  cr_assert_eq(map.count, 2u);
+  for (size_t i = 0; i < 24; i++) {
+    double want = expected[i / 12][i / 6 % 2][i % 6], got = map.values[i];
+    cr_assert(isnan(want) ? isnan(got) : got == want, "%zu: %g, not %g", i, got, want);
+  }
+  cr_assert(map.marks[0] == 0 && map.marks[1] == 5, "%zu %zu", map.marks[0], map.marks[1]);
+  cr_assert(map.any && map.low == -3 && map.high == 6 && map.folded == 2);
+  rs_plot_map_clear(&map);
+}
+
+Test(plot_heat, map__many_panels__are_thinned_to_six, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  rs_plot_map map;
+  for (int i = 0; i < 16; i++) rs_text_printf(&rows, "0,m,a,64,1,,,8,%d,-1,0,0,%d\n", i, i);
+  rs_text_puts(&rows, "1,m,b,64,1,,,8,1,-1,0,0,99\n");
+  cr_assert_eq(read_map(rs_text_string(&rows), &map), RS_OK);
+  cr_assert(map.count == 1 && map.absent == 1 && map.methods[1] == 1, "b has no value in what is shown");
+  static const double kept[] = {0, 3, 6, 9, 12, 15};
+  cr_assert(map.panel.count == 6 && map.panels == 16 && map.folded == 1 && map.low == 0 && map.high == 15);
+  for (size_t i = 0; i < 6; i++)
+    cr_assert(map.panel.items[i] == kept[i] && map.values[i] == kept[i] && map.marks[i] == SIZE_MAX, "%zu", i);
+  rs_plot_map_clear(&map);
+  rs_text_clear(&rows);
+}
+
+Test(plot_heat, map__many_panels_of_offsets__keep_that_of_zero, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  rs_plot_map map;
+  for (int i = -16; i < 16; i++) rs_text_printf(&rows, "0,m,a,64,1,,,8,%d,-1,0,0,%d\n", i, i);
+  cr_assert_eq(read_map(rs_text_string(&rows), &map), RS_OK);
+  static const double kept[] = {-16, -10, -4, 0, 8, 15};
+  for (size_t i = 0; i < 6; i++) cr_assert(map.panel.items[i] == kept[i] && map.values[i] == kept[i], "%zu", i);
+  rs_plot_map_clear(&map);
+  rs_text_clear(&rows);
+}
+
+/* A picture of `across` x `down` cells that count up, in `panels` panels of two methods. */
+static rs_plot_picture heat_of(size_t across, size_t down, size_t panels, const char *panel_name, size_t *marks) {
+  static const char *const names[] = {
+      "one", "a method of a name that is too long for a panel, whatever its size, and has to be wrapped there"};
+  size_t methods[] = {0, 1}, cells = across * down * panels * 2;
+  double numbers[512], values[4096];
+  cr_assert(across <= 512 && cells <= RS_COUNT(values));
+  for (size_t i = 0; i < RS_COUNT(numbers); i++) numbers[i] = (double)i;
+  for (size_t i = 0; i < cells; i++) values[i] = (double)i;
+  rs_plot_map map = {{numbers, across},
+                     {numbers, down},
+                     {numbers, panels},
+                     panels,
+                     methods,
+                     2,
+                     values,
+                     marks,
+                     0,
+                     (double)cells - 1,
+                     1,
+                     true,
+                     0};
+  rs_plot_heat heat = {.head = {"T", "", "", ""},
+                       .x_name = "x",
+                       .y_name = "y",
+                       .panel_name = panel_name,
+                       .name = "value",
+                       .unit = "1",
+                       .methods = names,
+                       .map = &map};
+  rs_plot_picture picture = {0};
+  rs_err err = {0};
+  cr_assert_eq(rs_plot_heat_draw(&heat, &picture, &err), RS_OK, "%s", err.message);
+  return picture;
+}
+
+/* Every cell once, its own size from the next, on whole pixels and within the picture; all panels alike. */
+static void check_cells(const rs_plot_picture *picture, size_t cells) {
+  size_t found = 0;
+  for (size_t i = 0; i < picture->count; i++) {
+    const rs_plot_shape *shape = &picture->shapes[i];
+    if (shape->kind != RS_PLOT_CELLS || shape->tall == 1) continue; /* 1: of the colour bar */
+    cr_assert(shape->size == floor(shape->size) && shape->tall == floor(shape->tall) && shape->size >= 2);
+    for (size_t k = 0; k < shape->count; k++, found++) {
+      const rs_plot_xy *place = &picture->points[shape->begin + k];
+      cr_assert(place->x == floor(place->x) && place->y == floor(place->y), "%g %g", place->x, place->y);
+      cr_assert(place->x > 0 && place->y > 0 && place->x + shape->size < picture->width &&
+                place->y + shape->tall < picture->height);
+    }
+  }
+  cr_assert_eq(found, cells, "%zu of %zu cells", found, cells);
+}
+
+static bool has_text(const rs_plot_picture *picture, const char *text) {
+  for (size_t i = 0; i < picture->count; i++)
+    if (picture->shapes[i].kind == RS_PLOT_TEXT && strcmp(picture->text.data + picture->shapes[i].text, text) == 0)
+      return true;
+  return false;
+}
+
+/* The box around a text, as far as it is known. */
+static void text_box(const rs_plot_picture *picture, const rs_plot_shape *shape, double box[4]) {
+  const char *text = picture->text.data + shape->text;
+  const rs_plot_xy *place = &picture->points[shape->begin];
+  double width = rs_plot_text_width(text, strlen(text), shape->size, shape->bold), up = 0.75 * shape->size;
+  double left = shape->anchor == RS_PLOT_START ? 0 : shape->anchor == RS_PLOT_MIDDLE ? width / 2 : width;
+  box[0] = shape->upright ? place->x - up : place->x - left;
+  box[1] = shape->upright ? place->x : place->x - left + width;
+  box[2] = shape->upright ? place->y - width + left : place->y - up;
+  box[3] = shape->upright ? place->y + left : place->y;
+}
+
+static void check_texts(const rs_plot_picture *picture, const char *what) {
+  for (size_t i = 0; i < picture->count; i++) {
+    double a[4], b[4];
+    if (picture->shapes[i].kind != RS_PLOT_TEXT) continue;
+    text_box(picture, &picture->shapes[i], a);
+    cr_assert(a[0] >= 0 && a[1] <= picture->width && a[2] >= 0 && a[3] <= picture->height, "%s: %s is outside", what,
+              picture->text.data + picture->shapes[i].text);
+    for (size_t k = i + 1; k < picture->count; k++) {
+      if (picture->shapes[k].kind != RS_PLOT_TEXT) continue;
+      text_box(picture, &picture->shapes[k], b);
+      cr_assert(a[1] <= b[0] || b[1] <= a[0] || a[3] <= b[2] || b[3] <= a[2], "%s: %s and %s overlap", what,
+                picture->text.data + picture->shapes[i].text, picture->text.data + picture->shapes[k].text);
+    }
+  }
+}
+
+Test(plot_heat, heat__any_size__has_every_cell_and_no_overlap) {
+  static const size_t sizes[][3] = {{14, 14, 5}, {32, 24, 2},  {1, 1, 6}, {40, 3, 1},
+                                    {3, 40, 6},  {100, 10, 2}, {2, 2, 1}};
+  size_t none[6], some[6];
+  for (size_t i = 0; i < RS_COUNT(sizes); i++)
+    for (int marked = 0; marked < 2; marked++) {
+      size_t cells = sizes[i][0] * sizes[i][1];
+      char what[64];
+      snprintf(what, sizeof what, "%zu x %zu x %zu %d", sizes[i][0], sizes[i][1], sizes[i][2], marked);
+      for (size_t k = 0; k < 6; k++) none[k] = SIZE_MAX, some[k] = (k * 7) % cells;
+      rs_plot_picture picture =
+          heat_of(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][2] > 1 ? "step in time" : "", marked ? some : none);
+      check_cells(&picture, 2 * sizes[i][2] * cells);
+      check_texts(&picture, what);
+      cr_assert(has_text(&picture, "one") && has_text(&picture, "value"));
+      cr_assert_eq(has_text(&picture, "step in time 1"), !marked && sizes[i][2] > 1, "%s", what);
+      cr_assert_eq(has_text(&picture, "y 0, x 0"), marked && sizes[i][2] > 1, "%s", what);
+      rs_plot_picture_clear(&picture);
+    }
+}
+
+/* The first cell is the darkest and at the upper left, the last the lightest and at the lower right; x to the right. */
+Test(plot_heat, heat__cells__lie_where_their_numbers_say) {
+  size_t none[2] = {SIZE_MAX, SIZE_MAX};
+  rs_plot_picture picture = heat_of(3, 2, 1, "", none);
+  rs_plot_xy corner[12];
+  for (size_t i = 0, k = 0; i < picture.count; i++) {
+    const rs_plot_shape *shape = &picture.shapes[i];
+    if (shape->kind != RS_PLOT_CELLS || shape->tall == 1) continue;
+    cr_assert_eq(shape->colour, rs_plot_level_colour((size_t)lround(255.0 * (double)k / 11)), "cell %zu", k);
+    cr_assert_eq(shape->count, 1u);
+    corner[k++] = picture.points[shape->begin];
+  }
+  for (size_t k = 0; k < 12; k++) {
+    cr_assert_eq(corner[k].x, corner[k / 6 * 6].x + (double)(k % 3) * (corner[1].x - corner[0].x));
+    cr_assert_eq(corner[k].y, corner[0].y + (double)(k % 6 / 3) * (corner[3].y - corner[0].y));
+  }
+  cr_assert(corner[1].x > corner[0].x && corner[3].y > corner[0].y && corner[6].x > corner[2].x, "side by side");
+  rs_plot_picture_clear(&picture);
+}
+
+/* Cells of 5 x 3 at (10, 20) and (15, 20): exact. */
+Test(plot_heat, cells__in_a_file__are_rectangles_from_their_upper_left) {
+  rs_plot_picture picture = {.width = 40, .height = 40};
+  rs_text svg = {0};
+  rs_plot_shape_add(&picture, RS_PLOT_CELLS, 0x123456, 5)->tall = 3;
+  rs_plot_point_add(&picture, 10, 20);
+  rs_plot_point_add(&picture, 15, 20);
+  rs_plot_svg_write(&picture, &svg);
+  cr_assert_not_null(strstr(rs_text_string(&svg), "fill=\"#123456\" d=\"M10 20h5v3h-5zM15 20h5v3h-5z\"/>"), "%s",
+                     svg.data);
+  rs_text_clear(&svg);
+  rs_plot_picture_clear(&picture);
+}
+
+/* The number after the last `attribute` before `word`. */
+static double number_before(const char *svg, const char *word, const char *attribute) {
+  const char *end = strstr(svg, word), *found = NULL;
+  cr_assert_not_null(end, "no %s", word);
+  for (const char *place = svg; (place = strstr(place, attribute)) != NULL && place < end; place++)
+    found = place + strlen(attribute);
+  cr_assert_not_null(found);
+  return atof(found);
+}
+
+Test(plot_heat, results__a_curve_over_two_indices__is_a_heat_map, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", MAP);
+  put_file("map.csv", MAP_HEADER MAP_ROWS);
+  cr_assert_eq(draw_all(&(rs_plot_options){.length = 64}, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/map--likeness--64.svg");
+  static const char *const parts[] = {"<title>Map: likeness</title>",
+                                      "how &lt;alike&gt;",
+                                      "length 64 tokens",
+                                      "dot: from",
+                                      "means of",
+                                      ">likeness (nats)<",
+                                      ">dh -1, dw 10<",
+                                      ">dh 1, dw 30<",
+                                      ">a<",
+                                      ">b<",
+                                      ">dh<",
+                                      ">dw<",
+                                      "crispEdges",
+                                      "</svg>\n"};
+  for (size_t i = 0; i < RS_COUNT(parts); i++) cr_assert_not_null(strstr(svg, parts[i]), "no %s", parts[i]);
+  cr_assert_null(strstr(svg, "nan"));
+  free(svg);
+}
+
+/* One panel has no row of its own: methods stand side by side, and the subtitle names it. */
+Test(plot_heat, results__a_map_of_one_panel__has_methods_side_by_side, .init = make_folder, .fini = remove_folder) {
+  double first, second;
+  put_file("manifest.json", MAP);
+  put_file("map.csv", MAP_HEADER "0,m,a,64,1,,,8,7,3,0,0,1\n0,m,a,64,1,,,8,7,3,0,1,2\n1,m,b,64,1,,,8,7,3,0,0,3\n"
+                                 "1,m,b,64,1,,,8,7,3,0,1,4\n");
+  cr_assert_eq(draw_all(&(rs_plot_options){.length = 64}, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/map--likeness--64.svg");
+  cr_assert_not_null(strstr(svg, "from 7<"), "the subtitle: %s", svg);
+  first = number_before(svg, ">a<", " y=\"");
+  second = number_before(svg, ">b<", " y=\"");
+  cr_assert_eq(first, second, "%g and %g", first, second);
+  cr_assert_lt(number_before(svg, ">a<", " x=\""), number_before(svg, ">b<", " x=\""));
+  free(svg);
+}
+
+/* Without row and column it is lines: one chart for each panel, over the first index that is none. */
+Test(plot_heat, results__a_map_without_places__is_lines_for_each_panel, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", MAP);
+  put_file("map.csv", MAP_HEADER "0,m,a,64,1,,,8,7,7,,,1\n0,m,a,64,1,,,8,7,8,,,0.5\n0,m,a,64,1,,,8,9,7,,,0.25\n");
+  cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 2u);
+  char *svg = picture_text("plots/map--likeness--64--from=7.svg");
+  cr_assert_null(strstr(svg, "min"), "of one row a point, not a mean");
+  static const char *const parts[] = {"length 64 tokens \u00b7 from 7", ">to<", ">likeness (nats)<"};
+  for (size_t i = 0; i < RS_COUNT(parts); i++) cr_assert_not_null(strstr(svg, parts[i]), "no %s", parts[i]);
+  free(svg);
+  cr_assert(exists("plots/map--likeness--64--from=9.svg"));
+}
+
+Test(plot_heat, results__maps_that_cannot_be__are_named, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  rs_plot_report report;
+  rs_text_puts(&rows, MAP_HEADER);
+  for (int i = 0; i < 513; i++) rs_text_printf(&rows, "0,m,a,64,1,,,8,7,7,0,%d,1\n", i);
+  put_file("manifest.json", MAP);
+  put_file("map.csv", rs_text_string(&rows));
+  draw(NULL, &report, RS_INPUT, "nothing to draw");
+  cr_assert_not_null(strstr(report.notes[0], "no map of likeness: 1 x 513 cells are more than 512 along a side"), "%s",
+                     report.notes[0]);
+  rs_plot_report_clear(&report);
+  rs_text_clear(&rows);
+  put_file("manifest.json",
+           "{\"files\":[{\"file\":\"map.csv\",\"columns\":[{\"name\":\"a\",\"role\":\"index\",\"map\":\"z\"}]}]}");
+  draw_all(NULL, RS_INPUT, "map \"z\" is not one of x, y, panel, mark, bin_end,");
+}
