@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pages for readers against the tree and the program: what the program prints is fresh, links lead somewhere, configs
-# that are shown are good ones, docs/config.md has every key, README.md is short.
+# Pages for readers against the tree and the program: what the program prints is fresh, links lead somewhere, files that
+# are named are there, configs that are shown are good ones, docs/config.md has every key, README.md is short.
 # check_pages.sh ROOT PROGRAM
 set -euo pipefail
 
@@ -38,6 +38,17 @@ check_links() {
     done < <(grep -o ']([^) ]*)' -- "$page" | sed 's/^](//; s/)$//' | sort -u)
 }
 
+# check_names PAGE: every source and script that it names is in the tree, or one that it tells to add.
+check_names() {
+    local page=$1 name
+    while IFS= read -r name; do
+        if ! grep -E "/${name//./\\.}\$" "$scratch/tree" >"$scratch/found" &&
+            ! grep -F -- "<!-- file: src/$name -->" "$page" >"$scratch/found"; then
+            report "$page: names $name, which is not there"
+        fi
+    done < <(grep -oE '`[a-z_0-9/]+\.(c|h|sh|build)`' -- "$page" | tr -d '`' | sort -u)
+}
+
 # check_configs PAGE: every block of YAML is a config that the program takes.
 check_configs() {
     local page=$1 config
@@ -73,8 +84,10 @@ check_keys() {
     done
 }
 
+find "$root"/{src,include,tests,docs} -type f >"$scratch/tree"
 while IFS= read -r page; do check_links "$page"; done < <(find README.md docs src experiments tests -name '*.md')
 for page in README.md docs/*.md; do check_configs "$page"; done
+for page in README.md docs/*.md src/README.md; do check_names "$page"; done
 check_keys
 docs/generate.sh "$program" --check || wrong=1
 lines=$(wc -l <README.md)
