@@ -176,8 +176,6 @@ enum { RS_NO_WORD = -1 };
  *
  *   typedef enum rs_shape { RS_ROUND, RS_SQUARE, RS_SHAPES } rs_shape;
  *   static const char *const shapes[RS_SHAPES + 1] = {[RS_ROUND] = "round", [RS_SQUARE] = "square"}; */
-#define RS_WORD_LIST(...)                                                                                              \
-  .words = (const char *const[]){__VA_ARGS__, NULL}, .word_count = RS_COUNT(((const char *const[]){__VA_ARGS__}))
 #define RS_WORDS(array) .words = (array), .word_count = RS_COUNT(array) - 1
 
 /* The value of one parameter. */
@@ -257,6 +255,9 @@ typedef struct rs_binding {
 rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
                           rs_binding *binding, rs_err *err);
 void rs_binding_clear(rs_binding *binding);
+
+/* Binds to `fields`, a struct of the caller's: nothing is owned, nothing to clear. */
+rs_binding rs_binding_over(const rs_settings *settings, const rs_param *params, size_t count, void *fields);
 
 /* The parameter whose field stands at `offset`: write it as offsetof(structure, field). NULL: none. */
 const rs_param *rs_binding_param(const rs_binding *binding, size_t offset);

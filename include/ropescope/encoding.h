@@ -21,6 +21,7 @@ enum { RS_AXES = 3, RS_VIEWS = 4, RS_STEPS = 16 };
 
 typedef struct rs_encoding rs_encoding;
 typedef struct rs_model rs_model;
+typedef struct rs_token_layout rs_token_layout;
 
 /* What every kind says of itself; the config check, `ropescope list` and the manifest read nothing else. */
 typedef struct rs_kind {
@@ -40,7 +41,7 @@ typedef struct rs_freq_in {
   double train_length, max_length;     /* L0 and the published maximum, tokens */
   double scale;                        /* s; NaN where the method has no scale */
   bool sections;                       /* pairs are shared out among axes (M-RoPE) */
-  const rs_settings *settings;
+  const void *params;                  /* the kind's own struct */
 } rs_freq_in;
 
 /* `factor` multiplies cos and sin (equally: its square multiplies the logits); `logit_factor` multiplies the logits. */
@@ -49,68 +50,99 @@ typedef struct rs_freq_out {
   double factor, logit_factor;
 } rs_freq_out;
 
+/* A kind's parameters, and those of its stage, are checked before anything is filled: RS_INPUT, with the parameter as
+ * subject, where they contradict each other or the model. NULL: nothing to check. */
+typedef rs_status rs_kind_check(const rs_binding *binding, const rs_model *model, rs_err *err);
+
 typedef struct rs_freq_kind {
   rs_kind kind;
   bool scaled; /* reads s: the method then has the parameters `scale` and `factor` */
-  /* RS_INPUT, with the parameter as subject, when the settings contradict each other. May be NULL. */
-  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
+  rs_kind_check *check;
   rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
   /* Which axis (0 t, 1 h, 2 w) pair j of `pairs` reads, in place of the sections of M-RoPE. NULL: by the sections. */
-  size_t (*axis)(const rs_settings *settings, size_t pair, size_t pairs);
+  size_t (*axis)(const void *params, size_t pair, size_t pairs);
   /* How much pair j reads of each axis t, h, w: its coordinate is sum_a weight[a] p[a]. NULL: one axis a pair. */
-  void (*mix)(const rs_settings *settings, size_t pair, double weight[RS_AXES]);
+  void (*mix)(const void *params, size_t pair, double weight[RS_AXES]);
   /* ln of what a query's pair j of `pairs` is multiplied by for each token of its position; a key's is divided by it.
    * NULL: no gain. */
-  double (*log_gain)(const rs_settings *settings, size_t pair, size_t pairs);
+  double (*log_gain)(const void *params, size_t pair, size_t pairs);
 } rs_freq_kind;
+
+/* What the other stages are prepared from. A kind's `prepare` makes its state of `state_size` bytes, zeroed before,
+ * from this; what reads it later reads the state alone. What this points to outlives the state. */
+typedef struct rs_stage_in {
+  size_t length, heads, head_dim, width; /* L, H, D, H * D */
+  double train_length;                   /* L0, tokens */
+  double scale;                          /* s; NaN where the method has none */
+  const rs_token_layout *tokens;
+  const char *method; /* its name, for messages */
+  const void *params; /* the kind's own struct */
+} rs_stage_in;
 
 /* Keys [begin, end) of one query row, read through view `view`. */
 typedef struct rs_segment {
   size_t begin, end, view;
 } rs_segment;
 
+/* Positions of all tokens in every view, (L, A) tokens each. */
+typedef struct rs_positions {
+  size_t length, axes;
+  double *const *q, *const *k;
+} rs_positions;
+
 typedef struct rs_pos_kind {
   rs_kind kind;
   bool scaled;
-  size_t views; /* V, 1..RS_VIEWS */
-  /* Fills encoding->pos_q[v] and pos_k[v], which hold the token ids (L, A) on entry. */
-  rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+  bool text_only; /* one axis, on which text counts by 1 */
+  size_t views;   /* V, 1..RS_VIEWS */
+  size_t state_size;
+  rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err); /* NULL: positions stay as the ids are */
+  /* Moves the positions, which hold the token ids on entry. */
+  rs_status (*fill)(const void *state, const rs_positions *positions, rs_err *err);
   /* Cuts keys 0..m of query m into consecutive segments; returns how many. NULL: one segment, view 0. */
-  size_t (*segments)(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]);
+  size_t (*segments)(const void *state, size_t query, rs_segment out[RS_VIEWS]);
 } rs_pos_kind;
 
 typedef struct rs_embed_kind {
   rs_kind kind;
-  /* As of frequencies. */
-  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
-  /* Called once, before any fill: RS_DOMAIN where there is no embedding for these tokens; may make embed_table and
-   * embed_row. May be NULL. */
-  rs_status (*prepare)(rs_encoding *encoding, rs_err *err);
+  rs_kind_check *check;
+  size_t state_size;
+  /* RS_DOMAIN where there is no embedding for these tokens. */
+  rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err);
+  void (*release)(void *state); /* what the state owns; NULL: nothing */
+  /* Numbers of the tables that the state owns, and at most needs while it is prepared. NULL: none. */
+  double (*numbers)(const rs_stage_in *in);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
-  rs_status (*fill)(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err);
+  rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {
   rs_kind kind;
-  /* As of frequencies. */
-  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
-  /* Multiplies encoding->logit_scale (L,). */
-  rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+  rs_kind_check *check;
+  /* Multiplies logit_scale (L,). */
+  rs_status (*fill)(const rs_stage_in *in, double *logit_scale, rs_err *err);
 } rs_lscale_kind;
 
 typedef struct rs_bias_kind {
   rs_kind kind;
-  /* As of frequencies. */
-  rs_status (*check)(const rs_settings *settings, const rs_model *model, rs_err *err);
-  /* Numbers for each head in encoding->bias_table; NULL: one. */
-  size_t (*table_size)(const rs_encoding *encoding);
-  /* Fills encoding->bias_table (H, bias_size). */
-  rs_status (*fill)(rs_encoding *encoding, rs_err *err);
+  rs_kind_check *check;
+  size_t state_size;
+  /* Numbers for each head in the table. NULL: one. */
+  size_t (*table_size)(const rs_stage_in *in);
+  /* Fills `table` (H, table_size), zeroed before, which outlives the state. */
+  rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
+  /* What else the logits are multiplied by. NULL: nothing. */
+  double (*logit_factor)(const void *state);
+  /* The slope of the head, nats/token. NULL: the bias has no slopes. */
+  double (*slope)(const void *state, size_t head);
   /* Whether the bias is a function of m - n alone. NULL: never. */
-  bool (*by_distance)(const rs_encoding *encoding);
+  bool (*by_distance)(const void *state);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
-  void (*row)(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias);
+  void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
 } rs_bias_kind;
+
+/* The parameters that a stage has whatever its kind: every method's, every rotary method's, every scaled method's. */
+extern const rs_kind rs_common_stage, rs_rotary_stage, rs_scale_stage;
 
 /* The tables of kinds. `*count` gets the number; the order is that of `ropescope list`. */
 const rs_freq_kind *const *rs_freq_kinds(size_t *count);
@@ -160,6 +192,12 @@ rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, 
  * was given is not in the dialect's power, or the method has no such dialect. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err);
 
+/* The rule for s where neither a scale nor a factor is given or published, as config text. */
+#define RS_DEFAULT_SCALE "dynamic"
+
+/* Whether that rule holds: rs_recipe_resolve then sets it. */
+bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model);
+
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
 rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
 
@@ -188,14 +226,16 @@ bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method);
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
 typedef enum rs_pair_layout {
-  RS_HALF_SPLIT, /* pair j is dims (j, j + R/2): GPT-NeoX, Hugging Face Llama */
-  RS_INTERLEAVED /* pair j is dims (2j, 2j + 1): RoFormer, GPT-J, Meta's Llama */
+  RS_LAYOUT_OF_MODEL = -1, /* of a recipe that does not say */
+  RS_HALF_SPLIT,           /* pair j is dims (j, j + R/2): GPT-NeoX, Hugging Face Llama */
+  RS_INTERLEAVED           /* pair j is dims (2j, 2j + 1): RoFormer, GPT-J, Meta's Llama */
 } rs_pair_layout;
 enum { RS_PAIR_LAYOUTS = RS_INTERLEAVED + 1 };
 extern const char *const rs_pair_layout_words[RS_PAIR_LAYOUTS + 1];
 
 /* How the pairs are shared out among the axes t, h, w (axes.c). */
 typedef enum rs_axis_layout {
+  RS_AXES_OF_MODEL = -1, /* of a recipe that does not say */
   RS_AXES_CONTIGUOUS,    /* t, then h, then w: Qwen2-VL */
   RS_AXES_INTERLEAVED,   /* h and w on pairs 1 and 2 of each three while they last, t on the rest: Qwen3-VL */
   RS_AXES_SPATIAL_FIRST, /* h and w alternate on the fastest pairs, t has the slowest: ERNIE 4.5-VL */
@@ -232,10 +272,10 @@ typedef struct rs_token_run {
 } rs_token_run;
 
 /* Runs in order; tokens after the last run are text. No runs: all text. */
-typedef struct rs_token_layout {
+struct rs_token_layout {
   rs_token_run *runs; /* owned */
   size_t count;
-} rs_token_layout;
+};
 
 /* Tokens the runs take. */
 size_t rs_token_layout_tokens(const rs_token_layout *layout);
@@ -256,7 +296,7 @@ extern const char *const rs_id_scheme_words[RS_ID_SCHEMES + 1];
 
 /* How the time of a video's frame becomes an id (tokens.c): float32 products from the left, or doubles, the rates
  * first. They differ where a product is whole but for rounding. */
-typedef enum rs_id_arithmetic { RS_IDS_F32, RS_IDS_F64 } rs_id_arithmetic;
+typedef enum rs_id_arithmetic { RS_IDS_UNNAMED = -1, RS_IDS_F32, RS_IDS_F64 } rs_id_arithmetic; /* unnamed: F32 */
 enum { RS_ID_ARITHMETICS = RS_IDS_F64 + 1 };
 extern const char *const rs_id_arithmetic_words[RS_ID_ARITHMETICS + 1];
 
@@ -289,6 +329,11 @@ typedef struct rs_precision {
   bool running;
 } rs_precision;
 
+/* What becomes of the wavelengths after all scaling. */
+typedef enum rs_wavelengths { RS_WAVES_EXACT, RS_WAVES_WHOLE, RS_WAVELENGTHS } rs_wavelengths;
+
+typedef struct rs_stage_params rs_stage_params;
+
 /* Tables; read-only once made. */
 struct rs_encoding {
   size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
@@ -308,17 +353,20 @@ struct rs_encoding {
   double *pos_k[RS_VIEWS]; /* (L, A) tokens */
   double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
   double *logit_scale;                         /* (L,) */
-  double *bias_table;                          /* (H, bias_size); NULL without a bias */
-  size_t bias_size;                            /* 0 without a bias */
-  double *embed_table;                         /* (rows, width) vectors that several tokens may share; NULL: none */
-  size_t *embed_row;                           /* (L,) each token's row of it; SIZE_MAX: zeros */
+  double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
+  double *bias_table;  /* (H, bias_size); NULL without a bias */
+  size_t bias_size;    /* 0 without a bias */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
   double *steps;          /* cos, then sin, of 0 .. RS_STEPS - 1 tokens: (2, RS_STEPS, R/2); NULL: no plain turns */
   rs_token_layout tokens; /* copy of the layout it was made for */
   rs_precision precision;
-  const rs_method *method; /* its stages; the kinds' late calls read `settings` */
-  rs_settings settings;
+  rs_wavelengths wavelengths;
+  rs_id_rule id_rule;
+  const rs_method *method;                    /* its stages */
+  void *pos_state, *embed_state, *bias_state; /* of the stages' kinds; NULL where a stage is empty */
+  rs_stage_params *params;                    /* the recipe's parameters; private to the layer */
+  rs_settings settings;                       /* the same as text, which owns their lists */
 };
 
 /* The tables of `recipe`, which rs_recipe_check has accepted, for `model` at `length` tokens. `tokens` may be NULL
@@ -329,9 +377,27 @@ rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, siz
                              rs_err *err);
 void rs_encoding_free(rs_encoding *encoding);
 
+/* Bytes of the tables that an encoding of `recipe` has at `length` tokens, and at most needs while it is made; `tokens`
+ * may be NULL. NaN where memory is too short to tell. */
+double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens);
+
 /* Cuts keys 0..m of query m into segments of one view each, ascending; returns how many (1..RS_VIEWS). With a single
  * view the segment reaches to L, for masks that see the future. */
 size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]);
+
+/* bias[n - begin] = bias(head, query, n) in nats for keys [begin, end). Zeros without a bias. */
+void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                          double *bias);
+
+/* Whether there is a bias, and it is a function of m - n alone. */
+bool rs_encoding_bias_of_distance(const rs_encoding *encoding);
+
+/* The slope of the head's bias, nats/token; NaN where biases have none. */
+double rs_encoding_slope(const rs_encoding *encoding, size_t head);
+
+/* What is added to the tokens at [begin, begin + count): out[row * width + dim], zeros without an embedding. RS_DOMAIN
+ * beyond the end of its table. */
+rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err);
 
 /* cos and sin of pair j at one coordinate, in the encoding's precision, without amp. */
 void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine);
@@ -402,13 +468,10 @@ bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings);
 /* Sets a parameter that was not given by the user; `text` NULL unsets it. */
 rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err);
 
-/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. */
+/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. RS_DOMAIN where they
+ * are undefined there. */
 rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
                             rs_err *err);
-
-/* Parameters that belong to a stage rather than to one kind of it (params.c). */
-extern const rs_param rs_common_params[], rs_rotary_params[], rs_scale_params[];
-extern const size_t rs_common_param_count, rs_rotary_param_count, rs_scale_param_count;
 
 /* ---- shared by kinds ----------------------------------------------------------------------------------------------
  */
@@ -436,7 +499,8 @@ double rs_factor_ntk(double theta, size_t pairs, double base);
 const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
 
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
- * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. */
+ * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
+ * with a factor, else dynamic. */
 double rs_scale_resolve(const rs_settings *settings, double length, double train_length);
 
 #endif

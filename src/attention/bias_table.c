@@ -5,14 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const rs_bias_kind *kind_of(const rs_attention_job *job) {
-  return job->mask.kind == RS_CROSS ? NULL : job->encoding->method->bias;
-}
-
 double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits) {
   double offset;
-  kind_of(job)->row(job->encoding, job->head, query, query, query + 1, &offset);
-  kind_of(job)->row(job->encoding, job->head, query, begin, end, bits);
+  rs_encoding_bias_row(job->encoding, job->head, query, query, query + 1, &offset);
+  rs_encoding_bias_row(job->encoding, job->head, query, begin, end, bits);
   for (size_t i = 0; i < end - begin; i++) bits[i] = (bits[i] - offset) * M_LOG2E;
   return offset;
 }
@@ -26,10 +22,9 @@ static void keep_largest(rs_bias_table *bias, size_t length) {
 }
 
 rs_status rs_bias_table_measure(rs_bias_table *bias, const rs_attention_job *job, rs_err *err) {
-  const rs_bias_kind *kind = kind_of(job);
   size_t length = job->encoding->length;
-  bias->any = kind != NULL;
-  bias->by_distance = bias->any && kind->by_distance != NULL && kind->by_distance(job->encoding);
+  bias->any = job->mask.kind != RS_CROSS && job->encoding->method->bias != NULL;
+  bias->by_distance = bias->any && rs_encoding_bias_of_distance(job->encoding);
   bias->offset = 0;
   if (!bias->by_distance) return RS_OK;
   if (bias->past == NULL) bias->past = rs_alloc(bias->room, sizeof *bias->past, err);

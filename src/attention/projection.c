@@ -45,7 +45,7 @@ static rs_status project_keys(const rs_encoding *encoding, const double *columns
 #pragma omp for schedule(static)
     for (size_t b = 0; b < blocks; b++) {
       size_t begin = b * BLOCK, rows = encoding->length - begin < BLOCK ? encoding->length - begin : BLOCK;
-      if (failed || encoding->method->embed->fill(encoding, begin, rows, table, NULL) != RS_OK)
+      if (failed || rs_encoding_embed(encoding, begin, rows, table, NULL) != RS_OK)
         failed = true;
       else
         project_rows(encoding, columns, table, rows, out + begin * encoding->head_dim);
@@ -61,7 +61,7 @@ static rs_status project_queries(const rs_encoding *encoding, const double *colu
   double *row = rs_alloc(encoding->width, sizeof *row, err);
   rs_status status = row != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < count && status == RS_OK; i++) {
-    status = encoding->method->embed->fill(encoding, queries[i], 1, row, err);
+    status = rs_encoding_embed(encoding, queries[i], 1, row, err);
     if (status == RS_OK) project_rows(encoding, columns, row, 1, out + i * encoding->head_dim);
   }
   free(row);

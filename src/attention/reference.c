@@ -28,7 +28,7 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
   if (!across) rs_encoding_rotate_token(e, RS_QUERY_SIDE, view, m, q, q);
   if (!across) rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
-  if (!across && e->method->bias != NULL) e->method->bias->row(e, job->head, m, n, n + 1, &bias);
+  if (!across) rs_encoding_bias_row(e, job->head, m, n, n + 1, &bias);
   return e->logit_scale[m] * sum / sqrt((double)dims) + bias;
 }
 

@@ -37,6 +37,11 @@ void rs_bind(const rs_settings *settings, const rs_param *params, size_t count, 
     write_field(&params[i], rs_setting(settings, params[i].name), (char *)fields + params[i].offset);
 }
 
+rs_binding rs_binding_over(const rs_settings *settings, const rs_param *params, size_t count, void *fields) {
+  rs_bind(settings, params, count, fields);
+  return (rs_binding){.settings = settings, .params = params, .count = count, .fields = fields};
+}
+
 rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
                           rs_binding *binding, rs_err *err) {
   *binding = (rs_binding){.settings = settings, .params = params, .count = count};

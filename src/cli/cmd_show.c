@@ -101,12 +101,12 @@ static int show_scale(const rs_encoding *encoding, table_out *out) {
 
 static int show_slopes(const rs_encoding *encoding, table_out *out) {
   rs_text *csv = &out->csv;
-  if (encoding->bias_table == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
-  if (rs_settings_find(&encoding->settings, "slope_factor") < 0) return refuse("the bias has no slopes (alibi's has)");
+  if (encoding->method->bias == NULL) return refuse("the method has no bias, hence no slopes (alibi has)");
+  if (encoding->method->bias->slope == NULL) return refuse("the bias has no slopes (alibi's has)");
   rs_text_puts(csv, "head,slope\n");
   for (size_t h = 0; h < encoding->heads; h++) {
     rs_csv_number(csv, (double)h);
-    rs_csv_number(csv, encoding->bias_table[h]);
+    rs_csv_number(csv, rs_encoding_slope(encoding, h));
     rs_csv_end_row(csv);
   }
   return CLI_OK;
@@ -116,7 +116,7 @@ static int put_bias_row(const rs_encoding *encoding, size_t head, size_t query, 
   rs_text *csv = &out->csv;
   for (size_t key = 0; key <= query; key++) {
     double bias;
-    encoding->method->bias->row(encoding, head, query, key, key + 1, &bias);
+    rs_encoding_bias_row(encoding, head, query, key, key + 1, &bias);
     const double row[] = {(double)head, (double)query, (double)key, bias};
     for (size_t c = 0; c < RS_COUNT(row); c++) rs_csv_number(csv, row[c]);
     rs_csv_end_row(csv);
@@ -141,10 +141,10 @@ static int show_bias(const rs_encoding *encoding, table_out *out) {
 static int put_embedding(const rs_encoding *encoding, double *row, table_out *out) {
   rs_text *csv = &out->csv;
   rs_err err = {0};
-  if (encoding->method->embed->fill(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return refuse(err.message);
+  if (rs_encoding_embed(encoding, encoding->length - 1, 1, row, &err) != RS_OK) return refuse(err.message);
   rs_text_puts(csv, "position,dim,value\n");
   for (size_t n = 0; n < encoding->length; n++) {
-    if (encoding->method->embed->fill(encoding, n, 1, row, &err) != RS_OK) return refuse(err.message);
+    if (rs_encoding_embed(encoding, n, 1, row, &err) != RS_OK) return refuse(err.message);
     for (size_t d = 0; d < encoding->width; d++) {
       rs_csv_number(csv, (double)n);
       rs_csv_number(csv, (double)d);

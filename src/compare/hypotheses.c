@@ -268,7 +268,7 @@ static void alter_length(maker *make) {
 
 static void as_method(maker *make, const rs_method *method, double s) {
   char text[RS_NUMBER_CHARS], key[48];
-  bool plain = strcmp(method->freq->kind.name, "default") == 0, pi = strcmp(method->freq->kind.name, "linear") == 0;
+  bool plain = !method->freq->scaled, pi = strcmp(method->freq->kind.name, "linear") == 0;
   snprintf(key, sizeof key, "method %.30s", method->name);
   rs_hypothesis *made = add(make, key);
   if (made == NULL) return;
@@ -359,9 +359,9 @@ static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_er
   rs_recipe made = {0};
   RS_TRY(rs_recipe_init(&made, method, err));
   rs_status status = RS_OK;
-  for (size_t i = 0; i < rs_rotary_param_count + rs_common_param_count && status == RS_OK; i++) {
-    const char *name =
-        i < rs_rotary_param_count ? rs_rotary_params[i].name : rs_common_params[i - rs_rotary_param_count].name;
+  const rs_kind *rotary = &rs_rotary_stage, *common = &rs_common_stage;
+  for (size_t i = 0; i < rotary->param_count + common->param_count && status == RS_OK; i++) {
+    const char *name = i < rotary->param_count ? rotary->params[i].name : common->params[i - rotary->param_count].name;
     int from = rs_settings_find(&recipe->settings, name), to = rs_settings_find(&made.settings, name);
     if (from < 0 || to < 0 || strcmp(name, "dialect") == 0) continue;
     if (rs_method_presets(method, name) || rs_method_presets(recipe->method, name)) continue;

@@ -16,7 +16,6 @@ void rs_spectrum_clear(rs_spectrum *spectrum) {
 /* Position Interpolation may divide the positions instead: the same turns. */
 static double position_divisor(const rs_encoding *encoding, size_t length) {
   enum { FREQUENCIES, POSITIONS };
-  if (strcmp(encoding->method->pos->kind.name, "linear") != 0) return 1;
   if (rs_setting_choice(&encoding->settings, "interpolate") != POSITIONS) return 1;
   return rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length);
 }
@@ -55,8 +54,7 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   const rs_method *method = encoding->method;
   const rs_settings *settings = &encoding->settings;
   rs_text text = {0};
-  bool bent = strcmp(method->pos->kind.name, "identity") != 0 && strcmp(method->pos->kind.name, "linear") != 0;
-  if (bent) put_kind(&text, settings, &method->pos->kind);
+  if (method->pos->prepare != NULL && !method->pos->scaled) put_kind(&text, settings, &method->pos->kind);
   if (method->freq->mix != NULL || method->freq->log_gain != NULL) put_kind(&text, settings, &method->freq->kind);
   if (method->embed != NULL) put_kind(&text, settings, &method->embed->kind);
   if (method->bias != NULL) put_kind(&text, settings, &method->bias->kind);
@@ -64,8 +62,7 @@ static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spect
   put_common(&text, settings, "logit_scale_factor");
   put_common(&text, settings, "logit_scale_length");
   put_common(&text, settings, "cached_keys");
-  bool counted =
-      encoding->axes > 1 || rs_setting_choice(settings, "vision_ids") == RS_IDS_V2PE; /* else text, whatever they say */
+  bool counted = encoding->axes > 1 || encoding->id_rule.scheme == RS_IDS_V2PE; /* else text, whatever they say */
   if (counted) put_common(&text, settings, "vision_ids");
   if (counted) put_common(&text, settings, "vision_step");
   if (counted) put_common(&text, settings, "id_arithmetic");

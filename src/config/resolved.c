@@ -41,12 +41,23 @@ static void put_settings(rs_text *yaml, const rs_settings *settings, bool all) {
     if (settings->values[p].set && (all || settings->values[p].given)) put_setting(yaml, settings, p);
 }
 
+/* For how many models the rule for s is the default one. */
+static size_t default_scales(const rs_experiment *experiment, const rs_variant *variant) {
+  const rs_recipe recipe = {.method = variant->method, .settings = variant->settings};
+  size_t count = 0;
+  for (size_t i = 0; i < experiment->model_count; i++)
+    count += rs_recipe_scale_defaults(&recipe, &experiment->models[i]);
+  return count;
+}
+
 /* A method's defaults stand in a comment: written as values, they would overrule what the model publishes. */
-static void put_method_defaults(rs_text *yaml, const rs_settings *settings) {
-  bool any = false;
+static void put_method_defaults(rs_text *yaml, const rs_settings *settings, bool scale) {
+  static const char before[] = "    # unless the model publishes others: ";
+  bool any = scale;
+  if (scale) rs_text_printf(yaml, "%sscale: %s", before, RS_DEFAULT_SCALE);
   for (size_t p = 0; p < settings->count; p++) {
     if (!settings->values[p].set || settings->values[p].given) continue;
-    rs_text_printf(yaml, any ? ", %s: " : "    # unless the model publishes others: %s: ", settings->params[p]->name);
+    rs_text_printf(yaml, "%s%s: ", any ? ", " : before, settings->params[p]->name);
     rs_value_write(settings->params[p], &settings->values[p], yaml);
     any = true;
   }
@@ -79,19 +90,25 @@ static const char *variant_name(const rs_variant *variant) {
                            : variant->metric->kind.name;
 }
 
-static void put_variants(rs_text *yaml, const char *key, const rs_variants *variants) {
-  rs_text_printf(yaml, "%s:\n", key);
-  for (size_t i = 0; i < variants->count; i++) {
-    const rs_variant *variant = &variants->items[i];
-    rs_text_printf(yaml, "  - {name: %s", variant_name(variant));
-    if (strcmp(variant->label, variant_name(variant)) != 0) {
-      rs_text_puts(yaml, ", label: ");
-      put_string(yaml, variant->label);
-    }
-    put_settings(yaml, &variant->settings, variant->method == NULL);
-    rs_text_puts(yaml, "}\n");
-    if (variant->method != NULL) put_method_defaults(yaml, &variant->settings);
+static void put_variant(rs_text *yaml, const rs_experiment *experiment, const rs_variant *variant) {
+  bool method = variant->method != NULL;
+  size_t scales = method ? default_scales(experiment, variant) : 0;
+  rs_text_printf(yaml, "  - {name: %s", variant_name(variant));
+  if (strcmp(variant->label, variant_name(variant)) != 0) {
+    rs_text_puts(yaml, ", label: ");
+    put_string(yaml, variant->label);
   }
+  /* The default scale is a value where no model publishes another: what was run must not hang on it. */
+  bool all = scales > 0 && scales == experiment->model_count;
+  if (all) rs_text_puts(yaml, ", scale: " RS_DEFAULT_SCALE);
+  put_settings(yaml, &variant->settings, !method);
+  rs_text_puts(yaml, "}\n");
+  if (method) put_method_defaults(yaml, &variant->settings, scales > 0 && !all);
+}
+
+static void put_variants(rs_text *yaml, const char *key, const rs_experiment *experiment, const rs_variants *variants) {
+  rs_text_printf(yaml, "%s:\n", key);
+  for (size_t i = 0; i < variants->count; i++) put_variant(yaml, experiment, &variants->items[i]);
 }
 
 static void put_heads(rs_text *yaml, const rs_head_choice *heads) {
@@ -161,9 +178,9 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   for (size_t i = 0; i < experiment->length_count; i++)
     rs_text_printf(yaml, "%s%zu", i > 0 ? ", " : "", experiment->lengths[i]);
   rs_text_puts(yaml, "]\n");
-  put_variants(yaml, "methods", &experiment->methods);
-  put_variants(yaml, "sources", &experiment->sources);
-  put_variants(yaml, "metrics", &experiment->metrics);
+  put_variants(yaml, "methods", experiment, &experiment->methods);
+  put_variants(yaml, "sources", experiment, &experiment->sources);
+  put_variants(yaml, "metrics", experiment, &experiment->metrics);
   rs_text_puts(yaml, "seeds: [");
   for (size_t i = 0; i < experiment->seed_count; i++)
     rs_text_printf(yaml, "%s%llu", i > 0 ? ", " : "", (unsigned long long)experiment->seeds[i]);

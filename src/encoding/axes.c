@@ -4,33 +4,40 @@
 
 #include <math.h>
 
-enum { SECTION_NONE, SECTION_EQUAL };
-
 /* Thirds; what does not divide goes to t first, then h. */
 static void equal_sections(size_t pairs, size_t sections[RS_AXES]) {
   for (size_t a = 0; a < RS_AXES; a++) sections[a] = pairs / RS_AXES + (a < pairs % RS_AXES);
 }
 
-/* The sections a recipe was given, else the model's, else the method's default; all 0 for text. */
-static rs_status resolve_sections(const rs_settings *settings, const rs_model *model, size_t pairs,
-                                  size_t sections[RS_AXES], rs_err *err) {
-  const rs_value *given = rs_setting(settings, "mrope_section");
-  size_t of_model = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2], total = 0;
-  bool own = given->given || of_model == 0 || given->choice == SECTION_NONE; /* `none` is never a mere default */
-  int word = own ? given->choice : -1;
-  bool listed = given->list != NULL && own;
-  if (listed && given->count != RS_AXES)
-    return rs_fail_on(err, RS_INPUT, "mrope_section", "must have 3 entries (t, h, w), not %zu", given->count);
-  for (size_t a = 0; a < RS_AXES && listed; a++)
-    if (given->list[a] != floor(given->list[a]))
-      return rs_fail_on(err, RS_INPUT, "mrope_section", "must hold whole numbers of pairs, not %g", given->list[a]);
+/* A list of t, h, w, as it was given. */
+static rs_status read_sections(const rs_binding *rotary, const rs_real_list *given, size_t sections[RS_AXES],
+                               rs_err *err) {
+  size_t place = offsetof(rs_rotary_params, mrope_section);
+  if (given->count != RS_AXES)
+    return rs_binding_fail(rotary, place, err, "must have 3 entries (t, h, w), not %zu", given->count);
   for (size_t a = 0; a < RS_AXES; a++) {
-    sections[a] = listed ? (size_t)given->list[a] : word == SECTION_NONE ? 0 : model->mrope_section[a];
-    total += sections[a];
+    if (given->list[a] != floor(given->list[a]))
+      return rs_binding_fail(rotary, place, err, "must hold whole numbers of pairs, not %g", given->list[a]);
+    sections[a] = (size_t)given->list[a];
   }
-  if (word == SECTION_EQUAL) equal_sections(pairs, sections);
-  if (word == SECTION_EQUAL || total == 0 || total == pairs) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, "mrope_section", "sums to %zu, but %zu pairs turn (rotary_dim / 2)", total, pairs);
+  return RS_OK;
+}
+
+/* The sections a recipe was given, else the model's, else the method's default; all 0 for text. */
+static rs_status resolve_sections(const rs_binding *rotary, const rs_model *model, size_t pairs,
+                                  size_t sections[RS_AXES], rs_err *err) {
+  const rs_real_list *given = &((const rs_rotary_params *)rotary->fields)->mrope_section;
+  size_t place = offsetof(rs_rotary_params, mrope_section), total = 0;
+  size_t of_model = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
+  /* `none` is never a mere default. */
+  bool own = rs_binding_given(rotary, place) || of_model == 0 || given->word == RS_SECTION_NONE;
+  for (size_t a = 0; a < RS_AXES; a++)
+    sections[a] = own && given->word == RS_SECTION_NONE ? 0 : model->mrope_section[a];
+  if (own && given->list != NULL) RS_TRY(read_sections(rotary, given, sections, err));
+  for (size_t a = 0; a < RS_AXES; a++) total += sections[a];
+  if (own && given->word == RS_SECTION_EQUAL) equal_sections(pairs, sections);
+  if ((own && given->word == RS_SECTION_EQUAL) || total == 0 || total == pairs) return RS_OK;
+  return rs_binding_fail(rotary, place, err, "sums to %zu, but %zu pairs turn (rotary_dim / 2)", total, pairs);
 }
 
 static void contiguous(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
@@ -92,17 +99,24 @@ static void leave_tail(const size_t sections[RS_AXES], size_t pairs, uint16_t *a
     if (j >= RS_AXES * sections[j % RS_AXES]) axis[j] = RS_AXES;
 }
 
-rs_status rs_axes_fill(const rs_settings *settings, const rs_model *model, size_t pairs, uint16_t *axis, size_t *axes,
-                       rs_err *err) {
-  enum { TAIL_T, TAIL_UNROTATED };
+static size_t count_axes(const size_t sections[RS_AXES]) {
+  return sections[0] + sections[1] + sections[2] > 0 ? RS_AXES : 1;
+}
+
+size_t rs_axes_count(const rs_binding *rotary, const rs_model *model, size_t pairs) {
   size_t sections[RS_AXES];
-  RS_TRY(resolve_sections(settings, model, pairs, sections, err));
-  const rs_value *given = rs_setting(settings, "mrope_layout");
-  rs_axis_layout layout = given->set ? (rs_axis_layout)given->choice : model->axis_layout;
-  *axes = sections[0] + sections[1] + sections[2] > 0 ? RS_AXES : 1;
+  return resolve_sections(rotary, model, pairs, sections, NULL) == RS_OK ? count_axes(sections) : 1;
+}
+
+rs_status rs_axes_fill(const rs_binding *rotary, const rs_model *model, size_t pairs, uint16_t *axis, size_t *axes,
+                       rs_err *err) {
+  const rs_rotary_params *p = rotary->fields;
+  size_t sections[RS_AXES];
+  RS_TRY(resolve_sections(rotary, model, pairs, sections, err));
+  rs_axis_layout layout = p->mrope_layout == RS_AXES_OF_MODEL ? model->axis_layout : p->mrope_layout;
+  *axes = count_axes(sections);
   if (*axes == 1) return RS_OK;
   layouts[layout](sections, pairs, axis);
-  if (layout == RS_AXES_INTERLEAVED && rs_setting_choice(settings, "mrope_tail") == TAIL_UNROTATED)
-    leave_tail(sections, pairs, axis);
+  if (layout == RS_AXES_INTERLEAVED && p->mrope_tail == RS_TAIL_UNROTATED) leave_tail(sections, pairs, axis);
   return RS_OK;
 }

@@ -9,46 +9,50 @@ enum { R1, R2, NUMBERS };
 
 static const double least = 0.01; /* the code's eps: both are clamped to it from below, at every use */
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  RS_TRY(rs_bias_list_check(settings, "r1", 1, model->heads, err));
-  RS_TRY(rs_bias_list_check(settings, "r2", 1, model->heads, err));
-  bool drawn = !rs_setting(settings, "r1")->set || !rs_setting(settings, "r2")->set;
-  return drawn ? RS_OK : rs_unused_check(settings, "table_seed", "r1 and r2", err);
+typedef struct params {
+  rs_real_list r1, r2; /* nats; 1/tokens; a number for each head; unset: drawn */
+  size_t table_seed;
+} params;
+
+typedef struct state {
+  const double *table; /* (H, NUMBERS) */
+} state;
+
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
+  const params *p = binding->fields;
+  RS_TRY(rs_bias_list_check(binding, offsetof(params, r1), 1, model->heads, err));
+  RS_TRY(rs_bias_list_check(binding, offsetof(params, r2), 1, model->heads, err));
+  bool drawn = p->r1.list == NULL || p->r2.list == NULL;
+  return drawn ? RS_OK : rs_binding_unused(binding, offsetof(params, table_seed), "r1 and r2", err);
 }
 
-static size_t table_size(const rs_encoding *encoding) {
-  (void)encoding;
+static size_t table_size(const rs_stage_in *in) {
+  (void)in;
   return NUMBERS;
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
+static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
-  for (size_t h = 0; h < encoding->heads; h++) {
-    encoding->bias_table[NUMBERS * h + R1] = fmax(least, rs_head_number(encoding, "r1", h, R1, 2));
-    encoding->bias_table[NUMBERS * h + R2] = fmax(least, rs_head_number(encoding, "r2", h, R2, 1));
+  const params *p = in->params;
+  for (size_t h = 0; h < in->heads; h++) {
+    table[NUMBERS * h + R1] = fmax(least, rs_head_number(&p->r1, p->table_seed, h, R1, 2));
+    table[NUMBERS * h + R2] = fmax(least, rs_head_number(&p->r2, p->table_seed, h, R2, 1));
   }
+  *(state *)out = (state){table};
   return RS_OK;
 }
 
-static void row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *r = encoding->bias_table + NUMBERS * head;
+static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const double *r = ((const state *)prepared)->table + NUMBERS * head;
   for (size_t n = begin; n < end; n++) bias[n - begin] = -r[R1] * log1p(r[R2] * fabs((double)query - (double)n));
 }
 
-static const rs_param params[] = {
-    {.name = "r1",
-     .type = RS_REALS,
-     .unit = "nats",
-     .min = -1e6,
-     .max = 1e6,
+static const rs_param specs[] = {
+    {RS_FIELD(params, r1), .unit = "nats", .min = -1e6, .max = 1e6,
      .summary = "one number a head, at least 0.01 (smaller ones count as that; default: drawn from 0 to 2)"},
-    {.name = "r2",
-     .type = RS_REALS,
-     .unit = "1/tokens",
-     .min = -1e6,
-     .max = 1e6,
+    {RS_FIELD(params, r2), .unit = "1/tokens", .min = -1e6, .max = 1e6,
      .summary = "one number a head, at least 0.01 (smaller ones count as that; default: drawn from 0 to 1)"},
-    RS_TABLE_SEED_PARAM,
+    {RS_FIELD(params, table_seed), RS_TABLE_SEED},
 };
 
 const rs_bias_kind rs_bias_kerple_log = {
@@ -56,11 +60,13 @@ const rs_bias_kind rs_bias_kerple_log = {
              .summary = "bias = -r1 ln(1 + r2 distance), r1 and r2 learned for each head",
              .reference = "KERPLE, arXiv:2205.09921",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .check = check,
     .table_size = table_size,
-    .fill = fill,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
 };

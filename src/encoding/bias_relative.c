@@ -2,17 +2,30 @@
  * clip vectors so; this is the scalar form, added to the finished logit. */
 #include "kinds.h"
 
-static size_t clip_of(const rs_settings *settings) {
-  return (size_t)rs_setting_number(settings, "clip");
+typedef struct params {
+  size_t clip; /* tokens */
+  rs_learned_bias learned;
+} params;
+
+typedef struct state {
+  size_t clip;
+  const double *table; /* (H, 2 clip + 1) */
+} state;
+
+static size_t table_size(const rs_stage_in *in) {
+  return 2 * ((const params *)in->params)->clip + 1;
 }
 
-static size_t table_size(const rs_encoding *encoding) {
-  return 2 * clip_of(&encoding->settings) + 1;
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
+  const params *p = binding->fields;
+  RS_TRY(rs_bias_list_check(binding, offsetof(params, learned.values), 2 * p->clip + 1, model->heads, err));
+  return rs_learned_bias_check(binding, offsetof(params, learned), err);
 }
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  RS_TRY(rs_bias_list_check(settings, "values", 2 * clip_of(settings) + 1, model->heads, err));
-  return rs_learned_bias_check(settings, err);
+static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
+  const params *p = in->params;
+  *(state *)out = (state){p->clip, table};
+  return rs_learned_bias_fill(in, &p->learned, table_size(in), table, err);
 }
 
 /* The table starts with the farthest key before the query, n - m = -clip. */
@@ -21,21 +34,16 @@ static size_t index_at(size_t clip, size_t query, size_t key) {
   return query - key < clip ? clip - (query - key) : 0;
 }
 
-static void row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *table = encoding->bias_table + head * encoding->bias_size;
-  size_t clip = clip_of(&encoding->settings);
-  for (size_t n = begin; n < end; n++) bias[n - begin] = table[index_at(clip, query, n)];
+static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const state *s = prepared;
+  const double *table = s->table + head * (2 * s->clip + 1);
+  for (size_t n = begin; n < end; n++) bias[n - begin] = table[index_at(s->clip, query, n)];
 }
 
-static const rs_param params[] = {
-    {.name = "clip",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 1,
-     .max = 1e6,
-     .fallback = "16",
+static const rs_param specs[] = {
+    {RS_FIELD(params, clip), .unit = "tokens", .min = 1, .max = 1e6, .fallback = "16",
      .summary = "k, relative positions beyond it count as it (16: the paper's base model)"},
-    RS_LEARNED_BIAS_PARAMS("n - m = -clip ... clip", "0.02", "0.02: as Swin's and BERT's tables"),
+    RS_LEARNED_BIAS_SPECS(params, learned, "n - m = -clip ... clip", "0.02", "0.02: as Swin's and BERT's tables"),
 };
 
 const rs_bias_kind rs_bias_relative = {
@@ -43,11 +51,13 @@ const rs_bias_kind rs_bias_relative = {
              .summary = "one learned number for each head and clipped relative position",
              .reference = "arXiv:1803.02155, section 3.2, as a scalar",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .check = check,
     .table_size = table_size,
-    .fill = rs_learned_bias_fill,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
 };

@@ -3,10 +3,20 @@
  * between runs and with text there is no bias. All windows read one table, made for the largest. */
 #include "kinds.h"
 
+typedef struct params {
+  rs_learned_bias learned;
+} params;
+
 /* The largest grid of the layout; 0 x 0 without a vision run. */
 typedef struct grid {
   size_t rows, columns;
 } grid;
+
+typedef struct state {
+  const rs_token_layout *tokens;
+  grid most;           /* Wh x Ww */
+  const double *table; /* (H, (2 Wh - 1)(2 Ww - 1)) */
+} state;
 
 static grid largest_grid(const rs_token_layout *tokens) {
   grid largest = {0, 0};
@@ -19,21 +29,26 @@ static grid largest_grid(const rs_token_layout *tokens) {
   return largest;
 }
 
-static size_t table_size(const rs_encoding *encoding) {
-  grid most = largest_grid(&encoding->tokens);
+static size_t numbers_of(grid most) {
   return most.rows > 0 ? (2 * most.rows - 1) * (2 * most.columns - 1) : 1;
 }
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  (void)model; /* how many values there must be depends on the pictures */
-  return rs_learned_bias_check(settings, err);
+static size_t table_size(const rs_stage_in *in) {
+  return numbers_of(largest_grid(in->tokens));
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  if (largest_grid(&encoding->tokens).rows == 0)
-    return rs_fail(err, RS_DOMAIN, "%s needs an image or a video (tokens: [{image: [16, 24]}])",
-                   encoding->method->name);
-  return rs_learned_bias_fill(encoding, err);
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
+  (void)model; /* how many values there must be depends on the pictures */
+  return rs_learned_bias_check(binding, offsetof(params, learned), err);
+}
+
+static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
+  const params *p = in->params;
+  grid most = largest_grid(in->tokens);
+  if (most.rows == 0)
+    return rs_fail(err, RS_DOMAIN, "%s needs an image or a video (tokens: [{image: [16, 24]}])", in->method);
+  *(state *)out = (state){in->tokens, most, table};
+  return rs_learned_bias_fill(in, &p->learned, numbers_of(most), table, err);
 }
 
 /* The frame that holds `token`, as its first token and its sides; false for text. */
@@ -47,11 +62,12 @@ static bool frame_of(const rs_token_layout *tokens, size_t token, size_t *first,
 }
 
 /* (dy + Wh - 1)(2 Ww - 1) + (dx + Ww - 1), with dy and dx query less key, and Wh x Ww the largest grid. */
-static void row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *table = encoding->bias_table + head * encoding->bias_size;
-  grid most = largest_grid(&encoding->tokens), sides = {0, 1};
+static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const state *s = prepared;
+  const double *table = s->table + head * numbers_of(s->most);
+  grid most = s->most, sides = {0, 1};
   size_t first = 0;
-  bool vision = frame_of(&encoding->tokens, query, &first, &sides);
+  bool vision = frame_of(s->tokens, query, &first, &sides);
   size_t q_row = (query - first) / sides.columns, q_column = (query - first) % sides.columns;
   size_t last = first + sides.rows * sides.columns;
   for (size_t n = begin; n < end; n++) {
@@ -63,8 +79,8 @@ static void row(const rs_encoding *encoding, size_t head, size_t query, size_t b
   }
 }
 
-static const rs_param params[] = {
-    RS_LEARNED_BIAS_PARAMS("(2 rows - 1)(2 columns - 1) of the largest picture", "0.02", "0.02: Swin"),
+static const rs_param specs[] = {
+    RS_LEARNED_BIAS_SPECS(params, learned, "(2 rows - 1)(2 columns - 1) of the largest picture", "0.02", "0.02: Swin"),
 };
 
 const rs_bias_kind rs_bias_relative_2d = {
@@ -72,10 +88,12 @@ const rs_bias_kind rs_bias_relative_2d = {
              .summary = "one learned number for each head, relative row and column within a picture",
              .reference = "Swin, arXiv:2103.14030, eq. 4",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .check = check,
     .table_size = table_size,
-    .fill = fill,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .row = row,
 };

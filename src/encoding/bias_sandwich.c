@@ -13,43 +13,48 @@
 static const double base = 10000;    /* arXiv:1706.03762, section 3.5 */
 static const double compression = 8; /* ratios 8/H, 16/H, ... 8 (arXiv:2212.10356, Fig. 1) */
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+typedef struct params {
+  size_t sandwich_dim;
+} params;
+
+typedef struct state {
+  const double *sums; /* (L,) by distance */
+  double heads;
+} state;
+
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  if (fmod(rs_setting_number(settings, "sandwich_dim"), 2) == 0) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, "sandwich_dim", "must be even");
+  if (((const params *)binding->fields)->sandwich_dim % 2 == 0) return RS_OK;
+  return rs_binding_fail(binding, offsetof(params, sandwich_dim), err, "must be even");
 }
 
 /* The heads share one table of L sums, by distance: H rows of this many hold it. */
-static size_t table_size(const rs_encoding *encoding) {
-  return (encoding->length + encoding->heads - 1) / encoding->heads;
+static size_t table_size(const rs_stage_in *in) {
+  return (in->length + in->heads - 1) / in->heads;
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
+static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
-  double dim = rs_setting_number(&encoding->settings, "sandwich_dim"), cosine, sine;
-  for (size_t k = 0; k < (size_t)dim / 2; k++) {
-    double omega = pow(base, -2 * (double)k / dim);
-    for (size_t distance = 0; distance < encoding->length; distance++) {
+  size_t dim = ((const params *)in->params)->sandwich_dim;
+  for (size_t k = 0; k < dim / 2; k++) {
+    double omega = pow(base, -2 * (double)k / (double)dim), cosine, sine;
+    for (size_t distance = 0; distance < in->length; distance++) {
       rs_cos_sin((double)distance, omega, &cosine, &sine);
-      encoding->bias_table[distance] += cosine;
+      table[distance] += cosine;
     }
   }
+  *(state *)out = (state){table, (double)in->heads};
   return RS_OK;
 }
 
-static void row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  double ratio = compression * (double)(head + 1) / (double)encoding->heads;
-  for (size_t n = begin; n < end; n++)
-    bias[n - begin] = encoding->bias_table[n > query ? n - query : query - n] / ratio;
+static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const state *s = prepared;
+  double ratio = compression * (double)(head + 1) / s->heads;
+  for (size_t n = begin; n < end; n++) bias[n - begin] = s->sums[n > query ? n - query : query - n] / ratio;
 }
 
-static const rs_param params[] = {
-    {.name = "sandwich_dim",
-     .type = RS_INTEGER,
-     .unit = "dims",
-     .min = 2,
-     .max = 4096,
-     .fallback = "128",
+static const rs_param specs[] = {
+    {RS_FIELD(params, sandwich_dim), .unit = "dims", .min = 2, .max = 4096, .fallback = "128",
      .summary = "d', width of the sinusoidal embeddings; even (128: the paper)"},
 };
 
@@ -58,11 +63,13 @@ const rs_bias_kind rs_bias_sandwich = {
              .summary = "bias = H / (8 (h + 1)) times the inner product of sinusoidal embeddings",
              .reference = "Sandwich, arXiv:2212.10356",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .check = check,
     .table_size = table_size,
-    .fill = fill,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
 };

@@ -35,7 +35,7 @@ static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
   double middle = (least + most) / 2;
   RS_TRY(make_gains(encoding, err));
   for (size_t j = 0; j < pairs; j++) {
-    double rate = kind->log_gain(&encoding->settings, j, pairs);
+    double rate = kind->log_gain(encoding->params->freq.fields, j, pairs);
     if (fabs(rate) * (most - middle) > LARGEST_EXPONENT)
       return rs_fail(err, RS_DOMAIN, "%s: gains at length %zu leave the range of doubles", kind->kind.name,
                      encoding->length);
@@ -51,14 +51,14 @@ static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
 /* From (L, A) to (L, R/2) coordinates, each pair reading what it read before, or the mix of its axes. */
 static rs_status spread(const rs_encoding *encoding, double **positions, rs_err *err) {
   size_t pairs = encoding->rotary_dim / 2;
-  double *wide = rs_alloc(encoding->length, pairs * sizeof *wide, err), weight[RS_AXES];
+  double *wide = rs_alloc(encoding->length, pairs * sizeof *wide, err);
   if (wide == NULL) return RS_MEMORY;
   for (size_t j = 0; j < pairs; j++) {
-    if (encoding->method->freq->mix != NULL) encoding->method->freq->mix(&encoding->settings, j, weight);
+    const double *weight = encoding->axis_weight != NULL ? encoding->axis_weight + j * RS_AXES : NULL;
     for (size_t n = 0; n < encoding->length; n++) {
       const double *p = *positions + n * encoding->axes;
-      wide[n * pairs + j] = encoding->method->freq->mix != NULL ? weight[0] * p[0] + weight[1] * p[1] + weight[2] * p[2]
-                                                                : p[encoding->axis[j]];
+      wide[n * pairs + j] =
+          weight != NULL ? weight[0] * p[0] + weight[1] * p[1] + weight[2] * p[2] : p[encoding->axis[j]];
     }
   }
   free(*positions);
@@ -110,10 +110,9 @@ static rs_status age_tokens(rs_encoding *encoding, const rs_model *model, size_t
 }
 
 rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err) {
-  enum { CONSISTENT };
   const rs_freq_kind *kind = encoding->method->freq;
-  const rs_value *cached = rs_setting(&encoding->settings, "cached_keys");
-  bool aged = cached->set && cached->choice != CONSISTENT;
+  size_t prompt = encoding->params->rotary.cached_keys.number;
+  bool aged = prompt != RS_NO_COUNT;
   if (kind == NULL) return RS_OK;
   if (aged && encoding->views > 1)
     return rs_fail(err, RS_UNSUPPORTED, "cached_keys is defined for one view of the positions, %s has %zu",
@@ -122,5 +121,5 @@ rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_e
   if (kind->mix != NULL || aged) RS_TRY(spread_all(encoding, err));
   if (!aged) return RS_OK;
   RS_TRY(make_gains(encoding, err));
-  return age_tokens(encoding, model, (size_t)cached->number, err);
+  return age_tokens(encoding, model, prompt, err);
 }

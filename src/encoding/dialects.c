@@ -1,8 +1,8 @@
-/* Dialects: how one implementation differs from a method as it stands here, as parameters. Nothing else in the library
- * knows of them. Adding one is one entry here (and its word in params.c, if it is a new implementation). */
-#include "kinds.h"
+/* Dialects: how one implementation differs from a method as it stands here, as parameters, in the words of configs.
+ * Nothing else in the library knows of them. Adding one is one entry here (and its word in params.c, if it is a new
+ * implementation). */
+#include "ropescope/encoding.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const rs_dialect dialects[] = {
@@ -173,67 +173,4 @@ bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method) {
 bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings) {
   return (dialect->when == NULL || rs_setting_true(settings, dialect->when)) &&
          (dialect->unless == NULL || !rs_setting_true(settings, dialect->unless));
-}
-
-static bool chosen(const rs_dialect *dialect, const char *word, const rs_recipe *recipe) {
-  return strcmp(dialect->name, word) == 0 && rs_dialect_fits(dialect, recipe->method);
-}
-
-/* The word of the recipe's `dialect`, or "". */
-static rs_status dialect_word(const rs_recipe *recipe, char *word, size_t size, rs_err *err) {
-  const rs_value *value = rs_setting(&recipe->settings, "dialect");
-  int index = rs_settings_find(&recipe->settings, "dialect");
-  rs_text text = {0};
-  if (value->set) rs_value_write(recipe->settings.params[index], value, &text);
-  snprintf(word, size, "%s", rs_text_string(&text));
-  rs_status status = rs_text_check(&text, err);
-  rs_text_clear(&text);
-  return status;
-}
-
-static bool same_value(const rs_param *param, const rs_value *value, const char *text) {
-  rs_value other;
-  if (text == NULL) return !value->set;
-  if (rs_value_parse(param, text, &other, NULL) != RS_OK) return false;
-  return value->choice == other.choice && (value->choice >= 0 || value->number == other.number);
-}
-
-/* One parameter of a dialect. */
-static rs_status apply_setting(rs_recipe *recipe, const rs_dialect *dialect, size_t i, rs_err *err) {
-  const char *name = dialect->settings[i].name, *text = dialect->settings[i].value;
-  int index = rs_settings_find(&recipe->settings, name);
-  if (index < 0)
-    return rs_fail(err, RS_INTERNAL, "dialect %s: %s has no %s", dialect->name, recipe->method->name, name);
-  const rs_value *value = &recipe->settings.values[index];
-  /* What makes the method, as V2PE's ids do, is its own in every code base. */
-  if (dialect->method == NULL && rs_method_presets(recipe->method, name)) return RS_OK;
-  if (!value->given) return rs_recipe_preset(recipe, name, text, err);
-  if (!dialect->settings[i].always || same_value(recipe->settings.params[index], value, text)) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, name, "is not in the power of dialect %s, which %s%s (leave one of them out)",
-                    dialect->name, text != NULL ? "always has " : "does not read it", text != NULL ? text : "");
-}
-
-/* RS_INPUT when the method has no dialect of that name. */
-static rs_status unknown_dialect(const rs_recipe *recipe, const char *word, rs_err *err) {
-  rs_text known = {0};
-  for (size_t i = 0; i < RS_COUNT(dialects); i++)
-    if (rs_dialect_fits(&dialects[i], recipe->method) && strstr(rs_text_string(&known), dialects[i].name) == NULL)
-      rs_text_printf(&known, "%s%s", known.length > 0 ? ", " : "", dialects[i].name);
-  rs_fail_on(err, RS_INPUT, "dialect", "%s is not known to differ for %s (known: %s)", word, recipe->method->name,
-             known.length > 0 ? rs_text_string(&known) : "none");
-  rs_text_clear(&known);
-  return RS_INPUT;
-}
-
-rs_status rs_dialect_apply(rs_recipe *recipe, bool always, rs_err *err) {
-  char word[32];
-  bool found = false;
-  RS_TRY(dialect_word(recipe, word, sizeof word, err));
-  for (size_t d = 0; d < RS_COUNT(dialects) && *word != '\0'; d++) {
-    found |= chosen(&dialects[d], word, recipe);
-    if (!chosen(&dialects[d], word, recipe) || !rs_dialect_holds(&dialects[d], &recipe->settings)) continue;
-    for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++)
-      if (dialects[d].settings[i].always == always) RS_TRY(apply_setting(recipe, &dialects[d], i, err));
-  }
-  return found || *word == '\0' ? RS_OK : unknown_dialect(recipe, word, err);
 }

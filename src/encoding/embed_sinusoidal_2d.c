@@ -7,7 +7,17 @@
 
 #include <math.h>
 
-enum { CONCAT, SUM };
+typedef enum combination { CONCAT, SUM, COMBINATIONS } combination;
+
+typedef struct params {
+  combination combine;
+} params;
+
+typedef struct state {
+  combination combine;
+  size_t width;
+  const rs_token_layout *tokens;
+} state;
 
 static const double base = 10000; /* arXiv:1706.03762, section 3.5; MAE's too */
 
@@ -22,24 +32,25 @@ static void add_sinusoid(double coordinate, size_t width, double *out) {
   }
 }
 
-static rs_status prepare(rs_encoding *encoding, rs_err *err) {
-  bool concat = rs_setting_choice(&encoding->settings, "combine") == CONCAT;
+static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
+  combination combine = ((const params *)in->params)->combine;
   size_t begin;
-  if (rs_token_layout_picture(&encoding->tokens, &begin) == NULL)
+  if (rs_token_layout_picture(in->tokens, &begin) == NULL)
     return rs_fail(err, RS_DOMAIN, "sinusoidal_2d: there is no image or video among the tokens");
-  if (concat && encoding->width % 4 != 0)
-    return rs_fail(err, RS_DOMAIN, "sinusoidal_2d: combine: concat needs a width that 4 divides, not %zu",
-                   encoding->width);
+  if (combine == CONCAT && in->width % 4 != 0)
+    return rs_fail(err, RS_DOMAIN, "sinusoidal_2d: combine: concat needs a width that 4 divides, not %zu", in->width);
+  *(state *)out = (state){combine, in->width, in->tokens};
   return RS_OK;
 }
 
-static rs_status fill(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err) {
+static rs_status fill(const void *prepared, size_t begin, size_t count, double *out, rs_err *err) {
   (void)err;
-  size_t width = encoding->width;
-  bool concat = rs_setting_choice(&encoding->settings, "combine") == CONCAT;
+  const state *s = prepared;
+  size_t width = s->width;
+  bool concat = s->combine == CONCAT;
   for (size_t i = 0; i < count; i++) {
     size_t offset;
-    const rs_token_run *run = rs_token_layout_run(&encoding->tokens, begin + i, &offset);
+    const rs_token_run *run = rs_token_layout_run(s->tokens, begin + i, &offset);
     double *row = out + i * width;
     for (size_t c = 0; c < width; c++) row[c] = 0;
     if (run == NULL || run->modality == RS_TEXT) continue;
@@ -50,12 +61,10 @@ static rs_status fill(const rs_encoding *encoding, size_t begin, size_t count, d
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "combine",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("concat", "sum"),
-     .fallback = "concat",
+static const char *const combinations[COMBINATIONS + 1] = {[CONCAT] = "concat", [SUM] = "sum"};
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, combine), .unit = "", RS_WORDS(combinations), .fallback = "concat",
      .summary =
          "half of the channels for the column, half for the row (MAE), or both over all channels, summed (NaViT)"},
 };
@@ -65,8 +74,10 @@ const rs_embed_kind rs_embed_sinusoidal_2d = {
              .summary = "sin and cos of a patch's row and column, added to the token; zeros for text",
              .reference = "MAE, arXiv:2111.06377, util/pos_embed.py; NaViT, arXiv:2307.06304, section 2.1",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .state_size = sizeof(state),
     .prepare = prepare,
     .fill = fill,
 };

@@ -11,6 +11,7 @@ static rs_status copy_inputs(rs_encoding *encoding, const rs_recipe *recipe, con
   RS_TRY(rs_recipe_copy(&copy, recipe, err));
   encoding->method = copy.method;
   encoding->settings = copy.settings;
+  RS_TRY(rs_stage_params_make(encoding->method, &encoding->settings, &encoding->params, err));
   if (tokens == NULL || tokens->count == 0) return RS_OK;
   RS_TRY(rs_token_layout_check(tokens, encoding->length, err));
   encoding->tokens.runs = rs_alloc(tokens->count, sizeof *tokens->runs, err);
@@ -20,26 +21,25 @@ static rs_status copy_inputs(rs_encoding *encoding, const rs_recipe *recipe, con
   return RS_OK;
 }
 
-static void resolve_geometry(rs_encoding *encoding, const rs_model *model) {
-  const rs_settings *settings = &encoding->settings;
-  const rs_value *layout = rs_setting(settings, "pair_layout");
-  encoding->heads = model->heads;
-  encoding->head_dim = model->head_dim;
-  encoding->width = model->heads * model->head_dim;
-  if (encoding->method->freq != NULL)
-    encoding->rotary_dim = (size_t)rs_setting_or(settings, "rotary_dim", (double)model->rotary_dim);
-  encoding->pair_layout = layout->set ? (rs_pair_layout)layout->choice : model->pair_layout;
-  encoding->train_length = rs_setting_or(settings, "train_length", (double)model->train_length);
-  encoding->scale = NAN;
-  if (rs_method_scaled(encoding->method))
-    encoding->scale = rs_scale_resolve(settings, (double)encoding->length, encoding->train_length);
+static void resolve_geometry(rs_encoding *encoding, const rs_stage_in *in, const rs_model *model) {
+  const rs_rotary_params *rotary = &encoding->params->rotary;
+  encoding->heads = in->heads;
+  encoding->head_dim = in->head_dim;
+  encoding->width = in->width;
+  encoding->train_length = in->train_length;
+  encoding->scale = in->scale;
+  encoding->pair_layout = rotary->pair_layout == RS_LAYOUT_OF_MODEL ? model->pair_layout : rotary->pair_layout;
+  if (encoding->method->freq == NULL) return;
+  encoding->rotary_dim = rotary->rotary_dim == RS_NO_COUNT ? model->rotary_dim : rotary->rotary_dim;
+  encoding->wavelengths = rotary->wavelengths;
+  encoding->id_rule = rs_id_rule_of(rotary);
 }
 
 /* Ids of vision tokens on one axis: of the schemes, V2PE's alone is meant for it. */
-static rs_status one_axis_ids(const rs_encoding *encoding, const rs_id_rule *rule, double *ids, rs_err *err) {
+static rs_status one_axis_ids(const rs_encoding *encoding, double *ids, rs_err *err) {
   double *all = rs_alloc(encoding->length, RS_AXES * sizeof *all, err);
   if (all == NULL) return RS_MEMORY;
-  rs_status status = rs_token_positions(&encoding->tokens, rule, encoding->length, all, NULL, err);
+  rs_status status = rs_token_positions(&encoding->tokens, &encoding->id_rule, encoding->length, all, NULL, err);
   for (size_t i = 0; i < encoding->length && status == RS_OK; i++) ids[i] = all[i * RS_AXES];
   free(all);
   return status;
@@ -47,9 +47,9 @@ static rs_status one_axis_ids(const rs_encoding *encoding, const rs_id_rule *rul
 
 /* Token ids as the pairs read them: (L, 1) for text, (L, 3) for t, h, w. */
 static rs_status token_ids(const rs_encoding *encoding, double *ids, rs_err *err) {
-  rs_id_rule rule = rs_id_rule_of(&encoding->settings);
-  if (encoding->axes > 1) return rs_token_positions(&encoding->tokens, &rule, encoding->length, ids, NULL, err);
-  if (rule.scheme == RS_IDS_V2PE) return one_axis_ids(encoding, &rule, ids, err);
+  const rs_id_rule *rule = &encoding->id_rule;
+  if (encoding->axes > 1) return rs_token_positions(&encoding->tokens, rule, encoding->length, ids, NULL, err);
+  if (rule->scheme == RS_IDS_V2PE) return one_axis_ids(encoding, ids, err);
   for (size_t i = 0; i < encoding->length; i++) ids[i] = (double)i;
   return RS_OK;
 }
@@ -66,7 +66,20 @@ static rs_status check_formats(const rs_encoding *encoding, rs_err *err) {
                  encoding->length);
 }
 
-static rs_status fill_positions(rs_encoding *encoding, rs_err *err) {
+/* By the kind of the position map. */
+static rs_status move_positions(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
+  const rs_pos_kind *kind = encoding->method->pos;
+  in.params = encoding->params->pos.fields;
+  const rs_positions positions = {encoding->length, encoding->axes, encoding->pos_q, encoding->pos_k};
+  if (kind->text_only) RS_TRY(rs_text_only(encoding, err));
+  if (kind->prepare == NULL) return RS_OK;
+  encoding->pos_state = rs_alloc(1, kind->state_size, err);
+  if (encoding->pos_state == NULL) return RS_MEMORY;
+  RS_TRY(kind->prepare(&in, encoding->pos_state, err));
+  return kind->fill(encoding->pos_state, &positions, err);
+}
+
+static rs_status fill_positions(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
   size_t count = encoding->length * encoding->axes;
   encoding->views = encoding->method->pos->views;
   for (size_t v = 0; v < encoding->views; v++) {
@@ -76,7 +89,7 @@ static rs_status fill_positions(rs_encoding *encoding, rs_err *err) {
     RS_TRY(token_ids(encoding, encoding->pos_q[v], err));
     memcpy(encoding->pos_k[v], encoding->pos_q[v], count * sizeof(double));
   }
-  RS_TRY(encoding->method->pos->fill(encoding, err));
+  RS_TRY(move_positions(encoding, in, err));
   for (size_t v = 0; v < encoding->views; v++)
     for (size_t i = 0; i < count; i++) {
       encoding->pos_q[v][i] = rs_round(encoding->precision.positions, encoding->pos_q[v][i]);
@@ -85,39 +98,48 @@ static rs_status fill_positions(rs_encoding *encoding, rs_err *err) {
   return check_formats(encoding, err);
 }
 
-static rs_status fill_bias(rs_encoding *encoding, rs_err *err) {
-  const rs_bias_kind *kind = encoding->method->bias;
-  if (kind == NULL) return RS_OK;
-  encoding->bias_size = kind->table_size != NULL ? kind->table_size(encoding) : 1;
-  encoding->bias_table = rs_alloc(encoding->heads, encoding->bias_size * sizeof *encoding->bias_table, err);
-  return encoding->bias_table != NULL ? kind->fill(encoding, err) : RS_MEMORY;
+static rs_status fill_logit_scale(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
+  const rs_common_params *params = &encoding->params->common;
+  const rs_lscale_kind *kind = rs_lscale_kind_of(params);
+  in.params = params;
+  return kind != NULL ? kind->fill(&in, encoding->logit_scale, err) : RS_OK;
 }
 
-/* A table of embeddings that ends too soon is undefined at this length: asked for its last row. */
-static rs_status fill_embedding(rs_encoding *encoding, rs_err *err) {
+static rs_status prepare_embedding(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
   const rs_embed_kind *kind = encoding->method->embed;
   if (kind == NULL) return RS_OK;
-  if (kind->prepare != NULL) RS_TRY(kind->prepare(encoding, err));
-  double *row = rs_alloc(encoding->width, sizeof *row, err);
-  if (row == NULL) return RS_MEMORY;
-  rs_status status = kind->fill(encoding, encoding->length - 1, 1, row, err);
-  free(row);
-  return status;
+  in.params = encoding->params->embed.fields;
+  encoding->embed_state = rs_alloc(1, kind->state_size, err);
+  return encoding->embed_state != NULL ? kind->prepare(&in, encoding->embed_state, err) : RS_MEMORY;
+}
+
+static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  if (kind == NULL) return RS_OK;
+  in.params = encoding->params->bias.fields;
+  encoding->bias_size = rs_bias_table_size(kind, &in);
+  encoding->bias_state = rs_alloc(1, kind->state_size, err);
+  encoding->bias_table = rs_alloc(encoding->heads, encoding->bias_size * sizeof *encoding->bias_table, err);
+  if (encoding->bias_state == NULL || encoding->bias_table == NULL) return RS_MEMORY;
+  RS_TRY(kind->prepare(&in, encoding->bias_table, encoding->bias_state, err));
+  double factor = kind->logit_factor != NULL ? kind->logit_factor(encoding->bias_state) : 1;
+  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= factor;
+  return RS_OK;
 }
 
 static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, const rs_model *model,
                              const rs_token_layout *tokens, rs_err *err) {
   RS_TRY(copy_inputs(encoding, recipe, tokens, err));
-  const rs_lscale_kind *temperature = rs_lscale_chosen(&encoding->settings);
-  resolve_geometry(encoding, model);
+  rs_stage_in in = rs_stage_input(encoding->method, model, encoding->params, encoding->length, &encoding->tokens);
+  resolve_geometry(encoding, &in, model);
   RS_TRY(rs_frequencies_fill(encoding, model, err));
-  RS_TRY(fill_positions(encoding, err));
+  RS_TRY(fill_positions(encoding, in, err));
   RS_TRY(rs_coordinates_fill(encoding, model, err));
   if (encoding->own_places) RS_TRY(check_formats(encoding, err));
   RS_TRY(rs_steps_fill(encoding, err));
-  if (temperature != NULL) RS_TRY(temperature->fill(encoding, err));
-  RS_TRY(fill_embedding(encoding, err));
-  return fill_bias(encoding, err);
+  RS_TRY(fill_logit_scale(encoding, in, err));
+  RS_TRY(prepare_embedding(encoding, in, err));
+  return prepare_bias(encoding, in, err);
 }
 
 rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,
@@ -151,10 +173,15 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->axis);
   free(encoding->logit_scale);
   free(encoding->bias_table);
-  free(encoding->embed_table);
-  free(encoding->embed_row);
+  free(encoding->axis_weight);
   free(encoding->ladder_share);
   free(encoding->steps);
+  if (encoding->embed_state != NULL && encoding->method->embed->release != NULL)
+    encoding->method->embed->release(encoding->embed_state);
+  free(encoding->embed_state);
+  free(encoding->pos_state);
+  free(encoding->bias_state);
+  rs_stage_params_free(encoding->params);
   rs_token_layout_clear(&encoding->tokens);
   rs_settings_clear(&encoding->settings);
   free(encoding);

@@ -8,6 +8,10 @@
 
 enum { MOST_POSITIONS = 1 << 27 }; /* half a second of counting a pair */
 
+typedef struct params {
+  size_t angle_bins;
+} params;
+
 /* Three spreads of one pair's angles, (parts,) each. */
 typedef struct spreads {
   rs_angle_count how;
@@ -24,7 +28,7 @@ static bool is_nearer_divided(const spreads *work, const rs_freq_in *in, double 
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   double positions = fmax(1, rint(in->scale * in->train_length));
-  size_t parts = (size_t)rs_setting_number(in->settings, "angle_bins");
+  size_t parts = ((const params *)in->params)->angle_bins;
   if (!(positions <= MOST_POSITIONS))
     return rs_fail(err, RS_DOMAIN, "dprope counts the angles of %g positions; the most is %d", positions,
                    (int)MOST_POSITIONS);
@@ -39,19 +43,17 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
 }
 
 /* Angles are counted anew at each length, and cached keys would have one for each token. */
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  if (!rs_setting(settings, "cached_keys")->set || rs_setting_choice(settings, "cached_keys") >= 0) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, "cached_keys", "dprope has frequencies for whole contexts only");
+  rs_rotary_params rotary;
+  rs_binding stage = rs_rotary_bind(binding->settings, &rotary);
+  if (rotary.cached_keys.number == RS_NO_COUNT) return RS_OK;
+  return rs_binding_fail(&stage, offsetof(rs_rotary_params, cached_keys), err,
+                         "dprope has frequencies for whole contexts only");
 }
 
-static const rs_param params[] = {
-    {.name = "angle_bins",
-     .type = RS_INTEGER,
-     .unit = "1",
-     .min = 2,
-     .max = 65536,
-     .fallback = "360",
+static const rs_param specs[] = {
+    {RS_FIELD(params, angle_bins), .unit = "1", .min = 2, .max = 65536, .fallback = "360",
      .summary = "equal parts of the circle in which angles are counted"},
 };
 
@@ -60,8 +62,9 @@ const rs_freq_kind rs_freq_dprope = {
              .summary = "each pair divided by s or kept, whichever spreads its angles more as in training",
              .reference = "arXiv:2410.01490, section 3.3; github.com/1180301012/DPRoPE",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scaled = true,
     .check = check,
     .fill = fill,

@@ -3,36 +3,35 @@
 
 #include <string.h>
 
+typedef struct params {
+  rs_real_list inv_freq; /* rad/token */
+  double attention_factor;
+  rs_factor_place temperature;
+} params;
+
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
-  const rs_value *list = rs_setting(in->settings, "inv_freq");
+  const params *p = in->params;
   size_t pairs = in->rotary_dim / 2;
-  if (list->count != pairs)
-    return rs_fail(err, RS_DOMAIN, "inv_freq has %zu frequencies for %zu pairs", list->count, pairs);
-  memcpy(out->omega, list->list, pairs * sizeof *out->omega);
-  rs_place_factor(in->settings, rs_setting_number(in->settings, "attention_factor"), out);
+  if (p->inv_freq.count != pairs)
+    return rs_fail(err, RS_DOMAIN, "inv_freq has %zu frequencies for %zu pairs", p->inv_freq.count, pairs);
+  memcpy(out->omega, p->inv_freq.list, pairs * sizeof *out->omega);
+  rs_place_factor(p->temperature, p->attention_factor, out);
   return RS_OK;
 }
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  RS_TRY(rs_unused_check(settings, "rope_theta", "a list of frequencies", err));
-  return rs_check_pair_list(settings, model, "inv_freq", "frequency", err);
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
+  rs_rotary_params rotary;
+  rs_binding stage = rs_rotary_bind(binding->settings, &rotary);
+  RS_TRY(rs_binding_unused(&stage, offsetof(rs_rotary_params, rope_theta), "a list of frequencies", err));
+  return rs_pair_list_check(binding, offsetof(params, inv_freq), model, "frequency", err);
 }
 
-static const rs_param params[] = {
-    {.name = "inv_freq",
-     .type = RS_REALS,
-     .unit = "rad/token",
-     .min = 0,
-     .max = 1e6,
+static const rs_param specs[] = {
+    {RS_FIELD(params, inv_freq), .unit = "rad/token", .min = 0, .max = 1e6,
      .summary = "frequency of each pair, in order: a list, or a file (.npy, .json, .csv)"},
-    {.name = "attention_factor",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 1e-6,
-     .max = 1e6,
-     .fallback = "1",
+    {RS_FIELD(params, attention_factor), .unit = "1", .min = 1e-6, .max = 1e6, .fallback = "1",
      .summary = "g, multiplies cos and sin"},
-    RS_TEMPERATURE_PARAM,
+    RS_TEMPERATURE_SPEC(params),
 };
 
 const rs_freq_kind rs_freq_explicit = {
@@ -40,8 +39,9 @@ const rs_freq_kind rs_freq_explicit = {
              .summary = "every frequency as given",
              .reference = "a table, not a formula (inv_freq in Hugging Face and vLLM)",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .check = check,
     .fill = fill,
 };

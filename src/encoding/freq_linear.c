@@ -2,39 +2,32 @@
  * come from dividing the positions (pos_linear.c); `interpolate` chooses. */
 #include "kinds.h"
 
-enum { FREQUENCIES, POSITIONS };
-
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   RS_TRY(rs_freq_default.fill(in, out, err));
-  if (rs_setting_choice(in->settings, "interpolate") == POSITIONS) return RS_OK;
+  if (((const rs_interpolation *)in->params)->interpolate == RS_INTERPOLATE_POSITIONS) return RS_OK;
   for (size_t j = 0; j < in->rotary_dim / 2; j++) out->omega[j] /= in->scale;
   return RS_OK;
 }
 
 /* What is done to frequencies misses positions that are divided instead. */
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  if (rs_setting_choice(settings, "interpolate") != POSITIONS) return RS_OK;
-  RS_TRY(rs_unused_check(settings, "wavelengths", "interpolate: positions", err));
-  return rs_unused_check(settings, "cached_keys", "interpolate: positions", err);
+  static const char with[] = "interpolate: positions";
+  rs_rotary_params rotary;
+  rs_binding stage = rs_rotary_bind(binding->settings, &rotary);
+  if (((const rs_interpolation *)binding->fields)->interpolate != RS_INTERPOLATE_POSITIONS) return RS_OK;
+  RS_TRY(rs_binding_unused(&stage, offsetof(rs_rotary_params, wavelengths), with, err));
+  return rs_binding_unused(&stage, offsetof(rs_rotary_params, cached_keys), with, err);
 }
-
-static const rs_param params[] = {
-    {.name = "interpolate",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("frequencies", "positions"),
-     .fallback = "frequencies",
-     .summary = "what is divided by s; the turns are the same"},
-};
 
 const rs_freq_kind rs_freq_linear = {
     .kind = {.name = "linear",
              .summary = "omega_j = theta^(-2j/R) / s",
              .reference = "Position Interpolation, arXiv:2306.15595, eq. 4",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = rs_interpolation_specs,
+             .param_count = RS_COUNT(rs_interpolation_specs),
+             .params_size = sizeof(rs_interpolation)},
     .scaled = true,
     .check = check,
     .fill = fill,

@@ -4,10 +4,14 @@
 
 #include <math.h>
 
+typedef struct params {
+  double low_freq_factor, high_freq_factor; /* rotations */
+} params;
+
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   RS_TRY(rs_freq_default.fill(in, out, err));
-  double low = rs_setting_number(in->settings, "low_freq_factor");
-  double high = rs_setting_number(in->settings, "high_freq_factor");
+  const params *p = in->params;
+  double low = p->low_freq_factor, high = p->high_freq_factor;
   for (size_t j = 0; j < in->rotary_dim / 2; j++) {
     double turns = in->train_length * out->omega[j] / (2 * M_PI); /* train_length / wavelength */
     /* With low == high (Llama-4) nothing is blended; the order of the tests keeps the division by zero out of reach. */
@@ -17,28 +21,18 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  double low = rs_setting_number(settings, "low_freq_factor"), high = rs_setting_number(settings, "high_freq_factor");
-  if (high >= low) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, "high_freq_factor", "must be at least low_freq_factor = %g (Llama-3.1 has 4 and 1)",
-                    low);
+  const params *p = binding->fields;
+  if (p->high_freq_factor >= p->low_freq_factor) return RS_OK;
+  return rs_binding_fail(binding, offsetof(params, high_freq_factor), err,
+                         "must be at least low_freq_factor = %g (Llama-3.1 has 4 and 1)", p->low_freq_factor);
 }
 
-static const rs_param params[] = {
-    {.name = "low_freq_factor",
-     .type = RS_REAL,
-     .unit = "rotations",
-     .min = 1e-6,
-     .max = 1e9,
-     .fallback = "1",
+static const rs_param specs[] = {
+    {RS_FIELD(params, low_freq_factor), .unit = "rotations", .min = 1e-6, .max = 1e9, .fallback = "1",
      .summary = "pairs that turn less often than this in train_length are divided by s"},
-    {.name = "high_freq_factor",
-     .type = RS_REAL,
-     .unit = "rotations",
-     .min = 1e-6,
-     .max = 1e9,
-     .fallback = "4",
+    {RS_FIELD(params, high_freq_factor), .unit = "rotations", .min = 1e-6, .max = 1e9, .fallback = "4",
      .summary = "pairs that turn more often than this keep their frequency"},
 };
 
@@ -47,8 +41,9 @@ const rs_freq_kind rs_freq_llama3 = {
              .summary = "fast pairs kept, slow ones divided by s, a ramp in train_length / wavelength between",
              .reference = "Llama 3, arXiv:2407.21783; llama-models, models/llama3/model.py",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .scaled = true,
     .check = check,
     .fill = fill,

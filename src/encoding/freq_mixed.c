@@ -5,44 +5,37 @@
 
 #include <math.h>
 
-static double frequency(const rs_settings *settings, const char *list, size_t pair) {
-  return rs_setting(settings, list)->list[pair];
-}
+typedef struct params {
+  rs_real_list freq_x, freq_y; /* rad/patch, a number for each pair */
+} params;
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
+  const params *p = in->params;
   size_t pairs = in->rotary_dim / 2;
-  if (rs_setting(in->settings, "freq_x")->count != pairs || rs_setting(in->settings, "freq_y")->count != pairs)
+  if (p->freq_x.count != pairs || p->freq_y.count != pairs)
     return rs_fail(err, RS_DOMAIN, "freq_x and freq_y must have one frequency for each of %zu pairs", pairs);
-  for (size_t j = 0; j < pairs; j++)
-    out->omega[j] = hypot(frequency(in->settings, "freq_x", j), frequency(in->settings, "freq_y", j));
+  for (size_t j = 0; j < pairs; j++) out->omega[j] = hypot(p->freq_x.list[j], p->freq_y.list[j]);
   return RS_OK;
 }
 
-static void mix(const rs_settings *settings, size_t pair, double weight[RS_AXES]) {
+static void mix(const void *fields, size_t pair, double weight[RS_AXES]) {
   enum { T, H, W };
-  double x = frequency(settings, "freq_x", pair), y = frequency(settings, "freq_y", pair), length = hypot(x, y);
+  const params *p = fields;
+  double x = p->freq_x.list[pair], y = p->freq_y.list[pair], length = hypot(x, y);
   weight[T] = 0;
   weight[H] = length > 0 ? y / length : 0;
   weight[W] = length > 0 ? x / length : 0;
 }
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  RS_TRY(rs_check_pair_list(settings, model, "freq_x", "frequency", err));
-  return rs_check_pair_list(settings, model, "freq_y", "frequency", err);
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
+  RS_TRY(rs_pair_list_check(binding, offsetof(params, freq_x), model, "frequency", err));
+  return rs_pair_list_check(binding, offsetof(params, freq_y), model, "frequency", err);
 }
 
-static const rs_param params[] = {
-    {.name = "freq_x",
-     .type = RS_REALS,
-     .unit = "rad/patch",
-     .min = -1e6,
-     .max = 1e6,
+static const rs_param specs[] = {
+    {RS_FIELD(params, freq_x), .unit = "rad/patch", .min = -1e6, .max = 1e6,
      .summary = "each pair's frequency along the columns"},
-    {.name = "freq_y",
-     .type = RS_REALS,
-     .unit = "rad/patch",
-     .min = -1e6,
-     .max = 1e6,
+    {RS_FIELD(params, freq_y), .unit = "rad/patch", .min = -1e6, .max = 1e6,
      .summary = "each pair's frequency along the rows"},
 };
 
@@ -51,8 +44,9 @@ const rs_freq_kind rs_freq_mixed = {
              .summary = "pair j turns by column * freq_x + row * freq_y",
              .reference = "RoPE-Mixed, Heo et al., arXiv:2403.13298, section 3.2",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .check = check,
     .fill = fill,
     .mix = mix,

@@ -5,25 +5,19 @@
 
 #include <math.h>
 
-static double log_gain(const rs_settings *settings, size_t pair, size_t pairs) {
-  double gamma = rs_setting_number(settings, "xpos_gamma"), base = rs_setting_number(settings, "xpos_scale_base");
-  return log(((double)pair / (double)pairs + gamma) / (1 + gamma)) / base;
+typedef struct params {
+  double xpos_gamma, xpos_scale_base; /* 1; tokens */
+} params;
+
+static double log_gain(const void *fields, size_t pair, size_t pairs) {
+  const params *p = fields;
+  return log(((double)pair / (double)pairs + p->xpos_gamma) / (1 + p->xpos_gamma)) / p->xpos_scale_base;
 }
 
-static const rs_param params[] = {
-    {.name = "xpos_gamma",
-     .type = RS_REAL,
-     .unit = "1",
-     .min = 1e-6,
-     .max = 1e6,
-     .fallback = "0.4",
+static const rs_param specs[] = {
+    {RS_FIELD(params, xpos_gamma), .unit = "1", .min = 1e-6, .max = 1e6, .fallback = "0.4",
      .summary = "gamma in the decay zeta_j = (2j/R + gamma) / (1 + gamma) of pair j"},
-    {.name = "xpos_scale_base",
-     .type = RS_REAL,
-     .unit = "tokens",
-     .min = 1e-3,
-     .max = 1e9,
-     .fallback = "512",
+    {RS_FIELD(params, xpos_scale_base), .unit = "tokens", .min = 1e-3, .max = 1e9, .fallback = "512",
      .summary = "tokens in which a score falls by zeta_j"},
 };
 
@@ -36,8 +30,9 @@ const rs_freq_kind rs_freq_xpos = {
              .summary = "omega_j = theta^(-2j/R); scores times zeta_j^((m-n)/B)",
              .reference = "xPos, arXiv:2212.10554, section 3.2",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
     .fill = fill,
     .log_gain = log_gain,
 };

@@ -4,24 +4,19 @@
 
 #include <math.h>
 
-double rs_setting_or(const rs_settings *settings, const char *name, double of_model) {
-  const rs_value *given = rs_setting(settings, name);
-  return given->set ? given->number : of_model;
-}
-
 /* What the frequency table is made from at `length` tokens. */
 static rs_freq_in frequency_input(const rs_encoding *encoding, const rs_model *model, size_t length) {
+  const rs_stage_params *params = encoding->params;
   bool scaled = rs_method_scaled(encoding->method);
   return (rs_freq_in){.length = length,
                       .head_dim = encoding->head_dim,
                       .rotary_dim = encoding->rotary_dim,
-                      .theta = rs_setting_or(&encoding->settings, "rope_theta", model->rope_theta),
+                      .theta = isnan(params->rotary.rope_theta) ? model->rope_theta : params->rotary.rope_theta,
                       .train_length = encoding->train_length,
                       .max_length = (double)model->max_length,
                       .sections = encoding->sections,
-                      .scale =
-                          scaled ? rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length) : NAN,
-                      .settings = &encoding->settings};
+                      .scale = scaled ? rs_scale_at(&params->scale, (double)length, encoding->train_length) : NAN,
+                      .params = params->freq.fields};
 }
 
 /* Resonance RoPE, arXiv:2403.00071: wavelengths of whole tokens, so that a pair that went full circle in training shows
@@ -34,11 +29,10 @@ static void resonate(size_t pairs, double *omega) {
 /* The frequencies before any rounding. */
 static rs_status exact_frequencies(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
                                    rs_err *err) {
-  enum { EXACT, WHOLE };
   rs_freq_in in = frequency_input(encoding, model, length);
   out->factor = out->logit_factor = 1;
   RS_TRY(encoding->method->freq->fill(&in, out, err));
-  if (rs_setting_choice(&encoding->settings, "wavelengths") == WHOLE) resonate(encoding->rotary_dim / 2, out->omega);
+  if (encoding->wavelengths == RS_WAVES_WHOLE) resonate(encoding->rotary_dim / 2, out->omega);
   return RS_OK;
 }
 
@@ -67,18 +61,24 @@ static rs_status fill_ladder(rs_encoding *encoding, const rs_model *model, rs_er
   return RS_OK;
 }
 
-/* Which axis each pair reads; pairs that read none do not turn. */
+/* Which axis each pair reads, or how much of each; pairs that read none do not turn. */
 static rs_status fill_axes(rs_encoding *encoding, const rs_model *model, rs_err *err) {
   const rs_freq_kind *kind = encoding->method->freq;
+  const void *params = encoding->params->freq.fields;
   size_t pairs = encoding->rotary_dim / 2;
   if (kind->axis == NULL && kind->mix == NULL) {
-    RS_TRY(rs_axes_fill(&encoding->settings, model, pairs, encoding->axis, &encoding->axes, err));
+    rs_rotary_params rotary;
+    rs_binding binding = rs_rotary_bind(&encoding->settings, &rotary);
+    RS_TRY(rs_axes_fill(&binding, model, pairs, encoding->axis, &encoding->axes, err));
     encoding->sections = encoding->axes > 1;
     return RS_OK;
   }
   encoding->axes = RS_AXES;
-  for (size_t j = 0; j < pairs && kind->axis != NULL; j++)
-    encoding->axis[j] = (uint16_t)kind->axis(&encoding->settings, j, pairs);
+  for (size_t j = 0; j < pairs && kind->axis != NULL; j++) encoding->axis[j] = (uint16_t)kind->axis(params, j, pairs);
+  if (kind->mix == NULL) return RS_OK;
+  encoding->axis_weight = rs_alloc(pairs, RS_AXES * sizeof *encoding->axis_weight, err);
+  if (encoding->axis_weight == NULL) return RS_MEMORY;
+  for (size_t j = 0; j < pairs; j++) kind->mix(params, j, encoding->axis_weight + j * RS_AXES);
   return RS_OK;
 }
 

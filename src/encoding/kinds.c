@@ -1,34 +1,17 @@
-/* The tables of kinds, one per stage: adding a kind is one file and one line here. */
+/* The tables of kinds, one per stage, from the lists of kind_list.h. */
 #include "kinds.h"
 
-static const rs_freq_kind *const freq_kinds[] = {
-    &rs_freq_default,      &rs_freq_linear,          &rs_freq_ntk,    &rs_freq_ntk_fixed, &rs_freq_ntk_mixed,
-    &rs_freq_ntk_by_parts, &rs_freq_ntk_by_parts_v1, &rs_freq_yarn,   &rs_freq_llama3,    &rs_freq_longrope,
-    &rs_freq_proportional, &rs_freq_critical_base,   &rs_freq_dprope, &rs_freq_xpos,      &rs_freq_axial,
-    &rs_freq_mixed,        &rs_freq_explicit,
-};
+#define FREQ(name) &rs_freq_##name,
+#define POS(name) &rs_pos_##name,
+#define EMBED(name) &rs_embed_##name,
+#define LSCALE(name) &rs_lscale_##name,
+#define BIAS(name) &rs_bias_##name,
 
-static const rs_pos_kind *const pos_kinds[] = {
-    &rs_pos_identity,   &rs_pos_linear, &rs_pos_self_extend, &rs_pos_clamp,
-    &rs_pos_dual_chunk, &rs_pos_string, &rs_pos_random,
-};
-
-static const rs_embed_kind *const embed_kinds[] = {
-    &rs_embed_sinusoidal,
-    &rs_embed_learned,
-    &rs_embed_sinusoidal_2d,
-    &rs_embed_learned_2d,
-};
-
-/* In the order of the words of the common parameter `logit_scale` after "none" (params.c). */
-static const rs_lscale_kind *const lscale_kinds[] = {
-    &rs_lscale_log_n, &rs_lscale_ssmax, &rs_lscale_llama4, &rs_lscale_ministral, &rs_lscale_entropy_invariant,
-};
-
-static const rs_bias_kind *const bias_kinds[] = {
-    &rs_bias_alibi,      &rs_bias_t5,           &rs_bias_relative, &rs_bias_relative_2d,
-    &rs_bias_kerple_log, &rs_bias_kerple_power, &rs_bias_fire,     &rs_bias_sandwich,
-};
+static const rs_freq_kind *const freq_kinds[] = {RS_FREQ_KINDS(FREQ)};
+static const rs_pos_kind *const pos_kinds[] = {RS_POS_KINDS(POS)};
+static const rs_embed_kind *const embed_kinds[] = {RS_EMBED_KINDS(EMBED)};
+static const rs_lscale_kind *const lscale_kinds[] = {RS_LSCALE_KINDS(LSCALE)};
+static const rs_bias_kind *const bias_kinds[] = {RS_BIAS_KINDS(BIAS)};
 
 const rs_freq_kind *const *rs_freq_kinds(size_t *count) {
   *count = RS_COUNT(freq_kinds);
@@ -55,12 +38,12 @@ const rs_bias_kind *const *rs_bias_kinds(size_t *count) {
   return bias_kinds;
 }
 
-const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings) {
-  int word = rs_setting_choice(settings, "logit_scale"); /* 0: none */
-  return word > 0 ? lscale_kinds[word - 1] : NULL;
+const rs_lscale_kind *rs_lscale_kind_of(const rs_common_params *params) {
+  return params->logit_scale > RS_LSCALE_NONE ? lscale_kinds[params->logit_scale - 1] : NULL;
 }
 
-bool rs_always_by_distance(const rs_encoding *encoding) {
-  (void)encoding;
-  return true;
+const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings) {
+  rs_common_params common;
+  rs_common_bind(settings, &common);
+  return rs_lscale_kind_of(&common);
 }

@@ -10,26 +10,29 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-enum { NORMAL, TRUNCATED_NORMAL, ZEROS, XAVIER };
+const char *const rs_table_init_words[RS_TABLE_INITS + 1] = {[RS_INIT_NORMAL] = "normal",
+                                                             [RS_INIT_TRUNCATED_NORMAL] = "truncated_normal",
+                                                             [RS_INIT_ZEROS] = "zeros",
+                                                             [RS_INIT_XAVIER] = "xavier"};
 
 #define CUT 2.0 /* standard deviations */
 
-rs_status rs_learned_check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  const rs_value *table = rs_setting(settings, "table");
-  size_t width = model->heads * model->head_dim;
-  int init = rs_setting_choice(settings, "init");
-  if (table->set) {
-    RS_TRY(rs_unused_check(settings, "init", "a table", err));
-    RS_TRY(rs_unused_check(settings, "init_sd", "a table", err));
-    RS_TRY(rs_unused_check(settings, "table_seed", "a table", err));
-    if (table->count % width == 0) return RS_OK;
-    return rs_fail_on(err, RS_INPUT, "table", "has %zu numbers: not whole rows of heads * head_dim = %zu", table->count,
-                      width);
+rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, rs_err *err) {
+  const rs_learned_table *learned = (const rs_learned_table *)((const char *)binding->fields + block);
+  size_t init = block + offsetof(rs_learned_table, init), sd = block + offsetof(rs_learned_table, init_sd);
+  size_t seed = block + offsetof(rs_learned_table, table_seed), width = model->heads * model->head_dim;
+  bool zeros = learned->init == RS_INIT_ZEROS;
+  if (learned->table.list != NULL) {
+    RS_TRY(rs_binding_unused(binding, init, "a table", err));
+    RS_TRY(rs_binding_unused(binding, sd, "a table", err));
+    RS_TRY(rs_binding_unused(binding, seed, "a table", err));
+    if (learned->table.count % width == 0) return RS_OK;
+    return rs_binding_fail(binding, block + offsetof(rs_learned_table, table), err,
+                           "has %zu numbers: not whole rows of heads * head_dim = %zu", learned->table.count, width);
   }
-  if (init == ZEROS) RS_TRY(rs_unused_check(settings, "table_seed", "init: zeros", err));
-  if (init == ZEROS || init == XAVIER)
-    RS_TRY(rs_unused_check(settings, "init_sd", init == ZEROS ? "init: zeros" : "init: xavier", err));
-  return RS_OK;
+  if (zeros) RS_TRY(rs_binding_unused(binding, seed, "init: zeros", err));
+  if (!zeros && learned->init != RS_INIT_XAVIER) return RS_OK;
+  return rs_binding_unused(binding, sd, zeros ? "init: zeros" : "init: xavier", err);
 }
 
 /* A normal number within the cut, from a uniform one in [0, 1): the inverse of its distribution. */
@@ -38,19 +41,19 @@ static double truncated(double share) {
   return gsl_cdf_ugaussian_Pinv(below + share * (1 - 2 * below));
 }
 
-void rs_learned_draw(const rs_settings *settings, rs_purpose purpose, size_t above, size_t rows, size_t width,
-                     size_t first, size_t count, double *out) {
-  rs_stream stream = {.seed = (uint64_t)rs_setting_number(settings, "table_seed"), .purpose = purpose};
-  int init = rs_setting_choice(settings, "init");
-  double sd = rs_setting_number(settings, "init_sd"), bound = sqrt(6 / (double)(rows + width));
+void rs_learned_table_draw(const rs_learned_table *learned, rs_purpose purpose, size_t above, size_t rows, size_t width,
+                           size_t first, size_t count, double *out) {
+  rs_stream stream = {.seed = learned->table_seed, .purpose = purpose};
+  rs_table_init init = learned->init;
+  double bound = sqrt(6 / (double)(rows + width));
   uint64_t start = (uint64_t)(above + first) * width;
-  if (init == NORMAL) rs_gaussian_fill(stream, start, count * width, out);
+  if (init == RS_INIT_NORMAL) rs_gaussian_fill(stream, start, count * width, out);
   for (size_t i = 0; i < count * width; i++) {
-    if (init == ZEROS)
+    if (init == RS_INIT_ZEROS)
       out[i] = 0;
-    else if (init == XAVIER)
+    else if (init == RS_INIT_XAVIER)
       out[i] = bound * (2 * rs_uniform(stream, start + i) - 1);
     else
-      out[i] = sd * (init == NORMAL ? out[i] : truncated(rs_uniform(stream, start + i)));
+      out[i] = learned->init_sd * (init == RS_INIT_NORMAL ? out[i] : truncated(rs_uniform(stream, start + i)));
   }
 }

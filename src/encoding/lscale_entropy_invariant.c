@@ -6,20 +6,20 @@
 
 #include <math.h>
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  if (!rs_setting(settings, "logit_scale_factor")->set) return RS_OK;
-  return rs_unused_check(settings, "logit_scale_length", "logit_scale_factor", err);
+  if (isnan(((const rs_common_params *)binding->fields)->logit_scale_factor)) return RS_OK;
+  return rs_binding_unused(binding, offsetof(rs_common_params, logit_scale_length), "logit_scale_factor", err);
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  const rs_value *kappa = rs_setting(&encoding->settings, "logit_scale_factor");
-  double length, rate = kappa->number / sqrt((double)encoding->head_dim);
-  if (!kappa->set) {
-    RS_TRY(rs_lscale_log_length(encoding, &length, err));
+static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
+  double kappa = ((const rs_common_params *)in->params)->logit_scale_factor, length;
+  double rate = kappa / sqrt((double)in->head_dim);
+  if (isnan(kappa)) {
+    RS_TRY(rs_lscale_log_length(in, "entropy_invariant", &length, err));
     rate = 1 / log(length);
   }
-  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= rate * log((double)m + 1);
+  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= rate * log((double)m + 1);
   return RS_OK;
 }
 

@@ -4,12 +4,11 @@
 
 #include <math.h>
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
+static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
   enum { FLOOR_SCALE = 8192 }; /* attn_scale and floor_scale: the defaults of Llama 4's config */
-  double beta = rs_lscale_factor(encoding, 0.1), length = rs_lscale_length(encoding, FLOOR_SCALE);
+  double beta = rs_lscale_factor(in->params, 0.1), length = rs_lscale_length(in->params, FLOOR_SCALE);
   (void)err;
-  for (size_t m = 0; m < encoding->length; m++)
-    encoding->logit_scale[m] *= 1 + beta * log1p(floor(((double)m + 1) / length));
+  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= 1 + beta * log1p(floor(((double)m + 1) / length));
   return RS_OK;
 }
 

@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  return rs_unused_check(settings, "logit_scale_factor", "logit_scale: log_n", err);
+  return rs_binding_unused(binding, offsetof(rs_common_params, logit_scale_factor), "logit_scale: log_n", err);
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
+static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
   double length;
-  RS_TRY(rs_lscale_log_length(encoding, &length, err));
-  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= fmax(1, log((double)m + 1) / log(length));
+  RS_TRY(rs_lscale_log_length(in, "log_n", &length, err));
+  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= fmax(1, log((double)m + 1) / log(length));
   return RS_OK;
 }
 

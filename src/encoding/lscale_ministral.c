@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  double beta = rs_lscale_factor(encoding, 0.1); /* 0.1: as published */
-  double length = rs_lscale_length(encoding, encoding->train_length);
+static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
+  double beta = rs_lscale_factor(in->params, 0.1); /* 0.1: as published */
+  double length = rs_lscale_length(in->params, in->train_length);
   (void)err;
-  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= 1 + beta * log1p(floor((double)m / length));
+  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= 1 + beta * log1p(floor((double)m / length));
   return RS_OK;
 }
 

@@ -5,21 +5,20 @@
 
 #include <math.h>
 
-static rs_status check(const rs_settings *settings, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   (void)model;
-  if (!rs_setting(settings, "logit_scale_factor")->set) return RS_OK;
-  return rs_unused_check(settings, "logit_scale_length", "logit_scale_factor", err);
+  if (isnan(((const rs_common_params *)binding->fields)->logit_scale_factor)) return RS_OK;
+  return rs_binding_unused(binding, offsetof(rs_common_params, logit_scale_length), "logit_scale_factor", err);
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  const rs_value *given = rs_setting(&encoding->settings, "logit_scale_factor");
-  double length, s = given->number;
+static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
+  double s = ((const rs_common_params *)in->params)->logit_scale_factor, length;
   int sign;
-  if (!given->set) {
-    RS_TRY(rs_lscale_log_length(encoding, &length, err));
+  if (isnan(s)) {
+    RS_TRY(rs_lscale_log_length(in, "ssmax", &length, err));
     s = length / lgamma_r(length + 1, &sign); /* the sum of ln n up to `length` is the logarithm of its factorial */
   }
-  for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] *= s * log((double)m + 1);
+  for (size_t m = 0; m < in->length; m++) logit_scale[m] *= s * log((double)m + 1);
   return RS_OK;
 }
 

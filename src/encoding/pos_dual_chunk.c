@@ -11,42 +11,51 @@
 #include <math.h>
 
 enum { INTRA, SUCCESSIVE, INTER, VIEWS };
-enum { CEILING_CODE, CEILING_PAPER };
 
-typedef struct chunks {
-  double size, local; /* as the parameters */
-} chunks;
+typedef enum ceiling_rule { CEILING_CODE, CEILING_PAPER, CEILING_RULES } ceiling_rule;
+typedef enum size_rule { SIZE_AUTO, SIZE_RULES } size_rule;
 
-/* Whole numbers; auto as in ChunkLlama. */
-static chunks chunks_of(const rs_encoding *encoding) {
-  const rs_value *size = rs_setting(&encoding->settings, "chunk_size");
-  const rs_value *local = rs_setting(&encoding->settings, "local_size");
-  return (chunks){size->choice >= 0 ? floor(encoding->train_length * 3 / 4) : size->number,
-                  local->choice >= 0 ? floor(encoding->train_length / 8) : local->number};
+typedef struct params {
+  rs_count_or_word chunk_size, local_size; /* tokens; size_rule */
+  ceiling_rule ceiling;
+} params;
+
+typedef struct state {
+  size_t stride; /* S, tokens of a chunk */
+  double top;    /* the largest distance across chunks, tokens */
+} state;
+
+/* Auto as in ChunkLlama. */
+static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
+  const params *p = in->params;
+  state *s = out;
+  size_t train = (size_t)in->train_length;
+  size_t size = p->chunk_size.word == SIZE_AUTO ? train * 3 / 4 : p->chunk_size.number;
+  size_t local = p->local_size.word == SIZE_AUTO ? train / 8 : p->local_size.number;
+  if (local >= size)
+    return rs_fail(err, RS_DOMAIN,
+                   "dual_chunk: local_size = %zu must be below chunk_size = %zu (auto: 1/8 and 3/4 of train_length)",
+                   local, size);
+  *s = (state){.stride = size - local, .top = (double)size - (p->ceiling == CEILING_PAPER)};
+  return RS_OK;
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  chunks c = chunks_of(encoding);
-  bool paper = rs_setting_choice(&encoding->settings, "ceiling") == CEILING_PAPER;
-  double stride = c.size - c.local, top = paper ? c.size - 1 : c.size;
-  RS_TRY(rs_text_only(encoding, err));
-  if (stride < 1)
-    return rs_fail(err, RS_DOMAIN,
-                   "dual_chunk: local_size = %g must be below chunk_size = %g (auto: 1/8 and 3/4 of train_length)",
-                   c.local, c.size);
-  for (size_t i = 0; i < encoding->length; i++) {
-    double place = fmod(encoding->pos_q[INTRA][i], stride);
-    for (size_t v = 0; v < VIEWS; v++) encoding->pos_k[v][i] = place;
-    encoding->pos_q[INTRA][i] = place;
-    encoding->pos_q[SUCCESSIVE][i] = fmin(place + stride, top);
-    encoding->pos_q[INTER][i] = fmin(2 * stride - 1, top);
+static rs_status fill(const void *prepared, const rs_positions *positions, rs_err *err) {
+  const state *s = prepared;
+  double stride = (double)s->stride;
+  (void)err;
+  for (size_t i = 0; i < positions->length; i++) {
+    double place = fmod(positions->q[INTRA][i], stride);
+    for (size_t v = 0; v < VIEWS; v++) positions->k[v][i] = place;
+    positions->q[INTRA][i] = place;
+    positions->q[SUCCESSIVE][i] = fmin(place + stride, s->top);
+    positions->q[INTER][i] = fmin(2 * stride - 1, s->top);
   }
   return RS_OK;
 }
 
-static size_t segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
-  chunks c = chunks_of(encoding);
-  size_t stride = (size_t)(c.size - c.local), own = query - query % stride, count = 0;
+static size_t segments(const void *prepared, size_t query, rs_segment out[RS_VIEWS]) {
+  size_t stride = ((const state *)prepared)->stride, own = query - query % stride, count = 0;
   size_t before = own > 0 ? own - stride : 0;
   if (before > 0) out[count++] = (rs_segment){0, before, INTER};
   if (own > 0) out[count++] = (rs_segment){before, own, SUCCESSIVE};
@@ -54,30 +63,17 @@ static size_t segments(const rs_encoding *encoding, size_t query, rs_segment out
   return count;
 }
 
-static const rs_param params[] = {
-    {.name = "chunk_size",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     RS_WORD_LIST("auto"),
-     .min = 1,
-     .max = 1e9,
-     .fallback = "auto",
+static const char *const sizes[SIZE_RULES + 1] = {[SIZE_AUTO] = "auto"};
+static const char *const ceilings[CEILING_RULES + 1] = {[CEILING_CODE] = "code", [CEILING_PAPER] = "paper"};
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, chunk_size), .unit = "tokens", RS_WORDS(sizes), .min = 1, .max = 1e9, .fallback = "auto",
      .summary = "the largest distance, c in the paper; chunks are chunk_size - local_size long; auto: 3/4 train_length "
                 "(ChunkLlama)"},
-    {.name = "local_size",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     RS_WORD_LIST("auto"),
-     .min = 0,
-     .max = 1e9,
-     .fallback = "auto",
+    {RS_FIELD(params, local_size), .unit = "tokens", RS_WORDS(sizes), .min = 0, .max = 1e9, .fallback = "auto",
      .summary =
          "w, keys that keep their distance across the border of two chunks; auto: train_length / 8 (ChunkLlama)"},
-    {.name = "ceiling",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("code", "paper"),
-     .fallback = "code",
+    {RS_FIELD(params, ceiling), .unit = "", RS_WORDS(ceilings), .fallback = "code",
      .summary = "distances across chunks stop at chunk_size (ChunkLlama, vLLM) or at chunk_size - 1 (paper)"},
 };
 
@@ -86,9 +82,13 @@ const rs_pos_kind rs_pos_dual_chunk = {
              .summary = "positions within chunks; capped distances to the chunk before and to earlier ones",
              .reference = "Dual Chunk Attention, arXiv:2402.17463, section 3",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .text_only = true,
     .views = VIEWS,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .fill = fill,
     .segments = segments,
 };

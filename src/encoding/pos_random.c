@@ -5,36 +5,39 @@
 
 #include <stdlib.h>
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  double range = rs_setting_number(&encoding->settings, "position_range");
-  double seed = rs_setting_number(&encoding->settings, "position_seed");
-  RS_TRY(rs_text_only(encoding, err));
-  if ((double)encoding->length > range)
-    return rs_fail(err, RS_DOMAIN, "%s: %zu tokens do not fit into position_range = %g", encoding->method->name,
-                   encoding->length, range);
-  size_t *places = rs_alloc(encoding->length, sizeof *places, err);
+typedef struct params {
+  size_t position_range, position_seed; /* tokens; - */
+} params;
+
+typedef struct state {
+  size_t range;
+  uint64_t seed;
+} state;
+
+static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
+  const params *p = in->params;
+  if (in->length > p->position_range)
+    return rs_fail(err, RS_DOMAIN, "%s: %zu tokens do not fit into position_range = %zu", in->method, in->length,
+                   p->position_range);
+  *(state *)out = (state){p->position_range, p->position_seed};
+  return RS_OK;
+}
+
+static rs_status fill(const void *prepared, const rs_positions *positions, rs_err *err) {
+  const state *s = prepared;
+  size_t *places = rs_alloc(positions->length, sizeof *places, err);
   if (places == NULL) return RS_MEMORY;
-  rs_subset((rs_stream){.seed = (uint64_t)seed, .purpose = RS_PURPOSE_POSITIONS}, encoding->length, (size_t)range,
-            places);
-  for (size_t i = 0; i < encoding->length; i++) encoding->pos_q[0][i] = encoding->pos_k[0][i] = (double)places[i];
+  rs_subset((rs_stream){.seed = s->seed, .purpose = RS_PURPOSE_POSITIONS}, positions->length, s->range, places);
+  for (size_t i = 0; i < positions->length; i++) positions->q[0][i] = positions->k[0][i] = (double)places[i];
   free(places);
   return RS_OK;
 }
 
-static const rs_param params[] = {
-    {.name = "position_range",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 1,
+static const rs_param specs[] = {
+    {RS_FIELD(params, position_range), .unit = "tokens", .min = 1,
      .max = 16777216, /* 2^24: the draw looks at every position once */
-     .fallback = "2048",
-     .summary = "positions are drawn from 0 .. position_range - 1 (2048: the authors' example)"},
-    {.name = "position_seed",
-     .type = RS_INTEGER,
-     .unit = "",
-     .min = 0,
-     .max = 9007199254740992.0,
-     .fallback = "0",
+     .fallback = "2048", .summary = "positions are drawn from 0 .. position_range - 1 (2048: the authors' example)"},
+    {RS_FIELD(params, position_seed), .unit = "", .min = 0, .max = 9007199254740992.0, .fallback = "0",
      .summary = "seed of the positions"},
 };
 
@@ -43,8 +46,12 @@ const rs_pos_kind rs_pos_random = {
              .summary = "a sorted random subset of a longer range of positions",
              .reference = "Ruoss et al., arXiv:2305.16843, section 3",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .text_only = true,
     .views = 1,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .fill = fill,
 };

@@ -6,77 +6,75 @@
 #include <math.h>
 
 enum { GROUPED = 1 };
-enum { SHIFT_FLOOR, SHIFT_EXACT };
 
-static size_t window_of(const rs_encoding *encoding) {
-  const rs_value *window = rs_setting(&encoding->settings, "window");
-  return window->choice >= 0 ? (size_t)encoding->train_length / 4 : (size_t)window->number;
-}
+typedef enum shift_rule { SHIFT_FLOOR, SHIFT_EXACT, SHIFT_RULES } shift_rule;
+typedef enum size_rule { SIZE_AUTO, SIZE_RULES } size_rule;
+
+typedef struct params {
+  rs_count_or_word group, window; /* tokens; size_rule */
+  shift_rule shift;
+} params;
+
+typedef struct state {
+  size_t window;
+  double group, shift; /* tokens */
+} state;
 
 /* By how much far queries are moved, so that far distances go on where near ones stop. */
-static double shift_of(const rs_encoding *encoding, double window, double group) {
-  bool exact = rs_setting_choice(&encoding->settings, "shift") == SHIFT_EXACT;
-  return window - (exact ? window / group : floor(window / group));
-}
-
-/* The largest relative position: the last query against the first key. */
-static double reach(const rs_encoding *encoding, double window, double group) {
-  return floor((double)(encoding->length - 1) / group) + shift_of(encoding, window, group);
+static double shift_of(shift_rule rule, double window, double group) {
+  return window - (rule == SHIFT_EXACT ? window / group : floor(window / group));
 }
 
 /* The smallest group that keeps every relative position at or below L0 - 1. */
-static rs_status auto_group(const rs_encoding *encoding, double window, double *group, rs_err *err) {
-  double room = encoding->train_length - window, beyond = (double)encoding->length - window;
+static rs_status auto_group(const rs_stage_in *in, double window, double *group, rs_err *err) {
+  shift_rule rule = ((const params *)in->params)->shift;
+  double room = in->train_length - window, last = (double)in->length - 1;
   *group = 1;
-  if ((double)encoding->length <= encoding->train_length) return RS_OK;
+  if ((double)in->length <= in->train_length) return RS_OK;
   if (room <= 0)
     return rs_fail(err, RS_DOMAIN, "self_extend: window = %g leaves no room below train_length = %g", window,
-                   encoding->train_length);
-  *group = fmax(1, floor(beyond / room)); /* without the floors of reach(); they ask for a little more */
-  while (reach(encoding, window, *group) > encoding->train_length - 1) ++*group;
+                   in->train_length);
+  /* Without the floors; they ask for a little more. The largest relative position is the last query's to the first
+   * key. */
+  *group = fmax(1, floor(((double)in->length - window) / room));
+  while (floor(last / *group) + shift_of(rule, window, *group) > in->train_length - 1) ++*group;
   return RS_OK;
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  const rs_value *given = rs_setting(&encoding->settings, "group");
-  double window = (double)window_of(encoding), group = given->number;
-  RS_TRY(rs_text_only(encoding, err));
-  if (given->choice >= 0) RS_TRY(auto_group(encoding, window, &group, err));
-  double shift = shift_of(encoding, window, group);
-  for (size_t i = 0; i < encoding->length; i++) {
-    encoding->pos_q[GROUPED][i] = floor(encoding->pos_q[GROUPED][i] / group) + shift;
-    encoding->pos_k[GROUPED][i] = floor(encoding->pos_k[GROUPED][i] / group);
+static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
+  const params *p = in->params;
+  state *s = out;
+  s->window = p->window.word == SIZE_AUTO ? (size_t)in->train_length / 4 : p->window.number;
+  s->group = (double)p->group.number;
+  if (p->group.word == SIZE_AUTO) RS_TRY(auto_group(in, (double)s->window, &s->group, err));
+  s->shift = shift_of(p->shift, (double)s->window, s->group);
+  return RS_OK;
+}
+
+static rs_status fill(const void *prepared, const rs_positions *positions, rs_err *err) {
+  const state *s = prepared;
+  (void)err;
+  for (size_t i = 0; i < positions->length; i++) {
+    positions->q[GROUPED][i] = floor(positions->q[GROUPED][i] / s->group) + s->shift;
+    positions->k[GROUPED][i] = floor(positions->k[GROUPED][i] / s->group);
   }
   return RS_OK;
 }
 
-static size_t segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
-  return rs_near_far_segments(query, window_of(encoding), out);
+static size_t segments(const void *prepared, size_t query, rs_segment out[RS_VIEWS]) {
+  return rs_near_far_segments(query, ((const state *)prepared)->window, out);
 }
 
-static const rs_param params[] = {
-    {.name = "group",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     RS_WORD_LIST("auto"),
-     .min = 1,
-     .max = 1e9,
-     .fallback = "auto",
+static const char *const sizes[SIZE_RULES + 1] = {[SIZE_AUTO] = "auto"};
+static const char *const shifts[SHIFT_RULES + 1] = {[SHIFT_FLOOR] = "floor", [SHIFT_EXACT] = "exact"};
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, group), .unit = "tokens", RS_WORDS(sizes), .min = 1, .max = 1e9, .fallback = "auto",
      .summary = "G, tokens that share a far position; auto: the smallest that stays inside train_length"},
-    {.name = "window",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     RS_WORD_LIST("auto"),
-     .min = 0,
-     .max = 1e9,
-     .fallback = "auto",
+    {RS_FIELD(params, window), .unit = "tokens", RS_WORDS(sizes), .min = 0, .max = 1e9, .fallback = "auto",
      .summary =
          "keys nearer than this keep their distance; auto: train_length / 4 (1024 for Llama-2, as in the paper)"},
-    {.name = "shift",
-     .type = RS_CHOICE,
-     .unit = "",
-     RS_WORD_LIST("floor", "exact"),
-     .fallback = "floor",
+    {RS_FIELD(params, shift), .unit = "", RS_WORDS(shifts), .fallback = "floor",
      .summary = "far queries are moved by window - floor(window / G) (paper), or without the floor (authors' code)"},
 };
 
@@ -85,9 +83,13 @@ const rs_pos_kind rs_pos_self_extend = {
              .summary = "near keys keep their distance, far ones are grouped",
              .reference = "Self-Extend, arXiv:2401.01325, section 3.2",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .text_only = true,
     .views = 2,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .fill = fill,
     .segments = segments,
 };

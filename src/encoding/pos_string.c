@@ -12,52 +12,55 @@ enum { SHIFTED = 1 };
 
 static const double share = 0.33; /* of L0: the authors' code */
 
-/* The smallest shift from 0.33 L0 on that keeps far distances, if any, at or below L0 - 1. */
-static double shift_of(const rs_encoding *encoding) {
-  const rs_value *given = rs_setting(&encoding->settings, "shift");
-  double beyond = (double)encoding->length - encoding->train_length;
-  if (given->choice < 0) return given->number;
-  return fmax(floor(share * encoding->train_length), beyond + rs_setting_number(&encoding->settings, "local"));
-}
+typedef enum shift_rule { SHIFT_AUTO, SHIFT_RULES } shift_rule;
 
-/* Near keys reach up to shift - 1, so there is an end to what shifting can do. */
-static rs_status check_auto(const rs_encoding *encoding, double shift, rs_err *err) {
-  double train = encoding->train_length, local = rs_setting_number(&encoding->settings, "local");
-  if ((double)encoding->length <= train || shift <= train) return RS_OK;
+typedef struct params {
+  rs_count_or_word shift; /* tokens; shift_rule */
+  size_t local;           /* tokens */
+} params;
+
+typedef struct state {
+  size_t shift, local;
+} state;
+
+/* The smallest shift from 0.33 L0 on that keeps far distances, if any, at or below L0 - 1. Near keys reach up to shift
+ * - 1, so there is an end to what shifting can do. */
+static rs_status auto_shift(const rs_stage_in *in, size_t local, size_t *shift, rs_err *err) {
+  double train = in->train_length, beyond = (double)in->length - train;
+  double least = fmax(floor(share * train), beyond + (double)local);
+  *shift = (size_t)least;
+  if (beyond <= 0 || least <= train) return RS_OK;
   return rs_fail(err, RS_DOMAIN,
-                 "string: no shift keeps %zu tokens inside train_length = %g with local = %g; %g tokens are the most "
+                 "string: no shift keeps %zu tokens inside train_length = %g with local = %zu; %g tokens are the most "
                  "(or give a shift)",
-                 encoding->length, train, local, fmax(train, 2 * train - local));
+                 in->length, train, local, fmax(train, 2 * train - (double)local));
 }
 
-static rs_status fill(rs_encoding *encoding, rs_err *err) {
-  double shift = shift_of(encoding), local = rs_setting_number(&encoding->settings, "local");
-  RS_TRY(rs_text_only(encoding, err));
-  if (rs_setting_choice(&encoding->settings, "shift") >= 0) RS_TRY(check_auto(encoding, shift, err));
-  for (size_t i = 0; i < encoding->length; i++) encoding->pos_q[SHIFTED][i] += local - shift;
+static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
+  const params *p = in->params;
+  state *s = out;
+  *s = (state){.shift = p->shift.number, .local = p->local};
+  return p->shift.word == SHIFT_AUTO ? auto_shift(in, s->local, &s->shift, err) : RS_OK;
+}
+
+static rs_status fill(const void *prepared, const rs_positions *positions, rs_err *err) {
+  const state *s = prepared;
+  (void)err;
+  for (size_t i = 0; i < positions->length; i++) positions->q[SHIFTED][i] += (double)s->local - (double)s->shift;
   return RS_OK;
 }
 
-static size_t segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
-  return rs_near_far_segments(query, (size_t)shift_of(encoding), out);
+static size_t segments(const void *prepared, size_t query, rs_segment out[RS_VIEWS]) {
+  return rs_near_far_segments(query, ((const state *)prepared)->shift, out);
 }
 
-static const rs_param params[] = {
-    {.name = "shift",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     RS_WORD_LIST("auto"),
-     .min = 1,
-     .max = 1e9,
-     .fallback = "auto",
+static const char *const shifts[SHIFT_RULES + 1] = {[SHIFT_AUTO] = "auto"};
+
+static const rs_param specs[] = {
+    {RS_FIELD(params, shift), .unit = "tokens", RS_WORDS(shifts), .min = 1, .max = 1e9, .fallback = "auto",
      .summary = "S, keys nearer than this keep their distance; auto: 0.33 train_length (the code), more where the "
                 "largest distance would leave train_length"},
-    {.name = "local",
-     .type = RS_INTEGER,
-     .unit = "tokens",
-     .min = 0,
-     .max = 1e9,
-     .fallback = "128",
+    {RS_FIELD(params, local), .unit = "tokens", .min = 0, .max = 1e9, .fallback = "128",
      .summary = "W, the distance that the nearest shifted key gets; much smaller than shift"},
 };
 
@@ -66,9 +69,13 @@ const rs_pos_kind rs_pos_string = {
              .summary = "near keys keep their distance, far ones are shifted nearer",
              .reference = "STRING, arXiv:2410.18745, section 4",
              .version = 1,
-             .params = params,
-             .param_count = RS_COUNT(params)},
+             .params = specs,
+             .param_count = RS_COUNT(specs),
+             .params_size = sizeof(params)},
+    .text_only = true,
     .views = 2,
+    .state_size = sizeof(state),
+    .prepare = prepare,
     .fill = fill,
     .segments = segments,
 };

@@ -5,12 +5,16 @@
 
 #include <math.h>
 
+const char *const rs_ramp_rule_words[RS_RAMP_RULES + 1] = {[RS_RAMP_HF] = "hf", [RS_RAMP_PAPER] = "paper"};
+const char *const rs_ramp_length_words[RS_RAMP_LENGTHS + 1] = {
+    [RS_RAMP_TRAIN_LENGTH] = "train_length", [RS_RAMP_VLLM_MROPE] = "vllm_mrope"};
+const char *const rs_ramp_guard_words[RS_RAMP_GUARDS + 1] = {
+    [RS_GUARD_HF] = "hf", [RS_GUARD_GGML] = "ggml", [RS_GUARD_REFUSE] = "refuse"};
+
 /* The length whose rotations the ramp counts: L0; vLLM passes its enlarged cache, 4 L0, where there is M-RoPE. */
-static double ramp_length(const rs_freq_in *in) {
-  enum { TRAIN_LENGTH, VLLM_MROPE };
-  const rs_value *length = rs_setting(in->settings, "ramp_length");
-  if (length->choice == VLLM_MROPE && in->sections) return 4 * in->train_length;
-  return length->set && length->choice < 0 ? length->number : in->train_length;
+static double ramp_length(const rs_freq_in *in, const rs_by_parts *parts) {
+  if (parts->ramp_length.word == RS_RAMP_VLLM_MROPE && in->sections) return 4 * in->train_length;
+  return parts->ramp_length.word == RS_NO_WORD ? parts->ramp_length.number : in->train_length;
 }
 
 /* The (fractional) pair that turns `rotations` times in `length` tokens: solve length theta^(-2j/R) = 2 pi rotations.
@@ -35,27 +39,23 @@ double rs_ramp_at(rs_ramp ramp, double pair) {
   return fmin(fmax((pair - ramp.low) / (ramp.high - ramp.low), 0), 1);
 }
 
-enum { RAMP_HF, RAMP_PAPER };
-
 /* The ramp over pair indices, and what becomes of one whose ends cross or leave the pairs. */
-static rs_status guarded_ramp(const rs_freq_in *in, double fast, double slow, rs_ramp *ramp, rs_err *err) {
-  enum { GUARD_HF, GUARD_GGML, GUARD_REFUSE };
-  int guard = rs_setting_choice(in->settings, "ramp_guard");
-  double length = ramp_length(in), last = (double)in->rotary_dim / 2 - 1;
-  double low = pair_at_rotations(in, length, fast), high = pair_at_rotations(in, length, slow);
-  if (guard == GUARD_REFUSE && !(0 < low && low < high && high < last))
+static rs_status guarded_ramp(const rs_freq_in *in, const rs_by_parts *parts, rs_ramp *ramp, rs_err *err) {
+  double length = ramp_length(in, parts), last = (double)in->rotary_dim / 2 - 1;
+  double low = pair_at_rotations(in, length, parts->beta_fast), high = pair_at_rotations(in, length, parts->beta_slow);
+  if (parts->ramp_guard == RS_GUARD_REFUSE && !(0 < low && low < high && high < last))
     return rs_fail(err, RS_DOMAIN, "the ramp from pair %.6g to %.6g leaves the pairs 0 to %g", low, high, last);
-  *ramp = rs_correction_ramp(in, length, fast, slow, rs_setting_true(in->settings, "truncate"));
-  if (guard == GUARD_GGML && ramp->high < ramp->low) ramp->high = ramp->low + 0.001;
+  *ramp = rs_correction_ramp(in, length, parts->beta_fast, parts->beta_slow, parts->truncate);
+  if (parts->ramp_guard == RS_GUARD_GGML && ramp->high < ramp->low) ramp->high = ramp->low + 0.001;
   return RS_OK;
 }
 
-rs_status rs_by_parts_fill(const rs_freq_in *in, double *omega, rs_err *err) {
-  double fast = rs_setting_number(in->settings, "beta_fast"), slow = rs_setting_number(in->settings, "beta_slow");
-  bool paper = rs_setting_choice(in->settings, "ramp") == RAMP_PAPER;
-  double rotations_per_omega = ramp_length(in) / (2 * M_PI);
-  rs_ramp ramp = {slow, fast}; /* over the rotations, falling; the code's runs over pair indices, rising */
-  if (!paper) RS_TRY(guarded_ramp(in, fast, slow, &ramp, err));
+rs_status rs_by_parts_fill(const rs_freq_in *in, const rs_by_parts *parts, double *omega, rs_err *err) {
+  bool paper = parts->ramp == RS_RAMP_PAPER;
+  double rotations_per_omega = ramp_length(in, parts) / (2 * M_PI);
+  /* Over the rotations, falling; the code's runs over pair indices, rising. */
+  rs_ramp ramp = {parts->beta_slow, parts->beta_fast};
+  if (!paper) RS_TRY(guarded_ramp(in, parts, &ramp, err));
   rs_ladder(in->theta, (double)in->rotary_dim, in->rotary_dim / 2, omega);
   for (size_t j = 0; j < in->rotary_dim / 2; j++) {
     double divided = paper ? 1 - rs_ramp_at(ramp, omega[j] * rotations_per_omega) : rs_ramp_at(ramp, (double)j);
@@ -64,11 +64,11 @@ rs_status rs_by_parts_fill(const rs_freq_in *in, double *omega, rs_err *err) {
   return RS_OK;
 }
 
-rs_status rs_by_parts_check(const rs_settings *settings, const rs_model *model, rs_err *err) {
-  (void)model;
-  double fast = rs_setting_number(settings, "beta_fast"), slow = rs_setting_number(settings, "beta_slow");
+rs_status rs_by_parts_check(const rs_binding *binding, size_t block, rs_err *err) {
+  const rs_by_parts *parts = (const rs_by_parts *)((const char *)binding->fields + block);
   /* Equal ends make the `hf` ramp a step, which the code allows; the paper's ramp would divide by zero. */
-  bool paper = rs_setting_choice(settings, "ramp") == RAMP_PAPER;
-  if (fast > slow || (fast == slow && !paper)) return RS_OK;
-  return rs_fail_on(err, RS_INPUT, "beta_fast", "must exceed beta_slow = %g (the paper uses 32 and 1)", slow);
+  bool paper = parts->ramp == RS_RAMP_PAPER;
+  if (parts->beta_fast > parts->beta_slow || (parts->beta_fast == parts->beta_slow && !paper)) return RS_OK;
+  return rs_binding_fail(binding, block + offsetof(rs_by_parts, beta_fast), err,
+                         "must exceed beta_slow = %g (the paper uses 32 and 1)", parts->beta_slow);
 }

@@ -41,15 +41,6 @@ void rs_token_layout_clear(rs_token_layout *layout) {
   *layout = (rs_token_layout){0};
 }
 
-rs_id_rule rs_id_rule_of(const rs_settings *settings) {
-  const rs_value *scheme = rs_setting(settings, "vision_ids"), *step = rs_setting(settings, "vision_step");
-  const rs_value *arithmetic = rs_setting(settings, "id_arithmetic");
-  rs_id_rule rule = {.scheme = scheme->set ? (rs_id_scheme)scheme->choice : RS_IDS_QWEN2_VL};
-  rule.step = step->set ? step->number : rule.scheme == RS_IDS_VIDEOROPE ? 2 : 0.25; /* the papers' own choices */
-  if (arithmetic->set) rule.arithmetic = (rs_id_arithmetic)arithmetic->choice;
-  return rule;
-}
-
 /* Text: all axes count on alike. Returns the next free id. */
 static double text_ids(size_t tokens, double start, double (*ids)[RS_AXES]) {
   for (size_t i = 0; i < tokens; i++)

@@ -7,7 +7,7 @@
 rs_status rs_text_only(const rs_encoding *encoding, rs_err *err) {
   size_t begin;
   bool pictures = rs_token_layout_picture(&encoding->tokens, &begin) != NULL;
-  bool counted = rs_id_rule_of(&encoding->settings).scheme == RS_IDS_V2PE && pictures; /* ids are no token numbers */
+  bool counted = encoding->id_rule.scheme == RS_IDS_V2PE && pictures; /* ids are no token numbers */
   if (encoding->axes == 1 && !counted) return RS_OK;
   return rs_fail(err, RS_UNSUPPORTED, "%s is defined for text positions only%s", encoding->method->name,
                  encoding->axes > 1 && !pictures ? " (mrope_section: none makes them so)" : "");
@@ -22,9 +22,36 @@ size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS
 }
 
 size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
-  if (encoding->method->pos->segments != NULL) return encoding->method->pos->segments(encoding, query, out);
+  const rs_pos_kind *kind = encoding->method->pos;
+  if (kind->segments != NULL) return kind->segments(encoding->pos_state, query, out);
   out[0] = (rs_segment){0, encoding->length, 0};
   return 1;
+}
+
+void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                          double *bias) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  if (kind != NULL)
+    kind->row(encoding->bias_state, head, query, begin, end, bias);
+  else
+    memset(bias, 0, (end - begin) * sizeof *bias);
+}
+
+bool rs_encoding_bias_of_distance(const rs_encoding *encoding) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  return kind != NULL && kind->by_distance != NULL && kind->by_distance(encoding->bias_state);
+}
+
+double rs_encoding_slope(const rs_encoding *encoding, size_t head) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  return kind != NULL && kind->slope != NULL ? kind->slope(encoding->bias_state, head) : NAN;
+}
+
+rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err) {
+  const rs_embed_kind *kind = encoding->method->embed;
+  if (kind != NULL) return kind->fill(encoding->embed_state, begin, count, out, err);
+  memset(out, 0, count * encoding->width * sizeof *out);
+  return RS_OK;
 }
 
 /* The angle as ggml makes it: one float32 product, a factor for each pair before. */

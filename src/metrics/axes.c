@@ -9,14 +9,12 @@ bool rs_trained_on_tokens(const rs_encoding *encoding) {
 }
 
 bool rs_axes_readable(const rs_encoding *encoding) {
-  bool mixed = encoding->method->freq != NULL && encoding->method->freq->mix != NULL;
+  bool mixed = encoding->axis_weight != NULL;
   return encoding->rotary_dim > 0 && encoding->views == 1 && encoding->gain_q[0] == NULL &&
          (mixed || !encoding->own_places);
 }
 
 double rs_axis_weight(const rs_encoding *encoding, size_t pair, size_t axis) {
-  double weight[RS_AXES];
-  if (encoding->method->freq->mix == NULL) return encoding->axis[pair] == axis;
-  encoding->method->freq->mix(&encoding->settings, pair, weight);
-  return fabs(weight[axis]);
+  if (encoding->axis_weight == NULL) return encoding->axis[pair] == axis;
+  return fabs(encoding->axis_weight[pair * RS_AXES + axis]);
 }

@@ -28,13 +28,12 @@ static rs_status mean_cosines(const rs_encoding *encoding, double *means, rs_err
 
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err) {
   size_t length = encoding->length, last = length - 1;
-  const rs_bias_kind *kind = encoding->method->bias;
   RS_TRY(mean_cosines(encoding, logits, err));
   for (size_t x = 0; x < length; x++) logits[x] *= content * turning_factor(encoding, last);
-  if (kind == NULL) return RS_OK;
+  if (encoding->method->bias == NULL) return RS_OK;
   double *bias = rs_alloc(length, sizeof *bias, err);
   if (bias == NULL) return RS_MEMORY;
-  kind->row(encoding, head, last, 0, length, bias);
+  rs_encoding_bias_row(encoding, head, last, 0, length, bias);
   for (size_t x = 0; x < length; x++) logits[x] += bias[last - x];
   free(bias);
   return RS_OK;

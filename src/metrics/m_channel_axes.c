@@ -71,7 +71,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   if (encoding->method->embed == NULL || set.rows == 0) return RS_OK;
   board b = {set.rows, set.columns, encoding->width, rs_alloc(set.count, encoding->width * sizeof(double), err)};
   if (b.table == NULL) return RS_MEMORY;
-  rs_status status = encoding->method->embed->fill(encoding, set.begin, set.count, b.table, err);
+  rs_status status = rs_encoding_embed(encoding, set.begin, set.count, b.table, err);
   if (status == RS_OK) status = report(&b, result, err);
   free(b.table);
   return status;

@@ -55,7 +55,7 @@ static rs_status choose_channels(const rs_metric_in *in, view *v, rs_err *err) {
 }
 
 static rs_status read_row(const view *v, size_t place, rs_err *err) {
-  return v->encoding->method->embed->fill(v->encoding, v->set.begin + place, 1, v->row, err);
+  return rs_encoding_embed(v->encoding, v->set.begin + place, 1, v->row, err);
 }
 
 static rs_status add_value(const view *v, size_t place, size_t channel, rs_curve *curve, rs_err *err) {

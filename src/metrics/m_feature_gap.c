@@ -14,9 +14,8 @@
 
 /* The frequency that training had. */
 static double trained_omega(const rs_encoding *encoding, size_t pair) {
-  enum { EXACT, WHOLE };
   double omega = encoding->omega_trained[pair];
-  bool whole = rs_setting_choice(&encoding->settings, "wavelengths") == WHOLE;
+  bool whole = encoding->wavelengths == RS_WAVES_WHOLE;
   return whole ? 2 * M_PI / fmax(1, rint(2 * M_PI / omega)) : omega;
 }
 

@@ -19,8 +19,8 @@ enum { POSITIONS = 1024 }; /* more are sampled evenly */
 /* The table (positions, width), each channel less its mean. */
 static rs_status read_table(const rs_encoding *encoding, const rs_position_set *set, gsl_matrix *table, rs_err *err) {
   for (size_t i = 0; i < table->size1; i++)
-    RS_TRY(encoding->method->embed->fill(encoding, set->begin + rs_even_sample(i, POSITIONS, set->count), 1,
-                                         gsl_matrix_ptr(table, i, 0), err));
+    RS_TRY(rs_encoding_embed(encoding, set->begin + rs_even_sample(i, POSITIONS, set->count), 1,
+                             gsl_matrix_ptr(table, i, 0), err));
   for (size_t c = 0; c < table->size2; c++) {
     rs_sum sum = {0};
     for (size_t i = 0; i < table->size1; i++) rs_sum_add(&sum, gsl_matrix_get(table, i, c));

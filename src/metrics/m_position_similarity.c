@@ -56,7 +56,7 @@ static double cosine_of(const double *a, const double *b, size_t count) {
 
 /* The token the next comparisons are with. */
 static rs_status hold(comparer *c, size_t token, rs_err *err) {
-  return c->a != NULL ? c->encoding->method->embed->fill(c->encoding, token, 1, c->a, err) : RS_OK;
+  return c->a != NULL ? rs_encoding_embed(c->encoding, token, 1, c->a, err) : RS_OK;
 }
 
 static rs_status compare(comparer *c, size_t held, size_t token, double *similarity, rs_err *err) {
@@ -64,7 +64,7 @@ static rs_status compare(comparer *c, size_t held, size_t token, double *similar
     *similarity = rs_encoding_mean_cosine(c->encoding, held, token);
     return RS_OK;
   }
-  RS_TRY(c->encoding->method->embed->fill(c->encoding, token, 1, c->b, err));
+  RS_TRY(rs_encoding_embed(c->encoding, token, 1, c->b, err));
   *similarity = cosine_of(c->a, c->b, c->encoding->width);
   return RS_OK;
 }

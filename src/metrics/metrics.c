@@ -51,10 +51,9 @@ void rs_moments_join(rs_moments *into, double count, double mean, double squares
 }
 
 double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key) {
-  const rs_bias_kind *kind = in->encoding->method->bias;
-  double sum = kind != NULL ? 0 : NAN, bias;
-  for (size_t i = 0; kind != NULL && i < in->head_count; i++) {
-    kind->row(in->encoding, in->heads[i], query, key, key + 1, &bias);
+  double sum = in->encoding->method->bias != NULL ? 0 : NAN, bias;
+  for (size_t i = 0; i < in->head_count; i++) {
+    rs_encoding_bias_row(in->encoding, in->heads[i], query, key, key + 1, &bias);
     sum += bias;
   }
   return sum / (double)in->head_count;

@@ -40,39 +40,19 @@ double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
   return queries * (double)length * (double)heads_of(experiment, cell);
 }
 
-/* Numbers of a learned or given table of embeddings: as trained, and as the picture has it. */
-static double numbers_of_embedding(const rs_experiment *experiment, const rs_variant *variant, double width) {
-  const rs_value *grid = rs_setting(&variant->settings, "table_grid");
-  double trained = grid->list != NULL && grid->count == 2 ? grid->list[0] * grid->list[1] : 0;
-  if (variant->method->embed == NULL || variant->method->embed->prepare == NULL) return 0;
-  return width * (2 * trained + 2 * (double)rs_token_layout_tokens(&experiment->tokens));
-}
-
-/* Numbers of a table of biases. Its kind reads no more of an encoding than this. */
-static double numbers_of_bias(const rs_experiment *experiment, const rs_variant *variant, double length, double heads) {
-  const rs_bias_kind *kind = variant->method->bias;
-  if (kind == NULL) return 0;
-  const rs_encoding probe = {.method = variant->method,
-                             .settings = variant->settings,
-                             .tokens = experiment->tokens,
-                             .length = (size_t)length,
-                             .heads = (size_t)heads};
-  return heads * (kind->table_size != NULL ? (double)kind->table_size(&probe) : 1);
-}
-
-static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, double length, double dims,
-                              double width) {
-  const rs_freq_kind *freq = variant->method->freq;
-  const rs_value *cached = rs_setting(&variant->settings, "cached_keys");
-  bool aged = cached->set && cached->choice < 0, own = aged || (freq != NULL && freq->mix != NULL);
-  bool gains = aged || (freq != NULL && freq->log_gain != NULL);
-  double axes = rs_setting(&variant->settings, "mrope_section")->set || experiment->tokens.count > 0 ? RS_AXES : 1;
-  double each = (own ? dims / 2 : axes) + (gains ? dims / 2 : 0); /* coordinates and gains of a token, on each side */
-  double tables = 8 * length * (1 + 2 * each * (double)variant->method->pos->views);
-  tables += 8 * numbers_of_bias(experiment, variant, length, width / dims);
-  tables += 8 * numbers_of_embedding(experiment, variant, width);
-  /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
-  return variant->method->embed != NULL ? tables + 8 * (length * dims + 2 * 2 * dims * width) : tables;
+/* A method's tables at the longest length, for the model that has the largest. */
+static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, size_t length) {
+  const rs_recipe recipe = {.method = variant->method, .settings = variant->settings};
+  double most = 0;
+  for (size_t i = 0; i < experiment->model_count; i++) {
+    const rs_model *model = &experiment->models[i];
+    double dims = (double)model->head_dim, width = dims * (double)model->heads;
+    double bytes = rs_encoding_bytes(&recipe, model, length, &experiment->tokens);
+    /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
+    if (variant->method->embed != NULL) bytes += 8 * ((double)length * dims + 2 * 2 * dims * width);
+    most = fmax(most, bytes);
+  }
+  return most;
 }
 
 /* Content, engine and observations of one head. */
@@ -87,19 +67,16 @@ static double bytes_of_rows(const rs_experiment *experiment, size_t length, size
 
 /* The most that is alive at one time: every method's tables at the longest length, and the rows of one head. */
 static double peak_bytes(const rs_experiment *experiment) {
-  size_t longest = 0, dims = 0, width = 0, views = 1;
+  size_t longest = 0, dims = 0, views = 1;
   double bytes = 0;
   for (size_t i = 0; i < experiment->length_count; i++)
     longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
-  for (size_t i = 0; i < experiment->model_count; i++) {
-    const rs_model *model = &experiment->models[i];
-    dims = model->head_dim > dims ? model->head_dim : dims;
-    width = model->heads * model->head_dim > width ? model->heads * model->head_dim : width;
-  }
+  for (size_t i = 0; i < experiment->model_count; i++)
+    dims = experiment->models[i].head_dim > dims ? experiment->models[i].head_dim : dims;
   for (size_t i = 0; i < experiment->methods.count; i++) {
     const rs_variant *variant = &experiment->methods.items[i];
     views = variant->method->pos->views > views ? variant->method->pos->views : views;
-    bytes += bytes_of_tables(experiment, variant, (double)longest, (double)dims, (double)width);
+    bytes += bytes_of_tables(experiment, variant, longest);
   }
   return rs_needs_rows(experiment) ? bytes + bytes_of_rows(experiment, longest, dims, views) : bytes;
 }

@@ -20,7 +20,7 @@ Test(golden, sinusoid__three_layouts__agree_to_1e_12) {
     rs_encoding *encoding = encode("sinusoidal", embedding_layout(layout), &model, positions);
     double *all = calloc(positions * width, sizeof *all);
     rs_err err = {0};
-    cr_assert_eq(encoding->method->embed->fill(encoding, 0, positions, all, &err), RS_OK, "%s", err.message);
+    cr_assert_eq(rs_encoding_embed(encoding, 0, positions, all, &err), RS_OK, "%s", err.message);
     for (size_t row = begin; row < end; row++) {
       size_t at = golden_size(table, row, "position"), dim = golden_size(table, row, "j");
       double got = all[at * width + dim], expected = golden_number(table, row, "value_f64");
@@ -47,7 +47,7 @@ static void check_mae(const rs_table *table, size_t begin, size_t end) {
   rs_recipe recipe = make_recipe("sinusoidal_2d", "");
   rs_encoding *encoding = encode_recipe(&recipe, &model, length, &layout);
   double *all = calloc(length * width, sizeof *all);
-  cr_assert_eq(encoding->method->embed->fill(encoding, 0, length, all, NULL), RS_OK);
+  cr_assert_eq(rs_encoding_embed(encoding, 0, length, all, NULL), RS_OK);
   cr_assert_eq(end - begin, length * width, "%s: %zu numbers", name, end - begin);
   for (size_t row = begin; row < end; row++) {
     size_t at = golden_size(table, row, "row"), dim = golden_size(table, row, "j");

@@ -163,3 +163,26 @@ Test(binding, unused__an_error_where_given) {
   rs_binding_clear(&binding);
   rs_settings_clear(&settings);
 }
+
+Test(binding, over_a_struct_of_the_caller__given_and_named_alike) {
+  rs_settings settings;
+  thing t;
+  init(&settings);
+  give(&settings, "count", "7");
+  rs_binding binding = rs_binding_over(&settings, specs, RS_COUNT(specs), &t);
+  cr_expect_eq(binding.fields, (void *)&t);
+  cr_expect_eq(t.count, 7);
+  cr_expect(rs_binding_given(&binding, offsetof(thing, count)));
+  cr_expect_not(rs_binding_given(&binding, offsetof(thing, width)));
+  rs_settings_clear(&settings);
+}
+
+Test(binding, no_struct__nothing_to_fill) {
+  rs_settings settings;
+  rs_binding binding;
+  init(&settings);
+  cr_assert_eq(rs_binding_make(&settings, NULL, 0, 0, &binding, NULL), RS_OK);
+  cr_expect_null(binding.fields);
+  rs_binding_clear(&binding);
+  rs_settings_clear(&settings);
+}

@@ -19,7 +19,7 @@ Test(config, edits__change_the_config) {
       {base, {"lengths=[1k, 2k]"}, "lengths: [1024, 2048]\n"},
       {base, {"lengths={from: 1k, to: 4k}"}, "lengths: [1024, 2048, 4096]\n"},
       {base, {"queries.last=5"}, "queries: {last: 5}\n"},
-      {base, {"methods=yarn"}, "methods:\n  - {name: yarn}\n"},
+      {base, {"methods=yarn"}, "methods:\n  - {name: yarn, scale: dynamic}\n"},
       {base, {"model=gpt2"}, "{name: \"gpt2\", "},
       {base, {"model.preset=gpt2"}, "{name: \"llama-2-7b\", heads: 12, "}, /* the word became the name */
       {base, {"seeds=3", "seeds=1"}, "seeds: [0]\n"},
@@ -44,6 +44,28 @@ Test(config, lengths__every_form) {
       {LLAMA "lengths: {from: 1k, to: 2k, steps: 512}\n", {0}, "lengths: [1024, 1536, 2048]\n"},
       {LLAMA "lengths: {from: 4k, to: 12k, steps: 4k}\n", {0}, "lengths: [4096, 8192, 12288]\n"},
       {LLAMA "lengths: {from: 7, to: 7, steps: 3}\n", {0}, "lengths: [7]\n"},
+  };
+  expect_written(cases, RS_COUNT(cases));
+}
+
+/* A value where no model publishes another, so that the file says what was run. */
+Test(config, default_scale__is_written_down) {
+  static const right cases[] = {
+      {LLAMA "methods: pi\n",
+       {0},
+       "  - {name: pi, scale: dynamic}\n    # unless the model publishes others: interpolate"},
+      {LLAMA "methods: {name: yarn, beta_fast: 8}\n", {0}, "  - {name: yarn, scale: dynamic, beta_fast: 8}\n"},
+      {LLAMA "methods: {name: pi, factor: 2}\n", {0}, "  - {name: pi, factor: 2}\n"},
+      {LLAMA "methods: {name: pi, scale: auto}\n", {0}, "  - {name: pi, scale: auto}\n"},
+      {LLAMA "methods: dynamic_ntk\n",
+       {0},
+       "  - {name: dynamic_ntk}\n    # unless the model publishes others: scale: hf_"},
+      {"model: llama-3.1-8b\nmethods: llama3\n",
+       {0},
+       "  - {name: llama3}\n    # unless the model publishes others: low_"},
+      {"model: [llama-3.1-8b, llama-2-7b]\nmethods: llama3\n",
+       {0},
+       "  - {name: llama3}\n    # unless the model publishes others: scale: dynamic, low_"},
   };
   expect_written(cases, RS_COUNT(cases));
 }

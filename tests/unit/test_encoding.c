@@ -295,7 +295,7 @@ Test(encoding, recipe_inherit__published_values__fill_what_was_not_given) {
       {"yarn", "scale=auto", NAN, 16, 5e5, true},
       {"yarn", "beta_fast=32", 4, 32, 5e5, false}, /* a default written out is given all the same */
       {"yarn", "rope_theta=1e6", 4, 16, 1e6, false},
-      {"ntk_by_parts", "", NAN, 32, NAN, false},
+      {"ntk_by_parts", "", NAN, 32, NAN, true}, /* the default rule */
   };
   rs_model model = plain_model(16, 1e4, 64);
   model.published = make_recipe("yarn", "factor=4 beta_fast=16 rope_theta=500000");

@@ -176,21 +176,20 @@ Test(encoding, learned__table__is_a_function_of_its_seed_and_ends) {
   model.heads = 2;
   rs_encoding *encoding = encode("learned", "init_sd=0.5 table_seed=3", &model, ROWS);
   rs_encoding *other = encode("learned", "init_sd=0.5 table_seed=4", &model, ROWS);
-  const rs_embed_kind *embed = encoding->method->embed;
   double whole[ROWS * WIDTH], part[ROWS * WIDTH], squares = 0;
   rs_err err = {0};
-  cr_assert_eq(embed->fill(encoding, 0, ROWS, whole, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_encoding_embed(encoding, 0, ROWS, whole, &err), RS_OK, "%s", err.message);
   for (size_t begin = 0; begin < ROWS; begin++) {
-    cr_assert_eq(embed->fill(encoding, begin, ROWS - begin, part, &err), RS_OK, "%s", err.message);
+    cr_assert_eq(rs_encoding_embed(encoding, begin, ROWS - begin, part, &err), RS_OK, "%s", err.message);
     cr_assert_arr_eq(part, whole + begin * WIDTH, (ROWS - begin) * WIDTH * sizeof *part, "from row %zu", begin);
   }
   for (size_t i = 0; i < ROWS * WIDTH; i++) squares += whole[i] * whole[i] / (ROWS * WIDTH);
   cr_assert(close_to(sqrt(squares), 0.5, 0.2, 0), "sd %g", sqrt(squares));
-  cr_assert_eq(embed->fill(other, 0, ROWS, part, &err), RS_OK);
+  cr_assert_eq(rs_encoding_embed(other, 0, ROWS, part, &err), RS_OK);
   cr_assert_neq(part[0], whole[0], "another seed, another table");
   rs_gaussian_fill((rs_stream){.seed = 3}, 0, 1, part);
   cr_assert_neq(0.5 * part[0], whole[0], "the table shares its numbers with purpose 0");
-  cr_assert_eq(embed->fill(encoding, ROWS - 1, 2, part, &err), RS_DOMAIN);
+  cr_assert_eq(rs_encoding_embed(encoding, ROWS - 1, 2, part, &err), RS_DOMAIN);
   cr_assert_str_eq(err.message, "learned: position 20 is beyond the table of 20 rows");
   rs_encoding_free(other);
   rs_encoding_free(encoding);
@@ -202,7 +201,7 @@ Test(encoding, sinusoidal__any_rows__are_those_of_the_whole) {
   rs_encoding *encoding = encode("sinusoidal", "", &model, ROWS);
   double row[WIDTH];
   for (size_t i = 0; i < ROWS; i++) {
-    cr_assert_eq(encoding->method->embed->fill(encoding, i, 1, row, NULL), RS_OK);
+    cr_assert_eq(rs_encoding_embed(encoding, i, 1, row, NULL), RS_OK);
     for (size_t d = 0; d < WIDTH; d++) {
       double angle = (double)i / pow(10000, (double)(d / 2 * 2) / WIDTH);
       cr_assert(close_to(row[d], d % 2 ? cos(angle) : sin(angle), 0, 1e-14), "row %zu dim %zu: got %g", i, d, row[d]);
@@ -220,7 +219,7 @@ Test(encoding, alibi__any_keys__penalise_distance_both_ways) {
     cr_assert_eq(encoding->bias_table[head], exp2(-0.5 * (double)(head + 1)), "head %zu", head);
     for (size_t query = 0; query < 16; query++)
       for (size_t begin = 0; begin < 16; begin += 3) {
-        encoding->method->bias->row(encoding, head, query, begin, 16, bias);
+        rs_encoding_bias_row(encoding, head, query, begin, 16, bias);
         for (size_t n = begin; n < 16; n++)
           cr_assert_eq(bias[n - begin], -encoding->bias_table[head] * fabs((double)n - (double)query),
                        "head %zu query %zu key %zu", head, query, n);

@@ -12,15 +12,23 @@
 #include "ropescope/attention.h"
 
 /* An embedding whose row n is unit vector n: projecting it shows the rows of W_q and W_k themselves. */
-static rs_status unit_rows(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err) {
+static rs_status keep_width(const rs_stage_in *in, void *state, rs_err *err) {
   (void)err;
-  memset(out, 0, count * encoding->width * sizeof *out);
-  for (size_t row = 0; row < count; row++)
-    if (begin + row < encoding->width) out[row * encoding->width + begin + row] = 1;
+  *(size_t *)state = in->width;
   return RS_OK;
 }
 
-static const rs_embed_kind unit_embedding = {.kind = {.name = "unit"}, .fill = unit_rows};
+static rs_status unit_rows(const void *state, size_t begin, size_t count, double *out, rs_err *err) {
+  size_t width = *(const size_t *)state;
+  (void)err;
+  memset(out, 0, count * width * sizeof *out);
+  for (size_t row = 0; row < count; row++)
+    if (begin + row < width) out[row * width + begin + row] = 1;
+  return RS_OK;
+}
+
+static const rs_embed_kind unit_embedding = {
+    .kind = {.name = "unit"}, .state_size = sizeof(size_t), .prepare = keep_width, .fill = unit_rows};
 
 /* W_q and W_k of a head, (W, D) each, as the projection of `encoding`'s keys and of its queries (all). */
 static rs_projection *project(const rs_encoding *encoding, size_t head, uint64_t seed) {
@@ -122,7 +130,7 @@ static void check_product(const rs_encoding *encoding, size_t n, const double *w
   size_t width = encoding->width, dims = encoding->head_dim;
   double row[256];
   cr_assert_leq(width, RS_COUNT(row));
-  cr_assert_eq(encoding->method->embed->fill(encoding, n, 1, row, NULL), RS_OK);
+  cr_assert_eq(rs_encoding_embed(encoding, n, 1, row, NULL), RS_OK);
   for (size_t d = 0; d < dims; d++) {
     long double sum = 0;
     for (size_t i = 0; i < width; i++) sum += (long double)row[i] * w[i * dims + d];

@@ -3,6 +3,61 @@
 
 /* ---- scale and temperature --------------------------------------------------------------------------------------- */
 
+/* Without a rule: plain RoPE up to the trained length, and beyond it the whole factor. */
+Test(encoding, default_scale__short_contexts_are_rope_s__long_ones_scaled) {
+  static const char *const methods[] = {"pi", "ntk", "yarn"};
+  rs_model llama2 = plain_model(128, 1e4, 4096);
+  rs_encoding *rope = encode("rope", "", &llama2, 1024);
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_encoding *near = encode(methods[i], "", &llama2, 1024), *far = encode(methods[i], "", &llama2, 8192);
+    rs_encoding *doubled = encode(methods[i], "scale=2", &llama2, 8192);
+    cr_assert(near->scale == 1 && far->scale == 2, "%s: %g and %g", methods[i], near->scale, far->scale);
+    cr_assert(near->amp == 1 && far->amp == doubled->amp, "%s", methods[i]);
+    cr_assert_arr_eq(far->omega, doubled->omega, 64 * sizeof *far->omega, "%s", methods[i]);
+    for (size_t j = 0; j < 64; j++)
+      cr_assert(close_to(near->omega[j], rope->omega[j], 1e-15, 0), "%s: pair %zu", methods[i], j);
+    rs_encoding_free(near), rs_encoding_free(far), rs_encoding_free(doubled);
+  }
+  rs_encoding_free(rope);
+}
+
+/* Resolving writes the rule down, unless a scale or factor is given or published. */
+Test(encoding, default_scale__resolved__is_said) {
+  static const struct {
+    const char *method, *settings, *published, *scale;
+    bool defaults;
+  } cases[] = {
+      {"pi", "", "", "dynamic", true},
+      {"llama3", "", "", "dynamic", true},
+      {"yarn", "factor=4", "", "none", false},
+      {"yarn", "scale=auto", "", "auto", false},
+      {"yarn", "", "factor=8", "none", false},
+      {"yarn", "", "scale=hf_dynamic", "hf_dynamic", false},
+      {"yarn", "", "beta_fast=8", "dynamic", true},
+      {"pi", "", "factor=8", "dynamic", true}, /* what is published is YaRN's */
+      {"dynamic_ntk", "", "", "hf_dynamic", false},
+      {"rope", "", "", "none", false},
+      {"alibi", "", "", "none", false},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model = plain_model(16, 1e4, 64);
+    model.published = make_recipe("yarn", cases[i].published);
+    rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
+    cr_expect_eq(rs_recipe_scale_defaults(&recipe, &model), cases[i].defaults, "%s %s", cases[i].method,
+                 cases[i].settings);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+    int index = rs_settings_find(&recipe.settings, "scale");
+    rs_text text = {0};
+    if (index >= 0) rs_value_write(recipe.settings.params[index], &recipe.settings.values[index], &text);
+    cr_expect_str_eq(index >= 0 ? rs_text_string(&text) : "none", cases[i].scale, "%s %s, published %s",
+                     cases[i].method, cases[i].settings, cases[i].published);
+    if (index >= 0) cr_expect_eq(recipe.settings.values[index].given, strstr(cases[i].settings, "scale") != NULL);
+    rs_text_clear(&text);
+    rs_recipe_clear(&recipe);
+    rs_model_clear(&model);
+  }
+}
+
 Test(encoding, scale__each_rule__resolves_s) {
   static const struct {
     const char *settings;
@@ -10,7 +65,7 @@ Test(encoding, scale__each_rule__resolves_s) {
     double s;
   } cases[] = {
       {"", 256, 4},
-      {"", 16, 0.25},
+      {"", 16, 1},
       {"factor=8", 256, 8},
       {"scale=8", 16, 8},
       {"scale=fixed factor=8", 256, 8},

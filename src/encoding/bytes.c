@@ -1,0 +1,38 @@
+/* How large an encoding is, from its parameters and sizes alone. */
+#include "kinds.h"
+
+#include <math.h>
+
+/* Coordinates and gains of one token on one side, in one view. */
+static double numbers_of_place(const rs_recipe *recipe, const rs_model *model, const rs_stage_params *params) {
+  const rs_freq_kind *kind = recipe->method->freq;
+  if (kind == NULL) return 1;
+  rs_rotary_params rotary;
+  rs_binding binding = rs_rotary_bind(&recipe->settings, &rotary);
+  size_t pairs = rs_pairs_of(&recipe->settings, model);
+  bool aged = params->rotary.cached_keys.number != RS_NO_COUNT, own = aged || kind->mix != NULL;
+  size_t axes = kind->axis != NULL ? RS_AXES : rs_axes_count(&binding, model, pairs);
+  return (double)(own ? pairs : axes) + (double)(aged || kind->log_gain != NULL ? pairs : 0);
+}
+
+static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_stage_params *params, size_t length,
+                      const rs_token_layout *tokens) {
+  const rs_method *method = recipe->method;
+  rs_stage_in in = rs_stage_input(method, model, params, length, tokens);
+  double places = 2 * numbers_of_place(recipe, model, params) * (double)method->pos->views;
+  double count = (double)length * (1 + places); /* the logit scale, and both sides */
+  in.params = params->bias.fields;
+  if (method->bias != NULL) count += (double)model->heads * (double)rs_bias_table_size(method->bias, &in);
+  in.params = params->embed.fields;
+  if (method->embed != NULL && method->embed->numbers != NULL) count += method->embed->numbers(&in);
+  return count;
+}
+
+double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens) {
+  static const rs_token_layout text = {0};
+  rs_stage_params *params;
+  if (rs_stage_params_make(recipe->method, &recipe->settings, &params, NULL) != RS_OK) return NAN;
+  double count = numbers(recipe, model, params, length, tokens != NULL ? tokens : &text);
+  rs_stage_params_free(params);
+  return count * sizeof(double);
+}

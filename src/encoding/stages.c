@@ -1,0 +1,59 @@
+/* A recipe's parameters as structs: those of its stages, and those of the kind that fills each. */
+#include "kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static rs_status bind_kind(const rs_settings *settings, const rs_kind *kind, rs_binding *binding, rs_err *err) {
+  return rs_binding_make(settings, kind->params, kind->param_count, kind->params_size, binding, err);
+}
+
+static rs_status bind_kinds(const rs_method *method, const rs_settings *settings, rs_stage_params *params,
+                            rs_err *err) {
+  RS_TRY(bind_kind(settings, &method->pos->kind, &params->pos, err));
+  if (method->freq != NULL) RS_TRY(bind_kind(settings, &method->freq->kind, &params->freq, err));
+  if (method->embed != NULL) RS_TRY(bind_kind(settings, &method->embed->kind, &params->embed, err));
+  return method->bias != NULL ? bind_kind(settings, &method->bias->kind, &params->bias, err) : RS_OK;
+}
+
+rs_status rs_stage_params_make(const rs_method *method, const rs_settings *settings, rs_stage_params **params,
+                               rs_err *err) {
+  *params = rs_alloc(1, sizeof **params, err);
+  if (*params == NULL) return RS_MEMORY;
+  rs_common_bind(settings, &(*params)->common);
+  rs_rotary_bind(settings, &(*params)->rotary);
+  rs_scale_bind(settings, &(*params)->scale);
+  rs_status status = bind_kinds(method, settings, *params, err);
+  if (status == RS_OK) return RS_OK;
+  rs_stage_params_free(*params);
+  *params = NULL;
+  return status;
+}
+
+void rs_stage_params_free(rs_stage_params *params) {
+  if (params == NULL) return;
+  rs_binding_clear(&params->pos);
+  rs_binding_clear(&params->freq);
+  rs_binding_clear(&params->embed);
+  rs_binding_clear(&params->bias);
+  free(params);
+}
+
+rs_stage_in rs_stage_input(const rs_method *method, const rs_model *model, const rs_stage_params *params, size_t length,
+                           const rs_token_layout *tokens) {
+  size_t given = params->common.train_length;
+  double train_length = (double)(given == RS_NO_COUNT ? model->train_length : given);
+  bool scaled = rs_method_scaled(method);
+  return (rs_stage_in){.length = length,
+                       .heads = model->heads,
+                       .head_dim = model->head_dim,
+                       .width = model->heads * model->head_dim,
+                       .train_length = train_length,
+                       .scale = scaled ? rs_scale_at(&params->scale, (double)length, train_length) : NAN,
+                       .tokens = tokens,
+                       .method = method->name};
+}
+
+size_t rs_bias_table_size(const rs_bias_kind *kind, const rs_stage_in *in) {
+  return kind->table_size != NULL ? kind->table_size(in) : 1;
+}
