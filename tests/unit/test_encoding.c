@@ -12,7 +12,7 @@
   " mrope_tail=t vision_ids=" ids " vision_step=none id_arithmetic=none wavelengths=exact cached_keys=consistent "
 #define ROTARY_OF(theta, layout, sections, wavelengths)                                                                \
   "rope_theta=" theta " rotary_dim=none pair_layout=" layout " mrope_section=" sections                                \
-  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none id_arithmetic=none wavelengths=" wavelengths                      \
+  " mrope_layout=none mrope_tail=t vision_ids=qwen2_vl vision_step=none id_arithmetic=none wavelengths=" wavelengths   \
   " cached_keys=consistent "
 #define ROTARY ROTARY_OF("none", "none", "none", "exact")
 #define COMMON "train_length=none logit_scale=none logit_scale_factor=none logit_scale_length=none dialect=none"
