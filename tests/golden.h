@@ -213,4 +213,8 @@ static inline size_t draw_size(uint64_t *state, size_t least, size_t most) {
   return least + (size_t)(draw_bits(state) % (most - least + 1));
 }
 
+static inline rs_stream draw_stream(uint64_t *state) {
+  return (rs_stream){draw_bits(state), (uint32_t)draw_bits(state), (uint32_t)draw_bits(state)};
+}
+
 #endif

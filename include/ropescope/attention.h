@@ -24,7 +24,7 @@ typedef struct rs_range {
 } rs_range;
 
 /* The keys query m sees among 0..length-1, as 1 or 2 ascending, disjoint ranges; returns how many. */
-size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]);
+size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]) RS_NONNULL(1, 4);
 
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ typedef struct rs_query_set {
 
 /* The positions in ascending order. Release *queries with free(). */
 rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t seed, size_t **queries, size_t *count,
-                            rs_err *err);
+                            rs_err *err) RS_NONNULL(1, 4, 5);
 
 /* ---- sources of queries and keys --------------------------------------------------------------------------------- */
 
@@ -80,8 +80,8 @@ typedef struct rs_source_kind {
   size_t (*needle)(const rs_source_in *in, size_t position, const double *query, double *key);
 } rs_source_kind;
 
-const rs_source_kind *const *rs_source_kinds(size_t *count);
-const rs_source_kind *rs_source_find(const char *name);
+const rs_source_kind *const *rs_source_kinds(size_t *count) RS_NONNULL(1);
+const rs_source_kind *rs_source_find(const char *name) RS_NONNULL(1);
 
 /* Makes in->state, which is needed before keys, queries and needles. RS_DOMAIN where the source is undefined for this
  * input, RS_MEMORY; there is then no state. Release with rs_source_release. */
@@ -103,10 +103,10 @@ typedef struct rs_wanted {
 } rs_wanted;
 
 /* The curve at one distance, also past the trained length: it is a function of distance alone. NaN for noise. */
-double rs_wanted_logit(const rs_wanted *wanted, double distance);
+double rs_wanted_logit(const rs_wanted *wanted, double distance) RS_NONNULL(1);
 
 /* The curve at distances 0 .. count - 1; `noise` is read for noise alone. */
-void rs_wanted_fill(const rs_wanted *wanted, rs_stream noise, size_t count, double *out);
+void rs_wanted_fill(const rs_wanted *wanted, rs_stream noise, size_t count, double *out) RS_NONNULL(1, 4);
 
 /* How a head is calibrated: parameters that the source `calibrated` and the metric `calibration` share. */
 typedef struct rs_calibrated {
@@ -142,7 +142,8 @@ typedef struct rs_calibrated {
 
 /* The logit (nats) of a head with these coefficients between two tokens, key <= query, under an encoding that turns as
  * many pairs: its turns, amp and logit scale; no bias. Under plain RoPE it is the fitted curve. */
-double rs_calibrated_logit(const rs_encoding *encoding, const rs_wave_fit *head, size_t query, size_t key);
+double rs_calibrated_logit(const rs_encoding *encoding, const rs_wave_fit *head, size_t query, size_t key)
+    RS_NONNULL(1, 2);
 
 /* ---- projected embeddings ---------------------------------------------------------------------------------------- */
 
@@ -156,7 +157,7 @@ typedef struct rs_projection {
 
 /* For an encoding with an embedding. Release with rs_projection_free. */
 rs_status rs_projection_create(const rs_encoding *encoding, size_t head, uint64_t weights_seed, const size_t *queries,
-                               size_t query_count, rs_projection **projection, rs_err *err);
+                               size_t query_count, rs_projection **projection, rs_err *err) RS_NONNULL(1, 6);
 void rs_projection_free(rs_projection *projection);
 
 /* ---- what is observed -------------------------------------------------------------------------------------------- */
@@ -234,13 +235,14 @@ void rs_observation_free(rs_observation *observation);
 /* Logits of query number `index` of the job against every key, by the formula of encoding.h and nothing else (across
  * sequences, without rot and bias); keys it does not see get -infinity. `logits` (L,). `*needle` gets the needle's
  * logit, or NaN. What every engine is tested against. */
-rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err);
+rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err)
+    RS_NONNULL(1, 3, 4);
 
 /* Work space for jobs up to one size, to be used again and again. Uses OpenMP threads inside where a job is worth it;
  * the results are the same bits for any number of them. */
 typedef struct rs_engine rs_engine;
 
-rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engine **engine, rs_err *err);
+rs_status rs_engine_create(size_t length, size_t head_dim, size_t views, rs_engine **engine, rs_err *err) RS_NONNULL(4);
 void rs_engine_free(rs_engine *engine);
 
 /* Bytes an engine of this size takes, for plans: linear in the length. */
@@ -249,14 +251,16 @@ double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins
 /* Rotates the keys of the job and lays them out for rs_engine_observe. The engine keeps the job and borrows its arrays
  * until the next load. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views do not;
  * RS_DOMAIN where logits would not be finite. After a failure no job is loaded. */
-rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err *err);
+rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err *err) RS_NONNULL(1, 2);
 
 /* Observes queries number [first, first + count) of the job that is loaded. Release *observation with
  * rs_observation_free. RS_INTERNAL where there is no such job or query. */
-rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err);
+rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err)
+    RS_NONNULL(1, 4);
 
 /* Loads and observes every query of the job. */
-rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err);
+rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 /* The number of threads the engine uses (1 without OpenMP). */
 size_t rs_engine_threads(void);

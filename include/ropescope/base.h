@@ -14,9 +14,21 @@
 #define RS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define RS_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 
+/* After a declaration: the arguments of these numbers, from 1, are never NULL. */
+#define RS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
+
+/* On a type: no function's result of it goes unread, unless by (void). */
+#if defined(__clang__)
+#define RS_NODISCARD __attribute__((warn_unused_result))
+#elif defined(__GNUC__) && __GNUC__ >= 11
+#define RS_NODISCARD [[nodiscard]]
+#else
+#define RS_NODISCARD
+#endif
+
 /* ---- status and errors ------------------------------------------------------------------------------------------ */
 
-typedef enum rs_status {
+__extension__ typedef enum RS_NODISCARD rs_status {
   RS_OK = 0,
   RS_INPUT,       /* the user's file, flag or value is wrong */
   RS_DOMAIN,      /* well formed, but undefined for these values (a learned table beyond its end) */
@@ -36,10 +48,11 @@ typedef struct rs_err {
 
 /* Records a failure and returns its status. The first error wins: a later call on the same `err` changes nothing and
  * returns the first status. `err` may be NULL. */
-rs_status rs_fail(rs_err *err, rs_status status, const char *format, ...) RS_PRINTF(3, 4);
+rs_status rs_fail(rs_err *err, rs_status status, const char *format, ...) RS_PRINTF(3, 4) RS_NONNULL(3);
 
 /* The same, naming the parameter `subject` at fault. */
-rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const char *format, ...) RS_PRINTF(4, 5);
+rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const char *format, ...) RS_PRINTF(4, 5)
+    RS_NONNULL(3, 4);
 
 /* A short word for the status: "ok", "input", "domain", ... */
 const char *rs_status_name(rs_status status);
@@ -60,10 +73,10 @@ void *rs_alloc(size_t count, size_t size, rs_err *err);
 
 /* Grows `*array` to hold at least `needed` elements, at least doubling `*capacity`. `*array` is unchanged on failure.
  */
-rs_status rs_grow(void **array, size_t *capacity, size_t needed, size_t size, rs_err *err);
+rs_status rs_grow(void **array, size_t *capacity, size_t needed, size_t size, rs_err *err) RS_NONNULL(1, 2);
 
 /* A copy of `text`, or NULL with RS_MEMORY. */
-char *rs_strdup(const char *text, rs_err *err);
+char *rs_strdup(const char *text, rs_err *err) RS_NONNULL(1);
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
@@ -76,19 +89,19 @@ typedef struct rs_text {
   bool failed;
 } rs_text;
 
-void rs_text_add(rs_text *text, const char *bytes, size_t count);
-void rs_text_puts(rs_text *text, const char *string);
-void rs_text_printf(rs_text *text, const char *format, ...) RS_PRINTF(2, 3);
-void rs_text_number(rs_text *text, double value); /* as rs_number_format */
-void rs_text_clear(rs_text *text);
-const char *rs_text_string(const rs_text *text); /* never NULL */
+void rs_text_add(rs_text *text, const char *bytes, size_t count) RS_NONNULL(1);
+void rs_text_puts(rs_text *text, const char *string) RS_NONNULL(1, 2);
+void rs_text_printf(rs_text *text, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(1, 2);
+void rs_text_number(rs_text *text, double value) RS_NONNULL(1); /* as rs_number_format */
+void rs_text_clear(rs_text *text) RS_NONNULL(1);
+const char *rs_text_string(const rs_text *text) RS_NONNULL(1); /* never NULL */
 
 /* RS_OK, or RS_MEMORY when an addition to `text` failed. */
-rs_status rs_text_check(const rs_text *text, rs_err *err);
+rs_status rs_text_check(const rs_text *text, rs_err *err) RS_NONNULL(1);
 
 /* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), or NULL when none is close enough to be a
  * slip of the pen: at most one edit for words of 2 to 4 letters, else at most a third of the letters. Borrows. */
-const char *rs_suggest(const char *word, const char *const *candidates, size_t count);
+const char *rs_suggest(const char *word, const char *const *candidates, size_t count) RS_NONNULL(1);
 
 /* ---- numbers as text, in every locale with a '.' ----------------------------------------------------------------- */
 
@@ -96,15 +109,15 @@ enum { RS_NUMBER_CHARS = 32 };
 
 /* The shortest decimal that reads back to the same double ("0.1", "1e+300"); "nan", "inf", "-inf". `out` holds
  * RS_NUMBER_CHARS bytes. Returns the length. */
-size_t rs_number_format(double value, char *out);
+size_t rs_number_format(double value, char *out) RS_NONNULL(2);
 
 /* Reads the whole of `text` as a decimal number. RS_INPUT with the reason (decimal comma, leading zero that looks
  * octal, hexadecimal, out of double's range, not finite, trailing text); a NaN or an infinity is never accepted. */
-rs_status rs_number_parse(const char *text, double *value, rs_err *err);
+rs_status rs_number_parse(const char *text, double *value, rs_err *err) RS_NONNULL(1, 2);
 
 /* As rs_number_parse, in the C locale, accepting what rs_number_format prints; for reading back CSV. False if not one.
  */
-bool rs_number_read(const char *text, double *value);
+bool rs_number_read(const char *text, double *value) RS_NONNULL(1, 2);
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
@@ -201,41 +214,43 @@ typedef struct rs_settings {
 } rs_settings;
 
 /* All parameters at their defaults. On failure the settings are cleared. */
-rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err);
+rs_status rs_settings_init(rs_settings *settings, const rs_param *const *params, size_t count, rs_err *err)
+    RS_NONNULL(1);
 
 /* The same for the specs of one kind, which stand in an array. */
-rs_status rs_settings_init_specs(rs_settings *settings, const rs_param *specs, size_t count, rs_err *err);
-rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err);
-void rs_settings_clear(rs_settings *settings);
+rs_status rs_settings_init_specs(rs_settings *settings, const rs_param *specs, size_t count, rs_err *err) RS_NONNULL(1);
+rs_status rs_settings_copy(rs_settings *copy, const rs_settings *from, rs_err *err) RS_NONNULL(1, 2);
+void rs_settings_clear(rs_settings *settings) RS_NONNULL(1);
 
 /* Text stays text up to here. The next four are for code that reads and writes configs; what computes reads fields. */
 
 /* Index of the parameter called `name`, or -1. */
-int rs_settings_find(const rs_settings *settings, const char *name);
+int rs_settings_find(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
 
 /* The value of `name`; an unset one when the item has no such parameter. Never NULL. Borrows. */
-const rs_value *rs_setting(const rs_settings *settings, const char *name);
+const rs_value *rs_setting(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
 
 /* Shorthands for a set parameter: its number (NaN when unset), its truth, its word's index (-1 when unset). */
-double rs_setting_number(const rs_settings *settings, const char *name);
-bool rs_setting_true(const rs_settings *settings, const char *name);
-int rs_setting_choice(const rs_settings *settings, const char *name);
+double rs_setting_number(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
+bool rs_setting_true(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
+int rs_setting_choice(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
 
 /* Reads `text` as a scalar of `param`'s type and range into `*value`. RS_INPUT with the reason; `value` is then unset.
  */
-rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err);
+rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) RS_NONNULL(1, 2, 3);
 
 /* Index of `word` among the words of `param`, or RS_NO_WORD. */
-int rs_param_word(const rs_param *param, const char *word);
+int rs_param_word(const rs_param *param, const char *word) RS_NONNULL(1, 2);
 
 /* Sets a list value (elementwise range check; copies). RS_INPUT when `param` takes no list. */
-rs_status rs_value_list(const rs_param *param, const double *list, size_t count, rs_value *value, rs_err *err);
+rs_status rs_value_list(const rs_param *param, const double *list, size_t count, rs_value *value, rs_err *err)
+    RS_NONNULL(1, 4);
 
 /* The value as config text ("16", "auto", "[16, 24, 24]"); a list of more than RS_INLINE_NUMBERS from a file as its
  * path in double quotes. */
-void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text);
-rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err);
-void rs_value_clear(rs_value *value);
+void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text) RS_NONNULL(1, 2, 3);
+rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) RS_NONNULL(1, 2);
+void rs_value_clear(rs_value *value) RS_NONNULL(1);
 
 /* Writes the value of each of `params` (count,) into its field of the struct `fields`. Parameters that `settings` does
  * not have, or has no value for, are unset there: NaN, RS_NO_COUNT, false, NULL, RS_NO_WORD. Lists are borrowed from
@@ -254,22 +269,22 @@ typedef struct rs_binding {
  * cleared on failure. */
 rs_status rs_binding_make(const rs_settings *settings, const rs_param *params, size_t count, size_t size,
                           rs_binding *binding, rs_err *err);
-void rs_binding_clear(rs_binding *binding);
+void rs_binding_clear(rs_binding *binding) RS_NONNULL(1);
 
 /* Binds to `fields`, a struct of the caller's: nothing is owned, nothing to clear. */
 rs_binding rs_binding_over(const rs_settings *settings, const rs_param *params, size_t count, void *fields);
 
 /* The parameter whose field stands at `offset`: write it as offsetof(structure, field). NULL: none. */
-const rs_param *rs_binding_param(const rs_binding *binding, size_t offset);
+const rs_param *rs_binding_param(const rs_binding *binding, size_t offset) RS_NONNULL(1);
 
 /* Whether the user has written that parameter: it is no default, and nothing that a model publishes. */
-bool rs_binding_given(const rs_binding *binding, size_t offset);
+bool rs_binding_given(const rs_binding *binding, size_t offset) RS_NONNULL(1);
 
 /* RS_INPUT with that parameter as subject, for checks: "must exceed ...". */
 rs_status rs_binding_fail(const rs_binding *binding, size_t offset, rs_err *err, const char *format, ...)
-    RS_PRINTF(4, 5);
+    RS_PRINTF(4, 5) RS_NONNULL(1, 4);
 
 /* RS_INPUT when the user has written that parameter, which has no effect with `with`. */
-rs_status rs_binding_unused(const rs_binding *binding, size_t offset, const char *with, rs_err *err);
+rs_status rs_binding_unused(const rs_binding *binding, size_t offset, const char *with, rs_err *err) RS_NONNULL(1, 3);
 
 #endif

@@ -32,26 +32,28 @@ typedef struct rs_tree {
  * alias, tag, merge key, a key that is empty, no scalar or given twice, a NUL character, collections nested deeper than
  * 32, more than 100,000 nodes (the root is one, keys are none). A value left out (`key:`) is an unquoted scalar "". On
  * failure *tree is NULL. Release with rs_tree_free. */
-rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err);
+rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
+    RS_NONNULL(1, 3, 4);
 
 /* The same for JSON; nodes carry no line or column, and strings count as quoted. Whole numbers become decimal text,
  * others what rs_number_format gives, true, false and null the unquoted words. Too many nodes are reported without a
  * place. Where an allocation fails within a string or number, jansson may call it bad syntax (RS_INPUT). */
-rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err);
+rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
+    RS_NONNULL(1, 3, 4);
 void rs_tree_free(rs_tree *tree);
 
 /* The child of a mapping called `key`, or NULL (also for NULL and for other kinds). Borrows. */
-const rs_node *rs_node_get(const rs_node *node, const char *key);
+const rs_node *rs_node_get(const rs_node *node, const char *key) RS_NONNULL(2);
 
 /* Copies `from` (with children) into `*to`, which must be cleared or zero, and is cleared on failure. `file` names stay
  * borrowed from the tree of `from`. */
-rs_status rs_node_copy(rs_node *to, const rs_node *from, rs_err *err);
-void rs_node_clear(rs_node *node);
+rs_status rs_node_copy(rs_node *to, const rs_node *from, rs_err *err) RS_NONNULL(1, 2);
+void rs_node_clear(rs_node *node) RS_NONNULL(1);
 
 /* Appends a child to a sequence or mapping and returns it, or NULL with RS_MEMORY (RS_INTERNAL when `node` is a
  * scalar). The child is all zero but for `file`, which it has from `node`. Borrowed from `node`; a later append may
  * move it. */
-rs_node *rs_node_append(rs_node *node, rs_err *err);
+rs_node *rs_node_append(rs_node *node, rs_err *err) RS_NONNULL(1);
 
 /* ---- JSON out ---------------------------------------------------------------------------------------------------- */
 
@@ -84,32 +86,32 @@ enum { RS_LARGEST_FILE = 64 << 20 };
 /* The whole of a file or pipe; `*data` gets one NUL past `*length`. RS_IO names the path and the reason; a directory,
  * and more than `limit` bytes (as from a device that never ends), are refused. *data is NULL on failure. Release with
  * free(). */
-rs_status rs_file_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err);
+rs_status rs_file_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err) RS_NONNULL(1, 3, 4);
 
 /* Writes `length` bytes as `path`, whole or not at all: a temporary file beside it (.ropescope-PID-N.tmp), fsync,
  * rename, fsync of the directory. RS_IO with the path and the reason, also where `path` is there and no regular file;
  * the old file then stays and the temporary is removed. Only when the directory cannot be synced, the new file is in
  * place already. The mode follows the umask; a symbolic link is replaced, not followed. */
-rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err);
+rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err) RS_NONNULL(1);
 
 /* Removes directory/name; RS_OK when it is not there. */
-rs_status rs_file_remove(const char *directory, const char *name, rs_err *err);
+rs_status rs_file_remove(const char *directory, const char *name, rs_err *err) RS_NONNULL(1, 2);
 
 /* Makes the directory `path` and its parents where missing. RS_IO with the one that cannot be made, and the reason. */
-rs_status rs_make_directories(const char *path, rs_err *err);
+rs_status rs_make_directories(const char *path, rs_err *err) RS_NONNULL(1);
 
 /* directory/name with one slash between (name alone where `directory` is ""), or NULL with RS_MEMORY. Release with
  * free(). */
-char *rs_path_join(const char *directory, const char *name, rs_err *err);
+char *rs_path_join(const char *directory, const char *name, rs_err *err) RS_NONNULL(1, 2);
 
 /* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
-void rs_sha256_hex(const char *data, size_t length, char out[65]);
+void rs_sha256_hex(const char *data, size_t length, char out[65]) RS_NONNULL(3);
 
 /* ---- files of numbers -----------------------------------------------------------------------------------------------
  */
 
 /* Whether the name ends in .npy, .json or .csv: what rs_numbers_read can read. */
-bool rs_numbers_named(const char *file);
+bool rs_numbers_named(const char *file) RS_NONNULL(1);
 
 /* The numbers of a file, in order, all finite, at least one:
  *   .npy   format 1 to 3, either byte order, f2 f4 f8 i1..i8 u1..u8 b1, any shape in C order;
@@ -117,16 +119,16 @@ bool rs_numbers_named(const char *file);
  *   .csv   the column called inv_freq, omega_rad_per_token or value, else the only column of numbers.
  * RS_INPUT "file: why" (file:line for CSV, the index for the others), RS_IO; files above 64 MiB are refused. On failure
  * *list is NULL. Release with free(). */
-rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err);
+rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err) RS_NONNULL(1, 2, 3);
 
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
 /* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an
  * empty field. An empty field that begins a row is written "", which tells it from no field. End each row with
  * rs_csv_end_row. */
-void rs_csv_text(rs_text *csv, const char *field);
-void rs_csv_number(rs_text *csv, double value);
-void rs_csv_end_row(rs_text *csv);
+void rs_csv_text(rs_text *csv, const char *field) RS_NONNULL(1, 2);
+void rs_csv_number(rs_text *csv, double value) RS_NONNULL(1);
+void rs_csv_end_row(rs_text *csv) RS_NONNULL(1);
 
 /* A CSV file in memory: fields[row * columns + column], row 0 the first after the header. */
 typedef struct rs_table {
@@ -139,10 +141,11 @@ typedef struct rs_table {
 /* Parses CSV text with a header row; rows end with LF or CRLF, `name` stands in messages. RS_INPUT "name:line: why
  * (hint)" for an empty text, ragged rows (blank lines among them, unless there is one column), an unclosed quote, a
  * quote within a bare field, text after a closing quote, a NUL byte. On failure *table is NULL. */
-rs_status rs_csv_read(const char *text, size_t length, const char *name, rs_table **table, rs_err *err);
+rs_status rs_csv_read(const char *text, size_t length, const char *name, rs_table **table, rs_err *err)
+    RS_NONNULL(1, 3, 4);
 void rs_table_free(rs_table *table);
 
 /* Column index of `name`, or -1. */
-int rs_table_column(const rs_table *table, const char *name);
+int rs_table_column(const rs_table *table, const char *name) RS_NONNULL(1, 2);
 
 #endif

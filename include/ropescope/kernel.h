@@ -20,7 +20,7 @@ const rs_kernels *rs_kernels_get(void);
 
 /* Chooses for the whole process, before other threads use kernels: a name, or "auto". RS_INPUT where there is no such
  * set in this program or the machine does not run it; the message lists those it does. */
-rs_status rs_kernels_use(const char *isa, rs_err *err);
+rs_status rs_kernels_use(const char *isa, rs_err *err) RS_NONNULL(1);
 
 /* Number `index` of the sets this machine runs, best first; NULL past the last. */
 const char *rs_isa_name(size_t index);
@@ -52,22 +52,22 @@ typedef struct rs_decay rs_decay;
 
 /* The tables of `count` waves (0: K = 0), for the kernels in use; 0.1 ms for 64 waves. The doubles are taken as exact.
  * RS_DOMAIN where one is not finite, RS_MEMORY. Release with rs_decay_free. */
-rs_status rs_decay_create(const rs_wave *waves, size_t count, rs_decay **decay, rs_err *err);
+rs_status rs_decay_create(const rs_wave *waves, size_t count, rs_decay **decay, rs_err *err) RS_NONNULL(3);
 void rs_decay_free(rs_decay *decay);
 
 /* out[i] = K(first + i) for i < count; first + count <= 2^63. The error is at most (88 + count of waves / 64) 2^-53 of
  * sum_j |a_j|: 1e-14 for up to 128 waves, at any distance. K(d) has the same bits in whichever range, by however many
  * threads. */
-void rs_decay_range(const rs_decay *decay, uint64_t first, size_t count, double *out);
+void rs_decay_range(const rs_decay *decay, uint64_t first, size_t count, double *out) RS_NONNULL(1, 4);
 
 /* K at one distance term by term, with an error of at most 4e-16 of sum_j |a_j|; K = sum_j a_j to the last bit where no
  * wave turns. The same bits from every instruction set. */
-double rs_decay_at(const rs_decay *decay, uint64_t distance);
+double rs_decay_at(const rs_decay *decay, uint64_t distance) RS_NONNULL(1);
 
 /* The smallest d in [first, end) with rs_decay_at(d) < level, or `end` where there is none; end <= 2^63. Distances are
  * searched by the kernel; near the level, within its error, rs_decay_at decides (a microsecond each): what is found
  * depends neither on instruction set nor threads, and a K that is the level itself is not below it. */
-uint64_t rs_decay_first_below(const rs_decay *decay, double level, uint64_t first, uint64_t end);
+uint64_t rs_decay_first_below(const rs_decay *decay, double level, uint64_t first, uint64_t end) RS_NONNULL(1);
 
 /* The loops of one instruction set; private to the layer. */
 typedef struct rs_decay_kernel rs_decay_kernel;
@@ -154,17 +154,18 @@ typedef struct rs_score_kernel {
 } rs_score_kernel;
 
 /* Nothing seen yet: zeroes the bins, too. */
-void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes);
+void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes) RS_NONNULL(1);
 
 /* Adds to the first `count` lanes what the same queries saw of other keys. */
-void rs_score_state_join(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t count);
+void rs_score_state_join(rs_score_state *into, const rs_score_state *from, size_t bins, size_t lanes, size_t count)
+    RS_NONNULL(1, 2);
 
 /* Adds `keys` logits with this mean and sum of squared deviations to the moments in `place` of the bins (Chan, Golub
  * and LeVeque, 1979). */
-void rs_score_state_note(rs_score_state *state, size_t place, double keys, double mean, double squares);
+void rs_score_state_note(rs_score_state *state, size_t place, double keys, double mean, double squares) RS_NONNULL(1);
 
 /* Moves one lane's weights to another reference, bits. */
-void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference);
+void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference) RS_NONNULL(1);
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 

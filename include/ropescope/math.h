@@ -34,14 +34,14 @@ typedef struct rs_stream {
 } rs_stream;
 
 /* Elements [first, first + count) of the stream as iid N(0, 1), by Box and Muller's transform. */
-void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *out);
+void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *out) RS_NONNULL(4);
 
 /* Element `index` as a uniform number in [0, 1), a multiple of 2^-53. */
 double rs_uniform(rs_stream stream, uint64_t index);
 
 /* `number` of the integers 0 .. range - 1 in ascending order, each set of them equally likely; number <= range. Reads
  * the uniform elements 0 .. range - 1 of the stream. */
-void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out);
+void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) RS_NONNULL(4);
 
 /* ---- float formats ----------------------------------------------------------------------------------------------- */
 
@@ -57,7 +57,7 @@ double rs_round(rs_format format, double value);
 /* cos and sin of position * omega (tokens, rad/token). The product's rounding error is kept by a fused multiply-add and
  * turned in afterwards, so that the result is good to 1e-15 for the given doubles at any |position * omega| < 2^31,
  * where a plain product drifts to 2e-7. */
-void rs_cos_sin(double position, double omega, double *cosine, double *sine);
+void rs_cos_sin(double position, double omega, double *cosine, double *sine) RS_NONNULL(3, 4);
 
 /* A fraction of a turn, (high 2^64 + low) 2^-128; sums and multiples wrap, as angles do. */
 typedef struct rs_turns {
@@ -78,7 +78,7 @@ rs_turns rs_turns_times(rs_turns turns, uint64_t times);
 rs_turns rs_turns_at(rs_turns turn, double omega, double position);
 
 /* cos and sin of the angle, to 1.5e-16 with a libm that is good to 0.6 of a last place. */
-void rs_turns_cos_sin(rs_turns turns, double *cosine, double *sine);
+void rs_turns_cos_sin(rs_turns turns, double *cosine, double *sine) RS_NONNULL(2, 3);
 
 /* How angles are counted: `parts` equal parts of the circle, each with `start` counts before the first. `single`: every
  * step in float32, as code without doubles counts. */
@@ -93,10 +93,11 @@ typedef struct rs_angle_count {
 
 /* shares (parts,): (start + angles in the part) / count of the angles omega * position modulo 2 pi, for `count` >= 1
  * positions (NULL: 0 .. count - 1). Angles within 1.5e-9 rad below a border count as above. */
-void rs_angle_shares(const rs_angle_count *how, double omega, const double *positions, size_t count, double *shares);
+void rs_angle_shares(const rs_angle_count *how, double omega, const double *positions, size_t count, double *shares)
+    RS_NONNULL(1, 5);
 
 /* sum p ln(p / q), nats: how far q is from p (Kullback and Leibler, Ann. Math. Stat. 22, 1951). */
-double rs_relative_entropy(const double *p, const double *q, size_t count);
+double rs_relative_entropy(const double *p, const double *q, size_t count) RS_NONNULL(1, 2);
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
@@ -122,16 +123,16 @@ typedef struct rs_moments {
   double count, mean, squares; /* squares: sum of squared deviations from the mean */
 } rs_moments;
 
-void rs_moments_add(rs_moments *moments, double value);
+void rs_moments_add(rs_moments *moments, double value) RS_NONNULL(1);
 
 /* Sample standard deviation (n - 1); NaN below two values. */
-double rs_moments_sd(const rs_moments *moments);
+double rs_moments_sd(const rs_moments *moments) RS_NONNULL(1);
 
 /* Standard error of the mean, sd / sqrt(n), as if the values were independent; NaN below two values. */
-double rs_moments_se(const rs_moments *moments);
+double rs_moments_se(const rs_moments *moments) RS_NONNULL(1);
 
 /* The mean; NaN for no values. */
-double rs_moments_mean(const rs_moments *moments);
+double rs_moments_mean(const rs_moments *moments) RS_NONNULL(1);
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
 
@@ -139,7 +140,7 @@ double rs_moments_mean(const rs_moments *moments);
  * while those are denser than the integers): bin b holds the distances e[b] <= d < e[b+1], and the last edge is
  * `length`.
  * `*edges` has *count + 1 entries; release with free(). length >= 1, per_octave >= 1. */
-rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t *count, rs_err *err);
+rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t *count, rs_err *err) RS_NONNULL(3, 4);
 
 /* At most how many bins these are: one for each distance, or for each step. */
 size_t rs_log_bins(size_t length, size_t per_octave);
@@ -158,13 +159,13 @@ typedef enum rs_resize {
 /* out (new_rows, new_columns, channels) = in (rows, columns, channels), axis by axis, in double. All sizes >= 1.
  * RS_MEMORY. */
 rs_status rs_resize_2d(const double *in, size_t rows, size_t columns, size_t channels, rs_resize mode, size_t new_rows,
-                       size_t new_columns, double *out, rs_err *err);
+                       size_t new_columns, double *out, rs_err *err) RS_NONNULL(1, 8);
 
 /* ---- projections ------------------------------------------------------------------------------------------------- */
 
 /* `columns` orthonormal columns of width `rows` >= columns: out[column * rows + row]. Drawn uniformly (Haar) from the
  * stream: Gaussian columns, then QR with positive diagonal (Mezzadri, Notices AMS 54, 2007). */
-rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err);
+rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err) RS_NONNULL(4);
 
 /* ---- curves fitted by waves -------------------------------------------------------------------------------------- */
 
@@ -201,8 +202,8 @@ typedef struct rs_wave_fit {
 
 /* The least-squares fit. RS_DOMAIN where it is not determined (fewer points than functions, or a singular system) and
  * neither svd nor a ridge chooses one; RS_MEMORY. Release with rs_wave_fit_clear, on success alone. */
-rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err *err);
-void rs_wave_fit_clear(rs_wave_fit *fit);
+rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err *err) RS_NONNULL(1, 2);
+void rs_wave_fit_clear(rs_wave_fit *fit) RS_NONNULL(1);
 
 /* The solver for a fit where nothing depends on which: sums where the ridge keeps the condition of the normal equations
  * below 1e7 (errors of 1e-9), else QR. */

@@ -6,7 +6,7 @@
 
 void *rs_alloc(size_t count, size_t size, rs_err *err) {
   void *memory = count > SIZE_MAX / 2 / size ? NULL : calloc(count > 0 ? count : 1, size);
-  if (memory == NULL) rs_fail(err, RS_MEMORY, "out of memory: %zu elements of %zu bytes", count, size);
+  if (memory == NULL) (void)rs_fail(err, RS_MEMORY, "out of memory: %zu elements of %zu bytes", count, size);
   return memory;
 }
 

@@ -24,7 +24,8 @@ static void remove_folder(const char *path) {
   DIR *folder = opendir(path);
   if (folder == NULL) return;
   for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) rs_file_remove(path, entry->d_name, NULL);
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      (void)rs_file_remove(path, entry->d_name, NULL); /* then rmdir leaves the folder */
   closedir(folder);
   rmdir(path);
 }
@@ -43,9 +44,9 @@ static rs_status make_folder(sweep *s, rs_err *err) {
   char *path = rs_path_join(parent != NULL && *parent != '\0' ? parent : "/tmp", "ropescope-bench-XXXXXX", err);
   if (path == NULL) return RS_MEMORY;
   if (mkdtemp(path) == NULL) {
-    rs_fail(err, RS_IO, "cannot make a temporary folder %s", path);
+    rs_status status = rs_fail(err, RS_IO, "cannot make a temporary folder %s", path);
     free(path);
-    return RS_IO;
+    return status;
   }
   s->directory = path;
   return RS_OK;

@@ -50,7 +50,6 @@ typedef struct cli_command {
   const char *details; /* more sentences, each line ended; "" */
   const char *examples[2];
   size_t most_arguments;
-  int (*run)(const cli_options *options);
 } cli_command;
 
 extern const cli_command cli_commands[CLI_COMMANDS];

@@ -25,6 +25,13 @@ static int use_kernels(const char *isa) {
   return CLI_USAGE;
 }
 
+/* What each command does, apart from its texts, which help and options read. */
+static int (*const actions[CLI_COMMANDS])(const cli_options *options) = {
+    [CLI_RUN] = cmd_run,     [CLI_PLAN] = cmd_plan,   [CLI_LIST] = cmd_list,           [CLI_SHOW] = cmd_show,
+    [CLI_PLOT] = cmd_plot,   [CLI_TABLE] = cmd_table, [CLI_REPRODUCE] = cmd_reproduce, [CLI_COMPARE] = cmd_compare,
+    [CLI_SOLVE] = cmd_solve, [CLI_BENCH] = cmd_bench, [CLI_VERSION] = cmd_version,     [CLI_HELP] = cmd_help,
+};
+
 static int run_command(int command, cli_options *options) {
   const cli_command *c = &cli_commands[command];
   if (options->help) return cli_help_command(command);
@@ -39,7 +46,7 @@ static int run_command(int command, cli_options *options) {
   use_threads(options->threads);
   int status = use_kernels(options->isa);
   if (status == CLI_OK) status = cli_read_hf(options);
-  return status == CLI_OK ? c->run(options) : status;
+  return status == CLI_OK ? actions[command](options) : status;
 }
 
 int main(int count, char **arguments) {

@@ -252,7 +252,7 @@ static void set_param(hf_reader *hf, const rs_node *node, const char *name) {
       rs_path at = rs_path_index(&path, i);
       list[i] = rs_read_real(&hf->problems, &node->items[i], &at, param->min, param->max, 1);
     }
-    if (list != NULL) rs_value_list(param, list, node->count, &value, &why);
+    if (list != NULL) (void)rs_value_list(param, list, node->count, &value, &why);
     free(list);
     if (why.status != RS_OK) rs_problem_err(&hf->problems, node, &path, &why);
   } else if (!rs_read_value(&hf->problems, node, &path, param, &value)) {

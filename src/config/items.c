@@ -39,7 +39,7 @@ static size_t method_names(const char **names, size_t room) {
 
 static bool init_source(const char *name, rs_variant *variant, rs_err *err) {
   variant->source = rs_source_find(name);
-  if (variant->source != NULL) init_kind(variant, &variant->source->kind, err);
+  if (variant->source != NULL) (void)init_kind(variant, &variant->source->kind, err);
   return variant->source != NULL;
 }
 
@@ -52,7 +52,7 @@ static size_t source_names(const char **names, size_t room) {
 
 static bool init_metric(const char *name, rs_variant *variant, rs_err *err) {
   variant->metric = rs_metric_find(name);
-  if (variant->metric != NULL) init_kind(variant, &variant->metric->kind, err);
+  if (variant->metric != NULL) (void)init_kind(variant, &variant->metric->kind, err);
   return variant->metric != NULL;
 }
 
@@ -308,13 +308,13 @@ static bool check_variant(const item *it, rs_variant *variant) {
   size_t own = experiment->methods.count - 1;
   bool zipped = zips_models(it->config);
   rs_err why = {0};
-  if (variant->method == NULL) bind_variant(variant, &why);
+  if (variant->method == NULL) (void)bind_variant(variant, &why);
   for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
     if (zipped && m != own) continue;
     if (rs_recipe_copy(&recipe, &given, &why) == RS_OK &&
         rs_recipe_resolve(&recipe, &experiment->models[m], &why) == RS_OK)
-      rs_recipe_check(&recipe, &experiment->models[m], &why);
+      (void)rs_recipe_check(&recipe, &experiment->models[m], &why);
     rs_recipe_clear(&recipe);
   }
   if (why.status != RS_OK) settings_problem(it, &why);

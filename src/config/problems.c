@@ -137,10 +137,10 @@ bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_path *pa
   }
   bool word = param->type == RS_CHOICE || param->words != NULL;
   if (node->quoted && !word)
-    rs_fail(&why, RS_INPUT, "must be a %s, not text (take the quotes away)",
-            param->type == RS_BOOL ? "truth value" : "number");
+    (void)rs_fail(&why, RS_INPUT, "must be a %s, not text (take the quotes away)",
+                  param->type == RS_BOOL ? "truth value" : "number");
   else
-    rs_value_parse(param, node->text, value, &why);
+    (void)rs_value_parse(param, node->text, value, &why);
   if (why.status != RS_OK) rs_problem_err(problems, node, path, &why);
   return why.status == RS_OK;
 }

@@ -73,7 +73,7 @@ void rs_node_clear(rs_node *node) {
 
 rs_node *rs_node_append(rs_node *node, rs_err *err) {
   if (node->kind == RS_SCALAR) {
-    rs_fail(err, RS_INTERNAL, "an item was appended to a scalar");
+    (void)rs_fail(err, RS_INTERNAL, "an item was appended to a scalar");
     return NULL;
   }
   void *items = node->items;

@@ -109,7 +109,7 @@ rs_status rs_resize_2d(const double *in, size_t rows, size_t columns, size_t cha
   double *wide = NULL; /* (rows, new_columns, channels) */
   rs_status status = RS_MEMORY;
   if (channels > 0 && new_columns > SIZE_MAX / sizeof *wide / channels) {
-    rs_fail(err, RS_MEMORY, "a row of %zu x %zu numbers is too large", new_columns, channels);
+    status = rs_fail(err, RS_MEMORY, "a row of %zu x %zu numbers is too large", new_columns, channels);
     goto out;
   }
   wide = rs_alloc(rows, new_columns * channels * sizeof *wide, err);

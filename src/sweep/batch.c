@@ -31,8 +31,8 @@ static void make_encodings(rs_batch_work *work) {
     if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
       warn(work, &recipe, cell);
       if (work->encodings[method] == NULL)
-        rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens, &work->experiment->precision,
-                           &work->encodings[method], &why);
+        (void)rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens,
+                                 &work->experiment->precision, &work->encodings[method], &why);
       rs_recipe_clear(&recipe);
     }
     cell->scale = work->encodings[method] != NULL ? work->encodings[method]->scale : NAN;
@@ -47,7 +47,7 @@ static void finish_metric(const rs_batch_work *work, rs_cell_state *cell, size_t
   const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
   if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) == RS_OK) return;
   rs_curve_clear(&cell->results[metric].curve);
-  rs_fail(&named, why.status, "metric %s: %s", kind->kind.name, why.message);
+  (void)rs_fail(&named, why.status, "metric %s: %s", kind->kind.name, why.message);
   rs_cell_fail(cell, &named);
 }
 

@@ -150,7 +150,7 @@ static void run_unit(const rs_batch_work *work, unit u, rs_content *content) {
       if (!ready) rs_cell_fail(cell, &why);
     }
     if (cell->status == RS_OK) observe_cell(work, cell, content, u.head);
-    if (cell->status == RS_INTERNAL) rs_fail(&content->why, RS_INTERNAL, "%s", cell->message);
+    if (cell->status == RS_INTERNAL) (void)rs_fail(&content->why, RS_INTERNAL, "%s", cell->message);
     rs_batch_advance(work, cell->weight / (double)work->groups[cell->cell.group].count);
   }
 }

@@ -6,8 +6,10 @@
 
 rs_row_needs rs_experiment_needs(const rs_experiment *experiment) {
   rs_row_needs needs = {0};
-  for (size_t m = 0; m < experiment->metrics.count; m++)
-    rs_row_needs_add(&needs, experiment->metrics.items[m].metric, experiment->metrics.items[m].params, NULL);
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    const rs_variant *metric = &experiment->metrics.items[m];
+    (void)rs_row_needs_add(&needs, metric->metric, metric->params, NULL); /* the config was checked for what can fail */
+  }
   return needs;
 }
 

@@ -27,7 +27,7 @@ Test(base, error__words_too_long__are_cut_and_terminated) {
   memset(words, 'x', sizeof words - 1);
   words[sizeof words - 1] = '\0';
   rs_err err = {0};
-  rs_fail_on(&err, RS_INPUT, words, "%s", words);
+  cr_assert_eq(rs_fail_on(&err, RS_INPUT, words, "%s", words), RS_INPUT);
   cr_assert_eq(strlen(err.subject), sizeof err.subject - 1);
   cr_assert_eq(strlen(err.message), sizeof err.message - 1);
 }

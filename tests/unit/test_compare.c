@@ -175,7 +175,7 @@ Test(compare, causes__list__planted_change_is_named) {
         rs_spectrum_clear(&b.spectrum);
         double list[64];
         for (int j = 0; j < 64; j++) list[j] = pow(10000, -j / 64.0) / (1 + 0.01 * j);
-        rs_spectrum_list(list, 64, &b.spectrum, NULL);
+        cr_assert_eq(rs_spectrum_list(list, 64, &b.spectrum, NULL), RS_OK);
       }
       rs_causes causes = causes_of(&a.compared, &b.compared);
       expect_cause(&causes, p.cause, p.with);

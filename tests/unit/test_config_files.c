@@ -46,7 +46,8 @@ static rs_experiment *load(const char *text, const char *edit, char message[2048
   rs_err err = {0};
   rs_experiment *experiment = NULL;
   write_file("sub/c.yaml", text);
-  rs_config_load("sub/c.yaml", (rs_config_edits){&edit, edit != NULL}, &experiment, &problems, &err);
+  rs_status status = rs_config_load("sub/c.yaml", (rs_config_edits){&edit, edit != NULL}, &experiment, &problems, &err);
+  cr_assert_eq(status == RS_OK, experiment != NULL);
   snprintf(message, 2048, "%s", problems.count > 0 ? rs_text_string(&problems.text) : err.message);
   rs_problems_clear(&problems);
   return experiment;
@@ -212,7 +213,8 @@ Test(config_files, written_config__reproduces_the_lists) {
     *slot = value;
     rs_experiment_write(experiment, &yaml);
     cr_assert_eq(strstr(rs_text_string(&yaml), "sub/") != NULL, stays, "%zu", i);
-    rs_config_read(rs_text_string(&yaml), "again.yaml", (rs_config_edits){0}, &again, &problems, &err);
+    cr_assert_eq(rs_config_read(rs_text_string(&yaml), "again.yaml", (rs_config_edits){0}, &again, &problems, &err),
+                 RS_INPUT);
     char want[128];
     snprintf(want, sizeof want, "has %zu numbers, but 2 pairs turn", counts[i]);
     cr_assert_null(again);

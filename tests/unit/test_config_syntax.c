@@ -121,8 +121,7 @@ static const wrong bad_numbers[] = {
 };
 
 static const wrong unknown_keys[] = {
-    {"modle: llama-2-7b\n", "t.yaml:1:1: modle: a config has no key modle (did you mean model?)\nt.yaml:1:1: the "
-                            "config has no model (add model: llama-2-7b)"},
+    {"modle: llama-2-7b\n", "t.yaml:1:1: modle: a config has no key modle (did you mean model?)"},
     {LLAMA "method: [rope]\n", "t.yaml:2:1: method: a config has no key method (did you mean methods?)"},
     {LLAMA "lenghts: 4k\n", "t.yaml:2:1: lenghts: a config has no key lenghts (did you mean lengths?)"},
     {LLAMA "zzzzzz: 1\n",
@@ -168,7 +167,7 @@ static const wrong unknown_names[] = {
     {"model: {}\n",
      "t.yaml:1:8: model = {...}: needs head_dim and train_length (or the name of a preset, or {hf: config.json})"},
     {"model: {head_dim: 64}\n",
-     "t.yaml:1:8: model = {...}: needs head_dim and train_length (or the name of a preset, or {hf: config.json})"},
+     "t.yaml:1:8: model = {...}: needs train_length (or the name of a preset, or {hf: config.json})"},
     {"model: {preset: gpt2, hf: x.json}\n",
      "t.yaml:1:27: model.hf = x.json: stands beside a preset (keep one of them)"},
     {"model: {hf: none.json}\n",

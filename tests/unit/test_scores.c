@@ -13,8 +13,8 @@
 /* The mean of cos(m b^-u) over 0 <= u <= 1 by the midpoint rule, which errs by (m ln b / n)^2 / 24. */
 static long double mean_over_ladder(long double m, long double base) {
   enum { POINTS = 400000 };
-  long double sum = 0;
-  for (size_t i = 0; i < POINTS; i++) sum += cosl(m * powl(base, -(i + 0.5L) / POINTS));
+  long double sum = 0, omega = powl(base, -0.5L / POINTS), step = powl(base, -1.0L / POINTS);
+  for (size_t i = 0; i < POINTS; i++, omega *= step) sum += cosl(m * omega);
   return sum / POINTS;
 }
 

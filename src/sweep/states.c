@@ -1,0 +1,63 @@
+/* What a run keeps of each cell, made and released. */
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
+  for (size_t m = 0; m < experiment->metrics.count; m++) {
+    if (state->states != NULL) free(state->states[m]);
+    if (state->results != NULL) rs_curve_clear(&state->results[m].curve);
+  }
+  free(state->states);
+  free(state->results);
+  free(state->heads);
+}
+
+void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
+  for (size_t i = 0; i < count && states != NULL; i++) state_clear(experiment, &states[i]);
+  free(states);
+}
+
+/* "4 12 20 28" */
+static char *heads_text(const rs_head_group *group, rs_err *err) {
+  rs_text text = {0};
+  for (size_t i = 0; i < group->count; i++) rs_text_printf(&text, "%s%zu", i > 0 ? " " : "", group->heads[i]);
+  char *copy = rs_text_check(&text, err) == RS_OK ? rs_strdup(rs_text_string(&text), err) : NULL;
+  rs_text_clear(&text);
+  return copy;
+}
+
+static rs_status name_heads(const rs_experiment *experiment, rs_cell_state *state, rs_err *err) {
+  rs_head_group *groups;
+  size_t count;
+  RS_TRY(rs_experiment_heads(experiment, &experiment->models[state->cell.axis[RS_BY_MODEL]], &groups, &count, err));
+  state->heads = heads_text(&groups[state->cell.group], err);
+  rs_head_groups_free(groups, count);
+  return state->heads != NULL ? RS_OK : RS_MEMORY;
+}
+
+static rs_status state_init(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err) {
+  size_t metrics = experiment->metrics.count;
+  *state = (rs_cell_state){.cell = *cell, .scale = NAN};
+  state->states = rs_alloc(metrics, sizeof *state->states, err);
+  state->results = rs_alloc(metrics, sizeof *state->results, err);
+  if (state->states == NULL || state->results == NULL) return RS_MEMORY;
+  for (size_t m = 0; m < metrics; m++) {
+    state->results[m].curve.columns = 0;
+    const rs_metric_kind *kind = experiment->metrics.items[m].metric;
+    for (size_t i = 0; i < kind->curve_count; i++) state->results[m].curve.columns += 1 + kind->curve[i].sampled;
+  }
+  return name_heads(experiment, state, err);
+}
+
+rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err) {
+  rs_cell *cells;
+  RS_TRY(rs_experiment_cells(experiment, &cells, count, err));
+  *states = rs_alloc(*count, sizeof **states, err);
+  rs_status status = *states != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < *count && status == RS_OK; i++) status = state_init(experiment, &cells[i], &(*states)[i], err);
+  if (status != RS_OK) rs_cell_states_free(experiment, *states, *count);
+  free(cells);
+  return status;
+}
