@@ -40,7 +40,13 @@ static const char *model_name(size_t i) {
   return i < count ? presets[i].name : NULL;
 }
 
-enum { METHODS, KINDS, SOURCES, METRICS, MODELS, LISTS };
+static const char *dialect_name(size_t i) {
+  size_t count;
+  const rs_dialect *dialects = rs_dialects(&count);
+  return i < count ? dialects[i].name : NULL;
+}
+
+enum { METHODS, KINDS, SOURCES, METRICS, MODELS, DIALECTS, LISTS };
 
 static const list lists[LISTS] = {
     [METHODS] = {"methods", method_name, list_methods_lead, list_put_method, list_write_method},
@@ -48,6 +54,7 @@ static const list lists[LISTS] = {
     [SOURCES] = {"sources", source_name, NULL, list_put_source, list_write_source},
     [METRICS] = {"metrics", metric_name, NULL, list_put_metric, list_write_metric},
     [MODELS] = {"models", model_name, list_models_lead, list_put_model, list_write_model},
+    [DIALECTS] = {"dialects", dialect_name, NULL, list_put_dialect, list_write_dialect},
 };
 
 /* What is asked for: these lists, and of these all entries or those called `name`. */
@@ -84,7 +91,8 @@ static int unknown(const question *q, const char *word, bool words) {
   else if (near != NULL)
     cli_error("nothing is called %s (did you mean %s?)", word, near);
   else
-    cli_error("nothing is called %s (ropescope list methods, kinds, sources, metrics or models shows what there is)",
+    cli_error("nothing is called %s (ropescope list methods, kinds, sources, metrics, models or dialects shows what "
+              "there is)",
               word);
   return CLI_USAGE;
 }
@@ -124,12 +132,12 @@ static int ask(const cli_options *options, question *q) {
 
 static void put_list(rs_text *text, const question *q, size_t l) {
   const list *wanted = &lists[l];
-  bool rows = l == MODELS; /* of a table, the others are blocks */
+  bool rows = l == MODELS || l == DIALECTS; /* of a table, the others are blocks */
   size_t shown = 0;
   if (wanted->lead != NULL && (q->name == NULL || rows)) wanted->lead(text);
   for (size_t i = 0; wanted->name_at(i) != NULL; i++) {
     if (!is_asked(q, l, i)) continue;
-    if (q->name != NULL && shown++ > 0) rs_text_puts(text, "\n");
+    if (!rows && q->name != NULL && shown++ > 0) rs_text_puts(text, "\n");
     wanted->put(text, i);
     if (q->name != NULL && l == METHODS) list_put_common(text, i);
     if (!rows && q->name == NULL) rs_text_puts(text, "\n");
@@ -160,23 +168,28 @@ static void write_json(rs_text *text, const question *q) {
   rs_json_end(&json);
 }
 
+/* One whole list; without a word the methods. */
+static int put_markdown(const cli_options *options, const question *q) {
+  const char *name = options->argument_count > 0 ? options->arguments[0] : lists[METHODS].name;
+  rs_text text = {0};
+  if (options->json) {
+    cli_error("--markdown and --json are two forms: keep one");
+    return CLI_USAGE;
+  }
+  if (q->name != NULL || !list_put_markdown(name, &text)) {
+    cli_error("--markdown goes with a whole list, as in ropescope list models --markdown");
+    return CLI_USAGE;
+  }
+  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+}
+
 int cmd_list(const cli_options *options) {
   rs_text text = {0};
   question q = {0};
   int code = ask(options, &q);
   if (code != CLI_OK) return code;
-  for (size_t l = 0; l < LISTS && options->markdown; l++)
-    if (l != METHODS && q.asked[l] && options->argument_count > 0) {
-      cli_error("--markdown goes with the list of methods only");
-      return CLI_USAGE;
-    }
-  if (options->markdown && options->json) {
-    cli_error("--markdown and --json are two forms: keep one");
-    return CLI_USAGE;
-  }
-  if (options->markdown)
-    list_methods_markdown(&text);
-  else if (options->json)
+  if (options->markdown) return put_markdown(options, &q);
+  if (options->json)
     write_json(&text, &q);
   else
     put_text(&text, &q);

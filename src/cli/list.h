@@ -23,12 +23,13 @@ void list_put_kind(rs_text *text, size_t i);
 void list_put_source(rs_text *text, size_t i);
 void list_put_metric(rs_text *text, size_t i);
 void list_put_model(rs_text *text, size_t i);
+void list_put_dialect(rs_text *text, size_t i);
 
 /* The parameters that method `i` shares with others; they stand once before a whole list. */
 void list_put_common(rs_text *text, size_t i);
 
-/* The methods as the table of the documents. */
-void list_methods_markdown(rs_text *text);
+/* The whole list called `name` as Markdown, from which the pages of docs/ are made. False where there is none such. */
+bool list_put_markdown(const char *name, rs_text *text);
 
 /* Entry `i` as an object. */
 void list_write_method(rs_json *json, size_t i);
@@ -36,5 +37,6 @@ void list_write_kind(rs_json *json, size_t i);
 void list_write_source(rs_json *json, size_t i);
 void list_write_metric(rs_json *json, size_t i);
 void list_write_model(rs_json *json, size_t i);
+void list_write_dialect(rs_json *json, size_t i);
 
 #endif

@@ -142,3 +142,12 @@ void list_write_model(rs_json *json, size_t i) {
   rs_json_end(json);
   rs_model_clear(&model);
 }
+
+void list_write_dialect(rs_json *json, size_t i) {
+  size_t count;
+  const rs_dialect *dialect = &rs_dialects(&count)[i];
+  rs_json_object(json, NULL);
+  write_head(json, dialect->name, dialect->summary, dialect->reference);
+  rs_json_string(json, "method", dialect->method);
+  rs_json_end(json);
+}

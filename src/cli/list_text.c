@@ -182,23 +182,10 @@ void list_put_model(rs_text *text, size_t i) {
   rs_model_clear(&model);
 }
 
-/* ---- as Markdown ------------------------------------------------------------------------------------------------- */
-
-void list_methods_markdown(rs_text *text) {
+void list_put_dialect(rs_text *text, size_t i) {
   size_t count;
-  const rs_method *methods = rs_methods(&count);
-  rs_text_puts(text, "| method | what it does | parameters of its own | reference |\n|---|---|---|---|\n");
-  for (size_t i = 0; i < count; i++) {
-    const rs_kind *kinds[] = {&methods[i].pos->kind, methods[i].freq != NULL ? &methods[i].freq->kind : NULL,
-                              methods[i].embed != NULL ? &methods[i].embed->kind : NULL,
-                              methods[i].bias != NULL ? &methods[i].bias->kind : NULL};
-    bool scaled = rs_method_scaled(&methods[i]), any = scaled;
-    rs_text_printf(text, "| `%s` | %s | %s", methods[i].name, methods[i].summary, scaled ? "`scale`, `factor`" : "");
-    for (size_t k = 0; k < RS_COUNT(kinds); k++)
-      for (size_t p = 0; kinds[k] != NULL && p < kinds[k]->param_count; p++) {
-        rs_text_printf(text, "%s`%s`", any ? ", " : "", kinds[k]->params[p].name);
-        any = true;
-      }
-    rs_text_printf(text, " | %s |\n", methods[i].reference);
-  }
+  const rs_dialect *dialect = &rs_dialects(&count)[i];
+  rs_text_printf(text, "%-10s %-14s ", dialect->name, dialect->method != NULL ? dialect->method : "every rotary");
+  put_wrapped(text, 26, dialect->summary);
+  rs_text_printf(text, "\n%26s[%s]\n", "", dialect->reference);
 }

@@ -80,7 +80,7 @@ static const struct option_row {
     {"csv", NULL, FLAG, FIELD(csv), COMPARE, .help = "every pair as CSV"},
     {"csv", "FILE", TEXT, FIELD(csv_file), BENCH, .help = "the table also as CSV"},
     {"json", NULL, FLAG, FIELD(json), LISTS | TABLE | SHOW | SOLVE | COMPARE, .help = "as JSON"},
-    {"markdown", NULL, FLAG, FIELD(markdown), LISTS, .help = "the methods as a Markdown table"},
+    {"markdown", NULL, FLAG, FIELD(markdown), LISTS, .help = "a whole list as Markdown tables"},
     {"markdown", NULL, FLAG, FIELD(markdown), REPRODUCE | TABLE, .help = "as Markdown"},
     {"lines", "COLUMN", TEXT, FIELD(lines), TABLE, .help = "a line for each word of this column (default: method)"},
     {"where", "CONDITIONS", TEXT, FIELD(where), TABLE, .help = "these rows alone, as in 'length_tokens=32k; seed=0'"},

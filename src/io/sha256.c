@@ -1,5 +1,5 @@
-/* sha256.c: the fingerprint of a config, by which a manifest and a journal know whether they belong together
- * (FIPS 180-4, by nettle). */
+/* sha256.c: the fingerprint of a file or text (FIPS 180-4, by nettle), by which a manifest names the config and the
+ * lists that made its results. */
 #include <nettle/sha2.h>
 
 #include "ropescope/io.h"

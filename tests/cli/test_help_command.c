@@ -140,9 +140,11 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"list", "yanr"}, "nothing is called yanr (did you mean yarn?)"},
       {{"list", "metrics", "needel"}, "nothing is called needel (did you mean needle?)"},
       {{"list", "metrics", "yarn"},
-       "nothing is called yarn (ropescope list methods, kinds, sources, metrics or models shows what there is)"},
+       "nothing is called yarn (ropescope list methods, kinds, sources, metrics, models or dialects shows what there "
+       "is)"},
       {{"list", "metric", "needle"}, "no list metric (did you mean metrics?)"},
-      {{"list", "things", "needle"}, "no list things (there are methods, kinds, sources, metrics and models)"},
+      {{"list", "things", "needle"},
+       "no list things (there are methods, kinds, sources, metrics, models and dialects)"},
       {{"plan", "--set", "x"}, "--set x: has no '=' (like --set methods[1].factor=8)"},
       {{"plan", "--set", "methods[99].factor=8"},
        "--set methods[99].factor=8: the list has 7 entries, and indices start at 0"},
@@ -159,8 +161,9 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"show", "scale", "c.yaml", "--hf=x.json"}, "a config and --hf or --model both name a model: keep one"},
       {{"show", "scale", "--method=rope"}, "--method needs --model or --hf"},
       {{"show", "scale", "c.yaml", "--method=rope"}, "--method needs --model or --hf"},
-      {{"list", "sources", "--markdown"}, "--markdown goes with the list of methods only"},
-      {{"list", "--markdown", "models"}, "--markdown goes with the list of methods only"},
+      {{"list", "yarn", "--markdown"}, "--markdown goes with a whole list, as in ropescope list models --markdown"},
+      {{"list", "--markdown", "models", "gpt-oss"},
+       "--markdown goes with a whole list, as in ropescope list models --markdown"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     command c = {0};

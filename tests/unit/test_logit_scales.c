@@ -66,24 +66,25 @@ Test(logit_scale, ssmax__default__is_one_on_average) {
 
 /* entropy_invariant is log_n where that is not clamped; each acts on top of a method's own temperature. */
 Test(logit_scale, every_kind__multiplies_what_the_method_has) {
-  static const char *const words[] = {"log_n", "ssmax", "llama4", "ministral", "entropy_invariant"};
   rs_model model = test_model(1);
   model.train_length = 16;
   size_t count;
-  rs_lscale_kinds(&count);
-  cr_assert_eq(count, RS_COUNT(words));
+  const rs_lscale_kind *const *kinds = rs_lscale_kinds(&count);
+  cr_assert_gt(count, 0);
   for (size_t i = 0; i < count; i++) {
+    const char *word = kinds[i]->kind.name;
+    bool invariant = strcmp(word, "entropy_invariant") == 0;
     char settings[128];
-    snprintf(settings, sizeof settings, "logit_scale=%s", words[i]);
+    snprintf(settings, sizeof settings, "logit_scale=%s", word);
     rs_encoding *alone = encode("nope", settings, &model, 100);
-    cr_assert_str_eq(rs_lscale_chosen(&alone->settings)->kind.name, words[i]);
-    snprintf(settings, sizeof settings, "logit_scale=%s factor=4 temperature=logits", words[i]);
+    cr_assert_str_eq(rs_lscale_chosen(&alone->settings)->kind.name, word);
+    snprintf(settings, sizeof settings, "logit_scale=%s factor=4 temperature=logits", word);
     rs_encoding *both = encode("yarn", settings, &model, 100),
                 *log_n = encode("nope", "logit_scale=log_n", &model, 100);
     double own = pow(0.1 * log(4) + 1, 2);
     for (size_t m = 0; m < 100; m++) {
-      cr_assert(close_to(both->logit_scale[m], own * alone->logit_scale[m], 1e-14, 0), "%s query %zu", words[i], m);
-      if (i == 4 && m >= 15) cr_assert(close_to(alone->logit_scale[m], log_n->logit_scale[m], 1e-14, 0), "%zu", m);
+      cr_assert(close_to(both->logit_scale[m], own * alone->logit_scale[m], 1e-14, 0), "%s query %zu", word, m);
+      if (invariant && m >= 15) cr_assert(close_to(alone->logit_scale[m], log_n->logit_scale[m], 1e-14, 0), "%zu", m);
     }
     rs_encoding_free(log_n);
     rs_encoding_free(both);

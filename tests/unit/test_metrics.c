@@ -34,7 +34,6 @@ static void check_column(const rs_column *column) {
 Test(catalogue, columns__of_every_metric__have_name_unit_and_summary) {
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  cr_assert_geq(count, 16);
   for (size_t i = 0; i < count; i++) {
     const rs_metric_kind *kind = kinds[i];
     cr_assert_eq(rs_metric_find(kind->kind.name), kind);
@@ -46,6 +45,7 @@ Test(catalogue, columns__of_every_metric__have_name_unit_and_summary) {
     for (size_t c = 0; c < kind->curve_count; c++) check_column(&kind->curve[c]);
     for (size_t c = 0; c < kind->index_count; c++) cr_assert_not(kind->curve[c].sampled);
   }
+  cr_assert_not_null(rs_metric_find("entropy"));
   cr_assert_null(rs_metric_find("perplexity"));
 }
 

@@ -14,7 +14,6 @@
 Test(sources, table__each_kind__describes_itself_and_is_found_by_name) {
   size_t count;
   const rs_source_kind *const *kinds = rs_source_kinds(&count);
-  cr_assert_geq(count, 6);
   for (size_t i = 0; i < count; i++) {
     cr_assert_eq(rs_source_find(kinds[i]->kind.name), kinds[i]);
     cr_assert(strlen(kinds[i]->kind.summary) > 0 && strlen(kinds[i]->kind.reference) > 0 && kinds[i]->kind.version > 0);
@@ -22,6 +21,7 @@ Test(sources, table__each_kind__describes_itself_and_is_found_by_name) {
     bool planted = strcmp(kinds[i]->kind.name, "needle") == 0 || strcmp(kinds[i]->kind.name, "gap") == 0;
     cr_assert_eq(kinds[i]->needle != NULL, planted);
   }
+  cr_assert_not_null(rs_source_find("gaussian"));
   cr_assert_null(rs_source_find("gauss"));
 }
 
