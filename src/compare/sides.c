@@ -97,6 +97,7 @@ static rs_status copy_published(rs_contender *s, rs_err *err) {
   if (s->model.published.method == NULL)
     return rs_fail(err, RS_INPUT, "publishes no recipe (write one, as in rope, with --model or --hf)");
   RS_TRY(rs_recipe_copy(&s->recipe, &s->model.published, err));
+  RS_TRY(rs_recipe_resolve(&s->recipe, &s->model, err));
   return rs_recipe_check(&s->recipe, &s->model, err);
 }
 
