@@ -89,6 +89,9 @@ size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
 
 void rs_experiment_free(rs_experiment *experiment);
 
+/* The spec of the parameter called `name`, of a method or else of a source; NULL: none has it. */
+const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name);
+
 /* The recipe of a method for a model, with what the model publishes filled in. */
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err);

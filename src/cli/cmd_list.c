@@ -76,16 +76,21 @@ static bool has_entry(size_t l, const char *name) {
   return false;
 }
 
-/* Says what may have been meant by a name that is in none of the lists: an entry, or where `words` are lists a list. */
-static int unknown(const question *q, const char *word, bool words) {
+/* Says what may have been meant by a name that is not in list `searched`, or in none (LISTS): an entry, or a list. */
+static int unknown(const question *q, const char *word, size_t searched) {
   const char *names[512], *other;
   size_t count = 0;
   for (size_t l = 0; l < LISTS; l++) {
-    if (words) names[count++] = lists[l].name;
+    if (searched == LISTS) names[count++] = lists[l].name;
     for (size_t i = 0; q->asked[l] && (other = lists[l].name_at(i)) != NULL && count < RS_COUNT(names); i++)
       names[count++] = other;
   }
   const char *near = rs_suggest(word, names, count), *alias = rs_hf_method(word);
+  if (alias == NULL && near == NULL && searched < LISTS) {
+    cli_error("nothing in %s is called %s (ropescope list %s shows them)", lists[searched].name, word,
+              lists[searched].name);
+    return CLI_USAGE;
+  }
   if (alias != NULL)
     cli_error("nothing is called %s (Hugging Face's %s is %s here)", word, word, alias);
   else if (near != NULL)
@@ -106,7 +111,7 @@ static int ask_name(const char *name, question *q) {
   if (!found) found = q->asked[KINDS] = has_entry(KINDS, name);
   if (found) return CLI_OK;
   memset(q->asked, true, sizeof q->asked);
-  return unknown(q, name, true);
+  return unknown(q, name, LISTS);
 }
 
 static int ask(const cli_options *options, question *q) {
@@ -118,7 +123,7 @@ static int ask(const cli_options *options, question *q) {
     memset(q->asked, false, sizeof q->asked);
     q->asked[l] = true;
     q->name = second;
-    return second == NULL || has_entry(l, second) ? CLI_OK : unknown(q, second, false);
+    return second == NULL || has_entry(l, second) ? CLI_OK : unknown(q, second, l);
   }
   if (first == NULL) return CLI_OK;
   if (second == NULL) return ask_name(first, q);

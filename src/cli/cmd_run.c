@@ -35,7 +35,8 @@ static char *results_folder(const cli_options *options, const rs_experiment *exp
 }
 
 static void report(const cli_options *options, const char *directory, const rs_run_summary *summary) {
-  cli_note(options, "%zu cells in %.1f s: %s", summary->cells, summary->seconds, directory);
+  cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
+           directory);
   bool none = summary->failed == summary->cells; /* an exit status of 1 needs a word, however quiet */
   if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
   if (summary->failed > 0 && !none)

@@ -36,8 +36,11 @@ static int run_command(int command, cli_options *options) {
   const cli_command *c = &cli_commands[command];
   if (options->help) return cli_help_command(command);
   if (options->argument_count > c->most_arguments) {
-    cli_error("%s takes at most %zu argument%s (ropescope help %s)", c->name, c->most_arguments,
-              c->most_arguments == 1 ? "" : "s", c->name);
+    if (c->most_arguments == 0)
+      cli_error("%s takes no arguments (ropescope help %s)", c->name, c->name);
+    else
+      cli_error("%s takes at most %zu argument%s (ropescope help %s)", c->name, c->most_arguments,
+                c->most_arguments == 1 ? "" : "s", c->name);
     return CLI_USAGE;
   }
   gsl_set_error_handler_off();

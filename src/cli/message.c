@@ -38,7 +38,7 @@ int cli_choose(const char *what, const char *word, const char *const *words) {
   for (; words[count] != NULL; count++)
     if (word != NULL && strcmp(words[count], word) == 0) return (int)count;
   for (size_t i = 0; i < count; i++)
-    rs_text_printf(&list, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", words[i]);
+    rs_text_printf(&list, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : word != NULL ? " and " : " or ", words[i]);
   const char *near = word != NULL ? rs_suggest(word, words, count) : NULL;
   if (word == NULL)
     cli_error("a %s is missing: %s", what, rs_text_string(&list));

@@ -97,6 +97,7 @@ static rs_status copy_published(rs_contender *s, rs_err *err) {
   if (s->model.published.method == NULL)
     return rs_fail(err, RS_INPUT, "publishes no recipe (write one, as in rope, with --model or --hf)");
   RS_TRY(rs_recipe_copy(&s->recipe, &s->model.published, err));
+  RS_TRY(rs_recipe_resolve(&s->recipe, &s->model, err));
   return rs_recipe_check(&s->recipe, &s->model, err);
 }
 
@@ -215,6 +216,13 @@ static rs_status read_pass(pass step, const rs_contest *contest, size_t which, r
   return s->origin == RS_FROM_WORDS ? read_on_model(contest, which, s, &sides[1 - which], problems, err) : RS_OK;
 }
 
+/* A model is named for recipes alone: two files or presets have their own. */
+static rs_status check_model(const rs_contest *contest, const rs_contender sides[2], rs_err *err) {
+  bool named = contest->hf != NULL || contest->preset != NULL;
+  if (!named || sides[0].origin == RS_FROM_WORDS || sides[1].origin == RS_FROM_WORDS) return RS_OK;
+  return rs_fail(err, RS_INPUT, "--%s has no effect: neither side is a recipe", contest->hf != NULL ? "hf" : "model");
+}
+
 rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_problems *problems, rs_err *err) {
   for (size_t i = 0; i < 2; i++) sides[i] = (rs_contender){.text = contest->text[i], .folded = -1};
   for (size_t step = 0; step < 2 * PASSES; step++) {
@@ -223,6 +231,11 @@ rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_p
     if (read_pass((pass)(step / 2), contest, which, sides, problems, &why) == RS_OK) continue;
     rs_contest_clear(sides);
     return name_side(which, *contest->text[which] != '\0' ? contest->text[which] : "\"\"", &why, err);
+  }
+  rs_status status = check_model(contest, sides, err);
+  if (status != RS_OK) {
+    rs_contest_clear(sides);
+    return status;
   }
   for (size_t i = 0; i < 2; i++) settle_dump(&sides[i], &sides[1 - i], contest->rtol);
   return RS_OK;

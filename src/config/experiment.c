@@ -57,6 +57,16 @@ rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, si
   return status;
 }
 
+const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name) {
+  const rs_variants *lists[] = {&experiment->methods, &experiment->sources};
+  for (size_t l = 0; l < RS_COUNT(lists); l++)
+    for (size_t i = 0; i < lists[l]->count; i++) {
+      int index = rs_settings_find(&lists[l]->items[i].settings, name);
+      if (index >= 0) return lists[l]->items[i].settings.params[index];
+    }
+  return NULL;
+}
+
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
 /* Number i of `number` heads spread evenly over `heads`: the middles of equal parts. */

@@ -128,6 +128,7 @@ static rs_status copy_published(rs_model *model, rs_subject *subject, rs_err *er
   subject->model = *model;
   *model = (rs_model){0};
   RS_TRY(rs_recipe_copy(&subject->recipe, &subject->model.published, err));
+  RS_TRY(rs_recipe_resolve(&subject->recipe, &subject->model, err));
   return rs_recipe_check(&subject->recipe, &subject->model, err);
 }
 

@@ -76,17 +76,6 @@ static void config_zip(rs_config_context *config, const rs_node *node) {
   }
 }
 
-/* The parameter spec called `name` of any method or source, or NULL. */
-static const rs_param *find_param(const rs_experiment *experiment, const char *name) {
-  const rs_variants *lists[] = {&experiment->methods, &experiment->sources};
-  for (size_t l = 0; l < RS_COUNT(lists); l++)
-    for (size_t i = 0; i < lists[l]->count; i++) {
-      int index = rs_settings_find(&lists[l]->items[i].settings, name);
-      if (index >= 0) return lists[l]->items[i].settings.params[index];
-    }
-  return NULL;
-}
-
 /* Parameters that get a key column although they are not swept. */
 static void config_columns(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "columns");
@@ -95,7 +84,7 @@ static void config_columns(rs_config_context *config, const rs_node *node) {
   for (size_t i = 0; i < node->count; i++) {
     rs_path place = rs_path_index(&path, i);
     const char *word = rs_read_word(config->problems, &node->items[i], &place);
-    const rs_param *param = word != NULL ? find_param(config->experiment, word) : NULL;
+    const rs_param *param = word != NULL ? rs_experiment_param(config->experiment, word) : NULL;
     if (param == NULL && word != NULL)
       rs_problem(config->problems, &node->items[i], &place, "is no parameter of the methods or sources above");
     if (param != NULL && rs_experiment_add_swept(config->experiment, param->name, NULL) != RS_OK)

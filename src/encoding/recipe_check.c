@@ -33,6 +33,17 @@ static rs_status check_rotary_dim(const rs_binding *binding, const rs_model *mod
   return RS_OK;
 }
 
+/* One axis has no order, and of the ways to count vision tokens V2PE's alone moves its ids. */
+static rs_status check_one_axis(const rs_binding *rotary, rs_err *err) {
+  static const char with[] = "mrope_section: none";
+  RS_TRY(rs_binding_unused(rotary, offsetof(rs_rotary_params, mrope_layout), with, err));
+  RS_TRY(rs_binding_unused(rotary, offsetof(rs_rotary_params, mrope_tail), with, err));
+  if (((const rs_rotary_params *)rotary->fields)->vision_ids == RS_IDS_V2PE) return RS_OK;
+  RS_TRY(rs_binding_unused(rotary, offsetof(rs_rotary_params, vision_ids), with, err));
+  RS_TRY(rs_binding_unused(rotary, offsetof(rs_rotary_params, vision_step), with, err));
+  return rs_binding_unused(rotary, offsetof(rs_rotary_params, id_arithmetic), with, err);
+}
+
 /* The sections must fit the pairs: filled on trial, so that the rule stands in one place. */
 static rs_status check_axes(const rs_binding *rotary, const rs_model *model, rs_err *err) {
   size_t pairs = rs_pairs_of(rotary->settings, model), axes;
@@ -40,7 +51,7 @@ static rs_status check_axes(const rs_binding *rotary, const rs_model *model, rs_
   if (axis == NULL) return RS_MEMORY;
   rs_status status = rs_axes_fill(rotary, model, pairs, axis, &axes, err);
   free(axis);
-  return status;
+  return status == RS_OK && axes == 1 ? check_one_axis(rotary, err) : status;
 }
 
 static rs_status check_logit_scale(const rs_settings *settings, const rs_model *model, rs_err *err) {

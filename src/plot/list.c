@@ -5,6 +5,7 @@
 #include "format.h"
 #include "report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,17 @@ static bool is_meant(const char *name, const rs_plot_item *item) {
   return *name != '\0' && strcmp(name, item->column->name) == 0;
 }
 
+/* The length of what stands before "--" in a picture's name ("decay" of "decay--score--4k") where `name` is like it;
+ * else 0. */
+static size_t family_near(const char *name, const char *picture) {
+  char family[64];
+  const char *end = strstr(picture, "--");
+  if (end == NULL || end - picture >= (ptrdiff_t)sizeof family) return 0;
+  snprintf(family, sizeof family, "%.*s", (int)(end - picture), picture);
+  const char *const candidates[] = {family};
+  return rs_suggest(name, candidates, 1) != NULL ? strlen(family) : 0;
+}
+
 /* The nearest picture or column, or how many there are. */
 static rs_status fail_only(const rs_plot_list *list, const char *name, rs_err *err) {
   const char **names = rs_alloc(2 * list->count, sizeof *names, err);
@@ -176,8 +188,11 @@ static rs_status fail_only(const rs_plot_list *list, const char *name, rs_err *e
   const char *near = rs_suggest(name, names, list->count);
   if (near == NULL) near = rs_suggest(name, names + list->count, list->count);
   free(names);
-  if (near != NULL)
-    return rs_fail_on(err, RS_INPUT, "only", "no picture or column is \"%s\" (did you mean \"%s\"?)", name, near);
+  size_t length = near != NULL ? strlen(near) : 0;
+  for (size_t i = 0; i < list->count && length == 0; i++) length = family_near(name, near = list->items[i].name);
+  if (length > 0)
+    return rs_fail_on(err, RS_INPUT, "only", "no picture or column is \"%s\" (did you mean \"%.*s\"?)", name,
+                      (int)length, near);
   return rs_fail_on(err, RS_INPUT, "only", "no picture or column is \"%s\" (there are %zu pictures, as \"%s\")", name,
                     list->count, list->items[0].name);
 }

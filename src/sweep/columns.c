@@ -134,21 +134,10 @@ static rs_status add_cell_columns(const cell_column *list, size_t count, rs_role
   return RS_OK;
 }
 
-/* The parameter of this name, of a method or else of a source. */
-static const rs_param *find_param(const rs_experiment *experiment, const char *name) {
-  const rs_variants *lists[] = {&experiment->methods, &experiment->sources};
-  for (size_t l = 0; l < RS_COUNT(lists); l++)
-    for (size_t i = 0; i < lists[l]->count; i++) {
-      int index = rs_settings_find(&lists[l]->items[i].settings, name);
-      if (index >= 0) return lists[l]->items[i].settings.params[index];
-    }
-  return NULL;
-}
-
 static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *columns, rs_err *err) {
   RS_TRY(add_cell_columns(keys, RS_COUNT(keys), RS_KEY, columns, err));
   for (size_t i = 0; i < experiment->swept_count; i++) {
-    const rs_param *param = find_param(experiment, experiment->swept[i]);
+    const rs_param *param = rs_experiment_param(experiment, experiment->swept[i]);
     rs_out_column swept = {.unit = param->unit != NULL ? param->unit : "", .summary = param->summary, .role = RS_KEY};
     snprintf(swept.name, sizeof swept.name, "%s", experiment->swept[i]);
     RS_TRY(add(columns, &swept, err));

@@ -274,6 +274,8 @@ Test(compare_command, wrong_input__status_2_and_why) {
       {"compare gpt-oss amp.csv", "ropescope: B, amp.csv: amp.csv:3: the attention factor changes from pair to pair\n"},
       {"compare gpt-oss bad.json", "ropescope: B, bad.json: bad.json: entry 0 is no number\n"},
       {"compare gpt-oss rope --hf x --model y", "ropescope: --hf and --model both name a model: keep one\n"},
+      {"compare gpt-oss llama-2-7b --model gpt2", "ropescope: --model has no effect: neither side is a recipe\n"},
+      {"compare gpt-oss llama-2-7b --hf x.json", "ropescope: --hf has no effect: neither side is a recipe\n"},
       {"compare gpt-oss rope --rtol -1", "ropescope: --rtol -1: must be from 0 to 1\n"},
       {"compare gpt-oss rope --rtol x", "ropescope: --rtol x: must be a number\n"},
   };

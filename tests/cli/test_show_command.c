@@ -68,6 +68,13 @@ Test(show_command, show_frequencies__length_method_and_axes) {
   rs_table_free(table);
 }
 
+/* What stderr says is what the table holds: sections are the model's, though its recipe does not write them. */
+Test(show_command, show__published_recipe__is_named_with_its_sections) {
+  result got = run(&(command){.arguments = {"show", "frequencies", "--model", "qwen2-vl", "--length", "8"}});
+  cr_expect_str_eq(got.err, "{name: mrope, mrope_section: [16, 24, 24]} on qwen2-vl at 8 tokens\n", "%s", got.err);
+  result_clear(&got);
+}
+
 /* A config.json by its name, its folder, or on stdin, where compare reads it for both sides. */
 Test(show_command, hf__file_folder_or_stdin) {
   static const char config[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "

@@ -51,9 +51,9 @@ Test(compare, causes__recipe_and_recipe__planted_change_is_named) {
   }
 }
 
-/* Of text, how vision tokens are counted is no difference. */
+/* A default that is written is no difference. */
 Test(compare, causes__equal__none) {
-  static const char *const same[] = {"factor=8", "factor=8 vision_ids=hf", "factor=8 logit_scale=none"};
+  static const char *const same[] = {"factor=8", "factor=8 wavelengths=exact", "factor=8 logit_scale=none"};
   rs_model model = small_model();
   for (size_t i = 0; i < RS_COUNT(same); i++) {
     side a, b;

@@ -43,6 +43,7 @@ Test(plot_folder, only__a_name_of_any_kind__draws_what_it_means, .init = make_fo
 /* Before anything is drawn, also what another name means. */
 Test(plot_folder, only__an_unknown_name__is_an_error_with_a_hint, .init = make_folder, .fini = remove_folder) {
   static const char *const cases[][2] = {{"shard--a", "\"shard--a\" (did you mean \"share--a\"?)"},
+                                         {"decya", "\"decya\" (did you mean \"decay\"?)"},
                                          {"rnak", "did you mean \"rank\"?"},
                                          {"share-", "no picture or column is \"share-\""},
                                          {"share.svg", "no picture or column"},
