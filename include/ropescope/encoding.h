@@ -151,6 +151,9 @@ const rs_embed_kind *const *rs_embed_kinds(size_t *count);
 const rs_lscale_kind *const *rs_lscale_kinds(size_t *count);
 const rs_bias_kind *const *rs_bias_kinds(size_t *count);
 
+/* The kind that `logit_scale` chooses, or NULL. */
+const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
+
 /* ---- methods and recipes ----------------------------------------------------------------------------------------- */
 
 /* A named recipe: which kind fills each stage (NULL: the stage is empty), and which defaults differ from the kinds'. */
@@ -460,8 +463,7 @@ double rs_encoding_reach(const rs_encoding *encoding, size_t axis);
 /* The view through which query m reads key n <= m. */
 size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key);
 
-/* ---- what recipes are made of, for programs that alter them -------------------------------------------------------
- */
+/* ---- recipes, for programs that alter them ----------------------------------------------------------------------- */
 
 /* Whether the method has a default of its own for the parameter. */
 bool rs_method_presets(const rs_method *method, const char *name);
@@ -472,39 +474,14 @@ bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings);
 /* Sets a parameter that was not given by the user; `text` NULL unsets it. */
 rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err);
 
-/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. RS_DOMAIN where they
- * are undefined there. */
-rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
-                            rs_err *err);
-
-/* ---- shared by kinds ----------------------------------------------------------------------------------------------
- */
-/* ---- shared by kinds --------------------------------------------------------------------------------------------- */
-
-/* Plain RoPE: omega[j] = theta^(-2j/dims) for j < pairs. */
-void rs_ladder(double theta, double dims, size_t pairs, double *omega);
-
-/* The base of frequencies c base^(-2j/R), read off the first and the last pair; NaN unless all between are within
- * `slack`, relative, of that ladder: fewer than two pairs, or the last stands still. */
-double rs_ladder_base(const double *omega, size_t pairs, double slack);
-
-/* The first pair that did not go full circle within L0 tokens; `pairs` where all did. */
-size_t rs_critical_pair(const double *trained, size_t pairs, double train_length);
-
-/* The largest angle that is not new to a pair which turned by `angle` radians within L0 tokens, that angle itself and
- * what rounding adds to it; infinite where it went full circle. */
-double rs_angle_range(double angle);
-
-/* NTK-aware scaling between factor and base: b = theta s^(R/(R-2)), pairs >= 2. */
-double rs_base_ntk(double theta, size_t pairs, double factor);
-double rs_factor_ntk(double theta, size_t pairs, double base);
-
-/* The kind that `logit_scale` chooses, or NULL. */
-const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
-
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
  * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
  * with a factor, else dynamic. */
 double rs_scale_resolve(const rs_settings *settings, double length, double train_length);
+
+/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. RS_DOMAIN where they
+ * are undefined there. */
+rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
+                            rs_err *err);
 
 #endif

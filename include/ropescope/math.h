@@ -209,4 +209,24 @@ void rs_wave_fit_clear(rs_wave_fit *fit) RS_NONNULL(1);
  * below 1e7 (errors of 1e-9), else QR. */
 rs_solver rs_wave_fit_solver(size_t count, size_t waves, double ridge);
 
+/* ---- the ladder of frequencies ----------------------------------------------------------------------------------- */
+
+/* Plain RoPE: omega[j] = theta^(-2j/dims) for j < pairs. */
+void rs_ladder(double theta, double dims, size_t pairs, double *omega);
+
+/* The base of frequencies c base^(-2j/R), read off the first and the last pair; NaN unless all between are within
+ * `slack`, relative, of that ladder: fewer than two pairs, or the last stands still. */
+double rs_ladder_base(const double *omega, size_t pairs, double slack);
+
+/* The first pair that did not go full circle within L0 tokens; `pairs` where all did. */
+size_t rs_critical_pair(const double *trained, size_t pairs, double train_length);
+
+/* The largest angle that is not new to a pair which turned by `angle` radians within L0 tokens, that angle itself and
+ * what rounding adds to it; infinite where it went full circle. */
+double rs_angle_range(double angle);
+
+/* NTK-aware scaling between factor and base: b = theta s^(R/(R-2)), pairs >= 2. */
+double rs_base_ntk(double theta, size_t pairs, double factor);
+double rs_factor_ntk(double theta, size_t pairs, double base);
+
 #endif

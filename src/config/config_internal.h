@@ -59,6 +59,9 @@ void rs_experiment_clear(rs_experiment *experiment);
 /* Adds `name` to the experiment's swept parameters if it is not there. */
 rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err);
 
+/* Refuses metrics that stand twice, that want different things of a row, or that want needles where there are none. */
+void rs_refuse_metrics(rs_config_context *config, const rs_node *node);
+
 /* Refuses metrics of pictures where the tokens, read by then, hold none. */
 void rs_refuse_pictureless(rs_config_context *config);
 

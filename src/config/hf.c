@@ -2,6 +2,7 @@
  * recipe (rope_scaling, rope_parameters, flat or by layer type). Families and defaults as in transformers 5
  * (configuration_*.py). */
 #include "config_internal.h"
+#include "hf_families.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,73 +58,13 @@ static bool true_at(const rs_node *mapping, const char *key, bool fallback) {
   return present(node) && node->kind == RS_SCALAR ? strcmp(node->text, "true") == 0 : fallback;
 }
 
-/* ---- families ---------------------------------------------------------------------------------------------------- */
-
-/* What a family leaves unsaid. The longest prefix of model_type counts; 0 means the general default. */
-typedef struct family {
-  const char *prefix;
-  double theta, rotary_fraction;
-  size_t head_dim, rotary_dim, length;
-  bool interleaved;
-  const char *method; /* a family without rotation */
-} family;
-
-static const family families[] = {
-    {.prefix = "bloom", .method = "alibi"},
-    {.prefix = "chatglm", .rotary_fraction = 0.5, .interleaved = true},
-    {.prefix = "codegen", .rotary_dim = 64, .interleaved = true},
-    {.prefix = "cohere", .interleaved = true},
-    {.prefix = "deepseek", .interleaved = true},
-    {.prefix = "ernie4_5", .interleaved = true},
-    {.prefix = "falcon", .length = 2048},
-    {.prefix = "gemma", .head_dim = 256},
-    {.prefix = "gemma3", .head_dim = 256, .theta = 1e6},
-    {.prefix = "glm", .rotary_fraction = 0.5, .interleaved = true},
-    {.prefix = "glm4_moe", .rotary_fraction = 0.5},
-    {.prefix = "gpt2", .method = "learned"},
-    {.prefix = "gpt_neox", .rotary_fraction = 0.25},
-    {.prefix = "gpt_oss", .theta = 150000, .head_dim = 64},
-    {.prefix = "gptj", .rotary_dim = 64, .interleaved = true},
-    {.prefix = "helium", .interleaved = true},
-    {.prefix = "kimi", .interleaved = true},
-    {.prefix = "llama4", .theta = 500000, .interleaved = true},
-    {.prefix = "marian", .method = "sinusoidal"},
-    {.prefix = "moonshine", .interleaved = true},
-    {.prefix = "mpt", .method = "alibi"},
-    {.prefix = "opt", .method = "learned"},
-    {.prefix = "persimmon", .rotary_fraction = 0.5},
-    {.prefix = "phi", .rotary_fraction = 0.5},
-    {.prefix = "phi3", .rotary_fraction = 1},
-    {.prefix = "phimoe", .rotary_fraction = 1},
-    {.prefix = "qwen2_5_vl", .theta = 1e6},
-    {.prefix = "qwen2_vl", .theta = 1e6},
-    {.prefix = "qwen3", .head_dim = 128},
-    {.prefix = "qwen3_5", .head_dim = 256, .rotary_fraction = 0.25},
-    {.prefix = "qwen3_next", .head_dim = 256, .rotary_fraction = 0.25},
-    {.prefix = "qwen3_vl", .head_dim = 128, .theta = 500000},
-    {.prefix = "smollm3", .theta = 2e6},
-    {.prefix = "stablelm", .rotary_fraction = 0.25},
-};
-
-static family family_of(const char *model_type) {
-  family found = {0};
-  size_t longest = 0;
-  for (size_t i = 0; i < RS_COUNT(families); i++) {
-    size_t length = strlen(families[i].prefix);
-    if (length <= longest || strncmp(model_type, families[i].prefix, length) != 0) continue;
-    longest = length;
-    found = families[i];
-  }
-  return found;
-}
-
 static bool in_family(const hf_reader *hf, const char *prefix) {
   return strncmp(hf->family, prefix, strlen(prefix)) == 0;
 }
 
 /* ---- geometry ---------------------------------------------------------------------------------------------------- */
 
-static void read_head_dim(hf_reader *hf, const family *known) {
+static void read_head_dim(hf_reader *hf, const rs_hf_family *known) {
   static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", NULL};
   static const char *const dims[] = {"head_dim", "kv_channels", NULL}, *const global_dims[] = {"global_head_dim", NULL};
   rs_model *model = hf->model;
@@ -143,7 +84,7 @@ static void read_head_dim(hf_reader *hf, const family *known) {
   model->head_dim = width / model->heads;
 }
 
-static void read_rotary_dim(hf_reader *hf, const family *known) {
+static void read_rotary_dim(hf_reader *hf, const rs_hf_family *known) {
   static const char *const in_rope[] = {"partial_rotary_factor", NULL}, *const rotary[] = {"rotary_dim", NULL};
   static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct", "rope_pct", NULL};
   rs_model *model = hf->model;
@@ -157,7 +98,7 @@ static void read_rotary_dim(hf_reader *hf, const family *known) {
   model->rotary_dim = whole ? model->head_dim : given > 0 ? given : (size_t)((double)model->head_dim * fraction);
 }
 
-static void read_theta(hf_reader *hf, const family *known) {
+static void read_theta(hf_reader *hf, const rs_hf_family *known) {
   static const char *const in_rope[] = {"rope_theta", NULL};
   static const char *const on_top[] = {"rope_theta", "global_rope_theta", "rotary_emb_base", NULL};
   const rs_node *inner = hf->rope != NULL ? first_of(hf->rope, in_rope) : NULL;
@@ -166,7 +107,7 @@ static void read_theta(hf_reader *hf, const family *known) {
   hf->model->rope_theta = real_of(hf, inner, hf->rope_key, 1.000001, 1e300, theta);
 }
 
-static void read_layout(hf_reader *hf, const family *known) {
+static void read_layout(hf_reader *hf, const rs_hf_family *known) {
   bool latent = present(rs_node_get(hf->root, "qk_rope_head_dim"));
   bool interleaved = latent ? true_at(hf->root, "rope_interleave", true) : known->interleaved;
   hf->model->pair_layout = interleaved ? RS_INTERLEAVED : RS_HALF_SPLIT;
@@ -349,7 +290,7 @@ static void read_temperature(hf_reader *hf) {
 }
 
 /* MPT and Falcon turn ALiBi on and off by a flag. */
-static void read_recipe(hf_reader *hf, const family *known) {
+static void read_recipe(hf_reader *hf, const rs_hf_family *known) {
   const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
   const char *method = known->method;
   if (in_family(hf, "mpt") && attention != NULL && !true_at(attention, "alibi", true))
@@ -371,7 +312,7 @@ static void read_recipe(hf_reader *hf, const family *known) {
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
 
 /* M, L0 and what the two make of a factor that the file leaves out. */
-static void read_lengths(hf_reader *hf, const family *known) {
+static void read_lengths(hf_reader *hf, const rs_hf_family *known) {
   static const char *const maxima[] = {
       "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", NULL};
   static const char *const originals[] = {"original_max_position_embeddings", "initial_context_length", NULL};
@@ -439,7 +380,7 @@ static void read_model(hf_reader *hf) {
   static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
   const rs_node *type = rs_node_get(hf->root, "model_type");
   hf->family = present(type) && type->kind == RS_SCALAR ? type->text : "";
-  family known = family_of(hf->family);
+  rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
   find_rope(hf);
   refuse_unsupported(hf);

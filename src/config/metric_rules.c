@@ -1,0 +1,55 @@
+/* Metrics that cannot stand together, or that would be columns of nothing. */
+#include "config_internal.h"
+
+/* A metric names its columns, so that it can be there once only. */
+static void refuse_repeats(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
+    for (size_t k = 0; k < i; k++)
+      if (metrics->items[k].metric == metrics->items[i].metric)
+        rs_problem(config->problems, node, &path, "has %s twice (a metric is computed once a cell)",
+                   metrics->items[i].metric->kind.name);
+}
+
+/* A metric of needles without any would be a column of nothing. */
+static void refuse_needless(rs_config_context *config, const rs_node *node) {
+  const rs_experiment *experiment = config->experiment;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  bool planted = false;
+  for (size_t i = 0; i < experiment->sources.count; i++) planted |= experiment->sources.items[i].source->needle != NULL;
+  for (size_t i = 0; i < experiment->metrics.count && !planted && config->problems->count == 0; i++)
+    if (experiment->metrics.items[i].metric->needs_needle)
+      rs_problem(config->problems, node, &path, "has %s, but no source plants needles (add sources: [needle])",
+                 experiment->metrics.items[i].metric->kind.name);
+}
+
+/* Metrics that want different things of one row. */
+static void refuse_sinks(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  rs_row_needs needs = {0};
+  rs_err why = {0};
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++)
+    if (rs_row_needs_add(&needs, metrics->items[i].metric, metrics->items[i].params, &why) != RS_OK)
+      rs_problem_err(config->problems, node, &path, &why);
+}
+
+void rs_refuse_metrics(rs_config_context *config, const rs_node *node) {
+  refuse_repeats(config, node);
+  refuse_sinks(config, node);
+  refuse_needless(config, node);
+}
+
+void rs_refuse_pictureless(rs_config_context *config) {
+  const rs_experiment *experiment = config->experiment;
+  const rs_node *node = rs_node_get(config->root, "metrics");
+  const rs_path path = rs_path_key(NULL, "metrics");
+  size_t begin;
+  if (rs_token_layout_picture(&experiment->tokens, &begin) != NULL) return;
+  for (size_t i = 0; i < experiment->metrics.count && config->problems->count == 0; i++)
+    if (experiment->metrics.items[i].metric->needs_picture)
+      rs_problem(config->problems, node, &path,
+                 "has %s, but the tokens hold no picture (add tokens: [{image: [16, 24]}])",
+                 experiment->metrics.items[i].metric->kind.name);
+}
