@@ -65,6 +65,8 @@ static rs_status make_png(RsvgHandle *svg, double width, double height, rs_text 
 
 static rs_status make_pdf(RsvgHandle *svg, double width, double height, rs_text *out, rs_err *err) {
   cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(append, out, POINTS * width, POINTS * height);
+  /* Left alone, cairo 1.18 writes PDF 1.7, of which pdfTeX warns. */
+  cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
   cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, CREATED);
   rs_status status = paint(svg, width, height, POINTS, surface, err);
   cairo_surface_finish(surface);

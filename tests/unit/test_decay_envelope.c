@@ -1,5 +1,5 @@
-/* test_decay_envelope.c: the envelope of decay.csv: the least and largest mean cosine of the distances that a row stands for,
- * against those of every distance. */
+/* test_decay_envelope.c: the envelope of decay.csv: the least and largest mean cosine of the distances that a row
+ * stands for, against those of every distance. */
 #include "../table_metric.h"
 
 enum { DISTANCE, MEAN, LOW = 6, HIGH, COLUMNS };

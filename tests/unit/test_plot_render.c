@@ -113,7 +113,7 @@ Test(plot_render, pdf__is_a_page_with_its_font_and_the_same_bytes_again, .init =
   draw_all(&all_formats, RS_OK, NULL);
   char *svg = picture_text("plots/entropy_nats--gaussian.svg");
   char *pdf = read_picture("plots/entropy_nats--gaussian.pdf", &length);
-  cr_assert_eq(memcmp(pdf, "%PDF-1.", 7), 0);
+  cr_assert_eq(memcmp(pdf, "%PDF-1.4", 8), 0, "later ones may hide box and font in compressed objects");
   const char *box = memmem(pdf, length, "/MediaBox [ 0 0 ", 16);
   cr_assert_not_null(box);
   cr_assert_eq(sscanf(box + 16, "%lf %lf", &width, &height), 2);
