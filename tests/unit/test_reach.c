@@ -298,6 +298,12 @@ Test(reach, first_violation__longest_good_context) {
   cr_expect_eq(violation_of(1e4, 64, 64, 100000), 100000, "as many still pairs as turning ones");
   cr_expect_eq(violation_of(1e4, 1, 0, 100), 2);
   cr_expect_eq(violation_of(1e4, 1, 1, 100), 100, "cos m + 1 is never negative");
+  for (uint64_t wanted = 32767; wanted <= 32769; wanted++) { /* the distance at which one slow cosine turns negative */
+    const double omega = M_PI / (2 * (double)wanted - 1);
+    uint64_t length;
+    cr_assert_eq(rs_reach_first_violation(&(rs_turning){.omega = &omega, .pairs = 1}, 1 << 20, &length, NULL), RS_OK);
+    cr_expect_eq(length, wanted, "%g", (double)length);
+  }
 }
 
 /* Up to the reach no angle is new to a pair that did not go full circle, and the next token brings one. */
