@@ -272,3 +272,17 @@ Test(run_command, run__folder_of_another_config__asks_for_force) {
   free(before);
   free(after);
 }
+
+/* Without summary.csv there is nothing to lose; a config that this version cannot read is another one. */
+Test(run_command, run__folder_of_no_results_or_of_an_unknown_config) {
+  write_file("a.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope]\nmetrics: [decay]\n");
+  const command brief = {.arguments = {"run", "a.yaml", "--out", "o", "--lengths", "8"}};
+  run_well(&(command){.arguments = {"run", "a.yaml", "--out", "o", "--lengths", "16"}});
+  cr_assert_eq(remove("o/summary.csv"), 0);
+  run_well(&brief);
+  run_well(&brief);
+  write_file("o/config.yaml", "methods: [of, another, time]\n");
+  expect_failure(&brief, 2,
+                 "ropescope: o holds the results of another config: choose another --out or name, or --force to "
+                 "replace them\n");
+}
