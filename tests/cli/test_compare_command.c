@@ -204,6 +204,7 @@ Test(compare_command, rows__of_many_pairs__are_cut_with_their_count) {
 /* What `show` prints is a dump; a list of whole heads is one too, and tells the layout. */
 Test(compare_command, dumps__of_show_and_of_whole_heads__are_understood) {
   static const char *const equal[] = {"equal within 1e-06: frequencies of 32 pairs", NULL};
+  static const char *const still[] = {"equal within 1e-06: frequencies of 4 pairs", NULL};
   static const char *const twice[] = {"dump of 2 inverse frequencies, each twice (as for half_split dims)",
                                       "equal within 1e-06: frequencies of 2 pairs", NULL};
   static const char *const other[] = {"dump of 2 inverse frequencies, each twice (as for interleaved dims)",
@@ -215,6 +216,8 @@ Test(compare_command, dumps__of_show_and_of_whole_heads__are_understood) {
   free(say("show frequencies --quiet --model gpt-oss > show.csv", &status));
   cr_assert_eq(status, 0);
   expect("compare gpt-oss show.csv", 0, equal);
+  write_file("still.json", "[1, 0.1, 0, 0]"); /* pairs that do not turn have a frequency of zero */
+  expect("compare --model llama-2-7b '{name: explicit, inv_freq: [1, 0.1, 0, 0], rotary_dim: 8}' still.json", 0, still);
   write_file("half.json", "[1, 0.01, 1, 0.01]");
   write_file("inter.json", "[1, 1, 0.01, 0.01]");
   expect("compare --model llama-2-7b '{name: rope, rotary_dim: 4}' half.json", 0, twice);

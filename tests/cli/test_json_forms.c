@@ -73,6 +73,10 @@ Test(json_forms, show__default_length) {
   free(help);
 }
 
+/* Lists that are longer are counted. */
+#define EXPLICIT_8 "{name: explicit, inv_freq: [8, 7, 6, 5, 4, 3, 2, 1], rotary_dim: 16}"
+#define EXPLICIT_9 "{name: explicit, inv_freq: [9, 8, 7, 6, 5, 4, 3, 2, 1], rotary_dim: 18}"
+
 /* --set changes the recipe that the model publishes, or that of --method. */
 Test(json_forms, show__set_on_models) {
   static const struct {
@@ -81,6 +85,9 @@ Test(json_forms, show__set_on_models) {
       {{"--model", "gpt-oss", "--set", "factor=2"}, "{name: yarn, factor: 2, truncate: false}"},
       {{"--model", "llama-2-7b", "--method", "yarn", "--set", "factor=4", "--set", "beta_fast=16"},
        "{name: yarn, factor: 4, beta_fast: 16}"},
+      {{"--model", "llama-2-7b", "--method", "yarn", "--set", "methods[0].factor=4"}, "{name: yarn, factor: 4}"},
+      {{"--model", "llama-2-7b", "--method", EXPLICIT_8}, EXPLICIT_8},
+      {{"--model", "llama-2-7b", "--method", EXPLICIT_9}, "{name: explicit, inv_freq: 9 numbers, rotary_dim: 18}"},
       {{"--model", "llama-2-7b", "--set", "methods=[{name: pi, factor: 8}]"}, "{name: pi, factor: 8}"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -95,6 +102,25 @@ Test(json_forms, show__set_on_models) {
   result got = run(&(command){.arguments = {"show", "frequencies", "--model", "gpt-oss", "--set", "fcator=2"}});
   cr_expect(got.status == 2 && strstr(got.err, "did you mean factor?") != NULL, "%s", got.err);
   result_clear(&got);
+}
+
+/* Of a config's keys, --set changes tokens and precision of a model, too; --length chooses among a config's lengths. */
+Test(json_forms, show__tokens_precision_and_length) {
+  write_file("c.yaml", "model: {head_dim: 8, train_length: 64}\nmethods: [pi]\nlengths: [16, 128]\n");
+  rs_tree *tree = tree_of(0, &(command){.arguments = {"show", "frequencies", "c.yaml", "--length", "256", "--json"}});
+  expect_text(&tree->root, "length_tokens", "256");
+  rs_tree_free(tree);
+  char *out = output_of(&(command){.arguments = {"show", "frequencies", "--model", "llama-2-7b", "--method", "rope",
+                                                 "--length", "4", "--set", "precision=bf16"}});
+  rs_table *table = table_of(out, "bf16");
+  double omega = number(table, 63, "omega_rad_per_token"), exact = pow(1e4, -63.0 / 64);
+  cr_expect(omega != exact && fabs(omega - exact) <= 0x1p-9 * exact && fmod(omega, 0x1p-21) == 0, "%.17g", omega);
+  rs_table_free(table);
+  free(out);
+  out = output_of(&(command){.arguments = {"show", "positions", "--model", "qwen2-vl", "--length", "8", "--set",
+                                           "tokens=[{text: 1}, {image: [2, 3]}]"}});
+  cr_expect_not_null(strstr(out, "\n6,1,1,2,3\n"), "%s", out);
+  free(out);
 }
 
 Test(json_forms, solve__value_and_what_it_means) {

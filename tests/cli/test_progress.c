@@ -20,6 +20,16 @@ Test(progress, log__a_line_every_half_minute) {
   cr_expect_str_eq(line, "100.0 %, 30 of 30 cells, under a minute left\n");
 }
 
+/* What shows late, for a cell may take long, still has half a minute before it. */
+Test(progress, log__after_a_long_cell__half_a_minute_again) {
+  static const double times[] = {100, 120, 129.9, 130, 159, 160};
+  static const bool shown[] = {true, false, false, true, false, true};
+  cli_progress progress = {.permille = -1};
+  char line[128];
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    cr_expect_eq(cli_progress_line(&progress, times[i], 0.5, 1, 9, line, sizeof line), shown[i], "at %g s", times[i]);
+}
+
 /* A log of a long run: hours and minutes, rounded up. */
 Test(progress, time_left__follows_the_share_of_the_work) {
   static const struct {

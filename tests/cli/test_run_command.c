@@ -208,6 +208,20 @@ Test(run_command, run__set_and_lengths_change_the_config) {
   rs_table_free(table);
 }
 
+/* From 1024 on whole multiples of it are thousands; other numbers of tokens are whole. */
+Test(run_command, print__tokens_as_people_count_them) {
+  write_file("c.yaml", "name: brief\nmodel: {head_dim: 16, heads: 2, train_length: 64}\nmethods: rope\nseeds: 1\n"
+                       "lengths: 64\nmetrics: first_violation\n");
+  static const char *const cases[][2] = {
+      {"1024", "brief at 1k tokens"}, {"1023", "brief at 1023 tokens"}, {"1536", "brief at 1536 tokens"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char *out = output_of(&(command){
+        .arguments = {"run", "c.yaml", "--quiet", "--force", "--out", "o", "--print", "--lengths", cases[i][0]}});
+    cr_expect_eq(strncmp(out, cases[i][1], strlen(cases[i][1])), 0, "%s", out);
+    free(out);
+  }
+}
+
 Test(run_command, run__no_config_is_the_demo) {
   run_well(&(command){.arguments = {"run", "--quiet", "--lengths", "16,64", "--set", "metrics=[decay, ood_angles]"}});
   rs_table *table = read_table("results/quickstart/summary.csv");
@@ -271,4 +285,18 @@ Test(run_command, run__folder_of_another_config__asks_for_force) {
   rs_table_free(table);
   free(before);
   free(after);
+}
+
+/* Without summary.csv there is nothing to lose; a config that this version cannot read is another one. */
+Test(run_command, run__folder_of_no_results_or_of_an_unknown_config) {
+  write_file("a.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope]\nmetrics: [decay]\n");
+  const command brief = {.arguments = {"run", "a.yaml", "--out", "o", "--lengths", "8"}};
+  run_well(&(command){.arguments = {"run", "a.yaml", "--out", "o", "--lengths", "16"}});
+  cr_assert_eq(remove("o/summary.csv"), 0);
+  run_well(&brief);
+  run_well(&brief);
+  write_file("o/config.yaml", "methods: [of, another, time]\n");
+  expect_failure(&brief, 2,
+                 "ropescope: o holds the results of another config: choose another --out or name, or --force to "
+                 "replace them\n");
 }

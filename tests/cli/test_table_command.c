@@ -26,6 +26,12 @@ Test(table_command, json__a_list_of_lines) {
   free(out);
 }
 
+Test(table_command, sort__by_column_0__is_refused) {
+  write_file("t.csv", csv);
+  expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--sort", "0"}}, 2,
+                 "ropescope: --sort 0: columns count from 1\n");
+}
+
 Test(table_command, lines__of_no_column__say_which_was_meant) {
   write_file("t.csv", csv);
   expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--lines", "methd"}}, 2,

@@ -39,8 +39,8 @@ static const rs_param specs[] = {
     {RS_FIELD(thing, colour), RS_WORDS(hues)},
     {RS_FIELD(thing, weights), .min = 0, .max = 9},
     {RS_FIELD(thing, sections), RS_WORDS(automatic), .min = 0, .max = 9, .fallback = "auto"},
+    {RS_FIELD_IN(thing, shared, rows), .min = 0, .max = 9}, /* specs need not stand in the order of the fields */
     {RS_FIELD_AS(thing, shared.depth, "depth_m"), .min = 0, .max = 9, .fallback = "3"},
-    {RS_FIELD_IN(thing, shared, rows), .min = 0, .max = 9},
 };
 
 static void init(rs_settings *settings) {
@@ -57,8 +57,8 @@ static void give(rs_settings *settings, const char *name, const char *text) {
 }
 
 Test(bind, fields__types__follow_from_them) {
-  static const rs_type wanted[] = {RS_REAL,   RS_REAL,   RS_INTEGER, RS_INTEGER, RS_BOOL, RS_BOOL,
-                                   RS_CHOICE, RS_CHOICE, RS_REALS,   RS_REALS,   RS_REAL, RS_INTEGER};
+  static const rs_type wanted[] = {RS_REAL,   RS_REAL,   RS_INTEGER, RS_INTEGER, RS_BOOL,    RS_BOOL,
+                                   RS_CHOICE, RS_CHOICE, RS_REALS,   RS_REALS,   RS_INTEGER, RS_REAL};
   for (size_t i = 0; i < RS_COUNT(specs); i++) cr_expect_eq(specs[i].type, wanted[i], "%s", specs[i].name);
   cr_expect_eq(specs[6].word_count, SHAPES);
   cr_expect_eq(specs[1].word_count, 1);

@@ -234,6 +234,37 @@ Test(plan, curve_rows__of_patches_and_runs__are_bounded) {
   }
 }
 
+static double peak_of(const char *methods, size_t length, const char *metric) {
+  rs_text yaml = {0};
+  rs_plan plan;
+  rs_text_printf(&yaml, "model: {head_dim: 64, heads: 12, train_length: 64}\nmethods: %s\nlengths: [16, %zu]\n",
+                 methods, length);
+  rs_text_printf(&yaml, "metrics: %s\n", metric);
+  rs_experiment *experiment = good(yaml.data);
+  cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+  rs_experiment_free(experiment);
+  rs_text_clear(&yaml);
+  return plan.peak_bytes;
+}
+
+/* All methods' tables; beside an embedding 2D columns of the width for each head, twice, at every length. */
+Test(plan, memory__of_tables__is_that_of_every_method) {
+  double rope = peak_of("rope", 4096, "decay"), sinusoidal = peak_of("sinusoidal", 4096, "decay");
+  cr_expect_eq(peak_of("[rope, sinusoidal]", 4096, "decay"), rope + sinusoidal);
+  cr_expect_eq(peak_of("rope", 8192, "decay"), 2 * rope);
+  cr_expect_eq(2 * sinusoidal - peak_of("sinusoidal", 8192, "decay"), 8.0 * 2 * 2 * 64 * 12 * 64);
+}
+
+/* What rows take beside the tables: that of the method with the most views, of which each has its own panel of keys. */
+Test(plan, memory__of_rows__has_a_panel_for_each_view) {
+  static const char *const methods[] = {"rope", "self_extend", "[rope, self_extend]", "[self_extend, rope]"};
+  double rows[RS_COUNT(methods)];
+  for (size_t i = 0; i < RS_COUNT(methods); i++)
+    rows[i] = peak_of(methods[i], 4096, "entropy") - peak_of(methods[i], 4096, "decay");
+  cr_expect_geq(rows[1] - rows[0], 8.0 * 64 * 4096, "%g and %g", rows[0], rows[1]);
+  cr_expect(rows[2] == rows[1] && rows[3] == rows[1], "%g, %g, %g", rows[1], rows[2], rows[3]);
+}
+
 /* Twice the length: at least twice the bytes; and never less than the keys of one head. */
 Test(plan, memory__grows_with_the_length) {
   double before = 0;

@@ -73,6 +73,87 @@ Test(dialects, resolve__against_the_dialect_or_unknown__names_the_parameter) {
   }
 }
 
+/* What a dialect has by default gives way to what is published; what it always has does not. */
+Test(dialects, resolve__default_of_a_dialect__gives_way_to_the_published_one) {
+  static const struct {
+    const char *published, *settings, *scale;
+    double factor;
+  } cases[] = {{"", "dialect=vllm", "vllm_dynamic", NAN},
+               {"scale=hf_dynamic factor=4", "dialect=vllm", "hf_dynamic", 4},
+               {"scale=hf_dynamic factor=4", "dialect=paper", "hf_dynamic", NAN},
+               {"scale=hf_dynamic factor=4", "dialect=vllm scale=auto", "auto", NAN}};
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_model model = plain_model(16, 1e4, 64);
+    model.published = make_recipe("dynamic_ntk", cases[c].published);
+    rs_recipe recipe = make_recipe("dynamic_ntk", cases[c].settings);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+    const rs_value *factor = rs_setting(&recipe.settings, "factor");
+    int index = rs_settings_find(&recipe.settings, "scale");
+    rs_text text = {0};
+    rs_value_write(recipe.settings.params[index], &recipe.settings.values[index], &text);
+    cr_expect_str_eq(rs_text_string(&text), cases[c].scale, "%s, published %s", cases[c].settings, cases[c].published);
+    cr_expect(isnan(cases[c].factor) ? !factor->set : factor->number == cases[c].factor, "%s: %g", cases[c].settings,
+              factor->number);
+    rs_text_clear(&text);
+    rs_recipe_clear(&recipe);
+    rs_recipe_clear(&model.published);
+  }
+}
+
+/* A number of one's own replaces what is published for the same purpose, and nothing else. */
+Test(resolve, own_values__replace_what_they_are_in_place_of_alone) {
+  rs_model model = plain_model(16, 1e4, 64);
+  model.published =
+      make_recipe("yarn", "factor=8 beta_fast=16 logit_scale=llama4 logit_scale_factor=2 logit_scale_length=32");
+  static const struct {
+    const char *settings;
+    double factor, beta_fast, logit_factor, logit_length;
+  } cases[] = {{"", 8, 16, 2, 32},
+               {"scale=2", NAN, 16, 2, 32},
+               {"factor=4", 4, 16, 2, 32},
+               {"beta_fast=24", 8, 24, 2, 32},
+               {"logit_scale=ssmax", 8, 16, NAN, NAN},
+               {"logit_scale_factor=3", 8, 16, 3, 32}};
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    static const char *const names[] = {"factor", "beta_fast", "logit_scale_factor", "logit_scale_length"};
+    const double wanted[] = {cases[c].factor, cases[c].beta_fast, cases[c].logit_factor, cases[c].logit_length};
+    rs_recipe recipe = make_recipe("yarn", cases[c].settings);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+    for (size_t i = 0; i < RS_COUNT(names); i++) {
+      const rs_value *value = rs_setting(&recipe.settings, names[i]);
+      cr_expect(isnan(wanted[i]) ? !value->set : value->set && value->number == wanted[i], "%s: %s is %g",
+                cases[c].settings, names[i], value->number);
+    }
+    rs_recipe_clear(&recipe);
+  }
+  rs_recipe_clear(&model.published);
+}
+
+/* The model's sections act where the method has pictures' axes, and are written down; v2pe has one axis. */
+Test(resolve, sections__of_the_model__where_the_method_has_axes) {
+  static const struct {
+    const char *method, *settings, *sections;
+  } cases[] = {{"mrope", "", "[4, 2, 2]"},
+               {"rope", "", "[4, 2, 2]"},
+               {"v2pe", "", "none"},
+               {"mrope", "mrope_section=none", "none"},
+               {"mrope", "mrope_section=equal", "equal"},
+               {"mrope", "mrope_section=2,3,3", "[2, 3, 3]"}};
+  rs_model model = plain_model(16, 1e4, 64);
+  model.mrope_section[0] = 4;
+  model.mrope_section[1] = model.mrope_section[2] = 2;
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_recipe recipe = make_recipe(cases[c].method, cases[c].settings);
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK);
+    int index = rs_settings_find(&recipe.settings, "mrope_section");
+    rs_text text = {0};
+    rs_value_write(recipe.settings.params[index], &recipe.settings.values[index], &text);
+    cr_expect_str_eq(rs_text_string(&text), cases[c].sections, "%s %s", cases[c].method, cases[c].settings);
+    rs_text_clear(&text);
+    rs_recipe_clear(&recipe);
+  }
+}
+
 /* The largest relative difference of two dialects' frequencies, |a / b - 1|. */
 static double apart(const char *method, const char *one, const char *other, const rs_model *model) {
   const char *const settings[] = {one, other};

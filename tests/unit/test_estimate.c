@@ -67,6 +67,19 @@ Test(estimate, tables__count_once) {
   rs_experiment_free(experiment);
 }
 
+/* A metric of tables that draws is computed anew for each seed, once for all sources. */
+Test(estimate, tables__of_metrics_that_draw__count_for_each_seed) {
+  size_t count;
+  rs_experiment *experiment =
+      experiment_of("model: {head_dim: 16, heads: 2, train_length: 64}\nlengths: [64]\n"
+                    "methods: [rope]\nsources: [gaussian, constant]\nseeds: 2\nmetrics: [calibration]\n");
+  double *seconds = estimate(experiment, &count);
+  cr_assert_eq(count, 4);
+  cr_expect(seconds[0] > 0 && seconds[1] > 0 && seconds[2] == 0 && seconds[3] == 0);
+  free(seconds);
+  rs_experiment_free(experiment);
+}
+
 /* A layout of tokens has no shorter length than its own; a method that is undefined takes no time to speak of. */
 Test(estimate, layouts_and_undefined_cells__are_tried_where_they_can_be) {
   size_t count;

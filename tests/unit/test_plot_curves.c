@@ -1,6 +1,7 @@
 /* test_plot_curves.c: what curves of bins show: densities, envelopes with their events, and means of few samples; and
  * axes for values of which some are hundreds of times as large as the others. */
 #include "../../src/plot/chart.h"
+#include "../../src/plot/span.h"
 #include "../../src/plot/ticks.h"
 #include "plot_svg.h"
 
@@ -51,6 +52,31 @@ Test(plot_curves, symlog__ticks__stand_at_zero_the_bends_and_powers) {
   rs_plot_axis_name(&axis, "logit", "nats", &name);
   cr_assert_str_eq(rs_text_string(&name), "logit (nats), log beyond ±20");
   rs_text_clear(&name);
+}
+
+/* Fewer series than the others, a hundred times as large as all of those, and more than shares. */
+Test(plot_curves, bend__follows_the_largest_of_the_small_series) {
+  static const struct {
+    double sizes[4]; /* ends at the first 0 */
+    double bend;
+  } cases[] = {
+      {{400, 4}, 5},    {{399, 4}, 0},        {{-400, 4}, 5},          {{400, 400, 4}, 0},
+      {{10, 0.1}, 0},   {{11, 0.1}, 0.1},     {{5000, 40, 0.3}, 50},   {{5000, 4000, 2, 1}, 0},
+      {{3000, 200}, 0}, {{3000, 31, 0.2}, 0}, {{3000, 18, 18, 3}, 20}, {{7}, 0},
+  };
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_plot_point points[4][3];
+    rs_plot_series series[4] = {{0}};
+    size_t count = 0;
+    for (; count < 4 && cases[c].sizes[count] != 0; count++) {
+      points[count][0] = (rs_plot_point){.y = cases[c].sizes[count] / 2};
+      points[count][1] = (rs_plot_point){.y = NAN};
+      points[count][2] = (rs_plot_point){.y = cases[c].sizes[count]};
+      series[count] = (rs_plot_series){.points = points[count], .count = 3};
+    }
+    cr_expect_eq(rs_plot_series_bend(series, count), cases[c].bend, "case %zu: %g", c,
+                 rs_plot_series_bend(series, count));
+  }
 }
 
 /* Three methods; the scale of the first is `size`. */

@@ -298,6 +298,12 @@ Test(reach, first_violation__longest_good_context) {
   cr_expect_eq(violation_of(1e4, 64, 64, 100000), 100000, "as many still pairs as turning ones");
   cr_expect_eq(violation_of(1e4, 1, 0, 100), 2);
   cr_expect_eq(violation_of(1e4, 1, 1, 100), 100, "cos m + 1 is never negative");
+  for (uint64_t wanted = 32767; wanted <= 32769; wanted++) { /* the distance at which one slow cosine turns negative */
+    const double omega = M_PI / (2 * (double)wanted - 1);
+    uint64_t length;
+    cr_assert_eq(rs_reach_first_violation(&(rs_turning){.omega = &omega, .pairs = 1}, 1 << 20, &length, NULL), RS_OK);
+    cr_expect_eq(length, wanted, "%g", (double)length);
+  }
 }
 
 /* Up to the reach no angle is new to a pair that did not go full circle, and the next token brings one. */
@@ -338,4 +344,21 @@ Test(reach, ntk__factor_and_base_answer_each_other) {
   cr_expect(close_to(pow(base, -126.0 / 128), pow(1e4, -126.0 / 128) / 8, 1e-14));
   cr_expect(close_to(rs_factor_ntk(1e4, 64, base), 8, 1e-14));
   cr_expect(close_to(rs_factor_ntk(1e4, 64, 1e6), 93.057204, 1e-8));
+}
+
+/* Good bases are so near to bad ones that no digit may be rounded away. */
+Test(solve, least_base__is_written_as_it_was_found) {
+  static const double lengths[] = {100, 400, 600};
+  for (size_t i = 0; i < RS_COUNT(lengths); i++) {
+    const rs_question question = {RS_SOLVE_BASE, RS_FIRST_VIOLATION, .length = lengths[i], .head_dim = 32};
+    rs_solution solution = {0};
+    rs_problems problems = {0};
+    rs_base_bound found;
+    double written;
+    cr_assert_eq(rs_solve(&question, &solution, &problems, NULL), RS_OK);
+    cr_assert_eq(rs_base_bound_find(32, (size_t)lengths[i], 1000000, &found, NULL), RS_OK);
+    cr_assert(rs_number_read(solution.number, &written));
+    cr_expect(written == solution.value && written == found.base, "%s: %.17g", solution.number, found.base);
+    rs_problems_clear(&problems);
+  }
 }

@@ -40,7 +40,8 @@ static void check_band(sim_head *h, double from, double to, bool queries) {
 }
 
 Test(band, energy__of_both_layouts__lies_inside_and_sums_to_the_head_dim) {
-  static const double bands[][2] = {{0, 1}, {0, 0.25}, {0.75, 1}, {0.3, 0.6}, {0.5, 0.500001}, {0.99, 1}};
+  static const double bands[][2] = {{0, 1},          {0, 0.25},          {0.75, 1}, {0.3, 0.6},
+                                    {0.5, 0.500001}, {0.5, 0.5 + 1e-12}, {0.99, 1}};
   static const size_t geometries[][2] = {{32, 32}, {32, 16}, {6, 6}, {20, 2}};
   for (size_t g = 0; g < RS_COUNT(geometries); g++)
     for (size_t b = 0; b < RS_COUNT(bands); b++)
