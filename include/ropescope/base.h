@@ -94,7 +94,7 @@ void rs_text_puts(rs_text *text, const char *string) RS_NONNULL(1, 2);
 void rs_text_printf(rs_text *text, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(1, 2);
 void rs_text_number(rs_text *text, double value) RS_NONNULL(1); /* as rs_number_format */
 void rs_text_clear(rs_text *text) RS_NONNULL(1);
-const char *rs_text_string(const rs_text *text) RS_NONNULL(1); /* never NULL */
+const char *rs_text_string(const rs_text *text) __attribute__((returns_nonnull)) RS_NONNULL(1); /* never NULL */
 
 /* RS_OK, or RS_MEMORY when an addition to `text` failed. */
 rs_status rs_text_check(const rs_text *text, rs_err *err) RS_NONNULL(1);

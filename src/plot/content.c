@@ -51,16 +51,26 @@ bool rs_plot_content_any(const rs_plot_content *content) {
   return has_map(content) ? content->map.any : content->set.any;
 }
 
-/* Beyond the rounding of sums that are made in another order. */
-static bool is_equal(double a, double b) {
-  return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b));
+/* Beyond the rounding of sums that are made in another order, and of differences of numbers as large as `largest`. */
+static bool is_equal(double a, double b, double largest) {
+  double slack = fmax(1e-12 * fmax(fabs(a), fabs(b)), 1e-15 * largest);
+  return (isnan(a) && isnan(b)) || fabs(a - b) <= slack;
 }
 
-static bool same_points(const rs_plot_series *a, const rs_plot_series *b) {
+static double largest_of(const rs_plot_set *set) {
+  double largest = 0;
+  for (size_t s = 0; s < set->count; s++)
+    for (size_t i = 0; i < set->series[s].count; i++) largest = fmax(largest, fabs(set->series[s].points[i].y));
+  return largest;
+}
+
+static bool same_points(const rs_plot_series *a, const rs_plot_series *b, double largest) {
   if (a->count != b->count) return false;
   for (size_t i = 0; i < a->count; i++) {
     const rs_plot_point *p = &a->points[i], *q = &b->points[i];
-    if (p->x != q->x || !is_equal(p->y, q->y) || !is_equal(p->low, q->low) || !is_equal(p->high, q->high)) return false;
+    bool same =
+        is_equal(p->y, q->y, largest) && is_equal(p->low, q->low, largest) && is_equal(p->high, q->high, largest);
+    if (p->x != q->x || !same) return false;
   }
   return true;
 }
@@ -72,7 +82,7 @@ static bool is_constant(const rs_plot_set *set) {
     for (size_t i = 0; i < set->series[s].count; i++) {
       const rs_plot_point *point = &set->series[s].points[i];
       if (isnan(point->y)) continue;
-      if (!isnan(value) && !is_equal(point->y, value)) return false;
+      if (!isnan(value) && !is_equal(point->y, value, 0)) return false;
       if (point->low < point->high) return false;
       value = point->y;
     }
@@ -83,17 +93,18 @@ static bool is_constant(const rs_plot_set *set) {
 /* Two or more methods with a value, and all the same. */
 static bool all_alike(const rs_plot_set *set) {
   const rs_plot_series *first = NULL;
+  double largest = largest_of(set);
   size_t count = 0;
   for (size_t s = 0; s < set->count; s++) {
     if (set->series[s].count == 0) continue;
     if (first == NULL) first = &set->series[s];
-    if (!same_points(first, &set->series[s])) return false;
+    if (!same_points(first, &set->series[s], largest)) return false;
     count++;
   }
   return count > 1;
 }
 
 bool rs_plot_content_plain(const rs_plot_content *content) {
-  if (has_map(content)) return is_equal(content->map.low, content->map.high);
+  if (has_map(content)) return is_equal(content->map.low, content->map.high, 0);
   return content->set.trendless || is_constant(&content->set) || all_alike(&content->set);
 }

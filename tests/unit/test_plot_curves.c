@@ -261,6 +261,14 @@ Test(plot_curves, results__that_say_nothing__are_counted_and_left_out, .init = m
                            "3,m,pi,2048,1,g,1,8,6,ok,\n",
                            0),
                1u, "equal lines");
+  cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,5,ok,\n1,m,rope,2048,1,g,1,8,1e-16,ok,\n2,m,pi,1024,1,g,1,8,5,ok,\n"
+                           "3,m,pi,2048,1,g,1,8,3e-16,ok,\n",
+                           0),
+               1u, "a difference of rounding");
+  cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,5,ok,\n1,m,rope,2048,1,g,1,8,1e-13,ok,\n2,m,pi,1024,1,g,1,8,5,ok,\n"
+                           "3,m,pi,2048,1,g,1,8,3e-13,ok,\n",
+                           1),
+               0u, "small numbers that differ");
   cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,5,ok,\n1,m,rope,2048,1,g,1,8,6,ok,\n", 1), 0u, "one line that rises");
   cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,5,ok,\n1,m,rope,2048,1,g,1,8,6,ok,\n2,m,pi,1024,1,g,1,8,5,ok,\n"
                            "3,m,pi,2048,1,g,1,8,6.001,ok,\n",
