@@ -65,8 +65,8 @@ static int check_memory(const cli_options *options, const rs_experiment *experim
 static void warn(const cli_options *options, const rs_experiment *experiment) {
   rs_text lines = {0};
   if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
-    for (const char *line = rs_text_string(&lines); *line != '\0'; line += strcspn(line, "\n") + 1)
-      cli_note(options, "warning: %.*s", (int)strcspn(line, "\n"), line);
+    for (const char *line = rs_text_string(&lines), *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+      cli_note(options, "warning: %.*s", (int)(end - line), line);
   rs_text_clear(&lines);
 }
 
