@@ -18,8 +18,8 @@ typedef struct rs_plan {
 rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err);
 
 /* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from trials of the same cells
- * at short lengths, which take up to `budget` seconds, or longer where the shortest does. Right within a factor of a
- * few. RS_MEMORY, RS_INTERNAL. */
+ * at short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
+ * long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
 rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
                               rs_err *err);
 

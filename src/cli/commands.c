@@ -29,7 +29,8 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "TABLE [CONFIG]",
          "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
          "The length is --length, else the only one of CONFIG, or the longest length that the model is published for.\n"
-         "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo.\n",
+         "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo,\n"
+         "of which --set methods=[yarn] and --length choose one.\n",
          {"ropescope show frequencies --model llama-3.1-8b",
           "ropescope show positions --model llama-2-7b --method '{name: rerope, window: 512}' --length 2k"},
          2},
