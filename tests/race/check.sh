@@ -53,7 +53,7 @@ queries: {random: ${5:-32}}
 ${4:-}
 YAML
     printf 'length %s, %s seeds, %s %s\n' "$1" "$2" "$3" "${4:-}"
-    watched run "$folder/sweep.yaml" --out "$folder/out"
+    watched run "$folder/sweep.yaml" --out "$folder/out" --force
 }
 
 some='[rope, alibi]'
