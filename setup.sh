@@ -325,7 +325,7 @@ compile() {
 }
 
 run_demo() {
-    step_output "$BUILD/ropescope" run --print || stop 'the demo sweep failed' \
+    step_output "$BUILD/ropescope" run --print --force || stop 'the demo sweep failed' \
         "It said why above. The folder results/ must be writable: $PWD/results"
     step "$BUILD/ropescope" plot "results/$DEMO" || stop 'the plot failed' \
         "It said why above. The numbers are in results/$DEMO; again: $BUILD/ropescope plot results/$DEMO"
