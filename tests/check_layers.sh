@@ -17,15 +17,16 @@ math: base
 kernel: base math
 encoding: base math kernel
 attention: base math kernel encoding
-metrics: base math kernel encoding attention
-config: base math kernel encoding attention metrics io
-sweep: base math kernel encoding attention metrics io config
+model: base math kernel encoding attention io
+metrics: base math kernel encoding attention model io
+config: base math kernel encoding attention model metrics io
+sweep: base math kernel encoding attention model metrics io config
 compare: base math kernel encoding attention metrics io config
 solve: base math kernel encoding attention metrics io config compare
 plot: base io
 claims: base io
-bench: base math kernel encoding attention metrics sweep io config
-cli: base math kernel encoding attention metrics sweep io plot claims bench config compare solve
+bench: base math kernel encoding attention model metrics sweep io config
+cli: base math kernel encoding attention model metrics sweep io plot claims bench config compare solve
 '
 
 root=${1:-$(dirname -- "$0")/..}

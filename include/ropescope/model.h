@@ -1,0 +1,260 @@
+/* ropescope/model.h: transformers that read the tables of encodings. Their shapes and weights, what they make of a
+ * sequence, and the tasks they are trained and read on.
+ *
+ * Symbols, besides those of encoding.h: d width of the model, F width of a feed-forward layer, K heads of keys and
+ * values, C classes of the output. Matrices are (outputs, inputs), row-major, as checkpoints have them: y = W x + b. */
+#ifndef ROPESCOPE_MODEL_H
+#define ROPESCOPE_MODEL_H
+
+#include "ropescope/attention.h"
+#include "ropescope/io.h"
+
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
+
+/* Decoder: causal, a class at each token. Encoder: sees both ways, a class at each token. Encoder-decoder: a decoder
+ * whose blocks read an encoder's last states, too. Vision: an encoder of patches and a class token, where the class is
+ * said. */
+typedef enum rs_form { RS_DECODER, RS_ENCODER, RS_ENCODER_DECODER, RS_VISION } rs_form;
+enum { RS_FORMS = RS_VISION + 1 };
+extern const char *const rs_form_words[RS_FORMS + 1];
+
+/* RMS: x / rms(x) w. Layer: (x - mean) / sd w + b. L2: x / rms(x), nothing learned. None: x. */
+typedef enum rs_norm_kind { RS_NORM_NONE, RS_NORM_RMS, RS_NORM_LAYER, RS_NORM_L2 } rs_norm_kind;
+enum { RS_NORM_KINDS = RS_NORM_L2 + 1 };
+extern const char *const rs_norm_words[RS_NORM_KINDS + 1];
+
+typedef struct rs_norm {
+  rs_norm_kind kind;
+  bool bias;       /* of a layer norm */
+  bool around_one; /* w is stored less 1 (Gemma) */
+  double epsilon;  /* added to the mean square, or to the variance */
+} rs_norm;
+
+/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x). */
+typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU } rs_activation;
+enum { RS_ACTIVATIONS = RS_SILU + 1 };
+extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
+
+/* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
+typedef enum rs_qk_span { RS_QK_HEAD, RS_QK_PROJECTION } rs_qk_span;
+
+/* Heads of one attention. */
+typedef struct rs_head_shape {
+  size_t heads, kv_heads, head_dim; /* H; K, which divides H; D */
+  bool qkv_bias, output_bias;
+  rs_norm qk_norm; /* of q and k */
+  rs_qk_span qk_span;
+  bool qk_norm_turned; /* after the rotation (Llama 4), not before */
+  double score_scale;  /* multiplies q.k; 0: 1/sqrt(D) */
+  double soft_cap;     /* nats: q.k becomes cap tanh(q.k / cap), before the bias (Gemma-2); 0: none */
+  bool sinks;          /* a learned logit a head, which takes weight and gives nothing (gpt-oss) */
+} rs_head_shape;
+
+typedef struct rs_feed_forward {
+  size_t width; /* F */
+  rs_activation activation;
+  bool gated; /* W2 (act(Wg x) * (W1 x)) */
+  bool bias;
+} rs_feed_forward;
+
+/* x += after(attention(before(x))), then the same with feed-forward; or, parallel, both of the same x at once (GPT-J
+ * with one norm: before_feed_forward is then none, and the feed-forward reads what attention does). */
+typedef struct rs_block {
+  rs_norm before_attention, after_attention, before_feed_forward, after_feed_forward;
+  bool parallel;
+  rs_head_shape attention;
+  bool cross;           /* between the two: attention to the encoder's states, of the same heads, */
+  rs_norm before_cross; /* behind this norm */
+  rs_feed_forward feed_forward;
+  size_t recipe; /* which of the model's positional recipes */
+  rs_mask mask;  /* of its attention */
+} rs_block;
+
+/* Blocks one after the other, and the norm of what the last gives. */
+typedef struct rs_stack {
+  rs_block *blocks;
+  size_t count;
+  rs_norm final_norm;
+} rs_stack;
+
+typedef struct rs_shape {
+  rs_form form;
+  size_t width;           /* d */
+  size_t vocabulary;      /* tokens; 0 for vision */
+  size_t patch_numbers;   /* vision: numbers of a patch, which a matrix and a bias make a token of */
+  size_t classes;         /* C */
+  double embedding_scale; /* multiplies embeddings (Gemma: sqrt(d)) */
+  rs_norm embedding_norm; /* of embeddings (BLOOM) */
+  bool tied;              /* the output's matrix is the embeddings' */
+  bool output_bias;
+  double output_scale; /* multiplies the logits of classes (Cohere) */
+  double output_cap;   /* nats: soft cap of them (Gemma-2); 0: none */
+  rs_stack encoder;    /* of encoder-decoders alone */
+  rs_stack decoder;    /* of all forms: the stack whose last states become classes */
+} rs_shape;
+
+/* RS_INPUT where parts do not fit together, RS_MEMORY for more numbers than memory counts. */
+rs_status rs_shape_check(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
+rs_status rs_shape_copy(rs_shape *copy, const rs_shape *from, rs_err *err) RS_NONNULL(1, 2);
+void rs_shape_clear(rs_shape *shape) RS_NONNULL(1);
+
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
+
+typedef enum rs_init { RS_INIT_GAUSSIAN, RS_INIT_ONE, RS_INIT_ZERO, RS_INIT_LEARNED } rs_init;
+
+/* One array of weights. Those that are read by one product stand side by side: q, k, v; gate and up. */
+typedef struct rs_tensor {
+  char name[96];        /* as Hugging Face's Llama has it where Llama has one */
+  size_t rows, columns; /* vectors have one row */
+  bool vector;          /* has one dimension in a checkpoint */
+  size_t offset;        /* of its first number among all */
+  rs_init init;
+  double init_sd; /* Gaussian */
+  bool decays;    /* is a matrix: weight decay acts on it */
+  size_t recipe;  /* learned numbers of this recipe's stages, and which of them; read where init says learned */
+  size_t learned;
+} rs_tensor;
+
+/* A model: what it is and its numbers. Values are float or double: the arithmetic it computes in. */
+typedef struct rs_transformer {
+  rs_shape shape;
+  rs_model geometry;  /* what recipes are resolved for: heads, head_dim, theta, trained length */
+  rs_recipe *recipes; /* (recipe_count,) resolved; blocks name them by index */
+  size_t recipe_count;
+  rs_tensor *tensors; /* (tensor_count,) in the order of their offsets */
+  size_t tensor_count;
+  size_t size;      /* numbers in all */
+  rs_format format; /* RS_F32 or RS_F64 */
+  void *values;     /* (size,), aligned to 64 bytes */
+} rs_transformer;
+
+/* A model of this shape with weights drawn from `seed`: Gaussian matrices, ones, zeros, and the learned numbers of its
+ * recipes as these begin. Copies what it is given. RS_INPUT, RS_MEMORY, and what recipes fail with. */
+rs_status rs_transformer_create(const rs_shape *shape, const rs_model *geometry, const rs_recipe *recipes,
+                                size_t recipe_count, rs_format format, uint64_t seed, rs_transformer **transformer,
+                                rs_err *err) RS_NONNULL(1, 2, 3, 7);
+void rs_transformer_free(rs_transformer *transformer);
+
+/* The tensor called `name`, or NULL. Borrows. */
+const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) RS_NONNULL(1, 2);
+
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
+
+/* A model at one length: the tables of its recipes, with what it has learned, in the numbers it computes in. */
+typedef struct rs_context rs_context;
+
+/* `recipes` (recipe_count,) stand in the place of the model's own, resolved and checked; NULL: its own. Borrows
+ * `transformer`. `tokens` NULL: text. RS_DOMAIN where a recipe is undefined at the length, RS_MEMORY. */
+rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *recipes, size_t length,
+                            size_t source_length, const rs_token_layout *tokens, rs_context **context, rs_err *err)
+    RS_NONNULL(1, 6);
+void rs_context_free(rs_context *context);
+
+/* Reads the model's learned numbers again. */
+rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
+
+/* Sequences that a model reads side by side, each of the context's length. */
+typedef struct rs_batch {
+  size_t sequences;
+  const int32_t *tokens;  /* (sequences, L); NULL for vision */
+  const int32_t *source;  /* (sequences, source_length); NULL but for encoder-decoders */
+  const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
+  const int32_t *targets; /* (sequences, L) or RS_NO_TARGET; vision: the class at [0] of each. NULL: none */
+} rs_batch;
+
+/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs. */
+typedef struct rs_pass rs_pass;
+
+rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
+    RS_NONNULL(1, 4);
+void rs_pass_free(rs_pass *pass);
+
+/* What is wanted of a pass besides the losses; NULL: not wanted. Arrays are the caller's. */
+typedef struct rs_pass_out {
+  double *losses;   /* (sequences, L) nats at each target; NaN without one */
+  int32_t *answers; /* (sequences, L) the class with the largest logit, the first of equals */
+  double *logits;   /* (sequences, L, C) */
+  double *states;   /* (sequences, L, d) behind the final norm */
+  /* Queries and keys of one block and the first sequence, behind their norms, before rotation: (L, H, D), (L, K, D). */
+  size_t block;
+  double *q, *k;
+} rs_pass_out;
+
+/* Reads a batch of at most the pass's sequences. */
+void rs_forward(rs_pass *pass, const rs_batch *batch, const rs_pass_out *out) RS_NONNULL(1, 2, 3);
+
+/* Reads a batch, and adds to `gradient` (size,), in the model's format, `weight` times the gradient of the sum of its
+ * losses. Returns that sum, and in *targets how many there were. For a pass made for training. */
+double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gradient, size_t *targets)
+    RS_NONNULL(1, 2, 4, 5);
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+/* Sequences of one split share no random number with those of another. */
+typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION } rs_split;
+
+enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8 };
+
+/* What a task's sequences are made of, at one length; what is 0 is not there. */
+typedef struct rs_example_shape {
+  size_t length;                /* tokens that the model reads (of an encoder-decoder: the decoder's), L */
+  size_t source_length;         /* tokens of the encoder of an encoder-decoder */
+  size_t vocabulary;            /* tokens are 0 .. vocabulary - 1 */
+  size_t classes;               /* targets are 0 .. classes - 1 */
+  size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
+  size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
+} rs_example_shape;
+
+/* One sequence. The caller gives the arrays. */
+typedef struct rs_example {
+  int32_t *tokens;  /* (L,); NULL for vision */
+  int32_t *source;  /* (source_length,); NULL but for encoder-decoders */
+  float *patches;   /* (L, patch_numbers); NULL but for vision */
+  int32_t *targets; /* (L,) what is to be said at each token, or RS_NO_TARGET; vision: the class at [0] alone */
+  uint8_t *parts;   /* (L,) which part of the task a target belongs to; read where there is a target */
+  float *depths;    /* (L,) where in the sequence that stands which a target asks for, 0 (start) to 1; NaN: nowhere */
+} rs_example;
+
+/* What a task is prepared from. */
+typedef struct rs_task_in {
+  const void *params; /* the task's own struct */
+  uint64_t seed;
+} rs_task_in;
+
+/* A task is a generator: each sequence is a function of (parameters, seed, split, index, length) alone. */
+typedef struct rs_task_kind {
+  rs_kind kind;
+  rs_form form; /* of the models it is for */
+  /* RS_INPUT, with the parameter as subject, when parameters contradict each other. May be NULL. */
+  rs_status (*check)(const rs_binding *binding, rs_err *err);
+  /* Names of its parts, as columns have them ("filler", "repeat", "needle"); the list ends with NULL. */
+  const char *parts[RS_TASK_PARTS + 1];
+  size_t state_size;
+  /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
+  rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
+  void (*release)(void *state); /* NULL: the state owns nothing */
+  /* RS_DOMAIN where there is no sequence of so many tokens. */
+  rs_status (*shape)(const void *state, size_t length, rs_example_shape *shape, rs_err *err);
+  /* Any thread, no allocation. `length` is one that `shape` has accepted. */
+  void (*draw)(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example);
+  /* Accuracy of a guess that reads nothing, at a target of this part. */
+  double (*chance)(const void *state, size_t part);
+  /* The least mean loss there is over the targets at this length, nats; NaN where nobody knows. NULL: never known. */
+  double (*best_loss)(const void *state, size_t length);
+} rs_task_kind;
+
+const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);
+const rs_task_kind *rs_task_find(const char *name) RS_NONNULL(1);
+
+/* A task with its state. */
+typedef struct rs_task {
+  const rs_task_kind *kind;
+  void *state;
+} rs_task;
+
+/* Release with rs_task_clear; it is cleared on failure. */
+rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_task *task, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+void rs_task_clear(rs_task *task) RS_NONNULL(1);
+
+#endif

@@ -1,0 +1,96 @@
+/* Shapes of transformers: their words, what fits together, copies. */
+#include "ropescope/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rs_form_words[RS_FORMS + 1] = {[RS_DECODER] = "decoder",
+                                                 [RS_ENCODER] = "encoder",
+                                                 [RS_ENCODER_DECODER] = "encoder_decoder",
+                                                 [RS_VISION] = "vision"};
+const char *const rs_norm_words[RS_NORM_KINDS + 1] = {
+    [RS_NORM_NONE] = "none", [RS_NORM_RMS] = "rms", [RS_NORM_LAYER] = "layer", [RS_NORM_L2] = "l2"};
+const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
+    [RS_GELU] = "gelu", [RS_GELU_TANH] = "gelu_tanh", [RS_RELU] = "relu", [RS_SILU] = "silu"};
+
+/* More in one place than this is a slip of the pen, and products of two stay far from overflowing. */
+static const size_t most = (size_t)1 << 24;
+
+static rs_status check_norm(const rs_norm *norm, rs_err *err) {
+  if (norm->kind == RS_NORM_NONE || (norm->epsilon >= 0 && isfinite(norm->epsilon))) return RS_OK;
+  return rs_fail(err, RS_INPUT, "a norm's epsilon is %g: must be a number of 0 or more", norm->epsilon);
+}
+
+static rs_status check_heads(const rs_head_shape *heads, rs_err *err) {
+  if (heads->heads < 1 || heads->kv_heads < 1 || heads->head_dim < 1 || heads->heads > most || heads->head_dim > most)
+    return rs_fail(err, RS_INPUT, "%zu heads of %zu with %zu of keys: each must be between 1 and %zu", heads->heads,
+                   heads->head_dim, heads->kv_heads, most);
+  if (heads->heads % heads->kv_heads != 0)
+    return rs_fail(err, RS_INPUT, "%zu heads cannot share %zu heads of keys: must be a multiple", heads->heads,
+                   heads->kv_heads);
+  return check_norm(&heads->qk_norm, err);
+}
+
+static rs_status check_block(const rs_shape *shape, const rs_block *block, rs_err *err) {
+  RS_TRY(check_norm(&block->before_attention, err));
+  RS_TRY(check_norm(&block->after_attention, err));
+  RS_TRY(check_norm(&block->before_feed_forward, err));
+  RS_TRY(check_norm(&block->after_feed_forward, err));
+  RS_TRY(check_norm(&block->before_cross, err));
+  RS_TRY(check_heads(&block->attention, err));
+  if (block->feed_forward.width < 1 || block->feed_forward.width > most)
+    return rs_fail(err, RS_INPUT, "a feed-forward layer of %zu: must be between 1 and %zu", block->feed_forward.width,
+                   most);
+  if (block->cross && shape->form != RS_ENCODER_DECODER)
+    return rs_fail(err, RS_INPUT, "a block of a %s has no encoder to read", rs_form_words[shape->form]);
+  if (block->cross && block->parallel)
+    return rs_fail(err, RS_UNSUPPORTED, "a block that reads an encoder cannot be parallel");
+  return RS_OK;
+}
+
+static rs_status check_stack(const rs_shape *shape, const rs_stack *stack, rs_err *err) {
+  if (stack->count < 1 || stack->count > most) return rs_fail(err, RS_INPUT, "%zu blocks: at least 1", stack->count);
+  for (size_t i = 0; i < stack->count; i++) RS_TRY(check_block(shape, &stack->blocks[i], err));
+  return check_norm(&stack->final_norm, err);
+}
+
+rs_status rs_shape_check(const rs_shape *shape, rs_err *err) {
+  bool vision = shape->form == RS_VISION;
+  if (shape->width < 1 || shape->width > most || shape->classes < 1 || shape->classes > most)
+    return rs_fail(err, RS_INPUT, "width %zu with %zu classes: each must be between 1 and %zu", shape->width,
+                   shape->classes, most);
+  if (vision ? shape->patch_numbers < 1 || shape->patch_numbers > most
+             : shape->vocabulary < 1 || shape->vocabulary > most)
+    return rs_fail(err, RS_INPUT, "a %s without %s", rs_form_words[shape->form], vision ? "patches" : "vocabulary");
+  if (shape->tied && (vision || shape->classes != shape->vocabulary))
+    return rs_fail(err, RS_INPUT, "an output of %zu classes cannot be tied to embeddings of %zu tokens", shape->classes,
+                   shape->vocabulary);
+  if (shape->form == RS_ENCODER_DECODER) RS_TRY(check_stack(shape, &shape->encoder, err));
+  return check_stack(shape, &shape->decoder, err);
+}
+
+static rs_status copy_stack(rs_stack *copy, const rs_stack *from, rs_err *err) {
+  *copy = *from;
+  copy->blocks = NULL;
+  if (from->count == 0) return RS_OK;
+  copy->blocks = rs_alloc(from->count, sizeof *copy->blocks, err);
+  if (copy->blocks == NULL) return RS_MEMORY;
+  memcpy(copy->blocks, from->blocks, from->count * sizeof *copy->blocks);
+  return RS_OK;
+}
+
+rs_status rs_shape_copy(rs_shape *copy, const rs_shape *from, rs_err *err) {
+  *copy = *from;
+  copy->decoder.blocks = NULL;
+  rs_status status = copy_stack(&copy->encoder, &from->encoder, err);
+  if (status == RS_OK) status = copy_stack(&copy->decoder, &from->decoder, err);
+  if (status != RS_OK) rs_shape_clear(copy);
+  return status;
+}
+
+void rs_shape_clear(rs_shape *shape) {
+  free(shape->encoder.blocks);
+  free(shape->decoder.blocks);
+  *shape = (rs_shape){0};
+}
