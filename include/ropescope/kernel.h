@@ -167,6 +167,100 @@ void rs_score_state_note(rs_score_state *state, size_t place, double keys, doubl
 /* Moves one lane's weights to another reference, bits. */
 void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference) RS_NONNULL(1);
 
+/* ---- networks ---------------------------------------------------------------------------------------------------- */
+
+/* What transformers are computed with. Matrices are row-major; `step` is how many numbers lie between the starts of two
+ * rows. Any size, any alignment; `real` is float or double, by the kernel. No allocation, no state, any thread; the
+ * same bits wherever arrays stand. */
+
+/* c (rows, columns) = a b, plus c where `add`. */
+typedef struct rs_product {
+  size_t rows, columns, depth;
+  const void *a; /* (rows, depth); (depth, rows) where `a_turned` */
+  size_t a_step;
+  bool a_turned;
+  const void *b; /* (depth, columns) */
+  size_t b_step;
+  void *c;
+  size_t c_step;
+  bool add;
+} rs_product;
+
+/* y = (x - mean) * scale * (weight + lift) + bias for each row of x (rows, width). */
+typedef struct rs_norm_call {
+  size_t rows, width;
+  bool centred;       /* the mean is taken off: a layer norm; else the root mean square's */
+  double epsilon;     /* scale = 1 / sqrt(mean square + epsilon) */
+  const void *weight; /* (width,); NULL: ones, whatever the lift */
+  double lift;        /* added to every weight */
+  const void *bias;   /* (width,); NULL: zeros */
+  const void *x;      /* (rows, width) */
+  size_t x_step;
+  void *mean, *scale; /* (rows,) of each row; written forwards, read backwards; mean NULL unless centred */
+} rs_norm_call;
+
+/* What a feed-forward layer does between its matrices; sigma is the logistic function. */
+typedef enum rs_curve_kind { RS_CURVE_GELU, RS_CURVE_GELU_TANH, RS_CURVE_RELU, RS_CURVE_SILU } rs_curve_kind;
+
+/* y (rows, width) = curve(x), or, gated, curve(x) * u for x (rows, 2 width) that holds x, then u in each row. */
+typedef struct rs_curve_call {
+  rs_curve_kind curve;
+  bool gated;
+  size_t rows, width;
+  const void *x;
+  size_t x_step;
+} rs_curve_call;
+
+/* A tile of logits (rows, columns), of which row r sees columns [begin[r], end[r]). */
+typedef struct rs_soft_tile {
+  size_t rows, columns;
+  void *logits;
+  size_t step;
+  const uint32_t *begin, *end; /* (rows,) */
+} rs_soft_tile;
+
+typedef struct rs_adam {
+  double rate, beta1, beta2, epsilon;
+  double keep;       /* values are multiplied by it first: 1 - rate * decay */
+  double gradient;   /* gradients are: what clipping leaves of them */
+  double fix1, fix2; /* 1 / (1 - beta^step) */
+} rs_adam;
+
+typedef struct rs_net_kernel {
+  size_t real_bytes;
+  void (*product)(const rs_product *product);
+  /* out (columns, rows) = x (rows, columns) turned. */
+  void (*turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);
+  void (*norm)(const rs_norm_call *call, void *y, size_t y_step);
+  /* Adds the gradients by x to dx (rows, width), by weights and bias to dweight and dbias (width,) (NULL: not wanted).
+   * dx may not be dy. */
+  void (*norm_back)(const rs_norm_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step, void *dweight,
+                    void *dbias);
+  void (*curve)(const rs_curve_call *call, void *y, size_t y_step);
+  /* dx (rows, width, or 2 width where gated) from dy (rows, width); dx may be where dy is unless gated. */
+  void (*curve_back)(const rs_curve_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step);
+  /* Online softmax: raises top[r] to the row's largest logit, turns logits into e^(logit - top), 0 where unseen, and
+   * sum[r] into sum e^(old top - top) + their sum. shrink[r] gets e^(old top - top). All (rows,) real; tops begin at
+   * -infinity and sums at 0. A row that has seen nothing yet keeps -infinity, and shrink 1. */
+  void (*soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink);
+  /* logits become weights p = e^(logit - level[r]), 0 where unseen, and dp (rows, columns) becomes p (dp - dot[r]). */
+  void (*soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step);
+  /* x[r] *= factor[r] (rows,) for each row of (rows, columns). */
+  void (*scale_rows)(void *x, size_t step, size_t rows, size_t columns, const void *factor);
+  /* For each row of logits (rows, classes): loss[r] = log-sum-exp - logit of its target (NaN where that is negative),
+   * answer[r] its largest class, the first of equals (NULL: not wanted). Where `weight` is not 0, logits become weight
+   * times the gradient of the loss, 0 where there is no target; else they stay. */
+  void (*cross_entropy)(void *logits, size_t step, size_t rows, size_t classes, const int32_t *targets, double weight,
+                        double *loss, int32_t *answer);
+  /* into (count,) += x. */
+  void (*add)(const void *x, size_t count, void *into);
+  /* The sum of squares of (count,), in double. */
+  double (*squares)(const void *x, size_t count);
+  /* One step of AdamW for (count,) values with moments `first` and `second` (Loshchilov and Hutter,
+   * arXiv:1711.05101). */
+  void (*adam)(const rs_adam *adam, const void *gradient, size_t count, void *values, void *first, void *second);
+} rs_net_kernel;
+
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 struct rs_kernels {
@@ -175,6 +269,7 @@ struct rs_kernels {
   const rs_decay_kernel *decay;
   const rs_rotate_kernel *rotate;
   const rs_score_kernel *scores_f32, *scores_f64;
+  const rs_net_kernel *net_f32, *net_f64;
 };
 
 #endif
