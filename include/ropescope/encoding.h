@@ -1,7 +1,8 @@
 /* ropescope/encoding.h: positional encodings. A method is a named recipe of stages; at one length a recipe becomes an
  * rs_encoding, the plain tables that attention reads:
  *
- *   logit(h,m,n) = logit_scale[m] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D) + bias(h,m,n)
+ *   logit(h,m,n) = logit_scale[m] * head_scale[h] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D)
+ *                  + bias(h,m,n)
  *
  * rot(x,p) turns pair j by p[axis[j]] * omega[j] radians and multiplies it by amp (and by the token's gain, where the
  * encoding has gains); v is the view of the segment that holds n; `embed` is added to the tokens from which q and k are
@@ -22,6 +23,15 @@ enum { RS_AXES = 3, RS_VIEWS = 4, RS_STEPS = 16 };
 typedef struct rs_encoding rs_encoding;
 typedef struct rs_model rs_model;
 typedef struct rs_token_layout rs_token_layout;
+
+/* Numbers of an encoding that training may change: one array of one stage ("embed.table", "bias.r1", "logit_scale").
+ * Its shape depends on the recipe, the model and the layout of the tokens, not on the length. */
+typedef struct rs_learned {
+  const char *name; /* static */
+  size_t rows, columns;
+} rs_learned;
+
+enum { RS_LEARNED = 8 }; /* arrays of an encoding at most */
 
 /* What every kind says of itself; the config check, `ropescope list` and the manifest read nothing else. */
 typedef struct rs_kind {
@@ -114,6 +124,13 @@ typedef struct rs_embed_kind {
   double (*numbers)(const rs_stage_in *in);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
+  /* What training may change: one table (rows, width). NULL: nothing. */
+  size_t (*learned_rows)(const void *state);
+  void (*learned_get)(const void *state, double *table);
+  rs_status (*learned_room)(void *state, rs_err *err); /* comes before the first set; again: nothing */
+  void (*learned_set)(void *state, const double *table);
+  /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
+  void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {
@@ -139,6 +156,12 @@ typedef struct rs_bias_kind {
   bool (*by_distance)(const void *state);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
+  /* The arrays that training may change: the table starts with them, one behind the other, and `row` reads them there.
+   * Returns how many. NULL: nothing is learned. */
+  size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]);
+  /* Adds to each array what `gradient` (end - begin,) by the numbers that `row` gives gives by it. */
+  void (*gradient)(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *gradient,
+                   double *const *learned);
 } rs_bias_kind;
 
 /* The parameters that a stage has whatever its kind: every method's, every rotary method's, every scaled method's. */
@@ -341,7 +364,7 @@ typedef enum rs_wavelengths { RS_WAVES_EXACT, RS_WAVES_WHOLE, RS_WAVELENGTHS } r
 
 typedef struct rs_stage_params rs_stage_params;
 
-/* Tables; read-only once made. */
+/* Tables; read-only once made, but for rs_encoding_learned_set. */
 struct rs_encoding {
   size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
   size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
@@ -360,6 +383,7 @@ struct rs_encoding {
   double *pos_k[RS_VIEWS]; /* (L, A) tokens */
   double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
   double *logit_scale;                         /* (L,) */
+  double *head_scale;                          /* (H,) learned beside it; NULL: all 1 */
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
   double *bias_table;  /* (H, bias_size); NULL without a bias */
   size_t bias_size;    /* 0 without a bias */
@@ -462,6 +486,36 @@ double rs_encoding_reach(const rs_encoding *encoding, size_t axis);
 
 /* The view through which query m reads key n <= m. */
 size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key);
+
+/* ---- what training changes --------------------------------------------------------------------------------------- */
+
+/* The arrays that training may change; returns how many, 0 for plain RoPE. Several encodings of one recipe, at several
+ * lengths, have the same. */
+size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]);
+
+/* values (rows, columns): what array `which` holds. */
+void rs_encoding_learned_get(const rs_encoding *encoding, size_t which, double *values);
+
+/* Room for what plain tables do without, such as a whole learned embedding beside the rows that are read: to be called
+ * once before the first rs_encoding_learned_set. RS_MEMORY. */
+rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err);
+
+/* Puts values (rows, columns) in place of array `which`; the tables follow. Not while other threads read the encoding.
+ */
+void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values);
+
+/* learned[which] (rows, columns), for all arrays: adds what `gradient` (end - begin,) by the biases that
+ * rs_encoding_bias_row gives comes to by what is learned. Any thread, no allocation. */
+void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                               const double *gradient, double *const *learned);
+
+/* The same for `gradient` (count, width) by what rs_encoding_embed adds to tokens [begin, begin + count). */
+void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_t count, const double *gradient,
+                                double *const *learned);
+
+/* What the head's logit scales are multiplied by, learned (array "logit_scale": one number a head); 1 where nothing
+ * such is learned. */
+double rs_encoding_head_scale(const rs_encoding *encoding, size_t head);
 
 /* ---- recipes, for programs that alter them ----------------------------------------------------------------------- */
 

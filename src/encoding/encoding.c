@@ -172,6 +172,7 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->omega_trained);
   free(encoding->axis);
   free(encoding->logit_scale);
+  free(encoding->head_scale);
   free(encoding->bias_table);
   free(encoding->axis_weight);
   free(encoding->ladder_share);
