@@ -144,9 +144,9 @@ typedef struct rs_bias_kind {
   rs_kind kind;
   rs_kind_check *check;
   size_t state_size;
-  /* Numbers for each head in the table. NULL: one. */
+  /* Numbers in the table. NULL: one a head. */
   size_t (*table_size)(const rs_stage_in *in);
-  /* Fills `table` (H, table_size), zeroed before, which outlives the state. */
+  /* Fills `table` (table_size,), zeroed before, which outlives the state. */
   rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
   /* What else the logits are multiplied by. NULL: nothing. */
   double (*logit_factor)(const void *state);
@@ -385,7 +385,7 @@ struct rs_encoding {
   double *logit_scale;                         /* (L,) */
   double *head_scale;                          /* (H,) learned beside it; NULL: all 1 */
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
-  double *bias_table;  /* (H, bias_size); NULL without a bias */
+  double *bias_table;  /* (bias_size,), laid out by its kind; NULL without a bias */
   size_t bias_size;    /* 0 without a bias */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */

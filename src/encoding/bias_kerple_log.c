@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { R1, R2, NUMBERS };
+enum { R1, R2, ARRAYS };
 
 static const double least = 0.01; /* the code's eps: both are clamped to it from below, at every use */
 
@@ -15,7 +15,8 @@ typedef struct params {
 } params;
 
 typedef struct state {
-  const double *table; /* (H, NUMBERS) */
+  size_t heads;
+  const double *table; /* (ARRAYS, H) as given, not clamped */
 } state;
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
@@ -27,24 +28,46 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
 }
 
 static size_t table_size(const rs_stage_in *in) {
-  (void)in;
-  return NUMBERS;
+  return ARRAYS * in->heads;
 }
 
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
   const params *p = in->params;
   for (size_t h = 0; h < in->heads; h++) {
-    table[NUMBERS * h + R1] = fmax(least, rs_head_number(&p->r1, p->table_seed, h, R1, 2));
-    table[NUMBERS * h + R2] = fmax(least, rs_head_number(&p->r2, p->table_seed, h, R2, 1));
+    table[R1 * in->heads + h] = rs_head_number(&p->r1, p->table_seed, h, R1, 2);
+    table[R2 * in->heads + h] = rs_head_number(&p->r2, p->table_seed, h, R2, 1);
   }
-  *(state *)out = (state){table};
+  *(state *)out = (state){in->heads, table};
   return RS_OK;
 }
 
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *r = ((const state *)prepared)->table + NUMBERS * head;
-  for (size_t n = begin; n < end; n++) bias[n - begin] = -r[R1] * log1p(r[R2] * fabs((double)query - (double)n));
+  const state *s = prepared;
+  double r1 = fmax(least, s->table[R1 * s->heads + head]), r2 = fmax(least, s->table[R2 * s->heads + head]);
+  for (size_t n = begin; n < end; n++) bias[n - begin] = -r1 * log1p(r2 * fabs((double)query - (double)n));
+}
+
+static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
+  size_t heads = ((const state *)prepared)->heads;
+  out[R1] = (rs_learned){"bias.r1", 1, heads};
+  out[R2] = (rs_learned){"bias.r2", 1, heads};
+  return ARRAYS;
+}
+
+/* A clamped number gets none, as from torch's clamp. */
+static void gradient(const void *prepared, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  const state *s = prepared;
+  double given_r1 = s->table[R1 * s->heads + head], given_r2 = s->table[R2 * s->heads + head];
+  double r1 = fmax(least, given_r1), r2 = fmax(least, given_r2), by_r1 = 0, by_r2 = 0;
+  for (size_t n = begin; n < end; n++) {
+    double distance = fabs((double)query - (double)n);
+    by_r1 -= by_bias[n - begin] * log1p(r2 * distance);
+    by_r2 -= by_bias[n - begin] * r1 * distance / (1 + r2 * distance);
+  }
+  if (given_r1 >= least) arrays[R1][head] += by_r1;
+  if (given_r2 >= least) arrays[R2][head] += by_r2;
 }
 
 static const rs_param specs[] = {
@@ -69,4 +92,6 @@ const rs_bias_kind rs_bias_kerple_log = {
     .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

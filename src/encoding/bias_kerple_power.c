@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { A, P, NUMBERS };
+enum { A, P, ARRAYS };
 
 static const double least = 0.01, steepest = 2; /* the code clamps a from below, p from both sides, at every use */
 
@@ -15,7 +15,8 @@ typedef struct params {
 } params;
 
 typedef struct state {
-  const double *table; /* (H, NUMBERS) */
+  size_t heads;
+  const double *table; /* (ARRAYS, H) as given, not clamped */
 } state;
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
@@ -27,24 +28,47 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
 }
 
 static size_t table_size(const rs_stage_in *in) {
-  (void)in;
-  return NUMBERS;
+  return ARRAYS * in->heads;
 }
 
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
   const params *p = in->params;
   for (size_t h = 0; h < in->heads; h++) {
-    table[NUMBERS * h + A] = fmax(least, rs_head_number(&p->a, p->table_seed, h, A, 1));
-    table[NUMBERS * h + P] = fmin(steepest, fmax(least, rs_head_number(&p->p, p->table_seed, h, P, 2)));
+    table[A * in->heads + h] = rs_head_number(&p->a, p->table_seed, h, A, 1);
+    table[P * in->heads + h] = rs_head_number(&p->p, p->table_seed, h, P, 2);
   }
-  *(state *)out = (state){table};
+  *(state *)out = (state){in->heads, table};
   return RS_OK;
 }
 
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *numbers = ((const state *)prepared)->table + NUMBERS * head;
-  for (size_t n = begin; n < end; n++) bias[n - begin] = -numbers[A] * pow(fabs((double)query - (double)n), numbers[P]);
+  const state *s = prepared;
+  double a = fmax(least, s->table[A * s->heads + head]);
+  double p = fmin(steepest, fmax(least, s->table[P * s->heads + head]));
+  for (size_t n = begin; n < end; n++) bias[n - begin] = -a * pow(fabs((double)query - (double)n), p);
+}
+
+static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
+  size_t heads = ((const state *)prepared)->heads;
+  out[A] = (rs_learned){"bias.a", 1, heads};
+  out[P] = (rs_learned){"bias.p", 1, heads};
+  return ARRAYS;
+}
+
+/* A clamped number gets none, as from torch's clamp. */
+static void gradient(const void *prepared, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  const state *s = prepared;
+  double given_a = s->table[A * s->heads + head], given_p = s->table[P * s->heads + head];
+  double a = fmax(least, given_a), p = fmin(steepest, fmax(least, given_p)), by_a = 0, by_p = 0;
+  for (size_t n = begin; n < end; n++) {
+    double distance = fabs((double)query - (double)n), power = pow(distance, p);
+    by_a -= by_bias[n - begin] * power;
+    if (distance > 0) by_p -= by_bias[n - begin] * a * power * log(distance);
+  }
+  if (given_a >= least) arrays[A][head] += by_a;
+  if (given_p >= least && given_p <= steepest) arrays[P][head] += by_p;
 }
 
 static const rs_param specs[] = {
@@ -69,4 +93,6 @@ const rs_bias_kind rs_bias_kerple_power = {
     .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

@@ -14,8 +14,9 @@ typedef struct grid {
 
 typedef struct state {
   const rs_token_layout *tokens;
+  size_t heads;
   grid most;           /* Wh x Ww */
-  const double *table; /* (H, (2 Wh - 1)(2 Ww - 1)) */
+  const double *table; /* ((2 Wh - 1)(2 Ww - 1), H) */
 } state;
 
 static grid largest_grid(const rs_token_layout *tokens) {
@@ -29,12 +30,12 @@ static grid largest_grid(const rs_token_layout *tokens) {
   return largest;
 }
 
-static size_t numbers_of(grid most) {
+static size_t rows_of(grid most) {
   return most.rows > 0 ? (2 * most.rows - 1) * (2 * most.columns - 1) : 1;
 }
 
 static size_t table_size(const rs_stage_in *in) {
-  return numbers_of(largest_grid(in->tokens));
+  return rows_of(largest_grid(in->tokens)) * in->heads;
 }
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
@@ -47,8 +48,8 @@ static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err
   grid most = largest_grid(in->tokens);
   if (most.rows == 0)
     return rs_fail(err, RS_DOMAIN, "%s needs an image or a video (tokens: [{image: [16, 24]}])", in->method);
-  *(state *)out = (state){in->tokens, most, table};
-  return rs_learned_bias_fill(in, &p->learned, numbers_of(most), table, err);
+  *(state *)out = (state){in->tokens, in->heads, most, table};
+  return rs_learned_bias_fill(in, &p->learned, rows_of(most), table, err);
 }
 
 /* The frame that holds `token`, as its first token and its sides; false for text. */
@@ -61,22 +62,51 @@ static bool frame_of(const rs_token_layout *tokens, size_t token, size_t *first,
   return true;
 }
 
-/* (dy + Wh - 1)(2 Ww - 1) + (dx + Ww - 1), with dy and dx query less key, and Wh x Ww the largest grid. */
+/* Where in the table a query finds the keys of its frame. */
+typedef struct view {
+  size_t first, end;    /* tokens of the frame; none for text */
+  size_t columns;       /* of the frame */
+  size_t corner, width; /* the first token's place, and places from one row to the next */
+} view;
+
+/* A key's place is (dy + Wh - 1)(2 Ww - 1) + (dx + Ww - 1): dy and dx are query less key, Wh x Ww is the largest grid.
+ */
+static view view_from(const state *s, size_t query) {
+  grid sides;
+  size_t first;
+  if (!frame_of(s->tokens, query, &first, &sides)) return (view){0};
+  size_t row = (query - first) / sides.columns, column = (query - first) % sides.columns;
+  size_t width = 2 * s->most.columns - 1;
+  return (view){.first = first,
+                .end = first + sides.rows * sides.columns,
+                .columns = sides.columns,
+                .corner = (row + s->most.rows - 1) * width + column + s->most.columns - 1,
+                .width = width};
+}
+
+static size_t place_of(const view *v, size_t key) {
+  return v->corner - (key - v->first) / v->columns * v->width - (key - v->first) % v->columns;
+}
+
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
   const state *s = prepared;
-  const double *table = s->table + head * numbers_of(s->most);
-  grid most = s->most, sides = {0, 1};
-  size_t first = 0;
-  bool vision = frame_of(s->tokens, query, &first, &sides);
-  size_t q_row = (query - first) / sides.columns, q_column = (query - first) % sides.columns;
-  size_t last = first + sides.rows * sides.columns;
-  for (size_t n = begin; n < end; n++) {
-    bias[n - begin] = 0;
-    if (!vision || n < first || n >= last) continue;
-    size_t down = q_row + most.rows - 1 - (n - first) / sides.columns;
-    size_t across = q_column + most.columns - 1 - (n - first) % sides.columns;
-    bias[n - begin] = table[down * (2 * most.columns - 1) + across];
-  }
+  view v = view_from(s, query);
+  for (size_t n = begin; n < end; n++)
+    bias[n - begin] = n >= v.first && n < v.end ? s->table[place_of(&v, n) * s->heads + head] : 0;
+}
+
+static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
+  const state *s = prepared;
+  out[0] = (rs_learned){"bias.table", rows_of(s->most), s->heads};
+  return 1;
+}
+
+static void gradient(const void *prepared, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  const state *s = prepared;
+  view v = view_from(s, query);
+  for (size_t n = begin > v.first ? begin : v.first; n < end && n < v.end; n++)
+    arrays[0][place_of(&v, n) * s->heads + head] += by_bias[n - begin];
 }
 
 static const rs_param specs[] = {
@@ -96,4 +126,6 @@ const rs_bias_kind rs_bias_relative_2d = {
     .state_size = sizeof(state),
     .prepare = prepare,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

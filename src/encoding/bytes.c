@@ -22,7 +22,7 @@ static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_s
   double places = 2 * numbers_of_place(recipe, model, params) * (double)method->pos->views;
   double count = (double)length * (1 + places); /* the logit scale, and both sides */
   in.params = params->bias.fields;
-  if (method->bias != NULL) count += (double)model->heads * (double)rs_bias_table_size(method->bias, &in);
+  if (method->bias != NULL) count += (double)rs_bias_table_size(method->bias, &in);
   in.params = params->embed.fields;
   if (method->embed != NULL && method->embed->numbers != NULL) count += method->embed->numbers(&in);
   return count;

@@ -119,7 +119,7 @@ static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err
   in.params = encoding->params->bias.fields;
   encoding->bias_size = rs_bias_table_size(kind, &in);
   encoding->bias_state = rs_alloc(1, kind->state_size, err);
-  encoding->bias_table = rs_alloc(encoding->heads, encoding->bias_size * sizeof *encoding->bias_table, err);
+  encoding->bias_table = rs_alloc(encoding->bias_size, sizeof *encoding->bias_table, err);
   if (encoding->bias_state == NULL || encoding->bias_table == NULL) return RS_MEMORY;
   RS_TRY(kind->prepare(&in, encoding->bias_table, encoding->bias_state, err));
   double factor = kind->logit_factor != NULL ? kind->logit_factor(encoding->bias_state) : 1;

@@ -193,8 +193,7 @@ rs_status rs_bias_list_check(const rs_binding *binding, size_t offset, size_t ro
 /* RS_INPUT when `values` and what only a draw needs are given. */
 rs_status rs_learned_bias_check(const rs_binding *binding, size_t block, rs_err *err);
 
-/* table[h * rows + row] from `values` (rows, H), else iid N(0, init_sd^2). RS_DOMAIN when there are more or fewer
- * values. */
+/* table (rows, H) from `values`, else iid N(0, init_sd^2). RS_DOMAIN when there are more or fewer values. */
 rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *learned, size_t rows, double *table,
                                rs_err *err);
 

@@ -5,7 +5,7 @@ enum { LENGTH = 90 };
 
 /* Numbers in the tables that grow with the length or the heads, counted in the encoding itself. */
 static double numbers_held(const rs_encoding *e) {
-  double numbers = (double)e->length + (double)(e->heads * e->bias_size), pairs = (double)e->rotary_dim / 2;
+  double numbers = (double)e->length + (double)e->bias_size, pairs = (double)e->rotary_dim / 2;
   for (size_t v = 0; v < e->views; v++)
     numbers += 2 * (double)e->length * ((double)e->axes + (e->gain_q[v] != NULL ? pairs : 0));
   return numbers;
