@@ -138,6 +138,7 @@ typedef struct rs_lscale_kind {
   rs_kind_check *check;
   /* Multiplies logit_scale (L,). */
   rs_status (*fill)(const rs_stage_in *in, double *logit_scale, rs_err *err);
+  bool by_head; /* each head learns a factor of its own, 1 at first */
 } rs_lscale_kind;
 
 typedef struct rs_bias_kind {
@@ -383,7 +384,7 @@ struct rs_encoding {
   double *pos_k[RS_VIEWS]; /* (L, A) tokens */
   double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
   double *logit_scale;                         /* (L,) */
-  double *head_scale;                          /* (H,) learned beside it; NULL: all 1 */
+  double *head_scale;                          /* (H,) beside it; NULL: all 1 */
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
   double *bias_table;  /* (bias_size,), laid out by its kind; NULL without a bias */
   size_t bias_size;    /* 0 without a bias */

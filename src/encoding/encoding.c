@@ -102,7 +102,13 @@ static rs_status fill_logit_scale(rs_encoding *encoding, rs_stage_in in, rs_err 
   const rs_common_params *params = &encoding->params->common;
   const rs_lscale_kind *kind = rs_lscale_kind_of(params);
   in.params = params;
-  return kind != NULL ? kind->fill(&in, encoding->logit_scale, err) : RS_OK;
+  if (kind == NULL) return RS_OK;
+  if (kind->by_head) {
+    encoding->head_scale = rs_alloc(in.heads, sizeof *encoding->head_scale, err);
+    if (encoding->head_scale == NULL) return RS_MEMORY;
+    for (size_t h = 0; h < in.heads; h++) encoding->head_scale[h] = 1;
+  }
+  return kind->fill(&in, encoding->logit_scale, err);
 }
 
 static rs_status prepare_embedding(rs_encoding *encoding, rs_stage_in in, rs_err *err) {

@@ -6,6 +6,7 @@ enum { LENGTH = 90 };
 /* Numbers in the tables that grow with the length or the heads, counted in the encoding itself. */
 static double numbers_held(const rs_encoding *e) {
   double numbers = (double)e->length + (double)e->bias_size, pairs = (double)e->rotary_dim / 2;
+  if (e->head_scale != NULL) numbers += (double)e->heads;
   for (size_t v = 0; v < e->views; v++)
     numbers += 2 * (double)e->length * ((double)e->axes + (e->gain_q[v] != NULL ? pairs : 0));
   return numbers;
@@ -14,6 +15,7 @@ static double numbers_held(const rs_encoding *e) {
 Test(bytes, encodings__tell_what_they_hold) {
   static const char *const cases[][2] = {
       {"nope", ""},
+      {"nope", "logit_scale=ssmax"},
       {"rope", ""},
       {"rope", "rotary_dim=6"},
       {"rope", "cached_keys=20"},
