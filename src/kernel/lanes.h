@@ -83,27 +83,53 @@ RS_INLINE bool any_reaches(vec a, vec b) {
 #endif
 }
 
-/* The first `count` (at most WIDTH) numbers, and zeros. */
-RS_INLINE vec load_first(const real *from, size_t count) {
-  real lanes[WIDTH] = {0};
-  if (count >= WIDTH) return load(from);
-  for (size_t i = 0; i < count; i++) lanes[i] = from[i];
-  return load(lanes);
+/* The first `count` lanes. */
+RS_INLINE ivec first_mask(size_t count) {
+  ivec lane;
+  for (size_t i = 0; i < WIDTH; i++) lane[i] = (integer)i;
+  return lane < (ivec){0} + (integer)count;
 }
 
 /* Zeros behind the first `count` lanes. */
 RS_INLINE vec first_lanes(vec x, size_t count) {
-  for (size_t i = 0; i < WIDTH; i++) x[i] = i < count ? x[i] : 0;
-  return x;
+  return keep(first_mask(count), x);
 }
 
-/* The first `count` lanes alone. */
+/* The first `count` numbers, at most WIDTH, and zeros; what lies behind is not read. */
+RS_INLINE vec load_first(const real *from, size_t count) {
+  if (count >= WIDTH) return load(from);
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  return (vec)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
+#elif defined(__AVX512F__)
+  return (vec)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), from);
+#elif defined(__AVX2__) && RS_REAL_BITS == 32
+  return (vec)_mm256_maskload_ps(from, (__m256i)first_mask(count));
+#elif defined(__AVX2__)
+  return (vec)_mm256_maskload_pd(from, (__m256i)first_mask(count));
+#else
+  vec x = {0};
+  for (size_t i = 0; i < count; i++) x[i] = from[i];
+  return x;
+#endif
+}
+
+/* The first `count` lanes, at most all. */
 RS_INLINE void store_first(real *to, vec x, size_t count) {
   if (count >= WIDTH) {
     store(to, x);
     return;
   }
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), (__m512)x);
+#elif defined(__AVX512F__)
+  _mm512_mask_storeu_pd(to, (__mmask8)((1u << count) - 1), (__m512d)x);
+#elif defined(__AVX2__) && RS_REAL_BITS == 32
+  _mm256_maskstore_ps(to, (__m256i)first_mask(count), (__m256)x);
+#elif defined(__AVX2__)
+  _mm256_maskstore_pd(to, (__m256i)first_mask(count), (__m256d)x);
+#else
   for (size_t i = 0; i < count; i++) to[i] = x[i];
+#endif
 }
 
 /* The sum of all lanes: of halves, quarters and so on. */
