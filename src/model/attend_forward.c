@@ -42,15 +42,16 @@ static void weigh(const rs_attend_work *work, const rs_tile *tile, size_t row, s
 static void finish_rows(const rs_attend_work *work, size_t first, size_t count) {
   const rs_attend_call *call = work->call;
   const real *top = rs_work_rows(work, RS_ROW_TOP), *sum = rs_work_rows(work, RS_ROW_SUM);
-  real *shrink = rs_work_rows(work, RS_ROW_SHRINK), *rows = rs_work_part(work, work->attend->room.out);
+  real *shrink = rs_work_rows(work, RS_ROW_SHRINK);
   real *level = call->level + work->head * work->attend->shape.queries + first;
   for (size_t r = 0; r < count; r++) {
     shrink[r] = sum[r] > 0 ? 1 / sum[r] : 0;
     level[r] = top[r] + (real)log(sum[r]);
   }
-  work->net->scale_rows(rows, work->dims, count, work->dims, shrink);
-  RS_OF_REAL(rs_work_copy)
-  (work, rows, work->dims, count, call->out + first * call->out_step + work->head * work->dims, call->out_step);
+  rs_row_turn copy = rs_work_copy(work, count);
+  copy.factor = shrink;
+  work->net->turn_rows(&copy, rs_work_part(work, work->attend->room.out), work->dims,
+                       call->out + first * call->out_step + work->head * work->dims, call->out_step);
 }
 
 static void attend_tile(const rs_attend_work *work, size_t tile) {
@@ -79,9 +80,9 @@ void RS_OF_REAL(rs_attend_forward)(const rs_attend *attend, const rs_attend_call
   for (; work.head < shape->heads; work.head++) {
     if (work.head % group == 0) {
       RS_OF_REAL(rs_work_load_keys)(&work);
-      RS_OF_REAL(rs_work_copy)
-      (&work, call->v + work.head / group * work.dims, call->v_step, shape->keys,
-       rs_work_tokens(&work, attend->room.values, 0), work.dims);
+      rs_row_turn copy = rs_work_copy(&work, shape->keys);
+      work.net->turn_rows(&copy, call->v + work.head / group * work.dims, call->v_step,
+                          rs_work_tokens(&work, attend->room.values, 0), work.dims);
     }
     for (size_t tile = 0; tile < rs_tiles_of(shape->queries); tile++) attend_tile(&work, tile);
   }

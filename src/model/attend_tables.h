@@ -27,9 +27,9 @@ typedef struct rs_tile {
 /* Which table holds a bias: by m - n, by query and key, or none: it is asked for row by row. */
 typedef enum rs_bias_store { RS_BIAS_NONE, RS_BIAS_BY_DISTANCE, RS_BIAS_SQUARE, RS_BIAS_BY_ROW } rs_bias_store;
 
-/* What turns the tokens of one side in one view, and what turns them back. */
+/* What turns the tokens of one side in one view. */
 typedef struct rs_token_turns {
-  double *cosine, *sine, *back; /* (L, pairs); back = -sine */
+  void *cosine, *sine; /* real (L, pairs) */
 } rs_token_turns;
 
 /* What there is one number a query of: the online softmax's, what queries are multiplied by, and <out, dout>. */
@@ -59,7 +59,6 @@ struct rs_attend {
   size_t real_bytes;
   size_t views, pairs; /* pairs 0: no rotation */
   rs_token_turns turns[2][RS_VIEWS];
-  double *turn_storage;
   double *scale;                    /* (Lq,) of the dot products, without the head's */
   double *head_scale;               /* (H,) */
   bool scale_learned, bias_learned; /* of heads; by the encoding */
