@@ -42,23 +42,32 @@ RS_INLINE void carry_rest(const row *r) {
     put(r->y + i, load_first(r->x + i, r->width - i) * r->factor, r->width - i, r->add);
 }
 
-void NET(turn_rows)(const rs_row_turn *turn, const void *x, size_t x_step, void *y, size_t y_step) {
+/* What is constant where this is inlined costs no branch in a row. */
+RS_INLINE void carry(const rs_row_turn *turn, const real *x, size_t x_step, real *y, size_t y_step, bool interleaved,
+                     bool add) {
   const real *factor = turn->factor;
-  for (size_t i = 0; i < turn->rows; i++) {
-    real scale = factor != NULL ? factor[i] : 1;
-    row r = {.cosine = (const real *)turn->cosine + i * turn->pairs,
-             .sine = (const real *)turn->sine + i * turn->pairs,
-             .x = (const real *)x + i * x_step,
-             .y = (real *)y + i * y_step,
-             .pairs = turn->pairs,
-             .width = turn->width,
-             .factor = all(scale),
-             .way = all(turn->back ? -scale : scale),
-             .add = turn->add};
-    if (turn->interleaved)
+  const real sign = turn->back ? -1 : 1;
+  row r = {turn->cosine, turn->sine, x, y, turn->pairs, turn->width, all(1), all(sign), add};
+  for (size_t i = 0, rows = turn->rows; i < rows; i++) {
+    if (factor != NULL) {
+      r.factor = all(factor[i]);
+      r.way = all(sign * factor[i]);
+    }
+    if (interleaved)
       turn_neighbours(&r);
     else
       turn_halves(&r);
     carry_rest(&r);
+    r.cosine += r.pairs;
+    r.sine += r.pairs;
+    r.x += x_step;
+    r.y += y_step;
   }
+}
+
+void NET(turn_rows)(const rs_row_turn *turn, const void *x, size_t x_step, void *y, size_t y_step) {
+  if (turn->interleaved)
+    turn->add ? carry(turn, x, x_step, y, y_step, true, true) : carry(turn, x, x_step, y, y_step, true, false);
+  else
+    turn->add ? carry(turn, x, x_step, y, y_step, false, true) : carry(turn, x, x_step, y, y_step, false, false);
 }
