@@ -39,12 +39,9 @@ static void look(const rs_attend *attend, size_t query, size_t row, rs_sight sig
   size_t range_count = rs_mask_ranges(&attend->shape.mask, attend->shape.keys, query, ranges);
   size_t segment_count = segments_of(attend, query, segments);
   for (size_t s = 0; s < segment_count; s++)
-    for (size_t r = 0; r < range_count; r++) {
-      /* The window counts as the second range, whether sinks stand before it or not: so does its tile. */
-      size_t place = range_count == 1 ? RANGES - 1 : r;
-      see(&sights[segments[s].view][place], row, larger(segments[s].begin, ranges[r].begin),
+    for (size_t r = 0; r < range_count; r++)
+      see(&sights[segments[s].view][r], row, larger(segments[s].begin, ranges[r].begin),
           smaller(segments[s].end, ranges[r].end));
-    }
 }
 
 /* What the queries of one tile see; empty sights are left out. */
