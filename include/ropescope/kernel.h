@@ -260,6 +260,9 @@ typedef struct rs_net_kernel {
   void (*soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step);
   /* x[r] *= factor[r] (rows,) for each row of (rows, columns). */
   void (*scale_rows)(void *x, size_t step, size_t rows, size_t columns, const void *factor);
+  /* x (rows, columns) becomes cap tanh(x / cap), within 8 roundings of it; slopes, unless NULL and with the same step,
+   * gets the derivative, within 8 roundings of 1. */
+  void (*cap_rows)(double cap, size_t rows, size_t columns, void *x, size_t step, void *slopes);
   /* For each row of logits (rows, classes): loss[r] = log-sum-exp - logit of its target (NaN where that is negative),
    * answer[r] its largest class, the first of equals (NULL: not wanted). Where `weight` is not 0, logits become weight
    * times the gradient of the loss, 0 where there is no target; else they stay. */

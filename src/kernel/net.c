@@ -14,6 +14,7 @@ const rs_net_kernel RS_OF_REAL(rs_net) = {
     .soften = NET(soften),
     .soften_back = NET(soften_back),
     .scale_rows = NET(scale_rows),
+    .cap_rows = NET(cap_rows),
     .cross_entropy = NET(cross_entropy),
     .add = NET(add),
     .squares = NET(squares),

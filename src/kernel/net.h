@@ -30,6 +30,9 @@ void NET(soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink);
 void NET(soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step);
 void NET(scale_rows)(void *x, size_t step, size_t rows, size_t columns, const void *factor);
 
+/* cap.c */
+void NET(cap_rows)(double cap, size_t rows, size_t columns, void *x, size_t step, void *slopes);
+
 /* cross_entropy.c */
 void NET(cross_entropy)(void *logits, size_t step, size_t rows, size_t classes, const int32_t *targets, double weight,
                         double *loss, int32_t *answer);
