@@ -4,6 +4,8 @@
  *   out[m] = sum_n p(m, n) v[n] over the keys that query m sees, with p the softmax of
  *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n)
  *
+ * With u = 2^-24 or 2^-53, a logit errs by about u sqrt(D) |q||k| times the scales, a weight by that and u |level|.
+ *
  * Symbols as in encoding.h and model.h; Lq and Lk queries and keys. */
 #ifndef ROPESCOPE_MODEL_ATTEND_H
 #define ROPESCOPE_MODEL_ATTEND_H

@@ -1,8 +1,6 @@
 /* What both ways through an attention share: rows on their way to the kernel, and the logits of a tile. */
 #include "attend_work.h"
 
-#include <math.h>
-
 rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first,
                                      size_t count) {
   const rs_attend *attend = work->attend;
@@ -49,16 +47,6 @@ void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile) {
   }
 }
 
-/* cap tanh(x / cap), and in slopes, unless NULL, its derivative. */
-static void soften_tops(real cap, size_t rows, size_t columns, real *logits, real *slopes) {
-  for (size_t r = 0; r < rows; r++)
-    for (size_t c = 0; c < columns; c++) {
-      real level = (real)tanh(logits[r * RS_TILE + c] / cap);
-      logits[r * RS_TILE + c] = cap * level;
-      if (slopes != NULL) slopes[r * RS_TILE + c] = 1 - level * level;
-    }
-}
-
 /* Biases of what one row sees, from wherever they are. */
 static void add_biases(const rs_attend_work *work, const rs_tile *tile, size_t row, real *logits) {
   const rs_attend *attend = work->attend;
@@ -75,7 +63,7 @@ static void add_biases(const rs_attend_work *work, const rs_tile *tile, size_t r
 void RS_OF_REAL(rs_work_logits)(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count,
                                 size_t columns, real *slopes) {
   const rs_attend *attend = work->attend;
-  real *logits = rs_work_part(work, attend->room.logits) + row * RS_TILE, cap = (real)attend->shape.soft_cap;
+  real *logits = rs_work_part(work, attend->room.logits) + row * RS_TILE;
   work->net->product(&(rs_product){
       .rows = count,
       .columns = columns,
@@ -87,7 +75,9 @@ void RS_OF_REAL(rs_work_logits)(const rs_attend_work *work, const rs_tile *tile,
       .c = logits,
       .c_step = RS_TILE,
   });
-  if (cap != 0) soften_tops(cap, count, columns, logits, slopes != NULL ? slopes + row * RS_TILE : NULL);
+  if (attend->shape.soft_cap != 0)
+    work->net->cap_rows(attend->shape.soft_cap, count, columns, logits, RS_TILE,
+                        slopes != NULL ? slopes + row * RS_TILE : NULL);
   for (size_t r = 0; r < count && attend->store != RS_BIAS_NONE; r++)
     add_biases(work, tile, row + r, logits + r * RS_TILE);
 }

@@ -157,6 +157,26 @@ Test(attend, what_a_mask_hides__is_not_walked_over) {
   cr_assert_eq(tiles_of("rerope", "window=64", (rs_mask){.kind = RS_CAUSAL}, length), 16 + 15 + 15 * 16 / 2);
 }
 
+static size_t scratch_of(const char *method, size_t length, bool training) {
+  rs_encoding *encoding = encoding_of(method, "", 2, 4, length);
+  rs_attend_shape shape = shape_of(encoding, (rs_mask){.kind = RS_CAUSAL});
+  rs_attend *attend;
+  cr_assert_eq(rs_attend_create(&shape, RS_F32, &attend, NULL), RS_OK);
+  size_t numbers = rs_attend_scratch(attend, training);
+  rs_attend_free(attend);
+  rs_encoding_free(encoding);
+  return numbers;
+}
+
+Test(attend, scratch__grows_with_the_length_and_no_faster) {
+  static const char *const methods[] = {"rope", "t5", "fire", "dual_chunk"};
+  for (size_t i = 0; i < 2 * RS_COUNT(methods); i++) {
+    const char *method = methods[i / 2];
+    size_t first = scratch_of(method, 1024, i % 2), second = scratch_of(method, 2048, i % 2);
+    cr_assert_eq(scratch_of(method, 4096, i % 2) - second, 2 * (second - first), "%s", method);
+  }
+}
+
 /* ---- sinks ------------------------------------------------------------------------------------------------------- */
 
 /* One key of logit 0 beside a sink: the weight is 1 / (1 + e^sink), and the sink's gradient -w (1 - w) v. */
