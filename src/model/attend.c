@@ -153,12 +153,12 @@ static void lay_out(rs_attend *attend) {
   rs_attend_room *room = &attend->room;
   room->keys = reserve(&end, views * all);
   room->key_panels = reserve(&end, views * all);
-  room->values = reserve(&end, all);
   room->queries = reserve(&end, views * tile);
   room->out = reserve(&end, tile);
   room->logits = reserve(&end, square);
   room->rows = reserve(&end, RS_ROW_KINDS * RS_TILE);
   room->forward_end = end;
+  room->values = reserve(&end, all);
   room->dlogits = reserve(&end, square);
   room->slopes = reserve(&end, attend->shape.soft_cap != 0 ? square : 0);
   room->dqueries = reserve(&end, views * tile);

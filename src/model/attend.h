@@ -70,7 +70,7 @@ typedef struct rs_attend_call {
   const real *q, *k, *v; /* (Lq, H, D), (Lk, K, D), (Lk, K, D) */
   size_t q_step, k_step, v_step;
   const real *sinks; /* (H,) logits that take weight and give nothing; NULL: none */
-  real *out;         /* (Lq, H, D); 0 for a query that sees nothing. Written forwards, read backwards */
+  real *out;         /* (Lq, H, D); written forwards, read backwards */
   size_t out_step;
   real *level; /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
 } rs_attend_call;

@@ -183,22 +183,17 @@ static void finish_rows(const backward *b, size_t first, size_t count) {
 
 static void attend_tile(const backward *b, size_t tile) {
   const rs_attend *attend = b->work.attend;
-  size_t first = tile * RS_TILE, begin = tile > 0 ? attend->sight_end[tile - 1] : 0;
-  size_t count = attend->shape.queries - first < RS_TILE ? attend->shape.queries - first : RS_TILE;
-  rs_tile cut;
+  size_t first = tile * RS_TILE, left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  rs_walk walk = rs_walk_begin(attend, tile);
   RS_OF_REAL(rs_work_load_queries)(&b->work, tile);
   begin_rows(b, first, count);
-  for (size_t s = begin; s < attend->sight_end[tile]; s++) {
-    const rs_sight *sight = &attend->sights[s];
-    for (size_t key_tile = sight->begin / RS_TILE; key_tile < rs_tiles_of(sight->end); key_tile++) {
-      if (!rs_tile_cut(attend, sight, tile, key_tile, &cut)) continue;
-      for (size_t row = 0; row < count; row += cut.strip) {
-        size_t rows = count - row < cut.strip ? count - row : cut.strip;
-        weigh(b, &cut, row, rows);
-        share_with_queries(b, &cut, row, rows);
-      }
-      share_with_keys(b, &cut);
+  while (rs_walk_next(attend, &walk)) {
+    for (size_t row = 0, rows; row < count; row += rows) {
+      rows = count - row < walk.tile.strip ? count - row : walk.tile.strip;
+      weigh(b, &walk.tile, row, rows);
+      share_with_queries(b, &walk.tile, row, rows);
     }
+    share_with_keys(b, &walk.tile);
   }
   finish_rows(b, first, count);
 }

@@ -23,8 +23,8 @@ void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows,
 
 void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work) {
   const rs_attend *attend = work->attend;
-  size_t keys = attend->shape.keys, kv_head = work->head / (attend->shape.heads / attend->shape.kv_heads);
-  const real *k = work->call->k + kv_head * work->dims;
+  size_t keys = attend->shape.keys;
+  const real *k = work->call->k + rs_work_kv_head(work) * work->dims;
   for (size_t view = 0; view < attend->views; view++) {
     real *rows = rs_work_tokens(work, attend->room.keys, view);
     rs_row_turn turn = RS_OF_REAL(rs_work_turn)(work, RS_KEY_SIDE, view, 0, keys);

@@ -18,6 +18,11 @@ static inline real *rs_work_part(const rs_attend_work *work, size_t place) {
   return work->scratch + place;
 }
 
+/* The head of keys and values that the head reads. */
+static inline size_t rs_work_kv_head(const rs_attend_work *work) {
+  return work->head / (work->attend->shape.heads / work->attend->shape.kv_heads);
+}
+
 /* One number of each query of the tile. */
 static inline real *rs_work_rows(const rs_attend_work *work, int kind) {
   return work->scratch + work->attend->room.rows + (size_t)kind * RS_TILE;

@@ -134,13 +134,13 @@ static size_t tiles_of(const char *method, const char *settings, rs_mask mask, s
   rs_encoding *encoding = encoding_of(method, settings, 1, 4, length);
   rs_attend_shape shape = shape_of(encoding, mask);
   rs_attend *attend;
-  rs_tile cut;
-  size_t count = 0, sight = 0;
+  size_t count = 0;
   cr_assert_eq(rs_attend_create(&shape, RS_F32, &attend, NULL), RS_OK);
-  for (size_t tile = 0; tile < rs_tiles_of(length); tile++)
-    for (; sight < attend->sight_end[tile]; sight++)
-      for (size_t key = attend->sights[sight].begin / RS_TILE; key < rs_tiles_of(attend->sights[sight].end); key++)
-        count += rs_tile_cut(attend, &attend->sights[sight], tile, key, &cut);
+  for (size_t tile = 0; tile < rs_tiles_of(length); tile++) {
+    rs_walk walk = rs_walk_begin(attend, tile);
+    while (rs_walk_next(attend, &walk)) continue;
+    count += walk.count;
+  }
   rs_attend_free(attend);
   rs_encoding_free(encoding);
   return count;
