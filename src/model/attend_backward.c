@@ -59,7 +59,7 @@ static void weigh(const backward *b, const rs_tile *tile, size_t row, size_t cou
                                    .depth = dims,
                                    .a = rs_work_part(work, room->out) + row * dims,
                                    .a_step = dims,
-                                   .b = rs_work_tokens(work, room->values, 0) + tile->key * dims,
+                                   .b = rs_work_part(work, room->values) + tile->key * dims,
                                    .b_step = RS_TILE,
                                    .c = dlogits,
                                    .c_step = RS_TILE});
@@ -101,7 +101,7 @@ static void share_with_keys(const backward *b, const rs_tile *tile) {
     rs_range rows = rs_tile_rows(tile, column, columns);
     if (rows.begin == rows.end) continue;
     gather(b, rs_work_part(work, room->logits), column, columns, rows, rs_work_part(work, room->out),
-           rs_work_tokens(work, room->dvalues, 0) + place);
+           rs_work_part(work, room->dvalues) + place);
     gather(b, rs_work_part(work, room->dlogits), column, columns, rows, rs_work_tile(work, room->queries, tile->view),
            rs_work_tokens(work, room->dkeys, tile->view) + place);
   }
@@ -203,9 +203,9 @@ static void attend_tile(const backward *b, size_t tile) {
 static void begin_keys(const backward *b, size_t kv_head) {
   const rs_attend_work *work = &b->work;
   const rs_attend_room *room = &work->attend->room;
+  const real *v = work->call->v + kv_head * work->dims;
   RS_OF_REAL(rs_work_load_keys)(work);
-  RS_OF_REAL(rs_work_turn_over)
-  (work, work->call->v + kv_head * work->dims, work->call->v_step, rs_work_tokens(work, room->values, 0));
+  RS_OF_REAL(rs_work_turn_over)(work, v, work->call->v_step, rs_work_part(work, room->values));
   memset(rs_work_part(work, room->dkeys), 0, (room->end - room->dkeys) * sizeof(real)); /* and values' */
 }
 

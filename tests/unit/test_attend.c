@@ -85,6 +85,18 @@ Test(attend, lengths_around_tiles__every_mask__are_the_plain_formula) {
     }
 }
 
+Test(attend, every_instruction_set__is_the_plain_formula) {
+  rs_encoding *encoding = encoding_of("t5", "num_buckets=8 max_distance=40 init_sd=1", 2, 18, 70);
+  rs_attend_shape shape = shape_of(encoding, (rs_mask){.kind = RS_WINDOW_SINKS, .window = 30, .sinks = 3});
+  shape.soft_cap = 3;
+  for (size_t i = 0; rs_isa_name(i) != NULL; i++) {
+    cr_assert_eq(rs_kernels_use(rs_isa_name(i), NULL), RS_OK);
+    check_shape(&shape, rs_isa_name(i));
+  }
+  cr_assert_eq(rs_kernels_use("auto", NULL), RS_OK);
+  rs_encoding_free(encoding);
+}
+
 Test(attend, several_views__lengths_around_tiles__are_the_plain_formula) {
   static const char *const methods[][2] = {{"self_extend", "window=20 group=3"},
                                            {"rerope", "window=70"},

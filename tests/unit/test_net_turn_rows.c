@@ -80,7 +80,7 @@ static void check_shapes(const char *isa, const rs_net_kernel *net, bool single)
     }
 }
 
-Test(kernel_turn_rows, every_width_and_way__are_the_formula) {
+Test(net_turn_rows, every_width_and_way__are_the_formula) {
   for (size_t i = 0; rs_isa_name(i) != NULL; i++) {
     cr_assert_eq(rs_kernels_use(rs_isa_name(i), NULL), RS_OK);
     check_shapes(rs_isa_name(i), rs_kernels_get()->net_f32, true);

@@ -42,7 +42,7 @@ static void check(const char *isa, const rs_net_kernel *net, bool single, double
   cr_assert_eq(memcmp(logits, x, ROWS * STEP * (single ? sizeof(float) : sizeof(double))), 0);
 }
 
-Test(kernel_cap, logits_of_every_size__are_capped_and_differentiated) {
+Test(net_cap, logits_of_every_size__are_capped_and_differentiated) {
   for (size_t i = 0; rs_isa_name(i) != NULL; i++) {
     cr_assert_eq(rs_kernels_use(rs_isa_name(i), NULL), RS_OK);
     for (size_t columns = 0; columns <= COLUMNS; columns++)
@@ -54,7 +54,7 @@ Test(kernel_cap, logits_of_every_size__are_capped_and_differentiated) {
   cr_assert_eq(rs_kernels_use("auto", NULL), RS_OK);
 }
 
-Test(kernel_cap, infinities_and_nan__are_the_cap_and_nan) {
+Test(net_cap, infinities_and_nan__are_the_cap_and_nan) {
   for (size_t i = 0; rs_isa_name(i) != NULL; i++) {
     cr_assert_eq(rs_kernels_use(rs_isa_name(i), NULL), RS_OK);
     double x[] = {INFINITY, -INFINITY, NAN, 0}, slopes[4];
