@@ -9,11 +9,13 @@
   extern const rs_ceiling_kernel rs_ceiling_##isa;                                                                     \
   extern const rs_decay_kernel rs_decay_##isa;                                                                         \
   extern const rs_rotate_kernel rs_rotate_##isa;                                                                       \
-  extern const rs_score_kernel rs_scores_f32_##isa, rs_scores_f64_##isa;
+  extern const rs_score_kernel rs_scores_f32_##isa, rs_scores_f64_##isa;                                               \
+  extern const rs_net_kernel rs_net_f32_##isa, rs_net_f64_##isa;
 #define RS_ROW(set)                                                                                                    \
   {                                                                                                                    \
     .isa = #set, .ceiling = &rs_ceiling_##set, .decay = &rs_decay_##set, .rotate = &rs_rotate_##set,                   \
-    .scores_f32 = &rs_scores_f32_##set, .scores_f64 = &rs_scores_f64_##set                                             \
+    .scores_f32 = &rs_scores_f32_##set, .scores_f64 = &rs_scores_f64_##set, .net_f32 = &rs_net_f32_##set,              \
+    .net_f64 = &rs_net_f64_##set                                                                                       \
   }
 
 RS_DECLARE(generic)
