@@ -17,12 +17,15 @@ typedef enum rs_purpose {
   RS_PURPOSE_FIELD_WAVES,
   RS_PURPOSE_FIELD_PHASES,
   RS_PURPOSE_PROJECTION,
-  RS_PURPOSE_BIASES = 0x626961,    /* "bia" */
-  RS_PURPOSE_TABLE = 0x6c6561,     /* "lea": of embeddings in a row */
-  RS_PURPOSE_TABLE_2D = 0x6c6532,  /* "le2": of embeddings on a grid */
-  RS_PURPOSE_POSITIONS = 0x706f73, /* "pos" */
-  RS_PURPOSE_CURVE = 0x637572,     /* "cur": noise that a curve of logits is fitted to */
-  RS_PURPOSE_SHIFT = 0x736869,     /* "shi": queries and keys of shift_invariance */
+  RS_PURPOSE_BIASES = 0x626961,     /* "bia" */
+  RS_PURPOSE_TABLE = 0x6c6561,      /* "lea": of embeddings in a row */
+  RS_PURPOSE_TABLE_2D = 0x6c6532,   /* "le2": of embeddings on a grid */
+  RS_PURPOSE_POSITIONS = 0x706f73,  /* "pos" */
+  RS_PURPOSE_CURVE = 0x637572,      /* "cur": noise that a curve of logits is fitted to */
+  RS_PURPOSE_SHIFT = 0x736869,      /* "shi": queries and keys of shift_invariance */
+  RS_PURPOSE_TRAINING = 0x747261,   /* "tra": sequences of tasks that models are trained on */
+  RS_PURPOSE_EVALUATION = 0x657661, /* "eva": sequences of tasks that they are read on */
+  RS_PURPOSE_RULES = 0x72756c,      /* "rul": what is the same in all sequences of a task */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel

@@ -229,6 +229,8 @@ typedef struct rs_task_kind {
   rs_status (*check)(const rs_binding *binding, rs_err *err);
   /* Names of its parts, as columns have them ("filler", "repeat", "needle"); the list ends with NULL. */
   const char *parts[RS_TASK_PARTS + 1];
+  /* Bit p: part p is asked beside what models are trained on (a needle), and counts in no loss. */
+  unsigned probes;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
@@ -239,7 +241,8 @@ typedef struct rs_task_kind {
   void (*draw)(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example);
   /* Accuracy of a guess that reads nothing, at a target of this part. */
   double (*chance)(const void *state, size_t part);
-  /* The least mean loss there is over the targets at this length, nats; NaN where nobody knows. NULL: never known. */
+  /* The least mean loss there is over the evaluation targets at this length, probes left out, nats; NaN where nobody
+   * knows. NULL: never known. */
   double (*best_loss)(const void *state, size_t length);
 } rs_task_kind;
 
