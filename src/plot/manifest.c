@@ -85,11 +85,31 @@ static rs_status read_file(const rs_node *node, const char *directory, const cha
   return RS_OK;
 }
 
+/* Results of older programs have no such list. */
+static rs_status read_sources(const rs_node *root, const char *path, const rs_node **sources, rs_err *err) {
+  if (rs_node_get(root, "sources") == NULL) return RS_OK;
+  RS_TRY(read_list(root, path, "sources", sources, err));
+  for (size_t i = 0; i < (*sources)->count; i++) {
+    const rs_node *source = &(*sources)->items[i], *phrases;
+    const char *text;
+    char place[400];
+    snprintf(place, sizeof place, "%s: sources[%zu]", path, i);
+    RS_TRY(read_text(source, place, "name", NULL, &text, err));
+    RS_TRY(read_text(source, place, "kind", NULL, &text, err));
+    RS_TRY(read_list(source, place, "caption", &phrases, err));
+    for (size_t p = 0; p < phrases->count; p++)
+      if (phrases->items[p].kind != RS_SCALAR || !phrases->items[p].quoted)
+        return rs_fail(err, RS_INPUT, "%s: \"caption\" must be a list of strings", place);
+  }
+  return RS_OK;
+}
+
 static rs_status read_manifest(const rs_node *root, const char *directory, const char *path, rs_plot_data *data,
                                rs_err *err) {
   const rs_node *files;
   RS_TRY(read_text(root, path, "name", "", &data->name, err));
   RS_TRY(read_text(root, path, "config_sha256", "", &data->config, err));
+  RS_TRY(read_sources(root, path, &data->captions, err));
   RS_TRY(read_list(root, path, "files", &files, err));
   data->files = rs_alloc(files->count, sizeof *data->files, err);
   if (data->files == NULL) return RS_MEMORY;
