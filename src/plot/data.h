@@ -31,6 +31,7 @@ typedef struct rs_plot_column {
   rs_plot_role role;
   rs_plot_part part;
   bool log;
+  bool sourced; /* its values are observed in queries and keys, and not in tables alone */
   size_t place; /* its number in the table, once that is read */
 } rs_plot_column;
 

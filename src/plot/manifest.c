@@ -45,18 +45,21 @@ static rs_status read_part(const char *word, const char *where, rs_plot_part *pa
 }
 
 static rs_status read_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
-  const char *role, *axis, *part;
+  const char *role, *axis, *part, *reads;
   RS_TRY(read_text(node, where, "name", NULL, &column->name, err));
   RS_TRY(read_text(node, where, "role", NULL, &role, err));
   RS_TRY(read_text(node, where, "unit", "", &column->unit, err));
   RS_TRY(read_text(node, where, "summary", "", &column->summary, err));
   RS_TRY(read_text(node, where, "axis", "linear", &axis, err));
   RS_TRY(read_text(node, where, "map", "", &part, err));
+  RS_TRY(read_text(node, where, "reads", "", &reads, err));
   RS_TRY(read_role(role, where, &column->role, err));
   RS_TRY(read_part(part, where, &column->part, err));
   column->log = strcmp(axis, "log") == 0;
+  column->sourced = strcmp(reads, "source") == 0;
   if (!column->log && strcmp(axis, "linear") != 0)
     return rs_fail(err, RS_INPUT, "%s: axis \"%s\" is not one of linear, log", where, axis);
+  if (!column->sourced && *reads != '\0') return rs_fail(err, RS_INPUT, "%s: reads \"%s\" is not source", where, reads);
   return RS_OK;
 }
 

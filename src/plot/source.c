@@ -57,7 +57,7 @@ void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice
   const rs_plot_data *data = measure->data;
   const char *name = rs_plot_source_name(measure, choice);
   const rs_node *entry = NULL;
-  for (size_t s = 0; s < data->sources.count && entry == NULL; s++)
+  for (size_t s = 0; s < data->sources.count && measure->column->sourced && entry == NULL; s++)
     if (is_shown(choice, s)) entry = entry_of(data, s);
   if (entry == NULL || rs_node_get(entry, "caption")->count == 0) return;
   const rs_node *phrases = rs_node_get(entry, "caption");

@@ -8,7 +8,8 @@
 const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_choice *choice);
 
 /* Appends to that name the phrases of the manifest that hold for all sources shown: ": a copy of the query, depth 0.5".
- * What the name says already is left out; a name that does not tell the kind gets it: " (needle): ...". */
+ * What the name says already is left out; a name that does not tell the kind gets it: " (needle): ...". Nothing where
+ * the values come from tables alone. */
 void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
 
 #endif

@@ -56,14 +56,17 @@ static rs_status append_with(json_t *list, json_t *entry, const char *key, json_
 }
 
 static json_t *column_entry(const rs_out_column *column) {
-  const char *const pairs[][2] = {{"name", column->name},
-                                  {"role", role_name(column->role)},
-                                  {"unit", column->unit},
-                                  {"axis", column->log_axis ? "log" : "linear"},
-                                  {"better", better_name(column->better)},
-                                  {"summary", column->summary},
-                                  {"map", map_name(column->map)}};
-  return object_of(pairs, RS_COUNT(pairs) - (column->map == RS_MAP_NONE)); /* only columns of a map say so */
+  enum { ALWAYS = 6 };
+  const char *pairs[ALWAYS + 2][2] = {{"name", column->name},
+                                      {"role", role_name(column->role)},
+                                      {"unit", column->unit},
+                                      {"axis", column->log_axis ? "log" : "linear"},
+                                      {"better", better_name(column->better)},
+                                      {"summary", column->summary}};
+  size_t count = ALWAYS;
+  if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_name(column->map);
+  if (column->sourced) pairs[count][0] = "reads", pairs[count++][1] = "source";
+  return object_of((const char *const(*)[2])pairs, count);
 }
 
 static rs_status add_columns(json_t *list, const rs_out_columns *columns, rs_err *err) {

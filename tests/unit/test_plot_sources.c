@@ -18,8 +18,10 @@ static void expect_caption(const char *name, const char *caption) {
   free(words);
 }
 
+#define VALUE(reads) "{\"name\":\"share\",\"role\":\"value\",\"reads\":\"" reads "\"}"
+#define READ VALUE("source")
 #define SOURCE(name, kind, phrases) "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"caption\":[" phrases "]}"
-#define FILES(keys) "\"files\":[{\"file\":\"summary.csv\",\"columns\":[" keys SHARE "]}]}"
+#define FILES(keys) "\"files\":[{\"file\":\"summary.csv\",\"columns\":[" keys "," READ "]}]}"
 
 /* Two lengths, so that the column is a line chart. */
 static void put_sources(const char *manifest, const char *const *names, size_t count) {
@@ -90,6 +92,19 @@ Test(plot_sources, phrases__of_a_family__are_those_of_all_its_sources, .init = m
     cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
     expect_caption("plots/share--needle--depth.svg", last[i][1]);
   }
+}
+
+/* What follows from tables alone is true of any queries and keys. */
+Test(plot_sources, phrases__of_a_value_of_tables__are_left_out, .init = make_folder, .fini = remove_folder) {
+  static const char *const names[] = {"needle"};
+  put_sources("{\"name\":\"demo\",\"sources\":[" SOURCE("needle", "needle", COPY) "],\"files\":[{\"file\":"
+                                                                                  "\"summary.csv\",\"columns\":[" KEYS
+                                                                                  "," VALUE("") "]}]}",
+              names, 1);
+  cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 1u);
+  expect_caption("plots/share--needle.svg", "demo · m · needle 1k");
+  put_sources("{\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS "," VALUE("rows") "]}]}", names, 1);
+  cr_assert_eq(draw_all(NULL, RS_INPUT, "reads \"rows\" is not source"), 0u);
 }
 
 Test(plot_sources, faults__of_the_list__are_named, .init = make_folder, .fini = remove_folder) {

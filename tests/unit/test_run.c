@@ -178,7 +178,7 @@ Test(run, position_similarity__manifest__says_what_columns_are_to_a_picture) {
 Test(run, needles__manifest__says_what_captions_do) {
   run(TINY
       "methods: [rope]\nlengths: [16]\nsources: [gaussian, {name: needle, label: far, depth: [0, 0.9], overlap: 0.5, "
-      "from: 0.75}]\nmetrics: [needle]\n",
+      "from: 0.75}]\nmetrics: [decay, needle]\n",
       "o");
   static const char *const parts[] = {"\"sources\": [",
                                       "\"name\": \"gaussian\"",
@@ -200,6 +200,14 @@ Test(run, needles__manifest__says_what_captions_do) {
     place = strstr(place, parts[i]);
     cr_assert_not_null(place, "no %s after the one before it", parts[i]);
   }
+  place = strstr(text, "\"needle_weight\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") < strchr(place, '}'), "observed");
+  place = strstr(text, "\"mean_cosine_at_length\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") > strchr(place, '}'), "of tables");
+  place = strstr(text, "\"needles\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") > strchr(place, '}'), "an index");
+  place = strstr(place, "\"weight\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") < strchr(place, '}'), "a curve's value");
   free(text);
 }
 
