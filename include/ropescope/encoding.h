@@ -103,8 +103,9 @@ typedef struct rs_positions {
 typedef struct rs_pos_kind {
   rs_kind kind;
   bool scaled;
-  bool text_only; /* one axis, on which text counts by 1 */
-  size_t views;   /* V, 1..RS_VIEWS */
+  bool text_only;   /* one axis, on which text counts by 1 */
+  size_t views;     /* V, 1..RS_VIEWS */
+  const char *seed; /* the parameter that positions are drawn by; NULL: they are not drawn */
   size_t state_size;
   rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err); /* NULL: positions stay as the ids are */
   /* Moves the positions, which hold the token ids on entry. */
