@@ -195,6 +195,9 @@ rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, 
  * was given is not in the dialect's power, or the method has no such dialect. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
 
+/* Whether s is L / L0 itself, below 1 too: scale is auto. */
+bool rs_recipe_scale_auto(const rs_recipe *recipe) RS_NONNULL(1);
+
 /* The rule for s where neither a scale nor a factor is given or published, as config text. */
 #define RS_DEFAULT_SCALE "dynamic"
 
@@ -207,6 +210,9 @@ rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err
 /* The parameter that fixes s: `factor` where there is no other, or where a model's is in force, else `scale`; NULL for
  * methods without. *given: the user has written one of them. */
 const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given) RS_NONNULL(1, 2);
+
+/* Whether its pairs are shared out among the axes t, h, w by sections, given or the model's. */
+bool rs_recipe_has_sections(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
 
 /* L0 as the recipe has it, else the model's, tokens. */
 double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
