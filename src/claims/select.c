@@ -160,20 +160,20 @@ static rs_status unknown_reduction(const char *name, rs_err *err) {
 
 /* "mean(entropy_nats)", "at_min(y; x)", "entropy_nats". */
 static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
-  const char *open = strchr(text, '('), *end = text + strlen(text);
+  const char *bracket = strchr(text, '('), *end = text + strlen(text);
   char name[NAME];
   *out = (wanted){.how = &single};
-  if (open == NULL)
+  if (bracket == NULL)
     return copy_trimmed(text, end, out->columns[0]) ? RS_OK : rs_fail(err, RS_INPUT, "\"%s\" names no column", text);
-  if (!copy_trimmed(text, open, name) || end[-1] != ')')
+  if (!copy_trimmed(text, bracket, name) || end[-1] != ')')
     return rs_fail(err, RS_INPUT, "\"%s\" is no reduction of a column (as in mean(entropy_nats))", text);
   out->how = NULL;
   for (size_t i = 0; i < RS_COUNT(reductions); i++)
     if (strcmp(reductions[i].name, name) == 0) out->how = &reductions[i];
   if (out->how == NULL) return unknown_reduction(name, err);
-  const char *between = strchr(open, ';');
-  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(open + 1, end - 1, out->columns[0])
-                                     : between != NULL && copy_trimmed(open + 1, between, out->columns[0]) &&
+  const char *between = strchr(bracket, ';');
+  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(bracket + 1, end - 1, out->columns[0])
+                                     : between != NULL && copy_trimmed(bracket + 1, between, out->columns[0]) &&
                                            copy_trimmed(between + 1, end - 1, out->columns[1]);
   if (read) return RS_OK;
   return rs_fail(err, RS_INPUT, "%s takes %s", name, out->how->columns == 1 ? "one column" : "two columns: (y; x)");

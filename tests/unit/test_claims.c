@@ -35,14 +35,14 @@ Test(bound, printed_number__tolerance__is_that_of_its_last_digit) {
 Test(bound, relation__on_both_sides_and_at_the_edge__holds_as_written) {
   static const struct {
     const char *text;
-    bool below, at, above; /* of 2 */
+    bool below, equal, above; /* of 2 */
   } cases[] = {{"<2", true, false, false},  {"<=2", true, true, false}, {">2", false, false, true},
                {">= 2", false, true, true}, {"!=2", true, false, true}, {"=2", false, true, false}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_bound bound;
     cr_assert_eq(rs_bound_read(cases[i].text, &bound, NULL), RS_OK);
     cr_expect_eq(rs_bound_holds(&bound, 1), cases[i].below, "%s", cases[i].text);
-    cr_expect_eq(rs_bound_holds(&bound, 2), cases[i].at, "%s", cases[i].text);
+    cr_expect_eq(rs_bound_holds(&bound, 2), cases[i].equal, "%s", cases[i].text);
     cr_expect_eq(rs_bound_holds(&bound, 3), cases[i].above, "%s", cases[i].text);
     cr_expect_not(rs_bound_holds(&bound, NAN), "%s", cases[i].text);
   }
