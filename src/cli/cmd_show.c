@@ -210,6 +210,13 @@ static void say_subject(const cli_options *options, const rs_subject *subject) {
   rs_text_clear(&text);
 }
 
+static void warn(const cli_options *options, const rs_subject *s) {
+  rs_text text = {0};
+  rs_recipe_warn(&s->recipe, &s->model, s->length, &s->tokens, &text);
+  if (text.length > 0) cli_note(options, "warning: %s", rs_text_string(&text));
+  rs_text_clear(&text);
+}
+
 static int put_json(const rs_subject *subject, const char *table, const rs_text *csv) {
   rs_text text = {0}, recipe = {0};
   rs_json json = {.text = &text};
@@ -233,6 +240,7 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   table_out out = {.kept = options->json};
   int code = tables[table].show(encoding, &out);
   if (code == CLI_OK && !options->json) say_subject(options, subject);
+  if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
     code = put_json(subject, tables[table].name, &out.csv);
   else if (code == CLI_OK && !cli_put(&out.csv))
