@@ -116,6 +116,7 @@ void rs_problems_clear(rs_problems *problems) RS_NONNULL(1);
 typedef struct rs_config_edits {
   const char *const *edits;
   size_t count;
+  const char *lengths; /* in place of the config's, after all edits: "4k,8k"; NULL: its own */
 } rs_config_edits;
 
 /* Reads and checks a config. `file` NULL: the built-in demo. RS_INPUT when there are problems, all of which stand in
@@ -161,7 +162,8 @@ typedef struct rs_subject_in {
   const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
   const char *label;     /* what messages call that recipe; NULL: "--method" */
   const char *fallback;  /* a recipe for models that publish none; NULL: they are refused */
-  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..." */
+  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..."; without
+                            lengths */
   size_t length;         /* tokens; 0: the config's, or the length that the model is published for */
 } rs_subject_in;
 

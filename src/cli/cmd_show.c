@@ -189,7 +189,7 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
                             .hf_text = options->hf_text,
                             .preset = options->model,
                             .method = options->method,
-                            .edits = {options->edits.items, options->edits.count},
+                            .edits = {options->edits.items, options->edits.count, NULL},
                             .length = options->length};
   rs_problems problems = {0};
   rs_err err = {0};
