@@ -32,8 +32,9 @@ static inline long double alibi_bias(const rs_encoding *e, size_t head, size_t m
   rs_format slopes = (rs_format)rs_setting(&e->settings, "slope_format")->choice;
   rs_format products = (rs_format)rs_setting(&e->settings, "bias_format")->choice;
   double slope = rs_round(slopes, (double)alibi_slope(head, e->heads, bias_setting(e, "bias_max")));
-  const double by[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
-  double product = rs_round(products, slope * rs_round(products, by[rs_setting(&e->settings, "bias_form")->choice]));
+  const double offsets[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
+  double product =
+      rs_round(products, slope * rs_round(products, offsets[rs_setting(&e->settings, "bias_form")->choice]));
   return product * (factor->choice >= 0 ? powl(e->head_dim, -0.5L) : factor->number);
 }
 
@@ -55,16 +56,16 @@ typedef struct standing {
   size_t run, frame, row, column;
 } standing;
 
-static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *at) {
+static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *place) {
   size_t next = 0;
-  for (at->run = 0; at->run < tokens->count; at->run++) {
-    const rs_token_run *run = &tokens->runs[at->run];
+  for (place->run = 0; place->run < tokens->count; place->run++) {
+    const rs_token_run *run = &tokens->runs[place->run];
     bool text = run->modality == RS_TEXT;
     next += text ? run->tokens : 0;
     if (token < next) return false;
-    for (at->frame = 0; !text && at->frame < run->frames; at->frame++)
-      for (at->row = 0; at->row < run->rows; at->row++)
-        for (at->column = 0; at->column < run->columns; at->column++)
+    for (place->frame = 0; !text && place->frame < run->frames; place->frame++)
+      for (place->row = 0; place->row < run->rows; place->row++)
+        for (place->column = 0; place->column < run->columns; place->column++)
           if (next++ == token) return true;
   }
   return false;

@@ -61,8 +61,8 @@ typedef struct rs_curve {
 } rs_curve;
 
 /* Appends one row of curve->columns numbers. */
-rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err);
-void rs_curve_clear(rs_curve *curve);
+rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) RS_NONNULL(1, 2);
+void rs_curve_clear(rs_curve *curve) RS_NONNULL(1);
 
 enum { RS_METRIC_SCALARS = 12 }; /* most scalars of one metric */
 
@@ -96,8 +96,8 @@ typedef struct rs_metric_kind {
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
 } rs_metric_kind;
 
-const rs_metric_kind *const *rs_metric_kinds(size_t *count);
-const rs_metric_kind *rs_metric_find(const char *name);
+const rs_metric_kind *const *rs_metric_kinds(size_t *count) RS_NONNULL(1);
+const rs_metric_kind *rs_metric_find(const char *name) RS_NONNULL(1);
 
 /* What rows are to hold for a set of metrics. Zero-initialise. */
 typedef struct rs_row_needs {
@@ -108,7 +108,8 @@ typedef struct rs_row_needs {
 
 /* Adds what one metric needs. RS_UNSUPPORTED where it sums other first keys than those before it: a row holds one sum.
  */
-rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err);
+rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err)
+    RS_NONNULL(1, 2);
 
 /* ---- the least base that serves a length ---------------------------------------------------------------------------
  */
@@ -128,6 +129,7 @@ typedef struct rs_base_bound {
  * tests every distance counts for length / 12288 more. A step takes microseconds to a millisecond (length 1M), a search
  * 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in
  * use: any thread. RS_DOMAIN where no base is good (fewer than two pairs), RS_MEMORY. */
-rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err);
+rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err)
+    RS_NONNULL(4);
 
 #endif

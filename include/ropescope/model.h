@@ -104,7 +104,7 @@ typedef enum rs_init { RS_INIT_GAUSSIAN, RS_INIT_ONE, RS_INIT_ZERO, RS_INIT_LEAR
 
 /* One array of weights. Those that are read by one product stand side by side: q, k, v; gate and up. */
 typedef struct rs_tensor {
-  char name[96];        /* as Hugging Face's Llama has it where Llama has one */
+  char name[112];       /* as Hugging Face's Llama has it where Llama has one */
   size_t rows, columns; /* vectors have one row */
   bool vector;          /* has one dimension in a checkpoint */
   size_t offset;        /* of its first number among all */

@@ -1,58 +1,35 @@
-/* KERPLE, power: bias = -a |m - n|^p. Chi et al., arXiv:2205.09921; the bounds and the draw at initialisation
- * are those of the authors' code (github.com/chijames/KERPLE 25be3d7). p = 1 is ALiBi with a for the slope. That code
- * is causal; |m - n| carries it to keys after the query. */
+/* KERPLE, power: bias = -a |m - n|^p. p = 1 is ALiBi with a for the slope. */
+#include "kerple.h"
 #include "kinds.h"
 
 #include <math.h>
 
-enum { A, P, NUMBERS };
+enum { A, P };
 
-static const double least = 0.01, steepest = 2; /* the code clamps a from below, p from both sides, at every use */
+static const double steepest = 2; /* the code clamps p to it at every use */
 
-typedef struct params {
-  rs_real_list a, p; /* nats; 1; a number for each head; unset: drawn */
-  size_t table_seed;
-} params;
-
-typedef struct state {
-  const double *table; /* (H, NUMBERS) */
-} state;
-
-static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
-  const params *p = binding->fields;
-  RS_TRY(rs_bias_list_check(binding, offsetof(params, a), 1, model->heads, err));
-  RS_TRY(rs_bias_list_check(binding, offsetof(params, p), 1, model->heads, err));
-  bool drawn = p->a.list == NULL || p->p.list == NULL;
-  return drawn ? RS_OK : rs_binding_unused(binding, offsetof(params, table_seed), "a and p", err);
-}
-
-static size_t table_size(const rs_stage_in *in) {
-  (void)in;
-  return NUMBERS;
-}
-
-static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
+static rs_status prepare(const rs_stage_in *in, double *table, void *state, rs_err *err) {
+  static const double span[] = {[A] = 1, [P] = 2};
   (void)err;
-  const params *p = in->params;
+  rs_kerple_prepare(in, span, table, state);
   for (size_t h = 0; h < in->heads; h++) {
-    table[NUMBERS * h + A] = fmax(least, rs_head_number(&p->a, p->table_seed, h, A, 1));
-    table[NUMBERS * h + P] = fmin(steepest, fmax(least, rs_head_number(&p->p, p->table_seed, h, P, 2)));
+    double *power = &table[RS_KERPLE_NUMBERS * h + P];
+    *power = fmin(steepest, *power);
   }
-  *(state *)out = (state){table};
   return RS_OK;
 }
 
-static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *numbers = ((const state *)prepared)->table + NUMBERS * head;
+static void row(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const double *numbers = ((const rs_kerple_state *)state)->table + RS_KERPLE_NUMBERS * head;
   for (size_t n = begin; n < end; n++) bias[n - begin] = -numbers[A] * pow(fabs((double)query - (double)n), numbers[P]);
 }
 
 static const rs_param specs[] = {
-    {RS_FIELD(params, a), .unit = "nats", .min = -1e6, .max = 1e6,
+    {RS_FIELD_AS(rs_kerple_params, numbers[A], "a"), .unit = "nats", .min = -1e6, .max = 1e6,
      .summary = "one number a head, at least 0.01 (smaller ones count as that; default: drawn from 0 to 1)"},
-    {RS_FIELD(params, p), .unit = "1", .min = -1e6, .max = 1e6,
+    {RS_FIELD_AS(rs_kerple_params, numbers[P], "p"), .unit = "1", .min = -1e6, .max = 1e6,
      .summary = "one number a head, clamped to 0.01 ... 2 (default: drawn from 0 to 2)"},
-    {RS_FIELD(params, table_seed), RS_TABLE_SEED},
+    {RS_FIELD(rs_kerple_params, table_seed), RS_TABLE_SEED},
 };
 
 const rs_bias_kind rs_bias_kerple_power = {
@@ -62,10 +39,10 @@ const rs_bias_kind rs_bias_kerple_power = {
              .version = 1,
              .params = specs,
              .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
-    .check = check,
-    .table_size = table_size,
-    .state_size = sizeof(state),
+             .params_size = sizeof(rs_kerple_params)},
+    .check = rs_kerple_check,
+    .table_size = rs_kerple_table_size,
+    .state_size = sizeof(rs_kerple_state),
     .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,

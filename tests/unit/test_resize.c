@@ -15,20 +15,20 @@ static double keys(double a, double x) {
 /* What sample i weighs in output o: the kernel summed over all samples of a line that repeats its border for ever (or,
  * with antialias, is not there), in continuous coordinates. */
 static double weight_of(int mode, size_t size, size_t new_size, size_t o, size_t i) {
-  double ratio = (double)size / (double)new_size, at = ((double)o + 0.5) * ratio - 0.5, sum = 0, own = 0;
+  double ratio = (double)size / (double)new_size, center = ((double)o + 0.5) * ratio - 0.5, sum = 0, share = 0;
   double wide = mode == RS_BICUBIC_ANTIALIAS && ratio > 1 ? ratio : 1;
-  if (mode == RS_BICUBIC_ALIGN) at = new_size > 1 ? (double)o * ((double)size - 1) / ((double)new_size - 1) : 0;
+  if (mode == RS_BICUBIC_ALIGN) center = new_size > 1 ? (double)o * ((double)size - 1) / ((double)new_size - 1) : 0;
   for (int k = -8; k < (int)size + 8; k++) {
-    double far = (at - (double)k) / wide;
+    double far = (center - (double)k) / wide;
     double weight =
         mode == RS_BILINEAR ? fmax(0, 1 - fabs(far)) : keys(mode == RS_BICUBIC_ANTIALIAS ? -0.5 : -0.75, far);
     bool inside = k >= 0 && k < (int)size;
     if (mode == RS_BICUBIC_ANTIALIAS && !inside) continue;
     size_t sample = k < 0 ? 0 : k >= (int)size ? size - 1 : (size_t)k;
     sum += weight;
-    if (sample == i) own += weight;
+    if (sample == i) share += weight;
   }
-  return own / sum;
+  return share / sum;
 }
 
 /* Impulses show every weight, on unequal axes. */

@@ -159,14 +159,14 @@ Test(run, position_similarity__manifest__says_what_columns_are_to_a_picture) {
   size_t length, maps = 0;
   char *text = read_path("o", "manifest.json", &length);
   static const char *const parts[] = {"panel", "mark", "y", "x", "low", "high"};
-  const char *at = text;
-  for (size_t i = 0; i < RS_COUNT(parts) && at != NULL; i++) {
+  const char *cursor = text;
+  for (size_t i = 0; i < RS_COUNT(parts) && cursor != NULL; i++) {
     char entry[32];
     snprintf(entry, sizeof entry, "\"map\": \"%s\"", parts[i]);
-    at = strstr(at, entry);
-    cr_assert_not_null(at, "no %s after the one before it", entry);
+    cursor = strstr(cursor, entry);
+    cr_assert_not_null(cursor, "no %s after the one before it", entry);
   }
-  for (at = text; (at = strstr(at, "\"map\":")) != NULL; at++) maps++;
+  for (cursor = text; (cursor = strstr(cursor, "\"map\":")) != NULL; cursor++) maps++;
   cr_assert_eq(maps, RS_COUNT(parts));
   free(text);
   rs_table *table = read_table("o", "position_similarity.csv");
