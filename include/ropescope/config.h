@@ -5,6 +5,7 @@
 
 #include "ropescope/io.h"
 #include "ropescope/metrics.h"
+#include "ropescope/model.h"
 
 /* ---- experiments ------------------------------------------------------------------------------------------------- */
 
@@ -13,7 +14,8 @@ typedef struct rs_variant {
   char *label; /* unique within its list; owned */
   const rs_method *method;
   const rs_source_kind *source;
-  const rs_metric_kind *metric; /* one of the three */
+  const rs_metric_kind *metric;
+  const rs_task_kind *task; /* one of the four; a method NULL: a checkpoint's own, as it was trained */
   rs_settings settings;
   void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
 } rs_variant;
@@ -46,11 +48,29 @@ typedef struct rs_engine_choice {
   double epsilon; /* weight of a row that may be left unseen where that is certain; 0: none */
 } rs_engine_choice;
 
+/* A transformer that an experiment reads in place of simulated heads: trained by it, or read from a folder. */
+typedef struct rs_checkpoint {
+  char *folder;       /* of a model that is there; NULL: it is trained, as follows */
+  rs_shape shape;     /* but for what the task says: vocabulary, patch_numbers, classes */
+  rs_recipe *recipes; /* (recipe_count,) resolved; a method of the experiment stands in the place of the first */
+  size_t recipe_count;
+  rs_format format;
+  rs_training training;
+  bool seeded; /* trained from `seed`; else from each cell's own */
+  uint64_t seed;
+  bool tuned; /* trained further, */
+  rs_training tuning;
+  rs_recipe *tuned_recipes; /* (recipe_count,) with these in the place of the others; NULL: the same */
+} rs_checkpoint;
+
 /* A checked config. */
 typedef struct rs_experiment {
   char *name, *description;
   rs_model *models;
   size_t model_count;
+  rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated */
+  rs_variant task;            /* what checkpoints are trained and read on; kind NULL without */
+  size_t sequences;           /* of the task that a cell reads */
   rs_variants methods, sources, metrics;
   size_t *lengths;
   size_t length_count;

@@ -4,6 +4,7 @@
 #define ROPESCOPE_METRICS_H
 
 #include "ropescope/attention.h"
+#include "ropescope/model.h"
 
 typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 
@@ -72,6 +73,14 @@ typedef struct rs_result {
   rs_curve curve;
 } rs_result;
 
+/* What a metric of readings is computed from: what a model said to a task. */
+typedef struct rs_reading_in {
+  const rs_reading *reading;
+  const rs_task *task;
+  size_t length; /* of the task's sequences, tokens */
+  const void *params;
+} rs_reading_in;
+
 typedef struct rs_metric_kind {
   rs_kind kind;
   /* RS_INPUT, with the parameter as subject, when parameters contradict each other; what follows takes parameters that
@@ -94,6 +103,8 @@ typedef struct rs_metric_kind {
   rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
   void (*row)(void *state, const rs_row *row);
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
+  /* Metrics of readings have this alone. RS_MEMORY. */
+  rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;
 
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) RS_NONNULL(1);
