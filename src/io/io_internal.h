@@ -1,4 +1,4 @@
-/* io_internal.h: what the YAML, JSON and CSV readers share and nobody else needs. */
+/* io_internal.h: what the readers and writers share and nobody else needs. */
 #ifndef ROPESCOPE_IO_INTERNAL_H
 #define ROPESCOPE_IO_INTERNAL_H
 
@@ -7,6 +7,10 @@
 /* Far above any real config (the deepest has 6 levels and some hundred nodes), and low enough that walking a tree
  * recursively and holding it in memory are both harmless, whoever wrote the file. */
 enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
+
+/* As rs_json_read, for a text with another limit of values. */
+rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
+                            rs_err *err);
 
 /* A tree whose root is an empty scalar, or NULL with RS_MEMORY. */
 rs_tree *rs_tree_create(const char *name, rs_err *err);
