@@ -25,6 +25,20 @@ void rs_io_position(const char *text, size_t offset, size_t *line, size_t *colum
  * (> 4) bytes becomes "...". */
 void rs_io_one_line(const char *text, size_t size, char *out);
 
+/* A file that is being written under its temporary name. */
+typedef struct rs_sink {
+  int file;
+  const char *path; /* for messages */
+  rs_err *err;
+} rs_sink;
+
+/* Appends to the file. RS_IO. */
+rs_status rs_sink_put(const rs_sink *sink, const void *data, size_t length);
+
+/* As rs_file_write, for content that `fill` puts piece by piece; where that fails, the old file stays. */
+typedef rs_status (*rs_filler)(const rs_sink *sink, const void *content);
+rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs_err *err);
+
 /* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
 rs_status rs_npy_read(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
 
