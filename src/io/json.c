@@ -127,6 +127,7 @@ static const char *hint_for(enum json_error_code code) {
   switch (code) {
   case json_error_duplicate_key: return "keep one of them";
   case json_error_invalid_utf8: return "save the file as UTF-8";
+  case json_error_null_byte_in_key:
   case json_error_null_character: return "a text cannot hold a NUL character";
   case json_error_numeric_overflow: return "a double ends at 1.8e308, a whole number at 9223372036854775807";
   default: return "JSON wants double quotes, no comments and no comma after the last item";
