@@ -165,7 +165,7 @@ typedef struct rs_stored_tensor {
 
 /* A checkpoint: the tensors of one file, or of several by an index. The files are mapped, so that numbers stay on the
  * disk until they are read; whoever shortens one meanwhile ends this program with SIGBUS. (A file that is replaced by
- * renaming stays as it was.) */
+ * renaming, as rs_safetensors_write does, stays as it was.) */
 typedef struct rs_safetensors {
   char *path;
   rs_stored_tensor *tensors; /* (count,) in the order of their data; of several files, one after the other by name */
@@ -196,6 +196,22 @@ rs_status rs_safetensors_get(const rs_safetensors *checkpoint, const char *name,
 rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers, rs_err *err)
     RS_NONNULL(1);
 rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t count, double *numbers, rs_err *err)
+    RS_NONNULL(1);
+
+/* A tensor to write: its numbers are float or double, and rounded to nearest, ties to even. */
+typedef struct rs_tensor_numbers {
+  const char *name;
+  rs_dtype dtype; /* RS_DTYPE_F64, F32, BF16 or F16 */
+  size_t rank;
+  const size_t *shape;   /* (rank,) */
+  const float *floats;   /* row-major; NULL: doubles */
+  const double *doubles; /* NULL: floats */
+} rs_tensor_numbers;
+
+/* Writes a file with these tensors, byte by byte as the reference writer does from PyTorch, whole or not at all as
+ * rs_file_write. Numbers are rounded as they go out: it takes no memory of their size. RS_DOMAIN with the tensor for a
+ * number that its type cannot hold (NaN, infinite, too large); RS_IO; RS_MEMORY; RS_INTERNAL for a name given twice. */
+rs_status rs_safetensors_write(const char *path, const rs_tensor_numbers *tensors, size_t count, rs_err *err)
     RS_NONNULL(1);
 
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */

@@ -12,6 +12,9 @@ enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
 rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
                             rs_err *err);
 
+/* Appends a JSON string: `string`, UTF-8, in quotes. */
+void rs_json_quote(rs_text *text, const char *string);
+
 /* A tree whose root is an empty scalar, or NULL with RS_MEMORY. */
 rs_tree *rs_tree_create(const char *name, rs_err *err);
 
