@@ -187,7 +187,7 @@ void rs_safetensors_free(rs_safetensors *checkpoint);
 const rs_stored_tensor *rs_safetensors_find(const rs_safetensors *checkpoint, const char *name) RS_NONNULL(1, 2);
 
 /* The tensor called `name`, which must be there and have this shape (rank <= 8,). RS_INPUT with the shape it has, or
- * with the name that is closest. Borrows. */
+ * with a name that differs by its prefix. Borrows. */
 rs_status rs_safetensors_get(const rs_safetensors *checkpoint, const char *name, const size_t *shape, size_t rank,
                              const rs_stored_tensor **tensor, rs_err *err) RS_NONNULL(1, 2, 5);
 

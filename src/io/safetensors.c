@@ -77,16 +77,22 @@ const rs_stored_tensor *rs_safetensors_find(const rs_safetensors *checkpoint, co
   return NULL;
 }
 
+/* Whether `name` is `part` behind a prefix that ends with a dot. */
+static bool has_prefix(const char *name, const char *part) {
+  size_t length = strlen(name), rest = strlen(part);
+  return length > rest && name[length - rest - 1] == '.' && strcmp(name + length - rest, part) == 0;
+}
+
+/* Programs that write checkpoints differ in what they put before the names. */
 static rs_status fail_missing(const rs_safetensors *checkpoint, const char *name, rs_err *err) {
-  const char **names = rs_alloc(checkpoint->count, sizeof *names, err);
-  if (names == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < checkpoint->count; i++) names[i] = checkpoint->tensors[i].name;
-  const char *near = rs_suggest(name, names, checkpoint->count);
-  char shown[RS_NAME_CHARS] = "";
-  if (near != NULL) rs_io_one_line(near, sizeof shown, shown);
-  free(names);
-  return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\"%s%s%s", checkpoint->path, name,
-                 near != NULL ? " (but \"" : "", shown, near != NULL ? "\")" : "");
+  char shown[RS_NAME_CHARS];
+  for (size_t i = 0; i < checkpoint->count; i++) {
+    const char *other = checkpoint->tensors[i].name;
+    if (!has_prefix(other, name) && !has_prefix(name, other)) continue;
+    rs_io_one_line(other, sizeof shown, shown);
+    return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\" (but \"%s\")", checkpoint->path, name, shown);
+  }
+  return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\"", checkpoint->path, name);
 }
 
 rs_status rs_safetensors_get(const rs_safetensors *checkpoint, const char *name, const size_t *shape, size_t rank,

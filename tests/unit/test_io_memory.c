@@ -76,12 +76,8 @@ static rs_status use_safetensors(rs_err *err) {
   const rs_tensor_numbers tensors[] = {{"a", RS_DTYPE_F32, 1, &(size_t){2}, numbers, NULL},
                                        {"b", RS_DTYPE_F16, 0, NULL, numbers, NULL}};
   rs_safetensors *checkpoint = NULL;
-  const rs_stored_tensor *tensor;
   rs_status status = rs_safetensors_write("s", tensors, RS_COUNT(tensors), err);
   if (status == RS_OK) status = rs_safetensors_map("s.json", &checkpoint, err);
-  if (status == RS_OK) cr_assert_eq(rs_safetensors_get(checkpoint, "c", NULL, 0, &tensor, err), err->status);
-  if (status == RS_OK && err->status == RS_MEMORY) status = RS_MEMORY;
-  if (status == RS_OK) *err = (rs_err){0};
   rs_safetensors_free(checkpoint);
   return status;
 }
@@ -129,7 +125,7 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   survives(use_files, RS_MEMORY, "files");
   static const char index[] = "{\"weight_map\": {\"a\": \"s\", \"b\": \"s\"}}";
   cr_assert_eq(rs_file_write("s.json", index, sizeof index - 1, NULL), RS_OK);
-  survives(use_safetensors, RS_INPUT, "safetensors");
+  survives(use_safetensors, RS_INPUT, "safetensors"); /* by way of jansson */
   static const char *const files[][2] = {{"n.json", "{\"a\": [1, 2.5]}"}, {"n.csv", "a\n1\n"}};
   for (size_t i = 0; i < RS_COUNT(files); i++) {
     numbers_file = files[i][0];

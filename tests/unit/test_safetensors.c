@@ -113,8 +113,10 @@ Test(safetensors, get__names_what_does_not_fit) {
       {"wide.weight", "m: tensor \"wide.weight\": has shape (2, 1), wanted is (2,)", 1, {2}},
       {"wide.weight", "m: tensor \"wide.weight\": has shape (2, 1), wanted is (2, 1, 1)", 3, {2, 1, 1}},
       {"one", "m: tensor \"one\": has shape (), wanted is (1,)", 1, {1}},
-      {"wide.wieght", "m: holds no tensor \"wide.wieght\" (but \"wide.weight\")", 2, {2, 1}},
-      {"else", "m: holds no tensor \"else\"", 0, {0}},
+      {"weight", "m: holds no tensor \"weight\" (but \"wide.weight\")", 2, {2, 1}},
+      {"model.one", "m: holds no tensor \"model.one\" (but \"one\")", 0, {0}},
+      {"eight", "m: holds no tensor \"eight\"", 0, {0}},
+      {"anyone", "m: holds no tensor \"anyone\"", 0, {0}},
   };
   enter_scratch();
   make_tensors("m", "{" ENTRY("wide.weight", "U8", "[2,1]", "[0,2]") "," ENTRY("one", "U8", "[]", "[2,3]") "}", "abc",
