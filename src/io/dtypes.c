@@ -1,4 +1,4 @@
-/* dtypes.c: the types of numbers that safetensors knows, and those of 16 bits read and written. */
+/* dtypes.c: the types of numbers that safetensors knows, and rounding to those of 16 bits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,25 +70,8 @@ rs_status rs_tensor_fail(const rs_stored_tensor *tensor, rs_status status, rs_er
   return rs_fail(err, status, "%s: tensor \"%s\": %s", tensor->file, shown, why);
 }
 
-/* ---- 16 bits ----------------------------------------------------------------------------------------------------- */
-
-float rs_bf16_widen(uint16_t bits) {
-  uint32_t word = (uint32_t)bits << 16;
-  float number;
-  memcpy(&number, &word, sizeof number);
-  return number;
-}
-
-float rs_f16_widen(uint16_t bits) {
-  uint32_t sign = (uint32_t)(bits >> 15) << 31, exponent = bits >> 10 & 31, fraction = bits & 1023;
-  /* Exponents count from -15 and -127; the largest stands for what is not finite. */
-  uint32_t word = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
-  float number;
-  memcpy(&number, &word, sizeof number);
-  if (exponent > 0) return number;
-  float small = (float)fraction * 0x1p-24f;
-  return sign ? -small : small;
-}
+/* ---- to 16 bits -----------------------------------------------------------------------------------------------------
+ */
 
 /* `fraction` bits are stored of a mantissa; `least` is the exponent of the smallest normal number, `end` the bits of
  * infinity. A number is n 2^(exponent - fraction) with whole n; subnormals share the least exponent. The stored

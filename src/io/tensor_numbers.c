@@ -1,28 +1,28 @@
-/* tensor_numbers.c: what stands in a tensor of a file, as float or double. Bytes are put together one by one, in the
- * order of the file: that is right on every machine, and one load on those of that order. */
+/* tensor_numbers.c: what stands in a tensor of a file, as float or double. */
+#include <endian.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "tensors.h"
 
 static uint16_t bits16(const unsigned char *bytes) {
-  return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
-
-static uint32_t bits32(const unsigned char *bytes) {
-  return (uint32_t)bits16(bytes) | (uint32_t)bits16(bytes + 2) << 16;
+  uint16_t bits;
+  memcpy(&bits, bytes, sizeof bits);
+  return le16toh(bits);
 }
 
 static float single_at(const unsigned char *bytes) {
-  uint32_t bits = bits32(bytes);
-  float number;
-  memcpy(&number, &bits, sizeof number);
-  return number;
+  uint32_t bits;
+  memcpy(&bits, bytes, sizeof bits);
+  return rs_f32_of_bits(le32toh(bits));
 }
 
 static double double_at(const unsigned char *bytes) {
-  uint64_t bits = (uint64_t)bits32(bytes) | (uint64_t)bits32(bytes + 4) << 32;
+  uint64_t bits;
   double number;
+  memcpy(&bits, bytes, sizeof bits);
+  bits = le64toh(bits);
   memcpy(&number, &bits, sizeof number);
   return number;
 }
@@ -38,6 +38,18 @@ static rs_status check_span(const rs_stored_tensor *tensor, size_t first, size_t
                         rs_dtype_words[tensor->dtype]);
 }
 
+/* Of numbers that were read; the first pass has no way out, so that it takes several at a time. */
+static rs_status check_finite(const rs_stored_tensor *tensor, size_t first, size_t count, const float *numbers,
+                              rs_err *err) {
+  int bad = 0;
+  for (size_t i = 0; i < count; i++) bad |= !(fabsf(numbers[i]) <= FLT_MAX);
+  if (!bad) return RS_OK;
+  size_t i = 0;
+  while (isfinite(numbers[i])) i++;
+  return rs_tensor_fail(tensor, RS_INPUT, err, "number %zu is not finite%s", first + i,
+                        tensor->dtype == RS_DTYPE_F64 ? " in float" : "");
+}
+
 rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers, rs_err *err) {
   RS_TRY(check_span(tensor, first, count, err));
   if (count == 0) return RS_OK;
@@ -50,11 +62,7 @@ rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t 
     for (size_t i = 0; i < count; i++) numbers[i] = rs_bf16_widen(bits16(data + 2 * i));
   else
     for (size_t i = 0; i < count; i++) numbers[i] = rs_f16_widen(bits16(data + 2 * i));
-  for (size_t i = 0; i < count; i++)
-    if (!isfinite(numbers[i]))
-      return rs_tensor_fail(tensor, RS_INPUT, err, "number %zu is not finite%s", first + i,
-                            tensor->dtype == RS_DTYPE_F64 ? " in float" : "");
-  return RS_OK;
+  return check_finite(tensor, first, count, numbers, err);
 }
 
 /* What is shorter than a double goes through floats, a block at a time. */

@@ -5,6 +5,9 @@
 #ifndef ROPESCOPE_TENSORS_H
 #define ROPESCOPE_TENSORS_H
 
+#include <math.h>
+#include <string.h>
+
 #include "ropescope/io.h"
 
 /* The reference reader's limit of the header's length. A value takes 2 bytes of it at least; a tensor takes 8 values,
@@ -22,10 +25,27 @@ void rs_shape_text(const size_t *shape, size_t rank, char out[RS_SHAPE_CHARS]);
 
 /* IEEE 754 binary16 and bfloat16, which is binary32 cut to 16 bits. Rounded to nearest, ties to even; an infinity
  * beyond the range. */
-float rs_bf16_widen(uint16_t bits);
-float rs_f16_widen(uint16_t bits);
 uint16_t rs_bf16_round(double number);
 uint16_t rs_f16_round(double number);
+
+static inline float rs_f32_of_bits(uint32_t bits) {
+  float number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+static inline float rs_bf16_widen(uint16_t bits) {
+  return rs_f32_of_bits((uint32_t)bits << 16);
+}
+
+/* Exponents count from -15, those of binary32 from -127: a product sets that right, for subnormals too. The largest
+ * stands for what is not finite. */
+static inline float rs_f16_widen(uint16_t bits) {
+  uint32_t magnitude = (bits & 0x7FFFU) << 13;
+  float number = rs_f32_of_bits(magnitude) * 0x1p112f;
+  if (magnitude >= 0x7C00U << 13) number = rs_f32_of_bits(magnitude | 0x7F800000U);
+  return copysignf(number, rs_f32_of_bits((uint32_t)bits << 16));
+}
 
 /* A name as messages have it. */
 enum { RS_NAME_CHARS = 160 };
