@@ -11,7 +11,7 @@
 typedef struct list {
   rs_transformer *transformer;
   size_t capacity;
-  char prefix[32]; /* "model.layers.0." */
+  char prefix[48]; /* "model.layers.0." */
   rs_status status;
   rs_err *err;
 } list;
