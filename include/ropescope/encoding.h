@@ -127,7 +127,7 @@ typedef struct rs_embed_kind {
   /* What training may change: one table (rows, width). NULL: nothing. */
   size_t (*learned_rows)(const void *state);
   void (*learned_get)(const void *state, double *table);
-  rs_status (*learned_room)(void *state, rs_err *err); /* comes before the first set; again: nothing */
+  rs_status (*learned_room)(void *state, rs_err *err); /* before the first set, or again. NULL: it needs none */
   void (*learned_set)(void *state, const double *table);
   /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
   void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);

@@ -42,7 +42,8 @@ void rs_encoding_learned_get(const rs_encoding *encoding, size_t which, double *
 }
 
 rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err) {
-  return embedding_learns(encoding) ? encoding->method->embed->learned_room(encoding->embed_state, err) : RS_OK;
+  const rs_embed_kind *kind = encoding->method->embed;
+  return kind != NULL && kind->learned_room != NULL ? kind->learned_room(encoding->embed_state, err) : RS_OK;
 }
 
 void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values) {
