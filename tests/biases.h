@@ -70,6 +70,7 @@ static inline bool token_stands(const rs_token_layout *tokens, size_t token, sta
   return false;
 }
 
+/* The table is read for the largest picture; one that was resized stands behind the one it was resized from. */
 static inline long double swin_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   size_t height = 0, width = 0;
   standing q, k;
@@ -80,9 +81,15 @@ static inline long double swin_bias(const rs_encoding *e, size_t head, size_t m,
     if (run->modality != RS_TEXT && run->rows > height) height = run->rows;
     if (run->modality != RS_TEXT && run->columns > width) width = run->columns;
   }
+  const rs_value *grid = rs_setting(&e->settings, "table_grid");
+  const double *table = e->bias_table;
+  if (grid->list != NULL && rs_setting(&e->settings, "resize")->choice == RS_CROP)
+    height = (size_t)grid->list[0], width = (size_t)grid->list[1];
+  else if (grid->list != NULL && (grid->list[0] != (double)height || grid->list[1] != (double)width))
+    table += (size_t)((2 * grid->list[0] - 1) * (2 * grid->list[1] - 1)) * e->heads;
   ptrdiff_t down = (ptrdiff_t)q.row - (ptrdiff_t)k.row, right = (ptrdiff_t)q.column - (ptrdiff_t)k.column;
   ptrdiff_t row = (down + (ptrdiff_t)height - 1) * (2 * (ptrdiff_t)width - 1) + right + (ptrdiff_t)width - 1;
-  return e->bias_table[(size_t)row * e->heads + head];
+  return table[(size_t)row * e->heads + head];
 }
 
 /* The table: w1, b1, w2 (H, units), b2 (H), c, the factor of the threshold. */

@@ -149,6 +149,7 @@ typedef struct rs_bias_kind {
   size_t (*table_size)(const rs_stage_in *in);
   /* Fills `table` (table_size,), zeroed before, which outlives the state. */
   rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
+  void (*release)(void *state); /* what the state owns; NULL: nothing */
   /* What else the logits are multiplied by. NULL: nothing. */
   double (*logit_factor)(const void *state);
   /* The slope of the head, nats/token. NULL: the bias has no slopes. */
@@ -157,9 +158,10 @@ typedef struct rs_bias_kind {
   bool (*by_distance)(const void *state);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
-  /* The arrays that training may change: the table starts with them, one behind the other, and `row` reads them there.
-   * Returns how many. NULL: nothing is learned. */
+  /* The arrays that training may change: the table starts with them, one behind the other, and is read where they
+   * stand. Returns how many. NULL: nothing is learned. */
   size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]);
+  void (*learned_changed)(void *state); /* makes the rest of the table again; NULL: it does not depend on them */
   /* Adds to each array what `gradient` (end - begin,) by the numbers that `row` gives gives by it. */
   void (*gradient)(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *gradient,
                    double *const *learned);

@@ -170,10 +170,11 @@ void rs_resizer_free(rs_resizer *resizer);
 /* No allocation, any thread. */
 void rs_resizer_apply(const rs_resizer *resizer, const double *in, size_t channels, double *out) RS_NONNULL(1, 2, 4);
 
-/* Adds to by_in (rows, columns, channels) what by_out (channels,), a gradient by the vector at `row` and `column` of
- * the new table, gives by the old one. No allocation. */
-void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, const double *by_out, size_t channels,
-                         double *by_in) RS_NONNULL(1, 4, 6);
+/* Adds to by_in (rows, columns, channels), which points to the first channel in question, what by_out (count,), a
+ * gradient by `count` channels of the vector at `row` and `column` of the new table, gives by the old one. No
+ * allocation. */
+void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, const double *by_out, size_t count,
+                         size_t channels, double *by_in) RS_NONNULL(1, 4, 7);
 
 /* ---- projections ------------------------------------------------------------------------------------------------- */
 

@@ -12,13 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_JOINT = 1024 * 1024 }; /* vectors of a joint table: far above any published one (64 x 64) */
-
-typedef enum grid_rule { GRID_OWN, GRID_RULES } grid_rule;
 typedef enum combination { JOINT, SUM, COMBINATIONS } combination;
 
 typedef struct params {
-  rs_real_list table_grid; /* [rows, columns] patches; grid_rule */
+  rs_real_list table_grid; /* [rows, columns] patches; rs_grid_rule */
   combination combine;
   rs_resize resize;
   rs_learned_table learned;
@@ -50,15 +47,7 @@ typedef struct state {
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   const params *p = binding->fields;
-  const rs_real_list *grid = &p->table_grid;
-  size_t place = offsetof(params, table_grid);
-  if (grid->list != NULL) {
-    if (grid->count != 2) return rs_binding_fail(binding, place, err, "must be [rows, columns]");
-    if (grid->list[0] != floor(grid->list[0]) || grid->list[1] != floor(grid->list[1]))
-      return rs_binding_fail(binding, place, err, "must be whole numbers");
-    if (p->combine == JOINT && grid->list[0] * grid->list[1] > MOST_JOINT)
-      return rs_binding_fail(binding, place, err, "has more than %d patches", MOST_JOINT);
-  }
+  RS_TRY(rs_table_grid_check(binding, offsetof(params, table_grid), p->combine == JOINT, err));
   return rs_learned_table_check(binding, offsetof(params, learned), model, err);
 }
 
@@ -77,7 +66,7 @@ static state sizes_of(const rs_stage_in *in) {
   const params *p = in->params;
   size_t begin;
   const rs_token_run *picture = rs_token_layout_picture(in->tokens, &begin);
-  bool natural = p->table_grid.word == GRID_OWN;
+  bool natural = p->table_grid.word == RS_GRID_OWN;
   return (state){.length = in->length,
                  .width = in->width,
                  .joint = p->combine == JOINT,
@@ -287,11 +276,11 @@ static void vector_gradient(const state *s, size_t vector, const double *by_vect
   const patch_grid *g = &s->grids[last];
   size_t place = vector - g->first;
   if (s->joint)
-    rs_resizer_gradient(g->patches, place / g->columns, place % g->columns, by_vector, width, vectors);
+    rs_resizer_gradient(g->patches, place / g->columns, place % g->columns, by_vector, width, width, vectors);
   else if (place < g->rows)
-    rs_resizer_gradient(g->downs, place, 0, by_vector, width, vectors);
+    rs_resizer_gradient(g->downs, place, 0, by_vector, width, width, vectors);
   else
-    rs_resizer_gradient(g->acrosses, place - g->rows, 0, by_vector, width, vectors + s->rows * width);
+    rs_resizer_gradient(g->acrosses, place - g->rows, 0, by_vector, width, width, vectors + s->rows * width);
 }
 
 static void gradient(const void *prepared, size_t begin, size_t count, const double *by_rows, double *table) {
@@ -303,21 +292,14 @@ static void gradient(const void *prepared, size_t begin, size_t count, const dou
   }
 }
 
-static const char *const grids[GRID_RULES + 1] = {[GRID_OWN] = "own"};
 static const char *const combinations[COMBINATIONS + 1] = {[JOINT] = "joint", [SUM] = "sum"};
-static const char *const resizes[RS_RESIZES + 1] = {[RS_BICUBIC] = "bicubic",
-                                                    [RS_BILINEAR] = "bilinear",
-                                                    [RS_BICUBIC_ANTIALIAS] = "bicubic_antialias",
-                                                    [RS_BICUBIC_ALIGN] = "bicubic_align",
-                                                    [RS_CROP] = "none"};
 
 static const rs_param specs[] = {
-    {RS_FIELD(params, table_grid), .unit = "patches", RS_WORDS(grids), .min = 1,
-     .max = 8192, /* per side; Pix2Struct has 4096 */
-     .fallback = "own", .summary = "[rows, columns] the table was trained for; own: those of the first picture"},
+    {RS_FIELD(params, table_grid), RS_TABLE_GRID,
+     .summary = "[rows, columns] the table was trained for; own: those of the first picture"},
     {RS_FIELD(params, combine), .unit = "", RS_WORDS(combinations), .fallback = "joint",
      .summary = "one vector a patch (ViT), or one a row plus one a column (Pix2Struct, NaViT)"},
-    {RS_FIELD(params, resize), .unit = "", RS_WORDS(resizes), .fallback = "bicubic",
+    {RS_FIELD(params, resize), RS_TABLE_RESIZE,
      .summary =
          "how the table is carried to a picture of another grid, as torch does it; none: row and column index it "
          "as it is, and there is none beyond"},

@@ -49,10 +49,13 @@ rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err) {
 void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values) {
   size_t size;
   double *to = array_at(encoding, which, &size);
-  if (to != NULL)
-    memcpy(to, values, size * sizeof *values);
-  else
+  if (to == NULL) {
     encoding->method->embed->learned_set(encoding->embed_state, values);
+    return;
+  }
+  memcpy(to, values, size * sizeof *values);
+  if (to != encoding->head_scale && encoding->method->bias->learned_changed != NULL)
+    encoding->method->bias->learned_changed(encoding->bias_state);
 }
 
 void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,

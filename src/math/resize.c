@@ -34,6 +34,11 @@ static double source_of(size_t o, size_t size, size_t new_size, bool align) {
   return new_size > 1 ? (double)o * ((double)(size - 1) / (double)(new_size - 1)) : 0;
 }
 
+static void crop_taps(const taps *t, size_t o) {
+  t->index[o] = o;
+  t->weight[o] = 1;
+}
+
 /* Four samples around; beyond the border the border's own. */
 static void cubic_taps(const taps *t, size_t o, double source, size_t size) {
   double first = floor(source), share = source - first;
@@ -86,7 +91,7 @@ static rs_status make_taps(rs_resize mode, size_t size, size_t new_size, taps *t
   for (size_t o = 0; o < new_size; o++) {
     double source = source_of(o, size, new_size, mode == RS_BICUBIC_ALIGN);
     if (mode == RS_CROP)
-      t->index[o] = o, t->weight[o] = 1;
+      crop_taps(t, o);
     else if (mode == RS_BICUBIC_ANTIALIAS)
       smooth_taps(t, o, size, step);
     else if (mode == RS_BILINEAR)
@@ -148,13 +153,13 @@ void rs_resizer_apply(const rs_resizer *resizer, const double *in, size_t channe
         weigh(resizer, in + c, channels, y, x, channels - c < RUN ? channels - c : RUN, out + c);
 }
 
-void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, const double *by_out, size_t channels,
-                         double *by_in) {
+void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, const double *by_out, size_t count,
+                         size_t channels, double *by_in) {
   const taps *down = &resizer->down, *across = &resizer->across;
   for (size_t i = row * down->count; i < (row + 1) * down->count; i++)
     for (size_t k = column * across->count; k < (column + 1) * across->count; k++) {
       double weight = down->weight[i] * across->weight[k];
       double *to = by_in + (down->index[i] * resizer->columns + across->index[k]) * channels;
-      for (size_t c = 0; c < channels; c++) to[c] += weight * by_out[c];
+      for (size_t c = 0; c < count; c++) to[c] += weight * by_out[c];
     }
 }

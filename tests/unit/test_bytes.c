@@ -33,6 +33,7 @@ Test(bytes, encodings__tell_what_they_hold) {
       {"t5", "num_buckets=12"},
       {"relative", "clip=7"},
       {"swin", ""},
+      {"swin", "table_grid=3,7"},
       {"kerple_log", ""},
       {"fire", "mlp_width=9"},
       {"sandwich", ""},
@@ -56,7 +57,7 @@ Test(bytes, encodings__tell_what_they_hold) {
     rs_encoding_free(encoding);
     rs_recipe_clear(&recipe);
   }
-  cr_expect_eq(compared, 2 * RS_COUNT(cases) - 2, "two need a picture");
+  cr_expect_eq(compared, 2 * RS_COUNT(cases) - 3, "three need a picture");
 }
 
 /* A table of its own size for training, and one of the pictures' grids, each with the class token's row. */

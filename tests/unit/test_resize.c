@@ -70,7 +70,7 @@ Test(resize, gradient__every_mode__gives_back_what_was_taken) {
       for (size_t i = 0; i < RS_COUNT(by_in); i++) by_in[i] = before;
       for (size_t c = 0; c < CHANNELS; c++) by_out[c] = draw_real(&state, -1, 1);
       for (size_t c = 0; c < CHANNELS; c++) taken += by_out[c] * out[o * CHANNELS + c];
-      rs_resizer_gradient(resizer, o / WIDE, o % WIDE, by_out, CHANNELS, by_in);
+      rs_resizer_gradient(resizer, o / WIDE, o % WIDE, by_out, CHANNELS, CHANNELS, by_in);
       for (size_t i = 0; i < RS_COUNT(in); i++) given += (by_in[i] - before) * in[i];
       cr_assert(close_to(given, taken, 1e-12, 1e-12), "mode %d output %zu: %.17g, not %.17g", mode, o, given, taken);
       if (mode == RS_CROP)
