@@ -237,12 +237,11 @@ static rs_status fill(const void *prepared, size_t begin, size_t count, double *
   size_t width = s->width;
   for (size_t i = 0; i < count; i++, out += width) {
     token_vectors token = s->tokens[begin + i];
-    const double *first = s->vectors + token.first * width, *second = s->vectors + token.second * width;
     if (token.first == SIZE_MAX)
       memset(out, 0, width * sizeof *out);
     else
-      memcpy(out, first, width * sizeof *out);
-    for (size_t c = 0; token.second != SIZE_MAX && c < width; c++) out[c] += second[c];
+      memcpy(out, s->vectors + token.first * width, width * sizeof *out);
+    for (size_t c = 0; token.second != SIZE_MAX && c < width; c++) out[c] += s->vectors[token.second * width + c];
   }
   return RS_OK;
 }
