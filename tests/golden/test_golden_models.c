@@ -202,8 +202,10 @@ static void compare(const char *name, rs_transformer *t, name_rule *rule) {
       difference += pow(gradient[tensor->offset + k] - expected[k], 2);
       norm += pow(expected[k], 2);
     }
-    cr_expect(norm > 0 && sqrt(difference) <= 1e-12 * sqrt(norm), "%s: the gradient by %s is off by %.3g of it", name,
-              tensor->name, sqrt(difference / norm));
+    /* By GPT-2's biases of keys it is 0 but for rounding: they move all logits of a row alike. */
+    cr_expect(sqrt(difference) <= 1e-12 * (sqrt(norm) + 0.01), "%s: the gradient by %s is off by %.3g of %.3g", name,
+              tensor->name, sqrt(difference), sqrt(norm));
+    cr_expect(norm > 0, "%s: %s", name, tensor->name);
     free(expected);
   }
   rs_pass_free(pass);
