@@ -32,8 +32,9 @@ static inline long double alibi_bias(const rs_encoding *e, size_t head, size_t m
   rs_format slopes = (rs_format)rs_setting(&e->settings, "slope_format")->choice;
   rs_format products = (rs_format)rs_setting(&e->settings, "bias_format")->choice;
   double slope = rs_round(slopes, (double)alibi_slope(head, e->heads, bias_setting(e, "bias_max")));
-  const double by[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
-  double product = rs_round(products, slope * rs_round(products, by[rs_setting(&e->settings, "bias_form")->choice]));
+  const double offsets[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
+  double product =
+      rs_round(products, slope * rs_round(products, offsets[rs_setting(&e->settings, "bias_form")->choice]));
   return product * (factor->choice >= 0 ? powl(e->head_dim, -0.5L) : factor->number);
 }
 
@@ -55,21 +56,22 @@ typedef struct standing {
   size_t run, frame, row, column;
 } standing;
 
-static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *at) {
+static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *place) {
   size_t next = 0;
-  for (at->run = 0; at->run < tokens->count; at->run++) {
-    const rs_token_run *run = &tokens->runs[at->run];
+  for (place->run = 0; place->run < tokens->count; place->run++) {
+    const rs_token_run *run = &tokens->runs[place->run];
     bool text = run->modality == RS_TEXT;
     next += text ? run->tokens : 0;
     if (token < next) return false;
-    for (at->frame = 0; !text && at->frame < run->frames; at->frame++)
-      for (at->row = 0; at->row < run->rows; at->row++)
-        for (at->column = 0; at->column < run->columns; at->column++)
+    for (place->frame = 0; !text && place->frame < run->frames; place->frame++)
+      for (place->row = 0; place->row < run->rows; place->row++)
+        for (place->column = 0; place->column < run->columns; place->column++)
           if (next++ == token) return true;
   }
   return false;
 }
 
+/* The table is read for the largest picture; one that was resized stands behind the one it was resized from. */
 static inline long double swin_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   size_t height = 0, width = 0;
   standing q, k;
@@ -80,9 +82,15 @@ static inline long double swin_bias(const rs_encoding *e, size_t head, size_t m,
     if (run->modality != RS_TEXT && run->rows > height) height = run->rows;
     if (run->modality != RS_TEXT && run->columns > width) width = run->columns;
   }
+  const rs_value *grid = rs_setting(&e->settings, "table_grid");
+  const double *table = e->bias_table;
+  if (grid->list != NULL && rs_setting(&e->settings, "resize")->choice == RS_CROP)
+    height = (size_t)grid->list[0], width = (size_t)grid->list[1];
+  else if (grid->list != NULL && (grid->list[0] != (double)height || grid->list[1] != (double)width))
+    table += (size_t)((2 * grid->list[0] - 1) * (2 * grid->list[1] - 1)) * e->heads;
   ptrdiff_t down = (ptrdiff_t)q.row - (ptrdiff_t)k.row, right = (ptrdiff_t)q.column - (ptrdiff_t)k.column;
   ptrdiff_t row = (down + (ptrdiff_t)height - 1) * (2 * (ptrdiff_t)width - 1) + right + (ptrdiff_t)width - 1;
-  return e->bias_table[(size_t)row * e->heads + head];
+  return table[(size_t)row * e->heads + head];
 }
 
 /* The table: w1, b1, w2 (H, units), b2 (H), c, the factor of the threshold. */

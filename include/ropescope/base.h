@@ -99,8 +99,9 @@ const char *rs_text_string(const rs_text *text) __attribute__((returns_nonnull))
 /* RS_OK, or RS_MEMORY when an addition to `text` failed. */
 rs_status rs_text_check(const rs_text *text, rs_err *err) RS_NONNULL(1);
 
-/* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), or NULL when none is close enough to be a
- * slip of the pen: at most one edit for words of 2 to 4 letters, else at most a third of the letters. Borrows. */
+/* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), close enough to be a slip of the pen: at
+ * most one edit for words of 2 to 4 letters, else at most a third of the letters. Where there is none, the first
+ * candidate that goes on with '_' after the word ("entropy_nats"), or NULL. Borrows. */
 const char *rs_suggest(const char *word, const char *const *candidates, size_t count) RS_NONNULL(1);
 
 /* ---- numbers as text, in every locale with a '.' ----------------------------------------------------------------- */

@@ -53,6 +53,9 @@ void rs_settle_labels(rs_config_context *config, const char *key, const rs_node 
 /* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */
 rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err);
 
+/* Makes "4k,8k" the lengths of a config, whatever it has. */
+rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err);
+
 /* Frees what the experiment owns, not the experiment. */
 void rs_experiment_clear(rs_experiment *experiment);
 

@@ -185,6 +185,8 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->steps);
   if (encoding->embed_state != NULL && encoding->method->embed->release != NULL)
     encoding->method->embed->release(encoding->embed_state);
+  if (encoding->bias_state != NULL && encoding->method->bias->release != NULL)
+    encoding->method->bias->release(encoding->bias_state);
   free(encoding->embed_state);
   free(encoding->pos_state);
   free(encoding->bias_state);

@@ -48,9 +48,9 @@ RS_INLINE void carry_rest(const row *r) {
 
 /* Rows of one head lie far apart and come from the second cache: asked for some rows before they are carried, attention
  * of 256 tokens takes a twentieth less time. Nothing is read there, so it may lie past the end. */
-RS_INLINE void prefetch(const real *row, size_t step, size_t width, bool written) {
+RS_INLINE void prefetch(const real *from, size_t step, size_t width, bool written) {
   enum { AHEAD = 6, LINE = 64 };
-  uintptr_t place = (uintptr_t)row + AHEAD * step * sizeof(real);
+  uintptr_t place = (uintptr_t)from + AHEAD * step * sizeof(real);
   for (uintptr_t i = 0; i < width * sizeof(real); i += LINE)
     written ? __builtin_prefetch((const void *)(place + i), 1) : __builtin_prefetch((const void *)(place + i));
 }

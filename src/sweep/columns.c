@@ -146,13 +146,14 @@ static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *colum
 }
 
 /* A metric's column and, where it is a mean over samples, its standard error's. */
-static rs_status add_value(const rs_column *column, rs_role role, rs_out_columns *columns, rs_err *err) {
+static rs_status add_value(const rs_column *column, rs_role role, bool sourced, rs_out_columns *columns, rs_err *err) {
   rs_out_column out = {.unit = column->unit,
                        .summary = column->summary,
                        .role = role,
                        .log_axis = column->log_axis,
                        .better = column->better,
-                       .map = column->map};
+                       .map = column->map,
+                       .sourced = sourced};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
   if (!column->sampled) return RS_OK;
@@ -165,14 +166,17 @@ static rs_status add_value(const rs_column *column, rs_role role, rs_out_columns
 static rs_status add_summary(const rs_experiment *experiment, rs_out_columns *columns, rs_err *err) {
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_metric_kind *metric = experiment->metrics.items[m].metric;
-    for (size_t i = 0; i < metric->scalar_count; i++) RS_TRY(add_value(&metric->scalars[i], RS_VALUE, columns, err));
+    for (size_t i = 0; i < metric->scalar_count; i++)
+      RS_TRY(add_value(&metric->scalars[i], RS_VALUE, metric->row != NULL, columns, err));
   }
   return add_cell_columns(statuses, RS_COUNT(statuses), RS_CELL_STATUS, columns, err);
 }
 
 static rs_status add_curve(const rs_metric_kind *metric, rs_out_columns *columns, rs_err *err) {
-  for (size_t i = 0; i < metric->curve_count; i++)
-    RS_TRY(add_value(&metric->curve[i], i < metric->index_count ? RS_INDEX : RS_VALUE, columns, err));
+  for (size_t i = 0; i < metric->curve_count; i++) {
+    bool value = i >= metric->index_count;
+    RS_TRY(add_value(&metric->curve[i], value ? RS_VALUE : RS_INDEX, value && metric->row != NULL, columns, err));
+  }
   return RS_OK;
 }
 

@@ -135,6 +135,9 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
       {"x", NULL},
       {"bexx_faxx", NULL},        /* four edits of nine letters */
       {"bexx_fasx", "beta_fast"}, /* three of nine */
+      {"beta", "beta_fast"},      /* goes on after '_': the first that does */
+      {"NTK-by", "ntk_by_parts"},
+      {"bet", NULL}, /* goes on, but within the word */
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     const char *got = rs_suggest(cases[i].word, known, RS_COUNT(known));

@@ -190,6 +190,43 @@ Test(swin, several_pictures__share_one_table) {
   rs_encoding_free(e);
 }
 
+/* A window of one row: numbers for -1, 0, 1 columns between query and key, in a picture of three. Five relative columns
+ * lie at 3/5 (o + 1/2) - 1/2 among them; beyond the border its own number counts. */
+Test(swin, larger_picture__table_is_resized__by_hand) {
+  static const double values[] = {0, 100, 10, 110, 30, 130}, expected[] = {0, 4, 10, 22, 30};
+  rs_token_run run = vision_run(RS_IMAGE, 1, 1, 3);
+  const rs_token_layout layout = {&run, 1};
+  rs_model model = test_model(2);
+  rs_recipe recipe = make_recipe("swin", "table_grid=1,2 resize=bilinear");
+  recipe_set_list(&recipe, "values", values, RS_COUNT(values));
+  rs_encoding *e = encode_recipe(&recipe, &model, 3, &layout);
+  for (size_t m = 0; m < 3; m++)
+    for (size_t n = 0; n < 3; n++)
+      for (size_t head = 0; head < 2; head++) {
+        double want = expected[m + 2 - n] + (head == 1 ? 100 : 0);
+        cr_assert(close_to(bias_at(e, head, m, n), want, 1e-14, 1e-14), "(%zu, %zu): %g", m, n, bias_at(e, head, m, n));
+      }
+  rs_encoding_free(e);
+  rs_recipe_clear(&recipe);
+}
+
+/* A smaller picture reads the middle of the table: values are their own row and column. */
+Test(swin, resize_none__table_is_read_as_it_is) {
+  double values[5 * 7];
+  for (size_t i = 0; i < RS_COUNT(values); i++) values[i] = (double)i;
+  rs_token_run run = vision_run(RS_IMAGE, 1, 2, 3);
+  const rs_token_layout layout = {&run, 1};
+  rs_model model = test_model(1);
+  rs_recipe recipe = make_recipe("swin", "table_grid=3,4 resize=none");
+  recipe_set_list(&recipe, "values", values, RS_COUNT(values));
+  rs_encoding *e = encode_recipe(&recipe, &model, 6, &layout);
+  for (size_t m = 0; m < 6; m++)
+    for (size_t n = 0; n < 6; n++)
+      cr_assert_eq(bias_at(e, 0, m, n), (double)((m / 3 + 2 - n / 3) * 7 + m % 3 + 3 - n % 3), "(%zu, %zu)", m, n);
+  rs_encoding_free(e);
+  rs_recipe_clear(&recipe);
+}
+
 /* ---- KERPLE, FIRE, Sandwich -------------------------------------------------------------------------------------- */
 
 Test(kerple, given_numbers__by_hand_and_clamped) {

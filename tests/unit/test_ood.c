@@ -27,7 +27,7 @@ Test(three_axes, ood_angles__of_mrope__reach_of_each_axis_counts) {
 
 /* NTK-aware scaling (bloc97, 2023): Llama-2 stretched from 4096 tokens by s. */
 Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) {
-  static const char *const by[][3] = {{"scale", "2"}, {"scale", "8"}, {"scale", "32"}};
+  static const char *const scales[][3] = {{"scale", "2"}, {"scale", "8"}, {"scale", "32"}};
   static const struct {
     const char *method;
     size_t scale;
@@ -35,10 +35,10 @@ Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) 
   } cases[] = {{"ntk", 0, NAN, 1.12}, {"ntk", 1, 17, 4.11}, {"ntk", 2, NAN, 8.45}, {"pi", 0, 0, 0},  {"pi", 1, 0, 0},
                {"pi", 2, 0, 0},       {"yarn", 0, 0, 0},    {"yarn", 1, 0, 0},     {"yarn", 2, 0, 0}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    size_t length = 4096 * (size_t)atoi(by[cases[i].scale][1]);
-    double pairs = llama2("ood_angles", 0, cases[i].method, length, by[cases[i].scale]);
+    size_t length = 4096 * (size_t)atoi(scales[cases[i].scale][1]);
+    double pairs = llama2("ood_angles", 0, cases[i].method, length, scales[cases[i].scale]);
     if (!isnan(cases[i].pairs)) agrees(pairs, cases[i].pairs, 0, cases[i].method);
-    double overshoot = llama2("ood_angles", 1, cases[i].method, length, by[cases[i].scale]);
+    double overshoot = llama2("ood_angles", 1, cases[i].method, length, scales[cases[i].scale]);
     cr_assert_float_eq(overshoot, cases[i].overshoot, 0.005, "%s: %g rad", cases[i].method, overshoot);
   }
 }
