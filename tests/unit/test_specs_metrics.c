@@ -18,6 +18,7 @@ static size_t field_size(const rs_param *param) {
   case RS_BOOL: return sizeof(bool);
   case RS_CHOICE: return sizeof(int);
   case RS_REALS: return sizeof(rs_real_list);
+  case RS_FILE: return sizeof(const char *);
   }
   return 0;
 }
