@@ -12,6 +12,7 @@
   task(reverse) \
   task(flip_flop) \
   task(associative_recall) \
+  task(bytes) \
   task(translate) \
   task(where) \
   task(film)

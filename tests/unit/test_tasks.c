@@ -25,6 +25,7 @@ static const struct {
     {"associative_recall", "", {32, 33, 256}},
     {"associative_recall", "pairs=1 filling=blank power=1 keys=1 values=1", {4, 5, 64}},
     {"associative_recall", "pairs=16 keys=16 values=16", {64, 65, 70}},
+    {"bytes", "share=0.5", {1, 64, 500}},
     {"translate", "", {4, 8, 128}},
     {"translate", "block=1 words=2 rules=7", {1, 2, 33}},
     {"where", "", {4, 9, 64}},
@@ -33,12 +34,22 @@ static const struct {
     {"film", "shapes=3 side=3", {27, 36, 90}},
 };
 
+/* The case's task; one that reads a text reads this suite's list of files. */
+static void open_case(task_desk *desk, size_t c, uint64_t seed) {
+  char path[4096];
+  desk_make(desk, cases[c].name);
+  desk_set(desk, cases[c].settings);
+  snprintf(path, sizeof path, "%s/meson.build", getenv("ROPESCOPE_TESTS"));
+  if (rs_settings_find(&desk->parameters.settings, "file") >= 0) bound_set(&desk->parameters, "file", path);
+  desk_prepare(desk, seed);
+}
+
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
 
 Test(tasks, kinds__names_parts_and_specs__are_sound) {
   size_t count;
   const rs_task_kind *const *kinds = rs_task_kinds(&count);
-  cr_assert_geq(count, 8);
+  cr_assert_geq(count, 9);
   for (size_t i = 0; i < count; i++) {
     const rs_task_kind *kind = kinds[i];
     const char *name = kind->kind.name;
@@ -96,7 +107,7 @@ static void check_sequence(const task_desk *desk, size_t length) {
 Test(tasks, draw__numbers_are_in_range__guards_stand) {
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     task_desk desk;
-    desk_open(&desk, cases[c].name, cases[c].settings, c);
+    open_case(&desk, c, c);
     for (size_t i = 0; i < 3; i++)
       for (size_t k = 0; k < 60; k++) {
         desk_draw(&desk, k % 2 ? RS_SPLIT_EVALUATION : RS_SPLIT_TRAINING, k / 2, cases[c].lengths[i]);
@@ -110,7 +121,7 @@ Test(tasks, draw__numbers_are_in_range__guards_stand) {
 Test(tasks, lengths_up_to_8__are_drawn_or_refused) {
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     task_desk desk;
-    desk_open(&desk, cases[c].name, cases[c].settings, 3);
+    open_case(&desk, c, 3);
     for (size_t length = 0; length <= 8; length++) {
       rs_err err = {0};
       rs_example_shape shape;
@@ -141,10 +152,10 @@ Test(tasks, draw__is_a_function_of_seed_split_and_index) {
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     task_desk first, desk;
     size_t length = cases[c].lengths[2];
-    desk_open(&first, cases[c].name, cases[c].settings, 5);
+    open_case(&first, c, 5);
     desk_draw(&first, RS_SPLIT_TRAINING, 7, length);
     for (size_t i = 0; i < RS_COUNT(others); i++) {
-      desk_open(&desk, cases[c].name, cases[c].settings, others[i].seed);
+      open_case(&desk, c, others[i].seed);
       desk_draw(&desk, RS_SPLIT_TRAINING, 9999, length); /* draws leave nothing behind */
       desk_draw(&desk, others[i].split, others[i].index, length);
       bool simple = strstr(cases[c].settings, "keys=1 ") != NULL; /* one pair, blanks: the query's place alone */
@@ -161,7 +172,7 @@ Test(tasks, draw__on_many_threads__is_the_same) {
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     task_desk desks[SEQUENCES], alone;
     size_t length = cases[c].lengths[2];
-    desk_open(&alone, cases[c].name, cases[c].settings, 1);
+    open_case(&alone, c, 1);
     for (size_t i = 0; i < SEQUENCES; i++) {
       desks[i] = alone;
       desk_draw(&desks[i], RS_SPLIT_TRAINING, 0, length); /* makes room */
@@ -185,7 +196,7 @@ Test(tasks, memory__prepare_releases_all_where_it_fails__draw_asks_for_none) {
   if (!COUNTS_MEMORY) return;
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     task_desk desk;
-    desk_open(&desk, cases[c].name, cases[c].settings, 1);
+    open_case(&desk, c, 1);
     desk_draw(&desk, RS_SPLIT_EVALUATION, 1, cases[c].lengths[1]);
     refused = false;
     allocations = 0;
