@@ -162,10 +162,10 @@ Test(dictionary, fillers__follow_one_rule__in_nine_of_ten) {
   desk_clear(&other);
 }
 
-/* Another table, for whoever asks for one. */
-Test(dictionary, rules__another_number__another_table) {
+/* Another table, for whoever asks for one. Of its rules, those that share one of two tokens agree by chance alone. */
+Test(dictionary, rules__read_both_tokens__another_number__another_table) {
   static rule_counts counts[2];
-  size_t same = 0;
+  size_t same = 0, same_before = 0, same_last = 0;
   for (size_t i = 0; i < 2; i++) {
     task_desk desk;
     desk_open(&desk, "dictionary", i == 0 ? "rules=1" : "rules=2", 1);
@@ -176,8 +176,15 @@ Test(dictionary, rules__another_number__another_table) {
     desk_clear(&desk);
   }
   for (size_t a = 0; a < FILLERS; a++)
-    for (size_t b = 0; b < FILLERS; b++) same += likeliest(counts[0][a][b]) == likeliest(counts[1][a][b]);
+    for (size_t b = 0; b < FILLERS; b++) {
+      size_t next = likeliest(counts[0][a][b]);
+      same += next == likeliest(counts[1][a][b]);
+      same_before += next == likeliest(counts[0][a][(b + 1) % FILLERS]);
+      same_last += next == likeliest(counts[0][(a + 1) % FILLERS][b]);
+    }
   cr_expect(within_four_sigma(same, FILLERS * FILLERS, 1.0 / FILLERS), "%zu", same);
+  cr_expect(within_four_sigma(same_before, FILLERS * FILLERS, 1.0 / FILLERS), "%zu", same_before);
+  cr_expect(within_four_sigma(same_last, FILLERS * FILLERS, 1.0 / FILLERS), "%zu", same_last);
 }
 
 /* ---- needles ----------------------------------------------------------------------------------------------------- */

@@ -102,21 +102,23 @@ Test(scenes, places__are_all_as_likely) {
   desk_clear(&desk);
 }
 
-/* Every number of a patch is off by at most the noise, evenly: its square is noise^2 / 3 in the mean. Nothing tells one
- * place from another. */
+/* Every number of a patch is off by at most the noise, evenly: in the mean by nothing, and its square by noise^2 / 3.
+ * Nothing tells one place from another. */
 Test(scenes, noise__is_even_and_within_its_bound) {
   task_desk desk;
-  rs_moments corner = {0}, middle = {0};
+  rs_moments corner = {0}, middle = {0}, sign = {0};
   desk_open(&desk, "where", "noise=0.3", 8);
   for (uint64_t k = 0; k < 500; k++) {
     desk_draw(&desk, RS_SPLIT_TRAINING, k, 9);
     for (size_t i = 0; i < 9 * 16; i++) {
       double off = desk.example.patches[i], ink = off > 0.5;
       cr_assert_leq(fabs(off - ink), 0.3 + 1e-6);
+      rs_moments_add(&sign, off - ink);
       if (i / 16 == 0) rs_moments_add(&corner, (off - ink) * (off - ink));
       if (i / 16 == 4) rs_moments_add(&middle, (off - ink) * (off - ink));
     }
   }
+  cr_expect_float_eq(rs_moments_mean(&sign), 0, 4 * rs_moments_se(&sign));
   cr_expect_float_eq(rs_moments_mean(&corner), 0.03, 4 * rs_moments_se(&corner));
   cr_expect_float_eq(rs_moments_mean(&middle), 0.03, 4 * rs_moments_se(&middle));
   desk_clear(&desk);
