@@ -6,15 +6,17 @@
 rs_dice rs_dice_sequence(uint64_t seed, rs_split split, uint64_t index) {
   rs_purpose purpose = split == RS_SPLIT_TRAINING ? RS_PURPOSE_TRAINING : RS_PURPOSE_EVALUATION;
   /* The index stands in the stream's head and, above 2^32, in the high half of its elements. */
-  return (rs_dice){{seed, purpose, (uint32_t)index}, index >> 32 << 32};
+  return (rs_dice){.stream = {seed, purpose, (uint32_t)index}, .next = index >> 32 << 32};
 }
 
 rs_dice rs_dice_rules(uint64_t number) {
-  return (rs_dice){{number, RS_PURPOSE_RULES, 0}, 0};
+  return (rs_dice){.stream = {number, RS_PURPOSE_RULES, 0}};
 }
 
 double rs_dice_uniform(rs_dice *dice) {
-  return rs_uniform(dice->stream, dice->next++);
+  uint64_t index = dice->next++;
+  if (index % 4 == 0) rs_uniform_block(dice->stream, index / 4, dice->block);
+  return dice->block[index % 4];
 }
 
 size_t rs_dice_below(rs_dice *dice, size_t range) {

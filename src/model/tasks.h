@@ -25,6 +25,7 @@ RS_TASKS(RS_DECLARE_TASK)
 typedef struct rs_dice {
   rs_stream stream;
   uint64_t next;
+  double block[4]; /* that holds the next, unless it is the first of one */
 } rs_dice;
 
 /* Those of one sequence: two splits share none, nor do two indices. */
