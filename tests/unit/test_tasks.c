@@ -218,7 +218,8 @@ Test(tasks, memory__prepare_releases_all_where_it_fails__draw_asks_for_none) {
         break;
       }
       cr_expect(status == RS_MEMORY && err.status == RS_MEMORY, "%s", cases[c].name);
-      cr_expect(task.state == NULL && blocks == before, "%s: %ld blocks left", cases[c].name, blocks - before);
+      cr_expect(task.kind == NULL && task.state == NULL && blocks == before, "%s: %ld blocks left", cases[c].name,
+                blocks - before);
     }
     desk_clear(&desk);
   }
