@@ -6,6 +6,9 @@
 #include "golden.h"
 #include "ropescope/kernel.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
 
 typedef struct net_set {
@@ -45,39 +48,51 @@ static inline void near(const net_set *set, double got, long double want, long d
 enum { GRID_GUARD = 24 };
 
 /* Rows of numbers among others that are none, whose bits must stay: a loop that reads them spoils its result, one that
- * writes them is caught. */
+ * writes them is caught. Behind the last number memory ends: nothing may be read there, either. */
 typedef struct grid {
   size_t bytes; /* of a number */
   size_t rows, columns, step;
-  size_t first, size; /* of its first number, of all with the guards */
-  void *memory;
+  size_t size;  /* numbers in all, of which the first GRID_GUARD stand before the matrix */
+  void *memory; /* of the first */
+  void *pages;
+  size_t mapped; /* bytes */
 } grid;
 
-/* Numbers are none, yet. Release with grid_end. */
-static inline grid grid_with_step(const net_set *set, uint64_t *state, size_t rows, size_t columns, size_t step) {
-  size_t first = draw_size(state, GRID_GUARD, GRID_GUARD + 9);
-  grid g = {set->net->real_bytes, rows, columns, step, first, first + rows * step + GRID_GUARD, NULL};
-  g.memory = malloc(g.size * g.bytes);
-  cr_assert_not_null(g.memory);
+/* Memory for the grid's numbers, up to a page that may not be touched. Release with grid_end. */
+static inline void grid_map(grid *g) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = g->size * g->bytes;
+  g->mapped = (bytes + page - 1) / page * page + page;
+  g->pages = mmap(NULL, g->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  cr_assert(g->pages != MAP_FAILED);
+  char *end = (char *)g->pages + g->mapped - page;
+  cr_assert_eq(mprotect(end, page, PROT_NONE), 0);
+  g->memory = end - bytes;
+}
+
+/* Numbers are none, yet. */
+static inline grid grid_with_step(const net_set *set, size_t rows, size_t columns, size_t step) {
+  grid g = {.bytes = set->net->real_bytes, .rows = rows, .columns = columns, .step = step};
+  g.size = GRID_GUARD + (rows > 0 && columns > 0 ? (rows - 1) * step + columns : 0);
+  grid_map(&g);
   memset(g.memory, 0xff, g.size * g.bytes);
   return g;
 }
 
 static inline grid grid_of(const net_set *set, uint64_t *state, size_t rows, size_t columns) {
-  return grid_with_step(set, state, rows, columns, columns + draw_size(state, columns == 0, 9));
+  return grid_with_step(set, rows, columns, columns + draw_size(state, columns == 0, 9));
 }
 
 static inline void *grid_start(const grid *g) {
-  return (char *)g->memory + g->first * g->bytes;
+  return (char *)g->memory + GRID_GUARD * g->bytes;
 }
 
 static inline double grid_at(const grid *g, size_t row, size_t column) {
-  size_t place = g->first + row * g->step + column;
+  size_t place = GRID_GUARD + row * g->step + column;
   return g->bytes == 4 ? (double)((float *)g->memory)[place] : ((double *)g->memory)[place];
 }
 
 static inline void grid_put(const grid *g, size_t row, size_t column, double value) {
-  size_t place = g->first + row * g->step + column;
+  size_t place = GRID_GUARD + row * g->step + column;
   if (g->bytes == 4)
     ((float *)g->memory)[place] = (float)value;
   else
@@ -95,8 +110,7 @@ static inline grid grid_drawn(const net_set *set, uint64_t *state, size_t rows, 
 
 static inline grid grid_copy(const grid *g) {
   grid copy = *g;
-  copy.memory = malloc(g->size * g->bytes);
-  cr_assert_not_null(copy.memory);
+  grid_map(&copy);
   memcpy(copy.memory, g->memory, g->size * g->bytes);
   return copy;
 }
@@ -105,11 +119,12 @@ static inline grid grid_copy(const grid *g) {
 static inline void grid_end(grid *g) {
   const unsigned char *byte = g->memory;
   for (size_t i = 0; i < g->size; i++) {
-    bool inside = i >= g->first && (i - g->first) / g->step < g->rows && (i - g->first) % g->step < g->columns;
+    size_t place = i - GRID_GUARD;
+    bool inside = i >= GRID_GUARD && place / g->step < g->rows && place % g->step < g->columns;
     for (size_t b = 0; b < g->bytes && !inside; b++)
       cr_assert_eq(byte[i * g->bytes + b], 0xff, "a guard of %zu x %zu was written", g->rows, g->columns);
   }
-  free(g->memory);
+  munmap(g->pages, g->mapped);
   *g = (grid){0};
 }
 

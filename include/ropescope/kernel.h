@@ -171,7 +171,11 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
 
 /* What transformers are computed with. Matrices are row-major; `step` is how many numbers lie between the starts of two
  * rows. Any size, any alignment; `real` is float or double, by the kernel. No allocation, no state, any thread; the
- * same bits wherever arrays stand. */
+ * same bits wherever arrays stand. "generic" calls no function of the C library whose bits depend on the machine.
+ *
+ * Errors, with u = 2^-24 or 2^-53: an element of a product by at most (depth + 2) u of the sum of absolute values; a
+ * curve by 3 u (1 + |x|), its slope by 5 u; e^-x of a softmax by u (3 + x), relative; sums over a row by a u for each
+ * vector of it. What is no number stays none. */
 
 /* c (rows, columns) = a b, plus c where `add`. */
 typedef struct rs_product {

@@ -43,6 +43,9 @@ void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *ou
 /* Element `index` as a uniform number in [0, 1), a multiple of 2^-53. */
 double rs_uniform(rs_stream stream, uint64_t index);
 
+/* Elements 4 block .. 4 block + 3, in the time of one of them. */
+void rs_uniform_block(rs_stream stream, uint64_t block, double out[4]) RS_NONNULL(3);
+
 /* `number` of the integers 0 .. range - 1 in ascending order, each set of them equally likely; number <= range. Reads
  * the uniform elements 0 .. range - 1 of the stream. */
 void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) RS_NONNULL(4);

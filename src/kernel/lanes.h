@@ -50,7 +50,7 @@ RS_INLINE vec choose(ivec mask, vec yes, vec no) {
   return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
 }
 
-/* The larger of each lane. */
+/* The larger of each lane; b where one is no number. */
 RS_INLINE vec larger(vec a, vec b) {
 #if defined(__AVX512F__) && RS_REAL_BITS == 32
   return (vec)_mm512_max_ps((__m512)a, (__m512)b);
@@ -62,21 +62,6 @@ RS_INLINE vec larger(vec a, vec b) {
   return (vec)_mm256_max_pd((__m256d)a, (__m256d)b);
 #else
   return choose(a > b, a, b);
-#endif
-}
-
-/* The smaller of each lane. Both give b where one is no number. */
-RS_INLINE vec smaller(vec a, vec b) {
-#if defined(__AVX512F__) && RS_REAL_BITS == 32
-  return (vec)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX512F__)
-  return (vec)_mm512_min_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__) && RS_REAL_BITS == 32
-  return (vec)_mm256_min_ps((__m256)a, (__m256)b);
-#elif defined(__AVX2__)
-  return (vec)_mm256_min_pd((__m256d)a, (__m256d)b);
-#else
-  return choose(a < b, a, b);
 #endif
 }
 

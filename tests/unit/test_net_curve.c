@@ -54,9 +54,9 @@ static void check_bent(const net_set *set, const bent *b) {
       double x = grid_at(&b->x, r, i), gate = b->call.gated ? grid_at(&b->x, r, b->call.width + i) : 1;
       double dy = grid_at(&b->dy, r, i);
       long double value = curve_at(b->call.curve, x), slope = slope_at(b->call.curve, x);
-      long double bound = 6 * set->u * (1 + fabs(x));
+      long double bound = 4 * set->u * (1 + fabs(x)), bound_of_slope = 7 * set->u;
       near(set, grid_at(&b->y, r, i), value * gate, bound * fabs(gate), "value");
-      near(set, grid_at(&b->dx, r, i), dy * gate * slope, bound * fabs(dy * gate), "slope");
+      near(set, grid_at(&b->dx, r, i), dy * gate * slope, bound_of_slope * fabs(dy * gate), "slope");
       if (b->call.gated) near(set, grid_at(&b->dx, r, b->call.width + i), dy * value, bound * fabs(dy), "gate");
     }
 }

@@ -14,7 +14,7 @@ typedef struct matrices {
 } matrices;
 
 static grid stepped(const net_set *set, uint64_t *state, size_t rows, size_t columns, size_t step) {
-  grid g = step > 0 ? grid_with_step(set, state, rows, columns, step) : grid_of(set, state, rows, columns);
+  grid g = step > 0 ? grid_with_step(set, rows, columns, step) : grid_of(set, state, rows, columns);
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < columns; c++) grid_put(&g, r, c, draw_real(state, -1, 1));
   return g;
