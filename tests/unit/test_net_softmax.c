@@ -206,9 +206,9 @@ Test(net_softmax, way_back__weights_and_gradients_are_the_formula) {
 }
 
 /* The sum of p v over a row, by the way forward, with one logit moved. */
-static double mean_moved(const net_set *set, softened *s, const grid *v, size_t column, double by) {
+static double mean_moved(const net_set *set, softened *s, const grid *v, size_t column, double change) {
   double logit = grid_at(&s->logits, 0, column), sum = 0;
-  grid_put(&s->logits, 0, column, logit + by);
+  grid_put(&s->logits, 0, column, logit + change);
   grid_put(&s->top, 0, 0, -INFINITY);
   grid_put(&s->sum, 0, 0, 0);
   soften_tile(set, s, 0);
