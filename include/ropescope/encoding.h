@@ -195,6 +195,15 @@ void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t 
 void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_t count, const double *gradient,
                                 double *const *learned);
 
+/* Fixes in the recipe that `encoding` was made of what it leaves to the pictures (table_grid: own): elsewhere the very
+ * table that training changes is then read, resized. RS_MEMORY. */
+rs_status rs_recipe_fix(rs_recipe *recipe, const rs_encoding *encoding, rs_err *err) RS_NONNULL(1, 2);
+
+/* Takes from `trained`, which is fixed, what `recipe` leaves to the pictures, where both have the same table.
+ * RS_MEMORY.
+ */
+rs_status rs_recipe_follow(rs_recipe *recipe, const rs_recipe *trained, rs_err *err) RS_NONNULL(1, 2);
+
 /* What the head's logit scales are multiplied by, learned (array "logit_scale": one number a head); 1 where nothing
  * such is learned. */
 double rs_encoding_head_scale(const rs_encoding *encoding, size_t head);

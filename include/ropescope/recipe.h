@@ -104,6 +104,10 @@ typedef struct rs_pos_kind {
   size_t (*segments)(const void *state, size_t query, rs_segment out[RS_VIEWS]);
 } rs_pos_kind;
 
+/* Rows and columns of patches that a learned table is for, which its parameter `table_grid` says or leaves to the
+ * pictures. NULL: the table is for no grid. */
+typedef void rs_kind_grid(const void *state, size_t *rows, size_t *columns);
+
 typedef struct rs_embed_kind {
   rs_kind kind;
   rs_kind_check *check;
@@ -122,6 +126,7 @@ typedef struct rs_embed_kind {
   void (*learned_set)(void *state, const double *table);
   /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
   void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
+  rs_kind_grid *grid; /* of that table */
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {
@@ -156,6 +161,7 @@ typedef struct rs_bias_kind {
   /* Adds to each array what `gradient` (end - begin,) by the numbers that `row` gives gives by it. */
   void (*gradient)(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *gradient,
                    double *const *learned);
+  rs_kind_grid *grid; /* of the table that is learned */
 } rs_bias_kind;
 
 /* The parameters that a stage has whatever its kind: every method's, every rotary method's, every scaled method's. */
