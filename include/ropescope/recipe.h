@@ -366,6 +366,9 @@ bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings) RS
 /* Sets a parameter that was not given by the user; `text` NULL unsets it. */
 rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err) RS_NONNULL(1, 2);
 
+/* What Position Interpolation divides by s: the words of `interpolate`. */
+typedef enum rs_interpolated { RS_INTERPOLATE_FREQUENCIES, RS_INTERPOLATE_POSITIONS, RS_INTERPOLATED } rs_interpolated;
+
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
  * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
  * with a factor, else dynamic. */
