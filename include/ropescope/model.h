@@ -169,7 +169,8 @@ void rs_context_free(rs_context *context);
 /* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
-/* Draws random positions anew, where a recipe has such. */
+/* Draws random positions anew, where a recipe has such; the lowest 53 bits of `seed` count. RS_MEMORY: the context is
+ * then good for nothing but rs_context_free. */
 rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_NONNULL(1);
 
 /* Sequences that a model reads side by side, each of the context's length. */

@@ -258,13 +258,14 @@ static rs_status replace_encoding(rs_context *context, size_t recipe, rs_encodin
 
 rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) {
   rs_stack_context *stacks[] = {&context->encoder, &context->decoder};
+  const uint64_t largest = ((uint64_t)1 << 53) - 1; /* of the whole numbers that a parameter holds */
   bool drawn = false;
   for (size_t r = 0; r < context->transformer->recipe_count; r++) {
     const char *parameter = context->recipes[r].method->pos->seed;
     char text[RS_NUMBER_CHARS];
     if (parameter == NULL) continue;
     drawn = true;
-    rs_number_format((double)(seed >> 11), text);
+    rs_number_format((double)(seed & largest), text);
     RS_TRY(rs_recipe_set(&context->recipes[r], parameter, text, err));
     for (size_t s = 0; s < RS_COUNT(stacks); s++)
       if (stacks[s]->encodings != NULL) RS_TRY(replace_encoding(context, r, &stacks[s]->encodings[r], err));
