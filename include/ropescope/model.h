@@ -166,7 +166,7 @@ rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *
     RS_NONNULL(1, 6);
 void rs_context_free(rs_context *context);
 
-/* Reads the model's learned numbers again. */
+/* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
 /* Draws random positions anew, where a recipe has such. */
