@@ -251,6 +251,8 @@ typedef struct rs_task_kind {
   const char *parts[RS_TASK_PARTS + 1];
   /* Bit p: part p is asked beside what models are trained on (a needle), and counts in no loss. */
   unsigned probes;
+  /* Bit p: part p asks for what was read before in the sequence, once or more. */
+  unsigned recalled;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
