@@ -1,6 +1,7 @@
 /* Checkpoints: what is trained, on what recipe, or the folder of a model that is there. A list in place of a value is
  * one more axis: several values make several checkpoints. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,11 +132,9 @@ static void make_trained(const rs_entry *e, rs_shape_params *params, rs_checkpoi
 /* ---- the folder of a model that is there ------------------------------------------------------------------------- */
 
 static bool holds(const char *folder, const char *file) {
-  rs_text path = {0};
-  rs_text_printf(&path, "%s/%s", folder, file);
-  bool there = !path.failed && access(rs_text_string(&path), R_OK) == 0;
-  rs_text_clear(&path);
-  return there;
+  char path[PATH_MAX + 64];
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  return access(path, R_OK) == 0;
 }
 
 /* The folder by the path with which any later run finds it; NULL, and reported, where it holds no checkpoint. */

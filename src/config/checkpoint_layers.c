@@ -1,4 +1,5 @@
 /* What the blocks of a checkpoint are trained with: its own method, and those that `layers` gives to some of them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,21 +106,16 @@ bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_path *p
   return false;
 }
 
-static bool same_value(const rs_param *param, const rs_value *a, const rs_value *b) {
-  rs_text one = {0}, other = {0};
-  rs_value_write(param, a, &one);
-  rs_value_write(param, b, &other);
-  bool same =
-      a->given == b->given && !one.failed && !other.failed && strcmp(rs_text_string(&one), rs_text_string(&other)) == 0;
-  rs_text_clear(&one);
-  rs_text_clear(&other);
-  return same;
+static bool same_value(const rs_value *a, const rs_value *b) {
+  bool numbers = a->number == b->number || (isnan(a->number) && isnan(b->number));
+  return a->given == b->given && a->set == b->set && a->choice == b->choice && numbers && a->count == b->count &&
+         (a->count == 0 || memcmp(a->list, b->list, a->count * sizeof *a->list) == 0);
 }
 
 static bool same_method(const rs_variant *a, const rs_variant *b) {
   bool same = a->method == b->method;
   for (size_t p = 0; same && p < a->settings.count; p++)
-    same = same_value(a->settings.params[p], &a->settings.values[p], &b->settings.values[p]);
+    same = same_value(&a->settings.values[p], &b->settings.values[p]);
   return same;
 }
 

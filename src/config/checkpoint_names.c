@@ -19,12 +19,13 @@ static const char *base_label(const rs_entry *e, const char *folder) {
 static void put_choice(const rs_entry *e, const rs_checkpoint *checkpoint, size_t axis, rs_text *label) {
   const rs_entry_axis *list = &e->axes[axis];
   size_t choice = rs_choices_pick(&e->choices, axis, e->combination), before = label->length;
-  if (list->methods.count > 0)
+  if (list->methods.count > 0) {
     rs_text_puts(label, list->methods.items[choice].label);
-  else
-    rs_checkpoint_value(checkpoint, list->name, label);
-  if (label->length == before && list->node->items[choice].kind == RS_SCALAR) /* of layers: as it was written */
-    rs_text_puts(label, list->node->items[choice].text);
+    return;
+  }
+  rs_checkpoint_value(checkpoint, list->name, label);
+  const rs_node *value = &list->node->items[choice];
+  if (label->length == before && value->kind == RS_SCALAR) rs_text_puts(label, value->text); /* of layers */
 }
 
 void rs_entry_label(const rs_entry *e, const rs_checkpoint *checkpoint, rs_model *model) {
@@ -55,8 +56,8 @@ static bool name_taken(const rs_experiment *experiment, size_t index) {
   return false;
 }
 
-/* The name with every given parameter that it does not hold yet. */
-static bool lengthen(const rs_checkpoint *checkpoint, rs_model *model) {
+/* The name with every given parameter that it does not hold yet, where there is room for it. */
+static void lengthen(rs_problems *problems, const rs_checkpoint *checkpoint, rs_model *model) {
   rs_text label = {0};
   rs_text_puts(&label, model->name);
   for (size_t part = 0; part < RS_CHECKPOINT_PARTS; part++)
@@ -68,19 +69,23 @@ static bool lengthen(const rs_checkpoint *checkpoint, rs_model *model) {
       rs_text_puts(&label, word);
       rs_value_write(settings->params[p], &settings->values[p], &label);
     }
-  bool fits = !label.failed && label.length < sizeof model->name;
-  if (fits) memcpy(model->name, rs_text_string(&label), label.length + 1);
+  if (label.failed)
+    rs_problem_memory(problems);
+  else if (label.length < sizeof model->name)
+    memcpy(model->name, rs_text_string(&label), label.length + 1);
   rs_text_clear(&label);
-  return fits;
 }
 
 void rs_settle_checkpoints(rs_config_context *config, const rs_node *node, const rs_path *path) {
   rs_experiment *experiment = config->experiment;
   bool *taken = rs_alloc(experiment->model_count, sizeof *taken, NULL);
-  if (taken == NULL) rs_problem_memory(config->problems);
-  for (size_t i = 0; i < experiment->model_count && taken != NULL; i++) taken[i] = name_taken(experiment, i);
-  for (size_t i = 0; i < experiment->model_count && taken != NULL; i++)
-    if (taken[i]) (void)lengthen(&experiment->checkpoints[i], &experiment->models[i]);
+  if (taken == NULL) {
+    rs_problem_memory(config->problems);
+    return;
+  }
+  for (size_t i = 0; i < experiment->model_count; i++) taken[i] = name_taken(experiment, i);
+  for (size_t i = 0; i < experiment->model_count; i++)
+    if (taken[i]) lengthen(config->problems, &experiment->checkpoints[i], &experiment->models[i]);
   free(taken);
   for (size_t i = 0; i < experiment->model_count; i++)
     if (name_taken(experiment, i)) {

@@ -387,6 +387,7 @@ void rs_config_task(rs_config_context *config, const rs_node *node) {
     rs_problem(config->problems, config->root, NULL, "the config has a checkpoint, but no task (add task: dictionary)");
   if (node == NULL) return;
   if (!rs_reads_checkpoint(config)) {
+    if (rs_mistyped(config->root, "checkpoint") != NULL) return; /* told as an unknown key */
     rs_problem(config->problems, node, &path,
                "is what checkpoints read: there is none (add checkpoint: {method: rope})");
     return;
