@@ -168,12 +168,21 @@ static void refuse_shape(const rs_entry *e) {
   }
 }
 
+/* What stands in no config is said by the folder: no default is a value of its own. */
+static void forget_defaults(rs_checkpoint *checkpoint) {
+  rs_settings *shape = &checkpoint->settings[RS_PART_SHAPE];
+  for (size_t p = 0; p < shape->count; p++)
+    if (!shape->values[p].given) rs_value_clear(&shape->values[p]);
+  rs_settings_clear(&checkpoint->settings[RS_PART_TRAINING]);
+}
+
 /* The geometry that the folder publishes, and its recipe. */
 static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
   const rs_node *node = rs_node_get(e->node, "folder");
   const rs_path path = rs_path_key(&e->path, "folder");
   rs_text file = {0};
   rs_err why = {0};
+  forget_defaults(checkpoint);
   checkpoint->folder = find_folder(e, node, &path);
   if (checkpoint->folder == NULL) return;
   rs_text_printf(&file, "%s/config.json", checkpoint->folder);

@@ -359,6 +359,10 @@ Test(checkpoints, folder__the_geometry_of_its_config, .init = enter_scratch) {
   cr_expect(experiment->models->heads == 4 && experiment->models->rope_theta == 500 && c->format == RS_F64);
   cr_expect(c->trained_tokens == 128 && experiment->models->train_length == 256 && experiment->lengths[0] == 256);
   cr_expect(c->shape.decoder.count == 0 && c->recipe_count == 1);
+  expect_value(experiment, 0, "checkpoint.width", "");
+  expect_value(experiment, 0, "checkpoint.train.steps", "");
+  expect_value(experiment, 0, "checkpoint.tune.length", "256");
+  expect_value(experiment, 0, "checkpoint.precision", "f64");
   char *text = written(experiment);
   snprintf(part, sizeof part,
            "  - {name: \"model\", folder: \"%s\", precision: f64,\n     tune: {steps: 80, length: 256", here);
