@@ -102,10 +102,10 @@ const rs_variant *rs_entry_method(const rs_entry *e, const rs_node *mapping) {
 
 void rs_entry_report(const rs_entry *e, const rs_err *why) {
   const rs_node *node = *why->subject != '\0' ? rs_node_get(e->node, why->subject) : NULL;
-  rs_found_value at = node != NULL ? rs_entry_value(e, node, &e->path) : (rs_found_value){e->node, e->path};
+  rs_found_value value = node != NULL ? rs_entry_value(e, node, &e->path) : (rs_found_value){e->node, e->path};
   if (why->status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else
-    rs_problem(e->config->problems, at.node, &at.path, "%s%s%s", node == NULL ? why->subject : "",
+    rs_problem(e->config->problems, value.node, &value.path, "%s%s%s", node == NULL ? why->subject : "",
                node == NULL && *why->subject != '\0' ? ": " : "", why->message);
 }

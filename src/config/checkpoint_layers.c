@@ -121,20 +121,21 @@ static bool same_method(const rs_variant *a, const rs_variant *b) {
 
 /* The recipe of rule `wanted`, which an earlier one may have made, too: its index among the checkpoint's. */
 static size_t rule_recipe(const rs_entry *e, const rs_layer_rule *rules, size_t wanted, const rs_model *geometry,
-                          size_t *made, rs_checkpoint *checkpoint) {
+                          size_t *numbers, rs_checkpoint *checkpoint) {
   static const rs_recipe none = {0};
   const rs_node *layers = rs_node_get(e->node, "layers");
   rs_path path = rs_path_key(&e->path, "layers"), place = rs_path_index(&path, wanted);
-  for (size_t r = 0; r < layers->count && made[wanted] == 0; r++)
-    if (made[r] > 0 && same_method(rules[r].method, rules[wanted].method)) made[wanted] = made[r];
-  if (made[wanted] == 0 && rs_entry_recipe(e, &layers->items[wanted], &place, &none, geometry,
-                                           checkpoint->trained_tokens, &checkpoint->recipes[checkpoint->recipe_count]))
-    made[wanted] = checkpoint->recipe_count++;
-  return made[wanted];
+  for (size_t r = 0; r < layers->count && numbers[wanted] == 0; r++)
+    if (numbers[r] > 0 && same_method(rules[r].method, rules[wanted].method)) numbers[wanted] = numbers[r];
+  if (numbers[wanted] == 0 &&
+      rs_entry_recipe(e, &layers->items[wanted], &place, &none, geometry, checkpoint->trained_tokens,
+                      &checkpoint->recipes[checkpoint->recipe_count]))
+    numbers[wanted] = checkpoint->recipe_count++;
+  return numbers[wanted];
 }
 
 /* Blocks name recipes in the order in which they have them, each once. Returns how many keep the checkpoint's own. */
-static size_t number_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t *made, const rs_model *geometry,
+static size_t number_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t *numbers, const rs_model *geometry,
                              rs_checkpoint *checkpoint) {
   rs_stack *stacks[] = {&checkpoint->shape.decoder, &checkpoint->shape.encoder};
   size_t plain = 0;
@@ -142,7 +143,7 @@ static size_t number_recipes(const rs_entry *e, const rs_layer_rule *rules, size
     for (size_t b = 0; b < stacks[s]->count && !rs_entry_failed(e); b++) {
       size_t *recipe = &stacks[s]->blocks[b].recipe;
       plain += *recipe == 0;
-      if (*recipe > 0) *recipe = rule_recipe(e, rules, *recipe - 1, geometry, made, checkpoint);
+      if (*recipe > 0) *recipe = rule_recipe(e, rules, *recipe - 1, geometry, numbers, checkpoint);
     }
   return plain;
 }
@@ -152,16 +153,16 @@ void rs_entry_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t rule
   static const rs_recipe none = {0};
   const rs_node *layers = rs_node_get(e->node, "layers");
   const rs_path path = rs_path_key(&e->path, "layers");
-  size_t *made = rs_alloc(rule_count, sizeof *made, NULL), plain = 0;
+  size_t *numbers = rs_alloc(rule_count, sizeof *numbers, NULL), plain = 0;
   checkpoint->recipes = rs_alloc(1 + rule_count, sizeof *checkpoint->recipes, NULL);
-  if (made == NULL || checkpoint->recipes == NULL) {
+  if (numbers == NULL || checkpoint->recipes == NULL) {
     rs_problem_memory(e->config->problems);
   } else if (rs_entry_recipe(e, e->node, &e->path, &none, geometry, checkpoint->trained_tokens,
                              &checkpoint->recipes[0])) {
     checkpoint->recipe_count = 1;
-    plain = number_recipes(e, rules, made, geometry, checkpoint);
+    plain = number_recipes(e, rules, numbers, geometry, checkpoint);
   }
-  free(made);
+  free(numbers);
   if (plain == 0 && !rs_entry_failed(e))
     rs_problem(e->config->problems, layers, &path,
                "gives every block a method of its own: the checkpoint's has none left (leave it a block)");
