@@ -46,7 +46,7 @@ static const rs_column curve[] = {
 };
 
 static const rs_param specs[] = {
-    {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 64, .fallback = "8",
+    {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 64, .fallback = "4",
      .summary = "bins in each doubling of the position; every position while those are denser"},
 };
 
