@@ -32,19 +32,21 @@ double rs_memory_available(void);
 rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
-/* How far a training is. */
-typedef struct rs_training_progress {
-  const char *name; /* of the model */
-  rs_train_step done;
-  size_t begun, steps;               /* the step that this process went on from; of all */
-  double seconds, tokens_per_second; /* since then */
-} rs_training_progress;
+/* What a training of a run is at. */
+typedef struct rs_training_report {
+  const char *checkpoint; /* its name; borrowed */
+  uint64_t seed;          /* of its weights */
+  bool tuning;            /* at the longer length */
+  size_t step, steps;
+  double loss; /* of this step, nats */
+  double tokens_per_second;
+} rs_training_report;
 
 /* Who is told of training, from the calling thread. Each function may be NULL. */
 typedef struct rs_training_watch {
   void (*wait)(void *context, const char *folder); /* another process trains the model that is wanted */
   void (*begin)(void *context);
-  bool (*step)(void *context, const rs_training_progress *progress); /* false: stop behind this step */
+  bool (*step)(void *context, const rs_training_report *report); /* false: stop behind this step */
   void (*end)(void *context);
   void *context;
   double save_interval; /* seconds from one state on the disk to the next; 0: 30 */

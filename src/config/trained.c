@@ -291,11 +291,20 @@ rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transfor
   return rs_transformer_create(&in, transformer, err);
 }
 
+/* What is wrong with a shape is wrong with the config that gives it. */
+static rs_status create_named(const rs_trained *trained, const char *folder, rs_transformer **transformer,
+                              rs_err *err) {
+  rs_err why = {0};
+  rs_status status = rs_trained_create(trained, transformer, &why);
+  if (status == RS_OK) return RS_OK;
+  return rs_fail(err, status, "%s/" RS_TRAINED_CONFIG ": %s", folder, why.message);
+}
+
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err) {
   *transformer = NULL;
   char *path = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
   if (path == NULL) return RS_MEMORY;
-  rs_status status = rs_trained_create(trained, transformer, err);
+  rs_status status = create_named(trained, folder, transformer, err);
   if (status == RS_OK) status = rs_weights_read(*transformer, path, err);
   free(path);
   if (status != RS_OK) {

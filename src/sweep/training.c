@@ -133,19 +133,20 @@ static rs_status stop(session *s, rs_err *err) {
 }
 
 /* Tells the watch; false: it wants an end. */
-static bool report(const session *s, size_t begun, double start) {
+static bool tell(const session *s, size_t begun, double start) {
   const rs_training_watch *watch = s->job->watch;
   if (watch == NULL || watch->step == NULL) return true;
   size_t step = rs_trainer_state(s->trainer)->step;
   const rs_training *training = &s->made.training;
   double seconds = now() - start, tokens = (double)(training->sequences * training->length);
-  const rs_training_progress progress = {.name = s->made.geometry.name,
-                                         .done = s->history[step - 1],
-                                         .begun = begun,
-                                         .steps = training->steps,
-                                         .seconds = seconds,
-                                         .tokens_per_second = tokens * (double)(step - begun) / fmax(seconds, 1e-9)};
-  return watch->step(watch->context, &progress);
+  const rs_training_report report = {.checkpoint = s->made.geometry.name,
+                                     .seed = s->made.seed,
+                                     .tuning = s->job->origin != NULL,
+                                     .step = step,
+                                     .steps = training->steps,
+                                     .loss = s->history[step - 1].loss,
+                                     .tokens_per_second = tokens * (double)(step - begun) / fmax(seconds, 1e-9)};
+  return watch->step(watch->context, &report);
 }
 
 static rs_status train(session *s, rs_err *err) {
@@ -160,7 +161,7 @@ static rs_status train(session *s, rs_err *err) {
       return fail_with_state(s, &why, err);
     }
     step++;
-    bool wanted = report(s, begun, start);
+    bool wanted = tell(s, begun, start);
     if (!wanted && step < steps) return stop(s, err);
     if (now() - s->saved_at < interval || step == steps) continue;
     if (save(s, &why) != RS_OK) return fail_with_state(s, &why, err);
