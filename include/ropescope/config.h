@@ -20,6 +20,12 @@ typedef struct rs_variant {
   void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
 } rs_variant;
 
+/* How configs name a checkpoint's own method. */
+#define RS_TRAINED "trained"
+
+/* The name of the variant's kind, as configs have it. Borrows. */
+const char *rs_variant_name(const rs_variant *variant) RS_NONNULL(1);
+
 typedef struct rs_variants {
   rs_variant *items;
   size_t count, capacity;
@@ -48,20 +54,36 @@ typedef struct rs_engine_choice {
   double epsilon; /* weight of a row that may be left unseen where that is certain; 0: none */
 } rs_engine_choice;
 
-/* A transformer that an experiment reads in place of simulated heads: trained by it, or read from a folder. */
+/* Parameters of a checkpoint, by what they are of. The paths of the last two begin with "train." and "tune.". */
+typedef enum rs_checkpoint_part { RS_PART_SHAPE, RS_PART_TRAINING, RS_PART_TUNING } rs_checkpoint_part;
+enum { RS_CHECKPOINT_PARTS = RS_PART_TUNING + 1 };
+
+/* A transformer that an experiment reads in place of simulated heads: trained by it, or read from a folder. Its
+ * geometry is the model of the same index, whose train_length is what training has seen last, in tokens that the model
+ * reads (with the class token of images): that of tuning, of a tuned one. */
 typedef struct rs_checkpoint {
-  char *folder;       /* of a model that is there; NULL: it is trained, as follows */
-  rs_shape shape;     /* but for what the task says: vocabulary, patch_numbers, classes */
-  rs_recipe *recipes; /* (recipe_count,) resolved; a method of the experiment stands in the place of the first */
+  char *folder;       /* absolute, of a model that is there; NULL: it is trained, as follows */
+  rs_shape shape;     /* but for what the task says: vocabulary, patch_numbers, classes; empty with a folder */
+  rs_recipe *recipes; /* (recipe_count,) resolved, each with the length it is trained at as its own train_length; a
+                         method of the experiment stands in the place of the first */
   size_t recipe_count;
   rs_format format;
   rs_training training;
-  bool seeded; /* trained from `seed`; else from each cell's own */
+  size_t trained_tokens; /* train_length of its geometry before it is tuned */
+  bool seeded;           /* trained from `seed`; else from each cell's own */
   uint64_t seed;
   bool tuned; /* trained further, */
   rs_training tuning;
-  rs_recipe *tuned_recipes; /* (recipe_count,) with these in the place of the others; NULL: the same */
+  rs_recipe *tuned_recipes;                  /* (recipe_count,) with these in the place of the others; NULL: the same */
+  rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from; those that have no part in it are empty */
 } rs_checkpoint;
+
+/* Parameters of a checkpoint's shape; those of its training are rs_training_specs. */
+extern const rs_param rs_shape_specs[];
+extern const size_t rs_shape_spec_count;
+
+/* The default of a training parameter in `tune`. */
+const char *rs_tune_default(const rs_param *param) RS_NONNULL(1);
 
 /* A checked config. */
 typedef struct rs_experiment {
@@ -69,7 +91,7 @@ typedef struct rs_experiment {
   rs_model *models;
   size_t model_count;
   rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated */
-  rs_variant task;            /* what checkpoints are trained and read on; kind NULL without */
+  rs_variant task;            /* what checkpoints are trained and read on; `task` NULL without */
   size_t sequences;           /* of the task that a cell reads */
   rs_variants methods, sources, metrics;
   size_t *lengths;
@@ -84,8 +106,7 @@ typedef struct rs_experiment {
   rs_precision precision;
   rs_engine_choice engine;
   size_t bins_per_octave;
-  const char *
-      *swept; /* names of parameters with several values, in order of appearance; owned array of borrowed names */
+  char **swept; /* names of parameters with several values, in order of appearance; owned */
   size_t swept_count;
 } rs_experiment;
 
@@ -110,10 +131,16 @@ size_t rs_head_count(const rs_experiment *experiment, const rs_model *model) RS_
 
 void rs_experiment_free(rs_experiment *experiment);
 
-/* The spec of the parameter called `name`, of a method or else of a source; NULL: none has it. */
+/* The spec of the parameter called `name`, of a method or else of a source, or of checkpoints by its path
+ * ("checkpoint.train.steps"); NULL: none has it. */
 const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name) RS_NONNULL(1, 2);
 
-/* The recipe of a method for a model, with what the model publishes filled in. */
+/* Adds the value that the checkpoint of a model has for such a path, as config text; nothing where it has none. */
+void rs_experiment_checkpoint_value(const rs_experiment *experiment, size_t model, const char *path, rs_text *text)
+    RS_NONNULL(1, 3, 4);
+
+/* The recipe of a method for a model, with what the model publishes filled in; of a checkpoint's own method: what it
+ * was trained with last. */
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) RS_NONNULL(1, 4);
 
@@ -221,8 +248,7 @@ typedef struct rs_trained {
   char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
   size_t steps;     /* done */
   char weights[65]; /* SHA-256 of model.safetensors; "": training is not done */
-  char *
-      arithmetic; /* what computed it (rs_arithmetic_write), one after the other with "; " between; NULL: nothing yet */
+  char *arithmetic; /* the instruction sets that computed it, "v3; v4"; NULL: nothing yet */
 } rs_trained;
 
 /* Names in the folder of a trained model. */

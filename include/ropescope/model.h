@@ -163,10 +163,6 @@ rs_status rs_weights_write(const rs_transformer *transformer, const char *path, 
  * of their shapes, and no other, else RS_INPUT with the tensor's name. The weights are unchanged on failure. */
 rs_status rs_weights_read(rs_transformer *transformer, const char *path, rs_err *err) RS_NONNULL(1, 2);
 
-/* Adds what models are computed with here, which their last bits depend on: the kernels' instruction set, OpenBLAS and
- * the kernels it picked ("v3, OpenBLAS 0.3.21 Haswell"). */
-void rs_arithmetic_write(rs_text *text) RS_NONNULL(1);
-
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 /* A model at one length: the tables of its recipes, with what it has learned, in the numbers it computes in. */
@@ -179,7 +175,7 @@ rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *
     RS_NONNULL(1, 6);
 void rs_context_free(rs_context *context);
 
-/* Reads the model's learned numbers again. */
+/* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
 /* Draws random positions anew, where a recipe has such. */

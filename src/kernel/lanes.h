@@ -50,7 +50,7 @@ RS_INLINE vec choose(ivec mask, vec yes, vec no) {
   return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
 }
 
-/* The larger of each lane. */
+/* The larger of each lane; b where one is no number. */
 RS_INLINE vec larger(vec a, vec b) {
 #if defined(__AVX512F__) && RS_REAL_BITS == 32
   return (vec)_mm512_max_ps((__m512)a, (__m512)b);
@@ -83,44 +83,145 @@ RS_INLINE bool any_reaches(vec a, vec b) {
 #endif
 }
 
-/* The first `count` (at most WIDTH) numbers, and zeros. */
-RS_INLINE vec load_first(const real *from, size_t count) {
-  real lanes[WIDTH] = {0};
-  if (count >= WIDTH) return load(from);
-  for (size_t i = 0; i < count; i++) lanes[i] = from[i];
-  return load(lanes);
+/* The first `count` lanes. */
+RS_INLINE ivec first_mask(size_t count) {
+  ivec lane;
+  for (size_t i = 0; i < WIDTH; i++) lane[i] = (integer)i;
+  return lane < (ivec){0} + (integer)count;
 }
 
 /* Zeros behind the first `count` lanes. */
 RS_INLINE vec first_lanes(vec x, size_t count) {
-  for (size_t i = 0; i < WIDTH; i++) x[i] = i < count ? x[i] : 0;
-  return x;
+  return keep(first_mask(count), x);
 }
 
-/* The first `count` lanes alone. */
+/* The first `count` numbers, at most WIDTH, and zeros; what lies behind is not read. */
+RS_INLINE vec load_first(const real *from, size_t count) {
+  if (count >= WIDTH) return load(from);
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  return (vec)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
+#elif defined(__AVX512F__)
+  return (vec)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), from);
+#elif defined(__AVX2__) && RS_REAL_BITS == 32
+  return (vec)_mm256_maskload_ps(from, (__m256i)first_mask(count));
+#elif defined(__AVX2__)
+  return (vec)_mm256_maskload_pd(from, (__m256i)first_mask(count));
+#else
+  vec x = {0};
+  for (size_t i = 0; i < count; i++) x[i] = from[i];
+  return x;
+#endif
+}
+
+/* The first `count` lanes, at most all. */
 RS_INLINE void store_first(real *to, vec x, size_t count) {
   if (count >= WIDTH) {
     store(to, x);
     return;
   }
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  _mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1), (__m512)x);
+#elif defined(__AVX512F__)
+  _mm512_mask_storeu_pd(to, (__mmask8)((1u << count) - 1), (__m512d)x);
+#elif defined(__AVX2__) && RS_REAL_BITS == 32
+  _mm256_maskstore_ps(to, (__m256i)first_mask(count), (__m256)x);
+#elif defined(__AVX2__)
+  _mm256_maskstore_pd(to, (__m256i)first_mask(count), (__m256d)x);
+#else
   for (size_t i = 0; i < count; i++) to[i] = x[i];
+#endif
 }
 
-/* The sum of all lanes: of halves, quarters and so on. */
+/* a0 b0 a1 b1 ... of two vectors: the first half, and the second. */
+RS_INLINE void interleave(vec a, vec b, vec *first, vec *second) {
+#if defined(__clang__)
+  for (size_t i = 0; i < WIDTH; i++) {
+    (*first)[i] = i % 2 == 0 ? a[i / 2] : b[i / 2];
+    (*second)[i] = i % 2 == 0 ? a[WIDTH / 2 + i / 2] : b[WIDTH / 2 + i / 2];
+  }
+#else
+  ivec places;
+  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(i / 2 + i % 2 * WIDTH);
+  *first = __builtin_shuffle(a, b, places);
+  *second = __builtin_shuffle(a, b, places + WIDTH / 2);
+#endif
+}
+
+/* The way back. */
+RS_INLINE void separate(vec first, vec second, vec *a, vec *b) {
+#if defined(__clang__)
+  for (size_t i = 0; i < WIDTH; i++) {
+    (*a)[i] = 2 * i < WIDTH ? first[2 * i] : second[2 * i - WIDTH];
+    (*b)[i] = 2 * i < WIDTH ? first[2 * i + 1] : second[2 * i + 1 - WIDTH];
+  }
+#else
+  ivec places;
+  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(2 * i);
+  *a = __builtin_shuffle(first, second, places);
+  *b = __builtin_shuffle(first, second, places + 1);
+#endif
+}
+
+/* The sum of all lanes: halves are added to each other until one number is left. */
 RS_INLINE real sum_of(vec x) {
-  real lanes[WIDTH];
-  store(lanes, x);
-#pragma GCC unroll 4
-  for (size_t half = WIDTH / 2; half > 0; half /= 2)
-#pragma GCC unroll 8
-    for (size_t i = 0; i < half; i++) lanes[i] += lanes[i + half];
-  return lanes[0];
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  return _mm512_reduce_add_ps((__m512)x);
+#elif defined(__AVX512F__)
+  return _mm512_reduce_add_pd((__m512d)x);
+#elif defined(__AVX2__) && RS_REAL_BITS == 32
+  __m128 half = _mm_add_ps(_mm256_castps256_ps128((__m256)x), _mm256_extractf128_ps((__m256)x, 1));
+  half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+  return half[0] + half[1];
+#elif defined(__AVX2__)
+  __m128d half = _mm_add_pd(_mm256_castpd256_pd128((__m256d)x), _mm256_extractf128_pd((__m256d)x, 1));
+  return half[0] + half[1];
+#elif RS_REAL_BITS == 32
+  return (x[0] + x[2]) + (x[1] + x[3]);
+#else
+  return x[0] + x[1];
+#endif
 }
 
+/* The largest of all lanes. */
 RS_INLINE real largest_of(vec x) {
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  return _mm512_reduce_max_ps((__m512)x);
+#elif defined(__AVX512F__)
+  return _mm512_reduce_max_pd((__m512d)x);
+#else
   real most = x[0];
   for (size_t i = 1; i < WIDTH; i++) most = x[i] > most ? x[i] : most;
   return most;
+#endif
+}
+
+/* 1 / x for positive normal x, to a rounding; where division takes as long as 30 multiplications, by Newton's method:
+ * taking the bits from a constant divides to 6 % (the exponent is negated, the mantissa's line is a chord's), and each
+ * step squares the error. */
+RS_INLINE vec reciprocal(vec x) {
+#if defined(__AVX512F__)
+#if RS_REAL_BITS == 32
+  const uvec magic = (uvec){0} + 0x7ef311c7u;
+  enum { STEPS = 3 };
+#else
+  const uvec magic = (uvec){0} + 0x7fde623822fc16e6ull;
+  enum { STEPS = 4 };
+#endif
+  vec r = (vec)(magic - (uvec)x);
+#pragma GCC unroll 4
+  for (size_t i = 0; i < STEPS; i++) r += r * (all(1) - x * r);
+  return r;
+#else
+  return all(1) / x;
+#endif
+}
+
+/* c[0] + c[1] t + ... of `count` coefficients. */
+RS_INLINE vec polynomial(const real *c, size_t count, vec t) {
+  vec p = all(c[count - 1]);
+#pragma GCC unroll 32
+  for (size_t i = count - 1; i-- > 0;) p = p * t + all(c[i]);
+  return p;
 }
 
 RS_INLINE vec square_root(vec x) {
@@ -178,19 +279,21 @@ RS_INLINE vec power_of_2(vec t) {
   return keep(t > all(-EXPONENT), (vec)((uvec)p + ((uvec)z << MANTISSA)));
 }
 
-/* e^x for x up to 80, to 1.5e-7 (float) or 5e-16 (double), relative; exactly 1 for x = 0, 0 below the least normal
- * number and NaN for NaN. x = z ln 2 + f ln 2; ln 2 is taken off in two parts, of which the first has so few bits that
- * its multiples are exact. */
+/* e^x for x up to EXPONENT ln 2, to 2^-23 (1 + |x|) or 2^-52 (1 + |x|), relative; exactly 1 for x = 0, 0 below the
+ * least normal number, and no number where x is none. */
 RS_INLINE vec power_of_e(vec x) {
-#if RS_REAL_BITS == 32
-  const vec high = all(0.693359375f), low = all(-2.12194440e-4f), per_e = all(1.44269504f);
+  vec t = x * all((real)1.44269504088896340736), z = t + all(ROUNDING), whole = z - all(ROUNDING);
+  vec p = small_power_of_2(t - whole);
+#if defined(__AVX512F__) && RS_REAL_BITS == 32
+  __mmask16 seen = _mm512_cmp_ps_mask((__m512)t, (__m512)all(-EXPONENT), _CMP_NLE_UQ);
+  return (vec)_mm512_maskz_scalef_ps(seen, (__m512)p, (__m512)whole);
+#elif defined(__AVX512F__)
+  __mmask8 seen = _mm512_cmp_pd_mask((__m512d)t, (__m512d)all(-EXPONENT), _CMP_NLE_UQ);
+  return (vec)_mm512_maskz_scalef_pd(seen, (__m512d)p, (__m512d)whole);
 #else
-  const vec high = all(6.93145751953125e-1), low = all(1.42860682030941723212e-6), per_e = all(1.44269504088896340736);
-#endif
-  vec t = x * per_e, z = t + all(ROUNDING), whole = z - all(ROUNDING);
-  vec p = small_power_of_2((x - whole * high - whole * low) * per_e);
   vec scale = (vec)(((uvec)z << MANTISSA) + (uvec)all(1));
-  return choose(t <= all(-EXPONENT), all(0), p * scale);
+  return keep(~(t <= all(-EXPONENT)), p * scale);
+#endif
 }
 
 #endif

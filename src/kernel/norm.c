@@ -24,19 +24,35 @@ RS_INLINE vec factors(const rs_norm_call *call, size_t i, size_t left) {
   return call->weight == NULL ? all(1) : load_first((const real *)call->weight + i, left) + all((real)call->lift);
 }
 
+/* Statistics of at most WIDTH rows; roots are taken side by side. */
+static void measure_rows(const rs_norm_call *call, const real *x, size_t rows, real *mean, real *scale) {
+  real square[WIDTH] = {0};
+  for (size_t r = 0; r < rows; r++, x += call->x_step) {
+    real middle = call->centred ? mean_of(x, call->width) : 0;
+    if (call->centred) mean[r] = middle;
+    square[r] = mean_square(x, call->width, middle);
+  }
+  store_first(scale, all(1) / square_root(load(square) + all((real)call->epsilon)), rows);
+}
+
+static void scale_row(const rs_norm_call *call, const real *x, real mean, real scale, real *y) {
+  const real *bias = call->bias;
+  for (size_t i = 0; i < call->width; i += WIDTH) {
+    size_t left = call->width - i;
+    vec value = (load_first(x + i, left) - all(mean)) * all(scale) * factors(call, i, left);
+    store_first(y + i, bias != NULL ? value + load_first(bias + i, left) : value, left);
+  }
+}
+
 void NET(norm)(const rs_norm_call *call, void *y, size_t y_step) {
+  const real *x = call->x;
+  real *mean = call->mean, *scale = call->scale;
   for (size_t row = 0; row < call->rows; row++) {
-    const real *x = (const real *)call->x + row * call->x_step;
-    real *to = (real *)y + row * y_step, mean = call->centred ? mean_of(x, call->width) : 0;
-    real scale = 1 / (real)__builtin_sqrt((double)mean_square(x, call->width, mean) + call->epsilon);
-    ((real *)call->scale)[row] = scale;
-    if (call->centred) ((real *)call->mean)[row] = mean;
-    for (size_t i = 0; i < call->width; i += WIDTH) {
-      size_t left = call->width - i;
-      vec value = (load_first(x + i, left) - all(mean)) * all(scale) * factors(call, i, left);
-      if (call->bias != NULL) value += load_first((const real *)call->bias + i, left);
-      store_first(to + i, value, left);
-    }
+    size_t left = call->rows - row;
+    if (row % WIDTH == 0)
+      measure_rows(call, x + row * call->x_step, left < WIDTH ? left : WIDTH, call->centred ? mean + row : NULL,
+                   scale + row);
+    scale_row(call, x + row * call->x_step, call->centred ? mean[row] : 0, scale[row], (real *)y + row * y_step);
   }
 }
 

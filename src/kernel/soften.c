@@ -1,66 +1,65 @@
-/* Softmax of tiles of logits: online on the way forward, from the row's level (its log-sum-exp) on the way back. */
+/* Softmax of tiles of logits: online on the way forward, from the row's level (its log-sum-exp) on the way back. A
+ * weight errs by power_of_e's error and that of its exponent's difference; a sum besides by a rounding for each
+ * WIDTH-th column and log2(WIDTH). */
 #include "net.h"
+#include "row.h"
 
 #include <math.h>
 
-static void clear(real *x, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; i++) x[i] = 0;
+/* The columns that a row sees: none where they end before they begin. */
+typedef struct span {
+  size_t begin, end;
+} span;
+
+static span span_of(const rs_soft_tile *tile, size_t row) {
+  size_t begin = tile->begin[row], end = tile->end[row];
+  return (span){begin < end ? begin : end, end};
 }
 
-static real largest_in(const real *x, size_t count, real top) {
-  size_t i = 0;
-  vec most = all(top);
-  for (; i + WIDTH <= count; i += WIDTH) most = larger(load(x + i), most);
-  top = largest_of(most);
-  for (; i < count; i++) top = x[i] > top ? x[i] : top;
-  return top;
+static void clear_unseen(real *x, span seen, size_t columns) {
+  fill(x, 0, seen.begin, 0);
+  fill(x, seen.end, columns, 0);
 }
 
-/* e^(x - level) in the place of x; returns their sum. */
-static real weigh_row(real *x, size_t count, real level) {
-  vec sum = all(0);
-  for (size_t i = 0; i < count; i += WIDTH) {
-    size_t left = count - i;
-    vec weight = power_of_e(load_first(x + i, left) - all(level));
-    store_first(x + i, weight, left);
-    sum += left < WIDTH ? first_lanes(weight, left) : weight;
+/* At most WIDTH rows, whose shrinking is computed side by side. Where all that was seen is -infinity, weights are 0 and
+ * nothing shrinks. */
+static void soften_rows(const rs_soft_tile *tile, size_t first, size_t rows, real *top, real *sum, real *shrink) {
+  real change[WIDTH] = {0}, seen_sum[WIDTH] = {0};
+  for (size_t r = 0; r < rows; r++) {
+    real *x = (real *)tile->logits + (first + r) * tile->step;
+    span seen = span_of(tile, first + r);
+    real most = largest_in(x + seen.begin, seen.end - seen.begin, top[r]);
+    bool none = most == -(real)INFINITY;
+    clear_unseen(x, seen, tile->columns);
+    seen_sum[r] = sum_powers(x + seen.begin, seen.end - seen.begin, none ? 0 : most, true);
+    change[r] = none ? 0 : top[r] - most;
+    top[r] = most;
   }
-  return sum_of(sum);
-}
-
-static real power_of_e_at(real x) {
-  return power_of_e(all(x))[0];
+  vec factor = power_of_e(load(change));
+  store_first(shrink, factor, rows);
+  store_first(sum, load_first(sum, rows) * factor + load(seen_sum), rows);
 }
 
 void NET(soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink) {
-  real *tops = top, *sums = sum, *shrinks = shrink;
-  for (size_t row = 0; row < tile->rows; row++) {
-    real *x = (real *)tile->logits + row * tile->step, before = tops[row];
-    size_t end = tile->end[row], begin = tile->begin[row] < end ? tile->begin[row] : end;
-    real most = largest_in(x + begin, end - begin, before), level = most > -INFINITY ? most : 0;
-    clear(x, 0, begin);
-    clear(x, end, tile->columns);
-    shrinks[row] = most > -INFINITY ? power_of_e_at(before - most) : 1;
-    sums[row] = sums[row] * shrinks[row] + weigh_row(x + begin, end - begin, level);
-    tops[row] = most;
+  for (size_t row = 0; row < tile->rows; row += WIDTH) {
+    size_t left = tile->rows - row;
+    soften_rows(tile, row, left < WIDTH ? left : WIDTH, (real *)top + row, (real *)sum + row, (real *)shrink + row);
   }
 }
 
 void NET(soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step) {
   for (size_t row = 0; row < tile->rows; row++) {
     real *x = (real *)tile->logits + row * tile->step, *gradient = (real *)dp + row * dp_step;
-    size_t end = tile->end[row], begin = tile->begin[row] < end ? tile->begin[row] : end;
     vec levels = all(((const real *)level)[row]), dots = all(((const real *)dot)[row]);
-    clear(x, 0, begin);
-    clear(gradient, 0, begin);
-    for (size_t i = begin; i < end; i += WIDTH) {
-      size_t left = end - i;
+    span seen = span_of(tile, row);
+    clear_unseen(x, seen, tile->columns);
+    clear_unseen(gradient, seen, tile->columns);
+    for (size_t i = seen.begin; i < seen.end; i += WIDTH) {
+      size_t left = seen.end - i;
       vec weight = power_of_e(load_first(x + i, left) - levels);
       store_first(x + i, weight, left);
       store_first(gradient + i, weight * (load_first(gradient + i, left) - dots), left);
     }
-    clear(x, end, tile->columns);
-    clear(gradient, end, tile->columns);
   }
 }
 

@@ -8,12 +8,17 @@ void NET(add)(const void *x, size_t count, void *into) {
     store_first(to + i, load_first(to + i, count - i) + load_first(from + i, count - i), count - i);
 }
 
+/* In lanes of their own, as many in every set: squares of floats are exact in double, so that all sets have the same
+ * sum of them. */
 double NET(squares)(const void *x, size_t count) {
-  enum { SUMS = 16 };
+  enum { LANES = 16 };
   const real *numbers = x;
-  double sums[SUMS] = {0}, total = 0;
-  for (size_t i = 0; i < count; i++) sums[i % SUMS] += (double)numbers[i] * (double)numbers[i];
-  for (size_t i = 0; i < SUMS; i++) total += sums[i];
+  double sums[LANES] = {0}, total = 0;
+  size_t i = 0;
+  for (; i + LANES <= count; i += LANES)
+    for (size_t lane = 0; lane < LANES; lane++) sums[lane] += (double)numbers[i + lane] * (double)numbers[i + lane];
+  for (; i < count; i++) sums[i % LANES] += (double)numbers[i] * (double)numbers[i];
+  for (size_t lane = 0; lane < LANES; lane++) total += sums[lane];
   return total;
 }
 

@@ -4,6 +4,8 @@
  *   out[m] = sum_n p(m, n) v[n] over the keys that query m sees, with p the softmax of
  *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n)
  *
+ * With u = 2^-24 or 2^-53, a logit errs by about u sqrt(D) |q||k| times the scales, a weight by that and u |level|.
+ *
  * Symbols as in encoding.h and model.h; Lq and Lk queries and keys. */
 #ifndef ROPESCOPE_MODEL_ATTEND_H
 #define ROPESCOPE_MODEL_ATTEND_H
@@ -68,7 +70,7 @@ typedef struct rs_attend_call {
   const real *q, *k, *v; /* (Lq, H, D), (Lk, K, D), (Lk, K, D) */
   size_t q_step, k_step, v_step;
   const real *sinks; /* (H,) logits that take weight and give nothing; NULL: none */
-  real *out;         /* (Lq, H, D); 0 for a query that sees nothing. Written forwards, read backwards */
+  real *out;         /* (Lq, H, D); written forwards, read backwards */
   size_t out_step;
   real *level; /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
 } rs_attend_call;

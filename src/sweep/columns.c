@@ -85,13 +85,13 @@ static const cell_column statuses[] = {
 /* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
 static void put_value(rs_text *text, const rs_param *param, const rs_value *value) {
   const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
-  if (slash != NULL && value->count > RS_INLINE_NUMBERS)
+  if (slash != NULL && rs_value_is_file(param, value))
     rs_text_puts(text, slash + 1);
   else
     rs_value_write(param, value, text);
 }
 
-/* A swept parameter's value, from the method or the source that has it. */
+/* A swept parameter's value, from the method, the source or the checkpoint that has it. */
 static void put_swept(const rs_cell_row *row, const char *name, rs_text *csv) {
   rs_text value = {0};
   const rs_variant *variants[] = {row_method(row), row_source(row)};
@@ -100,6 +100,8 @@ static void put_swept(const rs_cell_row *row, const char *name, rs_text *csv) {
     if (index < 0 || !variants[i]->settings.values[index].set) continue;
     put_value(&value, variants[i]->settings.params[index], &variants[i]->settings.values[index]);
   }
+  if (value.length == 0)
+    rs_experiment_checkpoint_value(row->experiment, row->state->cell.axis[RS_BY_MODEL], name, &value);
   csv->failed |= value.failed;
   rs_csv_text(csv, rs_text_string(&value));
   rs_text_clear(&value);

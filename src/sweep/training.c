@@ -2,6 +2,8 @@
  * disk every half minute. */
 #include "training.h"
 
+#include "ropescope/kernel.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +33,14 @@ static double now(void) {
 
 /* ---- begin, or go on --------------------------------------------------------------------------------------------- */
 
-/* What computes it here, after what did before. */
+/* The instruction set that computes it here, which its last bits depend on, behind those that did before. */
 static rs_status note_arithmetic(session *s, const char *before, rs_err *err) {
-  rs_text words = {0}, here = {0};
-  rs_arithmetic_write(&here);
-  bool known = before != NULL && strstr(before, rs_text_string(&here)) != NULL;
+  rs_text words = {0};
+  const char *here = rs_kernels_get()->isa;
   if (before != NULL) rs_text_puts(&words, before);
-  if (!known) rs_text_printf(&words, "%s%s", before != NULL ? "; " : "", rs_text_string(&here));
-  rs_status status = rs_text_check(&here, err);
-  if (status == RS_OK) status = rs_text_check(&words, err);
-  rs_text_clear(&here);
+  if (before == NULL || strstr(before, here) == NULL) rs_text_printf(&words, "%s%s", before != NULL ? "; " : "", here);
   s->made.arithmetic = words.data;
-  return status;
+  return rs_text_check(&words, err);
 }
 
 static char *state_path(const session *s, rs_err *err) {
