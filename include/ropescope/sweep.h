@@ -11,14 +11,17 @@ typedef struct rs_plan {
   size_t cells, summary_columns;
   double curve_rows;  /* of all curve files together; an upper bound */
   double peak_bytes;  /* of the tables and work space alive at one time */
-  double score_flops; /* multiplications and additions of queries with keys */
+  double score_flops; /* multiplications and additions of queries with keys; 0 where checkpoints are read */
+  size_t trainings;   /* of checkpoints, */
+  double training_flops, reading_flops; /* and what all of them and all readings take */
 } rs_plan;
 
 /* What a run would take; runs nothing. */
 rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err) RS_NONNULL(1, 2);
 
-/* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from trials of the same cells
- * at short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
+/* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from a few steps of each
+ * checkpoint's training, which is counted with the first cell that needs it, or else from trials of the same cells at
+ * short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
  * long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
 rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
                               rs_err *err) RS_NONNULL(1, 3);
@@ -57,6 +60,8 @@ typedef struct rs_run_options {
   /* Called after each cell, from the calling thread; may be NULL. */
   void (*progress)(void *context, size_t done, size_t cells, double work_share);
   void *context;
+  const char *checkpoints;           /* where trained models are kept, and found again; NULL: nowhere */
+  const rs_training_watch *training; /* told of each step before `progress` is; NULL: nobody */
 } rs_run_options;
 
 typedef struct rs_run_summary {

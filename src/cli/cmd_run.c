@@ -16,15 +16,31 @@
 typedef struct display {
   struct timespec start;
   cli_progress progress;
+  size_t done; /* cells */
+  char doing[CLI_DOING];
+  const cli_options *options;
 } display;
+
+static bool note_training(void *context, const rs_training_report *report) {
+  display *d = context;
+  cli_training(report, d->doing);
+  return cli_signal() == 0;
+}
+
+static void note_waiting(void *context, const char *folder) {
+  const display *d = context;
+  cli_note(d->options, "another process trains %s: waiting for it", folder);
+}
 
 static void show_progress(void *context, size_t done, size_t cells, double share) {
   display *d = context;
-  char line[128];
+  char line[256];
+  if (done > d->done) d->doing[0] = '\0';
+  d->done = done;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   double seconds = difftime(now.tv_sec, d->start.tv_sec);
-  if (cli_progress_line(&d->progress, seconds, share, done, cells, line, sizeof line)) fputs(line, stderr);
+  if (cli_progress_line(&d->progress, seconds, share, done, cells, d->doing, line, sizeof line)) fputs(line, stderr);
 }
 
 /* ---- run --------------------------------------------------------------------------------------------------------- */
@@ -79,22 +95,49 @@ static void remove_stale_pictures(const cli_options *options, const char *direct
   rs_plot_report_clear(&pictures);
 }
 
+/* "checkpoints" beside the folder, or what --checkpoints says. Release with free(). */
+static char *checkpoints_folder(const cli_options *options, const char *directory, rs_err *err) {
+  static const char name[] = "checkpoints";
+  if (options->checkpoints != NULL) return rs_strdup(options->checkpoints, err);
+  size_t length = strlen(directory);
+  while (length > 1 && directory[length - 1] == '/') length--;
+  while (length > 0 && directory[length - 1] != '/') length--;
+  rs_text path = {0};
+  rs_text_printf(&path, "%.*s%s", (int)length, directory, name);
+  if (rs_text_check(&path, err) == RS_OK) return path.data;
+  rs_text_clear(&path);
+  return NULL;
+}
+
+/* An exit status as a shell gives it to what a signal has ended. */
+static int end_badly(rs_status status, const rs_err *err) {
+  enum { BY_SIGNAL = 128 };
+  cli_fail(status, NULL, err);
+  return status == RS_STOPPED ? BY_SIGNAL + cli_signal() : CLI_FAILED; /* the input was good */
+}
+
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
-  display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}};
+  display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}, .options = options};
+  const rs_training_watch training = {.wait = note_waiting,
+                                      .begin = cli_catch_signals,
+                                      .step = note_training,
+                                      .end = cli_release_signals,
+                                      .context = &d};
   bool live = !options->quiet && d.progress.terminal;
-  rs_run_options run = {.directory = directory, .progress = options->quiet ? NULL : show_progress, .context = &d};
+  rs_run_options run = {
+      .directory = directory, .progress = options->quiet ? NULL : show_progress, .training = &training, .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
   int fits = check_memory(options, experiment);
   if (fits != CLI_OK) return fits;
   warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
-  rs_status status = rs_run(experiment, &run, &summary, &err);
+  char *checkpoints = checkpoints_folder(options, directory, &err);
+  run.checkpoints = checkpoints;
+  rs_status status = checkpoints != NULL ? rs_run(experiment, &run, &summary, &err) : RS_MEMORY;
+  free(checkpoints);
   if (live) fputs("\r\033[K", stderr);
-  if (status != RS_OK) {
-    cli_fail(status, NULL, &err);
-    return CLI_FAILED; /* the input was good */
-  }
+  if (status != RS_OK) return end_badly(status, &err);
   report(options, directory, &summary);
   remove_stale_pictures(options, directory);
   if (summary.starved > 0)
@@ -146,9 +189,28 @@ static rs_status put_time(const rs_experiment *experiment, size_t cells, rs_text
   free(seconds);
   cli_duration(sum, duration);
   if (sum < 60) snprintf(duration, sizeof duration, "%.2g s", sum);
-  rs_text_printf(text, "time            about %s%s on this machine, measured at short lengths\n", duration,
-                 sum < 60 ? "" : " (hours:minutes)");
+  rs_text_printf(text, "time            about %s%s on this machine, measured %s\n", duration,
+                 sum < 60 ? "" : " (hours:minutes)",
+                 experiment->checkpoints != NULL ? "by a few steps of training" : "at short lengths");
   return status;
+}
+
+/* How many there are of what the cells are made from. */
+static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  bool trained = experiment->checkpoints != NULL;
+  rs_text_printf(text, "cells           %zu (%zu %s, %zu methods, %zu lengths, ", plan->cells, experiment->model_count,
+                 trained ? "checkpoints" : "models", experiment->methods.count, experiment->length_count);
+  if (!trained) rs_text_printf(text, "%zu sources, ", experiment->sources.count);
+  rs_text_printf(text, "%zu seeds)\n", experiment->seed_count);
+}
+
+static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  if (experiment->checkpoints == NULL) {
+    rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
+    return;
+  }
+  rs_text_printf(text, "training        %.3g flop in %zu trainings\n", plan->training_flops, plan->trainings);
+  rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
 }
 
 static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err *err) {
@@ -157,12 +219,10 @@ static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err
     RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
   RS_TRY(rs_plan_make(experiment, &plan, err));
   rs_text_printf(text, "name            %s\n", experiment->name);
-  rs_text_printf(text, "cells           %zu (%zu models, %zu methods, %zu lengths, %zu sources, %zu seeds)\n",
-                 plan.cells, experiment->model_count, experiment->methods.count, experiment->length_count,
-                 experiment->sources.count, experiment->seed_count);
+  put_axes(experiment, &plan, text);
   rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
   rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
-  rs_text_printf(text, "queries x keys  %.3g flop\n", plan.score_flops);
+  put_work(experiment, &plan, text);
   put_memory(plan.peak_bytes, text);
   return put_time(experiment, plan.cells, text, err);
 }
