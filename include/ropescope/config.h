@@ -260,8 +260,8 @@ typedef struct rs_trained {
  * last bits differ, are as good. RS_UNSUPPORTED for a recipe that cannot be put in words, RS_MEMORY. */
 rs_status rs_trained_fingerprint(const rs_trained *trained, char hash[65], rs_err *err) RS_NONNULL(1, 2);
 
-/* Adds it as config.json: all of it as "ropescope", and, where Hugging Face's LlamaForCausalLM computes the same
- * (rs_trained_is_llama), that class's keys. */
+/* Adds it as config.json: all of it as "ropescope", and, where Hugging Face's LlamaForCausalLM computes the same,
+ * that class's keys. */
 rs_status rs_trained_write(const rs_trained *trained, rs_text *json, rs_err *err) RS_NONNULL(1, 2);
 
 /* Whether a Llama of Hugging Face computes the same from the same weights; its config's keys are then added to the open

@@ -43,11 +43,9 @@ static rs_status reads_back(const rs_recipe *recipe, const rs_model *model, cons
 }
 
 bool rs_value_unusual(const rs_param *param, const rs_value *value) {
-  rs_text text = {0};
-  rs_value_write(param, value, &text);
-  bool unusual = param->fallback == NULL || strcmp(param->fallback, rs_text_string(&text)) != 0;
-  rs_text_clear(&text);
-  return unusual;
+  rs_value usual;
+  return param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) != RS_OK ||
+         !same_value(value, &usual);
 }
 
 /* What was given, and where `all`, what dialects and models gave. */
@@ -72,7 +70,7 @@ rs_status rs_recipe_spell(const rs_recipe *recipe, const rs_model *model, rs_tex
     if (status == RS_OK) status = reads_back(recipe, model, rs_text_string(&text), &same, err);
     if (same) rs_text_puts(words, rs_text_string(&text));
     rs_text_clear(&text);
-    if (status != RS_OK || same) return status;
+    if (status != RS_OK || same) return status != RS_OK ? status : rs_text_check(words, err);
   }
   return rs_fail(err, RS_UNSUPPORTED, "the recipe %s of this model has no words that say all of it",
                  recipe->method->name);
