@@ -176,6 +176,19 @@ static void forget_defaults(rs_checkpoint *checkpoint) {
   rs_settings_clear(&checkpoint->settings[RS_PART_TRAINING]);
 }
 
+/* What a model of this program was trained with last; false where the folder holds somebody else's. */
+static bool find_trained(const char *folder, rs_model *model, rs_err *why) {
+  rs_trained trained;
+  if (!rs_trained_marked(folder)) return false;
+  if (rs_trained_read(folder, &trained, why) != RS_OK) return true;
+  *model = trained.geometry;
+  model->published = trained.recipes[0];
+  trained.recipes[0] = (rs_recipe){0};
+  trained.geometry = (rs_model){0};
+  rs_trained_clear(&trained);
+  return true;
+}
+
 /* The geometry that the folder publishes, and its recipe. */
 static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
   const rs_node *node = rs_node_get(e->node, "folder");
@@ -186,7 +199,9 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
   checkpoint->folder = find_folder(e, node, &path);
   if (checkpoint->folder == NULL) return;
   rs_text_printf(&file, "%s/config.json", checkpoint->folder);
-  if (file.failed || rs_hf_model_load(rs_text_string(&file), model, &why) == RS_MEMORY)
+  if (!file.failed && !find_trained(checkpoint->folder, model, &why))
+    (void)rs_hf_model_load(rs_text_string(&file), model, &why);
+  if (file.failed || why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else if (why.status != RS_OK)
     rs_problem_lines(e->config->problems, node, &path, why.message);
