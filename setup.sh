@@ -23,7 +23,6 @@ build|module yaml-0.1|libyaml-dev|libyaml-devel|libyaml|libyaml|https://pyyaml.o
 build|module jansson|libjansson-dev|jansson-devel|jansson|jansson|https://github.com/akheron/jansson
 build|header Random123/philox.h|librandom123-dev|Random123-devel|?|?|https://github.com/DEShawResearch/random123
 build|module nettle|nettle-dev|nettle-devel|nettle|nettle|https://www.lysator.liu.se/~nisse/nettle
-build|module openblas|libopenblas-serial-dev|openblas-devel|openblas|openblas|https://www.openblas.net
 picture|module librsvg-2.0|librsvg2-dev|librsvg2-devel|librsvg|librsvg|https://gitlab.gnome.org/GNOME/librsvg
 picture|font|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|?|https://dejavu-fonts.github.io
 test|module criterion|libcriterion-dev|?|?|criterion|https://github.com/Snaipe/Criterion

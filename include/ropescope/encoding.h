@@ -128,7 +128,7 @@ typedef struct rs_embed_kind {
   /* What training may change: one table (rows, width). NULL: nothing. */
   size_t (*learned_rows)(const void *state);
   void (*learned_get)(const void *state, double *table);
-  rs_status (*learned_room)(void *state, rs_err *err); /* comes before the first set; again: nothing */
+  rs_status (*learned_room)(void *state, rs_err *err); /* before the first set, or again. NULL: it needs none */
   void (*learned_set)(void *state, const double *table);
   /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
   void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
@@ -139,16 +139,18 @@ typedef struct rs_lscale_kind {
   rs_kind_check *check;
   /* Multiplies logit_scale (L,). */
   rs_status (*fill)(const rs_stage_in *in, double *logit_scale, rs_err *err);
+  bool by_head; /* each head learns a factor of its own, 1 at first */
 } rs_lscale_kind;
 
 typedef struct rs_bias_kind {
   rs_kind kind;
   rs_kind_check *check;
   size_t state_size;
-  /* Numbers for each head in the table. NULL: one. */
+  /* Numbers in the table. NULL: one a head. */
   size_t (*table_size)(const rs_stage_in *in);
-  /* Fills `table` (H, table_size), zeroed before, which outlives the state. */
+  /* Fills `table` (table_size,), zeroed before, which outlives the state. */
   rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
+  void (*release)(void *state); /* what the state owns; NULL: nothing */
   /* What else the logits are multiplied by. NULL: nothing. */
   double (*logit_factor)(const void *state);
   /* The slope of the head, nats/token. NULL: the bias has no slopes. */
@@ -157,9 +159,10 @@ typedef struct rs_bias_kind {
   bool (*by_distance)(const void *state);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
-  /* The arrays that training may change: the table starts with them, one behind the other, and `row` reads them there.
-   * Returns how many. NULL: nothing is learned. */
+  /* The arrays that training may change: the table starts with them, one behind the other, and is read where they
+   * stand. Returns how many. NULL: nothing is learned. */
   size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]);
+  void (*learned_changed)(void *state); /* makes the rest of the table again; NULL: it does not depend on them */
   /* Adds to each array what `gradient` (end - begin,) by the numbers that `row` gives gives by it. */
   void (*gradient)(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *gradient,
                    double *const *learned);
@@ -390,9 +393,9 @@ struct rs_encoding {
   double *pos_k[RS_VIEWS]; /* (L, A) tokens */
   double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
   double *logit_scale;                         /* (L,) */
-  double *head_scale;                          /* (H,) learned beside it; NULL: all 1 */
+  double *head_scale;                          /* (H,) beside it; NULL: all 1 */
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
-  double *bias_table;  /* (H, bias_size); NULL without a bias */
+  double *bias_table;  /* (bias_size,), laid out by its kind; NULL without a bias */
   size_t bias_size;    /* 0 without a bias */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */

@@ -169,7 +169,7 @@ void rs_context_free(rs_context *context);
 /* The tables of its first recipe, with what the model has learned. Borrows. */
 const rs_encoding *rs_context_encoding(const rs_context *context) RS_NONNULL(1);
 
-/* Reads the model's learned numbers again. */
+/* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
 /* Draws random positions anew, where a recipe has such. */

@@ -49,12 +49,12 @@ bool rs_reads_checkpoint(const rs_config_context *config);
  * there is no memory. Release with free(). */
 char *rs_beside(const rs_node *node, const char *path);
 
-/* Whether the node stands for a list by the name of a file that holds it. */
-bool rs_names_numbers(const rs_node *node, const rs_param *param);
+/* Whether the node names a file: the parameter's value, or what holds the list that is. */
+bool rs_names_file(const rs_node *node, const rs_param *param);
 
-/* Reads that list. False (and reported) when wrong. */
-bool rs_read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                     rs_value *value);
+/* Reads that value. False (and reported) when wrong. */
+bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                  rs_value *value);
 
 /* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
  * `whole`, the file's list too, and every number of a written one. */

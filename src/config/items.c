@@ -156,12 +156,12 @@ static bool read_list(const item *entry, const rs_node *node, const rs_path *pat
   return good;
 }
 
-/* One value of a parameter: a scalar, or for parameters that are lists a list or the file that holds it. */
+/* One value of a parameter: a scalar, a file, or for parameters that are lists a list or the file that holds it. */
 static bool read_one(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
                      rs_value *value) {
   rs_problems *problems = entry->config->problems;
   bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(entry, node, path, param, value)
-              : rs_names_numbers(node, param)                      ? rs_read_numbers(problems, node, path, param, value)
+              : rs_names_file(node, param)                         ? rs_read_file(problems, node, path, param, value)
                                                                    : rs_read_value(problems, node, path, param, value);
   value->given = good;
   return good;
@@ -171,7 +171,7 @@ static bool read_one(const item *entry, const rs_node *node, const rs_path *path
 static bool is_axis(const rs_node *node, const rs_param *param) {
   if (node->kind != RS_SEQUENCE) return false;
   if (param->type != RS_REALS) return true;
-  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_numbers(&node->items[0], param));
+  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_file(&node->items[0], param));
 }
 
 static void read_param(item *entry, const rs_node *node, int index) {

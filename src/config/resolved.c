@@ -30,7 +30,7 @@ void rs_put_string(rs_text *yaml, const char *text) {
 static void put_setting(rs_text *yaml, const rs_settings *settings, size_t index) {
   const rs_value *value = &settings->values[index];
   rs_text_printf(yaml, ", %s: ", settings->params[index]->name);
-  if (value->file != NULL && value->count > RS_INLINE_NUMBERS)
+  if (rs_value_is_file(settings->params[index], value))
     rs_put_string(yaml, value->file);
   else
     rs_value_write(settings->params[index], value, yaml);

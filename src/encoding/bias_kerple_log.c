@@ -14,8 +14,28 @@ static rs_status prepare(const rs_stage_in *in, double *table, void *state, rs_e
 }
 
 static void row(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *r = ((const rs_kerple_state *)state)->table + RS_KERPLE_NUMBERS * head;
-  for (size_t n = begin; n < end; n++) bias[n - begin] = -r[R1] * log1p(r[R2] * fabs((double)query - (double)n));
+  double r1 = fmax(RS_KERPLE_LEAST, rs_kerple_number(state, R1, head));
+  double r2 = fmax(RS_KERPLE_LEAST, rs_kerple_number(state, R2, head));
+  for (size_t n = begin; n < end; n++) bias[n - begin] = -r1 * log1p(r2 * fabs((double)query - (double)n));
+}
+
+static size_t learned(const void *state, rs_learned out[RS_LEARNED]) {
+  static const char *const names[] = {[R1] = "bias.r1", [R2] = "bias.r2"};
+  return rs_kerple_learned(state, names, out);
+}
+
+/* A clamped number gets none, as from torch's clamp. */
+static void gradient(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  double given_r1 = rs_kerple_number(state, R1, head), given_r2 = rs_kerple_number(state, R2, head);
+  double r1 = fmax(RS_KERPLE_LEAST, given_r1), r2 = fmax(RS_KERPLE_LEAST, given_r2), by_r1 = 0, by_r2 = 0;
+  for (size_t n = begin; n < end; n++) {
+    double distance = fabs((double)query - (double)n);
+    by_r1 -= by_bias[n - begin] * log1p(r2 * distance);
+    by_r2 -= by_bias[n - begin] * r1 * distance / (1 + r2 * distance);
+  }
+  if (given_r1 >= RS_KERPLE_LEAST) arrays[R1][head] += by_r1;
+  if (given_r2 >= RS_KERPLE_LEAST) arrays[R2][head] += by_r2;
 }
 
 static const rs_param specs[] = {
@@ -40,4 +60,6 @@ const rs_bias_kind rs_bias_kerple_log = {
     .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

@@ -12,16 +12,36 @@ static rs_status prepare(const rs_stage_in *in, double *table, void *state, rs_e
   static const double span[] = {[A] = 1, [P] = 2};
   (void)err;
   rs_kerple_prepare(in, span, table, state);
-  for (size_t h = 0; h < in->heads; h++) {
-    double *power = &table[RS_KERPLE_NUMBERS * h + P];
-    *power = fmin(steepest, *power);
-  }
   return RS_OK;
 }
 
+static double clamped_power(double given) {
+  return fmin(steepest, fmax(RS_KERPLE_LEAST, given));
+}
+
 static void row(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias) {
-  const double *numbers = ((const rs_kerple_state *)state)->table + RS_KERPLE_NUMBERS * head;
-  for (size_t n = begin; n < end; n++) bias[n - begin] = -numbers[A] * pow(fabs((double)query - (double)n), numbers[P]);
+  double a = fmax(RS_KERPLE_LEAST, rs_kerple_number(state, A, head));
+  double p = clamped_power(rs_kerple_number(state, P, head));
+  for (size_t n = begin; n < end; n++) bias[n - begin] = -a * pow(fabs((double)query - (double)n), p);
+}
+
+static size_t learned(const void *state, rs_learned out[RS_LEARNED]) {
+  static const char *const names[] = {[A] = "bias.a", [P] = "bias.p"};
+  return rs_kerple_learned(state, names, out);
+}
+
+/* A clamped number gets none, as from torch's clamp. */
+static void gradient(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  double given_a = rs_kerple_number(state, A, head), given_p = rs_kerple_number(state, P, head);
+  double a = fmax(RS_KERPLE_LEAST, given_a), p = clamped_power(given_p), by_a = 0, by_p = 0;
+  for (size_t n = begin; n < end; n++) {
+    double distance = fabs((double)query - (double)n), power = pow(distance, p);
+    by_a -= by_bias[n - begin] * power;
+    if (distance > 0) by_p -= by_bias[n - begin] * a * power * log(distance);
+  }
+  if (given_a >= RS_KERPLE_LEAST) arrays[A][head] += by_a;
+  if (given_p >= RS_KERPLE_LEAST && given_p <= steepest) arrays[P][head] += by_p;
 }
 
 static const rs_param specs[] = {
@@ -46,4 +66,6 @@ const rs_bias_kind rs_bias_kerple_power = {
     .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

@@ -1,10 +1,7 @@
 /* What the logarithmic and the power kernel of KERPLE share: how their numbers are checked, given and drawn. */
 #include "kerple.h"
 
-#include <math.h>
 #include <stdio.h>
-
-static const double least = 0.01; /* the code's eps */
 
 rs_status rs_kerple_check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   const rs_kerple_params *p = binding->fields;
@@ -20,8 +17,7 @@ rs_status rs_kerple_check(const rs_binding *binding, const rs_model *model, rs_e
 }
 
 size_t rs_kerple_table_size(const rs_stage_in *in) {
-  (void)in;
-  return RS_KERPLE_NUMBERS;
+  return RS_KERPLE_NUMBERS * in->heads;
 }
 
 void rs_kerple_prepare(const rs_stage_in *in, const double span[RS_KERPLE_NUMBERS], double *table,
@@ -29,6 +25,16 @@ void rs_kerple_prepare(const rs_stage_in *in, const double span[RS_KERPLE_NUMBER
   const rs_kerple_params *p = in->params;
   for (size_t h = 0; h < in->heads; h++)
     for (size_t i = 0; i < RS_KERPLE_NUMBERS; i++)
-      table[RS_KERPLE_NUMBERS * h + i] = fmax(least, rs_head_number(&p->numbers[i], p->table_seed, h, i, span[i]));
-  *state = (rs_kerple_state){table};
+      table[i * in->heads + h] = rs_head_number(&p->numbers[i], p->table_seed, h, i, span[i]);
+  *state = (rs_kerple_state){in->heads, table};
+}
+
+double rs_kerple_number(const rs_kerple_state *state, size_t index, size_t head) {
+  return state->table[index * state->heads + head];
+}
+
+size_t rs_kerple_learned(const rs_kerple_state *state, const char *const names[RS_KERPLE_NUMBERS],
+                         rs_learned out[RS_LEARNED]) {
+  for (size_t i = 0; i < RS_KERPLE_NUMBERS; i++) out[i] = (rs_learned){names[i], 1, state->heads};
+  return RS_KERPLE_NUMBERS;
 }

@@ -8,13 +8,17 @@
 
 enum { RS_KERPLE_NUMBERS = 2 };
 
+/* The code's eps: both numbers are clamped to it from below, at every use. */
+#define RS_KERPLE_LEAST 0.01
+
 typedef struct rs_kerple_params {
   rs_real_list numbers[RS_KERPLE_NUMBERS]; /* (H,) each; unset: drawn */
   size_t table_seed;
 } rs_kerple_params;
 
 typedef struct rs_kerple_state {
-  const double *table; /* (H, RS_KERPLE_NUMBERS) */
+  size_t heads;
+  const double *table; /* (RS_KERPLE_NUMBERS, H) as given, not clamped */
 } rs_kerple_state;
 
 /* Of a kind whose parameters are rs_kerple_params, its two numbers first. */
@@ -22,9 +26,15 @@ rs_status rs_kerple_check(const rs_binding *binding, const rs_model *model, rs_e
 
 size_t rs_kerple_table_size(const rs_stage_in *in);
 
-/* Fills the table, which the state borrows, with what is given, else drawn from [0, span[i]): at least 0.01, as the
- * code clamps both numbers at every use. */
+/* Fills the table, which the state borrows, with what is given, else drawn from [0, span[i]). */
 void rs_kerple_prepare(const rs_stage_in *in, const double span[RS_KERPLE_NUMBERS], double *table,
                        rs_kerple_state *state);
+
+/* Number `index` of a head, as given. */
+double rs_kerple_number(const rs_kerple_state *state, size_t index, size_t head);
+
+/* Lists both, by these names. */
+size_t rs_kerple_learned(const rs_kerple_state *state, const char *const names[RS_KERPLE_NUMBERS],
+                         rs_learned out[RS_LEARNED]);
 
 #endif

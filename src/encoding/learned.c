@@ -42,16 +42,20 @@ void rs_encoding_learned_get(const rs_encoding *encoding, size_t which, double *
 }
 
 rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err) {
-  return embedding_learns(encoding) ? encoding->method->embed->learned_room(encoding->embed_state, err) : RS_OK;
+  const rs_embed_kind *kind = encoding->method->embed;
+  return kind != NULL && kind->learned_room != NULL ? kind->learned_room(encoding->embed_state, err) : RS_OK;
 }
 
 void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values) {
   size_t size;
   double *to = array_at(encoding, which, &size);
-  if (to != NULL)
-    memcpy(to, values, size * sizeof *values);
-  else
+  if (to == NULL) {
     encoding->method->embed->learned_set(encoding->embed_state, values);
+    return;
+  }
+  memcpy(to, values, size * sizeof *values);
+  if (to != encoding->head_scale && encoding->method->bias->learned_changed != NULL)
+    encoding->method->bias->learned_changed(encoding->bias_state);
 }
 
 void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,

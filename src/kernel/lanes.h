@@ -50,7 +50,7 @@ RS_INLINE vec choose(ivec mask, vec yes, vec no) {
   return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
 }
 
-/* The larger of each lane. */
+/* The larger of each lane; b where one is no number. */
 RS_INLINE vec larger(vec a, vec b) {
 #if defined(__AVX512F__) && RS_REAL_BITS == 32
   return (vec)_mm512_max_ps((__m512)a, (__m512)b);
@@ -62,21 +62,6 @@ RS_INLINE vec larger(vec a, vec b) {
   return (vec)_mm256_max_pd((__m256d)a, (__m256d)b);
 #else
   return choose(a > b, a, b);
-#endif
-}
-
-/* The smaller of each lane. Both give b where one is no number. */
-RS_INLINE vec smaller(vec a, vec b) {
-#if defined(__AVX512F__) && RS_REAL_BITS == 32
-  return (vec)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX512F__)
-  return (vec)_mm512_min_pd((__m512d)a, (__m512d)b);
-#elif defined(__AVX2__) && RS_REAL_BITS == 32
-  return (vec)_mm256_min_ps((__m256)a, (__m256)b);
-#elif defined(__AVX2__)
-  return (vec)_mm256_min_pd((__m256d)a, (__m256d)b);
-#else
-  return choose(a < b, a, b);
 #endif
 }
 
@@ -144,6 +129,36 @@ RS_INLINE void store_first(real *to, vec x, size_t count) {
   _mm256_maskstore_pd(to, (__m256i)first_mask(count), (__m256d)x);
 #else
   for (size_t i = 0; i < count; i++) to[i] = x[i];
+#endif
+}
+
+/* a0 b0 a1 b1 ... of two vectors: the first half, and the second. */
+RS_INLINE void interleave(vec a, vec b, vec *first, vec *second) {
+#if defined(__clang__)
+  for (size_t i = 0; i < WIDTH; i++) {
+    (*first)[i] = i % 2 == 0 ? a[i / 2] : b[i / 2];
+    (*second)[i] = i % 2 == 0 ? a[WIDTH / 2 + i / 2] : b[WIDTH / 2 + i / 2];
+  }
+#else
+  ivec places;
+  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(i / 2 + i % 2 * WIDTH);
+  *first = __builtin_shuffle(a, b, places);
+  *second = __builtin_shuffle(a, b, places + WIDTH / 2);
+#endif
+}
+
+/* The way back. */
+RS_INLINE void separate(vec first, vec second, vec *a, vec *b) {
+#if defined(__clang__)
+  for (size_t i = 0; i < WIDTH; i++) {
+    (*a)[i] = 2 * i < WIDTH ? first[2 * i] : second[2 * i - WIDTH];
+    (*b)[i] = 2 * i < WIDTH ? first[2 * i + 1] : second[2 * i + 1 - WIDTH];
+  }
+#else
+  ivec places;
+  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(2 * i);
+  *a = __builtin_shuffle(first, second, places);
+  *b = __builtin_shuffle(first, second, places + 1);
 #endif
 }
 

@@ -14,6 +14,7 @@
   metric(critical_dim) \
   metric(ood_angles) \
   metric(local_resolution) \
+  metric(zero_shot_damage) \
   metric(position_similarity) \
   metric(position_pca) \
   metric(embedding) \

@@ -1,5 +1,4 @@
-/* The tables of an attention at one length. Turns are doubles for both formats, as the rotation reads them; biases are
- * in the format, as they are added. */
+/* The tables of an attention at one length, made in double and kept in the numbers of the attention. */
 #include "attend_tables.h"
 
 #include <math.h>
@@ -30,21 +29,41 @@ static rs_status check(const rs_attend_shape *shape, rs_err *err) {
 
 /* ---- turns ------------------------------------------------------------------------------------------------------- */
 
-static rs_status fill_turns(rs_attend *attend, rs_err *err) {
-  const rs_encoding *encoding = attend->shape.encoding;
-  size_t count = attend->shape.queries * attend->pairs, parts = sizeof(rs_token_turns) / sizeof(double *);
-  if (count == 0) return RS_OK;
-  attend->turn_storage = rs_alloc(count, 2 * attend->views * parts * sizeof(double), err);
-  if (attend->turn_storage == NULL) return RS_MEMORY;
-  double *next = attend->turn_storage;
-  for (size_t i = 0; i < 2 * attend->views; i++, next += parts * count) {
-    rs_side side = i % 2 == 0 ? RS_QUERY_SIDE : RS_KEY_SIDE;
-    rs_token_turns *turns = &attend->turns[side][i / 2];
-    *turns = (rs_token_turns){next, next + count, next + 2 * count};
-    rs_encoding_turns(encoding, side, i / 2, 0, attend->shape.queries, turns->cosine, turns->sine);
-    for (size_t j = 0; j < count; j++) turns->back[j] = -turns->sine[j];
+static void put(const rs_attend *attend, const double *from, size_t count, void *to, size_t place) {
+  for (size_t i = 0; i < count; i++)
+    if (attend->format == RS_F32)
+      ((float *)to)[place + i] = (float)from[i];
+    else
+      ((double *)to)[place + i] = from[i];
+}
+
+/* The turns of one side in one view, by way of a `tile` of doubles (2, tile, pairs). */
+static rs_status fill_side(rs_attend *attend, rs_side side, size_t view, double *tile, rs_err *err) {
+  size_t length = attend->shape.queries, pairs = attend->pairs;
+  rs_token_turns *turns = &attend->turns[side][view];
+  turns->cosine = rs_alloc(length, pairs * attend->real_bytes, err);
+  turns->sine = rs_alloc(length, pairs * attend->real_bytes, err);
+  if (turns->cosine == NULL || turns->sine == NULL) return RS_MEMORY;
+  for (size_t begin = 0, end; begin < length; begin = end) {
+    end = length - begin < RS_TILE ? length : begin + RS_TILE;
+    rs_encoding_turns(attend->shape.encoding, side, view, begin, end, tile, tile + RS_TILE * pairs);
+    put(attend, tile, (end - begin) * pairs, turns->cosine, begin * pairs);
+    put(attend, tile + RS_TILE * pairs, (end - begin) * pairs, turns->sine, begin * pairs);
   }
   return RS_OK;
+}
+
+static rs_status fill_turns(rs_attend *attend, rs_err *err) {
+  rs_status status = RS_OK;
+  if (attend->pairs == 0) return RS_OK;
+  double *tile = rs_alloc(2 * RS_TILE, attend->pairs * sizeof *tile, err);
+  if (tile == NULL) return RS_MEMORY;
+  for (size_t view = 0; view < attend->views && status == RS_OK; view++) {
+    status = fill_side(attend, RS_QUERY_SIDE, view, tile, err);
+    if (status == RS_OK) status = fill_side(attend, RS_KEY_SIDE, view, tile, err);
+  }
+  free(tile);
+  return status;
 }
 
 /* ---- scales and biases ------------------------------------------------------------------------------------------- */
@@ -67,27 +86,28 @@ static void fill_row(rs_attend *attend, size_t head, size_t query, size_t begin,
     next = end - key < RS_TILE ? end : key + RS_TILE;
     size_t place = rs_bias_place(attend, head, query, key);
     rs_encoding_bias_row(attend->shape.encoding, head, query, key, next, row);
-    for (size_t i = 0; i < next - key; i++)
-      if (attend->format == RS_F32)
-        ((float *)attend->bias)[place + i] = (float)row[i];
-      else
-        ((double *)attend->bias)[place + i] = row[i];
+    put(attend, row, next - key, attend->bias, place);
   }
 }
 
-/* The last query has every distance to keys before it, the first query to those behind. */
+/* All that one query sees. */
+static void fill_seen(rs_attend *attend, size_t head, size_t query) {
+  rs_range ranges[2];
+  size_t count = rs_mask_ranges(&attend->shape.mask, attend->shape.keys, query, ranges);
+  for (size_t r = 0; r < count; r++) fill_row(attend, head, query, ranges[r].begin, ranges[r].end);
+}
+
+/* The last query has every distance to keys before it, the first query to those behind. Else each query is asked for;
+ * a long table, which takes milliseconds, by all threads. */
 static void fill_table(rs_attend *attend, size_t head) {
   const rs_attend_shape *shape = &attend->shape;
-  rs_range ranges[2];
   if (attend->store == RS_BIAS_BY_DISTANCE) {
     fill_row(attend, head, shape->queries - 1, 0, shape->keys);
     fill_row(attend, head, 0, 0, shape->keys);
     return;
   }
-  for (size_t m = 0; m < shape->queries; m++) {
-    size_t count = rs_mask_ranges(&shape->mask, shape->keys, m, ranges);
-    for (size_t r = 0; r < count; r++) fill_row(attend, head, m, ranges[r].begin, ranges[r].end);
-  }
+#pragma omp parallel for schedule(dynamic, RS_TILE) if (shape->queries > 2 * RS_TILE)
+  for (size_t m = 0; m < shape->queries; m++) fill_seen(attend, head, m);
 }
 
 /* What acts of what the encoding has learned. */
@@ -107,7 +127,7 @@ static rs_status make_biases(rs_attend *attend, rs_err *err) {
   if (rs_encoding_bias_of_distance(shape->encoding)) {
     attend->store = RS_BIAS_BY_DISTANCE;
     attend->bias_size = shape->heads * (2 * shape->queries - 1);
-  } else if (shape->queries <= RS_SQUARE_TOKENS) {
+  } else if (shape->heads <= RS_SQUARE_NUMBERS / shape->keys / shape->queries) {
     attend->store = RS_BIAS_SQUARE;
     attend->bias_size = shape->heads * shape->queries * shape->keys;
   }
@@ -138,12 +158,12 @@ static void lay_out(rs_attend *attend) {
   rs_attend_room *room = &attend->room;
   room->keys = reserve(&end, views * all);
   room->key_panels = reserve(&end, views * all);
-  room->values = reserve(&end, all);
   room->queries = reserve(&end, views * tile);
   room->out = reserve(&end, tile);
   room->logits = reserve(&end, square);
   room->rows = reserve(&end, RS_ROW_KINDS * RS_TILE);
   room->forward_end = end;
+  room->values = reserve(&end, all);
   room->dlogits = reserve(&end, square);
   room->slopes = reserve(&end, attend->shape.soft_cap != 0 ? square : 0);
   room->dqueries = reserve(&end, views * tile);
@@ -185,7 +205,10 @@ rs_status rs_attend_create(const rs_attend_shape *shape, rs_format format, rs_at
 
 void rs_attend_free(rs_attend *attend) {
   if (attend == NULL) return;
-  free(attend->turn_storage);
+  for (size_t i = 0; i < 2 * RS_VIEWS; i++) {
+    free(attend->turns[i % 2][i / 2].cosine);
+    free(attend->turns[i % 2][i / 2].sine);
+  }
   free(attend->scale);
   free(attend->head_scale);
   free(attend->bias);

@@ -4,6 +4,8 @@
  *   out[m] = sum_n p(m, n) v[n] over the keys that query m sees, with p the softmax of
  *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n)
  *
+ * With u = 2^-24 or 2^-53, a logit errs by about u sqrt(D) |q||k| times the scales, a weight by that and u |level|.
+ *
  * Symbols as in encoding.h and model.h; Lq and Lk queries and keys. */
 #ifndef ROPESCOPE_MODEL_ATTEND_H
 #define ROPESCOPE_MODEL_ATTEND_H
@@ -40,11 +42,11 @@ size_t rs_attend_scratch(const rs_attend *attend, bool training) RS_NONNULL(1);
 /* ---- gradients of what encodings learn --------------------------------------------------------------------------- */
 
 /* Sums over sequences of the gradients by biases and scales of heads: one for each part of a batch. Biases of distance
- * are summed by distance and others, of up to RS_SQUARE_TOKENS queries, by query and key, both in the numbers of the
- * attention; what is longer goes to the encoding row by row, at once. */
+ * are summed by distance; others, where their (H, Lq, Lk) is at most RS_SQUARE_NUMBERS, by query and key; both in the
+ * numbers of the attention. What is more goes to the encoding row by row, at once. */
 typedef struct rs_attend_sums rs_attend_sums;
 
-enum { RS_SQUARE_TOKENS = 512 };
+enum { RS_SQUARE_NUMBERS = 1 << 24 };
 
 /* Zeros; *sums is NULL where the encoding has learned nothing that acts here. RS_MEMORY. */
 rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) RS_NONNULL(1, 2);
@@ -68,7 +70,7 @@ typedef struct rs_attend_call {
   const real *q, *k, *v; /* (Lq, H, D), (Lk, K, D), (Lk, K, D) */
   size_t q_step, k_step, v_step;
   const real *sinks; /* (H,) logits that take weight and give nothing; NULL: none */
-  real *out;         /* (Lq, H, D); 0 for a query that sees nothing. Written forwards, read backwards */
+  real *out;         /* (Lq, H, D); written forwards, read backwards */
   size_t out_step;
   real *level; /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
 } rs_attend_call;

@@ -59,7 +59,7 @@ static void weigh(const backward *b, const rs_tile *tile, size_t row, size_t cou
                                    .depth = dims,
                                    .a = rs_work_part(work, room->out) + row * dims,
                                    .a_step = dims,
-                                   .b = rs_work_tokens(work, room->values, 0) + tile->key * dims,
+                                   .b = rs_work_part(work, room->values) + tile->key * dims,
                                    .b_step = RS_TILE,
                                    .c = dlogits,
                                    .c_step = RS_TILE});
@@ -101,7 +101,7 @@ static void share_with_keys(const backward *b, const rs_tile *tile) {
     rs_range rows = rs_tile_rows(tile, column, columns);
     if (rows.begin == rows.end) continue;
     gather(b, rs_work_part(work, room->logits), column, columns, rows, rs_work_part(work, room->out),
-           rs_work_tokens(work, room->dvalues, 0) + place);
+           rs_work_part(work, room->dvalues) + place);
     gather(b, rs_work_part(work, room->dlogits), column, columns, rows, rs_work_tile(work, room->queries, tile->view),
            rs_work_tokens(work, room->dkeys, tile->view) + place);
   }
@@ -132,8 +132,9 @@ static void begin_rows(const backward *b, size_t first, size_t count) {
   size_t dims = work->dims;
   const real *level = call->level + work->head * work->attend->shape.queries + first;
   real *dout = rs_work_part(work, work->attend->room.out), *dot = rs_work_rows(work, RS_ROW_DOT);
-  RS_OF_REAL(rs_work_copy)
-  (work, gradients->dout + first * gradients->dout_step + work->head * dims, gradients->dout_step, count, dout, dims);
+  rs_row_turn copy = rs_work_copy(work, count);
+  work->net->turn_rows(&copy, gradients->dout + first * gradients->dout_step + work->head * dims, gradients->dout_step,
+                       dout, dims);
   for (size_t r = 0; r < count; r++)
     dot[r] = inner(call->out + (first + r) * call->out_step + work->head * dims, dout + r * dims, dims);
   for (size_t r = 0; r < count && call->sinks != NULL && gradients->dsinks != NULL; r++)
@@ -141,53 +142,58 @@ static void begin_rows(const backward *b, size_t first, size_t count) {
   memset(rs_work_part(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
 }
 
-/* Turns the gradients of all views back, into those of the first. */
-static void turn_back(const backward *b, rs_side side, size_t first, size_t count, real *rows, size_t view_step) {
+/* Turns the gradients of all views back, times `factor`, and adds them up in `to`. */
+static void turn_back(const backward *b, rs_side side, size_t first, size_t count, const real *views, size_t view_step,
+                      const real *factor, real *to, size_t to_step) {
   for (size_t view = 0; view < b->work.attend->views; view++) {
-    RS_OF_REAL(rs_work_turn)(&b->work, side, view, first, count, true, rows + view * view_step);
-    if (view > 0) b->work.net->add(rows + view * view_step, count * b->work.dims, rows);
+    rs_row_turn turn = RS_OF_REAL(rs_work_turn)(&b->work, side, view, first, count);
+    turn.back = true;
+    turn.factor = factor;
+    turn.add = view > 0;
+    b->work.net->turn_rows(&turn, views + view * view_step, b->work.dims, to, to_step);
   }
 }
 
-/* From the gradients by turned and scaled queries to those by q, and by the head's scale on the way. */
+/* The head's scale gets its share of `dq`, which lacks that scale yet, and multiplies it. */
+static void pass_head_scale(const backward *b, size_t first, size_t count, real *dq) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_call *call = work->call;
+  real *factor = rs_work_rows(work, RS_ROW_FACTOR);
+  for (size_t r = 0; r < count; r++) {
+    const real *q = call->q + (first + r) * call->q_step + work->head * work->dims;
+    b->gradients->sums->head_scale[work->head] += inner(dq + r * b->gradients->dq_step, q, work->dims);
+    factor[r] = (real)work->attend->head_scale[work->head];
+  }
+  work->net->scale_rows(dq, b->gradients->dq_step, count, work->dims, factor);
+}
+
+/* From the gradients by turned and scaled queries to those by q. */
 static void finish_rows(const backward *b, size_t first, size_t count) {
   const rs_attend_work *work = &b->work;
   const rs_attend *attend = work->attend;
   const rs_attend_gradients *gradients = b->gradients;
-  size_t dims = work->dims, head_place = work->head * dims;
-  real *rows = rs_work_part(work, attend->room.dqueries), *factor = rs_work_rows(work, RS_ROW_FACTOR);
   bool learned = attend->scale_learned && gradients->sums != NULL;
-  for (size_t r = 0; r < count; r++) factor[r] = (real)attend->scale[first + r];
-  for (size_t view = 0; view < attend->views; view++)
-    work->net->scale_rows(rows + view * RS_TILE * dims, dims, count, dims, factor);
-  turn_back(b, RS_QUERY_SIDE, first, count, rows, RS_TILE * dims);
-  for (size_t r = 0; r < count && learned; r++)
-    gradients->sums->head_scale[work->head] +=
-        inner(rows + r * dims, work->call->q + (first + r) * work->call->q_step + head_place, dims);
-  for (size_t r = 0; r < count; r++) factor[r] = (real)attend->head_scale[work->head];
-  work->net->scale_rows(rows, dims, count, dims, factor);
-  RS_OF_REAL(rs_work_copy)
-  (work, rows, dims, count, gradients->dq + first * gradients->dq_step + head_place, gradients->dq_step);
+  real *factor = rs_work_rows(work, RS_ROW_FACTOR);
+  real *dq = gradients->dq + first * gradients->dq_step + work->head * work->dims;
+  for (size_t r = 0; r < count && learned; r++) factor[r] = (real)attend->scale[first + r];
+  turn_back(b, RS_QUERY_SIDE, first, count, rs_work_part(work, attend->room.dqueries), RS_TILE * work->dims, factor, dq,
+            gradients->dq_step);
+  if (learned) pass_head_scale(b, first, count, dq);
 }
 
 static void attend_tile(const backward *b, size_t tile) {
   const rs_attend *attend = b->work.attend;
-  size_t first = tile * RS_TILE, begin = tile > 0 ? attend->sight_end[tile - 1] : 0;
-  size_t count = attend->shape.queries - first < RS_TILE ? attend->shape.queries - first : RS_TILE;
-  rs_tile cut;
+  size_t first = tile * RS_TILE, left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  rs_walk walk = rs_walk_begin(attend, tile);
   RS_OF_REAL(rs_work_load_queries)(&b->work, tile);
   begin_rows(b, first, count);
-  for (size_t s = begin; s < attend->sight_end[tile]; s++) {
-    const rs_sight *sight = &attend->sights[s];
-    for (size_t key_tile = sight->begin / RS_TILE; key_tile < rs_tiles_of(sight->end); key_tile++) {
-      if (!rs_tile_cut(attend, sight, tile, key_tile, &cut)) continue;
-      for (size_t row = 0; row < count; row += cut.strip) {
-        size_t rows = count - row < cut.strip ? count - row : cut.strip;
-        weigh(b, &cut, row, rows);
-        share_with_queries(b, &cut, row, rows);
-      }
-      share_with_keys(b, &cut);
+  while (rs_walk_next(attend, &walk)) {
+    for (size_t row = 0, rows; row < count; row += rows) {
+      rows = count - row < walk.tile.strip ? count - row : walk.tile.strip;
+      weigh(b, &walk.tile, row, rows);
+      share_with_queries(b, &walk.tile, row, rows);
     }
+    share_with_keys(b, &walk.tile);
   }
   finish_rows(b, first, count);
 }
@@ -197,9 +203,9 @@ static void attend_tile(const backward *b, size_t tile) {
 static void begin_keys(const backward *b, size_t kv_head) {
   const rs_attend_work *work = &b->work;
   const rs_attend_room *room = &work->attend->room;
+  const real *v = work->call->v + kv_head * work->dims;
   RS_OF_REAL(rs_work_load_keys)(work);
-  RS_OF_REAL(rs_work_turn_over)
-  (work, work->call->v + kv_head * work->dims, work->call->v_step, rs_work_tokens(work, room->values, 0));
+  RS_OF_REAL(rs_work_turn_over)(work, v, work->call->v_step, rs_work_part(work, room->values));
   memset(rs_work_part(work, room->dkeys), 0, (room->end - room->dkeys) * sizeof(real)); /* and values' */
 }
 
@@ -208,11 +214,11 @@ static void finish_keys(const backward *b, size_t kv_head) {
   const rs_attend_gradients *gradients = b->gradients;
   const rs_attend_room *room = &work->attend->room;
   size_t keys = work->attend->shape.keys, dims = work->dims;
-  real *dkeys = rs_work_tokens(work, room->dkeys, 0);
-  turn_back(b, RS_KEY_SIDE, 0, keys, dkeys, rs_tiles_of(keys) * RS_TILE * dims);
-  RS_OF_REAL(rs_work_copy)(work, dkeys, dims, keys, gradients->dk + kv_head * dims, gradients->dk_step);
-  RS_OF_REAL(rs_work_copy)
-  (work, rs_work_tokens(work, room->dvalues, 0), dims, keys, gradients->dv + kv_head * dims, gradients->dv_step);
+  rs_row_turn copy = rs_work_copy(work, keys);
+  turn_back(b, RS_KEY_SIDE, 0, keys, rs_work_part(work, room->dkeys), rs_tiles_of(keys) * RS_TILE * dims, NULL,
+            gradients->dk + kv_head * dims, gradients->dk_step);
+  work->net->turn_rows(&copy, rs_work_part(work, room->dvalues), dims, gradients->dv + kv_head * dims,
+                       gradients->dv_step);
 }
 
 void RS_OF_REAL(rs_attend_backward)(const rs_attend *attend, const rs_attend_call *call,

@@ -3,7 +3,6 @@
 #include "attend_work.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A sink is a key seen before all others, of value 0. */
 static void begin_rows(const rs_attend_work *work, size_t count) {
@@ -13,61 +12,65 @@ static void begin_rows(const rs_attend_work *work, size_t count) {
     top[r] = sinks != NULL ? sinks[work->head] : -(real)INFINITY;
     sum[r] = sinks != NULL ? 1 : 0;
   }
-  memset(rs_work_part(work, work->attend->room.out), 0, count * work->dims * sizeof(real));
 }
 
-/* What rows [row, row + count) see of the tile goes into their sums. */
-static void weigh(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count) {
+/* The rows' sums of values, times `shrink`, plus those of the tile by its weights; `first`: there were none before. */
+static void gather(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns,
+                   bool first) {
   const rs_attend_room *room = &work->attend->room;
-  size_t dims = work->dims, columns = rs_tile_columns(tile, row, count);
-  real *weights = rs_work_part(work, room->logits) + row * RS_TILE, *out = rs_work_part(work, room->out) + row * dims;
-  real *shrink = rs_work_rows(work, RS_ROW_SHRINK) + row;
-  if (columns == 0) return;
-  RS_OF_REAL(rs_work_logits)(work, tile, row, count, columns, NULL);
-  rs_soft_tile soft = {count, columns, weights, RS_TILE, tile->begin + row, tile->end + row};
-  work->net->soften(&soft, rs_work_rows(work, RS_ROW_TOP) + row, rs_work_rows(work, RS_ROW_SUM) + row, shrink);
-  work->net->scale_rows(out, dims, count, dims, shrink);
+  size_t dims = work->dims, step = work->call->v_step;
+  real *out = rs_work_part(work, room->out) + row * dims;
+  if (!first) work->net->scale_rows(out, dims, count, dims, rs_work_rows(work, RS_ROW_SHRINK) + row);
   work->net->product(&(rs_product){.rows = count,
                                    .columns = dims,
                                    .depth = columns,
-                                   .a = weights,
+                                   .a = rs_work_part(work, room->logits) + row * RS_TILE,
                                    .a_step = RS_TILE,
-                                   .b = rs_work_tokens(work, room->values, 0) + tile->key * dims,
-                                   .b_step = dims,
+                                   .b = work->call->v + tile->key * step + rs_work_kv_head(work) * dims,
+                                   .b_step = step,
                                    .c = out,
                                    .c_step = dims,
-                                   .add = true});
+                                   .add = !first});
+}
+
+/* What rows [row, row + count) see of the tile, the `first` of their tiles or not, goes into their sums. */
+static void weigh(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, bool first) {
+  size_t columns = rs_tile_columns(tile, row, count);
+  real *logits = rs_work_part(work, work->attend->room.logits) + row * RS_TILE;
+  if (columns == 0 && !first) return;
+  RS_OF_REAL(rs_work_logits)(work, tile, row, count, columns, NULL);
+  rs_soft_tile soft = {count, columns, logits, RS_TILE, tile->begin + row, tile->end + row};
+  work->net->soften(&soft, rs_work_rows(work, RS_ROW_TOP) + row, rs_work_rows(work, RS_ROW_SUM) + row,
+                    rs_work_rows(work, RS_ROW_SHRINK) + row);
+  gather(work, tile, row, count, columns, first);
 }
 
 static void finish_rows(const rs_attend_work *work, size_t first, size_t count) {
   const rs_attend_call *call = work->call;
   const real *top = rs_work_rows(work, RS_ROW_TOP), *sum = rs_work_rows(work, RS_ROW_SUM);
-  real *shrink = rs_work_rows(work, RS_ROW_SHRINK), *rows = rs_work_part(work, work->attend->room.out);
+  real *shrink = rs_work_rows(work, RS_ROW_SHRINK);
   real *level = call->level + work->head * work->attend->shape.queries + first;
   for (size_t r = 0; r < count; r++) {
     shrink[r] = sum[r] > 0 ? 1 / sum[r] : 0;
     level[r] = top[r] + (real)log(sum[r]);
   }
-  work->net->scale_rows(rows, work->dims, count, work->dims, shrink);
-  RS_OF_REAL(rs_work_copy)
-  (work, rows, work->dims, count, call->out + first * call->out_step + work->head * work->dims, call->out_step);
+  rs_row_turn copy = rs_work_copy(work, count);
+  copy.factor = shrink;
+  work->net->turn_rows(&copy, rs_work_part(work, work->attend->room.out), work->dims,
+                       call->out + first * call->out_step + work->head * work->dims, call->out_step);
 }
 
 static void attend_tile(const rs_attend_work *work, size_t tile) {
   const rs_attend *attend = work->attend;
-  size_t first = tile * RS_TILE, begin = tile > 0 ? attend->sight_end[tile - 1] : 0;
-  size_t count = attend->shape.queries - first < RS_TILE ? attend->shape.queries - first : RS_TILE;
-  rs_tile cut;
+  size_t first = tile * RS_TILE, left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  rs_walk walk = rs_walk_begin(attend, tile);
   RS_OF_REAL(rs_work_load_queries)(work, tile);
   begin_rows(work, count);
-  for (size_t s = begin; s < attend->sight_end[tile]; s++) {
-    const rs_sight *sight = &attend->sights[s];
-    for (size_t key_tile = sight->begin / RS_TILE; key_tile < rs_tiles_of(sight->end); key_tile++) {
-      if (!rs_tile_cut(attend, sight, tile, key_tile, &cut)) continue;
-      for (size_t row = 0; row < count; row += cut.strip)
-        weigh(work, &cut, row, count - row < cut.strip ? count - row : cut.strip);
+  while (rs_walk_next(attend, &walk))
+    for (size_t row = 0, rows; row < count; row += rows) {
+      rows = count - row < walk.tile.strip ? count - row : walk.tile.strip;
+      weigh(work, &walk.tile, row, rows, walk.count == 1);
     }
-  }
   finish_rows(work, first, count);
 }
 
@@ -77,12 +80,7 @@ void RS_OF_REAL(rs_attend_forward)(const rs_attend *attend, const rs_attend_call
   rs_attend_work work = {
       .attend = attend, .call = call, .net = rs_real_kernel(), .scratch = scratch, .dims = shape->head_dim};
   for (; work.head < shape->heads; work.head++) {
-    if (work.head % group == 0) {
-      RS_OF_REAL(rs_work_load_keys)(&work);
-      RS_OF_REAL(rs_work_copy)
-      (&work, call->v + work.head / group * work.dims, call->v_step, shape->keys,
-       rs_work_tokens(&work, attend->room.values, 0), work.dims);
-    }
+    if (work.head % group == 0) RS_OF_REAL(rs_work_load_keys)(&work);
     for (size_t tile = 0; tile < rs_tiles_of(shape->queries); tile++) attend_tile(&work, tile);
   }
 }

@@ -39,12 +39,9 @@ static void look(const rs_attend *attend, size_t query, size_t row, rs_sight sig
   size_t range_count = rs_mask_ranges(&attend->shape.mask, attend->shape.keys, query, ranges);
   size_t segment_count = segments_of(attend, query, segments);
   for (size_t s = 0; s < segment_count; s++)
-    for (size_t r = 0; r < range_count; r++) {
-      /* The window counts as the second range, whether sinks stand before it or not: so does its tile. */
-      size_t place = range_count == 1 ? RANGES - 1 : r;
-      see(&sights[segments[s].view][place], row, larger(segments[s].begin, ranges[r].begin),
+    for (size_t r = 0; r < range_count; r++)
+      see(&sights[segments[s].view][r], row, larger(segments[s].begin, ranges[r].begin),
           smaller(segments[s].end, ranges[r].end));
-    }
 }
 
 /* What the queries of one tile see; empty sights are left out. */
@@ -73,21 +70,40 @@ rs_status rs_attend_look(rs_attend *attend, rs_err *err) {
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-bool rs_tile_cut(const rs_attend *attend, const rs_sight *sight, size_t tile, size_t key_tile, rs_tile *cut) {
-  size_t query = tile * RS_TILE, key = key_tile * RS_TILE, seen = 0;
-  cut->view = sight->view;
-  cut->query = query;
-  cut->key = key;
-  cut->rows = smaller(RS_TILE, attend->shape.queries - query);
-  cut->columns = smaller(RS_TILE, attend->shape.keys - key);
-  for (size_t r = 0; r < cut->rows; r++) {
-    size_t begin = larger(sight->first[r], key), end = smaller(sight->stop[r], key + cut->columns);
-    cut->begin[r] = begin < end ? (uint32_t)(begin - key) : 0;
-    cut->end[r] = begin < end ? (uint32_t)(end - key) : 0;
-    seen += cut->end[r] - cut->begin[r];
+/* What of `sight` lies in the walk's tile of keys; false: nothing. */
+static bool cut(const rs_attend *attend, const rs_sight *sight, size_t query_tile, size_t key_tile, rs_tile *tile) {
+  size_t query = query_tile * RS_TILE, key = key_tile * RS_TILE, seen = 0;
+  tile->view = sight->view;
+  tile->query = query;
+  tile->key = key;
+  tile->rows = smaller(RS_TILE, attend->shape.queries - query);
+  tile->columns = smaller(RS_TILE, attend->shape.keys - key);
+  for (size_t r = 0; r < tile->rows; r++) {
+    size_t begin = larger(sight->first[r], key), end = smaller(sight->stop[r], key + tile->columns);
+    tile->begin[r] = begin < end ? (uint32_t)(begin - key) : 0;
+    tile->end[r] = begin < end ? (uint32_t)(end - key) : 0;
+    seen += tile->end[r] - tile->begin[r];
   }
-  cut->strip = seen == cut->rows * cut->columns ? RS_TILE : STRIP;
+  tile->strip = seen == tile->rows * tile->columns ? RS_TILE : STRIP;
   return seen > 0;
+}
+
+rs_walk rs_walk_begin(const rs_attend *attend, size_t query_tile) {
+  size_t sight = query_tile > 0 ? attend->sight_end[query_tile - 1] : 0;
+  return (rs_walk){.query_tile = query_tile, .sight = sight, .key_tile = attend->sights[sight].begin / RS_TILE};
+}
+
+bool rs_walk_next(const rs_attend *attend, rs_walk *walk) {
+  for (size_t end = attend->sight_end[walk->query_tile]; walk->sight < end;) {
+    const rs_sight *sight = &attend->sights[walk->sight];
+    if (walk->key_tile * RS_TILE >= sight->end) {
+      if (++walk->sight < end) walk->key_tile = sight[1].begin / RS_TILE;
+    } else if (cut(attend, sight, walk->query_tile, walk->key_tile++, &walk->tile)) {
+      walk->count++;
+      return true;
+    }
+  }
+  return false;
 }
 
 size_t rs_tile_columns(const rs_tile *tile, size_t row, size_t count) {

@@ -24,12 +24,19 @@ typedef struct rs_tile {
   size_t strip;                          /* rows, or columns, that are best computed together */
 } rs_tile;
 
+/* The tiles that the queries of one tile see, one after the other. */
+typedef struct rs_walk {
+  rs_tile tile; /* where it stands, */
+  size_t count; /* the how many-th, from 1 */
+  size_t query_tile, key_tile, sight;
+} rs_walk;
+
 /* Which table holds a bias: by m - n, by query and key, or none: it is asked for row by row. */
 typedef enum rs_bias_store { RS_BIAS_NONE, RS_BIAS_BY_DISTANCE, RS_BIAS_SQUARE, RS_BIAS_BY_ROW } rs_bias_store;
 
-/* What turns the tokens of one side in one view, and what turns them back. */
+/* What turns the tokens of one side in one view. */
 typedef struct rs_token_turns {
-  double *cosine, *sine, *back; /* (L, pairs); back = -sine */
+  void *cosine, *sine; /* real (L, pairs) */
 } rs_token_turns;
 
 /* What there is one number a query of: the online softmax's, what queries are multiplied by, and <out, dout>. */
@@ -39,12 +46,12 @@ enum { RS_ROW_TOP, RS_ROW_SUM, RS_ROW_SHRINK, RS_ROW_FACTOR, RS_ROW_DOT, RS_ROW_
 typedef struct rs_attend_room {
   size_t keys;        /* (V, Lk, D) turned */
   size_t key_panels;  /* (V, tiles, D, tile) the same, turned over */
-  size_t values;      /* (Lk, D); backwards (tiles, D, tile) turned over */
   size_t queries;     /* (V, tile, D) turned and scaled */
   size_t out;         /* (tile, D) sums of outputs; backwards their gradient */
   size_t logits;      /* (tile, tile) */
   size_t rows;        /* (RS_ROW_KINDS, tile) numbers of each query */
   size_t forward_end; /* what follows is for the way back */
+  size_t values;      /* (tiles, D, tile) turned over */
   size_t dlogits;     /* (tile, tile) */
   size_t slopes;      /* (tile, tile) of the cap */
   size_t dqueries;    /* (V, tile, D) */
@@ -59,7 +66,6 @@ struct rs_attend {
   size_t real_bytes;
   size_t views, pairs; /* pairs 0: no rotation */
   rs_token_turns turns[2][RS_VIEWS];
-  double *turn_storage;
   double *scale;                    /* (Lq,) of the dot products, without the head's */
   double *head_scale;               /* (H,) */
   bool scale_learned, bias_learned; /* of heads; by the encoding */
@@ -95,8 +101,11 @@ static inline bool rs_is_head_scale(const rs_learned *learned) {
 /* Fills sights and sight_end. */
 rs_status rs_attend_look(rs_attend *attend, rs_err *err);
 
-/* What of `sight`, of query tile `tile`, lies in key tile `key_tile`; false: nothing. */
-bool rs_tile_cut(const rs_attend *attend, const rs_sight *sight, size_t tile, size_t key_tile, rs_tile *cut);
+/* Begins before the first tile that the queries of tile `query_tile` see. */
+rs_walk rs_walk_begin(const rs_attend *attend, size_t query_tile);
+
+/* Goes to the next tile of which something is seen; false: there is none. */
+bool rs_walk_next(const rs_attend *attend, rs_walk *walk);
 
 /* Columns [0, end) hold all that rows [row, row + count) see; returns `end`. */
 size_t rs_tile_columns(const rs_tile *tile, size_t row, size_t count);

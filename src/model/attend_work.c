@@ -1,26 +1,16 @@
 /* What both ways through an attention share: rows on their way to the kernel, and the logits of a tile. */
 #include "attend_work.h"
 
-#include <math.h>
-#include <string.h>
-
-void RS_OF_REAL(rs_work_copy)(const rs_attend_work *work, const real *from, size_t from_step, size_t count, real *to,
-                              size_t to_step) {
-  for (size_t r = 0; r < count; r++) memcpy(to + r * to_step, from + r * from_step, work->dims * sizeof *to);
-}
-
-void RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count,
-                              bool back, real *rows) {
+rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first,
+                                     size_t count) {
   const rs_attend *attend = work->attend;
-  if (attend->pairs == 0) return;
-  rs_turn_shape shape = {.tokens = count,
-                         .heads = 1,
-                         .dims = work->dims,
-                         .pairs = attend->pairs,
-                         .interleaved = attend->shape.encoding->pair_layout == RS_INTERLEAVED};
-  const rs_token_turns *turns = &attend->turns[side][view];
-  size_t place = first * attend->pairs;
-  rs_real_turn(&shape, turns->cosine + place, (back ? turns->back : turns->sine) + place, rows);
+  rs_row_turn turn = rs_work_copy(work, count);
+  if (attend->pairs == 0) return turn;
+  turn.pairs = attend->pairs;
+  turn.interleaved = attend->shape.encoding->pair_layout == RS_INTERLEAVED;
+  turn.cosine = (const real *)attend->turns[side][view].cosine + first * attend->pairs;
+  turn.sine = (const real *)attend->turns[side][view].sine + first * attend->pairs;
+  return turn;
 }
 
 void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows, size_t step, real *panels) {
@@ -33,12 +23,12 @@ void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows,
 
 void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work) {
   const rs_attend *attend = work->attend;
-  size_t keys = attend->shape.keys, kv_head = work->head / (attend->shape.heads / attend->shape.kv_heads);
-  const real *k = work->call->k + kv_head * work->dims;
+  size_t keys = attend->shape.keys;
+  const real *k = work->call->k + rs_work_kv_head(work) * work->dims;
   for (size_t view = 0; view < attend->views; view++) {
     real *rows = rs_work_tokens(work, attend->room.keys, view);
-    RS_OF_REAL(rs_work_copy)(work, k, work->call->k_step, keys, rows, work->dims);
-    RS_OF_REAL(rs_work_turn)(work, RS_KEY_SIDE, view, 0, keys, false, rows);
+    rs_row_turn turn = RS_OF_REAL(rs_work_turn)(work, RS_KEY_SIDE, view, 0, keys);
+    work->net->turn_rows(&turn, k, work->call->k_step, rows, work->dims);
     RS_OF_REAL(rs_work_turn_over)(work, rows, work->dims, rs_work_tokens(work, attend->room.key_panels, view));
   }
 }
@@ -51,21 +41,10 @@ void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile) {
   real *factor = rs_work_rows(work, RS_ROW_FACTOR);
   for (size_t r = 0; r < count; r++) factor[r] = (real)(attend->scale[first + r] * attend->head_scale[work->head]);
   for (size_t view = 0; view < attend->views; view++) {
-    real *rows = rs_work_tile(work, attend->room.queries, view);
-    RS_OF_REAL(rs_work_copy)(work, q, work->call->q_step, count, rows, dims);
-    RS_OF_REAL(rs_work_turn)(work, RS_QUERY_SIDE, view, first, count, false, rows);
-    work->net->scale_rows(rows, dims, count, dims, factor);
+    rs_row_turn turn = RS_OF_REAL(rs_work_turn)(work, RS_QUERY_SIDE, view, first, count);
+    turn.factor = factor;
+    work->net->turn_rows(&turn, q, work->call->q_step, rs_work_tile(work, attend->room.queries, view), dims);
   }
-}
-
-/* cap tanh(x / cap), and in slopes, unless NULL, its derivative. */
-static void soften_tops(real cap, size_t rows, size_t columns, real *logits, real *slopes) {
-  for (size_t r = 0; r < rows; r++)
-    for (size_t c = 0; c < columns; c++) {
-      real level = (real)tanh(logits[r * RS_TILE + c] / cap);
-      logits[r * RS_TILE + c] = cap * level;
-      if (slopes != NULL) slopes[r * RS_TILE + c] = 1 - level * level;
-    }
 }
 
 /* Biases of what one row sees, from wherever they are. */
@@ -84,7 +63,7 @@ static void add_biases(const rs_attend_work *work, const rs_tile *tile, size_t r
 void RS_OF_REAL(rs_work_logits)(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count,
                                 size_t columns, real *slopes) {
   const rs_attend *attend = work->attend;
-  real *logits = rs_work_part(work, attend->room.logits) + row * RS_TILE, cap = (real)attend->shape.soft_cap;
+  real *logits = rs_work_part(work, attend->room.logits) + row * RS_TILE;
   work->net->product(&(rs_product){
       .rows = count,
       .columns = columns,
@@ -96,7 +75,9 @@ void RS_OF_REAL(rs_work_logits)(const rs_attend_work *work, const rs_tile *tile,
       .c = logits,
       .c_step = RS_TILE,
   });
-  if (cap != 0) soften_tops(cap, count, columns, logits, slopes != NULL ? slopes + row * RS_TILE : NULL);
+  if (attend->shape.soft_cap != 0)
+    work->net->cap_rows(attend->shape.soft_cap, count, columns, logits, RS_TILE,
+                        slopes != NULL ? slopes + row * RS_TILE : NULL);
   for (size_t r = 0; r < count && attend->store != RS_BIAS_NONE; r++)
     add_biases(work, tile, row + r, logits + r * RS_TILE);
 }

@@ -18,6 +18,11 @@ static inline real *rs_work_part(const rs_attend_work *work, size_t place) {
   return work->scratch + place;
 }
 
+/* The head of keys and values that the head reads. */
+static inline size_t rs_work_kv_head(const rs_attend_work *work) {
+  return work->head / (work->attend->shape.heads / work->attend->shape.kv_heads);
+}
+
 /* One number of each query of the tile. */
 static inline real *rs_work_rows(const rs_attend_work *work, int kind) {
   return work->scratch + work->attend->room.rows + (size_t)kind * RS_TILE;
@@ -33,13 +38,13 @@ static inline real *rs_work_tile(const rs_attend_work *work, size_t place, size_
   return work->scratch + place + view * RS_TILE * work->dims;
 }
 
-/* Copies `count` rows of D numbers. */
-void RS_OF_REAL(rs_work_copy)(const rs_attend_work *work, const real *from, size_t from_step, size_t count, real *to,
-                              size_t to_step);
+/* Carries `count` rows of D numbers as they are. */
+static inline rs_row_turn rs_work_copy(const rs_attend_work *work, size_t count) {
+  return (rs_row_turn){.rows = count, .width = work->dims};
+}
 
-/* Turns rows of tokens [first, first + count) in place, forwards or back. */
-void RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count,
-                              bool back, real *rows);
+/* Turns rows of tokens [first, first + count). */
+rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count);
 
 /* The keys that the head reads: turned for each view, and turned over into panels. */
 void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work);

@@ -30,9 +30,8 @@ static rs_rows normed(const rs_norm_work *work, const real *x, size_t d) {
 static void norm_to_input(const block_back *b, const rs_norm *norm, rs_norm_place place, const rs_norm_work *work,
                           const real *x) {
   const rs_back_work *back = &b->w->back;
-  RS_OF_REAL(rs_norm_rows_back)
-  (b->values, norm, place, b->rows, 1, b->d, tight(x, b->d), work, tight(back->branch, b->d), tight(back->x, b->d),
-   b->gradient);
+  rs_norm_rows_back(b->values, norm, place, b->rows, 1, b->d, tight(x, b->d), work, tight(back->branch, b->d),
+                    tight(back->x, b->d), b->gradient);
 }
 
 /* w->back.narrow = the gradient by the inputs of a part's last matrix: g itself, or through the norm behind the part,
@@ -43,12 +42,11 @@ static void part_to_inputs(const block_back *b, const rs_linear_place *matrix, r
   rs_rows g = tight(back->x, b->d);
   if (norm->kind != RS_NORM_NONE) {
     memset(back->behind, 0, b->rows * b->d * sizeof(real));
-    RS_OF_REAL(rs_norm_rows_back)
-    (b->values, norm, place, b->rows, 1, b->d, tight(before, b->d), work, g, tight(back->behind, b->d), b->gradient);
+    rs_norm_rows_back(b->values, norm, place, b->rows, 1, b->d, tight(before, b->d), work, g, tight(back->behind, b->d),
+                      b->gradient);
     g.data = back->behind;
   }
-  RS_OF_REAL(rs_linear_back)
-  (b->values, matrix, b->rows, inputs, g, tight(back->narrow, matrix->inputs), false, b->gradient);
+  rs_linear_back(b->w->context, matrix, b->rows, inputs, g, tight(back->narrow, matrix->inputs), false, b->gradient);
 }
 
 /* w->back.branch = the gradient by x, which the feed-forward read. */
@@ -66,8 +64,8 @@ static void feed_forward_back(const block_back *b, rs_rows x) {
                         .x = work->up,
                         .x_step = up};
   rs_real_kernel()->curve_back(&call, back->narrow, shape->width, back->wide, up);
-  RS_OF_REAL(rs_linear_back)
-  (b->values, &b->place->up, b->rows, x, tight(back->wide, up), tight(back->branch, b->d), false, b->gradient);
+  rs_linear_back(b->w->context, &b->place->up, b->rows, x, tight(back->wide, up), tight(back->branch, b->d), false,
+                 b->gradient);
 }
 
 /* What heads read, and where the gradients by it go. */
@@ -87,12 +85,10 @@ static void qk_norm_back(const block_back *b, const heads_back *h, rs_rows dq, r
   bool whole = shape->qk_span == RS_QK_PROJECTION;
   for (size_t r = 0; r < b->rows; r++) memset(h->dq.data + r * h->dq.step, 0, queries * sizeof(real));
   for (size_t r = 0; r < h->key_rows; r++) memset(h->dk.data + r * h->dk.step, 0, keys * sizeof(real));
-  RS_OF_REAL(rs_norm_rows_back)
-  (b->values, &shape->qk_norm, h->place->q_norm, b->rows, whole ? 1 : shape->heads, whole ? queries : shape->head_dim,
-   h->q, &h->work->q_norm, dq, h->dq, b->gradient);
-  RS_OF_REAL(rs_norm_rows_back)
-  (b->values, &shape->qk_norm, h->place->k_norm, h->key_rows, whole ? 1 : shape->kv_heads,
-   whole ? keys : shape->head_dim, h->k, &h->work->k_norm, dk, h->dk, b->gradient);
+  rs_norm_rows_back(b->values, &shape->qk_norm, h->place->q_norm, b->rows, whole ? 1 : shape->heads,
+                    whole ? queries : shape->head_dim, h->q, &h->work->q_norm, dq, h->dq, b->gradient);
+  rs_norm_rows_back(b->values, &shape->qk_norm, h->place->k_norm, h->key_rows, whole ? 1 : shape->kv_heads,
+                    whole ? keys : shape->head_dim, h->k, &h->work->k_norm, dk, h->dk, b->gradient);
 }
 
 /* From the gradient by the heads' outputs, in w->back.narrow. */
@@ -149,9 +145,8 @@ static void self_attention_back(const block_back *b, bool add) {
                         .key_rows = b->rows,
                         .key_length = b->length};
   run_heads_back(b, &h);
-  RS_OF_REAL(rs_linear_back)
-  (b->values, &b->place->attention.qkv, b->rows, normed(&b->work->before_attention, b->work->x, b->d),
-   tight(back->wide, all), tight(back->branch, b->d), add, b->gradient);
+  rs_linear_back(b->w->context, &b->place->attention.qkv, b->rows, normed(&b->work->before_attention, b->work->x, b->d),
+                 tight(back->wide, all), tight(back->branch, b->d), add, b->gradient);
 }
 
 static void cross_attention_back(const block_back *b) {
@@ -171,16 +166,13 @@ static void cross_attention_back(const block_back *b) {
                         .dv = tight(back->keys + keys, 2 * keys),
                         .key_rows = source_rows,
                         .key_length = b->source_length};
-  RS_OF_REAL(rs_linear_back)
-  (b->values, &b->place->cross.output, b->rows, tight(work->out, queries), tight(back->x, b->d),
-   tight(back->narrow, queries), false, b->gradient);
+  rs_linear_back(b->w->context, &b->place->cross.output, b->rows, tight(work->out, queries), tight(back->x, b->d),
+                 tight(back->narrow, queries), false, b->gradient);
   run_heads_back(b, &h);
-  RS_OF_REAL(rs_linear_back)
-  (b->values, &b->place->cross.kv, source_rows, b->source, tight(back->keys, 2 * keys), tight(back->source, b->d), true,
-   b->gradient);
-  RS_OF_REAL(rs_linear_back)
-  (b->values, &b->place->cross.q, b->rows, normed(&b->work->before_cross, b->work->middle, b->d),
-   tight(back->wide, queries), tight(back->branch, b->d), false, b->gradient);
+  rs_linear_back(b->w->context, &b->place->cross.kv, source_rows, b->source, tight(back->keys, 2 * keys),
+                 tight(back->source, b->d), true, b->gradient);
+  rs_linear_back(b->w->context, &b->place->cross.q, b->rows, normed(&b->work->before_cross, b->work->middle, b->d),
+                 tight(back->wide, queries), tight(back->branch, b->d), false, b->gradient);
   norm_to_input(b, &b->shape->before_cross, b->place->before_cross, &b->work->before_cross, b->work->middle);
 }
 
@@ -204,9 +196,8 @@ static void run_block_back(const block_back *b) {
   norm_to_input(b, &shape->before_attention, place->before_attention, &work->before_attention, work->x);
 }
 
-void RS_OF_REAL(rs_stack_backward)(rs_work *w, const rs_stack *shape, const rs_stack_place *place,
-                                   const rs_stack_context *context, rs_stack_work *stack, size_t sequences,
-                                   rs_rows source, real *gradient) {
+void rs_stack_backward(rs_work *w, const rs_stack *shape, const rs_stack_place *place, const rs_stack_context *context,
+                       rs_stack_work *stack, size_t sequences, rs_rows source, real *gradient) {
   const rs_transformer *t = w->context->transformer;
   for (size_t i = shape->count; i-- > 0;) {
     const block_back back = {.w = w,

@@ -55,8 +55,39 @@ static rs_status fill_added(const rs_context *context, const rs_stack *shape, rs
   return rs_encoding_embed(encoding, 0, stack->length, stack->added, err);
 }
 
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
+
+static void turn_matrix(const rs_context *context, const rs_linear_place *place) {
+  const rs_transformer *t = context->transformer;
+  const rs_net_kernel *kernel = t->format == RS_F64 ? rs_kernels_get()->net_f64 : rs_kernels_get()->net_f32;
+  size_t start = place->weight * kernel->real_bytes;
+  if (place->outputs == 0) return;
+  kernel->turn_over((const char *)t->values + start, place->inputs, place->outputs, place->inputs,
+                    (char *)context->turned + start, place->outputs);
+}
+
+static void turn_stack(const rs_context *context, const rs_stack *stack, const rs_stack_place *place) {
+  for (size_t i = 0; i < stack->count; i++) {
+    const rs_block_place *block = &place->blocks[i];
+    const rs_linear_place *const matrices[] = {&block->attention.qkv, &block->attention.output, &block->cross.q,
+                                               &block->cross.kv,      &block->cross.output,     &block->up,
+                                               &block->down};
+    for (size_t m = 0; m < RS_COUNT(matrices); m++) turn_matrix(context, matrices[m]);
+  }
+}
+
+/* Products read matrices by rows of inputs. */
+static void turn_matrices(const rs_context *context) {
+  const rs_transformer *t = context->transformer;
+  turn_stack(context, &t->shape.encoder, &t->places->encoder);
+  turn_stack(context, &t->shape.decoder, &t->places->decoder);
+  turn_matrix(context, &t->places->output);
+  turn_matrix(context, &t->places->patches);
+}
+
 rs_status rs_context_refresh(rs_context *context, rs_err *err) {
   const rs_shape *shape = &context->transformer->shape;
+  turn_matrices(context);
   RS_TRY(set_learned(context, &context->encoder, err));
   RS_TRY(set_learned(context, &context->decoder, err));
   RS_TRY(fill_added(context, &shape->encoder, &context->encoder, err));
@@ -157,8 +188,11 @@ static rs_status fill_stack(rs_context *context, const rs_stack *shape, size_t l
 static rs_status fill(rs_context *context, const rs_recipe *recipes, size_t length, size_t source_length,
                       const rs_token_layout *tokens, rs_err *err) {
   const rs_transformer *t = context->transformer;
+  size_t bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
   context->recipes = rs_alloc(t->recipe_count, sizeof *context->recipes, err);
-  if (context->recipes == NULL) return RS_MEMORY;
+  context->turned = rs_alloc(t->size, bytes, err);
+  if (context->recipes == NULL || context->turned == NULL) return RS_MEMORY;
+  turn_matrices(context);
   for (size_t r = 0; r < t->recipe_count; r++)
     RS_TRY(rs_recipe_copy(&context->recipes[r], recipes != NULL ? &recipes[r] : &t->recipes[r], err));
   if (t->shape.encoder.count > 0)
@@ -235,6 +269,7 @@ void rs_context_free(rs_context *context) {
   size_t recipes = context->transformer->recipe_count;
   for (size_t i = 0; i < context->attend_count; i++) rs_attend_free(context->attends[i].attend);
   free(context->attends);
+  free(context->turned);
   clear_stack(&context->encoder, recipes);
   clear_stack(&context->decoder, recipes);
   for (size_t r = 0; r < recipes && context->recipes != NULL; r++) rs_recipe_clear(&context->recipes[r]);

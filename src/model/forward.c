@@ -22,27 +22,27 @@ static rs_rows tight(real *data, size_t columns) {
 static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
                      rs_norm_place place, const rs_norm_work *work, real *before, const real *x, real *to) {
   size_t d = b->d;
-  RS_OF_REAL(rs_rows_copy)(tight((real *)x, d), b->rows, d, tight(to, d));
+  rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
   if (norm->kind == RS_NORM_NONE) {
-    RS_OF_REAL(rs_linear)(b->values, matrix, b->rows, inputs, tight(to, d), true);
+    rs_linear(b->w->context, matrix, b->rows, inputs, tight(to, d), true);
     return;
   }
-  RS_OF_REAL(rs_linear)(b->values, matrix, b->rows, inputs, tight(before, d), false);
-  rs_rows y = RS_OF_REAL(rs_norm_rows)(b->values, norm, place, b->rows, 1, d, tight(before, d), work);
+  rs_linear(b->w->context, matrix, b->rows, inputs, tight(before, d), false);
+  rs_rows y = rs_norm_rows(b->values, norm, place, b->rows, 1, d, tight(before, d), work);
   rs_real_kernel()->add(y.data, b->rows * d, to);
 }
 
 static rs_rows norm_of(const block_run *b, const rs_norm *norm, rs_norm_place place, const rs_norm_work *work,
                        const real *x) {
-  return RS_OF_REAL(rs_norm_rows)(b->values, norm, place, b->rows, 1, b->d, tight((real *)x, b->d), work);
+  return rs_norm_rows(b->values, norm, place, b->rows, 1, b->d, tight((real *)x, b->d), work);
 }
 
 static rs_rows qk_norm(const block_run *b, rs_norm_place place, const rs_norm_work *work, size_t rows, size_t heads,
                        rs_rows x) {
   const rs_head_shape *shape = &b->shape->attention;
   bool whole = shape->qk_span == RS_QK_PROJECTION;
-  return RS_OF_REAL(rs_norm_rows)(b->values, &shape->qk_norm, place, rows, whole ? 1 : heads,
-                                  whole ? heads * shape->head_dim : shape->head_dim, x, work);
+  return rs_norm_rows(b->values, &shape->qk_norm, place, rows, whole ? 1 : heads,
+                      whole ? heads * shape->head_dim : shape->head_dim, x, work);
 }
 
 /* Heads of all sequences: work->out from queries, keys and values. */
@@ -72,7 +72,7 @@ static void self_attention(const block_run *b, rs_rows x) {
   const rs_attention_place *place = &b->place->attention;
   rs_attention_work *work = &b->work->attention;
   size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim, all = queries + 2 * keys;
-  RS_OF_REAL(rs_linear)(b->values, &place->qkv, b->rows, x, tight(work->qkv, all), false);
+  rs_linear(b->w->context, &place->qkv, b->rows, x, tight(work->qkv, all), false);
   rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, all));
   rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, b->rows, heads->kv_heads, (rs_rows){work->qkv + queries, all});
   run_heads(b, b->attend, place, q, k, (rs_rows){work->qkv + queries + keys, all}, b->length, work);
@@ -84,8 +84,8 @@ static void cross_attention(const block_run *b, rs_rows x) {
   rs_attention_work *work = &b->work->cross;
   size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim;
   size_t source_rows = b->sequences * b->source_length;
-  RS_OF_REAL(rs_linear)(b->values, &place->q, b->rows, x, tight(work->qkv, queries), false);
-  RS_OF_REAL(rs_linear)(b->values, &place->kv, source_rows, b->source, tight(work->kv, 2 * keys), false);
+  rs_linear(b->w->context, &place->q, b->rows, x, tight(work->qkv, queries), false);
+  rs_linear(b->w->context, &place->kv, source_rows, b->source, tight(work->kv, 2 * keys), false);
   rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, queries));
   rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, source_rows, heads->kv_heads, tight(work->kv, 2 * keys));
   run_heads(b, b->cross, place, q, k, (rs_rows){work->kv + keys, 2 * keys}, b->source_length, work);
@@ -96,7 +96,7 @@ static void feed_forward(const block_run *b, rs_rows x, const real *middle, real
   const rs_feed_forward *shape = &b->shape->feed_forward;
   rs_block_work *work = b->work;
   size_t up = shape->gated ? 2 * shape->width : shape->width;
-  RS_OF_REAL(rs_linear)(b->values, &b->place->up, b->rows, x, tight(work->up, up), false);
+  rs_linear(b->w->context, &b->place->up, b->rows, x, tight(work->up, up), false);
   rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,
                         .gated = shape->gated,
                         .rows = b->rows,
@@ -131,9 +131,8 @@ static void run_block(const block_run *b, real *to) {
   feed_forward(b, x, middle, to);
 }
 
-void RS_OF_REAL(rs_stack_forward)(rs_work *w, const rs_stack *shape, const rs_stack_place *place,
-                                  const rs_stack_context *context, rs_stack_work *stack, size_t sequences,
-                                  rs_rows source) {
+void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *place, const rs_stack_context *context,
+                      rs_stack_work *stack, size_t sequences, rs_rows source) {
   const rs_transformer *t = w->context->transformer;
   const rs_context_attend *attends = w->context->attends;
   for (size_t i = 0; i < shape->count; i++) {

@@ -20,8 +20,8 @@ static rs_norm_call call_of(const real *values, const rs_norm *norm, rs_norm_pla
                         .scale = work->scale + part * rows};
 }
 
-rs_rows RS_OF_REAL(rs_norm_rows)(const real *values, const rs_norm *norm, rs_norm_place place, size_t rows,
-                                 size_t parts, size_t width, rs_rows x, const rs_norm_work *work) {
+rs_rows rs_norm_rows(const real *values, const rs_norm *norm, rs_norm_place place, size_t rows, size_t parts,
+                     size_t width, rs_rows x, const rs_norm_work *work) {
   if (norm->kind == RS_NORM_NONE) return x;
   for (size_t part = 0; part < parts; part++) {
     rs_norm_call call = call_of(values, norm, place, rows, width, x, work, part);
@@ -30,9 +30,8 @@ rs_rows RS_OF_REAL(rs_norm_rows)(const real *values, const rs_norm *norm, rs_nor
   return (rs_rows){work->y, parts * width};
 }
 
-void RS_OF_REAL(rs_norm_rows_back)(const real *values, const rs_norm *norm, rs_norm_place place, size_t rows,
-                                   size_t parts, size_t width, rs_rows x, const rs_norm_work *work, rs_rows dy,
-                                   rs_rows dx, real *gradient) {
+void rs_norm_rows_back(const real *values, const rs_norm *norm, rs_norm_place place, size_t rows, size_t parts,
+                       size_t width, rs_rows x, const rs_norm_work *work, rs_rows dy, rs_rows dx, real *gradient) {
   if (norm->kind == RS_NORM_NONE) {
     for (size_t r = 0; r < rows; r++)
       rs_real_kernel()->add(dy.data + r * dy.step, parts * width, dx.data + r * dx.step);
@@ -46,6 +45,6 @@ void RS_OF_REAL(rs_norm_rows_back)(const real *values, const rs_norm *norm, rs_n
   }
 }
 
-void RS_OF_REAL(rs_rows_copy)(rs_rows from, size_t rows, size_t columns, rs_rows to) {
+void rs_rows_copy(rs_rows from, size_t rows, size_t columns, rs_rows to) {
   for (size_t r = 0; r < rows; r++) memcpy(to.data + r * to.step, from.data + r * from.step, columns * sizeof(real));
 }

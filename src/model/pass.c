@@ -2,8 +2,6 @@
 #include "context.h"
 #include "passes.h"
 
-#include <cblas.h>
-
 #include <stdlib.h>
 
 struct rs_pass {
@@ -12,7 +10,6 @@ struct rs_pass {
 };
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err) {
-  if (openblas_get_num_threads() > 1) openblas_set_num_threads(1); /* its threads would stand in the way of ours */
   rs_pass *fresh = *pass = rs_alloc(1, sizeof *fresh, err);
   if (fresh == NULL) return RS_MEMORY;
   fresh->kind = context->transformer->format == RS_F64 ? &rs_pass_kind_f64 : &rs_pass_kind_f32;

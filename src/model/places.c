@@ -120,7 +120,7 @@ static rs_attention_place add_attention(list *l, const char *name, const rs_head
 }
 
 static rs_block_place add_block(list *l, const rs_block *block, size_t width) {
-  rs_block_place place;
+  rs_block_place place = {0};
   const rs_feed_forward *ff = &block->feed_forward;
   bool behind = block->after_attention.kind != RS_NORM_NONE || block->after_feed_forward.kind != RS_NORM_NONE;
   double sd = 1 / sqrt((double)width);

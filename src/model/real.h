@@ -20,13 +20,4 @@ static inline const rs_net_kernel *rs_real_kernel(void) {
   return RS_REAL_FORMAT == RS_F32 ? rs_kernels_get()->net_f32 : rs_kernels_get()->net_f64;
 }
 
-/* rs_rotate_kernel's turn_f32 or turn_f64. */
-static inline void rs_real_turn(const rs_turn_shape *shape, const double *cosine, const double *sine, real *x) {
-#if RS_REAL_BITS == 32
-  rs_kernels_get()->rotate->turn_f32(shape, cosine, sine, x);
-#else
-  rs_kernels_get()->rotate->turn_f64(shape, cosine, sine, x);
-#endif
-}
-
 #endif

@@ -49,8 +49,8 @@ static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   for (size_t s = 0; s < part->count; s++) {
     real *row = x + s * length * d;
     memcpy(row, values_of(w) + places->class_token, d * sizeof *row);
-    RS_OF_REAL(rs_linear)
-    (values_of(w), &places->patches, patches, tight(w->decoder.patches + s * patches * n, n), tight(row + d, d), false);
+    rs_linear(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n), tight(row + d, d),
+              false);
   }
 }
 
@@ -63,10 +63,9 @@ static void add_positions(const rs_work *w, const rs_stack_context *context, siz
 static void norm_embeddings(const rs_work *w, const rs_stack_work *stack, size_t rows) {
   const rs_shape *shape = shape_of(w);
   if (stack->embedded == NULL) return;
-  rs_rows y =
-      RS_OF_REAL(rs_norm_rows)(values_of(w), &shape->embedding_norm, w->context->transformer->places->embedding_norm,
-                               rows, 1, shape->width, tight(stack->embedded, shape->width), &stack->embedding_norm);
-  RS_OF_REAL(rs_rows_copy)(y, rows, shape->width, tight(stack->blocks[0].x, shape->width));
+  rs_rows y = rs_norm_rows(values_of(w), &shape->embedding_norm, w->context->transformer->places->embedding_norm, rows,
+                           1, shape->width, tight(stack->embedded, shape->width), &stack->embedding_norm);
+  rs_rows_copy(y, rows, shape->width, tight(stack->blocks[0].x, shape->width));
 }
 
 static void embed(const rs_work *w, const chunk *part, bool encoder) {
@@ -92,9 +91,9 @@ static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradie
   real *dx = w->back.x;
   if (stack->embedded != NULL) {
     memset(w->back.behind, 0, rows * d * sizeof(real));
-    RS_OF_REAL(rs_norm_rows_back)
-    (values_of(w), &shape->embedding_norm, places->embedding_norm, rows, 1, d, tight(stack->embedded, d),
-     &stack->embedding_norm, tight(dx, d), tight(w->back.behind, d), gradient);
+    rs_norm_rows_back(values_of(w), &shape->embedding_norm, places->embedding_norm, rows, 1, d,
+                      tight(stack->embedded, d), &stack->embedding_norm, tight(dx, d), tight(w->back.behind, d),
+                      gradient);
     dx = w->back.behind;
   }
   double *added = w->learned.added[encoder ? 0 : 1];
@@ -109,9 +108,8 @@ static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradie
   for (size_t s = 0; s < part->count; s++) {
     size_t patches = length - 1, n = shape->patch_numbers;
     rs_real_kernel()->add(dx + s * length * d, d, gradient + places->class_token);
-    RS_OF_REAL(rs_linear_back)
-    (values_of(w), &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
-     tight(dx + (s * length + 1) * d, d), (rs_rows){0}, false, gradient);
+    rs_linear_back(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
+                   tight(dx + (s * length + 1) * d, d), (rs_rows){0}, false, gradient);
   }
 }
 
@@ -138,8 +136,8 @@ static rs_rows answering(const rs_work *w, rs_rows states, size_t first) {
 static void say_classes(const rs_work *w, rs_rows states, size_t rows) {
   const rs_shape *shape = shape_of(w);
   size_t count = rows * shape->classes;
-  RS_OF_REAL(rs_linear)
-  (values_of(w), &w->context->transformer->places->output, rows, states, tight(w->logits, shape->classes), false);
+  rs_linear(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, shape->classes),
+            false);
   real scale = (real)shape->output_scale, cap = (real)shape->output_cap;
   for (size_t i = 0; i < count && scale != 1; i++) w->logits[i] *= scale;
   for (size_t i = 0; i < count && w->capped != NULL; i++)
@@ -189,9 +187,8 @@ static double classes_back(const rs_work *w, const chunk *part, double weight, r
     for (size_t i = 0; i < rows * classes && w->capped != NULL; i++)
       w->logits[i] *= 1 - w->capped[i] / cap * (w->capped[i] / cap);
     for (size_t i = 0; i < rows * classes && scale != 1; i++) w->logits[i] *= scale;
-    RS_OF_REAL(rs_linear_back)
-    (values_of(w), &w->context->transformer->places->output, rows, states, tight(w->logits, classes),
-     answering(w, dstates, first), false, gradient);
+    rs_linear_back(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, classes),
+                   answering(w, dstates, first), false, gradient);
     for (size_t r = 0; r < rows; r++)
       if (w->targets[r] >= 0) {
         sum += w->losses[r];
@@ -212,9 +209,9 @@ static void run_stack(rs_work *w, const chunk *part, bool encoder, rs_rows sourc
   const rs_stack_context *at = encoder ? &context->encoder : &context->decoder;
   rs_stack_work *arrays = encoder ? &w->encoder : &w->decoder;
   embed(w, part, encoder);
-  RS_OF_REAL(rs_stack_forward)(w, stack, place, at, arrays, part->count, source);
-  (void)RS_OF_REAL(rs_norm_rows)(values_of(w), &stack->final_norm, place->final_norm, part->count * at->length, 1,
-                                 shape->width, tight(arrays->last, shape->width), &arrays->final_norm);
+  rs_stack_forward(w, stack, place, at, arrays, part->count, source);
+  (void)rs_norm_rows(values_of(w), &stack->final_norm, place->final_norm, part->count * at->length, 1, shape->width,
+                     tight(arrays->last, shape->width), &arrays->final_norm);
 }
 
 /* The encoder's states behind their norm; none without an encoder. */
@@ -279,10 +276,9 @@ static void stack_back(rs_work *w, const chunk *part, bool encoder, rs_rows sour
   rs_stack_work *arrays = encoder ? &w->encoder : &w->decoder;
   size_t d = shape->width, rows = part->count * at->length;
   memset(w->back.x, 0, rows * d * sizeof(real));
-  RS_OF_REAL(rs_norm_rows_back)
-  (values_of(w), &stack->final_norm, place->final_norm, rows, 1, d, tight(arrays->last, d), &arrays->final_norm,
-   tight(w->back.branch, d), tight(w->back.x, d), gradient);
-  RS_OF_REAL(rs_stack_backward)(w, stack, place, at, arrays, part->count, source, gradient);
+  rs_norm_rows_back(values_of(w), &stack->final_norm, place->final_norm, rows, 1, d, tight(arrays->last, d),
+                    &arrays->final_norm, tight(w->back.branch, d), tight(w->back.x, d), gradient);
+  rs_stack_backward(w, stack, place, at, arrays, part->count, source, gradient);
   embed_back(w, part, encoder, gradient);
 }
 
@@ -356,13 +352,13 @@ static double backward(void *arrays, const rs_batch *batch, double weight, void 
 
 static rs_status create(const rs_context *context, size_t sequences, bool training, void **out, rs_err *err) {
   rs_work *w;
-  rs_status status = RS_OF_REAL(rs_work_create)(context, sequences, training, &w, err);
+  rs_status status = rs_work_create(context, sequences, training, &w, err);
   *out = w;
   return status;
 }
 
 static void release(void *w) {
-  RS_OF_REAL(rs_work_free)(w);
+  rs_work_free(w);
 }
 
 const rs_pass_kind RS_OF_REAL(rs_pass_kind) = {

@@ -46,9 +46,3 @@ double rs_strings_chance(const void *state, size_t part) {
   (void)part;
   return 1 / (double)((const rs_strings_state *)state)->params.symbols;
 }
-
-double rs_strings_best_loss(const void *state, size_t length) {
-  (void)state;
-  (void)length;
-  return 0;
-}

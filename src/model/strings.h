@@ -19,7 +19,6 @@ typedef struct rs_strings_state {
 rs_status rs_strings_prepare(const rs_task_in *in, void *state, rs_err *err);
 rs_status rs_strings_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err);
 double rs_strings_chance(const void *state, size_t part);
-double rs_strings_best_loss(const void *state, size_t length);
 
 /* One string and its answer, the same way around or backward. */
 void rs_strings_draw(const void *state, rs_split split, uint64_t index, size_t length, bool backward,

@@ -106,7 +106,7 @@ typedef struct writer {
 static writer begin(const state *s, rs_split split, uint64_t index, size_t length, rs_example *example) {
   writer w = {.s = s, .dice = rs_dice_sequence(s->seed, split, index), .example = example, .length = length};
   rs_example_blank(example, length);
-  rs_dice_order(&w.dice, s->p.keys, w.keys);
+  rs_dice_sample(&w.dice, s->p.keys, s->p.keys, w.keys);
   for (size_t i = 0; i < s->p.keys; i++) w.values[i] = (int32_t)rs_dice_below(&w.dice, s->p.values);
   bool training = split == RS_SPLIT_TRAINING;
   w.in_use = training ? FEWEST_KEYS + rs_dice_below(&w.dice, s->p.keys - FEWEST_KEYS + 1) : s->p.keys_in_use;
@@ -179,7 +179,7 @@ static void put_haystack(writer *w, size_t end) {
 /* The needles, asked for in random order. */
 static void put_questions(writer *w) {
   int32_t order[MOST_SYMBOLS];
-  rs_dice_order(&w->dice, w->s->needles, order);
+  rs_dice_sample(&w->dice, w->s->needles, w->s->needles, order);
   w->scored = 0;
   for (size_t i = 0; i < w->s->needles; i++) {
     size_t key = (size_t)w->keys[w->in_use + (size_t)order[i]];

@@ -20,8 +20,7 @@ const rs_task_kind *rs_task_find(const char *name) {
 
 rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_task *task, rs_err *err) {
   *task = (rs_task){kind, rs_alloc(1, kind->state_size, err)};
-  if (task->state == NULL) return RS_MEMORY;
-  rs_status status = kind->prepare(in, task->state, err);
+  rs_status status = task->state != NULL ? kind->prepare(in, task->state, err) : RS_MEMORY;
   if (status != RS_OK) rs_task_clear(task);
   return status;
 }

@@ -8,7 +8,14 @@
 /* clang-format off */
 #define RS_TASKS(task) \
   task(dictionary) \
-  task(copy)
+  task(copy) \
+  task(reverse) \
+  task(flip_flop) \
+  task(associative_recall) \
+  task(bytes) \
+  task(translate) \
+  task(where) \
+  task(film)
 /* clang-format on */
 
 #define RS_DECLARE_TASK(name) extern const rs_task_kind rs_task_##name;
@@ -18,6 +25,7 @@ RS_TASKS(RS_DECLARE_TASK)
 typedef struct rs_dice {
   rs_stream stream;
   uint64_t next;
+  double block[4]; /* that holds the next, unless it is the first of one */
 } rs_dice;
 
 /* Those of one sequence: two splits share none, nor do two indices. */
@@ -30,8 +38,8 @@ double rs_dice_uniform(rs_dice *dice);             /* in [0, 1) */
 size_t rs_dice_below(rs_dice *dice, size_t range); /* one of 0 .. range - 1; range >= 1 */
 bool rs_dice_falls(rs_dice *dice, double chance);  /* true with this probability */
 
-/* The integers 0 .. count - 1 in random order. */
-void rs_dice_order(rs_dice *dice, size_t count, int32_t *out);
+/* `count` different integers of 0 .. range - 1, in random order; count <= range. */
+void rs_dice_sample(rs_dice *dice, size_t count, size_t range, int32_t *out);
 
 /* Where token `position` of a sequence stands in it, 0 (first) to 1 (last). */
 static inline float rs_depth(size_t position, size_t length) {
@@ -40,5 +48,8 @@ static inline float rs_depth(size_t position, size_t length) {
 
 /* No target at any token. */
 void rs_example_blank(rs_example *example, size_t length);
+
+/* best_loss where all that evaluation asks for can be known: 0. */
+double rs_no_loss(const void *state, size_t length);
 
 #endif

@@ -32,7 +32,6 @@ struct rs_trainer {
   const rs_net_kernel *kernel;
   size_t real_bytes;
   rs_context *context;
-  bool learns; /* recipes have learned numbers, which the context has to read again */
   rs_pass **passes;
   size_t threads;
   rs_examples examples;
@@ -99,8 +98,6 @@ static rs_status fill(rs_trainer *t, rs_err *err) {
   RS_TRY(rs_examples_make(t->task, training->length, training->sequences, &t->examples, err));
   RS_TRY(rs_examples_fit(&t->examples, &t->transformer->shape, err));
   RS_TRY(rs_context_of_task(t->transformer, NULL, t->task, training->length, &t->context, err));
-  for (size_t i = 0; i < t->transformer->tensor_count; i++)
-    t->learns = t->learns || t->transformer->tensors[i].init == RS_INIT_LEARNED;
   t->part_count = training->sequences < PARTS ? training->sequences : PARTS;
   RS_TRY(make_arrays(t, err));
   RS_TRY(make_spans(t, err));
@@ -244,7 +241,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
                    done->step, trainer->training.steps, done->rate, done->loss, done->gradient_norm);
   move_weights(trainer, done);
   state->step = done->step;
-  return trainer->learns ? rs_context_refresh(trainer->context, err) : RS_OK;
+  return rs_context_refresh(trainer->context, err);
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */

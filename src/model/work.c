@@ -194,8 +194,7 @@ static void clear_learned(const rs_work *w) {
   free(learned->added[1]);
 }
 
-rs_status RS_OF_REAL(rs_work_create)(const rs_context *context, size_t sequences, bool training, rs_work **out,
-                                     rs_err *err) {
+rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err) {
   *out = NULL;
   rs_work *w = rs_alloc(1, sizeof *w, err);
   if (w == NULL) return RS_MEMORY;
@@ -209,11 +208,11 @@ rs_status RS_OF_REAL(rs_work_create)(const rs_context *context, size_t sequences
   if (status == RS_OK)
     *out = w;
   else
-    RS_OF_REAL(rs_work_free)(w);
+    rs_work_free(w);
   return status;
 }
 
-void RS_OF_REAL(rs_work_free)(rs_work *w) {
+void rs_work_free(rs_work *w) {
   if (w == NULL) return;
   clear_learned(w);
   free(w->encoder.blocks);

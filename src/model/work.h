@@ -10,6 +10,10 @@
 #include "context.h"
 #include "linear.h"
 
+/* Each name is of two functions, one for each arithmetic. */
+#define rs_work_create RS_OF_REAL(rs_work_create)
+#define rs_work_free RS_OF_REAL(rs_work_free)
+
 /* Of a norm: what it gives, and mean and scale of each row. `y` NULL: there is no norm. */
 typedef struct rs_norm_work {
   real *y, *mean, *scale;
@@ -80,8 +84,7 @@ typedef struct rs_work {
   char *storage;
 } rs_work;
 
-rs_status RS_OF_REAL(rs_work_create)(const rs_context *context, size_t sequences, bool training, rs_work **out,
-                                     rs_err *err);
-void RS_OF_REAL(rs_work_free)(rs_work *w);
+rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err);
+void rs_work_free(rs_work *w);
 
 #endif

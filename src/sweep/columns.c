@@ -88,7 +88,7 @@ static const cell_column statuses[] = {
 /* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
 static void put_value(rs_text *text, const rs_param *param, const rs_value *value) {
   const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
-  if (slash != NULL && value->count > RS_INLINE_NUMBERS)
+  if (slash != NULL && rs_value_is_file(param, value))
     rs_text_puts(text, slash + 1);
   else
     rs_value_write(param, value, text);

@@ -104,9 +104,10 @@ static void check_resized(const rs_table *table, size_t begin, size_t end, const
   size_t rows = golden_size(table, begin, "dst_h"), columns = golden_size(table, begin, "dst_w");
   const char *name = golden_text(table, begin, "case"), *mode = golden_text(table, begin, "mode");
   double *got = calloc(rows * columns * size[2], sizeof *got);
-  rs_err err = {0};
-  cr_assert_eq(rs_resize_2d(grid, size[0], size[1], size[2], resize_mode(mode), rows, columns, got, &err), RS_OK, "%s",
-               err.message);
+  rs_resizer *resizer;
+  cr_assert_eq(rs_resizer_create(resize_mode(mode), size[0], size[1], rows, columns, &resizer, NULL), RS_OK);
+  rs_resizer_apply(resizer, grid, size[2], got);
+  rs_resizer_free(resizer);
   for (size_t row = begin; row < end; row++) {
     size_t y = golden_size(table, row, "y"), x = golden_size(table, row, "x"), c = golden_size(table, row, "c");
     double value = got[(y * columns + x) * size[2] + c], expected = golden_number(table, row, "value_f64");

@@ -81,7 +81,8 @@ static long double explicit_logit(const world *w, size_t index, const double *ke
   if (across) identity(rotor);
   turn(rotor, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
-  return e->logit_scale[m] * sum / sqrtl(dims) + (across ? 0 : expected_bias(e, w->job.head, m, n));
+  long double head_scale = e->head_scale != NULL ? e->head_scale[w->job.head] : 1;
+  return e->logit_scale[m] * head_scale * sum / sqrtl(dims) + (across ? 0 : expected_bias(e, w->job.head, m, n));
 }
 
 static void check_explicit(const world *w, size_t index) {

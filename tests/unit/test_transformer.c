@@ -43,7 +43,7 @@ static double *gradient_of(rs_transformer *t, const small_model *m, const rs_bat
 
 /* The derivative by one number, to the fourth order. */
 static double difference(rs_transformer *t, const small_model *m, const rs_batch *batch, size_t index) {
-  const double h = 1e-3;
+  const double h = 1e-4;
   double *value = (double *)t->values + index, kept = *value, sum = 0;
   const double steps[] = {-2, -1, 1, 2}, weights[] = {1, -8, 8, -1};
   for (size_t i = 0; i < 4; i++) {

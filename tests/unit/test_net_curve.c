@@ -1,0 +1,161 @@
+/* Activations and their gradients: every instruction set, floats and doubles, against their formulas in long double and
+ * against differences of themselves. */
+#include "../nets.h"
+
+static const rs_curve_kind curves[] = {RS_CURVE_GELU, RS_CURVE_GELU_TANH, RS_CURVE_RELU, RS_CURVE_SILU};
+
+static long double logistic(long double x) {
+  return 1 / (1 + expl(-x));
+}
+
+static long double curve_at(rs_curve_kind curve, long double x) {
+  switch (curve) {
+  case RS_CURVE_GELU: return x * erfcl(-x * sqrtl(0.5L)) / 2;
+  case RS_CURVE_GELU_TANH: return x * (1 + tanhl(sqrtl(2 / acosl(-1)) * (x + 0.044715L * x * x * x))) / 2;
+  case RS_CURVE_RELU: return x > 0 ? x : 0;
+  default: return x * logistic(x);
+  }
+}
+
+static long double slope_at(rs_curve_kind curve, long double x) {
+  const long double pi = acosl(-1), t = 2 * sqrtl(2 / pi) * (x + 0.044715L * x * x * x);
+  switch (curve) {
+  case RS_CURVE_GELU: return erfcl(-x * sqrtl(0.5L)) / 2 + x * expl(-x * x / 2) / sqrtl(2 * pi);
+  case RS_CURVE_GELU_TANH:
+    return logistic(t) + x * logistic(t) * logistic(-t) * 2 * sqrtl(2 / pi) * (1 + 3 * 0.044715L * x * x);
+  case RS_CURVE_RELU: return x > 0;
+  default: return logistic(x) + x * logistic(x) * logistic(-x);
+  }
+}
+
+typedef struct bent {
+  grid x, y, dy, dx;
+  rs_curve_call call;
+} bent;
+
+/* Both ways through one curve. */
+static bent bent_of(const net_set *set, uint64_t *state, rs_curve_kind curve, bool gated, size_t rows, size_t width,
+                    double most) {
+  size_t columns = gated ? 2 * width : width;
+  bent b = {.x = grid_drawn(set, state, rows, columns, -most, most),
+            .y = grid_of(set, state, rows, width),
+            .dy = grid_drawn(set, state, rows, width, -1, 1),
+            .dx = grid_of(set, state, rows, columns)};
+  b.call = (rs_curve_call){curve, gated, rows, width, grid_start(&b.x), b.x.step};
+  set->net->curve(&b.call, grid_start(&b.y), b.y.step);
+  set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dx), b.dx.step);
+  return b;
+}
+
+/* The bounds that stand at the curves, and a rounding for each factor. */
+static void check_bent(const net_set *set, const bent *b) {
+  for (size_t r = 0; r < b->call.rows; r++)
+    for (size_t i = 0; i < b->call.width; i++) {
+      double x = grid_at(&b->x, r, i), gate = b->call.gated ? grid_at(&b->x, r, b->call.width + i) : 1;
+      double dy = grid_at(&b->dy, r, i);
+      long double value = curve_at(b->call.curve, x), slope = slope_at(b->call.curve, x);
+      long double bound = 4 * set->u * (1 + fabs(x)), bound_of_slope = 7 * set->u;
+      near(set, grid_at(&b->y, r, i), value * gate, bound * fabs(gate), "value");
+      near(set, grid_at(&b->dx, r, i), dy * gate * slope, bound_of_slope * fabs(dy * gate), "slope");
+      if (b->call.gated) near(set, grid_at(&b->dx, r, b->call.width + i), dy * value, bound * fabs(dy), "gate");
+    }
+}
+
+static void check_curves(const net_set *set, uint64_t *state) {
+  for (size_t i = 0; i < 200; i++) {
+    double most = i % 3 == 0 ? 1 : i % 3 == 1 ? 7 : 60;
+    bent b = bent_of(set, state, curves[i % 4], i / 4 % 2, draw_size(state, 1, 9), draw_size(state, 1, 70), most);
+    check_bent(set, &b);
+    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+  }
+}
+
+Test(net_curve, drawn_numbers__value_and_slope_are_the_formula) {
+  with_every_net(check_curves);
+}
+
+/* ---- accuracy ---------------------------------------------------------------------------------------------------- */
+
+/* Dense numbers where curves bend, and far out. */
+static void check_line(const net_set *set, uint64_t *state) {
+  enum { NUMBERS = 40001 };
+  for (size_t c = 0; c < RS_COUNT(curves); c++) {
+    bent b = bent_of(set, state, curves[c], false, 1, NUMBERS, 1);
+    for (size_t i = 0; i < NUMBERS; i++) {
+      grid_put(&b.x, 0, i, ((double)i - NUMBERS / 2) * (i % 2 ? 1e-3 : 1e-2));
+      grid_put(&b.dy, 0, i, 1);
+    }
+    set->net->curve(&b.call, grid_start(&b.y), b.y.step);
+    set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dx), b.dx.step);
+    check_bent(set, &b);
+    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+  }
+}
+
+Test(net_curve, from_minus_200_to_200__within_the_bound) {
+  with_every_net(check_line);
+}
+
+static void check_ends(const net_set *set, uint64_t *state) {
+  for (size_t c = 0; c < RS_COUNT(curves); c++) {
+    const double x[] = {0, -1e4, 1e4, NAN, -0.0};
+    bent b = bent_of(set, state, curves[c], false, 1, RS_COUNT(x), 1);
+    for (size_t i = 0; i < RS_COUNT(x); i++) grid_put(&b.x, 0, i, x[i]);
+    set->net->curve(&b.call, grid_start(&b.y), b.y.step);
+    set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dx), b.dx.step);
+    cr_assert(grid_at(&b.y, 0, 0) == 0 && grid_at(&b.y, 0, 4) == 0);
+    cr_assert_lt(fabs(grid_at(&b.y, 0, 1)), 1e-30);
+    cr_assert_lt(fabs(grid_at(&b.dx, 0, 1)), 1e-30);
+    cr_assert(grid_at(&b.y, 0, 2) == grid_at(&b.x, 0, 2));
+    cr_assert(grid_at(&b.dx, 0, 2) == grid_at(&b.dy, 0, 2));
+    cr_assert(isnan(grid_at(&b.y, 0, 3)), "%s: curve %zu lost a number that is none", set->isa, c);
+    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+  }
+}
+
+Test(net_curve, ends__are_zero_and_x_and_none) {
+  with_every_net(check_ends);
+}
+
+/* ---- gradients --------------------------------------------------------------------------------------------------- */
+
+/* The sum of dy y at x with one number moved. */
+static double sum_moved(const net_set *set, bent *b, size_t column, double by) {
+  double x = grid_at(&b->x, 0, column), sum = 0;
+  grid_put(&b->x, 0, column, x + by);
+  set->net->curve(&b->call, grid_start(&b->y), b->y.step);
+  grid_put(&b->x, 0, column, x);
+  for (size_t i = 0; i < b->call.width; i++) sum += grid_at(&b->dy, 0, i) * grid_at(&b->y, 0, i);
+  return sum;
+}
+
+static void check_differences(const net_set *set, uint64_t *state) {
+  const double h = 1e-5;
+  if (set->bits == 32) return;
+  for (size_t i = 0; i < 8; i++) {
+    bent b = bent_of(set, state, curves[i % 4], i / 4, 1, 31, 4);
+    for (size_t c = 0; c < b.x.columns; c++) {
+      double difference = (sum_moved(set, &b, c, h) - sum_moved(set, &b, c, -h)) / (2 * h);
+      near(set, grid_at(&b.dx, 0, c), difference, 1e-8, "gradient");
+    }
+    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+  }
+}
+
+Test(net_curve, gradients__are_central_differences) {
+  with_every_net(check_differences);
+}
+
+static void check_in_place(const net_set *set, uint64_t *state) {
+  for (size_t c = 0; c < RS_COUNT(curves); c++) {
+    bent b = bent_of(set, state, curves[c], false, 5, 37, 4);
+    set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dy), b.dy.step);
+    for (size_t r = 0; r < 5; r++)
+      for (size_t i = 0; i < 37; i++) cr_assert(grid_at(&b.dy, r, i) == grid_at(&b.dx, r, i));
+    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+  }
+}
+
+Test(net_curve, dx_in_the_place_of_dy__same_numbers) {
+  with_every_net(check_in_place);
+}
