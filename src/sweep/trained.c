@@ -147,7 +147,8 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &watch, &transformer, &why);
   if (status == RS_INTERNAL) return rs_fail(err, RS_INTERNAL, "%s", why.message);
-  run->watch->advance(run->watch->context, context.cost->training + context.cost->tuning - run->trained, 0);
+  if (status != RS_OK)
+    run->watch->advance(run->watch->context, context.cost->training + context.cost->tuning - run->trained, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
     if (status == RS_OK)
