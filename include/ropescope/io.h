@@ -107,8 +107,7 @@ char *rs_path_join(const char *directory, const char *name, rs_err *err) RS_NONN
 /* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
 void rs_sha256_hex(const char *data, size_t length, char out[65]) RS_NONNULL(3);
 
-/* ---- files of numbers -----------------------------------------------------------------------------------------------
- */
+/* ---- files of numbers -------------------------------------------------------------------------------------------- */
 
 /* Whether the name ends in .npy, .json or .csv: what rs_numbers_read can read. */
 bool rs_numbers_named(const char *file) RS_NONNULL(1);

@@ -32,7 +32,8 @@ static double sum_row(real *x, size_t count, real top, bool kept) {
   double total = 0;
   for (size_t i = 0; i < count; i += SECTION) {
     size_t section = count - i < SECTION ? count - i : SECTION;
-    total += kept ? sum_powers(x + i, section, top, true) : sum_powers(x + i, section, top, false);
+    span seen = {0, section, section};
+    total += kept ? sum_powers(x + i, seen, top, true) : sum_powers(x + i, seen, top, false);
   }
   return total;
 }
@@ -44,13 +45,13 @@ static void multiply_by(real *x, size_t count, real factor) {
 void NET(cross_entropy)(void *logits, size_t step, size_t rows, size_t classes, const int32_t *targets, double weight,
                         double *loss, int32_t *answer) {
   for (size_t row = 0; row < rows; row++) {
-    real *x = (real *)logits + row * step, top = largest_in(x, classes, -(real)INFINITY);
+    real *x = (real *)logits + row * step, top = largest_in(x, (span){0, classes, classes}, -(real)INFINITY);
     bool wanted = targets[row] >= 0;
     real logit = wanted ? x[targets[row]] : 0;
     if (answer != NULL) answer[row] = first_of(x, classes, top);
     loss[row] = NAN;
     if (!wanted) {
-      if (weight != 0) fill(x, 0, classes, 0);
+      if (weight != 0) clear(x, 0, classes);
       continue;
     }
     double sum = sum_row(x, classes, top, weight != 0);

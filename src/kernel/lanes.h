@@ -83,11 +83,16 @@ RS_INLINE bool any_reaches(vec a, vec b) {
 #endif
 }
 
-/* The first `count` lanes. */
-RS_INLINE ivec first_mask(size_t count) {
+/* 0, 1, 2, ... */
+RS_INLINE ivec lane_numbers(void) {
   ivec lane;
   for (size_t i = 0; i < WIDTH; i++) lane[i] = (integer)i;
-  return lane < (ivec){0} + (integer)count;
+  return lane;
+}
+
+/* The first `count` lanes. */
+RS_INLINE ivec first_mask(size_t count) {
+  return lane_numbers() < (ivec){0} + (integer)count;
 }
 
 /* Zeros behind the first `count` lanes. */

@@ -1,32 +1,60 @@
-/* What softmax and cross-entropy do with a row of logits. Private to the kernel layer. */
+/* What softmax and cross-entropy do with a row of logits. Vectors begin at multiples of WIDTH whatever part of the row
+ * is seen, and lanes outside it are masked: rows of a triangle then take the same way for WIDTH rows, which processors
+ * foresee. Private to the kernel layer. */
 #ifndef ROPESCOPE_KERNEL_ROW_H
 #define ROPESCOPE_KERNEL_ROW_H
 
 #include "lanes.h"
 
-/* The largest of x and `top`. */
-RS_INLINE real largest_in(const real *x, size_t count, real top) {
+#include <math.h>
+
+/* Columns [begin, end) of `columns` that a row has. */
+typedef struct span {
+  size_t begin, end, columns;
+} span;
+
+/* The first column of the vector that holds the span's first. */
+RS_INLINE size_t first_of_span(span seen) {
+  return seen.begin / WIDTH * WIDTH;
+}
+
+/* `other` in the lanes of x, the columns from i on, that are not seen. */
+RS_INLINE vec seen_or(vec x, span seen, size_t i, real other) {
+  ivec column = lane_numbers() + (integer)i;
+  if (i >= seen.begin && i + WIDTH <= seen.end) return x;
+  ivec lanes = (column >= (ivec){0} + (integer)seen.begin) & (column < (ivec){0} + (integer)seen.end);
+  return choose(lanes, x, all(other));
+}
+
+/* The largest of what is seen and `top`. */
+RS_INLINE real largest_in(const real *x, span seen, real top) {
   vec most = all(top);
-  size_t i = 0;
-  for (; i + WIDTH <= count; i += WIDTH) most = larger(load(x + i), most);
-  if (i < count) most = larger(choose(first_mask(count - i), load_first(x + i, count - i), most), most);
+  for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH)
+    most = larger(seen_or(load_first(x + i, seen.columns - i), seen, i, -(real)INFINITY), most);
   return largest_of(most);
 }
 
-/* e^(x - level), which stay in the place of x where `kept`; returns their sum. */
-RS_INLINE real sum_powers(real *x, size_t count, real level, bool kept) {
+/* e^(x - level) of what is seen, which stay in the place of x where `kept`, with zeros in the rest of their vectors;
+ * returns their sum. */
+RS_INLINE real sum_powers(real *x, span seen, real level, bool kept) {
   vec sum = all(0);
-  for (size_t i = 0; i < count; i += WIDTH) {
-    size_t left = count - i;
-    vec weight = power_of_e(load_first(x + i, left) - all(level));
+  for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH) {
+    size_t left = seen.columns - i;
+    vec weight = seen_or(power_of_e(load_first(x + i, left) - all(level)), seen, i, 0);
     if (kept) store_first(x + i, weight, left);
-    sum += left < WIDTH ? first_lanes(weight, left) : weight;
+    sum += weight;
   }
   return sum_of(sum);
 }
 
-RS_INLINE void fill(real *x, size_t begin, size_t end, real value) {
-  for (size_t i = begin; i < end; i += WIDTH) store_first(x + i, all(value), end - i);
+RS_INLINE void clear(real *x, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; i += WIDTH) store_first(x + i, all(0), end - i);
+}
+
+/* Zeros in the vectors of which nothing is seen. */
+RS_INLINE void clear_unseen(real *x, span seen) {
+  clear(x, 0, first_of_span(seen));
+  clear(x, (seen.end + WIDTH - 1) / WIDTH * WIDTH, seen.columns);
 }
 
 #endif

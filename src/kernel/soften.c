@@ -4,21 +4,9 @@
 #include "net.h"
 #include "row.h"
 
-#include <math.h>
-
-/* The columns that a row sees: none where they end before they begin. */
-typedef struct span {
-  size_t begin, end;
-} span;
-
+/* None where they end before they begin. */
 static span span_of(const rs_soft_tile *tile, size_t row) {
-  size_t begin = tile->begin[row], end = tile->end[row];
-  return (span){begin < end ? begin : end, end};
-}
-
-static void clear_unseen(real *x, span seen, size_t columns) {
-  fill(x, 0, seen.begin, 0);
-  fill(x, seen.end, columns, 0);
+  return (span){tile->begin[row], tile->end[row], tile->columns};
 }
 
 /* At most WIDTH rows, whose shrinking is computed side by side. Where all that was seen is -infinity, weights are 0 and
@@ -28,10 +16,10 @@ static void soften_rows(const rs_soft_tile *tile, size_t first, size_t rows, rea
   for (size_t r = 0; r < rows; r++) {
     real *x = (real *)tile->logits + (first + r) * tile->step;
     span seen = span_of(tile, first + r);
-    real most = largest_in(x + seen.begin, seen.end - seen.begin, top[r]);
+    real most = largest_in(x, seen, top[r]);
     bool none = most == -(real)INFINITY;
-    clear_unseen(x, seen, tile->columns);
-    seen_sum[r] = sum_powers(x + seen.begin, seen.end - seen.begin, none ? 0 : most, true);
+    seen_sum[r] = sum_powers(x, seen, none ? 0 : most, true);
+    clear_unseen(x, seen);
     change[r] = none ? 0 : top[r] - most;
     top[r] = most;
   }
@@ -50,16 +38,18 @@ void NET(soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink) {
 void NET(soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step) {
   for (size_t row = 0; row < tile->rows; row++) {
     real *x = (real *)tile->logits + row * tile->step, *gradient = (real *)dp + row * dp_step;
-    vec levels = all(((const real *)level)[row]), dots = all(((const real *)dot)[row]);
+    real reference = ((const real *)level)[row]; /* -infinity where all that is seen is: weights are 0 */
+    vec levels = all(reference == -(real)INFINITY ? 0 : reference), dots = all(((const real *)dot)[row]);
     span seen = span_of(tile, row);
-    clear_unseen(x, seen, tile->columns);
-    clear_unseen(gradient, seen, tile->columns);
-    for (size_t i = seen.begin; i < seen.end; i += WIDTH) {
-      size_t left = seen.end - i;
-      vec weight = power_of_e(load_first(x + i, left) - levels);
+    for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH) {
+      size_t left = seen.columns - i;
+      vec weight = seen_or(power_of_e(load_first(x + i, left) - levels), seen, i, 0);
+      vec about = load_first(gradient + i, left) - dots;
       store_first(x + i, weight, left);
-      store_first(gradient + i, weight * (load_first(gradient + i, left) - dots), left);
+      store_first(gradient + i, seen_or(weight * about, seen, i, 0), left);
     }
+    clear_unseen(x, seen);
+    clear_unseen(gradient, seen);
   }
 }
 
