@@ -75,7 +75,8 @@ typedef struct rs_checkpoint {
   bool tuned; /* trained further, */
   rs_training tuning;
   rs_recipe *tuned_recipes;                  /* (recipe_count,) with these in the place of the others; NULL: the same */
-  rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from; those that have no part in it are empty */
+  rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from, with defaults; of a folder: what stands
+                                                beside it */
 } rs_checkpoint;
 
 /* Parameters of a checkpoint's shape; those of its training are rs_training_specs. */

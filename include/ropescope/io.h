@@ -117,8 +117,7 @@ typedef struct rs_bytes {
 void rs_sha256_parts(const rs_bytes *parts, size_t count, char out[65]) RS_NONNULL(3);
 rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) RS_NONNULL(1, 2);
 
-/* ---- files of numbers -----------------------------------------------------------------------------------------------
- */
+/* ---- files of numbers -------------------------------------------------------------------------------------------- */
 
 /* Whether the name ends in .npy, .json or .csv: what rs_numbers_read can read. */
 bool rs_numbers_named(const char *file) RS_NONNULL(1);

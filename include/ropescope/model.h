@@ -121,7 +121,7 @@ typedef struct rs_places rs_places;
 typedef struct rs_transformer {
   rs_shape shape;
   rs_model geometry;  /* what recipes are resolved for: heads, head_dim, theta, trained length */
-  rs_recipe *recipes; /* (recipe_count,) resolved; blocks name them by index */
+  rs_recipe *recipes; /* (recipe_count,) resolved, and fixed (rs_recipe_fix); blocks name them by index */
   size_t recipe_count;
   rs_tensor *tensors; /* (tensor_count,) in the order of their offsets */
   size_t tensor_count;
@@ -168,8 +168,10 @@ rs_status rs_weights_read(rs_transformer *transformer, const char *path, rs_err 
 /* A model at one length: the tables of its recipes, with what it has learned, in the numbers it computes in. */
 typedef struct rs_context rs_context;
 
-/* `recipes` (recipe_count,) stand in the place of the model's own, resolved and checked; NULL: its own. Borrows
- * `transformer`. `tokens` NULL: text. RS_DOMAIN where a recipe is undefined at the length, RS_MEMORY. */
+/* `recipes` (recipe_count,) stand in the place of the model's own, resolved and checked; NULL: its own. They read the
+ * arrays that the model has learned by these names, and follow the grid it was trained on (rs_recipe_follow). Borrows
+ * `transformer`. `tokens` NULL: text. RS_DOMAIN where a recipe is undefined at the length, or has an array of another
+ * shape than the model; RS_MEMORY. */
 rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *recipes, size_t length,
                             size_t source_length, const rs_token_layout *tokens, rs_context **context, rs_err *err)
     RS_NONNULL(1, 6);
@@ -181,7 +183,8 @@ const rs_encoding *rs_context_encoding(const rs_context *context) RS_NONNULL(1);
 /* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
-/* Draws random positions anew, where a recipe has such. */
+/* Draws random positions anew, where a recipe has such; the lowest 53 bits of `seed` count. RS_MEMORY: the context is
+ * then good for nothing but rs_context_free. */
 rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_NONNULL(1);
 
 /* Sequences that a model reads side by side, each of the context's length. */
