@@ -43,9 +43,11 @@ static rs_status reads_back(const rs_recipe *recipe, const rs_model *model, cons
 }
 
 bool rs_value_unusual(const rs_param *param, const rs_value *value) {
-  rs_value usual;
-  return param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) != RS_OK ||
-         !same_value(value, &usual);
+  rs_value usual = {0};
+  bool same = param->fallback != NULL && rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK &&
+              same_value(value, &usual);
+  rs_value_clear(&usual);
+  return !same;
 }
 
 /* What was given, and where `all`, what dialects and models gave. */
@@ -88,7 +90,7 @@ static void write_file(rs_json *json, const char *key, const rs_value *value, bo
 static void write_param(rs_json *json, const rs_param *param, const rs_value *value, bool paths) {
   if (value->choice >= 0) {
     rs_json_string(json, param->name, param->words[value->choice]);
-  } else if (value->file != NULL && value->list == NULL) {
+  } else if (param->type == RS_FILE) {
     write_file(json, param->name, value, paths);
   } else if (param->type == RS_REALS) {
     rs_json_list(json, param->name);
@@ -111,6 +113,7 @@ void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool 
 
 static void read_file(rs_problems *problems, const rs_node *node, const rs_path *path, rs_value *value) {
   rs_path file_path, hash_path;
+  if (!rs_expect(problems, node, path, RS_MAPPING, "a file and its sha256")) return;
   const rs_node *file = rs_member_of(problems, node, path, "file", RS_SCALAR, "a path", &file_path);
   const rs_node *hash = rs_member_of(problems, node, path, "sha256", RS_SCALAR, "a SHA-256", &hash_path);
   if (file == NULL || hash == NULL) return;
@@ -142,9 +145,9 @@ static void read_param(rs_problems *problems, const rs_node *node, const rs_path
   const rs_param *param = settings->params[index];
   rs_value value = {0};
   size_t before = problems->count;
-  if (node->kind == RS_MAPPING)
+  if (param->type == RS_FILE)
     read_file(problems, node, path, &value);
-  else if (node->kind == RS_SEQUENCE)
+  else if (param->type == RS_REALS && node->kind == RS_SEQUENCE)
     read_list(problems, node, path, param, &value);
   else
     (void)rs_read_value(problems, node, path, param, &value);

@@ -171,7 +171,8 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
   if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  run->watch->advance(run->watch->context, context.cost->training + context.cost->tuning - run->trained, 0);
+  double left = context.cost->training + context.cost->tuning - run->trained; /* of a model that was there, all */
+  if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
     if (status == RS_OK)

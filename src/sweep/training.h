@@ -13,10 +13,10 @@ typedef struct rs_training_job {
   const rs_training_watch *watch;
 } rs_training_job;
 
-/* The model, from the folder CHECKPOINTS/NAME-HASH where its training is done, else trained: from where it was left, or
- * from the start. Processes that want the same model wait for each other. RS_STOPPED where the watch says so; RS_DOMAIN
- * where training diverges; RS_INPUT for a folder that holds something else or was changed; RS_IO. In these cases the
- * state of the last good step stays in the folder. */
+/* The model, from the folder CHECKPOINTS/METHOD-TASK-HASH where its training is done, else trained: from where it was
+ * left, or from the start. Processes that want the same model wait for each other. RS_STOPPED where the watch says so;
+ * RS_DOMAIN where training diverges; RS_INPUT for a folder that holds something else or was changed; RS_IO. In these
+ * cases the state of the last good step stays in the folder. */
 rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err);
 
 /* ---- the folder -------------------------------------------------------------------------------------------------- */

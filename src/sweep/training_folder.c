@@ -2,32 +2,29 @@
  * it has no hash of the weights, training is not done. */
 #include "training.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { NAME_SHOWN = 40, HASH_SHOWN = 12 };
+enum { HASH_SHOWN = 12 };
 
 /* ---- its place --------------------------------------------------------------------------------------------------- */
 
+/* Named by what it holds, not by what a config calls it: a model of another name is the same one. */
 rs_status rs_training_folder_make(const rs_trained *trained, const char *checkpoints, rs_training_folder *folder,
                                   rs_err *err) {
-  char name[NAME_SHOWN + HASH_SHOWN + 2];
+  rs_text name = {0};
   *folder = (rs_training_folder){.lock = -1};
   RS_TRY(rs_trained_fingerprint(trained, folder->hash, err));
-  int length = snprintf(name, NAME_SHOWN + 1, "%s", trained->geometry.name);
-  if (length > NAME_SHOWN) length = NAME_SHOWN;
-  for (int i = 0; i < length; i++)
-    if (!isalnum((unsigned char)name[i]) && strchr("-_.", name[i]) == NULL) name[i] = '_';
-  if (name[0] == '.') name[0] = '_';
-  snprintf(name + length, sizeof name - (size_t)length, "-%.*s", HASH_SHOWN, folder->hash);
-  folder->path = rs_path_join(checkpoints, name, err);
-  return folder->path != NULL ? RS_OK : RS_MEMORY;
+  rs_text_printf(&name, "%s-%s-%.*s", trained->recipes[0].method->name, trained->task.task->kind.name, HASH_SHOWN,
+                 folder->hash);
+  rs_status status = rs_text_check(&name, err);
+  if (status == RS_OK) folder->path = rs_path_join(checkpoints, rs_text_string(&name), err);
+  rs_text_clear(&name);
+  return status == RS_OK && folder->path == NULL ? RS_MEMORY : status;
 }
 
 void rs_training_folder_clear(rs_training_folder *folder) {

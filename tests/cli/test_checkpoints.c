@@ -52,8 +52,8 @@ Test(checkpoints, trained_once__found_again) {
   write_file("c.yaml", config);
   run_well(&(command){.arguments = {"run", "c.yaml", "--out", "results/a/", "--quiet", "--threads=2"}});
   snprintf(path, sizeof path, "%s", only_folder("results/checkpoints"));
-  cr_assert_eq(strncmp(path, "results/checkpoints/tiny-", 25), 0, "%s", path);
-  cr_expect_eq(strlen(path), 25 + 12);
+  cr_assert_eq(strncmp(path, "results/checkpoints/rope-copy-", 30), 0, "%s", path);
+  cr_expect_eq(strlen(path), 30 + 12);
   expect_names(path, "config.json model.safetensors training.csv");
   strcat(path, "/training.csv");
   expect_lines(path, 301);
@@ -65,7 +65,7 @@ Test(checkpoints, trained_once__found_again) {
   run_well(
       &(command){.arguments = {"run", "c.yaml", "--out", "c", "--quiet", "--checkpoints", "kept/here", "--threads=1"}});
   expect_same_csv("results/a", "c", "another training");
-  cr_expect_eq(strncmp(only_folder("kept/here"), "kept/here/tiny-", 15), 0);
+  cr_expect_eq(strncmp(only_folder("kept/here"), "kept/here/rope-copy-", 20), 0);
   cr_expect_not(exists("checkpoints"));
 }
 
@@ -77,6 +77,22 @@ Test(checkpoints, folder__reads_what_was_trained) {
   write_file("f.yaml", changed);
   run_well(&(command){.arguments = {"run", "f.yaml", "--out", "b", "--quiet"}});
   expect_same_csv("a", "b", "a folder");
+}
+
+/* Two that are tuned from one model: it is trained once, whatever they are called, and so is each of them. */
+Test(checkpoints, tuned__share_what_they_are_tuned_from) {
+  write_file("c.yaml", "checkpoint: {method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 20, length: 16, "
+                       "sequences: 2}, tune: {steps: [2, 3], length: 32, method: yarn}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  char *names = names_in("checkpoints", ""), *rope = strstr(names, "rope-copy-"), *yarn = strstr(names, "yarn-copy-");
+  cr_assert(rope != NULL && yarn != NULL, "%s", names);
+  cr_expect_null(strstr(rope + 1, "rope-copy-"), "%s", names);
+  cr_expect_not_null(strstr(yarn + 1, "yarn-copy-"), "%s", names);
+  free(names);
+  rs_table *table = read_table("a/summary.csv");
+  cr_assert_eq(table->rows, 4);
+  cr_expect_neq(number(table, 0, "loss_nats"), number(table, 2, "loss_nats"));
+  rs_table_free(table);
 }
 
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
@@ -187,7 +203,7 @@ Test(checkpoints, disk_full__status_1_and_nothing_lost) {
   for (size_t i = 0; i < RS_COUNT(limits); i++) {
     result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "parts", "--quiet"}, .file_size = limits[i]});
     cr_expect_eq(got.status, 1, "status %d", got.status);
-    cr_expect_eq(strncmp(got.err, "ropescope: checkpoints/tiny-", 28), 0, "%s", got.err);
+    cr_expect_eq(strncmp(got.err, "ropescope: checkpoints/rope-copy-", 33), 0, "%s", got.err);
     cr_expect_not_null(strstr(got.err, ": cannot write: File too large"), "%s", got.err);
     expect_names(path, "config.json training.csv training.safetensors");
     result_clear(&got);

@@ -208,6 +208,32 @@ Test(trained_json, fingerprint__what_makes_weights_alone__counts) {
   leaves(NULL, 0);
 }
 
+/* Of a text, what it holds counts, and not where it is. */
+Test(trained_json, fingerprint__of_a_text__is_that_of_its_contents) {
+  small_training s;
+  rs_err err = {0};
+  char first[65], other[65];
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  rs_settings *settings = &s.trained.task.settings;
+  rs_settings_clear(settings);
+  s.trained.task.task = rs_task_find("bytes");
+  const rs_kind *kind = &s.trained.task.task->kind;
+  cr_assert_eq(rs_settings_init_specs(settings, kind->params, kind->param_count, &err), RS_OK);
+  rs_value *text = &settings->values[rs_settings_find(settings, "file")];
+  *text = (rs_value){.set = true, .given = true, .choice = RS_NO_WORD, .file = strdup("/here/\"text\".txt")};
+  memset(text->hash, 'b', 64);
+  goes_round(&s.trained, "a text");
+  fingerprint(&s.trained, first);
+  text->file[1] = 't';
+  fingerprint(&s.trained, other);
+  cr_expect_str_eq(first, other);
+  text->hash[0] = 'a';
+  fingerprint(&s.trained, other);
+  cr_expect_str_neq(first, other);
+  small_training_clear(&s);
+  leave();
+}
+
 /* ---- Llama ------------------------------------------------------------------------------------------------------- */
 
 static bool is_llama(const small_training *s) {
