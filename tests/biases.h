@@ -32,8 +32,9 @@ static inline long double alibi_bias(const rs_encoding *e, size_t head, size_t m
   rs_format slopes = (rs_format)rs_setting(&e->settings, "slope_format")->choice;
   rs_format products = (rs_format)rs_setting(&e->settings, "bias_format")->choice;
   double slope = rs_round(slopes, (double)alibi_slope(head, e->heads, bias_setting(e, "bias_max")));
-  const double by[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
-  double product = rs_round(products, slope * rs_round(products, by[rs_setting(&e->settings, "bias_form")->choice]));
+  const double offsets[] = {-(double)distance_of(m, n), (double)n, (double)n - (double)e->length + 1};
+  double product =
+      rs_round(products, slope * rs_round(products, offsets[rs_setting(&e->settings, "bias_form")->choice]));
   return product * (factor->choice >= 0 ? powl(e->head_dim, -0.5L) : factor->number);
 }
 
@@ -55,22 +56,23 @@ typedef struct standing {
   size_t run, frame, row, column;
 } standing;
 
-static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *at) {
+static inline bool token_stands(const rs_token_layout *tokens, size_t token, standing *place) {
   size_t next = 0;
-  for (at->run = 0; at->run < tokens->count; at->run++) {
-    const rs_token_run *run = &tokens->runs[at->run];
+  for (place->run = 0; place->run < tokens->count; place->run++) {
+    const rs_token_run *run = &tokens->runs[place->run];
     bool text = run->modality == RS_TEXT;
     next += text ? run->tokens : 0;
     if (token < next) return false;
-    for (at->frame = 0; !text && at->frame < run->frames; at->frame++)
-      for (at->row = 0; at->row < run->rows; at->row++)
-        for (at->column = 0; at->column < run->columns; at->column++)
+    for (place->frame = 0; !text && place->frame < run->frames; place->frame++)
+      for (place->row = 0; place->row < run->rows; place->row++)
+        for (place->column = 0; place->column < run->columns; place->column++)
           if (next++ == token) return true;
   }
   return false;
 }
 
-static inline long double swin_bias(const rs_encoding *e, const double *table, size_t m, size_t n) {
+/* The table is read for the largest picture; one that was resized stands behind the one it was resized from. */
+static inline long double swin_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   size_t height = 0, width = 0;
   standing q, k;
   if (!token_stands(&e->tokens, m, &q) || !token_stands(&e->tokens, n, &k)) return 0;
@@ -80,18 +82,28 @@ static inline long double swin_bias(const rs_encoding *e, const double *table, s
     if (run->modality != RS_TEXT && run->rows > height) height = run->rows;
     if (run->modality != RS_TEXT && run->columns > width) width = run->columns;
   }
+  const rs_value *grid = rs_setting(&e->settings, "table_grid");
+  const double *table = e->bias_table;
+  if (grid->list != NULL && rs_setting(&e->settings, "resize")->choice == RS_CROP)
+    height = (size_t)grid->list[0], width = (size_t)grid->list[1];
+  else if (grid->list != NULL && (grid->list[0] != (double)height || grid->list[1] != (double)width))
+    table += (size_t)((2 * grid->list[0] - 1) * (2 * grid->list[1] - 1)) * e->heads;
   ptrdiff_t down = (ptrdiff_t)q.row - (ptrdiff_t)k.row, right = (ptrdiff_t)q.column - (ptrdiff_t)k.column;
-  return table[(down + (ptrdiff_t)height - 1) * (2 * (ptrdiff_t)width - 1) + right + (ptrdiff_t)width - 1];
+  ptrdiff_t row = (down + (ptrdiff_t)height - 1) * (2 * (ptrdiff_t)width - 1) + right + (ptrdiff_t)width - 1;
+  return table[(size_t)row * e->heads + head];
 }
 
-static inline long double fire_bias(const rs_encoding *e, const double *table, size_t m, size_t n) {
+/* The table: w1, b1, w2 (H, units), b2 (H), c, the factor of the threshold. */
+static inline long double fire_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   size_t units = (size_t)bias_setting(e, "mlp_width");
-  long double c = bias_setting(e, "c"), norm = m, sum = table[3 * units];
-  if (norm < bias_setting(e, "threshold")) norm = bias_setting(e, "threshold");
+  const double *w1 = e->bias_table, *w2 = w1 + (2 + head) * units, *b2 = w1 + (2 + e->heads) * units;
+  long double c = fabsl(b2[e->heads]), norm = m, sum = b2[head];
+  long double threshold = fabsl((long double)b2[e->heads + 1] * bias_setting(e, "threshold"));
+  if (norm < threshold) norm = threshold;
   long double u = logl(c * distance_of(m, n) + 1) / (logl(c * norm + 1) + 1e-6L);
   for (size_t k = 0; k < units; k++) {
-    long double hidden = table[k] * u + table[units + k];
-    if (hidden > 0) sum += hidden * table[2 * units + k];
+    long double hidden = w1[k] * u + w1[units + k];
+    if (hidden > 0) sum += hidden * w2[k];
   }
   return sum;
 }
@@ -102,21 +114,33 @@ static inline long double sandwich_bias(const rs_encoding *e, size_t head, size_
   return sum * e->heads / (8 * (head + 1.0L));
 }
 
+/* The head's number in one row of a table (rows, H), clamped from below and above. */
+static inline long double number_within(const rs_encoding *e, size_t row, size_t head, double least, double most) {
+  double number = e->bias_table[row * e->heads + head];
+  return number < least ? least : number > most ? most : number;
+}
+
 /* bias(h, m, n) of any method; 0 without a bias. */
 static inline long double expected_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   const char *name = e->method->bias != NULL ? e->method->bias->kind.name : "";
-  const double *table = e->bias_table + (e->bias_table != NULL ? head * e->bias_size : 0);
+  const double *table = e->bias_table + (e->bias_table != NULL ? head : 0);
   ptrdiff_t clip = strcmp(name, "relative") == 0 ? (ptrdiff_t)bias_setting(e, "clip") : 0;
   ptrdiff_t ahead = (ptrdiff_t)n - (ptrdiff_t)m, clipped = ahead < -clip ? -clip : ahead > clip ? clip : ahead;
   if (strcmp(name, "alibi") == 0) return alibi_bias(e, head, m, n);
   if (strcmp(name, "t5") == 0)
-    return table[t5_bucket(rs_setting(&e->settings, "bidirectional")->number == 1,
-                           (size_t)bias_setting(e, "num_buckets"), (size_t)bias_setting(e, "max_distance"), m, n)];
-  if (strcmp(name, "relative") == 0) return table[clip + clipped];
-  if (strcmp(name, "relative_2d") == 0) return swin_bias(e, table, m, n);
-  if (strcmp(name, "kerple_log") == 0) return -table[0] * logl(1 + table[1] * distance_of(m, n));
-  if (strcmp(name, "kerple_power") == 0) return m == n ? 0 : -table[0] * expl(table[1] * logl(distance_of(m, n)));
-  if (strcmp(name, "fire") == 0) return fire_bias(e, table, m, n);
+    return table[e->heads * t5_bucket(rs_setting(&e->settings, "bidirectional")->number == 1,
+                                      (size_t)bias_setting(e, "num_buckets"), (size_t)bias_setting(e, "max_distance"),
+                                      m, n)];
+  if (strcmp(name, "relative") == 0) return table[e->heads * (size_t)(clip + clipped)];
+  if (strcmp(name, "relative_2d") == 0) return swin_bias(e, head, m, n);
+  if (strcmp(name, "kerple_log") == 0)
+    return -number_within(e, 0, head, 0.01, INFINITY) *
+           logl(1 + number_within(e, 1, head, 0.01, INFINITY) * distance_of(m, n));
+  if (strcmp(name, "kerple_power") == 0 && m == n) return 0;
+  if (strcmp(name, "kerple_power") == 0)
+    return -number_within(e, 0, head, 0.01, INFINITY) *
+           expl(number_within(e, 1, head, 0.01, 2) * logl(distance_of(m, n)));
+  if (strcmp(name, "fire") == 0) return fire_bias(e, head, m, n);
   if (strcmp(name, "sandwich") == 0) return sandwich_bias(e, head, m, n);
   return *name == '\0' ? 0 : NAN;
 }

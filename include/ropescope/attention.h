@@ -78,6 +78,9 @@ typedef struct rs_source_kind {
   /* The needle of the query at `position`, given that query: fills its key and returns the position it stands at. NULL:
    * the source has no needle. */
   size_t (*needle)(const rs_source_in *in, size_t position, const double *query, double *key);
+  /* What captions of its results say of queries and keys: appends phrase number `phrase` that holds for the params;
+   * nothing from the number on at which there are no more. May be NULL. */
+  void (*caption)(const void *params, size_t phrase, rs_text *out);
 } rs_source_kind;
 
 const rs_source_kind *const *rs_source_kinds(size_t *count) RS_NONNULL(1);

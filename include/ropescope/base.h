@@ -99,8 +99,9 @@ const char *rs_text_string(const rs_text *text) __attribute__((returns_nonnull))
 /* RS_OK, or RS_MEMORY when an addition to `text` failed. */
 rs_status rs_text_check(const rs_text *text, rs_err *err) RS_NONNULL(1);
 
-/* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), or NULL when none is close enough to be a
- * slip of the pen: at most one edit for words of 2 to 4 letters, else at most a third of the letters. Borrows. */
+/* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), close enough to be a slip of the pen: at
+ * most one edit for words of 2 to 4 letters, else at most a third of the letters. Where there is none, the first
+ * candidate that goes on with '_' after the word ("entropy_nats"), or NULL. Borrows. */
 const char *rs_suggest(const char *word, const char *const *candidates, size_t count) RS_NONNULL(1);
 
 /* ---- numbers as text, in every locale with a '.' ----------------------------------------------------------------- */
@@ -126,7 +127,8 @@ typedef enum rs_type {
   RS_INTEGER, /* a whole number; "4k" is 4096 and "1M" 1048576 */
   RS_BOOL,
   RS_CHOICE, /* one of `words` */
-  RS_REALS   /* a list of doubles */
+  RS_REALS,  /* a list of doubles */
+  RS_FILE    /* the path of a file */
 } rs_type;
 
 /* One parameter of a method, source or metric, and the field that it fills in the struct of its owner. The range is
@@ -176,7 +178,8 @@ enum { RS_NO_WORD = -1 };
            : RS_BOOL, int                                                                                              \
            : RS_CHOICE, unsigned                                                                                       \
            : RS_CHOICE, rs_real_list                                                                                   \
-           : RS_REALS)
+           : RS_REALS, const char *                                                                                    \
+           : RS_FILE)
 
 /* The first members of a spec: its name, type and place are those of `field` in `structure`. RS_FIELD_AS is for
  * names that are no good identifiers, RS_FIELD_IN for a field of the block of shared parameters `block`. */
@@ -199,12 +202,15 @@ typedef struct rs_value {
   double number; /* RS_REAL, RS_INTEGER; RS_BOOL as 0 or 1 */
   double *list;  /* RS_REALS, owned */
   size_t count;
-  char *file;    /* absolute path of the file the list was read from, owned; NULL: none */
+  char *file;    /* RS_FILE: the file; else the one the list was read from. Its absolute path, owned; NULL: none */
   char hash[65]; /* SHA-256 of that file when it was read, in hexadecimal */
 } rs_value;
 
 /* A list from a file that is longer than this stays there: it is written as the file's name. */
 enum { RS_INLINE_NUMBERS = 4096 };
+
+/* Whether the value is written as a file's name. */
+bool rs_value_is_file(const rs_param *param, const rs_value *value) RS_NONNULL(1, 2);
 
 /* The values of one item's parameters, in the order of its specs. Create with rs_settings_init. */
 typedef struct rs_settings {
@@ -231,8 +237,8 @@ int rs_settings_find(const rs_settings *settings, const char *name) RS_NONNULL(1
 /* The value of `name`; an unset one when the item has no such parameter. Never NULL. Borrows. */
 const rs_value *rs_setting(const rs_settings *settings, const char *name) RS_NONNULL(1, 2);
 
-/* Reads `text` as a scalar of `param`'s type and range into `*value`. RS_INPUT with the reason; `value` is then unset.
- */
+/* Reads `text` as a scalar of `param`'s type and range into `*value`; a path is taken as it stands. RS_INPUT with the
+ * reason; `value` is then unset. */
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) RS_NONNULL(1, 2, 3);
 
 /* Index of `word` among the words of `param`, or RS_NO_WORD. */
@@ -249,8 +255,8 @@ rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) RS_NO
 void rs_value_clear(rs_value *value) RS_NONNULL(1);
 
 /* Writes the value of each of `params` (count,) into its field of the struct `fields`. Parameters that `settings` does
- * not have, or has no value for, are unset there: NaN, RS_NO_COUNT, false, NULL, RS_NO_WORD. Lists are borrowed from
- * `settings`. */
+ * not have, or has no value for, are unset there: NaN, RS_NO_COUNT, false, NULL, RS_NO_WORD. Lists and paths are
+ * borrowed from `settings`. */
 void rs_bind(const rs_settings *settings, const rs_param *params, size_t count, void *fields);
 
 /* A struct of parameters beside the settings that it was bound from. */

@@ -56,7 +56,7 @@ typedef struct rs_bench_family {
 } rs_bench_family;
 
 /* All families, in the order in which they run. */
-const rs_bench_family *const *rs_bench_families(size_t *count);
+const rs_bench_family *const *rs_bench_families(size_t *count) RS_NONNULL(1);
 
 /* ---- timing ------------------------------------------------------------------------------------------------------ */
 
@@ -85,13 +85,14 @@ typedef struct rs_bench_row {
 } rs_bench_row;
 
 /* Whether every round was contended, so that the numbers say little. */
-bool rs_bench_row_doubtful(const rs_bench_row *row);
+bool rs_bench_row_doubtful(const rs_bench_row *row) RS_NONNULL(1);
 
 /* Runs jobs one after the other. RS_INPUT for a name that is no job and no family; RS_MEMORY, or what a job fails with.
  * Release *rows with free(). */
-rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err);
+rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 /* Header and rows as CSV. */
-void rs_bench_write(const rs_bench_row *rows, size_t count, rs_text *csv);
+void rs_bench_write(const rs_bench_row *rows, size_t count, rs_text *csv) RS_NONNULL(3);
 
 #endif

@@ -58,7 +58,7 @@ typedef struct rs_claims {
 
 /* Reads and checks an expected.csv. RS_INPUT "file:line: column: why (hint)", RS_IO, RS_MEMORY. Release with
  * rs_claims_free. */
-rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err);
+rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err) RS_NONNULL(1, 2);
 void rs_claims_free(rs_claims *claims);
 
 /* How one claim came out. */
@@ -70,13 +70,13 @@ typedef struct rs_finding {
 } rs_finding;
 
 /* Configs whose stem ends in "full" take long and are run on request. */
-bool rs_claims_is_full(const char *stem, size_t length);
+bool rs_claims_is_full(const char *stem, size_t length) RS_NONNULL(1);
 
 /* Reads the numbers of an experiment called `name` from the CSV files below `results` (results/NAME/summary.csv for
  * "summary", results/NAME-STEM/decay.csv for "STEM/decay") and judges them: findings (claims->count). What is missing
  * or ambiguous there is a finding that does not hold; what needs a full run is left out unless `full`. RS_MEMORY. */
 rs_status rs_claims_check(const rs_claims *claims, const char *results, const char *name, bool full,
-                          rs_finding *findings, rs_err *err);
+                          rs_finding *findings, rs_err *err) RS_NONNULL(1, 2, 3, 5);
 
 /* How many claims came out how. */
 typedef struct rs_tally {
@@ -86,15 +86,15 @@ typedef struct rs_tally {
 } rs_tally;
 
 /* Adds the claims of one experiment. */
-void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *findings);
+void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *findings) RS_NONNULL(1, 2, 3);
 
 /* Adds "printed: 3 agree, 1 with a definition, 0 refuted; derived: ...". */
-void rs_tally_print(const rs_tally *tally, rs_text *text);
+void rs_tally_print(const rs_tally *tally, rs_text *text) RS_NONNULL(1, 2);
 
 /* The table: key, expected, reproduced, difference, verdict, and below it the notes. */
-void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text);
-void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text);
-void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text);
+void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text) RS_NONNULL(1, 2, 3);
 
 /* ---- small tables ------------------------------------------------------------------------------------------------ */
 
@@ -114,6 +114,6 @@ typedef struct rs_pivot_wanted {
 
 /* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO,
  * RS_MEMORY. */
-rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err);
+rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err) RS_NONNULL(1, 2, 3);
 
 #endif

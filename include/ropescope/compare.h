@@ -20,15 +20,15 @@ typedef struct rs_spectrum {
 /* The spectrum of a recipe, which rs_recipe_check has accepted. RS_DOMAIN where it is undefined at this length,
  * RS_UNSUPPORTED where the method turns no pairs. Release with rs_spectrum_clear; it is cleared on failure. */
 rs_status rs_spectrum_make(const rs_recipe *recipe, const rs_model *model, size_t length, rs_spectrum *spectrum,
-                           rs_err *err);
+                           rs_err *err) RS_NONNULL(1, 2, 4);
 
 /* A spectrum of frequencies alone: copies (pairs,); D = 2 pairs, all else unknown. */
-rs_status rs_spectrum_list(const double *omega, size_t pairs, rs_spectrum *spectrum, rs_err *err);
-void rs_spectrum_clear(rs_spectrum *spectrum);
+rs_status rs_spectrum_list(const double *omega, size_t pairs, rs_spectrum *spectrum, rs_err *err) RS_NONNULL(1, 3);
+void rs_spectrum_clear(rs_spectrum *spectrum) RS_NONNULL(1);
 
 /* Where a list has each frequency twice (within `rtol`), as code does that multiplies whole heads: keeps one of each.
  * Returns the pair layout that such a list is for, -1 (and changes nothing) where it is none. */
-int rs_spectrum_fold(rs_spectrum *spectrum, double rtol);
+int rs_spectrum_fold(rs_spectrum *spectrum, double rtol) RS_NONNULL(1);
 
 enum {
   RS_DIFFERS_FREQUENCY = 1, /* or in the number of pairs */
@@ -48,7 +48,7 @@ typedef struct rs_difference {
 } rs_difference;
 
 /* Equal is |b - a| <= rtol * max(|a|, |b|). Spectra of different numbers of pairs have no pair in common. */
-rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, double rtol);
+rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, double rtol) RS_NONNULL(1, 2);
 
 /* What the difference comes to at one relative position (tokens) of text. */
 typedef struct rs_divergence {
@@ -58,7 +58,7 @@ typedef struct rs_divergence {
 } rs_divergence;
 
 /* For spectra of as many pairs. */
-rs_divergence rs_spectrum_at(const rs_spectrum *a, const rs_spectrum *b, double position);
+rs_divergence rs_spectrum_at(const rs_spectrum *a, const rs_spectrum *b, double position) RS_NONNULL(1, 2);
 
 /* One side of a comparison: a recipe (resolved and checked) at a length, or a list (recipe and model NULL). */
 typedef struct rs_compared {
@@ -88,7 +88,8 @@ typedef struct rs_causes {
 /* Tries alterations of each side's recipe (another parameter, dialect, method, length; two at once where one is not
  * enough), and orders of the list, and names those that give the other side within max(rtol, 1e-5): what float32 code
  * loses of a frequency (ggml up to 9e-6) is no cause. */
-rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err);
+rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err)
+    RS_NONNULL(1, 2, 4);
 
 /* ---- the two sides ------------------------------------------------------------------------------------------------
  */
@@ -117,7 +118,8 @@ typedef struct rs_contest {
 
 /* Both sides with their spectra. RS_INPUT as "A, TEXT: why", or with `problems` of a recipe. They are cleared on
  * failure; release them with rs_contest_clear. */
-rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_problems *problems, rs_err *err);
-void rs_contest_clear(rs_contender sides[2]);
+rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_problems *problems, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+void rs_contest_clear(rs_contender sides[2]) RS_NONNULL(1);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "ropescope/io.h"
 #include "ropescope/metrics.h"
+#include "ropescope/model.h"
 
 /* ---- experiments ------------------------------------------------------------------------------------------------- */
 
@@ -13,10 +14,17 @@ typedef struct rs_variant {
   char *label; /* unique within its list; owned */
   const rs_method *method;
   const rs_source_kind *source;
-  const rs_metric_kind *metric; /* one of the three */
+  const rs_metric_kind *metric;
+  const rs_task_kind *task; /* one of the four; a method NULL: a checkpoint's own, as it was trained */
   rs_settings settings;
   void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
 } rs_variant;
+
+/* How configs name a checkpoint's own method. */
+#define RS_TRAINED "trained"
+
+/* The name of the variant's kind, as configs have it. Borrows. */
+const char *rs_variant_name(const rs_variant *variant) RS_NONNULL(1);
 
 typedef struct rs_variants {
   rs_variant *items;
@@ -46,11 +54,45 @@ typedef struct rs_engine_choice {
   double epsilon; /* weight of a row that may be left unseen where that is certain; 0: none */
 } rs_engine_choice;
 
+/* Parameters of a checkpoint, by what they are of. The paths of the last two begin with "train." and "tune.". */
+typedef enum rs_checkpoint_part { RS_PART_SHAPE, RS_PART_TRAINING, RS_PART_TUNING } rs_checkpoint_part;
+enum { RS_CHECKPOINT_PARTS = RS_PART_TUNING + 1 };
+
+/* A transformer that an experiment reads in place of simulated heads: trained by it, or read from a folder. Its
+ * geometry is the model of the same index, whose train_length is what training has seen last, in tokens that the model
+ * reads (with the class token of images): that of tuning, of a tuned one. */
+typedef struct rs_checkpoint {
+  char *folder;       /* absolute, of a model that is there; NULL: it is trained, as follows */
+  rs_shape shape;     /* but for what the task says: vocabulary, patch_numbers, classes; empty with a folder */
+  rs_recipe *recipes; /* (recipe_count,) resolved, each with the length it is trained at as its own train_length; a
+                         method of the experiment stands in the place of the first */
+  size_t recipe_count;
+  rs_format format;
+  rs_training training;
+  size_t trained_tokens; /* train_length of its geometry before it is tuned */
+  bool seeded;           /* trained from `seed`; else from each cell's own */
+  uint64_t seed;
+  bool tuned; /* trained further, */
+  rs_training tuning;
+  rs_recipe *tuned_recipes;                  /* (recipe_count,) with these in the place of the others; NULL: the same */
+  rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from; those that have no part in it are empty */
+} rs_checkpoint;
+
+/* Parameters of a checkpoint's shape; those of its training are rs_training_specs. */
+extern const rs_param rs_shape_specs[];
+extern const size_t rs_shape_spec_count;
+
+/* The default of a training parameter in `tune`. */
+const char *rs_tune_default(const rs_param *param) RS_NONNULL(1);
+
 /* A checked config. */
 typedef struct rs_experiment {
   char *name, *description;
   rs_model *models;
   size_t model_count;
+  rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated */
+  rs_variant task;            /* what checkpoints are trained and read on; `task` NULL without */
+  size_t sequences;           /* of the task that a cell reads */
   rs_variants methods, sources, metrics;
   size_t *lengths;
   size_t length_count;
@@ -64,8 +106,7 @@ typedef struct rs_experiment {
   rs_precision precision;
   rs_engine_choice engine;
   size_t bins_per_octave;
-  const char *
-      *swept; /* names of parameters with several values, in order of appearance; owned array of borrowed names */
+  char **swept; /* names of parameters with several values, in order of appearance; owned */
   size_t swept_count;
 } rs_experiment;
 
@@ -77,27 +118,34 @@ typedef struct rs_cell {
 
 /* Cells in the order of summary.csv: model, method, length, source, seed, heads, the last running fastest. Release
  * *cells with free(). */
-rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err);
+rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 /* The head groups of one model. Release with rs_head_groups_free. */
 rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_model *model, rs_head_group **groups,
-                              size_t *count, rs_err *err);
+                              size_t *count, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 void rs_head_groups_free(rs_head_group *groups, size_t count);
 
 /* How many heads of the model take part. */
-size_t rs_head_count(const rs_experiment *experiment, const rs_model *model);
+size_t rs_head_count(const rs_experiment *experiment, const rs_model *model) RS_NONNULL(1, 2);
 
 void rs_experiment_free(rs_experiment *experiment);
 
-/* The spec of the parameter called `name`, of a method or else of a source; NULL: none has it. */
-const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name);
+/* The spec of the parameter called `name`, of a method or else of a source, or of checkpoints by its path
+ * ("checkpoint.train.steps"); NULL: none has it. */
+const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name) RS_NONNULL(1, 2);
 
-/* The recipe of a method for a model, with what the model publishes filled in. */
+/* Adds the value that the checkpoint of a model has for such a path, as config text; nothing where it has none. */
+void rs_experiment_checkpoint_value(const rs_experiment *experiment, size_t model, const char *path, rs_text *text)
+    RS_NONNULL(1, 3, 4);
+
+/* The recipe of a method for a model, with what the model publishes filled in; of a checkpoint's own method: what it
+ * was trained with last. */
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
-                               rs_err *err);
+                               rs_err *err) RS_NONNULL(1, 4);
 
 /* The whole experiment as a config: the same cells, every default written out. */
-void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml);
+void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) RS_NONNULL(1, 2);
 
 /* ---- configs ----------------------------------------------------------------------------------------------------- */
 
@@ -109,41 +157,43 @@ typedef struct rs_problems {
   bool memory;  /* an allocation failed: the config itself may be good */
 } rs_problems;
 
-void rs_problems_clear(rs_problems *problems);
+void rs_problems_clear(rs_problems *problems) RS_NONNULL(1);
 
 /* Changes of a config from the command line: each "path=value", as in "methods[1].factor=8"; the value is YAML. */
 typedef struct rs_config_edits {
   const char *const *edits;
   size_t count;
+  const char *lengths; /* in place of the config's, after all edits: "4k,8k"; NULL: its own */
 } rs_config_edits;
 
 /* Reads and checks a config. `file` NULL: the built-in demo. RS_INPUT when there are problems, all of which stand in
  * `problems` (and err says how many); nothing is run or written. */
 rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment **experiment, rs_problems *problems,
-                         rs_err *err);
+                         rs_err *err) RS_NONNULL(3, 4);
 
 /* The same for a config in memory; `name` stands in messages. */
 rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
-                         rs_problems *problems, rs_err *err);
+                         rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 4, 5);
 
 /* The recipe and geometry of a Hugging Face config.json. `model` is cleared on failure. */
-rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err);
+rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) RS_NONNULL(1, 2);
 
 /* The same for a config in memory (length); `name` stands in messages. */
-rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err);
+rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err)
+    RS_NONNULL(1, 3, 4);
 
 /* The method that Hugging Face's rope type `type` ("linear") is, where it has another name here; else NULL. */
-const char *rs_hf_method(const char *type);
+const char *rs_hf_method(const char *type) RS_NONNULL(1);
 
 /* Built-in model presets, by name. */
 typedef struct rs_preset {
   const char *name, *yaml;
 } rs_preset;
 
-const rs_preset *rs_presets(size_t *count);
+const rs_preset *rs_presets(size_t *count) RS_NONNULL(1);
 
 /* The preset called `name` as a model. RS_INPUT when unknown. */
-rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err);
+rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) RS_NONNULL(1, 2);
 
 /* The demo config. */
 const char *rs_demo_config(void);
@@ -159,7 +209,8 @@ typedef struct rs_subject_in {
   const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
   const char *label;     /* what messages call that recipe; NULL: "--method" */
   const char *fallback;  /* a recipe for models that publish none; NULL: they are refused */
-  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..." */
+  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..."; without
+                            lengths */
   size_t length;         /* tokens; 0: the config's, or the length that the model is published for */
 } rs_subject_in;
 
@@ -173,20 +224,21 @@ typedef struct rs_subject {
 
 /* RS_INPUT with `problems`, or with a message alone, for whatever is wrong with the words. The subject is cleared on
  * failure; release it with rs_subject_clear. */
-rs_status rs_subject_read(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err);
-void rs_subject_clear(rs_subject *subject);
+rs_status rs_subject_read(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+void rs_subject_clear(rs_subject *subject) RS_NONNULL(1);
 
 /* Adds the recipe as it is written, "{name: yarn, factor: 8}": what differs from the defaults. */
-void rs_recipe_write(const rs_recipe *recipe, rs_text *text);
+void rs_recipe_write(const rs_recipe *recipe, rs_text *text) RS_NONNULL(1, 2);
 
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 
 /* Adds what its author will hardly have meant of a recipe (resolved) at this length: M-RoPE that is plain RoPE, a scale
  * below 1. Adds nothing where nothing is to be said. `tokens` may be NULL (text). */
 void rs_recipe_warn(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens,
-                    rs_text *out);
+                    rs_text *out) RS_NONNULL(1, 2, 5);
 
 /* The same of every model and method, at the first length where there is something to say; each once, a line each. */
-rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err);
+rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) RS_NONNULL(1, 2);
 
 #endif

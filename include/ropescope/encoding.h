@@ -1,7 +1,8 @@
 /* ropescope/encoding.h: positional encodings. A method is a named recipe of stages; at one length a recipe becomes an
  * rs_encoding, the plain tables that attention reads:
  *
- *   logit(h,m,n) = logit_scale[m] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D) + bias(h,m,n)
+ *   logit(h,m,n) = logit_scale[m] * head_scale[h] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D)
+ *                  + bias(h,m,n)
  *
  * rot(x,p) turns pair j by p[axis[j]] * omega[j] radians and multiplies it by amp (and by the token's gain, where the
  * encoding has gains); v is the view of the segment that holds n; `embed` is added to the tokens from which q and k are
@@ -22,6 +23,15 @@ enum { RS_AXES = 3, RS_VIEWS = 4, RS_STEPS = 16 };
 typedef struct rs_encoding rs_encoding;
 typedef struct rs_model rs_model;
 typedef struct rs_token_layout rs_token_layout;
+
+/* Numbers of an encoding that training may change: one array of one stage ("embed.table", "bias.r1", "logit_scale").
+ * Its shape depends on the recipe, the model and the layout of the tokens, not on the length. */
+typedef struct rs_learned {
+  const char *name; /* static */
+  size_t rows, columns;
+} rs_learned;
+
+enum { RS_LEARNED = 8 }; /* arrays of an encoding at most */
 
 /* What every kind says of itself; the config check, `ropescope list` and the manifest read nothing else. */
 typedef struct rs_kind {
@@ -93,8 +103,9 @@ typedef struct rs_positions {
 typedef struct rs_pos_kind {
   rs_kind kind;
   bool scaled;
-  bool text_only; /* one axis, on which text counts by 1 */
-  size_t views;   /* V, 1..RS_VIEWS */
+  bool text_only;   /* one axis, on which text counts by 1 */
+  size_t views;     /* V, 1..RS_VIEWS */
+  const char *seed; /* the parameter that positions are drawn by; NULL: they are not drawn */
   size_t state_size;
   rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err); /* NULL: positions stay as the ids are */
   /* Moves the positions, which hold the token ids on entry. */
@@ -114,6 +125,13 @@ typedef struct rs_embed_kind {
   double (*numbers)(const rs_stage_in *in);
   /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
   rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
+  /* What training may change: one table (rows, width). NULL: nothing. */
+  size_t (*learned_rows)(const void *state);
+  void (*learned_get)(const void *state, double *table);
+  rs_status (*learned_room)(void *state, rs_err *err); /* before the first set, or again. NULL: it needs none */
+  void (*learned_set)(void *state, const double *table);
+  /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
+  void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {
@@ -121,16 +139,18 @@ typedef struct rs_lscale_kind {
   rs_kind_check *check;
   /* Multiplies logit_scale (L,). */
   rs_status (*fill)(const rs_stage_in *in, double *logit_scale, rs_err *err);
+  bool by_head; /* each head learns a factor of its own, 1 at first */
 } rs_lscale_kind;
 
 typedef struct rs_bias_kind {
   rs_kind kind;
   rs_kind_check *check;
   size_t state_size;
-  /* Numbers for each head in the table. NULL: one. */
+  /* Numbers in the table. NULL: one a head. */
   size_t (*table_size)(const rs_stage_in *in);
-  /* Fills `table` (H, table_size), zeroed before, which outlives the state. */
+  /* Fills `table` (table_size,), zeroed before, which outlives the state. */
   rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
+  void (*release)(void *state); /* what the state owns; NULL: nothing */
   /* What else the logits are multiplied by. NULL: nothing. */
   double (*logit_factor)(const void *state);
   /* The slope of the head, nats/token. NULL: the bias has no slopes. */
@@ -139,20 +159,27 @@ typedef struct rs_bias_kind {
   bool (*by_distance)(const void *state);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
+  /* The arrays that training may change: the table starts with them, one behind the other, and is read where they
+   * stand. Returns how many. NULL: nothing is learned. */
+  size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]);
+  void (*learned_changed)(void *state); /* makes the rest of the table again; NULL: it does not depend on them */
+  /* Adds to each array what `gradient` (end - begin,) by the numbers that `row` gives gives by it. */
+  void (*gradient)(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *gradient,
+                   double *const *learned);
 } rs_bias_kind;
 
 /* The parameters that a stage has whatever its kind: every method's, every rotary method's, every scaled method's. */
 extern const rs_kind rs_common_stage, rs_rotary_stage, rs_scale_stage;
 
 /* The tables of kinds. `*count` gets the number; the order is that of `ropescope list`. */
-const rs_freq_kind *const *rs_freq_kinds(size_t *count);
-const rs_pos_kind *const *rs_pos_kinds(size_t *count);
-const rs_embed_kind *const *rs_embed_kinds(size_t *count);
-const rs_lscale_kind *const *rs_lscale_kinds(size_t *count);
-const rs_bias_kind *const *rs_bias_kinds(size_t *count);
+const rs_freq_kind *const *rs_freq_kinds(size_t *count) RS_NONNULL(1);
+const rs_pos_kind *const *rs_pos_kinds(size_t *count) RS_NONNULL(1);
+const rs_embed_kind *const *rs_embed_kinds(size_t *count) RS_NONNULL(1);
+const rs_lscale_kind *const *rs_lscale_kinds(size_t *count) RS_NONNULL(1);
+const rs_bias_kind *const *rs_bias_kinds(size_t *count) RS_NONNULL(1);
 
 /* The kind that `logit_scale` chooses, or NULL. */
-const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings);
+const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings) RS_NONNULL(1);
 
 /* ---- methods and recipes ----------------------------------------------------------------------------------------- */
 
@@ -168,13 +195,13 @@ typedef struct rs_method {
   } defaults[4]; /* ends at the first NULL name */
 } rs_method;
 
-const rs_method *rs_methods(size_t *count);
+const rs_method *rs_methods(size_t *count) RS_NONNULL(1);
 
 /* Whether the method has a scale s, and with it the parameters `scale` and `factor`. */
-bool rs_method_scaled(const rs_method *method);
+bool rs_method_scaled(const rs_method *method) RS_NONNULL(1);
 
 /* The method called `name`, or NULL. */
-const rs_method *rs_method_find(const char *name);
+const rs_method *rs_method_find(const char *name) RS_NONNULL(1);
 
 /* A method with its parameters. Zero-initialise; create with rs_recipe_init, release with rs_recipe_clear. */
 typedef struct rs_recipe {
@@ -183,33 +210,39 @@ typedef struct rs_recipe {
 } rs_recipe;
 
 /* `method` with every parameter at its default. On failure the recipe is cleared. */
-rs_status rs_recipe_init(rs_recipe *recipe, const rs_method *method, rs_err *err);
-rs_status rs_recipe_copy(rs_recipe *copy, const rs_recipe *from, rs_err *err);
-void rs_recipe_clear(rs_recipe *recipe);
+rs_status rs_recipe_init(rs_recipe *recipe, const rs_method *method, rs_err *err) RS_NONNULL(1, 2);
+rs_status rs_recipe_copy(rs_recipe *copy, const rs_recipe *from, rs_err *err) RS_NONNULL(1, 2);
+void rs_recipe_clear(rs_recipe *recipe) RS_NONNULL(1);
 
 /* Sets a parameter from config text, as in "factor", "8"; for programs and tests. RS_INPUT names it as subject. */
-rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err);
+rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err) RS_NONNULL(1, 2, 3);
 
 /* Fills what was not given: from what the dialect always does, then from the model's published recipe (where the model
  * publishes this very method), then from the dialect's defaults. RS_INPUT, with the parameter as subject, where what
  * was given is not in the dialect's power, or the method has no such dialect. */
-rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err);
+rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
+
+/* Whether s is L / L0 itself, below 1 too: scale is auto. */
+bool rs_recipe_scale_auto(const rs_recipe *recipe) RS_NONNULL(1);
 
 /* The rule for s where neither a scale nor a factor is given or published, as config text. */
 #define RS_DEFAULT_SCALE "dynamic"
 
 /* Whether that rule holds: rs_recipe_resolve then sets it. */
-bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model);
+bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
 
 /* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
-rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err);
+rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
 
 /* The parameter that fixes s: `factor` where there is no other, or where a model's is in force, else `scale`; NULL for
  * methods without. *given: the user has written one of them. */
-const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given);
+const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given) RS_NONNULL(1, 2);
+
+/* Whether its pairs are shared out among the axes t, h, w by sections, given or the model's. */
+bool rs_recipe_has_sections(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
 
 /* L0 as the recipe has it, else the model's, tokens. */
-double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model);
+double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
 
 /* ---- dialects ---------------------------------------------------------------------------------------------------- */
 
@@ -225,10 +258,10 @@ typedef struct rs_dialect {
 } rs_dialect;
 
 /* All of them; those of one method are several entries. */
-const rs_dialect *rs_dialects(size_t *count);
+const rs_dialect *rs_dialects(size_t *count) RS_NONNULL(1);
 
 /* Whether the entry is about this method. */
-bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method);
+bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method) RS_NONNULL(1, 2);
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
@@ -263,7 +296,7 @@ struct rs_model {
   rs_recipe published; /* method NULL where nothing is published */
 };
 
-void rs_model_clear(rs_model *model);
+void rs_model_clear(rs_model *model) RS_NONNULL(1);
 
 /* ---- token layout: which tokens are text, image, video ----------------------------------------------------------- */
 
@@ -285,10 +318,10 @@ struct rs_token_layout {
 };
 
 /* Tokens the runs take. */
-size_t rs_token_layout_tokens(const rs_token_layout *layout);
+size_t rs_token_layout_tokens(const rs_token_layout *layout) RS_NONNULL(1);
 
 /* RS_DOMAIN where the runs take more tokens than `length`. */
-rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err);
+rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) RS_NONNULL(1);
 
 /* How the tokens of images and videos are counted (tokens.c). */
 typedef enum rs_id_scheme {
@@ -319,12 +352,12 @@ typedef struct rs_id_rule {
  * NULL, gets each token's run index (count for the text after the last). RS_DOMAIN when the runs take more than
  * `length` tokens. */
 rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
-                             uint32_t *run, rs_err *err);
+                             uint32_t *run, rs_err *err) RS_NONNULL(1, 4);
 
 /* The first run of image or video, and in *begin its first token; NULL where all is text. Borrows. */
-const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_t *begin);
+const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_t *begin) RS_NONNULL(1, 2);
 
-void rs_token_layout_clear(rs_token_layout *layout);
+void rs_token_layout_clear(rs_token_layout *layout) RS_NONNULL(1);
 
 /* ---- encodings: tables at one length ----------------------------------------------------------------------------- */
 
@@ -341,7 +374,7 @@ typedef enum rs_wavelengths { RS_WAVES_EXACT, RS_WAVES_WHOLE, RS_WAVELENGTHS } r
 
 typedef struct rs_stage_params rs_stage_params;
 
-/* Tables; read-only once made. */
+/* Tables; read-only once made, but for rs_encoding_learned_set. */
 struct rs_encoding {
   size_t length, heads, head_dim, rotary_dim; /* L, H, D, R (0: no rotation) */
   size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
@@ -360,8 +393,9 @@ struct rs_encoding {
   double *pos_k[RS_VIEWS]; /* (L, A) tokens */
   double *gain_q[RS_VIEWS], *gain_k[RS_VIEWS]; /* (L, R/2) beside amp; NULL: all 1 */
   double *logit_scale;                         /* (L,) */
+  double *head_scale;                          /* (H,) beside it; NULL: all 1 */
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
-  double *bias_table;  /* (H, bias_size); NULL without a bias */
+  double *bias_table;  /* (bias_size,), laid out by its kind; NULL without a bias */
   size_t bias_size;    /* 0 without a bias */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
@@ -381,45 +415,49 @@ struct rs_encoding {
  * RS_UNSUPPORTED for stages that do not go together. Release with rs_encoding_free. */
 rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,
                              const rs_token_layout *tokens, const rs_precision *precision, rs_encoding **encoding,
-                             rs_err *err);
+                             rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_encoding_free(rs_encoding *encoding);
 
 /* Bytes of the tables that an encoding of `recipe` has at `length` tokens, and at most needs while it is made; `tokens`
  * may be NULL. NaN where memory is too short to tell. */
-double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens);
+double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens)
+    RS_NONNULL(1, 2);
 
 /* Cuts keys 0..m of query m into segments of one view each, ascending; returns how many (1..RS_VIEWS). With a single
  * view the segment reaches to L, for masks that see the future. */
-size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]);
+size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) RS_NONNULL(1, 3);
 
 /* bias[n - begin] = bias(head, query, n) in nats for keys [begin, end). Zeros without a bias. */
 void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
-                          double *bias);
+                          double *bias) RS_NONNULL(1, 6);
 
 /* Whether there is a bias, and it is a function of m - n alone. */
-bool rs_encoding_bias_of_distance(const rs_encoding *encoding);
+bool rs_encoding_bias_of_distance(const rs_encoding *encoding) RS_NONNULL(1);
 
 /* The slope of the head's bias, nats/token; NaN where biases have none. */
-double rs_encoding_slope(const rs_encoding *encoding, size_t head);
+double rs_encoding_slope(const rs_encoding *encoding, size_t head) RS_NONNULL(1);
 
 /* What is added to the tokens at [begin, begin + count): out[row * width + dim], zeros without an embedding. RS_DOMAIN
  * beyond the end of its table. */
-rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err);
+rs_status rs_encoding_embed(const rs_encoding *encoding, size_t begin, size_t count, double *out, rs_err *err)
+    RS_NONNULL(1, 4);
 
 /* cos and sin of pair j at one coordinate, in the encoding's precision, without amp. */
-void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine);
+void rs_encoding_cos_sin(const rs_encoding *encoding, size_t pair, double position, double *cosine, double *sine)
+    RS_NONNULL(1, 4, 5);
 
 /* The angle of pair j at one coordinate as the encoding's precision has it, rad, whole turns and all. */
-double rs_encoding_angle(const rs_encoding *encoding, size_t pair, double position);
+double rs_encoding_angle(const rs_encoding *encoding, size_t pair, double position) RS_NONNULL(1);
 
 /* out (D) = rot(x, position): `position` has A coordinates; no gain. `out` may be `x`. */
-void rs_encoding_rotate(const rs_encoding *encoding, const double *position, const double *x, double *out);
+void rs_encoding_rotate(const rs_encoding *encoding, const double *position, const double *x, double *out)
+    RS_NONNULL(1, 2, 3, 4);
 
 typedef enum rs_side { RS_QUERY_SIDE, RS_KEY_SIDE } rs_side;
 
 /* out (D) = rot(x, the token's position as query or key in `view`), with its gain. `out` may be `x`. */
 void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t view, size_t token, const double *x,
-                              double *out);
+                              double *out) RS_NONNULL(1, 5, 6);
 
 /* What turns tokens [begin, end) of one side in `view`: cosine and sine (end - begin, R/2) of each pair at its
  * coordinate, in the encoding's precision, times amp and the token's gains. x is then rotated by (a, b) -> (a cosine -
@@ -427,61 +465,92 @@ void rs_encoding_rotate_token(const rs_encoding *encoding, rs_side side, size_t 
  * exact ones, as rs_encoding_cos_sin's are, and its very numbers where a precision is under study. A token's row is the
  * same in whatever run it is made. No allocation, any thread. */
 void rs_encoding_turns(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t end, double *cosine,
-                       double *sine);
+                       double *sine) RS_NONNULL(1, 6, 7);
 
 /* Rotates x (count, heads, D) in place, the heads of tokens begin .. begin + count - 1 of one side in `view`, in
  * parallel. What stands past R is left alone. Errs by three roundings to float, as rs_rotate_kernel says. The same bits
  * for any number of threads. RS_MEMORY. */
 rs_status rs_rotate_heads(const rs_encoding *encoding, rs_side side, size_t view, size_t begin, size_t count,
-                          size_t heads, float *x, rs_err *err);
+                          size_t heads, float *x, rs_err *err) RS_NONNULL(1, 7);
 
 /* cos and sin of the turn of query m less that of key n <= m, for one pair, in the encoding's precision, times both
  * gains, without amp. */
-void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine);
+void rs_encoding_turn(const rs_encoding *encoding, size_t query, size_t key, size_t pair, double *cosine, double *sine)
+    RS_NONNULL(1, 5, 6);
 
 /* Mean over the D/2 pairs of cos(turn of the query - turn of the key) for query m and key n <= m (any n where there is
  * one view); pairs past R/2 are not turned and count as 1. This is B_{m-n} / (D/2) of "Base of RoPE bounds context
  * length" (arXiv:2405.14591, eq. 6).
  */
-double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key);
+double rs_encoding_mean_cosine(const rs_encoding *encoding, size_t query, size_t key) RS_NONNULL(1);
 
 /* Whether pair j turns by (m - n) omega[j] in doubles. Not so with several views, positions that are not the tokens'
  * indices, gains, or short formats of angles or tables. */
-bool rs_encoding_of_distance(const rs_encoding *encoding);
+bool rs_encoding_of_distance(const rs_encoding *encoding) RS_NONNULL(1);
 
 /* The waves whose sum at m - n is D/2 times that mean cosine: one of amplitude 1 for each pair that turns, and where
  * R < D a still one for the others. `waves` has room for R/2 + 1; returns how many there are, or 0 where pairs do not
  * turn by the distance alone. */
-size_t rs_encoding_waves(const rs_encoding *encoding, rs_wave *waves);
+size_t rs_encoding_waves(const rs_encoding *encoding, rs_wave *waves) RS_NONNULL(1, 2);
 
 /* The tables of those waves, or NULL in *decay where there are none. RS_MEMORY. Release with rs_decay_free. */
-rs_status rs_encoding_decay(const rs_encoding *encoding, rs_decay **decay, rs_err *err);
+rs_status rs_encoding_decay(const rs_encoding *encoding, rs_decay **decay, rs_err *err) RS_NONNULL(1, 2);
 
 /* The largest |relative position| on an axis between any query and any key n <= m, tokens. */
-double rs_encoding_reach(const rs_encoding *encoding, size_t axis);
+double rs_encoding_reach(const rs_encoding *encoding, size_t axis) RS_NONNULL(1);
 
 /* The view through which query m reads key n <= m. */
-size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key);
+size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key) RS_NONNULL(1);
+
+/* ---- what training changes --------------------------------------------------------------------------------------- */
+
+/* The arrays that training may change; returns how many, 0 for plain RoPE. Several encodings of one recipe, at several
+ * lengths, have the same. */
+size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]);
+
+/* values (rows, columns): what array `which` holds. */
+void rs_encoding_learned_get(const rs_encoding *encoding, size_t which, double *values);
+
+/* Room for what plain tables do without, such as a whole learned embedding beside the rows that are read: to be called
+ * once before the first rs_encoding_learned_set. RS_MEMORY. */
+rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err);
+
+/* Puts values (rows, columns) in place of array `which`; the tables follow. Not while other threads read the encoding.
+ */
+void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values);
+
+/* learned[which] (rows, columns), for all arrays: adds what `gradient` (end - begin,) by the biases that
+ * rs_encoding_bias_row gives comes to by what is learned. Any thread, no allocation. */
+void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                               const double *gradient, double *const *learned);
+
+/* The same for `gradient` (count, width) by what rs_encoding_embed adds to tokens [begin, begin + count). */
+void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_t count, const double *gradient,
+                                double *const *learned);
+
+/* What the head's logit scales are multiplied by, learned (array "logit_scale": one number a head); 1 where nothing
+ * such is learned. */
+double rs_encoding_head_scale(const rs_encoding *encoding, size_t head);
 
 /* ---- recipes, for programs that alter them ----------------------------------------------------------------------- */
 
 /* Whether the method has a default of its own for the parameter. */
-bool rs_method_presets(const rs_method *method, const char *name);
+bool rs_method_presets(const rs_method *method, const char *name) RS_NONNULL(1, 2);
 
 /* Whether the entry's condition (`when`, `unless`) holds for these parameters. */
-bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings);
+bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings) RS_NONNULL(1, 2);
 
 /* Sets a parameter that was not given by the user; `text` NULL unsets it. */
-rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err);
+rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err) RS_NONNULL(1, 2);
 
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
  * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
  * with a factor, else dynamic. */
-double rs_scale_resolve(const rs_settings *settings, double length, double train_length);
+double rs_scale_resolve(const rs_settings *settings, double length, double train_length) RS_NONNULL(1);
 
 /* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. RS_DOMAIN where they
  * are undefined there. */
 rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
-                            rs_err *err);
+                            rs_err *err) RS_NONNULL(1, 2, 4);
 
 #endif

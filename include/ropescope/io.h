@@ -121,6 +121,99 @@ bool rs_numbers_named(const char *file) RS_NONNULL(1);
  * *list is NULL. Release with free(). */
 rs_status rs_numbers_read(const char *file, double **list, size_t *count, rs_err *err) RS_NONNULL(1, 2, 3);
 
+/* ---- safetensors ------------------------------------------------------------------------------------------------- */
+
+/* Types of numbers that the format knows, in its order: a file holds its tensors from the last type to the first. */
+typedef enum rs_dtype {
+  RS_DTYPE_BOOL,
+  RS_DTYPE_F4,
+  RS_DTYPE_F6_E2M3,
+  RS_DTYPE_F6_E3M2,
+  RS_DTYPE_U8,
+  RS_DTYPE_I8,
+  RS_DTYPE_F8_E5M2,
+  RS_DTYPE_F8_E4M3,
+  RS_DTYPE_F8_E8M0,
+  RS_DTYPE_F8_E4M3FNUZ,
+  RS_DTYPE_F8_E5M2FNUZ,
+  RS_DTYPE_I16,
+  RS_DTYPE_U16,
+  RS_DTYPE_F16,
+  RS_DTYPE_BF16,
+  RS_DTYPE_I32,
+  RS_DTYPE_U32,
+  RS_DTYPE_F32,
+  RS_DTYPE_C64,
+  RS_DTYPE_F64,
+  RS_DTYPE_I64,
+  RS_DTYPE_U64
+} rs_dtype;
+enum { RS_DTYPES = RS_DTYPE_U64 + 1 };
+extern const char *const rs_dtype_words[RS_DTYPES + 1];
+
+enum { RS_TENSOR_RANK = 8 };
+
+/* A tensor of a file. */
+typedef struct rs_stored_tensor {
+  char *name;
+  rs_dtype dtype;
+  size_t rank, shape[RS_TENSOR_RANK]; /* (rank,) extents, which may be 0; rank 0 is one number */
+  size_t count, bytes;                /* numbers, and what they take */
+  const unsigned char *data;          /* (bytes,) row-major, little-endian, aligned to nothing */
+  const char *file;                   /* that holds it */
+} rs_stored_tensor;
+
+/* A checkpoint: the tensors of one file, or of several by an index. The files are mapped, so that numbers stay on the
+ * disk until they are read; whoever shortens one meanwhile ends this program with SIGBUS. (A file that is replaced by
+ * renaming, as rs_safetensors_write does, stays as it was.) */
+typedef struct rs_safetensors {
+  char *path;
+  rs_stored_tensor *tensors; /* (count,) in the order of their data; of several files, one after the other by name */
+  size_t count;
+  size_t *by_name;            /* (count,) indices in the order of names */
+  struct rs_mapping *mapping; /* (files,) */
+  size_t files;
+} rs_safetensors;
+
+/* Maps `path`: an index of shards where its name ends in .json (their names must stand in its folder), else one file.
+ * Strict: the header is checked whole, tensors fill the data without overlap or hole, and an index names each tensor of
+ * its shards and no other. (Of a tensor that stands in a shard but not in the index, transformers 4 makes nothing and
+ * transformers 5 a weight; its metadata is not read.) RS_INPUT with the file, the tensor, what was found and what was
+ * wanted; RS_IO, also for what is no regular file; RS_MEMORY. On failure *checkpoint is NULL. */
+rs_status rs_safetensors_map(const char *path, rs_safetensors **checkpoint, rs_err *err) RS_NONNULL(1, 2);
+void rs_safetensors_free(rs_safetensors *checkpoint);
+
+/* The tensor called `name`, or NULL. Borrows. */
+const rs_stored_tensor *rs_safetensors_find(const rs_safetensors *checkpoint, const char *name) RS_NONNULL(1, 2);
+
+/* The tensor called `name`, which must be there and have this shape (rank <= 8,). RS_INPUT with the shape it has, or
+ * with a name that differs by its prefix. Borrows. */
+rs_status rs_safetensors_get(const rs_safetensors *checkpoint, const char *name, const size_t *shape, size_t rank,
+                             const rs_stored_tensor **tensor, rs_err *err) RS_NONNULL(1, 2, 5);
+
+/* Numbers [first, first + count) of a tensor, widened exactly (F64 is rounded to float). RS_INPUT for one that is not
+ * finite, or not in float; RS_UNSUPPORTED for other types than F64, F32, BF16 and F16; RS_INTERNAL beyond its end. */
+rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t count, float *numbers, rs_err *err)
+    RS_NONNULL(1);
+rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t count, double *numbers, rs_err *err)
+    RS_NONNULL(1);
+
+/* A tensor to write: its numbers are float or double, and rounded to nearest, ties to even. */
+typedef struct rs_tensor_numbers {
+  const char *name;
+  rs_dtype dtype; /* RS_DTYPE_F64, F32, BF16 or F16 */
+  size_t rank;
+  const size_t *shape;   /* (rank,) */
+  const float *floats;   /* row-major; NULL: doubles */
+  const double *doubles; /* NULL: floats */
+} rs_tensor_numbers;
+
+/* Writes a file with these tensors, byte by byte as the reference writer does from PyTorch, whole or not at all as
+ * rs_file_write. Numbers are rounded as they go out: it takes no memory of their size. RS_DOMAIN with the tensor for a
+ * number that its type cannot hold (NaN, infinite, too large); RS_IO; RS_MEMORY; RS_INTERNAL for a name given twice. */
+rs_status rs_safetensors_write(const char *path, const rs_tensor_numbers *tensors, size_t count, rs_err *err)
+    RS_NONNULL(1);
+
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
 /* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an

@@ -190,6 +190,17 @@ typedef struct rs_product {
   bool add;
 } rs_product;
 
+/* y (rows, width) = factor * x, of which the first 2 * pairs numbers of each row are turned, as rs_rotate_kernel turns
+ * them; plus y where `add`. */
+typedef struct rs_row_turn {
+  size_t rows, width, pairs; /* 2 * pairs <= width; 0: nothing is turned */
+  bool interleaved;
+  bool back;                 /* by the angles' negatives */
+  const void *cosine, *sine; /* (rows, pairs) */
+  const void *factor;        /* (rows,); NULL: ones */
+  bool add;
+} rs_row_turn;
+
 /* y = (x - mean) * scale * (weight + lift) + bias for each row of x (rows, width). */
 typedef struct rs_norm_call {
   size_t rows, width;
@@ -235,6 +246,8 @@ typedef struct rs_net_kernel {
   void (*product)(const rs_product *product);
   /* out (columns, rows) = x (rows, columns) turned. */
   void (*turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);
+  /* y may be x. */
+  void (*turn_rows)(const rs_row_turn *turn, const void *x, size_t x_step, void *y, size_t y_step);
   void (*norm)(const rs_norm_call *call, void *y, size_t y_step);
   /* Adds the gradients by x to dx (rows, width), by weights and bias to dweight and dbias (width,) (NULL: not wanted).
    * dx may not be dy. */
@@ -251,6 +264,9 @@ typedef struct rs_net_kernel {
   void (*soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step);
   /* x[r] *= factor[r] (rows,) for each row of (rows, columns). */
   void (*scale_rows)(void *x, size_t step, size_t rows, size_t columns, const void *factor);
+  /* x (rows, columns) becomes cap tanh(x / cap), within 8 roundings of it; slopes, unless NULL and with the same step,
+   * gets the derivative, within 8 roundings of 1. */
+  void (*cap_rows)(double cap, size_t rows, size_t columns, void *x, size_t step, void *slopes);
   /* For each row of logits (rows, classes): loss[r] = log-sum-exp - logit of its target (NaN where that is negative),
    * answer[r] its largest class, the first of equals (NULL: not wanted). Where `weight` is not 0, logits become weight
    * times the gradient of the loss, 0 where there is no target; else they stay. */

@@ -17,12 +17,16 @@ typedef enum rs_purpose {
   RS_PURPOSE_FIELD_WAVES,
   RS_PURPOSE_FIELD_PHASES,
   RS_PURPOSE_PROJECTION,
-  RS_PURPOSE_BIASES = 0x626961,    /* "bia" */
-  RS_PURPOSE_TABLE = 0x6c6561,     /* "lea": of embeddings in a row */
-  RS_PURPOSE_TABLE_2D = 0x6c6532,  /* "le2": of embeddings on a grid */
-  RS_PURPOSE_POSITIONS = 0x706f73, /* "pos" */
-  RS_PURPOSE_CURVE = 0x637572,     /* "cur": noise that a curve of logits is fitted to */
-  RS_PURPOSE_SHIFT = 0x736869,     /* "shi": queries and keys of shift_invariance */
+  RS_PURPOSE_BIASES = 0x626961,     /* "bia" */
+  RS_PURPOSE_TABLE = 0x6c6561,      /* "lea": of embeddings in a row */
+  RS_PURPOSE_TABLE_2D = 0x6c6532,   /* "le2": of embeddings on a grid */
+  RS_PURPOSE_POSITIONS = 0x706f73,  /* "pos" */
+  RS_PURPOSE_CURVE = 0x637572,      /* "cur": noise that a curve of logits is fitted to */
+  RS_PURPOSE_SHIFT = 0x736869,      /* "shi": queries and keys of shift_invariance */
+  RS_PURPOSE_TRAINING = 0x747261,   /* "tra": sequences of tasks that models are trained on */
+  RS_PURPOSE_EVALUATION = 0x657661, /* "eva": sequences of tasks that they are read on */
+  RS_PURPOSE_RULES = 0x72756c,      /* "rul": what is the same in all sequences of a task */
+  RS_PURPOSE_WEIGHTS = 0x776569,    /* "wei": of transformers before training */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel
@@ -38,6 +42,9 @@ void rs_gaussian_fill(rs_stream stream, uint64_t first, size_t count, double *ou
 
 /* Element `index` as a uniform number in [0, 1), a multiple of 2^-53. */
 double rs_uniform(rs_stream stream, uint64_t index);
+
+/* Elements 4 block .. 4 block + 3, in the time of one of them. */
+void rs_uniform_block(rs_stream stream, uint64_t block, double out[4]) RS_NONNULL(3);
 
 /* `number` of the integers 0 .. range - 1 in ascending order, each set of them equally likely; number <= range. Reads
  * the uniform elements 0 .. range - 1 of the stream. */
@@ -153,13 +160,28 @@ typedef enum rs_resize {
   RS_BILINEAR,          /* the same areas */
   RS_BICUBIC_ANTIALIAS, /* a = -0.5; where the grid shrinks the kernel widens by the ratio; cut at the border, and the
                            weights made to sum to 1 */
-  RS_BICUBIC_ALIGN      /* a = -0.75; first on first and last on last sample */
+  RS_BICUBIC_ALIGN,     /* a = -0.75; first on first and last on last sample */
+  RS_CROP               /* the first rows and columns as they are; there are not more than the table has */
 } rs_resize;
+enum { RS_RESIZES = RS_CROP + 1 };
 
-/* out (new_rows, new_columns, channels) = in (rows, columns, channels), axis by axis, in double. All sizes >= 1.
- * RS_MEMORY. */
-rs_status rs_resize_2d(const double *in, size_t rows, size_t columns, size_t channels, rs_resize mode, size_t new_rows,
-                       size_t new_columns, double *out, rs_err *err) RS_NONNULL(1, 8);
+/* From tables (rows, columns, channels) to (new_rows, new_columns, channels), axis by axis, in double. All sizes >= 1.
+ */
+typedef struct rs_resizer rs_resizer;
+
+/* RS_MEMORY. Release with rs_resizer_free. */
+rs_status rs_resizer_create(rs_resize mode, size_t rows, size_t columns, size_t new_rows, size_t new_columns,
+                            rs_resizer **resizer, rs_err *err) RS_NONNULL(6);
+void rs_resizer_free(rs_resizer *resizer);
+
+/* No allocation, any thread. */
+void rs_resizer_apply(const rs_resizer *resizer, const double *in, size_t channels, double *out) RS_NONNULL(1, 2, 4);
+
+/* Adds to by_in (rows, columns, channels), which points to the first channel in question, what by_out (count,), a
+ * gradient by `count` channels of the vector at `row` and `column` of the new table, gives by the old one. No
+ * allocation. */
+void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, const double *by_out, size_t count,
+                         size_t channels, double *by_in) RS_NONNULL(1, 4, 7);
 
 /* ---- projections ------------------------------------------------------------------------------------------------- */
 

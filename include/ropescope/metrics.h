@@ -4,6 +4,7 @@
 #define ROPESCOPE_METRICS_H
 
 #include "ropescope/attention.h"
+#include "ropescope/model.h"
 
 typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 
@@ -61,8 +62,8 @@ typedef struct rs_curve {
 } rs_curve;
 
 /* Appends one row of curve->columns numbers. */
-rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err);
-void rs_curve_clear(rs_curve *curve);
+rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) RS_NONNULL(1, 2);
+void rs_curve_clear(rs_curve *curve) RS_NONNULL(1);
 
 enum { RS_METRIC_SCALARS = 12 }; /* most scalars of one metric */
 
@@ -71,6 +72,14 @@ typedef struct rs_result {
   double value[RS_METRIC_SCALARS], error[RS_METRIC_SCALARS];
   rs_curve curve;
 } rs_result;
+
+/* What a metric of readings is computed from: what a model said to a task. */
+typedef struct rs_reading_in {
+  const rs_reading *reading;
+  const rs_task *task;
+  size_t length; /* of the task's sequences, tokens */
+  const void *params;
+} rs_reading_in;
 
 typedef struct rs_metric_kind {
   rs_kind kind;
@@ -94,10 +103,12 @@ typedef struct rs_metric_kind {
   rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
   void (*row)(void *state, const rs_row *row);
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
+  /* Metrics of readings have this alone. RS_MEMORY. */
+  rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;
 
-const rs_metric_kind *const *rs_metric_kinds(size_t *count);
-const rs_metric_kind *rs_metric_find(const char *name);
+const rs_metric_kind *const *rs_metric_kinds(size_t *count) RS_NONNULL(1);
+const rs_metric_kind *rs_metric_find(const char *name) RS_NONNULL(1);
 
 /* What rows are to hold for a set of metrics. Zero-initialise. */
 typedef struct rs_row_needs {
@@ -108,7 +119,8 @@ typedef struct rs_row_needs {
 
 /* Adds what one metric needs. RS_UNSUPPORTED where it sums other first keys than those before it: a row holds one sum.
  */
-rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err);
+rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err)
+    RS_NONNULL(1, 2);
 
 /* ---- the least base that serves a length ---------------------------------------------------------------------------
  */
@@ -128,6 +140,7 @@ typedef struct rs_base_bound {
  * tests every distance counts for length / 12288 more. A step takes microseconds to a millisecond (length 1M), a search
  * 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in
  * use: any thread. RS_DOMAIN where no base is good (fewer than two pairs), RS_MEMORY. */
-rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err);
+rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err)
+    RS_NONNULL(4);
 
 #endif

@@ -104,7 +104,7 @@ typedef enum rs_init { RS_INIT_GAUSSIAN, RS_INIT_ONE, RS_INIT_ZERO, RS_INIT_LEAR
 
 /* One array of weights. Those that are read by one product stand side by side: q, k, v; gate and up. */
 typedef struct rs_tensor {
-  char name[96];        /* as Hugging Face's Llama has it where Llama has one */
+  char name[112];       /* as Hugging Face's Llama has it where Llama has one */
   size_t rows, columns; /* vectors have one row */
   bool vector;          /* has one dimension in a checkpoint */
   size_t offset;        /* of its first number among all */
@@ -115,6 +115,8 @@ typedef struct rs_tensor {
   size_t learned;
 } rs_tensor;
 
+typedef struct rs_places rs_places;
+
 /* A model: what it is and its numbers. Values are float or double: the arithmetic it computes in. */
 typedef struct rs_transformer {
   rs_shape shape;
@@ -123,17 +125,31 @@ typedef struct rs_transformer {
   size_t recipe_count;
   rs_tensor *tensors; /* (tensor_count,) in the order of their offsets */
   size_t tensor_count;
-  size_t size;      /* numbers in all */
-  rs_format format; /* RS_F32 or RS_F64 */
-  void *values;     /* (size,), aligned to 64 bytes */
+  size_t size;       /* numbers in all */
+  rs_format format;  /* RS_F32 or RS_F64 */
+  void *values;      /* (size,), aligned to 64 bytes */
+  rs_places *places; /* where each stands; private to the layer */
 } rs_transformer;
 
-/* A model of this shape with weights drawn from `seed`: Gaussian matrices, ones, zeros, and the learned numbers of its
- * recipes as these begin. Copies what it is given. RS_INPUT, RS_MEMORY, and what recipes fail with. */
-rs_status rs_transformer_create(const rs_shape *shape, const rs_model *geometry, const rs_recipe *recipes,
-                                size_t recipe_count, rs_format format, uint64_t seed, rs_transformer **transformer,
-                                rs_err *err) RS_NONNULL(1, 2, 3, 7);
+/* What a model is made of; all borrowed. */
+typedef struct rs_transformer_in {
+  const rs_shape *shape;
+  const rs_model *geometry;
+  const rs_recipe *recipes; /* (recipe_count,) resolved and checked */
+  size_t recipe_count;
+  const rs_token_layout *tokens; /* of what it is trained on, geometry->train_length tokens; NULL: text */
+  rs_format format;              /* RS_F32 or RS_F64 */
+  uint64_t seed;
+} rs_transformer_in;
+
+/* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
+ * these begin. Copies what it is given. RS_INPUT, RS_MEMORY, and what recipes fail with. */
+rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **transformer, rs_err *err)
+    RS_NONNULL(1, 2);
 void rs_transformer_free(rs_transformer *transformer);
+
+/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Returns how many tensors. */
+size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_NONNULL(1, 2);
 
 /* The tensor called `name`, or NULL. Borrows. */
 const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) RS_NONNULL(1, 2);
@@ -150,8 +166,11 @@ rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *
     RS_NONNULL(1, 6);
 void rs_context_free(rs_context *context);
 
-/* Reads the model's learned numbers again. */
+/* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
+
+/* Draws random positions anew, where a recipe has such. */
+rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_NONNULL(1);
 
 /* Sequences that a model reads side by side, each of the context's length. */
 typedef struct rs_batch {
@@ -159,7 +178,7 @@ typedef struct rs_batch {
   const int32_t *tokens;  /* (sequences, L); NULL for vision */
   const int32_t *source;  /* (sequences, source_length); NULL but for encoder-decoders */
   const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
-  const int32_t *targets; /* (sequences, L) or RS_NO_TARGET; vision: the class at [0] of each. NULL: none */
+  const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
 /* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs. */
@@ -171,16 +190,17 @@ void rs_pass_free(rs_pass *pass);
 
 /* What is wanted of a pass besides the losses; NULL: not wanted. Arrays are the caller's. */
 typedef struct rs_pass_out {
-  double *losses;   /* (sequences, L) nats at each target; NaN without one */
-  int32_t *answers; /* (sequences, L) the class with the largest logit, the first of equals */
-  double *logits;   /* (sequences, L, C) */
+  double *losses;   /* (sequences, A) nats at each target; NaN without one */
+  int32_t *answers; /* (sequences, A) the class with the largest logit, the first of equals */
+  double *logits;   /* (sequences, A, C) */
   double *states;   /* (sequences, L, d) behind the final norm */
-  /* Queries and keys of one block and the first sequence, behind their norms, before rotation: (L, H, D), (L, K, D). */
+  /* Queries and keys of one block and the batch's first sequence, behind their norms, before rotation: (L, H, D), (L,
+   * K, D). */
   size_t block;
   double *q, *k;
 } rs_pass_out;
 
-/* Reads a batch of at most the pass's sequences. */
+/* Reads a batch of any size, as many sequences at a time as the pass has room for. */
 void rs_forward(rs_pass *pass, const rs_batch *batch, const rs_pass_out *out) RS_NONNULL(1, 2, 3);
 
 /* Reads a batch, and adds to `gradient` (size,), in the model's format, `weight` times the gradient of the sum of its
@@ -229,6 +249,8 @@ typedef struct rs_task_kind {
   rs_status (*check)(const rs_binding *binding, rs_err *err);
   /* Names of its parts, as columns have them ("filler", "repeat", "needle"); the list ends with NULL. */
   const char *parts[RS_TASK_PARTS + 1];
+  /* Bit p: part p is asked beside what models are trained on (a needle), and counts in no loss. */
+  unsigned probes;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
@@ -239,7 +261,8 @@ typedef struct rs_task_kind {
   void (*draw)(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example);
   /* Accuracy of a guess that reads nothing, at a target of this part. */
   double (*chance)(const void *state, size_t part);
-  /* The least mean loss there is over the targets at this length, nats; NaN where nobody knows. NULL: never known. */
+  /* The least mean loss there is over the evaluation targets at this length, probes left out, nats; NaN where nobody
+   * knows. NULL: never known. */
   double (*best_loss)(const void *state, size_t length);
 } rs_task_kind;
 
@@ -256,5 +279,79 @@ typedef struct rs_task {
 rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_task *task, rs_err *err)
     RS_NONNULL(1, 2, 3);
 void rs_task_clear(rs_task *task) RS_NONNULL(1);
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+/* AdamW with decay on matrices alone, a linear warm-up, and a cosine down to a share of the rate; gradients are clipped
+ * by their norm over all weights. */
+typedef struct rs_training {
+  size_t steps, length, sequences; /* of a step: sequences of `length` tokens */
+  double rate, final_rate;         /* the largest; the last, as a share of it */
+  size_t warmup;                   /* steps */
+  double beta1, beta2, epsilon;
+  double decay; /* what a step takes off a matrix, in parts of the rate */
+  double clip;  /* largest norm of a gradient; 0: none */
+} rs_training;
+
+/* Its parameters, for configs. */
+extern const rs_param rs_training_specs[];
+extern const size_t rs_training_spec_count;
+
+/* What a step came to. */
+typedef struct rs_train_step {
+  size_t step;          /* from 1 */
+  double loss;          /* mean over the targets, nats, before the step */
+  double gradient_norm; /* before clipping */
+  double rate;
+} rs_train_step;
+
+/* Training under way. The batch is cut into a fixed number of parts, whose gradients are summed in their order: weights
+ * are the same bits for any number of threads, and for a training that was interrupted. */
+typedef struct rs_trainer rs_trainer;
+
+/* Begins at step 0 of `training`, with `task`'s sequences of that length; `seed` draws random positions. Borrows all.
+ * RS_DOMAIN where task or recipes are undefined at the length, RS_INPUT where the task does not fit the model. */
+rs_status rs_trainer_create(rs_transformer *transformer, const rs_training *training, const rs_task *task,
+                            uint64_t seed, rs_trainer **trainer, rs_err *err) RS_NONNULL(1, 2, 3, 5);
+void rs_trainer_free(rs_trainer *trainer);
+
+/* One step. RS_DOMAIN where loss or gradient is not finite, with step and rate; weights are then as before. */
+rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) RS_NONNULL(1, 2);
+
+/* What an interrupted training goes on from, besides the weights: to be read, and to be written before the first step.
+ */
+typedef struct rs_train_state {
+  size_t step;          /* steps done */
+  void *first, *second; /* (size,) moments, in the model's format */
+} rs_train_state;
+
+rs_train_state *rs_trainer_state(rs_trainer *trainer) RS_NONNULL(1);
+
+/* ---- readings ---------------------------------------------------------------------------------------------------- */
+
+/* What a model said to sequences of a task; A answers a sequence, as in rs_batch. */
+typedef struct rs_reading {
+  size_t sequences, answers; /* A */
+  double *losses;            /* (sequences, A) nats; NaN without a target */
+  int32_t *said, *targets;   /* (sequences, A) */
+  uint8_t *parts;            /* (sequences, A) of the task */
+  float *depths;             /* (sequences, A) */
+} rs_reading;
+
+/* Reads sequences [0, sequences) of the split with all threads; the same bits for any number of them. `context` is of
+ * the task's length. Release with rs_reading_clear. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
+rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
+                          size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
+void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);
+
+/* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
+ * tokens. */
+rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe *recipes, const rs_task *task,
+                             size_t length, rs_context **context, rs_err *err) RS_NONNULL(1, 3, 5);
+
+/* The token layout of a task's sequences: an image behind a class token, or text (no runs). Release with
+ * rs_token_layout_clear. *tokens gets how many tokens the model reads. */
+rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 #endif

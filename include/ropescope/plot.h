@@ -60,7 +60,7 @@ typedef struct rs_plot_report {
 } rs_plot_report;
 
 /* Reads "svg,png,pdf", any of them, as a set. RS_INPUT names the word that is none. */
-rs_status rs_plot_formats_read(const char *list, unsigned *formats, rs_err *err);
+rs_status rs_plot_formats_read(const char *list, unsigned *formats, rs_err *err) RS_NONNULL(1, 2);
 
 /* Whether this build and machine make PNG and PDF: RS_OK, or RS_UNSUPPORTED with what is missing (librsvg, a font). */
 rs_status rs_plot_render_check(rs_err *err);
@@ -72,12 +72,13 @@ rs_status rs_plot_render_check(rs_err *err);
  * is not as promised (file, and line of a CSV), no curve at options->length, no picture that a name of options->only
  * means, nothing to draw. RS_UNSUPPORTED: PNG or PDF, as rs_plot_render_check says. RS_IO: a file could not be read or
  * written. RS_MEMORY. */
-rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err);
+rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err)
+    RS_NONNULL(1, 3);
 
 /* Removes the pictures that were drawn from results which are there no more, as rs_plot_results does, and draws none.
  */
-rs_status rs_plot_remove_stale(const char *directory, rs_plot_report *report, rs_err *err);
+rs_status rs_plot_remove_stale(const char *directory, rs_plot_report *report, rs_err *err) RS_NONNULL(1, 2);
 
-void rs_plot_report_clear(rs_plot_report *report);
+void rs_plot_report_clear(rs_plot_report *report) RS_NONNULL(1);
 
 #endif

@@ -14,12 +14,13 @@ typedef struct rs_turning {
 } rs_turning;
 
 /* The longest context, at most `most` < 2^63, whose distances all have sum_j cos(m omega_j) + still >= 0. */
-rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err);
+rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err)
+    RS_NONNULL(1, 3);
 
 /* The period of the critical pair as it is run (Liu et al., arXiv:2310.05209, theorem 2), and the longest context in
  * which no pair that did not go full circle in training turns further than there; infinite where every pair did. */
-double rs_reach_critical(const rs_turning *turning);
-double rs_reach_in_range(const rs_turning *turning);
+double rs_reach_critical(const rs_turning *turning) RS_NONNULL(1);
+double rs_reach_in_range(const rs_turning *turning) RS_NONNULL(1);
 
 /* The bases that bring these to `length`, pair >= 1 being the critical one: at the second one the largest angle just
  * equals that of training. */
@@ -58,6 +59,7 @@ typedef struct rs_solution {
 
 /* RS_INPUT with `problems` or a message for wrong words, RS_DOMAIN where nothing serves, RS_UNSUPPORTED for methods
  * that do more than turn pairs. What a question needs is the caller's to check. Some searches take minutes. */
-rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err);
+rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 #endif

@@ -15,13 +15,13 @@ typedef struct rs_plan {
 } rs_plan;
 
 /* What a run would take; runs nothing. */
-rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err);
+rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err) RS_NONNULL(1, 2);
 
 /* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from trials of the same cells
  * at short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
  * long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
 rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
-                              rs_err *err);
+                              rs_err *err) RS_NONNULL(1, 3);
 
 /* Bytes that this process may still use: of the machine, its cgroup and its limit of addresses the least. NaN where
  * none can be told. */
@@ -29,7 +29,8 @@ double rs_memory_available(void);
 
 /* Whether `directory` holds results of another config: its config.yaml, read and written again, is not what a run of
  * this experiment writes. RS_MEMORY. */
-rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err);
+rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 typedef struct rs_run_options {
   const char *directory; /* made if missing; files in it are replaced one by one, each whole */
@@ -47,6 +48,7 @@ typedef struct rs_run_summary {
 /* Runs every cell and writes summary.csv, a CSV for each metric with a curve, config.yaml, manifest.json and
  * timings.csv. A cell that is undefined at its length is a row with its error. RS_IO, RS_MEMORY or RS_INTERNAL end the
  * run. */
-rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err);
+rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 #endif

@@ -169,7 +169,7 @@ static size_t count_tiles(const plan *cut, rs_range queries) {
 }
 
 static void write_rows(const plan *cut, rs_tile *tile) {
-  rs_tile_rows(cut->loaded, tile, &cut->rows[tile->first - cut->queries.begin]);
+  rs_tile_finish_rows(cut->loaded, tile, &cut->rows[tile->first - cut->queries.begin]);
 }
 
 /* Copies the tiles a worker has walked, bins included. */

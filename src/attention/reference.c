@@ -29,7 +29,7 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
   if (!across) rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
   if (!across) rs_encoding_bias_row(e, job->head, m, n, n + 1, &bias);
-  return e->logit_scale[m] * sum / sqrt((double)dims) + bias;
+  return e->logit_scale[m] * rs_encoding_head_scale(e, job->head) * sum / sqrt((double)dims) + bias;
 }
 
 rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err) {

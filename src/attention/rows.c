@@ -109,6 +109,6 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   if (job->moments) copy_moments(loaded, tile, lane, offset, row);
 }
 
-void rs_tile_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows) {
+void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows) {
   for (size_t lane = 0; lane < tile->count; lane++) fill_row(loaded, tile, lane, &rows[lane]);
 }

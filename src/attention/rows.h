@@ -8,6 +8,6 @@
 rs_status rs_observation_create(size_t queries, size_t bins, bool moments, rs_observation **observation, rs_err *err);
 
 /* The rows (tile->count,) of a finished tile. */
-void rs_tile_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows);
+void rs_tile_finish_rows(const rs_loaded_job *loaded, rs_tile *tile, rs_row *rows);
 
 #endif

@@ -45,4 +45,7 @@ rs_band_pairs rs_band_find(const rs_band *band, const rs_source_in *in);
 /* Moves the energy of `rows` vectors (rows, D) into these pairs. */
 void rs_band_limit(const rs_source_in *in, const rs_band_pairs *pairs, size_t rows, double *out);
 
+/* "content in the slow quarter of the pairs" */
+void rs_band_caption(const rs_band *band, rs_text *out);
+
 #endif

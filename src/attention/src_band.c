@@ -33,6 +33,38 @@ void rs_band_limit(const rs_source_in *in, const rs_band_pairs *pairs, size_t ro
   }
 }
 
+/* "quarter", or "30%" where the share has no word. */
+static void write_share(double share, rs_text *out) {
+  static const struct {
+    double share;
+    const char *word;
+  } words[] = {{0.5, "half"}, {0.25, "quarter"}, {0.125, "eighth"}};
+  for (size_t i = 0; i < RS_COUNT(words); i++)
+    if (share == words[i].share) {
+      rs_text_puts(out, words[i].word);
+      return;
+    }
+  rs_text_printf(out, "%.4g%%", 100 * share);
+}
+
+void rs_band_caption(const rs_band *band, rs_text *out) {
+  bool fast = band->from == 0, slow = band->to == 1;
+  if (fast && slow) {
+    rs_text_puts(out, "content in all pairs");
+  } else if (fast || slow) {
+    rs_text_puts(out, slow ? "content in the slow " : "content in the fast ");
+    write_share(band->to - band->from, out);
+    rs_text_puts(out, " of the pairs");
+  } else {
+    rs_text_printf(out, "content from %.4g%% to %.4g%% of the pairs (fastest first)", 100 * band->from, 100 * band->to);
+  }
+}
+
+static void caption(const void *memory, size_t phrase, rs_text *out) {
+  const params *p = memory;
+  if (phrase == 0) rs_band_caption(&p->band, out);
+}
+
 static rs_status check(const rs_binding *binding, rs_err *err) {
   return rs_band_check(binding, offsetof(params, band), err);
 }
@@ -74,4 +106,5 @@ const rs_source_kind rs_source_band = {
     .prepare = prepare,
     .keys = keys,
     .query = query,
+    .caption = caption,
 };

@@ -56,6 +56,23 @@ static size_t needle(const rs_source_in *in, size_t position, const double *aske
   return (size_t)floor(s->depth * (double)position);
 }
 
+/* "a copy of the query", "content in the slow quarter of the pairs", "depth 0.5" */
+static void caption(const void *memory, size_t phrase, rs_text *out) {
+  const params *p = memory;
+  bool whole = p->band.from == 0 && p->band.to == 1;
+  if (phrase == 0 && p->overlap == 1) rs_text_puts(out, "a copy of the query");
+  if (phrase == 0 && p->overlap < 1) {
+    rs_text_puts(out, "correlation ");
+    rs_text_number(out, p->overlap);
+    rs_text_puts(out, " with the query");
+  }
+  if (phrase == 1 && whole) rs_text_puts(out, "content in the whole head");
+  if (phrase == 1 && !whole) rs_band_caption(&p->band, out);
+  if (phrase != 2) return;
+  rs_text_puts(out, "depth ");
+  rs_text_number(out, p->depth);
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, depth), .unit = "1", .min = 0, .max = 1, .fallback = "0.5",
      .summary = "where the needle stands: 0 at the first key, 1 at the query itself"},
@@ -81,4 +98,5 @@ const rs_source_kind rs_source_needle = {
     .keys = keys,
     .query = query,
     .needle = needle,
+    .caption = caption,
 };

@@ -26,10 +26,12 @@ static double pack(const rs_loaded_job *loaded, const double *x, double factor, 
 
 static void pack_queries(const rs_worker *worker, rs_tile *tile) {
   const rs_loaded_job *loaded = worker->loaded;
+  const rs_encoding *encoding = loaded->job.encoding;
+  double of_head = rs_encoding_head_scale(encoding, loaded->job.head);
   for (size_t v = 0; v < loaded->views; v++)
     for (size_t lane = 0; lane < loaded->kernel->lanes; lane++) {
       const double *turned = rs_turn_query(&worker->turner, v, rs_lane_query(tile, lane));
-      double scale = loaded->job.encoding->logit_scale[rs_lane_position(loaded, tile, lane)];
+      double scale = of_head * encoding->logit_scale[rs_lane_position(loaded, tile, lane)];
       double factor = scale * M_LOG2E / sqrt((double)loaded->dims);
       tile->norm[v][lane] = pack(loaded, turned, factor, lane, rs_tile_queries(loaded, tile, v)) * ROUNDED;
     }

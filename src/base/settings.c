@@ -74,8 +74,17 @@ static rs_status parse_number(const rs_param *param, const char *text, double *n
   return check_range(param, *number, err);
 }
 
+static rs_status parse_file(const char *text, rs_value *value, rs_err *err) {
+  if (*text == '\0') return rs_fail(err, RS_INPUT, "must be the path of a file");
+  value->file = rs_strdup(text, err);
+  if (value->file == NULL) return RS_MEMORY;
+  value->set = true;
+  return RS_OK;
+}
+
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
   *value = unset_value;
+  if (param->type == RS_FILE) return parse_file(text, value, err);
   int choice = rs_param_word(param, text);
   double number = NAN;
   bool wordlike = param->type == RS_CHOICE || (param->words != NULL && isalpha((unsigned char)*text));
@@ -120,6 +129,10 @@ static void list_write(const rs_value *value, rs_text *text) {
   rs_text_puts(text, "]");
 }
 
+bool rs_value_is_file(const rs_param *param, const rs_value *value) {
+  return value->file != NULL && (param->type == RS_FILE || value->count > RS_INLINE_NUMBERS);
+}
+
 void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text) {
   if (!value->set)
     rs_text_puts(text, "none");
@@ -127,7 +140,7 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
     rs_text_puts(text, param->words[value->choice]);
   else if (param->type == RS_BOOL)
     rs_text_puts(text, value->number != 0 ? "true" : "false");
-  else if (value->file != NULL && value->count > RS_INLINE_NUMBERS)
+  else if (rs_value_is_file(param, value))
     file_write(value->file, text);
   else if (param->type == RS_REALS)
     list_write(value, text);

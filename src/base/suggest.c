@@ -35,6 +35,13 @@ static size_t edit_distance(const char *a, const char *b) {
   return last[columns];
 }
 
+/* Whether the candidate goes on where the word ends: "entropy" in "entropy_nats". */
+static bool begins(const char *word, const char *candidate) {
+  for (; *word != '\0'; word++, candidate++)
+    if (folded(*word) != folded(*candidate)) return false;
+  return folded(*candidate) == '_';
+}
+
 const char *rs_suggest(const char *word, const char *const *candidates, size_t count) {
   size_t length = strlen(word);
   if (length == 0 || length > LONGEST) return NULL;
@@ -47,5 +54,7 @@ const char *rs_suggest(const char *word, const char *const *candidates, size_t c
     nearest = distance;
     found = candidates[i];
   }
+  for (size_t i = 0; i < count && found == NULL; i++)
+    if (begins(word, candidates[i])) found = candidates[i];
   return found;
 }

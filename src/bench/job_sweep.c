@@ -59,7 +59,7 @@ static rs_status read_config(sweep *s, size_t tokens, rs_err *err) {
            "name: bench\nmodel: llama-2-7b\nlengths: [%zu]\nmethods: [rope, {name: yarn, factor: 16}, alibi]\n"
            "sources: [gaussian]\nqueries: all\nheads: 1\nengine: {epsilon: 0}\n",
            tokens);
-  rs_status status = rs_config_read(config, "bench", (rs_config_edits){NULL, 0}, &s->experiment, &problems, err);
+  rs_status status = rs_config_read(config, "bench", (rs_config_edits){0}, &s->experiment, &problems, err);
   rs_problems_clear(&problems);
   return status;
 }

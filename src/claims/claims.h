@@ -42,7 +42,10 @@ typedef struct rs_line {
 rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
                           double *value, rs_err *err);
 
-/* The index of the column called `name`. RS_INPUT, with the one that was meant. */
+/* RS_INPUT unless `where` holds conditions on columns of the table. */
+rs_status rs_where_check(const rs_table *table, const char *where, rs_err *err);
+
+/* The index of the column called `name`. RS_INPUT, with the one that was meant, or those there are. */
 rs_status rs_column_find(const rs_table *table, const char *name, int *column, rs_err *err);
 
 /* Whether `column` and `where` are well formed, whatever the table. */

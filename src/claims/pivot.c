@@ -53,6 +53,9 @@ static rs_status read_question(const char *text, const char *common, question *o
 /* Columns that are not there are told before anything is read as "no number". What all rows together come to is not
  * asked: a power law that one line has no positive numbers for is fine on the others. */
 static rs_status read_questions(pivot *p, rs_err *err) {
+  rs_err common = {0};
+  if (rs_where_check(p->table, p->wanted->where, &common) != RS_OK)
+    return rs_fail(err, common.status, "where: %s", common.message);
   for (size_t i = 0; i < p->wanted->count; i++) {
     rs_err why = {0};
     RS_TRY(read_question(p->wanted->questions[i], p->wanted->where, &p->questions[i], err));

@@ -160,20 +160,20 @@ static rs_status unknown_reduction(const char *name, rs_err *err) {
 
 /* "mean(entropy_nats)", "at_min(y; x)", "entropy_nats". */
 static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
-  const char *open = strchr(text, '('), *end = text + strlen(text);
+  const char *bracket = strchr(text, '('), *end = text + strlen(text);
   char name[NAME];
   *out = (wanted){.how = &single};
-  if (open == NULL)
+  if (bracket == NULL)
     return copy_trimmed(text, end, out->columns[0]) ? RS_OK : rs_fail(err, RS_INPUT, "\"%s\" names no column", text);
-  if (!copy_trimmed(text, open, name) || end[-1] != ')')
+  if (!copy_trimmed(text, bracket, name) || end[-1] != ')')
     return rs_fail(err, RS_INPUT, "\"%s\" is no reduction of a column (as in mean(entropy_nats))", text);
   out->how = NULL;
   for (size_t i = 0; i < RS_COUNT(reductions); i++)
     if (strcmp(reductions[i].name, name) == 0) out->how = &reductions[i];
   if (out->how == NULL) return unknown_reduction(name, err);
-  const char *between = strchr(open, ';');
-  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(open + 1, end - 1, out->columns[0])
-                                     : between != NULL && copy_trimmed(open + 1, between, out->columns[0]) &&
+  const char *between = strchr(bracket, ';');
+  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(bracket + 1, end - 1, out->columns[0])
+                                     : between != NULL && copy_trimmed(bracket + 1, between, out->columns[0]) &&
                                            copy_trimmed(between + 1, end - 1, out->columns[1]);
   if (read) return RS_OK;
   return rs_fail(err, RS_INPUT, "%s takes %s", name, out->how->columns == 1 ? "one column" : "two columns: (y; x)");
@@ -186,8 +186,10 @@ static rs_status read_condition(const char *begin, const char *end, condition *o
   out->length = (int)(end - begin);
   while (sign < end && strchr("=!<>", *sign) == NULL) sign++;
   if (sign < end) out->relation = rs_relation_read(sign, &length);
-  if (length == 0 || !copy_trimmed(begin, sign, out->column) || !copy_trimmed(sign + length, end, out->value))
-    return rs_fail(err, RS_INPUT, "\"%.*s\" is no condition (as in method=yarn)", (int)(end - begin), begin);
+  if (length == 0 || !copy_trimmed(begin, sign, out->column))
+    return rs_fail(err, RS_INPUT, "\"%.*s\" is no condition (as in method=yarn)", out->length, begin);
+  if (!copy_trimmed(sign + length, end, out->value))
+    return rs_fail(err, RS_INPUT, "\"%.*s\" has no value, or a very long one (as in method=yarn)", out->length, begin);
   return RS_OK;
 }
 
@@ -215,12 +217,35 @@ rs_status rs_select_check(const char *column, const char *where, rs_err *err) {
 
 /* ---- selecting --------------------------------------------------------------------------------------------------- */
 
+/* "cell, model, ...", as many as a message has room for. */
+static void list_columns(const rs_table *table, rs_text *list) {
+  enum { ROOM = 600 };
+  for (size_t c = 0; c < table->columns; c++) {
+    bool full = list->length + strlen(table->header[c]) > ROOM;
+    rs_text_printf(list, "%s%s", c > 0 ? ", " : "", full ? "..." : table->header[c]);
+    if (full) return;
+  }
+}
+
 rs_status rs_column_find(const rs_table *table, const char *name, int *column, rs_err *err) {
   *column = rs_table_column(table, name);
   if (*column >= 0) return RS_OK;
+  rs_text list = {0};
   const char *near = rs_suggest(name, (const char *const *)table->header, table->columns);
-  return rs_fail(err, RS_INPUT, "no column %s%s%s%s", name, near != NULL ? " (did you mean " : "",
-                 near != NULL ? near : "", near != NULL ? "?)" : "");
+  if (near == NULL) list_columns(table, &list);
+  rs_status status = near != NULL ? rs_fail(err, RS_INPUT, "no column %s (did you mean %s?)", name, near)
+                                  : rs_fail(err, RS_INPUT, "no column %s (there are %s)", name, rs_text_string(&list));
+  rs_text_clear(&list);
+  return status;
+}
+
+rs_status rs_where_check(const rs_table *table, const char *where, rs_err *err) {
+  condition conditions[CONDITIONS];
+  size_t number;
+  int column;
+  RS_TRY(read_where(where, conditions, &number, err));
+  for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &column, err));
+  return RS_OK;
 }
 
 static bool keeps(const condition *c, const char *field) {

@@ -189,7 +189,7 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
                             .hf_text = options->hf_text,
                             .preset = options->model,
                             .method = options->method,
-                            .edits = {options->edits.items, options->edits.count},
+                            .edits = {options->edits.items, options->edits.count, NULL},
                             .length = options->length};
   rs_problems problems = {0};
   rs_err err = {0};
@@ -207,6 +207,13 @@ static void say_subject(const cli_options *options, const rs_subject *subject) {
   rs_text text = {0};
   rs_recipe_write(&subject->recipe, &text);
   cli_note(options, "%s on %s at %zu tokens", rs_text_string(&text), subject->model.name, subject->length);
+  rs_text_clear(&text);
+}
+
+static void warn(const cli_options *options, const rs_subject *s) {
+  rs_text text = {0};
+  rs_recipe_warn(&s->recipe, &s->model, s->length, &s->tokens, &text);
+  if (text.length > 0) cli_note(options, "warning: %s", rs_text_string(&text));
   rs_text_clear(&text);
 }
 
@@ -233,6 +240,7 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   table_out out = {.kept = options->json};
   int code = tables[table].show(encoding, &out);
   if (code == CLI_OK && !options->json) say_subject(options, subject);
+  if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
     code = put_json(subject, tables[table].name, &out.csv);
   else if (code == CLI_OK && !cli_put(&out.csv))

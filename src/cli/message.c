@@ -64,27 +64,12 @@ bool cli_put(rs_text *text) {
   return written;
 }
 
-/* --set in order, then --lengths as one more: "4k,8k" -> "lengths=[4k,8k]". */
-static rs_status make_edits(const cli_options *options, rs_text *lengths, const char *edits[CLI_WORDS + 1],
-                            size_t *count, rs_err *err) {
-  *count = options->edits.count;
-  memcpy(edits, options->edits.items, *count * sizeof *edits);
-  if (options->lengths == NULL) return RS_OK;
-  rs_text_printf(lengths, "lengths=[%s]", options->lengths);
-  edits[(*count)++] = rs_text_string(lengths);
-  return rs_text_check(lengths, err);
-}
-
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment) {
   rs_problems problems = {0};
   rs_err err = {0};
-  rs_text lengths = {0};
-  const char *edits[CLI_WORDS + 1];
-  size_t count;
-  rs_status status = make_edits(options, &lengths, edits, &count, &err);
-  if (status == RS_OK) status = rs_config_load(file, (rs_config_edits){edits, count}, experiment, &problems, &err);
+  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths};
+  rs_status status = rs_config_load(file, edits, experiment, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   rs_problems_clear(&problems);
-  rs_text_clear(&lengths);
   return code;
 }

@@ -9,6 +9,7 @@
 typedef enum option_kind {
   FLAG,   /* none: bool */
   TEXT,   /* const char * */
+  NAME,   /* the same, not empty */
   WORD,   /* the same, one of `words` */
   LIST,   /* cli_list: the option may be given again */
   COUNT,  /* size_t, from 1 to `most` */
@@ -54,20 +55,20 @@ static const struct option_row {
     {"length", "N", COUNT, FIELD(length), PLOT, .help = "draw the curves at this length alone", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), COMPARE, .help = "tokens at which both sides are compared", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
-    {"out", "DIR", TEXT, FIELD(out), RUN, .help = "where results go (default: results/NAME)"},
-    {"out", "DIR", TEXT, FIELD(out), REPRODUCE, .help = "where results go, a folder each (default: results)"},
+    {"out", "DIR", NAME, FIELD(out), RUN, .help = "where results go (default: results/NAME)"},
+    {"out", "DIR", NAME, FIELD(out), REPRODUCE, .help = "where results go, a folder each (default: results)"},
     {"force", NULL, FLAG, FIELD(force), RUN,
      .help = "replace the results of another config; run though memory may not do"},
     {"force", NULL, FLAG, FIELD(force), REPRODUCE, .help = "run though memory may not do"},
     {"print", NULL, FLAG, FIELD(print), RUN, .help = "a short table on stdout at the end"},
-    {"hf", "FILE", TEXT, FIELD(hf), SHOW,
+    {"hf", "FILE", NAME, FIELD(hf), SHOW,
      .help = "model and recipe of a Hugging Face config.json, its folder, or - (stdin)"},
-    {"hf", "FILE", TEXT, FIELD(hf), COMPARE | SOLVE,
+    {"hf", "FILE", NAME, FIELD(hf), COMPARE | SOLVE,
      .help = "the model of recipes: a Hugging Face config.json, its folder, or - (stdin)"},
-    {"model", "PRESET", TEXT, FIELD(model), SHOW,
+    {"model", "PRESET", NAME, FIELD(model), SHOW,
      .help = "the model, and the recipe it publishes (ropescope list models)"},
-    {"model", "PRESET", TEXT, FIELD(model), COMPARE | SOLVE, .help = "the model of recipes (ropescope list models)"},
-    {"method", "YAML", TEXT, FIELD(method), SHOW | SOLVE,
+    {"model", "PRESET", NAME, FIELD(model), COMPARE | SOLVE, .help = "the model of recipes (ropescope list models)"},
+    {"method", "YAML", NAME, FIELD(method), SHOW | SOLVE,
      .help = "this method on --model or --hf, as in '{name: yarn, factor: 4}'"},
     {"criterion", "WORD", WORD, FIELD(criterion), SOLVE, .help = "first_violation (default), critical_dim, ood or ntk",
      .words = cli_criteria},
@@ -78,11 +79,11 @@ static const struct option_row {
     {"rtol", "X", REAL, FIELD(rtol), COMPARE, .help = "relative difference that counts as equal (default 1e-6)",
      .most = 1},
     {"csv", NULL, FLAG, FIELD(csv), COMPARE, .help = "every pair as CSV"},
-    {"csv", "FILE", TEXT, FIELD(csv_file), BENCH, .help = "the table also as CSV"},
+    {"csv", "FILE", NAME, FIELD(csv_file), BENCH, .help = "the table also as CSV"},
     {"json", NULL, FLAG, FIELD(json), LISTS | TABLE | SHOW | SOLVE | COMPARE, .help = "as JSON"},
     {"markdown", NULL, FLAG, FIELD(markdown), LISTS, .help = "a whole list as Markdown tables"},
     {"markdown", NULL, FLAG, FIELD(markdown), REPRODUCE | TABLE, .help = "as Markdown"},
-    {"lines", "COLUMN", TEXT, FIELD(lines), TABLE, .help = "a line for each word of this column (default: method)"},
+    {"lines", "COLUMN", NAME, FIELD(lines), TABLE, .help = "a line for each word of this column (default: method)"},
     {"where", "CONDITIONS", TEXT, FIELD(where), TABLE, .help = "these rows alone, as in 'length_tokens=32k; seed=0'"},
     {"sort", "N", COLUMN, FIELD(sort), TABLE, .help = "lines by the N-th column of numbers; -N: the largest first"},
     {"only", "NAME,...", LIST, FIELD(only), PLOT, .help = "these pictures, by name or column; may be given again"},
@@ -96,7 +97,7 @@ static const struct option_row {
      .most = 1000},
     {"quick", NULL, FLAG, FIELD(quick), BENCH, .help = "small sizes, to see that all runs, not how fast"},
     {"full", NULL, FLAG, FIELD(full), REPRODUCE, .help = "the searches that take minutes, too"},
-    {"experiments", "DIR", TEXT, FIELD(experiments), REPRODUCE,
+    {"experiments", "DIR", NAME, FIELD(experiments), REPRODUCE,
      .help = "where the experiments are (default: experiments)"},
     {"threads", "N", COUNT, FIELD(threads), EVERY,
      .help = "threads (default: all cores; the CSV files are the same bytes)", .most = 1024},
@@ -156,6 +157,12 @@ static bool add_word(const option_row *row, const char *text, cli_list *list) {
   return true;
 }
 
+static bool read_name(const option_row *row, const char *text, const char **name) {
+  *name = text;
+  if (*text == '\0') cli_error("--%s is empty (write --%s %s)", row->name, row->name, row->value);
+  return *text != '\0';
+}
+
 static bool read_word(const option_row *row, const char *text, const char **word) {
   char what[32];
   snprintf(what, sizeof what, "--%s", row->name);
@@ -170,6 +177,7 @@ static bool set_field(cli_options *options, const option_row *row, const char *t
   switch (row->kind) {
   case FLAG: *(bool *)field = true; return true;
   case TEXT: *(const char **)field = text; return true;
+  case NAME: return read_name(row, text, field);
   case WORD: return read_word(row, text, field);
   case LIST: return add_word(row, text, field);
   case REAL: return read_number(row, RS_REAL, row->least, row->most, text, field);

@@ -10,10 +10,17 @@ typedef struct rs_config_context {
   rs_experiment *experiment;
   rs_problems *problems;
   const rs_node *root; /* of the config */
+  rs_task task;        /* the experiment's, prepared, from where it is read; kind NULL without */
 } rs_config_context;
 
+/* What the paths of a checkpoint's parameters begin with. */
+#define RS_CHECKPOINT_PATH "checkpoint."
+
 /* Each takes the node of its key, NULL where the config has none. */
+void rs_config_task(rs_config_context *config, const rs_node *node);
+void rs_config_checkpoints(rs_config_context *config, const rs_node *node);
 void rs_config_models(rs_config_context *config, const rs_node *node);
+void rs_config_sequences(rs_config_context *config, const rs_node *node);
 void rs_config_methods(rs_config_context *config, const rs_node *node);
 void rs_config_sources(rs_config_context *config, const rs_node *node);
 void rs_config_metrics(rs_config_context *config, const rs_node *node);
@@ -32,34 +39,47 @@ void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *pa
 /* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
 bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe);
 
+/* The variants of a method, or of a list of them, as `methods` takes them. */
+void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
+
+/* Whether the config reads a checkpoint: simulated heads have then no part in it. */
+bool rs_reads_checkpoint(const rs_config_context *config);
+
 /* A path in a config is relative to that config's folder (on the command line, to where the program runs). NULL where
  * there is no memory. Release with free(). */
 char *rs_beside(const rs_node *node, const char *path);
 
-/* Whether the node stands for a list by the name of a file that holds it. */
-bool rs_names_numbers(const rs_node *node, const rs_param *param);
+/* Whether the node names a file: the parameter's value, or what holds the list that is. */
+bool rs_names_file(const rs_node *node, const rs_param *param);
 
-/* Reads that list. False (and reported) when wrong. */
-bool rs_read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                     rs_value *value);
+/* Reads that value. False (and reported) when wrong. */
+bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                  rs_value *value);
 
 /* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
  * `whole`, the file's list too, and every number of a written one. */
 void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole);
 
 /* Lengthens labels that occur twice by their given parameters, and reports those that still do. */
-void rs_settle_labels(rs_config_context *config, const char *key, const rs_node *node, rs_variants *variants);
+void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
 
 /* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */
 rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err);
 
+/* Makes "4k,8k" the lengths of a config, whatever it has. */
+rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err);
+
+void rs_variants_clear(rs_variants *variants);
+void rs_checkpoint_clear(rs_checkpoint *checkpoint);
+
 /* Frees what the experiment owns, not the experiment. */
 void rs_experiment_clear(rs_experiment *experiment);
 
-/* Adds `name` to the experiment's swept parameters if it is not there. */
+/* Adds a copy of `name` to the experiment's swept parameters if it is not there. */
 rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err);
 
-/* Refuses metrics that stand twice, that want different things of a row, or that want needles where there are none. */
+/* Refuses metrics that stand twice, that want different things of a row, that want needles where there are none, or
+ * that read what the config has not. */
 void rs_refuse_metrics(rs_config_context *config, const rs_node *node);
 
 /* Refuses metrics of pictures where the tokens, read by then, hold none. */

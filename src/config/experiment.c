@@ -4,24 +4,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void variants_clear(rs_variants *variants) {
-  for (size_t i = 0; i < variants->count; i++) {
-    free(variants->items[i].label);
-    rs_settings_clear(&variants->items[i].settings);
-    free(variants->items[i].params);
-  }
+static void variant_clear(rs_variant *variant) {
+  free(variant->label);
+  rs_settings_clear(&variant->settings);
+  free(variant->params);
+}
+
+void rs_variants_clear(rs_variants *variants) {
+  for (size_t i = 0; i < variants->count; i++) variant_clear(&variants->items[i]);
   free(variants->items);
 }
 
+static void recipes_clear(rs_recipe *recipes, size_t count) {
+  for (size_t r = 0; r < count && recipes != NULL; r++) rs_recipe_clear(&recipes[r]);
+  free(recipes);
+}
+
+void rs_checkpoint_clear(rs_checkpoint *checkpoint) {
+  recipes_clear(checkpoint->recipes, checkpoint->recipe_count);
+  recipes_clear(checkpoint->tuned_recipes, checkpoint->recipe_count);
+  for (size_t part = 0; part < RS_CHECKPOINT_PARTS; part++) rs_settings_clear(&checkpoint->settings[part]);
+  rs_shape_clear(&checkpoint->shape);
+  free(checkpoint->folder);
+}
+
 void rs_experiment_clear(rs_experiment *experiment) {
-  for (size_t i = 0; i < experiment->model_count; i++) rs_model_clear(&experiment->models[i]);
-  variants_clear(&experiment->methods);
-  variants_clear(&experiment->sources);
-  variants_clear(&experiment->metrics);
+  for (size_t i = 0; i < experiment->model_count; i++) {
+    rs_model_clear(&experiment->models[i]);
+    if (experiment->checkpoints != NULL) rs_checkpoint_clear(&experiment->checkpoints[i]);
+  }
+  variant_clear(&experiment->task);
+  rs_variants_clear(&experiment->methods);
+  rs_variants_clear(&experiment->sources);
+  rs_variants_clear(&experiment->metrics);
+  for (size_t i = 0; i < experiment->swept_count; i++) free(experiment->swept[i]);
   rs_token_layout_clear(&experiment->tokens);
   free(experiment->name);
   free(experiment->description);
   free(experiment->models);
+  free(experiment->checkpoints);
   free(experiment->lengths);
   free(experiment->seeds);
   free(experiment->heads.listed);
@@ -38,23 +59,87 @@ void rs_experiment_free(rs_experiment *experiment) {
 rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, rs_err *err) {
   for (size_t i = 0; i < experiment->swept_count; i++)
     if (strcmp(experiment->swept[i], name) == 0) return RS_OK;
-  const char **grown = rs_alloc(experiment->swept_count + 1, sizeof *grown, err);
-  if (grown == NULL) return RS_MEMORY;
+  char **grown = rs_alloc(experiment->swept_count + 1, sizeof *grown, err), *copy = rs_strdup(name, err);
+  if (grown == NULL || copy == NULL) {
+    free(grown);
+    free(copy);
+    return RS_MEMORY;
+  }
   for (size_t i = 0; i < experiment->swept_count; i++) grown[i] = experiment->swept[i];
-  grown[experiment->swept_count++] = name;
+  grown[experiment->swept_count++] = copy;
   free(experiment->swept);
   experiment->swept = grown;
   return RS_OK;
 }
 
+const char *rs_variant_name(const rs_variant *variant) {
+  return variant->method   ? variant->method->name
+         : variant->source ? variant->source->kind.name
+         : variant->metric ? variant->metric->kind.name
+         : variant->task   ? variant->task->kind.name
+                           : RS_TRAINED;
+}
+
+/* What a checkpoint was trained with last. */
+static const rs_recipe *trained_recipe(const rs_checkpoint *checkpoint) {
+  return checkpoint->tuned_recipes != NULL ? &checkpoint->tuned_recipes[0] : &checkpoint->recipes[0];
+}
+
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) {
   const rs_variant *variant = &experiment->methods.items[method];
+  if (variant->method == NULL) return rs_recipe_copy(recipe, trained_recipe(&experiment->checkpoints[model]), err);
   rs_recipe given = {variant->method, variant->settings};
   RS_TRY(rs_recipe_copy(recipe, &given, err));
   rs_status status = rs_recipe_resolve(recipe, &experiment->models[model], err);
   if (status != RS_OK) rs_recipe_clear(recipe);
   return status;
+}
+
+/* ---- parameters by name ------------------------------------------------------------------------------------------ */
+
+/* Methods of a checkpoint are no parameters of its specs. */
+static const rs_param method_param = {.name = "method", .unit = "", .summary = "what the checkpoint is trained with"},
+                      tuned_param = {.name = "tune.method", .unit = "", .summary = "what the checkpoint is tuned with"};
+
+/* Where the value of a path stands in a checkpoint. */
+typedef struct checkpoint_value {
+  const rs_param *param; /* NULL: it has no such parameter */
+  const rs_value *value; /* NULL: `recipe` is the value */
+  const rs_recipe *recipe;
+} checkpoint_value;
+
+static checkpoint_value find_setting(const rs_settings *settings, const char *name) {
+  int index = rs_settings_find(settings, name);
+  if (index < 0) return (checkpoint_value){0};
+  return (checkpoint_value){settings->params[index], &settings->values[index], NULL};
+}
+
+static checkpoint_value find_value(const rs_checkpoint *checkpoint, const char *path) {
+  static const char *const prefixes[RS_CHECKPOINT_PARTS] = {"", "train.", "tune."};
+  checkpoint_value found = {0};
+  if (strncmp(path, RS_CHECKPOINT_PATH, strlen(RS_CHECKPOINT_PATH)) != 0) return found;
+  const char *name = path + strlen(RS_CHECKPOINT_PATH);
+  if (strcmp(name, method_param.name) == 0) return (checkpoint_value){&method_param, NULL, checkpoint->recipes};
+  if (strcmp(name, tuned_param.name) == 0) return (checkpoint_value){&tuned_param, NULL, checkpoint->tuned_recipes};
+  for (size_t part = 0; part < RS_CHECKPOINT_PARTS && found.param == NULL; part++)
+    if (strncmp(name, prefixes[part], strlen(prefixes[part])) == 0)
+      found = find_setting(&checkpoint->settings[part], name + strlen(prefixes[part]));
+  return found;
+}
+
+/* "yarn factor=4": the method, and what was given. */
+static void put_recipe(const rs_recipe *recipe, rs_text *text) {
+  rs_text_puts(text, recipe->method->name);
+  for (size_t p = 0; p < recipe->settings.count; p++)
+    if (recipe->settings.values[p].given) rs_label_param(text, &recipe->settings, (int)p, false);
+}
+
+void rs_experiment_checkpoint_value(const rs_experiment *experiment, size_t model, const char *path, rs_text *text) {
+  if (experiment->checkpoints == NULL) return;
+  checkpoint_value found = find_value(&experiment->checkpoints[model], path);
+  if (found.value != NULL && found.value->set) rs_value_write(found.param, found.value, text);
+  if (found.recipe != NULL) put_recipe(found.recipe, text);
 }
 
 const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name) {
@@ -64,6 +149,10 @@ const rs_param *rs_experiment_param(const rs_experiment *experiment, const char 
       int index = rs_settings_find(&lists[l]->items[i].settings, name);
       if (index >= 0) return lists[l]->items[i].settings.params[index];
     }
+  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++) {
+    checkpoint_value found = find_value(&experiment->checkpoints[i], name);
+    if (found.param != NULL) return found.param;
+  }
   return NULL;
 }
 
@@ -151,8 +240,9 @@ static rs_status walk_axes(const rs_experiment *experiment, const size_t *sizes,
 }
 
 rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err) {
+  size_t sources = experiment->checkpoints != NULL ? 1 : experiment->sources.count; /* a task is no axis */
   const size_t sizes[RS_AXIS_COUNT] = {experiment->model_count, experiment->methods.count, experiment->length_count,
-                                       experiment->sources.count, experiment->seed_count};
+                                       sources, experiment->seed_count};
   cell_list list = {0};
   rs_cell cell = {0};
   rs_status status = walk_axes(experiment, sizes, 0, &cell, &list, err);

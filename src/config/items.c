@@ -1,7 +1,6 @@
 /* Methods, sources and metrics: entries with parameters, where a list in place of a value is one more axis. */
 #include "config_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,9 +62,23 @@ static size_t metric_names(const char **names, size_t room) {
   return count;
 }
 
+static bool init_task(const char *name, rs_variant *variant, rs_err *err) {
+  variant->task = rs_task_find(name);
+  if (variant->task != NULL) (void)init_kind(variant, &variant->task->kind, err);
+  return variant->task != NULL;
+}
+
+static size_t task_names(const char **names, size_t room) {
+  size_t count;
+  const rs_task_kind *const *kinds = rs_task_kinds(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
+  return count;
+}
+
 static const item_type method_type = {"methods", "method", init_method, method_names};
 static const item_type source_type = {"sources", "source", init_source, source_names};
 static const item_type metric_type = {"metrics", "metric", init_metric, metric_names};
+static const item_type task_type = {"tasks", "task", init_task, task_names};
 
 /* ---- variants ---------------------------------------------------------------------------------------------------- */
 
@@ -143,12 +156,12 @@ static bool read_list(const item *entry, const rs_node *node, const rs_path *pat
   return good;
 }
 
-/* One value of a parameter: a scalar, or for parameters that are lists a list or the file that holds it. */
+/* One value of a parameter: a scalar, a file, or for parameters that are lists a list or the file that holds it. */
 static bool read_one(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
                      rs_value *value) {
   rs_problems *problems = entry->config->problems;
   bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(entry, node, path, param, value)
-              : rs_names_numbers(node, param)                      ? rs_read_numbers(problems, node, path, param, value)
+              : rs_names_file(node, param)                         ? rs_read_file(problems, node, path, param, value)
                                                                    : rs_read_value(problems, node, path, param, value);
   value->given = good;
   return good;
@@ -158,7 +171,7 @@ static bool read_one(const item *entry, const rs_node *node, const rs_path *path
 static bool is_axis(const rs_node *node, const rs_param *param) {
   if (node->kind != RS_SEQUENCE) return false;
   if (param->type != RS_REALS) return true;
-  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_numbers(&node->items[0], param));
+  return node->count > 0 && (node->items[0].kind == RS_SEQUENCE || rs_names_file(&node->items[0], param));
 }
 
 static void read_param(item *entry, const rs_node *node, int index) {
@@ -186,14 +199,9 @@ static void read_param(item *entry, const rs_node *node, int index) {
 static void unknown_param(const item *entry, const rs_node *child) {
   const char *known[64] = {"name", "label", "zip"};
   size_t count = 3;
-  char what[80];
   for (size_t i = 0; i < entry->base.settings.count && count < RS_COUNT(known); i++)
     known[count++] = entry->base.settings.params[i]->name;
-  const char *name = entry->base.method   ? entry->base.method->name
-                     : entry->base.source ? entry->base.source->kind.name
-                                          : entry->base.metric->kind.name;
-  snprintf(what, sizeof what, "%s", name);
-  rs_problem_unknown_key(entry->config->problems, child, &entry->path, what, known, count);
+  rs_problem_unknown_key(entry->config->problems, child, &entry->path, rs_variant_name(&entry->base), known, count);
 }
 
 static void read_params(item *entry) {
@@ -287,21 +295,29 @@ static bool zips_models(const rs_config_context *config) {
   bool models = false, methods = false;
   for (size_t i = 0; zip != NULL && i < zip->count; i++) {
     const char *axis = zip->items[i].kind == RS_SCALAR ? zip->items[i].text : "";
-    models |= strcmp(axis, "model") == 0;
+    models |= strcmp(axis, "model") == 0 || strcmp(axis, "checkpoint") == 0;
     methods |= strcmp(axis, "methods") == 0;
   }
   return models && methods;
 }
 
-/* The struct of a source's or metric's parameters, and contradictions among them. */
+/* The struct of the parameters of a source, metric or task, and contradictions among them. */
 static rs_status bind_variant(rs_variant *variant, rs_err *err) {
-  bool source = variant->source != NULL;
-  const rs_kind *kind = source ? &variant->source->kind : &variant->metric->kind;
-  rs_status (*check)(const rs_binding *, rs_err *) = source ? variant->source->check : variant->metric->check;
+  const rs_kind *kind = variant->source   ? &variant->source->kind
+                        : variant->metric ? &variant->metric->kind
+                                          : &variant->task->kind;
+  rs_status (*check)(const rs_binding *, rs_err *) = variant->source   ? variant->source->check
+                                                     : variant->metric ? variant->metric->check
+                                                                       : variant->task->check;
   rs_binding binding;
   RS_TRY(rs_binding_make(&variant->settings, kind->params, kind->param_count, kind->params_size, &binding, err));
   variant->params = binding.fields;
   return check != NULL ? check(&binding, err) : RS_OK;
+}
+
+/* Whether it is a checkpoint's own method, of which nothing is to be checked. */
+static bool is_trained(const item *entry) {
+  return entry->type == &method_type && entry->base.method == NULL;
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
@@ -310,7 +326,7 @@ static bool check_variant(const item *entry, rs_variant *variant) {
   size_t latest = experiment->methods.count - 1;
   bool zipped = zips_models(entry->config);
   rs_err why = {0};
-  if (variant->method == NULL) (void)bind_variant(variant, &why);
+  if (variant->method == NULL && !is_trained(entry)) (void)bind_variant(variant, &why);
   for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
     if (zipped && m != latest) continue;
@@ -359,12 +375,29 @@ static void unknown_name(const item *entry, const rs_node *node, const char *nam
                entry->type->key);
 }
 
+/* Makes the entry's kind from its name; false, and reported, where there is none such. */
+static bool init_item(item *entry, const rs_node *name) {
+  rs_problems *problems = entry->config->problems;
+  rs_err err = {0};
+  if (entry->type == &method_type && strcmp(name->text, RS_TRAINED) == 0) {
+    if (rs_reads_checkpoint(entry->config)) return true;
+    rs_problem(problems, name, &entry->path,
+               "is a checkpoint's own method: it stands under methods, beside checkpoint: {...}");
+    return false;
+  }
+  if (!entry->type->init(name->text, &entry->base, &err)) {
+    unknown_name(entry, name, name->text);
+    return false;
+  }
+  if (err.status != RS_OK) rs_problem_err(problems, entry->node, &entry->path, &err);
+  return true;
+}
+
 static void read_item(rs_config_context *config, const item_type *type, const rs_node *node, const rs_path *path,
                       rs_variants *variants) {
   item entry = {
       .config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
   const rs_node *name = node->kind == RS_MAPPING ? rs_node_get(node, "name") : node;
-  rs_err err = {0};
   const rs_node *slip = name == NULL ? rs_mistyped(node, "name") : NULL;
   if (slip != NULL) {
     static const char *const known[] = {"name"};
@@ -375,11 +408,7 @@ static void read_item(rs_config_context *config, const item_type *type, const rs
     rs_problem(config->problems, node, path, "must be a name, or {name: ..., parameters}");
     return;
   }
-  if (!type->init(name->text, &entry.base, &err)) {
-    unknown_name(&entry, name, name->text);
-    return;
-  }
-  if (err.status != RS_OK) rs_problem_err(config->problems, node, path, &err);
+  if (!init_item(&entry, name)) return;
   if (node->kind == RS_MAPPING) read_params(&entry);
   if (node->kind == RS_MAPPING) read_zip(&entry);
   expand(&entry, variants);
@@ -390,20 +419,21 @@ static const rs_node *entry_node(const rs_node *node, size_t index) {
   return node->kind == RS_SEQUENCE ? &node->items[index] : node;
 }
 
-static void read_items(rs_config_context *config, const item_type *type, const rs_node *node, rs_variants *variants) {
-  const rs_path path = rs_path_key(NULL, type->key);
-  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, &path, "is an empty list");
+static void read_items(rs_config_context *config, const item_type *type, const rs_node *node, const rs_path *path,
+                       rs_variants *variants) {
+  if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, path, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
-    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
+    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(path, i) : *path;
     read_item(config, type, entry_node(node, i), &place, variants);
   }
+  rs_settle_labels(config->problems, node, path, variants);
 }
 
 /* ---- the keys ---------------------------------------------------------------------------------------------------- */
 
 static void read_key(rs_config_context *config, const item_type *type, const rs_node *node, rs_variants *variants) {
-  read_items(config, type, node, variants);
-  rs_settle_labels(config, type->key, node, variants);
+  const rs_path path = rs_path_key(NULL, type->key);
+  read_items(config, type, node, &path, variants);
 }
 
 /* `text` in place of a key that the config leaves out. */
@@ -420,10 +450,11 @@ void rs_config_methods(rs_config_context *config, const rs_node *node) {
   if (node != NULL)
     read_key(config, &method_type, node, &config->experiment->methods);
   else
-    read_default(config, &method_type, "rope", &config->experiment->methods);
+    read_default(config, &method_type, rs_reads_checkpoint(config) ? RS_TRAINED : "rope", &config->experiment->methods);
 }
 
 void rs_config_sources(rs_config_context *config, const rs_node *node) {
+  if (rs_reads_checkpoint(config)) return;
   if (node != NULL)
     read_key(config, &source_type, node, &config->experiment->sources);
   else
@@ -434,22 +465,62 @@ void rs_config_metrics(rs_config_context *config, const rs_node *node) {
   if (node != NULL)
     read_key(config, &metric_type, node, &config->experiment->metrics);
   else
-    read_default(config, &metric_type, "[decay, ood_angles, entropy]", &config->experiment->metrics);
+    read_default(config, &metric_type,
+                 rs_reads_checkpoint(config) ? "[loss, accuracy]" : "[decay, ood_angles, entropy]",
+                 &config->experiment->metrics);
   if (node != NULL) rs_refuse_metrics(config, node);
 }
 
-bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe) {
+/* The config's one task, with its state, which checkpoints are checked against. */
+static void take_task(rs_config_context *config, const rs_node *node, const rs_path *path, rs_variants *tasks) {
+  rs_experiment *experiment = config->experiment;
+  const rs_task_in in = {.params = tasks->items[0].params};
+  rs_err why = {0};
+  experiment->task = tasks->items[0];
+  tasks->count = 0;
+  if (rs_task_prepare(experiment->task.task, &in, &config->task, &why) != RS_OK)
+    rs_problem_err(config->problems, node, path, &why);
+}
+
+void rs_config_task(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "task");
+  rs_variants tasks = {0};
+  size_t before = config->problems->count;
+  if (node == NULL && rs_reads_checkpoint(config) && rs_mistyped(config->root, "task") == NULL)
+    rs_problem(config->problems, config->root, NULL, "the config has a checkpoint, but no task (add task: dictionary)");
+  if (node == NULL) return;
+  if (!rs_reads_checkpoint(config)) {
+    rs_problem(config->problems, node, &path,
+               "is what checkpoints read: there is none (add checkpoint: {method: rope})");
+    return;
+  }
+  read_items(config, &task_type, node, &path, &tasks);
+  if (config->problems->count == before && tasks.count == 1)
+    take_task(config, node, &path, &tasks);
+  else if (config->problems->count == before)
+    rs_problem(config->problems, node, &path,
+               "must be one task, without lists of values (several are several configs)");
+  rs_variants_clear(&tasks);
+}
+
+void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
   rs_experiment scratch = {0};
-  rs_config_context config = {&scratch, problems, node};
+  rs_config_context config = {.experiment = &scratch, .problems = problems, .root = node};
+  read_items(&config, &method_type, node, path, variants);
+  rs_experiment_clear(&scratch);
+}
+
+bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe) {
+  rs_variants variants = {0};
   size_t before = problems->count;
-  read_item(&config, &method_type, node, path, &scratch.methods);
-  bool good = problems->count == before && scratch.methods.count == 1;
+  rs_read_recipes(problems, node, path, &variants);
+  bool good = problems->count == before && variants.count == 1;
   if (good) {
-    *recipe = (rs_recipe){scratch.methods.items[0].method, scratch.methods.items[0].settings};
-    scratch.methods.items[0].settings = (rs_settings){0};
+    *recipe = (rs_recipe){variants.items[0].method, variants.items[0].settings};
+    variants.items[0].settings = (rs_settings){0};
   } else if (problems->count == before) {
     rs_problem(problems, node, path, "must be one method, without lists of values");
   }
-  rs_experiment_clear(&scratch);
+  rs_variants_clear(&variants);
   return good;
 }

@@ -58,29 +58,28 @@ static char *longer_label(const rs_variant *variant) {
   return copy;
 }
 
-static void lengthen_labels(rs_config_context *config, rs_variants *variants) {
+static void lengthen_labels(rs_problems *problems, rs_variants *variants) {
   char **labels = rs_alloc(variants->count, sizeof *labels, NULL);
   for (size_t i = 0; i < variants->count && labels != NULL; i++) {
     if (!same_label(variants, i)) continue;
     labels[i] = longer_label(&variants->items[i]);
-    if (labels[i] == NULL) rs_problem_memory(config->problems);
+    if (labels[i] == NULL) rs_problem_memory(problems);
   }
   for (size_t i = 0; i < variants->count && labels != NULL; i++) {
     if (labels[i] == NULL) continue;
     free(variants->items[i].label);
     variants->items[i].label = labels[i];
   }
-  if (labels == NULL) rs_problem_memory(config->problems);
+  if (labels == NULL) rs_problem_memory(problems);
   free(labels);
 }
 
-void rs_settle_labels(rs_config_context *config, const char *key, const rs_node *node, rs_variants *variants) {
-  const rs_path path = rs_path_key(NULL, key);
-  if (config->problems->count > 0) return;
-  lengthen_labels(config, variants);
+void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
+  if (problems->count > 0) return;
+  lengthen_labels(problems, variants);
   for (size_t i = 0; i < variants->count; i++)
     if (same_label(variants, i)) {
-      rs_problem(config->problems, node, &path, "has \"%s\" twice (give one a label: ...)", variants->items[i].label);
+      rs_problem(problems, node, path, "has \"%s\" twice (give one a label: ...)", variants->items[i].label);
       return;
     }
 }

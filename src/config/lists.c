@@ -1,4 +1,4 @@
-/* Lists that a config keeps in files: `short_factor: factors.json`. */
+/* Files that a config names: a value itself, or the list that one holds (`short_factor: factors.json`). */
 #include "config_internal.h"
 
 #include <errno.h>
@@ -16,8 +16,9 @@ char *rs_beside(const rs_node *node, const char *path) {
   return copy;
 }
 
-bool rs_names_numbers(const rs_node *node, const rs_param *param) {
-  return param->type == RS_REALS && node->kind == RS_SCALAR && rs_numbers_named(node->text);
+bool rs_names_file(const rs_node *node, const rs_param *param) {
+  if (node->kind != RS_SCALAR) return false;
+  return param->type == RS_FILE || (param->type == RS_REALS && rs_numbers_named(node->text));
 }
 
 static rs_status check_range(const char *file, const rs_param *param, const double *list, size_t count, rs_err *err) {
@@ -42,15 +43,21 @@ static rs_status fingerprint(const char *file, char hash[65], rs_err *err) {
   return RS_OK;
 }
 
-/* The file's numbers as the value, with the path by which any later run finds it. */
-static rs_status load(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
+static rs_status load_numbers(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
   double *list = NULL;
   size_t count = 0;
   RS_TRY(rs_numbers_read(file, &list, &count, err));
   rs_status status = check_range(file, param, list, count, err);
   if (status == RS_OK) status = rs_value_list(param, list, count, value, err);
   free(list);
-  if (status != RS_OK) return status;
+  return status;
+}
+
+/* The file, or the numbers in it, as the value, with the path by which any later run finds it. */
+static rs_status load(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
+  RS_TRY(param->type == RS_FILE ? rs_value_parse(param, file, value, err) : load_numbers(file, param, value, err));
+  rs_status status = RS_OK;
+  free(value->file);
   value->file = realpath(file, NULL);
   if (value->file == NULL)
     status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
@@ -60,8 +67,8 @@ static rs_status load(const char *file, const rs_param *param, rs_value *value, 
   return status;
 }
 
-bool rs_read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                     rs_value *value) {
+bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                  rs_value *value) {
   rs_err why = {0};
   char *file = rs_beside(node, node->text);
   if (file == NULL)

@@ -35,8 +35,39 @@ static void refuse_sinks(rs_config_context *config, const rs_node *node) {
       rs_problem_err(config->problems, node, &path, &why);
 }
 
+/* The first few metrics that read what a checkpoint says: "loss, accuracy". */
+static void put_readers(rs_text *text) {
+  enum { FEW = 3 };
+  size_t count, shown = 0;
+  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
+  for (size_t i = 0; i < count && shown < FEW; i++)
+    if (kinds[i]->read != NULL) rs_text_printf(text, "%s%s", shown++ > 0 ? ", " : "", kinds[i]->kind.name);
+}
+
+/* Rows are of simulated heads, readings of checkpoints; tables both have. */
+static void refuse_unread(rs_config_context *config, const rs_node *node) {
+  const rs_variants *metrics = &config->experiment->metrics;
+  const rs_path path = rs_path_key(NULL, "metrics");
+  bool checkpoint = rs_reads_checkpoint(config);
+  rs_text readers = {0};
+  put_readers(&readers);
+  for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++) {
+    const rs_metric_kind *metric = metrics->items[i].metric;
+    if (checkpoint && metric->row != NULL)
+      rs_problem(config->problems, node, &path,
+                 "has %s, which reads simulated heads, but a checkpoint has none (it has %s)", metric->kind.name,
+                 rs_text_string(&readers));
+    if (!checkpoint && metric->read != NULL)
+      rs_problem(config->problems, node, &path,
+                 "has %s, which reads what a checkpoint says (add checkpoint: {method: rope} in place of the model)",
+                 metric->kind.name);
+  }
+  rs_text_clear(&readers);
+}
+
 void rs_refuse_metrics(rs_config_context *config, const rs_node *node) {
   refuse_repeats(config, node);
+  refuse_unread(config, node);
   refuse_sinks(config, node);
   refuse_needless(config, node);
 }

@@ -154,15 +154,6 @@ rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
 
 /* ---- the model of a config --------------------------------------------------------------------------------------- */
 
-/* One problem for each line of the message: a Hugging Face file may have several mistakes. */
-static void report_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message) {
-  for (const char *line = message; line != NULL;) {
-    size_t length = strcspn(line, "\n");
-    rs_problem(problems, node, path, "%.*s", (int)length, line);
-    line = line[length] == '\n' ? line + length + 1 : NULL;
-  }
-}
-
 static void start_from(rs_problems *problems, const rs_node *node, const rs_path *path, bool hf, rs_model *model) {
   rs_err why = {0};
   const char *word = rs_read_word(problems, node, path);
@@ -173,7 +164,7 @@ static void start_from(rs_problems *problems, const rs_node *node, const rs_path
   if (status == RS_MEMORY)
     rs_problem_memory(problems);
   else if (status != RS_OK)
-    report_lines(problems, node, path, why.message);
+    rs_problem_lines(problems, node, path, why.message);
   free(file);
 }
 
@@ -208,7 +199,12 @@ static bool name_taken(const rs_experiment *experiment, const char *name) {
 void rs_config_models(rs_config_context *config, const rs_node *node) {
   rs_path path = rs_path_key(NULL, "model");
   rs_experiment *experiment = config->experiment;
-  if (node == NULL && rs_mistyped(config->root, "model") != NULL) return; /* told as an unknown key */
+  if (rs_reads_checkpoint(config)) {
+    if (node != NULL) rs_problem(config->problems, node, &path, "stands beside a checkpoint (keep one of them)");
+    return;
+  }
+  if (node == NULL && (rs_mistyped(config->root, "model") != NULL || rs_mistyped(config->root, "checkpoint") != NULL))
+    return; /* told as an unknown key */
   if (node == NULL) {
     rs_problem(config->problems, config->root, NULL, "the config has no model (add model: llama-2-7b)");
     return;

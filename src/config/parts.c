@@ -105,11 +105,19 @@ static void length_range(rs_config_context *config, const rs_node *node, const r
       add_length(config, &capacity, (size_t)floor(length + 1e-6));
 }
 
+/* The length of the first model, or that of its last training. */
+static size_t own_length(const rs_experiment *experiment) {
+  const rs_checkpoint *checkpoint = experiment->checkpoints;
+  if (checkpoint == NULL || (checkpoint->folder != NULL && !checkpoint->tuned))
+    return experiment->models[0].train_length;
+  return checkpoint->tuned ? checkpoint->tuning.length : checkpoint->training.length;
+}
+
 void rs_config_lengths(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "lengths");
   size_t capacity = 0;
-  if (node == NULL) { /* one length: the model's own */
-    if (config->experiment->model_count > 0) add_length(config, &capacity, config->experiment->models[0].train_length);
+  if (node == NULL) {
+    if (config->experiment->model_count > 0) add_length(config, &capacity, own_length(config->experiment));
     return;
   }
   if (node->kind == RS_MAPPING) {
@@ -171,7 +179,8 @@ void rs_config_heads(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "heads"), inner = rs_path_key(&path, "each");
   rs_head_choice *heads = &config->experiment->heads;
   size_t fewest = fewest_heads(config->experiment);
-  if (config->experiment->model_count == 0) return; /* the model's own problem is reported already */
+  heads->all = rs_reads_checkpoint(config);
+  if (heads->all || config->experiment->model_count == 0) return; /* the model's own problem is reported already */
   if (node == NULL) {
     heads->number = DEFAULT_HEADS < fewest ? DEFAULT_HEADS : fewest;
     return;
@@ -193,7 +202,7 @@ void rs_config_queries(rs_config_context *config, const rs_node *node) {
   const char *const *numbered = &rs_query_choice_words[RS_QUERIES_ALL + 1];
   const rs_path path = rs_path_key(NULL, "queries");
   config->experiment->queries = (rs_query_set){RS_QUERIES_LAST, 64};
-  if (node == NULL) return;
+  if (node == NULL || rs_reads_checkpoint(config)) return;
   if (node->kind == RS_SCALAR && strcmp(node->text, rs_query_choice_words[RS_QUERIES_ALL]) == 0) {
     config->experiment->queries = (rs_query_set){RS_QUERIES_ALL, 0};
     return;
@@ -237,6 +246,7 @@ void rs_config_mask(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "mask"), window_path = rs_path_key(&path, "window"),
                 sink_path = rs_path_key(&path, "sinks");
   config->experiment->mask = (rs_mask){.kind = RS_CAUSAL};
+  if (rs_reads_checkpoint(config)) return;
   if (node == NULL || (node->kind == RS_SCALAR && mask_word(node->text, &config->experiment->mask.kind))) return;
   const rs_node *window = rs_node_get(node, "window"), *sinks = rs_node_get(node, "sinks");
   if (node->kind != RS_MAPPING || window == NULL) {
@@ -381,6 +391,7 @@ static void read_tokens(rs_config_context *config, const rs_node *node) {
 }
 
 void rs_config_tokens(rs_config_context *config, const rs_node *node) {
+  if (rs_reads_checkpoint(config)) return;
   read_tokens(config, node);
   rs_refuse_pictureless(config);
 }
@@ -399,7 +410,7 @@ void rs_config_precision(rs_config_context *config, const rs_node *node) {
   const rs_path path = rs_path_key(NULL, "precision"), running_path = rs_path_key(&path, "running");
   rs_precision *precision = &config->experiment->precision;
   rs_format *const fields[] = {&precision->positions, &precision->inv_freq, &precision->angle, &precision->table};
-  if (node == NULL) return;
+  if (node == NULL || rs_reads_checkpoint(config)) return;
   if (node->kind == RS_MAPPING) rs_check_keys(config->problems, node, &path, "precision", known, RS_COUNT(known));
   for (size_t i = 0; i < RS_COUNT(fields); i++) {
     rs_path place = node->kind == RS_MAPPING ? rs_path_key(&path, known[i]) : path;
@@ -423,7 +434,7 @@ void rs_config_engine(rs_config_context *config, const rs_node *node) {
   rs_engine_choice *engine = &config->experiment->engine;
   rs_value value;
   engine->epsilon = RS_EPSILON;
-  if (node == NULL) return;
+  if (node == NULL || rs_reads_checkpoint(config)) return;
   if (!rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}")) return;
   rs_check_keys(config->problems, node, &path, "engine", known, RS_COUNT(known));
   const rs_node *of_scores = rs_node_get(node, "scores"), *of_epsilon = rs_node_get(node, "epsilon");

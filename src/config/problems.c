@@ -78,6 +78,14 @@ void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *p
     rs_problem(problems, node, path, "%s", why->message);
 }
 
+void rs_problem_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message) {
+  for (const char *line = message; line != NULL;) {
+    size_t length = strcspn(line, "\n");
+    rs_problem(problems, node, path, "%.*s", (int)length, line);
+    line = line[length] == '\n' ? line + length + 1 : NULL;
+  }
+}
+
 /* What may have been meant: the nearest known key, or all of them where they are few. */
 static void put_hint(rs_text *text, const char *key, const char *const *known, size_t count) {
   enum { FEW = 20 };

@@ -22,6 +22,9 @@ void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path,
 /* A failure of the library at a node: its message, or a lack of memory, which is no fault of the config. */
 void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why);
 
+/* One problem for each line of a message. */
+void rs_problem_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message);
+
 /* The same for a key that should not be there, with the nearest of the known ones. `what` names what has no such key.
  */
 void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const rs_path *path, const char *what,

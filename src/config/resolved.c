@@ -1,6 +1,6 @@
 /* An experiment written back as a config: the same cells, with every default spelled out, so that a result folder can
  * be run again years later. */
-#include "ropescope/config.h"
+#include "resolved.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static size_t put_odd_letter(rs_text *yaml, const char *letter) {
   return line || mark ? 3 : c1 ? 2 : c[0] < 0x20 || c[0] == 0x7f;
 }
 
-static void put_string(rs_text *yaml, const char *text) {
+void rs_put_string(rs_text *yaml, const char *text) {
   rs_text_puts(yaml, "\"");
   while (*text != '\0') {
     size_t odd = put_odd_letter(yaml, text);
@@ -30,14 +30,13 @@ static void put_string(rs_text *yaml, const char *text) {
 static void put_setting(rs_text *yaml, const rs_settings *settings, size_t index) {
   const rs_value *value = &settings->values[index];
   rs_text_printf(yaml, ", %s: ", settings->params[index]->name);
-  if (value->file != NULL && value->count > RS_INLINE_NUMBERS)
-    put_string(yaml, value->file);
+  if (rs_value_is_file(settings->params[index], value))
+    rs_put_string(yaml, value->file);
   else
     rs_value_write(settings->params[index], value, yaml);
 }
 
-/* What was given, and the defaults too where `all`. */
-static void put_settings(rs_text *yaml, const rs_settings *settings, bool all) {
+void rs_put_settings(rs_text *yaml, const rs_settings *settings, bool all) {
   for (size_t p = 0; p < settings->count; p++)
     if (settings->values[p].set && (all || settings->values[p].given)) put_setting(yaml, settings, p);
 }
@@ -67,7 +66,7 @@ static void put_method_defaults(rs_text *yaml, const rs_settings *settings, bool
 
 static void put_model(rs_text *yaml, const rs_model *model) {
   rs_text_puts(yaml, "  - {name: ");
-  put_string(yaml, model->name);
+  rs_put_string(yaml, model->name);
   rs_text_printf(yaml, ", heads: %zu, head_dim: %zu, rotary_dim: %zu, rope_theta: ", model->heads, model->head_dim,
                  model->rotary_dim);
   rs_text_number(yaml, model->rope_theta);
@@ -79,30 +78,29 @@ static void put_model(rs_text *yaml, const rs_model *model) {
                    rs_axis_layout_words[model->axis_layout]);
   if (model->published.method != NULL) {
     rs_text_printf(yaml, ", published: {name: %s", model->published.method->name);
-    put_settings(yaml, &model->published.settings, false);
+    rs_put_settings(yaml, &model->published.settings, false);
     rs_text_puts(yaml, "}");
   }
   rs_text_puts(yaml, "}\n");
 }
 
-static const char *variant_name(const rs_variant *variant) {
-  return variant->method   ? variant->method->name
-         : variant->source ? variant->source->kind.name
-                           : variant->metric->kind.name;
+static void put_models(rs_text *yaml, const rs_experiment *experiment) {
+  rs_text_puts(yaml, "model:\n");
+  for (size_t i = 0; i < experiment->model_count; i++) put_model(yaml, &experiment->models[i]);
 }
 
 static void put_variant(rs_text *yaml, const rs_experiment *experiment, const rs_variant *variant) {
   bool method = variant->method != NULL;
   size_t scales = method ? default_scales(experiment, variant) : 0;
-  rs_text_printf(yaml, "  - {name: %s", variant_name(variant));
-  if (strcmp(variant->label, variant_name(variant)) != 0) {
+  rs_text_printf(yaml, "  - {name: %s", rs_variant_name(variant));
+  if (strcmp(variant->label, rs_variant_name(variant)) != 0) {
     rs_text_puts(yaml, ", label: ");
-    put_string(yaml, variant->label);
+    rs_put_string(yaml, variant->label);
   }
   /* The default scale is a value where no model publishes another: what was run must not hang on it. */
   bool all = scales > 0 && scales == experiment->model_count;
   if (all) rs_text_puts(yaml, ", scale: " RS_DEFAULT_SCALE);
-  put_settings(yaml, &variant->settings, !method);
+  rs_put_settings(yaml, &variant->settings, !method);
   rs_text_puts(yaml, "}\n");
   if (method) put_method_defaults(yaml, &variant->settings, scales > 0 && !all);
 }
@@ -156,36 +154,10 @@ static void put_tokens(rs_text *yaml, const rs_token_layout *tokens) {
   }
 }
 
-static void put_zip(rs_text *yaml, const bool *zipped) {
-  static const char *const names[RS_AXIS_COUNT] = {"model", "methods", "lengths", "sources", "seeds"};
-  bool any = false;
-  for (size_t a = 0; a < RS_AXIS_COUNT; a++) {
-    if (zipped[a]) rs_text_printf(yaml, "%s%s", any ? ", " : "zip: [", names[a]);
-    any |= zipped[a];
-  }
-  if (any) rs_text_puts(yaml, "]\n");
-}
-
-void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
+/* How simulated heads are observed. */
+static void put_observation(rs_text *yaml, const rs_experiment *experiment) {
   const char *const *formats = rs_format_words;
   const rs_precision *precision = &experiment->precision;
-  rs_text_puts(yaml, "name: ");
-  put_string(yaml, experiment->name);
-  rs_text_puts(yaml, "\ndescription: ");
-  put_string(yaml, experiment->description);
-  rs_text_puts(yaml, "\nmodel:\n");
-  for (size_t i = 0; i < experiment->model_count; i++) put_model(yaml, &experiment->models[i]);
-  rs_text_puts(yaml, "lengths: [");
-  for (size_t i = 0; i < experiment->length_count; i++)
-    rs_text_printf(yaml, "%s%zu", i > 0 ? ", " : "", experiment->lengths[i]);
-  rs_text_puts(yaml, "]\n");
-  put_variants(yaml, "methods", experiment, &experiment->methods);
-  put_variants(yaml, "sources", experiment, &experiment->sources);
-  put_variants(yaml, "metrics", experiment, &experiment->metrics);
-  rs_text_puts(yaml, "seeds: [");
-  for (size_t i = 0; i < experiment->seed_count; i++)
-    rs_text_printf(yaml, "%s%llu", i > 0 ? ", " : "", (unsigned long long)experiment->seeds[i]);
-  rs_text_puts(yaml, "]\n");
   put_heads(yaml, &experiment->heads);
   put_queries(yaml, &experiment->queries);
   put_mask(yaml, &experiment->mask);
@@ -196,8 +168,53 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", rs_score_format_words[experiment->engine.scores]);
   rs_text_number(yaml, experiment->engine.epsilon);
   rs_text_puts(yaml, "}\n");
+}
+
+static void put_zip(rs_text *yaml, const rs_experiment *experiment) {
+  const char *names[RS_AXIS_COUNT] = {"model", "methods", "lengths", "sources", "seeds"};
+  bool any = false;
+  if (experiment->checkpoints != NULL) names[RS_BY_MODEL] = "checkpoint";
+  for (size_t a = 0; a < RS_AXIS_COUNT; a++) {
+    if (experiment->zipped[a]) rs_text_printf(yaml, "%s%s", any ? ", " : "zip: [", names[a]);
+    any |= experiment->zipped[a];
+  }
+  if (any) rs_text_puts(yaml, "]\n");
+}
+
+/* What is read, and by whom. */
+static void put_subjects(rs_text *yaml, const rs_experiment *experiment) {
+  const rs_variants task = {.items = (rs_variant *)&experiment->task, .count = 1};
+  if (experiment->checkpoints == NULL) {
+    put_models(yaml, experiment);
+    return;
+  }
+  rs_put_checkpoints(yaml, experiment);
+  put_variants(yaml, "task", experiment, &task);
+  rs_text_printf(yaml, "sequences: %zu\n", experiment->sequences);
+}
+
+void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
+  bool simulated = experiment->checkpoints == NULL;
+  rs_text_puts(yaml, "name: ");
+  rs_put_string(yaml, experiment->name);
+  rs_text_puts(yaml, "\ndescription: ");
+  rs_put_string(yaml, experiment->description);
+  rs_text_puts(yaml, "\n");
+  put_subjects(yaml, experiment);
+  rs_text_puts(yaml, "lengths: [");
+  for (size_t i = 0; i < experiment->length_count; i++)
+    rs_text_printf(yaml, "%s%zu", i > 0 ? ", " : "", experiment->lengths[i]);
+  rs_text_puts(yaml, "]\n");
+  put_variants(yaml, "methods", experiment, &experiment->methods);
+  if (simulated) put_variants(yaml, "sources", experiment, &experiment->sources);
+  put_variants(yaml, "metrics", experiment, &experiment->metrics);
+  rs_text_puts(yaml, "seeds: [");
+  for (size_t i = 0; i < experiment->seed_count; i++)
+    rs_text_printf(yaml, "%s%llu", i > 0 ? ", " : "", (unsigned long long)experiment->seeds[i]);
+  rs_text_puts(yaml, "]\n");
+  if (simulated) put_observation(yaml, experiment);
   rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);
-  put_zip(yaml, experiment->zipped);
+  put_zip(yaml, experiment);
   for (size_t i = 0; i < experiment->swept_count; i++)
     rs_text_printf(yaml, "%s%s", i > 0 ? ", " : "columns: [", experiment->swept[i]);
   if (experiment->swept_count > 0) rs_text_puts(yaml, "]\n");

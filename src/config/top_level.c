@@ -37,8 +37,16 @@ static void config_bins(rs_config_context *config, const rs_node *node) {
   config->experiment->bins_per_octave = rs_read_count(config->problems, node, &path, 1, 64, 4);
 }
 
-/* Axes that may be zipped, by their key. */
+/* Axes that may be zipped, by their key; checkpoints stand in the place of models. */
 static const char *const axis_names[RS_AXIS_COUNT] = {"model", "methods", "lengths", "sources", "seeds"};
+
+static const char *axis_name(const rs_config_context *config, size_t axis) {
+  return axis == RS_BY_MODEL && rs_reads_checkpoint(config) ? "checkpoint" : axis_names[axis];
+}
+
+static bool has_axis(const rs_config_context *config, size_t axis) {
+  return axis != RS_BY_SOURCE || !rs_reads_checkpoint(config);
+}
 
 static size_t axis_size(const rs_experiment *experiment, size_t axis) {
   const size_t sizes[RS_AXIS_COUNT] = {experiment->model_count, experiment->methods.count, experiment->length_count,
@@ -49,11 +57,14 @@ static size_t axis_size(const rs_experiment *experiment, size_t axis) {
 static void zip_axis(rs_config_context *config, const rs_node *node, const rs_path *path) {
   const char *word = rs_read_word(config->problems, node, path);
   for (size_t a = 0; a < RS_AXIS_COUNT && word != NULL; a++)
-    if (strcmp(word, axis_names[a]) == 0) {
+    if (has_axis(config, a) && strcmp(word, axis_name(config, a)) == 0) {
       config->experiment->zipped[a] = true;
       return;
     }
-  if (word != NULL) rs_problem(config->problems, node, path, "must be one of model, methods, lengths, sources, seeds");
+  if (word != NULL)
+    rs_problem(config->problems, node, path, "must be one of %s",
+               rs_reads_checkpoint(config) ? "checkpoint, methods, lengths, seeds"
+                                           : "model, methods, lengths, sources, seeds");
 }
 
 static void config_zip(rs_config_context *config, const rs_node *node) {
@@ -70,8 +81,8 @@ static void config_zip(rs_config_context *config, const rs_node *node) {
     if (!config->experiment->zipped[a]) continue;
     if (common > 0 && size != common)
       rs_problem(config->problems, node, &path,
-                 "%s has %zu entries where another axis has %zu; zipped axes advance together", axis_names[a], size,
-                 common);
+                 "%s has %zu entries where another axis has %zu; zipped axes advance together", axis_name(config, a),
+                 size, common);
     common = size;
   }
 }
@@ -87,22 +98,60 @@ static void config_columns(rs_config_context *config, const rs_node *node) {
     const rs_param *param = word != NULL ? rs_experiment_param(config->experiment, word) : NULL;
     if (param == NULL && word != NULL)
       rs_problem(config->problems, &node->items[i], &place, "is no parameter of the methods or sources above");
-    if (param != NULL && rs_experiment_add_swept(config->experiment, param->name, NULL) != RS_OK)
+    if (param != NULL && rs_experiment_add_swept(config->experiment, word, NULL) != RS_OK)
       rs_problem_memory(config->problems);
   }
 }
 
-/* In the order of reading: models before methods, which are checked against them; everything before zip. */
+bool rs_reads_checkpoint(const rs_config_context *config) {
+  return rs_node_get(config->root, "checkpoint") != NULL;
+}
+
+/* What simulated heads have and checkpoints have not, and what stands in its place. */
+static const struct {
+  const char *key, *instead;
+} simulated[] = {
+    {"sources", "a checkpoint reads the sequences of its task, in place of sources (take them away)"},
+    {"heads", "a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has)"},
+    {"queries", "a checkpoint reads whole sequences: each token is a query (take it away)"},
+    {"mask", "what a checkpoint's heads see is its own (checkpoint: {window: W, sinks: S}, or layers, limit it)"},
+    {"tokens", "which tokens of a checkpoint are images is said by its task (take it away)"},
+    {"precision", "a checkpoint computes in floats of its own (checkpoint: {precision: f64})"},
+    {"engine", "is of simulated heads, of which a checkpoint has none (take it away)"},
+};
+
+static void refuse_simulated(rs_config_context *config) {
+  for (size_t i = 0; i < RS_COUNT(simulated) && rs_reads_checkpoint(config); i++) {
+    const rs_node *node = rs_node_get(config->root, simulated[i].key);
+    const rs_path path = rs_path_key(NULL, simulated[i].key);
+    if (node != NULL) rs_problem(config->problems, node, &path, "%s", simulated[i].instead);
+  }
+}
+
+void rs_config_sequences(rs_config_context *config, const rs_node *node) {
+  const rs_path path = rs_path_key(NULL, "sequences");
+  if (node != NULL && !rs_reads_checkpoint(config))
+    rs_problem(config->problems, node, &path,
+               "are of a checkpoint's task: there is none (add checkpoint: {method: rope})");
+  else if (rs_reads_checkpoint(config))
+    config->experiment->sequences = rs_read_count(config->problems, node, &path, 1, 1 << 20, 64);
+}
+
+/* In the order of reading: tasks before checkpoints, and these and models before methods, which are checked against
+ * them; everything before zip. */
 static const struct {
   const char *key;
   void (*read)(rs_config_context *config, const rs_node *node);
 } readers[] = {
     {"name", config_name},
     {"description", config_description},
+    {"task", rs_config_task},
+    {"checkpoint", rs_config_checkpoints},
     {"model", rs_config_models},
     {"lengths", rs_config_lengths},
     {"methods", rs_config_methods},
     {"sources", rs_config_sources},
+    {"sequences", rs_config_sequences},
     {"metrics", rs_config_metrics},
     {"seeds", rs_config_seeds},
     {"heads", rs_config_heads},
@@ -126,12 +175,15 @@ static void read_config(rs_config_context *config, const rs_node *root) {
   }
   rs_check_keys(config->problems, root, &top, "a config", known, RS_COUNT(known));
   for (size_t i = 0; i < RS_COUNT(readers); i++) readers[i].read(config, rs_node_get(root, readers[i].key));
+  refuse_simulated(config);
 }
 
 static rs_status check_tree(const rs_tree *tree, rs_experiment **experiment, rs_problems *problems, rs_err *err) {
-  rs_config_context config = {rs_alloc(1, sizeof(rs_experiment), err), problems, &tree->root};
+  rs_config_context config = {
+      .experiment = rs_alloc(1, sizeof(rs_experiment), err), .problems = problems, .root = &tree->root};
   if (config.experiment == NULL) return RS_MEMORY;
   read_config(&config, &tree->root);
+  rs_task_clear(&config.task);
   rs_status status = rs_text_check(&problems->text, err);
   if (status == RS_OK && problems->memory) status = rs_fail(err, RS_MEMORY, "%s: out of memory", tree->file);
   if (status == RS_OK && problems->count > RS_PROBLEMS_SHOWN)
@@ -151,6 +203,7 @@ static rs_status read_text(const char *text, size_t length, const char *name, rs
   *experiment = NULL;
   rs_status status = rs_yaml_read(text, length, name, &tree, err);
   for (size_t i = 0; i < edits.count && status == RS_OK; i++) status = rs_tree_edit(&tree->root, edits.edits[i], err);
+  if (status == RS_OK && edits.lengths != NULL) status = rs_tree_lengths(&tree->root, edits.lengths, err);
   if (status == RS_OK) status = check_tree(tree, experiment, problems, err);
   rs_tree_free(tree);
   return status;

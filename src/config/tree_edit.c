@@ -25,7 +25,7 @@ static rs_status word_to_mapping(rs_node *node, rs_err *err) {
   return name->key != NULL ? RS_OK : RS_MEMORY;
 }
 
-/* The child called key[0..length), added when it is not there. */
+/* The child called key[0..length), added when it is not there; `edit` stands in messages. */
 static rs_status enter_key(rs_node **node, const char *key, size_t length, const char *edit, rs_err *err) {
   if (length == 0) return bad_edit(edit, "the path has an empty key", err);
   if ((*node)->kind == RS_SCALAR) RS_TRY(word_to_mapping(*node, err));
@@ -78,15 +78,15 @@ static rs_status find_target(rs_node **node, const char *edit, const char **valu
 }
 
 /* Nodes of the value live in the config's tree; their file name must outlive the value's own. */
-static void rename_file(rs_node *node) {
-  node->file = "--set";
-  for (size_t i = 0; i < node->count; i++) rename_file(&node->items[i]);
+static void rename_file(rs_node *node, const char *file) {
+  node->file = file;
+  for (size_t i = 0; i < node->count; i++) rename_file(&node->items[i], file);
 }
 
-static rs_status replace(rs_node *target, const rs_node *value, rs_err *err) {
+static rs_status replace(rs_node *target, const rs_node *value, const char *file, rs_err *err) {
   rs_node copy = {0};
   RS_TRY(rs_node_copy(&copy, value, err));
-  rename_file(&copy);
+  rename_file(&copy, file);
   copy.key = target->key;
   copy.key_line = target->key_line;
   copy.key_column = target->key_column;
@@ -105,7 +105,36 @@ rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err) {
   rs_err why = {0};
   rs_status status = rs_yaml_read(value, strlen(value), "value", &tree, &why);
   if (status != RS_OK) return rs_fail(err, status, "--set %s: %s", edit, why.message);
-  status = replace(target, &tree->root, err);
+  status = replace(target, &tree->root, "--set", err);
   rs_tree_free(tree);
+  return status;
+}
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+/* One number of the list, still text, without the blanks around it. */
+static rs_status add_length(rs_node *lengths, const char *begin, size_t size, rs_err *err) {
+  while (size > 0 && *begin == ' ') begin++, size--;
+  while (size > 0 && begin[size - 1] == ' ') size--;
+  rs_node *item = rs_node_append(lengths, err);
+  if (item == NULL) return RS_MEMORY;
+  *item = (rs_node){.kind = RS_SCALAR, .file = lengths->file, .text = rs_alloc(size + 1, 1, err)};
+  if (item->text == NULL) return RS_MEMORY;
+  memcpy(item->text, begin, size);
+  return RS_OK;
+}
+
+rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err) {
+  rs_node lengths = {.kind = RS_SEQUENCE, .file = "--lengths"}, *target = root;
+  if (root->kind != RS_MAPPING) return RS_OK; /* no config, which its check tells */
+  rs_status status = RS_OK;
+  for (const char *item = list; *item != '\0' && status == RS_OK;) {
+    size_t size = strcspn(item, ",");
+    status = add_length(&lengths, item, size, err);
+    item += size + (item[size] == ',');
+  }
+  if (status == RS_OK) status = enter_key(&target, "lengths", strlen("lengths"), list, err);
+  if (status == RS_OK) status = replace(target, &lengths, lengths.file, err);
+  rs_node_clear(&lengths);
   return status;
 }

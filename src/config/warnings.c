@@ -1,7 +1,6 @@
 /* Settings that are right and yet not what their author will have meant. They run; their rows and stderr say so. */
 #include "ropescope/config.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Methods that differ from plain RoPE by the axes of images and videos alone, and whether they need sections for it. */
@@ -10,13 +9,6 @@ static const struct {
   bool sections;
 } pictorial[] = {{"mrope", true}, {"mrope_i", true}, {"videorope", true}, {"v2pe", false}};
 
-static bool has_sections(const rs_recipe *recipe, const rs_model *model) {
-  enum { NONE }; /* the word of mrope_section */
-  const rs_value *given = rs_setting(&recipe->settings, "mrope_section");
-  if (given->set) return given->choice != NONE;
-  return model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2] > 0;
-}
-
 static void warn_plain(const rs_recipe *recipe, const rs_model *model, const rs_token_layout *tokens, rs_text *out) {
   size_t begin;
   for (size_t i = 0; i < RS_COUNT(pictorial); i++) {
@@ -24,7 +16,7 @@ static void warn_plain(const rs_recipe *recipe, const rs_model *model, const rs_
     if (tokens == NULL || rs_token_layout_picture(tokens, &begin) == NULL)
       rs_text_printf(out, "%s is plain RoPE here: the tokens hold no image or video (tokens: [{image: [16, 24]}])",
                      recipe->method->name);
-    else if (pictorial[i].sections && !has_sections(recipe, model))
+    else if (pictorial[i].sections && !rs_recipe_has_sections(recipe, model))
       rs_text_printf(out,
                      "%s is plain RoPE here: the model has no mrope_section (mrope_section: equal shares the pairs)",
                      recipe->method->name);
@@ -32,11 +24,8 @@ static void warn_plain(const rs_recipe *recipe, const rs_model *model, const rs_
 }
 
 static void warn_shrunk(const rs_recipe *recipe, const rs_model *model, size_t length, rs_text *out) {
-  int scale = rs_settings_find(&recipe->settings, "scale");
   double trained = rs_recipe_train_length(recipe, model);
-  if (scale < 0 || (double)length >= trained) return;
-  const rs_value *value = &recipe->settings.values[scale];
-  if (value->choice < 0 || strcmp(recipe->settings.params[scale]->words[value->choice], "auto") != 0) return;
+  if (!rs_recipe_scale_auto(recipe) || (double)length >= trained) return;
   rs_text_printf(out,
                  "%sscale: auto is %.4g at %zu tokens: pairs turn faster than in training (scale: dynamic is never "
                  "below 1)",

@@ -71,8 +71,8 @@ static void fair(const size_t sections[RS_AXES], size_t pairs, uint16_t *axis) {
   for (size_t j = 0; j < pairs; j++) {
     size_t best = RS_AXES;
     for (size_t a = 0; a < RS_AXES; a++) {
-      bool open = placed[a] < share[a] && a != last;
-      if (open && (best == RS_AXES || placed[a] * share[best] < placed[best] * share[a])) best = a;
+      bool eligible = placed[a] < share[a] && a != last;
+      if (eligible && (best == RS_AXES || placed[a] * share[best] < placed[best] * share[a])) best = a;
     }
     if (best == RS_AXES) best = last < RS_AXES && placed[last] < share[last] ? last : 0;
     axis[j] = (uint16_t)best;

@@ -3,7 +3,10 @@
  *   bias = (W2 relu(w1 u + b1) + b2)_h,  u = ln(1 + c |m - n|) / (ln(1 + c max(m, threshold)) + eps)
  *
  * with positions from 0, and the eps, the sizes and the draw at initialisation of the published PyTorch listing. u is
- * in [0, 1) for keys up to the query; for keys after it, whose distance counts alike, it may exceed 1. */
+ * in [0, 1) for keys up to the query; for keys after it, whose distance counts alike, it may exceed 1.
+ *
+ * As in that listing, training changes the network, c, and a factor of the threshold, which is 1 at first; the signs of
+ * the last two do not count. */
 #include "kinds.h"
 
 #include <math.h>
@@ -17,16 +20,22 @@ typedef struct params {
   size_t table_seed;
 } params;
 
-/* A head's row of the table: w1, b1, w2 (one number a unit each), b2. */
+/* The arrays of the table: (units, 1), (1, units), (H, units), (1, H), and two numbers. */
+enum { W1, B1, W2, B2, C, FACTOR, ARRAYS };
+
 typedef struct state {
-  double c, threshold;
-  size_t units;
-  const double *table;
+  double threshold; /* tokens */
+  size_t units, heads;
+  const double *arrays[ARRAYS];
 } state;
+
+static size_t weight_count(size_t units, size_t heads) {
+  return 2 * units + heads * (units + 1);
+}
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   const params *p = binding->fields;
-  size_t units = p->mlp_width, count = 2 * units + model->heads * (units + 1);
+  size_t units = p->mlp_width, count = weight_count(units, model->heads);
   if (p->weights.list == NULL) return RS_OK;
   if (p->weights.count != count)
     return rs_binding_fail(binding, offsetof(params, weights), err,
@@ -36,7 +45,7 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
 }
 
 static size_t table_size(const rs_stage_in *in) {
-  return 3 * ((const params *)in->params)->mlp_width + 1;
+  return weight_count(((const params *)in->params)->mlp_width, in->heads) + 2;
 }
 
 /* Weight number `index`. A drawn one is uniform within 1/sqrt(inputs of its layer), as torch initialises a linear layer
@@ -50,27 +59,85 @@ static double weight(const params *p, size_t index) {
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
   const params *p = in->params;
-  size_t units = p->mlp_width, w2 = 2 * units, b2 = w2 + in->heads * units;
-  for (size_t h = 0; h < in->heads; h++) {
-    double *row = table + h * (3 * units + 1);
-    for (size_t k = 0; k < 2 * units; k++) row[k] = weight(p, k);
-    for (size_t k = 0; k < units; k++) row[2 * units + k] = weight(p, w2 + h * units + k);
-    row[3 * units] = weight(p, b2 + h);
-  }
-  *(state *)out = (state){p->c, p->threshold, units, table};
+  size_t units = p->mlp_width, heads = in->heads, weights = weight_count(units, heads);
+  const double *w1 = table, *b1 = w1 + units, *w2 = b1 + units, *b2 = w2 + heads * units, *c = table + weights;
+  for (size_t i = 0; i < weights; i++) table[i] = weight(p, i);
+  table[weights] = p->c;
+  table[weights + 1] = 1;
+  *(state *)out = (state){p->threshold, units, heads, {w1, b1, w2, b2, c, c + 1}};
   return RS_OK;
+}
+
+/* What u of one query's keys is made from. */
+typedef struct scale {
+  double c;    /* |c| */
+  double from; /* max(m, threshold), tokens */
+  double norm; /* the denominator */
+} scale;
+
+static scale scale_at(const state *s, size_t query) {
+  double c = fabs(*s->arrays[C]), from = fmax((double)query, fabs(*s->arrays[FACTOR] * s->threshold));
+  return (scale){c, from, log1p(c * from) + eps};
 }
 
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
   const state *s = prepared;
-  size_t units = s->units;
-  double norm = log1p(s->c * fmax((double)query, s->threshold)) + eps;
-  const double *w1 = s->table + head * (3 * units + 1), *b1 = w1 + units, *w2 = b1 + units;
+  const double *w1 = s->arrays[W1], *b1 = s->arrays[B1], *w2 = s->arrays[W2] + head * s->units;
+  scale at = scale_at(s, query);
   for (size_t n = begin; n < end; n++) {
-    double u = log1p(s->c * fabs((double)query - (double)n)) / norm, sum = w2[units]; /* b2 stands after w2 */
-    for (size_t k = 0; k < units; k++) sum += w2[k] * fmax(0, w1[k] * u + b1[k]);
+    double u = log1p(at.c * fabs((double)query - (double)n)) / at.norm, sum = s->arrays[B2][head];
+    for (size_t k = 0; k < s->units; k++) sum += w2[k] * fmax(0, w1[k] * u + b1[k]);
     bias[n - begin] = sum;
   }
+}
+
+/* ---- what training changes --------------------------------------------------------------------------------------- */
+
+static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
+  const state *s = prepared;
+  out[W1] = (rs_learned){"bias.w1", s->units, 1};
+  out[B1] = (rs_learned){"bias.b1", 1, s->units};
+  out[W2] = (rs_learned){"bias.w2", s->heads, s->units};
+  out[B2] = (rs_learned){"bias.b2", 1, s->heads};
+  out[C] = (rs_learned){"bias.c", 1, 1};
+  out[FACTOR] = (rs_learned){"bias.threshold_factor", 1, 1};
+  return ARRAYS;
+}
+
+/* Adds what `by_bias` of one key gives to the network's arrays; returns what it gives by u. */
+static double network_gradient(const state *s, size_t head, double u, double by_bias, double *const *arrays) {
+  const double *w1 = s->arrays[W1], *b1 = s->arrays[B1], *w2 = s->arrays[W2] + head * s->units;
+  double by_u = 0;
+  arrays[B2][head] += by_bias;
+  for (size_t k = 0; k < s->units; k++) {
+    double hidden = w1[k] * u + b1[k], by_hidden = by_bias * w2[k];
+    if (!(hidden > 0)) continue;
+    arrays[W2][head * s->units + k] += by_bias * hidden;
+    arrays[W1][k] += by_hidden * u;
+    arrays[B1][k] += by_hidden;
+    by_u += by_hidden * w1[k];
+  }
+  return by_u;
+}
+
+/* u = a / norm, with a = ln(1 + c d) and norm = ln(1 + c from) + eps. Where the query stands at the threshold itself,
+ * the maximum gives each half, as torch's does. */
+static void gradient(const void *prepared, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  const state *s = prepared;
+  scale at = scale_at(s, query);
+  double factor = *s->arrays[FACTOR], by_c = 0, by_norm = 0;
+  for (size_t n = begin; n < end; n++) {
+    double distance = fabs((double)query - (double)n), u = log1p(at.c * distance) / at.norm;
+    double by_u = network_gradient(s, head, u, by_bias[n - begin], arrays);
+    by_c += by_u * distance / (1 + at.c * distance) / at.norm;
+    by_norm -= by_u * u / at.norm;
+  }
+  double threshold = fabs(factor * s->threshold), share = threshold > (double)query ? 1 : 0;
+  if (threshold == (double)query) share = 0.5;
+  by_c += by_norm * at.from / (1 + at.c * at.from);
+  *arrays[C] += copysign(1, *s->arrays[C]) * by_c;
+  *arrays[FACTOR] += share * by_norm * at.c / (1 + at.c * at.from) * copysign(s->threshold, factor);
 }
 
 static const rs_param specs[] = {
@@ -99,4 +166,6 @@ const rs_bias_kind rs_bias_fire = {
     .state_size = sizeof(state),
     .prepare = prepare,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

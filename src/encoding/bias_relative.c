@@ -8,24 +8,28 @@ typedef struct params {
 } params;
 
 typedef struct state {
-  size_t clip;
-  const double *table; /* (H, 2 clip + 1) */
+  size_t clip, heads;
+  const double *table; /* (2 clip + 1, H) */
 } state;
 
+static size_t rows_of(size_t clip) {
+  return 2 * clip + 1;
+}
+
 static size_t table_size(const rs_stage_in *in) {
-  return 2 * ((const params *)in->params)->clip + 1;
+  return rows_of(((const params *)in->params)->clip) * in->heads;
 }
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
   const params *p = binding->fields;
-  RS_TRY(rs_bias_list_check(binding, offsetof(params, learned.values), 2 * p->clip + 1, model->heads, err));
+  RS_TRY(rs_bias_list_check(binding, offsetof(params, learned.values), rows_of(p->clip), model->heads, err));
   return rs_learned_bias_check(binding, offsetof(params, learned), err);
 }
 
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   const params *p = in->params;
-  *(state *)out = (state){p->clip, table};
-  return rs_learned_bias_fill(in, &p->learned, table_size(in), table, err);
+  *(state *)out = (state){p->clip, in->heads, table};
+  return rs_learned_bias_fill(in, &p->learned, rows_of(p->clip), table, err);
 }
 
 /* The table starts with the farthest key before the query, n - m = -clip. */
@@ -36,8 +40,19 @@ static size_t index_at(size_t clip, size_t query, size_t key) {
 
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
   const state *s = prepared;
-  const double *table = s->table + head * (2 * s->clip + 1);
-  for (size_t n = begin; n < end; n++) bias[n - begin] = table[index_at(s->clip, query, n)];
+  for (size_t n = begin; n < end; n++) bias[n - begin] = s->table[index_at(s->clip, query, n) * s->heads + head];
+}
+
+static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
+  const state *s = prepared;
+  out[0] = (rs_learned){"bias.table", rows_of(s->clip), s->heads};
+  return 1;
+}
+
+static void gradient(const void *prepared, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  const state *s = prepared;
+  for (size_t n = begin; n < end; n++) arrays[0][index_at(s->clip, query, n) * s->heads + head] += by_bias[n - begin];
 }
 
 static const rs_param specs[] = {
@@ -60,4 +75,6 @@ const rs_bias_kind rs_bias_relative = {
     .prepare = prepare,
     .by_distance = rs_always_by_distance,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

@@ -28,9 +28,9 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
   return rs_binding_fail(binding, offsetof(params, sandwich_dim), err, "must be even");
 }
 
-/* The heads share one table of L sums, by distance: H rows of this many hold it. */
+/* The heads share one table of sums, by distance. */
 static size_t table_size(const rs_stage_in *in) {
-  return (in->length + in->heads - 1) / in->heads;
+  return in->length;
 }
 
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {

@@ -20,9 +20,9 @@ typedef struct buckets {
 
 typedef struct state {
   buckets buckets;
-  size_t rows;         /* num_buckets */
+  size_t rows, heads;  /* num_buckets, H */
   double factor;       /* on the logits */
-  const double *table; /* (H, rows) */
+  const double *table; /* (rows, H) */
 } state;
 
 static buckets buckets_of(const params *p) {
@@ -53,13 +53,13 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
 }
 
 static size_t table_size(const rs_stage_in *in) {
-  return ((const params *)in->params)->num_buckets;
+  return ((const params *)in->params)->num_buckets * in->heads;
 }
 
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   const params *p = in->params;
   double factor = p->unscaled_dot ? sqrt((double)in->head_dim) : 1;
-  *(state *)out = (state){buckets_of(p), p->num_buckets, factor, table};
+  *(state *)out = (state){buckets_of(p), p->num_buckets, in->heads, factor, table};
   return rs_learned_bias_fill(in, &p->learned, p->num_buckets, table, err);
 }
 
@@ -69,8 +69,20 @@ static double logit_factor(const void *prepared) {
 
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
   const state *s = prepared;
-  const double *table = s->table + head * s->rows;
-  for (size_t n = begin; n < end; n++) bias[n - begin] = table[bucket_at(&s->buckets, query, n)];
+  for (size_t n = begin; n < end; n++) bias[n - begin] = s->table[bucket_at(&s->buckets, query, n) * s->heads + head];
+}
+
+static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
+  const state *s = prepared;
+  out[0] = (rs_learned){"bias.table", s->rows, s->heads};
+  return 1;
+}
+
+static void gradient(const void *prepared, size_t head, size_t query, size_t begin, size_t end, const double *by_bias,
+                     double *const *arrays) {
+  const state *s = prepared;
+  for (size_t n = begin; n < end; n++)
+    arrays[0][bucket_at(&s->buckets, query, n) * s->heads + head] += by_bias[n - begin];
 }
 
 static const rs_param specs[] = {
@@ -104,4 +116,6 @@ const rs_bias_kind rs_bias_t5 = {
     .logit_factor = logit_factor,
     .by_distance = rs_always_by_distance,
     .row = row,
+    .learned = learned,
+    .gradient = gradient,
 };

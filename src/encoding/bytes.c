@@ -20,9 +20,11 @@ static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_s
   const rs_method *method = recipe->method;
   rs_stage_in in = rs_stage_input(method, model, params, length, tokens);
   double places = 2 * numbers_of_place(recipe, model, params) * (double)method->pos->views;
+  const rs_lscale_kind *logit_scale = rs_lscale_kind_of(&params->common);
   double count = (double)length * (1 + places); /* the logit scale, and both sides */
+  if (logit_scale != NULL && logit_scale->by_head) count += (double)model->heads;
   in.params = params->bias.fields;
-  if (method->bias != NULL) count += (double)model->heads * (double)rs_bias_table_size(method->bias, &in);
+  if (method->bias != NULL) count += (double)rs_bias_table_size(method->bias, &in);
   in.params = params->embed.fields;
   if (method->embed != NULL && method->embed->numbers != NULL) count += method->embed->numbers(&in);
   return count;

@@ -102,7 +102,13 @@ static rs_status fill_logit_scale(rs_encoding *encoding, rs_stage_in in, rs_err 
   const rs_common_params *params = &encoding->params->common;
   const rs_lscale_kind *kind = rs_lscale_kind_of(params);
   in.params = params;
-  return kind != NULL ? kind->fill(&in, encoding->logit_scale, err) : RS_OK;
+  if (kind == NULL) return RS_OK;
+  if (kind->by_head) {
+    encoding->head_scale = rs_alloc(in.heads, sizeof *encoding->head_scale, err);
+    if (encoding->head_scale == NULL) return RS_MEMORY;
+    for (size_t h = 0; h < in.heads; h++) encoding->head_scale[h] = 1;
+  }
+  return kind->fill(&in, encoding->logit_scale, err);
 }
 
 static rs_status prepare_embedding(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
@@ -119,7 +125,7 @@ static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err
   in.params = encoding->params->bias.fields;
   encoding->bias_size = rs_bias_table_size(kind, &in);
   encoding->bias_state = rs_alloc(1, kind->state_size, err);
-  encoding->bias_table = rs_alloc(encoding->heads, encoding->bias_size * sizeof *encoding->bias_table, err);
+  encoding->bias_table = rs_alloc(encoding->bias_size, sizeof *encoding->bias_table, err);
   if (encoding->bias_state == NULL || encoding->bias_table == NULL) return RS_MEMORY;
   RS_TRY(kind->prepare(&in, encoding->bias_table, encoding->bias_state, err));
   double factor = kind->logit_factor != NULL ? kind->logit_factor(encoding->bias_state) : 1;
@@ -172,12 +178,15 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->omega_trained);
   free(encoding->axis);
   free(encoding->logit_scale);
+  free(encoding->head_scale);
   free(encoding->bias_table);
   free(encoding->axis_weight);
   free(encoding->ladder_share);
   free(encoding->steps);
   if (encoding->embed_state != NULL && encoding->method->embed->release != NULL)
     encoding->method->embed->release(encoding->embed_state);
+  if (encoding->bias_state != NULL && encoding->method->bias->release != NULL)
+    encoding->method->bias->release(encoding->bias_state);
   free(encoding->embed_state);
   free(encoding->pos_state);
   free(encoding->bias_state);

@@ -27,7 +27,7 @@ void rs_stage_params_free(rs_stage_params *params);
 rs_stage_in rs_stage_input(const rs_method *method, const rs_model *model, const rs_stage_params *params, size_t length,
                            const rs_token_layout *tokens);
 
-/* Numbers for each head in the table of a bias. */
+/* Numbers in the table of a bias. */
 size_t rs_bias_table_size(const rs_bias_kind *kind, const rs_stage_in *in);
 
 /* The kind that is chosen, or NULL. */

@@ -3,6 +3,7 @@
 #include "kinds.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const rs_bias_sd_words[RS_BIAS_SDS + 1] = {[RS_SD_INV_SQRT_WIDTH] = "inv_sqrt_width"};
 
@@ -31,11 +32,15 @@ rs_status rs_learned_bias_check(const rs_binding *binding, size_t block, rs_err 
 
 /* N(0, init_sd^2), each head from a stream of its own. */
 static void draw_table(const rs_stage_in *in, const rs_learned_bias *learned, size_t rows, double *table) {
+  enum { RUN = 256 };
   bool by_width = learned->init_sd.word == RS_SD_INV_SQRT_WIDTH;
-  double sd = by_width ? 1 / sqrt((double)in->width) : learned->init_sd.number;
+  double sd = by_width ? 1 / sqrt((double)in->width) : learned->init_sd.number, run[RUN];
   for (size_t h = 0; h < in->heads; h++)
-    rs_gaussian_fill(rs_bias_stream(learned->table_seed, h), 0, rows, table + h * rows);
-  for (size_t i = 0; i < in->heads * rows; i++) table[i] *= sd;
+    for (size_t begin = 0; begin < rows; begin += RUN) {
+      size_t count = rows - begin < RUN ? rows - begin : RUN;
+      rs_gaussian_fill(rs_bias_stream(learned->table_seed, h), begin, count, run);
+      for (size_t i = 0; i < count; i++) table[(begin + i) * in->heads + h] = sd * run[i];
+    }
 }
 
 rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *learned, size_t rows, double *table,
@@ -45,9 +50,10 @@ rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *lea
   if (values->list != NULL && values->count != rows * heads) /* how many rows there are may depend on the pictures */
     return rs_fail(err, RS_DOMAIN, "%s: values has %zu number%s, but %zu heads need %zu each", in->method,
                    values->count, values->count == 1 ? "" : "s", heads, rows);
-  if (values->list == NULL) draw_table(in, learned, rows, table);
-  for (size_t i = 0; values->list != NULL && i < heads * rows; i++)
-    table[i] = values->list[i % rows * heads + i / rows];
+  if (values->list != NULL)
+    memcpy(table, values->list, rows * heads * sizeof *table);
+  else
+    draw_table(in, learned, rows, table);
   return RS_OK;
 }
 

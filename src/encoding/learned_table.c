@@ -1,5 +1,5 @@
-/* Learned position tables as they are before training, or as they were trained and given. Shared by the kinds of
- * learned embeddings.
+/* Learned position tables as they are before training, or as they were trained and given, and the grids of those that
+ * have one. Shared by the kinds of learned embeddings and biases.
  *
  * truncated_normal cuts at 2 standard deviations, as JAX's truncated_normal and timm's trunc_normal_tf_ do, and does
  * not stretch the rest back to init_sd (its own deviation is 0.88 init_sd). torch's and timm's trunc_normal_(std =
@@ -15,7 +15,27 @@ const char *const rs_table_init_words[RS_TABLE_INITS + 1] = {[RS_INIT_NORMAL] = 
                                                              [RS_INIT_ZEROS] = "zeros",
                                                              [RS_INIT_XAVIER] = "xavier"};
 
+const char *const rs_grid_words[RS_GRID_RULES + 1] = {[RS_GRID_OWN] = "own"};
+const char *const rs_resize_words[RS_RESIZES + 1] = {[RS_BICUBIC] = "bicubic",
+                                                     [RS_BILINEAR] = "bilinear",
+                                                     [RS_BICUBIC_ANTIALIAS] = "bicubic_antialias",
+                                                     [RS_BICUBIC_ALIGN] = "bicubic_align",
+                                                     [RS_CROP] = "none"};
+
 #define CUT 2.0 /* standard deviations */
+
+enum { MOST_PATCHES = 1024 * 1024 }; /* far above any published table (64 x 64) */
+
+rs_status rs_table_grid_check(const rs_binding *binding, size_t offset, bool joint, rs_err *err) {
+  const rs_real_list *grid = (const rs_real_list *)((const char *)binding->fields + offset);
+  if (grid->list == NULL) return RS_OK;
+  if (grid->count != 2) return rs_binding_fail(binding, offset, err, "must be [rows, columns]");
+  if (grid->list[0] != floor(grid->list[0]) || grid->list[1] != floor(grid->list[1]))
+    return rs_binding_fail(binding, offset, err, "must be whole numbers");
+  if (joint && grid->list[0] * grid->list[1] > MOST_PATCHES)
+    return rs_binding_fail(binding, offset, err, "has more than %d patches", MOST_PATCHES);
+  return RS_OK;
+}
 
 rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, rs_err *err) {
   const rs_learned_table *learned = (const rs_learned_table *)((const char *)binding->fields + block);

@@ -1,6 +1,7 @@
 /* Scalable-Softmax: weights n^(s z) instead of e^z, so logits times s ln n for the query that sees n keys. Nakanishi,
- * arXiv:2501.19399. s is learned for each head; here one number. Where none is given it is 1 over the mean of ln n over
- * the training context, which leaves logits alone on average (0.168 at 1024 tokens). */
+ * arXiv:2501.19399. s is learned for each head; here it is one number, and training changes a factor of it for each
+ * head. Where none is given it is 1 over the mean of ln n over the training context, which leaves logits alone on
+ * average (0.168 at 1024 tokens). */
 #include "kinds.h"
 
 #include <math.h>
@@ -29,4 +30,5 @@ const rs_lscale_kind rs_lscale_ssmax = {
              .version = 1},
     .check = check,
     .fill = fill,
+    .by_head = true,
 };

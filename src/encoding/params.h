@@ -162,6 +162,18 @@ extern const rs_param rs_interpolation_specs[1];
 #define RS_TABLE_SEED                                                                                                  \
   .unit = "", .min = 0, .max = 9007199254740992.0, .fallback = "0", .summary = "seed of what is drawn"
 
+typedef enum rs_grid_rule { RS_GRID_OWN, RS_GRID_RULES } rs_grid_rule;
+extern const char *const rs_grid_words[RS_GRID_RULES + 1], *const rs_resize_words[RS_RESIZES + 1];
+
+/* The parameters `table_grid` and `resize` of a table on a grid; RS_FIELD in front, a summary behind. */
+#define RS_TABLE_GRID                                                                                                  \
+  .unit = "patches", RS_WORDS(rs_grid_words), .min = 1, .max = 8192 /* a side; Pix2Struct has 4096 */, .fallback = "own"
+#define RS_TABLE_RESIZE .unit = "", RS_WORDS(rs_resize_words), .fallback = "bicubic"
+
+/* RS_INPUT where the list at `offset` is given and is not [rows, columns]; or, where there is a vector for each of the
+ * patches (`joint`), too large. */
+rs_status rs_table_grid_check(const rs_binding *binding, size_t offset, bool joint, rs_err *err);
+
 typedef enum rs_bias_sd { RS_SD_INV_SQRT_WIDTH, RS_BIAS_SDS } rs_bias_sd;
 extern const char *const rs_bias_sd_words[RS_BIAS_SDS + 1];
 
@@ -193,8 +205,7 @@ rs_status rs_bias_list_check(const rs_binding *binding, size_t offset, size_t ro
 /* RS_INPUT when `values` and what only a draw needs are given. */
 rs_status rs_learned_bias_check(const rs_binding *binding, size_t block, rs_err *err);
 
-/* table[h * rows + row] from `values` (rows, H), else iid N(0, init_sd^2). RS_DOMAIN when there are more or fewer
- * values. */
+/* table (rows, H) from `values`, else iid N(0, init_sd^2). RS_DOMAIN when there are more or fewer values. */
 rs_status rs_learned_bias_fill(const rs_stage_in *in, const rs_learned_bias *learned, size_t rows, double *table,
                                rs_err *err);
 

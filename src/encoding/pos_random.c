@@ -51,6 +51,7 @@ const rs_pos_kind rs_pos_random = {
              .params_size = sizeof(params)},
     .text_only = true,
     .views = 1,
+    .seed = "position_seed",
     .state_size = sizeof(state),
     .prepare = prepare,
     .fill = fill,

@@ -136,7 +136,19 @@ static rs_status inherit_sections(rs_recipe *recipe, const rs_model *model, rs_e
   return RS_OK;
 }
 
+bool rs_recipe_has_sections(const rs_recipe *recipe, const rs_model *model) {
+  rs_rotary_params rotary;
+  rs_binding binding = rs_rotary_bind(&recipe->settings, &rotary);
+  return rs_axes_count(&binding, model, rs_pairs_of(&recipe->settings, model)) > 1;
+}
+
 /* ---- the rule for s ---------------------------------------------------------------------------------------------- */
+
+bool rs_recipe_scale_auto(const rs_recipe *recipe) {
+  rs_scale_params given;
+  rs_scale_bind(&recipe->settings, &given);
+  return given.scale.word == RS_SCALE_AUTO;
+}
 
 bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) {
   const rs_recipe *published = &model->published;
@@ -156,8 +168,7 @@ static rs_status default_scale(rs_recipe *recipe, const rs_model *model, rs_err 
   return rs_recipe_scale_defaults(recipe, model) ? rs_recipe_preset(recipe, name, RS_DEFAULT_SCALE, err) : RS_OK;
 }
 
-/* ---- all of it
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 /* The dialect's defaults come first, so that what is published replaces them; what it always does comes last. */
 rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) {

@@ -55,5 +55,5 @@ rs_stage_in rs_stage_input(const rs_method *method, const rs_model *model, const
 }
 
 size_t rs_bias_table_size(const rs_bias_kind *kind, const rs_stage_in *in) {
-  return kind->table_size != NULL ? kind->table_size(in) : 1;
+  return kind->table_size != NULL ? kind->table_size(in) : in->heads;
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ropescope/io.h"
+#include "io_internal.h"
 
 static rs_status fail_errno(rs_err *err, const char *path, const char *what) {
   return rs_fail(err, RS_IO, "%s: %s: %s", path, what, strerror(errno));
@@ -121,16 +121,22 @@ static rs_status open_temporary(const char *directory, const char *path, char **
   return *file != -1 ? RS_OK : fail_errno(err, path, "cannot write");
 }
 
-static rs_status write_all(int file, const char *path, const char *data, size_t length, rs_err *err) {
+rs_status rs_sink_put(const rs_sink *sink, const void *data, size_t length) {
+  const char *left = data;
   while (length > 0) {
-    ssize_t put = write(file, data, length);
+    ssize_t put = write(sink->file, left, length);
     if (put == -1 && errno == EINTR) continue;
-    if (put == -1) return fail_errno(err, path, "cannot write");
-    data += put;
+    if (put == -1) return fail_errno(sink->err, sink->path, "cannot write");
+    left += put;
     length -= (size_t)put;
   }
+  return RS_OK;
+}
+
+static rs_status fill_and_sync(const rs_sink *sink, rs_filler fill, const void *content) {
+  RS_TRY(fill(sink, content));
   /* Delayed errors (a quota, a network disk) come out here, which leaves close() nothing to report. */
-  return fsync(file) == 0 ? RS_OK : fail_errno(err, path, "cannot write");
+  return fsync(sink->file) == 0 ? RS_OK : fail_errno(sink->err, sink->path, "cannot write");
 }
 
 /* The new name lasts once its directory is on the disk. Some file systems cannot be asked (EINVAL), some directories
@@ -144,14 +150,14 @@ static rs_status sync_directory(const char *directory, rs_err *err) {
   return status;
 }
 
-static rs_status write_and_rename(const char *directory, const char *path, const char *data, size_t length,
+static rs_status write_and_rename(const char *directory, const char *path, rs_filler fill, const void *content,
                                   rs_err *err) {
+  rs_sink sink = {.path = path, .err = err};
   char *temporary;
-  int file;
-  rs_status status = open_temporary(directory, path, &temporary, &file, err);
+  rs_status status = open_temporary(directory, path, &temporary, &sink.file, err);
   if (status != RS_OK) goto out;
-  status = write_all(file, path, data, length, err);
-  close(file);
+  status = fill_and_sync(&sink, fill, content);
+  close(sink.file);
   if (status == RS_OK && rename(temporary, path) != 0) status = fail_errno(err, path, "cannot write");
   if (status != RS_OK) unlink(temporary);
 out:
@@ -159,14 +165,28 @@ out:
   return status;
 }
 
-rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err) {
+rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs_err *err) {
   RS_TRY(check_target(path, err));
   char *directory = directory_of(path, err);
   if (!directory) return RS_MEMORY;
-  rs_status status = write_and_rename(directory, path, data, length, err);
+  rs_status status = write_and_rename(directory, path, fill, content, err);
   if (status == RS_OK) status = sync_directory(directory, err);
   free(directory);
   return status;
+}
+
+typedef struct block {
+  const char *data;
+  size_t length;
+} block;
+
+static rs_status put_block(const rs_sink *sink, const void *content) {
+  const block *whole = content;
+  return rs_sink_put(sink, whole->data, whole->length);
+}
+
+rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err) {
+  return rs_file_fill(path, put_block, &(block){data, length}, err);
 }
 
 rs_status rs_file_remove(const char *directory, const char *name, rs_err *err) {

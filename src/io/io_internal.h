@@ -1,4 +1,4 @@
-/* io_internal.h: what the YAML, JSON and CSV readers share and nobody else needs. */
+/* io_internal.h: what the readers and writers share and nobody else needs. */
 #ifndef ROPESCOPE_IO_INTERNAL_H
 #define ROPESCOPE_IO_INTERNAL_H
 
@@ -7,6 +7,13 @@
 /* Far above any real config (the deepest has 6 levels and some hundred nodes), and low enough that walking a tree
  * recursively and holding it in memory are both harmless, whoever wrote the file. */
 enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
+
+/* As rs_json_read, for a text with another limit of values. */
+rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
+                            rs_err *err);
+
+/* Appends a JSON string: `string`, UTF-8, in quotes. */
+void rs_json_quote(rs_text *text, const char *string);
 
 /* A tree whose root is an empty scalar, or NULL with RS_MEMORY. */
 rs_tree *rs_tree_create(const char *name, rs_err *err);
@@ -20,6 +27,20 @@ void rs_io_position(const char *text, size_t offset, size_t *line, size_t *colum
 /* Copies `text` for use within a one-line message: control characters become '?', and what does not fit into `size`
  * (> 4) bytes becomes "...". */
 void rs_io_one_line(const char *text, size_t size, char *out);
+
+/* A file that is being written under its temporary name. */
+typedef struct rs_sink {
+  int file;
+  const char *path; /* for messages */
+  rs_err *err;
+} rs_sink;
+
+/* Appends to the file. RS_IO. */
+rs_status rs_sink_put(const rs_sink *sink, const void *data, size_t length);
+
+/* As rs_file_write, for content that `fill` puts piece by piece; where that fails, the old file stays. */
+typedef rs_status (*rs_filler)(const rs_sink *sink, const void *content);
+rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs_err *err);
 
 /* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
 rs_status rs_npy_read(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);

@@ -1,6 +1,6 @@
 /* json.c: JSON text to the same tree that YAML becomes, by way of jansson. Nodes carry no line: jansson keeps none. The
- * depth is checked on the text beforehand, so that neither jansson nor the conversion recurses further than the limit,
- * and the complaint still names a place. */
+ * depth and the number of values are checked on the text beforehand, so that neither jansson nor the conversion goes
+ * further than the limits, and the complaint about the depth still names a place. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef struct json_reader {
   const char *name;
-  size_t nodes;
+  size_t most_values;
   rs_err *err;
 } json_reader;
 
@@ -66,8 +66,6 @@ static rs_status convert_scalar(json_reader *in, const json_t *value, rs_node *n
 }
 
 static rs_status convert(json_reader *in, json_t *value, rs_node *node) {
-  if (++in->nodes > RS_TREE_MAX_NODES)
-    return rs_fail(in->err, RS_INPUT, "%s: more than %d values (split the file)", in->name, RS_TREE_MAX_NODES);
   if (json_is_array(value)) return convert_array(in, value, node);
   if (json_is_object(value)) return convert_object(in, value, node);
   return convert_scalar(in, value, node);
@@ -82,9 +80,15 @@ static rs_status check_not_empty(const json_reader *in, const char *text, size_t
   return rs_fail(in->err, RS_INPUT, "%s:1:1: the file is empty (write at least {})", in->name);
 }
 
-/* The bracket that opens one level too many, or NULL. In text that is no JSON it may be off; jansson then complains. */
-static const char *find_too_deep(const char *text, size_t length) {
-  bool in_string = false;
+/* What the brackets and commas of a text promise. In text that is no JSON it may be off; jansson then complains. */
+typedef struct outline {
+  const char *deep; /* the bracket that opens one level too many, where the outline ends, or NULL */
+  size_t values;
+} outline;
+
+static outline outline_of(const char *text, size_t length) {
+  outline found = {.values = 1};
+  bool in_string = false, fresh = false; /* nothing stands behind the bracket that was opened last */
   ptrdiff_t depth = 0;
   for (size_t i = 0; i < length; i++) {
     char c = text[i];
@@ -92,27 +96,38 @@ static const char *find_too_deep(const char *text, size_t length) {
     if (in_string) {
       if (c == '\\') i++;
     } else if (c == '[' || c == '{') {
-      if (++depth > RS_TREE_MAX_DEPTH) return text + i;
+      if (++depth > RS_TREE_MAX_DEPTH) return (outline){text + i, found.values};
+      found.values++;
     } else if (c == ']' || c == '}') {
       depth--;
+      found.values -= fresh;
+    } else if (c == ',') {
+      found.values++;
     }
+    fresh = c == '[' || c == '{' || (fresh && memchr(" \t\r\n", c, 4) != NULL);
+    fresh &= !in_string;
   }
-  return NULL;
+  return found;
 }
 
-static rs_status check_depth(const json_reader *in, const char *text, size_t length) {
-  const char *deep = find_too_deep(text, length);
-  if (!deep) return RS_OK;
+/* Before jansson sees the text, so that no file takes more memory than its limits allow. */
+static rs_status check_outline(const json_reader *in, const char *text, size_t length) {
+  outline found = outline_of(text, length);
   size_t line, column;
-  rs_io_position(text, (size_t)(deep - text), &line, &column);
-  return rs_fail(in->err, RS_INPUT, "%s:%zu:%zu: nested deeper than %d levels (a config needs 6)", in->name, line,
-                 column, RS_TREE_MAX_DEPTH);
+  if (found.deep) {
+    rs_io_position(text, (size_t)(found.deep - text), &line, &column);
+    return rs_fail(in->err, RS_INPUT, "%s:%zu:%zu: nested deeper than %d levels (a config needs 6)", in->name, line,
+                   column, RS_TREE_MAX_DEPTH);
+  }
+  if (found.values <= in->most_values) return RS_OK;
+  return rs_fail(in->err, RS_INPUT, "%s: more than %zu values (split the file)", in->name, in->most_values);
 }
 
 static const char *hint_for(enum json_error_code code) {
   switch (code) {
   case json_error_duplicate_key: return "keep one of them";
   case json_error_invalid_utf8: return "save the file as UTF-8";
+  case json_error_null_byte_in_key:
   case json_error_null_character: return "a text cannot hold a NUL character";
   case json_error_numeric_overflow: return "a double ends at 1.8e308, a whole number at 9223372036854775807";
   default: return "JSON wants double quotes, no comments and no comma after the last item";
@@ -132,14 +147,15 @@ static rs_status fail_parser(const json_reader *in, const json_error_t *error) {
 
 static rs_status parse(const json_reader *in, const char *text, size_t length, json_t **value) {
   RS_TRY(check_not_empty(in, text, length));
-  RS_TRY(check_depth(in, text, length));
+  RS_TRY(check_outline(in, text, length));
   json_error_t error = {0};
   *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
   return *value ? RS_OK : fail_parser(in, &error);
 }
 
-rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err) {
-  json_reader in = {.name = name, .err = err};
+rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
+                            rs_err *err) {
+  json_reader in = {.name = name, .most_values = most_values, .err = err};
   json_t *value = NULL;
   *tree = NULL;
   rs_io_skip_bom(&text, &length);
@@ -153,4 +169,8 @@ rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tre
   }
   *tree = parsed;
   return status;
+}
+
+rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err) {
+  return rs_json_read_most(text, length, name, RS_TREE_MAX_NODES, tree, err);
 }

@@ -2,9 +2,9 @@
  * double, which jansson does not print. */
 #include <math.h>
 
-#include "ropescope/io.h"
+#include "io_internal.h"
 
-static void put_string(rs_text *text, const char *string) {
+void rs_json_quote(rs_text *text, const char *string) {
   rs_text_puts(text, "\"");
   for (const char *c = string; *c != '\0'; c++) {
     unsigned char byte = (unsigned char)*c;
@@ -41,7 +41,7 @@ static void put_key(rs_json *json, const char *key) {
   if (json->depth > 0) put_line(json, !json->filled);
   json->filled = true;
   if (key == NULL) return;
-  put_string(json->text, key);
+  rs_json_quote(json->text, key);
   rs_text_puts(json->text, ": ");
 }
 
@@ -79,7 +79,7 @@ void rs_json_end(rs_json *json) {
 void rs_json_string(rs_json *json, const char *key, const char *value) {
   put_key(json, key);
   if (value != NULL)
-    put_string(json->text, value);
+    rs_json_quote(json->text, value);
   else
     rs_text_puts(json->text, "null");
 }

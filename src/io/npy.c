@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io_internal.h"
+#include "tensors.h"
 
 typedef struct npy {
   const char *name, *header; /* header: a copy, NUL-terminated */
@@ -111,16 +112,6 @@ static uint64_t bits_at(const npy *in, const unsigned char *bytes) {
   return bits;
 }
 
-/* IEEE 754 binary16. */
-static double half(uint64_t bits) {
-  int exponent = (int)(bits >> 10 & 31);
-  double fraction = (double)(bits & 1023);
-  double size = exponent == 31  ? (fraction > 0 ? NAN : INFINITY)
-                : exponent == 0 ? ldexp(fraction, -24)
-                                : ldexp(fraction + 1024, exponent - 25);
-  return bits >> 15 ? -size : size;
-}
-
 static double single(uint64_t bits) {
   uint32_t word = (uint32_t)bits;
   float number;
@@ -142,7 +133,8 @@ static double whole(uint64_t bits, size_t size) {
 
 static double number_at(const npy *in, const unsigned char *bytes) {
   uint64_t bits = bits_at(in, bytes);
-  if (in->kind == 'f') return in->size == 2 ? half(bits) : in->size == 4 ? single(bits) : full(bits);
+  if (in->kind == 'f')
+    return in->size == 2 ? (double)rs_f16_widen((uint16_t)bits) : in->size == 4 ? single(bits) : full(bits);
   return in->kind == 'i' ? whole(bits, in->size) : (double)bits;
 }
 

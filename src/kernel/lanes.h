@@ -137,6 +137,36 @@ RS_INLINE void store_first(real *to, vec x, size_t count) {
 #endif
 }
 
+/* a0 b0 a1 b1 ... of two vectors: the first half, and the second. */
+RS_INLINE void interleave(vec a, vec b, vec *first, vec *second) {
+#if defined(__clang__)
+  for (size_t i = 0; i < WIDTH; i++) {
+    (*first)[i] = i % 2 == 0 ? a[i / 2] : b[i / 2];
+    (*second)[i] = i % 2 == 0 ? a[WIDTH / 2 + i / 2] : b[WIDTH / 2 + i / 2];
+  }
+#else
+  ivec places;
+  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(i / 2 + i % 2 * WIDTH);
+  *first = __builtin_shuffle(a, b, places);
+  *second = __builtin_shuffle(a, b, places + WIDTH / 2);
+#endif
+}
+
+/* The way back. */
+RS_INLINE void separate(vec first, vec second, vec *a, vec *b) {
+#if defined(__clang__)
+  for (size_t i = 0; i < WIDTH; i++) {
+    (*a)[i] = 2 * i < WIDTH ? first[2 * i] : second[2 * i - WIDTH];
+    (*b)[i] = 2 * i < WIDTH ? first[2 * i + 1] : second[2 * i + 1 - WIDTH];
+  }
+#else
+  ivec places;
+  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(2 * i);
+  *a = __builtin_shuffle(first, second, places);
+  *b = __builtin_shuffle(first, second, places + 1);
+#endif
+}
+
 /* The sum of all lanes: halves are added to each other until one number is left. */
 RS_INLINE real sum_of(vec x) {
 #if defined(__AVX512F__) && RS_REAL_BITS == 32

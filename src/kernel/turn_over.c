@@ -1,21 +1,6 @@
 /* Matrices turned over, a square of WIDTH x WIDTH numbers at a time in registers. */
 #include "net.h"
 
-/* a0 b0 a1 b1 ... of two vectors: the first half, and the second. */
-RS_INLINE void interleave(vec a, vec b, vec *first, vec *second) {
-#if defined(__clang__)
-  for (size_t i = 0; i < WIDTH; i++) {
-    (*first)[i] = i % 2 == 0 ? a[i / 2] : b[i / 2];
-    (*second)[i] = i % 2 == 0 ? a[WIDTH / 2 + i / 2] : b[WIDTH / 2 + i / 2];
-  }
-#else
-  ivec places;
-  for (size_t i = 0; i < WIDTH; i++) places[i] = (integer)(i / 2 + i % 2 * WIDTH);
-  *first = __builtin_shuffle(a, b, places);
-  *second = __builtin_shuffle(a, b, places + WIDTH / 2);
-#endif
-}
-
 /* Interleaving row i with row i + WIDTH / 2 moves the highest bit of a number's row to the lowest of its column, and
  * each bit of its column one up: after log2(WIDTH) rounds rows are columns. */
 RS_INLINE void turn_square(vec square[WIDTH]) {

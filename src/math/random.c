@@ -43,6 +43,11 @@ double rs_uniform(rs_stream stream, uint64_t index) {
   return unit(words_at(stream, index / 4).v[index % 4]);
 }
 
+void rs_uniform_block(rs_stream stream, uint64_t block, double out[4]) {
+  philox4x64_ctr_t words = words_at(stream, block);
+  for (size_t i = 0; i < 4; i++) out[i] = unit(words.v[i]);
+}
+
 /* Knuth's selection sampling (TAOCP 2, algorithm 3.4.2 S): integer i is taken with probability (still wanted) / (still
  * to come). */
 void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define A_SHARP (-0.75) /* torch and OpenCV */
 #define A_KEYS (-0.5)   /* Keys' own (exact for quadratics); Pillow, and torch with antialias */
@@ -31,6 +32,11 @@ static size_t clamp(double index, size_t size) {
 static double source_of(size_t o, size_t size, size_t new_size, bool align) {
   if (!align) return (double)size / (double)new_size * ((double)o + 0.5) - 0.5;
   return new_size > 1 ? (double)o * ((double)(size - 1) / (double)(new_size - 1)) : 0;
+}
+
+static void crop_taps(const taps *t, size_t o) {
+  t->index[o] = o;
+  t->weight[o] = 1;
 }
 
 /* Four samples around; beyond the border the border's own. */
@@ -66,6 +72,7 @@ static void smooth_taps(const taps *t, size_t o, size_t size, double step) {
 }
 
 static size_t taps_of(rs_resize mode, double step) {
+  if (mode == RS_CROP) return 1;
   if (mode == RS_BILINEAR) return 2;
   return mode == RS_BICUBIC_ANTIALIAS ? 2 * (size_t)ceil(2 * fmax(step, 1)) + 1 : 4;
 }
@@ -83,7 +90,9 @@ static rs_status make_taps(rs_resize mode, size_t size, size_t new_size, taps *t
   if (t->index == NULL || t->weight == NULL) return RS_MEMORY;
   for (size_t o = 0; o < new_size; o++) {
     double source = source_of(o, size, new_size, mode == RS_BICUBIC_ALIGN);
-    if (mode == RS_BICUBIC_ANTIALIAS)
+    if (mode == RS_CROP)
+      crop_taps(t, o);
+    else if (mode == RS_BICUBIC_ANTIALIAS)
       smooth_taps(t, o, size, step);
     else if (mode == RS_BILINEAR)
       linear_taps(t, o, source, size);
@@ -93,38 +102,64 @@ static rs_status make_taps(rs_resize mode, size_t size, size_t new_size, taps *t
   return RS_OK;
 }
 
-/* Vectors of `channels` numbers: out[o] = the weighted sum of in[index * stride] over the taps of output o. */
-static void weigh(const taps *t, size_t o, const double *in, size_t stride, size_t channels, double *out) {
-  for (size_t c = 0; c < channels; c++) out[c] = 0;
-  for (size_t k = 0; k < t->count; k++) {
-    double weight = t->weight[t->count * o + k];
-    const double *from = in + t->index[t->count * o + k] * stride;
-    for (size_t c = 0; c < channels; c++) out[c] += weight * from[c];
+struct rs_resizer {
+  size_t columns, new_rows, new_columns;
+  taps down, across;
+};
+
+rs_status rs_resizer_create(rs_resize mode, size_t rows, size_t columns, size_t new_rows, size_t new_columns,
+                            rs_resizer **resizer, rs_err *err) {
+  rs_resizer *fresh = rs_alloc(1, sizeof *fresh, err);
+  *resizer = fresh;
+  if (fresh == NULL) return RS_MEMORY;
+  fresh->columns = columns;
+  fresh->new_rows = new_rows;
+  fresh->new_columns = new_columns;
+  rs_status status = make_taps(mode, rows, new_rows, &fresh->down, err);
+  if (status == RS_OK) status = make_taps(mode, columns, new_columns, &fresh->across, err);
+  if (status == RS_OK) return RS_OK;
+  rs_resizer_free(fresh);
+  *resizer = NULL;
+  return status;
+}
+
+void rs_resizer_free(rs_resizer *resizer) {
+  if (resizer == NULL) return;
+  clear_taps(&resizer->down);
+  clear_taps(&resizer->across);
+  free(resizer);
+}
+
+enum { RUN = 64 }; /* channels that are summed side by side */
+
+/* out (count,): channels of the output at row y and column x; `in` points to the first of them. */
+static void weigh(const rs_resizer *r, const double *in, size_t channels, size_t y, size_t x, size_t count,
+                  double *out) {
+  const taps *down = &r->down, *across = &r->across;
+  memset(out, 0, count * sizeof *out);
+  for (size_t i = y * down->count; i < (y + 1) * down->count; i++) {
+    const double *line = in + down->index[i] * r->columns * channels;
+    double sum[RUN] = {0};
+    for (size_t k = x * across->count; k < (x + 1) * across->count; k++)
+      for (size_t c = 0; c < count; c++) sum[c] += across->weight[k] * line[across->index[k] * channels + c];
+    for (size_t c = 0; c < count; c++) out[c] += down->weight[i] * sum[c];
   }
 }
 
-rs_status rs_resize_2d(const double *in, size_t rows, size_t columns, size_t channels, rs_resize mode, size_t new_rows,
-                       size_t new_columns, double *out, rs_err *err) {
-  taps down = {0}, across = {0};
-  double *wide = NULL; /* (rows, new_columns, channels) */
-  rs_status status = RS_MEMORY;
-  if (channels > 0 && new_columns > SIZE_MAX / sizeof *wide / channels) {
-    status = rs_fail(err, RS_MEMORY, "a row of %zu x %zu numbers is too large", new_columns, channels);
-    goto out;
-  }
-  wide = rs_alloc(rows, new_columns * channels * sizeof *wide, err);
-  if (wide == NULL || make_taps(mode, rows, new_rows, &down, err) != RS_OK ||
-      make_taps(mode, columns, new_columns, &across, err) != RS_OK)
-    goto out;
-  for (size_t y = 0; y < rows; y++)
-    for (size_t x = 0; x < new_columns; x++)
-      weigh(&across, x, in + y * columns * channels, channels, channels, wide + (y * new_columns + x) * channels);
-  for (size_t y = 0; y < new_rows; y++)
-    weigh(&down, y, wide, new_columns * channels, new_columns * channels, out + y * new_columns * channels);
-  status = RS_OK;
-out:
-  clear_taps(&down);
-  clear_taps(&across);
-  free(wide);
-  return status;
+void rs_resizer_apply(const rs_resizer *resizer, const double *in, size_t channels, double *out) {
+  for (size_t y = 0; y < resizer->new_rows; y++)
+    for (size_t x = 0; x < resizer->new_columns; x++, out += channels)
+      for (size_t c = 0; c < channels; c += RUN)
+        weigh(resizer, in + c, channels, y, x, channels - c < RUN ? channels - c : RUN, out + c);
+}
+
+void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, const double *by_out, size_t count,
+                         size_t channels, double *by_in) {
+  const taps *down = &resizer->down, *across = &resizer->across;
+  for (size_t i = row * down->count; i < (row + 1) * down->count; i++)
+    for (size_t k = column * across->count; k < (column + 1) * across->count; k++) {
+      double weight = down->weight[i] * across->weight[k];
+      double *to = by_in + (down->index[i] * resizer->columns + across->index[k]) * channels;
+      for (size_t c = 0; c < count; c++) to[c] += weight * by_out[c];
+    }
 }

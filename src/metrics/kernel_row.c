@@ -29,7 +29,8 @@ static rs_status mean_cosines(const rs_encoding *encoding, double *means, rs_err
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err) {
   size_t length = encoding->length, last = length - 1;
   RS_TRY(mean_cosines(encoding, logits, err));
-  for (size_t x = 0; x < length; x++) logits[x] *= content * turning_factor(encoding, last);
+  double factor = turning_factor(encoding, last) * rs_encoding_head_scale(encoding, head);
+  for (size_t x = 0; x < length; x++) logits[x] *= content * factor;
   if (encoding->method->bias == NULL) return RS_OK;
   double *bias = rs_alloc(length, sizeof *bias, err);
   if (bias == NULL) return RS_MEMORY;

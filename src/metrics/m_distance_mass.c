@@ -3,19 +3,8 @@
 
 #include <math.h>
 
-typedef struct state {
-  size_t count;
-  rs_moments bins[]; /* (count,) */
-} state;
-
-static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
-  RS_TRY(rs_state_make(sizeof(state) + in->bins * sizeof(rs_moments), memory, err));
-  ((state *)*memory)->count = in->bins;
-  return RS_OK;
-}
-
-static void row(void *memory, const rs_row *observed) {
-  state *s = memory;
+static void row(void *state, const rs_row *observed) {
+  rs_bin_samples *s = state;
   for (size_t b = 0; b < s->count; b++) rs_moments_add(&s->bins[b], observed->bin_weight[b]);
 }
 
@@ -30,8 +19,8 @@ static double median_distance(const rs_metric_in *in, const rs_moments *bins) {
   return NAN; /* no rows */
 }
 
-static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
-  const rs_moments *bins = ((const state *)memory)->bins;
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  const rs_moments *bins = ((const rs_bin_samples *)state)->bins;
   for (size_t b = 0; b < in->bins; b++) {
     double line[] = {(double)in->edges[b], (double)in->edges[b + 1], bins[b].mean, rs_moments_se(&bins[b])};
     RS_TRY(rs_curve_add(&result->curve, line, err));
@@ -67,7 +56,7 @@ const rs_metric_kind rs_metric_distance_mass = {
     .curve_count = RS_COUNT(curve),
     .index_count = 2,
     .curve_rows = rs_rows_of_bins,
-    .prepare = prepare,
+    .prepare = rs_bin_samples_make,
     .row = row,
     .finish = finish,
 };

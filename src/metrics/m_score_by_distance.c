@@ -1,29 +1,16 @@
 /* Simulated logits against distance: their mean and spread in each distance bin, over all rows. */
 #include "metrics.h"
 
-#include <math.h>
-
-typedef struct state {
-  size_t count;
-  rs_moments all, bins[]; /* bins: (count,) */
-} state;
-
-static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
-  RS_TRY(rs_state_make(sizeof(state) + in->bins * sizeof(rs_moments), memory, err));
-  ((state *)*memory)->count = in->bins;
-  return RS_OK;
-}
-
-static void row(void *memory, const rs_row *observed) {
-  state *s = memory;
+static void row(void *state, const rs_row *observed) {
+  rs_bin_samples *s = state;
   for (size_t b = 0; b < s->count; b++) {
     rs_moments_join(&s->bins[b], observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
     rs_moments_join(&s->all, observed->bin_keys[b], observed->bin_mean[b], observed->bin_squares[b]);
   }
 }
 
-static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
-  const state *s = memory;
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  const rs_bin_samples *s = state;
   const rs_moments *bins = s->bins;
   for (size_t b = 0; b < in->bins; b++) {
     if (bins[b].count == 0) continue;
@@ -60,7 +47,7 @@ const rs_metric_kind rs_metric_score_by_distance = {
     .curve_count = RS_COUNT(curve),
     .index_count = 3,
     .curve_rows = rs_rows_of_bins,
-    .prepare = prepare,
+    .prepare = rs_bin_samples_make,
     .row = row,
     .finish = finish,
 };

@@ -36,6 +36,12 @@ rs_status rs_state_make(size_t size, void **state, rs_err *err) {
   return *state != NULL ? RS_OK : RS_MEMORY;
 }
 
+rs_status rs_bin_samples_make(const rs_metric_in *in, void **state, rs_err *err) {
+  RS_TRY(rs_state_make(sizeof(rs_bin_samples) + in->bins * sizeof(rs_moments), state, err));
+  ((rs_bin_samples *)*state)->count = in->bins;
+  return RS_OK;
+}
+
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments) {
   result->value[index] = rs_moments_mean(moments);
   result->error[index] = rs_moments_se(moments);

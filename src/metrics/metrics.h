@@ -14,6 +14,7 @@
   metric(critical_dim) \
   metric(ood_angles) \
   metric(local_resolution) \
+  metric(zero_shot_damage) \
   metric(position_similarity) \
   metric(position_pca) \
   metric(embedding) \
@@ -53,6 +54,15 @@ RS_METRICS(RS_DECLARE_METRIC)
 
 /* A state of `size` bytes, zeroed. RS_MEMORY. */
 rs_status rs_state_make(size_t size, void **state, rs_err *err);
+
+/* The state of metrics that take samples in each bin of distances. */
+typedef struct rs_bin_samples {
+  size_t count;
+  rs_moments all, bins[]; /* bins: (count,); all: of every bin, for metrics that fill it */
+} rs_bin_samples;
+
+/* Their prepare. */
+rs_status rs_bin_samples_make(const rs_metric_in *in, void **state, rs_err *err);
 
 /* Scalar `index` becomes the mean of the sample with its standard error. */
 void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);

@@ -3,6 +3,7 @@
 
 #include "events.h"
 #include "label.h"
+#include "source.h"
 #include "symbols.h"
 
 #include <ctype.h>
@@ -12,23 +13,19 @@ static const char *model_name(const rs_plot_measure *measure, const rs_plot_choi
   return measure->data->models.items[choice->model];
 }
 
-static const char *source_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
-  if (choice->family != NULL) return choice->family->name;
-  return choice->source == RS_PLOT_ANY ? "" : measure->data->sources.items[choice->source];
-}
-
 static void add_piece(rs_text *text, const char *piece) {
   if (*piece == '\0') return;
   if (text->length > 0) rs_text_puts(text, " \u00b7 ");
   rs_text_puts(text, piece);
 }
 
-/* "gaussian · length 131072 tokens" */
+/* "needle: a copy of the query, depth 0.5 · length 131072 tokens" */
 static void write_place(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
   add_piece(out, measure->data->name);
   add_piece(out, model_name(measure, choice));
-  add_piece(out, source_name(measure, choice));
+  add_piece(out, rs_plot_source_name(measure, choice));
+  rs_plot_source_caption(measure, choice, out);
   if (choice->length > 0) {
     add_piece(out, "length ");
     rs_text_number(out, choice->length);
@@ -113,7 +110,7 @@ void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *
   if (measure->x != NULL) add_slug(out, rs_text_string(&stem));
   add_slug(out, measure->column->name);
   if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
-  add_slug(out, source_name(measure, choice));
+  add_slug(out, rs_plot_source_name(measure, choice));
   if (choice->family != NULL) add_slug(out, choice->family->parameter->name);
   if (choice->length > 0) {
     rs_text_puts(out, "--");

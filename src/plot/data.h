@@ -31,6 +31,7 @@ typedef struct rs_plot_column {
   rs_plot_role role;
   rs_plot_part part;
   bool log;
+  bool sourced; /* its values are observed in queries and keys, and not in tables alone */
   size_t place; /* its number in the table, once that is read */
 } rs_plot_column;
 
@@ -53,8 +54,9 @@ typedef struct rs_plot_file {
 
 typedef struct rs_plot_data {
   rs_tree *manifest;
-  const char *name;   /* of the experiment; "" when it has none. Borrowed from the manifest. */
-  const char *config; /* fingerprint of the config, likewise */
+  const char *name;        /* of the experiment; "" when it has none. Borrowed from the manifest. */
+  const char *config;      /* fingerprint of the config, likewise */
+  const rs_node *captions; /* sources with the phrases of their captions; NULL: the manifest has none. Borrowed. */
   rs_plot_file *files;
   size_t count;
   rs_plot_names models, methods, sources, seeds, heads;

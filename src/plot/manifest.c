@@ -45,18 +45,21 @@ static rs_status read_part(const char *word, const char *where, rs_plot_part *pa
 }
 
 static rs_status read_column(const rs_node *node, const char *where, rs_plot_column *column, rs_err *err) {
-  const char *role, *axis, *part;
+  const char *role, *axis, *part, *reads;
   RS_TRY(read_text(node, where, "name", NULL, &column->name, err));
   RS_TRY(read_text(node, where, "role", NULL, &role, err));
   RS_TRY(read_text(node, where, "unit", "", &column->unit, err));
   RS_TRY(read_text(node, where, "summary", "", &column->summary, err));
   RS_TRY(read_text(node, where, "axis", "linear", &axis, err));
   RS_TRY(read_text(node, where, "map", "", &part, err));
+  RS_TRY(read_text(node, where, "reads", "", &reads, err));
   RS_TRY(read_role(role, where, &column->role, err));
   RS_TRY(read_part(part, where, &column->part, err));
   column->log = strcmp(axis, "log") == 0;
+  column->sourced = strcmp(reads, "source") == 0;
   if (!column->log && strcmp(axis, "linear") != 0)
     return rs_fail(err, RS_INPUT, "%s: axis \"%s\" is not one of linear, log", where, axis);
+  if (!column->sourced && *reads != '\0') return rs_fail(err, RS_INPUT, "%s: reads \"%s\" is not source", where, reads);
   return RS_OK;
 }
 
@@ -85,11 +88,31 @@ static rs_status read_file(const rs_node *node, const char *directory, const cha
   return RS_OK;
 }
 
+/* Results of older programs have no such list. */
+static rs_status read_sources(const rs_node *root, const char *path, const rs_node **sources, rs_err *err) {
+  if (rs_node_get(root, "sources") == NULL) return RS_OK;
+  RS_TRY(read_list(root, path, "sources", sources, err));
+  for (size_t i = 0; i < (*sources)->count; i++) {
+    const rs_node *source = &(*sources)->items[i], *phrases;
+    const char *text;
+    char place[400];
+    snprintf(place, sizeof place, "%s: sources[%zu]", path, i);
+    RS_TRY(read_text(source, place, "name", NULL, &text, err));
+    RS_TRY(read_text(source, place, "kind", NULL, &text, err));
+    RS_TRY(read_list(source, place, "caption", &phrases, err));
+    for (size_t p = 0; p < phrases->count; p++)
+      if (phrases->items[p].kind != RS_SCALAR || !phrases->items[p].quoted)
+        return rs_fail(err, RS_INPUT, "%s: \"caption\" must be a list of strings", place);
+  }
+  return RS_OK;
+}
+
 static rs_status read_manifest(const rs_node *root, const char *directory, const char *path, rs_plot_data *data,
                                rs_err *err) {
   const rs_node *files;
   RS_TRY(read_text(root, path, "name", "", &data->name, err));
   RS_TRY(read_text(root, path, "config_sha256", "", &data->config, err));
+  RS_TRY(read_sources(root, path, &data->captions, err));
   RS_TRY(read_list(root, path, "files", &files, err));
   data->files = rs_alloc(files->count, sizeof *data->files, err);
   if (data->files == NULL) return RS_MEMORY;

@@ -151,10 +151,11 @@ static void add_power(rs_plot_axis *axis, int sign, int mantissa, int exponent) 
   label_decimal(axis, tick, sign * mantissa, exponent, mantissa);
 }
 
-/* Zero, both bends, and every `stride`-th power of ten beyond them; at level 0 half a bend, too. From low to high. */
+/* Zero, both bends, and every `stride`-th power of ten beyond them; at level 0 half a bend, too. From low to high. The
+ * power that is only twice a bend of 5 is left out: their labels would touch. */
 static void make_symlog(rs_plot_axis *axis, int level) {
   int power = (int)floor(log10(axis->bend) + 1e-9), unit = (int)lround(axis->bend / times_ten_to(1, power));
-  int first = power + 1, last = (int)floor(log10(fmax(fabs(axis->low), fabs(axis->high)))),
+  int first = power + (unit == 5 ? 2 : 1), last = (int)floor(log10(fmax(fabs(axis->low), fabs(axis->high)))),
       stride = level > 1 ? level : 1;
   for (int e = last - (last - first) % stride; e >= first; e -= stride) add_power(axis, -1, 1, e);
   add_power(axis, -1, unit, power);

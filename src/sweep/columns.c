@@ -85,13 +85,13 @@ static const cell_column statuses[] = {
 /* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
 static void put_value(rs_text *text, const rs_param *param, const rs_value *value) {
   const char *slash = value->file != NULL ? strrchr(value->file, '/') : NULL;
-  if (slash != NULL && value->count > RS_INLINE_NUMBERS)
+  if (slash != NULL && rs_value_is_file(param, value))
     rs_text_puts(text, slash + 1);
   else
     rs_value_write(param, value, text);
 }
 
-/* A swept parameter's value, from the method or the source that has it. */
+/* A swept parameter's value, from the method, the source or the checkpoint that has it. */
 static void put_swept(const rs_cell_row *row, const char *name, rs_text *csv) {
   rs_text value = {0};
   const rs_variant *variants[] = {row_method(row), row_source(row)};
@@ -100,6 +100,8 @@ static void put_swept(const rs_cell_row *row, const char *name, rs_text *csv) {
     if (index < 0 || !variants[i]->settings.values[index].set) continue;
     put_value(&value, variants[i]->settings.params[index], &variants[i]->settings.values[index]);
   }
+  if (value.length == 0)
+    rs_experiment_checkpoint_value(row->experiment, row->state->cell.axis[RS_BY_MODEL], name, &value);
   csv->failed |= value.failed;
   rs_csv_text(csv, rs_text_string(&value));
   rs_text_clear(&value);
@@ -146,13 +148,14 @@ static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *colum
 }
 
 /* A metric's column and, where it is a mean over samples, its standard error's. */
-static rs_status add_value(const rs_column *column, rs_role role, rs_out_columns *columns, rs_err *err) {
+static rs_status add_value(const rs_column *column, rs_role role, bool sourced, rs_out_columns *columns, rs_err *err) {
   rs_out_column out = {.unit = column->unit,
                        .summary = column->summary,
                        .role = role,
                        .log_axis = column->log_axis,
                        .better = column->better,
-                       .map = column->map};
+                       .map = column->map,
+                       .sourced = sourced};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
   if (!column->sampled) return RS_OK;
@@ -165,14 +168,17 @@ static rs_status add_value(const rs_column *column, rs_role role, rs_out_columns
 static rs_status add_summary(const rs_experiment *experiment, rs_out_columns *columns, rs_err *err) {
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_metric_kind *metric = experiment->metrics.items[m].metric;
-    for (size_t i = 0; i < metric->scalar_count; i++) RS_TRY(add_value(&metric->scalars[i], RS_VALUE, columns, err));
+    for (size_t i = 0; i < metric->scalar_count; i++)
+      RS_TRY(add_value(&metric->scalars[i], RS_VALUE, metric->row != NULL, columns, err));
   }
   return add_cell_columns(statuses, RS_COUNT(statuses), RS_CELL_STATUS, columns, err);
 }
 
 static rs_status add_curve(const rs_metric_kind *metric, rs_out_columns *columns, rs_err *err) {
-  for (size_t i = 0; i < metric->curve_count; i++)
-    RS_TRY(add_value(&metric->curve[i], i < metric->index_count ? RS_INDEX : RS_VALUE, columns, err));
+  for (size_t i = 0; i < metric->curve_count; i++) {
+    bool value = i >= metric->index_count;
+    RS_TRY(add_value(&metric->curve[i], value ? RS_VALUE : RS_INDEX, value && metric->row != NULL, columns, err));
+  }
   return RS_OK;
 }
 

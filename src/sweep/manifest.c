@@ -45,15 +45,28 @@ static const char *map_name(rs_map_part part) {
   return names[part];
 }
 
+/* Appends `entry` with `child` as its `key`, and takes both; `status` is how the child came about. */
+static rs_status append_with(json_t *list, json_t *entry, const char *key, json_t *child, rs_status status,
+                             rs_err *err) {
+  if (status == RS_OK && json_object_set(entry, key, child) != 0) status = no_memory(err);
+  json_decref(child);
+  if (status == RS_OK) return append(list, entry, err);
+  json_decref(entry);
+  return status;
+}
+
 static json_t *column_entry(const rs_out_column *column) {
-  const char *const pairs[][2] = {{"name", column->name},
-                                  {"role", role_name(column->role)},
-                                  {"unit", column->unit},
-                                  {"axis", column->log_axis ? "log" : "linear"},
-                                  {"better", better_name(column->better)},
-                                  {"summary", column->summary},
-                                  {"map", map_name(column->map)}};
-  return object_of(pairs, RS_COUNT(pairs) - (column->map == RS_MAP_NONE)); /* only columns of a map say so */
+  enum { ALWAYS = 6 };
+  const char *pairs[ALWAYS + 2][2] = {{"name", column->name},
+                                      {"role", role_name(column->role)},
+                                      {"unit", column->unit},
+                                      {"axis", column->log_axis ? "log" : "linear"},
+                                      {"better", better_name(column->better)},
+                                      {"summary", column->summary}};
+  size_t count = ALWAYS;
+  if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_name(column->map);
+  if (column->sourced) pairs[count][0] = "reads", pairs[count++][1] = "source";
+  return object_of((const char *const(*)[2])pairs, count);
 }
 
 static rs_status add_columns(json_t *list, const rs_out_columns *columns, rs_err *err) {
@@ -68,12 +81,7 @@ static rs_status add_file(json_t *files, const rs_experiment *experiment, const 
   rs_status status = add_columns(list, &columns, err);
   free(columns.columns);
   const char *const pairs[][2] = {{"file", name}};
-  json_t *file = object_of(pairs, RS_COUNT(pairs));
-  if (status == RS_OK && json_object_set(file, "columns", list) != 0) status = no_memory(err);
-  json_decref(list);
-  if (status == RS_OK) return append(files, file, err);
-  json_decref(file);
-  return status;
+  return append_with(files, object_of(pairs, RS_COUNT(pairs)), "columns", list, status, err);
 }
 
 static rs_status list_files(json_t *files, const rs_experiment *experiment, rs_err *err) {
@@ -117,6 +125,32 @@ static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_e
     RS_TRY(add_kind(kinds, "source", &experiment->sources.items[i].source->kind, err));
   for (size_t i = 0; i < experiment->metrics.count; i++)
     RS_TRY(add_kind(kinds, "metric", &experiment->metrics.items[i].metric->kind, err));
+  return RS_OK;
+}
+
+/* The phrases of a source's caption; a source may have none. */
+static rs_status add_phrases(json_t *phrases, const rs_variant *variant, rs_err *err) {
+  rs_text words = {0};
+  rs_status status = RS_OK;
+  for (size_t i = 0; variant->source->caption != NULL && status == RS_OK; i++) {
+    rs_text_clear(&words);
+    variant->source->caption(variant->params, i, &words);
+    status = rs_text_check(&words, err);
+    if (status == RS_OK && words.length == 0) break;
+    if (status == RS_OK) status = append(phrases, json_string(rs_text_string(&words)), err);
+  }
+  rs_text_clear(&words);
+  return status;
+}
+
+static rs_status list_sources(json_t *sources, const rs_experiment *experiment, rs_err *err) {
+  for (size_t i = 0; i < experiment->sources.count; i++) {
+    const rs_variant *variant = &experiment->sources.items[i];
+    const char *const pairs[][2] = {{"name", variant->label}, {"kind", variant->source->kind.name}};
+    json_t *phrases = json_array();
+    rs_status status = add_phrases(phrases, variant, err);
+    RS_TRY(append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err));
+  }
   return RS_OK;
 }
 
@@ -206,16 +240,17 @@ static char *dump(const json_t *manifest) {
 static rs_status write_json(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
                             const char *directory, const rs_text *config, rs_err *err) {
   char sha[65];
-  json_t *files = json_array(), *kinds = json_array(), *inputs = json_array();
+  json_t *files = json_array(), *kinds = json_array(), *inputs = json_array(), *sources = json_array();
   rs_status status = list_files(files, experiment, err);
   if (status == RS_OK) status = list_kinds(kinds, experiment, err);
+  if (status == RS_OK) status = list_sources(sources, experiment, err);
   if (status == RS_OK) status = list_inputs(inputs, experiment, err);
   rs_sha256_hex(rs_text_string(config), config->length, sha);
-  json_t *manifest =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", experiment->name, "program", "ropescope",
-                "version", ROPESCOPE_VERSION, "config", rs_text_string(config), "config_sha256", sha, "machine",
-                machine(), "engine", engine(cells, count), "kinds", kinds, "inputs", inputs, "files", files);
-  char *text = json_object_size(manifest) == 10 ? dump(manifest) : NULL;
+  json_t *manifest = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", experiment->name,
+                               "program", "ropescope", "version", ROPESCOPE_VERSION, "config", rs_text_string(config),
+                               "config_sha256", sha, "machine", machine(), "engine", engine(cells, count), "kinds",
+                               kinds, "sources", sources, "inputs", inputs, "files", files);
+  char *text = json_object_size(manifest) == 11 ? dump(manifest) : NULL;
   if (status == RS_OK && text == NULL) status = no_memory(err);
   if (status == RS_OK) status = write_text(directory, "manifest.json", text, strlen(text), err);
   free(text);

@@ -70,6 +70,7 @@ typedef struct rs_out_column {
   bool log_axis;
   rs_better better;
   rs_map_part map;
+  bool sourced; /* a value that is observed in rows, and so hangs on queries and keys */
 } rs_out_column;
 
 typedef struct rs_out_columns {

@@ -58,9 +58,9 @@ static rs_table *csv_of(const char *arguments) {
 }
 
 static const char *field(const rs_table *table, size_t row, const char *column) {
-  int at = rs_table_column(table, column);
-  cr_assert_geq(at, 0, "no column %s", column);
-  return table->fields[row * table->columns + (size_t)at];
+  int place = rs_table_column(table, column);
+  cr_assert_geq(place, 0, "no column %s", column);
+  return table->fields[row * table->columns + (size_t)place];
 }
 
 static double number(const rs_table *table, size_t row, const char *column) {

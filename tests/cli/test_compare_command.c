@@ -55,7 +55,7 @@ static void write_file(const char *path, const char *text) {
 
 static size_t causes_in(const char *text) {
   size_t count = 0;
-  for (const char *at = text; (at = strstr(at, "likely cause:")) != NULL; at++) count++;
+  for (const char *found = text; (found = strstr(found, "likely cause:")) != NULL; found++) count++;
   return count;
 }
 
@@ -227,9 +227,9 @@ Test(compare_command, dumps__of_show_and_of_whole_heads__are_understood) {
 /* The line of one distance. Release with free(). */
 static char *line_of(const char *arguments, const char *start) {
   int status;
-  char *out = say(arguments, &status), *at = strstr(out, start);
-  cr_assert_not_null(at, "%s: no line %s in\n%s", arguments, start, out);
-  char *line = strndup(at, strcspn(at + 1, "\n") + 1);
+  char *out = say(arguments, &status), *found = strstr(out, start);
+  cr_assert_not_null(found, "%s: no line %s in\n%s", arguments, start, out);
+  char *line = strndup(found, strcspn(found + 1, "\n") + 1);
   free(out);
   return line;
 }

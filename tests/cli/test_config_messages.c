@@ -39,6 +39,26 @@ Test(config_messages, one_slip__one_problem_and_what_was_meant) {
   }
 }
 
+/* What stood in --lengths is blamed on --lengths. */
+Test(config_messages, lengths_of_the_command_line__are_no_yaml_and_no_edit) {
+  static const char *const cases[][2] = {
+      {"abc", "lengths[0] = abc: must be a number"},
+      {"4k, 8kb", "lengths[1] = 8kb: must be a number, as 8192, 8k or 1M (k: 1024, M: 1024k)"},
+      {"4k]", "lengths[0] = 4k]: must be a number"},
+      {"4k,,8k", "lengths[1] = : must be a number"},
+      {"0", "lengths[0] = 0: must be from 1 to 268435456"},
+      {"", "lengths = [...]: is an empty list"}};
+  write_file("c.yaml", "model: llama-2-7b\nlengths: no list\n");
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char err[256];
+    snprintf(err, sizeof err, "--lengths: %s\nropescope: c.yaml: 1 problem\n", cases[i][1]);
+    expect_failure(&(command){.arguments = {"plan", "c.yaml", "--lengths", cases[i][0]}}, 2, err);
+  }
+  char *out = output_of(&(command){.arguments = {"plan", "c.yaml", "--lengths", " 8 ,16, 32", "--set", "lengths=9"}});
+  cr_expect_not_null(strstr(out, ", 3 lengths,"), "%s", out);
+  free(out);
+}
+
 /* The names that Hugging Face has for methods, wherever one is asked for. */
 Test(config_messages, names_of_hugging_face__point_to_ours) {
   expect_failure(&(command){.arguments = {"list", "dynamic"}}, 2,

@@ -114,6 +114,8 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"run", "--xyzzy"}, "no option --xyzzy (ropescope help run shows them)"},
       {{"run", "--out"}, "--out needs a value"},
       {{"run", "--set"}, "--set needs a value"},
+      {{"run", "--out", ""}, "--out is empty (write --out DIR)"},
+      {{"show", "scale", "--model="}, "--model is empty (write --model PRESET)"},
       {{"run", "--threads", "0"}, "--threads 0: must be from 1 to 1024"},
       {{"run", "--threads", "two"}, "--threads two: must be a number"},
       {{"run", "--threads", "1.5"}, "--threads 1.5: must be a whole number"},

@@ -71,8 +71,36 @@ Test(show_command, show_frequencies__length_method_and_axes) {
 /* What stderr says is what the table holds: sections are the model's, though its recipe does not write them. */
 Test(show_command, show__published_recipe__is_named_with_its_sections) {
   result got = run(&(command){.arguments = {"show", "frequencies", "--model", "qwen2-vl", "--length", "8"}});
-  cr_expect_str_eq(got.err, "{name: mrope, mrope_section: [16, 24, 24]} on qwen2-vl at 8 tokens\n", "%s", got.err);
+  static const char named[] = "{name: mrope, mrope_section: [16, 24, 24]} on qwen2-vl at 8 tokens\n";
+  cr_expect(strncmp(got.err, named, strlen(named)) == 0, "%s", got.err);
   result_clear(&got);
+}
+
+/* What a run would warn of, in both forms; --quiet leaves it out. */
+Test(show_command, show__recipe_that_is_hardly_meant__warns) {
+  static const char plain[] = "warning: mrope is plain RoPE here: the tokens hold no image or video";
+  static const char shrunk[] = "warning: scale: auto is 0.25 at 1024 tokens: pairs turn faster than in training";
+  const struct {
+    const char *said, *arguments[MOST_ARGUMENTS];
+  } cases[] = {
+      {plain, {"show", "positions", "--model", "qwen2-vl", "--length", "8"}},
+      {plain, {"show", "positions", "--model", "qwen2-vl", "--length", "8", "--json"}},
+      {"", {"show", "positions", "--model", "qwen2-vl", "--length", "8", "--quiet"}},
+      {"", {"show", "positions", "--model", "qwen2-vl", "--length", "8", "--set", "tokens=[{image: [2, 3]}]"}},
+      {shrunk,
+       {"show", "frequencies", "--model", "llama-2-7b", "--method", "{name: pi, scale: auto}", "--length", "1k"}},
+      {"", {"show", "frequencies", "--model", "llama-2-7b", "--method", "{name: pi, scale: auto}", "--length", "8k"}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {0};
+    memcpy(c.arguments, cases[i].arguments, sizeof c.arguments);
+    result got = run(&c);
+    const char *warning = strstr(got.err, "warning: ");
+    cr_expect_eq(got.status, 0, "%s", got.err);
+    cr_expect_eq(warning != NULL, *cases[i].said != '\0', "case %zu: %s", i, got.err);
+    if (warning != NULL) cr_expect(strncmp(warning, cases[i].said, strlen(cases[i].said)) == 0, "%s", warning);
+    result_clear(&got);
+  }
 }
 
 /* A config.json by its name, its folder, or on stdin, where compare reads it for both sides. */

@@ -38,6 +38,27 @@ Test(table_command, lines__of_no_column__say_which_was_meant) {
                  "ropescope: no column methd (did you mean method?)\n");
 }
 
+Test(table_command, columns_that_are_not_there__point_to_those_that_are) {
+  static const struct {
+    const char *column, *where, *said;
+  } cases[] = {
+      {"entropy", "", "entropy: no column entropy (did you mean entropy_nats?)"},
+      {"max(lenght_tokens)", "", "max(lenght_tokens): no column lenght_tokens (did you mean length_tokens?)"},
+      {"needle", "", "needle: no column needle (there are method, length_tokens, entropy_nats)"},
+      {"entropy_nats", "length=8", "where: no column length (did you mean length_tokens?)"},
+      {"entropy_nats", "length=", "where: \"length=\" has no value, or a very long one (as in method=yarn)"},
+      {"entropy_nats", "method", "where: \"method\" is no condition (as in method=yarn)"},
+      {"entropy_nats where head=1", "method=rope",
+       "entropy_nats where head=1: no column head (there are method, length_tokens, entropy_nats)"},
+  };
+  write_file("t.csv", csv);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char wanted[256];
+    snprintf(wanted, sizeof wanted, "ropescope: %s\n", cases[i].said);
+    expect_failure(&(command){.arguments = {"table", "t.csv", cases[i].column, "--where", cases[i].where}}, 2, wanted);
+  }
+}
+
 Test(table_command, two_forms__are_refused) {
   expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--json", "--markdown"}}, 2,
                  "ropescope: --markdown and --json are two forms: keep one\n");

@@ -43,17 +43,17 @@ static rs_observation *observe(const rs_encoding *encoding, size_t head, const d
   return seen;
 }
 
-static void compare_row(const rs_table *rows, size_t at, const rs_row *got) {
+static void compare_row(const rs_table *rows, size_t row, const rs_row *got) {
   const double found[] = {got->entropy, got->log_sum_exp, exp(got->max_logit - got->log_sum_exp)};
   static const char *const columns[] = {"entropy_nats_f64", "logsumexp_f64", "max_weight_f64"};
-  const char *variant = golden_text(rows, at, "variant");
-  size_t head = golden_size(rows, at, "head"), query = golden_size(rows, at, "row");
+  const char *variant = golden_text(rows, row, "variant");
+  size_t head = golden_size(rows, row, "head"), query = golden_size(rows, row, "row");
   for (size_t i = 0; i < RS_COUNT(columns); i++) {
-    double expected = golden_number(rows, at, columns[i]);
+    double expected = golden_number(rows, row, columns[i]);
     cr_assert(close_to(found[i], expected, 1e-12, 1e-12), "%s head %zu row %zu %s: got %.17g, expected %.17g", variant,
               head, query, columns[i], found[i], expected);
   }
-  cr_assert_eq(got->argmax, golden_size(rows, at, "argmax"), "%s head %zu row %zu argmax: got %zu", variant, head,
+  cr_assert_eq(got->argmax, golden_size(rows, row, "argmax"), "%s head %zu row %zu argmax: got %zu", variant, head,
                query, got->argmax);
 }
 

@@ -22,10 +22,10 @@ Test(golden, sinusoid__three_layouts__agree_to_1e_12) {
     rs_err err = {0};
     cr_assert_eq(rs_encoding_embed(encoding, 0, positions, all, &err), RS_OK, "%s", err.message);
     for (size_t row = begin; row < end; row++) {
-      size_t at = golden_size(table, row, "position"), dim = golden_size(table, row, "j");
-      double got = all[at * width + dim], expected = golden_number(table, row, "value_f64");
+      size_t position = golden_size(table, row, "position"), dim = golden_size(table, row, "j");
+      double got = all[position * width + dim], expected = golden_number(table, row, "value_f64");
       cr_assert(close_to(got, expected, 0, 1e-12), "%s %s position %zu dim %zu: got %.17g, expected %.17g",
-                golden_text(table, begin, "case"), layout, at, dim, got, expected);
+                golden_text(table, begin, "case"), layout, position, dim, got, expected);
     }
     free(all);
     rs_encoding_free(encoding);
@@ -50,10 +50,10 @@ static void check_mae(const rs_table *table, size_t begin, size_t end) {
   cr_assert_eq(rs_encoding_embed(encoding, 0, length, all, NULL), RS_OK);
   cr_assert_eq(end - begin, length * width, "%s: %zu numbers", name, end - begin);
   for (size_t row = begin; row < end; row++) {
-    size_t at = golden_size(table, row, "row"), dim = golden_size(table, row, "j");
-    double got = all[at * width + dim], expected = golden_number(table, row, "value_f64");
-    cr_assert(close_to(got, expected, 0, 1e-15 * 8), "%s row %zu dim %zu: got %.17g, expected %.17g", name, at, dim,
-              got, expected); /* sines and cosines of at most 6 rad, and omega to one rounding */
+    size_t position = golden_size(table, row, "row"), dim = golden_size(table, row, "j");
+    double got = all[position * width + dim], expected = golden_number(table, row, "value_f64");
+    cr_assert(close_to(got, expected, 0, 1e-15 * 8), "%s row %zu dim %zu: got %.17g, expected %.17g", name, position,
+              dim, got, expected); /* sines and cosines of at most 6 rad, and omega to one rounding */
   }
   free(all);
   rs_encoding_free(encoding);
@@ -104,9 +104,10 @@ static void check_resized(const rs_table *table, size_t begin, size_t end, const
   size_t rows = golden_size(table, begin, "dst_h"), columns = golden_size(table, begin, "dst_w");
   const char *name = golden_text(table, begin, "case"), *mode = golden_text(table, begin, "mode");
   double *got = calloc(rows * columns * size[2], sizeof *got);
-  rs_err err = {0};
-  cr_assert_eq(rs_resize_2d(grid, size[0], size[1], size[2], resize_mode(mode), rows, columns, got, &err), RS_OK, "%s",
-               err.message);
+  rs_resizer *resizer;
+  cr_assert_eq(rs_resizer_create(resize_mode(mode), size[0], size[1], rows, columns, &resizer, NULL), RS_OK);
+  rs_resizer_apply(resizer, grid, size[2], got);
+  rs_resizer_free(resizer);
   for (size_t row = begin; row < end; row++) {
     size_t y = golden_size(table, row, "y"), x = golden_size(table, row, "x"), c = golden_size(table, row, "c");
     double value = got[(y * columns + x) * size[2] + c], expected = golden_number(table, row, "value_f64");

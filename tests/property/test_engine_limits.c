@@ -201,20 +201,27 @@ Test(engine, logits_that_are_not_finite__are_refused) {
   }
 }
 
-/* Logits up to 1e12 do as doubles; as floats they would be beyond them once squared. */
+/* Logits up to 1e12 do as doubles; as floats they would be beyond them once squared. Keys make them so, or the head's
+ * own scale. */
 Test(engine, large_logits__are_doubles_by_themselves__and_refused_as_floats) {
-  world w;
-  world_make(&w, "nope", 4, 20);
-  world_fill(&w, 20);
-  for (size_t i = 0; i < 20 * 4; i++) w.k[i] = 1e30;
-  rs_engine *engine = engine_for(20, 4, 1);
-  rs_observation *observation = world_run(engine, &w);
-  cr_assert_eq(observation->scores, RS_SCORES_F64);
-  rs_observation_free(observation);
-  w.job.scores = RS_SCORES_F32;
-  refuses_job(engine, &w.job, RS_DOMAIN, "logits up to 2e+30 are too large for float (scores: f64)");
-  rs_engine_free(engine);
-  world_clear(&w);
+  for (size_t i = 0; i < 2; i++) {
+    world w;
+    double scale = 1e30;
+    world_make(&w, "nope", 4, 20);
+    world_fill(&w, 20);
+    for (size_t k = 0; i == 0 && k < 20 * 4; k++) w.k[k] = 1e30;
+    if (i == 1) w.encoding->head_scale = &scale;
+    rs_engine *engine = engine_for(20, 4, 1);
+    rs_observation *observation = world_run(engine, &w);
+    cr_assert_eq(observation->scores, RS_SCORES_F64);
+    rs_observation_free(observation);
+    w.job.scores = RS_SCORES_F32;
+    scale = -scale;
+    refuses_job(engine, &w.job, RS_DOMAIN, "logits up to 2e+30 are too large for float (scores: f64)");
+    rs_engine_free(engine);
+    w.encoding->head_scale = NULL; /* borrowed */
+    world_clear(&w);
+  }
 }
 
 /* Refused by their size, before the heap is asked: a sanitizer's heap would end the program. */

@@ -78,11 +78,11 @@ static rs_encoding *draw_encoding(uint64_t *state, const rs_method *method, cons
   return encoding;
 }
 
-/* <rot(q, at), rot(k, other)>, with all axes at the same coordinate. */
-static double product(const rs_encoding *encoding, const double *q, double at, const double *k, double other) {
+/* <rot(q, position), rot(k, other)>, with all axes at the same coordinate. */
+static double product(const rs_encoding *encoding, const double *q, double position, const double *k, double other) {
   double turned_q[MOST_DIMS], turned_k[MOST_DIMS], all_at[MOST_DIMS], all_other[MOST_DIMS];
   for (size_t a = 0; a < encoding->axes; a++) {
-    all_at[a] = at;
+    all_at[a] = position;
     all_other[a] = other;
   }
   rs_encoding_rotate(encoding, all_at, q, turned_q);

@@ -35,10 +35,10 @@ static void rotation(const rs_encoding *e, rs_side side, size_t view, size_t tok
   }
 }
 
-static void turn(matrix by, const double *x, const double *embedded, size_t dims, long double *out) {
+static void turn(matrix rotor, const double *x, const double *embedded, size_t dims, long double *out) {
   for (size_t i = 0; i < dims; i++) {
     out[i] = 0;
-    for (size_t j = 0; j < dims; j++) out[i] += by[i][j] * ((long double)x[j] + (embedded ? embedded[j] : 0));
+    for (size_t j = 0; j < dims; j++) out[i] += rotor[i][j] * ((long double)x[j] + (embedded ? embedded[j] : 0));
   }
 }
 
@@ -73,15 +73,16 @@ static long double explicit_logit(const world *w, size_t index, const double *ke
   size_t dims = e->head_dim, m = w->queries[index], view = view_of(w, m, n);
   long double q[TINY], k[TINY], sum = 0;
   bool across = w->job.mask.kind == RS_CROSS; /* neither rotation nor bias */
-  matrix by;
-  rotation(e, RS_QUERY_SIDE, view, m, by);
-  if (across) identity(by);
-  turn(by, w->q + index * dims, w->projection ? w->projection->q + index * dims : NULL, dims, q);
-  rotation(e, RS_KEY_SIDE, view, n, by);
-  if (across) identity(by);
-  turn(by, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
+  matrix rotor;
+  rotation(e, RS_QUERY_SIDE, view, m, rotor);
+  if (across) identity(rotor);
+  turn(rotor, w->q + index * dims, w->projection ? w->projection->q + index * dims : NULL, dims, q);
+  rotation(e, RS_KEY_SIDE, view, n, rotor);
+  if (across) identity(rotor);
+  turn(rotor, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
-  return e->logit_scale[m] * sum / sqrtl(dims) + (across ? 0 : expected_bias(e, w->job.head, m, n));
+  long double head_scale = e->head_scale != NULL ? e->head_scale[w->job.head] : 1;
+  return e->logit_scale[m] * head_scale * sum / sqrtl(dims) + (across ? 0 : expected_bias(e, w->job.head, m, n));
 }
 
 static void check_explicit(const world *w, size_t index) {

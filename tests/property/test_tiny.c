@@ -124,9 +124,9 @@ static double turned_product(const oracle *o, const tiny *t, size_t m, size_t n,
   for (size_t d = 2 * pairs; d < t->dims; d++) sum += q[d] * k[d];
   for (size_t j = 0; j < pairs; j++) {
     size_t first = interleaved ? 2 * j : j, second = interleaved ? 2 * j + 1 : j + pairs;
-    double at = (double)m, other = (double)n, gain = o->gain != NULL ? o->gain(t, m, n, j) : 1;
-    if (o->place != NULL) o->place(t, m, n, j, &at, &other);
-    double a = at * o->omega(t, j), b = other * o->omega(t, j);
+    double query = (double)m, other = (double)n, gain = o->gain != NULL ? o->gain(t, m, n, j) : 1;
+    if (o->place != NULL) o->place(t, m, n, j, &query, &other);
+    double a = query * o->omega(t, j), b = other * o->omega(t, j);
     double left[2] = {cos(a) * q[first] - sin(a) * q[second], sin(a) * q[first] + cos(a) * q[second]};
     double right[2] = {cos(b) * k[first] - sin(b) * k[second], sin(b) * k[first] + cos(b) * k[second]};
     sum += gain * (left[0] * right[0] + left[1] * right[1]);

@@ -135,6 +135,9 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
       {"x", NULL},
       {"bexx_faxx", NULL},        /* four edits of nine letters */
       {"bexx_fasx", "beta_fast"}, /* three of nine */
+      {"beta", "beta_fast"},      /* goes on after '_': the first that does */
+      {"NTK-by", "ntk_by_parts"},
+      {"bet", NULL}, /* goes on, but within the word */
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     const char *got = rs_suggest(cases[i].word, known, RS_COUNT(known));
@@ -166,6 +169,7 @@ static const char *const word_words[] = {"hf", "paper", "paper_2", NULL},
 static const rs_param word = {.name = "word", .type = RS_CHOICE, RS_WORDS(word_words), .fallback = "paper"};
 static const rs_param rule = {.name = "rule", .type = RS_REAL, RS_WORDS(rule_words), .min = .5, .max = 8};
 static const rs_param list = {.name = "list", .type = RS_REALS, RS_WORDS(list_words), .min = 0, .max = 32};
+static const rs_param named = {.name = "named", .type = RS_FILE};
 static const rs_param bare = {.name = "bare", .type = RS_REALS, .min = 0, .max = 32};
 
 Test(base, value_parse__every_type__gives_the_value) {
@@ -197,6 +201,7 @@ Test(base, value_parse__every_type__gives_the_value) {
       {&rule, "dynamic", NAN, 2, "dynamic"},
       {&rule, "8", 8, -1, "8"},
       {&list, "equal", NAN, 1, "equal"},
+      {&named, "texts/a \"b\".txt", NAN, -1, "\"texts/a \\\"b\\\".txt\""},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_value value;
@@ -252,6 +257,7 @@ Test(base, value_parse__bad_text__says_why_and_leaves_it_unset) {
       {&list, "equl", "must be one of none, equal, or a list of numbers (did you mean equal?)"},
       {&list, "16", "must be a list of numbers, like [1, 2]"},
       {&bare, "equal", "must be a list of numbers, like [1, 2]"},
+      {&named, "", "must be the path of a file"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_value value;

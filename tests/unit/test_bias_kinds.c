@@ -144,6 +144,7 @@ Test(t5, unscaled_dot__takes_the_root_of_the_dim_back) {
     cr_assert(close_to(unscaled->logit_scale[m], 4 * sharpened, 1e-15, 0), "query %zu: %g", m,
               unscaled->logit_scale[m]);
   }
+  cr_assert_eq(scaled->bias_size, 2u * 32);
   cr_assert_eq(memcmp(scaled->bias_table, unscaled->bias_table, 2 * 32 * sizeof(double)), 0);
   rs_encoding_free(unscaled);
   rs_encoding_free(scaled);
@@ -168,9 +169,10 @@ Test(relative, small_table__by_hand) {
 Test(swin, several_pictures__share_one_table) {
   rs_model model = test_model(2);
   rs_encoding *e = encode_mixed("swin", "", &model, LENGTH);
-  cr_assert_eq(e->bias_size, 5u * 7, "the largest grid is 3 x 4");
+  cr_assert_eq(e->bias_size, 5u * 7 * 2, "the largest grid is 3 x 4");
   for (size_t head = 0; head < 2; head++) {
-    const double *table = e->bias_table + head * 35;
+    double table[35];
+    for (size_t i = 0; i < 35; i++) table[i] = e->bias_table[2 * i + head];
     cr_assert_eq(bias_at(e, head, 4, 0), table[3 * 7 + 3], "down one, in the first");
     cr_assert_eq(bias_at(e, head, 13, 11), table[3 * 7 + 3], "and in the second");
     cr_assert_eq(bias_at(e, head, 15, 11), table[4 * 7 + 3], "down two");
@@ -186,6 +188,43 @@ Test(swin, several_pictures__share_one_table) {
                    strangers[i][1]);
   }
   rs_encoding_free(e);
+}
+
+/* A window of one row: numbers for -1, 0, 1 columns between query and key, in a picture of three. Five relative columns
+ * lie at 3/5 (o + 1/2) - 1/2 among them; beyond the border its own number counts. */
+Test(swin, larger_picture__table_is_resized__by_hand) {
+  static const double values[] = {0, 100, 10, 110, 30, 130}, expected[] = {0, 4, 10, 22, 30};
+  rs_token_run run = vision_run(RS_IMAGE, 1, 1, 3);
+  const rs_token_layout layout = {&run, 1};
+  rs_model model = test_model(2);
+  rs_recipe recipe = make_recipe("swin", "table_grid=1,2 resize=bilinear");
+  recipe_set_list(&recipe, "values", values, RS_COUNT(values));
+  rs_encoding *e = encode_recipe(&recipe, &model, 3, &layout);
+  for (size_t m = 0; m < 3; m++)
+    for (size_t n = 0; n < 3; n++)
+      for (size_t head = 0; head < 2; head++) {
+        double want = expected[m + 2 - n] + (head == 1 ? 100 : 0);
+        cr_assert(close_to(bias_at(e, head, m, n), want, 1e-14, 1e-14), "(%zu, %zu): %g", m, n, bias_at(e, head, m, n));
+      }
+  rs_encoding_free(e);
+  rs_recipe_clear(&recipe);
+}
+
+/* A smaller picture reads the middle of the table: values are their own row and column. */
+Test(swin, resize_none__table_is_read_as_it_is) {
+  double values[5 * 7];
+  for (size_t i = 0; i < RS_COUNT(values); i++) values[i] = (double)i;
+  rs_token_run run = vision_run(RS_IMAGE, 1, 2, 3);
+  const rs_token_layout layout = {&run, 1};
+  rs_model model = test_model(1);
+  rs_recipe recipe = make_recipe("swin", "table_grid=3,4 resize=none");
+  recipe_set_list(&recipe, "values", values, RS_COUNT(values));
+  rs_encoding *e = encode_recipe(&recipe, &model, 6, &layout);
+  for (size_t m = 0; m < 6; m++)
+    for (size_t n = 0; n < 6; n++)
+      cr_assert_eq(bias_at(e, 0, m, n), (double)((m / 3 + 2 - n / 3) * 7 + m % 3 + 3 - n % 3), "(%zu, %zu)", m, n);
+  rs_encoding_free(e);
+  rs_recipe_clear(&recipe);
 }
 
 /* ---- KERPLE, FIRE, Sandwich -------------------------------------------------------------------------------------- */

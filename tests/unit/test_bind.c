@@ -21,6 +21,7 @@ typedef struct thing {
   shape outline;
   hue colour;
   rs_real_list weights, sections;
+  const char *text, *notes;
   block shared;
 } thing;
 
@@ -39,6 +40,8 @@ static const rs_param specs[] = {
     {RS_FIELD(thing, colour), RS_WORDS(hues)},
     {RS_FIELD(thing, weights), .min = 0, .max = 9},
     {RS_FIELD(thing, sections), RS_WORDS(automatic), .min = 0, .max = 9, .fallback = "auto"},
+    {RS_FIELD(thing, text)},
+    {RS_FIELD(thing, notes)},
     {RS_FIELD_IN(thing, shared, rows), .min = 0, .max = 9}, /* specs need not stand in the order of the fields */
     {RS_FIELD_AS(thing, shared.depth, "depth_m"), .min = 0, .max = 9, .fallback = "3"},
 };
@@ -57,8 +60,8 @@ static void give(rs_settings *settings, const char *name, const char *text) {
 }
 
 Test(bind, fields__types__follow_from_them) {
-  static const rs_type wanted[] = {RS_REAL,   RS_REAL,   RS_INTEGER, RS_INTEGER, RS_BOOL,    RS_BOOL,
-                                   RS_CHOICE, RS_CHOICE, RS_REALS,   RS_REALS,   RS_INTEGER, RS_REAL};
+  static const rs_type wanted[] = {RS_REAL,   RS_REAL,  RS_INTEGER, RS_INTEGER, RS_BOOL, RS_BOOL,    RS_CHOICE,
+                                   RS_CHOICE, RS_REALS, RS_REALS,   RS_FILE,    RS_FILE, RS_INTEGER, RS_REAL};
   for (size_t i = 0; i < RS_COUNT(specs); i++) cr_expect_eq(specs[i].type, wanted[i], "%s", specs[i].name);
   cr_expect_eq(specs[6].word_count, SHAPES);
   cr_expect_eq(specs[1].word_count, 1);
@@ -91,6 +94,7 @@ Test(bind, no_value__unset) {
   cr_expect(!t.rough);
   cr_expect_eq(t.colour, HUE_UNSET);
   cr_expect_null(t.weights.list);
+  cr_expect_null(t.notes);
   cr_expect_eq(t.weights.word, RS_NO_WORD);
   cr_expect_eq(t.shared.rows, RS_NO_COUNT);
   rs_settings_clear(&settings);
@@ -107,6 +111,7 @@ Test(bind, given__values_and_lists) {
   give(&settings, "colour", "green");
   give(&settings, "smooth", "false");
   give(&settings, "rows", "3");
+  give(&settings, "text", "a folder/a.txt");
   int weights = rs_settings_find(&settings, "weights");
   cr_assert_eq(rs_value_list(&specs[weights], list, 3, &settings.values[weights], NULL), RS_OK);
   rs_bind(&settings, specs, RS_COUNT(specs), &t);
@@ -117,6 +122,7 @@ Test(bind, given__values_and_lists) {
   cr_expect_eq(t.colour, GREEN);
   cr_expect(!t.smooth);
   cr_expect_eq(t.shared.rows, 3);
+  cr_expect_str_eq(t.text, "a folder/a.txt");
   cr_expect_eq(t.weights.count, 3);
   cr_expect_eq(t.weights.list[2], 5);
   rs_settings_clear(&settings);

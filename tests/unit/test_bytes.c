@@ -5,7 +5,8 @@ enum { LENGTH = 90 };
 
 /* Numbers in the tables that grow with the length or the heads, counted in the encoding itself. */
 static double numbers_held(const rs_encoding *e) {
-  double numbers = (double)e->length + (double)(e->heads * e->bias_size), pairs = (double)e->rotary_dim / 2;
+  double numbers = (double)e->length + (double)e->bias_size, pairs = (double)e->rotary_dim / 2;
+  if (e->head_scale != NULL) numbers += (double)e->heads;
   for (size_t v = 0; v < e->views; v++)
     numbers += 2 * (double)e->length * ((double)e->axes + (e->gain_q[v] != NULL ? pairs : 0));
   return numbers;
@@ -14,6 +15,7 @@ static double numbers_held(const rs_encoding *e) {
 Test(bytes, encodings__tell_what_they_hold) {
   static const char *const cases[][2] = {
       {"nope", ""},
+      {"nope", "logit_scale=ssmax"},
       {"rope", ""},
       {"rope", "rotary_dim=6"},
       {"rope", "cached_keys=20"},
@@ -31,6 +33,7 @@ Test(bytes, encodings__tell_what_they_hold) {
       {"t5", "num_buckets=12"},
       {"relative", "clip=7"},
       {"swin", ""},
+      {"swin", "table_grid=3,7"},
       {"kerple_log", ""},
       {"fire", "mlp_width=9"},
       {"sandwich", ""},
@@ -54,10 +57,10 @@ Test(bytes, encodings__tell_what_they_hold) {
     rs_encoding_free(encoding);
     rs_recipe_clear(&recipe);
   }
-  cr_expect_eq(compared, 2 * RS_COUNT(cases) - 2, "two need a picture");
+  cr_expect_eq(compared, 2 * RS_COUNT(cases) - 3, "three need a picture");
 }
 
-/* A table of its own size for training, and a vector for each token of the pictures. */
+/* A table of its own size for training, and one of the pictures' grids, each with the class token's row. */
 Test(bytes, learned_2d__its_tables__count) {
   rs_token_run run = {RS_IMAGE, 20, 1, 4, 5, 1, 1};
   rs_token_layout tokens = {&run, 1};
@@ -65,7 +68,7 @@ Test(bytes, learned_2d__its_tables__count) {
   static const struct {
     const char *settings;
     double vectors;
-  } cases[] = {{"", 20 + 1 + 20}, {"table_grid=7,8", 56 + 1 + 20}, {"table_grid=7,8 combine=sum", 15 + 1 + 20}};
+  } cases[] = {{"", 21 + 21}, {"table_grid=7,8", 57 + 21}, {"table_grid=7,8 combine=sum", 16 + 10}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_recipe recipe = make_recipe("learned_2d", cases[i].settings);
     double width = (double)(model.heads * model.head_dim), plain = 8.0 * LENGTH * 3;

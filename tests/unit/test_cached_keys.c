@@ -46,7 +46,7 @@ static void check_unaged(const rs_method *method, const char *dialect) {
   enum { LENGTH = 24 };
   rs_model model = plain_model(8, 100, 16);
   double x[8] = {1, 0.5, -2, 1, 0.25, 3, -1, 1}, got[8], expected[8];
-  rs_encoding *made[2];
+  rs_encoding *encodings[2];
   for (int aged = 0; aged < 2; aged++) {
     rs_recipe recipe = make_recipe(method->name, aged ? "cached_keys=24" : "");
     if (rs_settings_find(&recipe.settings, "short_factor") >= 0) recipe_set_word(&recipe, "short_factor", "1,1,1,1");
@@ -57,22 +57,22 @@ static void check_unaged(const rs_method *method, const char *dialect) {
     if (*dialect != '\0') recipe_set_word(&recipe, "dialect", dialect);
     cr_assert_eq(rs_recipe_resolve(&recipe, &model, NULL), RS_OK, "%s %s", method->name, dialect);
     rs_err err = {0};
-    rs_status status = rs_encoding_create(&recipe, &model, LENGTH, NULL, NULL, &made[aged], &err);
+    rs_status status = rs_encoding_create(&recipe, &model, LENGTH, NULL, NULL, &encodings[aged], &err);
     bool refuses = strcmp(dialect, "gpt_oss") == 0; /* so short a ladder has no ramp within the pairs */
     cr_assert(status == RS_OK || refuses, "%s %s: %s", method->name, dialect, err.message);
     rs_recipe_clear(&recipe);
   }
-  for (size_t n = 0; n < LENGTH && made[0] != NULL; n++)
+  for (size_t n = 0; n < LENGTH && encodings[0] != NULL; n++)
     for (int side = RS_QUERY_SIDE; side <= RS_KEY_SIDE; side++) {
-      rs_encoding_rotate_token(made[0], (rs_side)side, 0, n, x, expected);
-      rs_encoding_rotate_token(made[1], (rs_side)side, 0, n, x, got);
+      rs_encoding_rotate_token(encodings[0], (rs_side)side, 0, n, x, expected);
+      rs_encoding_rotate_token(encodings[1], (rs_side)side, 0, n, x, got);
       for (size_t d = 0; d < 8; d++)
         cr_assert(close_to(got[d], expected[d], 1e-12, 1e-12), "%s %s token %zu dim %zu: got %.17g, expected %.17g",
                   method->name, dialect, n, d, got[d], expected[d]);
-      cr_assert_eq(made[0]->logit_scale[n], made[1]->logit_scale[n]);
+      cr_assert_eq(encodings[0]->logit_scale[n], encodings[1]->logit_scale[n]);
     }
-  rs_encoding_free(made[1]);
-  rs_encoding_free(made[0]);
+  rs_encoding_free(encodings[1]);
+  rs_encoding_free(encodings[0]);
 }
 
 Test(frequencies, cached_keys__whole_prompt__changes_nothing) {

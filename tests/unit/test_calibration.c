@@ -23,13 +23,13 @@ static rs_encoding *encode(const char *method, size_t length, const char *const 
 
 /* How far Re sum_j h_j e^(i omega_j s) lies from the line between s = 0 and 1. */
 static double off_the_line(const double complex *h, double s) {
-  double at = 0, line = 0;
+  double curve = 0, line = 0;
   for (size_t j = 0; j < PAIRS; j++) {
     double omega = ladder(j);
-    at += creal(h[j] * cexp(I * omega * s));
+    curve += creal(h[j] * cexp(I * omega * s));
     line += creal(h[j] * ((1 - s) + s * cexp(I * omega)));
   }
-  return fabs(at - line);
+  return fabs(curve - line);
 }
 
 /* The counterexample to theorem 2.1, and that nothing drawn or tried beats it. */
@@ -166,14 +166,14 @@ static void check_scalars(const rs_result *r, const char *curve, const head *h, 
                           double factor) {
   double *wanted = calloc(length, sizeof *wanted), *got = calloc(length, sizeof *got);
   long double *p = calloc(length, sizeof *p), *q = calloc(length, sizeof *q);
-  double fit = 0, sums[2] = {0}, most[2] = {0}, shared = 0, kl = 0, rank = 0, top = -INFINITY, at = 0;
+  double fit = 0, sums[2] = {0}, most[2] = {0}, shared = 0, kl = 0, rank = 0, top = -INFINITY, summit = 0;
   size_t peak = strcmp(curve, "peak") == 0 ? 1000 : 0;
   for (size_t x = 0; x < length; x++) {
     wanted[x] = wanted_at(curve, (double)x);
     got[x] = factor * logit(h, (double)x / scale);
     sums[x >= TRAINED] += pow(got[x] - wanted[x], 2);
     if (x >= TRAINED) most[1] = fmax(most[1], fabs(got[x]));
-    if (got[x] > top) top = got[at = (double)x, x];
+    if (got[x] > top) top = got[summit = (double)x, x];
   }
   for (size_t x = 0; x < TRAINED; x++) {
     fit += pow(logit(h, (double)x) - wanted_at(curve, (double)x), 2) / TRAINED;
@@ -195,8 +195,8 @@ static void check_scalars(const rs_result *r, const char *curve, const head *h, 
   table_agrees(r->value[5], shared, 1e-7, "shared weight");
   table_agrees(r->value[6], strcmp(curve, "flat") == 0 ? NAN : rank, 0, "rank");
   /* A flat curve's fit is the same forwards and backwards: two distances share its top but for rounding. */
-  cr_assert(r->value[7] == at || fabs(got[(size_t)r->value[7]] - top) < 1e-9, "argmax: %g, should be %g", r->value[7],
-            at);
+  cr_assert(r->value[7] == summit || fabs(got[(size_t)r->value[7]] - top) < 1e-9, "argmax: %g, should be %g",
+            r->value[7], summit);
   free(wanted);
   free(got);
   free(p);
@@ -333,7 +333,7 @@ static void check_logits(const char *curve, rs_pair_layout layout) {
   model.pair_layout = layout;
   rs_encoding *rope = table_encode("rope", &model, LENGTH, NULL, NULL, NULL);
   double *q = calloc(WIDE, sizeof *q), *k = calloc(WIDE * LENGTH, sizeof *k), *logits = calloc(LENGTH, sizeof *logits);
-  size_t at = QUERY, edges[] = {0, LENGTH};
+  size_t query = QUERY, edges[] = {0, LENGTH};
   double needle;
   source_make(&m, curve, WIDE, layout, 0);
   rs_source_find("calibrated")->query(&m.in, QUERY, q);
@@ -341,7 +341,7 @@ static void check_logits(const char *curve, rs_pair_layout layout) {
   rs_source_find("calibrated")->keys(&m.in, 1000, LENGTH, k + 1000 * WIDE);
   rs_attention_job job = {.encoding = rope,
                           .mask = {RS_CAUSAL, 0, 0},
-                          .queries = &at,
+                          .queries = &query,
                           .query_count = 1,
                           .q = q,
                           .k = k,

@@ -35,14 +35,14 @@ Test(bound, printed_number__tolerance__is_that_of_its_last_digit) {
 Test(bound, relation__on_both_sides_and_at_the_edge__holds_as_written) {
   static const struct {
     const char *text;
-    bool below, at, above; /* of 2 */
+    bool below, equal, above; /* of 2 */
   } cases[] = {{"<2", true, false, false},  {"<=2", true, true, false}, {">2", false, false, true},
                {">= 2", false, true, true}, {"!=2", true, false, true}, {"=2", false, true, false}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_bound bound;
     cr_assert_eq(rs_bound_read(cases[i].text, &bound, NULL), RS_OK);
     cr_expect_eq(rs_bound_holds(&bound, 1), cases[i].below, "%s", cases[i].text);
-    cr_expect_eq(rs_bound_holds(&bound, 2), cases[i].at, "%s", cases[i].text);
+    cr_expect_eq(rs_bound_holds(&bound, 2), cases[i].equal, "%s", cases[i].text);
     cr_expect_eq(rs_bound_holds(&bound, 3), cases[i].above, "%s", cases[i].text);
     cr_expect_not(rs_bound_holds(&bound, NAN), "%s", cases[i].text);
   }
@@ -129,7 +129,7 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"y", "method=rope; z==7", "no row is selected: none has z==7"},
       {"y", "method=rope; length_tokens=32k", "no row is selected: none meets all conditions"},
       {"mean(z)", "method=pi", "no selected row has a number there"},
-      {"w", "", "no column w"},
+      {"w", "", "no column w (there are method, length_tokens, x, y, z)"},
       {"y", "lenght_tokens=1024", "no column lenght_tokens (did you mean length_tokens?)"},
       {"y", "method", "\"method\" is no condition (as in method=yarn)"},
       {"y", "=3", "\"=3\" is no condition (as in method=yarn)"},
@@ -422,13 +422,13 @@ Test(claims, small_table__of_what_is_not_there__is_refused) {
   rs_text text = {0};
   rs_err err;
   cr_expect_eq(pivot((rs_pivot_wanted){"method", wrong, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
-  cr_expect_str_eq(err.message, "entropy: no column entropy");
+  cr_expect_str_eq(err.message, "entropy: no column entropy (there are method, length_tokens, x, y, z)");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", none, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "x where x>99: no row is selected: none has x>99");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", nothing, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "\"far: where x=1\" names no column");
   cr_expect_eq(pivot((rs_pivot_wanted){"model", asked, 3, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
-  cr_expect_str_eq(err.message, "no column model");
+  cr_expect_str_eq(err.message, "no column model (there are method, length_tokens, x, y, z)");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "sort: there are 3 columns of numbers");
   rs_text_clear(&text);

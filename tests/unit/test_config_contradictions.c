@@ -230,8 +230,9 @@ static const wrong bad_edits[] = {
                              "at line 1 (a bracket is not closed, or a comma is missing)"},
     {"methods[1].factor=0", "--set:1:1: methods[1].factor = 0: must be from 1e-06 to 1000000000"},
     {"foo.bar=3",
-     "--set:1:1: foo: a config has no key foo (it has name, description, model, lengths, methods, "
-     "sources, metrics, seeds, heads, queries, mask, tokens, precision, engine, bins_per_octave, zip, columns)"},
+     "--set:1:1: foo: a config has no key foo (it has name, description, task, checkpoint, model, lengths, methods, "
+     "sources, sequences, metrics, seeds, heads, queries, mask, tokens, precision, engine, bins_per_octave, zip, "
+     "columns)"},
     {"methods[0][1]=2",
      "--set methods[0][1]=2: the path has an index where there is no list (like --set methods[1].factor=8)"},
     {"methods[1].beta=3", "--set:1:1: methods[1].beta: pi has no key beta (ropescope list shows them)"},

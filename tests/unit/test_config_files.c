@@ -46,7 +46,8 @@ static rs_experiment *load(const char *text, const char *edit, char message[2048
   rs_err err = {0};
   rs_experiment *experiment = NULL;
   write_file("sub/c.yaml", text);
-  rs_status status = rs_config_load("sub/c.yaml", (rs_config_edits){&edit, edit != NULL}, &experiment, &problems, &err);
+  rs_status status = rs_config_load("sub/c.yaml", (rs_config_edits){.edits = &edit, .count = edit != NULL}, &experiment,
+                                    &problems, &err);
   cr_assert_eq(status == RS_OK, experiment != NULL);
   snprintf(message, 2048, "%s", problems.count > 0 ? rs_text_string(&problems.text) : err.message);
   rs_problems_clear(&problems);

@@ -58,10 +58,10 @@ Test(io, csv_read__rfc_4180__gives_the_fields) {
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_table *table = parse_csv(cases[i][0]);
     rs_text seen = {0};
-    for (size_t at = 0; at < table->columns * (table->rows + 1); at++) {
-      bool header = at < table->columns;
-      rs_text_puts(&seen, header ? table->header[at] : table->fields[at - table->columns]);
-      rs_text_puts(&seen, (at + 1) % table->columns == 0 ? "|/" : "|");
+    for (size_t cell = 0; cell < table->columns * (table->rows + 1); cell++) {
+      bool header = cell < table->columns;
+      rs_text_puts(&seen, header ? table->header[cell] : table->fields[cell - table->columns]);
+      rs_text_puts(&seen, (cell + 1) % table->columns == 0 ? "|/" : "|");
     }
     cr_assert_str_eq(seen.data, cases[i][1]);
     rs_text_clear(&seen);

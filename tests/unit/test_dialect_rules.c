@@ -157,19 +157,19 @@ Test(resolve, sections__of_the_model__where_the_method_has_axes) {
 /* The largest relative difference of two dialects' frequencies, |a / b - 1|. */
 static double apart(const char *method, const char *one, const char *other, const rs_model *model) {
   const char *const settings[] = {one, other};
-  rs_encoding *made[2];
+  rs_encoding *encodings[2];
   double worst = 0;
   for (size_t i = 0; i < 2; i++) {
     rs_recipe recipe = make_recipe(method, settings[i]);
     rs_err err = {0};
     cr_assert_eq(rs_recipe_resolve(&recipe, model, &err), RS_OK, "%s", err.message);
-    made[i] = encode_recipe(&recipe, model, 8, NULL);
+    encodings[i] = encode_recipe(&recipe, model, 8, NULL);
     rs_recipe_clear(&recipe);
   }
-  for (size_t j = 0; j < made[0]->rotary_dim / 2; j++)
-    worst = fmax(worst, fabs(made[0]->omega[j] / made[1]->omega[j] - 1));
-  rs_encoding_free(made[0]);
-  rs_encoding_free(made[1]);
+  for (size_t j = 0; j < encodings[0]->rotary_dim / 2; j++)
+    worst = fmax(worst, fabs(encodings[0]->omega[j] / encodings[1]->omega[j] - 1));
+  rs_encoding_free(encodings[0]);
+  rs_encoding_free(encodings[1]);
   return worst;
 }
 

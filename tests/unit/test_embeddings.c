@@ -215,11 +215,11 @@ Test(learned_2d, sum_of_sides__other_grids__get_each_side_resized) {
  * another grid is drawn for that grid. */
 Test(learned_2d, drawn_table__is_a_function_of_its_seed_and_grid) {
   rs_model model = model_of_width(2, 2);
-  rs_encoding *own = encode_mixed("learned_2d", "table_seed=4", &model);
+  rs_encoding *drawn = encode_mixed("learned_2d", "table_seed=4", &model);
   rs_encoding *same = encode_mixed("learned_2d", "table_seed=4 table_grid=3,4 resize=bilinear", &model);
   rs_encoding *other = encode_mixed("learned_2d", "table_seed=5", &model);
   rs_encoding *small = encode_mixed("learned_2d", "table_seed=4 table_grid=2,3", &model);
-  double *a = rows_of(own), *b = rows_of(same), *c = rows_of(other), *d = rows_of(small);
+  double *a = rows_of(drawn), *b = rows_of(same), *c = rows_of(other), *d = rows_of(small);
   cr_assert_arr_eq(a, b, (IMAGE_AT + 12) * W * sizeof *a, "the resize of the other grid is another matter");
   cr_assert(a[0] != 0 && a[0] != c[0] && a[W] != c[W] && a[0] != a[W]);
   cr_assert_arr_eq(a, d, W * sizeof *a, "the class token is not resized");
@@ -227,7 +227,7 @@ Test(learned_2d, drawn_table__is_a_function_of_its_seed_and_grid) {
   double *up = resized(d + FILM_AT * W, 2, 3, W, RS_BICUBIC, 3, 4);
   for (size_t i = 0; i < 12 * W; i++) cr_assert(close_to(d[W + i], up[i], 1e-14, 1e-17), "%zu", i);
   free(a), free(b), free(c), free(d), free(up);
-  rs_encoding_free(own), rs_encoding_free(same), rs_encoding_free(other), rs_encoding_free(small);
+  rs_encoding_free(drawn), rs_encoding_free(same), rs_encoding_free(other), rs_encoding_free(small);
 }
 
 /* A factorised table under xavier has a bound for each side: 6 rows, 1 column, width 4. */

@@ -64,7 +64,7 @@ static const char *const method_texts[][2] = {
     {"t5", "num_buckets=32 max_distance=128 bidirectional=false unscaled_dot=false values=none init_sd=inv_sqrt_width "
            "table_seed=0 " COMMON},
     {"relative", "clip=16 " TABLE COMMON},
-    {"swin", TABLE COMMON},
+    {"swin", "table_grid=own resize=bicubic " TABLE COMMON},
     {"kerple_log", "r1=none r2=none table_seed=0 " COMMON},
     {"kerple_power", "a=none p=none table_seed=0 " COMMON},
     {"fire", "c=0.1 threshold=512 mlp_width=32 weights=none table_seed=0 " COMMON},

@@ -212,15 +212,15 @@ Test(sphere_entropy, curve__is_the_integral_over_the_sphere) {
   for (size_t i = 0; i < 3; i++) {
     rs_model model = model_of(1, dims[i]);
     rs_encoding *encoding = encode("yarn", &model, 100, by_8);
-    long double d = dims[i], root = 0.1L * logl(8) + 1, own = root * root / sqrtl(d);
+    long double d = dims[i], root = 0.1L * logl(8) + 1, yarn = root * root / sqrtl(d);
     bench b;
     bench_open(&b, "sphere_entropy", encoding, NULL, 0);
     bound_list(&b.parameters, "lambdas", lambdas, 4);
     bench_finish(&b);
     cr_assert_eq(b.result.curve.rows, 5);
-    agrees(b.result.value[0], sphere_deficit(d, own), 1e-11, "sphere_deficit_nats");
+    agrees(b.result.value[0], sphere_deficit(d, yarn), 1e-11, "sphere_deficit_nats");
     for (size_t row = 0; row < 5; row++) {
-      long double lambda = row == 0 ? own : lambdas[row - 1], want = sphere_deficit(d, lambda);
+      long double lambda = row == 0 ? yarn : lambdas[row - 1], want = sphere_deficit(d, lambda);
       agrees(cell(&b, row, 0), lambda, 1e-15, "lambda");
       agrees(cell(&b, row, 1), want, 1e-11, "deficit_nats");
       agrees(cell(&b, row, 2), -d / 2 * logl((1 + sqrtl(1 + 4 * lambda * lambda)) / 2), 1e-14, "wide_deficit_nats");
@@ -263,12 +263,12 @@ Test(temperature_law, fit__is_the_least_misfit) {
     cr_assert_lt(misfit(sd, scales, count, slope), misfit(sd / 1.0001L, scales, count, slope));
     cr_assert_eq(b.result.curve.rows, 2 * count);
     for (size_t row = 0; row < 2 * count; row++) {
-      long double of = row < count ? 1 : sd, s = scales[row % count], f = powl(slope * logl(s) + 1, 2);
-      agrees(cell(&b, row, 0), of, 0, "logit_sd_nats");
+      long double spread = row < count ? 1 : sd, s = scales[row % count], f = powl(slope * logl(s) + 1, 2);
+      agrees(cell(&b, row, 0), spread, 0, "logit_sd_nats");
       agrees(cell(&b, row, 1), s, 0, "length_ratio");
       agrees(cell(&b, row, 2), f, 1e-14, "law_factor");
-      agrees(cell(&b, row, 3), sqrtl(1 + 2 * logl(s) / (of * of)), 1e-14, "keeping_factor");
-      agrees(cell(&b, row, 4), logl(s) - of * of * (f * f - 1) / 2, 1e-13, "entropy_change_nats");
+      agrees(cell(&b, row, 3), sqrtl(1 + 2 * logl(s) / (spread * spread)), 1e-14, "keeping_factor");
+      agrees(cell(&b, row, 4), logl(s) - spread * spread * (f * f - 1) / 2, 1e-13, "entropy_change_nats");
       agrees(cell(&b, row, 5), sqrtl(2 * logl(s) / (f * f - 1)), 1e-14, "matching_sd_nats");
     }
     bench_close(&b);

@@ -331,23 +331,24 @@ Test(hf, files_and_presets__same_tables) {
   for (size_t i = 0; i < RS_COUNT(pairs); i++)
     for (size_t length = 64; length <= 8256; length += 8192) {
       rs_model model[2];
-      rs_encoding *made[2];
+      rs_encoding *encodings[2];
       rs_err err = {0};
       cr_assert_eq(load(pairs[i].file, &model[0], &err), RS_OK, "%s", err.message);
       cr_assert_eq(rs_preset_model(pairs[i].preset, &model[1], &err), RS_OK, "%s", err.message);
       for (size_t k = 0; k < 2; k++)
-        cr_assert_eq(rs_encoding_create(&model[k].published, &model[k], length, NULL, NULL, &made[k], &err), RS_OK,
+        cr_assert_eq(rs_encoding_create(&model[k].published, &model[k], length, NULL, NULL, &encodings[k], &err), RS_OK,
                      "%s", err.message);
-      cr_expect_eq(made[0]->rotary_dim, made[1]->rotary_dim, "%s", pairs[i].file);
-      cr_expect_eq(made[0]->amp, made[1]->amp, "%s: amp %g %g", pairs[i].file, made[0]->amp, made[1]->amp);
-      cr_expect_eq(made[0]->logit_scale[9], made[1]->logit_scale[9], "%s: logit_scale %g, preset %g", pairs[i].file,
-                   made[0]->logit_scale[9], made[1]->logit_scale[9]);
-      for (size_t j = 0; j < made[0]->rotary_dim / 2; j++) {
-        cr_expect_eq(made[0]->omega[j], made[1]->omega[j], "%s: pair %zu", pairs[i].file, j);
-        cr_expect_eq(made[0]->axis[j], made[1]->axis[j], "%s: pair %zu", pairs[i].file, j);
+      cr_expect_eq(encodings[0]->rotary_dim, encodings[1]->rotary_dim, "%s", pairs[i].file);
+      cr_expect_eq(encodings[0]->amp, encodings[1]->amp, "%s: amp %g %g", pairs[i].file, encodings[0]->amp,
+                   encodings[1]->amp);
+      cr_expect_eq(encodings[0]->logit_scale[9], encodings[1]->logit_scale[9], "%s: logit_scale %g, preset %g",
+                   pairs[i].file, encodings[0]->logit_scale[9], encodings[1]->logit_scale[9]);
+      for (size_t j = 0; j < encodings[0]->rotary_dim / 2; j++) {
+        cr_expect_eq(encodings[0]->omega[j], encodings[1]->omega[j], "%s: pair %zu", pairs[i].file, j);
+        cr_expect_eq(encodings[0]->axis[j], encodings[1]->axis[j], "%s: pair %zu", pairs[i].file, j);
       }
       for (size_t k = 0; k < 2; k++) {
-        rs_encoding_free(made[k]);
+        rs_encoding_free(encodings[k]);
         rs_model_clear(&model[k]);
       }
     }

@@ -71,6 +71,17 @@ static rs_status use_value(rs_err *err) {
   return status;
 }
 
+static rs_status use_safetensors(rs_err *err) {
+  static const float numbers[] = {1, 2};
+  const rs_tensor_numbers tensors[] = {{"a", RS_DTYPE_F32, 1, &(size_t){2}, numbers, NULL},
+                                       {"b", RS_DTYPE_F16, 0, NULL, numbers, NULL}};
+  rs_safetensors *checkpoint = NULL;
+  rs_status status = rs_safetensors_write("s", tensors, RS_COUNT(tensors), err);
+  if (status == RS_OK) status = rs_safetensors_map("s.json", &checkpoint, err);
+  rs_safetensors_free(checkpoint);
+  return status;
+}
+
 static const char *numbers_file;
 
 static rs_status use_numbers(rs_err *err) {
@@ -112,6 +123,9 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   survives(use_csv, RS_MEMORY, "csv");
   survives(use_value, RS_MEMORY, "value");
   survives(use_files, RS_MEMORY, "files");
+  static const char index[] = "{\"weight_map\": {\"a\": \"s\", \"b\": \"s\"}}";
+  cr_assert_eq(rs_file_write("s.json", index, sizeof index - 1, NULL), RS_OK);
+  survives(use_safetensors, RS_INPUT, "safetensors"); /* by way of jansson */
   static const char *const files[][2] = {{"n.json", "{\"a\": [1, 2.5]}"}, {"n.csv", "a\n1\n"}};
   for (size_t i = 0; i < RS_COUNT(files); i++) {
     numbers_file = files[i][0];
@@ -127,5 +141,5 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   allocations = -1;
   cr_assert_eq(status, RS_MEMORY);
   cr_assert_str_eq(err.message, "out of memory while reading f");
-  leaves((const char *[]){"d/a", "d", "n.json", "n.csv", "n.npy"}, 5);
+  leaves((const char *[]){"d/a", "d", "n.json", "n.csv", "n.npy", "s", "s.json"}, 7);
 }

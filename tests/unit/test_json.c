@@ -67,12 +67,18 @@ Test(io, json__depth__stops_after_32_levels) {
 }
 
 Test(io, json__size__stops_after_100000_values) {
-  char *text = repeat("[1", ",1", 99998, "]");
-  rs_tree_free(parse(rs_json_read, text));
-  free(text);
-  text = repeat("[1", ",1", 99999, "]");
-  refuses_text(rs_json_read, text, "f: more than 100000 values (split the file)");
-  free(text);
+  static const char *const items[] = {"1", "[]", "{ }", "\"[,\\\"\"", "{\n\t}"}; /* each is one value */
+  for (size_t i = 0; i < RS_COUNT(items); i++) {
+    char head[16], item[16];
+    snprintf(head, sizeof head, "[%s", items[i]);
+    snprintf(item, sizeof item, ",%s", items[i]);
+    char *text = repeat(head, item, 99998, "]");
+    rs_tree_free(parse(rs_json_read, text));
+    free(text);
+    text = repeat(head, item, 99999, "]");
+    refuses_text(rs_json_read, text, "f: more than 100000 values (split the file)");
+    free(text);
+  }
 }
 
 static void write_random_value(unsigned *state, int depth, rs_text *out) {

@@ -94,8 +94,8 @@ static void check_range(const world *w, uint64_t first, size_t count, uint64_t *
     cr_assert(fabs(got[i] - rs_decay_at(w->decay, first + i)) <= 1e-14 * w->total, "%s, %zu waves: K(%lu) = %.17g",
               rs_kernels_get()->isa, w->count, (unsigned long)(first + i), got[i]);
   for (size_t i = 0; i < 20 && i < count; i++) {
-    size_t at = count <= 20 ? i : draw_size(state, 0, count - 1);
-    check_value(w, first + at, got[at]);
+    size_t index = count <= 20 ? i : draw_size(state, 0, count - 1);
+    check_value(w, first + index, got[index]);
   }
   free(got);
 }

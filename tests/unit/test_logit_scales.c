@@ -81,9 +81,9 @@ Test(logit_scale, every_kind__multiplies_what_the_method_has) {
     snprintf(settings, sizeof settings, "logit_scale=%s factor=4 temperature=logits", word);
     rs_encoding *both = encode("yarn", settings, &model, 100),
                 *log_n = encode("nope", "logit_scale=log_n", &model, 100);
-    double own = pow(0.1 * log(4) + 1, 2);
+    double factor = pow(0.1 * log(4) + 1, 2);
     for (size_t m = 0; m < 100; m++) {
-      cr_assert(close_to(both->logit_scale[m], own * alone->logit_scale[m], 1e-14, 0), "%s query %zu", word, m);
+      cr_assert(close_to(both->logit_scale[m], factor * alone->logit_scale[m], 1e-14, 0), "%s query %zu", word, m);
       if (invariant && m >= 15) cr_assert(close_to(alone->logit_scale[m], log_n->logit_scale[m], 1e-14, 0), "%zu", m);
     }
     rs_encoding_free(log_n);

@@ -68,11 +68,13 @@ Test(math, streams__random_ones__are_philox_and_box_muller) {
   for (size_t i = 0; i < 2000; i++) {
     rs_stream stream = draw_stream(&state);
     uint64_t block = draw_bits(&state) >> (2 + i % 60), words[4];
-    double got[4];
+    double got[4], even[4];
     words_of(stream, block, words);
     rs_gaussian_fill(stream, 4 * block, 4, got);
+    rs_uniform_block(stream, block, even);
     for (size_t w = 0; w < 4; w++) {
       cr_assert_eq(rs_uniform(stream, 4 * block + w), (double)unit(words[w]), "uniform %zu of turn %zu", w, i);
+      cr_assert_eq(even[w], (double)unit(words[w]), "uniform %zu of the block of turn %zu", w, i);
       long double radius = sqrtl(-2 * logl(1 - unit(words[w & 2]))), angle = turn * unit(words[w | 1]);
       double expected = (double)(radius * (w & 1 ? sinl(angle) : cosl(angle)));
       cr_assert(close_to(got[w], expected, 0, 1e-14), "gaussian %zu of turn %zu: got %.17g, expected %.17g", w, i,

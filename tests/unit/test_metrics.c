@@ -91,12 +91,12 @@ Test(curve, added_rows__are_kept_in_order) {
 /* ---- nothing to report ------------------------------------------------------------------------------------------- */
 
 Test(undefined, no_rows__sampled_scalars__are_nan_and_curves_empty) {
-  made_rows made;
-  make_rows(&made);
+  made_rows table;
+  make_rows(&table);
   static const char *const metrics[] = {"entropy", "effective_tokens", "sink_mass", "needle", "score_by_distance"};
   for (size_t i = 0; i < RS_COUNT(metrics); i++) {
     bench b;
-    open_rows(&b, metrics[i], &made, 0);
+    open_rows(&b, metrics[i], &table, 0);
     for (size_t s = 0; s < b.kind->scalar_count; s++) {
       agrees(b.result.value[s], NAN, 0, b.kind->scalars[s].name);
       if (b.kind->scalars[s].sampled) agrees(b.result.error[s], NAN, 0, b.kind->scalars[s].name);
@@ -107,11 +107,11 @@ Test(undefined, no_rows__sampled_scalars__are_nan_and_curves_empty) {
 }
 
 Test(undefined, rows_without_needles__needle_metric__is_nan) {
-  made_rows made;
-  make_rows(&made);
-  for (size_t i = 0; i < ROWS; i++) made.rows[i].needle_planted = made.rows[i].has_needle = false;
+  made_rows table;
+  make_rows(&table);
+  for (size_t i = 0; i < ROWS; i++) table.rows[i].needle_planted = table.rows[i].has_needle = false;
   bench b;
-  open_rows(&b, "needle", &made, ROWS);
+  open_rows(&b, "needle", &table, ROWS);
   for (size_t s = 0; s < b.kind->scalar_count; s++) agrees(b.result.value[s], NAN, 0, b.kind->scalars[s].name);
   cr_assert_eq(b.result.curve.rows, 0);
   bench_close(&b);
@@ -119,14 +119,14 @@ Test(undefined, rows_without_needles__needle_metric__is_nan) {
 
 /* A needle that the mask hides from every query: it was planted, so its weight and wins are 0, not unknown. */
 Test(undefined, needle_hidden_from_all__weight_is_zero__rank_is_nan) {
-  made_rows made;
-  make_rows(&made);
+  made_rows table;
+  make_rows(&table);
   for (size_t i = 0; i < ROWS; i++) {
-    made.rows[i].has_needle = false;
-    made.rows[i].needle_weight = 0;
+    table.rows[i].has_needle = false;
+    table.rows[i].needle_weight = 0;
   }
   bench b;
-  open_rows(&b, "needle", &made, ROWS);
+  open_rows(&b, "needle", &table, ROWS);
   static const double expected[] = {0, NAN, 0, NAN};
   for (size_t s = 0; s < 4; s++) agrees(b.result.value[s], expected[s], 0, b.kind->scalars[s].name);
   bench_close(&b);

@@ -10,14 +10,14 @@
 /* Opens the needle metric on one query that sees n - 1 equal keys and a needle with logit g. */
 static void open_needle(bench *b, size_t n, double g) {
   enum { DIMS = 4 };
-  const size_t edges[] = {0, n / 2, n - 1}, last = n - 2, at = n / 4;
+  const size_t edges[] = {0, n / 2, n - 1}, last = n - 2, place = n / 4;
   rs_model model = model_of(1, DIMS);
   rs_encoding *encoding = encode("nope", &model, n - 1, NULL);
   double *q = constant(DIMS, 1), *k = constant(DIMS * (n - 1), 0), needle[DIMS] = {g * 2, 0, 0, 0};
   rs_attention_job job = {.encoding = encoding, .queries = &last, .query_count = 1, .q = q, .k = k};
   job.edges = edges;
   job.bins = 2;
-  job.needle_at = &at;
+  job.needle_at = &place;
   job.needle_key = needle;
   rs_observation *observation = observe(&job);
   bench_open(b, "needle", encoding, edges, 2);
@@ -65,10 +65,10 @@ Test(needle, ssmax_logits__weights__are_the_published_ones) {
 /* A hidden needle (row 3) weighs 0 and never wins, and has neither rank nor logit. Distances 0, 4, 8, 12 and 99. */
 Test(needle, rows__of_seen_and_hidden_needles__are_averaged_each_over_its_own) {
   static const size_t members[BINS][3] = {{0}, {1, 2, 3}, {4}}, sizes[BINS] = {1, 3, 1};
-  made_rows made;
-  make_rows(&made);
+  made_rows table;
+  make_rows(&table);
   bench b;
-  open_rows(&b, "needle", &made, ROWS);
+  open_rows(&b, "needle", &table, ROWS);
   static const double weight[] = {0.05, 0.15, 0.25, 0, 0.45}, rank[] = {0, 0, 1, 2}, win[] = {1, 1, 0, 0, 0};
   static const double logit[] = {2, 1, 0, -2};
   check_sample(&b, 0, weight, 5, "needle_weight");
@@ -83,7 +83,7 @@ Test(needle, rows__of_seen_and_hidden_needles__are_averaged_each_over_its_own) {
       size_t row = members[bin][i];
       weights[i] = weight[row];
       wins[i] = win[row];
-      if (row != 3) ranks[seen++] = (double)made.rows[row].needle_rank;
+      if (row != 3) ranks[seen++] = (double)table.rows[row].needle_rank;
     }
     agrees(cell(&b, bin, 0), made_edges[bin], 0, "distance_tokens");
     agrees(cell(&b, bin, 1), made_edges[bin + 1], 0, "distance_end_tokens");

@@ -27,7 +27,7 @@ Test(three_axes, ood_angles__of_mrope__reach_of_each_axis_counts) {
 
 /* NTK-aware scaling (bloc97, 2023): Llama-2 stretched from 4096 tokens by s. */
 Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) {
-  static const char *const by[][3] = {{"scale", "2"}, {"scale", "8"}, {"scale", "32"}};
+  static const char *const scales[][3] = {{"scale", "2"}, {"scale", "8"}, {"scale", "32"}};
   static const struct {
     const char *method;
     size_t scale;
@@ -35,10 +35,10 @@ Test(ood_angles, llama2_stretched__pairs_and_overshoot__are_the_published_ones) 
   } cases[] = {{"ntk", 0, NAN, 1.12}, {"ntk", 1, 17, 4.11}, {"ntk", 2, NAN, 8.45}, {"pi", 0, 0, 0},  {"pi", 1, 0, 0},
                {"pi", 2, 0, 0},       {"yarn", 0, 0, 0},    {"yarn", 1, 0, 0},     {"yarn", 2, 0, 0}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    size_t length = 4096 * (size_t)atoi(by[cases[i].scale][1]);
-    double pairs = llama2("ood_angles", 0, cases[i].method, length, by[cases[i].scale]);
+    size_t length = 4096 * (size_t)atoi(scales[cases[i].scale][1]);
+    double pairs = llama2("ood_angles", 0, cases[i].method, length, scales[cases[i].scale]);
     if (!isnan(cases[i].pairs)) agrees(pairs, cases[i].pairs, 0, cases[i].method);
-    double overshoot = llama2("ood_angles", 1, cases[i].method, length, by[cases[i].scale]);
+    double overshoot = llama2("ood_angles", 1, cases[i].method, length, scales[cases[i].scale]);
     cr_assert_float_eq(overshoot, cases[i].overshoot, 0.005, "%s: %g rad", cases[i].method, overshoot);
   }
 }
@@ -121,4 +121,31 @@ Test(local_resolution, nothing_turns_or_one_token__is_undefined) {
     agrees(llama2("local_resolution", index, "alibi", 500, NULL), NAN, 0, "alibi");
     agrees(llama2("local_resolution", index, "rope", 1, NULL), NAN, 0, "one token");
   }
+}
+
+/* Llama-2 at 32k: plain RoPE turns the far keys on, Position Interpolation the near ones back, and YaRN's factor counts
+ * beside its angles. ReRoPE sees every key where training did. */
+Test(zero_shot_damage, angles_and_factor__are_recomputed) {
+  static const char *const by_8[] = {"scale", "8", NULL};
+  static const double turn = 2 * M_PI, weights = 1 + 1. / 2 + 1. / 3 + 1. / 4 + 1. / 5 + 1. / 6 + 1. / 7 + 1. / 8;
+  long double fresh = 0, near = 0;
+  for (size_t j = 0; j < 64; j++) {
+    long double omega = powl(10000, -(long double)j / 64), trained = 4096 * omega;
+    if (trained < turn) fresh += fminl(32767 * omega - trained, turn) / turn / 64;
+    for (size_t m = 1; m <= 8; m++) near += (1 - cosl(omega * m / 8 - omega * m)) / m / weights / 64;
+  }
+  agrees(llama2("zero_shot_damage", 1, "rope", 32768, NULL), fresh, 1e-13, "new angles of RoPE");
+  agrees(llama2("zero_shot_damage", 2, "rope", 32768, NULL), 0, 0, "RoPE's near keys stay");
+  agrees(llama2("zero_shot_damage", 0, "rope", 32768, NULL), fresh, 1e-13, "RoPE");
+  agrees(llama2("zero_shot_damage", 1, "pi", 32768, by_8), 0, 0, "PI stays in range");
+  agrees(llama2("zero_shot_damage", 2, "pi", 32768, by_8), near, 1e-13, "near keys under PI");
+  agrees(llama2("zero_shot_damage", 0, "pi", 32768, by_8), 5 * near, 1e-13, "PI");
+  agrees(llama2("zero_shot_damage", 0, "rerope", 32768, NULL), 0, 0, "ReRoPE");
+  double factor = 2 * log(0.1 * log(8) + 1); /* of the logits: cos and sin are multiplied on both sides */
+  agrees(llama2("zero_shot_damage", 0, "yarn", 32768, by_8),
+         llama2("zero_shot_damage", 1, "yarn", 32768, by_8) + 5 * llama2("zero_shot_damage", 2, "yarn", 32768, by_8) -
+             0.01 * factor,
+         1e-13, "YaRN");
+  cr_expect(isnan(llama2("zero_shot_damage", 0, "alibi", 500, NULL)));
+  agrees(llama2("zero_shot_damage", 0, "rope", 1, NULL), 0, 0, "one token");
 }

@@ -48,6 +48,9 @@ Test(plot_curves, symlog__ticks__stand_at_zero_the_bends_and_powers) {
     for (size_t k = 0; k < i; k++)
       cr_assert(axis.ticks[i].label[0] == '\0' || axis.ticks[k].label[0] == '\0' ||
                 fabs(axis.ticks[i].pixel - axis.ticks[k].pixel) >= 14);
+  rs_plot_axis five = symlog(-1428, 0.0012, 0.005);
+  static const char *const decades[] = {"−1000", "−100", "−10", "−1", "−0.1", "−0.005", "0"};
+  for (size_t i = 0; i < RS_COUNT(decades); i++) cr_assert(has_label(&five, decades[i]), "no %s", decades[i]);
   rs_text name = {0};
   rs_plot_axis_name(&axis, "logit", "nats", &name);
   cr_assert_str_eq(rs_text_string(&name), "logit (nats), log beyond ±20");

@@ -223,8 +223,8 @@ Test(violations, sums_that_are_zero__do_not_count) {
   rs_encoding *encoding = NULL;
   double values[3];
   cr_assert_eq(rs_recipe_init(&recipe, rs_method_find("explicit"), NULL), RS_OK);
-  int at = rs_settings_find(&recipe.settings, "inv_freq");
-  cr_assert_eq(rs_value_list(recipe.settings.params[at], halves, 2, &recipe.settings.values[at], &err), RS_OK);
+  int index = rs_settings_find(&recipe.settings, "inv_freq");
+  cr_assert_eq(rs_value_list(recipe.settings.params[index], halves, 2, &recipe.settings.values[index], &err), RS_OK);
   cr_assert_eq(rs_encoding_create(&recipe, &pairs, 9000, NULL, NULL, &encoding, &err), RS_OK, "%s", err.message);
   measure("violations", NULL, NULL, encoding, values);
   cr_expect(values[0] == 0 && values[1] == 0 && values[2] == 1, "%g, %g at %g", values[0], values[1], values[2]);

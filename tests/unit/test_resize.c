@@ -15,20 +15,20 @@ static double keys(double a, double x) {
 /* What sample i weighs in output o: the kernel summed over all samples of a line that repeats its border for ever (or,
  * with antialias, is not there), in continuous coordinates. */
 static double weight_of(int mode, size_t size, size_t new_size, size_t o, size_t i) {
-  double ratio = (double)size / (double)new_size, at = ((double)o + 0.5) * ratio - 0.5, sum = 0, own = 0;
+  double ratio = (double)size / (double)new_size, center = ((double)o + 0.5) * ratio - 0.5, sum = 0, share = 0;
   double wide = mode == RS_BICUBIC_ANTIALIAS && ratio > 1 ? ratio : 1;
-  if (mode == RS_BICUBIC_ALIGN) at = new_size > 1 ? (double)o * ((double)size - 1) / ((double)new_size - 1) : 0;
+  if (mode == RS_BICUBIC_ALIGN) center = new_size > 1 ? (double)o * ((double)size - 1) / ((double)new_size - 1) : 0;
   for (int k = -8; k < (int)size + 8; k++) {
-    double far = (at - (double)k) / wide;
+    double far = (center - (double)k) / wide;
     double weight =
         mode == RS_BILINEAR ? fmax(0, 1 - fabs(far)) : keys(mode == RS_BICUBIC_ANTIALIAS ? -0.5 : -0.75, far);
     bool inside = k >= 0 && k < (int)size;
     if (mode == RS_BICUBIC_ANTIALIAS && !inside) continue;
     size_t sample = k < 0 ? 0 : k >= (int)size ? size - 1 : (size_t)k;
     sum += weight;
-    if (sample == i) own += weight;
+    if (sample == i) share += weight;
   }
-  return own / sum;
+  return share / sum;
 }
 
 /* Impulses show every weight, on unequal axes. */
@@ -52,6 +52,33 @@ Test(resize, impulse__every_mode_and_size__is_the_product_of_two_kernels) {
       free(in);
       free(out);
     }
+}
+
+/* The gradient is the transpose: what an output takes of an impulse, it gives back. Vectors longer than are summed side
+ * by side. */
+Test(resize, gradient__every_mode__gives_back_what_was_taken) {
+  enum { ROWS = 4, COLUMNS = 3, TALL = 3, WIDE = 2, CHANNELS = 130, CELLS = ROWS * COLUMNS };
+  static double in[CELLS * CHANNELS], by_in[CELLS * CHANNELS], by_out[CHANNELS];
+  uint64_t state = 6;
+  for (int mode = 0; mode <= RS_CROP; mode++) {
+    rs_resizer *resizer;
+    cr_assert_eq(rs_resizer_create((rs_resize)mode, ROWS, COLUMNS, TALL, WIDE, &resizer, NULL), RS_OK);
+    for (size_t i = 0; i < RS_COUNT(in); i++) in[i] = draw_real(&state, -1, 1);
+    double *out = resized(in, ROWS, COLUMNS, CHANNELS, mode, TALL, WIDE);
+    for (size_t o = 0; o < TALL * WIDE; o++) {
+      double taken = 0, given = 0, before = draw_real(&state, -1, 1);
+      for (size_t i = 0; i < RS_COUNT(by_in); i++) by_in[i] = before;
+      for (size_t c = 0; c < CHANNELS; c++) by_out[c] = draw_real(&state, -1, 1);
+      for (size_t c = 0; c < CHANNELS; c++) taken += by_out[c] * out[o * CHANNELS + c];
+      rs_resizer_gradient(resizer, o / WIDE, o % WIDE, by_out, CHANNELS, CHANNELS, by_in);
+      for (size_t i = 0; i < RS_COUNT(in); i++) given += (by_in[i] - before) * in[i];
+      cr_assert(close_to(given, taken, 1e-12, 1e-12), "mode %d output %zu: %.17g, not %.17g", mode, o, given, taken);
+      if (mode == RS_CROP)
+        cr_assert_arr_eq(out + o * CHANNELS, in + (o / WIDE * COLUMNS + o % WIDE) * CHANNELS, sizeof by_out);
+    }
+    free(out);
+    rs_resizer_free(resizer);
+  }
 }
 
 /* By hand: two samples 0 and 1 on four places. */
@@ -83,6 +110,7 @@ Test(resize, same_grid__every_mode__is_the_table_itself) {
     cr_assert_arr_eq(out, in, sizeof in, "mode %d", mode);
     free(out);
   }
-  rs_err err = {0};
-  cr_assert_eq(rs_resize_2d(in, 1, 1, SIZE_MAX / 4, RS_BICUBIC, 1, 8, in, &err), RS_MEMORY);
+  rs_resizer *resizer;
+  cr_assert_eq(rs_resizer_create(RS_BICUBIC, 1, 1, SIZE_MAX / 4, 1, &resizer, NULL), RS_MEMORY);
+  cr_assert_null(resizer);
 }

@@ -22,26 +22,26 @@ Test(distance_mass, alibi_equal_content__weights_and_windows__are_those_of_the_p
 }
 
 Test(entropy, rows__mean_share_and_effective_tokens__are_recomputed) {
-  made_rows made;
-  make_rows(&made);
+  made_rows table;
+  make_rows(&table);
   for (size_t count = 0; count <= ROWS; count++) {
     double entropy[ROWS] = {0}, share[ROWS] = {0}, effective[ROWS] = {0}, sink[ROWS] = {0};
     size_t shares = 0;
     for (size_t i = 0; i < count; i++) {
-      entropy[i] = made.rows[i].entropy;
+      entropy[i] = table.rows[i].entropy;
       effective[i] = exp(entropy[i]);
-      sink[i] = made.rows[i].sink_weight;
-      if (made.rows[i].keys > 1) share[shares++] = entropy[i] / log((double)made.rows[i].keys); /* ln 1 = 0 */
+      sink[i] = table.rows[i].sink_weight;
+      if (table.rows[i].keys > 1) share[shares++] = entropy[i] / log((double)table.rows[i].keys); /* ln 1 = 0 */
     }
     bench b;
-    open_rows(&b, "entropy", &made, count);
+    open_rows(&b, "entropy", &table, count);
     check_sample(&b, 0, entropy, count, "entropy_nats");
     check_sample(&b, 1, share, shares, "entropy_share");
     bench_close(&b);
-    open_rows(&b, "effective_tokens", &made, count);
+    open_rows(&b, "effective_tokens", &table, count);
     check_sample(&b, 0, effective, count, "effective_tokens");
     bench_close(&b);
-    open_rows(&b, "sink_mass", &made, count);
+    open_rows(&b, "sink_mass", &table, count);
     check_sample(&b, 0, sink, count, "sink_mass");
     bench_close(&b);
   }
@@ -49,13 +49,13 @@ Test(entropy, rows__mean_share_and_effective_tokens__are_recomputed) {
 
 /* The mean weights are .32 .21 .47: half is reached .18 into the .21 of bin 4 .. 16. */
 Test(distance_mass, rows__mean_weights_and_median__are_recomputed) {
-  made_rows made;
-  make_rows(&made);
+  made_rows table;
+  make_rows(&table);
   bench b;
-  open_rows(&b, "distance_mass", &made, ROWS);
+  open_rows(&b, "distance_mass", &table, ROWS);
   for (size_t bin = 0; bin < BINS; bin++) {
     double sample[ROWS];
-    for (size_t i = 0; i < ROWS; i++) sample[i] = made.weight[i][bin];
+    for (size_t i = 0; i < ROWS; i++) sample[i] = table.weight[i][bin];
     b.result.value[1] = cell(&b, bin, 2);
     b.result.error[1] = cell(&b, bin, 3);
     check_sample(&b, 1, sample, ROWS, "weight");
@@ -64,10 +64,10 @@ Test(distance_mass, rows__mean_weights_and_median__are_recomputed) {
   }
   agrees(b.result.value[0], 4 + 12 * 0.18L / 0.21L, 1e-13, "median_distance_tokens");
   bench_close(&b);
-  open_rows(&b, "distance_mass", &made, 3); /* .433 .133 .433 */
+  open_rows(&b, "distance_mass", &table, 3); /* .433 .133 .433 */
   agrees(b.result.value[0], 4 + 12 * (0.5L - 1.3L / 3) / (0.4L / 3), 1e-13, "median_distance_tokens");
   bench_close(&b);
-  open_rows(&b, "distance_mass", &made, 0);
+  open_rows(&b, "distance_mass", &table, 0);
   agrees(b.result.value[0], NAN, 0, "no rows, no median");
   bench_close(&b);
 }

@@ -159,19 +159,56 @@ Test(run, position_similarity__manifest__says_what_columns_are_to_a_picture) {
   size_t length, maps = 0;
   char *text = read_path("o", "manifest.json", &length);
   static const char *const parts[] = {"panel", "mark", "y", "x", "low", "high"};
-  const char *at = text;
-  for (size_t i = 0; i < RS_COUNT(parts) && at != NULL; i++) {
+  const char *cursor = text;
+  for (size_t i = 0; i < RS_COUNT(parts) && cursor != NULL; i++) {
     char entry[32];
     snprintf(entry, sizeof entry, "\"map\": \"%s\"", parts[i]);
-    at = strstr(at, entry);
-    cr_assert_not_null(at, "no %s after the one before it", entry);
+    cursor = strstr(cursor, entry);
+    cr_assert_not_null(cursor, "no %s after the one before it", entry);
   }
-  for (at = text; (at = strstr(at, "\"map\":")) != NULL; at++) maps++;
+  for (cursor = text; (cursor = strstr(cursor, "\"map\":")) != NULL; cursor++) maps++;
   cr_assert_eq(maps, RS_COUNT(parts));
   free(text);
   rs_table *table = read_table("o", "position_similarity.csv");
   cr_assert_eq(table->rows, 5u * 6u);
   rs_table_free(table);
+}
+
+/* Every source by its name in the CSV files, with the phrases that follow from its parameters. */
+Test(run, needles__manifest__says_what_captions_do) {
+  run(TINY
+      "methods: [rope]\nlengths: [16]\nsources: [gaussian, {name: needle, label: far, depth: [0, 0.9], overlap: 0.5, "
+      "from: 0.75}]\nmetrics: [decay, needle]\n",
+      "o");
+  static const char *const parts[] = {"\"sources\": [",
+                                      "\"name\": \"gaussian\"",
+                                      "\"kind\": \"gaussian\"",
+                                      "\"caption\": []",
+                                      "\"name\": \"far depth=0\"",
+                                      "\"kind\": \"needle\"",
+                                      "\"correlation 0.5 with the query\"",
+                                      "\"content in the slow quarter of the pairs\"",
+                                      "\"depth 0\"",
+                                      "\"name\": \"far depth=0.9\"",
+                                      "\"correlation 0.5 with the query\"",
+                                      "\"content in the slow quarter of the pairs\"",
+                                      "\"depth 0.9\""};
+  size_t length;
+  char *text = read_path("o", "manifest.json", &length);
+  const char *place = text;
+  for (size_t i = 0; i < RS_COUNT(parts); i++) {
+    place = strstr(place, parts[i]);
+    cr_assert_not_null(place, "no %s after the one before it", parts[i]);
+  }
+  place = strstr(text, "\"needle_weight\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") < strchr(place, '}'), "observed");
+  place = strstr(text, "\"mean_cosine_at_length\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") > strchr(place, '}'), "of tables");
+  place = strstr(text, "\"needles\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") > strchr(place, '}'), "an index");
+  place = strstr(place, "\"weight\"");
+  cr_assert(place != NULL && strstr(place, "\"reads\"") < strchr(place, '}'), "a curve's value");
+  free(text);
 }
 
 /* ---- undefined lengths ------------------------------------------------------------------------------------------- */

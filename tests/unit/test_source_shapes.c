@@ -100,6 +100,47 @@ Test(band, ends_that_do_not_ascend__are_refused_naming_the_end) {
   check_ends("needle");
 }
 
+/* The phrases of a caption, with "; " between them; the caller clears. */
+static void write_caption(const char *source, double from, double to, double overlap, rs_text *words) {
+  sim_head h;
+  head_make(&h, source, 16, 8);
+  bound_number(&h.parameters, "to", to);
+  head_set(&h, "from", from);
+  if (overlap < 1) head_set(&h, "overlap", overlap), head_set(&h, "depth", 0.25);
+  rs_text phrase = {0};
+  for (size_t i = 0; i == 0 || phrase.length > 0; i++) {
+    rs_text_clear(&phrase);
+    h.kind->caption(h.parameters.binding.fields, i, &phrase);
+    if (phrase.length > 0) rs_text_printf(words, "%s%s", i > 0 ? "; " : "", rs_text_string(&phrase));
+  }
+  rs_text_clear(&phrase);
+  head_clear(&h);
+}
+
+/* What captions say follows from the parameters, and from nothing else. */
+Test(band, caption__of_any_parameters__says_what_they_are) {
+  static const struct {
+    const char *source;
+    double from, to, overlap;
+    const char *caption;
+  } cases[] = {
+      {"needle", 0.75, 1, 1, "a copy of the query; content in the slow quarter of the pairs; depth 0.5"},
+      {"needle", 0.5, 1, 1, "a copy of the query; content in the slow half of the pairs; depth 0.5"},
+      {"needle", 0, 1, 1, "a copy of the query; content in the whole head; depth 0.5"},
+      {"needle", 0, 0.125, 0.8, "correlation 0.8 with the query; content in the fast eighth of the pairs; depth 0.25"},
+      {"needle", 0.7, 1, 0, "correlation 0 with the query; content in the slow 30% of the pairs; depth 0.25"},
+      {"needle", 0.25, 0.5, 1, "a copy of the query; content from 25% to 50% of the pairs (fastest first); depth 0.5"},
+      {"band", 0, 0.25, 1, "content in the fast quarter of the pairs"},
+      {"band", 0, 1, 1, "content in all pairs"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_text words = {0};
+    write_caption(cases[i].source, cases[i].from, cases[i].to, cases[i].overlap, &words);
+    cr_expect_str_eq(rs_text_string(&words), cases[i].caption);
+    rs_text_clear(&words);
+  }
+}
+
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
 
 /* Correlation of token a's query or key with token b's key, over `dims` and many pictures. */

@@ -142,8 +142,9 @@ Test(needle, depth__of_each_query__is_a_share_of_what_it_sees) {
   for (size_t i = 0; i < RS_COUNT(depths); i++)
     for (size_t m = 0; m < 1000; m++) {
       head_set(&h, "depth", depths[i]);
-      size_t at = h.kind->needle(&h.in, m, query, key);
-      cr_assert(at <= m && at <= depths[i] * m && at + 1 > depths[i] * m, "depth %g of %zu: %zu", depths[i], m, at);
+      size_t place = h.kind->needle(&h.in, m, query, key);
+      cr_assert(place <= m && place <= depths[i] * m && place + 1 > depths[i] * m, "depth %g of %zu: %zu", depths[i], m,
+                place);
       head_set(&h, "depth", 0);
       cr_assert_eq(h.kind->needle(&h.in, m, query, again), 0);
       cr_assert(same_bytes(key, again, 4), "the same needle at every depth");

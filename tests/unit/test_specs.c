@@ -56,6 +56,7 @@ typedef struct thing {
 static const char *const whole[SHAPES + 1] = {[ROUND] = "round", [SQUARE] = "square"};
 static const char *const gap[SHAPES + 1] = {[SQUARE] = "square"};
 static const char *const twice[SHAPES + 1] = {[ROUND] = "round", [SQUARE] = "round"};
+static const char *const empty[SHAPES + 1] = {[ROUND] = "", [SQUARE] = "square"};
 static const char *const unended[] = {"round", "square", "oval"};
 
 #define WIDTH                                                                                                          \
@@ -73,6 +74,11 @@ Test(specs, faults__each__is_found) {
       {"outline lacks the word of a constant", {WIDTH, OUTLINE(gap)}, sizeof(thing)},
       {"outline has a word twice", {WIDTH, OUTLINE(twice)}, sizeof(thing)},
       {"outline has more words than constants", {WIDTH, OUTLINE(unended)}, sizeof(thing)},
+      {"outline lacks the word of a constant", {WIDTH, OUTLINE(empty)}, sizeof(thing)},
+      {"outline has no words", {WIDTH, {RS_FIELD(thing, outline), .unit = "", .summary = "which"}}, sizeof(thing)},
+      {"height stands where no field of its type may",
+       {WIDTH, {.name = "height", .offset = sizeof(double) / 2, .unit = "m", .max = 9, .summary = "how tall"}},
+       sizeof(thing)},
       {"outline leaves the struct", {WIDTH, OUTLINE(whole)}, offsetof(thing, outline)},
       {"width is there twice", {WIDTH, WIDTH}, sizeof(thing)},
       {"height shares the field of another",

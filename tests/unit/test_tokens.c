@@ -32,11 +32,11 @@ static size_t draw_runs(uint64_t *state, rs_token_run runs[RUNS]) {
   return tokens;
 }
 
-/* The ids of the vision token `at` in frame f, row y, column x of a run that starts at p. */
-static void vision_ids(rs_id_rule rule, const rs_token_run *run, double p, size_t at, size_t f, size_t y, size_t x,
+/* The ids of vision token `index` in frame f, row y, column x of a run that starts at p. */
+static void vision_ids(rs_id_rule rule, const rs_token_run *run, double p, size_t index, size_t f, size_t y, size_t x,
                        double ids[RS_AXES]) {
   double seconds = rule.scheme == RS_IDS_HF ? (double)(size_t)run->seconds_per_frame : run->seconds_per_frame;
-  double frame = floor((double)f * seconds * run->ids_per_second), small = p + rule.step * (double)(at + 1) - 1;
+  double frame = floor((double)f * seconds * run->ids_per_second), small = p + rule.step * (double)(index + 1) - 1;
   switch (rule.scheme) {
   case RS_IDS_QWEN2_VL:
   case RS_IDS_HF: ids[0] = p + frame, ids[1] = p + (double)y, ids[2] = p + (double)x; break;
@@ -73,11 +73,11 @@ static void expected_ids(rs_id_rule rule, const rs_token_run *runs, size_t lengt
     bool text = run->modality == RS_TEXT;
     for (size_t k = 0; k < run->tokens && text; k++, token++, p++) ids[token][0] = ids[token][1] = ids[token][2] = p;
     if (text) continue;
-    size_t at = 0;
+    size_t index = 0;
     for (size_t f = 0; f < run->frames; f++)
       for (size_t y = 0; y < run->rows; y++)
-        for (size_t x = 0; x < run->columns; x++, at++) vision_ids(rule, run, p, at, f, y, x, ids[token + at]);
-    token += at;
+        for (size_t x = 0; x < run->columns; x++, index++) vision_ids(rule, run, p, index, f, y, x, ids[token + index]);
+    token += index;
     p = after(rule, run, p);
   }
   for (; token < length; token++, p++) ids[token][0] = ids[token][1] = ids[token][2] = p;

@@ -42,7 +42,7 @@ Test(warnings, scale_auto__below_the_trained_length__turns_faster) {
                   "scale: auto is 0.25 at 16 tokens: pairs turn faster than in training (scale: dynamic is never "
                   "below 1)\n");
   expect_warnings("[{name: pi, scale: auto, train_length: 16}]", "", "");
-  expect_warnings("[{name: pi, scale: dynamic}, rope, {name: yarn, factor: 4}, nope]", "", "");
+  expect_warnings("[{name: pi, scale: dynamic}, {name: ntk, scale: 0.5}, rope, {name: yarn, factor: 4}, nope]", "", "");
 }
 
 TestSuite(warned_rows, .init = enter_folder, .fini = leave_folder);

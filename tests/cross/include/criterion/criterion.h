@@ -63,8 +63,8 @@ static inline void plain_say(const char *file, int line, const char *what, ...) 
 #define PLAIN_OF(ends, op, a, b, ...) PLAIN((a)op(b), ends, #a " " #op " " #b, __VA_ARGS__)
 #define PLAIN_TEXT(ends, op, a, b, ...) PLAIN(strcmp(a, b) op 0, ends, #a " " #op " " #b, __VA_ARGS__)
 #define PLAIN_BYTES(ends, a, b, size, ...) PLAIN(memcmp(a, b, size) == 0, ends, #a " == " #b, __VA_ARGS__)
-#define PLAIN_NEAR(ends, a, b, by, ...)                                                                                \
-  PLAIN((a) - (b) <= (by) && (b) - (a) <= (by), ends, #a " is near " #b, __VA_ARGS__)
+#define PLAIN_NEAR(ends, a, b, slack, ...)                                                                             \
+  PLAIN((a) - (b) <= (slack) && (b) - (a) <= (slack), ends, #a " is near " #b, __VA_ARGS__)
 
 #define cr_assert(...) PLAIN_TRUE(true, __VA_ARGS__, "")
 #define cr_assert_not(...) PLAIN_FALSE(true, __VA_ARGS__, "")

@@ -1,0 +1,77 @@
+/* What training may change of an encoding: the arrays of its stages, in the order embedding, bias, logit scale. */
+#include "kinds.h"
+
+#include <string.h>
+
+static bool embedding_learns(const rs_encoding *encoding) {
+  const rs_embed_kind *kind = encoding->method->embed;
+  return kind != NULL && kind->learned_rows != NULL;
+}
+
+size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]) {
+  const rs_method *method = encoding->method;
+  size_t count = 0;
+  if (embedding_learns(encoding))
+    out[count++] = (rs_learned){"embed.table", method->embed->learned_rows(encoding->embed_state), encoding->width};
+  if (method->bias != NULL && method->bias->learned != NULL)
+    count += method->bias->learned(encoding->bias_state, out + count);
+  if (encoding->head_scale != NULL) out[count++] = (rs_learned){"logit_scale", 1, encoding->heads};
+  return count;
+}
+
+/* Where array `which` stands, of *size numbers: in the table of biases, or it is the heads' scales. NULL: it is the
+ * embedding's. */
+static double *array_at(const rs_encoding *encoding, size_t which, size_t *size) {
+  rs_learned arrays[RS_LEARNED];
+  size_t count = rs_encoding_learned(encoding, arrays), first = embedding_learns(encoding);
+  double *start = encoding->bias_table;
+  *size = arrays[which].rows * arrays[which].columns;
+  if (which < first) return NULL;
+  if (encoding->head_scale != NULL && which == count - 1) return encoding->head_scale;
+  for (size_t i = first; i < which; i++) start += arrays[i].rows * arrays[i].columns;
+  return start;
+}
+
+void rs_encoding_learned_get(const rs_encoding *encoding, size_t which, double *values) {
+  size_t size;
+  const double *from = array_at(encoding, which, &size);
+  if (from != NULL)
+    memcpy(values, from, size * sizeof *values);
+  else
+    encoding->method->embed->learned_get(encoding->embed_state, values);
+}
+
+rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err) {
+  const rs_embed_kind *kind = encoding->method->embed;
+  return kind != NULL && kind->learned_room != NULL ? kind->learned_room(encoding->embed_state, err) : RS_OK;
+}
+
+void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values) {
+  size_t size;
+  double *to = array_at(encoding, which, &size);
+  if (to == NULL) {
+    encoding->method->embed->learned_set(encoding->embed_state, values);
+    return;
+  }
+  memcpy(to, values, size * sizeof *values);
+  if (to != encoding->head_scale && encoding->method->bias->learned_changed != NULL)
+    encoding->method->bias->learned_changed(encoding->bias_state);
+}
+
+void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                               const double *gradient, double *const *learned) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  if (kind == NULL || kind->gradient == NULL) return;
+  learned += embedding_learns(encoding);
+  kind->gradient(encoding->bias_state, head, query, begin, end, gradient, learned);
+}
+
+void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_t count, const double *gradient,
+                                double *const *learned) {
+  if (embedding_learns(encoding))
+    encoding->method->embed->gradient(encoding->embed_state, begin, count, gradient, learned[0]);
+}
+
+double rs_encoding_head_scale(const rs_encoding *encoding, size_t head) {
+  return encoding->head_scale != NULL ? encoding->head_scale[head] : 1;
+}

@@ -1,0 +1,275 @@
+/* safetensors.c: checkpoints, mapped: one file, or the shards that an index names. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io_internal.h"
+#include "tensors.h"
+
+struct rs_mapping {
+  char *path;
+  void *bytes; /* NULL: not mapped */
+  size_t length;
+};
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+static rs_status fail_errno(rs_err *err, const char *path) {
+  return rs_fail(err, RS_IO, "%s: cannot read: %s", path, strerror(errno));
+}
+
+static rs_status map_file(int file, struct rs_mapping *mapping, rs_err *err) {
+  struct stat info;
+  if (fstat(file, &info) != 0) return fail_errno(err, mapping->path);
+  if (!S_ISREG(info.st_mode))
+    return rs_fail(err, RS_IO, "%s: cannot read: %s, not a regular file", mapping->path,
+                   S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
+  if (info.st_size == 0) return rs_fail(err, RS_INPUT, "%s: is empty (was a download broken off?)", mapping->path);
+  mapping->length = (size_t)info.st_size;
+  void *bytes = mmap(NULL, mapping->length, PROT_READ, MAP_PRIVATE, file, 0);
+  if (bytes == MAP_FAILED) return fail_errno(err, mapping->path);
+  mapping->bytes = bytes;
+  return RS_OK;
+}
+
+/* Maps the file `mapping->path` and appends its tensors. */
+static rs_status add_file(rs_safetensors *checkpoint, struct rs_mapping *mapping, size_t *capacity, rs_err *err) {
+  int file = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
+  if (file == -1) return fail_errno(err, mapping->path);
+  rs_status status = map_file(file, mapping, err);
+  close(file); /* the mapping stays */
+  if (status != RS_OK) return status;
+  return rs_tensors_parse(mapping->bytes, mapping->length, mapping->path, &checkpoint->tensors, &checkpoint->count,
+                          capacity, err);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static int compare_names(const void *left, const void *right, void *context) {
+  const rs_stored_tensor *tensors = context;
+  return strcmp(tensors[*(const size_t *)left].name, tensors[*(const size_t *)right].name);
+}
+
+static rs_status sort_names(rs_safetensors *checkpoint, rs_err *err) {
+  checkpoint->by_name = rs_alloc(checkpoint->count, sizeof *checkpoint->by_name, err);
+  if (checkpoint->by_name == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < checkpoint->count; i++) checkpoint->by_name[i] = i;
+  qsort_r(checkpoint->by_name, checkpoint->count, sizeof *checkpoint->by_name, compare_names, checkpoint->tensors);
+  return RS_OK;
+}
+
+const rs_stored_tensor *rs_safetensors_find(const rs_safetensors *checkpoint, const char *name) {
+  size_t begin = 0, end = checkpoint->count;
+  while (begin < end) {
+    size_t middle = begin + (end - begin) / 2;
+    const rs_stored_tensor *tensor = &checkpoint->tensors[checkpoint->by_name[middle]];
+    int order = strcmp(name, tensor->name);
+    if (order == 0) return tensor;
+    if (order < 0)
+      end = middle;
+    else
+      begin = middle + 1;
+  }
+  return NULL;
+}
+
+/* Whether `name` is `part` behind a prefix that ends with a dot. */
+static bool has_prefix(const char *name, const char *part) {
+  size_t length = strlen(name), rest = strlen(part);
+  return length > rest && name[length - rest - 1] == '.' && strcmp(name + length - rest, part) == 0;
+}
+
+/* Programs that write checkpoints differ in what they put before the names. */
+static rs_status fail_missing(const rs_safetensors *checkpoint, const char *name, rs_err *err) {
+  char shown[RS_NAME_CHARS];
+  for (size_t i = 0; i < checkpoint->count; i++) {
+    const char *other = checkpoint->tensors[i].name;
+    if (!has_prefix(other, name) && !has_prefix(name, other)) continue;
+    rs_io_one_line(other, sizeof shown, shown);
+    return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\" (but \"%s\")", checkpoint->path, name, shown);
+  }
+  return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\"", checkpoint->path, name);
+}
+
+rs_status rs_safetensors_get(const rs_safetensors *checkpoint, const char *name, const size_t *shape, size_t rank,
+                             const rs_stored_tensor **tensor, rs_err *err) {
+  char found[RS_SHAPE_CHARS], wanted[RS_SHAPE_CHARS];
+  *tensor = NULL;
+  const rs_stored_tensor *here = rs_safetensors_find(checkpoint, name);
+  if (here == NULL) return fail_missing(checkpoint, name, err);
+  bool same = here->rank == rank;
+  for (size_t i = 0; same && i < rank; i++) same = here->shape[i] == shape[i];
+  rs_shape_text(here->shape, here->rank, found);
+  rs_shape_text(shape, rank, wanted);
+  if (!same) return rs_tensor_fail(here, RS_INPUT, err, "has shape %s, wanted is %s", found, wanted);
+  *tensor = here;
+  return RS_OK;
+}
+
+/* ---- an index of shards ------------------------------------------------------------------------------------------ */
+
+typedef struct shard_index {
+  const char *path;
+  const rs_node **entries; /* (count,) by key, the tensor's name; the text is its file */
+  const char **files;      /* (file_count,) in order, each once */
+  size_t count, file_count;
+} shard_index;
+
+static int compare_keys(const void *left, const void *right) {
+  return strcmp((*(const rs_node *const *)left)->key, (*(const rs_node *const *)right)->key);
+}
+
+static int compare_texts(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static rs_status check_entry(const char *path, const rs_node *entry, rs_err *err) {
+  char name[RS_NAME_CHARS], file[RS_NAME_CHARS];
+  rs_io_one_line(entry->key, sizeof name, name);
+  if (entry->kind != RS_SCALAR || !entry->quoted)
+    return rs_fail(err, RS_INPUT, "%s: weight_map: tensor \"%s\": must have the name of a file", path, name);
+  rs_io_one_line(entry->text, sizeof file, file);
+  if (entry->text[0] == '\0' || strchr(entry->text, '/') != NULL || strcmp(entry->text, "..") == 0)
+    return rs_fail(err, RS_INPUT, "%s: weight_map: tensor \"%s\": file \"%s\" must be a name within the index's folder",
+                   path, name, file);
+  return RS_OK;
+}
+
+static rs_status read_index(const rs_node *root, shard_index *index, rs_err *err) {
+  const rs_node *map = rs_node_get(root, "weight_map");
+  if (map == NULL || map->kind != RS_MAPPING || map->count == 0)
+    return rs_fail(err, RS_INPUT, "%s: must have a weight_map, from the names of tensors to those of files",
+                   index->path);
+  index->entries = rs_alloc(map->count, sizeof *index->entries, err);
+  index->files = rs_alloc(map->count, sizeof *index->files, err);
+  if (index->entries == NULL || index->files == NULL) return RS_MEMORY;
+  index->count = map->count;
+  for (size_t i = 0; i < map->count; i++) {
+    RS_TRY(check_entry(index->path, &map->items[i], err));
+    index->entries[i] = &map->items[i];
+    index->files[i] = map->items[i].text;
+  }
+  qsort(index->entries, map->count, sizeof *index->entries, compare_keys);
+  qsort(index->files, map->count, sizeof *index->files, compare_texts);
+  for (size_t i = 0; i < map->count; i++)
+    if (i == 0 || strcmp(index->files[i], index->files[index->file_count - 1]) != 0)
+      index->files[index->file_count++] = index->files[i];
+  return RS_OK;
+}
+
+/* The name behind the last slash. */
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+/* Each tensor must be where the index has it. Names are unique within a file, so that no entry serves two tensors; then
+ * one that is left without is missing. */
+static rs_status check_index(const rs_safetensors *checkpoint, const shard_index *index, rs_err *err) {
+  for (size_t i = 0; i < checkpoint->count; i++) {
+    const rs_stored_tensor *tensor = &checkpoint->tensors[i];
+    const rs_node key = {.key = tensor->name}, *wanted = &key;
+    const rs_node **entry = bsearch(&wanted, index->entries, index->count, sizeof *index->entries, compare_keys);
+    if (entry == NULL)
+      return rs_tensor_fail(tensor, RS_INPUT, err, "is not in the index %s (readers disagree whether it counts)",
+                            index->path);
+    if (strcmp((*entry)->text, file_name(tensor->file)) != 0)
+      return rs_tensor_fail(tensor, RS_INPUT, err, "is here, but the index %s has it in %s", index->path,
+                            (*entry)->text);
+  }
+  for (size_t i = 0; i < index->count; i++) {
+    char shown[RS_NAME_CHARS];
+    rs_io_one_line(index->entries[i]->key, sizeof shown, shown);
+    if (rs_safetensors_find(checkpoint, index->entries[i]->key) == NULL)
+      return rs_fail(err, RS_INPUT, "%s: weight_map: tensor \"%s\": is not in its file, %s", index->path, shown,
+                     index->entries[i]->text);
+  }
+  return RS_OK;
+}
+
+/* `name` beside the file at `path`; NULL with RS_MEMORY. */
+static char *path_beside(const char *path, const char *name, rs_err *err) {
+  char *folder = rs_strdup(path, err);
+  if (folder == NULL) return NULL;
+  folder[file_name(path) - path] = '\0';
+  char *joined = rs_path_join(folder, name, err);
+  free(folder);
+  return joined;
+}
+
+static rs_status add_shards(rs_safetensors *checkpoint, const shard_index *index, rs_err *err) {
+  size_t capacity = 0;
+  checkpoint->mapping = rs_alloc(index->file_count, sizeof *checkpoint->mapping, err);
+  if (checkpoint->mapping == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < index->file_count; i++) {
+    struct rs_mapping *mapping = &checkpoint->mapping[checkpoint->files++];
+    mapping->path = path_beside(index->path, index->files[i], err);
+    if (mapping->path == NULL) return RS_MEMORY;
+    RS_TRY(add_file(checkpoint, mapping, &capacity, err));
+  }
+  RS_TRY(sort_names(checkpoint, err));
+  return check_index(checkpoint, index, err);
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------------------------- */
+
+static rs_status map_index(rs_safetensors *checkpoint, rs_err *err) {
+  shard_index index = {.path = checkpoint->path};
+  rs_tree *tree = NULL;
+  char *text;
+  size_t length;
+  RS_TRY(rs_file_read(index.path, RS_TENSOR_HEADER_MOST, &text, &length, err));
+  rs_status status = rs_json_read_most(text, length, index.path, RS_TENSOR_VALUES_MOST, &tree, err);
+  if (status == RS_OK) status = read_index(&tree->root, &index, err);
+  if (status == RS_OK) status = add_shards(checkpoint, &index, err);
+  free(index.entries);
+  free(index.files);
+  rs_tree_free(tree);
+  free(text);
+  return status;
+}
+
+static rs_status map_single(rs_safetensors *checkpoint, rs_err *err) {
+  size_t capacity = 0;
+  checkpoint->mapping = rs_alloc(1, sizeof *checkpoint->mapping, err);
+  if (checkpoint->mapping == NULL) return RS_MEMORY;
+  checkpoint->files = 1;
+  checkpoint->mapping->path = rs_strdup(checkpoint->path, err);
+  if (checkpoint->mapping->path == NULL) return RS_MEMORY;
+  RS_TRY(add_file(checkpoint, checkpoint->mapping, &capacity, err));
+  return sort_names(checkpoint, err);
+}
+
+rs_status rs_safetensors_map(const char *path, rs_safetensors **checkpoint, rs_err *err) {
+  size_t length = strlen(path);
+  bool sharded = length >= 5 && strcmp(path + length - 5, ".json") == 0;
+  rs_safetensors *mapped = rs_alloc(1, sizeof *mapped, err);
+  *checkpoint = NULL;
+  if (mapped == NULL) return RS_MEMORY;
+  mapped->path = rs_strdup(path, err);
+  rs_status status = RS_MEMORY;
+  if (mapped->path != NULL) status = sharded ? map_index(mapped, err) : map_single(mapped, err);
+  if (status == RS_OK)
+    *checkpoint = mapped;
+  else
+    rs_safetensors_free(mapped);
+  return status;
+}
+
+void rs_safetensors_free(rs_safetensors *checkpoint) {
+  if (checkpoint == NULL) return;
+  for (size_t i = 0; i < checkpoint->count; i++) free(checkpoint->tensors[i].name);
+  for (size_t i = 0; i < checkpoint->files; i++) {
+    if (checkpoint->mapping[i].bytes != NULL) munmap(checkpoint->mapping[i].bytes, checkpoint->mapping[i].length);
+    free(checkpoint->mapping[i].path);
+  }
+  free(checkpoint->mapping);
+  free(checkpoint->tensors);
+  free(checkpoint->by_name);
+  free(checkpoint->path);
+  free(checkpoint);
+}

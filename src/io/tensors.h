@@ -1,0 +1,62 @@
+/* tensors.h: what the reader and the writer of safetensors share. Format: 8 bytes with the length of the header,
+ * little- endian; the header, a JSON object; the data. {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0,
+ * 24]}}, and
+ * "__metadata__", a map of strings. (huggingface/safetensors, README.md, "Format", and safetensors/src/tensor.rs.) */
+#ifndef ROPESCOPE_TENSORS_H
+#define ROPESCOPE_TENSORS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "ropescope/io.h"
+
+/* The reference reader's limit of the header's length. A value takes 2 bytes of it at least; a tensor takes 8 values,
+ * and the largest models have some hundred thousand tensors in all their files. */
+enum { RS_TENSOR_HEADER_MOST = 100000000, RS_TENSOR_VALUES_MOST = 4000000, RS_TENSOR_LENGTH_BYTES = 8 };
+
+#define RS_TENSOR_METADATA "__metadata__"
+
+/* Numbers and bytes of a shape; false where they overflow, or end within a byte. */
+bool rs_tensor_size(rs_dtype dtype, const size_t *shape, size_t rank, size_t *count, size_t *bytes);
+
+/* "(2, 3)", "(2,)", "()", for messages. */
+enum { RS_SHAPE_CHARS = 22 * RS_TENSOR_RANK + 4 };
+void rs_shape_text(const size_t *shape, size_t rank, char out[RS_SHAPE_CHARS]);
+
+/* IEEE 754 binary16 and bfloat16, which is binary32 cut to 16 bits. Rounded to nearest, ties to even; an infinity
+ * beyond the range. */
+uint16_t rs_bf16_round(double number);
+uint16_t rs_f16_round(double number);
+
+static inline float rs_f32_of_bits(uint32_t bits) {
+  float number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+
+static inline float rs_bf16_widen(uint16_t bits) {
+  return rs_f32_of_bits((uint32_t)bits << 16);
+}
+
+/* Exponents count from -15, those of binary32 from -127: a product sets that right, for subnormals too. The largest
+ * stands for what is not finite. */
+static inline float rs_f16_widen(uint16_t bits) {
+  uint32_t magnitude = (bits & 0x7FFFU) << 13;
+  float number = rs_f32_of_bits(magnitude) * 0x1p112f;
+  if (magnitude >= 0x7C00U << 13) number = rs_f32_of_bits(magnitude | 0x7F800000U);
+  return copysignf(number, rs_f32_of_bits((uint32_t)bits << 16));
+}
+
+/* A name as messages have it. */
+enum { RS_NAME_CHARS = 160 };
+
+/* "file: tensor "name": " and what is wrong with it. */
+rs_status rs_tensor_fail(const rs_stored_tensor *tensor, rs_status status, rs_err *err, const char *format, ...)
+    RS_PRINTF(4, 5);
+
+/* Tensors of one file: appends them to *tensors (*count,), in the order of their data. `bytes` (length,) is the whole
+ * file, called `file`, which outlives the tensors. What was appended stays on failure. RS_INPUT, RS_MEMORY. */
+rs_status rs_tensors_parse(const unsigned char *bytes, size_t length, const char *file, rs_stored_tensor **tensors,
+                           size_t *count, size_t *capacity, rs_err *err);
+
+#endif

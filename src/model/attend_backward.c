@@ -1,0 +1,237 @@
+/* Attention backwards. With dp = <dout, v> and dot = <dout, out>, a logit's gradient is p (dp - dot); a tile's are
+ * computed from its queries and keys again (Dao et al., arXiv:2205.14135, algorithm 4). Gradients by queries gather
+ * over a tile of them, those by keys and values over all. */
+#include "attend_work.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct backward {
+  rs_attend_work work;
+  const rs_attend_gradients *gradients;
+} backward;
+
+/* <a, b> of (dims,), in eight sums that the compiler may keep side by side. */
+static real inner(const real *a, const real *b, size_t dims) {
+  enum { SUMS = 8 };
+  real sum[SUMS] = {0};
+  size_t d = 0;
+  for (; d + SUMS <= dims; d += SUMS)
+    for (size_t i = 0; i < SUMS; i++) sum[i] += a[d + i] * b[d + i];
+  for (size_t i = 0; d < dims; d++, i++) sum[i] += a[d] * b[d];
+  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
+/* ---- logits ------------------------------------------------------------------------------------------------------ */
+
+/* The gradients of what one row sees go to the biases. */
+static void pass_biases(const backward *b, const rs_tile *tile, size_t row, const real *dlogits) {
+  const rs_attend *attend = b->work.attend;
+  rs_attend_sums *sums = b->gradients->sums;
+  size_t begin = tile->begin[row], count = tile->end[row] - begin, query = tile->query + row, key = tile->key + begin;
+  double passed[RS_TILE];
+  if (sums->bias != NULL) {
+    real *into = (real *)sums->bias + rs_bias_place(attend, b->work.head, query, key);
+    b->work.net->add(dlogits + begin, count, into);
+    return;
+  }
+  for (size_t i = 0; i < count; i++) passed[i] = dlogits[begin + i];
+  rs_encoding_bias_gradient(attend->shape.encoding, b->work.head, query, key, key + count, passed, sums->learned);
+}
+
+/* Weights and gradients of logits for rows [row, row + count), 0 where nothing is seen. */
+static void weigh(const backward *b, const rs_tile *tile, size_t row, size_t count) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend *attend = work->attend;
+  const rs_attend_room *room = &attend->room;
+  size_t columns = rs_tile_columns(tile, row, count), dims = work->dims;
+  real *weights = rs_work_part(work, room->logits) + row * RS_TILE;
+  real *dlogits = rs_work_part(work, room->dlogits) + row * RS_TILE;
+  real *slopes = attend->shape.soft_cap != 0 ? rs_work_part(work, room->slopes) : NULL;
+  for (size_t r = 0; r < count; r++) {
+    memset(weights + r * RS_TILE + columns, 0, (tile->columns - columns) * sizeof(real));
+    memset(dlogits + r * RS_TILE + columns, 0, (tile->columns - columns) * sizeof(real));
+  }
+  if (columns == 0) return;
+  RS_OF_REAL(rs_work_logits)(work, tile, row, count, columns, slopes);
+  work->net->product(&(rs_product){.rows = count,
+                                   .columns = columns,
+                                   .depth = dims,
+                                   .a = rs_work_part(work, room->out) + row * dims,
+                                   .a_step = dims,
+                                   .b = rs_work_part(work, room->values) + tile->key * dims,
+                                   .b_step = RS_TILE,
+                                   .c = dlogits,
+                                   .c_step = RS_TILE});
+  rs_soft_tile soft = {count, columns, weights, RS_TILE, tile->begin + row, tile->end + row};
+  work->net->soften_back(&soft, work->call->level + work->head * attend->shape.queries + tile->query + row,
+                         rs_work_rows(work, RS_ROW_DOT) + row, dlogits, RS_TILE);
+  for (size_t r = 0; r < count && attend->bias_learned && b->gradients->sums != NULL; r++)
+    pass_biases(b, tile, row + r, dlogits + r * RS_TILE);
+  for (size_t r = 0; r < count && slopes != NULL; r++)
+    for (size_t c = 0; c < columns; c++) dlogits[r * RS_TILE + c] *= slopes[(row + r) * RS_TILE + c];
+}
+
+/* ---- a tile of queries ------------------------------------------------------------------------------------------- */
+
+/* c (rows, D) += a^T b, a (queries, rows) columns of a tile, b (queries, D). */
+static void gather(const backward *b, const real *tile, size_t column, size_t columns, rs_range rows,
+                   const real *queries, real *keys) {
+  size_t dims = b->work.dims;
+  b->work.net->product(&(rs_product){.rows = columns,
+                                     .columns = dims,
+                                     .depth = rows.end - rows.begin,
+                                     .a = tile + rows.begin * RS_TILE + column,
+                                     .a_step = RS_TILE,
+                                     .a_turned = true,
+                                     .b = queries + rows.begin * dims,
+                                     .b_step = dims,
+                                     .c = keys,
+                                     .c_step = dims,
+                                     .add = true});
+}
+
+/* The tile's share of the gradients by keys and values. */
+static void share_with_keys(const backward *b, const rs_tile *tile) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_room *room = &work->attend->room;
+  for (size_t column = 0; column < tile->columns; column += tile->strip) {
+    size_t columns = tile->columns - column < tile->strip ? tile->columns - column : tile->strip;
+    size_t place = (tile->key + column) * work->dims;
+    rs_range rows = rs_tile_rows(tile, column, columns);
+    if (rows.begin == rows.end) continue;
+    gather(b, rs_work_part(work, room->logits), column, columns, rows, rs_work_part(work, room->out),
+           rs_work_part(work, room->dvalues) + place);
+    gather(b, rs_work_part(work, room->dlogits), column, columns, rows, rs_work_tile(work, room->queries, tile->view),
+           rs_work_tokens(work, room->dkeys, tile->view) + place);
+  }
+}
+
+static void share_with_queries(const backward *b, const rs_tile *tile, size_t row, size_t count) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_room *room = &work->attend->room;
+  size_t columns = rs_tile_columns(tile, row, count), dims = work->dims;
+  if (columns == 0) return;
+  work->net->product(&(rs_product){.rows = count,
+                                   .columns = dims,
+                                   .depth = columns,
+                                   .a = rs_work_part(work, room->dlogits) + row * RS_TILE,
+                                   .a_step = RS_TILE,
+                                   .b = rs_work_tokens(work, room->keys, tile->view) + tile->key * dims,
+                                   .b_step = dims,
+                                   .c = rs_work_tile(work, room->dqueries, tile->view) + row * dims,
+                                   .c_step = dims,
+                                   .add = true});
+}
+
+/* The outputs' gradients, their products with the outputs, and what a sink gets of them. */
+static void begin_rows(const backward *b, size_t first, size_t count) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_call *call = work->call;
+  const rs_attend_gradients *gradients = b->gradients;
+  size_t dims = work->dims;
+  const real *level = call->level + work->head * work->attend->shape.queries + first;
+  real *dout = rs_work_part(work, work->attend->room.out), *dot = rs_work_rows(work, RS_ROW_DOT);
+  rs_row_turn copy = rs_work_copy(work, count);
+  work->net->turn_rows(&copy, gradients->dout + first * gradients->dout_step + work->head * dims, gradients->dout_step,
+                       dout, dims);
+  for (size_t r = 0; r < count; r++)
+    dot[r] = inner(call->out + (first + r) * call->out_step + work->head * dims, dout + r * dims, dims);
+  for (size_t r = 0; r < count && call->sinks != NULL && gradients->dsinks != NULL; r++)
+    gradients->dsinks[work->head] -= (real)exp(call->sinks[work->head] - level[r]) * dot[r];
+  memset(rs_work_part(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
+}
+
+/* Turns the gradients of all views back, times `factor`, and adds them up in `to`. */
+static void turn_back(const backward *b, rs_side side, size_t first, size_t count, const real *views, size_t view_step,
+                      const real *factor, real *to, size_t to_step) {
+  for (size_t view = 0; view < b->work.attend->views; view++) {
+    rs_row_turn turn = RS_OF_REAL(rs_work_turn)(&b->work, side, view, first, count);
+    turn.back = true;
+    turn.factor = factor;
+    turn.add = view > 0;
+    b->work.net->turn_rows(&turn, views + view * view_step, b->work.dims, to, to_step);
+  }
+}
+
+/* The head's scale gets its share of `dq`, which lacks that scale yet, and multiplies it. */
+static void pass_head_scale(const backward *b, size_t first, size_t count, real *dq) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_call *call = work->call;
+  real *factor = rs_work_rows(work, RS_ROW_FACTOR);
+  for (size_t r = 0; r < count; r++) {
+    const real *q = call->q + (first + r) * call->q_step + work->head * work->dims;
+    b->gradients->sums->head_scale[work->head] += inner(dq + r * b->gradients->dq_step, q, work->dims);
+    factor[r] = (real)work->attend->head_scale[work->head];
+  }
+  work->net->scale_rows(dq, b->gradients->dq_step, count, work->dims, factor);
+}
+
+/* From the gradients by turned and scaled queries to those by q. */
+static void finish_rows(const backward *b, size_t first, size_t count) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend *attend = work->attend;
+  const rs_attend_gradients *gradients = b->gradients;
+  bool learned = attend->scale_learned && gradients->sums != NULL;
+  real *factor = rs_work_rows(work, RS_ROW_FACTOR);
+  real *dq = gradients->dq + first * gradients->dq_step + work->head * work->dims;
+  for (size_t r = 0; r < count && learned; r++) factor[r] = (real)attend->scale[first + r];
+  turn_back(b, RS_QUERY_SIDE, first, count, rs_work_part(work, attend->room.dqueries), RS_TILE * work->dims, factor, dq,
+            gradients->dq_step);
+  if (learned) pass_head_scale(b, first, count, dq);
+}
+
+static void attend_tile(const backward *b, size_t tile) {
+  const rs_attend *attend = b->work.attend;
+  size_t first = tile * RS_TILE, left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  rs_walk walk = rs_walk_begin(attend, tile);
+  RS_OF_REAL(rs_work_load_queries)(&b->work, tile);
+  begin_rows(b, first, count);
+  while (rs_walk_next(attend, &walk)) {
+    for (size_t row = 0, rows; row < count; row += rows) {
+      rows = count - row < walk.tile.strip ? count - row : walk.tile.strip;
+      weigh(b, &walk.tile, row, rows);
+      share_with_queries(b, &walk.tile, row, rows);
+    }
+    share_with_keys(b, &walk.tile);
+  }
+  finish_rows(b, first, count);
+}
+
+/* ---- a head of keys ---------------------------------------------------------------------------------------------- */
+
+static void begin_keys(const backward *b, size_t kv_head) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_room *room = &work->attend->room;
+  const real *v = work->call->v + kv_head * work->dims;
+  RS_OF_REAL(rs_work_load_keys)(work);
+  RS_OF_REAL(rs_work_turn_over)(work, v, work->call->v_step, rs_work_part(work, room->values));
+  memset(rs_work_part(work, room->dkeys), 0, (room->end - room->dkeys) * sizeof(real)); /* and values' */
+}
+
+static void finish_keys(const backward *b, size_t kv_head) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_gradients *gradients = b->gradients;
+  const rs_attend_room *room = &work->attend->room;
+  size_t keys = work->attend->shape.keys, dims = work->dims;
+  rs_row_turn copy = rs_work_copy(work, keys);
+  turn_back(b, RS_KEY_SIDE, 0, keys, rs_work_part(work, room->dkeys), rs_tiles_of(keys) * RS_TILE * dims, NULL,
+            gradients->dk + kv_head * dims, gradients->dk_step);
+  work->net->turn_rows(&copy, rs_work_part(work, room->dvalues), dims, gradients->dv + kv_head * dims,
+                       gradients->dv_step);
+}
+
+void RS_OF_REAL(rs_attend_backward)(const rs_attend *attend, const rs_attend_call *call,
+                                    const rs_attend_gradients *gradients, real *scratch) {
+  const rs_attend_shape *shape = &attend->shape;
+  size_t group = shape->heads / shape->kv_heads;
+  backward b = {{.attend = attend, .call = call, .net = rs_real_kernel(), .scratch = scratch, .dims = shape->head_dim},
+                gradients};
+  for (size_t kv_head = 0; kv_head < shape->kv_heads; kv_head++) {
+    b.work.head = kv_head * group;
+    begin_keys(&b, kv_head);
+    for (; b.work.head < (kv_head + 1) * group; b.work.head++)
+      for (size_t tile = 0; tile < rs_tiles_of(shape->queries); tile++) attend_tile(&b, tile);
+    finish_keys(&b, kv_head);
+  }
+}

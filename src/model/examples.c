@@ -1,0 +1,112 @@
+/* Arrays for the sequences of a task, and how a model has to be to read them. */
+#include "examples.h"
+
+#include <stdlib.h>
+
+rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences, rs_examples *examples, rs_err *err) {
+  rs_example_shape shape;
+  *examples = (rs_examples){0};
+  RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  bool vision = task->kind->form == RS_VISION;
+  size_t tokens = sequences * shape.length;
+  *examples = (rs_examples){.task = task, .shape = shape, .sequences = sequences, .answers = vision ? 1 : shape.length};
+  if (vision)
+    examples->patches = rs_alloc(tokens * shape.patch_numbers, sizeof *examples->patches, err);
+  else
+    examples->tokens = rs_alloc(tokens, sizeof *examples->tokens, err);
+  if (shape.source_length > 0)
+    examples->source = rs_alloc(sequences * shape.source_length, sizeof *examples->source, err);
+  examples->targets = rs_alloc(tokens, sizeof *examples->targets, err);
+  examples->parts = rs_alloc(tokens, sizeof *examples->parts, err);
+  examples->depths = rs_alloc(tokens, sizeof *examples->depths, err);
+  bool whole = (vision ? examples->patches != NULL : examples->tokens != NULL) && examples->targets != NULL &&
+               (shape.source_length == 0 || examples->source != NULL) && examples->parts != NULL &&
+               examples->depths != NULL;
+  if (whole) return RS_OK;
+  rs_examples_clear(examples);
+  return RS_MEMORY;
+}
+
+void rs_examples_clear(rs_examples *examples) {
+  free(examples->tokens);
+  free(examples->source);
+  free(examples->patches);
+  free(examples->targets);
+  free(examples->parts);
+  free(examples->depths);
+  *examples = (rs_examples){0};
+}
+
+void rs_examples_draw(const rs_examples *examples, rs_split split, uint64_t index, size_t place) {
+  const rs_example_shape *shape = &examples->shape;
+  size_t start = place * shape->length;
+  rs_example one = {.tokens = examples->tokens != NULL ? examples->tokens + start : NULL,
+                    .source = examples->source != NULL ? examples->source + place * shape->source_length : NULL,
+                    .patches = examples->patches != NULL ? examples->patches + start * shape->patch_numbers : NULL,
+                    .targets = examples->targets + start,
+                    .parts = examples->parts + start,
+                    .depths = examples->depths + start};
+  examples->task->kind->draw(examples->task->state, split, index, shape->length, &one);
+}
+
+rs_batch rs_examples_batch(const rs_examples *examples, size_t first, size_t count, int32_t *targets) {
+  const rs_example_shape *shape = &examples->shape;
+  size_t start = first * shape->length, answers = examples->answers;
+  for (size_t s = 0; s < count; s++)
+    for (size_t i = 0; i < answers; i++) targets[s * answers + i] = examples->targets[start + s * shape->length + i];
+  return (rs_batch){.sequences = count,
+                    .tokens = examples->tokens != NULL ? examples->tokens + start : NULL,
+                    .source = examples->source != NULL ? examples->source + first * shape->source_length : NULL,
+                    .patches = examples->patches != NULL ? examples->patches + start * shape->patch_numbers : NULL,
+                    .targets = targets};
+}
+
+rs_status rs_examples_fit(const rs_examples *examples, const rs_shape *shape, rs_err *err) {
+  const rs_example_shape *wanted = &examples->shape;
+  const char *task = examples->task->kind->kind.name;
+  if (examples->task->kind->form != shape->form)
+    return rs_fail(err, RS_INPUT, "the task %s is for a model of the form %s; this one is %s", task,
+                   rs_form_words[examples->task->kind->form], rs_form_words[shape->form]);
+  if (wanted->vocabulary > shape->vocabulary)
+    return rs_fail(err, RS_INPUT, "the task %s has %zu tokens, the model knows %zu", task, wanted->vocabulary,
+                   shape->vocabulary);
+  if (wanted->classes > shape->classes)
+    return rs_fail(err, RS_INPUT, "the task %s has %zu classes, the model says %zu", task, wanted->classes,
+                   shape->classes);
+  if (wanted->patch_numbers != shape->patch_numbers)
+    return rs_fail(err, RS_INPUT, "the task %s has patches of %zu numbers, the model reads %zu", task,
+                   wanted->patch_numbers, shape->patch_numbers);
+  return RS_OK;
+}
+
+rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err) {
+  *layout = (rs_token_layout){0};
+  *tokens = shape->length;
+  if (shape->patch_numbers == 0) return RS_OK;
+  *tokens += 1; /* the class token */
+  layout->runs = rs_alloc(2, sizeof *layout->runs, err);
+  if (layout->runs == NULL) return RS_MEMORY;
+  layout->count = 2;
+  layout->runs[0] = (rs_token_run){.modality = RS_TEXT, .tokens = 1};
+  layout->runs[1] = (rs_token_run){.modality = shape->frames > 1 ? RS_VIDEO : RS_IMAGE,
+                                   .tokens = shape->length,
+                                   .frames = shape->frames,
+                                   .rows = shape->rows,
+                                   .columns = shape->columns,
+                                   .seconds_per_frame = 1,
+                                   .ids_per_second = 1};
+  return RS_OK;
+}
+
+rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe *recipes, const rs_task *task,
+                             size_t length, rs_context **context, rs_err *err) {
+  rs_example_shape shape;
+  rs_token_layout layout;
+  size_t tokens;
+  *context = NULL;
+  RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  RS_TRY(rs_task_layout(&shape, &layout, &tokens, err));
+  rs_status status = rs_context_create(transformer, recipes, tokens, shape.source_length, &layout, context, err);
+  rs_token_layout_clear(&layout);
+  return status;
+}

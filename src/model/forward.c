@@ -1,0 +1,154 @@
+/* Blocks, forwards: x + attention, then x + feed-forward, each behind its norms. */
+#include "layers.h"
+
+/* One block of one stack. */
+typedef struct block_run {
+  rs_work *w;
+  const real *values;
+  const rs_block *shape;
+  const rs_block_place *place;
+  rs_block_work *work;
+  const rs_attend *attend, *cross;
+  size_t rows, sequences, length, d;
+  rs_rows source; /* the encoder's states */
+  size_t source_length;
+} block_run;
+
+static rs_rows tight(real *data, size_t columns) {
+  return (rs_rows){data, columns};
+}
+
+/* to = x + what a part gives: straight from its matrix, or through the norm behind it, which reads `before`. */
+static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
+                     rs_norm_place place, const rs_norm_work *work, real *before, const real *x, real *to) {
+  size_t d = b->d;
+  rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
+  if (norm->kind == RS_NORM_NONE) {
+    rs_linear(b->w->context, matrix, b->rows, inputs, tight(to, d), true);
+    return;
+  }
+  rs_linear(b->w->context, matrix, b->rows, inputs, tight(before, d), false);
+  rs_rows y = rs_norm_rows(b->values, norm, place, b->rows, 1, d, tight(before, d), work);
+  rs_real_kernel()->add(y.data, b->rows * d, to);
+}
+
+static rs_rows norm_of(const block_run *b, const rs_norm *norm, rs_norm_place place, const rs_norm_work *work,
+                       const real *x) {
+  return rs_norm_rows(b->values, norm, place, b->rows, 1, b->d, tight((real *)x, b->d), work);
+}
+
+static rs_rows qk_norm(const block_run *b, rs_norm_place place, const rs_norm_work *work, size_t rows, size_t heads,
+                       rs_rows x) {
+  const rs_head_shape *shape = &b->shape->attention;
+  bool whole = shape->qk_span == RS_QK_PROJECTION;
+  return rs_norm_rows(b->values, &shape->qk_norm, place, rows, whole ? 1 : heads,
+                      whole ? heads * shape->head_dim : shape->head_dim, x, work);
+}
+
+/* Heads of all sequences: work->out from queries, keys and values. */
+static void run_heads(const block_run *b, const rs_attend *attend, const rs_attention_place *place, rs_rows q,
+                      rs_rows k, rs_rows v, size_t key_length, rs_attention_work *work) {
+  const rs_head_shape *heads = &b->shape->attention;
+  size_t queries = heads->heads * heads->head_dim;
+  const real *sinks = place->sinks != RS_NOWHERE ? b->values + place->sinks : NULL;
+  for (size_t s = 0; s < b->sequences; s++) {
+    size_t m = s * b->length, n = s * key_length;
+    rs_attend_call call = {.q = q.data + m * q.step,
+                           .k = k.data + n * k.step,
+                           .v = v.data + n * v.step,
+                           .q_step = q.step,
+                           .k_step = k.step,
+                           .v_step = v.step,
+                           .sinks = sinks,
+                           .out = work->out + m * queries,
+                           .out_step = queries,
+                           .level = work->level + m * heads->heads};
+    RS_OF_REAL(rs_attend_forward)(attend, &call, b->w->scratch);
+  }
+}
+
+static void self_attention(const block_run *b, rs_rows x) {
+  const rs_head_shape *heads = &b->shape->attention;
+  const rs_attention_place *place = &b->place->attention;
+  rs_attention_work *work = &b->work->attention;
+  size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim, all = queries + 2 * keys;
+  rs_linear(b->w->context, &place->qkv, b->rows, x, tight(work->qkv, all), false);
+  rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, all));
+  rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, b->rows, heads->kv_heads, (rs_rows){work->qkv + queries, all});
+  run_heads(b, b->attend, place, q, k, (rs_rows){work->qkv + queries + keys, all}, b->length, work);
+}
+
+static void cross_attention(const block_run *b, rs_rows x) {
+  const rs_head_shape *heads = &b->shape->attention;
+  const rs_attention_place *place = &b->place->cross;
+  rs_attention_work *work = &b->work->cross;
+  size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim;
+  size_t source_rows = b->sequences * b->source_length;
+  rs_linear(b->w->context, &place->q, b->rows, x, tight(work->qkv, queries), false);
+  rs_linear(b->w->context, &place->kv, source_rows, b->source, tight(work->kv, 2 * keys), false);
+  rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, queries));
+  rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, source_rows, heads->kv_heads, tight(work->kv, 2 * keys));
+  run_heads(b, b->cross, place, q, k, (rs_rows){work->kv + keys, 2 * keys}, b->source_length, work);
+}
+
+/* `x` is the block's normed input, which the feed-forward of a parallel block may read, too. */
+static void feed_forward(const block_run *b, rs_rows x, const real *middle, real *to) {
+  const rs_feed_forward *shape = &b->shape->feed_forward;
+  rs_block_work *work = b->work;
+  size_t up = shape->gated ? 2 * shape->width : shape->width;
+  rs_linear(b->w->context, &b->place->up, b->rows, x, tight(work->up, up), false);
+  rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,
+                        .gated = shape->gated,
+                        .rows = b->rows,
+                        .width = shape->width,
+                        .x = work->up,
+                        .x_step = up};
+  rs_real_kernel()->curve(&call, work->active, shape->width);
+  add_part(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
+           b->place->after_feed_forward, &work->after_feed_forward, work->fed, middle, to);
+}
+
+static void run_block(const block_run *b, real *to) {
+  const rs_block *shape = b->shape;
+  const rs_block_place *place = b->place;
+  rs_block_work *work = b->work;
+  size_t queries = shape->attention.heads * shape->attention.head_dim;
+  rs_rows x = norm_of(b, &shape->before_attention, place->before_attention, &work->before_attention, work->x);
+  self_attention(b, x);
+  add_part(b, &place->attention.output, tight(work->attention.out, queries), &shape->after_attention,
+           place->after_attention, &work->after_attention, work->attended, work->x, work->middle);
+  const real *middle = work->middle;
+  if (shape->cross) {
+    cross_attention(b, norm_of(b, &shape->before_cross, place->before_cross, &work->before_cross, middle));
+    add_part(b, &place->cross.output, tight(work->cross.out, queries), &(rs_norm){0}, (rs_norm_place){0}, NULL, NULL,
+             middle, work->crossed);
+    middle = work->crossed;
+  }
+  bool shared = shape->parallel && shape->before_feed_forward.kind == RS_NORM_NONE;
+  if (!shared)
+    x = norm_of(b, &shape->before_feed_forward, place->before_feed_forward, &work->before_feed_forward,
+                shape->parallel ? work->x : middle);
+  feed_forward(b, x, middle, to);
+}
+
+void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *place, const rs_stack_context *context,
+                      rs_stack_work *stack, size_t sequences, rs_rows source) {
+  const rs_transformer *t = w->context->transformer;
+  const rs_context_attend *attends = w->context->attends;
+  for (size_t i = 0; i < shape->count; i++) {
+    const block_run run = {.w = w,
+                           .values = t->values,
+                           .shape = &shape->blocks[i],
+                           .place = &place->blocks[i],
+                           .work = &stack->blocks[i],
+                           .attend = attends[context->attend[i]].attend,
+                           .cross = shape->blocks[i].cross ? attends[context->cross[i]].attend : NULL,
+                           .rows = sequences * context->length,
+                           .sequences = sequences,
+                           .length = context->length,
+                           .d = t->shape.width,
+                           .source = source,
+                           .source_length = w->context->encoder.length};
+    run_block(&run, i + 1 < shape->count ? stack->blocks[i + 1].x : stack->last);
+  }
+}

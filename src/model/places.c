@@ -1,0 +1,207 @@
+/* The list of a transformer's weights. Names are those of Hugging Face's Llama, and of Gemma-2 where blocks have norms
+ * behind their parts. */
+#include "places.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The list that grows, and the name of what is added to. */
+typedef struct list {
+  rs_transformer *transformer;
+  size_t capacity;
+  char prefix[48]; /* "model.layers.0." */
+  rs_status status;
+  rs_err *err;
+} list;
+
+static const double embedding_sd = 0.5; /* of the recipe that small models were tried with */
+
+/* Numbers begin at multiples of 16, a cache line of floats, unless they are part of one matrix. */
+static size_t aligned(size_t offset) {
+  return (offset + 15) / 16 * 16;
+}
+
+/* Adds one tensor, named by prefix and `name`; returns its offset. */
+static size_t add(list *l, const char *name, rs_tensor tensor) {
+  rs_transformer *t = l->transformer;
+  if (l->status == RS_OK)
+    l->status = rs_grow((void **)&t->tensors, &l->capacity, t->tensor_count + 1, sizeof *t->tensors, l->err);
+  if (l->status == RS_OK && (tensor.columns > 0 && tensor.rows > (SIZE_MAX >> 8) / tensor.columns - t->size))
+    l->status = rs_fail(l->err, RS_MEMORY, "%s%s: %zu x %zu numbers are too many", l->prefix, name, tensor.rows,
+                        tensor.columns);
+  if (l->status != RS_OK) return RS_NOWHERE;
+  snprintf(tensor.name, sizeof tensor.name, "%s%s", l->prefix, name);
+  tensor.offset = t->size;
+  t->size += tensor.rows * tensor.columns;
+  t->tensors[t->tensor_count++] = tensor;
+  return tensor.offset;
+}
+
+static void align(list *l) {
+  l->transformer->size = aligned(l->transformer->size);
+}
+
+static size_t add_vector(list *l, const char *name, size_t count, rs_init init) {
+  align(l);
+  return add(l, name, (rs_tensor){.rows = 1, .columns = count, .vector = true, .init = init});
+}
+
+static size_t add_matrix(list *l, const char *name, size_t rows, size_t columns, double sd) {
+  return add(l, name,
+             (rs_tensor){.rows = rows, .columns = columns, .init = RS_INIT_GAUSSIAN, .init_sd = sd, .decays = true});
+}
+
+static rs_norm_place add_norm(list *l, const char *name, const rs_norm *norm, size_t width) {
+  char full[64];
+  rs_norm_place place = {RS_NOWHERE, RS_NOWHERE};
+  if (norm->kind == RS_NORM_NONE || norm->kind == RS_NORM_L2) return place;
+  snprintf(full, sizeof full, "%s.weight", name);
+  place.weight = add_vector(l, full, width, norm->around_one ? RS_INIT_ZERO : RS_INIT_ONE);
+  snprintf(full, sizeof full, "%s.bias", name);
+  if (norm->kind == RS_NORM_LAYER && norm->bias) place.bias = add_vector(l, full, width, RS_INIT_ZERO);
+  return place;
+}
+
+/* Matrices of the same inputs that are read as one, and their biases likewise. */
+typedef struct part {
+  const char *name;
+  size_t outputs;
+} part;
+
+static rs_linear_place add_linear(list *l, const part *parts, size_t count, size_t inputs, double sd, bool bias) {
+  char name[64];
+  rs_linear_place place = {.weight = RS_NOWHERE, .bias = RS_NOWHERE, .inputs = inputs};
+  align(l);
+  for (size_t i = 0; i < count; i++) {
+    snprintf(name, sizeof name, "%s.weight", parts[i].name);
+    size_t offset = add_matrix(l, name, parts[i].outputs, inputs, sd);
+    if (i == 0) place.weight = offset;
+    place.outputs += parts[i].outputs;
+  }
+  align(l);
+  for (size_t i = 0; i < count && bias; i++) {
+    snprintf(name, sizeof name, "%s.bias", parts[i].name);
+    size_t offset =
+        add(l, name, (rs_tensor){.rows = 1, .columns = parts[i].outputs, .vector = true, .init = RS_INIT_ZERO});
+    if (i == 0) place.bias = offset;
+  }
+  return place;
+}
+
+/* q, k and v of one sequence, or, across sequences, q apart from k and v. */
+static rs_attention_place add_attention(list *l, const char *name, const rs_head_shape *heads, size_t width,
+                                        bool cross) {
+  char q[32], k[32], v[32], o[32], qn[32], kn[32], sinks[32];
+  snprintf(q, sizeof q, "%s.q_proj", name);
+  snprintf(k, sizeof k, "%s.k_proj", name);
+  snprintf(v, sizeof v, "%s.v_proj", name);
+  snprintf(o, sizeof o, "%s.o_proj", name);
+  snprintf(qn, sizeof qn, "%s.q_norm", name);
+  snprintf(kn, sizeof kn, "%s.k_norm", name);
+  snprintf(sinks, sizeof sinks, "%s.sinks", name);
+  size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim;
+  double sd = 1 / sqrt((double)width);
+  part parts[] = {{q, queries}, {k, keys}, {v, keys}}, output = {o, width};
+  rs_attention_place place = {.sinks = RS_NOWHERE};
+  if (cross) {
+    place.q = add_linear(l, parts, 1, width, sd, heads->qkv_bias);
+    place.kv = add_linear(l, parts + 1, 2, width, sd, heads->qkv_bias);
+  } else {
+    place.qkv = add_linear(l, parts, 3, width, sd, heads->qkv_bias);
+  }
+  bool whole = heads->qk_span == RS_QK_PROJECTION;
+  place.q_norm = add_norm(l, qn, &heads->qk_norm, whole ? queries : heads->head_dim);
+  place.k_norm = add_norm(l, kn, &heads->qk_norm, whole ? keys : heads->head_dim);
+  if (heads->sinks && !cross) place.sinks = add_vector(l, sinks, heads->heads, RS_INIT_ZERO);
+  place.output = add_linear(l, &output, 1, queries, sd / 2, heads->output_bias);
+  return place;
+}
+
+static rs_block_place add_block(list *l, const rs_block *block, size_t width) {
+  rs_block_place place = {0};
+  const rs_feed_forward *ff = &block->feed_forward;
+  bool behind = block->after_attention.kind != RS_NORM_NONE || block->after_feed_forward.kind != RS_NORM_NONE;
+  double sd = 1 / sqrt((double)width);
+  part up[] = {{"mlp.gate_proj", ff->width}, {"mlp.up_proj", ff->width}}, down = {"mlp.down_proj", width};
+  place.before_attention = add_norm(l, "input_layernorm", &block->before_attention, width);
+  place.attention = add_attention(l, "self_attn", &block->attention, width, false);
+  place.after_attention = add_norm(l, "post_attention_layernorm", &block->after_attention, width);
+  place.before_cross = add_norm(l, "cross_attention_layernorm", &block->before_cross, width);
+  if (block->cross) place.cross = add_attention(l, "cross_attn", &block->attention, width, true);
+  place.before_feed_forward = add_norm(l, behind ? "pre_feedforward_layernorm" : "post_attention_layernorm",
+                                       &block->before_feed_forward, width);
+  place.up = add_linear(l, ff->gated ? up : up + 1, ff->gated ? 2 : 1, width, sd, ff->bias);
+  place.down = add_linear(l, &down, 1, ff->width, sd / 2, ff->bias);
+  place.after_feed_forward = add_norm(l, "post_feedforward_layernorm", &block->after_feed_forward, width);
+  return place;
+}
+
+static void add_stack(list *l, const char *prefix, const rs_stack *stack, size_t width, rs_stack_place *place) {
+  if (stack->count == 0) return;
+  place->blocks = rs_alloc(stack->count, sizeof *place->blocks, l->err);
+  if (place->blocks == NULL) l->status = RS_MEMORY;
+  for (size_t i = 0; i < stack->count && l->status == RS_OK; i++) {
+    snprintf(l->prefix, sizeof l->prefix, "%slayers.%zu.", prefix, i);
+    place->blocks[i] = add_block(l, &stack->blocks[i], width);
+  }
+  snprintf(l->prefix, sizeof l->prefix, "%s", prefix);
+  place->final_norm = add_norm(l, "norm", &stack->final_norm, width);
+}
+
+/* What each recipe's stages learn: layers that have the recipe share it, as T5's and FIRE's do. */
+static void add_learned(list *l, rs_encoding *const *encodings) {
+  for (size_t r = 0; r < l->transformer->recipe_count; r++) {
+    rs_learned learned[RS_LEARNED];
+    size_t count = rs_encoding_learned(encodings[r], learned);
+    snprintf(l->prefix, sizeof l->prefix, "model.positions.%zu.", r);
+    for (size_t i = 0; i < count; i++) {
+      bool vector = learned[i].rows == 1;
+      align(l);
+      (void)add(l, learned[i].name,
+                (rs_tensor){.rows = learned[i].rows,
+                            .columns = learned[i].columns,
+                            .vector = vector,
+                            .init = RS_INIT_LEARNED,
+                            .recipe = r,
+                            .learned = i});
+    }
+  }
+}
+
+rs_status rs_places_make(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err) {
+  const rs_shape *shape = &transformer->shape;
+  size_t d = shape->width;
+  list l = {.transformer = transformer, .prefix = "model.", .err = err};
+  rs_places *p = transformer->places = rs_alloc(1, sizeof *p, err);
+  if (p == NULL) return RS_MEMORY;
+  part patches = {"patch_embed", d}, output = {"lm_head", shape->classes};
+  p->embeddings = p->class_token = RS_NOWHERE;
+  if (shape->form == RS_VISION) {
+    p->patches = add_linear(&l, &patches, 1, shape->patch_numbers, 1 / sqrt((double)shape->patch_numbers), true);
+    p->class_token =
+        add(&l, "class_token",
+            (rs_tensor){.rows = 1, .columns = d, .vector = true, .init = RS_INIT_GAUSSIAN, .init_sd = embedding_sd});
+  } else {
+    p->embeddings = add_matrix(&l, "embed_tokens.weight", shape->vocabulary, d, embedding_sd);
+  }
+  p->embedding_norm = add_norm(&l, "embedding_norm", &shape->embedding_norm, d);
+  add_stack(&l, "model.encoder.", &shape->encoder, d, &p->encoder);
+  add_stack(&l, "model.", &shape->decoder, d, &p->decoder);
+  l.prefix[0] = '\0';
+  if (shape->tied)
+    p->output = (rs_linear_place){p->embeddings, RS_NOWHERE, shape->classes, d};
+  else
+    p->output = add_linear(&l, &output, 1, d, 1 / sqrt((double)d), shape->output_bias);
+  add_learned(&l, encodings);
+  align(&l);
+  return l.status;
+}
+
+void rs_places_free(rs_places *places) {
+  if (places == NULL) return;
+  free(places->encoder.blocks);
+  free(places->decoder.blocks);
+  free(places);
+}

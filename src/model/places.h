@@ -1,0 +1,55 @@
+/* Where the weights of a transformer stand among its numbers. Private to the model layer. */
+#ifndef ROPESCOPE_MODEL_PLACES_H
+#define ROPESCOPE_MODEL_PLACES_H
+
+#include "ropescope/model.h"
+
+/* The place of weights that a shape has not. */
+#define RS_NOWHERE SIZE_MAX
+
+/* Of a norm. */
+typedef struct rs_norm_place {
+  size_t weight, bias;
+} rs_norm_place;
+
+/* Of a matrix (outputs, inputs), or several that are read as one, and its bias. */
+typedef struct rs_linear_place {
+  size_t weight, bias, outputs, inputs;
+} rs_linear_place;
+
+/* One attention: rows of q, then of k, then of v are one matrix; across sequences q alone, and k and v together. */
+typedef struct rs_attention_place {
+  rs_linear_place qkv, q, kv, output;
+  rs_norm_place q_norm, k_norm;
+  size_t sinks; /* (H,) */
+} rs_attention_place;
+
+typedef struct rs_block_place {
+  rs_norm_place before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
+  rs_attention_place attention, cross;
+  rs_linear_place up, down; /* up: gate's rows, then up's, where gated */
+} rs_block_place;
+
+typedef struct rs_stack_place {
+  rs_block_place *blocks;
+  rs_norm_place final_norm;
+} rs_stack_place;
+
+struct rs_places {
+  size_t embeddings;       /* (vocabulary, d) */
+  rs_linear_place patches; /* d of patch_numbers */
+  size_t class_token;      /* (d,) */
+  rs_norm_place embedding_norm;
+  rs_stack_place encoder, decoder;
+  rs_linear_place output; /* C of d */
+};
+
+/* Lists the weights of transformer->shape and of what its recipes learn (`encodings`, one a recipe) with names, and
+ * where they stand. The lists are the transformer's. RS_MEMORY. */
+rs_status rs_places_make(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err);
+void rs_places_free(rs_places *places);
+
+/* Number `index` of a transformer's. */
+double rs_transformer_value(const rs_transformer *transformer, size_t index);
+
+#endif

@@ -1,0 +1,365 @@
+/* Whole sequences: from tokens or patches through the stacks to classes and losses, and back. */
+#include "layers.h"
+#include "passes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sequences [first, first + count) of a batch. */
+typedef struct chunk {
+  const rs_batch *batch;
+  size_t first, count;
+} chunk;
+
+static rs_rows tight(const real *data, size_t columns) {
+  return (rs_rows){(real *)data, columns};
+}
+
+static const rs_shape *shape_of(const rs_work *w) {
+  return &w->context->transformer->shape;
+}
+
+static const real *values_of(const rs_work *w) {
+  return w->context->transformer->values;
+}
+
+/* ---- embeddings -------------------------------------------------------------------------------------------------- */
+
+/* What embeddings are made in: before their norm, where they have one. */
+static real *embedded(const rs_stack_work *stack) {
+  return stack->embedded != NULL ? stack->embedded : stack->blocks[0].x;
+}
+
+static void embed_tokens(const rs_work *w, const int32_t *tokens, size_t rows, real *x) {
+  const rs_shape *shape = shape_of(w);
+  const real *table = values_of(w) + w->context->transformer->places->embeddings;
+  real scale = (real)shape->embedding_scale;
+  for (size_t r = 0; r < rows; r++)
+    for (size_t i = 0; i < shape->width; i++)
+      x[r * shape->width + i] = scale * table[(size_t)tokens[r] * shape->width + i];
+}
+
+/* The class token, then the patches, each by the matrix. */
+static void embed_patches(const rs_work *w, const chunk *part, real *x) {
+  const rs_shape *shape = shape_of(w);
+  const rs_places *places = w->context->transformer->places;
+  size_t d = shape->width, n = shape->patch_numbers, length = w->context->decoder.length, patches = length - 1;
+  const float *from = part->batch->patches + part->first * patches * n;
+  for (size_t i = 0; i < part->count * patches * n; i++) w->decoder.patches[i] = (real)from[i];
+  for (size_t s = 0; s < part->count; s++) {
+    real *row = x + s * length * d;
+    memcpy(row, values_of(w) + places->class_token, d * sizeof *row);
+    rs_linear(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n), tight(row + d, d),
+              false);
+  }
+}
+
+static void add_positions(const rs_work *w, const rs_stack_context *context, size_t sequences, real *x) {
+  size_t count = context->length * shape_of(w)->width;
+  for (size_t s = 0; s < sequences && context->added != NULL; s++)
+    for (size_t i = 0; i < count; i++) x[s * count + i] += (real)context->added[i];
+}
+
+static void norm_embeddings(const rs_work *w, const rs_stack_work *stack, size_t rows) {
+  const rs_shape *shape = shape_of(w);
+  if (stack->embedded == NULL) return;
+  rs_rows y = rs_norm_rows(values_of(w), &shape->embedding_norm, w->context->transformer->places->embedding_norm, rows,
+                           1, shape->width, tight(stack->embedded, shape->width), &stack->embedding_norm);
+  rs_rows_copy(y, rows, shape->width, tight(stack->blocks[0].x, shape->width));
+}
+
+static void embed(const rs_work *w, const chunk *part, bool encoder) {
+  const rs_stack_context *context = encoder ? &w->context->encoder : &w->context->decoder;
+  const rs_stack_work *stack = encoder ? &w->encoder : &w->decoder;
+  size_t rows = part->count * context->length;
+  real *x = embedded(stack);
+  if (shape_of(w)->form == RS_VISION)
+    embed_patches(w, part, x);
+  else
+    embed_tokens(w, (encoder ? part->batch->source : part->batch->tokens) + part->first * context->length, rows, x);
+  add_positions(w, context, part->count, x);
+  norm_embeddings(w, stack, rows);
+}
+
+/* The way back from w->back.x, the gradient by what the first block read. */
+static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradient) {
+  const rs_shape *shape = shape_of(w);
+  const rs_places *places = w->context->transformer->places;
+  const rs_stack_context *context = encoder ? &w->context->encoder : &w->context->decoder;
+  const rs_stack_work *stack = encoder ? &w->encoder : &w->decoder;
+  size_t d = shape->width, length = context->length, rows = part->count * length;
+  real *dx = w->back.x;
+  if (stack->embedded != NULL) {
+    memset(w->back.behind, 0, rows * d * sizeof(real));
+    rs_norm_rows_back(values_of(w), &shape->embedding_norm, places->embedding_norm, rows, 1, d,
+                      tight(stack->embedded, d), &stack->embedding_norm, tight(dx, d), tight(w->back.behind, d),
+                      gradient);
+    dx = w->back.behind;
+  }
+  double *added = w->learned.added[encoder ? 0 : 1];
+  for (size_t i = 0; i < rows * d && added != NULL; i++) added[i % (length * d)] += (double)dx[i];
+  if (shape->form != RS_VISION) {
+    const int32_t *tokens = (encoder ? part->batch->source : part->batch->tokens) + part->first * length;
+    real scale = (real)shape->embedding_scale, *table = gradient + places->embeddings;
+    for (size_t r = 0; r < rows; r++)
+      for (size_t i = 0; i < d; i++) table[(size_t)tokens[r] * d + i] += scale * dx[r * d + i];
+    return;
+  }
+  for (size_t s = 0; s < part->count; s++) {
+    size_t patches = length - 1, n = shape->patch_numbers;
+    rs_real_kernel()->add(dx + s * length * d, d, gradient + places->class_token);
+    rs_linear_back(w->context, &places->patches, patches, tight(w->decoder.patches + s * patches * n, n),
+                   tight(dx + (s * length + 1) * d, d), (rs_rows){0}, false, gradient);
+  }
+}
+
+/* ---- classes ----------------------------------------------------------------------------------------------------- */
+
+/* Rows that say a class: every token, or the class token of each image. */
+static size_t answers_of(const rs_work *w) {
+  return shape_of(w)->form == RS_VISION ? 1 : w->context->decoder.length;
+}
+
+/* The last states behind their norm. */
+static rs_rows final_states(const rs_work *w) {
+  const rs_norm_work *norm = &w->decoder.final_norm;
+  return tight(norm->y != NULL ? norm->y : w->decoder.last, shape_of(w)->width);
+}
+
+/* Rows that say a class, [first, first + rows) of the chunk's, among rows of states. */
+static rs_rows answering(const rs_work *w, rs_rows states, size_t first) {
+  size_t step = states.step * (shape_of(w)->form == RS_VISION ? w->context->decoder.length : 1);
+  return (rs_rows){states.data + first * step, step};
+}
+
+/* w->logits of so many rows. */
+static void say_classes(const rs_work *w, rs_rows states, size_t rows) {
+  const rs_shape *shape = shape_of(w);
+  size_t count = rows * shape->classes;
+  rs_linear(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, shape->classes),
+            false);
+  real scale = (real)shape->output_scale, cap = (real)shape->output_cap;
+  for (size_t i = 0; i < count && scale != 1; i++) w->logits[i] *= scale;
+  for (size_t i = 0; i < count && w->capped != NULL; i++)
+    w->capped[i] = w->logits[i] = cap * (real)tanh((double)(w->logits[i] / cap));
+}
+
+/* The rows' targets, none where the batch has none. */
+static void take_targets(const rs_work *w, const chunk *part, size_t first, size_t rows) {
+  size_t start = part->first * answers_of(w) + first;
+  for (size_t r = 0; r < rows; r++)
+    w->targets[r] = part->batch->targets != NULL ? part->batch->targets[start + r] : RS_NO_TARGET;
+}
+
+static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start, size_t rows) {
+  size_t classes = shape_of(w)->classes;
+  if (out->losses != NULL) memcpy(out->losses + start, w->losses, rows * sizeof *out->losses);
+  if (out->answers != NULL) memcpy(out->answers + start, w->answers, rows * sizeof *out->answers);
+  for (size_t i = 0; i < rows * classes && out->logits != NULL; i++)
+    out->logits[start * classes + i] = (double)w->logits[i];
+}
+
+static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
+  size_t answers = part->count * answers_of(w), classes = shape_of(w)->classes;
+  if (out->losses == NULL && out->answers == NULL && out->logits == NULL) return;
+  for (size_t first = 0; first < answers; first += HEAD_ROWS) {
+    size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
+    say_classes(w, answering(w, final_states(w), first), rows);
+    take_targets(w, part, first, rows);
+    rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, 0, w->losses, w->answers);
+    keep_classes(w, out, part->first * answers_of(w) + first, rows);
+  }
+}
+
+/* The sum of the chunk's losses; `dstates`, zero before, gets the gradient by the states. */
+static double classes_back(const rs_work *w, const chunk *part, double weight, rs_rows dstates, real *gradient,
+                           size_t *targets) {
+  const rs_shape *shape = shape_of(w);
+  size_t answers = part->count * answers_of(w), classes = shape->classes;
+  real scale = (real)shape->output_scale, cap = (real)shape->output_cap;
+  double sum = 0;
+  for (size_t first = 0; first < answers; first += HEAD_ROWS) {
+    size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
+    rs_rows states = answering(w, final_states(w), first);
+    say_classes(w, states, rows);
+    take_targets(w, part, first, rows);
+    rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, weight, w->losses, NULL);
+    for (size_t i = 0; i < rows * classes && w->capped != NULL; i++)
+      w->logits[i] *= 1 - w->capped[i] / cap * (w->capped[i] / cap);
+    for (size_t i = 0; i < rows * classes && scale != 1; i++) w->logits[i] *= scale;
+    rs_linear_back(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, classes),
+                   answering(w, dstates, first), false, gradient);
+    for (size_t r = 0; r < rows; r++)
+      if (w->targets[r] >= 0) {
+        sum += w->losses[r];
+        ++*targets;
+      }
+  }
+  return sum;
+}
+
+/* ---- forwards ---------------------------------------------------------------------------------------------------- */
+
+static void run_stack(rs_work *w, const chunk *part, bool encoder, rs_rows source) {
+  const rs_context *context = w->context;
+  const rs_shape *shape = shape_of(w);
+  const rs_places *places = context->transformer->places;
+  const rs_stack *stack = encoder ? &shape->encoder : &shape->decoder;
+  const rs_stack_place *place = encoder ? &places->encoder : &places->decoder;
+  const rs_stack_context *at = encoder ? &context->encoder : &context->decoder;
+  rs_stack_work *arrays = encoder ? &w->encoder : &w->decoder;
+  embed(w, part, encoder);
+  rs_stack_forward(w, stack, place, at, arrays, part->count, source);
+  (void)rs_norm_rows(values_of(w), &stack->final_norm, place->final_norm, part->count * at->length, 1, shape->width,
+                     tight(arrays->last, shape->width), &arrays->final_norm);
+}
+
+/* The encoder's states behind their norm; none without an encoder. */
+static rs_rows source_states(const rs_work *w) {
+  const rs_stack_work *encoder = &w->encoder;
+  if (encoder->rows == 0) return (rs_rows){0};
+  return tight(encoder->final_norm.y != NULL ? encoder->final_norm.y : encoder->last, shape_of(w)->width);
+}
+
+static void run(rs_work *w, const chunk *part) {
+  if (w->encoder.rows > 0) run_stack(w, part, true, (rs_rows){0});
+  run_stack(w, part, false, source_states(w));
+}
+
+static chunk next_chunk(const rs_work *w, const rs_batch *batch, size_t first) {
+  size_t left = batch->sequences - first;
+  return (chunk){batch, first, left < w->sequences ? left : w->sequences};
+}
+
+static void keep_states(const rs_work *w, const chunk *part, double *states) {
+  size_t each = w->context->decoder.length * shape_of(w)->width;
+  for (size_t i = 0; i < part->count * each && states != NULL; i++)
+    states[part->first * each + i] = (double)final_states(w).data[i];
+}
+
+/* Queries or keys of the chunk's first sequence: `heads` of them from column `column` of each row, or from the norm. */
+static void keep_heads(const rs_work *w, const rs_pass_out *out, const rs_norm_work *norm, size_t heads, size_t column,
+                       double *to) {
+  const rs_head_shape *shape = &shape_of(w)->decoder.blocks[out->block].attention;
+  size_t columns = heads * shape->head_dim, all = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+  rs_rows from =
+      norm->y != NULL ? tight(norm->y, columns) : tight(w->decoder.blocks[out->block].attention.qkv + column, all);
+  for (size_t m = 0; m < w->context->decoder.length && to != NULL; m++)
+    for (size_t i = 0; i < columns; i++) to[m * columns + i] = (double)from.data[m * from.step + i];
+}
+
+static void forward(void *arrays, const rs_batch *batch, const rs_pass_out *out) {
+  rs_work *w = arrays;
+  for (size_t first = 0; first < batch->sequences; first += w->sequences) {
+    chunk part = next_chunk(w, batch, first);
+    run(w, &part);
+    read_classes(w, &part, out);
+    keep_states(w, &part, out->states);
+    if (first > 0 || (out->q == NULL && out->k == NULL)) continue;
+    const rs_head_shape *heads = &shape_of(w)->decoder.blocks[out->block].attention;
+    const rs_attention_work *attention = &w->decoder.blocks[out->block].attention;
+    keep_heads(w, out, &attention->q_norm, heads->heads, 0, out->q);
+    keep_heads(w, out, &attention->k_norm, heads->kv_heads, heads->heads * heads->head_dim, out->k);
+  }
+}
+
+/* ---- back -------------------------------------------------------------------------------------------------------- */
+
+/* From w->back.branch, the gradient by the stack's states behind their final norm. */
+static void stack_back(rs_work *w, const chunk *part, bool encoder, rs_rows source, real *gradient) {
+  const rs_context *context = w->context;
+  const rs_shape *shape = shape_of(w);
+  const rs_places *places = context->transformer->places;
+  const rs_stack *stack = encoder ? &shape->encoder : &shape->decoder;
+  const rs_stack_place *place = encoder ? &places->encoder : &places->decoder;
+  const rs_stack_context *at = encoder ? &context->encoder : &context->decoder;
+  rs_stack_work *arrays = encoder ? &w->encoder : &w->decoder;
+  size_t d = shape->width, rows = part->count * at->length;
+  memset(w->back.x, 0, rows * d * sizeof(real));
+  rs_norm_rows_back(values_of(w), &stack->final_norm, place->final_norm, rows, 1, d, tight(arrays->last, d),
+                    &arrays->final_norm, tight(w->back.branch, d), tight(w->back.x, d), gradient);
+  rs_stack_backward(w, stack, place, at, arrays, part->count, source, gradient);
+  embed_back(w, part, encoder, gradient);
+}
+
+static double chunk_back(rs_work *w, const chunk *part, double weight, real *gradient, size_t *targets) {
+  size_t d = shape_of(w)->width, source_rows = part->count * w->context->encoder.length;
+  run(w, part);
+  memset(w->back.branch, 0, part->count * w->context->decoder.length * d * sizeof(real));
+  double loss = classes_back(w, part, weight, tight(w->back.branch, d), gradient, targets);
+  if (w->encoder.rows > 0) memset(w->back.source, 0, source_rows * d * sizeof(real));
+  stack_back(w, part, false, source_states(w), gradient);
+  if (w->encoder.rows == 0) return loss;
+  memcpy(w->back.branch, w->back.source, source_rows * d * sizeof(real));
+  stack_back(w, part, true, (rs_rows){0}, gradient);
+  return loss;
+}
+
+/* ---- what recipes learn ------------------------------------------------------------------------------------------ */
+
+static void reset_learned(const rs_work *w) {
+  const rs_context *context = w->context;
+  const rs_transformer *t = context->transformer;
+  size_t d = t->shape.width;
+  for (size_t i = 0; i < context->attend_count; i++)
+    if (w->learned.sums[i] != NULL) rs_attend_sums_reset(context->attends[i].attend, w->learned.sums[i]);
+  if (w->learned.added[0] != NULL) memset(w->learned.added[0], 0, context->encoder.length * d * sizeof(double));
+  if (w->learned.added[1] != NULL) memset(w->learned.added[1], 0, context->decoder.length * d * sizeof(double));
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    const rs_tensor *tensor = &t->tensors[i];
+    double *array =
+        tensor->init == RS_INIT_LEARNED ? w->learned.arrays[tensor->recipe * RS_LEARNED + tensor->learned] : NULL;
+    if (array != NULL) memset(array, 0, tensor->rows * tensor->columns * sizeof *array);
+  }
+}
+
+static void added_back(const rs_work *w, const rs_stack *shape, const rs_stack_context *stack, const double *added) {
+  if (added == NULL) return;
+  size_t recipe = rs_stack_recipe(shape);
+  rs_encoding_embed_gradient(stack->encodings[recipe], 0, stack->length, added,
+                             w->learned.arrays + recipe * RS_LEARNED);
+}
+
+static void learned_back(const rs_work *w, real *gradient) {
+  const rs_context *context = w->context;
+  const rs_transformer *t = context->transformer;
+  for (size_t i = 0; i < context->attend_count; i++)
+    if (w->learned.sums[i] != NULL)
+      rs_attend_sums_finish(context->attends[i].attend, w->learned.sums[i],
+                            w->learned.arrays + context->attends[i].recipe * RS_LEARNED);
+  added_back(w, &t->shape.encoder, &context->encoder, w->learned.added[0]);
+  added_back(w, &t->shape.decoder, &context->decoder, w->learned.added[1]);
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    const rs_tensor *tensor = &t->tensors[i];
+    if (tensor->init != RS_INIT_LEARNED) continue;
+    const double *array = w->learned.arrays[tensor->recipe * RS_LEARNED + tensor->learned];
+    for (size_t k = 0; k < tensor->rows * tensor->columns; k++) gradient[tensor->offset + k] += (real)array[k];
+  }
+}
+
+static double backward(void *arrays, const rs_batch *batch, double weight, void *gradient, size_t *targets) {
+  rs_work *w = arrays;
+  double loss = 0;
+  *targets = 0;
+  reset_learned(w);
+  for (size_t first = 0; first < batch->sequences; first += w->sequences) {
+    chunk part = next_chunk(w, batch, first);
+    loss += chunk_back(w, &part, weight, gradient, targets);
+  }
+  learned_back(w, gradient);
+  return loss;
+}
+
+static rs_status create(const rs_context *context, size_t sequences, bool training, void **out, rs_err *err) {
+  rs_work *w;
+  rs_status status = rs_work_create(context, sequences, training, &w, err);
+  *out = w;
+  return status;
+}
+
+static void release(void *w) {
+  rs_work_free(w);
+}
+
+const rs_pass_kind RS_OF_REAL(rs_pass_kind) = {
+    .create = create, .release = release, .forward = forward, .backward = backward};

@@ -1,0 +1,55 @@
+/* The kinds of tasks (one file each) and the random numbers of their sequences. Private to the model layer. */
+#ifndef ROPESCOPE_MODEL_TASKS_H
+#define ROPESCOPE_MODEL_TASKS_H
+
+#include "ropescope/model.h"
+
+/* The tasks, in the order of `ropescope list`. A task is one file, one line here and its name in meson.build. */
+/* clang-format off */
+#define RS_TASKS(task) \
+  task(dictionary) \
+  task(copy) \
+  task(reverse) \
+  task(flip_flop) \
+  task(associative_recall) \
+  task(bytes) \
+  task(translate) \
+  task(where) \
+  task(film)
+/* clang-format on */
+
+#define RS_DECLARE_TASK(name) extern const rs_task_kind rs_task_##name;
+RS_TASKS(RS_DECLARE_TASK)
+
+/* Uniform numbers, one after the other. */
+typedef struct rs_dice {
+  rs_stream stream;
+  uint64_t next;
+  double block[4]; /* that holds the next, unless it is the first of one */
+} rs_dice;
+
+/* Those of one sequence: two splits share none, nor do two indices. */
+rs_dice rs_dice_sequence(uint64_t seed, rs_split split, uint64_t index);
+
+/* Those of what is the same in all sequences, whatever the seed: a checkpoint can be read under any. */
+rs_dice rs_dice_rules(uint64_t number);
+
+double rs_dice_uniform(rs_dice *dice);             /* in [0, 1) */
+size_t rs_dice_below(rs_dice *dice, size_t range); /* one of 0 .. range - 1; range >= 1 */
+bool rs_dice_falls(rs_dice *dice, double chance);  /* true with this probability */
+
+/* `count` different integers of 0 .. range - 1, in random order; count <= range. */
+void rs_dice_sample(rs_dice *dice, size_t count, size_t range, int32_t *out);
+
+/* Where token `position` of a sequence stands in it, 0 (first) to 1 (last). */
+static inline float rs_depth(size_t position, size_t length) {
+  return length > 1 ? (float)((double)position / (double)(length - 1)) : 0;
+}
+
+/* No target at any token. */
+void rs_example_blank(rs_example *example, size_t length);
+
+/* best_loss where all that evaluation asks for can be known: 0. */
+double rs_no_loss(const void *state, size_t length);
+
+#endif

@@ -1,0 +1,145 @@
+/* Transformers: their weights as they begin, and the list of them. */
+#include "places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* ---- first values ------------------------------------------------------------------------------------------------ */
+
+static void set(rs_transformer *t, size_t index, double value) {
+  if (t->format == RS_F64)
+    ((double *)t->values)[index] = value;
+  else
+    ((float *)t->values)[index] = (float)value;
+}
+
+double rs_transformer_value(const rs_transformer *t, size_t index) {
+  return t->format == RS_F64 ? ((const double *)t->values)[index] : (double)((const float *)t->values)[index];
+}
+
+static void set_all(rs_transformer *t, const rs_tensor *tensor, const double *values, double factor) {
+  size_t count = tensor->rows * tensor->columns;
+  for (size_t i = 0; i < count; i++) set(t, tensor->offset + i, factor * values[i]);
+}
+
+/* The numbers of a tensor before training; `room` has as many. Each tensor has a stream of its own, by its number. */
+static void draw(rs_transformer *t, size_t index, rs_encoding *const *encodings, uint64_t seed, double *room) {
+  const rs_tensor *tensor = &t->tensors[index];
+  rs_stream stream = {.seed = seed, .purpose = RS_PURPOSE_WEIGHTS, .head = (uint32_t)index};
+  size_t count = tensor->rows * tensor->columns;
+  double factor = 1;
+  switch (tensor->init) {
+  case RS_INIT_GAUSSIAN:
+    rs_gaussian_fill(stream, 0, count, room);
+    factor = tensor->init_sd;
+    break;
+  case RS_INIT_LEARNED: rs_encoding_learned_get(encodings[tensor->recipe], tensor->learned, room); break;
+  case RS_INIT_ONE:
+    for (size_t i = 0; i < count; i++) room[i] = 1;
+    break;
+  case RS_INIT_ZERO: factor = 0;
+  }
+  set_all(t, tensor, room, factor);
+}
+
+static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint64_t seed, rs_err *err) {
+  size_t largest = 0, bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    size_t count = t->tensors[i].rows * t->tensors[i].columns;
+    if (count > largest) largest = count;
+  }
+  size_t total = (t->size * bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  double *room = rs_alloc(largest, sizeof *room, err);
+  t->values = aligned_alloc(ALIGNMENT, total > 0 ? total : ALIGNMENT);
+  rs_status status = RS_OK;
+  if (room == NULL || t->values == NULL)
+    status = rs_fail(err, RS_MEMORY, "out of memory: a model of %zu numbers", t->size);
+  if (status == RS_OK) memset(t->values, 0, total);
+  for (size_t i = 0; i < t->tensor_count && status == RS_OK; i++) draw(t, i, encodings, seed, room);
+  free(room);
+  return status;
+}
+
+/* ---- create and free --------------------------------------------------------------------------------------------- */
+
+static rs_status check_blocks(const rs_transformer_in *in, const rs_stack *stack, rs_err *err) {
+  for (size_t i = 0; i < stack->count; i++) {
+    const rs_head_shape *heads = &stack->blocks[i].attention;
+    if (stack->blocks[i].recipe >= in->recipe_count)
+      return rs_fail(err, RS_INPUT, "block %zu names positional recipe %zu of %zu", i, stack->blocks[i].recipe,
+                     in->recipe_count);
+    if (heads->heads != in->geometry->heads || heads->head_dim != in->geometry->head_dim)
+      return rs_fail(err, RS_INPUT, "block %zu has %zu heads of %zu, its recipes are made for %zu of %zu", i,
+                     heads->heads, heads->head_dim, in->geometry->heads, in->geometry->head_dim);
+  }
+  return RS_OK;
+}
+
+static rs_status copy_inputs(rs_transformer *t, const rs_transformer_in *in, rs_err *err) {
+  RS_TRY(rs_shape_copy(&t->shape, in->shape, err));
+  t->format = in->format;
+  t->geometry = *in->geometry;
+  t->geometry.published = (rs_recipe){0}; /* owned by whoever gave it */
+  t->recipes = rs_alloc(in->recipe_count, sizeof *t->recipes, err);
+  if (t->recipes == NULL) return RS_MEMORY;
+  for (; t->recipe_count < in->recipe_count; t->recipe_count++)
+    RS_TRY(rs_recipe_copy(&t->recipes[t->recipe_count], &in->recipes[t->recipe_count], err));
+  return RS_OK;
+}
+
+static rs_status fill(rs_transformer *t, const rs_transformer_in *in, rs_encoding **encodings, rs_err *err) {
+  RS_TRY(copy_inputs(t, in, err));
+  for (size_t r = 0; r < t->recipe_count; r++)
+    RS_TRY(rs_encoding_create(&t->recipes[r], &t->geometry, t->geometry.train_length, in->tokens, NULL, &encodings[r],
+                              err));
+  RS_TRY(rs_places_make(t, encodings, err));
+  return draw_all(t, encodings, in->seed, err);
+}
+
+rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **transformer, rs_err *err) {
+  *transformer = NULL;
+  RS_TRY(rs_shape_check(in->shape, err));
+  RS_TRY(check_blocks(in, &in->shape->encoder, err));
+  RS_TRY(check_blocks(in, &in->shape->decoder, err));
+  rs_transformer *fresh = rs_alloc(1, sizeof *fresh, err);
+  rs_encoding **encodings = rs_alloc(in->recipe_count, sizeof(rs_encoding *), err);
+  rs_status status = fresh != NULL && encodings != NULL ? fill(fresh, in, encodings, err) : RS_MEMORY;
+  for (size_t r = 0; r < in->recipe_count && encodings != NULL; r++) rs_encoding_free(encodings[r]);
+  free(encodings);
+  if (status == RS_OK)
+    *transformer = fresh;
+  else
+    rs_transformer_free(fresh);
+  return status;
+}
+
+void rs_transformer_free(rs_transformer *transformer) {
+  if (transformer == NULL) return;
+  for (size_t r = 0; r < transformer->recipe_count; r++) rs_recipe_clear(&transformer->recipes[r]);
+  free(transformer->recipes);
+  rs_shape_clear(&transformer->shape);
+  rs_places_free(transformer->places);
+  free(transformer->tensors);
+  free(transformer->values);
+  free(transformer);
+}
+
+size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) {
+  size_t adopted = 0;
+  for (size_t i = 0; i < to->tensor_count; i++) {
+    const rs_tensor *tensor = &to->tensors[i], *other = rs_transformer_tensor(from, tensor->name);
+    if (other == NULL || other->rows != tensor->rows || other->columns != tensor->columns) continue;
+    for (size_t k = 0; k < tensor->rows * tensor->columns; k++)
+      set(to, tensor->offset + k, rs_transformer_value(from, other->offset + k));
+    adopted++;
+  }
+  return adopted;
+}
+
+const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) {
+  for (size_t i = 0; i < transformer->tensor_count; i++)
+    if (strcmp(transformer->tensors[i].name, name) == 0) return &transformer->tensors[i];
+  return NULL;
+}

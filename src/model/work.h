@@ -1,0 +1,90 @@
+/* The arrays of a pass. Private to the model layer; compiled for float and for double.
+ *
+ * M rows: the tokens of the sequences that are read side by side; d width, F of the feed-forward layer, H heads, K of
+ * keys, D head_dim. Arrays of a pass forward are kept for the pass back, one set a block; without a pass back all
+ * blocks share one. */
+#ifndef ROPESCOPE_MODEL_WORK_H
+#define ROPESCOPE_MODEL_WORK_H
+
+#include "attend.h"
+#include "context.h"
+#include "linear.h"
+
+/* Each name is of two functions, one for each arithmetic. */
+#define rs_work_create RS_OF_REAL(rs_work_create)
+#define rs_work_free RS_OF_REAL(rs_work_free)
+
+/* Of a norm: what it gives, and mean and scale of each row. `y` NULL: there is no norm. */
+typedef struct rs_norm_work {
+  real *y, *mean, *scale;
+} rs_norm_work;
+
+/* Of an attention. */
+typedef struct rs_attention_work {
+  real *qkv;                   /* (M, (H + 2K) D); across sequences q (M, H D) */
+  real *kv;                    /* across sequences (source M, 2 K D); else NULL */
+  rs_norm_work q_norm, k_norm; /* y (M, H D) and (M, K D); mean and scale of each row, and head where they span one */
+  real *out;                   /* (M, H D) */
+  real *level;                 /* (sequences, H, L) log-sum-exp of each row */
+} rs_attention_work;
+
+typedef struct rs_block_work {
+  real *x; /* (M, d) what the block reads */
+  rs_norm_work before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
+  rs_attention_work attention, cross;
+  real *attended;         /* (M, d) what a norm behind attention reads; NULL without */
+  real *middle, *crossed; /* (M, d) behind attention, and behind cross attention (NULL without) */
+  real *up, *active;      /* (M, F, or 2 F where gated); (M, F) */
+  real *fed;              /* (M, d) what a norm behind the feed-forward reads; NULL without */
+} rs_block_work;
+
+typedef struct rs_stack_work {
+  size_t rows;           /* M */
+  rs_block_work *blocks; /* (count,) */
+  real *last;            /* (M, d) what the last block gives */
+  rs_norm_work final_norm, embedding_norm;
+  real *embedded; /* (M, d) what a norm of embeddings reads; NULL without */
+  real *patches;  /* (sequences, L - 1, patch_numbers); NULL but for vision */
+} rs_stack_work;
+
+/* Gradients on the way back; shared by all blocks. */
+typedef struct rs_back_work {
+  real *x;      /* (M, d) by what a block gives, then by what it reads */
+  real *branch; /* (M, d) by what a norm gives */
+  real *behind; /* (M, d) by what a norm behind a part reads */
+  real *wide;   /* (M, 2 F or (H + 2K) D) */
+  real *narrow; /* (M, F) or heads' outputs (M, H D) */
+  real *keys;   /* (source M, 2 K D) across sequences */
+  real *source; /* (source M, d) by the encoder's states, from all blocks */
+  real *normed; /* (M, (H + K) D) by q and k behind their norms */
+} rs_back_work;
+
+/* Gradients by what recipes learn, in doubles, until the end of a pass back. */
+typedef struct rs_learned_work {
+  rs_attend_sums **sums; /* (attend_count,) NULL where nothing is learned */
+  double *added[2];      /* (length, d) by what is added to embeddings of the encoder and of the decoder; NULL: none */
+  double **arrays;       /* (recipe_count, RS_LEARNED) one for each tensor; else NULL */
+} rs_learned_work;
+
+enum { HEAD_ROWS = 128 }; /* rows of classes at a time */
+
+typedef struct rs_work {
+  const rs_context *context;
+  size_t sequences;
+  bool training;
+  rs_stack_work encoder, decoder;
+  real *logits, *capped; /* (HEAD_ROWS, C); capped: as a soft cap gave them, NULL without */
+  real *scratch;         /* of attention */
+  real *by_class;        /* (HEAD_ROWS, C) gradients by what the output's matrix gives */
+  double *losses;        /* (HEAD_ROWS,) */
+  int32_t *targets;      /* (HEAD_ROWS,) */
+  int32_t *answers;      /* (HEAD_ROWS,) */
+  rs_back_work back;
+  rs_learned_work learned;
+  char *storage;
+} rs_work;
+
+rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err);
+void rs_work_free(rs_work *w);
+
+#endif

@@ -1,0 +1,72 @@
+/* source.c: the name of a source, and what its caption in the manifest says beyond it. */
+#include "source.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  if (choice->family != NULL) return choice->family->name;
+  return choice->source == RS_PLOT_ANY ? "" : measure->data->sources.items[choice->source];
+}
+
+static bool is_shown(const rs_plot_choice *choice, size_t source) {
+  return choice->family != NULL ? !isnan(choice->family->values[source]) : choice->source == source;
+}
+
+/* The manifest's entry of a source, or NULL. */
+static const rs_node *entry_of(const rs_plot_data *data, size_t source) {
+  for (size_t i = 0; data->captions != NULL && i < data->captions->count; i++) {
+    const rs_node *entry = &data->captions->items[i];
+    if (strcmp(rs_node_get(entry, "name")->text, data->sources.items[source]) == 0) return entry;
+  }
+  return NULL;
+}
+
+static bool has_phrase(const rs_node *entry, const char *phrase) {
+  const rs_node *phrases = entry != NULL ? rs_node_get(entry, "caption") : NULL;
+  for (size_t i = 0; phrases != NULL && i < phrases->count; i++)
+    if (strcmp(phrases->items[i].text, phrase) == 0) return true;
+  return false;
+}
+
+static bool all_have(const rs_plot_data *data, const rs_plot_choice *choice, const char *phrase) {
+  for (size_t s = 0; s < data->sources.count; s++)
+    if (is_shown(choice, s) && !has_phrase(entry_of(data, s), phrase)) return false;
+  return true;
+}
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '.' || c == '_';
+}
+
+/* Whether `text` begins with the words of `phrase`, whatever stands between words: "depth=0.5" says "depth 0.5". */
+static bool begins(const char *text, const char *phrase) {
+  for (; *phrase != '\0'; text++, phrase++)
+    if (*text != *phrase && (is_word(*text) || is_word(*phrase) || *text == '\0')) return false;
+  return !is_word(*text);
+}
+
+static bool says(const char *name, const char *phrase) {
+  for (const char *c = name; *c != '\0'; c++)
+    if ((c == name || !is_word(c[-1])) && begins(c, phrase)) return true;
+  return false;
+}
+
+void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
+  const rs_plot_data *data = measure->data;
+  const char *name = rs_plot_source_name(measure, choice);
+  const rs_node *entry = NULL;
+  for (size_t s = 0; s < data->sources.count && measure->column->sourced && entry == NULL; s++)
+    if (is_shown(choice, s)) entry = entry_of(data, s);
+  if (entry == NULL || rs_node_get(entry, "caption")->count == 0) return;
+  const rs_node *phrases = rs_node_get(entry, "caption");
+  const char *kind = rs_node_get(entry, "kind")->text, *before = ": ";
+  if (!says(name, kind)) rs_text_printf(out, " (%s)", kind);
+  for (size_t i = 0; i < phrases->count; i++) {
+    const char *phrase = phrases->items[i].text;
+    if (says(name, phrase) || !all_have(data, choice, phrase)) continue;
+    rs_text_printf(out, "%s%s", before, phrase);
+    before = ", ";
+  }
+}

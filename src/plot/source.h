@@ -1,0 +1,15 @@
+/* source.h: what a picture says of its queries and keys. */
+#ifndef ROPESCOPE_PLOT_SOURCE_H
+#define ROPESCOPE_PLOT_SOURCE_H
+
+#include "family.h"
+
+/* The name of the source, or what is common to the names of a family; "": of none. Borrows. */
+const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_choice *choice);
+
+/* Appends to that name the phrases of the manifest that hold for all sources shown: ": a copy of the query, depth 0.5".
+ * What the name says already is left out; a name that does not tell the kind gets it: " (needle): ...". Nothing where
+ * the values come from tables alone. */
+void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
+
+#endif

@@ -1,0 +1,104 @@
+/* test_attend_worlds.c: attention of every method, under every mask, by tiles and plainly. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "../fixtures/attend_compare.h"
+#include "../fixtures/attend_world.h"
+#include "../fixtures/obtain.h"
+
+enum { LONG = 24, DIMS = 16, WORLDS = 1200, ENOUGH = 500 };
+
+/* Floats err by some roundings of logits of a few nats; 3e-6 has been seen. */
+static void compare(const world *w, const attend_case *given) {
+  attend_result plain, doubles, floats;
+  const char *where = "";
+  attend_result_make(&plain, given);
+  attend_result_make(&doubles, given);
+  attend_result_make(&floats, given);
+  attend_plain_forward(given, &plain);
+  attend_plain_backward(given, &plain);
+  attend_tiles_f64(given, &doubles);
+  attend_tiles_f32(given, &floats);
+  double distance = attend_distance(given, &doubles, &plain, &where);
+  demand(w, distance < 1e-12, "%s differs by %g in double", where, distance);
+  distance = attend_distance(given, &floats, &plain, &where);
+  demand(w, distance < 1e-5, "%s differs by %g in float", where, distance);
+  attend_result_clear(&plain);
+  attend_result_clear(&doubles);
+  attend_result_clear(&floats);
+}
+
+Test(attend_worlds, every_method_and_mask__tiles__are_the_plain_formula) {
+  size_t checked = 0;
+  for (uint32_t job = 70000; job < 70000 + WORLDS; job++) {
+    world w;
+    attend_case given;
+    bool fits = attend_world_draw(&w, &given, job, LONG, DIMS);
+    if (fits) compare(&w, &given);
+    checked += fits;
+    attend_world_clear(&w, &given);
+  }
+  cr_assert_geq(checked, ENOUGH, "%zu", checked);
+}
+
+/* What attention gives by the reference row, which knows neither caps nor sinks nor shared keys. */
+static void by_reference(const attend_case *given, size_t head, size_t query, double *out) {
+  const rs_attend_shape *shape = &given->shape;
+  size_t dims = shape->head_dim, length = shape->keys, step = shape->heads * dims;
+  double *k = obtain(length * dims, sizeof *k), *logits = obtain(length, sizeof *logits), sum = 0, needle;
+  for (size_t n = 0; n < length; n++) memcpy(k + n * dims, given->k + n * step + head * dims, dims * sizeof *k);
+  rs_attention_job job = {.encoding = shape->encoding,
+                          .head = head,
+                          .mask = shape->mask,
+                          .queries = &query,
+                          .query_count = 1,
+                          .q = given->q + query * step + head * dims,
+                          .k = k};
+  cr_assert_eq(rs_reference_row(&job, 0, logits, &needle, NULL), RS_OK);
+  memset(out, 0, dims * sizeof *out);
+  for (size_t n = 0; n < length; n++) {
+    sum += exp(logits[n]);
+    for (size_t d = 0; d < dims; d++) out[d] += exp(logits[n]) * given->v[n * step + head * dims + d];
+  }
+  for (size_t d = 0; d < dims; d++) out[d] /= sum;
+  free(k);
+  free(logits);
+}
+
+static void compare_rows(const world *w, const attend_case *given) {
+  const rs_attend_shape *shape = &given->shape;
+  attend_result tiles;
+  double want[DIMS];
+  attend_result_make(&tiles, given);
+  attend_tiles_f64(given, &tiles);
+  for (size_t h = 0; h < shape->heads; h++)
+    for (size_t m = 0; m < shape->queries; m++) {
+      by_reference(given, h, m, want);
+      double distance = attend_difference(tiles.out + (m * shape->heads + h) * shape->head_dim, want, shape->head_dim);
+      demand(w, distance < 1e-12, "head %zu, query %zu differs by %g", h, m, distance);
+    }
+  attend_result_clear(&tiles);
+}
+
+Test(attend_worlds, every_method_and_mask__tiles__weigh_values_as_the_reference_row_says) {
+  size_t checked = 0;
+  for (uint32_t job = 80000; job < 80000 + WORLDS; job++) {
+    world w;
+    attend_case given;
+    bool fits = attend_world_draw(&w, &given, job, LONG, DIMS);
+    attend_case_clear(&given);
+    given = (attend_case){.shape = {.encoding = w.encoding, .mask = given.shape.mask}};
+    if (fits) {
+      rs_attend_shape *shape = &given.shape;
+      shape->queries = shape->keys = w.encoding->length;
+      shape->heads = shape->kv_heads = w.encoding->heads;
+      shape->head_dim = w.encoding->head_dim;
+      attend_case_fill(&given, &w.dice, 1, false);
+      compare_rows(&w, &given);
+    }
+    checked += fits;
+    attend_world_clear(&w, &given);
+  }
+  cr_assert_geq(checked, ENOUGH, "%zu", checked);
+}

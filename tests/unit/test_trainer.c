@@ -1,0 +1,246 @@
+/* Training: the same weights whatever the threads and whatever stopped it, and a loss that falls. */
+#include "fixtures/small_model.h"
+#include "fixtures/threads.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 30, SEQUENCES = 12 };
+
+static const rs_training training = {.steps = STEPS,
+                                     .length = SMALL_LENGTH,
+                                     .sequences = SEQUENCES,
+                                     .rate = 0.01,
+                                     .final_rate = 0.1,
+                                     .warmup = 5,
+                                     .beta1 = 0.9,
+                                     .beta2 = 0.98,
+                                     .epsilon = 1e-8,
+                                     .decay = 0.01,
+                                     .clip = 1};
+
+/* ---- a task that is learned soon --------------------------------------------------------------------------------- */
+
+/* Each token is the one before plus 3; the first is drawn. */
+static rs_status task_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
+  (void)state;
+  if (length > 1000) return rs_fail(err, RS_DOMAIN, "too long");
+  *shape = (rs_example_shape){.length = length, .vocabulary = SMALL_VOCABULARY, .classes = SMALL_VOCABULARY};
+  return RS_OK;
+}
+
+static void task_draw(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example) {
+  (void)state;
+  int32_t start = (int32_t)((index * 2654435761u + (split == RS_SPLIT_TRAINING ? 0 : 5)) % SMALL_VOCABULARY);
+  for (size_t i = 0; i < length; i++) {
+    example->tokens[i] = (int32_t)((size_t)start + 3 * i) % SMALL_VOCABULARY;
+    example->targets[i] = i == 0 ? RS_NO_TARGET : (example->tokens[i] + 3) % SMALL_VOCABULARY;
+    example->parts[i] = 0;
+    example->depths[i] = NAN;
+  }
+}
+
+static const rs_task_kind steps_of_three = {
+    .kind = {.name = "steps_of_three"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = task_draw};
+static const rs_task task = {&steps_of_three, NULL};
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+static rs_trainer *begin(rs_transformer *t) {
+  rs_trainer *trainer;
+  rs_err err = {0};
+  cr_assert_eq(rs_trainer_create(t, &training, &task, 4, &trainer, &err), RS_OK, "%s", err.message);
+  return trainer;
+}
+
+static double go(rs_trainer *trainer, size_t steps) {
+  rs_train_step done = {0};
+  rs_err err = {0};
+  for (size_t i = 0; i < steps; i++) cr_assert_eq(rs_trainer_step(trainer, &done, &err), RS_OK, "%s", err.message);
+  return done.loss;
+}
+
+/* The weights after all steps. */
+static rs_transformer *train(const small_model *m, rs_format format, int threads) {
+  rs_transformer *t = small_model_create(m, format, 1);
+  use_threads(threads);
+  rs_trainer *trainer = begin(t);
+  (void)go(trainer, STEPS);
+  rs_trainer_free(trainer);
+  use_threads(1);
+  return t;
+}
+
+static void expect_same(const rs_transformer *a, const rs_transformer *b, const char *what) {
+  size_t bytes = a->size * (a->format == RS_F64 ? sizeof(double) : sizeof(float));
+  cr_expect(memcmp(a->values, b->values, bytes) == 0, "%s: other weights", what);
+}
+
+Test(trainer, loss__falls_to_nothing) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  rs_trainer *trainer = begin(t);
+  double first = go(trainer, 1), last = go(trainer, STEPS - 1);
+  cr_expect(first > 2 && first < 4, "%g", first); /* ln 11 = 2.4 */
+  cr_expect(last < 0.7 * first, "%g after %g", last, first);
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, threads__give_the_same_bits) {
+  static const char *const methods[] = {"rope", "t5", "kerple_log", "random_rope"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    small_model m;
+    small_model_fill(&m, RS_DECODER);
+    small_model_recipe(&m, 0, methods[i], "");
+    rs_transformer *one = train(&m, RS_F32, 1), *three = train(&m, RS_F32, 3), *many = train(&m, RS_F32, 16);
+    expect_same(one, three, methods[i]);
+    expect_same(one, many, methods[i]);
+    rs_transformer_free(one);
+    rs_transformer_free(three);
+    rs_transformer_free(many);
+    small_model_clear(&m);
+  }
+}
+
+Test(trainer, interruption__changes_nothing) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  small_model_recipe(&m, 0, "fire", "");
+  rs_transformer *whole = train(&m, RS_F64, 1);
+  for (size_t stop = 1; stop < STEPS; stop += 14) {
+    rs_transformer *t = small_model_create(&m, RS_F64, 1);
+    rs_trainer *before = begin(t);
+    (void)go(before, stop);
+    rs_trainer *after = begin(t);
+    rs_train_state *from = rs_trainer_state(before), *to = rs_trainer_state(after);
+    to->step = from->step;
+    memcpy(to->first, from->first, t->size * sizeof(double));
+    memcpy(to->second, from->second, t->size * sizeof(double));
+    rs_trainer_free(before);
+    (void)go(after, STEPS - stop);
+    rs_trainer_free(after);
+    expect_same(whole, t, "interrupted");
+    rs_transformer_free(t);
+  }
+  rs_transformer_free(whole);
+  small_model_clear(&m);
+}
+
+/* ---- one step by the formula ------------------------------------------------------------------------------------- */
+
+/* AdamW's first step moves a weight by rate * g / (|g| + epsilon) and takes off its decay: both moments are fixed. */
+Test(trainer, first_step__is_adamw) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  double *before = malloc(t->size * sizeof *before);
+  memcpy(before, t->values, t->size * sizeof *before);
+  rs_trainer *trainer = begin(t);
+  (void)go(trainer, 1);
+  const rs_train_state *state = rs_trainer_state(trainer);
+  double rate = training.rate / (double)training.warmup, moved = 0;
+  for (size_t i = 0; i < t->tensor_count; i++)
+    for (size_t k = 0; k < t->tensors[i].rows * t->tensors[i].columns; k++) {
+      size_t index = t->tensors[i].offset + k;
+      double g = ((double *)state->first)[index] / (1 - training.beta1), after = ((double *)t->values)[index];
+      double keep = t->tensors[i].decays ? 1 - rate * training.decay : 1;
+      double wanted = before[index] * keep - rate * g / (fabs(g) + training.epsilon);
+      cr_assert_float_eq(after, wanted, 1e-12, "%s[%zu]: %.15g, not %.15g", t->tensors[i].name, k, after, wanted);
+      cr_assert_float_eq(((double *)state->second)[index], (1 - training.beta2) * g * g, 1e-15);
+      moved += fabs(after - before[index]);
+    }
+  cr_expect(moved > 1, "%g", moved);
+  free(before);
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, rates__rise_in_a_line_and_fall_in_a_cosine) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  rs_trainer *trainer = begin(t);
+  rs_train_step done;
+  for (size_t step = 1; step <= STEPS; step++) {
+    double share = ((double)step - 5) / (STEPS - 5);
+    double wanted = step <= 5 ? 0.01 * (double)step / 5 : 0.01 * (0.1 + 0.9 * (1 + cos(M_PI * share)) / 2);
+    cr_assert_eq(rs_trainer_step(trainer, &done, NULL), RS_OK);
+    cr_expect_eq(done.step, step);
+    cr_expect_float_eq(done.rate, wanted, 1e-15, "step %zu: %g, not %g", step, done.rate, wanted);
+  }
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+/* ---- what goes wrong --------------------------------------------------------------------------------------------- */
+
+Test(trainer, divergence__stops_with_the_weights_as_they_were) {
+  small_model m;
+  rs_err err = {0};
+  rs_train_step done;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  float *kept = malloc(t->size * sizeof *kept);
+  ((float *)t->values)[rs_transformer_tensor(t, "lm_head.weight")->offset] = INFINITY;
+  memcpy(kept, t->values, t->size * sizeof *kept);
+  rs_trainer *trainer = begin(t);
+  cr_expect_eq(rs_trainer_step(trainer, &done, &err), RS_DOMAIN);
+  cr_expect_not_null(strstr(err.message, "diverged at step 1 of 30, at a rate of 0.002"), "%s", err.message);
+  cr_expect_eq(memcmp(kept, t->values, t->size * sizeof *kept), 0);
+  cr_expect_eq(rs_trainer_state(trainer)->step, 0);
+  free(kept);
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, tasks_that_do_not_fit__are_refused) {
+  small_model m;
+  rs_err err = {0};
+  rs_trainer *trainer;
+  small_model_fill(&m, RS_ENCODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  cr_expect_eq(rs_trainer_create(t, &training, &task, 1, &trainer, &err), RS_INPUT);
+  cr_expect_null(trainer);
+  cr_expect_str_eq(err.message, "the task steps_of_three is for a model of the form decoder; this one is encoder");
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+/* ---- readings ---------------------------------------------------------------------------------------------------- */
+
+Test(trainer, readings__hold_what_was_said) {
+  small_model m;
+  rs_err err = {0};
+  rs_context *context;
+  rs_reading one, three;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = train(&m, RS_F32, 1);
+  cr_assert_eq(rs_context_of_task(t, NULL, &task, 20, &context, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_reading_make(context, &task, RS_SPLIT_EVALUATION, 20, 7, &one, &err), RS_OK, "%s", err.message);
+  use_threads(3);
+  cr_assert_eq(rs_reading_make(context, &task, RS_SPLIT_EVALUATION, 20, 7, &three, &err), RS_OK, "%s", err.message);
+  use_threads(1);
+  cr_assert_eq(one.sequences * one.answers, 140);
+  cr_expect_eq(memcmp(one.losses, three.losses, 140 * sizeof *one.losses), 0);
+  cr_expect_eq(memcmp(one.said, three.said, 140 * sizeof *one.said), 0);
+  size_t right = 0;
+  for (size_t i = 0; i < 140; i++) {
+    cr_expect_eq(isnan(one.losses[i]), i % 20 == 0, "%zu", i);
+    cr_expect_eq(one.targets[i] < 0, i % 20 == 0, "%zu", i);
+    right += one.said[i] == one.targets[i];
+  }
+  cr_expect(right > 40, "%zu of 133", right);
+  rs_reading_clear(&one);
+  rs_reading_clear(&three);
+  rs_context_free(context);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}

@@ -1,0 +1,193 @@
+/* Gradients of whole models against central differences, in doubles: every form, and every part of a block. */
+#include "fixtures/small_model.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEQUENCES = 3, PROBES = 6 };
+
+static double loss_of(rs_transformer *t, const small_model *m, const rs_batch *batch) {
+  rs_context *context;
+  rs_pass *pass;
+  rs_err err = {0};
+  double losses[SEQUENCES * SMALL_LENGTH], sum = 0;
+  size_t source = m->shape.form == RS_ENCODER_DECODER ? SMALL_SOURCE : 0;
+  size_t answers = m->shape.form == RS_VISION ? 1 : SMALL_LENGTH;
+  cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, source, &m->tokens, &context, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_pass_create(context, 2, false, &pass, &err), RS_OK, "%s", err.message);
+  const rs_pass_out out = {.losses = losses};
+  rs_forward(pass, batch, &out);
+  for (size_t i = 0; i < SEQUENCES * answers; i++)
+    if (batch->targets[i] >= 0) sum += losses[i];
+  rs_pass_free(pass);
+  rs_context_free(context);
+  return sum;
+}
+
+static double *gradient_of(rs_transformer *t, const small_model *m, const rs_batch *batch, double *loss) {
+  rs_context *context;
+  rs_pass *pass;
+  rs_err err = {0};
+  size_t targets, source = m->shape.form == RS_ENCODER_DECODER ? SMALL_SOURCE : 0;
+  double *gradient = calloc(t->size, sizeof *gradient);
+  cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, source, &m->tokens, &context, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_pass_create(context, 2, true, &pass, &err), RS_OK, "%s", err.message);
+  *loss = rs_backward(pass, batch, 1, gradient, &targets);
+  rs_pass_free(pass);
+  rs_context_free(context);
+  return gradient;
+}
+
+/* The derivative by one number, to the fourth order. */
+static double difference(rs_transformer *t, const small_model *m, const rs_batch *batch, size_t index) {
+  const double h = 1e-4;
+  double *value = (double *)t->values + index, kept = *value, sum = 0;
+  const double steps[] = {-2, -1, 1, 2}, weights[] = {1, -8, 8, -1};
+  for (size_t i = 0; i < 4; i++) {
+    *value = kept + steps[i] * h;
+    sum += weights[i] * loss_of(t, m, batch);
+  }
+  *value = kept;
+  return sum / (12 * h);
+}
+
+/* Weights that no norm or bias leaves at 1 or 0. */
+static void shake(rs_transformer *t) {
+  double *noise = malloc(t->size * sizeof *noise);
+  rs_gaussian_fill((rs_stream){.seed = 5, .purpose = RS_PURPOSE_QUERIES}, 0, t->size, noise);
+  for (size_t i = 0; i < t->size; i++) ((double *)t->values)[i] += 0.2 * noise[i];
+  free(noise);
+}
+
+static void check(const small_model *m, const char *what) {
+  rs_transformer *t = small_model_create(m, RS_F64, 3);
+  rs_batch batch = small_batch(m, SEQUENCES, 17);
+  double loss;
+  shake(t);
+  double *gradient = gradient_of(t, m, &batch, &loss);
+  cr_expect_float_eq(loss, loss_of(t, m, &batch), 1e-12 * loss, "%s: %.15g", what, loss);
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    const rs_tensor *tensor = &t->tensors[i];
+    size_t count = tensor->rows * tensor->columns;
+    double scale = 0;
+    for (size_t k = 0; k < count; k++) scale = fmax(scale, fabs(gradient[tensor->offset + k]));
+    cr_expect(scale > 0, "%s: no gradient by %s", what, tensor->name);
+    for (size_t probe = 0; probe < PROBES; probe++) {
+      size_t index = tensor->offset + (probe * 7919 + 13 * i) % count;
+      double wanted = difference(t, m, &batch, index);
+      cr_expect(fabs(gradient[index] - wanted) <= 1e-7 * fmax(scale, 1e-2), "%s: %s[%zu]: %.12g, not %.12g", what,
+                tensor->name, index - tensor->offset, gradient[index], wanted);
+    }
+  }
+  free(gradient);
+  small_batch_clear(&batch);
+  rs_transformer_free(t);
+}
+
+Test(transformer, forms__have_right_gradients) {
+  for (rs_form form = RS_DECODER; form < (rs_form)RS_FORMS; form++) {
+    small_model m;
+    small_model_fill(&m, form);
+    check(&m, rs_form_words[form]);
+    small_model_clear(&m);
+  }
+}
+
+static void all_biases(rs_block *b) {
+  b->attention.qkv_bias = b->attention.output_bias = b->feed_forward.bias = true;
+}
+
+Test(transformer, norms_and_biases__have_right_gradients) {
+  const rs_norm layer = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-5};
+  const rs_norm lifted = {.kind = RS_NORM_RMS, .around_one = true, .epsilon = 1e-6};
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  m.shape.embedding_norm = m.shape.decoder.final_norm = layer;
+  m.shape.output_bias = true;
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+    m.blocks[i].before_attention = m.blocks[i].before_feed_forward = layer;
+    m.blocks[i].after_attention = m.blocks[i].after_feed_forward = lifted;
+    all_biases(&m.blocks[i]);
+  }
+  check(&m, "norms before and behind");
+  for (size_t i = 0; i < SMALL_BLOCKS; i++)
+    m.blocks[i].before_attention = m.blocks[i].before_feed_forward = (rs_norm){0};
+  check(&m, "norms behind alone");
+  small_model_clear(&m);
+}
+
+Test(transformer, parallel_blocks__have_right_gradients) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) m.blocks[i].parallel = true;
+  check(&m, "parallel, two norms");
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) m.blocks[i].before_feed_forward = (rs_norm){0};
+  check(&m, "parallel, one norm");
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) m.blocks[i].after_attention = m.blocks[i].before_attention;
+  check(&m, "parallel, a norm behind attention");
+  small_model_clear(&m);
+}
+
+Test(transformer, attentions__have_right_gradients) {
+  const rs_norm rms = {.kind = RS_NORM_RMS, .epsilon = 1e-5};
+  small_model m;
+  small_model_fill(&m, RS_ENCODER_DECODER);
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+    m.blocks[i].attention.kv_heads = m.encoder[i].attention.kv_heads = 1;
+    m.blocks[i].attention.qk_norm = m.encoder[i].attention.qk_norm = rms;
+    m.encoder[i].attention.qk_span = RS_QK_PROJECTION;
+    m.blocks[i].attention.sinks = true;
+    m.blocks[i].attention.soft_cap = 3;
+    m.encoder[i].attention.score_scale = 0.7;
+    all_biases(&m.blocks[i]);
+  }
+  m.blocks[1].mask = (rs_mask){.kind = RS_WINDOW, .window = 3};
+  check(&m, "grouped keys, norms of q and k, sinks, caps, windows");
+  small_model_clear(&m);
+}
+
+Test(transformer, activations_and_outputs__have_right_gradients) {
+  for (rs_activation activation = RS_GELU; activation < (rs_activation)RS_ACTIVATIONS; activation++)
+    for (size_t gated = 0; gated < 2; gated++) {
+      small_model m;
+      char what[80];
+      small_model_fill(&m, RS_DECODER);
+      for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+        m.blocks[i].feed_forward.activation = activation;
+        m.blocks[i].feed_forward.gated = gated == 1;
+        m.blocks[i].feed_forward.bias = true;
+      }
+      m.shape.tied = gated == 1;
+      m.shape.output_cap = gated == 1 ? 2 : 0;
+      m.shape.output_scale = 0.5;
+      m.shape.embedding_scale = 3;
+      snprintf(what, sizeof what, "%s%s", rs_activation_words[activation], gated ? ", gated" : "");
+      check(&m, what);
+      small_model_clear(&m);
+    }
+}
+
+Test(transformer, learned_recipes__have_right_gradients) {
+  static const char *const methods[] = {"t5", "kerple_log", "kerple_power", "fire", "learned"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    small_model m;
+    small_model_fill(&m, RS_DECODER);
+    small_model_recipe(&m, 0, methods[i], "");
+    check(&m, methods[i]);
+    small_model_clear(&m);
+  }
+}
+
+Test(transformer, recipes_by_block__have_right_gradients) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  small_model_recipe(&m, 1, "t5", "");
+  m.blocks[1].recipe = 1;
+  check(&m, "rope, then t5");
+  small_model_recipe(&m, 0, "rope", "logit_scale=ssmax");
+  check(&m, "rope with a learned scale, then t5");
+  small_model_clear(&m);
+}
