@@ -1,6 +1,7 @@
 /* What a transformer's blocks read at one length: the tables of each recipe, with what the model has learned, and of
  * each attention. */
 #include "context.h"
+#include "room.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,7 @@ static rs_status fill(rs_context *context, const rs_recipe *recipes, size_t leng
   const rs_transformer *t = context->transformer;
   size_t bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
   context->recipes = rs_alloc(t->recipe_count, sizeof *context->recipes, err);
-  context->turned = rs_alloc(t->size, bytes, err);
+  context->turned = rs_room(t->size, bytes, "turned matrices", err);
   if (context->recipes == NULL || context->turned == NULL) return RS_MEMORY;
   turn_matrices(context);
   for (size_t r = 0; r < t->recipe_count; r++)
