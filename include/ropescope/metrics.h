@@ -13,7 +13,7 @@ typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 typedef enum rs_map_part {
   RS_MAP_NONE,
   RS_MAP_X,        /* index: left to right */
-  RS_MAP_Y,        /* index: top to bottom */
+  RS_MAP_Y,        /* index: top to bottom; without an X, over the lengths of the cells */
   RS_MAP_PANEL,    /* index: one map for each of its numbers */
   RS_MAP_MARK,     /* index: where it equals the panel's number the map shows a mark: what all others are seen from */
   RS_MAP_BIN_END,  /* index: where the bin ends that starts at the first index */
@@ -29,7 +29,7 @@ typedef enum rs_map_part {
 typedef struct rs_column {
   const char *name, *unit; /* the unit is part of the name where there is one: entropy_nats */
   const char *summary;     /* its definition */
-  bool sampled;            /* a mean over queries and heads: a column name_se with its standard error follows */
+  bool sampled;            /* a mean over queries and heads, or over sequences: its standard error follows, name_se */
   bool log_axis;           /* pictures show it on a logarithmic axis */
   rs_map_part map;         /* columns of curves alone */
   rs_better better;
@@ -103,7 +103,7 @@ typedef struct rs_metric_kind {
   rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
   void (*row)(void *state, const rs_row *row);
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
-  /* Metrics of readings have this alone. RS_MEMORY. */
+  /* Metrics of readings have this alone. `result` is empty, but for the curve's number of columns. RS_MEMORY. */
   rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;
 

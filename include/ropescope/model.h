@@ -166,6 +166,9 @@ rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *
     RS_NONNULL(1, 6);
 void rs_context_free(rs_context *context);
 
+/* The tables of its first recipe, with what the model has learned. Borrows. */
+const rs_encoding *rs_context_encoding(const rs_context *context) RS_NONNULL(1);
+
 /* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
@@ -251,6 +254,8 @@ typedef struct rs_task_kind {
   const char *parts[RS_TASK_PARTS + 1];
   /* Bit p: part p is asked beside what models are trained on (a needle), and counts in no loss. */
   unsigned probes;
+  /* Bit p: part p asks for what was read before in the sequence, once or more. */
+  unsigned recalled;
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);

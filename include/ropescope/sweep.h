@@ -11,14 +11,17 @@ typedef struct rs_plan {
   size_t cells, summary_columns;
   double curve_rows;  /* of all curve files together; an upper bound */
   double peak_bytes;  /* of the tables and work space alive at one time */
-  double score_flops; /* multiplications and additions of queries with keys */
+  double score_flops; /* multiplications and additions of queries with keys; 0 where checkpoints are read */
+  size_t trainings;   /* of checkpoints, */
+  double training_flops, reading_flops; /* and what all of them and all readings take */
 } rs_plan;
 
 /* What a run would take; runs nothing. */
 rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err) RS_NONNULL(1, 2);
 
-/* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from trials of the same cells
- * at short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
+/* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from a few steps of each
+ * checkpoint's training, which is counted with the first cell that needs it, or else from trials of the same cells at
+ * short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
  * long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
 rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
                               rs_err *err) RS_NONNULL(1, 3);
@@ -32,10 +35,22 @@ double rs_memory_available(void);
 rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
+/* What a training of a run is at. */
+typedef struct rs_training_report {
+  const char *checkpoint; /* its name; borrowed */
+  uint64_t seed;          /* of its weights */
+  bool tuning;            /* at the longer length */
+  size_t step, steps;
+  double loss; /* of this step, nats */
+  double tokens_per_second;
+} rs_training_report;
+
 typedef struct rs_run_options {
   const char *directory; /* made if missing; files in it are replaced one by one, each whole */
   /* Called after each cell, from the calling thread; may be NULL. */
   void (*progress)(void *context, size_t done, size_t cells, double work_share);
+  /* Called after each step of a training, before `progress`; may be NULL. */
+  void (*training)(void *context, const rs_training_report *report);
   void *context;
 } rs_run_options;
 

@@ -16,15 +16,24 @@
 typedef struct display {
   struct timespec start;
   cli_progress progress;
+  size_t done; /* cells */
+  char doing[CLI_DOING];
 } display;
+
+static void note_training(void *context, const rs_training_report *report) {
+  display *d = context;
+  cli_training(report, d->doing);
+}
 
 static void show_progress(void *context, size_t done, size_t cells, double share) {
   display *d = context;
-  char line[128];
+  char line[256];
+  if (done > d->done) d->doing[0] = '\0';
+  d->done = done;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   double seconds = difftime(now.tv_sec, d->start.tv_sec);
-  if (cli_progress_line(&d->progress, seconds, share, done, cells, line, sizeof line)) fputs(line, stderr);
+  if (cli_progress_line(&d->progress, seconds, share, done, cells, d->doing, line, sizeof line)) fputs(line, stderr);
 }
 
 /* ---- run --------------------------------------------------------------------------------------------------------- */
@@ -82,7 +91,10 @@ static void remove_stale_pictures(const cli_options *options, const char *direct
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}};
   bool live = !options->quiet && d.progress.terminal;
-  rs_run_options run = {.directory = directory, .progress = options->quiet ? NULL : show_progress, .context = &d};
+  rs_run_options run = {.directory = directory,
+                        .progress = options->quiet ? NULL : show_progress,
+                        .training = options->quiet ? NULL : note_training,
+                        .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
   int fits = check_memory(options, experiment);
@@ -146,9 +158,28 @@ static rs_status put_time(const rs_experiment *experiment, size_t cells, rs_text
   free(seconds);
   cli_duration(sum, duration);
   if (sum < 60) snprintf(duration, sizeof duration, "%.2g s", sum);
-  rs_text_printf(text, "time            about %s%s on this machine, measured at short lengths\n", duration,
-                 sum < 60 ? "" : " (hours:minutes)");
+  rs_text_printf(text, "time            about %s%s on this machine, measured %s\n", duration,
+                 sum < 60 ? "" : " (hours:minutes)",
+                 experiment->checkpoints != NULL ? "by a few steps of training" : "at short lengths");
   return status;
+}
+
+/* How many there are of what the cells are made from. */
+static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  bool trained = experiment->checkpoints != NULL;
+  rs_text_printf(text, "cells           %zu (%zu %s, %zu methods, %zu lengths, ", plan->cells, experiment->model_count,
+                 trained ? "checkpoints" : "models", experiment->methods.count, experiment->length_count);
+  if (!trained) rs_text_printf(text, "%zu sources, ", experiment->sources.count);
+  rs_text_printf(text, "%zu seeds)\n", experiment->seed_count);
+}
+
+static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  if (experiment->checkpoints == NULL) {
+    rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
+    return;
+  }
+  rs_text_printf(text, "training        %.3g flop in %zu trainings\n", plan->training_flops, plan->trainings);
+  rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
 }
 
 static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err *err) {
@@ -157,12 +188,10 @@ static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err
     RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
   RS_TRY(rs_plan_make(experiment, &plan, err));
   rs_text_printf(text, "name            %s\n", experiment->name);
-  rs_text_printf(text, "cells           %zu (%zu models, %zu methods, %zu lengths, %zu sources, %zu seeds)\n",
-                 plan.cells, experiment->model_count, experiment->methods.count, experiment->length_count,
-                 experiment->sources.count, experiment->seed_count);
+  put_axes(experiment, &plan, text);
   rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
   rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
-  rs_text_printf(text, "queries x keys  %.3g flop\n", plan.score_flops);
+  put_work(experiment, &plan, text);
   put_memory(plan.peak_bytes, text);
   return put_time(experiment, plan.cells, text, err);
 }

@@ -17,6 +17,17 @@ void cli_duration(double seconds, char out[CLI_DURATION]) {
     snprintf(out, CLI_DURATION, "%.0f:%02.0f", floor(minutes / 60), fmod(minutes, 60));
 }
 
+void cli_training(const rs_training_report *report, char out[CLI_DOING]) {
+  enum { NAME = 16 };
+  double rate = report->tokens_per_second;
+  bool thousands = rate >= 9999.5;
+  out[0] = '\0';
+  if (report->step == report->steps) return;
+  snprintf(out, CLI_DOING, "%.*s%s %zu/%zu, loss %.3g, %.0f%s tok/s", NAME, report->checkpoint,
+           report->tuning ? " tuned" : "", report->step, report->steps, report->loss, thousands ? rate / 1000 : rate,
+           thousands ? "k" : "");
+}
+
 /* Whether anything new is to be shown. */
 static bool is_due(cli_progress *progress, double seconds, double share) {
   int permille = (int)floor(1000 * share);
@@ -30,15 +41,16 @@ static bool is_due(cli_progress *progress, double seconds, double share) {
   return true;
 }
 
-bool cli_progress_line(cli_progress *progress, double seconds, double share, size_t done, size_t cells, char *line,
-                       size_t size) {
+bool cli_progress_line(cli_progress *progress, double seconds, double share, size_t done, size_t cells,
+                       const char *doing, char *line, size_t size) {
   char left[CLI_DURATION + 8] = "", duration[CLI_DURATION];
   if (!is_due(progress, seconds, share)) return false;
   if (seconds >= least_seconds && share >= least_share) {
     cli_duration(seconds * (1 - share) / share, duration);
     snprintf(left, sizeof left, ", %s left", duration);
   }
-  const char *format = progress->terminal ? "\r%5.1f %%, %zu of %zu cells%s\033[K" : "%.1f %%, %zu of %zu cells%s\n";
-  snprintf(line, size, format, 100 * share, done, cells, left);
+  const char *format =
+      progress->terminal ? "\r%5.1f %%, %zu of %zu cells%s%s%s\033[K" : "%.1f %%, %zu of %zu cells%s%s%s\n";
+  snprintf(line, size, format, 100 * share, done, cells, *doing != '\0' ? ", " : "", doing, left);
   return true;
 }

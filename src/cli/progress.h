@@ -2,8 +2,7 @@
 #ifndef ROPESCOPE_CLI_PROGRESS_H
 #define ROPESCOPE_CLI_PROGRESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "ropescope/sweep.h"
 
 typedef struct cli_progress {
   bool terminal; /* a line that is written over; else lines, for logs */
@@ -12,11 +11,14 @@ typedef struct cli_progress {
 } cli_progress;
 
 /* What is to be written when `share` of the work is done `seconds` after the start: a text in `line` (size), or false.
- * The time that is left stands in it once it can be told. */
-bool cli_progress_line(cli_progress *progress, double seconds, double share, size_t done, size_t cells, char *line,
-                       size_t size);
+ * `doing` is what the run is at, "" for nothing to be told. The time that is left stands in it once it can be told. */
+bool cli_progress_line(cli_progress *progress, double seconds, double share, size_t done, size_t cells,
+                       const char *doing, char *line, size_t size);
 
-enum { CLI_DURATION = 24 };
+enum { CLI_DURATION = 24, CLI_DOING = 96 };
+
+/* "rope 350/1000, loss 2.41, 88k tok/s", in few letters: the line must not be wrapped. "" behind the last step. */
+void cli_training(const rs_training_report *report, char out[CLI_DOING]);
 
 /* "1:23" (hours and minutes, rounded up), or "under a minute". */
 void cli_duration(double seconds, char out[CLI_DURATION]);

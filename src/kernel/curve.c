@@ -91,14 +91,14 @@ RS_INLINE void unbend_rows(const rs_curve_call *call, rs_curve_kind curve, const
     for (size_t i = 0; i < call->width; i += WIDTH) {
       size_t left = call->width - i;
       vec g = load_first(dy + row * dy_step + i, left);
-      bend at = bend_at(curve, load_first(x + i, left));
+      bend b = bend_at(curve, load_first(x + i, left));
       real *to = dx + row * dx_step + i;
       if (call->gated) {
         vec gate = load_first(x + call->width + i, left);
-        store_first(to + call->width, g * at.value, left);
+        store_first(to + call->width, g * b.value, left);
         g *= gate;
       }
-      store_first(to, g * at.slope, left);
+      store_first(to, g * b.slope, left);
     }
   }
 }

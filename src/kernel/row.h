@@ -53,10 +53,8 @@ RS_INLINE void clear(real *x, size_t begin, size_t end) {
 
 /* Zeros in the vectors of which nothing is seen. */
 RS_INLINE void clear_unseen(real *x, span seen) {
-  size_t first = first_of_span(seen), last = (seen.end + WIDTH - 1) / WIDTH * WIDTH;
-  if (seen.begin >= seen.end) first = last = 0;
-  clear(x, 0, first);
-  clear(x, last, seen.columns);
+  clear(x, 0, first_of_span(seen));
+  clear(x, (seen.end + WIDTH - 1) / WIDTH * WIDTH, seen.columns);
 }
 
 #endif

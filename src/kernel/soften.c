@@ -38,7 +38,8 @@ void NET(soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink) {
 void NET(soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step) {
   for (size_t row = 0; row < tile->rows; row++) {
     real *x = (real *)tile->logits + row * tile->step, *gradient = (real *)dp + row * dp_step;
-    vec levels = all(((const real *)level)[row]), dots = all(((const real *)dot)[row]);
+    real reference = ((const real *)level)[row]; /* -infinity where all that is seen is: weights are 0 */
+    vec levels = all(reference == -(real)INFINITY ? 0 : reference), dots = all(((const real *)dot)[row]);
     span seen = span_of(tile, row);
     for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH) {
       size_t left = seen.columns - i;

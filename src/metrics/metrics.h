@@ -46,7 +46,12 @@
   metric(alias) \
   metric(interpolation_bound) \
   metric(least_squares_blowup) \
-  metric(calibration)
+  metric(calibration) \
+  metric(loss) \
+  metric(loss_by_position) \
+  metric(accuracy) \
+  metric(recall) \
+  metric(needle_accuracy)
 /* clang-format on */
 
 #define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;

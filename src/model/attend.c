@@ -90,19 +90,24 @@ static void fill_row(rs_attend *attend, size_t head, size_t query, size_t begin,
   }
 }
 
-/* The last query has every distance to keys before it, the first query to those behind. */
+/* All that one query sees. */
+static void fill_seen(rs_attend *attend, size_t head, size_t query) {
+  rs_range ranges[2];
+  size_t count = rs_mask_ranges(&attend->shape.mask, attend->shape.keys, query, ranges);
+  for (size_t r = 0; r < count; r++) fill_row(attend, head, query, ranges[r].begin, ranges[r].end);
+}
+
+/* The last query has every distance to keys before it, the first query to those behind. Else each query is asked for;
+ * a long table, which takes milliseconds, by all threads. */
 static void fill_table(rs_attend *attend, size_t head) {
   const rs_attend_shape *shape = &attend->shape;
-  rs_range ranges[2];
   if (attend->store == RS_BIAS_BY_DISTANCE) {
     fill_row(attend, head, shape->queries - 1, 0, shape->keys);
     fill_row(attend, head, 0, 0, shape->keys);
     return;
   }
-  for (size_t m = 0; m < shape->queries; m++) {
-    size_t count = rs_mask_ranges(&shape->mask, shape->keys, m, ranges);
-    for (size_t r = 0; r < count; r++) fill_row(attend, head, m, ranges[r].begin, ranges[r].end);
-  }
+#pragma omp parallel for schedule(dynamic, RS_TILE) if (shape->queries > 2 * RS_TILE)
+  for (size_t m = 0; m < shape->queries; m++) fill_seen(attend, head, m);
 }
 
 /* What acts of what the encoding has learned. */
@@ -122,7 +127,7 @@ static rs_status make_biases(rs_attend *attend, rs_err *err) {
   if (rs_encoding_bias_of_distance(shape->encoding)) {
     attend->store = RS_BIAS_BY_DISTANCE;
     attend->bias_size = shape->heads * (2 * shape->queries - 1);
-  } else if (shape->queries <= RS_SQUARE_TOKENS) {
+  } else if (shape->heads <= RS_SQUARE_NUMBERS / shape->keys / shape->queries) {
     attend->store = RS_BIAS_SQUARE;
     attend->bias_size = shape->heads * shape->queries * shape->keys;
   }

@@ -42,11 +42,11 @@ size_t rs_attend_scratch(const rs_attend *attend, bool training) RS_NONNULL(1);
 /* ---- gradients of what encodings learn --------------------------------------------------------------------------- */
 
 /* Sums over sequences of the gradients by biases and scales of heads: one for each part of a batch. Biases of distance
- * are summed by distance and others, of up to RS_SQUARE_TOKENS queries, by query and key, both in the numbers of the
- * attention; what is longer goes to the encoding row by row, at once. */
+ * are summed by distance; others, where their (H, Lq, Lk) is at most RS_SQUARE_NUMBERS, by query and key; both in the
+ * numbers of the attention. What is more goes to the encoding row by row, at once. */
 typedef struct rs_attend_sums rs_attend_sums;
 
-enum { RS_SQUARE_TOKENS = 512 };
+enum { RS_SQUARE_NUMBERS = 1 << 24 };
 
 /* Zeros; *sums is NULL where the encoding has learned nothing that acts here. RS_MEMORY. */
 rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) RS_NONNULL(1, 2);

@@ -215,6 +215,10 @@ rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *
   return status;
 }
 
+const rs_encoding *rs_context_encoding(const rs_context *context) {
+  return context->decoder.encodings[0];
+}
+
 /* ---- random positions -------------------------------------------------------------------------------------------- */
 
 /* Puts a new encoding in the place of the old, in its attentions, too. */

@@ -291,6 +291,7 @@ const rs_task_kind rs_task_dictionary = {
     .check = check,
     .parts = {[FILLER] = "filler", [KEY] = "key", [FIRST] = "first_value", [REPEAT] = "repeat", [NEEDLE] = "needle"},
     .probes = 1u << NEEDLE,
+    .recalled = 1u << REPEAT | 1u << NEEDLE,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

@@ -24,6 +24,7 @@ static void write_place(const rs_plot_measure *measure, const rs_plot_choice *ch
   const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
   add_piece(out, measure->data->name);
   add_piece(out, model_name(measure, choice));
+  rs_plot_checkpoint_caption(measure->data, choice->model, out);
   add_piece(out, rs_plot_source_name(measure, choice));
   rs_plot_source_caption(measure, choice, out);
   if (choice->length > 0) {
@@ -151,7 +152,8 @@ static void write_map_subtitle(const rs_plot_measure *measure, const rs_plot_cho
   }
   if (map->panels > map->panel.count)
     rs_text_printf(out, " \u00b7 %zu of %zu %s", map->panel.count, map->panels, panel);
-  bool seeds = choice->family != NULL && map->folded == measure->data->seeds.count;
+  bool single = choice->family != NULL || measure->over_lengths; /* a place has one row of each seed */
+  bool seeds = single && map->folded == measure->data->seeds.count;
   if (map->folded > 1 && seeds) rs_text_printf(out, " \u00b7 mean of %zu seeds", map->folded);
   if (map->folded > 1 && !seeds) rs_text_printf(out, " \u00b7 means of up to %zu rows", map->folded);
   add_absent(measure, map, out);
@@ -180,12 +182,17 @@ static void write_set(const rs_plot_measure *measure, const rs_plot_choice *choi
     rs_text_puts(&c->x_name, "length");
 }
 
+static const char over_lengths[] = "length (tokens, 1k = 1024)";
+
 static void write_map(const rs_plot_measure *measure, const rs_plot_choice *choice, const rs_plot_content *content,
                       rs_plot_caption *c) {
   bool strips = content->form == RS_PLOT_STRIPS;
   name_part(measure, RS_PLOT_MAP_PANEL, &c->panel_name);
-  if (choice->family != NULL) {
-    if (!strips) rs_text_puts(&c->x_name, "length (tokens, 1k = 1024)");
+  if (measure->over_lengths) {
+    rs_text_puts(&c->x_name, over_lengths);
+    name_part(measure, RS_PLOT_MAP_Y, &c->y_name);
+  } else if (choice->family != NULL) {
+    if (!strips) rs_text_puts(&c->x_name, over_lengths);
     name_parameter(choice->family->parameter, strips ? &c->x_name : &c->y_name);
   } else if (strips) {
     name_parameter(rs_plot_x_of(measure->file), &c->x_name);

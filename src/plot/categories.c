@@ -1,5 +1,5 @@
-/* categories.c: the segments of a token layout by their names in the config, which manifest.json holds whole: a CSV
- * counts them. */
+/* categories.c: what a CSV counts, by name: the parts of a task, as manifest.json lists them, or the segments of a
+ * token layout, as they are in the config, which manifest.json holds whole. */
 #include "categories.h"
 
 #include <stdlib.h>
@@ -22,22 +22,49 @@ static const rs_node *find_tokens(const rs_tree *config) {
   return tokens != NULL && tokens->kind == RS_SEQUENCE ? tokens : NULL;
 }
 
-rs_status rs_plot_categories_read(const rs_plot_data *data, size_t count, rs_plot_categories *categories, rs_err *err) {
+static rs_status add_name(rs_plot_categories *categories, rs_text *name, rs_err *err) {
+  RS_TRY(rs_text_check(name, err));
+  categories->names[categories->count++] = name->data;
+  return RS_OK;
+}
+
+static rs_status name_segments(const rs_plot_data *data, size_t count, rs_plot_categories *categories, rs_err *err) {
   const rs_node *text = data->manifest != NULL ? rs_node_get(&data->manifest->root, "config") : NULL;
   rs_tree *config = NULL;
+  rs_status status = RS_OK;
   if (text != NULL && text->kind == RS_SCALAR)
     (void)rs_yaml_read(text->text, strlen(text->text), "config", &config, NULL); /* names are all that would be lost */
   const rs_node *tokens = find_tokens(config);
-  *categories = (rs_plot_categories){.names = rs_alloc(count, sizeof *categories->names, err)};
-  rs_status status = categories->names != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < count && status == RS_OK; i++) {
     rs_text name = {0};
     write_segment(tokens != NULL && i < tokens->count ? &tokens->items[i] : NULL, &name);
-    status = rs_text_check(&name, err);
-    if (status == RS_OK) categories->names[categories->count++] = name.data;
+    status = add_name(categories, &name, err);
   }
   rs_tree_free(config);
   return status;
+}
+
+/* "first_value" as "first value". */
+static rs_status name_parts(const rs_node *parts, size_t count, rs_plot_categories *categories, rs_err *err) {
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    const char *part = i < parts->count && parts->items[i].kind == RS_SCALAR ? parts->items[i].text : "?";
+    rs_text name = {0};
+    rs_text_puts(&name, part);
+    for (size_t c = 0; c < name.length; c++)
+      if (name.data[c] == '_') name.data[c] = ' ';
+    status = add_name(categories, &name, err);
+  }
+  return status;
+}
+
+rs_status rs_plot_categories_read(const rs_plot_data *data, size_t count, rs_plot_categories *categories, rs_err *err) {
+  const rs_node *task = data->manifest != NULL ? rs_node_get(&data->manifest->root, "task") : NULL;
+  const rs_node *parts = task != NULL ? rs_node_get(task, "parts") : NULL;
+  bool named = parts != NULL && parts->kind == RS_SEQUENCE;
+  *categories = (rs_plot_categories){.names = rs_alloc(count, sizeof *categories->names, err)};
+  if (categories->names == NULL) return RS_MEMORY;
+  return named ? name_parts(parts, count, categories, err) : name_segments(data, count, categories, err);
 }
 
 void rs_plot_categories_clear(rs_plot_categories *categories) {

@@ -76,6 +76,17 @@ static rs_status find_keys(const rs_plot_file *file, size_t keys[KEYS], rs_err *
   return RS_OK;
 }
 
+/* Where several checkpoints were read by one method, the checkpoints are the lines: they and methods change places. */
+static void place_lines(rs_plot_data *data, const rs_plot_file *file, size_t keys[KEYS]) {
+  size_t method = keys[KEY_METHOD];
+  if (data->checkpoints == NULL || data->checkpoints->count < 2) return;
+  for (size_t row = 1; row < file->table->rows; row++)
+    if (strcmp(field(file->table, row, method), field(file->table, 0, method)) != 0) return;
+  keys[KEY_METHOD] = keys[KEY_MODEL];
+  keys[KEY_MODEL] = method;
+  data->by_checkpoint = true;
+}
+
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 static rs_status read_length(const rs_plot_file *file, size_t row, size_t column, double *length, rs_err *err) {
@@ -252,6 +263,7 @@ rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_rep
   size_t keys[KEYS];
   RS_TRY(read_table(file, err));
   RS_TRY(find_keys(file, keys, err));
+  place_lines(data, file, keys);
   RS_TRY(read_cells(data, file, keys, err));
   RS_TRY(read_methods(data, file, keys, err));
   sort_cells(file, compare_cells);

@@ -54,9 +54,11 @@ typedef struct rs_plot_file {
 
 typedef struct rs_plot_data {
   rs_tree *manifest;
-  const char *name;        /* of the experiment; "" when it has none. Borrowed from the manifest. */
-  const char *config;      /* fingerprint of the config, likewise */
-  const rs_node *captions; /* sources with the phrases of their captions; NULL: the manifest has none. Borrowed. */
+  const char *name;           /* of the experiment; "" when it has none. Borrowed from the manifest. */
+  const char *config;         /* fingerprint of the config, likewise */
+  const rs_node *captions;    /* sources with the phrases of their captions; NULL: the manifest has none. Borrowed. */
+  const rs_node *checkpoints; /* models, likewise, that are checkpoints */
+  bool by_checkpoint;         /* `methods` are checkpoints, and `models` the one method that reads them */
   rs_plot_file *files;
   size_t count;
   rs_plot_names models, methods, sources, seeds, heads;

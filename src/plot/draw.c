@@ -62,7 +62,8 @@ static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *it
                        .name = rs_text_string(&caption->name),
                        .unit = measure->column->unit,
                        .log = measure->column->log,
-                       .x_tokens = item->choice.family != NULL && content->form == RS_PLOT_HEAT,
+                       .x_tokens =
+                           measure->over_lengths || (item->choice.family != NULL && content->form == RS_PLOT_HEAT),
                        .methods = (const char *const *)measure->data->methods.items,
                        .map = &content->map};
   return content->form == RS_PLOT_STRIPS ? rs_plot_strip_draw(&heat, picture, err)

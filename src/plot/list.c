@@ -85,7 +85,7 @@ static rs_status add_panels(listing *l, rs_plot_measure *measure, rs_plot_choice
 
 static rs_status add_source(listing *l, rs_plot_measure *measure, size_t model, size_t source) {
   rs_plot_choice choice = {.model = model, .source = source};
-  if (measure->x != NULL) {
+  if (measure->x != NULL && !measure->over_lengths) {
     choice.length = l->length > 0 ? l->length : rs_plot_longest(measure, &choice);
     if (!(choice.length > 0)) return RS_OK; /* this model or source has none of it */
   }

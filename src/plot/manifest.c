@@ -88,21 +88,29 @@ static rs_status read_file(const rs_node *node, const char *directory, const cha
   return RS_OK;
 }
 
-/* Results of older programs have no such list. */
-static rs_status read_sources(const rs_node *root, const char *path, const rs_node **sources, rs_err *err) {
-  if (rs_node_get(root, "sources") == NULL) return RS_OK;
-  RS_TRY(read_list(root, path, "sources", sources, err));
-  for (size_t i = 0; i < (*sources)->count; i++) {
-    const rs_node *source = &(*sources)->items[i], *phrases;
+static rs_status check_phrases(const rs_node *entry, const char *where, rs_err *err) {
+  const rs_node *phrases;
+  RS_TRY(read_list(entry, where, "caption", &phrases, err));
+  for (size_t p = 0; p < phrases->count; p++)
+    if (phrases->items[p].kind != RS_SCALAR || !phrases->items[p].quoted)
+      return rs_fail(err, RS_INPUT, "%s: \"caption\" must be a list of strings", where);
+  return RS_OK;
+}
+
+/* The list `key` of what has a name, a caption and, where it is not NULL, the text `besides`. Results of older programs
+ * have no such list. */
+static rs_status read_captions(const rs_node *root, const char *path, const char *key, const char *besides,
+                               const rs_node **list, rs_err *err) {
+  if (rs_node_get(root, key) == NULL) return RS_OK;
+  RS_TRY(read_list(root, path, key, list, err));
+  for (size_t i = 0; i < (*list)->count; i++) {
+    const rs_node *entry = &(*list)->items[i];
     const char *text;
     char place[400];
-    snprintf(place, sizeof place, "%s: sources[%zu]", path, i);
-    RS_TRY(read_text(source, place, "name", NULL, &text, err));
-    RS_TRY(read_text(source, place, "kind", NULL, &text, err));
-    RS_TRY(read_list(source, place, "caption", &phrases, err));
-    for (size_t p = 0; p < phrases->count; p++)
-      if (phrases->items[p].kind != RS_SCALAR || !phrases->items[p].quoted)
-        return rs_fail(err, RS_INPUT, "%s: \"caption\" must be a list of strings", place);
+    snprintf(place, sizeof place, "%s: %s[%zu]", path, key, i);
+    RS_TRY(read_text(entry, place, "name", NULL, &text, err));
+    if (besides != NULL) RS_TRY(read_text(entry, place, besides, NULL, &text, err));
+    RS_TRY(check_phrases(entry, place, err));
   }
   return RS_OK;
 }
@@ -112,7 +120,8 @@ static rs_status read_manifest(const rs_node *root, const char *directory, const
   const rs_node *files;
   RS_TRY(read_text(root, path, "name", "", &data->name, err));
   RS_TRY(read_text(root, path, "config_sha256", "", &data->config, err));
-  RS_TRY(read_sources(root, path, &data->captions, err));
+  RS_TRY(read_captions(root, path, "sources", "kind", &data->captions, err));
+  RS_TRY(read_captions(root, path, "checkpoints", NULL, &data->checkpoints, err));
   RS_TRY(read_list(root, path, "files", &files, err));
   data->files = rs_alloc(files->count, sizeof *data->files, err);
   if (data->files == NULL) return RS_MEMORY;

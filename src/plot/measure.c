@@ -95,11 +95,30 @@ static rs_status read_strip(rs_plot_measure *measure, const rs_plot_column *x, r
                                               : RS_MEMORY;
 }
 
+static bool has_lengths(const rs_plot_file *file) {
+  for (size_t i = 1; i < file->cell_count; i++)
+    if (file->cells[i].length != file->cells[0].length) return true;
+  return false;
+}
+
+/* A map without a first side is one over the lengths of the cells, where these have several. */
+static rs_status read_lengths(rs_plot_measure *measure, rs_err *err) {
+  const rs_plot_file *file = measure->file;
+  if (measure->part[RS_PLOT_MAP_Y] == NULL || measure->part[RS_PLOT_MAP_X] != NULL || !has_lengths(file)) return RS_OK;
+  double *x = measure->part[RS_PLOT_MAP_X] = rs_alloc(file->table->rows, sizeof *x, err);
+  if (x == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < file->cell_count; i++)
+    for (size_t row = file->cells[i].begin; row < file->cells[i].end; row++) x[row] = file->cells[i].length;
+  measure->over_lengths = true;
+  return RS_OK;
+}
+
 static rs_status read_parts(rs_plot_measure *measure, rs_err *err) {
   for (size_t part = RS_PLOT_MAP_X; part < RS_PLOT_PARTS; part++) {
     const rs_plot_column *column = rs_plot_part_of(measure->file, (rs_plot_part)part);
     if (column != NULL) RS_TRY(rs_plot_numbers(measure->file, column, &measure->part[part], err));
   }
+  RS_TRY(read_lengths(measure, err));
   const double *x = measure->part[RS_PLOT_MAP_X], *y = measure->part[RS_PLOT_MAP_Y];
   for (size_t row = 0; row < measure->file->table->rows && x != NULL && y != NULL; row++)
     measure->map |= !isnan(measure->y[row]) && !isnan(x[row]) && !isnan(y[row]);

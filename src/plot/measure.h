@@ -19,6 +19,7 @@ typedef struct rs_plot_measure {
   bool any;                    /* some y is a number */
   bool per_source;             /* y depends on the source */
   bool map;                    /* some y is a number at an x and y of a map */
+  bool over_lengths;           /* of such a map, the x is the length of the cells */
   bool strip;                  /* y is drawn as a strip: part x is the first index, part y zero */
 } rs_plot_measure;
 

@@ -14,13 +14,16 @@ static bool is_shown(const rs_plot_choice *choice, size_t source) {
   return choice->family != NULL ? !isnan(choice->family->values[source]) : choice->source == source;
 }
 
+/* The entry of the list that has the name, or NULL. */
+static const rs_node *find_entry(const rs_node *list, const char *name) {
+  for (size_t i = 0; list != NULL && i < list->count; i++)
+    if (strcmp(rs_node_get(&list->items[i], "name")->text, name) == 0) return &list->items[i];
+  return NULL;
+}
+
 /* The manifest's entry of a source, or NULL. */
 static const rs_node *entry_of(const rs_plot_data *data, size_t source) {
-  for (size_t i = 0; data->captions != NULL && i < data->captions->count; i++) {
-    const rs_node *entry = &data->captions->items[i];
-    if (strcmp(rs_node_get(entry, "name")->text, data->sources.items[source]) == 0) return entry;
-  }
-  return NULL;
+  return find_entry(data->captions, data->sources.items[source]);
 }
 
 static bool has_phrase(const rs_node *entry, const char *phrase) {
@@ -67,6 +70,24 @@ void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice
     const char *phrase = phrases->items[i].text;
     if (says(name, phrase) || !all_have(data, choice, phrase)) continue;
     rs_text_printf(out, "%s%s", before, phrase);
+    before = ", ";
+  }
+}
+
+static bool all_checkpoints_have(const rs_plot_data *data, const char *phrase) {
+  for (size_t i = 0; i < data->checkpoints->count; i++)
+    if (!has_phrase(&data->checkpoints->items[i], phrase)) return false;
+  return true;
+}
+
+void rs_plot_checkpoint_caption(const rs_plot_data *data, size_t model, rs_text *out) {
+  const rs_node *entry =
+      data->by_checkpoint ? data->checkpoints->items : find_entry(data->checkpoints, data->models.items[model]);
+  const rs_node *phrases = entry != NULL ? rs_node_get(entry, "caption") : NULL;
+  const char *before = ": ";
+  for (size_t i = 0; phrases != NULL && i < phrases->count; i++) {
+    if (data->by_checkpoint && !all_checkpoints_have(data, phrases->items[i].text)) continue;
+    rs_text_printf(out, "%s%s", before, phrases->items[i].text);
     before = ", ";
   }
 }

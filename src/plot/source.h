@@ -1,4 +1,4 @@
-/* source.h: what a picture says of its queries and keys. */
+/* source.h: what a picture says of its queries and keys, or of the checkpoint and task in their place. */
 #ifndef ROPESCOPE_PLOT_SOURCE_H
 #define ROPESCOPE_PLOT_SOURCE_H
 
@@ -11,5 +11,9 @@ const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_ch
  * What the name says already is left out; a name that does not tell the kind gets it: " (needle): ...". Nothing where
  * the values come from tables alone. */
 void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
+
+/* Appends to the name of a model that is a checkpoint what the manifest says of it: ": trained here, 1000 steps at 64
+ * tokens, 103872 parameters"; of several checkpoints what holds for all. */
+void rs_plot_checkpoint_caption(const rs_plot_data *data, size_t model, rs_text *out);
 
 #endif

@@ -11,14 +11,6 @@
  * so that a cell's numbers do not depend on which other cells run. */
 enum { QUERY_SEED = 0, WEIGHTS_SEED = 0 };
 
-/* What stands in the message of a cell that has values. */
-static void warn(const rs_batch_work *work, const rs_recipe *recipe, rs_cell_state *cell) {
-  rs_text warning = {0};
-  rs_recipe_warn(recipe, work->model, work->batch->length, &work->experiment->tokens, &warning);
-  snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, rs_text_string(&warning));
-  rs_text_clear(&warning);
-}
-
 /* ---- what does not depend on the content ------------------------------------------------------------------------- */
 
 static void make_encodings(rs_batch_work *work) {
@@ -29,7 +21,7 @@ static void make_encodings(rs_batch_work *work) {
     rs_recipe recipe;
     rs_err why = {0};
     if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
-      warn(work, &recipe, cell);
+      rs_cell_warn(cell, &recipe, work->model, batch->length, &work->experiment->tokens);
       if (work->encodings[method] == NULL)
         (void)rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens,
                                  &work->experiment->precision, &work->encodings[method], &why);
@@ -40,15 +32,12 @@ static void make_encodings(rs_batch_work *work) {
   }
 }
 
-/* The cell fails with its metric, and says which. */
 static void finish_metric(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
   rs_metric_in in = rs_metric_input(work, cell, metric);
-  rs_err why = {0}, named = {0};
+  rs_err why = {0};
   const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
-  if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) == RS_OK) return;
-  rs_curve_clear(&cell->results[metric].curve);
-  (void)rs_fail(&named, why.status, "metric %s: %s", kind->kind.name, why.message);
-  rs_cell_fail(cell, &named);
+  if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) != RS_OK)
+    rs_cell_fail_metric(cell, work->experiment, metric, &why);
 }
 
 static bool reads_tables(const rs_batch_work *work, size_t metric) {

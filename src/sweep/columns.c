@@ -13,8 +13,9 @@ static const rs_variant *row_method(const rs_cell_row *row) {
   return &row->experiment->methods.items[row->state->cell.axis[RS_BY_METHOD]];
 }
 
-/* NULL where the row stands for every source. */
+/* What the cell reads: a source, or the task of checkpoints. NULL where the row stands for every source. */
 static const rs_variant *row_source(const rs_cell_row *row) {
+  if (row->sourced && row->experiment->checkpoints != NULL) return &row->experiment->task;
   return row->sourced ? &row->experiment->sources.items[row->state->cell.axis[RS_BY_SOURCE]] : NULL;
 }
 
@@ -68,12 +69,14 @@ typedef struct cell_column {
 
 static const cell_column keys[] = {
     {"cell", "", "number of the cell, from 0, in the order of the config", put_cell, false},
-    {"model", "", "model geometry", put_model, false},
+    {"model", "", "model geometry, or checkpoint", put_model, false},
     {"method", "", "method, with its swept parameters", put_method, false},
     {"length_tokens", "tokens", "context length L", put_length, true},
     {"scale", "1", "context factor s at this length; empty where the method has none", put_scale, true},
-    {"source", "", "query/key source, with its swept parameters; empty where tables alone are read", put_source, false},
-    {"seed", "", "seed of the source; empty where tables alone are read", put_seed, false},
+    {"source", "",
+     "query/key source, with its swept parameters, or the task of checkpoints; empty where tables alone are read",
+     put_source, false},
+    {"seed", "", "seed of the source, or of weights and task; empty where tables alone are read", put_seed, false},
     {"heads", "", "heads that are averaged", put_heads, false},
 };
 
@@ -147,20 +150,22 @@ static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *colum
   return RS_OK;
 }
 
-/* A metric's column and, where it is a mean over samples, its standard error's. */
-static rs_status add_value(const rs_column *column, rs_role role, bool sourced, rs_out_columns *columns, rs_err *err) {
+/* A column of a metric and, where it is a mean over samples, its standard error's. */
+static rs_status add_value(const rs_metric_kind *metric, const rs_column *column, rs_role role, rs_out_columns *columns,
+                           rs_err *err) {
   rs_out_column out = {.unit = column->unit,
                        .summary = column->summary,
                        .role = role,
                        .log_axis = column->log_axis,
                        .better = column->better,
                        .map = column->map,
-                       .sourced = sourced};
+                       .sourced = role == RS_VALUE && (metric->row != NULL || metric->read != NULL)};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
   if (!column->sampled) return RS_OK;
-  rs_out_column error = {
-      .unit = column->unit, .summary = "standard error of the mean, rows taken as independent", .role = RS_ERROR};
+  const char *summary = metric->read != NULL ? "standard error of the mean, sequences taken as independent"
+                                             : "standard error of the mean, rows taken as independent";
+  rs_out_column error = {.unit = column->unit, .summary = summary, .role = RS_ERROR};
   snprintf(error.name, sizeof error.name, "%s_se", column->name);
   return add(columns, &error, err);
 }
@@ -169,7 +174,7 @@ static rs_status add_summary(const rs_experiment *experiment, rs_out_columns *co
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_metric_kind *metric = experiment->metrics.items[m].metric;
     for (size_t i = 0; i < metric->scalar_count; i++)
-      RS_TRY(add_value(&metric->scalars[i], RS_VALUE, metric->row != NULL, columns, err));
+      RS_TRY(add_value(metric, &metric->scalars[i], RS_VALUE, columns, err));
   }
   return add_cell_columns(statuses, RS_COUNT(statuses), RS_CELL_STATUS, columns, err);
 }
@@ -177,7 +182,7 @@ static rs_status add_summary(const rs_experiment *experiment, rs_out_columns *co
 static rs_status add_curve(const rs_metric_kind *metric, rs_out_columns *columns, rs_err *err) {
   for (size_t i = 0; i < metric->curve_count; i++) {
     bool value = i >= metric->index_count;
-    RS_TRY(add_value(&metric->curve[i], value ? RS_VALUE : RS_INDEX, value && metric->row != NULL, columns, err));
+    RS_TRY(add_value(metric, &metric->curve[i], value ? RS_VALUE : RS_INDEX, columns, err));
   }
   return RS_OK;
 }
@@ -190,6 +195,10 @@ rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_co
                         : add_curve(experiment->metrics.items[metric].metric, columns, err);
   if (status != RS_OK) free(columns->columns);
   return status;
+}
+
+bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric) {
+  return metric->row != NULL || metric->read != NULL || experiment->checkpoints != NULL;
 }
 
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]) {

@@ -1,6 +1,6 @@
 /* How long each cell will take here: the experiment's own cells are run at short lengths, of one seed and one head, and
  * what they took is carried over to the real sizes. */
-#include "run.h"
+#include "costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -185,18 +185,26 @@ static rs_status try_lengths(const rs_experiment *experiment, const rs_cell *cel
   return RS_OK;
 }
 
+static rs_status try_cells(const rs_experiment *experiment, const rs_cell *cells, size_t count, double budget,
+                           double *seconds, rs_err *err) {
+  trial t;
+  double *before = rs_alloc(2 * experiment->model_count, sizeof *before, err);
+  rs_status status = before != NULL ? trial_make(experiment, &t, err) : RS_MEMORY;
+  if (status == RS_OK) status = try_lengths(experiment, cells, count, budget, &t, before, seconds, err);
+  if (before != NULL) trial_clear(&t);
+  free(before);
+  return status;
+}
+
 rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
                               rs_err *err) {
   rs_cell *cells;
   size_t there;
-  trial t;
   RS_TRY(rs_experiment_cells(experiment, &cells, &there, err));
-  double *before = rs_alloc(2 * experiment->model_count, sizeof *before, err);
-  rs_status status = before != NULL ? trial_make(experiment, &t, err) : RS_MEMORY;
-  if (status == RS_OK && there != count) status = rs_fail(err, RS_INTERNAL, "%zu cells, not %zu", there, count);
-  if (status == RS_OK) status = try_lengths(experiment, cells, count, budget, &t, before, seconds, err);
-  if (before != NULL) trial_clear(&t);
-  free(before);
+  rs_status status = there == count ? RS_OK : rs_fail(err, RS_INTERNAL, "%zu cells, not %zu", there, count);
+  bool trained = experiment->checkpoints != NULL;
+  if (status == RS_OK && trained) status = rs_costs_seconds(experiment, cells, count, budget, seconds, err);
+  if (status == RS_OK && !trained) status = try_cells(experiment, cells, count, budget, seconds, err);
   free(cells);
   return status;
 }

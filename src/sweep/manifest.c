@@ -1,9 +1,9 @@
 /* manifest.json: everything needed to read the CSV files and to run them again. What it says of the machine stands here
  * and in timings.csv only, so that the CSV files are the same bytes everywhere. */
-#include "ropescope/kernel.h"
-#include "run.h"
+#include "manifest.h"
 
-#include <jansson.h>
+#include "ropescope/kernel.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,6 @@ static const char *role_name(rs_role role) {
 static const char *better_name(rs_better better) {
   static const char *const names[] = {"", "higher", "lower"};
   return names[better];
-}
-
-static rs_status no_memory(rs_err *err) {
-  return rs_fail(err, RS_MEMORY, "out of memory for manifest.json");
-}
-
-/* Appends an entry; one that could not be made (NULL) fails here. */
-static rs_status append(json_t *list, json_t *entry, rs_err *err) {
-  return json_array_append_new(list, entry) == 0 ? RS_OK : no_memory(err);
 }
 
 /* An object of texts, or NULL when any has no room: json_pack leaves such a key out without a word. */
@@ -48,9 +39,9 @@ static const char *map_name(rs_map_part part) {
 /* Appends `entry` with `child` as its `key`, and takes both; `status` is how the child came about. */
 static rs_status append_with(json_t *list, json_t *entry, const char *key, json_t *child, rs_status status,
                              rs_err *err) {
-  if (status == RS_OK && json_object_set(entry, key, child) != 0) status = no_memory(err);
+  if (status == RS_OK && json_object_set(entry, key, child) != 0) status = rs_manifest_no_memory(err);
   json_decref(child);
-  if (status == RS_OK) return append(list, entry, err);
+  if (status == RS_OK) return rs_manifest_append(list, entry, err);
   json_decref(entry);
   return status;
 }
@@ -70,7 +61,7 @@ static json_t *column_entry(const rs_out_column *column) {
 }
 
 static rs_status add_columns(json_t *list, const rs_out_columns *columns, rs_err *err) {
-  for (size_t i = 0; i < columns->count; i++) RS_TRY(append(list, column_entry(&columns->columns[i]), err));
+  for (size_t i = 0; i < columns->count; i++) RS_TRY(rs_manifest_append(list, column_entry(&columns->columns[i]), err));
   return RS_OK;
 }
 
@@ -99,19 +90,18 @@ static rs_status add_kind(json_t *kinds, const char *stage, const rs_kind *kind,
   json_t *entry = object_of(pairs, RS_COUNT(pairs));
   if (json_object_set_new(entry, "version", json_integer(kind->version)) != 0) {
     json_decref(entry);
-    return no_memory(err);
+    return rs_manifest_no_memory(err);
   }
   for (size_t i = 0; i < json_array_size(kinds); i++)
     if (json_equal(json_array_get(kinds, i), entry)) {
       json_decref(entry);
       return RS_OK;
     }
-  return append(kinds, entry, err);
+  return rs_manifest_append(kinds, entry, err);
 }
 
-static rs_status add_stages(json_t *kinds, const rs_variant *variant, rs_err *err) {
-  const rs_method *method = variant->method;
-  const rs_lscale_kind *lscale = rs_lscale_chosen(&variant->settings);
+static rs_status add_stages(json_t *kinds, const rs_method *method, const rs_settings *settings, rs_err *err) {
+  const rs_lscale_kind *lscale = rs_lscale_chosen(settings);
   RS_TRY(add_kind(kinds, "pos", &method->pos->kind, err));
   if (method->freq != NULL) RS_TRY(add_kind(kinds, "freq", &method->freq->kind, err));
   if (method->embed != NULL) RS_TRY(add_kind(kinds, "embed", &method->embed->kind, err));
@@ -119,8 +109,22 @@ static rs_status add_stages(json_t *kinds, const rs_variant *variant, rs_err *er
   return lscale != NULL ? add_kind(kinds, "lscale", &lscale->kind, err) : RS_OK;
 }
 
+static rs_status add_trained_stages(json_t *kinds, const rs_checkpoint *checkpoint, rs_err *err) {
+  const rs_recipe *lists[] = {checkpoint->recipes, checkpoint->tuned_recipes};
+  for (size_t l = 0; l < RS_COUNT(lists); l++)
+    for (size_t r = 0; r < checkpoint->recipe_count && lists[l] != NULL; r++)
+      RS_TRY(add_stages(kinds, lists[l][r].method, &lists[l][r].settings, err));
+  return RS_OK;
+}
+
 static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err) {
-  for (size_t i = 0; i < experiment->methods.count; i++) RS_TRY(add_stages(kinds, &experiment->methods.items[i], err));
+  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++)
+    RS_TRY(add_trained_stages(kinds, &experiment->checkpoints[i], err));
+  for (size_t i = 0; i < experiment->methods.count; i++) {
+    const rs_variant *variant = &experiment->methods.items[i];
+    if (variant->method != NULL) RS_TRY(add_stages(kinds, variant->method, &variant->settings, err));
+  }
+  if (experiment->checkpoints != NULL) RS_TRY(add_kind(kinds, "task", &experiment->task.task->kind, err));
   for (size_t i = 0; i < experiment->sources.count; i++)
     RS_TRY(add_kind(kinds, "source", &experiment->sources.items[i].source->kind, err));
   for (size_t i = 0; i < experiment->metrics.count; i++)
@@ -137,13 +141,24 @@ static rs_status add_phrases(json_t *phrases, const rs_variant *variant, rs_err 
     variant->source->caption(variant->params, i, &words);
     status = rs_text_check(&words, err);
     if (status == RS_OK && words.length == 0) break;
-    if (status == RS_OK) status = append(phrases, json_string(rs_text_string(&words)), err);
+    if (status == RS_OK) status = rs_manifest_append(phrases, json_string(rs_text_string(&words)), err);
   }
   rs_text_clear(&words);
   return status;
 }
 
+/* Of the task of checkpoints a caption says how much of it was read. */
+static rs_status list_task(json_t *sources, const rs_experiment *experiment, rs_err *err) {
+  const char *const pairs[][2] = {{"name", experiment->task.label}, {"kind", experiment->task.task->kind.name}};
+  char words[64];
+  snprintf(words, sizeof words, "%zu sequences a cell", experiment->sequences);
+  json_t *phrases = json_array();
+  rs_status status = rs_manifest_append(phrases, json_string(words), err);
+  return append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err);
+}
+
 static rs_status list_sources(json_t *sources, const rs_experiment *experiment, rs_err *err) {
+  if (experiment->checkpoints != NULL) return list_task(sources, experiment, err);
   for (size_t i = 0; i < experiment->sources.count; i++) {
     const rs_variant *variant = &experiment->sources.items[i];
     const char *const pairs[][2] = {{"name", variant->label}, {"kind", variant->source->kind.name}};
@@ -162,7 +177,7 @@ static rs_status add_input(json_t *inputs, const rs_value *value, rs_err *err) {
   for (size_t i = 0; i < json_array_size(inputs); i++)
     if (strcmp(json_string_value(json_object_get(json_array_get(inputs, i), "file")), value->file) == 0) return RS_OK;
   const char *const pairs[][2] = {{"file", value->file}, {"sha256", value->hash}};
-  return append(inputs, object_of(pairs, RS_COUNT(pairs)), err);
+  return rs_manifest_append(inputs, object_of(pairs, RS_COUNT(pairs)), err);
 }
 
 static rs_status add_inputs(json_t *inputs, const rs_settings *settings, rs_err *err) {
@@ -173,6 +188,7 @@ static rs_status add_inputs(json_t *inputs, const rs_settings *settings, rs_err 
 
 static rs_status list_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err) {
   const rs_variants *lists[] = {&experiment->methods, &experiment->sources, &experiment->metrics};
+  RS_TRY(add_inputs(inputs, &experiment->task.settings, err));
   for (size_t i = 0; i < experiment->model_count; i++)
     RS_TRY(add_inputs(inputs, &experiment->models[i].published.settings, err));
   for (size_t l = 0; l < RS_COUNT(lists); l++)
@@ -237,21 +253,39 @@ static char *dump(const json_t *manifest) {
   return text;
 }
 
+/* What only experiments with checkpoints have; NULL, which is no member, for others. */
+typedef struct trained {
+  json_t *task, *checkpoints;
+} trained;
+
+static rs_status list_trained(const rs_experiment *experiment, trained *lists, rs_err *err) {
+  *lists = (trained){0};
+  if (experiment->checkpoints == NULL) return RS_OK;
+  *lists = (trained){json_object(), json_array()};
+  RS_TRY(rs_manifest_task(experiment, lists->task, err));
+  return rs_manifest_checkpoints(experiment, lists->checkpoints, err);
+}
+
 static rs_status write_json(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
                             const char *directory, const rs_text *config, rs_err *err) {
   char sha[65];
+  trained lists;
   json_t *files = json_array(), *kinds = json_array(), *inputs = json_array(), *sources = json_array();
   rs_status status = list_files(files, experiment, err);
   if (status == RS_OK) status = list_kinds(kinds, experiment, err);
   if (status == RS_OK) status = list_sources(sources, experiment, err);
   if (status == RS_OK) status = list_inputs(inputs, experiment, err);
+  rs_status last = list_trained(experiment, &lists, err);
+  if (status == RS_OK) status = last;
   rs_sha256_hex(rs_text_string(config), config->length, sha);
-  json_t *manifest = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", experiment->name,
-                               "program", "ropescope", "version", ROPESCOPE_VERSION, "config", rs_text_string(config),
-                               "config_sha256", sha, "machine", machine(), "engine", engine(cells, count), "kinds",
-                               kinds, "sources", sources, "inputs", inputs, "files", files);
-  char *text = json_object_size(manifest) == 11 ? dump(manifest) : NULL;
-  if (status == RS_OK && text == NULL) status = no_memory(err);
+  json_t *manifest =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o}", "name", experiment->name,
+                "program", "ropescope", "version", ROPESCOPE_VERSION, "config", rs_text_string(config), "config_sha256",
+                sha, "machine", machine(), "engine", engine(cells, count), "kinds", kinds, "sources", sources, "task",
+                lists.task, "checkpoints", lists.checkpoints, "inputs", inputs, "files", files);
+  size_t members = experiment->checkpoints != NULL ? 13 : 11;
+  char *text = json_object_size(manifest) == members ? dump(manifest) : NULL;
+  if (status == RS_OK && text == NULL) status = rs_manifest_no_memory(err);
   if (status == RS_OK) status = write_text(directory, "manifest.json", text, strlen(text), err);
   free(text);
   json_decref(manifest);

@@ -54,7 +54,7 @@ rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const r
   char name[80];
   rs_text csv = {0};
   const rs_metric_kind *kind = experiment->metrics.items[metric].metric;
-  bool sampled = kind->row != NULL;
+  bool sampled = rs_is_sourced(experiment, kind);
   rs_curve_file(experiment, metric, name);
   rs_status status = put_header(&csv, experiment, (int)metric, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) {

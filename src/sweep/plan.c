@@ -1,5 +1,5 @@
 /* What a run would take, from the sizes alone. */
-#include "run.h"
+#include "costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,7 +111,11 @@ rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *e
     plan->curve_rows += curve_rows(experiment, &cells[i]);
     if (rs_needs_rows(experiment)) plan->score_flops += cell_flops(experiment, &cells[i]);
   }
-  plan->peak_bytes = peak_bytes(experiment);
+  rs_status status = RS_OK;
+  if (experiment->checkpoints != NULL)
+    status = rs_costs_plan(experiment, cells, plan->cells, plan, err);
+  else
+    plan->peak_bytes = peak_bytes(experiment);
   free(cells);
-  return RS_OK;
+  return status;
 }

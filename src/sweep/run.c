@@ -1,6 +1,7 @@
-/* A run: cells in batches of one model and length, shortest first, then the files. Nothing is written before the
+/* A run: cells in batches of one model and length, shortest first, or those of one training after the other, then the
+ * files. Nothing is written before the
  * numbers are there. */
-#include "run.h"
+#include "trained.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,19 @@ typedef struct progress {
 static void advance(void *context, double work) {
   progress *p = context;
   p->work += work;
-  if (p->options->progress != NULL) p->options->progress(p->options->context, p->done, p->cells, p->work / p->total);
+  double share = p->total > 0 ? p->work / p->total : 1; /* cells of checkpoints that cannot be made take nothing */
+  if (p->options->progress != NULL) p->options->progress(p->options->context, p->done, p->cells, share);
+}
+
+static void advance_cells(void *context, double work, size_t cells) {
+  progress *p = context;
+  p->done += cells;
+  advance(p, work);
+}
+
+static void note_training(void *context, const rs_training_report *report) {
+  const rs_run_options *options = ((const progress *)context)->options;
+  if (options->training != NULL) options->training(options->context, report);
 }
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
@@ -136,8 +149,8 @@ static double seconds_since(const struct timespec *start) {
 
 /* What each cell counts in the progress: the seconds it is found to take, or its work where nobody looks. Returns the
  * sum, which is positive. */
-static double weigh(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
-                    size_t count) {
+static double weigh_rows(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
+                         size_t count) {
   static const double budget = 0.1; /* seconds; the run itself tells more as it goes */
   double *seconds = options->progress != NULL ? rs_alloc(count, sizeof *seconds, NULL) : NULL, sum = 0, work = 0;
   bool measured = seconds != NULL && rs_estimate_seconds(experiment, budget, seconds, count, NULL) == RS_OK;
@@ -151,6 +164,20 @@ static double weigh(const rs_experiment *experiment, const rs_run_options *optio
   return work;
 }
 
+static rs_status weigh(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
+                       size_t count, double *work, rs_err *err) {
+  if (experiment->checkpoints != NULL) return rs_trained_weigh(experiment, states, work, err);
+  *work = weigh_rows(experiment, options, states, count);
+  return RS_OK;
+}
+
+static rs_status run_cells(const rs_experiment *experiment, rs_cell_state *states, size_t count, progress *p,
+                           rs_err *err) {
+  const rs_trained_watch watch = {advance_cells, note_training, p};
+  return experiment->checkpoints != NULL ? rs_trained_run(experiment, states, &watch, err)
+                                         : run_batches(experiment, states, count, p, err);
+}
+
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   struct timespec start;
   rs_cell_state *states;
@@ -161,8 +188,8 @@ rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options,
   RS_TRY(refuse_foreign(experiment, options->directory, err));
   RS_TRY(rs_cell_states_make(experiment, &states, &count, err));
   progress p = {.options = options, .cells = count};
-  p.total = weigh(experiment, options, states, count);
-  rs_status status = run_batches(experiment, states, count, &p, err);
+  rs_status status = weigh(experiment, options, states, count, &p.total, err);
+  if (status == RS_OK) status = run_cells(experiment, states, count, &p, err);
   if (status == RS_OK) status = write_files(experiment, states, count, options->directory, err);
   *summary = (rs_run_summary){.cells = count};
   for (size_t i = 0; i < count; i++) {

@@ -19,7 +19,7 @@ typedef struct rs_cell_state {
   rs_cell cell;
   rs_status status;
   char message[RS_CELL_MESSAGE];
-  double scale, seconds; /* s at this length (NaN: none); time spent on its attention */
+  double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
   rs_cell_scores scores;
   char *heads;        /* "4 12 20 28"; owned */
@@ -54,6 +54,19 @@ rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
+
+/* Whether a metric's numbers hang on source and seed: those of rows and readings, and all of trained tables. */
+bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric);
+
+/* The cell ends with this error, if it has none yet. */
+void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
+
+/* The same for an error of one metric, which the message names; it leaves no curve. */
+void rs_cell_fail_metric(rs_cell_state *cell, const rs_experiment *experiment, size_t metric, const rs_err *why);
+
+/* Puts what a cell's author will hardly have meant into its message: `recipe` with `tokens` of `length`. */
+void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_model *model, size_t length,
+                  const rs_token_layout *tokens);
 
 /* The number of queries observed at a length. */
 size_t rs_query_count(const rs_query_set *set, size_t length);

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
@@ -60,4 +61,28 @@ rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **s
   if (status != RS_OK) rs_cell_states_free(experiment, *states, *count);
   free(cells);
   return status;
+}
+
+/* ---- what becomes of a cell -------------------------------------------------------------------------------------- */
+
+void rs_cell_fail(rs_cell_state *cell, const rs_err *why) {
+  if (cell->status != RS_OK) return;
+  cell->status = why->status;
+  snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, why->message);
+}
+
+void rs_cell_fail_metric(rs_cell_state *cell, const rs_experiment *experiment, size_t metric, const rs_err *why) {
+  rs_err named = {0};
+  rs_curve_clear(&cell->results[metric].curve);
+  (void)rs_fail(&named, why->status, "metric %s: %s", experiment->metrics.items[metric].metric->kind.name,
+                why->message);
+  rs_cell_fail(cell, &named);
+}
+
+void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_model *model, size_t length,
+                  const rs_token_layout *tokens) {
+  rs_text warning = {0};
+  rs_recipe_warn(recipe, model, length, tokens, &warning);
+  snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, rs_text_string(&warning));
+  rs_text_clear(&warning);
 }

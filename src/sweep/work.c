@@ -1,13 +1,5 @@
 #include "work.h"
 
-#include <stdio.h>
-
-void rs_cell_fail(rs_cell_state *cell, const rs_err *why) {
-  if (cell->status != RS_OK) return;
-  cell->status = why->status;
-  snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, why->message);
-}
-
 bool rs_cell_has_head(const rs_batch_work *work, const rs_cell_state *cell, size_t head) {
   const rs_head_group *group = &work->groups[cell->cell.group];
   for (size_t i = 0; i < group->count; i++)

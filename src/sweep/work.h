@@ -20,9 +20,6 @@ typedef struct rs_batch_work {
   uint32_t *run; /* (L,) */
 } rs_batch_work;
 
-/* The cell ends with this error, if it has none yet. */
-void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
-
 /* Index of the cell's method. */
 static inline size_t rs_cell_method(const rs_cell_state *cell) {
   return cell->cell.axis[RS_BY_METHOD];

@@ -42,7 +42,7 @@ static void check_plain(const attend_case *given, const char *what) {
   cr_assert_lt(in_double, 1e-12, "%s, %zu tokens, mask %d: %s differs by %g", what, given->shape.queries,
                (int)given->shape.mask.kind, where, in_double);
   double in_float = attend_distance(given, &floats, &plain, &where);
-  cr_assert_lt(in_float, 1e-5, "%s, %zu tokens, mask %d: %s differs by %g in float", what, given->shape.queries,
+  cr_assert_lt(in_float, 3e-5, "%s, %zu tokens, mask %d: %s differs by %g in float", what, given->shape.queries,
                (int)given->shape.mask.kind, where, in_float);
   attend_result_clear(&plain);
   attend_result_clear(&doubles);
@@ -126,12 +126,18 @@ Test(attend, across_sequences__other_numbers_of_keys__are_the_plain_formula) {
   }
 }
 
-/* A bias of no distance: by query and key up to RS_SQUARE_TOKENS, row by row beyond. */
+/* A bias of no distance stands in a table of at most RS_SQUARE_NUMBERS, which one head fills with so many tokens; more
+ * is asked for row by row. */
+enum { FULL = 4096 };
+_Static_assert(FULL *FULL == (int)RS_SQUARE_NUMBERS, "the largest table");
+
+static const rs_mask narrow = {.kind = RS_WINDOW, .window = 4};
+
 Test(attend, biases_by_row__lengths_around_the_table__are_the_plain_formula) {
   static const rs_bias_store stores[] = {RS_BIAS_SQUARE, RS_BIAS_BY_ROW};
   for (size_t i = 0; i < 2; i++) {
-    rs_encoding *encoding = encoding_of("fire", "mlp_width=3", 1, 2, RS_SQUARE_TOKENS + i);
-    rs_attend_shape shape = shape_of(encoding, (rs_mask){.kind = RS_WINDOW, .window = 100});
+    rs_encoding *encoding = encoding_of("fire", "mlp_width=3", 1, 2, FULL + i);
+    rs_attend_shape shape = shape_of(encoding, narrow);
     rs_attend *attend;
     cr_assert_eq(rs_attend_create(&shape, RS_F64, &attend, NULL), RS_OK);
     cr_assert_eq(attend->store, stores[i]);
@@ -184,8 +190,8 @@ Test(attend, scratch__grows_with_the_length_and_no_faster) {
   static const char *const methods[] = {"rope", "t5", "fire", "dual_chunk"};
   for (size_t i = 0; i < 2 * RS_COUNT(methods); i++) {
     const char *method = methods[i / 2];
-    size_t first = scratch_of(method, 1024, i % 2), second = scratch_of(method, 2048, i % 2);
-    cr_assert_eq(scratch_of(method, 4096, i % 2) - second, 2 * (second - first), "%s", method);
+    size_t first = scratch_of(method, 128, i % 2), second = scratch_of(method, 256, i % 2);
+    cr_assert_eq(scratch_of(method, 512, i % 2) - second, 2 * (second - first), "%s", method);
   }
 }
 
@@ -217,7 +223,7 @@ Test(attend, one_key_and_a_sink__share_the_weight) {
 
 static attend_case learned_case(const rs_encoding *encoding) {
   dice d = {.seed = test_seed()};
-  attend_case given = {.shape = shape_of(encoding, (rs_mask){.kind = RS_CAUSAL})};
+  attend_case given = {.shape = shape_of(encoding, narrow)};
   attend_case_fill(&given, &d, 1, false);
   return given;
 }
@@ -227,8 +233,9 @@ Test(attend, sums__of_passes_and_parts__add_up) {
   static const char *const methods[][2] = {
       {"t5", "num_buckets=8 max_distance=40"}, {"fire", "mlp_width=3"}, {"nope", "logit_scale=ssmax"}};
   for (size_t i = 0; i < RS_COUNT(methods); i++)
-    for (size_t length = 40; length <= RS_SQUARE_TOKENS + 1; length += RS_SQUARE_TOKENS - 39) {
-      rs_encoding *encoding = encoding_of(methods[i][0], methods[i][1], 2, 2, length);
+    for (size_t big = 0; big < 2; big++) {
+      size_t heads = big ? 1 : 2, length = big ? FULL + 1 : 40;
+      rs_encoding *encoding = encoding_of(methods[i][0], methods[i][1], heads, 2, length);
       attend_case given = learned_case(encoding);
       attend_result once, all;
       attend_result_make(&once, &given);
@@ -316,9 +323,12 @@ static rs_status try_create(const rs_attend_shape *shape, rs_err *err) {
 
 Test(attend, each_failing_allocation__is_reported_and_leaks_nothing) {
   if (!COUNTS_MEMORY) return;
-  for (size_t length = 200; length <= 600; length += 400) {
-    rs_encoding *encoding = encoding_of("fire", "mlp_width=3 logit_scale=ssmax", 2, 4, length);
+  use_threads(1);
+  for (size_t i = 0; i < 2; i++) {
+    size_t heads = i == 0 ? 2 : 1, length = i == 0 ? 200 : FULL + 1;
+    rs_encoding *encoding = encoding_of("fire", "mlp_width=3 logit_scale=ssmax", heads, 4, length);
     rs_attend_shape shape = shape_of(encoding, (rs_mask){.kind = RS_WINDOW_SINKS, .window = 9, .sinks = 2});
+    cr_assert_eq(try_create(&shape, NULL), RS_OK); /* warm: OpenMP keeps its team */
     refused = true;
     for (long n = 0; refused; n++) {
       long before = blocks;

@@ -153,7 +153,7 @@ Test(curve_rows, of_every_metric__bound_what_comes_out) {
   for (size_t w = 0; w < RS_COUNT(worlds); w++) encodings[w] = encode_world(&worlds[w], &model);
   for (size_t i = 0; i < count; i++) {
     cr_expect_eq(kinds[i]->curve_count > 0, kinds[i]->curve_rows != NULL, "%s", kinds[i]->kind.name);
-    if (kinds[i]->curve_rows != NULL) check_curves(kinds[i], NULL, NULL, encodings);
+    if (kinds[i]->curve_rows != NULL && kinds[i]->read == NULL) check_curves(kinds[i], NULL, NULL, encodings);
   }
   for (size_t v = 0; v < RS_COUNT(variations); v++)
     check_curves(rs_metric_find(variations[v].metric), variations[v].name, variations[v].text, encodings);

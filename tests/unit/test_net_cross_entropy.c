@@ -132,10 +132,10 @@ Test(net_cross_entropy, answers_not_wanted_and_no_number__same_losses_and_none) 
 }
 
 /* The loss of the first row with one logit moved. */
-static double loss_moved(const net_set *set, const entropies *e, size_t column, double by) {
+static double loss_moved(const net_set *set, const entropies *e, size_t column, double change) {
   double loss;
   grid moved = grid_copy(&e->logits);
-  grid_put(&moved, 0, column, grid_at(&moved, 0, column) + by);
+  grid_put(&moved, 0, column, grid_at(&moved, 0, column) + change);
   set->net->cross_entropy(grid_start(&moved), moved.step, 1, moved.columns, e->targets, 0, &loss, NULL);
   grid_end(&moved);
   return loss;

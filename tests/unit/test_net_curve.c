@@ -120,9 +120,9 @@ Test(net_curve, ends__are_zero_and_x_and_none) {
 /* ---- gradients --------------------------------------------------------------------------------------------------- */
 
 /* The sum of dy y at x with one number moved. */
-static double sum_moved(const net_set *set, bent *b, size_t column, double by) {
+static double sum_moved(const net_set *set, bent *b, size_t column, double change) {
   double x = grid_at(&b->x, 0, column), sum = 0;
-  grid_put(&b->x, 0, column, x + by);
+  grid_put(&b->x, 0, column, x + change);
   set->net->curve(&b->call, grid_start(&b->y), b->y.step);
   grid_put(&b->x, 0, column, x);
   for (size_t i = 0; i < b->call.width; i++) sum += grid_at(&b->dy, 0, i) * grid_at(&b->y, 0, i);

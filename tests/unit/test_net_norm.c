@@ -145,9 +145,9 @@ Test(net_norm, weights_gradients_not_wanted__dx_is_the_same) {
 /* ---- gradients --------------------------------------------------------------------------------------------------- */
 
 /* The sum of dy y with one number of `moved` changed. */
-static double sum_moved(const net_set *set, normed *n, const grid *moved, size_t row, size_t column, double by) {
+static double sum_moved(const net_set *set, normed *n, const grid *moved, size_t row, size_t column, double change) {
   double before = grid_at(moved, row, column), sum = 0;
-  grid_put(moved, row, column, before + by);
+  grid_put(moved, row, column, before + change);
   set->net->norm(&n->call, grid_start(&n->y), n->y.step);
   grid_put(moved, row, column, before);
   for (size_t r = 0; r < n->call.rows; r++)

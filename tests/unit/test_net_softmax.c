@@ -171,8 +171,7 @@ static void check_back_row(const net_set *set, const softened *s, const grid *dp
       cr_assert(weight == 0 && got == 0, "%s: unseen weight %g, gradient %g", set->isa, weight, got);
       continue;
     }
-    long double p = expl((long double)grid_at(&s->logits, row, c) - level),
-                about = grid_at(dp, row, c) - (long double)dot;
+    long double p = power(grid_at(&s->logits, row, c), level), about = grid_at(dp, row, c) - (long double)dot;
     near(set, weight, p, 5 * set->u, "weight");
     near(set, got, p * about, 5 * set->u * fabsl(about) + 2 * set->u * p * (fabs(dot) + 1), "gradient");
   }
@@ -183,6 +182,7 @@ static void check_back(const net_set *set, uint64_t *state) {
     softened s = drawn(set, state, draw_size(state, 1, MOST_ROWS), draw_size(state, 1, 70), i % 3 ? 5 : 150);
     grid level = grid_of(set, state, 1, s.rows), dot = grid_drawn(set, state, 1, s.rows, -1, 1);
     grid dp = grid_drawn(set, state, s.rows, s.columns, -1, 1), gradient = grid_copy(&dp);
+    for (size_t c = 0; c < TILES * s.columns && i % 2; c++) grid_put(&s.logits, 0, c, -INFINITY);
     for (size_t r = 0; r < s.rows; r++) {
       double top = top_at(&s, r, TILES);
       grid_put(&level, 0, r, (double)(top == -INFINITY ? top : top + logl(sum_at(&s, r, TILES, top))));
@@ -206,9 +206,9 @@ Test(net_softmax, way_back__weights_and_gradients_are_the_formula) {
 }
 
 /* The sum of p v over a row, by the way forward, with one logit moved. */
-static double mean_moved(const net_set *set, softened *s, const grid *v, size_t column, double by) {
+static double mean_moved(const net_set *set, softened *s, const grid *v, size_t column, double change) {
   double logit = grid_at(&s->logits, 0, column), sum = 0;
-  grid_put(&s->logits, 0, column, logit + by);
+  grid_put(&s->logits, 0, column, logit + change);
   grid_put(&s->top, 0, 0, -INFINITY);
   grid_put(&s->sum, 0, 0, 0);
   soften_tile(set, s, 0);

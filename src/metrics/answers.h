@@ -1,0 +1,42 @@
+/* Means over the answers of a reading. Private to the metrics layer. */
+#ifndef ROPESCOPE_METRICS_ANSWERS_H
+#define ROPESCOPE_METRICS_ANSWERS_H
+
+#include "metrics.h"
+
+/* Which answers count; one without a target never does. */
+typedef struct rs_answers {
+  const rs_reading *reading;
+  unsigned parts;    /* bit p: those of the task's part p */
+  size_t begin, end; /* at tokens [begin, end) of each sequence */
+  bool placed;       /* those alone that ask for something at a depth: */
+  double low, high;  /* low <= depth < high */
+} rs_answers;
+
+/* What is averaged: nats; 1 where the target was said, else 0. */
+typedef enum rs_answer_value { RS_ANSWER_LOSS, RS_ANSWER_RIGHT } rs_answer_value;
+
+typedef struct rs_answer_mean {
+  double targets; /* how many count */
+  double mean;    /* NaN without any */
+  double error; /* its standard error; NaN below two sequences. Sequences are independent, a sequence's answers are not:
+                   the error is that of a ratio of sums over sequences. */
+} rs_answer_mean;
+
+/* Those of all parts at all tokens. */
+rs_answers rs_answers_all(const rs_reading *reading);
+
+rs_answer_mean rs_answers_mean(const rs_answers *answers, rs_answer_value value);
+
+/* The share of sequences in which every answer that counts is right, of those that have one. */
+rs_answer_mean rs_answers_exact(const rs_answers *answers);
+
+/* Bits of the parts that models are trained on; and of those to ask for needles: the probes, or all where a task has
+ * none. */
+unsigned rs_stream_parts(const rs_task_kind *task);
+unsigned rs_needle_parts(const rs_task_kind *task);
+
+/* Scalar `index` becomes the mean with its standard error. */
+void rs_result_answers(rs_result *result, size_t index, const rs_answer_mean *mean);
+
+#endif

@@ -1,0 +1,24 @@
+/* Pieces of manifest.json. Private to the sweep layer. */
+#ifndef ROPESCOPE_SWEEP_MANIFEST_H
+#define ROPESCOPE_SWEEP_MANIFEST_H
+
+#include "run.h"
+
+#include <jansson.h>
+
+/* RS_MEMORY, with its message. */
+rs_status rs_manifest_no_memory(rs_err *err);
+
+/* Appends an entry, and takes it; one that could not be made (NULL) fails here. RS_MEMORY. */
+rs_status rs_manifest_append(json_t *list, json_t *entry, rs_err *err);
+
+/* Sets a key likewise. */
+rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err *err);
+
+/* The experiment's task: its kind, parameters, parts, and the best loss at each length, null where nobody knows. */
+rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err);
+
+/* Its checkpoints: parameters of shape and training, how many numbers they have, and what captions say of them. */
+rs_status rs_manifest_checkpoints(const rs_experiment *experiment, json_t *checkpoints, rs_err *err);
+
+#endif

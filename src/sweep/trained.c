@@ -1,0 +1,199 @@
+/* Cells that read checkpoints: trained once for each of its seeds, and read with every method at every length. */
+#include "trained.h"
+
+#include "costs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A run over the cells of checkpoints. */
+typedef struct trained_run {
+  const rs_experiment *experiment;
+  rs_cell *cells; /* (count,) */
+  size_t count;
+  rs_costs costs;
+  rs_cell_state *states; /* (count,) */
+  const rs_trained_watch *watch;
+  double trained; /* flops of the training at hand that are done */
+} trained_run;
+
+/* One cell, and what it is read from. */
+typedef struct reader {
+  const rs_experiment *experiment;
+  const rs_transformer *transformer;
+  rs_cell_state *cell;
+  size_t length; /* of the task */
+  rs_task task;
+  rs_recipe *recipes; /* the transformer's, but for the first, which is owned */
+  rs_context *context;
+  rs_reading reading;
+  rs_head_group *groups;
+  size_t group_count, *edges, bins;
+} reader;
+
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- one cell ---------------------------------------------------------------------------------------------------- */
+
+/* The cell's method in the place of the first recipe. */
+static rs_status make_recipes(reader *r, rs_err *err) {
+  const size_t *axis = r->cell->cell.axis;
+  r->recipes = rs_alloc(r->transformer->recipe_count, sizeof *r->recipes, err);
+  if (r->recipes == NULL) return RS_MEMORY;
+  memcpy(r->recipes, r->transformer->recipes, r->transformer->recipe_count * sizeof *r->recipes);
+  r->recipes[0] = (rs_recipe){0};
+  return rs_experiment_recipe(r->experiment, axis[RS_BY_MODEL], axis[RS_BY_METHOD], &r->recipes[0], err);
+}
+
+static rs_status make_context(reader *r, rs_err *err) {
+  const rs_model *model = &r->experiment->models[r->cell->cell.axis[RS_BY_MODEL]];
+  RS_TRY(rs_checkpoint_task(r->experiment, r->experiment->seeds[r->cell->cell.axis[RS_BY_SEED]], &r->task, err));
+  RS_TRY(make_recipes(r, err));
+  RS_TRY(rs_context_of_task(r->transformer, r->recipes, &r->task, r->length, &r->context, err));
+  const rs_encoding *encoding = rs_context_encoding(r->context);
+  r->cell->scale = encoding->scale;
+  rs_cell_warn(r->cell, &r->recipes[0], model, encoding->length, &encoding->tokens);
+  RS_TRY(rs_experiment_heads(r->experiment, model, &r->groups, &r->group_count, err));
+  return rs_log_edges(encoding->length, r->experiment->bins_per_octave, &r->edges, &r->bins, err);
+}
+
+static rs_status make_reading(reader *r, rs_err *err) {
+  bool needed = false;
+  double start = seconds_now();
+  for (size_t m = 0; m < r->experiment->metrics.count; m++)
+    needed = needed || r->experiment->metrics.items[m].metric->read != NULL;
+  rs_status status = !needed ? RS_OK
+                             : rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length,
+                                               r->experiment->sequences, &r->reading, err);
+  r->cell->seconds = seconds_now() - start;
+  return status;
+}
+
+static rs_status measure(const reader *r, size_t metric, rs_err *err) {
+  const rs_variant *variant = &r->experiment->metrics.items[metric];
+  const rs_head_group *group = &r->groups[r->cell->cell.group];
+  rs_result *result = &r->cell->results[metric];
+  if (variant->metric->read != NULL) {
+    const rs_reading_in in = {&r->reading, &r->task, r->length, variant->params};
+    return variant->metric->read(&in, result, err);
+  }
+  const rs_metric_in in = {.encoding = rs_context_encoding(r->context),
+                           .params = variant->params,
+                           .heads = group->heads,
+                           .head_count = group->count,
+                           .edges = r->edges,
+                           .bins = r->bins,
+                           .seed = r->experiment->seeds[r->cell->cell.axis[RS_BY_SEED]]};
+  return variant->metric->finish(&in, NULL, result, err);
+}
+
+static void clear(reader *r) {
+  rs_reading_clear(&r->reading);
+  rs_context_free(r->context);
+  rs_head_groups_free(r->groups, r->group_count);
+  free(r->edges);
+  if (r->recipes != NULL) rs_recipe_clear(&r->recipes[0]);
+  free(r->recipes);
+  if (r->task.kind != NULL) rs_task_clear(&r->task);
+}
+
+static void read_cell(const rs_experiment *experiment, const rs_transformer *transformer, rs_cell_state *cell) {
+  reader r = {.experiment = experiment,
+              .transformer = transformer,
+              .cell = cell,
+              .length = experiment->lengths[cell->cell.axis[RS_BY_LENGTH]]};
+  rs_err why = {0};
+  rs_status status = make_context(&r, &why);
+  if (status == RS_OK) status = make_reading(&r, &why);
+  if (status != RS_OK) rs_cell_fail(cell, &why);
+  for (size_t m = 0; m < experiment->metrics.count && cell->status == RS_OK; m++)
+    if (measure(&r, m, &why) != RS_OK) rs_cell_fail_metric(cell, experiment, m, &why);
+  clear(&r);
+}
+
+/* ---- one training ------------------------------------------------------------------------------------------------ */
+
+static const rs_checkpoint_cost *cost_of(const trained_run *run, size_t cell) {
+  return &run->costs.items[run->cells[cell].axis[RS_BY_MODEL]];
+}
+
+/* What a step tells of one training. */
+typedef struct training_watch {
+  trained_run *run;
+  const rs_checkpoint_cost *cost;
+} training_watch;
+
+static void note_step(void *context, const rs_training_report *report) {
+  const training_watch *t = context;
+  double work = (report->tuning ? t->cost->tuning : t->cost->training) / (double)report->steps;
+  t->run->trained += work;
+  t->run->watch->training(t->run->watch->context, report);
+  t->run->watch->advance(t->run->watch->context, work, 0);
+}
+
+/* Every cell that has the weights of cell `first`. */
+static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
+  const rs_cell *cell = &run->cells[first];
+  training_watch context = {run, cost_of(run, first)};
+  const rs_training_watch watch = {note_step, &context};
+  rs_transformer *transformer;
+  rs_err why = {0};
+  run->trained = 0;
+  rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
+                                          rs_weights_seed(run->experiment, cell), &watch, &transformer, &why);
+  if (status == RS_INTERNAL) return rs_fail(err, RS_INTERNAL, "%s", why.message);
+  run->watch->advance(run->watch->context, context.cost->training + context.cost->tuning - run->trained, 0);
+  for (size_t i = first; i < run->count; i++) {
+    if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
+    if (status == RS_OK)
+      read_cell(run->experiment, transformer, &run->states[i]);
+    else
+      rs_cell_fail(&run->states[i], &why);
+    run->watch->advance(run->watch->context, run->states[i].weight, 1);
+  }
+  rs_transformer_free(transformer);
+  return RS_OK;
+}
+
+/* ---- all cells --------------------------------------------------------------------------------------------------- */
+
+static rs_status start(trained_run *run, rs_err *err) {
+  RS_TRY(rs_experiment_cells(run->experiment, &run->cells, &run->count, err));
+  rs_status status = rs_costs_make(run->experiment, &run->costs, err);
+  if (status != RS_OK) free(run->cells);
+  return status;
+}
+
+static void end(trained_run *run) {
+  rs_costs_clear(&run->costs);
+  free(run->cells);
+}
+
+rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states, const rs_trained_watch *watch,
+                         rs_err *err) {
+  trained_run run = {.experiment = experiment, .states = states, .watch = watch};
+  RS_TRY(start(&run, err));
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < run.count && status == RS_OK; i++)
+    if (rs_is_first(experiment, run.cells, i)) status = run_weights(&run, i, err);
+  end(&run);
+  return status;
+}
+
+rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *states, double *work, rs_err *err) {
+  trained_run run = {.experiment = experiment};
+  *work = 0;
+  RS_TRY(start(&run, err));
+  for (size_t i = 0; i < run.count; i++) {
+    states[i].weight = rs_reading_flops(&run.costs, &run.cells[i]);
+    *work += states[i].weight;
+    if (rs_is_first(experiment, run.cells, i)) *work += cost_of(&run, i)->training + cost_of(&run, i)->tuning;
+  }
+  end(&run);
+  return RS_OK;
+}

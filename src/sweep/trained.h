@@ -1,0 +1,25 @@
+/* Cells that read checkpoints. Private to the sweep layer. */
+#ifndef ROPESCOPE_SWEEP_TRAINED_H
+#define ROPESCOPE_SWEEP_TRAINED_H
+
+#include "run.h"
+
+/* Who is told of what is done. */
+typedef struct rs_trained_watch {
+  /* `work` of the run was done, `cells` of it are finished. */
+  void (*advance)(void *context, double work, size_t cells);
+  void (*training)(void *context, const rs_training_report *report);
+  void *context;
+} rs_trained_watch;
+
+/* Trains what the cells of `states`, all of the experiment's, read, one checkpoint and seed after the other, and reads
+ * every cell of it. What is undefined for a cell becomes its status; a training that diverges fails the cells that read
+ * it. RS_INTERNAL, RS_MEMORY, and what a task fails with. */
+rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states, const rs_trained_watch *watch,
+                         rs_err *err);
+
+/* Gives each cell the flops of its readings as its weight in the progress; *work gets their sum with that of all
+ * trainings. */
+rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *states, double *work, rs_err *err);
+
+#endif

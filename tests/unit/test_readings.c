@@ -1,0 +1,162 @@
+/* test_readings.c: metrics of readings, on answers that are written down here. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "../fixtures/bound.h"
+#include "../fixtures/metric_bench.h"
+#include "ropescope/metrics.h"
+
+enum { SEQUENCES = 3, ANSWERS = 4, NO = RS_NO_TARGET };
+enum { PLAIN, AGAIN, NEEDLE, NEVER };
+
+/* Parts 0 to 3 are guessed right 1 in 4, 1 in 2, 1 in 8 and never. */
+static double chance(const void *state, size_t part) {
+  static const double chances[] = {0.25, 0.5, 0.125, 0};
+  (void)state;
+  return chances[part];
+}
+
+static double best_loss(const void *state, size_t length) {
+  (void)state;
+  return (double)length / 50;
+}
+
+static const rs_task_kind probed = {.parts = {"plain", "again", "needle", "never"},
+                                    .probes = 1u << NEEDLE,
+                                    .recalled = 1u << AGAIN | 1u << NEEDLE,
+                                    .chance = chance,
+                                    .best_loss = best_loss};
+static const rs_task_kind plain = {.parts = {"plain", "again", "needle", "never"}, .chance = chance};
+
+static double losses[SEQUENCES][ANSWERS] = {{0.5, NAN, 1.5, 9}, {2, 1, 0.25, 4}, {0.75, NAN, NAN, 2}};
+static int32_t targets[SEQUENCES][ANSWERS] = {{1, NO, 2, 3}, {1, 0, 2, 3}, {0, NO, NO, 3}};
+static int32_t said[SEQUENCES][ANSWERS] = {{1, NO, 0, 3}, {0, 0, 2, 1}, {0, NO, 7, 3}};
+static uint8_t parts[SEQUENCES][ANSWERS] = {
+    {PLAIN, NEEDLE, AGAIN, NEEDLE}, {PLAIN, PLAIN, AGAIN, NEEDLE}, {PLAIN, PLAIN, NEEDLE, NEEDLE}};
+static float depths[SEQUENCES][ANSWERS] = {
+    {NAN, 0.2f, 0.5f, 0.2f}, {NAN, NAN, 0.974f, 0.2f}, {NAN, 0.2f, 0.95f, 0.95f}};
+
+static const rs_reading written = {.sequences = SEQUENCES,
+                                   .answers = ANSWERS,
+                                   .losses = losses[0],
+                                   .said = said[0],
+                                   .targets = targets[0],
+                                   .parts = parts[0],
+                                   .depths = depths[0]};
+
+/* What the metric says of the reading; `parameter` NULL: its defaults. Release the curve. */
+static rs_result read_by(const char *metric, const rs_reading *reading, const rs_task_kind *kind, const char *parameter,
+                         const char *value) {
+  const rs_task task = {.kind = kind};
+  const rs_metric_kind *found = rs_metric_find(metric);
+  rs_result result = {0};
+  bound_params parameters;
+  rs_err err = {0};
+  cr_assert_not_null(found, "%s", metric);
+  for (size_t i = 0; i < found->curve_count; i++) result.curve.columns += 1 + found->curve[i].sampled;
+  bound_make(&parameters, &found->kind);
+  if (parameter != NULL) bound_set(&parameters, parameter, value);
+  const rs_reading_in in = {reading, &task, 20, parameters.binding.fields};
+  cr_assert_eq(found->read(&in, &result, &err), RS_OK, "%s", err.message);
+  const rs_curve_in size = {.length = ANSWERS};
+  if (found->curve_rows != NULL) cr_expect_leq(result.curve.rows, found->curve_rows(in.params, &size), "%s", metric);
+  bound_clear(&parameters);
+  return result;
+}
+
+static void expect_rows(rs_result *result, const double *want, size_t rows, size_t columns) {
+  cr_assert_eq(result->curve.rows, rows, "%zu rows", result->curve.rows);
+  cr_assert_eq(result->curve.columns, columns);
+  for (size_t i = 0; i < rows * columns; i++) agrees(result->curve.cells[i], want[i], 1e-15, "curve");
+  rs_curve_clear(&result->curve);
+}
+
+/* Sequences sum to 2 of 2, 3.25 of 3 and .75 of 1 nats: 6 of 6; they lie 0, .25 and -.25 from the mean. */
+Test(readings, loss__leaves_probes_out) {
+  rs_result result = read_by("loss", &written, &probed, NULL, NULL);
+  agrees(result.value[0], 1, 1e-15, "loss_nats");
+  agrees(result.error[0], sqrtl(0.125L * 3 / 2) / 6, 1e-15, "loss_nats_se");
+  agrees(result.value[1], expl(1), 1e-15, "perplexity");
+  agrees(result.value[2], 0.6L, 1e-15, "above 20 / 50 nats");
+  agrees(result.error[2], result.error[0], 0, "what is known for certain adds no error");
+}
+
+/* Without probes, needles count: 15 nats more, of 3 more targets. */
+Test(readings, loss__of_a_task_without_probes__counts_all_and_knows_no_best) {
+  rs_result result = read_by("loss", &written, &plain, NULL, NULL);
+  agrees(result.value[0], 21.0L / 9, 1e-15, "loss_nats");
+  agrees(result.value[2], NAN, 0, "excess_loss_nats");
+  agrees(result.error[2], NAN, 0, "excess_loss_nats_se");
+}
+
+Test(readings, loss_by_position__has_the_targets_of_each_bin) {
+  static const double want[] = {0, 1, 3, 3.25 / 3, NAN, 1, 2, 1, 1, NAN, 2, 4, 2, 0.875, 0.625};
+  double first[5];
+  rs_result result = read_by("loss_by_position", &written, &probed, "per_octave", "1");
+  memcpy(first, want, sizeof first);
+  first[4] = sqrt((pow(0.5 - 3.25 / 3, 2) + pow(2 - 3.25 / 3, 2) + pow(0.75 - 3.25 / 3, 2)) * 3 / 2) / 3;
+  cr_assert_eq(result.curve.rows, 3);
+  agrees(result.curve.cells[4], first[4], 1e-15, "error");
+  result.curve.cells[4] = NAN;
+  expect_rows(&result, want, 3, 5);
+}
+
+/* Right: 1 of 2, 2 of 3, 1 of 1. A guess is right in 4 / 4 + 2 / 2 of 6. */
+Test(readings, accuracy__overall_and_of_each_part_that_is_there) {
+  rs_result result = read_by("accuracy", &written, &probed, NULL, NULL);
+  agrees(result.value[0], 4.0L / 6, 1e-15, "accuracy");
+  agrees(result.error[0], sqrtl(2.0L / 9 * 3 / 2) / 6, 1e-15, "accuracy_se");
+  agrees(result.value[1], 2.0L / 6, 1e-15, "chance_accuracy");
+  agrees(result.value[2], 1.0L / 3, 1e-15, "the last sequence alone is right throughout");
+  agrees(result.error[2], 1.0L / 3, 1e-15, "exact_match_se");
+  cr_assert_eq(result.curve.rows, 3, "no target is of the last part");
+  const double plain_error = sqrt((pow(1 - 0.75, 2) + pow(1 - 1.5, 2) + pow(1 - 0.75, 2)) * 3 / 2) / 4;
+  const double again_error = sqrt((0.25 + 0.25) * 2) / 2, needle_error = sqrt((1 + 4 + 1) / 9.0 * 3 / 2) / 3;
+  const double want[] = {PLAIN,       4,   0.75,   plain_error, 0.25,    AGAIN,        2,    0.5,
+                         again_error, 0.5, NEEDLE, 3,           2 / 3.0, needle_error, 0.125};
+  expect_rows(&result, want, 3, 5);
+}
+
+Test(readings, recall__counts_the_parts_that_ask_for_what_was_read) {
+  rs_result result = read_by("recall", &written, &probed, NULL, NULL);
+  agrees(result.value[0], 3.0L / 5, 1e-15, "recall");
+  result = read_by("recall", &written, &plain, NULL, NULL);
+  agrees(result.value[0], NAN, 0, "recall of a task that asks for none");
+}
+
+Test(readings, needle_accuracy__is_that_of_probes_by_depth) {
+  rs_result result = read_by("needle_accuracy", &written, &probed, NULL, NULL);
+  static const double want[] = {0.2, 2, 0.5, 0.5, 0.95, 1, 1, NAN};
+  agrees(result.value[0], 2.0L / 3, 1e-15, "needle_accuracy");
+  expect_rows(&result, want, 2, 4);
+}
+
+/* .974 is nearer to .95 than to 1, .975 is not; a target without a depth is no needle. */
+Test(readings, needle_accuracy__without_probes__is_that_of_all_targets_with_a_depth) {
+  rs_result result = read_by("needle_accuracy", &written, &plain, NULL, NULL);
+  static const double near[] = {0.2, 2, 0.5, 0.5, 0.5, 1, 0, NAN, 0.95, 2, 1, 0};
+  agrees(result.value[0], 3.0L / 5, 1e-15, "needle_accuracy");
+  expect_rows(&result, near, 3, 4);
+  depths[1][2] = 0.9751f;
+  result = read_by("needle_accuracy", &written, &plain, NULL, NULL);
+  static const double past[] = {0.2, 2, 0.5, 0.5, 0.5, 1, 0, NAN, 0.95, 1, 1, NAN, 1, 1, 1, NAN};
+  expect_rows(&result, past, 4, 4);
+  result = read_by("needle_accuracy", &written, &plain, "depths", "1");
+  static const double halves[] = {0, 2, 0.5, 0.5, 1, 3, 2 / 3.0, 1 / 3.0};
+  expect_rows(&result, halves, 2, 4);
+}
+
+Test(readings, no_target__no_number) {
+  static const char *const names[] = {"loss", "loss_by_position", "accuracy", "recall", "needle_accuracy"};
+  int32_t none[SEQUENCES * ANSWERS];
+  rs_reading silent = written;
+  for (size_t i = 0; i < RS_COUNT(none); i++) none[i] = RS_NO_TARGET;
+  silent.targets = none;
+  for (size_t m = 0; m < RS_COUNT(names); m++) {
+    const rs_metric_kind *kind = rs_metric_find(names[m]);
+    rs_result result = read_by(names[m], &silent, &probed, NULL, NULL);
+    for (size_t i = 0; i < kind->scalar_count; i++) agrees(result.value[i], NAN, 0, kind->scalars[i].name);
+    cr_expect_eq(result.curve.rows, 0, "%s", names[m]);
+  }
+}
