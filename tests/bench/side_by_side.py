@@ -18,7 +18,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 sys.path.insert(0, HERE)
 import common  # noqa: E402  (of the peers)
 
-SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py"]
+SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py", "peer_train.py"]
 # (tokens, heads): full, quick; as in src/bench/job_rotate.c
 GGML_SIZES = {
     "rotate_half_split": ((65536, 8), (2048, 8)),
