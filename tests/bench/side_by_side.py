@@ -6,6 +6,7 @@ job | ours | fraction of its ceiling | best peer | ratio to it | ratio to each.
 """
 import argparse
 import csv
+import ctypes
 import io
 import os
 import resource
@@ -48,6 +49,16 @@ def find_python():
     return sys.executable
 
 
+def openblas_core():
+    """What tells OpenBLAS to use its kernels for AVX-512 on a machine newer than itself, which it takes for a Prescott
+    of 2004: sgemm is then five times slower."""
+    library = ctypes.CDLL(OPENBLAS)
+    library.openblas_get_corename.restype = ctypes.c_char_p
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        known = library.openblas_get_corename() != b"Prescott" or "avx512f" not in file.read()
+    return {} if known else {"OPENBLAS_CORETYPE": "SkylakeX"}
+
+
 def rows_of(command, environment=None):
     """The CSV rows that a command prints; what it says on stderr goes to ours."""
     done = subprocess.run(command, stdout=subprocess.PIPE, env=environment, text=True, check=False)
@@ -86,6 +97,7 @@ class Peers:
         self.environment["OMP_NUM_THREADS"] = str(options.threads)
         if os.path.exists(OPENBLAS):  # before torch finds a slower libblas.so.3
             self.environment["LD_PRELOAD"] = OPENBLAS
+            self.environment.update(openblas_core())
         self.ggml = os.path.join(os.path.dirname(os.path.abspath(options.ropescope)), "tests", "peer_ggml_rope")
         self.jobs = {}
         for script in SCRIPTS:

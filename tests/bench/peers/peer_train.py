@@ -9,7 +9,8 @@ Tokens are drawn before, and not timed; ours draws its own. `--check` compares t
 and the gradient along a random direction with that one's central difference.
 
 Debian's torch takes any libblas.so.3. That must be OpenBLAS (libopenblas0-openmp) to be fair; where another one is
-chosen, LD_PRELOAD=/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3 puts it first. side_by_side.py does so.
+chosen, LD_PRELOAD=/usr/lib/x86_64-linux-gnu/openblas-openmp/libblas.so.3 puts it first. side_by_side.py does so; where
+OpenBLAS does not know the machine and takes it for a Prescott, it sets OPENBLAS_CORETYPE=SkylakeX, too.
 """
 import math
 
