@@ -211,7 +211,7 @@ if __name__ == "__main__":
     common.main(
         {
             "train_step": ((64, 64), (32, 8), [TorchTrains]),
-            "train_step_256": ((256, 32), (32, 8), [TorchTrainsWide]),
+            "train_step_256": ((256, 32), (32, 2), [TorchTrainsWide]),
             "evaluate_2k": ((2048, 16), (128, 2), [TorchReads]),
         },
         __doc__.splitlines()[0],
