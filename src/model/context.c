@@ -67,13 +67,16 @@ static void turn_matrix(const rs_context *context, const rs_linear_place *place)
                     (char *)context->turned + start, place->outputs);
 }
 
+/* The matrices of all blocks, side by side. */
 static void turn_stack(const rs_context *context, const rs_stack *stack, const rs_stack_place *place) {
-  for (size_t i = 0; i < stack->count; i++) {
-    const rs_block_place *block = &place->blocks[i];
-    const rs_linear_place *const matrices[] = {&block->attention.qkv, &block->attention.output, &block->cross.q,
-                                               &block->cross.kv,      &block->cross.output,     &block->up,
-                                               &block->down};
-    for (size_t m = 0; m < RS_COUNT(matrices); m++) turn_matrix(context, matrices[m]);
+  enum { MATRICES = 7 };
+#pragma omp parallel for schedule(dynamic, 1)
+  for (size_t i = 0; i < MATRICES * stack->count; i++) {
+    const rs_block_place *block = &place->blocks[i / MATRICES];
+    const rs_linear_place *const matrices[MATRICES] = {&block->attention.qkv, &block->attention.output, &block->cross.q,
+                                                       &block->cross.kv,      &block->cross.output,     &block->up,
+                                                       &block->down};
+    turn_matrix(context, matrices[i % MATRICES]);
   }
 }
 
