@@ -19,11 +19,12 @@ static rs_rows tight(real *data, size_t columns) {
   return (rs_rows){data, columns};
 }
 
-/* to = x + what a part gives: straight from its matrix, or through the norm behind it, which reads `before`. */
+/* to, which may be x, = x + what a part gives: straight from its matrix, or through the norm behind it, which reads
+ * `before`. */
 static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
                      rs_norm_place place, const rs_norm_work *work, real *before, const real *x, real *to) {
   size_t d = b->d;
-  rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
+  if (to != x) rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
   if (norm->kind == RS_NORM_NONE) {
     rs_linear(b->w->context, matrix, b->rows, inputs, tight(to, d), true);
     return;

@@ -42,18 +42,18 @@ static rs_attention_work take_attention(cursor *c, const rs_head_shape *heads, s
 }
 
 static void take_block(cursor *c, const rs_block *block, size_t d, const rs_stack_work *stack, size_t source_rows,
-                       rs_block_work *work) {
+                       bool training, rs_block_work *work) {
   const rs_feed_forward *ff = &block->feed_forward;
   size_t rows = stack->rows;
   work->before_attention = take_norm(c, &block->before_attention, rows, 1, d);
   work->attention = take_attention(c, &block->attention, rows, 0);
   if (block->after_attention.kind != RS_NORM_NONE) work->attended = take(c, rows, d);
   work->after_attention = take_norm(c, &block->after_attention, rows, 1, d);
-  work->middle = take(c, rows, d);
+  work->middle = training || block->parallel ? take(c, rows, d) : work->x;
   if (block->cross) {
     work->before_cross = take_norm(c, &block->before_cross, rows, 1, d);
     work->cross = take_attention(c, &block->attention, rows, source_rows);
-    work->crossed = take(c, rows, d);
+    work->crossed = training ? take(c, rows, d) : work->middle;
   }
   work->before_feed_forward = take_norm(c, &block->before_feed_forward, rows, 1, d);
   work->up = take(c, stack->piece, ff->gated ? 2 * ff->width : ff->width);
@@ -62,21 +62,20 @@ static void take_block(cursor *c, const rs_block *block, size_t d, const rs_stac
   work->after_feed_forward = take_norm(c, &block->after_feed_forward, rows, 1, d);
 }
 
-/* Without a pass back, blocks read and write two arrays in turns, and have all else in common. */
+/* Without a pass back, blocks read and write one array, and have all else in common. */
 static void take_blocks(cursor *c, const rs_stack *stack, size_t d, size_t source_rows, bool training,
                         rs_stack_work *work) {
-  real *x[2] = {NULL};
-  for (size_t i = 0; i < 2 && !training; i++) x[i] = take(c, work->rows, d);
+  real *x = training ? NULL : take(c, work->rows, d);
   size_t start = c->used, most = start;
   for (size_t i = 0; i < stack->count; i++) {
     if (!training) c->used = start;
-    rs_block_work block = {.x = training ? take(c, work->rows, d) : x[i % 2]};
-    take_block(c, &stack->blocks[i], d, work, source_rows, &block);
+    rs_block_work block = {.x = training ? take(c, work->rows, d) : x};
+    take_block(c, &stack->blocks[i], d, work, source_rows, training, &block);
     if (work->blocks != NULL) work->blocks[i] = block;
     if (c->used > most) most = c->used;
   }
   c->used = most;
-  work->last = training ? take(c, work->rows, d) : x[stack->count % 2];
+  work->last = training ? take(c, work->rows, d) : x;
 }
 
 static void take_stack(cursor *c, const rs_shape *shape, const rs_stack *stack, size_t source_rows, bool training,
