@@ -1,6 +1,7 @@
 /* What a transformer's blocks read at one length: the tables of each recipe, with what the model has learned, and of
  * each attention. */
 #include "context.h"
+#include "room.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +77,16 @@ static void turn_matrix(const rs_context *context, const rs_linear_place *place)
                     (char *)context->turned + start, place->outputs);
 }
 
+/* The matrices of all blocks, side by side. */
 static void turn_stack(const rs_context *context, const rs_stack *stack, const rs_stack_place *place) {
-  for (size_t i = 0; i < stack->count; i++) {
-    const rs_block_place *block = &place->blocks[i];
-    const rs_linear_place *const matrices[] = {&block->attention.qkv, &block->attention.output, &block->cross.q,
-                                               &block->cross.kv,      &block->cross.output,     &block->up,
-                                               &block->down};
-    for (size_t m = 0; m < RS_COUNT(matrices); m++) turn_matrix(context, matrices[m]);
+  enum { MATRICES = 7 };
+#pragma omp parallel for schedule(dynamic, 1)
+  for (size_t i = 0; i < MATRICES * stack->count; i++) {
+    const rs_block_place *block = &place->blocks[i / MATRICES];
+    const rs_linear_place *const matrices[MATRICES] = {&block->attention.qkv, &block->attention.output, &block->cross.q,
+                                                       &block->cross.kv,      &block->cross.output,     &block->up,
+                                                       &block->down};
+    turn_matrix(context, matrices[i % MATRICES]);
   }
 }
 
@@ -211,7 +215,7 @@ static rs_status fill(rs_context *context, const rs_recipe *recipes, size_t leng
                       const rs_token_layout *tokens, rs_err *err) {
   const rs_transformer *t = context->transformer;
   size_t bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
-  context->turned = rs_alloc(t->size, bytes, err);
+  context->turned = rs_room(t->size, bytes, "turned matrices", err);
   if (context->turned == NULL) return RS_MEMORY;
   turn_matrices(context);
   RS_TRY(copy_recipes(context, recipes, err));

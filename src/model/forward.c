@@ -10,6 +10,7 @@ typedef struct block_run {
   rs_block_work *work;
   const rs_attend *attend, *cross;
   size_t rows, sequences, length, d;
+  size_t piece;   /* rows that the feed-forward takes at a time */
   rs_rows source; /* the encoder's states */
   size_t source_length;
 } block_run;
@@ -18,11 +19,12 @@ static rs_rows tight(real *data, size_t columns) {
   return (rs_rows){data, columns};
 }
 
-/* to = x + what a part gives: straight from its matrix, or through the norm behind it, which reads `before`. */
+/* to, which may be x, = x + what a part gives: straight from its matrix, or through the norm behind it, which reads
+ * `before`. */
 static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
                      rs_norm_place place, const rs_norm_work *work, real *before, const real *x, real *to) {
   size_t d = b->d;
-  rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
+  if (to != x) rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
   if (norm->kind == RS_NORM_NONE) {
     rs_linear(b->w->context, matrix, b->rows, inputs, tight(to, d), true);
     return;
@@ -91,8 +93,8 @@ static void cross_attention(const block_run *b, rs_rows x) {
   run_heads(b, b->cross, place, q, k, (rs_rows){work->kv + keys, 2 * keys}, b->source_length, work);
 }
 
-/* `x` is the block's normed input, which the feed-forward of a parallel block may read, too. */
-static void feed_forward(const block_run *b, rs_rows x, const real *middle, real *to) {
+/* The block's rows. `x` is its normed input, which the feed-forward of a parallel block may read, too. */
+static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *to) {
   const rs_feed_forward *shape = &b->shape->feed_forward;
   rs_block_work *work = b->work;
   size_t up = shape->gated ? 2 * shape->width : shape->width;
@@ -106,6 +108,15 @@ static void feed_forward(const block_run *b, rs_rows x, const real *middle, real
   rs_real_kernel()->curve(&call, work->active, shape->width);
   add_part(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
            b->place->after_feed_forward, &work->after_feed_forward, work->fed, middle, to);
+}
+
+/* The same piece by piece: what the wide rows of one come to is over before the next. */
+static void feed_forward(const block_run *b, rs_rows x, const real *middle, real *to) {
+  block_run part = *b;
+  for (size_t first = 0; first < b->rows; first += b->piece) {
+    part.rows = b->rows - first < b->piece ? b->rows - first : b->piece;
+    feed_rows(&part, tight(x.data + first * x.step, x.step), middle + first * b->d, to + first * b->d);
+  }
 }
 
 static void run_block(const block_run *b, real *to) {
@@ -147,6 +158,7 @@ void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *p
                            .sequences = sequences,
                            .length = context->length,
                            .d = t->shape.width,
+                           .piece = stack->piece,
                            .source = source,
                            .source_length = w->context->encoder.length};
     run_block(&run, i + 1 < shape->count ? stack->blocks[i + 1].x : stack->last);

@@ -5,6 +5,7 @@
  * the task and the step, whatever threads there are. */
 #include "context.h"
 #include "examples.h"
+#include "room.h"
 
 #include <math.h>
 #include <omp.h>
@@ -15,7 +16,6 @@ enum {
   PARTS = 8,
   SPAN = 4096, /* numbers that are summed and stepped at once */
   ROWS = 64,   /* tokens a thread reads at a time, where a sequence has no more: they stay in its cache */
-  ALIGNMENT = 64
 };
 
 /* Numbers [begin, begin + count) of one tensor. */
@@ -61,25 +61,15 @@ static rs_status make_spans(rs_trainer *t, rs_err *err) {
   return t->squares != NULL ? RS_OK : RS_MEMORY;
 }
 
-static void *aligned_room(size_t numbers, size_t bytes, rs_err *err) {
-  size_t total = (numbers * bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  void *room = numbers > SIZE_MAX / 2 / bytes ? NULL : aligned_alloc(ALIGNMENT, total > 0 ? total : ALIGNMENT);
-  if (room == NULL)
-    (void)rs_fail(err, RS_MEMORY, "out of memory: %zu numbers to train", numbers);
-  else
-    memset(room, 0, total);
-  return room;
-}
-
 static rs_status make_arrays(rs_trainer *t, rs_err *err) {
   size_t size = t->transformer->size;
   t->targets = rs_alloc(t->examples.sequences, t->examples.answers * sizeof *t->targets, err);
   t->part_targets = rs_alloc(t->part_count, sizeof *t->part_targets, err);
   t->part_losses = rs_alloc(t->part_count, sizeof *t->part_losses, err);
   if (t->targets == NULL || t->part_targets == NULL || t->part_losses == NULL) return RS_MEMORY;
-  t->gradients = aligned_room(size * t->part_count, t->real_bytes, err);
-  t->state.first = aligned_room(size, t->real_bytes, err);
-  t->state.second = aligned_room(size, t->real_bytes, err);
+  t->gradients = rs_room(size * t->part_count, t->real_bytes, "gradients", err);
+  t->state.first = rs_room(size, t->real_bytes, "mean gradients", err);
+  t->state.second = rs_room(size, t->real_bytes, "mean squared gradients", err);
   return t->gradients != NULL && t->state.first != NULL && t->state.second != NULL ? RS_OK : RS_MEMORY;
 }
 

@@ -1,10 +1,9 @@
 /* Transformers: their weights as they begin, and the list of them. */
 #include "places.h"
+#include "room.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { ALIGNMENT = 64 };
 
 /* ---- first values ------------------------------------------------------------------------------------------------ */
 
@@ -50,13 +49,9 @@ static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint
     size_t count = t->tensors[i].rows * t->tensors[i].columns;
     if (count > largest) largest = count;
   }
-  size_t total = (t->size * bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   double *room = rs_alloc(largest, sizeof *room, err);
-  t->values = aligned_alloc(ALIGNMENT, total > 0 ? total : ALIGNMENT);
-  rs_status status = RS_OK;
-  if (room == NULL || t->values == NULL)
-    status = rs_fail(err, RS_MEMORY, "out of memory: a model of %zu numbers", t->size);
-  if (status == RS_OK) memset(t->values, 0, total);
+  t->values = rs_room(t->size, bytes, "a model", err);
+  rs_status status = room != NULL && t->values != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < t->tensor_count && status == RS_OK; i++) draw(t, i, encodings, seed, room);
   free(room);
   return status;

@@ -33,13 +33,15 @@ typedef struct rs_block_work {
   rs_norm_work before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
   rs_attention_work attention, cross;
   real *attended;         /* (M, d) what a norm behind attention reads; NULL without */
-  real *middle, *crossed; /* (M, d) behind attention, and behind cross attention (NULL without) */
-  real *up, *active;      /* (M, F, or 2 F where gated); (M, F) */
+  real *middle, *crossed; /* (M, d) behind attention, and behind cross attention (NULL without); x without a pass back,
+                             but for a parallel block's, which reads x once more */
+  real *up, *active;      /* (P, F, or 2 F where gated); (P, F), of the P rows that a feed-forward takes at a time */
   real *fed;              /* (M, d) what a norm behind the feed-forward reads; NULL without */
 } rs_block_work;
 
 typedef struct rs_stack_work {
   size_t rows;           /* M */
+  size_t piece;          /* P: M for a pass back, else as many as stay in the cache */
   rs_block_work *blocks; /* (count,) */
   real *last;            /* (M, d) what the last block gives */
   rs_norm_work final_norm, embedding_norm;

@@ -6,6 +6,7 @@ job | ours | fraction of its ceiling | best peer | ratio to it | ratio to each.
 """
 import argparse
 import csv
+import ctypes
 import io
 import os
 import resource
@@ -18,7 +19,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 sys.path.insert(0, HERE)
 import common  # noqa: E402  (of the peers)
 
-SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py"]
+SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py", "peer_train.py"]
 # (tokens, heads): full, quick; as in src/bench/job_rotate.c
 GGML_SIZES = {
     "rotate_half_split": ((65536, 8), (2048, 8)),
@@ -46,6 +47,16 @@ def find_python():
         if subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             return python
     return sys.executable
+
+
+def openblas_core():
+    """What tells OpenBLAS to use its kernels for AVX-512 on a machine newer than itself, which it takes for a Prescott
+    of 2004: sgemm is then five times slower."""
+    library = ctypes.CDLL(OPENBLAS)
+    library.openblas_get_corename.restype = ctypes.c_char_p
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        known = library.openblas_get_corename() != b"Prescott" or "avx512f" not in file.read()
+    return {} if known else {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 
 def rows_of(command, environment=None):
@@ -86,6 +97,7 @@ class Peers:
         self.environment["OMP_NUM_THREADS"] = str(options.threads)
         if os.path.exists(OPENBLAS):  # before torch finds a slower libblas.so.3
             self.environment["LD_PRELOAD"] = OPENBLAS
+            self.environment.update(openblas_core())
         self.ggml = os.path.join(os.path.dirname(os.path.abspath(options.ropescope)), "tests", "peer_ggml_rope")
         self.jobs = {}
         for script in SCRIPTS:

@@ -191,3 +191,33 @@ Test(transformer, recipes_by_block__have_right_gradients) {
   check(&m, "rope with a learned scale, then t5");
   small_model_clear(&m);
 }
+
+/* Losses of a batch, read `together` sequences at a time. */
+static void read_losses(const small_model *m, const rs_batch *batch, size_t together, double *losses) {
+  rs_transformer *t = small_model_create(m, RS_F32, 3);
+  rs_context *context;
+  rs_pass *pass;
+  rs_err err = {0};
+  cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, &m->tokens, &context, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_pass_create(context, together, false, &pass, &err), RS_OK, "%s", err.message);
+  rs_forward(pass, batch, &(rs_pass_out){.losses = losses});
+  rs_pass_free(pass);
+  rs_context_free(context);
+  rs_transformer_free(t);
+}
+
+/* A feed-forward takes 128 rows at a time: 360 are two pieces and a part of one. */
+Test(transformer, sequences_read_together__have_the_losses_of_each_alone) {
+  enum { MANY = 40 };
+  static double together[MANY * SMALL_LENGTH], alone[MANY * SMALL_LENGTH];
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  m.blocks[0].after_feed_forward = (rs_norm){.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-5};
+  m.blocks[0].feed_forward.gated = m.blocks[1].parallel = true;
+  rs_batch batch = small_batch(&m, MANY, 17);
+  read_losses(&m, &batch, MANY, together);
+  read_losses(&m, &batch, 1, alone);
+  cr_expect_arr_eq(together, alone, sizeof alone);
+  small_batch_clear(&batch);
+  small_model_clear(&m);
+}
