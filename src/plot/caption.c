@@ -13,6 +13,11 @@ static const char *model_name(const rs_plot_measure *measure, const rs_plot_choi
   return measure->data->models.items[choice->model];
 }
 
+/* Checkpoints that are read by what each was trained with need no word for it. */
+static bool has_name(const rs_plot_measure *measure, const rs_plot_choice *choice) {
+  return !measure->data->by_checkpoint || strcmp(model_name(measure, choice), "trained") != 0;
+}
+
 static void add_piece(rs_text *text, const char *piece) {
   if (*piece == '\0') return;
   if (text->length > 0) rs_text_puts(text, " \u00b7 ");
@@ -23,7 +28,7 @@ static void add_piece(rs_text *text, const char *piece) {
 static void write_place(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
   add_piece(out, measure->data->name);
-  add_piece(out, model_name(measure, choice));
+  if (has_name(measure, choice)) add_piece(out, model_name(measure, choice));
   rs_plot_checkpoint_caption(measure->data, choice->model, out);
   add_piece(out, rs_plot_source_name(measure, choice));
   rs_plot_source_caption(measure, choice, out);

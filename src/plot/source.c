@@ -84,7 +84,7 @@ void rs_plot_checkpoint_caption(const rs_plot_data *data, size_t model, rs_text 
   const rs_node *entry =
       data->by_checkpoint ? data->checkpoints->items : find_entry(data->checkpoints, data->models.items[model]);
   const rs_node *phrases = entry != NULL ? rs_node_get(entry, "caption") : NULL;
-  const char *before = ": ";
+  const char *before = data->by_checkpoint ? " \u00b7 " : ": ";
   for (size_t i = 0; phrases != NULL && i < phrases->count; i++) {
     if (data->by_checkpoint && !all_checkpoints_have(data, phrases->items[i].text)) continue;
     rs_text_printf(out, "%s%s", before, phrases->items[i].text);

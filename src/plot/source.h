@@ -13,7 +13,7 @@ const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_ch
 void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
 
 /* Appends to the name of a model that is a checkpoint what the manifest says of it: ": trained here, 1000 steps at 64
- * tokens, 103872 parameters"; of several checkpoints what holds for all. */
+ * tokens, 103872 parameters"; of several checkpoints what holds for all, as a piece of its own. */
 void rs_plot_checkpoint_caption(const rs_plot_data *data, size_t model, rs_text *out);
 
 #endif
