@@ -25,6 +25,9 @@ exec "$program" "\$@"
 WRAPPER
 chmod +x -- "$scratch/build/ropescope"
 ln -s -- "$root/configs" "$root/experiments" "$root/tests" "$scratch"
+# What takes long to run is read where it was committed.
+mkdir -- "$scratch/results"
+ln -s -- "$root/results/train-and-extend" "$scratch/results"
 
 fail() {
     printf 'docs: %s\n' "$*" >&2

@@ -51,6 +51,32 @@ file src/math/angle.h '#include "sum.h"'
 file src/math/sum.h '#include "angle.h"'
 expect check_layers.sh 1 'closes an include cycle' 'headers that include each other'
 
+# encoding has a second public header, recipe.h.
+begin
+file include/ropescope/recipe.h '#include "ropescope/math.h"'
+file include/ropescope/encoding.h '#include "ropescope/recipe.h"'
+file src/encoding/recipe.c '#include "ropescope/recipe.h"' '#include "ropescope/encoding.h"'
+expect check_layers.sh 0 'keep the layers' 'a second header in order'
+file src/math/sum.c '#include "ropescope/recipe.h"'
+expect check_layers.sh 1 'math may not include ropescope/recipe.h' 'an #include upwards of a second header'
+
+begin
+file include/ropescope/recipe.h '#include "ropescope/attention.h"'
+expect check_layers.sh 1 'encoding may not include ropescope/attention.h' 'an #include upwards from a second header'
+
+begin
+file include/ropescope/recipe.h '#include "ropescope/encoding.h"'
+file include/ropescope/encoding.h '#include "ropescope/recipe.h"'
+expect check_layers.sh 1 'closes an include cycle' 'headers of one layer that include each other'
+
+begin
+file include/ropescope/recipes.h 'int x;'
+expect check_layers.sh 1 'unknown public header' 'a public header of no layer'
+
+begin
+file src/recipe/x.c 'int x;'
+expect check_layers.sh 1 'unknown folder' 'a folder named as a second header'
+
 begin
 file src/elsewhere/x.c 'int x;'
 expect check_layers.sh 1 'unknown folder' 'a folder of no layer'

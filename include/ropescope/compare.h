@@ -91,8 +91,7 @@ typedef struct rs_causes {
 rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err)
     RS_NONNULL(1, 2, 4);
 
-/* ---- the two sides ------------------------------------------------------------------------------------------------
- */
+/* ---- the two sides ----------------------------------------------------------------------------------------------- */
 
 typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP } rs_origin;
 

@@ -75,7 +75,8 @@ typedef struct rs_checkpoint {
   bool tuned; /* trained further, */
   rs_training tuning;
   rs_recipe *tuned_recipes;                  /* (recipe_count,) with these in the place of the others; NULL: the same */
-  rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from; those that have no part in it are empty */
+  rs_settings settings[RS_CHECKPOINT_PARTS]; /* what all this was read from, with defaults; of a folder: what stands
+                                                beside it */
 } rs_checkpoint;
 
 /* Parameters of a checkpoint's shape; those of its training are rs_training_specs. */
@@ -230,6 +231,57 @@ void rs_subject_clear(rs_subject *subject) RS_NONNULL(1);
 
 /* Adds the recipe as it is written, "{name: yarn, factor: 8}": what differs from the defaults. */
 void rs_recipe_write(const rs_recipe *recipe, rs_text *text) RS_NONNULL(1, 2);
+
+/* ---- trained models ---------------------------------------------------------------------------------------------- */
+
+/* A model that was trained, or is to be: what its folder's config.json says. Zero-initialise; release one that was read
+ * with rs_trained_clear. */
+typedef struct rs_trained {
+  rs_shape shape;
+  rs_model geometry;
+  rs_token_layout tokens; /* of what it is trained on */
+  rs_recipe *recipes;     /* (recipe_count,) resolved for the geometry */
+  size_t recipe_count;
+  rs_format format;
+  rs_training training;
+  rs_variant task; /* `task` and its settings */
+  uint64_t seed;
+  char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
+  size_t steps;     /* done */
+  char weights[65]; /* SHA-256 of model.safetensors; "": training is not done */
+  char *arithmetic; /* the instruction sets that computed it, "v3; v4"; NULL: nothing yet */
+} rs_trained;
+
+/* Names in the folder of a trained model. */
+#define RS_TRAINED_CONFIG "config.json"
+#define RS_TRAINED_WEIGHTS "model.safetensors"
+
+/* The SHA-256 of all that determines the weights: shape, geometry, tokens, recipes, format, training, task, seed,
+ * origin, and the versions of task and stages. Not of names, and not of the machine: weights from another one, whose
+ * last bits differ, are as good. RS_UNSUPPORTED for a recipe that cannot be put in words, RS_MEMORY. */
+rs_status rs_trained_fingerprint(const rs_trained *trained, char hash[65], rs_err *err) RS_NONNULL(1, 2);
+
+/* Adds it as config.json: all of it as "ropescope", and, where Hugging Face's LlamaForCausalLM computes the same,
+ * that class's keys. */
+rs_status rs_trained_write(const rs_trained *trained, rs_text *json, rs_err *err) RS_NONNULL(1, 2);
+
+/* Whether a Llama of Hugging Face computes the same from the same weights; its config's keys are then added to the open
+ * object. */
+rs_status rs_trained_write_llama(const rs_trained *trained, rs_json *json, bool *llama, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
+/* Whether config.json of a folder says that a run of this program has made it. */
+bool rs_trained_marked(const char *folder) RS_NONNULL(1);
+
+/* Reads config.json of a folder. Strict: RS_INPUT with the file and each key that is wrong, a line each. Cleared on
+ * failure. */
+rs_status rs_trained_read(const char *folder, rs_trained *trained, rs_err *err) RS_NONNULL(1, 2);
+void rs_trained_clear(rs_trained *trained) RS_NONNULL(1);
+
+/* The model as it begins, or (load) as the folder's weights make it. */
+rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2);
+rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* ropescope/encoding.h: positional encodings. A method is a named recipe of stages; at one length a recipe becomes an
- * rs_encoding, the plain tables that attention reads:
+/* ropescope/encoding.h: positional encodings. A method is a named recipe of stages (recipe.h); at one length a
+ * recipe becomes an rs_encoding, the plain tables that attention reads:
  *
  *   logit(h,m,n) = logit_scale[m] * head_scale[h] * < rot(q[m], pos_q[v][m]), rot(k[n], pos_k[v][n]) > / sqrt(D)
  *                  + bias(h,m,n)
@@ -15,349 +15,11 @@
 #include "ropescope/base.h"
 #include "ropescope/kernel.h"
 #include "ropescope/math.h"
+#include "ropescope/recipe.h"
 
-enum { RS_AXES = 3, RS_VIEWS = 4, RS_STEPS = 16 };
-
-/* ---- kinds: what fills a stage ----------------------------------------------------------------------------------- */
+enum { RS_STEPS = 16 };
 
 typedef struct rs_encoding rs_encoding;
-typedef struct rs_model rs_model;
-typedef struct rs_token_layout rs_token_layout;
-
-/* Numbers of an encoding that training may change: one array of one stage ("embed.table", "bias.r1", "logit_scale").
- * Its shape depends on the recipe, the model and the layout of the tokens, not on the length. */
-typedef struct rs_learned {
-  const char *name; /* static */
-  size_t rows, columns;
-} rs_learned;
-
-enum { RS_LEARNED = 8 }; /* arrays of an encoding at most */
-
-/* What every kind says of itself; the config check, `ropescope list` and the manifest read nothing else. */
-typedef struct rs_kind {
-  const char *name;
-  const char *summary;
-  const char *reference; /* paper or code, and equation */
-  int version;           /* raised when the same parameters give other numbers */
-  const rs_param *params;
-  size_t param_count;
-  size_t params_size; /* bytes of the struct that `params` are the fields of */
-} rs_kind;
-
-/* What a frequency table is made from. */
-typedef struct rs_freq_in {
-  size_t length, head_dim, rotary_dim; /* L, D tokens; R dims */
-  double theta;                        /* base of the geometric ladder */
-  double train_length, max_length;     /* L0 and the published maximum, tokens */
-  double scale;                        /* s; NaN where the method has no scale */
-  bool sections;                       /* pairs are shared out among axes (M-RoPE) */
-  const void *params;                  /* the kind's own struct */
-} rs_freq_in;
-
-/* `factor` multiplies cos and sin (equally: its square multiplies the logits); `logit_factor` multiplies the logits. */
-typedef struct rs_freq_out {
-  double *omega; /* (R/2,) rad/token */
-  double factor, logit_factor;
-} rs_freq_out;
-
-/* A kind's parameters, and those of its stage, are checked before anything is filled: RS_INPUT, with the parameter as
- * subject, where they contradict each other or the model. NULL: nothing to check. */
-typedef rs_status rs_kind_check(const rs_binding *binding, const rs_model *model, rs_err *err);
-
-typedef struct rs_freq_kind {
-  rs_kind kind;
-  bool scaled; /* reads s: the method then has the parameters `scale` and `factor` */
-  rs_kind_check *check;
-  rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
-  /* Which axis (0 t, 1 h, 2 w) pair j of `pairs` reads, in place of the sections of M-RoPE. NULL: by the sections. */
-  size_t (*axis)(const void *params, size_t pair, size_t pairs);
-  /* How much pair j reads of each axis t, h, w: its coordinate is sum_a weight[a] p[a]. NULL: one axis a pair. */
-  void (*mix)(const void *params, size_t pair, double weight[RS_AXES]);
-  /* ln of what a query's pair j of `pairs` is multiplied by for each token of its position; a key's is divided by it.
-   * NULL: no gain. */
-  double (*log_gain)(const void *params, size_t pair, size_t pairs);
-} rs_freq_kind;
-
-/* What the other stages are prepared from. A kind's `prepare` makes its state of `state_size` bytes, zeroed before,
- * from this; what reads it later reads the state alone. What this points to outlives the state. */
-typedef struct rs_stage_in {
-  size_t length, heads, head_dim, width; /* L, H, D, H * D */
-  double train_length;                   /* L0, tokens */
-  double scale;                          /* s; NaN where the method has none */
-  const rs_token_layout *tokens;
-  const char *method; /* its name, for messages */
-  const void *params; /* the kind's own struct */
-} rs_stage_in;
-
-/* Keys [begin, end) of one query row, read through view `view`. */
-typedef struct rs_segment {
-  size_t begin, end, view;
-} rs_segment;
-
-/* Positions of all tokens in every view, (L, A) tokens each. */
-typedef struct rs_positions {
-  size_t length, axes;
-  double *const *q, *const *k;
-} rs_positions;
-
-typedef struct rs_pos_kind {
-  rs_kind kind;
-  bool scaled;
-  bool text_only;   /* one axis, on which text counts by 1 */
-  size_t views;     /* V, 1..RS_VIEWS */
-  const char *seed; /* the parameter that positions are drawn by; NULL: they are not drawn */
-  size_t state_size;
-  rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err); /* NULL: positions stay as the ids are */
-  /* Moves the positions, which hold the token ids on entry. */
-  rs_status (*fill)(const void *state, const rs_positions *positions, rs_err *err);
-  /* Cuts keys 0..m of query m into consecutive segments; returns how many. NULL: one segment, view 0. */
-  size_t (*segments)(const void *state, size_t query, rs_segment out[RS_VIEWS]);
-} rs_pos_kind;
-
-typedef struct rs_embed_kind {
-  rs_kind kind;
-  rs_kind_check *check;
-  size_t state_size;
-  /* RS_DOMAIN where there is no embedding for these tokens. */
-  rs_status (*prepare)(const rs_stage_in *in, void *state, rs_err *err);
-  void (*release)(void *state); /* what the state owns; NULL: nothing */
-  /* Numbers of the tables that the state owns, and at most needs while it is prepared. NULL: none. */
-  double (*numbers)(const rs_stage_in *in);
-  /* Rows of the table for positions [begin, begin + count): out[row * width + dim]. RS_DOMAIN beyond its end. */
-  rs_status (*fill)(const void *state, size_t begin, size_t count, double *out, rs_err *err);
-  /* What training may change: one table (rows, width). NULL: nothing. */
-  size_t (*learned_rows)(const void *state);
-  void (*learned_get)(const void *state, double *table);
-  rs_status (*learned_room)(void *state, rs_err *err); /* before the first set, or again. NULL: it needs none */
-  void (*learned_set)(void *state, const double *table);
-  /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
-  void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
-} rs_embed_kind;
-
-typedef struct rs_lscale_kind {
-  rs_kind kind;
-  rs_kind_check *check;
-  /* Multiplies logit_scale (L,). */
-  rs_status (*fill)(const rs_stage_in *in, double *logit_scale, rs_err *err);
-  bool by_head; /* each head learns a factor of its own, 1 at first */
-} rs_lscale_kind;
-
-typedef struct rs_bias_kind {
-  rs_kind kind;
-  rs_kind_check *check;
-  size_t state_size;
-  /* Numbers in the table. NULL: one a head. */
-  size_t (*table_size)(const rs_stage_in *in);
-  /* Fills `table` (table_size,), zeroed before, which outlives the state. */
-  rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
-  void (*release)(void *state); /* what the state owns; NULL: nothing */
-  /* What else the logits are multiplied by. NULL: nothing. */
-  double (*logit_factor)(const void *state);
-  /* The slope of the head, nats/token. NULL: the bias has no slopes. */
-  double (*slope)(const void *state, size_t head);
-  /* Whether the bias is a function of m - n alone. NULL: never. */
-  bool (*by_distance)(const void *state);
-  /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
-  void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
-  /* The arrays that training may change: the table starts with them, one behind the other, and is read where they
-   * stand. Returns how many. NULL: nothing is learned. */
-  size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]);
-  void (*learned_changed)(void *state); /* makes the rest of the table again; NULL: it does not depend on them */
-  /* Adds to each array what `gradient` (end - begin,) by the numbers that `row` gives gives by it. */
-  void (*gradient)(const void *state, size_t head, size_t query, size_t begin, size_t end, const double *gradient,
-                   double *const *learned);
-} rs_bias_kind;
-
-/* The parameters that a stage has whatever its kind: every method's, every rotary method's, every scaled method's. */
-extern const rs_kind rs_common_stage, rs_rotary_stage, rs_scale_stage;
-
-/* The tables of kinds. `*count` gets the number; the order is that of `ropescope list`. */
-const rs_freq_kind *const *rs_freq_kinds(size_t *count) RS_NONNULL(1);
-const rs_pos_kind *const *rs_pos_kinds(size_t *count) RS_NONNULL(1);
-const rs_embed_kind *const *rs_embed_kinds(size_t *count) RS_NONNULL(1);
-const rs_lscale_kind *const *rs_lscale_kinds(size_t *count) RS_NONNULL(1);
-const rs_bias_kind *const *rs_bias_kinds(size_t *count) RS_NONNULL(1);
-
-/* The kind that `logit_scale` chooses, or NULL. */
-const rs_lscale_kind *rs_lscale_chosen(const rs_settings *settings) RS_NONNULL(1);
-
-/* ---- methods and recipes ----------------------------------------------------------------------------------------- */
-
-/* A named recipe: which kind fills each stage (NULL: the stage is empty), and which defaults differ from the kinds'. */
-typedef struct rs_method {
-  const char *name, *summary, *reference;
-  const rs_pos_kind *pos;
-  const rs_freq_kind *freq;
-  const rs_embed_kind *embed;
-  const rs_bias_kind *bias;
-  struct {
-    const char *name, *value;
-  } defaults[4]; /* ends at the first NULL name */
-} rs_method;
-
-const rs_method *rs_methods(size_t *count) RS_NONNULL(1);
-
-/* Whether the method has a scale s, and with it the parameters `scale` and `factor`. */
-bool rs_method_scaled(const rs_method *method) RS_NONNULL(1);
-
-/* The method called `name`, or NULL. */
-const rs_method *rs_method_find(const char *name) RS_NONNULL(1);
-
-/* A method with its parameters. Zero-initialise; create with rs_recipe_init, release with rs_recipe_clear. */
-typedef struct rs_recipe {
-  const rs_method *method;
-  rs_settings settings;
-} rs_recipe;
-
-/* `method` with every parameter at its default. On failure the recipe is cleared. */
-rs_status rs_recipe_init(rs_recipe *recipe, const rs_method *method, rs_err *err) RS_NONNULL(1, 2);
-rs_status rs_recipe_copy(rs_recipe *copy, const rs_recipe *from, rs_err *err) RS_NONNULL(1, 2);
-void rs_recipe_clear(rs_recipe *recipe) RS_NONNULL(1);
-
-/* Sets a parameter from config text, as in "factor", "8"; for programs and tests. RS_INPUT names it as subject. */
-rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err) RS_NONNULL(1, 2, 3);
-
-/* Fills what was not given: from what the dialect always does, then from the model's published recipe (where the model
- * publishes this very method), then from the dialect's defaults. RS_INPUT, with the parameter as subject, where what
- * was given is not in the dialect's power, or the method has no such dialect. */
-rs_status rs_recipe_resolve(rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
-
-/* Whether s is L / L0 itself, below 1 too: scale is auto. */
-bool rs_recipe_scale_auto(const rs_recipe *recipe) RS_NONNULL(1);
-
-/* The rule for s where neither a scale nor a factor is given or published, as config text. */
-#define RS_DEFAULT_SCALE "dynamic"
-
-/* Whether that rule holds: rs_recipe_resolve then sets it. */
-bool rs_recipe_scale_defaults(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
-
-/* RS_INPUT, with the parameter as subject, when the parameters contradict each other or the model. */
-rs_status rs_recipe_check(const rs_recipe *recipe, const rs_model *model, rs_err *err) RS_NONNULL(1, 2);
-
-/* The parameter that fixes s: `factor` where there is no other, or where a model's is in force, else `scale`; NULL for
- * methods without. *given: the user has written one of them. */
-const char *rs_recipe_scale_name(const rs_recipe *recipe, bool *given) RS_NONNULL(1, 2);
-
-/* Whether its pairs are shared out among the axes t, h, w by sections, given or the model's. */
-bool rs_recipe_has_sections(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
-
-/* L0 as the recipe has it, else the model's, tokens. */
-double rs_recipe_train_length(const rs_recipe *recipe, const rs_model *model) RS_NONNULL(1, 2);
-
-/* ---- dialects ---------------------------------------------------------------------------------------------------- */
-
-/* What one implementation does differently, as parameters: with the method or with all of the frequency kind of that
- * name (NULL: with every rotary method), where the boolean parameter `when` is true (or `unless` is not). */
-typedef struct rs_dialect {
-  const char *name, *method, *summary, *reference;
-  const char *when, *unless;
-  struct {
-    const char *name, *value; /* value NULL: unset */
-    bool always;              /* the implementation has no choice there, whatever a model publishes */
-  } settings[8];              /* ends at the first NULL name */
-} rs_dialect;
-
-/* All of them; those of one method are several entries. */
-const rs_dialect *rs_dialects(size_t *count) RS_NONNULL(1);
-
-/* Whether the entry is about this method. */
-bool rs_dialect_fits(const rs_dialect *dialect, const rs_method *method) RS_NONNULL(1, 2);
-
-/* ---- models ------------------------------------------------------------------------------------------------------ */
-
-typedef enum rs_pair_layout {
-  RS_LAYOUT_OF_MODEL = -1, /* of a recipe that does not say */
-  RS_HALF_SPLIT,           /* pair j is dims (j, j + R/2): GPT-NeoX, Hugging Face Llama */
-  RS_INTERLEAVED           /* pair j is dims (2j, 2j + 1): RoFormer, GPT-J, Meta's Llama */
-} rs_pair_layout;
-enum { RS_PAIR_LAYOUTS = RS_INTERLEAVED + 1 };
-extern const char *const rs_pair_layout_words[RS_PAIR_LAYOUTS + 1];
-
-/* How the pairs are shared out among the axes t, h, w (axes.c). */
-typedef enum rs_axis_layout {
-  RS_AXES_OF_MODEL = -1, /* of a recipe that does not say */
-  RS_AXES_CONTIGUOUS,    /* t, then h, then w: Qwen2-VL */
-  RS_AXES_INTERLEAVED,   /* h and w on pairs 1 and 2 of each three while they last, t on the rest: Qwen3-VL */
-  RS_AXES_SPATIAL_FIRST, /* h and w alternate on the fastest pairs, t has the slowest: ERNIE 4.5-VL */
-  RS_AXES_FAIR           /* at each pair the axis that is furthest behind its share: openPangu */
-} rs_axis_layout;
-enum { RS_AXIS_LAYOUTS = RS_AXES_FAIR + 1 };
-extern const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1];
-
-/* The geometry of a published (or invented) model. */
-struct rs_model {
-  char name[64];
-  size_t heads, head_dim, rotary_dim; /* H; D, even; R, even, <= D */
-  double rope_theta;                  /* > 1 */
-  size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */
-  rs_pair_layout pair_layout;
-  size_t mrope_section[RS_AXES]; /* pairs per axis t, h, w; all 0 for text models */
-  rs_axis_layout axis_layout;
-  rs_recipe published; /* method NULL where nothing is published */
-};
-
-void rs_model_clear(rs_model *model) RS_NONNULL(1);
-
-/* ---- token layout: which tokens are text, image, video ----------------------------------------------------------- */
-
-typedef enum rs_modality { RS_TEXT, RS_IMAGE, RS_VIDEO } rs_modality;
-
-/* One run of tokens, at least 1. A vision run has tokens = frames * rows * columns (grid after patch merging, each at
- * least 1), in that order. */
-typedef struct rs_token_run {
-  rs_modality modality;
-  size_t tokens;
-  size_t frames, rows, columns;             /* vision only */
-  double seconds_per_frame, ids_per_second; /* video, in time (Qwen2.5-VL): ids per frame are their product; 1 and 1 */
-} rs_token_run;
-
-/* Runs in order; tokens after the last run are text. No runs: all text. */
-struct rs_token_layout {
-  rs_token_run *runs; /* owned */
-  size_t count;
-};
-
-/* Tokens the runs take. */
-size_t rs_token_layout_tokens(const rs_token_layout *layout) RS_NONNULL(1);
-
-/* RS_DOMAIN where the runs take more tokens than `length`. */
-rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) RS_NONNULL(1);
-
-/* How the tokens of images and videos are counted (tokens.c). */
-typedef enum rs_id_scheme {
-  RS_IDS_QWEN2_VL,
-  RS_IDS_HF,
-  RS_IDS_SPATIAL_RESET,
-  RS_IDS_VIDEOROPE,
-  RS_IDS_V2PE
-} rs_id_scheme;
-enum { RS_ID_SCHEMES = RS_IDS_V2PE + 1 };
-extern const char *const rs_id_scheme_words[RS_ID_SCHEMES + 1];
-
-/* How the time of a video's frame becomes an id (tokens.c): float32 products from the left, or doubles, the rates
- * first. They differ where a product is whole but for rounding. */
-typedef enum rs_id_arithmetic { RS_IDS_UNNAMED = -1, RS_IDS_F32, RS_IDS_F64 } rs_id_arithmetic; /* unnamed: F32 */
-enum { RS_ID_ARITHMETICS = RS_IDS_F64 + 1 };
-extern const char *const rs_id_arithmetic_words[RS_ID_ARITHMETICS + 1];
-
-typedef struct rs_id_rule {
-  rs_id_scheme scheme;
-  double step;                 /* videorope: ids per frame; v2pe: ids per vision token */
-  rs_id_arithmetic arithmetic; /* the other schemes */
-} rs_id_rule;
-
-/* Position ids (length, RS_AXES) in the order t, h, w. `rule` NULL: as Qwen2-VL counts (arXiv:2409.12191, section 2.1):
- * text runs on all axes alike; a vision run that starts at id p has (p + floor(frame * seconds_per_frame *
- * ids_per_second), p + row, p + column); the next run starts at the largest id so far plus 1. `run` (length), where not
- * NULL, gets each token's run index (count for the text after the last). RS_DOMAIN when the runs take more than
- * `length` tokens. */
-rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
-                             uint32_t *run, rs_err *err) RS_NONNULL(1, 4);
-
-/* The first run of image or video, and in *begin its first token; NULL where all is text. Borrows. */
-const rs_token_run *rs_token_layout_picture(const rs_token_layout *layout, size_t *begin) RS_NONNULL(1, 2);
-
-void rs_token_layout_clear(rs_token_layout *layout) RS_NONNULL(1);
 
 /* ---- encodings: tables at one length ----------------------------------------------------------------------------- */
 
@@ -502,6 +164,11 @@ double rs_encoding_reach(const rs_encoding *encoding, size_t axis) RS_NONNULL(1)
 /* The view through which query m reads key n <= m. */
 size_t rs_encoding_view(const rs_encoding *encoding, size_t query, size_t key) RS_NONNULL(1);
 
+/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. RS_DOMAIN where they
+ * are undefined there. */
+rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
+                            rs_err *err) RS_NONNULL(1, 2, 4);
+
 /* ---- what training changes --------------------------------------------------------------------------------------- */
 
 /* The arrays that training may change; returns how many, 0 for plain RoPE. Several encodings of one recipe, at several
@@ -528,29 +195,17 @@ void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t 
 void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_t count, const double *gradient,
                                 double *const *learned);
 
+/* Fixes in the recipe that `encoding` was made of what it leaves to the pictures (table_grid: own): elsewhere the very
+ * table that training changes is then read, resized. RS_MEMORY. */
+rs_status rs_recipe_fix(rs_recipe *recipe, const rs_encoding *encoding, rs_err *err) RS_NONNULL(1, 2);
+
+/* Takes from `trained`, which is fixed, what `recipe` leaves to the pictures, where both have the same table.
+ * RS_MEMORY.
+ */
+rs_status rs_recipe_follow(rs_recipe *recipe, const rs_recipe *trained, rs_err *err) RS_NONNULL(1, 2);
+
 /* What the head's logit scales are multiplied by, learned (array "logit_scale": one number a head); 1 where nothing
  * such is learned. */
 double rs_encoding_head_scale(const rs_encoding *encoding, size_t head);
-
-/* ---- recipes, for programs that alter them ----------------------------------------------------------------------- */
-
-/* Whether the method has a default of its own for the parameter. */
-bool rs_method_presets(const rs_method *method, const char *name) RS_NONNULL(1, 2);
-
-/* Whether the entry's condition (`when`, `unless`) holds for these parameters. */
-bool rs_dialect_holds(const rs_dialect *dialect, const rs_settings *settings) RS_NONNULL(1, 2);
-
-/* Sets a parameter that was not given by the user; `text` NULL unsets it. */
-rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err) RS_NONNULL(1, 2);
-
-/* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
- * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
- * with a factor, else dynamic. */
-double rs_scale_resolve(const rs_settings *settings, double length, double train_length) RS_NONNULL(1);
-
-/* The frequencies of the encoding's recipe at any length: out->omega (R/2,), factor, logit_factor. RS_DOMAIN where they
- * are undefined there. */
-rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
-                            rs_err *err) RS_NONNULL(1, 2, 4);
 
 #endif

@@ -107,8 +107,17 @@ char *rs_path_join(const char *directory, const char *name, rs_err *err) RS_NONN
 /* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
 void rs_sha256_hex(const char *data, size_t length, char out[65]) RS_NONNULL(3);
 
-/* ---- files of numbers -----------------------------------------------------------------------------------------------
- */
+/* A part of some bytes. */
+typedef struct rs_bytes {
+  const void *data;
+  size_t length;
+} rs_bytes;
+
+/* The same of parts (count,), one behind the other, and of a file, as sha256sum prints it. RS_IO. */
+void rs_sha256_parts(const rs_bytes *parts, size_t count, char out[65]) RS_NONNULL(3);
+rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) RS_NONNULL(1, 2);
+
+/* ---- files of numbers -------------------------------------------------------------------------------------------- */
 
 /* Whether the name ends in .npy, .json or .csv: what rs_numbers_read can read. */
 bool rs_numbers_named(const char *file) RS_NONNULL(1);

@@ -122,8 +122,7 @@ typedef struct rs_row_needs {
 rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err)
     RS_NONNULL(1, 2);
 
-/* ---- the least base that serves a length ---------------------------------------------------------------------------
- */
+/* ---- the least base that serves a length ------------------------------------------------------------------------- */
 
 /* What a search for the least base came to. */
 typedef struct rs_base_bound {

@@ -121,7 +121,7 @@ typedef struct rs_places rs_places;
 typedef struct rs_transformer {
   rs_shape shape;
   rs_model geometry;  /* what recipes are resolved for: heads, head_dim, theta, trained length */
-  rs_recipe *recipes; /* (recipe_count,) resolved; blocks name them by index */
+  rs_recipe *recipes; /* (recipe_count,) resolved, and fixed (rs_recipe_fix); blocks name them by index */
   size_t recipe_count;
   rs_tensor *tensors; /* (tensor_count,) in the order of their offsets */
   size_t tensor_count;
@@ -154,13 +154,24 @@ size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_N
 /* The tensor called `name`, or NULL. Borrows. */
 const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) RS_NONNULL(1, 2);
 
+/* Writes the weights as a file of safetensors, in the model's format; vectors have one dimension, matrices two. The
+ * names and shapes are Hugging Face's where the model's are. RS_DOMAIN for a weight that is not finite, RS_IO, and what
+ * else rs_safetensors_write fails with. */
+rs_status rs_weights_write(const rs_transformer *transformer, const char *path, rs_err *err) RS_NONNULL(1, 2);
+
+/* Reads them from such a file, or from shards by their index: F64, F32, BF16 or F16. The file has the model's tensors,
+ * of their shapes, and no other, else RS_INPUT with the tensor's name. The weights are unchanged on failure. */
+rs_status rs_weights_read(rs_transformer *transformer, const char *path, rs_err *err) RS_NONNULL(1, 2);
+
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 /* A model at one length: the tables of its recipes, with what it has learned, in the numbers it computes in. */
 typedef struct rs_context rs_context;
 
-/* `recipes` (recipe_count,) stand in the place of the model's own, resolved and checked; NULL: its own. Borrows
- * `transformer`. `tokens` NULL: text. RS_DOMAIN where a recipe is undefined at the length, RS_MEMORY. */
+/* `recipes` (recipe_count,) stand in the place of the model's own, resolved and checked; NULL: its own. They read the
+ * arrays that the model has learned by these names, and follow the grid it was trained on (rs_recipe_follow). Borrows
+ * `transformer`. `tokens` NULL: text. RS_DOMAIN where a recipe is undefined at the length, or has an array of another
+ * shape than the model; RS_MEMORY. */
 rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *recipes, size_t length,
                             size_t source_length, const rs_token_layout *tokens, rs_context **context, rs_err *err)
     RS_NONNULL(1, 6);
@@ -172,7 +183,8 @@ const rs_encoding *rs_context_encoding(const rs_context *context) RS_NONNULL(1);
 /* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
-/* Draws random positions anew, where a recipe has such. */
+/* Draws random positions anew, where a recipe has such; the lowest 53 bits of `seed` count. RS_MEMORY: the context is
+ * then good for nothing but rs_context_free. */
 rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_NONNULL(1);
 
 /* Sequences that a model reads side by side, each of the context's length. */
@@ -331,6 +343,25 @@ typedef struct rs_train_state {
 } rs_train_state;
 
 rs_train_state *rs_trainer_state(rs_trainer *trainer) RS_NONNULL(1);
+
+/* A training that was interrupted, as a file has it. Zero-initialise; release with rs_train_saved_clear. */
+typedef struct rs_train_saved {
+  size_t step;
+  void *values, *first, *second; /* (size,) weights and moments, in the model's format */
+  rs_train_step *history;        /* (step,) what each came to */
+} rs_train_saved;
+
+/* Writes weights, state and history (state->step,) as a file of safetensors, whole or not at all. `key` says which
+ * training it is: hexadecimal digits, of which the first 12 count. RS_DOMAIN for a number that is not finite, RS_IO. */
+rs_status rs_train_state_write(const rs_transformer *transformer, const rs_train_state *state,
+                               const rs_train_step *history, const char *key, const char *path, rs_err *err)
+    RS_NONNULL(1, 2, 4, 5);
+
+/* Reads it back for a model of the same shape and format. RS_INPUT where the file is damaged in any bit, or of another
+ * training. Cleared on failure. */
+rs_status rs_train_saved_read(const rs_transformer *transformer, const char *key, const char *path,
+                              rs_train_saved *saved, rs_err *err) RS_NONNULL(1, 2, 3, 4);
+void rs_train_saved_clear(rs_train_saved *saved) RS_NONNULL(1);
 
 /* ---- readings ---------------------------------------------------------------------------------------------------- */
 

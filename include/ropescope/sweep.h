@@ -45,13 +45,23 @@ typedef struct rs_training_report {
   double tokens_per_second;
 } rs_training_report;
 
+/* Who is told of training, from the calling thread. Each function may be NULL. */
+typedef struct rs_training_watch {
+  void (*wait)(void *context, const char *folder); /* another process trains the model that is wanted */
+  void (*begin)(void *context);
+  bool (*step)(void *context, const rs_training_report *report); /* false: stop behind this step */
+  void (*end)(void *context);
+  void *context;
+  double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
+} rs_training_watch;
+
 typedef struct rs_run_options {
   const char *directory; /* made if missing; files in it are replaced one by one, each whole */
   /* Called after each cell, from the calling thread; may be NULL. */
   void (*progress)(void *context, size_t done, size_t cells, double work_share);
-  /* Called after each step of a training, before `progress`; may be NULL. */
-  void (*training)(void *context, const rs_training_report *report);
   void *context;
+  const char *checkpoints;           /* where trained models are kept, and found again; NULL: nowhere */
+  const rs_training_watch *training; /* told of each step before `progress` is; NULL: nobody */
 } rs_run_options;
 
 typedef struct rs_run_summary {

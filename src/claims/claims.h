@@ -37,8 +37,8 @@ typedef struct rs_line {
   const char *word;
 } rs_line;
 
-/* The number that `column` and `where` name in `table`, of one line's rows unless `line` is NULL. Without `value` only
- * what there is to reduce is checked. RS_INPUT with the reason, RS_MEMORY. */
+/* The number that `column` and `where` name in `table`, of one line's rows unless `line` is NULL; "A less B" is A's
+ * number less B's. Without `value` only what there is to reduce is checked. RS_INPUT with the reason, RS_MEMORY. */
 rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
                           double *value, rs_err *err);
 

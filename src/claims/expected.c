@@ -83,7 +83,8 @@ static rs_status read_row(const rs_claims *claims, char **fields, rs_claim *clai
     return refuse(claims, claim->line, EXPECTED, why.message, err);
   if (rs_bound_read(fields[HERE], &claim->here, &why) != RS_OK)
     return refuse(claims, claim->line, HERE, why.message, err);
-  if (rs_bound_tolerance(fields[TOLERANCE], &claim->claimed, &why) != RS_OK)
+  rs_bound *judged = claim->claimed.stated ? &claim->claimed : &claim->here;
+  if (rs_bound_tolerance(fields[TOLERANCE], judged, &why) != RS_OK)
     return refuse(claims, claim->line, TOLERANCE, why.message, err);
   RS_TRY(read_words(claims, fields, claim, err));
   return complete(claims, claim, err);

@@ -193,17 +193,34 @@ static rs_status read_condition(const char *begin, const char *end, condition *o
   return RS_OK;
 }
 
-/* Conditions joined by ';'; empty ones count for nothing. */
+/* ---- sides: "A less B" is A's number less B's -------------------------------------------------------------------- */
+
+static const char less[] = " less ";
+
+/* What follows the first side of `where`, or NULL. */
+static const char *other_side(const char *where) {
+  const char *word = strstr(where, less);
+  return word != NULL ? word + sizeof less - 1 : NULL;
+}
+
+/* Conditions of the first side, joined by ';'; empty ones count for nothing. */
 static rs_status read_where(const char *text, condition out[CONDITIONS], size_t *number, rs_err *err) {
+  const char *word = strstr(text, less), *stop = word != NULL ? word : text + strlen(text);
   *number = 0;
-  for (const char *begin = text; *begin != '\0';) {
-    const char *end = strchr(begin, ';');
-    if (end == NULL) end = begin + strlen(begin);
-    begin += strspn(begin, " ");
+  for (const char *begin = text; begin < stop;) {
+    const char *end = memchr(begin, ';', (size_t)(stop - begin));
+    if (end == NULL) end = stop;
+    while (begin < end && *begin == ' ') begin++;
     if (*number == CONDITIONS) return rs_fail(err, RS_INPUT, "more than %d conditions", CONDITIONS);
     if (begin < end) RS_TRY(read_condition(begin, end, &out[(*number)++], err));
-    begin = *end == ';' ? end + 1 : end;
+    begin = end < stop ? end + 1 : stop;
   }
+  return RS_OK;
+}
+
+static rs_status check_sides(const char *where, rs_err *err) {
+  const char *other = other_side(where);
+  if (other != NULL && other_side(other) != NULL) return rs_fail(err, RS_INPUT, "there is more than one \"less\"");
   return RS_OK;
 }
 
@@ -212,7 +229,10 @@ rs_status rs_select_check(const char *column, const char *where, rs_err *err) {
   condition conditions[CONDITIONS];
   size_t number;
   RS_TRY(read_wanted(column, &what, err));
-  return read_where(where, conditions, &number, err);
+  RS_TRY(check_sides(where, err));
+  for (const char *side = where; side != NULL; side = other_side(side))
+    RS_TRY(read_where(side, conditions, &number, err));
+  return RS_OK;
 }
 
 /* ---- selecting --------------------------------------------------------------------------------------------------- */
@@ -243,8 +263,11 @@ rs_status rs_where_check(const rs_table *table, const char *where, rs_err *err) 
   condition conditions[CONDITIONS];
   size_t number;
   int column;
-  RS_TRY(read_where(where, conditions, &number, err));
-  for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &column, err));
+  RS_TRY(check_sides(where, err));
+  for (const char *side = where; side != NULL; side = other_side(side)) {
+    RS_TRY(read_where(side, conditions, &number, err));
+    for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &column, err));
+  }
   return RS_OK;
 }
 
@@ -297,8 +320,9 @@ static rs_status no_row(const rs_table *table, const condition *conditions, size
   return rs_fail(err, RS_INPUT, "no row is selected%s", number > 1 ? ": none meets all conditions" : "");
 }
 
-rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
-                          double *value, rs_err *err) {
+/* By the conditions of the first side of `where`. */
+static rs_status select_side(const rs_table *table, const char *column, const char *where, const rs_line *line,
+                             double *value, rs_err *err) {
   wanted what;
   condition conditions[CONDITIONS];
   size_t number;
@@ -316,4 +340,15 @@ rs_status rs_table_select(const rs_table *table, const char *column, const char 
   free(s.y);
   free(s.x);
   return status;
+}
+
+rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
+                          double *value, rs_err *err) {
+  const char *other = other_side(where);
+  double second = 0;
+  RS_TRY(check_sides(where, err));
+  RS_TRY(select_side(table, column, where, line, value, err));
+  if (other != NULL) RS_TRY(select_side(table, column, other, line, value != NULL ? &second : NULL, err));
+  if (value != NULL) *value -= second;
+  return RS_OK;
 }

@@ -17,7 +17,7 @@ typedef struct cli_options {
   const char *arguments[CLI_WORDS]; /* after the command */
   size_t argument_count;            /* all that were given, kept or not */
   cli_list edits, jobs, only;       /* --set, --job and --only; the last two may hold several names with commas */
-  const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where;
+  const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
   const char *criterion, *format;
   long sort;
   size_t length, threads, rounds, head_dim;
@@ -119,6 +119,14 @@ int cli_load(const cli_options *options, const char *file, rs_experiment **exper
 
 /* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);
+
+/* From begin to end of a training, an interrupt or a request to end is noted, so that its state can be saved; the
+ * second one ends the program. For rs_training_watch; `context` is not read. */
+void cli_catch_signals(void *context);
+void cli_release_signals(void *context);
+
+/* The signal that was noted; 0: none. Who asks is taken to act on it. */
+int cli_signal(void);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */
 int cli_print_summary(const rs_experiment *experiment, const char *directory);

@@ -28,6 +28,17 @@ static const char *source_name(size_t i) {
   return i < count ? kinds[i]->kind.name : NULL;
 }
 
+static const char *task_name(size_t i) {
+  size_t count;
+  const rs_task_kind *const *kinds = rs_task_kinds(&count);
+  return i < count ? kinds[i]->kind.name : NULL;
+}
+
+static const char *part_name(size_t i) {
+  const checkpoint_part *part = list_part_at(i);
+  return part != NULL ? part->name : NULL;
+}
+
 static const char *metric_name(size_t i) {
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
@@ -46,12 +57,14 @@ static const char *dialect_name(size_t i) {
   return i < count ? dialects[i].name : NULL;
 }
 
-enum { METHODS, KINDS, SOURCES, METRICS, MODELS, DIALECTS, LISTS };
+enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, DIALECTS, LISTS };
 
 static const list lists[LISTS] = {
     [METHODS] = {"methods", method_name, list_methods_lead, list_put_method, list_write_method},
     [KINDS] = {"kinds", kind_name, NULL, list_put_kind, list_write_kind},
     [SOURCES] = {"sources", source_name, NULL, list_put_source, list_write_source},
+    [TASKS] = {"tasks", task_name, NULL, list_put_task, list_write_task},
+    [CHECKPOINT] = {"checkpoint", part_name, NULL, list_put_part, list_write_part},
     [METRICS] = {"metrics", metric_name, NULL, list_put_metric, list_write_metric},
     [MODELS] = {"models", model_name, list_models_lead, list_put_model, list_write_model},
     [DIALECTS] = {"dialects", dialect_name, NULL, list_put_dialect, list_write_dialect},
@@ -96,8 +109,8 @@ static int unknown(const question *q, const char *word, size_t searched) {
   else if (near != NULL)
     cli_error("nothing is called %s (did you mean %s?)", word, near);
   else
-    cli_error("nothing is called %s (ropescope list methods, kinds, sources, metrics, models or dialects shows what "
-              "there is)",
+    cli_error("nothing is called %s (ropescope list methods, kinds, sources, tasks, checkpoint, metrics, models or "
+              "dialects shows what there is)",
               word);
   return CLI_USAGE;
 }

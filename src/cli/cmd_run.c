@@ -18,11 +18,18 @@ typedef struct display {
   cli_progress progress;
   size_t done; /* cells */
   char doing[CLI_DOING];
+  const cli_options *options;
 } display;
 
-static void note_training(void *context, const rs_training_report *report) {
+static bool note_training(void *context, const rs_training_report *report) {
   display *d = context;
   cli_training(report, d->doing);
+  return cli_signal() == 0;
+}
+
+static void note_waiting(void *context, const char *folder) {
+  const display *d = context;
+  cli_note(d->options, "another process trains %s: waiting for it", folder);
 }
 
 static void show_progress(void *context, size_t done, size_t cells, double share) {
@@ -88,25 +95,49 @@ static void remove_stale_pictures(const cli_options *options, const char *direct
   rs_plot_report_clear(&pictures);
 }
 
+/* "checkpoints" beside the folder, or what --checkpoints says. Release with free(). */
+static char *checkpoints_folder(const cli_options *options, const char *directory, rs_err *err) {
+  static const char name[] = "checkpoints";
+  if (options->checkpoints != NULL) return rs_strdup(options->checkpoints, err);
+  size_t length = strlen(directory);
+  while (length > 1 && directory[length - 1] == '/') length--;
+  while (length > 0 && directory[length - 1] != '/') length--;
+  rs_text path = {0};
+  rs_text_printf(&path, "%.*s%s", (int)length, directory, name);
+  if (rs_text_check(&path, err) == RS_OK) return path.data;
+  rs_text_clear(&path);
+  return NULL;
+}
+
+/* An exit status as a shell gives it to what a signal has ended. */
+static int end_badly(rs_status status, const rs_err *err) {
+  enum { BY_SIGNAL = 128 };
+  cli_fail(status, NULL, err);
+  return status == RS_STOPPED ? BY_SIGNAL + cli_signal() : CLI_FAILED; /* the input was good */
+}
+
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
-  display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}};
+  display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}, .options = options};
+  const rs_training_watch training = {.wait = note_waiting,
+                                      .begin = cli_catch_signals,
+                                      .step = note_training,
+                                      .end = cli_release_signals,
+                                      .context = &d};
   bool live = !options->quiet && d.progress.terminal;
-  rs_run_options run = {.directory = directory,
-                        .progress = options->quiet ? NULL : show_progress,
-                        .training = options->quiet ? NULL : note_training,
-                        .context = &d};
+  rs_run_options run = {
+      .directory = directory, .progress = options->quiet ? NULL : show_progress, .training = &training, .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
   int fits = check_memory(options, experiment);
   if (fits != CLI_OK) return fits;
   warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
-  rs_status status = rs_run(experiment, &run, &summary, &err);
+  char *checkpoints = checkpoints_folder(options, directory, &err);
+  run.checkpoints = checkpoints;
+  rs_status status = checkpoints != NULL ? rs_run(experiment, &run, &summary, &err) : RS_MEMORY;
+  free(checkpoints);
   if (live) fputs("\r\033[K", stderr);
-  if (status != RS_OK) {
-    cli_fail(status, NULL, &err);
-    return CLI_FAILED; /* the input was good */
-  }
+  if (status != RS_OK) return end_badly(status, &err);
   report(options, directory, &summary);
   remove_stale_pictures(options, directory);
   if (summary.starved > 0)

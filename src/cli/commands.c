@@ -17,13 +17,13 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                   "",
                   {"ropescope plan config.yaml", "ropescope plan --lengths 32k,128k --set seeds=1"},
                   1},
-    [CLI_LIST] =
-        {"list",
-         "[LIST] [NAME]",
-         "what there is, with parameters, units, defaults, references",
-         "LIST is methods, kinds, sources, metrics, models or dialects. NAME alone is looked for in all of them.\n",
-         {"ropescope list methods yarn", "ropescope list metrics --json"},
-         2},
+    [CLI_LIST] = {"list",
+                  "[LIST] [NAME]",
+                  "what there is, with parameters, units, defaults, references",
+                  "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models or dialects. NAME alone is "
+                  "looked for in all of them.\n",
+                  {"ropescope list methods yarn", "ropescope list metrics --json"},
+                  2},
     [CLI_SHOW] =
         {"show",
          "TABLE [CONFIG]",

@@ -98,6 +98,37 @@ void list_write_source(rs_json *json, size_t i) {
   rs_json_end(json);
 }
 
+void list_write_task(rs_json *json, size_t i) {
+  size_t count;
+  const rs_task_kind *task = rs_task_kinds(&count)[i];
+  rs_json_object(json, NULL);
+  write_kind(json, &task->kind);
+  rs_json_string(json, "form", rs_form_words[task->form]);
+  rs_json_array(json, "parts");
+  for (size_t p = 0; task->parts[p] != NULL; p++) {
+    rs_json_object(json, NULL);
+    rs_json_string(json, "name", task->parts[p]);
+    rs_json_bool(json, "probe", task->probes >> p & 1);
+    rs_json_end(json);
+  }
+  rs_json_end(json);
+  rs_json_end(json);
+}
+
+void list_write_part(rs_json *json, size_t i) {
+  const checkpoint_part *part = list_part_at(i);
+  rs_json_object(json, NULL);
+  rs_json_string(json, "name", part->name);
+  rs_json_string(json, "summary", part->summary);
+  rs_json_array(json, "parameters");
+  for (size_t p = 0; p < list_part_count(i); p++) {
+    rs_param param = list_part_param(i, p);
+    write_param(json, &param);
+  }
+  rs_json_end(json);
+  rs_json_end(json);
+}
+
 static void write_columns(rs_json *json, const char *key, const rs_column *columns, size_t count) {
   static const char *const better[] = {NULL, "higher", "lower"};
   rs_json_array(json, key);

@@ -178,6 +178,32 @@ static void put_sources(rs_text *text) {
   put_stage(text, "", kinds, count);
 }
 
+static void put_tasks(rs_text *text) {
+  size_t count;
+  const rs_task_kind *const *tasks = rs_task_kinds(&count);
+  for (size_t i = 0; i < count; i++) {
+    put_head(text, "", &tasks[i]->kind);
+    rs_text_printf(text, "\nOf models that are `%s`. Parts: ", rs_form_words[tasks[i]->form]);
+    for (size_t p = 0; tasks[i]->parts[p] != NULL; p++)
+      rs_text_printf(text, "%s`%s`%s", p > 0 ? ", " : "", tasks[i]->parts[p],
+                     tasks[i]->probes >> p & 1 ? " (in no loss)" : "");
+    rs_text_puts(text, ".\n");
+    put_params(text, tasks[i]->kind.params, tasks[i]->kind.param_count);
+  }
+}
+
+static void put_checkpoint(rs_text *text) {
+  const checkpoint_part *part;
+  for (size_t i = 0; (part = list_part_at(i)) != NULL; i++) {
+    rs_text_printf(text, "\n### %s\n\n%s.\n", part->name, part->summary);
+    put_params_header(text);
+    for (size_t p = 0; p < list_part_count(i); p++) {
+      rs_param param = list_part_param(i, p);
+      put_param(text, &param);
+    }
+  }
+}
+
 static void put_columns(rs_text *text, const char *file, const rs_column *columns, size_t count) {
   static const char *const better[] = {"", "higher", "lower"};
   for (size_t c = 0; c < count; c++) {
@@ -293,8 +319,9 @@ static void put_dialects(rs_text *text) {
 static const struct {
   const char *name;
   void (*put)(rs_text *text);
-} lists[] = {{"methods", put_methods}, {"kinds", put_kinds},   {"sources", put_sources},
-             {"metrics", put_metrics}, {"models", put_models}, {"dialects", put_dialects}};
+} lists[] = {{"methods", put_methods}, {"kinds", put_kinds},           {"sources", put_sources},
+             {"tasks", put_tasks},     {"checkpoint", put_checkpoint}, {"metrics", put_metrics},
+             {"models", put_models},   {"dialects", put_dialects}};
 
 bool list_put_markdown(const char *name, rs_text *text) {
   for (size_t i = 0; i < RS_COUNT(lists); i++)

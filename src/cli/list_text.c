@@ -145,6 +145,45 @@ void list_put_source(rs_text *text, size_t i) {
   put_kind(text, &rs_source_kinds(&count)[i]->kind);
 }
 
+void list_put_task(rs_text *text, size_t i) {
+  size_t count;
+  const rs_task_kind *task = rs_task_kinds(&count)[i];
+  put_head(text, task->kind.name, task->kind.summary, task->kind.reference);
+  rs_text_printf(text, "    %-18s %s\n    %-18s ", "of models", rs_form_words[task->form], "parts");
+  for (size_t p = 0; task->parts[p] != NULL; p++)
+    rs_text_printf(text, "%s%s%s", p > 0 ? ", " : "", task->parts[p], task->probes >> p & 1 ? " (in no loss)" : "");
+  rs_text_puts(text, "\n");
+  for (size_t p = 0; p < task->kind.param_count; p++) put_param(text, &task->kind.params[p]);
+}
+
+const checkpoint_part *list_part_at(size_t i) {
+  static const checkpoint_part parts[RS_CHECKPOINT_PARTS] = {
+      [RS_PART_SHAPE] = {"shape", "what a model is; its form follows from the task", rs_shape_specs},
+      [RS_PART_TRAINING] = {"train", "how it is trained, by AdamW", rs_training_specs},
+      [RS_PART_TUNING] = {"tune", "how it is trained further, at another length or with another method",
+                          rs_training_specs}};
+  return i < RS_COUNT(parts) ? &parts[i] : NULL;
+}
+
+size_t list_part_count(size_t i) {
+  return i == RS_PART_SHAPE ? rs_shape_spec_count : rs_training_spec_count;
+}
+
+rs_param list_part_param(size_t i, size_t p) {
+  rs_param param = list_part_at(i)->params[p];
+  if (i == RS_PART_TUNING) param.fallback = rs_tune_default(&param);
+  return param;
+}
+
+void list_put_part(rs_text *text, size_t i) {
+  const checkpoint_part *part = list_part_at(i);
+  rs_text_printf(text, "%s\n    %s\n", part->name, part->summary);
+  for (size_t p = 0; p < list_part_count(i); p++) {
+    rs_param param = list_part_param(i, p);
+    put_param(text, &param);
+  }
+}
+
 static void put_columns(rs_text *text, const char *file, const rs_column *columns, size_t count) {
   static const char *const better[] = {"", " (higher is better)", " (lower is better)"};
   for (size_t i = 0; i < count; i++)

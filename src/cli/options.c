@@ -57,6 +57,8 @@ static const struct option_row {
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
     {"out", "DIR", NAME, FIELD(out), RUN, .help = "where results go (default: results/NAME)"},
     {"out", "DIR", NAME, FIELD(out), REPRODUCE, .help = "where results go, a folder each (default: results)"},
+    {"checkpoints", "DIR", NAME, FIELD(checkpoints), RUN | REPRODUCE,
+     .help = "where trained models are kept (default: checkpoints, beside the results)"},
     {"force", NULL, FLAG, FIELD(force), RUN,
      .help = "replace the results of another config; run though memory may not do"},
     {"force", NULL, FLAG, FIELD(force), REPRODUCE, .help = "run though memory may not do"},

@@ -15,8 +15,7 @@ void rs_spectrum_clear(rs_spectrum *spectrum) {
 
 /* Position Interpolation may divide the positions instead: the same turns. */
 static double position_divisor(const rs_encoding *encoding, size_t length) {
-  enum { FREQUENCIES, POSITIONS };
-  if (rs_setting(&encoding->settings, "interpolate")->choice != POSITIONS) return 1;
+  if (rs_setting(&encoding->settings, "interpolate")->choice != RS_INTERPOLATE_POSITIONS) return 1;
   return rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length);
 }
 

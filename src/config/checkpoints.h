@@ -49,4 +49,13 @@ bool rs_form_sees_ahead(rs_form form);
 /* A training parameter's settings with the defaults of `tune`. */
 rs_status rs_tune_settings(rs_settings *settings, rs_err *err) RS_NONNULL(1);
 
+/* What names of parameters begin with, by part. */
+extern const char *const rs_part_prefixes[RS_CHECKPOINT_PARTS];
+
+/* Adds the value that a checkpoint has for "width", "train.steps", "tune.method"; nothing where it has none. */
+void rs_checkpoint_value(const rs_checkpoint *checkpoint, const char *name, rs_text *text) RS_NONNULL(1, 2, 3);
+
+/* The spec of that parameter, NULL where it has none such. */
+const rs_param *rs_checkpoint_param(const rs_checkpoint *checkpoint, const char *name) RS_NONNULL(1, 2);
+
 #endif

@@ -43,7 +43,9 @@ bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *p
 void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
 
 /* Whether the config reads a checkpoint: simulated heads have then no part in it. */
-bool rs_reads_checkpoint(const rs_config_context *config);
+static inline bool rs_reads_checkpoint(const rs_config_context *config) {
+  return rs_node_get(config->root, "checkpoint") != NULL;
+}
 
 /* A path in a config is relative to that config's folder (on the command line, to where the program runs). NULL where
  * there is no memory. Release with free(). */

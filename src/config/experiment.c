@@ -1,5 +1,5 @@
 /* Experiments: what a config became, and its cells. */
-#include "config_internal.h"
+#include "checkpoints.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,50 +96,15 @@ rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, si
   return status;
 }
 
-/* ---- parameters by name ------------------------------------------------------------------------------------------ */
-
-/* Methods of a checkpoint are no parameters of its specs. */
-static const rs_param method_param = {.name = "method", .unit = "", .summary = "what the checkpoint is trained with"},
-                      tuned_param = {.name = "tune.method", .unit = "", .summary = "what the checkpoint is tuned with"};
-
-/* Where the value of a path stands in a checkpoint. */
-typedef struct checkpoint_value {
-  const rs_param *param; /* NULL: it has no such parameter */
-  const rs_value *value; /* NULL: `recipe` is the value */
-  const rs_recipe *recipe;
-} checkpoint_value;
-
-static checkpoint_value find_setting(const rs_settings *settings, const char *name) {
-  int index = rs_settings_find(settings, name);
-  if (index < 0) return (checkpoint_value){0};
-  return (checkpoint_value){settings->params[index], &settings->values[index], NULL};
-}
-
-static checkpoint_value find_value(const rs_checkpoint *checkpoint, const char *path) {
-  static const char *const prefixes[RS_CHECKPOINT_PARTS] = {"", "train.", "tune."};
-  checkpoint_value found = {0};
-  if (strncmp(path, RS_CHECKPOINT_PATH, strlen(RS_CHECKPOINT_PATH)) != 0) return found;
-  const char *name = path + strlen(RS_CHECKPOINT_PATH);
-  if (strcmp(name, method_param.name) == 0) return (checkpoint_value){&method_param, NULL, checkpoint->recipes};
-  if (strcmp(name, tuned_param.name) == 0) return (checkpoint_value){&tuned_param, NULL, checkpoint->tuned_recipes};
-  for (size_t part = 0; part < RS_CHECKPOINT_PARTS && found.param == NULL; part++)
-    if (strncmp(name, prefixes[part], strlen(prefixes[part])) == 0)
-      found = find_setting(&checkpoint->settings[part], name + strlen(prefixes[part]));
-  return found;
-}
-
-/* "yarn factor=4": the method, and what was given. */
-static void put_recipe(const rs_recipe *recipe, rs_text *text) {
-  rs_text_puts(text, recipe->method->name);
-  for (size_t p = 0; p < recipe->settings.count; p++)
-    if (recipe->settings.values[p].given) rs_label_param(text, &recipe->settings, (int)p, false);
+/* The name that a path has below `checkpoint`, or NULL. */
+static const char *checkpoint_name(const char *path) {
+  size_t length = strlen(RS_CHECKPOINT_PATH);
+  return strncmp(path, RS_CHECKPOINT_PATH, length) == 0 ? path + length : NULL;
 }
 
 void rs_experiment_checkpoint_value(const rs_experiment *experiment, size_t model, const char *path, rs_text *text) {
-  if (experiment->checkpoints == NULL) return;
-  checkpoint_value found = find_value(&experiment->checkpoints[model], path);
-  if (found.value != NULL && found.value->set) rs_value_write(found.param, found.value, text);
-  if (found.recipe != NULL) put_recipe(found.recipe, text);
+  const char *name = checkpoint_name(path);
+  if (experiment->checkpoints != NULL && name != NULL) rs_checkpoint_value(&experiment->checkpoints[model], name, text);
 }
 
 const rs_param *rs_experiment_param(const rs_experiment *experiment, const char *name) {
@@ -149,11 +114,11 @@ const rs_param *rs_experiment_param(const rs_experiment *experiment, const char 
       int index = rs_settings_find(&lists[l]->items[i].settings, name);
       if (index >= 0) return lists[l]->items[i].settings.params[index];
     }
-  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++) {
-    checkpoint_value found = find_value(&experiment->checkpoints[i], name);
-    if (found.param != NULL) return found.param;
-  }
-  return NULL;
+  const char *inner = checkpoint_name(name);
+  const rs_param *found = NULL;
+  for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL && inner != NULL; i++)
+    if (found == NULL) found = rs_checkpoint_param(&experiment->checkpoints[i], inner);
+  return found;
 }
 
 /* ---- heads ------------------------------------------------------------------------------------------------------- */

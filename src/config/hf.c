@@ -137,48 +137,6 @@ static void read_sections(hf_reader *hf) {
 
 /* ---- the recipe -------------------------------------------------------------------------------------------------- */
 
-/* How a parameter is written in the rope dictionary; `required` as transformers' validators have it. */
-typedef struct hf_key {
-  const char *key, *param;
-  bool required;
-} hf_key;
-
-static const struct {
-  const char *type, *method;
-  hf_key keys[9];
-} rope_types[] = {
-    {"default", "rope", {{0}}},
-    {"mrope", "mrope", {{0}}},
-    {"linear", "pi", {{"factor", "factor", true}}},
-    {"dynamic", "dynamic_ntk", {{"factor", "factor", true}}},
-    {"yarn",
-     "yarn",
-     {{"factor", "factor", false},
-      {"beta_fast", "beta_fast", false},
-      {"beta_slow", "beta_slow", false},
-      {"truncate", "truncate", false},
-      {"attention_factor", "attention_factor", false},
-      {"attn_factor", "attn_factor", false},
-      {"mscale", "mscale", false},
-      {"mscale_all_dim", "mscale_all_dim", false}}},
-    {"llama3",
-     "llama3",
-     {{"factor", "factor", true},
-      {"low_freq_factor", "low_freq_factor", true},
-      {"high_freq_factor", "high_freq_factor", true}}},
-    {"longrope",
-     "longrope",
-     {{"short_factor", "short_factor", true},
-      {"long_factor", "long_factor", true},
-      {"factor", "factor", false},
-      {"attention_factor", "attention_factor", false},
-      {"short_mscale", "short_mscale", false},
-      {"long_mscale", "long_mscale", false}}},
-    {"proportional",
-     "proportional",
-     {{"partial_rotary_factor", "rotary_fraction", false}, {"factor", "factor", false}}},
-};
-
 /* Sets one parameter of the published recipe from its node. */
 static void set_param(hf_reader *hf, const rs_node *node, const char *name) {
   rs_recipe *recipe = &hf->model->published;
@@ -234,9 +192,9 @@ static const char *rope_type_of(const hf_reader *hf, const rs_node **node) {
 }
 
 static void unknown_rope_type(hf_reader *hf, const rs_node *node) {
-  const char *names[RS_COUNT(rope_types)];
+  const char *names[RS_HF_ROPE_TYPES];
   rs_path path = path_of(node, hf->rope_key);
-  for (size_t i = 0; i < RS_COUNT(rope_types); i++) names[i] = rope_types[i].type;
+  for (size_t i = 0; i < RS_HF_ROPE_TYPES; i++) names[i] = rs_hf_rope_types[i].type;
   const char *near = rs_suggest(node->text, names, RS_COUNT(names));
   rs_problem(&hf->problems, node, &path,
              near != NULL ? "is no rope type (did you mean %s?)" : "is no rope type that is known here%s",
@@ -247,8 +205,8 @@ static void read_rope_recipe(hf_reader *hf) {
   const rs_node *node;
   const char *type = rope_type_of(hf, &node);
   size_t t = 0;
-  while (t < RS_COUNT(rope_types) && strcmp(rope_types[t].type, type) != 0) t++;
-  if (t == RS_COUNT(rope_types)) {
+  while (t < RS_HF_ROPE_TYPES && strcmp(rs_hf_rope_types[t].type, type) != 0) t++;
+  if (t == RS_HF_ROPE_TYPES) {
     unknown_rope_type(hf, node);
     return;
   }
@@ -258,8 +216,8 @@ static void read_rope_recipe(hf_reader *hf) {
     set_param(hf, alpha, "factor");
     return;
   }
-  start_recipe(hf, rope_types[t].method);
-  for (const hf_key *key = rope_types[t].keys; key->key != NULL && hf->problems.count == 0; key++) {
+  start_recipe(hf, rs_hf_rope_types[t].method);
+  for (const rs_hf_key *key = rs_hf_rope_types[t].keys; key->key != NULL && hf->problems.count == 0; key++) {
     const rs_node *value = rs_node_get(hf->rope, key->key);
     rs_path path = rs_path_key(NULL, hf->rope_key);
     bool zero = present(value) && value->kind == RS_SCALAR && strcmp(value->text, "0") == 0;
@@ -407,8 +365,9 @@ static void read_model(hf_reader *hf) {
 }
 
 const char *rs_hf_method(const char *type) {
-  for (size_t i = 0; i < RS_COUNT(rope_types); i++)
-    if (strcmp(rope_types[i].type, type) == 0 && strcmp(rope_types[i].method, type) != 0) return rope_types[i].method;
+  for (size_t i = 0; i < RS_HF_ROPE_TYPES; i++)
+    if (strcmp(rs_hf_rope_types[i].type, type) == 0 && strcmp(rs_hf_rope_types[i].method, type) != 0)
+      return rs_hf_rope_types[i].method;
   return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* The class defaults of Hugging Face's model families, as in transformers 5 (configuration_*.py). */
+/* The class defaults of Hugging Face's model families, as in transformers 5 (configuration_*.py), and its rope types.
+ */
 #include "hf_families.h"
 
 #include <string.h>
@@ -53,3 +54,36 @@ rs_hf_family rs_hf_family_of(const char *model_type) {
   }
   return found;
 }
+
+const rs_hf_rope_type rs_hf_rope_types[RS_HF_ROPE_TYPES] = {
+    {"default", "rope", {{0}}},
+    {"mrope", "mrope", {{0}}},
+    {"linear", "pi", {{"factor", "factor", true}}},
+    {"dynamic", "dynamic_ntk", {{"factor", "factor", true}}},
+    {"yarn",
+     "yarn",
+     {{"factor", "factor", false},
+      {"beta_fast", "beta_fast", false},
+      {"beta_slow", "beta_slow", false},
+      {"truncate", "truncate", false},
+      {"attention_factor", "attention_factor", false},
+      {"attn_factor", "attn_factor", false},
+      {"mscale", "mscale", false},
+      {"mscale_all_dim", "mscale_all_dim", false}}},
+    {"llama3",
+     "llama3",
+     {{"factor", "factor", true},
+      {"low_freq_factor", "low_freq_factor", true},
+      {"high_freq_factor", "high_freq_factor", true}}},
+    {"longrope",
+     "longrope",
+     {{"short_factor", "short_factor", true},
+      {"long_factor", "long_factor", true},
+      {"factor", "factor", false},
+      {"attention_factor", "attention_factor", false},
+      {"short_mscale", "short_mscale", false},
+      {"long_mscale", "long_mscale", false}}},
+    {"proportional",
+     "proportional",
+     {{"partial_rotary_factor", "rotary_fraction", false}, {"factor", "factor", false}}},
+};

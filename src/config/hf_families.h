@@ -1,4 +1,5 @@
-/* What families of Hugging Face models leave unsaid in config.json. Private to the config layer. */
+/* What families of Hugging Face models leave unsaid in config.json, and how configs name methods. Private to the config
+ * layer. */
 #ifndef ROPESCOPE_CONFIG_HF_FAMILIES_H
 #define ROPESCOPE_CONFIG_HF_FAMILIES_H
 
@@ -16,5 +17,20 @@ typedef struct rs_hf_family {
 
 /* The family with the longest prefix of `model_type`; all 0 where there is none. */
 rs_hf_family rs_hf_family_of(const char *model_type);
+
+/* How a parameter is written in the rope dictionary; `required` as transformers' validators have it. */
+typedef struct rs_hf_key {
+  const char *key, *param;
+  bool required;
+} rs_hf_key;
+
+/* A rope type and the method that it is here; keys end at the first NULL. */
+typedef struct rs_hf_rope_type {
+  const char *type, *method;
+  rs_hf_key keys[9];
+} rs_hf_rope_type;
+
+enum { RS_HF_ROPE_TYPES = 8 };
+extern const rs_hf_rope_type rs_hf_rope_types[RS_HF_ROPE_TYPES];
 
 #endif

@@ -1,84 +1,12 @@
-/* Methods, sources and metrics: entries with parameters, where a list in place of a value is one more axis. */
+/* Methods, sources, metrics and tasks: entries with parameters, where a list in place of a value is one more axis. */
+#include "choices.h"
 #include "config_internal.h"
+#include "item_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 10000 };
-
-/* What a kind of entry is called, and how its name is looked up. */
-typedef struct item_type {
-  const char *key, *what;
-  bool (*init)(const char *name, rs_variant *variant, rs_err *err); /* false: unknown name */
-  size_t (*names)(const char **names, size_t room);
-} item_type;
-
-/* ---- the three types --------------------------------------------------------------------------------------------- */
-
-enum { MOST_NAMES = 128 };
-
-static rs_status init_kind(rs_variant *variant, const rs_kind *kind, rs_err *err) {
-  return rs_settings_init_specs(&variant->settings, kind->params, kind->param_count, err);
-}
-
-static bool init_method(const char *name, rs_variant *variant, rs_err *err) {
-  rs_recipe recipe;
-  variant->method = rs_method_find(name);
-  if (variant->method == NULL) return false;
-  if (rs_recipe_init(&recipe, variant->method, err) == RS_OK) variant->settings = recipe.settings;
-  return true;
-}
-
-static size_t method_names(const char **names, size_t room) {
-  size_t count;
-  const rs_method *methods = rs_methods(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = methods[i].name;
-  return count;
-}
-
-static bool init_source(const char *name, rs_variant *variant, rs_err *err) {
-  variant->source = rs_source_find(name);
-  if (variant->source != NULL) (void)init_kind(variant, &variant->source->kind, err);
-  return variant->source != NULL;
-}
-
-static size_t source_names(const char **names, size_t room) {
-  size_t count;
-  const rs_source_kind *const *kinds = rs_source_kinds(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
-  return count;
-}
-
-static bool init_metric(const char *name, rs_variant *variant, rs_err *err) {
-  variant->metric = rs_metric_find(name);
-  if (variant->metric != NULL) (void)init_kind(variant, &variant->metric->kind, err);
-  return variant->metric != NULL;
-}
-
-static size_t metric_names(const char **names, size_t room) {
-  size_t count;
-  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
-  return count;
-}
-
-static bool init_task(const char *name, rs_variant *variant, rs_err *err) {
-  variant->task = rs_task_find(name);
-  if (variant->task != NULL) (void)init_kind(variant, &variant->task->kind, err);
-  return variant->task != NULL;
-}
-
-static size_t task_names(const char **names, size_t room) {
-  size_t count;
-  const rs_task_kind *const *kinds = rs_task_kinds(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
-  return count;
-}
-
-static const item_type method_type = {"methods", "method", init_method, method_names};
-static const item_type source_type = {"sources", "source", init_source, source_names};
-static const item_type metric_type = {"metrics", "metric", init_metric, metric_names};
-static const item_type task_type = {"tasks", "task", init_task, task_names};
+enum { MOST_VARIANTS = 10000, MOST_NAMES = 128 };
 
 /* ---- variants ---------------------------------------------------------------------------------------------------- */
 
@@ -114,22 +42,22 @@ typedef struct choices {
 /* The entry being read. */
 typedef struct item {
   rs_config_context *config;
-  const item_type *type;
+  const rs_item_type *type;
   const rs_node *node; /* mapping or word */
   rs_path path;
   rs_variant base;
-  choices *axes; /* parameters that were given, in the order they were written */
-  size_t axis_count;
-  bool zip;
+  choices *axes;          /* parameters that were given, in the order they were written */
+  rs_choices choices;     /* of each axis */
   size_t problems_before; /* count when the entry was begun */
 } item;
 
 static void item_clear(item *entry) {
-  for (size_t a = 0; a < entry->axis_count; a++) {
+  for (size_t a = 0; a < entry->choices.count; a++) {
     for (size_t i = 0; i < entry->axes[a].count; i++) rs_value_clear(&entry->axes[a].values[i]);
     free(entry->axes[a].values);
   }
   free(entry->axes);
+  rs_choices_clear(&entry->choices);
   variant_clear(&entry->base);
 }
 
@@ -176,17 +104,17 @@ static bool is_axis(const rs_node *node, const rs_param *param) {
 
 static void read_param(item *entry, const rs_node *node, int index) {
   const rs_param *param = entry->base.settings.params[index];
-  choices *axis = &entry->axes[entry->axis_count];
+  choices *axis = &entry->axes[entry->choices.count];
   rs_path path = rs_path_key(&entry->path, param->name);
   bool several = is_axis(node, param);
   size_t count = several ? node->count : 1;
   if (count == 0) rs_problem(entry->config->problems, node, &path, "is an empty list");
   axis->values = rs_alloc(count, sizeof *axis->values, NULL);
-  if (axis->values == NULL) {
+  if (axis->values == NULL || !rs_choices_add(&entry->choices, count)) {
+    free(axis->values);
     rs_problem_memory(entry->config->problems);
     return;
   }
-  entry->axis_count++;
   axis->param = index;
   for (axis->count = 0; axis->count < count; axis->count++) {
     rs_path place = several ? rs_path_index(&path, axis->count) : path;
@@ -224,44 +152,11 @@ static void read_params(item *entry) {
 
 /* ---- expansion: one variant for each combination ----------------------------------------------------------------- */
 
-static void read_zip(item *entry) {
-  static const rs_param param = {.name = "zip", .type = RS_BOOL};
-  const rs_node *node = rs_node_get(entry->node, "zip");
-  rs_path path = rs_path_key(&entry->path, "zip");
-  rs_value value;
-  size_t common = 0;
-  if (node == NULL || !rs_read_value(entry->config->problems, node, &path, &param, &value)) return;
-  entry->zip = value.number == 1;
-  for (size_t a = 0; a < entry->axis_count && entry->zip; a++) {
-    if (entry->axes[a].count == 1) continue;
-    if (common > 0 && entry->axes[a].count != common)
-      rs_problem(entry->config->problems, node, &path,
-                 "its lists have %zu and %zu values; zipped lists advance together", common, entry->axes[a].count);
-    common = entry->axes[a].count;
-  }
-}
-
-static size_t combinations(const item *entry) {
-  size_t product = 1, longest = 1;
-  for (size_t a = 0; a < entry->axis_count; a++) {
-    product = entry->axes[a].count > 0 && product <= MOST_VARIANTS ? product * entry->axes[a].count : product;
-    if (entry->axes[a].count > longest) longest = entry->axes[a].count;
-  }
-  return entry->zip ? longest : product;
-}
-
-/* Which value axis `a` has in combination `index`: the last axis runs fastest. */
-static size_t choice_at(const item *entry, size_t a, size_t index) {
-  if (entry->zip) return entry->axes[a].count > 1 ? index : 0;
-  for (size_t later = entry->axis_count; later > a + 1; later--) index /= entry->axes[later - 1].count;
-  return index % entry->axes[a].count;
-}
-
 /* "yarn beta_fast=16": the given label or the name, and what is swept. */
 static char *make_label(const item *entry, const char *name, const rs_variant *variant) {
   rs_text label = {0};
   rs_text_puts(&label, name);
-  for (size_t a = 0; a < entry->axis_count; a++)
+  for (size_t a = 0; a < entry->choices.count; a++)
     if (entry->axes[a].count > 1) rs_label_param(&label, &variant->settings, entry->axes[a].param, false);
   char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
   rs_text_clear(&label);
@@ -270,10 +165,11 @@ static char *make_label(const item *entry, const char *name, const rs_variant *v
 
 static bool fill_variant(const item *entry, const char *name, size_t index, rs_variant *variant) {
   if (!variant_copy(variant, &entry->base)) return false;
-  for (size_t a = 0; a < entry->axis_count; a++) {
+  for (size_t a = 0; a < entry->choices.count; a++) {
     rs_value *value = &variant->settings.values[entry->axes[a].param];
     rs_value_clear(value);
-    if (rs_value_copy(value, &entry->axes[a].values[choice_at(entry, a, index)], NULL) != RS_OK) return false;
+    if (rs_value_copy(value, &entry->axes[a].values[rs_choices_pick(&entry->choices, a, index)], NULL) != RS_OK)
+      return false;
   }
   variant->label = make_label(entry, name, variant);
   return variant->label != NULL;
@@ -317,7 +213,7 @@ static rs_status bind_variant(rs_variant *variant, rs_err *err) {
 
 /* Whether it is a checkpoint's own method, of which nothing is to be checked. */
 static bool is_trained(const item *entry) {
-  return entry->type == &method_type && entry->base.method == NULL;
+  return entry->type == &rs_method_items && entry->base.method == NULL;
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
@@ -344,7 +240,7 @@ static void expand(item *entry, rs_variants *variants) {
   rs_path label_path = rs_path_key(&entry->path, "label");
   const char *name = label != NULL ? rs_read_word(entry->config->problems, label, &label_path)
                                    : (name_node != NULL ? name_node : entry->node)->text;
-  size_t count = combinations(entry);
+  size_t count = rs_choices_combinations(&entry->choices, MOST_VARIANTS);
   if (variants->count + count > MOST_VARIANTS)
     rs_problem(entry->config->problems, entry->node, &entry->path, "makes more than %d combinations", MOST_VARIANTS);
   if (entry->config->problems->count > entry->problems_before) return;
@@ -379,7 +275,7 @@ static void unknown_name(const item *entry, const rs_node *node, const char *nam
 static bool init_item(item *entry, const rs_node *name) {
   rs_problems *problems = entry->config->problems;
   rs_err err = {0};
-  if (entry->type == &method_type && strcmp(name->text, RS_TRAINED) == 0) {
+  if (entry->type == &rs_method_items && strcmp(name->text, RS_TRAINED) == 0) {
     if (rs_reads_checkpoint(entry->config)) return true;
     rs_problem(problems, name, &entry->path,
                "is a checkpoint's own method: it stands under methods, beside checkpoint: {...}");
@@ -393,7 +289,7 @@ static bool init_item(item *entry, const rs_node *name) {
   return true;
 }
 
-static void read_item(rs_config_context *config, const item_type *type, const rs_node *node, const rs_path *path,
+static void read_item(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
                       rs_variants *variants) {
   item entry = {
       .config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
@@ -410,7 +306,7 @@ static void read_item(rs_config_context *config, const item_type *type, const rs
   }
   if (!init_item(&entry, name)) return;
   if (node->kind == RS_MAPPING) read_params(&entry);
-  if (node->kind == RS_MAPPING) read_zip(&entry);
+  if (node->kind == RS_MAPPING) rs_choices_zip(config->problems, node, path, &entry.choices);
   expand(&entry, variants);
   item_clear(&entry);
 }
@@ -419,7 +315,7 @@ static const rs_node *entry_node(const rs_node *node, size_t index) {
   return node->kind == RS_SEQUENCE ? &node->items[index] : node;
 }
 
-static void read_items(rs_config_context *config, const item_type *type, const rs_node *node, const rs_path *path,
+static void read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
                        rs_variants *variants) {
   if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, path, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
@@ -431,13 +327,13 @@ static void read_items(rs_config_context *config, const item_type *type, const r
 
 /* ---- the keys ---------------------------------------------------------------------------------------------------- */
 
-static void read_key(rs_config_context *config, const item_type *type, const rs_node *node, rs_variants *variants) {
+static void read_key(rs_config_context *config, const rs_item_type *type, const rs_node *node, rs_variants *variants) {
   const rs_path path = rs_path_key(NULL, type->key);
   read_items(config, type, node, &path, variants);
 }
 
 /* `text` in place of a key that the config leaves out. */
-static void read_default(rs_config_context *config, const item_type *type, const char *text, rs_variants *variants) {
+static void read_default(rs_config_context *config, const rs_item_type *type, const char *text, rs_variants *variants) {
   rs_tree *tree = NULL;
   if (rs_yaml_read(text, strlen(text), "default", &tree, NULL) == RS_OK)
     read_key(config, type, &tree->root, variants);
@@ -448,24 +344,25 @@ static void read_default(rs_config_context *config, const item_type *type, const
 
 void rs_config_methods(rs_config_context *config, const rs_node *node) {
   if (node != NULL)
-    read_key(config, &method_type, node, &config->experiment->methods);
+    read_key(config, &rs_method_items, node, &config->experiment->methods);
   else
-    read_default(config, &method_type, rs_reads_checkpoint(config) ? RS_TRAINED : "rope", &config->experiment->methods);
+    read_default(config, &rs_method_items, rs_reads_checkpoint(config) ? RS_TRAINED : "rope",
+                 &config->experiment->methods);
 }
 
 void rs_config_sources(rs_config_context *config, const rs_node *node) {
   if (rs_reads_checkpoint(config)) return;
   if (node != NULL)
-    read_key(config, &source_type, node, &config->experiment->sources);
+    read_key(config, &rs_source_items, node, &config->experiment->sources);
   else
-    read_default(config, &source_type, "gaussian", &config->experiment->sources);
+    read_default(config, &rs_source_items, "gaussian", &config->experiment->sources);
 }
 
 void rs_config_metrics(rs_config_context *config, const rs_node *node) {
   if (node != NULL)
-    read_key(config, &metric_type, node, &config->experiment->metrics);
+    read_key(config, &rs_metric_items, node, &config->experiment->metrics);
   else
-    read_default(config, &metric_type,
+    read_default(config, &rs_metric_items,
                  rs_reads_checkpoint(config) ? "[loss, accuracy]" : "[decay, ood_angles, entropy]",
                  &config->experiment->metrics);
   if (node != NULL) rs_refuse_metrics(config, node);
@@ -490,11 +387,12 @@ void rs_config_task(rs_config_context *config, const rs_node *node) {
     rs_problem(config->problems, config->root, NULL, "the config has a checkpoint, but no task (add task: dictionary)");
   if (node == NULL) return;
   if (!rs_reads_checkpoint(config)) {
+    if (rs_mistyped(config->root, "checkpoint") != NULL) return; /* told as an unknown key */
     rs_problem(config->problems, node, &path,
                "is what checkpoints read: there is none (add checkpoint: {method: rope})");
     return;
   }
-  read_items(config, &task_type, node, &path, &tasks);
+  read_items(config, &rs_task_items, node, &path, &tasks);
   if (config->problems->count == before && tasks.count == 1)
     take_task(config, node, &path, &tasks);
   else if (config->problems->count == before)
@@ -506,7 +404,7 @@ void rs_config_task(rs_config_context *config, const rs_node *node) {
 void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
   rs_experiment scratch = {0};
   rs_config_context config = {.experiment = &scratch, .problems = problems, .root = node};
-  read_items(&config, &method_type, node, path, variants);
+  read_items(&config, &rs_method_items, node, path, variants);
   rs_experiment_clear(&scratch);
 }
 

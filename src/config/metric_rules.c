@@ -76,11 +76,12 @@ void rs_refuse_pictureless(rs_config_context *config) {
   const rs_experiment *experiment = config->experiment;
   const rs_node *node = rs_node_get(config->root, "metrics");
   const rs_path path = rs_path_key(NULL, "metrics");
+  const rs_task_kind *task = experiment->task.task;
   size_t begin;
-  if (rs_token_layout_picture(&experiment->tokens, &begin) != NULL) return;
+  if (rs_token_layout_picture(&experiment->tokens, &begin) != NULL || (task != NULL && task->form == RS_VISION)) return;
   for (size_t i = 0; i < experiment->metrics.count && config->problems->count == 0; i++)
     if (experiment->metrics.items[i].metric->needs_picture)
-      rs_problem(config->problems, node, &path,
-                 "has %s, but the tokens hold no picture (add tokens: [{image: [16, 24]}])",
-                 experiment->metrics.items[i].metric->kind.name);
+      rs_problem(config->problems, node, &path, "has %s, but the %s", experiment->metrics.items[i].metric->kind.name,
+                 rs_reads_checkpoint(config) ? "task has no pictures (as where and film have)"
+                                             : "tokens hold no picture (add tokens: [{image: [16, 24]}])");
 }

@@ -103,10 +103,6 @@ static void config_columns(rs_config_context *config, const rs_node *node) {
   }
 }
 
-bool rs_reads_checkpoint(const rs_config_context *config) {
-  return rs_node_get(config->root, "checkpoint") != NULL;
-}
-
 /* What simulated heads have and checkpoints have not, and what stands in its place. */
 static const struct {
   const char *key, *instead;

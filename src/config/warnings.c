@@ -49,21 +49,55 @@ static void add_line(rs_text *lines, const char *line) {
   rs_text_printf(lines, "%s\n", line);
 }
 
+/* The tokens that a length has: the config's, or those of a task's pictures (prepared; kind NULL: text). Release with
+ * rs_token_layout_clear. */
+static rs_status layout_at(const rs_experiment *experiment, const rs_task *task, size_t length, rs_token_layout *layout,
+                           rs_err *err) {
+  rs_example_shape shape;
+  size_t tokens, count = experiment->tokens.count;
+  *layout = (rs_token_layout){0};
+  if (task->kind != NULL && task->kind->form == RS_VISION)
+    return task->kind->shape(task->state, length, &shape, NULL) == RS_OK /* else the cell's own status says so */
+               ? rs_task_layout(&shape, layout, &tokens, err)
+               : RS_OK;
+  if (count == 0) return RS_OK;
+  layout->runs = rs_alloc(count, sizeof *layout->runs, err);
+  if (layout->runs == NULL) return RS_MEMORY;
+  memcpy(layout->runs, experiment->tokens.runs, count * sizeof *layout->runs);
+  layout->count = count;
+  return RS_OK;
+}
+
+/* The first length where there is something to say is an example of the others. */
+static rs_status warn_method(const rs_experiment *experiment, const rs_task *task, size_t model,
+                             const rs_recipe *recipe, rs_text *lines, rs_err *err) {
+  bool warned = false;
+  for (size_t i = 0; i < experiment->length_count && !warned; i++) {
+    rs_text warning = {0};
+    rs_token_layout layout;
+    RS_TRY(layout_at(experiment, task, experiment->lengths[i], &layout, err));
+    rs_recipe_warn(recipe, &experiment->models[model], experiment->lengths[i], &layout, &warning);
+    if (warning.length > 0) add_line(lines, rs_text_string(&warning));
+    warned = warning.length > 0;
+    lines->failed |= warning.failed;
+    rs_text_clear(&warning);
+    rs_token_layout_clear(&layout);
+  }
+  return RS_OK;
+}
+
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) {
-  for (size_t model = 0; model < experiment->model_count; model++)
-    for (size_t method = 0; method < experiment->methods.count; method++) {
-      rs_recipe recipe;
-      RS_TRY(rs_experiment_recipe(experiment, model, method, &recipe, err));
-      bool warned = false; /* one length is an example of the others */
-      for (size_t i = 0; i < experiment->length_count && !warned; i++) {
-        rs_text warning = {0};
-        rs_recipe_warn(&recipe, &experiment->models[model], experiment->lengths[i], &experiment->tokens, &warning);
-        if (warning.length > 0) add_line(lines, rs_text_string(&warning));
-        warned = warning.length > 0;
-        lines->failed |= warning.failed;
-        rs_text_clear(&warning);
-      }
+  const rs_task_in in = {.params = experiment->task.params};
+  rs_task task = {0};
+  if (experiment->task.task != NULL) RS_TRY(rs_task_prepare(experiment->task.task, &in, &task, err));
+  rs_status status = RS_OK;
+  for (size_t model = 0; model < experiment->model_count && status == RS_OK; model++)
+    for (size_t method = 0; method < experiment->methods.count && status == RS_OK; method++) {
+      rs_recipe recipe = {0};
+      status = rs_experiment_recipe(experiment, model, method, &recipe, err);
+      if (status == RS_OK) status = warn_method(experiment, &task, model, &recipe, lines, err);
       rs_recipe_clear(&recipe);
     }
-  return rs_text_check(lines, err);
+  rs_task_clear(&task);
+  return status == RS_OK ? rs_text_check(lines, err) : status;
 }

@@ -163,6 +163,12 @@ static void gradient(const void *prepared, size_t head, size_t query, size_t beg
   }
 }
 
+static void table_grid(const void *prepared, size_t *rows, size_t *columns) {
+  const state *s = prepared;
+  *rows = s->trained.rows;
+  *columns = s->trained.columns;
+}
+
 static const rs_param specs[] = {
     {RS_FIELD(params, table_grid), RS_TABLE_GRID,
      .summary = "[rows, columns] of the window the table was trained for; own: those of the largest picture"},
@@ -190,4 +196,5 @@ const rs_bias_kind rs_bias_relative_2d = {
     .learned = learned,
     .learned_changed = learned_changed,
     .gradient = gradient,
+    .grid = table_grid,
 };

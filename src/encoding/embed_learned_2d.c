@@ -291,6 +291,12 @@ static void gradient(const void *prepared, size_t begin, size_t count, const dou
   }
 }
 
+static void grid(const void *prepared, size_t *rows, size_t *columns) {
+  const state *s = prepared;
+  *rows = s->rows;
+  *columns = s->columns;
+}
+
 static const char *const combinations[COMBINATIONS + 1] = {[JOINT] = "joint", [SUM] = "sum"};
 
 static const rs_param specs[] = {
@@ -325,4 +331,5 @@ const rs_embed_kind rs_embed_learned_2d = {
     .learned_get = learned_get,
     .learned_set = learned_set,
     .gradient = gradient,
+    .grid = grid,
 };

@@ -75,3 +75,38 @@ void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_
 double rs_encoding_head_scale(const rs_encoding *encoding, size_t head) {
   return encoding->head_scale != NULL ? encoding->head_scale[head] : 1;
 }
+
+/* ---- tables on grids --------------------------------------------------------------------------------------------- */
+
+/* The recipe's table_grid where it is left to the pictures, else NULL. */
+static rs_value *open_grid(const rs_recipe *recipe, const rs_param **param) {
+  int index = rs_settings_find(&recipe->settings, "table_grid");
+  if (index < 0 || recipe->settings.values[index].choice != RS_GRID_OWN) return NULL;
+  *param = recipe->settings.params[index];
+  return &recipe->settings.values[index];
+}
+
+rs_status rs_recipe_fix(rs_recipe *recipe, const rs_encoding *encoding, rs_err *err) {
+  const rs_embed_kind *embed = encoding->method->embed;
+  const rs_bias_kind *bias = encoding->method->bias;
+  const rs_param *param;
+  rs_value *value = open_grid(recipe, &param);
+  size_t rows, columns;
+  if (value == NULL) return RS_OK;
+  if (embed != NULL && embed->grid != NULL)
+    embed->grid(encoding->embed_state, &rows, &columns);
+  else if (bias != NULL && bias->grid != NULL)
+    bias->grid(encoding->bias_state, &rows, &columns);
+  else
+    return RS_OK;
+  return rs_value_list(param, (double[]){(double)rows, (double)columns}, 2, value, err);
+}
+
+rs_status rs_recipe_follow(rs_recipe *recipe, const rs_recipe *trained, rs_err *err) {
+  const rs_param *param;
+  rs_value *value = open_grid(recipe, &param);
+  const rs_value *fixed = rs_setting(&trained->settings, "table_grid");
+  bool same = recipe->method->embed == trained->method->embed && recipe->method->bias == trained->method->bias;
+  if (value == NULL || !same || fixed->list == NULL) return RS_OK;
+  return rs_value_list(param, fixed->list, fixed->count, value, err);
+}

@@ -147,8 +147,6 @@ rs_status rs_by_parts_fill(const rs_freq_in *in, const rs_by_parts *parts, doubl
 
 /* ---- interpolation ----------------------------------------------------------------------------------------------- */
 
-typedef enum rs_interpolated { RS_INTERPOLATE_FREQUENCIES, RS_INTERPOLATE_POSITIONS, RS_INTERPOLATED } rs_interpolated;
-
 /* Position Interpolation: one of its two kinds divides. */
 typedef struct rs_interpolation {
   rs_interpolated interpolate;

@@ -70,8 +70,7 @@ rs_status rs_tensor_fail(const rs_stored_tensor *tensor, rs_status status, rs_er
   return rs_fail(err, status, "%s: tensor \"%s\": %s", tensor->file, shown, why);
 }
 
-/* ---- to 16 bits -----------------------------------------------------------------------------------------------------
- */
+/* ---- to 16 bits -------------------------------------------------------------------------------------------------- */
 
 /* `fraction` bits are stored of a mantissa; `least` is the exponent of the smallest normal number, `end` the bits of
  * infinity. A number is n 2^(exponent - fraction) with whole n; subnormals share the least exponent. The stored

@@ -1,19 +1,49 @@
 /* sha256.c: the fingerprint of a file or text (FIPS 180-4, by nettle), by which a manifest names the config and the
- * lists that made its results. */
+ * lists that made its results, and a trained model its weights. */
+#include <errno.h>
+#include <fcntl.h>
 #include <nettle/sha2.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "ropescope/io.h"
 
-void rs_sha256_hex(const char *data, size_t length, char out[65]) {
+static void put_digest(struct sha256_ctx *context, char out[65]) {
   static const char digits[] = "0123456789abcdef";
-  struct sha256_ctx context;
   uint8_t digest[SHA256_DIGEST_SIZE];
-  sha256_init(&context);
-  sha256_update(&context, length, (const uint8_t *)data);
-  sha256_digest(&context, sizeof digest, digest);
+  sha256_digest(context, sizeof digest, digest);
   for (size_t i = 0; i < sizeof digest; i++) {
     out[2 * i] = digits[digest[i] >> 4];
     out[2 * i + 1] = digits[digest[i] & 15];
   }
   out[64] = '\0';
+}
+
+void rs_sha256_parts(const rs_bytes *parts, size_t count, char out[65]) {
+  struct sha256_ctx context;
+  sha256_init(&context);
+  for (size_t i = 0; i < count; i++)
+    if (parts[i].length > 0) sha256_update(&context, parts[i].length, parts[i].data);
+  put_digest(&context, out);
+}
+
+void rs_sha256_hex(const char *data, size_t length, char out[65]) {
+  rs_sha256_parts(&(rs_bytes){data, length}, 1, out);
+}
+
+rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) {
+  uint8_t block[1 << 16];
+  struct sha256_ctx context;
+  ssize_t got = 1;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  sha256_init(&context);
+  while (file != -1 && got != 0) {
+    got = read(file, block, sizeof block);
+    if (got == -1 && errno != EINTR) break;
+    if (got > 0) sha256_update(&context, (size_t)got, block);
+  }
+  rs_status status = file != -1 && got == 0 ? RS_OK : rs_fail(err, RS_IO, "%s: cannot read: %s", path, strerror(errno));
+  if (file != -1) close(file);
+  put_digest(&context, out);
+  return status;
 }

@@ -17,12 +17,22 @@ static void read_learned(const rs_transformer *t, const rs_tensor *tensor, doubl
   for (size_t i = 0; i < count; i++) out[i] = rs_transformer_value(t, tensor->offset + i);
 }
 
-/* Whether the encoding, which may be of another method than the model was trained with, has this array. */
-static bool has_learned(const rs_encoding *encoding, const rs_tensor *tensor, const char *name) {
+/* In *which the encoding's array of the tensor's name: RS_NOWHERE where it is of another method than the model was
+ * trained with and has none. RS_DOMAIN where it has another shape. */
+static rs_status find_learned(const rs_encoding *encoding, const rs_tensor *tensor, size_t *which, rs_err *err) {
   rs_learned learned[RS_LEARNED];
   size_t count = rs_encoding_learned(encoding, learned);
-  return tensor->learned < count && strcmp(learned[tensor->learned].name, name) == 0 &&
-         learned[tensor->learned].rows == tensor->rows && learned[tensor->learned].columns == tensor->columns;
+  const char *name = strstr(tensor->name, "positions.");
+  name = strchr(name + strlen("positions."), '.') + 1; /* model.positions.0.bias.table */
+  *which = RS_NOWHERE;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(learned[i].name, name) == 0) *which = i;
+  if (*which == RS_NOWHERE) return RS_OK;
+  const rs_learned *array = &learned[*which];
+  if (array->rows == tensor->rows && array->columns == tensor->columns) return RS_OK;
+  return rs_fail(err, RS_DOMAIN,
+                 "%s is %zu x %zu, %s as it is here takes %zu x %zu (leave its parameters as they were trained)",
+                 tensor->name, tensor->rows, tensor->columns, encoding->method->name, array->rows, array->columns);
 }
 
 static rs_status set_learned(const rs_context *context, const rs_stack_context *stack, rs_err *err) {
@@ -31,13 +41,13 @@ static rs_status set_learned(const rs_context *context, const rs_stack_context *
     const rs_tensor *tensor = &t->tensors[i];
     if (tensor->init != RS_INIT_LEARNED) continue;
     rs_encoding *encoding = stack->encodings[tensor->recipe];
-    const char *name = strstr(tensor->name, "positions.");
-    name = strchr(name + strlen("positions."), '.') + 1; /* model.positions.0.bias.table */
-    if (encoding == NULL || !has_learned(encoding, tensor, name)) continue;
+    size_t which;
+    RS_TRY(find_learned(encoding, tensor, &which, err));
+    if (which == RS_NOWHERE) continue;
     double *values = rs_alloc(tensor->rows * tensor->columns, sizeof *values, err);
     if (values == NULL) return RS_MEMORY;
     read_learned(t, tensor, values);
-    rs_encoding_learned_set(encoding, tensor->learned, values);
+    rs_encoding_learned_set(encoding, which, values);
     free(values);
   }
   return RS_OK;
@@ -189,16 +199,26 @@ static rs_status fill_stack(rs_context *context, const rs_stack *shape, size_t l
   return fill_attends(context, shape, stack, err);
 }
 
+/* `recipes`, which may leave to the pictures what training has fixed; NULL: the model's own. */
+static rs_status copy_recipes(rs_context *context, const rs_recipe *recipes, rs_err *err) {
+  const rs_transformer *t = context->transformer;
+  context->recipes = rs_alloc(t->recipe_count, sizeof *context->recipes, err);
+  if (context->recipes == NULL) return RS_MEMORY;
+  for (size_t r = 0; r < t->recipe_count; r++) {
+    RS_TRY(rs_recipe_copy(&context->recipes[r], recipes != NULL ? &recipes[r] : &t->recipes[r], err));
+    RS_TRY(rs_recipe_follow(&context->recipes[r], &t->recipes[r], err));
+  }
+  return RS_OK;
+}
+
 static rs_status fill(rs_context *context, const rs_recipe *recipes, size_t length, size_t source_length,
                       const rs_token_layout *tokens, rs_err *err) {
   const rs_transformer *t = context->transformer;
   size_t bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
-  context->recipes = rs_alloc(t->recipe_count, sizeof *context->recipes, err);
   context->turned = rs_room(t->size, bytes, "turned matrices", err);
-  if (context->recipes == NULL || context->turned == NULL) return RS_MEMORY;
+  if (context->turned == NULL) return RS_MEMORY;
   turn_matrices(context);
-  for (size_t r = 0; r < t->recipe_count; r++)
-    RS_TRY(rs_recipe_copy(&context->recipes[r], recipes != NULL ? &recipes[r] : &t->recipes[r], err));
+  RS_TRY(copy_recipes(context, recipes, err));
   if (t->shape.encoder.count > 0)
     RS_TRY(fill_stack(context, &t->shape.encoder, source_length, NULL, &context->encoder, err));
   return fill_stack(context, &t->shape.decoder, length, tokens, &context->decoder, err);
@@ -246,13 +266,14 @@ static rs_status replace_encoding(rs_context *context, size_t recipe, rs_encodin
 
 rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) {
   rs_stack_context *stacks[] = {&context->encoder, &context->decoder};
+  const uint64_t largest = ((uint64_t)1 << 53) - 1; /* of the whole numbers that a parameter holds */
   bool drawn = false;
   for (size_t r = 0; r < context->transformer->recipe_count; r++) {
     const char *parameter = context->recipes[r].method->pos->seed;
     char text[RS_NUMBER_CHARS];
     if (parameter == NULL) continue;
     drawn = true;
-    rs_number_format((double)(seed >> 11), text);
+    rs_number_format((double)(seed & largest), text);
     RS_TRY(rs_recipe_set(&context->recipes[r], parameter, text, err));
     for (size_t s = 0; s < RS_COUNT(stacks); s++)
       if (stacks[s]->encodings != NULL) RS_TRY(replace_encoding(context, r, &stacks[s]->encodings[r], err));

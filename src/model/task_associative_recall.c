@@ -113,6 +113,7 @@ const rs_task_kind rs_task_associative_recall = {
     .form = RS_DECODER,
     .check = check,
     .parts = {"recall"},
+    .recalled = 1,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

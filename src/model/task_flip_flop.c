@@ -107,6 +107,7 @@ const rs_task_kind rs_task_flip_flop = {
              .params_size = sizeof(params)},
     .form = RS_DECODER,
     .parts = {[READ_BIT] = "read", [OTHER_BIT] = "free_bit", [INSTRUCTION] = "instruction"},
+    .recalled = 1u << READ_BIT,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

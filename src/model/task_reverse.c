@@ -24,6 +24,7 @@ const rs_task_kind rs_task_reverse = {
              .params_size = sizeof(rs_strings)},
     .form = RS_DECODER,
     .parts = {"reversed"},
+    .recalled = 1,
     .state_size = sizeof(rs_strings_state),
     .prepare = rs_strings_prepare,
     .shape = rs_strings_shape,

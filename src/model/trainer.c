@@ -220,7 +220,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
   rs_train_state *state = &trainer->state;
   uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->step;
   *done = (rs_train_step){.step = state->step + 1, .rate = rate_at(&trainer->training, state->step + 1)};
-  RS_TRY(rs_context_redraw(trainer->context, drawn << 11, err));
+  RS_TRY(rs_context_redraw(trainer->context, drawn, err));
   size_t targets = draw(trainer);
   done->loss = run_parts(trainer, targets) / (double)targets;
   done->gradient_norm = join_parts(trainer);

@@ -86,9 +86,11 @@ static rs_status copy_inputs(rs_transformer *t, const rs_transformer_in *in, rs_
 
 static rs_status fill(rs_transformer *t, const rs_transformer_in *in, rs_encoding **encodings, rs_err *err) {
   RS_TRY(copy_inputs(t, in, err));
-  for (size_t r = 0; r < t->recipe_count; r++)
+  for (size_t r = 0; r < t->recipe_count; r++) {
     RS_TRY(rs_encoding_create(&t->recipes[r], &t->geometry, t->geometry.train_length, in->tokens, NULL, &encodings[r],
                               err));
+    RS_TRY(rs_recipe_fix(&t->recipes[r], encodings[r], err));
+  }
   RS_TRY(rs_places_make(t, encodings, err));
   return draw_all(t, encodings, in->seed, err);
 }

@@ -80,11 +80,12 @@ static bool all_checkpoints_have(const rs_plot_data *data, const char *phrase) {
   return true;
 }
 
-void rs_plot_checkpoint_caption(const rs_plot_data *data, size_t model, rs_text *out) {
-  const rs_node *entry =
-      data->by_checkpoint ? data->checkpoints->items : find_entry(data->checkpoints, data->models.items[model]);
+void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out) {
+  const char *name = data->models.items[model], *before = "";
+  const rs_node *entry = data->by_checkpoint ? data->checkpoints->items : find_entry(data->checkpoints, name);
   const rs_node *phrases = entry != NULL ? rs_node_get(entry, "caption") : NULL;
-  const char *before = ": ";
+  bool said = phrases != NULL && phrases->count > 0 && strncmp(phrases->items[0].text, name, strlen(name)) == 0;
+  if (!said) rs_text_puts(out, name), before = ": ";
   for (size_t i = 0; phrases != NULL && i < phrases->count; i++) {
     if (data->by_checkpoint && !all_checkpoints_have(data, phrases->items[i].text)) continue;
     rs_text_printf(out, "%s%s", before, phrases->items[i].text);

@@ -12,8 +12,9 @@ const char *rs_plot_source_name(const rs_plot_measure *measure, const rs_plot_ch
  * the values come from tables alone. */
 void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out);
 
-/* Appends to the name of a model that is a checkpoint what the manifest says of it: ": trained here, 1000 steps at 64
- * tokens, 103872 parameters"; of several checkpoints what holds for all. */
-void rs_plot_checkpoint_caption(const rs_plot_data *data, size_t model, rs_text *out);
+/* Appends the name of a model and, where it is a checkpoint, what the manifest says of it: "rope: trained here, 1000
+ * steps at 64 tokens, 103872 parameters". Of several checkpoints that one method reads: the method and what holds for
+ * all; "trained", which the phrases say, is left out. */
+void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out);
 
 #endif

@@ -15,8 +15,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- queries and keys
- * --------------------------------------------------------------------------------------------------- */
+/* ---- queries and keys -------------------------------------------------------------------------------------------- */
 
 /* A source and a seed, for one head. */
 typedef struct unit {
@@ -64,8 +63,7 @@ static rs_status make_content(const rs_batch_work *work, const unit *u, rs_conte
   return RS_OK;
 }
 
-/* ---- observing them ------------------------------------------------------------------------------------------------
- */
+/* ---- observing them ---------------------------------------------------------------------------------------------- */
 
 static rs_attention_job make_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *content,
                                  size_t head) {
@@ -172,8 +170,7 @@ rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *c
   return RS_OK;
 }
 
-/* ---- room for them -------------------------------------------------------------------------------------------------
- */
+/* ---- room for them ----------------------------------------------------------------------------------------------- */
 
 static size_t most_views(const rs_batch_work *work) {
   size_t views = 1;

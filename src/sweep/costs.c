@@ -63,6 +63,10 @@ double rs_reading_flops(const rs_costs *costs, const rs_cell *cell) {
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
+static double weight_bytes(const rs_transformer *t) {
+  return (double)t->size * (t->format == RS_F64 ? 8 : 4);
+}
+
 static double norm_numbers(const rs_norm *norm, double width) {
   return norm->kind != RS_NORM_NONE ? width + 2 : 0;
 }
@@ -116,7 +120,7 @@ static double training_bytes(const rs_costs *costs, size_t model, const rs_train
   const rs_transformer *t = costs->items[model].begun;
   rs_example_shape example;
   if (costs->task.kind->shape(costs->task.state, training->length, &example, NULL) != RS_OK) return 0;
-  double weights = (double)t->size * (t->format == RS_F64 ? 8 : 4), sequences = (double)training->sequences;
+  double weights = weight_bytes(t), sequences = (double)training->sequences;
   double numbers = (double)(example.length * (4 + example.patch_numbers) + example.source_length);
   return weights * (ARRAYS + fmin(PARTS, sequences)) + 4 * sequences * numbers +
          pass_bytes(costs, model, fmax(ROWS, (double)example.length), &example, true);
@@ -130,39 +134,41 @@ double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell) {
     return 0;
   double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
-  return (double)t->size * (t->format == RS_F64 ? 8 : 4) + (double)costs->experiment->sequences * answers * one +
+  return weight_bytes(t) + (double)costs->experiment->sequences * answers * one +
          pass_bytes(costs, model, (double)example.length, &example, false);
 }
 
 /* ---- all checkpoints --------------------------------------------------------------------------------------------- */
 
-/* One that cannot be made fails its cells, and takes nothing. */
-static void fill_cost(const rs_costs *costs, size_t model) {
+/* One that cannot be made fails its cells, and takes nothing; but memory for its description must be there. */
+static rs_status fill_cost(const rs_costs *costs, size_t model, rs_err *err) {
   const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
   rs_checkpoint_cost *cost = &costs->items[model];
-  if (rs_checkpoint_create(costs->experiment, model, 0, &cost->begun, NULL) != RS_OK || checkpoint->folder != NULL)
-    return;
+  rs_err why = {0};
+  rs_status status = rs_checkpoint_create(costs->experiment, model, 0, &cost->begun, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (status != RS_OK || checkpoint->folder != NULL) return RS_OK;
   cost->training = training_flops(costs, &cost->begun->shape, &checkpoint->training);
   cost->bytes = training_bytes(costs, model, &checkpoint->training);
-  if (!checkpoint->tuned) return;
+  if (!checkpoint->tuned) return RS_OK;
   cost->tuning = training_flops(costs, &cost->begun->shape, &checkpoint->tuning);
   cost->bytes = fmax(cost->bytes, training_bytes(costs, model, &checkpoint->tuning));
+  return RS_OK;
 }
 
 rs_status rs_costs_make(const rs_experiment *experiment, rs_costs *costs, rs_err *err) {
   *costs = (rs_costs){.experiment = experiment};
   RS_TRY(rs_checkpoint_task(experiment, 0, &costs->task, err));
   costs->items = rs_alloc(experiment->model_count, sizeof *costs->items, err);
-  if (costs->items == NULL) {
-    rs_task_clear(&costs->task);
-    return RS_MEMORY;
-  }
-  for (size_t m = 0; m < experiment->model_count; m++) fill_cost(costs, m);
-  return RS_OK;
+  rs_status status = costs->items != NULL ? RS_OK : RS_MEMORY;
+  for (size_t m = 0; m < experiment->model_count && status == RS_OK; m++) status = fill_cost(costs, m, err);
+  if (status != RS_OK) rs_costs_clear(costs);
+  return status;
 }
 
 void rs_costs_clear(rs_costs *costs) {
-  for (size_t m = 0; m < costs->experiment->model_count; m++) rs_transformer_free(costs->items[m].begun);
+  for (size_t m = 0; m < costs->experiment->model_count && costs->items != NULL; m++)
+    rs_transformer_free(costs->items[m].begun);
   free(costs->items);
   rs_task_clear(&costs->task);
 }
@@ -186,7 +192,10 @@ bool rs_is_first(const rs_experiment *experiment, const rs_cell *cells, size_t i
 rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_plan *plan,
                         rs_err *err) {
   rs_costs costs;
+  double begun = 0;
   RS_TRY(rs_costs_make(experiment, &costs, err));
+  for (size_t m = 0; m < experiment->model_count; m++)
+    if (costs.items[m].begun != NULL) begun += weight_bytes(costs.items[m].begun);
   for (size_t i = 0; i < count; i++) {
     const rs_checkpoint_cost *cost = &costs.items[cells[i].axis[RS_BY_MODEL]];
     plan->reading_flops += rs_reading_flops(&costs, &cells[i]);
@@ -195,6 +204,7 @@ rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, s
     plan->trainings++;
     plan->training_flops += cost->training + cost->tuning;
   }
+  plan->peak_bytes += begun; /* a run keeps each as it begins, to tell what is left */
   rs_costs_clear(&costs);
   return RS_OK;
 }

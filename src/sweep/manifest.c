@@ -169,8 +169,7 @@ static rs_status list_sources(json_t *sources, const rs_experiment *experiment, 
   return RS_OK;
 }
 
-/* ---- files that lists were read from ------------------------------------------------------------------------------
- */
+/* ---- files that lists were read from ----------------------------------------------------------------------------- */
 
 /* Adds a file with the fingerprint it had when it was read, once. */
 static rs_status add_input(json_t *inputs, const rs_value *value, rs_err *err) {

@@ -29,11 +29,6 @@ static void advance_cells(void *context, double work, size_t cells) {
   advance(p, work);
 }
 
-static void note_training(void *context, const rs_training_report *report) {
-  const rs_run_options *options = ((const progress *)context)->options;
-  if (options->training != NULL) options->training(options->context, report);
-}
-
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 static size_t length_of(const rs_experiment *experiment, const rs_cell_state *state) {
@@ -173,7 +168,7 @@ static rs_status weigh(const rs_experiment *experiment, const rs_run_options *op
 
 static rs_status run_cells(const rs_experiment *experiment, rs_cell_state *states, size_t count, progress *p,
                            rs_err *err) {
-  const rs_trained_watch watch = {advance_cells, note_training, p};
+  const rs_trained_watch watch = {advance_cells, p, p->options->checkpoints, p->options->training};
   return experiment->checkpoints != NULL ? rs_trained_run(experiment, states, &watch, err)
                                          : run_batches(experiment, states, count, p, err);
 }

@@ -128,26 +128,51 @@ typedef struct training_watch {
   const rs_checkpoint_cost *cost;
 } training_watch;
 
-static void note_step(void *context, const rs_training_report *report) {
+static bool note_step(void *context, const rs_training_report *report) {
   const training_watch *t = context;
+  const rs_training_watch *user = t->run->watch->training;
   double work = (report->tuning ? t->cost->tuning : t->cost->training) / (double)report->steps;
+  bool wanted = user == NULL || user->step == NULL || user->step(user->context, report);
   t->run->trained += work;
-  t->run->watch->training(t->run->watch->context, report);
   t->run->watch->advance(t->run->watch->context, work, 0);
+  return wanted;
+}
+
+static void note_begin(void *context) {
+  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
+  if (user != NULL && user->begin != NULL) user->begin(user->context);
+}
+
+static void note_end(void *context) {
+  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
+  if (user != NULL && user->end != NULL) user->end(user->context);
+}
+
+static void note_wait(void *context, const char *folder) {
+  const rs_training_watch *user = ((const training_watch *)context)->run->watch->training;
+  if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
+}
+
+/* Failures that are not those of one cell: what stands in a folder, a disk, and the user's wish. */
+static bool ends_run(rs_status status) {
+  return status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
 }
 
 /* Every cell that has the weights of cell `first`. */
 static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   const rs_cell *cell = &run->cells[first];
   training_watch context = {run, cost_of(run, first)};
-  const rs_training_watch watch = {note_step, &context};
+  const rs_training_watch watch = {
+      .wait = note_wait, .begin = note_begin, .step = note_step, .end = note_end, .context = &context};
+  const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
   rs_transformer *transformer;
   rs_err why = {0};
   run->trained = 0;
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
-                                          rs_weights_seed(run->experiment, cell), &watch, &transformer, &why);
-  if (status == RS_INTERNAL) return rs_fail(err, RS_INTERNAL, "%s", why.message);
-  run->watch->advance(run->watch->context, context.cost->training + context.cost->tuning - run->trained, 0);
+                                          rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
+  if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
+  double left = context.cost->training + context.cost->tuning - run->trained; /* of a model that was there, all */
+  if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
     if (status == RS_OK)

@@ -8,8 +8,9 @@
 typedef struct rs_trained_watch {
   /* `work` of the run was done, `cells` of it are finished. */
   void (*advance)(void *context, double work, size_t cells);
-  void (*training)(void *context, const rs_training_report *report);
   void *context;
+  const char *checkpoints;           /* where trained models are kept; NULL: nowhere */
+  const rs_training_watch *training; /* NULL: nobody */
 } rs_trained_watch;
 
 /* Trains what the cells of `states`, all of the experiment's, read, one checkpoint and seed after the other, and reads

@@ -144,7 +144,7 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"list", "metrics", "yarn"}, "nothing in metrics is called yarn (ropescope list metrics shows them)"},
       {{"list", "metric", "needle"}, "no list metric (did you mean metrics?)"},
       {{"list", "things", "needle"},
-       "no list things (there are methods, kinds, sources, metrics, models and dialects)"},
+       "no list things (there are methods, kinds, sources, tasks, checkpoint, metrics, models and dialects)"},
       {{"plan", "--set", "x"}, "--set x: has no '=' (like --set methods[1].factor=8)"},
       {{"plan", "--set", "methods[99].factor=8"},
        "--set methods[99].factor=8: the list has 7 entries, and indices start at 0"},

@@ -11,6 +11,12 @@ Test(list_command, list__every_part_and_every_parameter) {
                {"metrics",
                 {"entropy\n", "summary.csv: entropy_nats [nats]", "(lower is better)", "with _se",
                  "decay.csv: distance_tokens [tokens]", "needle\n"}},
+               {"tasks",
+                {"dictionary\n", "of models          decoder\n", "needle (in no loss)\n", "keys_in_use", "translate\n",
+                 "of models          encoder_decoder\n"}},
+               {"checkpoint",
+                {"shape\n", "feed_forward", "gelu|gelu_tanh|relu|silu; default gelu", "train\n", "default 1000\n",
+                 "whole number; 1 to 1000000000; default 80\n"}},
                {"models", {"llama-2-7b ", "mpt-7b ", " alibi\n", " longrope\n", "qwen2-vl ", " 131072 "}}};
   char *all = output_of(&(command){.arguments = {"list"}});
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -33,6 +39,11 @@ Test(list_command, list_markdown__is_a_whole_list) {
        {"\n### frequencies yarn\n", "| `beta_fast` | number, 1e-06 to 1000000000 | rotations | `32` | ",
         "`hf`, `paper`"}},
       {"sources", {"\n### needle\n", "| `depth` | number, 0 to 1 |  | `0.5` | ", "### gaussian\n"}},
+      {"tasks",
+       {"\n### dictionary\n", "`first_value`, `repeat`, `needle` (in no loss).\n",
+        "| `symbols` | whole number, 2 to 65536 |  | `26` | "}},
+      {"checkpoint",
+       {"\n### tune\n", "| `rate` | number, 0 to 10 |  | `0.001` | ", "| `rate` | number, 0 to 10 |  | `0.003` | "}},
       {"metrics", {"\n### entropy\n", "| summary.csv | `entropy_nats`, `_se` | nats | ", " | lower |"}},
       {"models",
        {"| `gpt-oss` | 64 | 64 | 64 | 150000 | 4096 | 131072 | ", "`{name: yarn, factor: 32, truncate: false}`",
@@ -62,6 +73,8 @@ Test(list_command, list_name__shows_that_entry) {
       {{"self_extend"}, {"self_extend\n", "as every rotary"}, {"rerope\n"}},
       {{"linear"}, {"positions linear\n", "\n\nfrequencies linear\n"}, {"beta_fast"}},
       {{"gpt-oss"}, {"model  ", "\ngpt-oss "}, {"llama"}},
+      {{"copy"}, {"copy\n", "copied"}, {"reversed", "dictionary\n", "===="}},
+      {{"checkpoint", "tune"}, {"tune\n", "default 80\n"}, {"train\n", "shape\n"}},
       {{"alibi"}, {"alibi\n", "as every method"}, {"as every rotary method"}},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -116,6 +129,23 @@ Test(list_command, list_json__names_what_the_text_names) {
   expect_text(named(rs_node_get(entropy, "summary_columns"), "entropy_nats"), "better", "lower");
   expect_text(named(rs_node_get(entropy, "summary_columns"), "entropy_nats"), "standard_error", "true");
   cr_expect_not_null(named(rs_node_get(&tree->root, "sources"), "needle"));
+  rs_tree_free(tree);
+  free(out);
+}
+
+Test(list_command, list_json__tasks_and_checkpoints) {
+  char *out = output_of(&(command){.arguments = {"list", "--json"}});
+  rs_tree *tree = tree_of(out);
+  const rs_node *dictionary = named(rs_node_get(&tree->root, "tasks"), "dictionary");
+  const rs_node *parts = rs_node_get(dictionary, "parts"), *checkpoint = rs_node_get(&tree->root, "checkpoint");
+  expect_text(dictionary, "form", "decoder");
+  expect_text(named(parts, "needle"), "probe", "true");
+  expect_text(named(parts, "repeat"), "probe", "false");
+  expect_text(named(rs_node_get(dictionary, "parameters"), "keys_in_use"), "default", "10");
+  expect_text(named(rs_node_get(named(checkpoint, "shape"), "parameters"), "width"), "default", "64");
+  expect_text(named(rs_node_get(named(checkpoint, "train"), "parameters"), "steps"), "default", "1000");
+  expect_text(named(rs_node_get(named(checkpoint, "tune"), "parameters"), "steps"), "default", "80");
+  expect_text(named(rs_node_get(named(checkpoint, "tune"), "parameters"), "beta1"), "default", "0.9");
   rs_tree_free(tree);
   free(out);
 }

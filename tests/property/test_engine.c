@@ -11,8 +11,7 @@
 #include "../fixtures/world_job.h"
 #include "ropescope/attention.h"
 
-/* ---- the oracle: plain formulas over the reference's logits --------------------------------------------------------
- */
+/* ---- the oracle: plain formulas over the reference's logits ------------------------------------------------------ */
 
 /* One engine per head dim, for the largest job: every job runs in the traces of those before it, each with another
  * instruction set. */
@@ -141,8 +140,7 @@ Test(engine, used_again__larger_then_smaller__leaves_no_trace) {
   }
 }
 
-/* ---- the reference row against matrices ---------------------------------------------------------------------------
- */
+/* ---- the reference row against matrices -------------------------------------------------------------------------- */
 
 /* Across sequences neither rotation nor bias acts, and views are of no account: every method without an embedding is
  * nope, bit by bit, in the engine and in the reference; and bidirectional nope. */

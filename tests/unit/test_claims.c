@@ -111,6 +111,8 @@ Test(select, reductions__of_known_rows__are_theirs) {
       {"coefficient(y; x)", "y>0;", 3},
       {"mean(x)", "y>12;method=pi", 6},
       {"mean(x)", "y<0", 16},
+      {"y", "x=4 less x=2", 36},
+      {"max(y)", "method=rope; less method=pi", -180},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_err why;
@@ -139,6 +141,9 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"at_min(y)", "", "at_min takes two columns: (y; x)"},
       {"mean(y", "", "\"mean(y\" is no reduction of a column (as in mean(entropy_nats))"},
       {"", "", "\"\" names no column"},
+      {"y", "x=4 less x=3", "no row is selected: none has x=3"},
+      {"y", "x=4 less x", "\"x\" is no condition (as in method=yarn)"},
+      {"y", "x=4 less x=2 less x=1", "there is more than one \"less\""},
       {"exponent(y; x)", "x=1", "a power law needs two rows, and 1 have a value"},
       {"exponent(y; x)", "", "a power law needs positive numbers"},
   };
@@ -260,10 +265,11 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
                                   "k,summary,y,x=2,,12,,found,,,\n"              /* ours */
                                   "l,summary,y,x=2,<=10,12,,departs,,p,code\n"   /* 12 */
                                   "m,summary,y,x=2,<=15,12,,departs,,p,code\n"   /* 12 <= 15: it does not depart */
-                                  "n,summary,y,x=2,,13,,found,,,\n");
-  /* 12, not 13 */ /* ours */
-  static const bool held[] = {true,  false, true,  true, false, false, false,
-                              false, false, false, true, true,  false, false};
+                                  "n,summary,y,x=2,,13,,found,,,\n"              /* 12, not 13 */
+                                  "o,summary,y,x=2,,11,1.5,found,,,\n"           /* within 1.5 */
+                                  "p,summary,y,x=2 less x=1,,10,0.5,found,,,\n" /* 9, not 10 +- .5 */);
+  static const bool held[] = {true,  false, true, true, false, false, false, false,
+                              false, false, true, true, false, false, true,  false};
   static const char *const why[] = {"",
                                     "comes to 12, not 12.6",
                                     "",
@@ -277,7 +283,9 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
                                     "",
                                     "",
                                     "does not contradict <=15",
-                                    "not to 13 as said here"};
+                                    "not to 13 as said here",
+                                    "",
+                                    "comes to 9, not to 10 as said here"};
   mkdir("r", 0777);
   mkdir("r/n", 0777);
   mkdir("r/n-deep-full", 0777);

@@ -269,3 +269,24 @@ Test(io, sha256_hex__fips_180_4_examples__agrees) {
     cr_assert_str_eq(hex, cases[i][1]);
   }
 }
+
+Test(io, sha256__of_parts_and_of_a_file__is_that_of_the_whole) {
+  static char data[200000]; /* several blocks of the reader */
+  char whole[65], hex[65];
+  rs_err err = {0};
+  enter_scratch();
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * 7);
+  rs_sha256_hex(data, sizeof data, whole);
+  const rs_bytes parts[] = {{data, 1}, {NULL, 0}, {data + 1, 99}, {data + 100, sizeof data - 100}};
+  rs_sha256_parts(parts, RS_COUNT(parts), hex);
+  cr_expect_str_eq(hex, whole);
+  cr_assert_eq(rs_file_write("data", data, sizeof data, NULL), RS_OK);
+  interrupt = true;
+  cr_assert_eq(rs_sha256_file("data", hex, &err), RS_OK, "%s", err.message);
+  cr_expect_str_eq(hex, whole);
+  fails_io(rs_sha256_file("none", hex, &err), &err, "none: cannot read: No such file or directory");
+  err = (rs_err){0};
+  fails_io(rs_sha256_file(".", hex, &err), &err, ".: cannot read: Is a directory");
+  const char *const left[] = {"data"};
+  leaves(left, RS_COUNT(left));
+}

@@ -167,8 +167,7 @@ Test(encoding, segments__one_view__reaches_the_whole_length) {
   rs_encoding_free(encoding);
 }
 
-/* ---- additive embeddings and bias ---------------------------------------------------------------------------------
- */
+/* ---- additive embeddings and bias -------------------------------------------------------------------------------- */
 
 Test(encoding, learned__table__is_a_function_of_its_seed_and_ends) {
   enum { WIDTH = 12, ROWS = 20 };

@@ -5,8 +5,7 @@
 
 #include <float.h>
 
-/* ---- random numbers: Philox4x64-10 written out anew from the paper ------------------------------------------------
- */
+/* ---- random numbers: Philox4x64-10 written out anew from the paper ----------------------------------------------- */
 
 __extension__ typedef unsigned __int128 wide_word;
 
@@ -121,8 +120,7 @@ Test(math, gaussian_fill__million_numbers__have_normal_moments) {
   free(x);
 }
 
-/* ---- float formats ------------------------------------------------------------------------------------------------
- */
+/* ---- float formats ----------------------------------------------------------------------------------------------- */
 
 static uint64_t bits_of(double value) {
   uint64_t bits;

@@ -240,8 +240,7 @@ Test(plot_curves, decay__with_an_envelope__marks_its_first_violation, .init = ma
   free(svg);
 }
 
-/* ---- pictures that say nothing ------------------------------------------------------------------------------------
- */
+/* ---- pictures that say nothing ----------------------------------------------------------------------------------- */
 
 static size_t count_plain(const char *rows, size_t wanted) {
   rs_plot_report report;

@@ -122,3 +122,23 @@ Test(plot_sources, faults__of_the_list__are_named, .init = make_folder, .fini = 
     cr_assert_eq(draw_all(NULL, RS_INPUT, lists[i][1]), 0u);
   }
 }
+
+/* The lines are the checkpoints; what is said of one alone is not said of all, and "trained" says nothing. */
+Test(plot_sources, checkpoints__read_by_one_method__are_told_together, .init = make_folder, .fini = remove_folder) {
+  static const char *const readings[][2] = {{"trained", "demo · trained here, 9 steps · s"},
+                                            {"pi", "demo · pi: trained here, 9 steps · s"}};
+  for (size_t i = 0; i < RS_COUNT(readings); i++) {
+    char rows[400];
+    snprintf(rows, sizeof rows, HEADER ",share\n0,a,%s,64,,s,1,0,.1\n1,a,%s,128,,s,1,0,.2\n2,b,%s,64,,s,1,0,.3\n",
+             readings[i][0], readings[i][0], readings[i][0]);
+    put_file(
+        "manifest.json",
+        "{\"name\":\"demo\",\"sources\":[" SOURCE(
+            "s", "s", "") "],\"checkpoints\":["
+                          "{\"name\":\"a\",\"caption\":[\"trained here, 9 steps\",\"7 parameters\"]},"
+                          "{\"name\":\"b\",\"caption\":[\"trained here, 9 steps\",\"8 parameters\"]}]," FILES(KEYS));
+    put_file("summary.csv", rows);
+    cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 1);
+    expect_caption("plots/share--s.svg", readings[i][1]);
+  }
+}

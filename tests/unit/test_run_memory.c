@@ -186,6 +186,11 @@ static const char *const configs[] = {
     "2]}}\nmethods: [{name: mrope, mrope_section: [[2, 1, 1], [1, 2, 1]]}, {name: longrope, short_factor: [1, 1, 1, "
     "1], long_factor: [1, 2, 3, 4]}]\n",
     "model: [phi-3-mini-128k, llama-2-7b]\nmethods: [longrope, rope]\nzip: [model, methods]\n",
+    "checkpoint: [{name: a, method: [rope, {name: yarn, factor: [2, 4]}], blocks: 4, width: [16, 32], layers: [{every: "
+    "2, method: nope}, {from: 2, method: nope, window: 4}], train: {length: 16}, tune: {length: 32, method: yarn}, "
+    "seed: 3}, {width: 16}, {width: 32}]\ntask: {name: copy, symbols: 4}\nmethods: [trained, pi]\ncolumns: "
+    "[checkpoint.seed]\n",
+    "checkpoint: {}\ntask: where\nmetrics: [decay]\n",
 };
 
 static rs_status read_whole(const char *yaml, rs_text *written, rs_problems *problems, rs_err *err) {

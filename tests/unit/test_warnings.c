@@ -6,19 +6,23 @@
 
 #include "../fixtures/runs.h"
 
-static void expect_warnings(const char *methods, const char *rest, const char *wanted) {
-  char yaml[512];
+static void expect_lines(const char *yaml, const char *wanted) {
   rs_experiment *experiment;
   rs_problems problems = {0};
   rs_text lines = {0};
-  snprintf(yaml, sizeof yaml, "%slengths: [16, 32, 64]\nmethods: %s\n%s", TINY, methods, rest);
   rs_status status = rs_config_read(yaml, "test", (rs_config_edits){0}, &experiment, &problems, NULL);
   cr_assert_eq(status, RS_OK, "%s", rs_text_string(&problems.text));
   cr_assert_eq(rs_experiment_warnings(experiment, &lines, NULL), RS_OK);
-  cr_expect_str_eq(rs_text_string(&lines), wanted, "%s said: %s", methods, rs_text_string(&lines));
+  cr_expect_str_eq(rs_text_string(&lines), wanted, "%s said: %s", yaml, rs_text_string(&lines));
   rs_text_clear(&lines);
   rs_problems_clear(&problems);
   rs_experiment_free(experiment);
+}
+
+static void expect_warnings(const char *methods, const char *rest, const char *wanted) {
+  char yaml[512];
+  snprintf(yaml, sizeof yaml, "%slengths: [16, 32, 64]\nmethods: %s\n%s", TINY, methods, rest);
+  expect_lines(yaml, wanted);
 }
 
 #define NO_PICTURE " is plain RoPE here: the tokens hold no image or video (tokens: [{image: [16, 24]}])\n"
@@ -35,6 +39,17 @@ Test(warnings, sections__none__are_plain_rope) {
   expect_warnings("[{name: mrope, mrope_section: none}]", IMAGE,
                   "mrope is plain RoPE here: the model has no mrope_section (mrope_section: equal shares the pairs)\n");
   expect_warnings("[{name: mrope, mrope_section: [2, 1, 1]}]", IMAGE, "");
+}
+
+/* Tokens are those of the task. */
+Test(warnings, checkpoints__have_pictures_where_their_task_has) {
+  expect_lines("checkpoint: {method: {name: mrope, mrope_section: equal}}\ntask: where\nlengths: [64, 256]\n", "");
+  expect_lines("checkpoint: {method: {name: mrope, mrope_section: equal}}\ntask: copy\nlengths: [64, 256]\n",
+               "mrope" NO_PICTURE);
+  expect_lines(
+      "checkpoint: {train: {length: 32}}\ntask: copy\nlengths: [16]\nmethods: [trained, {name: pi, scale: "
+      "auto}]\n",
+      "scale: auto is 0.5 at 16 tokens: pairs turn faster than in training (scale: dynamic is never below 1)\n");
 }
 
 Test(warnings, scale_auto__below_the_trained_length__turns_faster) {

@@ -1,6 +1,6 @@
 /* A stand-in for Criterion, where its way to start a test does not work: it executes the test program once more, and
- * qemu's user mode starts no program of its guest. Here a test is a fork. As much of Criterion as our tests use; they
- * are one file each, so all of it is in this header. A message's format is Criterion's to check. */
+ * qemu's user mode starts no program of its guest. Here a test is a fork. As much of Criterion as our tests use, all of
+ * it in this header: a program's files and fixtures share what is weak. A message's format is Criterion's to check. */
 #ifndef ROPESCOPE_CRITERION_H
 #define ROPESCOPE_CRITERION_H
 
@@ -21,9 +21,11 @@ typedef struct plain_test {
 
 enum { PLAIN_MOST = 200, PLAIN_SKIPPED = 77 };
 
-static plain_test plain_tests[PLAIN_MOST], plain_suite; /* a file has at most one suite with options */
-static size_t plain_count;
-static bool plain_failed;
+#define PLAIN_SHARED __attribute__((weak))
+
+PLAIN_SHARED plain_test plain_tests[PLAIN_MOST], plain_suite; /* a program has at most one suite with options */
+PLAIN_SHARED size_t plain_count;
+PLAIN_SHARED bool plain_failed;
 
 static inline void plain_add(plain_test test) {
   if (plain_count == PLAIN_MOST) abort();
@@ -78,6 +80,7 @@ static inline void plain_say(const char *file, int line, const char *what, ...) 
 #define cr_assert_geq(...) PLAIN_OF(true, >=, __VA_ARGS__, "")
 #define cr_assert_str_eq(...) PLAIN_TEXT(true, ==, __VA_ARGS__, "")
 #define cr_assert_str_neq(...) PLAIN_TEXT(true, !=, __VA_ARGS__, "")
+#define cr_assert_str_empty(...) PLAIN_TEXT(true, ==, "", __VA_ARGS__, "")
 #define cr_assert_arr_eq(...) PLAIN_BYTES(true, __VA_ARGS__, "")
 #define cr_assert_float_eq(...) PLAIN_NEAR(true, __VA_ARGS__, "")
 #define cr_assert_fail(...) PLAIN(false, true, "failed", __VA_ARGS__, "")
@@ -93,6 +96,8 @@ static inline void plain_say(const char *file, int line, const char *what, ...) 
 #define cr_expect_geq(...) PLAIN_OF(false, >=, __VA_ARGS__, "")
 #define cr_expect_str_eq(...) PLAIN_TEXT(false, ==, __VA_ARGS__, "")
 #define cr_expect_str_neq(...) PLAIN_TEXT(false, !=, __VA_ARGS__, "")
+#define cr_expect_str_empty(...) PLAIN_TEXT(false, ==, "", __VA_ARGS__, "")
+#define cr_expect_arr_eq(...) PLAIN_BYTES(false, __VA_ARGS__, "")
 #define cr_expect_float_eq(...) PLAIN_NEAR(false, __VA_ARGS__, "")
 #define cr_skip(...) _exit(PLAIN_SKIPPED)
 #define cr_skip_test(...) _exit(PLAIN_SKIPPED)
@@ -109,7 +114,7 @@ static inline void plain_run(const plain_test *test) {
 }
 
 /* Runs those of the file's tests whose names contain an argument; all without one. */
-int main(int count, char **arguments) {
+PLAIN_SHARED int main(int count, char **arguments) {
   size_t failed = 0, skipped = 0, run = 0;
   for (size_t i = 0; i < plain_count; i++) {
     const plain_test *test = &plain_tests[i];

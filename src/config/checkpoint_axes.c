@@ -1,0 +1,111 @@
+/* The axes of a checkpoint's entry: each list in place of a value, wherever it stands, and each list of methods. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint_entry.h"
+
+bool rs_entry_failed(const rs_entry *e) {
+  return e->config->problems->count > e->problems_before;
+}
+
+/* Takes over the methods; NULL: the node's items are the values. */
+static void add_axis(rs_entry *e, const rs_node *node, const char *prefix, rs_variants *methods) {
+  void *axes = e->axes;
+  size_t axis = e->choices.count;
+  bool grown = rs_grow(&axes, &e->axis_room, axis + 1, sizeof *e->axes, NULL) == RS_OK;
+  e->axes = axes;
+  if (!grown || !rs_choices_add(&e->choices, methods != NULL ? methods->count : node->count)) {
+    rs_problem_memory(e->config->problems);
+    if (methods != NULL) rs_variants_clear(methods);
+    return;
+  }
+  e->axes[axis] = (rs_entry_axis){.node = node, .methods = methods != NULL ? *methods : (rs_variants){0}};
+  snprintf(e->axes[axis].name, sizeof e->axes[axis].name, "%.20s%.40s", prefix, node->key);
+}
+
+static void add_methods(rs_entry *e, const rs_node *node, const rs_path *path, const char *prefix) {
+  rs_variants methods = {0};
+  rs_read_recipes(e->config->problems, node, path, &methods);
+  add_axis(e, node, prefix, &methods);
+}
+
+/* Keys that are no parameters, and so never axes. */
+static bool stands_alone(const char *key) {
+  static const char *const keys[] = {"name", "folder", "zip", "train", "tune", "layers"};
+  for (size_t i = 0; i < RS_COUNT(keys); i++)
+    if (strcmp(key, keys[i]) == 0) return true;
+  return false;
+}
+
+/* The lists among the values of a mapping. `prefix` stands before their names: "train.". */
+static void add_axes(rs_entry *e, const rs_node *mapping, const rs_path *path, const char *prefix) {
+  for (size_t i = 0; mapping->kind == RS_MAPPING && i < mapping->count; i++) {
+    const rs_node *child = &mapping->items[i];
+    rs_path inner = rs_path_key(path, child->key);
+    if (stands_alone(child->key)) continue;
+    if (strcmp(child->key, "method") == 0)
+      add_methods(e, child, &inner, prefix);
+    else if (child->kind == RS_SEQUENCE && child->count == 0)
+      rs_problem(e->config->problems, child, &inner, "is an empty list");
+    else if (child->kind == RS_SEQUENCE)
+      add_axis(e, child, prefix, NULL);
+  }
+}
+
+void rs_entry_find_axes(rs_entry *e) {
+  const rs_node *layers = rs_node_get(e->node, "layers");
+  const char *const inner[] = {"train", "tune"};
+  add_axes(e, e->node, &e->path, "");
+  for (size_t i = 0; i < RS_COUNT(inner); i++) {
+    const rs_node *node = rs_node_get(e->node, inner[i]);
+    rs_path path = rs_path_key(&e->path, inner[i]);
+    char prefix[8];
+    snprintf(prefix, sizeof prefix, "%s.", inner[i]);
+    if (node != NULL) add_axes(e, node, &path, prefix);
+  }
+  for (size_t i = 0; layers != NULL && layers->kind == RS_SEQUENCE && i < layers->count; i++) {
+    rs_path path = rs_path_key(&e->path, "layers"), rule = rs_path_index(&path, i);
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "layers[%zu].", i);
+    add_axes(e, &layers->items[i], &rule, prefix);
+  }
+}
+
+void rs_entry_clear(rs_entry *e) {
+  for (size_t a = 0; a < e->choices.count; a++) rs_variants_clear(&e->axes[a].methods);
+  free(e->axes);
+  rs_choices_clear(&e->choices);
+}
+
+static const rs_entry_axis *axis_of(const rs_entry *e, const rs_node *node) {
+  for (size_t a = 0; a < e->choices.count; a++)
+    if (e->axes[a].node == node) return &e->axes[a];
+  return NULL;
+}
+
+rs_found_value rs_entry_value(const rs_entry *e, const rs_node *child, const rs_path *mapping) {
+  const rs_entry_axis *list = axis_of(e, child);
+  rs_found_value value = {child, rs_path_key(mapping, child->key)};
+  if (list == NULL || list->methods.count > 0) return value;
+  size_t choice = rs_choices_pick(&e->choices, (size_t)(list - e->axes), e->combination);
+  return (rs_found_value){&child->items[choice], rs_path_index(&value.path, choice)};
+}
+
+const rs_variant *rs_entry_method(const rs_entry *e, const rs_node *mapping) {
+  const rs_node *node = mapping != NULL ? rs_node_get(mapping, "method") : NULL;
+  const rs_entry_axis *list = node != NULL ? axis_of(e, node) : NULL;
+  return list != NULL && list->methods.count > 0
+             ? &list->methods.items[rs_choices_pick(&e->choices, (size_t)(list - e->axes), e->combination)]
+             : NULL;
+}
+
+void rs_entry_report(const rs_entry *e, const rs_err *why) {
+  const rs_node *node = *why->subject != '\0' ? rs_node_get(e->node, why->subject) : NULL;
+  rs_found_value value = node != NULL ? rs_entry_value(e, node, &e->path) : (rs_found_value){e->node, e->path};
+  if (why->status == RS_MEMORY)
+    rs_problem_memory(e->config->problems);
+  else
+    rs_problem(e->config->problems, value.node, &value.path, "%s%s%s", node == NULL ? why->subject : "",
+               node == NULL && *why->subject != '\0' ? ": " : "", why->message);
+}

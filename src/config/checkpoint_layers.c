@@ -1,0 +1,182 @@
+/* What the blocks of a checkpoint are trained with: its own method, and those that `layers` gives to some of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint_entry.h"
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+/* A count in a rule; RS_NO_COUNT where it has none. */
+static size_t rule_number(const rs_entry *e, const rs_node *node, const rs_path *path, const char *key, double min,
+                          double max) {
+  const rs_node *child = rs_node_get(node, key);
+  if (child == NULL) return RS_NO_COUNT;
+  rs_found_value value = rs_entry_value(e, child, path);
+  return rs_read_count(e->config->problems, value.node, &value.path, min, max, RS_NO_COUNT);
+}
+
+static void refuse_rule(const rs_entry *e, const rs_node *node, const rs_path *path, const rs_layer_rule *rule,
+                        bool ranged, rs_form form) {
+  rs_problems *problems = e->config->problems;
+  if (ranged == (rule->every > 0))
+    rs_problem(problems, node, path, "needs {every: N} or {from: I, to: J}, one of the two");
+  if (rule->to < rule->from)
+    rs_problem(problems, node, path, "ends with block %zu, before it begins with %zu", rule->to, rule->from);
+  if (rule->method == NULL && rule->window == RS_NO_COUNT)
+    rs_problem(problems, node, path, "changes nothing (give it a method or a window)");
+  if (rule->sinks != RS_NO_COUNT && rule->window == RS_NO_COUNT)
+    rs_problem(problems, node, path, "has sinks without a window");
+  if (rule->window != RS_NO_COUNT && rs_form_sees_ahead(form))
+    rs_problem(problems, node, path, "has a window of causal heads, but the task's models (%s) see both ways",
+               rs_form_words[form]);
+}
+
+static void read_rule(const rs_entry *e, const rs_node *node, const rs_path *path, const rs_shape_params *params,
+                      rs_form form, rs_layer_rule *rule) {
+  static const char *const known[] = {"every", "from", "to", "method", "window", "sinks"};
+  const double blocks = (double)params->blocks, longest = 1 << 28;
+  size_t before = e->config->problems->count;
+  if (!rs_expect(e->config->problems, node, path, RS_MAPPING, "a mapping, like {every: 4, method: nope}")) return;
+  rs_check_keys(e->config->problems, node, path, "a rule of layers", known, RS_COUNT(known));
+  size_t every = rule_number(e, node, path, "every", 1, blocks),
+         from = rule_number(e, node, path, "from", 0, blocks - 1), to = rule_number(e, node, path, "to", 0, blocks - 1);
+  *rule = (rs_layer_rule){.every = every != RS_NO_COUNT ? every : 0,
+                          .from = from != RS_NO_COUNT ? from : 0,
+                          .to = to != RS_NO_COUNT ? to : params->blocks - 1,
+                          .method = rs_entry_method(e, node),
+                          .window = rule_number(e, node, path, "window", 1, longest),
+                          .sinks = rule_number(e, node, path, "sinks", 1, longest)};
+  bool ranged = rs_node_get(node, "from") != NULL || rs_node_get(node, "to") != NULL;
+  if (e->config->problems->count == before) refuse_rule(e, node, path, rule, ranged, form);
+}
+
+rs_layer_rule *rs_entry_rules(const rs_entry *e, const rs_shape_params *params, rs_form form, size_t *count) {
+  const rs_node *layers = rs_node_get(e->node, "layers");
+  const rs_path path = rs_path_key(&e->path, "layers");
+  bool listed = layers != NULL &&
+                rs_expect(e->config->problems, layers, &path, RS_SEQUENCE, "a list, like [{every: 4, method: nope}]");
+  *count = listed ? layers->count : 0;
+  rs_layer_rule *rules = rs_alloc(*count, sizeof *rules, NULL);
+  if (rules == NULL) rs_problem_memory(e->config->problems);
+  for (size_t i = 0; i < *count && rules != NULL; i++) {
+    rs_path place = rs_path_index(&path, i);
+    read_rule(e, &layers->items[i], &place, params, form, &rules[i]);
+  }
+  if (!rs_entry_failed(e)) return rules;
+  free(rules);
+  return NULL;
+}
+
+/* ---- recipes ----------------------------------------------------------------------------------------------------- */
+
+/* A recipe keeps the length it is trained at, whatever its model sees later. */
+static void keep_length(rs_recipe *recipe, size_t tokens) {
+  int index = rs_settings_find(&recipe->settings, "train_length");
+  rs_value *value = index >= 0 ? &recipe->settings.values[index] : NULL;
+  if (value == NULL || value->given) return;
+  *value = (rs_value){.set = true, .choice = RS_NO_WORD, .number = (double)tokens};
+}
+
+/* What the mapping's method is made of, before it is resolved. */
+static rs_status init_recipe(const rs_entry *e, const rs_node *mapping, const rs_recipe *otherwise, rs_recipe *recipe,
+                             rs_err *err) {
+  const rs_variant *method = rs_entry_method(e, mapping);
+  const rs_recipe given = method != NULL ? (rs_recipe){method->method, method->settings} : *otherwise;
+  return given.method != NULL ? rs_recipe_copy(recipe, &given, err)
+                              : rs_recipe_init(recipe, rs_method_find("rope"), err);
+}
+
+bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_path *path, const rs_recipe *otherwise,
+                     const rs_model *geometry, size_t tokens, rs_recipe *recipe) {
+  const rs_node *node = rs_node_get(mapping, "method");
+  rs_path place = node != NULL ? rs_path_key(path, "method") : *path;
+  rs_err why = {0};
+  rs_status status = init_recipe(e, mapping, otherwise, recipe, &why);
+  if (status == RS_OK) status = rs_recipe_resolve(recipe, geometry, &why);
+  if (status == RS_OK) status = rs_recipe_check(recipe, geometry, &why);
+  if (status == RS_OK) keep_length(recipe, tokens);
+  if (status == RS_OK) return true;
+  rs_recipe_clear(recipe);
+  if (status == RS_MEMORY)
+    rs_problem_memory(e->config->problems);
+  else
+    rs_problem(e->config->problems, node != NULL ? node : mapping, &place, "%s%s%s", why.subject,
+               *why.subject != '\0' ? ": " : "", why.message);
+  return false;
+}
+
+static bool same_value(const rs_value *a, const rs_value *b) {
+  bool numbers = a->number == b->number || (isnan(a->number) && isnan(b->number));
+  return a->given == b->given && a->set == b->set && a->choice == b->choice && numbers && a->count == b->count &&
+         (a->count == 0 || memcmp(a->list, b->list, a->count * sizeof *a->list) == 0);
+}
+
+static bool same_method(const rs_variant *a, const rs_variant *b) {
+  bool same = a->method == b->method;
+  for (size_t p = 0; same && p < a->settings.count; p++)
+    same = same_value(&a->settings.values[p], &b->settings.values[p]);
+  return same;
+}
+
+/* The recipe of rule `wanted`, which an earlier one may have made, too: its index among the checkpoint's. */
+static size_t rule_recipe(const rs_entry *e, const rs_layer_rule *rules, size_t wanted, const rs_model *geometry,
+                          size_t *numbers, rs_checkpoint *checkpoint) {
+  static const rs_recipe none = {0};
+  const rs_node *layers = rs_node_get(e->node, "layers");
+  rs_path path = rs_path_key(&e->path, "layers"), place = rs_path_index(&path, wanted);
+  for (size_t r = 0; r < layers->count && numbers[wanted] == 0; r++)
+    if (numbers[r] > 0 && same_method(rules[r].method, rules[wanted].method)) numbers[wanted] = numbers[r];
+  if (numbers[wanted] == 0 &&
+      rs_entry_recipe(e, &layers->items[wanted], &place, &none, geometry, checkpoint->trained_tokens,
+                      &checkpoint->recipes[checkpoint->recipe_count]))
+    numbers[wanted] = checkpoint->recipe_count++;
+  return numbers[wanted];
+}
+
+/* Blocks name recipes in the order in which they have them, each once. Returns how many keep the checkpoint's own. */
+static size_t number_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t *numbers, const rs_model *geometry,
+                             rs_checkpoint *checkpoint) {
+  rs_stack *stacks[] = {&checkpoint->shape.decoder, &checkpoint->shape.encoder};
+  size_t plain = 0;
+  for (size_t s = 0; s < RS_COUNT(stacks); s++)
+    for (size_t b = 0; b < stacks[s]->count && !rs_entry_failed(e); b++) {
+      size_t *recipe = &stacks[s]->blocks[b].recipe;
+      plain += *recipe == 0;
+      if (*recipe > 0) *recipe = rule_recipe(e, rules, *recipe - 1, geometry, numbers, checkpoint);
+    }
+  return plain;
+}
+
+void rs_entry_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t rule_count, const rs_model *geometry,
+                      rs_checkpoint *checkpoint) {
+  static const rs_recipe none = {0};
+  const rs_node *layers = rs_node_get(e->node, "layers");
+  const rs_path path = rs_path_key(&e->path, "layers");
+  size_t *numbers = rs_alloc(rule_count, sizeof *numbers, NULL), plain = 0;
+  checkpoint->recipes = rs_alloc(1 + rule_count, sizeof *checkpoint->recipes, NULL);
+  if (numbers == NULL || checkpoint->recipes == NULL) {
+    rs_problem_memory(e->config->problems);
+  } else if (rs_entry_recipe(e, e->node, &e->path, &none, geometry, checkpoint->trained_tokens,
+                             &checkpoint->recipes[0])) {
+    checkpoint->recipe_count = 1;
+    plain = number_recipes(e, rules, numbers, geometry, checkpoint);
+  }
+  free(numbers);
+  if (plain == 0 && !rs_entry_failed(e))
+    rs_problem(e->config->problems, layers, &path,
+               "gives every block a method of its own: the checkpoint's has none left (leave it a block)");
+}
+
+void rs_entry_tuned_recipes(const rs_entry *e, const rs_model *geometry, rs_checkpoint *checkpoint) {
+  const rs_node *tune = rs_node_get(e->node, "tune");
+  rs_path path = rs_path_key(&e->path, "tune");
+  rs_err why = {0};
+  if (rs_entry_method(e, tune) == NULL) return;
+  checkpoint->tuned_recipes = rs_alloc(checkpoint->recipe_count, sizeof *checkpoint->tuned_recipes, &why);
+  if (checkpoint->tuned_recipes != NULL && rs_entry_recipe(e, tune, &path, &checkpoint->recipes[0], geometry,
+                                                           checkpoint->trained_tokens, &checkpoint->tuned_recipes[0]))
+    for (size_t r = 1; r < checkpoint->recipe_count && why.status == RS_OK; r++)
+      (void)rs_recipe_copy(&checkpoint->tuned_recipes[r], &checkpoint->recipes[r], &why);
+  if (why.status != RS_OK) rs_entry_report(e, &why);
+}

@@ -1,0 +1,64 @@
+#include "item_types.h"
+
+static rs_status init_kind(rs_variant *variant, const rs_kind *kind, rs_err *err) {
+  return rs_settings_init_specs(&variant->settings, kind->params, kind->param_count, err);
+}
+
+static bool init_method(const char *name, rs_variant *variant, rs_err *err) {
+  rs_recipe recipe;
+  variant->method = rs_method_find(name);
+  if (variant->method == NULL) return false;
+  if (rs_recipe_init(&recipe, variant->method, err) == RS_OK) variant->settings = recipe.settings;
+  return true;
+}
+
+static size_t method_names(const char **names, size_t room) {
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = methods[i].name;
+  return count;
+}
+
+static bool init_source(const char *name, rs_variant *variant, rs_err *err) {
+  variant->source = rs_source_find(name);
+  if (variant->source != NULL) (void)init_kind(variant, &variant->source->kind, err);
+  return variant->source != NULL;
+}
+
+static size_t source_names(const char **names, size_t room) {
+  size_t count;
+  const rs_source_kind *const *kinds = rs_source_kinds(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
+  return count;
+}
+
+static bool init_metric(const char *name, rs_variant *variant, rs_err *err) {
+  variant->metric = rs_metric_find(name);
+  if (variant->metric != NULL) (void)init_kind(variant, &variant->metric->kind, err);
+  return variant->metric != NULL;
+}
+
+static size_t metric_names(const char **names, size_t room) {
+  size_t count;
+  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
+  return count;
+}
+
+static bool init_task(const char *name, rs_variant *variant, rs_err *err) {
+  variant->task = rs_task_find(name);
+  if (variant->task != NULL) (void)init_kind(variant, &variant->task->kind, err);
+  return variant->task != NULL;
+}
+
+static size_t task_names(const char **names, size_t room) {
+  size_t count;
+  const rs_task_kind *const *kinds = rs_task_kinds(&count);
+  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
+  return count;
+}
+
+const rs_item_type rs_method_items = {"methods", "method", init_method, method_names};
+const rs_item_type rs_source_items = {"sources", "source", init_source, source_names};
+const rs_item_type rs_metric_items = {"metrics", "metric", init_metric, metric_names};
+const rs_item_type rs_task_items = {"tasks", "task", init_task, task_names};

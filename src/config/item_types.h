@@ -1,0 +1,16 @@
+/* The lists of entries that a config has: how each is called, and how names in it are looked up. Private to the config
+ * layer. */
+#ifndef ROPESCOPE_CONFIG_ITEM_TYPES_H
+#define ROPESCOPE_CONFIG_ITEM_TYPES_H
+
+#include "ropescope/config.h"
+
+typedef struct rs_item_type {
+  const char *key, *what;
+  bool (*init)(const char *name, rs_variant *variant, rs_err *err); /* false: unknown name */
+  size_t (*names)(const char **names, size_t room);
+} rs_item_type;
+
+extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_task_items;
+
+#endif

@@ -1,0 +1,327 @@
+/* Trained models: config.json of their folders, out and in, and what it takes to build them again. */
+#include "trained.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCHEMA = 1 }; /* raised when the same words mean other weights */
+
+/* ---- out --------------------------------------------------------------------------------------------------------- */
+
+static rs_status write_recipes(rs_json *json, const rs_trained *trained, rs_err *err) {
+  rs_json_array(json, "recipes");
+  for (size_t i = 0; i < trained->recipe_count; i++) {
+    rs_text words = {0};
+    rs_status status = rs_recipe_spell(&trained->recipes[i], &trained->geometry, &words, err);
+    if (status == RS_OK) rs_json_string(json, NULL, rs_text_string(&words));
+    rs_text_clear(&words);
+    RS_TRY(status);
+  }
+  rs_json_end(json);
+  return RS_OK;
+}
+
+static void write_seed(rs_json *json, uint64_t seed) {
+  char digits[24]; /* as text: a double cannot hold every seed */
+  snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
+  rs_json_string(json, "seed", digits);
+}
+
+static void write_kind(rs_json *json, const char *stage, const rs_kind *kind) {
+  char words[128];
+  snprintf(words, sizeof words, "%s %s %d", stage, kind->name, kind->version);
+  rs_json_string(json, NULL, words);
+}
+
+/* Versions of what takes part: a kind that computes something else by the same name makes other weights. */
+static void write_kinds(rs_json *json, const rs_trained *trained) {
+  rs_json_array(json, "kinds");
+  write_kind(json, "task", &trained->task.task->kind);
+  for (size_t i = 0; i < trained->recipe_count; i++) {
+    const rs_method *method = trained->recipes[i].method;
+    const rs_lscale_kind *lscale = rs_lscale_chosen(&trained->recipes[i].settings);
+    write_kind(json, "pos", &method->pos->kind);
+    if (method->freq != NULL) write_kind(json, "freq", &method->freq->kind);
+    if (method->embed != NULL) write_kind(json, "embed", &method->embed->kind);
+    if (method->bias != NULL) write_kind(json, "bias", &method->bias->kind);
+    if (lscale != NULL) write_kind(json, "logit_scale", &lscale->kind);
+  }
+  rs_json_end(json);
+}
+
+/* What determines the weights. */
+static rs_status write_cause(rs_json *json, const rs_trained *trained, bool paths, rs_err *err) {
+  rs_json_number(json, "version", SCHEMA);
+  rs_json_string(json, "format", rs_format_words[trained->format]);
+  write_seed(json, trained->seed);
+  rs_json_string(json, "tuned_from", *trained->origin != '\0' ? trained->origin : NULL);
+  rs_task_write(json, "task", &trained->task, paths);
+  rs_training_write(json, "training", &trained->training);
+  RS_TRY(write_recipes(json, trained, err));
+  rs_geometry_write(json, "geometry", &trained->geometry);
+  rs_layout_write(json, "tokens", &trained->tokens);
+  rs_shape_write(json, "shape", &trained->shape);
+  write_kinds(json, trained);
+  return RS_OK;
+}
+
+rs_status rs_trained_fingerprint(const rs_trained *trained, char hash[65], rs_err *err) {
+  rs_text text = {0};
+  rs_json json = {.text = &text};
+  rs_json_object(&json, NULL);
+  rs_status status = write_cause(&json, trained, false, err);
+  if (status == RS_OK) {
+    rs_json_end(&json);
+    status = rs_text_check(&text, err);
+  }
+  rs_sha256_hex(rs_text_string(&text), text.length, hash);
+  rs_text_clear(&text);
+  return status;
+}
+
+static rs_status write_result(rs_json *json, const rs_trained *trained, rs_err *err) {
+  rs_json_object(json, "ropescope");
+  rs_json_string(json, "name", trained->geometry.name);
+  RS_TRY(write_cause(json, trained, true, err));
+  rs_json_number(json, "steps_done", (double)trained->steps);
+  rs_json_string(json, "weights_sha256", *trained->weights != '\0' ? trained->weights : NULL);
+  rs_json_string(json, "arithmetic", trained->arithmetic);
+  rs_json_end(json);
+  return RS_OK;
+}
+
+rs_status rs_trained_write(const rs_trained *trained, rs_text *text, rs_err *err) {
+  rs_json json = {.text = text};
+  bool llama;
+  rs_json_object(&json, NULL);
+  RS_TRY(rs_trained_write_llama(trained, &json, &llama, err));
+  if (!llama) {
+    rs_json_list(&json, "architectures");
+    rs_json_string(&json, NULL, "RopescopeModel");
+    rs_json_end(&json);
+    rs_json_string(&json, "model_type", "ropescope");
+  }
+  RS_TRY(write_result(&json, trained, err));
+  rs_json_end(&json);
+  return rs_text_check(text, err);
+}
+
+/* ---- in ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_hash(const char *text) {
+  return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+static bool is_null(const rs_node *node) {
+  return node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0;
+}
+
+static void read_hash(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
+                      char hash[65]) {
+  rs_path place;
+  const rs_node *node = rs_member(problems, parent, path, key, &place);
+  if (node == NULL || is_null(node)) return;
+  if (node->kind == RS_SCALAR && is_hash(node->text))
+    memcpy(hash, node->text, 65);
+  else
+    rs_problem(problems, node, &place, "must be a SHA-256 (64 digits of 0-9a-f) or null");
+}
+
+static void read_seed(rs_problems *problems, const rs_node *parent, const rs_path *path, uint64_t *seed) {
+  rs_path place;
+  char digits[24];
+  const rs_node *node = rs_member_of(problems, parent, path, "seed", RS_SCALAR, "one number in quotes", &place);
+  if (node == NULL) return;
+  *seed = strtoull(node->text, NULL, 10);
+  snprintf(digits, sizeof digits, "%llu", (unsigned long long)*seed);
+  if (strcmp(digits, node->text) != 0)
+    rs_problem(problems, node, &place, "must be a whole number below 2^64, in quotes");
+}
+
+static void read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
+  rs_tree *tree = NULL;
+  rs_err why = {0};
+  rs_recipe *recipe = &trained->recipes[trained->recipe_count];
+  const char *words = rs_read_word(problems, node, path);
+  size_t before = problems->count;
+  if (words == NULL) return;
+  if (rs_yaml_read(words, strlen(words), node->file, &tree, &why) == RS_OK) {
+    const rs_path top = *path;
+    if (rs_read_recipe(problems, &tree->root, &top, recipe)) {
+      trained->recipe_count++;
+      if (rs_recipe_resolve(recipe, &trained->geometry, &why) == RS_OK)
+        (void)rs_recipe_check(recipe, &trained->geometry, &why);
+    }
+  }
+  if (why.status != RS_OK && problems->count == before) rs_problem_err(problems, node, path, &why);
+  rs_tree_free(tree);
+}
+
+static void read_recipes(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_trained *trained) {
+  rs_path place;
+  const rs_node *node = rs_member_of(problems, parent, path, "recipes", RS_SEQUENCE, "a list of recipes", &place);
+  if (node == NULL) return;
+  if (node->count == 0) rs_problem(problems, node, &place, "is an empty list");
+  trained->recipes = rs_alloc(node->count, sizeof *trained->recipes, NULL);
+  if (trained->recipes == NULL) rs_problem_memory(problems);
+  for (size_t i = 0; i < node->count && trained->recipes != NULL; i++) {
+    rs_path item = rs_path_index(&place, i);
+    read_recipe(problems, &node->items[i], &item, trained);
+  }
+}
+
+static void read_name(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_model *model) {
+  rs_path place;
+  const rs_node *node = rs_member_of(problems, parent, path, "name", RS_SCALAR, "one word", &place);
+  if (node == NULL) return;
+  if (strlen(node->text) < sizeof model->name)
+    memcpy(model->name, node->text, strlen(node->text) + 1);
+  else
+    rs_problem(problems, node, &place, "is longer than %zu bytes", sizeof model->name - 1);
+}
+
+static void read_arithmetic(rs_problems *problems, const rs_node *parent, const rs_path *path, rs_trained *trained) {
+  rs_path place;
+  const rs_node *node = rs_member_of(problems, parent, path, "arithmetic", RS_SCALAR, "text or null", &place);
+  if (node == NULL || is_null(node)) return;
+  trained->arithmetic = rs_strdup(node->text, NULL);
+  if (trained->arithmetic == NULL) rs_problem_memory(problems);
+}
+
+static void read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
+  static const char *const formats[] = {[RS_F64] = "f64", [RS_F32] = "f32", NULL};
+  static const rs_param format = {.name = "format", .type = RS_CHOICE, RS_WORDS(formats)};
+  rs_path place;
+  rs_value value;
+  const rs_node *version = rs_member(problems, node, path, "version", &place);
+  if (version != NULL) (void)rs_read_count(problems, version, &place, SCHEMA, SCHEMA, SCHEMA);
+  const rs_node *word = rs_member(problems, node, path, "format", &place);
+  if (word != NULL && rs_read_value(problems, word, &place, &format, &value)) trained->format = (rs_format)value.choice;
+  const rs_node *steps = rs_member(problems, node, path, "steps_done", &place);
+  trained->steps = rs_read_count(problems, steps, &place, 0, 1e9, 0);
+  read_seed(problems, node, path, &trained->seed);
+  read_hash(problems, node, path, "tuned_from", trained->origin);
+  read_hash(problems, node, path, "weights_sha256", trained->weights);
+  read_arithmetic(problems, node, path, trained);
+}
+
+/* Recipes come after the geometry that they are resolved for. */
+static void read_parts(rs_problems *problems, const rs_node *node, const rs_path *path, rs_trained *trained) {
+  rs_path place;
+  const rs_node *part = rs_member(problems, node, path, "task", &place);
+  if (part != NULL) rs_task_read(problems, part, &place, &trained->task);
+  part = rs_member(problems, node, path, "training", &place);
+  if (part != NULL) rs_training_read(problems, part, &place, &trained->training);
+  part = rs_member(problems, node, path, "tokens", &place);
+  if (part != NULL) rs_layout_read(problems, part, &place, &trained->tokens);
+  part = rs_member(problems, node, path, "shape", &place);
+  if (part != NULL) rs_shape_read(problems, part, &place, &trained->shape);
+  size_t before = problems->count;
+  part = rs_member(problems, node, path, "geometry", &place);
+  if (part != NULL) rs_geometry_read(problems, part, &place, &trained->geometry);
+  if (problems->count == before) read_recipes(problems, node, path, trained);
+}
+
+static void read_all(rs_problems *problems, const rs_node *root, rs_trained *trained) {
+  static const char *const known[] = {"name",  "version",  "format",     "seed",           "tuned_from",
+                                      "task",  "training", "recipes",    "geometry",       "tokens",
+                                      "shape", "kinds",    "steps_done", "weights_sha256", "arithmetic"};
+  const rs_path path = rs_path_key(NULL, "ropescope");
+  const rs_node *node = rs_node_get(root, "ropescope");
+  if (node == NULL) {
+    rs_problem(problems, root, NULL, "has no object \"ropescope\": no model that this program has trained");
+    return;
+  }
+  if (!rs_expect(problems, node, &path, RS_MAPPING, "an object")) return;
+  rs_check_keys(problems, node, &path, "a trained model", known, RS_COUNT(known));
+  read_name(problems, node, &path, &trained->geometry);
+  read_numbers(problems, node, &path, trained);
+  read_parts(problems, node, &path, trained);
+}
+
+static rs_status read_text(const char *text, size_t length, const char *file, rs_trained *trained, rs_err *err) {
+  rs_tree *tree = NULL;
+  rs_problems problems = {0};
+  RS_TRY(rs_json_read(text, length, file, &tree, err));
+  read_all(&problems, &tree->root, trained);
+  rs_status status = RS_OK;
+  if (problems.memory)
+    status = rs_fail(err, RS_MEMORY, "%s: out of memory", file);
+  else if (problems.count > 0)
+    status = rs_fail(err, RS_INPUT, "%s", rs_text_string(&problems.text));
+  rs_problems_clear(&problems);
+  rs_tree_free(tree);
+  return status;
+}
+
+bool rs_trained_marked(const char *folder) {
+  char *file = rs_path_join(folder, RS_TRAINED_CONFIG, NULL), *text = NULL;
+  rs_tree *tree = NULL;
+  size_t length;
+  bool marked = file != NULL && rs_file_read(file, RS_LARGEST_FILE, &text, &length, NULL) == RS_OK &&
+                rs_json_read(text, length, file, &tree, NULL) == RS_OK && rs_node_get(&tree->root, "ropescope") != NULL;
+  rs_tree_free(tree);
+  free(text);
+  free(file);
+  return marked;
+}
+
+rs_status rs_trained_read(const char *folder, rs_trained *trained, rs_err *err) {
+  char *file = rs_path_join(folder, RS_TRAINED_CONFIG, err), *text = NULL;
+  size_t length;
+  *trained = (rs_trained){0};
+  rs_status status = file != NULL ? rs_file_read(file, RS_LARGEST_FILE, &text, &length, err) : RS_MEMORY;
+  if (status == RS_OK) status = read_text(text, length, file, trained, err);
+  free(text);
+  free(file);
+  if (status != RS_OK) rs_trained_clear(trained);
+  return status;
+}
+
+void rs_trained_clear(rs_trained *trained) {
+  for (size_t i = 0; i < trained->recipe_count; i++) rs_recipe_clear(&trained->recipes[i]);
+  free(trained->recipes);
+  rs_shape_clear(&trained->shape);
+  rs_token_layout_clear(&trained->tokens);
+  rs_model_clear(&trained->geometry);
+  rs_settings_clear(&trained->task.settings);
+  free(trained->arithmetic);
+  *trained = (rs_trained){0};
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------ */
+
+rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) {
+  const rs_transformer_in in = {.shape = &trained->shape,
+                                .geometry = &trained->geometry,
+                                .recipes = trained->recipes,
+                                .recipe_count = trained->recipe_count,
+                                .tokens = &trained->tokens,
+                                .format = trained->format,
+                                .seed = trained->seed};
+  return rs_transformer_create(&in, transformer, err);
+}
+
+/* What is wrong with a shape is wrong with the config that gives it. */
+static rs_status create_named(const rs_trained *trained, const char *folder, rs_transformer **transformer,
+                              rs_err *err) {
+  rs_err why = {0};
+  rs_status status = rs_trained_create(trained, transformer, &why);
+  if (status == RS_OK) return RS_OK;
+  return rs_fail(err, status, "%s/" RS_TRAINED_CONFIG ": %s", folder, why.message);
+}
+
+rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err) {
+  *transformer = NULL;
+  char *path = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
+  if (path == NULL) return RS_MEMORY;
+  rs_status status = create_named(trained, folder, transformer, err);
+  if (status == RS_OK) status = rs_weights_read(*transformer, path, err);
+  free(path);
+  if (status != RS_OK) {
+    rs_transformer_free(*transformer);
+    *transformer = NULL;
+  }
+  return status;
+}

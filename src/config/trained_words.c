@@ -1,0 +1,180 @@
+/* Recipes and tasks in words that say all of them. */
+#include "trained.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- recipes ----------------------------------------------------------------------------------------------------- */
+
+static bool same_value(const rs_value *a, const rs_value *b) {
+  if (a->set != b->set) return false;
+  if (!a->set) return true;
+  if (a->choice != b->choice || a->count != b->count) return false;
+  if (a->choice >= 0) return true;
+  return a->number == b->number && (a->count == 0 || memcmp(a->list, b->list, a->count * sizeof *a->list) == 0);
+}
+
+static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
+  bool same = a->method == b->method && a->settings.count == b->settings.count;
+  for (size_t i = 0; same && i < a->settings.count; i++)
+    same = same_value(&a->settings.values[i], &b->settings.values[i]);
+  return same;
+}
+
+/* Whether the words, read and resolved for the model, are this recipe. */
+static rs_status reads_back(const rs_recipe *recipe, const rs_model *model, const char *words, bool *same,
+                            rs_err *err) {
+  const rs_path path = {""};
+  rs_problems problems = {0};
+  rs_tree *tree = NULL;
+  rs_recipe back = {0};
+  rs_err why = {0};
+  *same = false;
+  if (rs_yaml_read(words, strlen(words), "recipe", &tree, &why) == RS_OK &&
+      rs_read_recipe(&problems, &tree->root, &path, &back) && rs_recipe_resolve(&back, model, &why) == RS_OK &&
+      rs_recipe_check(&back, model, &why) == RS_OK)
+    *same = same_recipe(recipe, &back);
+  bool memory = problems.memory || why.status == RS_MEMORY;
+  rs_recipe_clear(&back);
+  rs_problems_clear(&problems);
+  rs_tree_free(tree);
+  return memory ? rs_fail(err, RS_MEMORY, "out of memory for a recipe") : RS_OK;
+}
+
+bool rs_value_unusual(const rs_param *param, const rs_value *value) {
+  rs_value usual = {0};
+  bool same = param->fallback != NULL && rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK &&
+              same_value(value, &usual);
+  rs_value_clear(&usual);
+  return !same;
+}
+
+/* What was given, and where `all`, what dialects and models gave. */
+static void put_words(const rs_recipe *recipe, bool all, rs_text *words) {
+  const rs_settings *settings = &recipe->settings;
+  rs_text_printf(words, "{name: %s", recipe->method->name);
+  for (size_t p = 0; p < settings->count; p++) {
+    const rs_value *value = &settings->values[p];
+    if (!value->set || !(value->given || (all && rs_value_unusual(settings->params[p], value)))) continue;
+    rs_text_printf(words, ", %s: ", settings->params[p]->name);
+    rs_value_write(settings->params[p], value, words);
+  }
+  rs_text_puts(words, "}");
+}
+
+rs_status rs_recipe_spell(const rs_recipe *recipe, const rs_model *model, rs_text *words, rs_err *err) {
+  for (size_t all = 0; all < 2; all++) {
+    rs_text text = {0};
+    bool same = false;
+    put_words(recipe, all == 1, &text);
+    rs_status status = rs_text_check(&text, err);
+    if (status == RS_OK) status = reads_back(recipe, model, rs_text_string(&text), &same, err);
+    if (same) rs_text_puts(words, rs_text_string(&text));
+    rs_text_clear(&text);
+    if (status != RS_OK || same) return status != RS_OK ? status : rs_text_check(words, err);
+  }
+  return rs_fail(err, RS_UNSUPPORTED, "the recipe %s of this model has no words that say all of it",
+                 recipe->method->name);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------- */
+
+static void write_file(rs_json *json, const char *key, const rs_value *value, bool paths) {
+  rs_json_object(json, key);
+  if (paths) rs_json_string(json, "file", value->file);
+  rs_json_string(json, "sha256", value->hash);
+  rs_json_end(json);
+}
+
+static void write_param(rs_json *json, const rs_param *param, const rs_value *value, bool paths) {
+  if (value->choice >= 0) {
+    rs_json_string(json, param->name, param->words[value->choice]);
+  } else if (param->type == RS_FILE) {
+    write_file(json, param->name, value, paths);
+  } else if (param->type == RS_REALS) {
+    rs_json_list(json, param->name);
+    for (size_t i = 0; i < value->count; i++) rs_json_number(json, NULL, value->list[i]);
+    rs_json_end(json);
+  } else if (param->type == RS_BOOL) {
+    rs_json_bool(json, param->name, value->number != 0);
+  } else {
+    rs_json_number(json, param->name, value->number);
+  }
+}
+
+void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool paths) {
+  rs_json_object(json, key);
+  rs_json_string(json, "name", task->task->kind.name);
+  for (size_t i = 0; i < task->settings.count; i++)
+    if (task->settings.values[i].set) write_param(json, task->settings.params[i], &task->settings.values[i], paths);
+  rs_json_end(json);
+}
+
+static void read_file(rs_problems *problems, const rs_node *node, const rs_path *path, rs_value *value) {
+  rs_path file_path, hash_path;
+  if (!rs_expect(problems, node, path, RS_MAPPING, "a file and its sha256")) return;
+  const rs_node *file = rs_member_of(problems, node, path, "file", RS_SCALAR, "a path", &file_path);
+  const rs_node *hash = rs_member_of(problems, node, path, "sha256", RS_SCALAR, "a SHA-256", &hash_path);
+  if (file == NULL || hash == NULL) return;
+  *value = (rs_value){.set = true, .given = true, .choice = RS_NO_WORD, .file = rs_strdup(file->text, NULL)};
+  snprintf(value->hash, sizeof value->hash, "%.64s", hash->text);
+  if (value->file == NULL) rs_problem_memory(problems);
+}
+
+static void read_list(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                      rs_value *value) {
+  rs_err why = {0};
+  double *list = rs_alloc(node->count, sizeof *list, &why);
+  for (size_t i = 0; i < node->count && list != NULL; i++) {
+    rs_path place = rs_path_index(path, i);
+    list[i] = rs_read_real(problems, &node->items[i], &place, param->min, param->max, param->min);
+  }
+  if (list != NULL) (void)rs_value_list(param, list, node->count, value, &why);
+  if (why.status != RS_OK) rs_problem_err(problems, node, path, &why);
+  free(list);
+}
+
+/* One parameter; what was written down counts as given. */
+static void read_param(rs_problems *problems, const rs_node *node, const rs_path *path, rs_settings *settings) {
+  int index = rs_settings_find(settings, node->key);
+  if (index < 0) {
+    rs_problem(problems, node, path, "is no parameter of the task");
+    return;
+  }
+  const rs_param *param = settings->params[index];
+  rs_value value = {0};
+  size_t before = problems->count;
+  if (param->type == RS_FILE)
+    read_file(problems, node, path, &value);
+  else if (param->type == RS_REALS && node->kind == RS_SEQUENCE)
+    read_list(problems, node, path, param, &value);
+  else
+    (void)rs_read_value(problems, node, path, param, &value);
+  if (problems->count > before) return;
+  value.given = true;
+  rs_value_clear(&settings->values[index]);
+  settings->values[index] = value;
+}
+
+void rs_task_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variant *task) {
+  rs_path place;
+  rs_err why = {0};
+  if (!rs_expect(problems, node, path, RS_MAPPING, "a task")) return;
+  const rs_node *name = rs_member_of(problems, node, path, "name", RS_SCALAR, "the name of a task", &place);
+  if (name == NULL) return;
+  task->task = rs_task_find(name->text);
+  if (task->task == NULL) {
+    rs_problem(problems, name, &place, "is no task of this program");
+    return;
+  }
+  const rs_kind *kind = &task->task->kind;
+  if (rs_settings_init_specs(&task->settings, kind->params, kind->param_count, &why) != RS_OK) {
+    rs_problem_err(problems, node, path, &why);
+    return;
+  }
+  for (size_t i = 0; i < node->count; i++) {
+    rs_path item = rs_path_key(path, node->items[i].key);
+    if (&node->items[i] != name) read_param(problems, &node->items[i], &item, &task->settings);
+  }
+}

@@ -1,0 +1,226 @@
+/* A model that is wanted: loaded where its training is done, else trained, with what it takes to go on brought to the
+ * disk every half minute. */
+#include "training.h"
+
+#include "ropescope/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Losing that much is no loss; writing that often costs nothing. */
+static const double save_interval = 30; /* seconds */
+
+/* Training under way. */
+typedef struct session {
+  const rs_training_job *job;
+  rs_training_folder folder; /* path NULL: nothing is kept */
+  rs_trained made;           /* the job's, with steps and arithmetic; borrows all but the latter */
+  rs_transformer *transformer;
+  rs_trainer *trainer;
+  rs_train_step *history; /* (steps,) */
+  size_t saved;           /* the step whose state stands on the disk */
+  double saved_at;        /* seconds */
+} session;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- begin, or go on --------------------------------------------------------------------------------------------- */
+
+/* The instruction set that computes it here, which its last bits depend on, behind those that did before. */
+static rs_status note_arithmetic(session *s, const char *before, rs_err *err) {
+  rs_text words = {0};
+  const char *here = rs_kernels_get()->isa;
+  if (before != NULL) rs_text_puts(&words, before);
+  if (before == NULL || strstr(before, here) == NULL) rs_text_printf(&words, "%s%s", before != NULL ? "; " : "", here);
+  s->made.arithmetic = words.data;
+  return rs_text_check(&words, err);
+}
+
+static char *state_path(const session *s, rs_err *err) {
+  return rs_path_join(s->folder.path, RS_TRAINING_STATE, err);
+}
+
+/* Weights and history of the state that was left, if any; its moments are for the trainer. */
+static rs_status read_state(session *s, rs_train_saved *saved, rs_err *err) {
+  rs_err why = {0};
+  char *path = state_path(s, err);
+  if (path == NULL) return RS_MEMORY;
+  bool there = access(path, F_OK) == 0;
+  rs_status status = there ? rs_train_saved_read(s->transformer, s->folder.hash, path, saved, &why) : RS_OK;
+  if (status == RS_OK && saved->step > s->made.training.steps)
+    status = rs_fail(&why, RS_INPUT, "%s: is after step %zu of %zu", path, saved->step, s->made.training.steps);
+  free(path);
+  if (status == RS_INPUT) return rs_fail(err, status, "%s (move it away to train from the start)", why.message);
+  if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
+  if (!there) return RS_OK;
+  size_t number = s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float);
+  memcpy(s->transformer->values, saved->values, s->transformer->size * number);
+  memcpy(s->history, saved->history, saved->step * sizeof *s->history);
+  s->saved = saved->step;
+  return RS_OK;
+}
+
+/* The trainer reads what the model has learned as it is made, so weights come before it. */
+static rs_status make_trainer(session *s, const rs_train_saved *saved, rs_err *err) {
+  RS_TRY(rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, err));
+  if (saved->step == 0) return RS_OK;
+  rs_train_state *state = rs_trainer_state(s->trainer);
+  size_t number = s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float);
+  state->step = saved->step;
+  memcpy(state->first, saved->first, s->transformer->size * number);
+  memcpy(state->second, saved->second, s->transformer->size * number);
+  return RS_OK;
+}
+
+static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
+  rs_train_saved saved = {0};
+  s->history = rs_alloc(s->made.training.steps, sizeof *s->history, err);
+  if (s->history == NULL) return RS_MEMORY;
+  RS_TRY(note_arithmetic(s, arithmetic, err));
+  RS_TRY(rs_trained_create(&s->made, &s->transformer, err));
+  if (s->job->origin != NULL) (void)rs_transformer_adopt(s->transformer, s->job->origin);
+  rs_status status = s->folder.path != NULL ? read_state(s, &saved, err) : RS_OK;
+  if (status == RS_OK) status = make_trainer(s, &saved, err);
+  rs_train_saved_clear(&saved);
+  s->made.steps = s->saved;
+  s->saved_at = now();
+  return status == RS_OK && s->folder.path != NULL ? rs_training_folder_write(&s->folder, &s->made, err) : status;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
+
+/* Brings the state to the disk; weights that are no numbers any more leave the older one there. */
+static rs_status save(session *s, rs_err *err) {
+  const rs_train_state *state = rs_trainer_state(s->trainer);
+  if (s->folder.path == NULL || state->step == s->saved) return RS_OK;
+  rs_err why = {0};
+  char *path = state_path(s, err);
+  if (path == NULL) return RS_MEMORY;
+  rs_status status = rs_train_state_write(s->transformer, state, s->history, s->folder.hash, path, &why);
+  free(path);
+  if (status == RS_DOMAIN)
+    return rs_fail(err, status, "training diverged by step %zu, after which not all numbers are finite: %s",
+                   state->step, why.message);
+  if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
+  s->saved = state->step;
+  s->saved_at = now();
+  return rs_training_folder_log(&s->folder, s->history, s->saved, err);
+}
+
+/* A failure, and where the last good state stands. */
+static rs_status fail_with_state(const session *s, const rs_err *why, rs_err *err) {
+  if (s->folder.path == NULL || s->saved == 0) return rs_fail(err, why->status, "%s", why->message);
+  return rs_fail(err, why->status, "%s; the state after step %zu is kept in %s/" RS_TRAINING_STATE, why->message,
+                 s->saved, s->folder.path);
+}
+
+static rs_status stop(session *s, rs_err *err) {
+  RS_TRY(save(s, err));
+  size_t step = rs_trainer_state(s->trainer)->step, steps = s->made.training.steps;
+  if (s->folder.path == NULL)
+    return rs_fail(err, RS_STOPPED, "training stopped after step %zu of %zu, and nothing is kept", step, steps);
+  return rs_fail(err, RS_STOPPED, "training stopped after step %zu of %zu: the same command goes on from %s", step,
+                 steps, s->folder.path);
+}
+
+/* Tells the watch; false: it wants an end. */
+static bool tell(const session *s, size_t begun, double start) {
+  const rs_training_watch *watch = s->job->watch;
+  if (watch == NULL || watch->step == NULL) return true;
+  size_t step = rs_trainer_state(s->trainer)->step;
+  const rs_training *training = &s->made.training;
+  double seconds = now() - start, tokens = (double)(training->sequences * training->length);
+  const rs_training_report report = {.checkpoint = s->made.geometry.name,
+                                     .seed = s->made.seed,
+                                     .tuning = s->job->origin != NULL,
+                                     .step = step,
+                                     .steps = training->steps,
+                                     .loss = s->history[step - 1].loss,
+                                     .tokens_per_second = tokens * (double)(step - begun) / fmax(seconds, 1e-9)};
+  return watch->step(watch->context, &report);
+}
+
+static rs_status train(session *s, rs_err *err) {
+  const rs_training_watch *watch = s->job->watch;
+  double interval = watch != NULL && watch->save_interval > 0 ? watch->save_interval : save_interval, start = now();
+  size_t steps = s->made.training.steps, begun = s->saved;
+  for (size_t step = begun; step < steps;) {
+    rs_err why = {0};
+    rs_status status = rs_trainer_step(s->trainer, &s->history[step], &why);
+    if (status != RS_OK) {
+      (void)save(s, NULL); /* what can be; why it ended is told */
+      return fail_with_state(s, &why, err);
+    }
+    step++;
+    bool wanted = tell(s, begun, start);
+    if (!wanted && step < steps) return stop(s, err);
+    if (now() - s->saved_at < interval || step == steps) continue;
+    if (save(s, &why) != RS_OK) return fail_with_state(s, &why, err);
+  }
+  return RS_OK;
+}
+
+/* ---- obtaining --------------------------------------------------------------------------------------------------- */
+
+static rs_status finish(session *s, rs_err *err) {
+  rs_err why = {0};
+  if (s->folder.path == NULL) return RS_OK;
+  rs_status status = rs_training_folder_finish(&s->folder, &s->made, s->transformer, s->history, &why);
+  return status == RS_OK ? RS_OK : fail_with_state(s, &why, err);
+}
+
+static rs_status run_session(session *s, const char *arithmetic, rs_transformer **transformer, rs_err *err) {
+  const rs_training_watch *watch = s->job->watch;
+  if (watch != NULL && watch->begin != NULL) watch->begin(watch->context);
+  rs_status status = begin(s, arithmetic, err);
+  if (status == RS_OK) status = train(s, err);
+  if (status == RS_OK) status = finish(s, err);
+  if (watch != NULL && watch->end != NULL) watch->end(watch->context);
+  rs_trainer_free(s->trainer);
+  free(s->history);
+  free(s->made.arithmetic);
+  if (status == RS_OK)
+    *transformer = s->transformer;
+  else
+    rs_transformer_free(s->transformer);
+  return status;
+}
+
+/* Loads the model where its training is done. *there: it has begun. */
+static rs_status find(const rs_training_folder *folder, rs_trained *found, bool *there, rs_transformer **transformer,
+                      rs_err *err) {
+  RS_TRY(rs_training_folder_read(folder, found, there, err));
+  if (!*there || *found->weights == '\0') return RS_OK;
+  return rs_training_folder_load(folder, found, transformer, err);
+}
+
+rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
+  session s = {.job = job, .folder = {.lock = -1}, .made = *job->trained};
+  rs_trained found = {0};
+  bool there = false;
+  rs_status status = RS_OK;
+  *transformer = NULL;
+  s.made.arithmetic = NULL;
+  s.made.weights[0] = '\0';
+  if (job->checkpoints != NULL) {
+    status = rs_training_folder_make(job->trained, job->checkpoints, &s.folder, err);
+    if (status == RS_OK) status = find(&s.folder, &found, &there, transformer, err);
+    if (status != RS_OK || *transformer != NULL) goto out;
+    rs_trained_clear(&found); /* another process may have gone on meanwhile */
+    status = rs_training_folder_lock(&s.folder, job->watch, err);
+    if (status == RS_OK) status = find(&s.folder, &found, &there, transformer, err);
+    if (status != RS_OK || *transformer != NULL) goto out;
+  }
+  status = run_session(&s, found.arithmetic, transformer, err);
+out:
+  rs_trained_clear(&found);
+  rs_training_folder_clear(&s.folder);
+  return status;
+}

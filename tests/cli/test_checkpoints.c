@@ -1,0 +1,213 @@
+/* test_checkpoints.c: runs that train: what they keep, what they find again, and how they are stopped. */
+#include "../fixtures/program.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+TestSuite(checkpoints, .init = enter_folder, .fini = leave_folder);
+
+#define CHECKPOINT(steps)                                                                                              \
+  "checkpoint: {name: tiny, method: rope, width: 8, heads: 2, blocks: 1, train: {steps: " steps                        \
+  ", length: 16, sequences: 2}}\n"
+#define READING                                                                                                        \
+  "task: {name: copy}\nsequences: 4\nmethods: [trained]\nlengths: [16, 32]\nmetrics: [loss, accuracy]\nseeds: [1]\n"
+
+static const char config[] = CHECKPOINT("300") READING;
+static const char long_config[] = CHECKPOINT("6000") READING; /* long enough to be interrupted */
+
+/* checkpoints/<the only one there>, or "" */
+static char *only_folder(const char *checkpoints) {
+  static char path[300];
+  struct dirent **entries = NULL;
+  int count = scandir(checkpoints, &entries, NULL, alphasort);
+  path[0] = '\0';
+  for (int i = 0; i < count; i++) {
+    if (entries[i]->d_name[0] != '.') snprintf(path, sizeof path, "%s/%.200s", checkpoints, entries[i]->d_name);
+    free(entries[i]);
+  }
+  free(entries);
+  return path;
+}
+
+static void expect_names(const char *folder_path, const char *wanted) {
+  char *names = names_in(folder_path, "");
+  cr_expect_str_eq(names, wanted, "%s holds %s", folder_path, names);
+  free(names);
+}
+
+static void expect_lines(const char *path, size_t wanted) {
+  size_t length, lines = 0;
+  char *text = read_path(path, &length);
+  for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
+  cr_expect_eq(lines, wanted, "%s has %zu lines", path, lines);
+  free(text);
+}
+
+Test(checkpoints, trained_once__found_again) {
+  char path[400];
+  struct stat before, after;
+  write_file("c.yaml", config);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "results/a/", "--quiet", "--threads=2"}});
+  snprintf(path, sizeof path, "%s", only_folder("results/checkpoints"));
+  cr_assert_eq(strncmp(path, "results/checkpoints/rope-copy-", 30), 0, "%s", path);
+  cr_expect_eq(strlen(path), 30 + 12);
+  expect_names(path, "config.json model.safetensors training.csv");
+  strcat(path, "/training.csv");
+  expect_lines(path, 301);
+  cr_assert_eq(stat(path, &before), 0);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "results/b", "--quiet", "--threads=1"}});
+  cr_assert_eq(stat(path, &after), 0);
+  cr_expect(before.st_ino == after.st_ino && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec, "trained again");
+  expect_same_csv("results/a", "results/b", "a model that was found");
+  run_well(
+      &(command){.arguments = {"run", "c.yaml", "--out", "c", "--quiet", "--checkpoints", "kept/here", "--threads=1"}});
+  expect_same_csv("results/a", "c", "another training");
+  cr_expect_eq(strncmp(only_folder("kept/here"), "kept/here/rope-copy-", 20), 0);
+  cr_expect_not(exists("checkpoints"));
+}
+
+Test(checkpoints, folder__reads_what_was_trained) {
+  char changed[1000];
+  write_file("c.yaml", config);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  snprintf(changed, sizeof changed, "checkpoint: {name: tiny, folder: %s}\n" READING, only_folder("checkpoints"));
+  write_file("f.yaml", changed);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "b", "--quiet"}});
+  expect_same_csv("a", "b", "a folder");
+}
+
+/* Two that are tuned from one model: it is trained once, whatever they are called, and so is each of them. */
+Test(checkpoints, tuned__share_what_they_are_tuned_from) {
+  write_file("c.yaml", "checkpoint: {method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 20, length: 16, "
+                       "sequences: 2}, tune: {steps: [2, 3], length: 32, method: yarn}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  char *names = names_in("checkpoints", ""), *rope = strstr(names, "rope-copy-"), *yarn = strstr(names, "yarn-copy-");
+  cr_assert(rope != NULL && yarn != NULL, "%s", names);
+  cr_expect_null(strstr(rope + 1, "rope-copy-"), "%s", names);
+  cr_expect_not_null(strstr(yarn + 1, "yarn-copy-"), "%s", names);
+  free(names);
+  rs_table *table = read_table("a/summary.csv");
+  cr_assert_eq(table->rows, 4);
+  cr_expect_neq(number(table, 0, "loss_nats"), number(table, 2, "loss_nats"));
+  rs_table_free(table);
+}
+
+/* ---- signals ----------------------------------------------------------------------------------------------------- */
+
+/* The file that is replaced as a training begins; 0: there is none. */
+static ino_t config_inode(void) {
+  char path[400];
+  struct stat info;
+  snprintf(path, sizeof path, "%s/config.json", only_folder("checkpoints"));
+  return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+/* Starts a run, waits until it trains, sends it the signal. Returns its exit status; stderr goes to the file err. */
+static int interrupt(const char *out, int signal_number) {
+  const struct timespec moment = {.tv_nsec = 5000000};
+  ino_t before = config_inode();
+  int err = open("err", O_RDWR | O_CREAT | O_TRUNC, 0666), null = open("/dev/null", O_WRONLY);
+  pid_t child = fork();
+  if (child == 0) start(&(command){.arguments = {"run", "c.yaml", "--out", out, "--quiet", "--threads=1"}}, null, err);
+  for (size_t i = 0; i < 4000 && config_inode() == before; i++) nanosleep(&moment, NULL);
+  kill(child, signal_number);
+  int status = wait_for(child);
+  close(err);
+  close(null);
+  return status;
+}
+
+Test(checkpoints, interrupted__state_is_kept_and_the_next_run_goes_on) {
+  static const int signals[] = {SIGINT, SIGTERM};
+  char path[300], wanted[600], begin[64];
+  size_t length;
+  write_file("c.yaml", long_config);
+  run_well(
+      &(command){.arguments = {"run", "c.yaml", "--out", "whole", "--quiet", "--checkpoints", "kept", "--threads=1"}});
+  for (size_t i = 0; i < RS_COUNT(signals); i++) {
+    size_t step = 0;
+    cr_expect_eq(interrupt("parts", signals[i]), 128 + signals[i]);
+    snprintf(path, sizeof path, "%s", only_folder("checkpoints"));
+    char *err = read_path("err", &length);
+    cr_assert_eq(sscanf(err, "ropescope: training stopped after step %zu of 6000", &step), 1, "%s", err);
+    snprintf(wanted, sizeof wanted,
+             "ropescope: training stopped after step %zu of 6000: the same command goes on from %s\n", step, path);
+    cr_expect_str_eq(err, wanted);
+    expect_names(path, "config.json training.csv training.safetensors");
+    snprintf(begin, sizeof begin, "%.40s/training.csv", path);
+    expect_lines(begin, step + 1);
+    expect_names("parts", "");
+    free(err);
+  }
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "parts", "--quiet", "--threads=2"}});
+  expect_same_csv("whole", "parts", "stopped twice");
+  expect_names(path, "config.json model.safetensors training.csv");
+  expect_lines(begin, 6001);
+}
+
+/* ---- what goes wrong --------------------------------------------------------------------------------------------- */
+
+Test(checkpoints, damaged_folder__is_named_and_nothing_is_trained) {
+  char file[400], wanted[900], path[300];
+  write_file("c.yaml", config);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  snprintf(path, sizeof path, "%s", only_folder("checkpoints"));
+  snprintf(file, sizeof file, "%s/config.json", path);
+  size_t length;
+  char *json = read_path(file, &length), *steps = strstr(json, "\"steps_done\": 300");
+  cr_assert_not_null(steps);
+  memcpy(steps, "\"steps_done\": -30", 17);
+  write_file(file, json);
+  free(json);
+  result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--quiet"}});
+  cr_expect_eq(got.status, 1);
+  snprintf(wanted, sizeof wanted,
+           "ropescope: %s: ropescope.steps_done = -30: must be from 0 to 1000000000 (move %s away to train from the "
+           "start)\n",
+           file, path);
+  cr_expect_str_eq(got.err, wanted, "%s", got.err);
+  expect_names(path, "config.json model.safetensors training.csv");
+  result_clear(&got);
+}
+
+Test(checkpoints, diverging__its_cells_say_so_and_the_others_are_read) {
+  write_file("c.yaml",
+             "checkpoint:\n"
+             "  - {name: wild, width: 8, blocks: 1, train: {steps: 60, length: 16, sequences: 2, rate: 10, decay: 3, "
+             "warmup: 0}}\n"
+             "  - {name: tame, width: 8, blocks: 1, train: {steps: 3, length: 16, sequences: 2}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  rs_table *table = read_table("a/summary.csv");
+  cr_assert_eq(table->rows, 4);
+  for (size_t row = 0; row < 4; row++) {
+    bool wild = strcmp(field(table, row, "model"), "wild") == 0;
+    cr_expect_str_eq(field(table, row, "status"), wild ? "domain" : "ok");
+    if (!wild) continue;
+    cr_expect_not_null(strstr(field(table, row, "message"), "training diverged at step "));
+    cr_expect_not_null(strstr(field(table, row, "message"), ", at a rate of "));
+  }
+  rs_table_free(table);
+}
+
+/* Limits from the first file on; what was kept before is gone on from once there is room. */
+Test(checkpoints, disk_full__status_1_and_nothing_lost) {
+  static const rlim_t limits[] = {600, 6000}; /* for neither config.json nor the weights; for config.json */
+  char path[300];
+  write_file("c.yaml", long_config);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "whole", "--quiet", "--checkpoints", "kept"}});
+  (void)interrupt("parts", SIGINT);
+  snprintf(path, sizeof path, "%s", only_folder("checkpoints"));
+  for (size_t i = 0; i < RS_COUNT(limits); i++) {
+    result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "parts", "--quiet"}, .file_size = limits[i]});
+    cr_expect_eq(got.status, 1, "status %d", got.status);
+    cr_expect_eq(strncmp(got.err, "ropescope: checkpoints/rope-copy-", 33), 0, "%s", got.err);
+    cr_expect_not_null(strstr(got.err, ": cannot write: File too large"), "%s", got.err);
+    expect_names(path, "config.json training.csv training.safetensors");
+    result_clear(&got);
+  }
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "parts", "--quiet"}});
+  expect_same_csv("whole", "parts", "after a full disk");
+}

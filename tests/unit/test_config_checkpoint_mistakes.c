@@ -1,0 +1,213 @@
+/* test_config_checkpoint_mistakes.c: what is wrong with a config of checkpoints, where, and what to do about it. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "../fixtures/reading.h"
+#include "../fixtures/scratch.h"
+
+#define COPY "task: copy\nmetrics: [decay]\n"
+
+Test(checkpoint_messages, shapes__what_does_not_fit) {
+  static const wrong cases[] = {
+      {"checkpoint: {width: 63}\n" COPY, "t.yaml:1:13: checkpoint = {...}: heads: 2 heads cannot share a width of 63: "
+                                         "must divide it, or have a head_dim"},
+      {"checkpoint: {heads: [2, 3]}\n" COPY,
+       "t.yaml:1:25: checkpoint.heads[1] = 3: 3 heads cannot share a width of 64: must divide it, or have a head_dim"},
+      {"checkpoint: {kv_heads: 4}\n" COPY,
+       "t.yaml:1:24: checkpoint.kv_heads = 4: 2 heads cannot share 4 heads of keys: must divide heads"},
+      {"checkpoint: {head_dim: 7}\n" COPY,
+       "t.yaml:1:24: checkpoint.head_dim = 7: 7 is odd: dims turn in pairs (width / heads, where it is left out)"},
+      {"checkpoint: {rotary_dim: 34}\n" COPY,
+       "t.yaml:1:26: checkpoint.rotary_dim = 34: must be even, and at most head_dim = 32"},
+      {"checkpoint: {rotary_dim: 5}\n" COPY,
+       "t.yaml:1:26: checkpoint.rotary_dim = 5: must be even, and at most head_dim = 32"},
+      {"checkpoint: {sinks: 4}\n" COPY,
+       "t.yaml:1:21: checkpoint.sinks = 4: has no meaning without a window: all tokens are seen"},
+      {"checkpoint: {window: 4}\ntask: where\nmetrics: [decay]\n",
+       "t.yaml:1:22: checkpoint.window = 4: is one of causal heads, but the task's models (vision) see both ways"},
+      {"checkpoint: {tied: true}\ntask: where\nmetrics: [decay]\n",
+       "t.yaml:1:20: checkpoint.tied = true: a vision model has patches in place of embeddings: nothing to tie to"},
+      {"checkpoint: {precision: bf16}\n" COPY, "t.yaml:1:25: checkpoint.precision = bf16: must be one of f64, f32"},
+      {"checkpoint: {blocks: 0}\n" COPY, "t.yaml:1:22: checkpoint.blocks = 0: must be from 1 to 1024"},
+      {"checkpoint: {widht: 4}\n" COPY,
+       "t.yaml:1:14: checkpoint.widht: a checkpoint has no key widht (did you mean width?)"},
+      {"checkpoint: [{}, {name: b, activation: geluu}]\n" COPY,
+       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu (did you mean "
+       "gelu?)"},
+      {"checkpoint: {width: []}\n" COPY, "t.yaml:1:21: checkpoint.width = [...]: is an empty list"},
+      {"checkpoint: {width: [4, [8]]}\n" COPY, "t.yaml:1:25: checkpoint.width[1] = [...]: must be one value"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, training__its_parameters_and_lengths) {
+  static const wrong cases[] = {
+      {"checkpoint: {train: 3}\n" COPY,
+       "t.yaml:1:21: checkpoint.train = 3: must be a mapping, like {steps: 1000, length: 64}"},
+      {"checkpoint: {train: {stpes: 4}}\n" COPY,
+       "t.yaml:1:22: checkpoint.train.stpes: training has no key stpes (did you mean steps?)"},
+      {"checkpoint: {train: {method: rope}}\n" COPY,
+       "t.yaml:1:22: checkpoint.train.method: training has no key method (it has steps, length, sequences, rate, "
+       "final_rate, warmup, beta1, beta2, epsilon, decay, clip)"},
+      {"checkpoint: {tune: {method: ropee}}\n" COPY,
+       "t.yaml:1:29: checkpoint.tune.method = ropee: is no method (did you mean rope?)"},
+      {"checkpoint: {tune: {rate: 11}}\n" COPY, "t.yaml:1:27: checkpoint.tune.rate = 11: must be from 0 to 10"},
+      {"checkpoint: {train: {length: [8, 7]}}\n" COPY,
+       "t.yaml:1:34: checkpoint.train.length[1] = 7: 7 tokens cannot be shared by a string and its answer: must be "
+       "even, twice the symbols of a string"},
+      {"checkpoint: {tune: {length: 9}}\n" COPY,
+       "t.yaml:1:29: checkpoint.tune.length = 9: 9 tokens cannot be shared by a string and its answer: must be even, "
+       "twice the symbols of a string"},
+      {"checkpoint: {train: {steps: [1, 2], rate: [1, 2, 3]}, zip: true}\n" COPY,
+       "t.yaml:1:60: checkpoint.zip = true: its lists have 2 and 3 values; zipped lists advance together"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, layers__rules) {
+  static const wrong cases[] = {
+      {"checkpoint: {layers: 3}\n" COPY,
+       "t.yaml:1:22: checkpoint.layers = 3: must be a list, like [{every: 4, method: nope}]"},
+      {"checkpoint: {layers: [3]}\n" COPY,
+       "t.yaml:1:23: checkpoint.layers[0] = 3: must be a mapping, like {every: 4, method: nope}"},
+      {"checkpoint: {layers: [{every: 3, method: nope}]}\n" COPY,
+       "t.yaml:1:31: checkpoint.layers[0].every = 3: must be from 1 to 2"},
+      {"checkpoint: {layers: [{from: 2, method: nope}]}\n" COPY,
+       "t.yaml:1:30: checkpoint.layers[0].from = 2: must be from 0 to 1"},
+      {"checkpoint: {layers: [{every: 1, method: nope}]}\n" COPY,
+       "t.yaml:1:22: checkpoint.layers = [...]: gives every block a method of its own: the checkpoint's has none left "
+       "(leave it a block)"},
+      {"checkpoint: {layers: [{every: 2, from: 0, method: nope}]}\n" COPY,
+       "t.yaml:1:23: checkpoint.layers[0] = {...}: needs {every: N} or {from: I, to: J}, one of the two"},
+      {"checkpoint: {layers: [{method: nope}]}\n" COPY,
+       "t.yaml:1:23: checkpoint.layers[0] = {...}: needs {every: N} or {from: I, to: J}, one of the two"},
+      {"checkpoint: {layers: [{from: 1, to: 0, method: nope}]}\n" COPY,
+       "t.yaml:1:23: checkpoint.layers[0] = {...}: ends with block 0, before it begins with 1"},
+      {"checkpoint: {layers: [{from: 1}]}\n" COPY,
+       "t.yaml:1:23: checkpoint.layers[0] = {...}: changes nothing (give it a method or a window)"},
+      {"checkpoint: {layers: [{from: 1, sinks: 3, method: nope}]}\n" COPY,
+       "t.yaml:1:23: checkpoint.layers[0] = {...}: has sinks without a window"},
+      {"checkpoint: {layers: [{from: 1, window: 3}]}\ntask: where\nmetrics: [decay]\n",
+       "t.yaml:1:23: checkpoint.layers[0] = {...}: has a window of causal heads, but the task's models (vision) see "
+       "both ways"},
+      {"checkpoint: {layers: [{evry: 2, method: nope}]}\n" COPY,
+       "t.yaml:1:24: checkpoint.layers[0].evry: a rule of layers has no key evry (did you mean every?)"},
+      {"checkpoint: {layers: [{every: 2, method: {name: yarn, beta_fast: 0.5}}]}\n" COPY,
+       "t.yaml:1:42: checkpoint.layers[0].method = {...}: beta_fast: must exceed beta_slow = 1 (the paper uses 32 and "
+       "1)"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, methods__trained_with_and_applied) {
+  static const wrong cases[] = {
+      {"checkpoint: {method: linear}\n" COPY,
+       "t.yaml:1:22: checkpoint.method = linear: is no method (Hugging Face's linear is pi here)"},
+      {"checkpoint: {method: trained}\n" COPY,
+       "t.yaml:1:22: checkpoint.method = trained: is a checkpoint's own method: it stands under methods, beside "
+       "checkpoint: {...}"},
+      {"model: gpt2\nmethods: [rope, trained]\n",
+       "t.yaml:2:17: methods[1] = trained: is a checkpoint's own method: it stands under methods, beside checkpoint: "
+       "{...}"},
+      {"checkpoint: {method: {name: yarn, beta_fast: 0.5}}\n" COPY,
+       "t.yaml:1:22: checkpoint.method = {...}: beta_fast: must exceed beta_slow = 1 (the paper uses 32 and 1)"},
+      {"checkpoint: {}\nmethods: {name: trained, factor: 3}\n" COPY,
+       "t.yaml:2:26: methods.factor: trained has no key factor (it has name, label, zip)"},
+      {"checkpoint: {}\nmethods: [trained, trained]\n" COPY,
+       "t.yaml:2:10: methods = [...]: has \"trained\" twice (give one a label: ...)"},
+      {"checkpoint: [{width: 16}, {width: 64}]\nmethods: {name: mrope, mrope_section: [4, 0, 0]}\n" COPY,
+       "t.yaml:2:39: methods.mrope_section = [...]: sums to 4, but 16 pairs turn (rotary_dim / 2)"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, keys__that_have_no_meaning_here) {
+  static const wrong cases[] = {
+      {"checkpoint: {}\nsources: needle\nheads: 2\nqueries: all\nmask: causal\ntokens: []\nprecision: f32\nengine: "
+       "{epsilon: 0}\n" COPY,
+       "t.yaml:2:10: sources = needle: a checkpoint reads the sequences of its task, in place of sources (take them "
+       "away)\n"
+       "t.yaml:3:8: heads = 2: a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has)\n"
+       "t.yaml:4:10: queries = all: a checkpoint reads whole sequences: each token is a query (take it away)\n"
+       "t.yaml:5:7: mask = causal: what a checkpoint's heads see is its own (checkpoint: {window: W, sinks: S}, or "
+       "layers, limit it)\n"
+       "t.yaml:6:9: tokens = [...]: which tokens of a checkpoint are images is said by its task (take it away)\n"
+       "t.yaml:7:12: precision = f32: a checkpoint computes in floats of its own (checkpoint: {precision: f64})\n"
+       "t.yaml:8:9: engine = {...}: is of simulated heads, of which a checkpoint has none (take it away)"},
+      {"checkpoint: {}\nmodel: gpt2\n" COPY, "t.yaml:2:8: model = gpt2: stands beside a checkpoint (keep one of them)"},
+      {"model: gpt2\nsequences: 3\n",
+       "t.yaml:2:12: sequences = 3: are of a checkpoint's task: there is none (add checkpoint: {method: rope})"},
+      {"checkpoint: {}\nsequences: 0\n" COPY, "t.yaml:2:12: sequences = 0: must be from 1 to 1048576"},
+      {"checkpoint: {}\nzip: [sources, model]\n" COPY,
+       "t.yaml:2:7: zip[0] = sources: must be one of checkpoint, methods, lengths, seeds\n"
+       "t.yaml:2:16: zip[1] = model: must be one of checkpoint, methods, lengths, seeds"},
+      {"checkpoint: {width: [32, 64]}\nlengths: [64]\nzip: [checkpoint, lengths]\n" COPY,
+       "t.yaml:3:6: zip = [...]: lengths has 1 entries where another axis has 2; zipped axes advance together"},
+      {"checkpoint: {}\ncolumns: [checkpoint.depth]\n" COPY,
+       "t.yaml:2:11: columns[0] = checkpoint.depth: is no parameter of the methods or sources above"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, tasks__and_metrics) {
+  static const wrong cases[] = {
+      {"checkpoint: {}\nmetrics: [decay]\n",
+       "t.yaml:1:1: the config has a checkpoint, but no task (add task: dictionary)"},
+      {"model: gpt2\ntask: copy\n",
+       "t.yaml:2:7: task = copy: is what checkpoints read: there is none (add checkpoint: {method: rope})"},
+      {"checkpoints: {}\ntask: copy\n",
+       "t.yaml:1:1: checkpoints: a config has no key checkpoints (did you mean checkpoint?)"},
+      {"checkpoint: {}\ntask: copyy\nmetrics: [decay]\n", "t.yaml:2:7: task = copyy: is no task (did you mean copy?)"},
+      {"checkpoint: {}\ntask: zzzzzz\nmetrics: [decay]\n",
+       "t.yaml:2:7: task = zzzzzz: is no task (ropescope list tasks shows them)"},
+      {"checkpoint: {}\ntask: [copy, reverse]\nmetrics: [decay]\n",
+       "t.yaml:2:7: task = [...]: must be one task, without lists of values (several are several configs)"},
+      {"checkpoint: {}\ntask: {name: copy, symbols: [2, 3]}\nmetrics: [decay]\n",
+       "t.yaml:2:7: task = {...}: must be one task, without lists of values (several are several configs)"},
+      {"checkpoint: {}\ntask: {name: copy, symbls: 2}\nmetrics: [decay]\n",
+       "t.yaml:2:20: task.symbls: copy has no key symbls (did you mean symbols?)"},
+      {"checkpoint: {}\ntask: {name: dictionary, keys_in_use: 20}\nmetrics: [decay]\n",
+       "t.yaml:2:39: task.keys_in_use = 20: must not exceed keys = 16"},
+      {"checkpoint: {}\ntask: copy\nmetrics: [loss, entropy]\n",
+       "t.yaml:3:10: metrics = [...]: has entropy, which reads simulated heads, but a checkpoint has none (it has "
+       "loss, "
+       "loss_by_position, accuracy)"},
+      {"model: gpt2\nmetrics: [decay, loss]\n",
+       "t.yaml:2:10: metrics = [...]: has loss, which reads what a checkpoint says (add checkpoint: {method: rope} in "
+       "place of the model)"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, names__and_entries) {
+  static const wrong cases[] = {
+      {"checkpoint: []\n" COPY, "t.yaml:1:13: checkpoint = [...]: is an empty list"},
+      {"checkpoint: rope\n" COPY, "t.yaml:1:13: checkpoint = rope: must be a mapping, like {method: rope, width: 64}"},
+      {"checkpoint: [{width: 32}, {width: 32}]\n" COPY,
+       "t.yaml:1:13: checkpoint = [...]: has \"rope width=32\" twice (give one a name: ...)"},
+      {"checkpoint: {name: \"\"}\n" COPY,
+       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 63 letters (give it a name: ...)"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratch) {
+  static const char broken[] = "{\"model_type\": \"llama\"}";
+  rs_err err = {0};
+  expect_message("checkpoint: {folder: nowhere}\n" COPY, NULL, 0,
+                 "t.yaml:1:22: checkpoint.folder = nowhere: cannot be found: No such file or directory");
+  expect_message("checkpoint: {folder: ., width: 3}\n" COPY, NULL, 0,
+                 "t.yaml:1:32: checkpoint.width = 3: stands beside a folder, whose config.json says what the model is");
+  expect_message("checkpoint: {folder: .}\n" COPY, NULL, 0,
+                 "t.yaml:1:22: checkpoint.folder = .: is no folder of a checkpoint: it has no config.json");
+  cr_assert_eq(rs_file_write("config.json", broken, strlen(broken), &err), RS_OK);
+  expect_message("checkpoint: {folder: .}\n" COPY, NULL, 0,
+                 "t.yaml:1:22: checkpoint.folder = .: is no folder of a checkpoint: it has no model.safetensors");
+  cr_assert_eq(rs_file_write("model.safetensors", "", 0, &err), RS_OK);
+  reading got = read_edited("checkpoint: {folder: .}\n" COPY, NULL, 0);
+  cr_expect(got.err.status == RS_INPUT && strstr(message_of(&got), "t.yaml:1:22: checkpoint.folder = .: ") != NULL,
+            "%s", message_of(&got));
+  reading_clear(&got);
+  static const char *const files[] = {"config.json", "model.safetensors"};
+  leaves(files, RS_COUNT(files));
+}

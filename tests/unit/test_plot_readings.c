@@ -1,0 +1,118 @@
+/* test_plot_readings.c: pictures of what checkpoints say: maps over lengths, names of a task's parts, captions, and
+ * lines that are checkpoints. */
+#include "plot_depths.h"
+
+#define CHECKPOINT(name, phrases) "{\"name\":\"" name "\",\"caption\":[" phrases "]}"
+#define TRAINED "\"trained here, 20 steps at 64 tokens\""
+#define INDEX(name, map) "{\"name\":\"" name "\",\"role\":\"index\",\"unit\":\"1\",\"map\":\"" map "\"}"
+#define ACCURACY "{\"name\":\"accuracy\",\"role\":\"value\",\"unit\":\"1\",\"summary\":\"share\"}"
+#define MANIFEST(checkpoints, more, file, columns)                                                                     \
+  "{\"name\":\"demo\",\"checkpoints\":[" checkpoints "]," more "\"files\":[{\"file\":\"" file "\",\"columns\":[" KEYS  \
+  "," columns "]}]}"
+#define DEPTH_FILE MANIFEST(CHECKPOINT("m", TRAINED), "", "needles.csv", INDEX("depth", "y") "," ACCURACY)
+
+enum { SEEDS = 2, DEPTHS_READ = 3 };
+
+static double accuracy_of(size_t method, size_t length, size_t depth) {
+  return (double)(method * 11 + length * 3 + depth) / 40;
+}
+
+/* Two methods at so many lengths, a curve over depths in each cell; seeds lie .01 to each side. */
+static void put_needles(size_t lengths) {
+  rs_text rows = {0};
+  size_t cell = 0;
+  rs_text_puts(&rows, HEADER ",depth,accuracy\n");
+  for (size_t m = 0; m < 2; m++)
+    for (size_t l = 0; l < lengths; l++)
+      for (size_t s = 0; s < SEEDS; s++, cell++)
+        for (size_t d = 0; d < DEPTHS_READ; d++)
+          rs_text_printf(&rows, "%zu,m,%s,%d,1,task,%zu,0,0.%zu,%.3f\n", cell, m == 0 ? "rope" : "yarn", 1024 << l, s,
+                         2 * d, accuracy_of(m, l, d) + (s == 0 ? -0.01 : 0.01));
+  put_file("manifest.json", DEPTH_FILE);
+  put_file("needles.csv", rs_text_string(&rows));
+  rs_text_clear(&rows);
+}
+
+/* Lengths to the right, depths downwards, the mean of the seeds in each cell. */
+Test(plot_readings, depths_of_a_curve__at_several_lengths__are_one_map, .init = make_folder, .fini = remove_folder) {
+  enum { LENGTHS = 3 };
+  static const char *const lengths[] = {"1k", "2k", "4k"}, *const depths[] = {"0", "0.2", "0.4"};
+  put_needles(LENGTHS);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/needles--accuracy--task.svg");
+  check_texts(svg);
+  double low = accuracy_of(0, 0, 0), high = accuracy_of(1, LENGTHS - 1, DEPTHS_READ - 1);
+  for (size_t m = 0; m < 2; m++)
+    for (size_t l = 0; l < LENGTHS; l++)
+      for (size_t d = 0; d < DEPTHS_READ; d++) {
+        double x = find_text(svg, lengths[l], m).x, y = find_text(svg, depths[d], 0).y - 0.36 * 13;
+        cr_expect_eq(colour_at(svg, x, y), colour_of(accuracy_of(m, l, d), low, high), "%zu %zu %zu", m, l, d);
+      }
+  static const char *const words[] = {">depth<", ">length (tokens, 1k = 1024)<", "mean of 2 seeds",
+                                      "m: trained here, 20 steps at 64 tokens"};
+  for (size_t i = 0; i < RS_COUNT(words); i++) cr_expect_not_null(strstr(svg, words[i]), "%s", words[i]);
+  free(svg);
+}
+
+/* At one length there is nothing to lay out: lines over the depth. */
+Test(plot_readings, depths_of_a_curve__at_one_length__are_lines, .init = make_folder, .fini = remove_folder) {
+  put_needles(1);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/needles--accuracy--task--1k.svg");
+  cr_expect_not_null(strstr(svg, "Needles: accuracy by depth"), "no title of lines");
+  cr_expect_not_null(strstr(svg, "length 1024 tokens"));
+  free(svg);
+}
+
+Test(plot_readings, parts_of_a_task__have_their_names, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", MANIFEST(CHECKPOINT("m", ""), "\"task\":{\"parts\":[\"filler\",\"first_value\"]},",
+                                     "accuracy.csv", INDEX("part", "category") "," ACCURACY));
+  put_file("accuracy.csv", HEADER ",part,accuracy\n0,m,rope,64,1,t,1,0,0,0.5\n0,m,rope,64,1,t,1,0,1,0.25\n"
+                                  "1,m,yarn,64,1,t,1,0,0,0.75\n1,m,yarn,64,1,t,1,0,1,0.5\n");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/accuracy--accuracy--t--64.svg");
+  cr_expect_lt(find_text(svg, "filler", 0).y, find_text(svg, "first value", 0).y);
+  free(svg);
+}
+
+#define TWO(a, b) CHECKPOINT("rope", a) "," CHECKPOINT("alibi", b)
+#define SUMMARY(checkpoints) MANIFEST(checkpoints, "", "summary.csv", ACCURACY)
+#define OWN_METHOD                                                                                                     \
+  HEADER ",accuracy\n0,rope,trained,64,1,t,1,0,0.5\n1,rope,trained,128,1,t,1,0,0.4\n"                                  \
+         "2,alibi,trained,64,1,t,1,0,0.6\n3,alibi,trained,128,1,t,1,0,0.3\n"
+
+/* One chart with a line for each checkpoint, and not a chart for each; it says what holds for both. */
+Test(plot_readings, checkpoints_that_one_method_reads__are_lines, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", SUMMARY(TWO(TRAINED ",\"100 parameters\"", TRAINED ",\"90 parameters\"")));
+  put_file("summary.csv", OWN_METHOD);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/accuracy--t.svg");
+  cr_expect(has_text(svg, "rope") && has_text(svg, "alibi") && !has_text(svg, "trained"));
+  cr_expect_not_null(strstr(svg, "demo · trained here, 20 steps at 64 tokens"), "no caption");
+  cr_expect_null(strstr(svg, "parameters"), "which differ");
+  free(svg);
+}
+
+/* Several methods: a chart for each checkpoint, with its own caption. */
+Test(plot_readings, checkpoints_that_several_methods_read__are_pictures, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", SUMMARY(TWO(TRAINED, TRAINED ",\"90 parameters\"")));
+  put_file("summary.csv", OWN_METHOD "4,rope,yarn,64,1,t,1,0,0.1\n5,rope,yarn,128,1,t,1,0,0.2\n"
+                                     "6,alibi,yarn,64,1,t,1,0,0.7\n7,alibi,yarn,128,1,t,1,0,0.8\n");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 2u);
+  char *rope = picture_text("plots/accuracy--rope--t.svg"), *alibi = picture_text("plots/accuracy--alibi--t.svg");
+  cr_expect(has_text(rope, "trained") && has_text(rope, "yarn"));
+  cr_expect_not_null(strstr(rope, "rope: trained here"));
+  cr_expect_not_null(strstr(alibi, "90 parameters"));
+  free(rope);
+  free(alibi);
+}
+
+Test(plot_readings, faults_of_checkpoints__are_named, .init = make_folder, .fini = remove_folder) {
+  put_file("summary.csv", OWN_METHOD);
+  put_file("manifest.json", SUMMARY("{\"caption\":[]}"));
+  draw_all(NULL, RS_INPUT, "checkpoints[0]: \"name\" is missing");
+  put_file("manifest.json", SUMMARY(CHECKPOINT("a", "") ",{\"name\":\"b\"}"));
+  draw_all(NULL, RS_INPUT, "checkpoints[1]: \"caption\" is missing");
+  put_file("manifest.json", SUMMARY(CHECKPOINT("a", "3")));
+  draw_all(NULL, RS_INPUT, "checkpoints[0]: \"caption\" must be a list of strings");
+}

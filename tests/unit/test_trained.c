@@ -1,0 +1,301 @@
+/* test_trained.c: experiments with checkpoints, against trainings and readings that are made here one by one. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fixtures/reading.h"
+#include "../fixtures/runs.h"
+
+TestSuite(trained, .init = enter_folder, .fini = leave_folder);
+
+#define TASK "task: {name: dictionary, keys: 4, values: 4, keys_in_use: 2, depths: [0, 0.5]}\nsequences: 6\n"
+#define SHAPE "width: 16, blocks: 1, heads: 2"
+#define TRAIN "train: {steps: 5, length: 16, sequences: 8, warmup: 2}"
+#define PLAIN TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN "}\n"
+
+enum { STEPS = 5, TUNING = 3 };
+
+/* ---- the same by hand -------------------------------------------------------------------------------------------- */
+
+/* The checkpoint of PLAIN, trained by the model layer alone. */
+static rs_transformer *train_by_hand(const rs_experiment *experiment, const rs_task *task, uint64_t seed) {
+  const rs_checkpoint *checkpoint = experiment->checkpoints;
+  rs_shape shape = checkpoint->shape;
+  rs_example_shape example;
+  rs_transformer *transformer;
+  rs_trainer *trainer;
+  rs_train_step step;
+  rs_err err = {0};
+  cr_assert_eq(task->kind->shape(task->state, checkpoint->training.length, &example, NULL), RS_OK);
+  shape.vocabulary = example.vocabulary;
+  shape.classes = example.classes;
+  const rs_transformer_in in = {.shape = &shape,
+                                .geometry = experiment->models,
+                                .recipes = checkpoint->recipes,
+                                .recipe_count = checkpoint->recipe_count,
+                                .format = RS_F32,
+                                .seed = seed};
+  cr_assert_eq(rs_transformer_create(&in, &transformer, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_trainer_create(transformer, &checkpoint->training, task, seed, &trainer, &err), RS_OK);
+  for (size_t i = 0; i < STEPS; i++) cr_assert_eq(rs_trainer_step(trainer, &step, &err), RS_OK, "%s", err.message);
+  rs_trainer_free(trainer);
+  return transformer;
+}
+
+/* Mean loss over the targets that are no needles. */
+static double loss_by_hand(const rs_experiment *experiment, const rs_transformer *transformer, size_t method,
+                           const rs_task *task, size_t length) {
+  enum { NEEDLE = 4 };
+  rs_recipe recipe;
+  rs_context *context;
+  rs_reading read;
+  rs_err err = {0};
+  double sum = 0, count = 0;
+  cr_assert_eq(rs_experiment_recipe(experiment, 0, method, &recipe, &err), RS_OK);
+  cr_assert_eq(rs_context_of_task(transformer, &recipe, task, length, &context, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_reading_make(context, task, RS_SPLIT_EVALUATION, length, experiment->sequences, &read, &err), RS_OK);
+  for (size_t i = 0; i < read.sequences * read.answers; i++) {
+    if (read.targets[i] == RS_NO_TARGET || read.parts[i] == NEEDLE) continue;
+    sum += read.losses[i];
+    count++;
+  }
+  rs_reading_clear(&read);
+  rs_context_free(context);
+  rs_recipe_clear(&recipe);
+  return sum / count;
+}
+
+static void expect_loss(const rs_table *table, size_t row, double want) {
+  double got;
+  cr_assert(rs_number_read(field(table, row, "loss_nats"), &got), "row %zu: %s", row, field(table, row, "message"));
+  cr_expect_float_eq(got, want, 1e-12 * want, "row %zu: %.17g, not %.17g", row, got, want);
+}
+
+/* Weights and sequences are of the cell's seed, methods stand in for the trained one, and rows are in order. */
+Test(trained, cells__are_readings_of_the_weights_of_their_seed) {
+  static const char config[] =
+      PLAIN "methods: [trained, {name: pi, scale: dynamic}]\nlengths: [32, 16]\nseeds: [4, 9]\n"
+            "metrics: [loss]\n";
+  rs_experiment *experiment = good(config);
+  rs_err err = {0};
+  rs_run_summary summary = run(config, "o");
+  cr_expect_eq(summary.cells, 8);
+  cr_expect_eq(summary.failed, 0);
+  rs_table *table = read_table("o", "summary.csv");
+  cr_assert_eq(table->rows, 8);
+  for (size_t s = 0; s < 2; s++) {
+    const rs_task_in in = {experiment->task.params, experiment->seeds[s]};
+    rs_task task;
+    cr_assert_eq(rs_task_prepare(experiment->task.task, &in, &task, &err), RS_OK);
+    rs_transformer *transformer = train_by_hand(experiment, &task, experiment->seeds[s]);
+    for (size_t m = 0; m < 2; m++)
+      for (size_t l = 0; l < 2; l++) {
+        size_t row = (m * 2 + l) * 2 + s;
+        expect_loss(table, row, loss_by_hand(experiment, transformer, m, &task, experiment->lengths[l]));
+        cr_expect_str_eq(field(table, row, "model"), "rope");
+        cr_expect_str_eq(field(table, row, "source"), "dictionary");
+        cr_expect_str_eq(field(table, row, "method"), m == 0 ? "trained" : "pi");
+        cr_expect_str_eq(field(table, row, "scale"), m == 0 ? "" : l == 0 ? "2" : "1");
+        cr_expect_str_eq(field(table, row, "seed"), s == 0 ? "4" : "9");
+      }
+    rs_transformer_free(transformer);
+    rs_task_clear(&task);
+  }
+  rs_table_free(table);
+  rs_experiment_free(experiment);
+}
+
+/* ---- trainings --------------------------------------------------------------------------------------------------- */
+
+/* What a run told of its trainings. */
+typedef struct told {
+  size_t trained, tuned, cells;
+  double share;
+  bool moved, back; /* the share rose with each step of a training, and never fell */
+  bool sound;       /* each report is of the next step */
+  bool ended;       /* the last was of a last step */
+  size_t last;
+} told;
+
+static bool note_training(void *context, const rs_training_report *report) {
+  told *t = context;
+  t->sound &= report->step == (t->ended ? 1 : t->last + 1) && report->loss > 0 && report->tokens_per_second > 0 &&
+              report->steps == (report->tuning ? TUNING : STEPS);
+  t->last = report->step;
+  t->ended = report->step == report->steps;
+  t->trained += !report->tuning;
+  t->tuned += report->tuning;
+  return true;
+}
+
+static void note_progress(void *context, size_t done, size_t cells, double share) {
+  told *t = context;
+  (void)cells;
+  t->moved &= share > t->share || done > t->cells || share == 1;
+  t->back |= share < t->share;
+  t->share = share;
+  t->cells = done;
+}
+
+static told run_told(const char *config, const char *out) {
+  told t = {.moved = true, .sound = true, .ended = true};
+  rs_run_summary summary;
+  rs_err err = {0};
+  rs_experiment *experiment = good(config);
+  const rs_training_watch watch = {.step = note_training, .context = &t};
+  const rs_run_options options = {.directory = out, .progress = note_progress, .training = &watch, .context = &t};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+  cr_expect_eq(t.cells, summary.cells);
+  cr_expect(t.sound && t.moved && !t.back, "%d %d %d", t.sound, t.moved, t.back);
+  cr_expect_float_eq(t.share, 1, 1e-9, "%.17g", t.share);
+  rs_experiment_free(experiment);
+  return t;
+}
+
+/* A checkpoint with a seed of its own is trained once; what it reads still hangs on the cell's seed. */
+Test(trained, trainings__one_for_each_seed_or_one_for_all) {
+  told each = run_told(PLAIN "lengths: [16, 32]\nseeds: 3\nmetrics: [loss]\n", "each");
+  cr_expect_eq(each.trained, 3 * STEPS);
+  told once = run_told(TASK "checkpoint: {method: rope, seed: 1, " SHAPE ", " TRAIN "}\nlengths: [16, 32]\nseeds: 3\n"
+                            "metrics: [loss]\n",
+                       "once");
+  cr_expect_eq(once.trained, STEPS);
+  rs_table *of_each = read_table("each", "summary.csv"), *of_once = read_table("once", "summary.csv");
+  for (size_t row = 0; row < 6; row++)
+    cr_expect_eq(strcmp(field(of_each, row, "loss_nats"), field(of_once, row, "loss_nats")) == 0, row % 3 == 1,
+                 "row %zu: the weights of seed 1 are those of seed 1 alone", row);
+  cr_expect_str_neq(field(of_once, 0, "loss_nats"), field(of_once, 1, "loss_nats"));
+  rs_table_free(of_each);
+  rs_table_free(of_once);
+}
+
+/* Tuning goes on from the weights that training gave, with the method that it names. */
+Test(trained, tuning__is_told_and_changes_what_is_read) {
+  told tuned = run_told(TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN
+                             ", tune: {steps: 3, length: 32, sequences: 4, method: {name: pi, scale: dynamic}}}\n"
+                             "lengths: [32]\nseeds: 1\nmetrics: [loss]\n",
+                        "tuned");
+  run_told(PLAIN "lengths: [32]\nseeds: 1\nmetrics: [loss]\nmethods: [trained, {name: pi, scale: dynamic}]\n", "plain");
+  cr_expect_eq(tuned.trained, STEPS);
+  cr_expect_eq(tuned.tuned, TUNING);
+  rs_table *after = read_table("tuned", "summary.csv"), *before = read_table("plain", "summary.csv");
+  cr_expect_str_eq(field(after, 0, "scale"), "2", "the method that it was tuned with: %s", field(after, 0, "scale"));
+  for (size_t row = 0; row < 2; row++) cr_expect_str_neq(field(after, 0, "loss_nats"), field(before, row, "loss_nats"));
+  double loss = 0, untuned = 0;
+  cr_assert(rs_number_read(field(after, 0, "loss_nats"), &loss) &&
+            rs_number_read(field(before, 1, "loss_nats"), &untuned));
+  cr_expect_lt(fabs(loss - untuned), 0.2, "%g and %g: three steps from there, not from the start", loss, untuned);
+  rs_table_free(after);
+  rs_table_free(before);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+/* Tables are those that the checkpoint has learned: they differ between seeds, whose names their rows have. */
+Test(trained, metrics_of_tables__read_what_was_learned) {
+  run(TASK "checkpoint: {method: [t5, rope], " SHAPE ", " TRAIN "}\nlengths: [16]\nseeds: 2\nmetrics: [decay]\n", "o");
+  rs_table *decay = read_table("o", "decay.csv");
+  size_t differ[2] = {0}, rows = decay->rows / 4;
+  for (size_t m = 0; m < 2; m++)
+    for (size_t i = 0; i < rows; i++) {
+      size_t first = 2 * m * rows + i, second = first + rows;
+      cr_assert_str_eq(field(decay, first, "seed"), "0");
+      cr_assert_str_eq(field(decay, second, "seed"), "1");
+      cr_assert_str_eq(field(decay, first, "source"), "dictionary");
+      differ[m] += strcmp(field(decay, first, "bias_nats"), field(decay, second, "bias_nats")) != 0;
+    }
+  cr_expect_geq(differ[0], rows / 2, "biases of T5: %zu of %zu", differ[0], rows);
+  cr_expect_eq(differ[1], 0, "RoPE learns none");
+  rs_table_free(decay);
+}
+
+/* ---- cells without values ---------------------------------------------------------------------------------------- */
+
+/* A training that diverges, a table that ends, a length without a sequence: rows of their own, the others go on. */
+Test(trained, undefined_cells__have_status_and_message) {
+  rs_run_summary summary = run(TASK "checkpoint:\n  - {name: wild, method: rope, " SHAPE
+                                    ", train: {steps: 60, length: 16, sequences: 4, warmup: 0, rate: 10, decay: 10}}\n"
+                                    "  - {name: ends, method: learned, " SHAPE ", " TRAIN "}\n"
+                                    "lengths: [4, 16, 32]\nseeds: 1\nmetrics: [loss, accuracy]\n",
+                               "o");
+  static const char *const want[] = {
+      "diverged at step",           "diverged at step", "diverged at step", "4 tokens: 2 needles", "",
+      "beyond the table of 16 rows"};
+  rs_table *table = read_table("o", "summary.csv"), *curve = read_table("o", "accuracy.csv");
+  cr_expect_eq(summary.failed, 5);
+  for (size_t row = 0; row < RS_COUNT(want); row++) {
+    bool ok = *want[row] == '\0';
+    cr_expect_not_null(strstr(field(table, row, "message"), want[row]), "%zu: %s", row, field(table, row, "message"));
+    cr_expect_str_eq(field(table, row, "status"), ok ? "ok" : "domain");
+    cr_expect_eq(*field(table, row, "loss_nats") != '\0', ok, "row %zu", row);
+  }
+  for (size_t row = 0; row < curve->rows; row++) cr_expect_str_eq(field(curve, row, "cell"), "4");
+  rs_table_free(table);
+  rs_table_free(curve);
+}
+
+/* ---- plans ------------------------------------------------------------------------------------------------------- */
+
+/* The recipe of small models: 100928 weights of matrices for each of 64 x 64 tokens, 2080 pairs of tokens in each head
+ * dim of 2 blocks, queries with keys and weights with values; a pass back takes twice a pass forward. */
+Test(trained, plan__counts_flops_of_training_and_reading) {
+  rs_experiment *experiment = good("task: dictionary\nsequences: 10\nlengths: [64, 128]\nseeds: 3\n"
+                                   "checkpoint: {method: rope, width: 64, blocks: 2, heads: 2, train: {steps: 7}}\n"
+                                   "metrics: [loss]\n");
+  const double weights = 100928, dims = 64, blocks = 2;
+  double step = 6 * 64 * (64 * weights + blocks * dims * 2 * 2080);
+  double one = 2 * 64 * weights + blocks * dims * 4 * 2080, two = 2 * 128 * weights + blocks * dims * 4 * 8256;
+  rs_plan plan;
+  cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+  cr_expect_eq(plan.trainings, 3);
+  cr_expect_float_eq(plan.training_flops, 3 * 7 * step, 1, "%.17g, not %.17g", plan.training_flops, 3 * 7 * step);
+  cr_expect_float_eq(plan.reading_flops, 3 * 10 * (one + two), 1, "%.17g", plan.reading_flops);
+  cr_expect_eq(plan.score_flops, 0);
+  double weights_alone = 11 * 4 * 103872.0;
+  cr_expect(plan.peak_bytes > weights_alone && plan.peak_bytes < 64 << 20, "%g bytes", plan.peak_bytes);
+  rs_experiment_free(experiment);
+}
+
+/* The training is counted with the first cell that needs it, and more steps take more time. */
+Test(trained, estimate__has_the_training_in_the_first_cell) {
+  double sums[2];
+  for (size_t i = 0; i < 2; i++) {
+    double seconds[4];
+    rs_experiment *experiment = good(i == 0 ? TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 1000}}\n"
+                                                   "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n"
+                                            : TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 100000}}\n"
+                                                   "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n");
+    cr_assert_eq(rs_estimate_seconds(experiment, 0.1, seconds, 4, NULL), RS_OK);
+    cr_expect(seconds[0] > 10 * seconds[2] && seconds[1] > 10 * seconds[3] && seconds[2] > 0, "%g %g %g %g", seconds[0],
+              seconds[1], seconds[2], seconds[3]);
+    sums[i] = seconds[0];
+    rs_experiment_free(experiment);
+  }
+  cr_expect_gt(sums[1], 10 * sums[0]);
+}
+
+/* ---- the manifest ------------------------------------------------------------------------------------------------ */
+
+Test(trained, manifest__says_what_was_trained_and_read) {
+  static const char *const parts[] = {"\"trained here, 5 steps at 16 tokens\"",
+                                      "\"parts\": [\n   \"filler\",\n   \"key\"",
+                                      "\"6 sequences a cell\"",
+                                      "\"steps\": \"5\"",
+                                      "\"width\": \"16\"",
+                                      "\"stage\": \"task\"",
+                                      "\"length_tokens\": 16,",
+                                      "\"nats\": "};
+  run(PLAIN "lengths: [16]\nseeds: 1\nmetrics: [loss]\n", "o");
+  /* Embeddings and output, one block, three norms; 1 + 8 + 4 + 4 tokens. */
+  const size_t numbers = 2 * 17 * 16 + 4 * 16 * 16 + 2 * 16 * 64 + 3 * 16;
+  size_t length;
+  char *manifest = read_path("o", "manifest.json", &length), words[64];
+  for (size_t i = 0; i < RS_COUNT(parts); i++) cr_expect_not_null(strstr(manifest, parts[i]), "%s", parts[i]);
+  snprintf(words, sizeof words, "\"parameters\": %zu,", numbers);
+  cr_expect_not_null(strstr(manifest, words), "%s is not in %s", words, manifest);
+  snprintf(words, sizeof words, "\"%zu parameters\"", numbers);
+  cr_expect_not_null(strstr(manifest, words), "%s", words);
+  free(manifest);
+}

@@ -1,0 +1,179 @@
+/* config.json that somebody changed, or that no memory is left for: each mistake is named with its key, and nothing
+ * that was read is used, or lost. */
+#include "../fixtures/dice.h"
+#include "../fixtures/heap.h"
+#include "../fixtures/scratch.h"
+#include "../fixtures/small_training.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(trained_mistakes, .init = enter_scratch);
+
+static char *config_of_small(void) {
+  small_training s;
+  rs_text json = {0};
+  rs_err err = {0};
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  cr_assert_eq(rs_trained_write(&s.trained, &json, &err), RS_OK, "%s", err.message);
+  small_training_clear(&s);
+  return json.data;
+}
+
+/* Without waiting for the disk. */
+static void put(const char *text) {
+  FILE *file = fopen("config.json", "wb");
+  cr_assert_not_null(file);
+  cr_assert_eq(fwrite(text, 1, strlen(text), file), strlen(text));
+  cr_assert_eq(fclose(file), 0);
+}
+
+static void leave(void) {
+  const char *const left[] = {"config.json"};
+  leaves(left, RS_COUNT(left));
+}
+
+/* `from`, where it stands first, becomes `to`. Release with free(). */
+static char *replaced(const char *text, const char *from, const char *to) {
+  const char *place = strstr(text, from);
+  rs_text out = {0};
+  cr_assert_not_null(place, "%s", from);
+  rs_text_add(&out, text, (size_t)(place - text));
+  rs_text_puts(&out, to);
+  rs_text_puts(&out, place + strlen(from));
+  return out.data;
+}
+
+Test(trained_mistakes, each_is_named_with_its_key) {
+  static const char *const cases[][3] = {
+      {"\"ropescope\": {", "\"somebody\": {",
+       "./config.json: has no object \"ropescope\": no model that this program has trained"},
+      {"\"version\": 1", "\"version\": 2", "./config.json: ropescope.version = 2: must be from 1 to 1"},
+      {"\"format\": \"f32\"", "\"format\": \"bf16\"",
+       "./config.json: ropescope.format = \"bf16\": must be one of f64, f32"},
+      {"\"seed\": \"3\"", "\"seed\": \"-3\"",
+       "./config.json: ropescope.seed = \"-3\": must be a whole number below 2^64, in quotes"},
+      {"\"seed\": \"3\"", "\"seed\": \"18446744073709551616\"",
+       "./config.json: ropescope.seed = \"18446744073709551616\": must be a whole number below 2^64, in quotes"},
+      {"\"tuned_from\": null", "\"tuned_from\": \"12\"",
+       "./config.json: ropescope.tuned_from = \"12\": must be a SHA-256 (64 digits of 0-9a-f) or null"},
+      {"\"name\": \"copy\"", "\"name\": \"cope\"", "./config.json: ropescope.task.name = \"cope\": is no task"},
+      {"\"symbols\": 9", "\"symbols\": 1", "./config.json: ropescope.task.symbols = 1: must be from 2 to 65536"},
+      {"\"symbols\": 9", "\"cymbals\": 9", "./config.json: ropescope.task.cymbals = 9: is no parameter of the task"},
+      {"\"rate\": 0.01", "\"rate\": \"fast\"",
+       "./config.json: ropescope.training.rate = \"fast\": must be a number, not text (take the quotes away)"},
+      {"\"warmup\": 5,", "", "./config.json: ropescope.training = {...}: has no warmup"},
+      {"\"{name: rope}\"", "\"{name: rope, factor: 2}\"", "factor"},
+      {"\"{name: rope}\"", "\"{name: rope\"", "config.json"},
+      {"\"{name: rope}\"", "", "./config.json: ropescope.recipes = [...]: is an empty list"},
+      {"\"rotary_dim\": 4", "\"rotary_dim\": 6", "./config.json: ropescope.geometry = {...}: turns 6 of 4 dims"},
+      {"\"form\": \"decoder\"", "\"form\": \"decade\"",
+       "./config.json: ropescope.shape.form = \"decade\": must be one of decoder, encoder, encoder_decoder, vision"},
+      {"\"width\": 8", "\"width\": 0", "./config.json: ropescope.shape.width = 0: must be from 1"},
+      {"\"parallel\": false", "\"parallel\": 3", "./config.json: ropescope.shape.decoder[0].parallel = 3: must be"},
+      {"\"kv_heads\": 2", "\"kv_head\": 2", "has no key kv_head (did you mean kv_heads?)"},
+      {"\"kind\": \"causal\"", "\"kind\": \"casual\"", "ropescope.shape.decoder[0].mask.kind = \"casual\": must be"},
+      {"\"steps_done\": 0", "\"steps_done\": -1", "./config.json: ropescope.steps_done = -1: must be from 0"},
+      {"\"kinds\": [", "\"kind\": [", "ropescope.kind: a trained model has no key kind (did you mean kinds?)"},
+  };
+  char *config = config_of_small();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_trained trained;
+    rs_err err = {0};
+    char *changed = replaced(config, cases[i][0], cases[i][1]);
+    put(changed);
+    cr_expect_eq(rs_trained_read(".", &trained, &err), RS_INPUT, "%s", cases[i][1]);
+    cr_expect_not_null(strstr(err.message, cases[i][2]), "got:  %s\nwant: %s", err.message, cases[i][2]);
+    free(changed);
+  }
+  free(config);
+  leave();
+}
+
+/* Blocks that do not fit together are told as the model is made, with the file. */
+Test(trained_mistakes, shapes_that_do_not_fit__are_named) {
+  static const char *const cases[][3] = {
+      {"\"kv_heads\": 2", "\"kv_heads\": 3", "./config.json: 2 heads cannot share 3 heads of keys: must be a multiple"},
+      {"\"recipe\": 0", "\"recipe\": 1", "./config.json: block 0 names positional recipe 1 of 1"},
+      {"\"vocabulary\": 11", "\"vocabulary\": 0", "./config.json: a decoder without vocabulary"},
+  };
+  char *config = config_of_small();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_trained trained;
+    rs_transformer *transformer;
+    rs_err err = {0};
+    char *changed = replaced(config, cases[i][0], cases[i][1]);
+    put(changed);
+    cr_assert_eq(rs_trained_read(".", &trained, &err), RS_OK, "%s", err.message);
+    cr_expect_eq(rs_trained_load(&trained, ".", &transformer, &err), RS_INPUT);
+    cr_expect_str_eq(err.message, cases[i][2]);
+    cr_expect_null(transformer);
+    rs_trained_clear(&trained);
+    free(changed);
+  }
+  free(config);
+  leave();
+}
+
+/* Bytes changed and pieces cut out at random: read, or refused with the file's name. */
+Test(trained_mistakes, damaged_at_random__is_refused_or_read) {
+  enum { CHANGES = 600 };
+  static const char letters[] = "\"{}[],:0129.-e natfu\\";
+  char *config = config_of_small();
+  dice d = {.seed = test_seed()};
+  size_t refused_ones = 0;
+  for (size_t i = 0; i < CHANGES; i++) {
+    rs_trained trained;
+    rs_err err = {0};
+    char *changed = strdup(config);
+    size_t place = pick(&d, 0, strlen(changed) - 1), cut = pick(&d, 0, 3) == 0 ? pick(&d, 1, 40) : 0;
+    if (cut > 0 && place + cut < strlen(changed))
+      memmove(changed + place, changed + place + cut, strlen(changed + place + cut) + 1);
+    else
+      changed[place] = letters[pick(&d, 0, sizeof letters - 2)];
+    put(changed);
+    rs_status status = rs_trained_read(".", &trained, &err);
+    cr_expect(status == RS_OK || (status == RS_INPUT && strstr(err.message, "config.json") != NULL), "%s\n%s",
+              err.message, changed);
+    refused_ones += status != RS_OK;
+    if (status == RS_OK) rs_trained_clear(&trained);
+    free(changed);
+  }
+  cr_expect_gt(refused_ones, CHANGES / 2);
+  free(config);
+  leave();
+}
+
+Test(trained_mistakes, every_failing_allocation__is_told) {
+  if (!COUNTS_MEMORY) cr_skip("the heap is somebody else's here");
+  small_training s;
+  char *config = config_of_small();
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  small_training_llama(&s);
+  put(config);
+  spared_library = "libjansson."; /* 2.14 writes past its buffer when it cannot grow */
+  for (int reads = 0; reads < 2; reads++) {
+    long n = 0;
+    do {
+      rs_err err = {0};
+      rs_trained trained = {0};
+      rs_text json = {0};
+      long held = blocks;
+      refused = false;
+      allocations = n++;
+      rs_status status = reads ? rs_trained_read(".", &trained, &err) : rs_trained_write(&s.trained, &json, &err);
+      allocations = -1;
+      cr_assert(refused ? status == RS_MEMORY : status == RS_OK, "%d, allocation %ld: %s: %s", reads, n,
+                rs_status_name(status), err.message);
+      if (reads && status == RS_OK) rs_trained_clear(&trained);
+      rs_text_clear(&json);
+      cr_assert_eq(blocks, held, "%d, allocation %ld leaks", reads, n);
+    } while (refused);
+    cr_assert_gt(n, 50);
+  }
+  small_training_clear(&s);
+  free(config);
+  leave();
+}
