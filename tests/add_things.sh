@@ -18,11 +18,11 @@ fail() {
     exit 1
 }
 
-# Every file but results, whose pictures and tables are not needed to build.
+# Every file that git knows; the pages of docs print what stands in results.
 copy_tree() {
     mkdir -p -- "$copy"
     rm -rf -- "${copy:?}"/{src,include,tests,configs}
-    (cd -- "$root" && git ls-files -z -co --exclude-standard -- ':!results' | xargs -0 cp --parents -t "$copy" --)
+    (cd -- "$root" && git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$copy" --)
 }
 
 # apply MARKER: puts the block in $scratch/block where the marker says.
