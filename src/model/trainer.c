@@ -8,7 +8,6 @@
 #include "room.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +74,7 @@ static rs_status make_arrays(rs_trainer *t, rs_err *err) {
 
 static rs_status make_passes(rs_trainer *t, rs_err *err) {
   size_t length = t->context->decoder.length, together = length < ROWS ? ROWS / length : 1;
-  t->threads = (size_t)omp_get_max_threads();
+  t->threads = rs_engine_threads();
   if (t->threads > t->part_count) t->threads = t->part_count;
   t->passes = rs_alloc(t->threads, sizeof *t->passes, err);
   if (t->passes == NULL) return RS_MEMORY;
@@ -172,7 +171,7 @@ static double run_parts(rs_trainer *t, size_t targets) {
     char *gradient = t->gradients + p * part_bytes;
     memset(gradient, 0, part_bytes);
     rs_batch batch = rs_examples_batch(&t->examples, begin, count, t->targets + begin * t->examples.answers);
-    t->part_losses[p] = rs_backward(t->passes[omp_get_thread_num()], &batch, weight, gradient, &t->part_targets[p]);
+    t->part_losses[p] = rs_backward(t->passes[rs_engine_thread()], &batch, weight, gradient, &t->part_targets[p]);
   }
   for (size_t p = 0; p < t->part_count; p++) loss += t->part_losses[p];
   return loss;
