@@ -2,7 +2,6 @@
 #include "layers.h"
 #include "passes.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Sequences [first, first + count) of a batch. */
@@ -138,10 +137,10 @@ static void say_classes(const rs_work *w, rs_rows states, size_t rows) {
   size_t count = rows * shape->classes;
   rs_linear(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, shape->classes),
             false);
-  real scale = (real)shape->output_scale, cap = (real)shape->output_cap;
+  real scale = (real)shape->output_scale;
   for (size_t i = 0; i < count && scale != 1; i++) w->logits[i] *= scale;
-  for (size_t i = 0; i < count && w->capped != NULL; i++)
-    w->capped[i] = w->logits[i] = cap * (real)tanh((double)(w->logits[i] / cap));
+  if (shape->output_cap > 0)
+    rs_real_kernel()->cap_rows(shape->output_cap, rows, shape->classes, w->logits, shape->classes, w->cap_slopes);
 }
 
 /* The rows' targets, none where the batch has none. */
@@ -176,7 +175,7 @@ static double classes_back(const rs_work *w, const chunk *part, double weight, r
                            size_t *targets) {
   const rs_shape *shape = shape_of(w);
   size_t answers = part->count * answers_of(w), classes = shape->classes;
-  real scale = (real)shape->output_scale, cap = (real)shape->output_cap;
+  real scale = (real)shape->output_scale;
   double sum = 0;
   for (size_t first = 0; first < answers; first += HEAD_ROWS) {
     size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
@@ -184,8 +183,7 @@ static double classes_back(const rs_work *w, const chunk *part, double weight, r
     say_classes(w, states, rows);
     take_targets(w, part, first, rows);
     rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, weight, w->losses, NULL);
-    for (size_t i = 0; i < rows * classes && w->capped != NULL; i++)
-      w->logits[i] *= 1 - w->capped[i] / cap * (w->capped[i] / cap);
+    for (size_t i = 0; i < rows * classes && w->cap_slopes != NULL; i++) w->logits[i] *= w->cap_slopes[i];
     for (size_t i = 0; i < rows * classes && scale != 1; i++) w->logits[i] *= scale;
     rs_linear_back(w->context, &w->context->transformer->places->output, rows, states, tight(w->logits, classes),
                    answering(w, dstates, first), false, gradient);

@@ -129,8 +129,7 @@ static void take_all(cursor *c, rs_work *w) {
   if (source_rows > 0) take_stack(c, shape, &shape->encoder, 0, w->training, &w->encoder);
   take_stack(c, shape, &shape->decoder, source_rows, w->training, &w->decoder);
   w->logits = take(c, HEAD_ROWS, shape->classes);
-  if (shape->output_cap > 0) w->capped = take(c, HEAD_ROWS, shape->classes);
-  if (w->training) w->by_class = take(c, HEAD_ROWS, shape->classes);
+  if (shape->output_cap > 0 && w->training) w->cap_slopes = take(c, HEAD_ROWS, shape->classes);
   w->scratch = take(c, 1, scratch_of(w));
   if (w->training) take_back(c, shape, w->decoder.rows, source_rows, &w->back);
 }

@@ -75,12 +75,11 @@ typedef struct rs_work {
   size_t sequences;
   bool training;
   rs_stack_work encoder, decoder;
-  real *logits, *capped; /* (HEAD_ROWS, C); capped: as a soft cap gave them, NULL without */
-  real *scratch;         /* of attention */
-  real *by_class;        /* (HEAD_ROWS, C) gradients by what the output's matrix gives */
-  double *losses;        /* (HEAD_ROWS,) */
-  int32_t *targets;      /* (HEAD_ROWS,) */
-  int32_t *answers;      /* (HEAD_ROWS,) */
+  real *logits, *cap_slopes; /* (HEAD_ROWS, C); slopes of their soft cap for the pass back, NULL without */
+  real *scratch;             /* of attention */
+  double *losses;            /* (HEAD_ROWS,) */
+  int32_t *targets;          /* (HEAD_ROWS,) */
+  int32_t *answers;          /* (HEAD_ROWS,) */
   rs_back_work back;
   rs_learned_work learned;
   char *storage;
