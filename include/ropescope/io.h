@@ -223,6 +223,24 @@ typedef struct rs_tensor_numbers {
 rs_status rs_safetensors_write(const char *path, const rs_tensor_numbers *tensors, size_t count, rs_err *err)
     RS_NONNULL(1);
 
+/* ---- arrays of NumPy --------------------------------------------------------------------------------------------- */
+
+/* Numbers with a shape. Zero-initialise; release with rs_array_clear. */
+typedef struct rs_array {
+  size_t rank, shape[RS_TENSOR_RANK]; /* (rank,); rank 0 is one number */
+  size_t count;                       /* numbers */
+  double *numbers;                    /* (count,) row-major */
+} rs_array;
+
+/* Reads a .npy file, as rs_numbers_read does, with its shape. RS_INPUT "file: why", RS_IO, RS_MEMORY. The array is
+ * cleared on failure. */
+rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) RS_NONNULL(1, 2);
+void rs_array_clear(rs_array *array) RS_NONNULL(1);
+
+/* Writes the array as numpy.save does one of float64, or (not `wide`) float32, whole or not at all. RS_IO, RS_MEMORY.
+ */
+rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) RS_NONNULL(1, 2);
+
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
 /* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an
