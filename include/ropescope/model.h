@@ -228,7 +228,7 @@ double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gr
 /* Sequences of one split share no random number with those of another. */
 typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION } rs_split;
 
-enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8 };
+enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8, RS_MOST_VOCABULARY = 1 << 24 };
 
 /* What a task's sequences are made of, at one length; what is 0 is not there. */
 typedef struct rs_example_shape {
@@ -238,6 +238,7 @@ typedef struct rs_example_shape {
   size_t classes;               /* targets are 0 .. classes - 1 */
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
+  bool untrainable;             /* there are no sequences to train on */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */

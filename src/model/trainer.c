@@ -86,6 +86,9 @@ static rs_status fill(rs_trainer *t, rs_err *err) {
   const rs_training *training = &t->training;
   RS_TRY(rs_examples_make(t->task, training->length, training->sequences, &t->examples, err));
   RS_TRY(rs_examples_fit(&t->examples, &t->transformer->shape, err));
+  if (t->examples.shape.untrainable)
+    return rs_fail(err, RS_INPUT, "the task %s has nothing to train on: all of it is held out (give a share below 1)",
+                   t->task->kind->kind.name);
   RS_TRY(rs_context_of_task(t->transformer, NULL, t->task, training->length, &t->context, err));
   t->part_count = training->sequences < PARTS ? training->sequences : PARTS;
   RS_TRY(make_arrays(t, err));

@@ -26,6 +26,8 @@ static const struct {
     {"associative_recall", "pairs=1 filling=blank power=1 keys=1 values=1", {4, 5, 64}},
     {"associative_recall", "pairs=16 keys=16 values=16", {64, 65, 70}},
     {"bytes", "share=0.5", {1, 64, 500}},
+    {"tokens", "share=0.5 numbers=uint8", {1, 64, 500}},
+    {"tokens", "share=0.5 numbers=uint8 stride=16 vocabulary=300", {1, 64, 500}},
     {"translate", "", {4, 8, 128}},
     {"translate", "block=1 words=2 rules=7", {1, 2, 33}},
     {"where", "", {4, 9, 64}},
@@ -49,7 +51,7 @@ static void open_case(task_desk *desk, size_t c, uint64_t seed) {
 Test(tasks, kinds__names_parts_and_specs__are_sound) {
   size_t count;
   const rs_task_kind *const *kinds = rs_task_kinds(&count);
-  cr_assert_geq(count, 9);
+  cr_assert_geq(count, 10);
   for (size_t i = 0; i < count; i++) {
     const rs_task_kind *kind = kinds[i];
     const char *name = kind->kind.name;

@@ -46,6 +46,15 @@ static const rs_task_kind steps_of_three = {
     .kind = {.name = "steps_of_three"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = task_draw};
 static const rs_task task = {&steps_of_three, NULL};
 
+static rs_status untrainable_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
+  RS_TRY(task_shape(state, length, shape, err));
+  shape->untrainable = true;
+  return RS_OK;
+}
+
+static const rs_task_kind held_out = {
+    .kind = {.name = "held_out"}, .form = RS_DECODER, .parts = {"step"}, .shape = untrainable_shape, .draw = task_draw};
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static rs_trainer *begin(rs_transformer *t) {
@@ -210,6 +219,21 @@ Test(trainer, tasks_that_do_not_fit__are_refused) {
   cr_expect_eq(rs_trainer_create(t, &training, &task, 1, &trainer, &err), RS_INPUT);
   cr_expect_null(trainer);
   cr_expect_str_eq(err.message, "the task steps_of_three is for a model of the form decoder; this one is encoder");
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, tasks_without_training_sequences__are_refused) {
+  small_model m;
+  rs_err err = {0};
+  rs_trainer *trainer;
+  const rs_task untrainable = {&held_out, NULL};
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  cr_expect_eq(rs_trainer_create(t, &training, &untrainable, 1, &trainer, &err), RS_INPUT);
+  cr_expect_null(trainer);
+  cr_expect_str_eq(err.message,
+                   "the task held_out has nothing to train on: all of it is held out (give a share below 1)");
   rs_transformer_free(t);
   small_model_clear(&m);
 }
