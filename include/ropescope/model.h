@@ -196,7 +196,8 @@ typedef struct rs_batch {
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
-/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs. */
+/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
+ * RS_UNSUPPORTED where the context's recipes learn arrays that the model has not. RS_MEMORY. */
 typedef struct rs_pass rs_pass;
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
