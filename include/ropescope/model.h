@@ -140,6 +140,9 @@ typedef struct rs_transformer_in {
   const rs_token_layout *tokens; /* of what it is trained on, geometry->train_length tokens; NULL: text */
   rs_format format;              /* RS_F32 or RS_F64 */
   uint64_t seed;
+  /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
+   * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
+  const rs_safetensors *stored;
 } rs_transformer_in;
 
 /* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
