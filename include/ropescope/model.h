@@ -140,6 +140,9 @@ typedef struct rs_transformer_in {
   const rs_token_layout *tokens; /* of what it is trained on, geometry->train_length tokens; NULL: text */
   rs_format format;              /* RS_F32 or RS_F64 */
   uint64_t seed;
+  /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
+   * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
+  const rs_safetensors *stored;
 } rs_transformer_in;
 
 /* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
@@ -196,7 +199,8 @@ typedef struct rs_batch {
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
-/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs. */
+/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
+ * RS_UNSUPPORTED where the context's recipes learn arrays that the model has not. RS_MEMORY. */
 typedef struct rs_pass rs_pass;
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)

@@ -292,32 +292,42 @@ void rs_trained_clear(rs_trained *trained) {
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
-rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) {
+static rs_status create(const rs_trained *trained, const rs_safetensors *stored, rs_transformer **transformer,
+                        rs_err *err) {
   const rs_transformer_in in = {.shape = &trained->shape,
                                 .geometry = &trained->geometry,
                                 .recipes = trained->recipes,
                                 .recipe_count = trained->recipe_count,
                                 .tokens = &trained->tokens,
                                 .format = trained->format,
-                                .seed = trained->seed};
+                                .seed = trained->seed,
+                                .stored = stored};
   return rs_transformer_create(&in, transformer, err);
 }
 
-/* What is wrong with a shape is wrong with the config that gives it. */
-static rs_status create_named(const rs_trained *trained, const char *folder, rs_transformer **transformer,
-                              rs_err *err) {
+rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) {
+  return create(trained, NULL, transformer, err);
+}
+
+/* What is wrong with a shape is wrong with the config that gives it, what a file has not with the file. */
+static rs_status create_named(const rs_trained *trained, const char *folder, const rs_safetensors *stored,
+                              rs_transformer **transformer, rs_err *err) {
   rs_err why = {0};
-  rs_status status = rs_trained_create(trained, transformer, &why);
+  rs_status status = create(trained, stored, transformer, &why);
   if (status == RS_OK) return RS_OK;
+  if (strncmp(why.message, stored->path, strlen(stored->path)) == 0) return rs_fail(err, status, "%s", why.message);
   return rs_fail(err, status, "%s/" RS_TRAINED_CONFIG ": %s", folder, why.message);
 }
 
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err) {
+  rs_safetensors *stored = NULL;
   *transformer = NULL;
   char *path = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
   if (path == NULL) return RS_MEMORY;
-  rs_status status = create_named(trained, folder, transformer, err);
+  rs_status status = rs_safetensors_map(path, &stored, err);
+  if (status == RS_OK) status = create_named(trained, folder, stored, transformer, err);
   if (status == RS_OK) status = rs_weights_read(*transformer, path, err);
+  rs_safetensors_free(stored);
   free(path);
   if (status != RS_OK) {
     rs_transformer_free(*transformer);

@@ -218,6 +218,20 @@ static void move_weights(rs_trainer *t, const rs_train_step *done) {
   }
 }
 
+/* printf writes "-nan". */
+static const char *what_is(double value) {
+  return isnan(value) ? "not a number" : "infinite";
+}
+
+static rs_status fail_diverged(const rs_trainer *t, const rs_train_step *done, rs_err *err) {
+  bool lost = !isfinite(done->loss);
+  return rs_fail(err, RS_DOMAIN,
+                 "training diverged at step %zu of %zu, at a rate of %g: the %s is %s (a smaller rate, a longer "
+                 "warm-up, or clipping)",
+                 done->step, t->training.steps, done->rate, lost ? "loss" : "gradient's norm",
+                 what_is(lost ? done->loss : done->gradient_norm));
+}
+
 rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) {
   rs_train_state *state = &trainer->state;
   uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->step;
@@ -226,11 +240,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
   size_t targets = draw(trainer);
   done->loss = run_parts(trainer, targets) / (double)targets;
   done->gradient_norm = join_parts(trainer);
-  if (!isfinite(done->loss) || !isfinite(done->gradient_norm))
-    return rs_fail(err, RS_DOMAIN,
-                   "training diverged at step %zu of %zu, at a rate of %g: loss %g, gradient %g (a smaller rate, a "
-                   "longer warm-up, or clipping)",
-                   done->step, trainer->training.steps, done->rate, done->loss, done->gradient_norm);
+  if (!isfinite(done->loss) || !isfinite(done->gradient_norm)) return fail_diverged(trainer, done, err);
   move_weights(trainer, done);
   state->step = done->step;
   return rs_context_refresh(trainer->context, err);

@@ -1,6 +1,7 @@
 /* Transformers: their weights as they begin, and the list of them. */
 #include "places.h"
 #include "room.h"
+#include "weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,14 +85,39 @@ static rs_status copy_inputs(rs_transformer *t, const rs_transformer_in *in, rs_
   return RS_OK;
 }
 
+/* Whether the tensors listed so far are in the file that weights come from. */
+static rs_status check_stored(const rs_transformer *t, const rs_safetensors *stored, rs_err *err) {
+  const rs_stored_tensor *tensor;
+  for (size_t i = 0; i < t->tensor_count && stored != NULL; i++) {
+    rs_stored_shape shape = rs_tensor_shape(&t->tensors[i]);
+    RS_TRY(rs_safetensors_get(stored, t->tensors[i].name, shape.extents, shape.rank, &tensor, err));
+  }
+  return RS_OK;
+}
+
+/* Tables that learn are in the file, too; what else they take is a few numbers a position. */
+static rs_status check_tables(const rs_transformer *t, size_t recipe, const rs_transformer_in *in, rs_err *err) {
+  static const double positions = 1 << 30; /* bytes */
+  double stored = 0;
+  for (size_t i = 0; i < in->stored->count; i++) stored += (double)in->stored->tensors[i].count;
+  double bytes = rs_encoding_bytes(&t->recipes[recipe], &t->geometry, t->geometry.train_length, in->tokens);
+  if (!(bytes > positions + 3 * sizeof(double) * stored)) return RS_OK; /* a table, and two copies while it is made */
+  return rs_fail(err, RS_INPUT, "%s takes %.3g GiB at train_length = %zu, more than a model of %.0f numbers can have",
+                 t->recipes[recipe].method->name, bytes / (1 << 30), t->geometry.train_length, stored);
+}
+
 static rs_status fill(rs_transformer *t, const rs_transformer_in *in, rs_encoding **encodings, rs_err *err) {
   RS_TRY(copy_inputs(t, in, err));
+  RS_TRY(rs_places_make(t, err));
+  RS_TRY(check_stored(t, in->stored, err));
   for (size_t r = 0; r < t->recipe_count; r++) {
+    if (in->stored != NULL) RS_TRY(check_tables(t, r, in, err));
     RS_TRY(rs_encoding_create(&t->recipes[r], &t->geometry, t->geometry.train_length, in->tokens, NULL, &encodings[r],
                               err));
     RS_TRY(rs_recipe_fix(&t->recipes[r], encodings[r], err));
   }
-  RS_TRY(rs_places_make(t, encodings, err));
+  RS_TRY(rs_places_learned(t, encodings, err));
+  RS_TRY(check_stored(t, in->stored, err));
   return draw_all(t, encodings, in->seed, err);
 }
 

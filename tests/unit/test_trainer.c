@@ -190,24 +190,43 @@ Test(trainer, rates__rise_in_a_line_and_fall_in_a_cosine) {
 
 /* ---- what goes wrong --------------------------------------------------------------------------------------------- */
 
-Test(trainer, divergence__stops_with_the_weights_as_they_were) {
+static void multiply(const rs_transformer *t, const char *name, double times) {
+  const rs_tensor *tensor = rs_transformer_tensor(t, name);
+  float *weights = (float *)t->values + tensor->offset;
+  for (size_t i = 0; i < tensor->rows * tensor->columns; i++) weights[i] = (float)(weights[i] * times);
+}
+
+/* Output and embeddings are as many times as large; the first norm divides gradients by what embeddings are. */
+static void check_divergence(double output, double embeddings, const char *message) {
   small_model m;
   rs_err err = {0};
   rs_train_step done;
   small_model_fill(&m, RS_DECODER);
   rs_transformer *t = small_model_create(&m, RS_F32, 1);
   float *kept = malloc(t->size * sizeof *kept);
-  ((float *)t->values)[rs_transformer_tensor(t, "lm_head.weight")->offset] = INFINITY;
+  multiply(t, "lm_head.weight", output);
+  multiply(t, "model.embed_tokens.weight", embeddings);
   memcpy(kept, t->values, t->size * sizeof *kept);
   rs_trainer *trainer = begin(t);
   cr_expect_eq(rs_trainer_step(trainer, &done, &err), RS_DOMAIN);
-  cr_expect_not_null(strstr(err.message, "diverged at step 1 of 30, at a rate of 0.002"), "%s", err.message);
+  cr_expect_str_eq(err.message, message, "%g, %g: %s", output, embeddings, err.message);
   cr_expect_eq(memcmp(kept, t->values, t->size * sizeof *kept), 0);
   cr_expect_eq(rs_trainer_state(trainer)->step, 0);
   free(kept);
   rs_trainer_free(trainer);
   rs_transformer_free(t);
   small_model_clear(&m);
+}
+
+#define DIVERGED "training diverged at step 1 of 30, at a rate of 0.002: the "
+#define HINT " (a smaller rate, a longer warm-up, or clipping)"
+
+Test(trainer, divergence__says_of_what__and_leaves_the_weights_as_they_were) {
+  check_divergence(NAN, 1, DIVERGED "loss is not a number" HINT);
+  check_divergence(-NAN, 1, DIVERGED "loss is not a number" HINT);
+  check_divergence(INFINITY, 1, DIVERGED "loss is not a number" HINT);
+  check_divergence(5e37, 1e-4, DIVERGED "gradient's norm is not a number" HINT);
+  check_divergence(9e37, 0.1, DIVERGED "gradient's norm is infinite" HINT);
 }
 
 Test(trainer, tasks_that_do_not_fit__are_refused) {
