@@ -150,6 +150,17 @@ static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t se
   return status;
 }
 
+rs_status rs_checkpoint_origin(const rs_experiment *experiment, size_t model, uint64_t seed, char hash[65],
+                               rs_err *err) {
+  plan p;
+  hash[0] = '\0';
+  if (experiment->checkpoints[model].folder != NULL) return RS_OK;
+  RS_TRY(plan_make(experiment, model, seed, false, &p, err));
+  rs_status status = rs_trained_fingerprint(&p.trained, hash, err);
+  plan_clear(&p);
+  return status;
+}
+
 rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
                                const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];

@@ -308,6 +308,27 @@ Test(trained, plan__counts_flops_of_training_and_reading) {
   rs_experiment_free(experiment);
 }
 
+/* What is tuned in several ways is trained once: 2 seeds are trained and each tuned twice, for 3 and for 5 steps. */
+Test(trained, plan__counts_what_is_tuned_from_once) {
+  rs_experiment *tuned =
+      good(TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN ", tune: {steps: [0, 3, 5], length: 32, sequences: 4}}\n"
+                "lengths: [16, 32]\nseeds: 2\nmetrics: [loss]\n");
+  rs_experiment *plain = good(PLAIN "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  rs_experiment *longer =
+      good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 8, length: 32, sequences: 4}}\n"
+                "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  rs_plan plan, first, second;
+  cr_assert_eq(rs_plan_make(tuned, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(plain, &first, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(longer, &second, NULL), RS_OK);
+  double wanted = first.training_flops + second.training_flops;
+  cr_expect_eq(plan.trainings, 2 + 4, "%zu", plan.trainings);
+  cr_expect_float_eq(plan.training_flops, wanted, 1e-9 * wanted, "%g, not %g", plan.training_flops, wanted);
+  rs_experiment_free(tuned);
+  rs_experiment_free(plain);
+  rs_experiment_free(longer);
+}
+
 /* The training is counted with the first cell that needs it, and more steps take more time. */
 Test(trained, estimate__has_the_training_in_the_first_cell) {
   double sums[2];
