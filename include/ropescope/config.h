@@ -247,6 +247,7 @@ typedef struct rs_trained {
   rs_variant task; /* `task` and its settings */
   uint64_t seed;
   char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
+  uint64_t drawn;   /* sequences that it was trained on before: training goes on with those that follow */
   size_t steps;     /* done */
   char weights[65]; /* SHA-256 of model.safetensors; "": training is not done */
   char *arithmetic; /* the instruction sets that computed it, "v3; v4"; NULL: nothing yet */

@@ -151,7 +151,8 @@ rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **tr
     RS_NONNULL(1, 2);
 void rs_transformer_free(rs_transformer *transformer);
 
-/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Returns how many tensors. */
+/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Of tables of positions that
+ * differ in length it gets the rows that both have. Returns how many tensors. */
 size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_NONNULL(1, 2);
 
 /* The tensor called `name`, or NULL. Borrows. */
@@ -343,6 +344,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
 /* What an interrupted training goes on from, besides the weights: to be read, and to be written before the first step.
  */
 typedef struct rs_train_state {
+  uint64_t drawn;       /* sequences of the trainings before this one, whose numbers it leaves out; 0 at first */
   size_t step;          /* steps done */
   void *first, *second; /* (size,) moments, in the model's format */
 } rs_train_state;

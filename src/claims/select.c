@@ -12,12 +12,14 @@
 /* The rows that were selected: of each, y and, for reductions of two columns, x. */
 typedef struct sample {
   double *y, *x;      /* (count), owned; rows without a number left out */
+  double level;       /* of reductions that take one */
   size_t count, rows; /* with a value; all that were selected */
 } sample;
 
 typedef struct reduction {
   const char *name;
   size_t columns;
+  bool levelled;    /* takes a number behind them */
   bool counts_rows; /* has a value where no row has one */
   rs_status (*reduce)(const sample *s, double *value, rs_err *err);
 } reduction;
@@ -110,18 +112,56 @@ static rs_status coefficient(const sample *s, double *value, rs_err *err) {
   return RS_OK;
 }
 
-static const reduction reductions[] = {{"mean", 1, false, mean},
-                                       {"min", 1, false, least},
-                                       {"max", 1, false, largest},
-                                       {"median", 1, false, median},
-                                       {"sum", 1, false, sum},
-                                       {"count", 1, true, count},
-                                       {"missing", 1, true, missing},
-                                       {"at_min", 2, false, at_min},
-                                       {"at_max", 2, false, at_max},
-                                       {"exponent", 2, false, exponent},
-                                       {"coefficient", 2, false, coefficient}};
-static const reduction single = {"", 1, false, the_row};
+/* Rows of one x become one, with their mean y; x ascends. Returns how many are left. */
+static size_t join_equal(const sample *s) {
+  size_t left = 0;
+  gsl_sort2(s->x, 1, s->y, 1, s->count);
+  for (size_t i = 0, next; i < s->count; i = next) {
+    for (next = i + 1; next < s->count && s->x[next] == s->x[i];) next++;
+    s->y[left] = gsl_stats_mean(s->y + i, 1, next - i);
+    s->x[left++] = s->x[i];
+  }
+  return left;
+}
+
+/* The least x at which sign * y has come down to sign * level, between rows on a straight line; infinite where it
+ * never does. */
+static double reached(const sample *s, double sign) {
+  size_t count = join_equal(s);
+  for (size_t i = 0; i < count; i++) {
+    double here = sign * (s->y[i] - s->level), before = i > 0 ? sign * (s->y[i - 1] - s->level) : 0;
+    if (here > 0) continue;
+    return i == 0 ? s->x[0] : s->x[i - 1] + (s->x[i] - s->x[i - 1]) * before / (before - here);
+  }
+  return INFINITY;
+}
+
+static rs_status falls_to(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = reached(s, 1);
+  return RS_OK;
+}
+
+static rs_status rises_to(const sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = reached(s, -1);
+  return RS_OK;
+}
+
+static const reduction reductions[] = {{"mean", 1, false, false, mean},
+                                       {"min", 1, false, false, least},
+                                       {"max", 1, false, false, largest},
+                                       {"median", 1, false, false, median},
+                                       {"sum", 1, false, false, sum},
+                                       {"count", 1, false, true, count},
+                                       {"missing", 1, false, true, missing},
+                                       {"at_min", 2, false, false, at_min},
+                                       {"at_max", 2, false, false, at_max},
+                                       {"exponent", 2, false, false, exponent},
+                                       {"coefficient", 2, false, false, coefficient},
+                                       {"falls_to", 2, true, false, falls_to},
+                                       {"rises_to", 2, true, false, rises_to}};
+static const reduction single = {"", 1, false, false, the_row};
 
 /* ---- reading what is wanted -------------------------------------------------------------------------------------- */
 
@@ -130,6 +170,7 @@ enum { NAME = 96, CONDITIONS = 16 };
 typedef struct wanted {
   const reduction *how;
   char columns[2][NAME];
+  double level;
 } wanted;
 
 typedef struct condition {
@@ -153,9 +194,24 @@ static rs_status unknown_reduction(const char *name, rs_err *err) {
   const char *names[RS_COUNT(reductions)];
   for (size_t i = 0; i < RS_COUNT(reductions); i++) names[i] = reductions[i].name;
   const char *near = rs_suggest(name, names, RS_COUNT(names));
-  return rs_fail(err, RS_INPUT, "no reduction %s (%s%s)", name,
-                 near != NULL ? "did you mean " : "there are mean, min, ",
-                 near != NULL ? near : "max, median, sum, count, missing, at_min, at_max, exponent, coefficient");
+  return rs_fail(
+      err, RS_INPUT, "no reduction %s (%s%s)", name, near != NULL ? "did you mean " : "there are mean, min, ",
+      near != NULL ? near
+                   : "max, median, sum, count, missing, at_min, at_max, exponent, coefficient, falls_to, rises_to");
+}
+
+/* "y", "y; x" or "y; x; 0.5", as many as the reduction takes. */
+static bool read_arguments(const char *text, const char *end, wanted *out) {
+  size_t count = out->how->columns + out->how->levelled;
+  for (size_t i = 0; i < count; i++) {
+    char word[NAME];
+    const char *between = memchr(text, ';', (size_t)(end - text)), *stop = between != NULL ? between : end;
+    if ((between == NULL) != (i + 1 == count)) return false;
+    if (!copy_trimmed(text, stop, i < out->how->columns ? out->columns[i] : word)) return false;
+    if (i == out->how->columns && !rs_quantity_read(word, &out->level)) return false;
+    text = stop + 1;
+  }
+  return true;
 }
 
 /* "mean(entropy_nats)", "at_min(y; x)", "entropy_nats". */
@@ -171,12 +227,11 @@ static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
   for (size_t i = 0; i < RS_COUNT(reductions); i++)
     if (strcmp(reductions[i].name, name) == 0) out->how = &reductions[i];
   if (out->how == NULL) return unknown_reduction(name, err);
-  const char *between = strchr(bracket, ';');
-  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(bracket + 1, end - 1, out->columns[0])
-                                     : between != NULL && copy_trimmed(bracket + 1, between, out->columns[0]) &&
-                                           copy_trimmed(between + 1, end - 1, out->columns[1]);
-  if (read) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s takes %s", name, out->how->columns == 1 ? "one column" : "two columns: (y; x)");
+  if (read_arguments(bracket + 1, end - 1, out)) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s takes %s", name,
+                 out->how->levelled       ? "two columns and a number: (y; x; 0.5)"
+                 : out->how->columns == 1 ? "one column"
+                                          : "two columns: (y; x)");
 }
 
 static rs_status read_condition(const char *begin, const char *end, condition *out, rs_err *err) {
@@ -330,7 +385,8 @@ static rs_status select_side(const rs_table *table, const char *column, const ch
   RS_TRY(read_wanted(column, &what, err));
   RS_TRY(read_where(where, conditions, &number, err));
   RS_TRY(find_places(table, &what, conditions, number, &found, err));
-  sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err)};
+  sample s = {
+      .y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err), .level = what.level};
   rs_status status = s.y != NULL && s.x != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) gather(table, &what, conditions, number, line, &found, &s);
   if (status == RS_OK && s.rows == 0) status = no_row(table, conditions, number, &found, err);

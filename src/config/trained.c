@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 1 }; /* raised when the same words mean other weights */
+enum { SCHEMA = 2 }; /* raised when the same words mean other weights */
 
 /* ---- out --------------------------------------------------------------------------------------------------------- */
 
@@ -56,6 +56,7 @@ static rs_status write_cause(rs_json *json, const rs_trained *trained, bool path
   rs_json_string(json, "format", rs_format_words[trained->format]);
   write_seed(json, trained->seed);
   rs_json_string(json, "tuned_from", *trained->origin != '\0' ? trained->origin : NULL);
+  rs_json_number(json, "drawn_before", (double)trained->drawn);
   rs_task_write(json, "task", &trained->task, paths);
   rs_training_write(json, "training", &trained->training);
   RS_TRY(write_recipes(json, trained, err));
@@ -200,6 +201,8 @@ static void read_numbers(rs_problems *problems, const rs_node *node, const rs_pa
   if (word != NULL && rs_read_value(problems, word, &place, &format, &value)) trained->format = (rs_format)value.choice;
   const rs_node *steps = rs_member(problems, node, path, "steps_done", &place);
   trained->steps = rs_read_count(problems, steps, &place, 0, 1e9, 0);
+  const rs_node *drawn = rs_member(problems, node, path, "drawn_before", &place);
+  trained->drawn = rs_read_count(problems, drawn, &place, 0, 0x1p53, 0);
   read_seed(problems, node, path, &trained->seed);
   read_hash(problems, node, path, "tuned_from", trained->origin);
   read_hash(problems, node, path, "weights_sha256", trained->weights);
@@ -224,9 +227,9 @@ static void read_parts(rs_problems *problems, const rs_node *node, const rs_path
 }
 
 static void read_all(rs_problems *problems, const rs_node *root, rs_trained *trained) {
-  static const char *const known[] = {"name",  "version",  "format",     "seed",           "tuned_from",
-                                      "task",  "training", "recipes",    "geometry",       "tokens",
-                                      "shape", "kinds",    "steps_done", "weights_sha256", "arithmetic"};
+  static const char *const known[] = {
+      "name",    "version",  "format", "seed",  "tuned_from", "drawn_before", "task",           "training",
+      "recipes", "geometry", "tokens", "shape", "kinds",      "steps_done",   "weights_sha256", "arithmetic"};
   const rs_path path = rs_path_key(NULL, "ropescope");
   const rs_node *node = rs_node_get(root, "ropescope");
   if (node == NULL) {

@@ -155,7 +155,7 @@ static size_t part_begin(const rs_trainer *t, size_t part) {
 /* Draws the sequences of the step; returns how many targets there are. */
 static size_t draw(rs_trainer *t) {
   size_t sequences = t->examples.sequences, answers = t->examples.answers, targets = 0;
-  uint64_t first = (uint64_t)t->state.step * sequences;
+  uint64_t first = t->state.drawn + (uint64_t)t->state.step * sequences;
 #pragma omp parallel for schedule(static) num_threads((int)t->threads) reduction(+ : targets)
   for (size_t s = 0; s < sequences; s++) {
     rs_examples_draw(&t->examples, RS_SPLIT_TRAINING, first + s, s);
@@ -234,7 +234,7 @@ static rs_status fail_diverged(const rs_trainer *t, const rs_train_step *done, r
 
 rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) {
   rs_train_state *state = &trainer->state;
-  uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->step;
+  uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->drawn + state->step;
   *done = (rs_train_step){.step = state->step + 1, .rate = rate_at(&trainer->training, state->step + 1)};
   RS_TRY(rs_context_redraw(trainer->context, drawn, err));
   size_t targets = draw(trainer);
@@ -249,7 +249,8 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 const rs_param rs_training_specs[] = {
-    {RS_FIELD(rs_training, steps), .unit = "", .min = 1, .max = 1e9, .fallback = "1000", .summary = "steps"},
+    {RS_FIELD(rs_training, steps), .unit = "", .min = 0, .max = 1e9, .fallback = "1000",
+     .summary = "steps; 0: none, the model stays as it begins"},
     {RS_FIELD(rs_training, length), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "64",
      .summary = "tokens of a sequence: the trained length"},
     {RS_FIELD(rs_training, sequences), .unit = "", .min = 1, .max = 1e6, .fallback = "64",

@@ -149,14 +149,28 @@ void rs_transformer_free(rs_transformer *transformer) {
   free(transformer);
 }
 
+/* Whether the tensor's rows are those of positions 0, 1, ... */
+static bool by_position(const rs_transformer *t, const rs_tensor *tensor) {
+  const rs_embed_kind *embed = t->recipes[tensor->recipe].method->embed;
+  return tensor->init == RS_INIT_LEARNED && tensor->learned == 0 && embed != NULL && embed->by_position;
+}
+
+/* Rows that mean the same in both, from the first; 0: the tensors have nothing in common. */
+static size_t common_rows(const rs_transformer *to, const rs_tensor *tensor, const rs_transformer *from,
+                          const rs_tensor *other) {
+  if (other == NULL || other->columns != tensor->columns) return 0;
+  if (other->rows == tensor->rows) return tensor->rows;
+  if (!by_position(to, tensor) || !by_position(from, other)) return 0;
+  return other->rows < tensor->rows ? other->rows : tensor->rows;
+}
+
 size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) {
   size_t adopted = 0;
   for (size_t i = 0; i < to->tensor_count; i++) {
     const rs_tensor *tensor = &to->tensors[i], *other = rs_transformer_tensor(from, tensor->name);
-    if (other == NULL || other->rows != tensor->rows || other->columns != tensor->columns) continue;
-    for (size_t k = 0; k < tensor->rows * tensor->columns; k++)
-      set(to, tensor->offset + k, rs_transformer_value(from, other->offset + k));
-    adopted++;
+    size_t count = common_rows(to, tensor, from, other) * tensor->columns;
+    for (size_t k = 0; k < count; k++) set(to, tensor->offset + k, rs_transformer_value(from, other->offset + k));
+    adopted += count > 0;
   }
   return adopted;
 }

@@ -27,20 +27,24 @@ static size_t count_categories(const rs_plot_set *set) {
   return (size_t)fmin(largest + 1, MOST_CATEGORIES);
 }
 
-static rs_status draw_series(const rs_plot_measure *measure, rs_plot_content *content, const rs_plot_style *styles,
-                             const rs_plot_caption *caption, rs_plot_picture *picture, rs_err *err) {
+static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_sweep *sweep, rs_plot_content *content,
+                             const rs_plot_style *styles, const rs_plot_caption *caption, rs_plot_picture *picture,
+                             rs_err *err) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   rs_plot_set *set = &content->set;
   rs_plot_categories categories = {0};
   rs_status status = RS_OK;
-  for (size_t s = 0; s < set->count; s++) set->series[s].style = styles[set->series[s].method];
+  for (size_t s = 0; s < set->count; s++)
+    set->series[s].style = (sweep != NULL ? sweep->styles : styles)[set->series[s].method];
   if (measure->category) status = rs_plot_categories_read(measure->data, count_categories(set), &categories, err);
   rs_plot_chart chart = {.head = head_of(caption),
                          .x_name = rs_text_string(&caption->x_name),
-                         .x_unit = x != NULL ? x->unit : "tokens",
+                         .x_unit = x != NULL       ? x->unit
+                                   : sweep != NULL ? sweep->parameter->unit
+                                                   : "tokens",
                          .y_name = rs_text_string(&caption->name),
                          .y_unit = measure->density ? "1/token" : measure->column->unit,
-                         .x_log = x == NULL || x->log,
+                         .x_log = x != NULL ? x->log : sweep == NULL || sweep->log,
                          .y_log = measure->column->log || measure->density,
                          .categories = (const char *const *)categories.names,
                          .category_count = categories.count,
@@ -80,7 +84,7 @@ rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const
   bool map = content.form == RS_PLOT_HEAT || content.form == RS_PLOT_STRIPS;
   if (status == RS_OK)
     status = map ? draw_map(measure, item, &content, &caption, picture, err)
-                 : draw_series(measure, &content, styles, &caption, picture, err);
+                 : draw_series(measure, item->choice.sweep, &content, styles, &caption, picture, err);
   rs_plot_caption_clear(&caption);
   rs_plot_content_clear(&content);
   return status;

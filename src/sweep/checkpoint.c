@@ -98,6 +98,11 @@ static rs_status obtain(const plan *p, const rs_transformer *origin, const rs_ch
   return rs_training_obtain(&job, transformer, err);
 }
 
+/* Sequences that a model has seen when its training is done: what comes after begins behind them. */
+static uint64_t drawn_after(const rs_trained *trained) {
+  return trained->drawn + (uint64_t)trained->training.steps * trained->training.sequences;
+}
+
 /* What a folder's model is tuned from is known by its weights. */
 static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *err) {
   char *weights = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
@@ -119,6 +124,7 @@ static rs_status tune_folder(const rs_experiment *experiment, size_t model, uint
   if (status == RS_OK) {
     rs_shape_clear(&p.trained.shape);
     p.trained.format = found.format;
+    p.trained.drawn = drawn_after(&found);
     status = rs_shape_copy(&p.trained.shape, &found.shape, err);
     if (status == RS_OK) status = fingerprint_folder(folder, p.trained.origin, err);
     if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
@@ -135,10 +141,22 @@ static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t se
   rs_transformer *origin = NULL;
   plan p;
   RS_TRY(plan_make(experiment, model, seed, true, &p, err));
+  p.trained.drawn = drawn_after(&first->trained);
   rs_status status = rs_trained_fingerprint(&first->trained, p.trained.origin, err);
   if (status == RS_OK) status = obtain(first, NULL, place, &origin, err);
   if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
   rs_transformer_free(origin);
+  plan_clear(&p);
+  return status;
+}
+
+rs_status rs_checkpoint_origin(const rs_experiment *experiment, size_t model, uint64_t seed, char hash[65],
+                               rs_err *err) {
+  plan p;
+  hash[0] = '\0';
+  if (experiment->checkpoints[model].folder != NULL) return RS_OK;
+  RS_TRY(plan_make(experiment, model, seed, false, &p, err));
+  rs_status status = rs_trained_fingerprint(&p.trained, hash, err);
   plan_clear(&p);
   return status;
 }

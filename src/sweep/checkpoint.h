@@ -22,4 +22,8 @@ rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, ui
 rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
                                const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err);
 
+/* The fingerprint of its training, which all that are tuned from it share; "" where a folder holds what it is. */
+rs_status rs_checkpoint_origin(const rs_experiment *experiment, size_t model, uint64_t seed, char hash[65],
+                               rs_err *err);
+
 #endif

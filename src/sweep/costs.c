@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- flops ------------------------------------------------------------------------------------------------------- */
@@ -148,6 +149,8 @@ static rs_status fill_cost(const rs_costs *costs, size_t model, rs_err *err) {
   rs_status status = rs_checkpoint_create(costs->experiment, model, 0, &cost->begun, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   if (status != RS_OK || checkpoint->folder != NULL) return RS_OK;
+  if (rs_checkpoint_origin(costs->experiment, model, 0, cost->origin, &why) == RS_MEMORY)
+    return rs_fail(err, RS_MEMORY, "%s", why.message);
   cost->training = training_flops(costs, &cost->begun->shape, &checkpoint->training);
   cost->bytes = training_bytes(costs, model, &checkpoint->training);
   if (!checkpoint->tuned) return RS_OK;
@@ -189,6 +192,30 @@ bool rs_is_first(const rs_experiment *experiment, const rs_cell *cells, size_t i
   return true;
 }
 
+/* Whether an earlier cell's model begins with the training of this one's. */
+static bool origin_is_there(const rs_costs *costs, const rs_cell *cells, size_t index) {
+  const rs_checkpoint_cost *cost = &costs->items[cells[index].axis[RS_BY_MODEL]];
+  uint64_t seed = rs_weights_seed(costs->experiment, &cells[index]);
+  for (size_t i = 0; i < index; i++)
+    if (strcmp(costs->items[cells[i].axis[RS_BY_MODEL]].origin, cost->origin) == 0 &&
+        rs_weights_seed(costs->experiment, &cells[i]) == seed)
+      return true;
+  return false;
+}
+
+double rs_training_flops(const rs_costs *costs, const rs_cell *cells, size_t index, size_t *trainings) {
+  const rs_checkpoint_cost *cost = &costs->items[cells[index].axis[RS_BY_MODEL]];
+  double flops = 0;
+  if (trainings != NULL) *trainings = 0;
+  if (!rs_is_first(costs->experiment, cells, index)) return 0;
+  const double parts[] = {origin_is_there(costs, cells, index) ? 0 : cost->training, cost->tuning};
+  for (size_t i = 0; i < RS_COUNT(parts); i++) {
+    flops += parts[i];
+    if (trainings != NULL) *trainings += parts[i] > 0;
+  }
+  return flops;
+}
+
 rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_plan *plan,
                         rs_err *err) {
   rs_costs costs;
@@ -198,11 +225,11 @@ rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, s
     if (costs.items[m].begun != NULL) begun += weight_bytes(costs.items[m].begun);
   for (size_t i = 0; i < count; i++) {
     const rs_checkpoint_cost *cost = &costs.items[cells[i].axis[RS_BY_MODEL]];
+    size_t trainings;
     plan->reading_flops += rs_reading_flops(&costs, &cells[i]);
     plan->peak_bytes = fmax(plan->peak_bytes, fmax(cost->bytes, rs_reading_bytes(&costs, &cells[i])));
-    if (cost->training == 0 || !rs_is_first(experiment, cells, i)) continue;
-    plan->trainings++;
-    plan->training_flops += cost->training + cost->tuning;
+    plan->training_flops += rs_training_flops(&costs, cells, i, &trainings);
+    plan->trainings += trainings;
   }
   plan->peak_bytes += begun; /* a run keeps each as it begins, to tell what is left */
   rs_costs_clear(&costs);
@@ -249,8 +276,7 @@ rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells
   }
   for (size_t i = 0; i < count && per_flop != NULL; i++) {
     size_t model = cells[i].axis[RS_BY_MODEL];
-    double flops = rs_reading_flops(&costs, &cells[i]);
-    if (rs_is_first(experiment, cells, i)) flops += costs.items[model].training + costs.items[model].tuning;
+    double flops = rs_reading_flops(&costs, &cells[i]) + rs_training_flops(&costs, cells, i, NULL);
     seconds[i] = flops * per_flop[model];
   }
   rs_status status = per_flop != NULL ? RS_OK : RS_MEMORY;

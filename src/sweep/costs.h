@@ -10,6 +10,7 @@ typedef struct rs_checkpoint_cost {
   rs_transformer *begun;   /* owned; NULL: it cannot be made, and costs nothing */
   double training, tuning; /* flops of each whole */
   double bytes;            /* alive while it is trained */
+  char origin[65];         /* of rs_checkpoint_origin, from seed 0 */
 } rs_checkpoint_cost;
 
 typedef struct rs_costs {
@@ -34,6 +35,10 @@ bool rs_same_weights(const rs_experiment *experiment, const rs_cell *a, const rs
 
 /* Whether no cell before number `index` has the same weights: their training is counted with it. */
 bool rs_is_first(const rs_experiment *experiment, const rs_cell *cells, size_t index);
+
+/* Flops of the trainings that are done for cell number `index`: 0 where an earlier one reads the same weights; and what
+ * several are tuned from is trained for the first of them. In *trainings, where wanted, how many these are. */
+double rs_training_flops(const rs_costs *costs, const rs_cell *cells, size_t index, size_t *trainings);
 
 /* The parts of a plan that are of trainings and readings. */
 rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_plan *plan,

@@ -171,7 +171,7 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
   if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  double left = context.cost->training + context.cost->tuning - run->trained; /* of a model that was there, all */
+  double left = rs_training_flops(&run->costs, run->cells, first, NULL) - run->trained; /* of what was there, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
@@ -217,7 +217,7 @@ rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *state
   for (size_t i = 0; i < run.count; i++) {
     states[i].weight = rs_reading_flops(&run.costs, &run.cells[i]);
     *work += states[i].weight;
-    if (rs_is_first(experiment, run.cells, i)) *work += cost_of(&run, i)->training + cost_of(&run, i)->tuning;
+    *work += rs_training_flops(&run.costs, run.cells, i, NULL);
   }
   end(&run);
   return RS_OK;

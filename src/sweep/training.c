@@ -70,8 +70,9 @@ static rs_status read_state(session *s, rs_train_saved *saved, rs_err *err) {
 /* The trainer reads what the model has learned as it is made, so weights come before it. */
 static rs_status make_trainer(session *s, const rs_train_saved *saved, rs_err *err) {
   RS_TRY(rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, err));
-  if (saved->step == 0) return RS_OK;
   rs_train_state *state = rs_trainer_state(s->trainer);
+  state->drawn = s->made.drawn;
+  if (saved->step == 0) return RS_OK;
   size_t number = s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float);
   state->step = saved->step;
   memcpy(state->first, saved->first, s->transformer->size * number);

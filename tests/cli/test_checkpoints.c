@@ -95,6 +95,40 @@ Test(checkpoints, tuned__share_what_they_are_tuned_from) {
   rs_table_free(table);
 }
 
+static void expect_words(const char *folder_path, const char *words) {
+  char path[400];
+  size_t length;
+  snprintf(path, sizeof path, "%s/config.json", folder_path);
+  char *text = read_path(path, &length);
+  cr_expect_not_null(strstr(text, words), "%s has no %s", path, words);
+  free(text);
+}
+
+/* A folder's model is tuned as the one that was trained for it, and a tuned one behind all that it has seen. */
+Test(checkpoints, tuned_from_a_folder__goes_on_where_it_was_left) {
+  char text[1000], trained[300];
+  static const char tune[] = ", tune: {steps: 7, length: 32, sequences: 3}}\n" READING;
+  write_file("c.yaml",
+             "checkpoint: {name: tiny, method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 30, length: "
+             "16, sequences: 2}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "plain", "--quiet", "--checkpoints", "first"}});
+  snprintf(trained, sizeof trained, "%s", only_folder("first"));
+  expect_words(trained, "\"drawn_before\": 0,");
+  snprintf(text, sizeof text, "checkpoint: {name: tiny, folder: %s%s", trained, tune);
+  write_file("f.yaml", text);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "a", "--quiet", "--checkpoints", "second"}});
+  expect_words(only_folder("second"), "\"drawn_before\": 60,");
+  write_file("c.yaml",
+             "checkpoint: {name: tiny, method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 30, length: "
+             "16, sequences: 2}, tune: {steps: 7, length: 32, sequences: 3}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--quiet", "--checkpoints", "first"}});
+  expect_same_csv("a", "b", "tuned from a folder");
+  snprintf(text, sizeof text, "checkpoint: {name: tiny, folder: %s%s", only_folder("second"), tune);
+  write_file("f.yaml", text);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "again", "--quiet", "--checkpoints", "third"}});
+  expect_words(only_folder("third"), "\"drawn_before\": 81,");
+}
+
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 /* The file that is replaced as a training begins; 0: there is none. */

@@ -109,6 +109,11 @@ Test(select, reductions__of_known_rows__are_theirs) {
       {"at_max(x; length_tokens)", "method!=pi", 2048},
       {"exponent(y; x)", "x<16", 2},
       {"coefficient(y; x)", "y>0;", 3},
+      {"rises_to(y; x; 30)", "", 3}, /* halfway from 12 to 48 */
+      {"rises_to(y; x; 12)", "", 2},
+      {"rises_to(y; x; 3)", "", 1}, /* there from the first row on */
+      {"falls_to( y; x; 100 )", "x>4", 8 + 8 * 92.0 / 193},
+      {"falls_to(y; x; 192)", "x>4", 8},
       {"mean(x)", "y>12;method=pi", 6},
       {"mean(x)", "y<0", 16},
       {"y", "x=4 less x=2", 36},
@@ -120,6 +125,25 @@ Test(select, reductions__of_known_rows__are_theirs) {
     cr_expect_float_eq(value, cases[i].value, 1e-12, "%s where %s: %g %s", cases[i].column, cases[i].where, value,
                        why.message);
   }
+}
+
+/* Rows of one x count as their mean, in whatever order they stand; what is never reached is infinitely far. */
+Test(select, level__of_rows_of_the_same_x__is_reached_by_their_mean) {
+  static const char text[] = "x,y\n40,2\n10,9\n20,8\n10,7\n20,4\n40,0\n";
+  static const struct {
+    const char *column;
+    double value;
+  } cases[] = {{"falls_to(y; x; 7)", 15}, {"falls_to(y; x; 5)", 24}, {"falls_to(y; x; 8)", 10}};
+  rs_table *table;
+  double value;
+  cr_assert_eq(rs_csv_read(text, sizeof text - 1, "t.csv", &table, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    cr_assert_eq(rs_table_select(table, cases[i].column, "", NULL, &value, NULL), RS_OK);
+    cr_expect_float_eq(value, cases[i].value, 1e-12, "%s: %g", cases[i].column, value);
+  }
+  cr_assert_eq(rs_table_select(table, "rises_to(y; x; 8.5)", "", NULL, &value, NULL), RS_OK);
+  cr_expect(isinf(value) && value > 0, "%g", value);
+  rs_table_free(table);
 }
 
 Test(select, what_cannot_be_read__reason__is_told) {
@@ -139,6 +163,9 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"meen(y)", "", "no reduction meen (did you mean mean)"},
       {"mean(y; x)", "", "mean takes one column"},
       {"at_min(y)", "", "at_min takes two columns: (y; x)"},
+      {"falls_to(y; x)", "", "falls_to takes two columns and a number: (y; x; 0.5)"},
+      {"falls_to(y; x; half)", "", "falls_to takes two columns and a number: (y; x; 0.5)"},
+      {"falls_to(y; x; 1; 2)", "", "falls_to takes two columns and a number: (y; x; 0.5)"},
       {"mean(y", "", "\"mean(y\" is no reduction of a column (as in mean(entropy_nats))"},
       {"", "", "\"\" names no column"},
       {"y", "x=4 less x=3", "no row is selected: none has x=3"},

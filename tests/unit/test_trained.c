@@ -19,14 +19,25 @@ enum { STEPS = 5, TUNING = 3 };
 
 /* ---- the same by hand -------------------------------------------------------------------------------------------- */
 
+/* Trains it, behind `drawn` sequences. */
+static void go_on(rs_transformer *transformer, const rs_training *training, const rs_task *task, uint64_t seed,
+                  uint64_t drawn) {
+  rs_trainer *trainer;
+  rs_train_step step;
+  rs_err err = {0};
+  cr_assert_eq(rs_trainer_create(transformer, training, task, seed, &trainer, &err), RS_OK, "%s", err.message);
+  rs_trainer_state(trainer)->drawn = drawn;
+  for (size_t i = 0; i < training->steps; i++)
+    cr_assert_eq(rs_trainer_step(trainer, &step, &err), RS_OK, "%s", err.message);
+  rs_trainer_free(trainer);
+}
+
 /* The checkpoint of PLAIN, trained by the model layer alone. */
 static rs_transformer *train_by_hand(const rs_experiment *experiment, const rs_task *task, uint64_t seed) {
   const rs_checkpoint *checkpoint = experiment->checkpoints;
   rs_shape shape = checkpoint->shape;
   rs_example_shape example;
   rs_transformer *transformer;
-  rs_trainer *trainer;
-  rs_train_step step;
   rs_err err = {0};
   cr_assert_eq(task->kind->shape(task->state, checkpoint->training.length, &example, NULL), RS_OK);
   shape.vocabulary = example.vocabulary;
@@ -38,9 +49,7 @@ static rs_transformer *train_by_hand(const rs_experiment *experiment, const rs_t
                                 .format = RS_F32,
                                 .seed = seed};
   cr_assert_eq(rs_transformer_create(&in, &transformer, &err), RS_OK, "%s", err.message);
-  cr_assert_eq(rs_trainer_create(transformer, &checkpoint->training, task, seed, &trainer, &err), RS_OK);
-  for (size_t i = 0; i < STEPS; i++) cr_assert_eq(rs_trainer_step(trainer, &step, &err), RS_OK, "%s", err.message);
-  rs_trainer_free(trainer);
+  go_on(transformer, &checkpoint->training, task, seed, 0);
   return transformer;
 }
 
@@ -191,6 +200,47 @@ Test(trained, tuning__is_told_and_changes_what_is_read) {
   rs_table_free(before);
 }
 
+#define TUNE "tune: {steps: 3, length: 32, sequences: 4}"
+
+/* Tuned with the same method, on sequences that training has not seen: it saw 5 steps of 8. */
+Test(trained, tuning__goes_on_behind_the_sequences_of_training) {
+  static const char config[] = TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN ", " TUNE "}\n"
+                                    "lengths: [32]\nseeds: [4]\nmetrics: [loss]\n";
+  rs_experiment *experiment = good(config);
+  rs_task task;
+  const rs_task_in in = {experiment->task.params, 4};
+  cr_assert_eq(rs_task_prepare(experiment->task.task, &in, &task, NULL), RS_OK);
+  rs_transformer *transformer = train_by_hand(experiment, &task, 4);
+  go_on(transformer, &experiment->checkpoints->tuning, &task, 4, STEPS * 8);
+  run(config, "o");
+  rs_table *table = read_table("o", "summary.csv");
+  expect_loss(table, 0, loss_by_hand(experiment, transformer, 0, &task, 32));
+  rs_table_free(table);
+  rs_transformer_free(transformer);
+  rs_task_clear(&task);
+  rs_experiment_free(experiment);
+}
+
+/* A rate of 0 leaves all weights as they were trained: what differs is what the model can read. So do no steps. */
+Test(trained, tuning__table_of_positions__keeps_its_rows_and_grows) {
+  static const char *const tunes[] = {"", ", tune: {steps: 3, length: 32, sequences: 2, rate: 0}",
+                                      ", tune: {steps: 0, length: 32, method: learned}"};
+  static const char *const outs[] = {"as trained", "still", "no steps"};
+  char config[600], losses[3][32];
+  for (size_t i = 0; i < RS_COUNT(tunes); i++) {
+    snprintf(config, sizeof config,
+             TASK "checkpoint: {method: learned, " SHAPE ", " TRAIN
+                  "%s}\nlengths: [16, 32]\nseeds: [1]\nmetrics: [loss]\n",
+             tunes[i]);
+    run(config, outs[i]);
+    rs_table *table = read_table(outs[i], "summary.csv");
+    snprintf(losses[i], sizeof losses[i], "%.31s", field(table, 0, "loss_nats"));
+    cr_expect_str_eq(losses[i], losses[0]);
+    cr_expect_str_eq(field(table, 1, "status"), i == 0 ? "domain" : "ok", "%s", field(table, 1, "message"));
+    rs_table_free(table);
+  }
+}
+
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* Tables are those that the checkpoint has learned: they differ between seeds, whose names their rows have. */
@@ -256,6 +306,27 @@ Test(trained, plan__counts_flops_of_training_and_reading) {
   double weights_alone = 11 * 4 * 103872.0;
   cr_expect(plan.peak_bytes > weights_alone && plan.peak_bytes < 64 << 20, "%g bytes", plan.peak_bytes);
   rs_experiment_free(experiment);
+}
+
+/* What is tuned in several ways is trained once: 2 seeds are trained and each tuned twice, for 3 and for 5 steps. */
+Test(trained, plan__counts_what_is_tuned_from_once) {
+  rs_experiment *tuned =
+      good(TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN ", tune: {steps: [0, 3, 5], length: 32, sequences: 4}}\n"
+                "lengths: [16, 32]\nseeds: 2\nmetrics: [loss]\n");
+  rs_experiment *plain = good(PLAIN "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  rs_experiment *longer =
+      good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 8, length: 32, sequences: 4}}\n"
+                "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  rs_plan plan, first, second;
+  cr_assert_eq(rs_plan_make(tuned, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(plain, &first, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(longer, &second, NULL), RS_OK);
+  double wanted = first.training_flops + second.training_flops;
+  cr_expect_eq(plan.trainings, 2 + 4, "%zu", plan.trainings);
+  cr_expect_float_eq(plan.training_flops, wanted, 1e-9 * wanted, "%g, not %g", plan.training_flops, wanted);
+  rs_experiment_free(tuned);
+  rs_experiment_free(plain);
+  rs_experiment_free(longer);
 }
 
 /* The training is counted with the first cell that needs it, and more steps take more time. */

@@ -110,6 +110,7 @@ Test(trained_json, config__every_option__goes_round) {
   s.trained.geometry.rope_theta = 12345.678901234567;
   s.trained.geometry.max_length = 77;
   s.trained.seed = UINT64_MAX;
+  s.trained.drawn = 1234567890123;
   s.trained.steps = 29;
   s.trained.arithmetic = "v3, and \"another\"";
   strcpy(s.trained.geometry.name, "größer");
@@ -190,13 +191,14 @@ Test(trained_json, fingerprint__what_makes_weights_alone__counts) {
   memset(changed.weights, 'f', 64);
   fingerprint(&changed, other);
   cr_expect_str_eq(first, other, "names, steps, machines and results make no weights");
-  rs_trained many[] = {s.trained, s.trained, s.trained, s.trained, s.trained, s.trained};
+  rs_trained many[] = {s.trained, s.trained, s.trained, s.trained, s.trained, s.trained, s.trained};
   many[0].seed++;
   many[1].training.decay = 0.02;
   many[2].format = RS_F64;
   many[3].geometry.rope_theta = 101;
   many[4].shape.tied = true;
   memset(many[5].origin, '1', 64);
+  many[6].drawn = 8;
   for (size_t i = 0; i < RS_COUNT(many); i++) {
     fingerprint(&many[i], other);
     cr_expect_str_neq(first, other, "change %zu", i);

@@ -51,7 +51,7 @@ Test(trained_mistakes, each_is_named_with_its_key) {
   static const char *const cases[][3] = {
       {"\"ropescope\": {", "\"somebody\": {",
        "./config.json: has no object \"ropescope\": no model that this program has trained"},
-      {"\"version\": 1", "\"version\": 2", "./config.json: ropescope.version = 2: must be from 1 to 1"},
+      {"\"version\": 2", "\"version\": 1", "./config.json: ropescope.version = 1: must be from 2 to 2"},
       {"\"format\": \"f32\"", "\"format\": \"bf16\"",
        "./config.json: ropescope.format = \"bf16\": must be one of f64, f32"},
       {"\"seed\": \"3\"", "\"seed\": \"-3\"",
@@ -60,6 +60,8 @@ Test(trained_mistakes, each_is_named_with_its_key) {
        "./config.json: ropescope.seed = \"18446744073709551616\": must be a whole number below 2^64, in quotes"},
       {"\"tuned_from\": null", "\"tuned_from\": \"12\"",
        "./config.json: ropescope.tuned_from = \"12\": must be a SHA-256 (64 digits of 0-9a-f) or null"},
+      {"\"drawn_before\": 0", "\"drawn_before\": 0.5", "./config.json: ropescope.drawn_before = 0.5: must be"},
+      {"\"drawn_before\": 0,", "", "./config.json: ropescope = {...}: has no drawn_before"},
       {"\"name\": \"copy\"", "\"name\": \"cope\"", "./config.json: ropescope.task.name = \"cope\": is no task"},
       {"\"symbols\": 9", "\"symbols\": 1", "./config.json: ropescope.task.symbols = 1: must be from 2 to 65536"},
       {"\"symbols\": 9", "\"cymbals\": 9", "./config.json: ropescope.task.cymbals = 9: is no parameter of the task"},

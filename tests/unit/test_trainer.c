@@ -140,6 +140,58 @@ Test(trainer, interruption__changes_nothing) {
   small_model_clear(&m);
 }
 
+/* ---- training further -------------------------------------------------------------------------------------------- */
+
+/* The losses of the first two steps, behind `drawn` sequences that others have drawn. A rate of 0 leaves the weights as
+ * they are. */
+static void still_losses(const char *method, const rs_task *read, uint64_t drawn, double losses[2]) {
+  small_model m;
+  rs_trainer *trainer;
+  rs_train_step done;
+  rs_err err = {0};
+  rs_training still = training;
+  still.rate = 0;
+  small_model_fill(&m, RS_DECODER);
+  small_model_recipe(&m, 0, method, "");
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  cr_assert_eq(rs_trainer_create(t, &still, read, 4, &trainer, &err), RS_OK, "%s", err.message);
+  rs_trainer_state(trainer)->drawn = drawn;
+  for (size_t i = 0; i < 2; i++) {
+    cr_assert_eq(rs_trainer_step(trainer, &done, &err), RS_OK, "%s", err.message);
+    losses[i] = done.loss;
+  }
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, drawn_before__sequences_follow_and_none_comes_again) {
+  double first[2], second[2];
+  still_losses("rope", &task, 0, first);
+  still_losses("rope", &task, SEQUENCES, second);
+  cr_expect_eq(second[0], first[1], "a step later: %.17g, not %.17g", second[0], first[1]);
+  cr_expect_neq(second[0], first[0]);
+}
+
+static void draw_one(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example) {
+  (void)index;
+  task_draw(state, split, 0, length, example);
+}
+
+/* Of one sequence that comes again and again, what is left to differ are the positions that are drawn. */
+Test(trainer, drawn_before__random_positions_are_others) {
+  static const rs_task_kind same = {
+      .kind = {.name = "same"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = draw_one};
+  const rs_task one = {&same, NULL};
+  double first[2], second[2];
+  still_losses("random_rope", &one, 0, first);
+  still_losses("random_rope", &one, SEQUENCES, second);
+  for (size_t i = 0; i < 4; i++) cr_expect_neq(first[i % 2], second[i / 2]);
+  still_losses("rope", &one, 0, first);
+  still_losses("rope", &one, SEQUENCES, second);
+  cr_expect_eq(first[0], second[0]);
+}
+
 /* ---- one step by the formula ------------------------------------------------------------------------------------- */
 
 /* AdamW's first step moves a weight by rate * g / (|g| + epsilon) and takes off its decay: both moments are fixed. */
