@@ -51,6 +51,7 @@
   metric(loss_by_position) \
   metric(accuracy) \
   metric(recall) \
+  metric(recall_by_distance) \
   metric(needle_accuracy)
 /* clang-format on */
 
