@@ -13,13 +13,17 @@ rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_
 
 /* ---- what is to be trained --------------------------------------------------------------------------------------- */
 
-/* A training. Task, shape and tokens are its own; recipes and settings are the experiment's. */
+/* A training. Task, shape and tokens are its own; settings are the experiment's, and so are recipes that follow no
+ * other model's. */
 typedef struct plan {
   rs_trained trained;
   rs_task task;
+  rs_recipe *followed; /* (recipe_count,) owned; NULL: the experiment's */
 } plan;
 
 static void plan_clear(plan *p) {
+  for (size_t r = 0; r < p->trained.recipe_count && p->followed != NULL; r++) rs_recipe_clear(&p->followed[r]);
+  free(p->followed);
   rs_shape_clear(&p->trained.shape);
   rs_token_layout_clear(&p->trained.tokens);
   if (p->task.kind != NULL) rs_task_clear(&p->task);
@@ -103,6 +107,18 @@ static uint64_t drawn_after(const rs_trained *trained) {
   return trained->drawn + (uint64_t)trained->training.steps * trained->training.sequences;
 }
 
+/* The table of a model that is tuned on other pictures is the one that it has, resized to them. */
+static rs_status follow(plan *p, const rs_transformer *origin, rs_err *err) {
+  p->followed = rs_alloc(p->trained.recipe_count, sizeof *p->followed, err);
+  if (p->followed == NULL) return RS_MEMORY;
+  for (size_t r = 0; r < p->trained.recipe_count; r++) {
+    RS_TRY(rs_recipe_copy(&p->followed[r], &p->trained.recipes[r], err));
+    RS_TRY(rs_recipe_follow(&p->followed[r], &origin->recipes[r], err));
+  }
+  p->trained.recipes = p->followed;
+  return RS_OK;
+}
+
 /* What a folder's model is tuned from is known by its weights. */
 static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *err) {
   char *weights = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
@@ -127,6 +143,7 @@ static rs_status tune_folder(const rs_experiment *experiment, size_t model, uint
     p.trained.drawn = drawn_after(&found);
     status = rs_shape_copy(&p.trained.shape, &found.shape, err);
     if (status == RS_OK) status = fingerprint_folder(folder, p.trained.origin, err);
+    if (status == RS_OK) status = follow(&p, origin, err);
     if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
     plan_clear(&p);
   }
@@ -144,6 +161,7 @@ static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t se
   p.trained.drawn = drawn_after(&first->trained);
   rs_status status = rs_trained_fingerprint(&first->trained, p.trained.origin, err);
   if (status == RS_OK) status = obtain(first, NULL, place, &origin, err);
+  if (status == RS_OK) status = follow(&p, origin, err);
   if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
   rs_transformer_free(origin);
   plan_clear(&p);

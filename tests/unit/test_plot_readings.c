@@ -170,6 +170,71 @@ Test(plot_readings, wide_numbers__have_powers_on_their_axis__words_have_none, .i
   cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
 }
 
+/* ---- images, films and chance ------------------------------------------------------------------------------------ */
+
+#define CHANCE ACCURACY ",{\"name\":\"chance_accuracy\",\"role\":\"value\",\"unit\":\"1\",\"summary\":\"of a guess\"}"
+#define GRIDS(a, b) "\"task\":{\"grids\":[" a "," b "]},"
+#define GRID(length, frames, side)                                                                                     \
+  "{\"length_tokens\":" length ",\"frames\":" frames ",\"rows\":" side ",\"columns\":" side "}"
+
+/* So many checkpoints at 36 and 144 patches, from .9 down to .2, and a guess's .25, or another one at 144. */
+static void put_pictures(size_t count, const char *grids, double other_chance) {
+  rs_text manifest = {0}, rows = {0};
+  rs_text_puts(&manifest, "{\"name\":\"demo\",\"checkpoints\":[" CHECKPOINT("m0", ""));
+  for (size_t i = 1; i < count; i++) rs_text_printf(&manifest, "," CHECKPOINT("m%zu", ""), i);
+  rs_text_printf(&manifest, "],%s\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS "," CHANCE "]}]}", grids);
+  rs_text_puts(&rows, HEADER ",accuracy,chance_accuracy\n");
+  for (size_t i = 0; i < count; i++)
+    rs_text_printf(&rows, "%zu,m%zu,trained,36,1,t,1,0,0.9,0.25\n%zu,m%zu,trained,144,1,t,1,0,0.%zu,%g\n", 2 * i, i,
+                   2 * i + 1, i, 20 + i, other_chance);
+  put_file("manifest.json", rs_text_string(&manifest));
+  put_file("summary.csv", rs_text_string(&rows));
+  rs_text_clear(&manifest);
+  rs_text_clear(&rows);
+}
+
+static char *draw_pictures(size_t count, const char *grids, double other_chance) {
+  put_pictures(count, grids, other_chance);
+  draw_all(NULL, RS_OK, NULL);
+  char *svg = picture_text("plots/accuracy--t.svg");
+  check_texts(svg);
+  return svg;
+}
+
+/* Lengths are named in patches or frames, and nothing else is at the axis. */
+Test(plot_readings, images_and_films__lengths_are_their_sides, .init = make_folder, .fini = remove_folder) {
+  static const struct {
+    const char *grids, *name, *first, *second;
+  } cases[] = {
+      {GRIDS(GRID("36", "1", "6"), GRID("144", "1", "12")), "image (patches)", "6 \u00d7 6", "12 \u00d7 12"},
+      {GRIDS(GRID("36", "4", "3"), GRID("144", "16", "3")), "film (frames of 3 \u00d7 3 patches)", "4", "16"},
+      {"", "length (tokens)", "64", "128"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char *svg = draw_pictures(2, cases[i].grids, 0.25);
+    cr_expect(has_text(svg, cases[i].name), "no %s", cases[i].name);
+    shown first = find_text(svg, cases[i].first, 0), second = find_text(svg, cases[i].second, 0);
+    cr_expect_eq(first.y, second.y);
+    cr_expect_lt(first.x, second.x);
+    if (i < 2) cr_expect_not(has_text(svg, "64"), "%s", cases[i].name);
+    free(svg);
+  }
+}
+
+/* A line at .25 of the axis, named behind it, or on it where the legend is. */
+Test(plot_readings, chance__is_a_line_where_it_is_one_number, .init = make_folder, .fini = remove_folder) {
+  char *few = draw_pictures(2, "", 0.25), *many = draw_pictures(20, "", 0.25), *two = draw_pictures(2, "", 0.5);
+  shown beside = find_text(few, "chance", 0), inside = find_text(many, "chance", 0);
+  double low = find_text(few, "0.2", 0).y, high = find_text(few, "0.4", 0).y;
+  cr_expect_float_eq(beside.y, 0.75 * low + 0.25 * high, 1.5, "%g between %g and %g", beside.y, low, high);
+  cr_expect_gt(beside.x, find_text(few, "128", 0).x);
+  cr_expect_lt(inside.box[1], find_text(many, "m0", 0).x, "beside the legend");
+  cr_expect_not(has_text(two, "chance"), "two numbers");
+  free(few);
+  free(many);
+  free(two);
+}
+
 Test(plot_readings, faults_of_checkpoints__are_named, .init = make_folder, .fini = remove_folder) {
   put_file("summary.csv", OWN_METHOD);
   put_file("manifest.json", SUMMARY("{\"caption\":[]}"));

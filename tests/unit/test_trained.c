@@ -368,5 +368,31 @@ Test(trained, manifest__says_what_was_trained_and_read) {
   cr_expect_not_null(strstr(manifest, words), "%s is not in %s", words, manifest);
   snprintf(words, sizeof words, "\"%zu parameters\"", numbers);
   cr_expect_not_null(strstr(manifest, words), "%s", words);
+  cr_expect_null(strstr(manifest, "grids"));
   free(manifest);
+}
+
+Test(trained, manifest__says_grids_of_images_and_films) {
+  static const struct {
+    const char *task, *name, *words[3];
+  } cases[] = {
+      {"{name: where}", "i", {"trained here, 5 steps at 4 \u00d7 4 patches", "\"frames\": 1,", "\"rows\": 5,"}},
+      {"{name: film, side: 2}",
+       "f",
+       {"trained here, 5 steps at 4 frames of 2 \u00d7 2 patches", "\"frames\": 6,", "\"columns\": 2"}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char config[400];
+    size_t length;
+    snprintf(config, sizeof config,
+             "checkpoint: {method: nope, " SHAPE ", train: {steps: 5, length: 16, sequences: 2}}\ntask: %s\n"
+             "sequences: 4\nlengths: [16, %s]\nseeds: 1\nmetrics: [loss]\n",
+             cases[i].task, i == 0 ? "25, 26" : "24, 26");
+    run(config, cases[i].name);
+    char *manifest = read_path(cases[i].name, "manifest.json", &length);
+    for (size_t k = 0; k < 3; k++)
+      cr_expect_not_null(strstr(manifest, cases[i].words[k]), "%s is not in %s", cases[i].words[k], manifest);
+    cr_expect_null(strstr(strstr(manifest, "\"grids\""), "\"length_tokens\": 26"), "no grid");
+    free(manifest);
+  }
 }

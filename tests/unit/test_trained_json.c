@@ -172,6 +172,28 @@ Test(trained_json, config__settings_of_a_recipe__go_round) {
   leave();
 }
 
+/* A grid that training has fixed was never given, and is said all the same. */
+Test(trained_json, config__grid_of_a_trained_table__goes_round) {
+  static const char *const methods[] = {"learned_2d", "swin"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    small_training s;
+    rs_transformer *t;
+    rs_err err = {0};
+    small_training_fill(&s, RS_VISION, RS_F32);
+    small_training_recipe(&s, methods[i], "");
+    goes_round(&s.trained, methods[i]);
+    cr_assert_eq(rs_trained_create(&s.trained, &t, &err), RS_OK, "%s", err.message);
+    s.trained.recipes = t->recipes;
+    char *text = written(&s.trained);
+    cr_expect_not_null(strstr(text, "table_grid: [4, 2]"), "%s", text);
+    goes_round(&s.trained, methods[i]);
+    free(text);
+    rs_transformer_free(t);
+    small_training_clear(&s);
+  }
+  leave();
+}
+
 /* ---- fingerprints ------------------------------------------------------------------------------------------------ */
 
 static void fingerprint(const rs_trained *trained, char hash[65]) {
