@@ -12,6 +12,7 @@
 /* The rows that were selected: of each, y and, for reductions of two columns, x. */
 typedef struct sample {
   double *y, *x;      /* (count), owned; rows without a number left out */
+  const char **group; /* (count) words of the third column, borrowed; the array is owned */
   size_t count, rows; /* with a value; all that were selected */
 } sample;
 
@@ -19,6 +20,7 @@ typedef struct reduction {
   const char *name;
   size_t columns;
   bool counts_rows; /* has a value where no row has one */
+  bool groups;      /* may take one more column: rows with the same word there are one, of their means */
   rs_status (*reduce)(const sample *s, double *value, rs_err *err);
 } reduction;
 
@@ -110,26 +112,37 @@ static rs_status coefficient(const sample *s, double *value, rs_err *err) {
   return RS_OK;
 }
 
-static const reduction reductions[] = {{"mean", 1, false, mean},
-                                       {"min", 1, false, least},
-                                       {"max", 1, false, largest},
-                                       {"median", 1, false, median},
-                                       {"sum", 1, false, sum},
-                                       {"count", 1, true, count},
-                                       {"missing", 1, true, missing},
-                                       {"at_min", 2, false, at_min},
-                                       {"at_max", 2, false, at_max},
-                                       {"exponent", 2, false, exponent},
-                                       {"coefficient", 2, false, coefficient}};
-static const reduction single = {"", 1, false, the_row};
+static rs_status spearman(const sample *s, double *value, rs_err *err) {
+  return rs_rank_correlation(s->y, s->x, s->count, value, err);
+}
+
+static rs_status spearman_p(const sample *s, double *value, rs_err *err) {
+  return rs_rank_correlation_p(s->y, s->x, s->count, value, err);
+}
+
+static const reduction reductions[] = {{"mean", 1, false, false, mean},
+                                       {"min", 1, false, false, least},
+                                       {"max", 1, false, false, largest},
+                                       {"median", 1, false, false, median},
+                                       {"sum", 1, false, false, sum},
+                                       {"count", 1, true, false, count},
+                                       {"missing", 1, true, false, missing},
+                                       {"at_min", 2, false, false, at_min},
+                                       {"at_max", 2, false, false, at_max},
+                                       {"exponent", 2, false, false, exponent},
+                                       {"coefficient", 2, false, false, coefficient},
+                                       {"spearman", 2, false, true, spearman},
+                                       {"spearman_p", 2, false, true, spearman_p}};
+static const reduction single = {"", 1, false, false, the_row};
 
 /* ---- reading what is wanted -------------------------------------------------------------------------------------- */
 
-enum { NAME = 96, CONDITIONS = 16 };
+enum { NAME = 96, CONDITIONS = 16, COLUMNS = 3 };
 
 typedef struct wanted {
   const reduction *how;
-  char columns[2][NAME];
+  char columns[COLUMNS][NAME];
+  size_t count; /* of columns */
 } wanted;
 
 typedef struct condition {
@@ -151,18 +164,40 @@ static bool copy_trimmed(const char *begin, const char *end, char out[NAME]) {
 
 static rs_status unknown_reduction(const char *name, rs_err *err) {
   const char *names[RS_COUNT(reductions)];
-  for (size_t i = 0; i < RS_COUNT(reductions); i++) names[i] = reductions[i].name;
+  rs_text list = {0};
+  for (size_t i = 0; i < RS_COUNT(reductions); i++) {
+    names[i] = reductions[i].name;
+    rs_text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+  }
   const char *near = rs_suggest(name, names, RS_COUNT(names));
-  return rs_fail(err, RS_INPUT, "no reduction %s (%s%s)", name,
-                 near != NULL ? "did you mean " : "there are mean, min, ",
-                 near != NULL ? near : "max, median, sum, count, missing, at_min, at_max, exponent, coefficient");
+  rs_status status = near != NULL
+                         ? rs_fail(err, RS_INPUT, "no reduction %s (did you mean %s)", name, near)
+                         : rs_fail(err, RS_INPUT, "no reduction %s (there are %s)", name, rs_text_string(&list));
+  rs_text_clear(&list);
+  return status;
 }
 
-/* "mean(entropy_nats)", "at_min(y; x)", "entropy_nats". */
+/* "y; x" of what stands in [begin, end), as many as there are; false where one is empty or there are too many. */
+static bool read_columns(const char *begin, const char *end, wanted *out) {
+  for (out->count = 0;; begin++) {
+    const char *stop = memchr(begin, ';', (size_t)(end - begin));
+    if (out->count == COLUMNS) return false;
+    if (!copy_trimmed(begin, stop != NULL ? stop : end, out->columns[out->count++])) return false;
+    if (stop == NULL) return true;
+    begin = stop;
+  }
+}
+
+static const char *columns_taken(const reduction *how) {
+  if (how->groups) return "two columns or three: (y; x), (y; x; one by whose words rows are joined)";
+  return how->columns == 1 ? "one column" : "two columns: (y; x)";
+}
+
+/* "mean(entropy_nats)", "at_min(y; x)", "spearman(y; x; method)", "entropy_nats". */
 static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
   const char *bracket = strchr(text, '('), *end = text + strlen(text);
   char name[NAME];
-  *out = (wanted){.how = &single};
+  *out = (wanted){.how = &single, .count = 1};
   if (bracket == NULL)
     return copy_trimmed(text, end, out->columns[0]) ? RS_OK : rs_fail(err, RS_INPUT, "\"%s\" names no column", text);
   if (!copy_trimmed(text, bracket, name) || end[-1] != ')')
@@ -171,12 +206,9 @@ static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
   for (size_t i = 0; i < RS_COUNT(reductions); i++)
     if (strcmp(reductions[i].name, name) == 0) out->how = &reductions[i];
   if (out->how == NULL) return unknown_reduction(name, err);
-  const char *between = strchr(bracket, ';');
-  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(bracket + 1, end - 1, out->columns[0])
-                                     : between != NULL && copy_trimmed(bracket + 1, between, out->columns[0]) &&
-                                           copy_trimmed(between + 1, end - 1, out->columns[1]);
-  if (read) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s takes %s", name, out->how->columns == 1 ? "one column" : "two columns: (y; x)");
+  size_t least_count = out->how->columns, most_count = least_count + out->how->groups;
+  bool read = read_columns(bracket + 1, end - 1, out) && out->count >= least_count && out->count <= most_count;
+  return read ? RS_OK : rs_fail(err, RS_INPUT, "%s takes %s", name, columns_taken(out->how));
 }
 
 static rs_status read_condition(const char *begin, const char *end, condition *out, rs_err *err) {
@@ -280,14 +312,13 @@ static bool keeps(const condition *c, const char *field) {
 
 /* The columns of what is wanted and of the conditions. */
 typedef struct places {
-  int columns[2], conditions[CONDITIONS];
+  int columns[COLUMNS], conditions[CONDITIONS];
 } places;
 
 static rs_status find_places(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
                              places *found, rs_err *err) {
   *found = (places){0};
-  for (size_t i = 0; i < what->how->columns; i++)
-    RS_TRY(rs_column_find(table, what->columns[i], &found->columns[i], err));
+  for (size_t i = 0; i < what->count; i++) RS_TRY(rs_column_find(table, what->columns[i], &found->columns[i], err));
   for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &found->conditions[i], err));
   return RS_OK;
 }
@@ -302,9 +333,31 @@ static void gather(const rs_table *table, const wanted *what, const condition *c
     out->rows++;
     const char *field = fields[found->columns[0]];
     bool valued = what->how->counts_rows ? *field != '\0' : rs_number_read(field, &out->y[out->count]);
-    if (valued && what->how->columns == 2) valued = rs_number_read(fields[found->columns[1]], &out->x[out->count]);
+    if (valued && what->count > 1) valued = rs_number_read(fields[found->columns[1]], &out->x[out->count]);
+    if (what->count > 2) out->group[out->count] = fields[found->columns[2]];
     out->count += valued;
   }
+}
+
+/* Rows of one group become one, of their means, where the first of them stood. */
+static void join_groups(sample *s) {
+  size_t joined = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    double y = 0, x = 0, members = 0;
+    bool earlier = false;
+    for (size_t k = 0; k < joined && !earlier; k++) earlier = strcmp(s->group[k], s->group[i]) == 0;
+    if (earlier) continue;
+    for (size_t k = i; k < s->count; k++) {
+      if (strcmp(s->group[k], s->group[i]) != 0) continue;
+      y += s->y[k];
+      x += s->x[k];
+      members++;
+    }
+    s->y[joined] = y / members;
+    s->x[joined] = x / members;
+    s->group[joined++] = s->group[i];
+  }
+  s->count = joined;
 }
 
 /* Names the first condition that no row meets. */
@@ -330,15 +383,19 @@ static rs_status select_side(const rs_table *table, const char *column, const ch
   RS_TRY(read_wanted(column, &what, err));
   RS_TRY(read_where(where, conditions, &number, err));
   RS_TRY(find_places(table, &what, conditions, number, &found, err));
-  sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err)};
-  rs_status status = s.y != NULL && s.x != NULL ? RS_OK : RS_MEMORY;
+  sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err),
+              .x = rs_alloc(table->rows, sizeof *s.x, err),
+              .group = rs_alloc(table->rows, sizeof *s.group, err)};
+  rs_status status = s.y != NULL && s.x != NULL && s.group != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) gather(table, &what, conditions, number, line, &found, &s);
   if (status == RS_OK && s.rows == 0) status = no_row(table, conditions, number, &found, err);
   if (status == RS_OK && s.count == 0 && !what.how->counts_rows)
     status = rs_fail(err, RS_INPUT, "no selected row has a number there");
+  if (status == RS_OK && what.count > what.how->columns) join_groups(&s);
   if (status == RS_OK && value != NULL) status = what.how->reduce(&s, value, err);
   free(s.y);
   free(s.x);
+  free(s.group);
   return status;
 }
 

@@ -109,6 +109,11 @@ Test(select, reductions__of_known_rows__are_theirs) {
       {"at_max(x; length_tokens)", "method!=pi", 2048},
       {"exponent(y; x)", "x<16", 2},
       {"coefficient(y; x)", "y>0;", 3},
+      {"spearman(y; x)", "x<16", 1},
+      {"spearman(y; x)", "", 0},
+      {"spearman(x; length_tokens)", "", 0.73786478737262184}, /* two pairs of ties */
+      {"spearman(y; x; length_tokens)", "", -0.5},             /* means 25.5, 102, -1 against 2.5, 5, 16 */
+      {"spearman( y ; x ; length_tokens )", "x != 4", -0.5},   /* 3, 102, -1 against 1, 5, 16 */
       {"mean(x)", "y>12;method=pi", 6},
       {"mean(x)", "y<0", 16},
       {"y", "x=4 less x=2", 36},
@@ -146,6 +151,19 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"y", "x=4 less x=2 less x=1", "there is more than one \"less\""},
       {"exponent(y; x)", "x=1", "a power law needs two rows, and 1 have a value"},
       {"exponent(y; x)", "", "a power law needs positive numbers"},
+      {"exponent(y; x; method)", "", "exponent takes two columns: (y; x)"},
+      {"spearman(y)", "", "spearman takes two columns or three: (y; x), (y; x; one by whose words rows are joined)"},
+      {"spearman(y; x; z; w)", "",
+       "spearman takes two columns or three: (y; x), (y; x; one by whose words rows are joined)"},
+      {"spearman(y; x;)", "",
+       "spearman takes two columns or three: (y; x), (y; x; one by whose words rows are joined)"},
+      {"spearman(y; x; w)", "", "no column w (there are method, length_tokens, x, y, z)"},
+      {"spearman(y; x; method)", "", "a rank correlation needs three rows, and 2 have both numbers"},
+      {"spearman_p(z; x)", "", "a rank correlation needs three rows, and 1 have both numbers"},
+      {"spearmen(y; x)", "", "no reduction spearmen (did you mean spearman)"},
+      {"variance(y)", "",
+       "no reduction variance (there are mean, min, max, median, sum, count, missing, at_min, at_max, exponent, "
+       "coefficient, spearman, spearman_p)"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_err why;
