@@ -6,6 +6,8 @@
  * expected.csv has these columns, in this order:
  *   key        what the row says, unique in the file
  *   file       a CSV file of the run without .csv: "summary", "decay"; "STEM/summary" for the config STEM.yaml
+ *              (published numbers in a file STEM.csv beside STEM.yaml are joined to that run's rows by the columns that
+ *              both have, as method and length_tokens)
  *   column     what is read: a column, which `where` must narrow to one row, or a reduction over the rows it leaves:
  *              mean(c) min(c) max(c) median(c) sum(c), count(c) and missing(c) rows with and without a value,
  *              at_min(y; x) at_max(y; x) the x of the least or largest y (the first of equals),
