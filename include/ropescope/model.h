@@ -30,9 +30,10 @@ typedef struct rs_norm {
   double epsilon;  /* added to the mean square, or to the variance */
 } rs_norm;
 
-/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x). */
-typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU } rs_activation;
-enum { RS_ACTIVATIONS = RS_SILU + 1 };
+/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x); gelu_bloom: gelu_tanh with sqrt(2 /
+ * pi) cut to 0.79788456, as BLOOM's code has it. */
+typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU, RS_GELU_BLOOM } rs_activation;
+enum { RS_ACTIVATIONS = RS_GELU_BLOOM + 1 };
 extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
 
 /* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
