@@ -30,9 +30,10 @@ typedef struct rs_norm {
   double epsilon;  /* added to the mean square, or to the variance */
 } rs_norm;
 
-/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x). */
-typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU } rs_activation;
-enum { RS_ACTIVATIONS = RS_SILU + 1 };
+/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x); gelu_bloom: gelu_tanh with sqrt(2 /
+ * pi) cut to 0.79788456, as BLOOM's code has it. */
+typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU, RS_GELU_BLOOM } rs_activation;
+enum { RS_ACTIVATIONS = RS_GELU_BLOOM + 1 };
 extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
 
 /* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
@@ -143,6 +144,7 @@ typedef struct rs_transformer_in {
   /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
    * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
   const rs_safetensors *stored;
+  bool blank; /* all weights 0: they are to be read */
 } rs_transformer_in;
 
 /* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
@@ -213,6 +215,7 @@ typedef struct rs_pass_out {
   double *losses;   /* (sequences, A) nats at each target; NaN without one */
   int32_t *answers; /* (sequences, A) the class with the largest logit, the first of equals */
   double *logits;   /* (sequences, A, C) */
+  size_t skipped;   /* of the A answers of each sequence, at its start: the three above have A - skipped */
   double *states;   /* (sequences, L, d) behind the final norm */
   /* Queries and keys of one block and the batch's first sequence, behind their norms, before rotation: (L, H, D), (L,
    * K, D). */
@@ -227,6 +230,18 @@ void rs_forward(rs_pass *pass, const rs_batch *batch, const rs_pass_out *out) RS
  * losses. Returns that sum, and in *targets how many there were. For a pass made for training. */
 double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gradient, size_t *targets)
     RS_NONNULL(1, 2, 4, 5);
+
+/* Sequences to be read, side by side. */
+typedef struct rs_reader_in {
+  size_t count, length;  /* sequences; tokens of each, L */
+  const int32_t *tokens; /* (count, L) */
+  size_t last;           /* tokens at the end of each that are answered, 1 to L */
+} rs_reader_in;
+
+/* What the model says of each: logits (count, last, C). RS_INPUT for a token that is none of its vocabulary, with its
+ * place; RS_DOMAIN, RS_MEMORY. */
+rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 

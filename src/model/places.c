@@ -208,3 +208,9 @@ void rs_places_free(rs_places *places) {
   free(places->decoder.blocks);
   free(places);
 }
+
+const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) {
+  for (size_t i = 0; i < transformer->tensor_count; i++)
+    if (strcmp(transformer->tensors[i].name, name) == 0) return &transformer->tensors[i];
+  return NULL;
+}

@@ -44,15 +44,19 @@ static void draw(rs_transformer *t, size_t index, rs_encoding *const *encodings,
   set_all(t, tensor, room, factor);
 }
 
+static rs_status make_values(rs_transformer *t, rs_err *err) {
+  t->values = rs_room(t->size, t->format == RS_F64 ? sizeof(double) : sizeof(float), "a model", err);
+  return t->values != NULL ? RS_OK : RS_MEMORY;
+}
+
 static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint64_t seed, rs_err *err) {
-  size_t largest = 0, bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
+  size_t largest = 0;
   for (size_t i = 0; i < t->tensor_count; i++) {
     size_t count = t->tensors[i].rows * t->tensors[i].columns;
     if (count > largest) largest = count;
   }
   double *room = rs_alloc(largest, sizeof *room, err);
-  t->values = rs_room(t->size, bytes, "a model", err);
-  rs_status status = room != NULL && t->values != NULL ? RS_OK : RS_MEMORY;
+  rs_status status = room != NULL ? make_values(t, err) : RS_MEMORY;
   for (size_t i = 0; i < t->tensor_count && status == RS_OK; i++) draw(t, i, encodings, seed, room);
   free(room);
   return status;
@@ -118,7 +122,7 @@ static rs_status fill(rs_transformer *t, const rs_transformer_in *in, rs_encodin
   }
   RS_TRY(rs_places_learned(t, encodings, err));
   RS_TRY(check_stored(t, in->stored, err));
-  return draw_all(t, encodings, in->seed, err);
+  return in->blank ? make_values(t, err) : draw_all(t, encodings, in->seed, err);
 }
 
 rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **transformer, rs_err *err) {
@@ -173,10 +177,4 @@ size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) {
     adopted += count > 0;
   }
   return adopted;
-}
-
-const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) {
-  for (size_t i = 0; i < transformer->tensor_count; i++)
-    if (strcmp(transformer->tensors[i].name, name) == 0) return &transformer->tensors[i];
-  return NULL;
 }

@@ -126,7 +126,7 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"spearmen(y; x)", "", "no reduction spearmen (did you mean spearman)"},
       {"variance(y)", "",
        "no reduction variance (there are mean, min, max, median, sum, count, missing, at_min, at_max, exponent, "
-       "coefficient, spearman, spearman_p)"},
+       "coefficient, falls_to, rises_to, spearman, spearman_p)"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_err why;
