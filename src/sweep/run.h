@@ -21,6 +21,7 @@ typedef struct rs_cell_state {
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
+  double training;       /* that of the trainings that are done for it, in the same */
   rs_cell_scores scores;
   char *heads;        /* "4 12 20 28"; owned */
   void **states;      /* one for each metric; NULL for those that read tables */

@@ -171,7 +171,7 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
   if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  double left = context.cost->training + context.cost->tuning - run->trained; /* of a model that was there, all */
+  double left = run->states[first].training - run->trained; /* of a model that is there by now, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
@@ -210,15 +210,19 @@ rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states,
   return status;
 }
 
-rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *states, double *work, rs_err *err) {
+rs_status rs_trained_weigh(const rs_experiment *experiment, const char *checkpoints, rs_cell_state *states,
+                           double *work, rs_err *err) {
   trained_run run = {.experiment = experiment};
   *work = 0;
   RS_TRY(start(&run, err));
-  for (size_t i = 0; i < run.count; i++) {
+  rs_work_left *left = rs_alloc(run.count, sizeof *left, err);
+  rs_status status = left != NULL ? rs_costs_left(&run.costs, run.cells, run.count, checkpoints, left, err) : RS_MEMORY;
+  for (size_t i = 0; i < run.count && status == RS_OK; i++) {
     states[i].weight = rs_reading_flops(&run.costs, &run.cells[i]);
-    *work += states[i].weight;
-    if (rs_is_first(experiment, run.cells, i)) *work += cost_of(&run, i)->training + cost_of(&run, i)->tuning;
+    states[i].training = left[i].flops;
+    *work += states[i].weight + states[i].training;
   }
+  free(left);
   end(&run);
-  return RS_OK;
+  return status;
 }

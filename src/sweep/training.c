@@ -201,6 +201,19 @@ static rs_status find(const rs_training_folder *folder, rs_trained *found, bool 
   return rs_training_folder_load(folder, found, transformer, err);
 }
 
+rs_status rs_training_find(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
+  rs_training_folder folder;
+  rs_trained found = {0};
+  bool there;
+  *transformer = NULL;
+  if (job->checkpoints == NULL) return RS_OK;
+  RS_TRY(rs_training_folder_make(job->trained, job->checkpoints, &folder, err));
+  rs_status status = find(&folder, &found, &there, transformer, err);
+  rs_trained_clear(&found);
+  rs_training_folder_clear(&folder);
+  return status;
+}
+
 rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
   session s = {.job = job, .folder = {.lock = -1}, .made = *job->trained};
   rs_trained found = {0};

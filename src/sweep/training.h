@@ -19,6 +19,9 @@ typedef struct rs_training_job {
  * cases the state of the last good step stays in the folder. */
 rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err);
 
+/* The same where its training is done; else, and where nothing is kept, *transformer is NULL. */
+rs_status rs_training_find(const rs_training_job *job, rs_transformer **transformer, rs_err *err);
+
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
 
 #define RS_TRAINING_STATE "training.safetensors"

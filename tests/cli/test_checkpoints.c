@@ -95,6 +95,47 @@ Test(checkpoints, tuned__share_what_they_are_tuned_from) {
   rs_table_free(table);
 }
 
+/* ---- what is done already ---------------------------------------------------------------------------------------- */
+
+static void expect_planned(const char *checkpoints, const char *training) {
+  char *out = output_of(&(command){.arguments = {"plan", "c.yaml", "--checkpoints", checkpoints}});
+  cr_expect_not_null(strstr(out, training), "no %s in\n%s", training, out);
+  free(out);
+}
+
+static void move_into(const char *folder_path, const char *start, const char *to) {
+  char *names = names_in(folder_path, ""), *name = strstr(names, start), from[300], into[300];
+  cr_assert_not_null(name, "%s", names);
+  name[strcspn(name, " ")] = '\0';
+  snprintf(from, sizeof from, "%s/%.100s", folder_path, name);
+  snprintf(into, sizeof into, "%s/%.100s", to, name);
+  cr_assert_eq(mkdir(to, 0777), 0);
+  cr_assert_eq(rename(from, into), 0);
+  free(names);
+}
+
+/* Two that are tuned from one model are three trainings; where they are there, nobody asks for that model again. */
+Test(checkpoints, plan__counts_what_is_to_be_trained) {
+  write_file("c.yaml", "checkpoint: {method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 20, length: 16, "
+                       "sequences: 2}, tune: {steps: [2, 3], length: 32, method: yarn}}\n" READING);
+  expect_planned("k", "cells           4 (2 checkpoints, 1 method, 2 lengths, 1 seed)\n");
+  expect_planned("k", " flop in 3 trainings\n");
+  expect_planned("k", " on this machine, measured by a few steps of training\n");
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet", "--checkpoints", "k"}});
+  expect_planned("k", "training        none to do, 3 done already\n");
+  expect_planned("k", " on this machine, measured by a few readings\n");
+  expect_planned("elsewhere", " flop in 3 trainings\n");
+  move_into("k", "rope-copy-", "away");
+  expect_planned("k", "training        none to do, 2 done already\n");
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--quiet", "--checkpoints", "k"}});
+  expect_same_csv("a", "b", "models whose origin is gone");
+  char *names = names_in("k", "");
+  cr_expect_null(strstr(names, "rope-copy-"), "trained for nothing: %s", names);
+  free(names);
+  move_into("k", "yarn-copy-", "tuned");
+  expect_planned("k", " flop in 2 trainings; 1 done already\n");
+}
+
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 /* The file that is replaced as a training begins; 0: there is none. */
