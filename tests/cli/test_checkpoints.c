@@ -95,6 +95,33 @@ Test(checkpoints, tuned__share_what_they_are_tuned_from) {
   rs_table_free(table);
 }
 
+/* Tuned from its folder it is the model that one run trains and tunes: layers keep the methods that they have. */
+Test(checkpoints, folder_of_several_recipes__is_tuned) {
+  static const char trained[] = "method: rope, width: 16, heads: 2, blocks: 3, layers: [{every: 2, method: t5}], "
+                                "train: {steps: 20, length: 16, sequences: 2}";
+  static const char tune[] = "tune: {steps: 3, length: 32, method: yarn}";
+  char config_text[1000];
+  snprintf(config_text, sizeof config_text, "checkpoint: {name: m, %s}\n" READING, trained);
+  write_file("c.yaml", config_text);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  snprintf(config_text, sizeof config_text, "checkpoint: {name: m, folder: %s, %s}\n" READING,
+           only_folder("checkpoints"), tune);
+  write_file("f.yaml", config_text);
+  snprintf(config_text, sizeof config_text, "checkpoint: {name: m, %s, %s}\n" READING, trained, tune);
+  write_file("t.yaml", config_text);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "b", "--quiet"}});
+  run_well(&(command){.arguments = {"run", "t.yaml", "--out", "c", "--quiet"}});
+  rs_table *one = read_table("b/summary.csv"), *other = read_table("c/summary.csv"),
+           *before = read_table("a/summary.csv");
+  for (size_t row = 0; row < 2; row++) {
+    cr_expect_eq(number(one, row, "loss_nats"), number(other, row, "loss_nats"));
+    cr_expect_neq(number(one, row, "loss_nats"), number(before, row, "loss_nats"));
+  }
+  rs_table_free(before);
+  rs_table_free(other);
+  rs_table_free(one);
+}
+
 /* ---- what is done already ---------------------------------------------------------------------------------------- */
 
 static void expect_planned(const char *checkpoints, const char *training) {
