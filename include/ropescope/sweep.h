@@ -53,6 +53,8 @@ typedef struct rs_training_watch {
   void (*begin)(void *context);
   bool (*step)(void *context, const rs_training_report *report); /* false: stop behind this step */
   void (*end)(void *context);
+  /* A model is at hand, read from its folder or just trained: `arithmetic` is what computed it, "v3; v4". */
+  void (*ready)(void *context, const char *folder, const char *arithmetic);
   void *context;
   double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
 } rs_training_watch;

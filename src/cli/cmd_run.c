@@ -18,6 +18,9 @@ typedef struct display {
   cli_progress progress;
   size_t done; /* cells */
   char doing[CLI_DOING];
+  size_t foreign;       /* models that another instruction set has computed, */
+  char *foreign_folder; /* that of the first of them, or NULL, */
+  char foreign_by[32];  /* and what computed it */
   const cli_options *options;
 } display;
 
@@ -30,6 +33,24 @@ static bool note_training(void *context, const rs_training_report *report) {
 static void note_waiting(void *context, const char *folder) {
   const display *d = context;
   cli_note(d->options, "another process trains %s: waiting for it", folder);
+}
+
+/* Weights that are not those which this run would have trained, where it asks for an instruction set. */
+static void note_ready(void *context, const char *folder, const char *arithmetic) {
+  display *d = context;
+  const char *isa = d->options->isa;
+  if (folder == NULL || isa == NULL || strcmp(isa, "auto") == 0 || strcmp(isa, arithmetic) == 0) return;
+  if (d->foreign++ > 0) return;
+  d->foreign_folder = rs_strdup(folder, NULL);
+  snprintf(d->foreign_by, sizeof d->foreign_by, "%s", arithmetic);
+}
+
+static void warn_of_foreign(const display *d) {
+  if (d->foreign == 0 || d->foreign_folder == NULL) return;
+  bool several = d->foreign > 1;
+  cli_note(d->options, "warning: %s%s computed by %s, not by %s: the weights are others (move %s away to train anew)",
+           d->foreign_folder, several ? " and others were" : " was", d->foreign_by, d->options->isa,
+           several ? "them" : "it");
 }
 
 static void show_progress(void *context, size_t done, size_t cells, double share) {
@@ -123,6 +144,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
                                       .begin = cli_catch_signals,
                                       .step = note_training,
                                       .end = cli_release_signals,
+                                      .ready = note_ready,
                                       .context = &d};
   bool live = !options->quiet && d.progress.terminal;
   rs_run_options run = {.directory = directory,
@@ -138,6 +160,8 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   clock_gettime(CLOCK_MONOTONIC, &d.start);
   rs_status status = rs_run(experiment, &run, &summary, &err);
   if (live) fputs("\r\033[K", stderr);
+  warn_of_foreign(&d);
+  free(d.foreign_folder);
   if (status != RS_OK) return end_badly(status, &err);
   report(options, directory, &summary);
   remove_stale_pictures(options, directory);

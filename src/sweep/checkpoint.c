@@ -107,6 +107,15 @@ static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *e
   return status;
 }
 
+static rs_status obtain_folder(const char *folder, const rs_checkpoint_place *place, rs_transformer **transformer,
+                               rs_err *err) {
+  rs_trained found;
+  RS_TRY(read_folder(folder, &found, transformer, err));
+  rs_training_ready(place->watch, folder, found.arithmetic);
+  rs_trained_clear(&found);
+  return RS_OK;
+}
+
 /* The second training of a folder's model, with its own shape; *origin gets that model. */
 static rs_status plan_folder_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, plan *p,
                                     rs_transformer **origin, rs_err *err) {
@@ -154,7 +163,7 @@ static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t se
   rs_transformer *origin = NULL;
   plan p;
   RS_TRY(plan_tuning(experiment, model, seed, first, &p, err));
-  const rs_training_job job = {.trained = &p.trained, .checkpoints = place->folder};
+  const rs_training_job job = {.trained = &p.trained, .checkpoints = place->folder, .watch = place->watch};
   rs_status status = rs_training_find(&job, transformer, err);
   if (status == RS_OK && *transformer == NULL) {
     status = obtain(first, NULL, place, &origin, err);
@@ -172,7 +181,7 @@ rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, ui
   *transformer = NULL;
   if (checkpoint->folder != NULL && checkpoint->tuned)
     return tune_folder(experiment, model, seed, place, transformer, err);
-  if (checkpoint->folder != NULL) return rs_checkpoint_create(experiment, model, seed, transformer, err);
+  if (checkpoint->folder != NULL) return obtain_folder(checkpoint->folder, place, transformer, err);
   RS_TRY(plan_make(experiment, model, seed, false, &first, err));
   rs_status status = checkpoint->tuned ? tune(experiment, model, seed, &first, place, transformer, err)
                                        : obtain(&first, NULL, place, transformer, err);

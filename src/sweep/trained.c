@@ -2,7 +2,9 @@
 #include "trained.h"
 
 #include "costs.h"
+#include "training.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -126,6 +128,7 @@ static const rs_checkpoint_cost *cost_of(const trained_run *run, size_t cell) {
 typedef struct training_watch {
   trained_run *run;
   const rs_checkpoint_cost *cost;
+  char arithmetic[RS_ARITHMETIC]; /* of the weights that came last, which are those that are read */
 } training_watch;
 
 static bool note_step(void *context, const rs_training_report *report) {
@@ -153,6 +156,13 @@ static void note_wait(void *context, const char *folder) {
   if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
 }
 
+static void note_ready(void *context, const char *folder, const char *arithmetic) {
+  training_watch *t = context;
+  const rs_training_watch *user = t->run->watch->training;
+  snprintf(t->arithmetic, sizeof t->arithmetic, "%s", arithmetic);
+  rs_training_ready(user, folder, arithmetic);
+}
+
 /* Failures that are not those of one cell: what stands in a folder, a disk, and the user's wish. */
 static bool ends_run(rs_status status) {
   return status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
@@ -161,9 +171,13 @@ static bool ends_run(rs_status status) {
 /* Every cell that has the weights of cell `first`. */
 static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   const rs_cell *cell = &run->cells[first];
-  training_watch context = {run, cost_of(run, first)};
-  const rs_training_watch watch = {
-      .wait = note_wait, .begin = note_begin, .step = note_step, .end = note_end, .context = &context};
+  training_watch context = {.run = run, .cost = cost_of(run, first)};
+  const rs_training_watch watch = {.wait = note_wait,
+                                   .begin = note_begin,
+                                   .step = note_step,
+                                   .end = note_end,
+                                   .ready = note_ready,
+                                   .context = &context};
   const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
   rs_transformer *transformer;
   rs_err why = {0};
@@ -175,6 +189,7 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
+    memcpy(run->states[i].arithmetic, context.arithmetic, sizeof context.arithmetic);
     if (status == RS_OK)
       read_cell(run->experiment, transformer, &run->states[i]);
     else

@@ -41,6 +41,9 @@ void rs_training_folder_clear(rs_training_folder *folder);
 /* Makes the directory, and keeps other processes from training there until the folder is cleared. */
 rs_status rs_training_folder_lock(rs_training_folder *folder, const rs_training_watch *watch, rs_err *err);
 
+/* Tells the watch, which may be NULL, that the model of a folder is at hand. */
+void rs_training_ready(const rs_training_watch *watch, const char *folder, const char *arithmetic);
+
 /* What its config.json says; *there is false where it has none. RS_INPUT where that is not of this model. */
 rs_status rs_training_folder_read(const rs_training_folder *folder, rs_trained *trained, bool *there, rs_err *err);
 

@@ -122,6 +122,31 @@ Test(checkpoints, folder_of_several_recipes__is_tuned) {
   rs_table_free(one);
 }
 
+/* Weights of another instruction set are read, for they are as good, but not without a word where one was asked for. */
+Test(checkpoints, another_arithmetic__is_told) {
+  size_t length;
+  write_file("c.yaml", CHECKPOINT("20") READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet", "--isa=generic"}});
+  result same = run(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--isa=generic"}});
+  result any = run(&(command){.arguments = {"run", "c.yaml", "--out", "b"}});
+  cr_expect(same.status == 0 && strstr(same.err, "warning") == NULL, "%s", same.err);
+  cr_expect(any.status == 0 && strstr(any.err, "warning") == NULL, "%s", any.err);
+  char *manifest = read_path("b/manifest.json", &length);
+  cr_expect_not_null(strstr(manifest, "\"arithmetic\": [\n    \"generic\"\n   ]"), "%s", manifest);
+  result other = run(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--isa=v3"}});
+  if (strstr(other.err, "--isa v3: ") == NULL) { /* this machine has it */
+    char want[500];
+    snprintf(want, sizeof want,
+             "warning: %s was computed by generic, not by v3: the weights are others (move it away to train anew)\n",
+             only_folder("checkpoints"));
+    cr_expect(other.status == 0 && strstr(other.err, want) != NULL, "%s", other.err);
+  }
+  free(manifest);
+  result_clear(&same);
+  result_clear(&any);
+  result_clear(&other);
+}
+
 /* ---- what is done already ---------------------------------------------------------------------------------------- */
 
 static void expect_planned(const char *checkpoints, const char *training) {
