@@ -1,5 +1,6 @@
 /* test_trained.c: experiments with checkpoints, against trainings and readings that are made here one by one. */
 #include <criterion/criterion.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,7 +299,7 @@ Test(trained, plan__counts_flops_of_training_and_reading) {
   double step = 6 * 64 * (64 * weights + blocks * dims * 2 * 2080);
   double one = 2 * 64 * weights + blocks * dims * 4 * 2080, two = 2 * 128 * weights + blocks * dims * 4 * 8256;
   rs_plan plan;
-  cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
   cr_expect_eq(plan.trainings, 3);
   cr_expect_float_eq(plan.training_flops, 3 * 7 * step, 1, "%.17g, not %.17g", plan.training_flops, 3 * 7 * step);
   cr_expect_float_eq(plan.reading_flops, 3 * 10 * (one + two), 1, "%.17g", plan.reading_flops);
@@ -318,9 +319,9 @@ Test(trained, plan__counts_what_is_tuned_from_once) {
       good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 8, length: 32, sequences: 4}}\n"
                 "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
   rs_plan plan, first, second;
-  cr_assert_eq(rs_plan_make(tuned, &plan, NULL), RS_OK);
-  cr_assert_eq(rs_plan_make(plain, &first, NULL), RS_OK);
-  cr_assert_eq(rs_plan_make(longer, &second, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(tuned, NULL, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(plain, NULL, &first, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(longer, NULL, &second, NULL), RS_OK);
   double wanted = first.training_flops + second.training_flops;
   cr_expect_eq(plan.trainings, 2 + 4, "%zu", plan.trainings);
   cr_expect_float_eq(plan.training_flops, wanted, 1e-9 * wanted, "%g, not %g", plan.training_flops, wanted);
@@ -338,13 +339,59 @@ Test(trained, estimate__has_the_training_in_the_first_cell) {
                                                    "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n"
                                             : TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 100000}}\n"
                                                    "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n");
-    cr_assert_eq(rs_estimate_seconds(experiment, 0.1, seconds, 4, NULL), RS_OK);
+    cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 4, NULL), RS_OK);
     cr_expect(seconds[0] > 10 * seconds[2] && seconds[1] > 10 * seconds[3] && seconds[2] > 0, "%g %g %g %g", seconds[0],
               seconds[1], seconds[2], seconds[3]);
     sums[i] = seconds[0];
     rs_experiment_free(experiment);
   }
   cr_expect_gt(sums[1], 10 * sums[0]);
+}
+
+/* The share of a run when its first cell is done, which is the last seen before the second. */
+typedef struct shares {
+  double first, last;
+} shares;
+
+static void note_share(void *context, size_t done, size_t cells, double share) {
+  shares *s = context;
+  cr_expect(share >= s->last && share <= 1 + 1e-12 && done <= cells, "%g after %g", share, s->last);
+  if (done == 1 && s->first == 0) s->first = share;
+  s->last = share;
+}
+
+static shares run_keeping(const rs_experiment *experiment) {
+  shares seen = {0};
+  rs_run_summary summary;
+  rs_err err = {0};
+  const rs_run_options options = {.directory = "o", .checkpoints = "k", .progress = note_share, .context = &seen};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+  cr_expect_float_eq(seen.last, 1, 1e-9);
+  return seen;
+}
+
+/* What is there already is no part of the progress, nor of the plan; to read a folder takes time, too. */
+Test(trained, trained_already__is_not_counted) {
+  static const char rest[] = "lengths: [16, 64]\nseeds: 1\nmetrics: [loss]\n";
+  double seconds[2];
+  char yaml[600];
+  rs_plan plan;
+  snprintf(yaml, sizeof yaml, TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 50, length: 16}}\n%s", rest);
+  rs_experiment *experiment = good(yaml);
+  cr_expect_gt(run_keeping(experiment).first, 0.9, "the training");
+  cr_expect_lt(run_keeping(experiment).first, 0.3, "the shorter of two readings");
+  rs_experiment_free(experiment);
+
+  glob_t found;
+  cr_assert_eq(glob("k/*", 0, NULL, &found), 0);
+  snprintf(yaml, sizeof yaml, TASK "checkpoint: {folder: %.80s}\n%s", found.gl_pathv[0], rest);
+  globfree(&found);
+  experiment = good(yaml);
+  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 2, NULL), RS_OK);
+  cr_expect(seconds[0] > 0 && seconds[1] > 3.5 * seconds[0], "%g %g", seconds[0], seconds[1]);
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
+  cr_expect(plan.trainings == 0 && plan.trained == 0 && plan.training_flops == 0);
+  rs_experiment_free(experiment);
 }
 
 /* ---- the manifest ------------------------------------------------------------------------------------------------ */
