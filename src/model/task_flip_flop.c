@@ -10,7 +10,7 @@
 enum { WRITE, READ, IGNORE, ZERO, ONE, TOKENS };
 
 /* Reads of sparse and of dense sequences are parts of their own. */
-enum { READ_BIT, OTHER_BIT, INSTRUCTION, SPARSE_READ_BIT, DENSE_READ_BIT };
+enum { READ_BIT, SPARSE_READ_BIT, DENSE_READ_BIT, OTHER_BIT, INSTRUCTION };
 
 typedef enum evaluation { SAME, SPARSE, DENSE, EVERY, EVALUATIONS } evaluation;
 static const char *const evaluation_words[EVALUATIONS + 1] = {
@@ -126,10 +126,10 @@ const rs_task_kind rs_task_flip_flop = {
              .params_size = sizeof(params)},
     .form = RS_DECODER,
     .parts = {[READ_BIT] = "read",
-              [OTHER_BIT] = "free_bit",
-              [INSTRUCTION] = "instruction",
               [SPARSE_READ_BIT] = "sparse_read",
-              [DENSE_READ_BIT] = "dense_read"},
+              [DENSE_READ_BIT] = "dense_read",
+              [OTHER_BIT] = "free_bit",
+              [INSTRUCTION] = "instruction"},
     .recalled = 1u << READ_BIT | 1u << SPARSE_READ_BIT | 1u << DENSE_READ_BIT,
     .state_size = sizeof(state),
     .prepare = prepare,
