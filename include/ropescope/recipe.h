@@ -283,7 +283,7 @@ extern const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1];
 
 /* The geometry of a published (or invented) model. */
 struct rs_model {
-  char name[64];
+  char name[192];                     /* that of a checkpoint says all that differs from others */
   size_t heads, head_dim, rotary_dim; /* H; D, even; R, even, <= D */
   double rope_theta;                  /* > 1 */
   size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */

@@ -277,17 +277,28 @@ static void add_swept(const rs_entry *e) {
   }
 }
 
+/* What is wrong with several combinations is told once, wherever it was told since `mark`. */
+static void read_next_combination(rs_entry *e, rs_problem_mark mark) {
+  rs_problem_mark here = rs_problems_mark(e->config->problems);
+  e->problems_before = here.count;
+  read_combination(e);
+  rs_problems_once(e->config->problems, mark, here);
+}
+
 static void read_entry(rs_config_context *config, const rs_node *node, const rs_path *path, rs_list_room *room) {
   rs_entry e = {
       .config = config, .node = node, .path = *path, .problems_before = config->problems->count, .room = room};
   if (!rs_expect(config->problems, node, path, RS_MAPPING, "a mapping, like {method: rope, width: 64}")) return;
   if (rs_node_get(node, "folder") != NULL) refuse_shape(&e);
+  const rs_problem_mark mark = {.count = e.problems_before, .length = config->problems->text.length};
   rs_entry_find_axes(&e);
   rs_choices_zip(config->problems, node, path, &e.choices);
   size_t count = rs_entry_failed(&e) ? 0 : rs_choices_combinations(&e.choices, MOST_CHECKPOINTS);
   if (count > MOST_CHECKPOINTS)
     rs_problem(config->problems, node, path, "makes more than %d combinations", MOST_CHECKPOINTS);
-  for (e.combination = 0; e.combination < count && !rs_entry_failed(&e); e.combination++) read_combination(&e);
+  for (e.combination = 0; e.combination < count && !config->problems->memory; e.combination++)
+    read_next_combination(&e, mark);
+  e.problems_before = mark.count;
   if (!rs_entry_failed(&e)) add_swept(&e);
   rs_entry_clear(&e);
 }

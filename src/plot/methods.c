@@ -115,9 +115,16 @@ static int compare_texts(const char *a, const char *b) {
   return (unsigned char)*a - (unsigned char)*b;
 }
 
+/* What a checkpoint was trained with is what the others are compared with: before them all. */
+static size_t rank_of(const char *name) {
+  static const char trained[] = "trained";
+  bool first = strncmp(name, trained, sizeof trained - 1) == 0 && ends_word(name[sizeof trained - 1]);
+  return first ? 0 : 1 + method_of(name);
+}
+
 int rs_plot_methods_order(const void *left, const void *right) {
   const char *a = *(char *const *)left, *b = *(char *const *)right;
-  size_t first = method_of(a), second = method_of(b);
+  size_t first = rank_of(a), second = rank_of(b);
   int sign = first != second ? (first > second) - (first < second) : compare_texts(a, b);
   return sign != 0 ? sign : strcmp(a, b);
 }

@@ -187,9 +187,28 @@ Test(checkpoint_messages, names__and_entries) {
       {"checkpoint: [{width: 32}, {width: 32}]\n" COPY,
        "t.yaml:1:13: checkpoint = [...]: has \"rope width=32\" twice (give one a name: ...)"},
       {"checkpoint: {name: \"\"}\n" COPY,
-       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 63 letters (give it a name: ...)"},
+       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 191 letters (give it a name: ...)"},
+      /* each wrong combination, and what several have in common once */
+      {"checkpoint: {width: [16, 30, 32], heads: [2, 3], train: {length: [16, 18], steps: [1, 0]}}\n" COPY,
+       "t.yaml:1:87: checkpoint.train.steps[1] = 0: must be from 1 to 1000000000\n"
+       "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 16: must divide it, or have a head_dim\n"
+       "t.yaml:1:13: checkpoint = {...}: head_dim: 15 is odd: dims turn in pairs (width / heads, where it is left "
+       "out)\n"
+       "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 32: must divide it, or have a head_dim"},
   };
   expect_messages(cases, RS_COUNT(cases));
+}
+
+/* What differs is said in full. */
+Test(checkpoint_messages, long_names__are_whole) {
+  reading got = read_edited("checkpoint: {method: rope, width: [16, 32], heads: [2, 4], blocks: [1, 2],\n"
+                            "  train: {steps: [20, 30], rate: [0.003, 0.01], length: [16, 18]}}\n" COPY,
+                            NULL, 0);
+  cr_assert_not_null(got.experiment, "%s", message_of(&got));
+  cr_expect_eq(got.experiment->model_count, 64);
+  cr_expect_str_eq(got.experiment->models[63].name,
+                   "rope width=32 heads=4 blocks=2 train.steps=30 train.rate=0.01 train.length=18");
+  reading_clear(&got);
 }
 
 Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratch) {
