@@ -121,6 +121,7 @@ static void make_trained(const rs_entry *e, rs_shape_params *params, rs_checkpoi
   checkpoint->trained_tokens = tokens_at(e, "train", checkpoint->training.length, &example);
   model->train_length = model->max_length = checkpoint->trained_tokens;
   if (rs_shape_build(params, form, rules, rule_count, &checkpoint->shape, &why) != RS_OK) rs_entry_report(e, &why);
+  checkpoint->layers = checkpoint->shape.decoder.count;
   if (!rs_entry_failed(e)) check_whole(e, checkpoint, &example);
   if (!rs_entry_failed(e)) rs_entry_recipes(e, rules, rule_count, model, checkpoint);
   free(rules);
@@ -177,10 +178,11 @@ static void forget_defaults(rs_checkpoint *checkpoint) {
 }
 
 /* What a model of this program was trained with last; false where the folder holds somebody else's. */
-static bool find_trained(const char *folder, rs_model *model, rs_err *why) {
+static bool find_trained(const char *folder, rs_model *model, size_t *layers, rs_err *why) {
   rs_trained trained;
   if (!rs_trained_marked(folder)) return false;
   if (rs_trained_read(folder, &trained, why) != RS_OK) return true;
+  *layers = trained.shape.decoder.count;
   *model = trained.geometry;
   model->published = trained.recipes[0];
   trained.recipes[0] = (rs_recipe){0};
@@ -199,7 +201,7 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
   checkpoint->folder = find_folder(e, node, &path);
   if (checkpoint->folder == NULL) return;
   rs_text_printf(&file, "%s/config.json", checkpoint->folder);
-  if (!file.failed && !find_trained(checkpoint->folder, model, &why))
+  if (!file.failed && !find_trained(checkpoint->folder, model, &checkpoint->layers, &why))
     (void)rs_hf_model_load(rs_text_string(&file), model, &why);
   if (file.failed || why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);

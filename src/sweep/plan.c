@@ -22,24 +22,19 @@ size_t rs_query_count(const rs_query_set *set, size_t length) {
   return set->choice == RS_QUERIES_ALL || set->number > length ? length : set->number;
 }
 
-/* Heads averaged in one row. */
-static size_t heads_of(const rs_experiment *experiment, const rs_cell *cell) {
-  return experiment->heads.each ? 1 : rs_head_count(experiment, &experiment->models[cell->axis[RS_BY_MODEL]]);
-}
-
 /* Flops of queries times keys: an upper bound, every query seeing every key. */
 static double cell_flops(const rs_experiment *experiment, const rs_cell *cell) {
   size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
   double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
   return 2 * dims * (double)length * (double)rs_query_count(&experiment->queries, length) *
-         (double)heads_of(experiment, cell);
+         (double)rs_head_count(experiment, cell);
 }
 
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell) {
   enum { KEY_COST = 64 }; /* rotating one key costs about as much as multiplying it by this many queries */
   size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
   double queries = rs_needs_rows(experiment) ? (double)rs_query_count(&experiment->queries, length) + KEY_COST : 1;
-  return queries * (double)length * (double)heads_of(experiment, cell);
+  return queries * (double)length * (double)rs_head_count(experiment, cell);
 }
 
 /* A method's tables at the longest length, for the model that has the largest. */

@@ -22,9 +22,10 @@ typedef struct rs_cell_state {
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
   rs_cell_scores scores;
-  char *heads;        /* "4 12 20 28"; owned */
-  void **states;      /* one for each metric; NULL for those that read tables */
-  rs_result *results; /* one for each metric */
+  rs_head_group group; /* of its heads; owned */
+  char *heads;         /* "4 12 20 28"; owned */
+  void **states;       /* one for each metric; NULL for those that read tables */
+  rs_result *results;  /* one for each metric */
 } rs_cell_state;
 
 /* Cells of one model and one length are run together: they share encodings, queries and keys. */
@@ -55,8 +56,11 @@ rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 
-/* Whether a metric's numbers hang on source and seed: those of rows and readings, and all of trained tables. */
+/* Whether a metric's numbers hang on the source: those of rows; of checkpoints that observe none, all on the task. */
 bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric);
+
+/* Whether they hang on the seed: those of rows and of random numbers, and all of checkpoints. */
+bool rs_is_seeded(const rs_experiment *experiment, const rs_metric_kind *metric);
 
 /* The cell ends with this error, if it has none yet. */
 void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
