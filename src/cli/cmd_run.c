@@ -200,17 +200,16 @@ static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_te
   bool trained = experiment->checkpoints != NULL;
   rs_text_printf(text, "cells           %zu (%zu %s, %zu methods, %zu lengths, ", plan->cells, experiment->model_count,
                  trained ? "checkpoints" : "models", experiment->methods.count, experiment->length_count);
-  if (!trained) rs_text_printf(text, "%zu sources, ", experiment->sources.count);
+  if (experiment->sources.count > 0) rs_text_printf(text, "%zu sources, ", experiment->sources.count);
   rs_text_printf(text, "%zu seeds)\n", experiment->seed_count);
 }
 
 static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
-  if (experiment->checkpoints == NULL) {
+  if (experiment->checkpoints != NULL)
+    rs_text_printf(text, "training        %.3g flop in %zu trainings\nreading         %.3g flop\n",
+                   plan->training_flops, plan->trainings, plan->reading_flops);
+  if (experiment->checkpoints == NULL || rs_observes(experiment))
     rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
-    return;
-  }
-  rs_text_printf(text, "training        %.3g flop in %zu trainings\n", plan->training_flops, plan->trainings);
-  rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
 }
 
 static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err *err) {

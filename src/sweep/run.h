@@ -50,6 +50,16 @@ void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states,
 /* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
+/* Flops of a cell's queries times keys, over all sequences: an upper bound, every query seeing every key. 0 where no
+ * metric reads rows. */
+double rs_row_flops(const rs_experiment *experiment, const rs_cell *cell);
+
+/* Bytes of content, engine and observations of one head, with so many threads inside. */
+double rs_row_bytes(const rs_experiment *experiment, size_t length, size_t dims, size_t views, size_t threads);
+
+/* Whether a cell's source hands on what a checkpoint's own heads hold. */
+bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell);
+
 /* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
 rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 
