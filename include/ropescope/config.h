@@ -69,6 +69,7 @@ typedef struct rs_checkpoint {
   size_t recipe_count;
   rs_format format;
   rs_training training;
+  size_t layers;         /* blocks of the decoder; 0: not known before the weights are read */
   size_t trained_tokens; /* train_length of its geometry before it is tuned */
   bool seeded;           /* trained from `seed`; else from each cell's own */
   uint64_t seed;
@@ -91,7 +92,8 @@ typedef struct rs_experiment {
   char *name, *description;
   rs_model *models;
   size_t model_count;
-  rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated */
+  rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated. Sources
+                                 are then there only where rows are to be observed */
   rs_variant task;            /* what checkpoints are trained and read on; `task` NULL without */
   size_t sequences;           /* of the task that a cell reads */
   rs_variants methods, sources, metrics;
@@ -122,13 +124,16 @@ typedef struct rs_cell {
 rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
-/* The head groups of one model. Release with rs_head_groups_free. */
-rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_model *model, rs_head_group **groups,
-                              size_t *count, rs_err *err) RS_NONNULL(1, 2, 3, 4);
-void rs_head_groups_free(rs_head_group *groups, size_t count);
+/* The heads that are averaged in a cell. Release with rs_head_group_clear. */
+rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_cell *cell, rs_head_group *group, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+void rs_head_group_clear(rs_head_group *group) RS_NONNULL(1);
 
-/* How many heads of the model take part. */
-size_t rs_head_count(const rs_experiment *experiment, const rs_model *model) RS_NONNULL(1, 2);
+/* How many those are. */
+size_t rs_head_count(const rs_experiment *experiment, const rs_cell *cell) RS_NONNULL(1, 2);
+
+/* Whether the cells of a checkpoint observe rows: of its own heads, or of simulated ones under its tables. */
+bool rs_observes(const rs_experiment *experiment) RS_NONNULL(1);
 
 void rs_experiment_free(rs_experiment *experiment);
 

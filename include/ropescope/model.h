@@ -186,6 +186,9 @@ void rs_context_free(rs_context *context);
 /* The tables of its first recipe, with what the model has learned. Borrows. */
 const rs_encoding *rs_context_encoding(const rs_context *context) RS_NONNULL(1);
 
+/* The tables that block `block` of the decoder reads. Borrows. */
+const rs_encoding *rs_context_block_encoding(const rs_context *context, size_t block) RS_NONNULL(1);
+
 /* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
@@ -269,6 +272,7 @@ typedef struct rs_example {
   int32_t *targets; /* (L,) what is to be said at each token, or RS_NO_TARGET; vision: the class at [0] alone */
   uint8_t *parts;   /* (L,) which part of the task a target belongs to; read where there is a target */
   float *depths;    /* (L,) where in the sequence that stands which a target asks for, 0 (start) to 1; NaN: nowhere */
+  size_t *sought;   /* (L,) the token that holds it, or RS_NO_NEEDLE; NULL: not wanted */
 } rs_example;
 
 /* What a task is prepared from. */
@@ -289,6 +293,7 @@ typedef struct rs_task_kind {
   unsigned probes;
   /* Bit p: part p asks for what was read before in the sequence, once or more. */
   unsigned recalled;
+  bool seeks; /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
@@ -306,6 +311,9 @@ typedef struct rs_task_kind {
 
 const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);
 const rs_task_kind *rs_task_find(const char *name) RS_NONNULL(1);
+
+/* Bits of the parts that ask for needles: the probes, or all where a task has none. */
+unsigned rs_task_needles(const rs_task_kind *kind) RS_NONNULL(1);
 
 /* A task with its state. */
 typedef struct rs_task {
@@ -401,6 +409,27 @@ typedef struct rs_reading {
 rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
                           size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);
+
+/* What attention reads in one block while a model reads sequences of a task: room of one thread. */
+typedef struct rs_block_reader rs_block_reader;
+
+/* Whether block `block` of the decoder can be observed as the engine does it: RS_DOMAIN where there is none such,
+ * RS_UNSUPPORTED where it caps its logits, or has learned sinks, which no row of the engine holds. */
+rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) RS_NONNULL(1);
+
+/* Borrows `context`, of the task's length, and `task`. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_reading_make. */
+rs_status rs_block_reader_create(const rs_context *context, const rs_task *task, size_t length,
+                                 rs_block_reader **reader, rs_err *err) RS_NONNULL(1, 2, 4);
+void rs_block_reader_free(rs_block_reader *reader);
+
+/* Reads sequence `index` of the split, and keeps what block `block` of the decoder (rs_block_check) computes from it.
+ */
+void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t index, size_t block) RS_NONNULL(1);
+
+/* The queries and keys of one head of that, behind their norms, before rotation; heads that share keys are given the
+ * same. They seek needles where the task says of what it asks with probes, or with any target if it has none, which
+ * token holds it. Borrowed until the next is read. */
+rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) RS_NONNULL(1);
 
 /* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
  * tokens. */

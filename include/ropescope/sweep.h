@@ -11,7 +11,7 @@ typedef struct rs_plan {
   size_t cells, summary_columns;
   double curve_rows;  /* of all curve files together; an upper bound */
   double peak_bytes;  /* of the tables and work space alive at one time */
-  double score_flops; /* multiplications and additions of queries with keys; 0 where checkpoints are read */
+  double score_flops; /* multiplications and additions of queries with keys; 0 where no rows are observed */
   size_t trainings;   /* of checkpoints, that are to be done, */
   size_t trained;     /* and that earlier runs have done */
   double training_flops, reading_flops; /* what the former and all readings take */

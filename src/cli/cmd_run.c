@@ -247,7 +247,7 @@ static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_te
   } axes[] = {{experiment->model_count, trained ? "checkpoint" : "model"},
               {experiment->methods.count, "method"},
               {experiment->length_count, "length"},
-              {trained ? 0 : experiment->sources.count, "source"},
+              {experiment->sources.count, "source"},
               {experiment->seed_count, "seed"}};
   for (size_t i = 0; i < RS_COUNT(axes); i++) {
     if (axes[i].count == 0) continue;
@@ -257,11 +257,7 @@ static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_te
   rs_text_puts(text, ")\n");
 }
 
-static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
-  if (experiment->checkpoints == NULL) {
-    rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
-    return;
-  }
+static void put_trainings(const rs_plan *plan, rs_text *text) {
   rs_text_puts(text, "training        ");
   if (plan->trainings > 0) {
     rs_text_printf(text, "%.3g flop in ", plan->training_flops);
@@ -271,7 +267,13 @@ static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_te
     rs_text_printf(text, "none to do, %zu done already", plan->trained);
   }
   rs_text_puts(text, "\n");
-  rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
+}
+
+static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  bool trained = experiment->checkpoints != NULL;
+  if (trained) put_trainings(plan, text);
+  if (trained) rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
+  if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
 }
 
 static rs_status put_plan(const rs_experiment *experiment, const char *checkpoints, rs_text *text, rs_err *err) {

@@ -121,6 +121,7 @@ static void make_trained(const rs_entry *e, rs_shape_params *params, rs_checkpoi
   checkpoint->trained_tokens = tokens_at(e, "train", checkpoint->training.length, &example);
   model->train_length = model->max_length = checkpoint->trained_tokens;
   if (rs_shape_build(params, form, rules, rule_count, &checkpoint->shape, &why) != RS_OK) rs_entry_report(e, &why);
+  checkpoint->layers = checkpoint->shape.decoder.count;
   if (!rs_entry_failed(e)) check_whole(e, checkpoint, &example);
   if (!rs_entry_failed(e)) rs_entry_recipes(e, rules, rule_count, model, checkpoint);
   free(rules);
@@ -182,6 +183,7 @@ static bool find_trained(const char *folder, rs_checkpoint *checkpoint, rs_model
   rs_trained trained;
   if (!rs_trained_marked(folder)) return false;
   if (rs_trained_read(folder, &trained, why) != RS_OK) return true;
+  checkpoint->layers = trained.shape.decoder.count;
   *model = trained.geometry;
   model->published = trained.recipes[0];
   checkpoint->recipes = trained.recipes;

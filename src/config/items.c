@@ -236,6 +236,8 @@ static bool check_variant(const item *entry, size_t combination, rs_variant *var
   bool zipped = zips_models(entry->config);
   rs_err why = {0};
   if (variant->method == NULL && !is_trained(entry)) (void)bind_variant(variant, &why);
+  if (why.status == RS_OK && variant->source != NULL && variant->source->of_model)
+    (void)rs_model_source_check(entry->config, variant, &why);
   for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
     if (zipped && m != latest) continue;
@@ -366,10 +368,9 @@ void rs_config_methods(rs_config_context *config, const rs_node *node) {
 }
 
 void rs_config_sources(rs_config_context *config, const rs_node *node) {
-  if (rs_reads_checkpoint(config)) return;
   if (node != NULL)
     read_key(config, &rs_source_items, node, &config->experiment->sources);
-  else
+  else if (!rs_reads_checkpoint(config))
     read_default(config, &rs_source_items, "gaussian", &config->experiment->sources);
 }
 
@@ -378,7 +379,9 @@ void rs_config_metrics(rs_config_context *config, const rs_node *node) {
     read_key(config, &rs_metric_items, node, &config->experiment->metrics);
   else
     read_default(config, &rs_metric_items,
-                 rs_reads_checkpoint(config) ? "[loss, accuracy]" : "[decay, ood_angles, entropy]",
+                 !rs_reads_checkpoint(config) ? "[decay, ood_angles, entropy]"
+                 : rs_reads_sources(config)   ? "[loss, accuracy, entropy]"
+                                              : "[loss, accuracy]",
                  &config->experiment->metrics);
   if (node != NULL) rs_refuse_metrics(config, node);
 }

@@ -71,10 +71,6 @@ unsigned rs_stream_parts(const rs_task_kind *task) {
   return ~task->probes;
 }
 
-unsigned rs_needle_parts(const rs_task_kind *task) {
-  return task->probes != 0 ? task->probes : ~0u;
-}
-
 void rs_result_answers(rs_result *result, size_t index, const rs_answer_mean *mean) {
   result->value[index] = mean->mean;
   result->error[index] = mean->error;

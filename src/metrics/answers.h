@@ -33,10 +33,8 @@ rs_answer_mean rs_answers_mean(const rs_answers *answers, rs_answer_value value)
 /* The share of sequences in which every answer that counts is right, of those that have one. */
 rs_answer_mean rs_answers_exact(const rs_answers *answers);
 
-/* Bits of the parts that models are trained on; and of those to ask for needles: the probes, or all where a task has
- * none. */
+/* Bits of the parts that models are trained on. */
 unsigned rs_stream_parts(const rs_task_kind *task);
-unsigned rs_needle_parts(const rs_task_kind *task);
 
 /* Scalar `index` becomes the mean with its standard error. */
 void rs_result_answers(rs_result *result, size_t index, const rs_answer_mean *mean);

@@ -272,6 +272,10 @@ const rs_encoding *rs_context_encoding(const rs_context *context) {
   return context->decoder.encodings[0];
 }
 
+const rs_encoding *rs_context_block_encoding(const rs_context *context, size_t block) {
+  return context->decoder.encodings[context->transformer->shape.decoder.blocks[block].recipe];
+}
+
 /* ---- random positions -------------------------------------------------------------------------------------------- */
 
 /* Puts a new encoding in the place of the old, in its attentions, too. */

@@ -77,7 +77,7 @@ static void draw(const void *memory, rs_split split, uint64_t index, size_t leng
   bool training = split == RS_SPLIT_TRAINING, all = s->all && training;
   const mixture *kind = training ? &s->training : &s->evaluation[index % s->evaluation_count];
   int32_t bit = ZERO;
-  float depth = NAN;
+  size_t written = 0;
   rs_example_blank(example, length);
   for (size_t t = 0; t < length; t += 2) {
     size_t drawn = draw_instruction(&dice, kind->ignored);
@@ -85,14 +85,17 @@ static void draw(const void *memory, rs_split split, uint64_t index, size_t leng
     int32_t said = rs_dice_falls(&dice, 0.5) ? ONE : ZERO;
     if (instruction == READ) said = bit;
     if (instruction == WRITE) bit = said;
-    if (instruction == WRITE) depth = rs_depth(t + 1, length);
+    if (instruction == WRITE) written = t + 1;
     example->tokens[t] = (int32_t)instruction;
     if (t + 1 < length) example->tokens[t + 1] = said;
     if (instruction == READ || all) {
       example->targets[t] = said;
       example->parts[t] = instruction == READ ? kind->part : OTHER_BIT;
     }
-    if (instruction == READ) example->depths[t] = depth;
+    if (instruction == READ) {
+      example->depths[t] = rs_depth(written, length);
+      rs_example_seek(example, t, written);
+    }
     if (t > 0 && all) {
       example->targets[t - 1] = (int32_t)instruction;
       example->parts[t - 1] = INSTRUCTION;
@@ -131,6 +134,7 @@ const rs_task_kind rs_task_flip_flop = {
               [OTHER_BIT] = "free_bit",
               [INSTRUCTION] = "instruction"},
     .recalled = 1u << READ_BIT | 1u << SPARSE_READ_BIT | 1u << DENSE_READ_BIT,
+    .seeks = true,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

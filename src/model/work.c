@@ -195,8 +195,8 @@ static void clear_learned(const rs_work *w) {
   free(learned->added[1]);
 }
 
-static rs_stack_work stack_of_rows(size_t rows, bool training) {
-  return (rs_stack_work){.rows = rows, .piece = training || rows < PIECE ? rows : PIECE};
+static rs_stack_work stack_of_rows(size_t rows, size_t blocks, bool training) {
+  return (rs_stack_work){.rows = rows, .end = blocks, .piece = training || rows < PIECE ? rows : PIECE};
 }
 
 rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err) {
@@ -206,8 +206,9 @@ rs_status rs_work_create(const rs_context *context, size_t sequences, bool train
   w->context = context;
   w->sequences = sequences;
   w->training = training;
-  w->encoder = stack_of_rows(sequences * context->encoder.length, training);
-  w->decoder = stack_of_rows(sequences * context->decoder.length, training);
+  const rs_shape *shape = &context->transformer->shape;
+  w->encoder = stack_of_rows(sequences * context->encoder.length, shape->encoder.count, training);
+  w->decoder = stack_of_rows(sequences * context->decoder.length, shape->decoder.count, training);
   rs_status status = make_arrays(w, err);
   if (status == RS_OK && training) status = make_learned(w, err);
   if (status == RS_OK)

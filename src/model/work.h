@@ -43,7 +43,8 @@ typedef struct rs_stack_work {
   size_t rows;           /* M */
   size_t piece;          /* P: M for a pass back, else as many as stay in the cache */
   rs_block_work *blocks; /* (count,) */
-  real *last;            /* (M, d) what the last block gives */
+  size_t end; /* blocks that the pass at hand runs: all, but where nothing behind the last of them is wanted */
+  real *last; /* (M, d) what the last block gives */
   rs_norm_work final_norm, embedding_norm;
   real *embedded; /* (M, d) what a norm of embeddings reads; NULL without */
   real *patches;  /* (sequences, L - 1, patch_numbers); NULL but for vision */
@@ -82,6 +83,8 @@ typedef struct rs_work {
   int32_t *answers;          /* (HEAD_ROWS,) */
   rs_back_work back;
   rs_learned_work learned;
+  const rs_pass_out *kept; /* of the pass at hand: wants queries and keys of a block, which the next one may overwrite;
+                              NULL: nobody does */
   char *storage;
 } rs_work;
 

@@ -54,12 +54,20 @@ static size_t length_of(const rs_costs *costs, const rs_cell *cell) {
   return costs->experiment->lengths[cell->axis[RS_BY_LENGTH]];
 }
 
+/* How often a cell has each of its sequences read: for its metrics of readings, unless it shares them with the first
+ * source, and for the rows of its layer. */
+static double passes_of(const rs_experiment *experiment, const rs_cell *cell) {
+  bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
+  return (first ? 1 : 0) + (rs_needs_rows(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
+}
+
 double rs_reading_flops(const rs_costs *costs, const rs_cell *cell) {
   const rs_transformer *begun = costs->items[cell->axis[RS_BY_MODEL]].begun;
   rs_example_shape example;
   if (begun == NULL || costs->task.kind->shape(costs->task.state, length_of(costs, cell), &example, NULL) != RS_OK)
     return 0;
-  return forward_flops(&begun->shape, &example) * (double)costs->experiment->sequences;
+  double each = forward_flops(&begun->shape, &example) * (double)costs->experiment->sequences;
+  return each * passes_of(costs->experiment, cell) + rs_row_flops(costs->experiment, cell);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
@@ -94,6 +102,24 @@ static double stack_numbers(const rs_stack *stack, double d, bool training) {
   return training ? sum + 2 * most : most; /* the pass back has arrays as wide as a block's own, once for all */
 }
 
+/* The most views that a method of the experiment has. */
+static size_t most_views(const rs_experiment *experiment) {
+  size_t views = 1;
+  for (size_t m = 0; m < experiment->methods.count; m++) {
+    const rs_method *method = experiment->methods.items[m].method;
+    if (method != NULL && method->pos->views > views) views = method->pos->views;
+  }
+  return views;
+}
+
+/* Of the rows that each thread observes, and of the queries and keys that it observes them from. */
+static double observed_bytes(const rs_experiment *experiment, const rs_model *model, size_t tokens) {
+  double given = 8.0 * 2 * (double)(tokens * model->heads * model->head_dim);
+  if (!rs_observes(experiment) || !rs_needs_rows(experiment)) return 0;
+  return (double)rs_engine_threads() *
+         (given + rs_row_bytes(experiment, tokens, model->head_dim, most_views(experiment), 1));
+}
+
 /* Of the passes of all threads, and of the tables: `rows` tokens side by side, in sequences of `tokens`. Attention has
  * the keys of one head in each view twice and its values, and their gradients. */
 static double pass_bytes(const rs_costs *costs, size_t model, double rows, const rs_example_shape *example,
@@ -101,14 +127,11 @@ static double pass_bytes(const rs_costs *costs, size_t model, double rows, const
   const rs_experiment *experiment = costs->experiment;
   const rs_transformer *t = costs->items[model].begun;
   const rs_shape *shape = &t->shape;
-  double d = (double)shape->width, tokens = (double)(example->length + (shape->form == RS_VISION)), views = 1;
+  double d = (double)shape->width, tokens = (double)(example->length + (shape->form == RS_VISION));
   double source = rows / tokens * (double)example->source_length, tables = 0;
   for (size_t r = 0; r < t->recipe_count; r++)
     tables += rs_encoding_bytes(&t->recipes[r], &t->geometry, (size_t)tokens, NULL);
-  for (size_t m = 0; m < experiment->methods.count && !training; m++) {
-    const rs_method *method = experiment->methods.items[m].method;
-    if (method != NULL) views = fmax(views, (double)method->pos->views);
-  }
+  double views = training ? 1 : (double)most_views(experiment);
   double head = (double)t->geometry.head_dim * (tokens + (double)example->source_length);
   double numbers = rows * stack_numbers(&shape->decoder, d, training) +
                    source * stack_numbers(&shape->encoder, d, training) +
@@ -136,7 +159,8 @@ double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell) {
   double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
   return weight_bytes(t) + (double)costs->experiment->sequences * answers * one +
-         pass_bytes(costs, model, (double)example.length, &example, false);
+         pass_bytes(costs, model, (double)example.length, &example, false) +
+         observed_bytes(costs->experiment, &costs->experiment->models[model], example.length);
 }
 
 /* ---- all checkpoints --------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ typedef struct rs_work_left {
 rs_status rs_costs_make(const rs_experiment *experiment, rs_costs *costs, rs_err *err);
 void rs_costs_clear(rs_costs *costs);
 
-/* Flops and bytes of the readings of one cell; 0 where the task has no sequence of the length. */
+/* Flops and bytes of the readings and rows of one cell; 0 where the task has no sequence of the length. */
 double rs_reading_flops(const rs_costs *costs, const rs_cell *cell);
 double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell);
 

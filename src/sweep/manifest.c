@@ -147,23 +147,37 @@ static rs_status add_phrases(json_t *phrases, const rs_variant *variant, rs_err 
   return status;
 }
 
+/* How much of a task was read: "64 sequences a cell", "64 sequences of dictionary". */
+static rs_status add_amount(json_t *phrases, const rs_experiment *experiment, const char *which, rs_err *err) {
+  char words[128];
+  snprintf(words, sizeof words, "%zu sequences %s", experiment->sequences, which);
+  return rs_manifest_append(phrases, json_string(words), err);
+}
+
 /* Of the task of checkpoints a caption says how much of it was read. */
 static rs_status list_task(json_t *sources, const rs_experiment *experiment, rs_err *err) {
   const char *const pairs[][2] = {{"name", experiment->task.label}, {"kind", experiment->task.task->kind.name}};
-  char words[64];
-  snprintf(words, sizeof words, "%zu sequences a cell", experiment->sequences);
   json_t *phrases = json_array();
-  rs_status status = rs_manifest_append(phrases, json_string(words), err);
+  rs_status status = add_amount(phrases, experiment, "a cell", err);
   return append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err);
 }
 
+/* What a checkpoint's own heads held, on which sequences. */
+static rs_status add_read(json_t *phrases, const rs_experiment *experiment, const rs_variant *variant, rs_err *err) {
+  char words[96];
+  if (!variant->source->of_model) return RS_OK;
+  snprintf(words, sizeof words, "of %.80s", experiment->task.task->kind.name);
+  return add_amount(phrases, experiment, words, err);
+}
+
 static rs_status list_sources(json_t *sources, const rs_experiment *experiment, rs_err *err) {
-  if (experiment->checkpoints != NULL) return list_task(sources, experiment, err);
+  if (experiment->sources.count == 0) return list_task(sources, experiment, err);
   for (size_t i = 0; i < experiment->sources.count; i++) {
     const rs_variant *variant = &experiment->sources.items[i];
     const char *const pairs[][2] = {{"name", variant->label}, {"kind", variant->source->kind.name}};
     json_t *phrases = json_array();
     rs_status status = add_phrases(phrases, variant, err);
+    if (status == RS_OK) status = add_read(phrases, experiment, variant, err);
     RS_TRY(append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err));
   }
   return RS_OK;

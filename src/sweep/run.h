@@ -24,6 +24,7 @@ typedef struct rs_cell_state {
   double training;       /* that of the trainings that are done for it, in the same */
   rs_cell_scores scores;
   char arithmetic[RS_ARITHMETIC]; /* the instruction sets that computed the weights it reads; "": none */
+  rs_head_group group;            /* of its heads; owned */
   char *heads;                    /* "4 12 20 28"; owned */
   void **states;                  /* one for each metric; NULL for those that read tables */
   rs_result *results;             /* one for each metric */
@@ -51,14 +52,27 @@ void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states,
 /* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
+/* Flops of a cell's queries times keys, over all sequences: an upper bound, every query seeing every key. 0 where no
+ * metric reads rows. */
+double rs_row_flops(const rs_experiment *experiment, const rs_cell *cell);
+
+/* Bytes of content, engine and observations of one head, with so many threads inside. */
+double rs_row_bytes(const rs_experiment *experiment, size_t length, size_t dims, size_t views, size_t threads);
+
+/* Whether a cell's source hands on what a checkpoint's own heads hold. */
+bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell);
+
 /* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
 rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 
-/* Whether a metric's numbers hang on source and seed: those of rows and readings, and all of trained tables. */
+/* Whether a metric's numbers hang on the source: those of rows; of checkpoints that observe none, all on the task. */
 bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric);
+
+/* Whether they hang on the seed: those of rows and of random numbers, and all of checkpoints. */
+bool rs_is_seeded(const rs_experiment *experiment, const rs_metric_kind *metric);
 
 /* The cell ends with this error, if it has none yet. */
 void rs_cell_fail(rs_cell_state *cell, const rs_err *why);

@@ -13,6 +13,7 @@ static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
   free(state->states);
   free(state->results);
   free(state->heads);
+  rs_head_group_clear(&state->group);
 }
 
 void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
@@ -30,11 +31,8 @@ static char *heads_text(const rs_head_group *group, rs_err *err) {
 }
 
 static rs_status name_heads(const rs_experiment *experiment, rs_cell_state *state, rs_err *err) {
-  rs_head_group *groups;
-  size_t count;
-  RS_TRY(rs_experiment_heads(experiment, &experiment->models[state->cell.axis[RS_BY_MODEL]], &groups, &count, err));
-  state->heads = heads_text(&groups[state->cell.group], err);
-  rs_head_groups_free(groups, count);
+  RS_TRY(rs_experiment_heads(experiment, &state->cell, &state->group, err));
+  state->heads = heads_text(&state->group, err);
   return state->heads != NULL ? RS_OK : RS_MEMORY;
 }
 

@@ -67,18 +67,22 @@ Test(cells, heads__spread_listed_all_each) {
                {"{each: all}", "gpt2", 12, "0 |1 |2 |3 |4 |5 |6 |7 |8 |9 |10 |11 "}};
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     rs_text yaml = {0}, got = {0};
-    rs_head_group *groups;
+    rs_cell *cells;
     size_t count;
     rs_text_printf(&yaml, "model: %s\nmethods: nope\nheads: %s\n", cases[c].model, cases[c].heads);
     rs_experiment *experiment = good(yaml.data);
-    cr_assert_eq(rs_experiment_heads(experiment, &experiment->models[0], &groups, &count, NULL), RS_OK);
+    cr_assert_eq(rs_experiment_cells(experiment, &cells, &count, NULL), RS_OK);
     cr_expect_eq(count, cases[c].groups, "%s", cases[c].heads);
     for (size_t g = 0; g < count; g++) {
+      rs_head_group group;
+      cr_assert_eq(rs_experiment_heads(experiment, &cells[g], &group, NULL), RS_OK);
+      cr_expect_eq(rs_head_count(experiment, &cells[g]), group.count);
       rs_text_puts(&got, g > 0 ? "|" : "");
-      for (size_t i = 0; i < groups[g].count; i++) rs_text_printf(&got, "%zu ", groups[g].heads[i]);
+      for (size_t i = 0; i < group.count; i++) rs_text_printf(&got, "%zu ", group.heads[i]);
+      rs_head_group_clear(&group);
     }
     cr_expect_str_eq(got.data, cases[c].want, "heads: %s gave %s", cases[c].heads, got.data);
-    rs_head_groups_free(groups, count);
+    free(cells);
     rs_experiment_free(experiment);
     rs_text_clear(&yaml);
     rs_text_clear(&got);

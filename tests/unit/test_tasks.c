@@ -89,6 +89,12 @@ static void check_target(const task_desk *desk, size_t t) {
   cr_assert_lt(e->parts[t], parts, "%s", desk->kind->kind.name);
   cr_assert(isnan(e->depths[t]) || (e->depths[t] >= 0 && e->depths[t] <= 1), "%s: depth %g", desk->kind->kind.name,
             e->depths[t]);
+  if (!desk->kind->seeks) return;
+  bool sought = e->sought[t] != RS_NO_NEEDLE;
+  cr_assert_eq(sought, !isnan(e->depths[t]), "%s: token %zu", desk->kind->kind.name, t);
+  if (sought)
+    cr_assert(e->sought[t] < t && e->tokens[e->sought[t]] == e->targets[t], "%s: token %zu is not held by token %zu",
+              desk->kind->kind.name, t, e->sought[t]);
 }
 
 static void check_sequence(const task_desk *desk, size_t length) {
