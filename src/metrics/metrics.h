@@ -51,7 +51,8 @@
   metric(loss_by_position) \
   metric(accuracy) \
   metric(recall) \
-  metric(needle_accuracy)
+  metric(needle_accuracy) \
+  metric(resolution)
 /* clang-format on */
 
 #define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;
