@@ -5,26 +5,34 @@
 
 enum { AXES = 3 };
 
-/* The share of scenes whose digit of this worth is right. */
-static rs_moments count_digit(const rs_reading *reading, int32_t worth, int32_t base) {
-  rs_moments right = {0};
-  for (size_t i = 0; i < reading->sequences * reading->answers; i++)
-    if (reading->targets[i] != RS_NO_TARGET)
-      rs_moments_add(&right, reading->said[i] / worth % base == reading->targets[i] / worth % base);
-  return right;
+/* Scenes with a target, and those whose digit of this worth is right. */
+typedef struct digit_count {
+  double scenes, right;
+} digit_count;
+
+static digit_count count_digit(const rs_reading *reading, int32_t worth, int32_t base) {
+  digit_count count = {0};
+  for (size_t i = 0; i < reading->sequences * reading->answers; i++) {
+    if (reading->targets[i] == RS_NO_TARGET) continue;
+    count.scenes++;
+    count.right += reading->said[i] / worth % base == reading->targets[i] / worth % base;
+  }
+  return count;
 }
 
 static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   (void)err;
-  size_t base = 1, count = 0;
-  if (in->task->kind->digits != NULL) in->task->kind->digits(in->task->state, &base, &count);
-  for (size_t axis = 0; axis < 2 * AXES; axis++) result->value[axis] = result->error[axis] = NAN;
+  size_t base = 1, digits = 0;
+  if (in->task->kind->digits != NULL) in->task->kind->digits(in->task->state, &base, &digits);
+  for (size_t i = 0; i < 2 * AXES; i++) result->value[i] = result->error[i] = NAN;
   int32_t worth = 1;
-  for (size_t axis = count; axis-- > 0; worth *= (int32_t)base) {
-    rs_moments right = count_digit(in->reading, worth, (int32_t)base);
-    result->value[2 * axis] = rs_moments_mean(&right);
-    result->error[2 * axis] = rs_moments_se(&right);
-    if (right.count > 0) result->value[2 * axis + 1] = 1 / (double)base;
+  for (size_t axis = digits; axis-- > 0; worth *= (int32_t)base) {
+    digit_count count = count_digit(in->reading, worth, (int32_t)base);
+    if (count.scenes == 0) continue;
+    double share = count.right / count.scenes;
+    result->value[2 * axis] = share;
+    if (count.scenes > 1) result->error[2 * axis] = sqrt(share * (1 - share) / (count.scenes - 1));
+    result->value[2 * axis + 1] = 1 / (double)base;
   }
   return RS_OK;
 }
