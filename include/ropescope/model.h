@@ -307,6 +307,10 @@ typedef struct rs_task_kind {
   /* The least mean loss there is over the evaluation targets at this length, probes left out, nats; NaN where nobody
    * knows. NULL: never known. */
   double (*best_loss)(const void *state, size_t length);
+  /* Scenes: a class says which of so many shapes (the base) stands first along the columns, the rows and, where there
+   * are three digits, the frames; the most significant digit is that of the columns. NULL: classes say no such thing.
+   */
+  void (*digits)(const void *state, size_t *base, size_t *count);
 } rs_task_kind;
 
 const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);

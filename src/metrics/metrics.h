@@ -53,7 +53,8 @@
   metric(accuracy) \
   metric(recall) \
   metric(recall_by_distance) \
-  metric(needle_accuracy)
+  metric(needle_accuracy) \
+  metric(resolution)
 /* clang-format on */
 
 #define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;

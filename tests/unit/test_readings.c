@@ -178,9 +178,42 @@ Test(readings, needle_accuracy__without_probes__is_that_of_all_targets_with_a_de
   expect_rows(&result, halves, 2, 4);
 }
 
+static void three_digits(const void *state, size_t *base, size_t *count) {
+  (void)state;
+  *base = 3;
+  *count = 3;
+}
+
+static void two_digits(const void *state, size_t *base, size_t *count) {
+  (void)state;
+  *base = 4;
+  *count = 2;
+}
+
+/* Classes 0 to 26 as columns, rows, frames; the fourth answer has no target. */
+Test(readings, resolution__takes_answers_apart_by_axis) {
+  static const rs_task_kind film = {.parts = {"place"}, .chance = chance, .digits = three_digits},
+                            image = {.parts = {"place"}, .chance = chance, .digits = two_digits};
+  int32_t asked[] = {9 * 2 + 3 * 1 + 0, 9 * 0 + 3 * 2 + 1, 9 * 1 + 3 * 1 + 1, NO},
+          given[] = {9 * 2 + 3 * 0 + 0, 9 * 0 + 3 * 2 + 2, 9 * 1 + 3 * 0 + 1, 3};
+  rs_reading scenes = {.sequences = 4, .answers = 1, .targets = asked, .said = given};
+  rs_result result = read_by("resolution", &scenes, &film, NULL, NULL);
+  static const double want[] = {1, 1 / 3.0, 1 / 3.0, 1 / 3.0, 2 / 3.0, 1 / 3.0};
+  for (size_t i = 0; i < RS_COUNT(want); i++) agrees(result.value[i], want[i], 1e-15, "film");
+  agrees(result.error[2], sqrtl(2.0L / 9 / 2), 1e-15, "row_accuracy_se");
+  asked[0] = 4 * 3 + 2, given[0] = 4 * 3 + 1;
+  asked[1] = 4 * 0 + 1, given[1] = 4 * 1 + 1;
+  asked[2] = 4 * 2 + 3, given[2] = 4 * 2 + 0;
+  result = read_by("resolution", &scenes, &image, NULL, NULL);
+  static const double flat[] = {2 / 3.0, 0.25, 1 / 3.0, 0.25, NAN, NAN};
+  for (size_t i = 0; i < RS_COUNT(flat); i++) agrees(result.value[i], flat[i], 1e-15, "image");
+  result = read_by("resolution", &written, &plain, NULL, NULL);
+  for (size_t i = 0; i < RS_COUNT(flat); i++) agrees(result.value[i], NAN, 0, "text");
+}
+
 Test(readings, no_target__no_number) {
-  static const char *const names[] = {"loss",   "loss_by_position",   "accuracy",
-                                      "recall", "recall_by_distance", "needle_accuracy"};
+  static const char *const names[] = {
+      "loss", "loss_by_position", "accuracy", "recall", "recall_by_distance", "needle_accuracy", "resolution"};
   int32_t none[SEQUENCES * ANSWERS];
   rs_reading silent = written;
   for (size_t i = 0; i < RS_COUNT(none); i++) none[i] = RS_NO_TARGET;
