@@ -5,6 +5,13 @@
 /* Gemma-2's are Llama's, too, with two more norms. */
 const rs_hf_name rs_names_llama[] = {{NULL, NULL, RS_ROWS_OWN}};
 
+const rs_hf_name rs_names_llama4[] = {
+    {"mlp.gate_proj", "feed_forward.gate_proj", RS_ROWS_OWN},
+    {"mlp.up_proj", "feed_forward.up_proj", RS_ROWS_OWN},
+    {"mlp.down_proj", "feed_forward.down_proj", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const rs_hf_name rs_names_phi3[] = {
     {"self_attn.q_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
     {"self_attn.k_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
@@ -105,3 +112,5 @@ const rs_hf_name rs_names_phi[] = {
 /* Masks and frequencies that older releases stored. */
 const char *const rs_ignored_buffers[] = {
     ".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq", NULL};
+
+const char *const rs_ignored_pictures[] = {"visual.", "vision_tower.", "vision_model.", "multi_modal_projector.", NULL};

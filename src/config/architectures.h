@@ -38,6 +38,7 @@ typedef enum rs_window_rule {
   RS_WINDOW_NO_LAYER,
   RS_WINDOW_ALL,
   RS_WINDOW_PATTERN, /* all but each `pattern`-th */
+  RS_WINDOW_CHUNKS,  /* those that turn see the chunk of attention_chunk_size that they are in */
   RS_WINDOW_UPPER    /* where use_sliding_window, those from max_window_layers on */
 } rs_window_rule;
 
@@ -59,6 +60,7 @@ typedef struct rs_architecture {
   rs_norm_kind qk_norm;
   rs_qk_span qk_span;
   bool qk_norm_turned;
+  rs_hf_flag qk_normed;     /* whether q and k are normed after all; key NULL: they are */
   rs_activation activation; /* of a config that names none */
   bool own_activation;      /* whatever it names */
   bool gated;
@@ -68,12 +70,15 @@ typedef struct rs_architecture {
   bool tied;               /* unless tie_word_embeddings says otherwise */
   bool widened;            /* embeddings times sqrt(d) */
   bool embedding_norm;
-  double output_scale;   /* of a config without logit_scale */
-  size_t feed_forward;   /* F / d of a config without F; 0: it is needed */
-  bool own_feed_forward; /* whatever it says */
+  double output_scale;          /* of a config without logit_scale */
+  const char *feed_forward_key; /* of F, before the usual ones; NULL: those alone */
+  size_t feed_forward;          /* F / d of a config without F; 0: it is needed */
+  bool own_feed_forward;        /* whatever it says */
   rs_window_rule windows;
   size_t window, pattern; /* of a config without sliding_window and sliding_window_pattern */
   rs_bare_rule bare;
+  bool temperature;          /* layers that turn nothing have Llama 4's, and norm neither q nor k */
+  const char *expert_layers; /* a list of the layers that have experts, which must be empty; NULL: there is none */
   rs_hf_flag matters[RS_HF_MATTERS]; /* flags that must be so, for what they change is not computed here; end at NULL */
   const char *prefixes[RS_HF_PREFIXES]; /* what names begin with, but the output's; the first that fits the file */
   const char *layers;                   /* and those of layers, before their number */
@@ -88,7 +93,9 @@ const rs_architecture *rs_architecture_find(const char *model_type);
 
 /* Names that some rows share (architecture_names.c). */
 extern const rs_hf_name rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[],
-    rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_olmo2[], rs_names_phi[];
-extern const char *const rs_ignored_buffers[];
+    rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
+
+/* Parts of names of tensors that no logit of a text depends on: of all files, and of models that see. */
+extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[];
 
 #endif

@@ -266,3 +266,34 @@ Test(contexts, redraw__what_is_learned_stays) {
   small_model_clear(&plain);
   small_model_clear(&given);
 }
+
+/* ---- norms behind the rotation ----------------------------------------------------------------------------------- */
+
+/* A rotation leaves lengths, so a norm without weights may stand before it; with weights, or where lengths change, it
+ * may not. */
+Test(contexts, norm_behind_the_rotation__without_weights_alone) {
+  static const struct {
+    rs_norm_kind kind;
+    const char *method, *settings;
+    rs_status status;
+  } cases[] = {{RS_NORM_L2, "rope", "", RS_OK},
+               {RS_NORM_L2, "nope", "", RS_OK},
+               {RS_NORM_NONE, "rope", "", RS_OK},
+               {RS_NORM_RMS, "rope", "", RS_UNSUPPORTED},
+               {RS_NORM_L2, "yarn", "factor=4", RS_UNSUPPORTED}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    rs_context *context;
+    small_model_fill(&m, RS_DECODER);
+    for (size_t k = 0; k < SMALL_BLOCKS; k++) {
+      m.blocks[k].attention.qk_norm = (rs_norm){.kind = cases[i].kind, .epsilon = 1e-5};
+      m.blocks[k].attention.qk_norm_turned = true;
+    }
+    small_model_recipe(&m, 0, cases[i].method, cases[i].settings);
+    rs_transformer *t = small_model_create(&m, RS_F64, 1);
+    cr_expect_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), cases[i].status, "case %zu", i);
+    rs_context_free(context);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+  }
+}
