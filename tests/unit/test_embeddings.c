@@ -233,7 +233,7 @@ Test(learned_2d, drawn_table__is_a_function_of_its_seed_and_grid) {
 /* A factorised table under xavier has a bound for each side: 6 rows, 1 column, width 4. */
 Test(learned_2d, sum_of_sides__drawn__are_tables_of_their_own) {
   rs_token_run run = picture_run(RS_IMAGE, 1, 6, 1);
-  rs_token_layout layout = {&run, 1};
+  rs_token_layout layout = {.runs = &run, .count = 1};
   rs_model model = model_of_width(2, 2);
   rs_recipe recipe = make_recipe("learned_2d", "combine=sum init=xavier");
   rs_encoding *encoding = encode_with(&recipe, &model, 6, &layout);
@@ -250,7 +250,7 @@ Test(learned_2d, sum_of_sides__drawn__are_tables_of_their_own) {
 Test(learned_2d, equal_grids__share_their_vectors) {
   rs_token_run runs[] = {picture_run(RS_IMAGE, 1, 2, 3), picture_run(RS_IMAGE, 1, 3, 2), picture_run(RS_VIDEO, 2, 2, 3),
                          picture_run(RS_IMAGE, 1, 1, 3)};
-  rs_token_layout layout = {runs, 4};
+  rs_token_layout layout = {.runs = runs, .count = 4};
   rs_model model = model_of_width(2, 2);
   rs_recipe recipe = make_recipe("learned_2d", "");
   rs_encoding *encoding = encode_with(&recipe, &model, 29, &layout);
