@@ -231,10 +231,12 @@ typedef struct rs_reader_in {
   size_t count, length;  /* sequences; tokens of each, L */
   const int32_t *tokens; /* (count, L) */
   size_t last;           /* tokens at the end of each that are answered, 1 to L */
+  const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
+  const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted */
 } rs_reader_in;
 
-/* What the model says of each: logits (count, last, C). RS_INPUT for a token that is none of its vocabulary, with its
- * place; RS_DOMAIN, RS_MEMORY. */
+/* What the model says of each: logits (count, last, C); 0 of padding. RS_INPUT for a token that is none of its
+ * vocabulary, with its place; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 

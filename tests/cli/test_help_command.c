@@ -190,6 +190,8 @@ Test(help_command, options__go_with_their_commands_alone) {
       {"--out=o", "run reproduce logits"},
       {"--last=1", "logits"},
       {"--precision=f64", "logits"},
+      {"--position-ids=x", "logits"},
+      {"--attention-mask=x", "logits"},
       {"--force", "run reproduce"},
       {"--hf=x", "show compare solve"},
       {"--model=gpt2", "show compare solve"},
