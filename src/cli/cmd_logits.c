@@ -9,12 +9,14 @@
 typedef struct inputs {
   rs_reader_in in;
   int32_t *tokens; /* (count, L) */
+  int32_t *types;  /* (count, L) */
   size_t *lengths; /* (count,) */
   double *ids;     /* (count, L, RS_AXES) */
 } inputs;
 
 static void inputs_clear(inputs *i) {
   free(i->tokens);
+  free(i->types);
   free(i->lengths);
   free(i->ids);
 }
@@ -92,6 +94,16 @@ static rs_status take_lengths(const char *file, const rs_array *array, inputs *i
   return RS_OK;
 }
 
+static rs_status take_types(const char *file, const rs_array *array, inputs *i, rs_err *err) {
+  if (!fits(array, i, 1))
+    return rs_fail(err, RS_INPUT, "%s: token types must be (%zu, %zu) as the token ids are", file, i->in.count,
+                   i->in.length);
+  i->types = rs_alloc(array->count, sizeof *i->types, err);
+  if (i->types == NULL) return RS_MEMORY;
+  i->in.types = i->types;
+  return to_tokens(file, array, i->types, err);
+}
+
 static rs_status read_beside(const char *file, inputs *i, rs_err *err,
                              rs_status (*take)(const char *, const rs_array *, inputs *, rs_err *)) {
   rs_array array;
@@ -106,6 +118,7 @@ static rs_status read_inputs(const cli_options *options, inputs *i, rs_err *err)
   RS_TRY(read_tokens(options->arguments[1], i, err));
   i->in.last = options->last > 0 && options->last < i->in.length ? options->last : i->in.length;
   RS_TRY(read_beside(options->attention_mask, i, err, take_lengths));
+  RS_TRY(read_beside(options->token_types, i, err, take_types));
   return read_beside(options->position_ids, i, err, take_ids);
 }
 
@@ -120,9 +133,10 @@ static rs_status load(const char *folder, rs_format format, rs_transformer **tra
 }
 
 static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const char *path, rs_err *err) {
-  rs_array out = {.rank = 3, .shape = {in->count, in->last, transformer->shape.classes}};
+  const rs_shape *shape = &transformer->shape;
+  rs_array out = {.rank = 3, .shape = {in->count, in->last, shape->classes > 0 ? shape->classes : shape->width}};
   out.count = out.shape[0] * out.shape[1] * out.shape[2];
-  out.numbers = rs_alloc(in->count * in->last, transformer->shape.classes * sizeof *out.numbers, err);
+  out.numbers = rs_alloc(in->count * in->last, out.shape[2] * sizeof *out.numbers, err);
   if (out.numbers == NULL) return RS_MEMORY;
   rs_status status = rs_read_logits(transformer, in, out.numbers, err);
   if (status == RS_OK) status = rs_npy_write(path, &out, transformer->format == RS_F64, err);

@@ -65,6 +65,7 @@ static const struct option_row {
      .help = "a .npy file of positions, (B, L), or (3, B, L) for time, row and column"},
     {"attention-mask", "FILE", NAME, FIELD(attention_mask), LOGITS,
      .help = "a .npy file (B, L): 1 for tokens, 0 for the padding behind them"},
+    {"token-types", "FILE", NAME, FIELD(token_types), LOGITS, .help = "a .npy file (B, L) of the tokens' types (BERT)"},
     {"precision", "WORD", WORD, FIELD(precision), LOGITS, .help = "of all arithmetic: f32 (default) or f64",
      .words = precisions},
     {"checkpoints", "DIR", NAME, FIELD(checkpoints), RUN | REPRODUCE,

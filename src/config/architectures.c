@@ -242,6 +242,21 @@ static const rs_architecture rows[] = {
      .prefixes = {"model.decoder.", "decoder."},
      .names = rs_names_opt,
      .position_offset = 2},
+    {.entry = {"bert", "BERT: last hidden states, with --token-types and --attention-mask"},
+     .form = RS_ENCODER,
+     .headless = true,
+     .order = RS_NORMS_OF_SUMS,
+     .norm = {.kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-12},
+     .activation = RS_GELU,
+     .qkv_bias = ALWAYS,
+     .output_bias = ALWAYS,
+     .feed_forward_bias = ALWAYS,
+     .embedding_norm = true,
+     .matters = {{"is_decoder", false}, {"add_cross_attention", false}},
+     .prefixes = {"", "bert."},
+     .layers = "encoder.layer",
+     .names = rs_names_bert,
+     .ignored = rs_ignored_heads},
 };
 
 const rs_architecture *rs_architecture_find(const char *model_type) {

@@ -30,7 +30,8 @@ typedef enum rs_norm_order {
   RS_NORMS_AROUND, /* before and behind */
   RS_NORMS_BEHIND,
   RS_NORMS_PARALLEL, /* before both, which read the same x */
-  RS_NORMS_SHARED    /* one before both */
+  RS_NORMS_SHARED,   /* one before both */
+  RS_NORMS_OF_SUMS   /* behind, of x and what the part gives; and none at the end */
 } rs_norm_order;
 
 /* Which layers see a window alone, where no layer_types say so. */
@@ -53,7 +54,9 @@ enum { RS_HF_PREFIXES = 4, RS_HF_MATTERS = 4 };
 
 typedef struct rs_architecture {
   rs_architecture_entry entry;
-  const char *also;    /* another model_type, of the text part of a larger model; NULL: none */
+  const char *also; /* another model_type, of the text part of a larger model; NULL: none */
+  rs_form form;
+  bool headless;       /* it says its last states */
   rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
   rs_hf_flag parallel;
   rs_norm norm; /* its epsilon: that of a config without one */
@@ -92,10 +95,11 @@ typedef struct rs_architecture {
 const rs_architecture *rs_architecture_find(const char *model_type);
 
 /* Names that some rows share (architecture_names.c). */
-extern const rs_hf_name rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[],
-    rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
+extern const rs_hf_name rs_names_bert[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[],
+    rs_names_bloom[], rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
 
-/* Parts of names of tensors that no logit of a text depends on: of all files, and of models that see. */
-extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[];
+/* Parts of names of tensors that no logit of a text depends on: of all files, of models that see, and
+ * those of heads of encoders. */
+extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[];
 
 #endif

@@ -69,9 +69,10 @@ static const char *usual_type(const layers *l, size_t layer) {
 }
 
 static rs_mask read_mask(const layers *l, size_t layer) {
-  const rs_mask causal = {.kind = RS_CAUSAL};
+  bool both = l->file->out->shape.form == RS_ENCODER || l->file->out->shape.form == RS_VISION;
+  const rs_mask whole = {.kind = both ? RS_BIDIRECTIONAL : RS_CAUSAL};
   const char *type = l->types != NULL ? scalar_of(&l->types->items[layer]) : usual_type(l, layer);
-  if (strcmp(type, RS_HF_GLOBAL) == 0) return causal;
+  if (strcmp(type, RS_HF_GLOBAL) == 0) return whole;
   bool local = strcmp(type, RS_HF_LOCAL) == 0, chunked = strcmp(type, RS_HF_CHUNKED) == 0;
   if (local && l->window > 0) return (rs_mask){.kind = RS_WINDOW, .window = l->window};
   if (chunked && l->chunk > 0) return (rs_mask){.kind = RS_CHUNKS, .window = l->chunk};
@@ -80,7 +81,7 @@ static rs_mask read_mask(const layers *l, size_t layer) {
     rs_hf_missing(l->file, "sliding_window");
   else
     rs_problem(&l->file->problems, &l->types->items[layer], &path, "is no type of layers that is known here");
-  return causal;
+  return whole;
 }
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */

@@ -192,6 +192,7 @@ Test(help_command, options__go_with_their_commands_alone) {
       {"--precision=f64", "logits"},
       {"--position-ids=x", "logits"},
       {"--attention-mask=x", "logits"},
+      {"--token-types=x", "logits"},
       {"--force", "run reproduce"},
       {"--hf=x", "show compare solve"},
       {"--model=gpt2", "show compare solve"},

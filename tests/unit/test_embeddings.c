@@ -52,7 +52,7 @@ Test(embeddings_2d, without_a_place__are_domain_errors) {
       {"learned", "table=1,2,3,4,5,6", "learned: position 29 is beyond the table of 1 rows", 1, false},
   };
   rs_token_run runs[4];
-  rs_token_layout layout = mixed_layout(runs), text = {runs, 1};
+  rs_token_layout layout = mixed_layout(runs), text = {.runs = runs, .count = 1};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_model model = model_of_width(cases[i].heads, 6);
     rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);

@@ -314,7 +314,12 @@ Test(places, recipes_of_other_shapes__say_why) {
     rs_err err = {0};
     small_model_fill(&m, RS_DECODER);
     cases[i].how(&m);
-    const rs_transformer_in in = {&m.shape, &m.geometry, m.recipes, m.recipe_count, NULL, RS_F32, 1};
+    const rs_transformer_in in = {.shape = &m.shape,
+                                  .geometry = &m.geometry,
+                                  .recipes = m.recipes,
+                                  .recipe_count = m.recipe_count,
+                                  .format = RS_F32,
+                                  .seed = 1};
     cr_expect_eq(rs_transformer_create(&in, &t, &err), RS_INPUT);
     cr_expect_str_eq(err.message, cases[i].message, "%s", err.message);
     cr_expect_null(t);
