@@ -62,6 +62,7 @@ typedef struct rs_feed_forward {
  * with one norm: before_feed_forward is then none, and the feed-forward reads what attention does). */
 typedef struct rs_block {
   rs_norm before_attention, after_attention, before_feed_forward, after_feed_forward;
+  bool norm_sums; /* x = after(x + attention(x)), and so on: the norms behind are of the sums (BERT); not trained */
   bool parallel;
   rs_head_shape attention;
   bool cross;           /* between the two: attention to the encoder's states, of the same heads, */
@@ -83,7 +84,8 @@ typedef struct rs_shape {
   size_t width;           /* d */
   size_t vocabulary;      /* tokens; 0 for vision */
   size_t patch_numbers;   /* vision: numbers of a patch, which a matrix and a bias make a token of */
-  size_t classes;         /* C */
+  size_t token_types;     /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
+  size_t classes;         /* C; 0: it says its last states alone, and is not trained */
   double embedding_scale; /* multiplies embeddings (Gemma: sqrt(d)) */
   rs_norm embedding_norm; /* of embeddings (BLOOM) */
   bool tied;              /* the output's matrix is the embeddings' */
@@ -200,13 +202,15 @@ rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_
 typedef struct rs_batch {
   size_t sequences;
   const int32_t *tokens;  /* (sequences, L); NULL for vision */
+  const int32_t *types;   /* (sequences, L) of the tokens, where the model has such; NULL: all 0 */
   const int32_t *source;  /* (sequences, source_length); NULL but for encoder-decoders */
   const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
 /* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
- * RS_UNSUPPORTED where the context's recipes learn arrays that the model has not. RS_MEMORY. */
+ * RS_UNSUPPORTED for a shape that is not trained, and where the context's recipes learn arrays that the model has not.
+ * RS_MEMORY. */
 typedef struct rs_pass rs_pass;
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
@@ -238,11 +242,15 @@ double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gr
 typedef struct rs_reader_in {
   size_t count, length;  /* sequences; tokens of each, L */
   const int32_t *tokens; /* (count, L) */
+  const int32_t *types;  /* (count, L) of the tokens; NULL: all 0 */
   size_t last;           /* tokens at the end of each that are answered, 1 to L */
+  const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
+  const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted */
 } rs_reader_in;
 
-/* What the model says of each: logits (count, last, C). RS_INPUT for a token that is none of its vocabulary, with its
- * place; RS_DOMAIN, RS_MEMORY. */
+/* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of
+ * padding. RS_INPUT for a token that is none of its
+ * vocabulary, with its place; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 

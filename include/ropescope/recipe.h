@@ -312,12 +312,14 @@ typedef struct rs_token_run {
 struct rs_token_layout {
   rs_token_run *runs; /* owned */
   size_t count;
+  double *ids; /* (id_count, RS_AXES) position ids t, h, w that are given, whatever the runs say; owned; NULL: none */
+  size_t id_count; /* tokens: the length, where ids are given */
 };
 
 /* Tokens the runs take. */
 size_t rs_token_layout_tokens(const rs_token_layout *layout) RS_NONNULL(1);
 
-/* RS_DOMAIN where the runs take more tokens than `length`. */
+/* RS_DOMAIN where the runs take more tokens than `length`, or ids are given for other than `length`. */
 rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) RS_NONNULL(1);
 
 /* How the tokens of images and videos are counted (tokens.c). */
@@ -346,8 +348,8 @@ typedef struct rs_id_rule {
 /* Position ids (length, RS_AXES) in the order t, h, w. `rule` NULL: as Qwen2-VL counts (arXiv:2409.12191, section 2.1):
  * text runs on all axes alike; a vision run that starts at id p has (p + floor(frame * seconds_per_frame *
  * ids_per_second), p + row, p + column); the next run starts at the largest id so far plus 1. `run` (length), where not
- * NULL, gets each token's run index (count for the text after the last). RS_DOMAIN when the runs take more than
- * `length` tokens. */
+ * NULL, gets each token's run index (count for the text after the last). Ids that are given are taken as they are.
+ * RS_DOMAIN as rs_token_layout_check. */
 rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
                              uint32_t *run, rs_err *err) RS_NONNULL(1, 4);
 

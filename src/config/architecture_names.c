@@ -5,6 +5,29 @@
 /* Gemma-2's are Llama's, too, with two more norms. */
 const rs_hf_name rs_names_llama[] = {{NULL, NULL, RS_ROWS_OWN}};
 
+const rs_hf_name rs_names_llama4[] = {
+    {"mlp.gate_proj", "feed_forward.gate_proj", RS_ROWS_OWN},
+    {"mlp.up_proj", "feed_forward.up_proj", RS_ROWS_OWN},
+    {"mlp.down_proj", "feed_forward.down_proj", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
+const rs_hf_name rs_names_bert[] = {
+    {"embed_tokens", "embeddings.word_embeddings", RS_ROWS_OWN},
+    {"embed.table", "embeddings.position_embeddings.weight", RS_ROWS_OWN},
+    {"token_type_embeddings", "embeddings.token_type_embeddings", RS_ROWS_OWN},
+    {"embedding_norm", "embeddings.LayerNorm", RS_ROWS_OWN},
+    {"self_attn.q_proj", "attention.self.query", RS_ROWS_OWN},
+    {"self_attn.k_proj", "attention.self.key", RS_ROWS_OWN},
+    {"self_attn.v_proj", "attention.self.value", RS_ROWS_OWN},
+    {"self_attn.o_proj", "attention.output.dense", RS_ROWS_OWN},
+    {"post_attention_layernorm", "attention.output.LayerNorm", RS_ROWS_OWN},
+    {"mlp.up_proj", "intermediate.dense", RS_ROWS_OWN},
+    {"mlp.down_proj", "output.dense", RS_ROWS_OWN},
+    {"post_feedforward_layernorm", "output.LayerNorm", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const rs_hf_name rs_names_phi3[] = {
     {"self_attn.q_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
     {"self_attn.k_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
@@ -105,3 +128,7 @@ const rs_hf_name rs_names_phi[] = {
 /* Masks and frequencies that older releases stored. */
 const char *const rs_ignored_buffers[] = {
     ".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq", NULL};
+
+const char *const rs_ignored_pictures[] = {"visual.", "vision_tower.", "vision_model.", "multi_modal_projector.", NULL};
+
+const char *const rs_ignored_heads[] = {"pooler.", "cls.", "embeddings.position_ids", NULL};

@@ -30,7 +30,8 @@ typedef enum rs_norm_order {
   RS_NORMS_AROUND, /* before and behind */
   RS_NORMS_BEHIND,
   RS_NORMS_PARALLEL, /* before both, which read the same x */
-  RS_NORMS_SHARED    /* one before both */
+  RS_NORMS_SHARED,   /* one before both */
+  RS_NORMS_OF_SUMS   /* behind, of x and what the part gives; and none at the end */
 } rs_norm_order;
 
 /* Which layers see a window alone, where no layer_types say so. */
@@ -38,6 +39,7 @@ typedef enum rs_window_rule {
   RS_WINDOW_NO_LAYER,
   RS_WINDOW_ALL,
   RS_WINDOW_PATTERN, /* all but each `pattern`-th */
+  RS_WINDOW_CHUNKS,  /* those that turn see the chunk of attention_chunk_size that they are in */
   RS_WINDOW_UPPER    /* where use_sliding_window, those from max_window_layers on */
 } rs_window_rule;
 
@@ -52,13 +54,16 @@ enum { RS_HF_PREFIXES = 4, RS_HF_MATTERS = 4 };
 
 typedef struct rs_architecture {
   rs_architecture_entry entry;
-  const char *also;    /* another model_type, of the text part of a larger model; NULL: none */
+  const char *also; /* another model_type, of the text part of a larger model; NULL: none */
+  rs_form form;
+  bool headless;       /* it says its last states */
   rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
   rs_hf_flag parallel;
   rs_norm norm; /* its epsilon: that of a config without one */
   rs_norm_kind qk_norm;
   rs_qk_span qk_span;
   bool qk_norm_turned;
+  rs_hf_flag qk_normed;     /* whether q and k are normed after all; key NULL: they are */
   rs_activation activation; /* of a config that names none */
   bool own_activation;      /* whatever it names */
   bool gated;
@@ -68,12 +73,15 @@ typedef struct rs_architecture {
   bool tied;               /* unless tie_word_embeddings says otherwise */
   bool widened;            /* embeddings times sqrt(d) */
   bool embedding_norm;
-  double output_scale;   /* of a config without logit_scale */
-  size_t feed_forward;   /* F / d of a config without F; 0: it is needed */
-  bool own_feed_forward; /* whatever it says */
+  double output_scale;          /* of a config without logit_scale */
+  const char *feed_forward_key; /* of F, before the usual ones; NULL: those alone */
+  size_t feed_forward;          /* F / d of a config without F; 0: it is needed */
+  bool own_feed_forward;        /* whatever it says */
   rs_window_rule windows;
   size_t window, pattern; /* of a config without sliding_window and sliding_window_pattern */
   rs_bare_rule bare;
+  bool temperature;          /* layers that turn nothing have Llama 4's, and norm neither q nor k */
+  const char *expert_layers; /* a list of the layers that have experts, which must be empty; NULL: there is none */
   rs_hf_flag matters[RS_HF_MATTERS]; /* flags that must be so, for what they change is not computed here; end at NULL */
   const char *prefixes[RS_HF_PREFIXES]; /* what names begin with, but the output's; the first that fits the file */
   const char *layers;                   /* and those of layers, before their number */
@@ -87,8 +95,11 @@ typedef struct rs_architecture {
 const rs_architecture *rs_architecture_find(const char *model_type);
 
 /* Names that some rows share (architecture_names.c). */
-extern const rs_hf_name rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[],
-    rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_olmo2[], rs_names_phi[];
-extern const char *const rs_ignored_buffers[];
+extern const rs_hf_name rs_names_bert[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[],
+    rs_names_bloom[], rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
+
+/* Parts of names of tensors that no logit of a text depends on: of all files, of models that see, and
+ * those of heads of encoders. */
+extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[];
 
 #endif

@@ -7,6 +7,7 @@
 /* Types of layers, as `layer_types` and `rope_parameters` have them. */
 #define RS_HF_GLOBAL "full_attention"
 #define RS_HF_LOCAL "sliding_attention"
+#define RS_HF_CHUNKED "chunked_attention"
 
 /* Whether the node is there, and not null. */
 bool rs_hf_present(const rs_node *node);

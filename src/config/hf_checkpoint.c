@@ -16,12 +16,19 @@ static rs_status refuse(const rs_hf_file *file, const char *key, rs_err *err) {
 }
 
 static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
-  static const char *const others[] = {"quantization_config", "clip_qkv", "num_local_experts", "num_experts", NULL};
+  static const char *const others[] = {"quantization_config", "clip_qkv", NULL};
+  static const char *const experts[] = {"num_local_experts", "num_experts", "n_routed_experts", NULL};
+  const rs_node *layers = file->row->expert_layers != NULL ? rs_node_get(file->root, file->row->expert_layers) : NULL;
   const rs_node *attention = rs_node_get(file->root, "attn_config"), *other = rs_hf_first(file->root, others);
   for (size_t i = 0; i < RS_HF_MATTERS && file->row->matters[i].key != NULL; i++)
     if (rs_hf_says(file, file->row->matters[i]) != file->row->matters[i].fallback)
       return refuse(file, file->row->matters[i].key, err);
   if (other != NULL) return refuse(file, other->key, err);
+  bool dense = layers != NULL && layers->kind == RS_SEQUENCE && layers->count == 0;
+  other = dense ? NULL : rs_hf_first(file->root, experts);
+  if (other != NULL) return refuse(file, other->key, err);
+  other = rs_node_get(file->root, "position_embedding_type");
+  if (rs_hf_present(other) && strcmp(other->text, "absolute") != 0) return refuse(file, other->key, err);
   if (attention == NULL) return RS_OK;
   if (rs_hf_true(attention, "qk_ln", false)) return refuse(file, "attn_config.qk_ln", err);
   if (rs_hf_true(attention, "prefix_lm", false)) return refuse(file, "attn_config.prefix_lm", err);
@@ -65,20 +72,27 @@ static size_t read_kv_heads(rs_hf_file *file, size_t heads) {
   return rs_hf_count(file, keys, 1, heads);
 }
 
+/* Where there is one. */
+static rs_norm read_qk_norm(const rs_hf_file *file, const rs_norm *norm) {
+  const rs_architecture *row = file->row;
+  rs_norm qk_norm = *norm;
+  qk_norm.kind = row->qk_norm;
+  bool normed = row->qk_norm != RS_NORM_NONE && (row->qk_normed.key == NULL || rs_hf_says(file, row->qk_normed));
+  return normed ? qk_norm : (rs_norm){0};
+}
+
 static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
   static const char *const scalars[] = {"query_pre_attn_scalar", NULL}, *const caps[] = {"attn_logit_softcapping",
                                                                                          NULL};
   const rs_architecture *row = file->row;
   const rs_model *geometry = &file->out->geometry;
   double scalar = rs_hf_real(file, scalars, 1e-6, 0);
-  rs_norm qk_norm = *norm;
-  qk_norm.kind = row->qk_norm;
   return (rs_head_shape){.heads = geometry->heads,
                          .kv_heads = read_kv_heads(file, geometry->heads),
                          .head_dim = geometry->head_dim,
                          .qkv_bias = rs_hf_says(file, row->qkv_bias),
                          .output_bias = rs_hf_says(file, row->output_bias),
-                         .qk_norm = row->qk_norm != RS_NORM_NONE ? qk_norm : (rs_norm){0},
+                         .qk_norm = read_qk_norm(file, norm),
                          .qk_span = row->qk_span,
                          .qk_norm_turned = row->qk_norm_turned,
                          .score_scale = scalar > 0 ? 1 / sqrt(scalar) : 0,
@@ -86,8 +100,13 @@ static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
 }
 
 static rs_feed_forward read_feed_forward(rs_hf_file *file) {
-  static const char *const widths[] = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", NULL};
   const rs_architecture *row = file->row;
+  const char *const widths[] = {row->feed_forward_key != NULL ? row->feed_forward_key : "intermediate_size",
+                                "intermediate_size",
+                                "n_inner",
+                                "ffn_dim",
+                                "ffn_hidden_size",
+                                NULL};
   size_t usual = row->feed_forward * file->out->shape.width;
   size_t width = row->own_feed_forward ? usual
                  : usual > 0           ? rs_hf_count(file, widths, 1, usual)
@@ -101,7 +120,9 @@ static rs_feed_forward read_feed_forward(rs_hf_file *file) {
 static void place_norms(const rs_hf_file *file, const rs_norm *norm, rs_block *block) {
   bool in_order = file->row->parallel.key != NULL && !rs_hf_says(file, file->row->parallel);
   rs_norm_order order = in_order ? RS_NORMS_BEFORE : file->row->order;
-  bool before = order != RS_NORMS_BEHIND, behind = order == RS_NORMS_BEHIND || order == RS_NORMS_AROUND;
+  block->norm_sums = order == RS_NORMS_OF_SUMS;
+  bool behind = block->norm_sums || order == RS_NORMS_BEHIND || order == RS_NORMS_AROUND;
+  bool before = !behind || order == RS_NORMS_AROUND;
   if (before) block->before_attention = *norm;
   if (before && order != RS_NORMS_SHARED) block->before_feed_forward = *norm;
   if (behind) block->after_attention = block->after_feed_forward = *norm;
@@ -121,15 +142,18 @@ static rs_block read_block(rs_hf_file *file, const rs_norm *norm) {
 static void read_sizes(rs_hf_file *file) {
   static const char *const widths[] = {"hidden_size", "n_embd", "d_model", "n_embed", NULL};
   static const char *const words[] = {"vocab_size", NULL}, *const caps[] = {"final_logit_softcapping", NULL};
-  static const char *const scales[] = {"logit_scale", NULL};
+  static const char *const scales[] = {"logit_scale", NULL}, *const types[] = {"type_vocab_size", NULL};
   const rs_architecture *row = file->row;
   rs_shape *shape = &file->out->shape;
   double usual = row->output_scale > 0 ? row->output_scale : 1;
-  shape->form = RS_DECODER;
+  shape->form = row->form;
   shape->width = rs_hf_needed(file, widths);
-  shape->vocabulary = shape->classes = rs_hf_needed(file, words);
+  shape->vocabulary = rs_hf_needed(file, words);
+  shape->classes = row->headless ? 0 : shape->vocabulary;
+  shape->token_types = rs_hf_count(file, types, 0, 0);
   shape->embedding_scale = row->widened ? sqrt((double)shape->width) : 1;
-  shape->tied = rs_hf_true(file->root, "tie_word_embeddings", row->tied);
+  shape->tied = !row->headless &&
+                rs_hf_true(file->root, "tie_word_embeddings", rs_hf_true(file->top, "tie_word_embeddings", row->tied));
   shape->output_bias = row->class_bias && !shape->tied;
   shape->output_scale = row->output_scale > 0 ? rs_hf_real(file, scales, 1e-30, usual) : usual;
   shape->output_cap = rs_hf_real(file, caps, 0, 0);
@@ -146,7 +170,7 @@ static rs_status read_stack(rs_hf_file *file, rs_err *err) {
   shape->decoder.blocks = rs_alloc(count, sizeof block, err);
   if (shape->decoder.blocks == NULL) return RS_MEMORY;
   for (size_t i = 0; i < count; i++) shape->decoder.blocks[shape->decoder.count++] = block;
-  shape->decoder.final_norm = norm;
+  if (file->row->order != RS_NORMS_OF_SUMS) shape->decoder.final_norm = norm;
   if (file->row->embedding_norm) shape->embedding_norm = norm;
   return rs_hf_read_layers(file, err);
 }

@@ -143,7 +143,7 @@ rs_status rs_context_refresh(rs_context *context, rs_err *err) {
 /* ---- attentions -------------------------------------------------------------------------------------------------- */
 
 static bool same_mask(const rs_mask *a, const rs_mask *b) {
-  bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS;
+  bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS || a->kind == RS_CHUNKS;
   return a->kind == b->kind && (!window || a->window == b->window) &&
          (a->kind != RS_WINDOW_SINKS || a->sinks == b->sinks);
 }
@@ -181,6 +181,14 @@ static rs_attend_shape attend_shape(const rs_block *block, const rs_encoding *en
                            .soft_cap = heads->soft_cap};
 }
 
+/* A norm without weights comes to the same before the rotation, which leaves lengths as they are. */
+static rs_status check_turned_norm(const rs_head_shape *heads, const rs_encoding *encoding, rs_err *err) {
+  bool weights = heads->qk_norm.kind == RS_NORM_RMS || heads->qk_norm.kind == RS_NORM_LAYER;
+  bool lengths_stay = encoding->rotary_dim == 0 || (encoding->amp == 1 && encoding->gain_q[0] == NULL);
+  if (!heads->qk_norm_turned || heads->qk_norm.kind == RS_NORM_NONE || (!weights && lengths_stay)) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "norms of q and k behind a rotation that changes their lengths, or with weights");
+}
+
 static rs_status fill_attends(rs_context *context, const rs_stack *shape, rs_stack_context *stack, rs_err *err) {
   stack->attend = rs_alloc(shape->count, sizeof *stack->attend, err);
   stack->cross = rs_alloc(shape->count, sizeof *stack->cross, err);
@@ -188,7 +196,7 @@ static rs_status fill_attends(rs_context *context, const rs_stack *shape, rs_sta
   for (size_t i = 0; i < shape->count; i++) {
     const rs_block *block = &shape->blocks[i];
     rs_attend_shape own = attend_shape(block, stack->encodings[block->recipe], stack->length, stack->length);
-    if (block->attention.qk_norm_turned) return rs_fail(err, RS_UNSUPPORTED, "norms of q and k behind their rotation");
+    RS_TRY(check_turned_norm(&block->attention, own.encoding, err));
     RS_TRY(find_attend(context, &own, block->recipe, &stack->attend[i], err));
     stack->cross[i] = RS_NOWHERE;
     if (!block->cross) continue;

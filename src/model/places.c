@@ -181,7 +181,7 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   rs_places *p = transformer->places = rs_alloc(1, sizeof *p, err);
   if (p == NULL) return RS_MEMORY;
   part patches = {"patch_embed", d}, output = {"lm_head", shape->classes};
-  p->embeddings = p->class_token = RS_NOWHERE;
+  p->embeddings = p->token_types = p->class_token = RS_NOWHERE;
   if (shape->form == RS_VISION) {
     p->patches = add_linear(&l, &patches, 1, shape->patch_numbers, 1 / sqrt((double)shape->patch_numbers), true);
     p->class_token =
@@ -190,13 +190,16 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   } else {
     p->embeddings = add_matrix(&l, "embed_tokens.weight", shape->vocabulary, d, embedding_sd);
   }
+  if (shape->token_types > 0)
+    p->token_types = add_matrix(&l, "token_type_embeddings.weight", shape->token_types, d, embedding_sd);
   p->embedding_norm = add_norm(&l, "embedding_norm", &shape->embedding_norm, d);
   add_stack(&l, "model.encoder.", &shape->encoder, d, &p->encoder);
   add_stack(&l, "model.", &shape->decoder, d, &p->decoder);
   l.prefix[0] = '\0';
+  p->output = (rs_linear_place){.weight = RS_NOWHERE, .bias = RS_NOWHERE};
   if (shape->tied)
     p->output = (rs_linear_place){p->embeddings, RS_NOWHERE, shape->classes, d};
-  else
+  else if (shape->classes > 0)
     p->output = add_linear(&l, &output, 1, d, 1 / sqrt((double)d), shape->output_bias);
   align(&l);
   return l.status;

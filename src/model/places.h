@@ -37,6 +37,7 @@ typedef struct rs_stack_place {
 
 struct rs_places {
   size_t embeddings;       /* (vocabulary, d) */
+  size_t token_types;      /* (token_types, d) */
   rs_linear_place patches; /* d of patch_numbers */
   size_t class_token;      /* (d,) */
   rs_norm_place embedding_norm;

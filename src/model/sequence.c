@@ -53,6 +53,15 @@ static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   }
 }
 
+/* A vector for the type of each token. */
+static void add_types(const rs_work *w, const int32_t *types, size_t rows, real *x) {
+  const rs_shape *shape = shape_of(w);
+  const real *table = values_of(w) + w->context->transformer->places->token_types;
+  for (size_t r = 0; r < rows && shape->token_types > 0; r++)
+    rs_real_kernel()->add(table + (types != NULL ? (size_t)types[r] : 0) * shape->width, shape->width,
+                          x + r * shape->width);
+}
+
 static void add_positions(const rs_work *w, const rs_stack_context *context, size_t sequences, real *x) {
   size_t count = context->length * shape_of(w)->width;
   for (size_t s = 0; s < sequences && context->added != NULL; s++)
@@ -76,6 +85,8 @@ static void embed(const rs_work *w, const chunk *part, bool encoder) {
     embed_patches(w, part, x);
   else
     embed_tokens(w, (encoder ? part->batch->source : part->batch->tokens) + part->first * context->length, rows, x);
+  if (!encoder)
+    add_types(w, part->batch->types != NULL ? part->batch->types + part->first * context->length : NULL, rows, x);
   add_positions(w, context, part->count, x);
   norm_embeddings(w, stack, rows);
 }

@@ -60,9 +60,12 @@ static rs_status check_stack(const rs_shape *shape, const rs_stack *stack, rs_er
 
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) {
   bool vision = shape->form == RS_VISION;
-  if (shape->width < 1 || shape->width > most || shape->classes < 1 || shape->classes > most)
+  bool states = shape->form == RS_ENCODER || vision; /* may be all that is wanted */
+  if (shape->width < 1 || shape->width > most || shape->classes < (states ? 0 : 1) || shape->classes > most)
     return rs_fail(err, RS_INPUT, "width %zu with %zu classes: each must be between 1 and %zu", shape->width,
                    shape->classes, most);
+  if (shape->token_types > most)
+    return rs_fail(err, RS_INPUT, "%zu token types: at most %zu", shape->token_types, most);
   if (vision ? shape->patch_numbers < 1 || shape->patch_numbers > most
              : shape->vocabulary < 1 || shape->vocabulary > most)
     return rs_fail(err, RS_INPUT, "a %s without %s", rs_form_words[shape->form], vision ? "patches" : "vocabulary");

@@ -16,6 +16,10 @@ static double seen_pairs(const rs_mask *mask, double tokens) {
   double width = window ? fmin((double)mask->window, tokens) : tokens;
   double sinks = mask->kind == RS_WINDOW_SINKS ? fmin((double)mask->sinks, tokens - width) : 0;
   bool causal = window || mask->kind == RS_CAUSAL;
+  if (mask->kind == RS_CHUNKS) {
+    double chunk = fmin((double)mask->window, tokens), rest = fmod(tokens, chunk);
+    return (tokens - rest) * (chunk + 1) / 2 + rest * (rest + 1) / 2;
+  }
   return causal ? width * (width + 1) / 2 + (tokens - width) * (width + sinks) : tokens * tokens;
 }
 

@@ -24,13 +24,13 @@ static rs_hf_checkpoint read_config(const char *text) {
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
-/* A letter a layer: its recipe, 'a' the published one, 'n' none that turns; large where it sees a window. */
+/* A letter a layer: its recipe, 'a' the published one, 'n' none that turns; large where it sees a window or chunk. */
 static void layers_of(const rs_hf_checkpoint *checkpoint, char *out) {
   for (size_t i = 0; i < checkpoint->shape.decoder.count; i++) {
     const rs_block *block = &checkpoint->shape.decoder.blocks[i];
     bool bare = strcmp(checkpoint->recipes[block->recipe].method->name, "nope") == 0;
     char letter = bare ? 'n' : (char)('a' + block->recipe);
-    *out++ = block->mask.kind == RS_WINDOW ? (char)(letter - 'a' + 'A') : letter;
+    *out++ = block->mask.kind != RS_CAUSAL ? (char)(letter - 'a' + 'A') : letter;
   }
   *out = '\0';
 }
@@ -59,6 +59,10 @@ Test(hf_checkpoints, layers__windows_and_recipes_as_transformers_has_them) {
        "aB", 9},
       {"\"model_type\": \"cohere2\", \"num_hidden_layers\": 4, \"sliding_window\": 7", "AAAn", 7},
       {"\"model_type\": \"smollm3\", \"num_hidden_layers\": 5", "aaana", 0},
+      {"\"model_type\": \"llama4_text\", \"num_hidden_layers\": 5, \"intermediate_size_mlp\": 8", "AAAnA", 8192},
+      {"\"model_type\": \"llama4_text\", \"num_hidden_layers\": 2, \"attention_chunk_size\": 5, \"no_rope_layers\": "
+       "[0, 1], \"layer_types\": [\"chunked_attention\", \"full_attention\"]",
+       "Na", 5},
       {"\"model_type\": \"smollm3\", \"num_hidden_layers\": 3, \"no_rope_layer_interval\": 2", "ana", 0},
       {"\"model_type\": \"smollm3\", \"num_hidden_layers\": 3, \"no_rope_layers\": [0, 1, 0]", "nan", 0},
   };
@@ -71,7 +75,7 @@ Test(hf_checkpoints, layers__windows_and_recipes_as_transformers_has_them) {
     cr_expect_str_eq(layers, cases[i].layers, "%s: %s", cases[i].text, layers);
     for (size_t k = 0; k < checkpoint.shape.decoder.count; k++) {
       const rs_mask *mask = &checkpoint.shape.decoder.blocks[k].mask;
-      cr_expect(mask->kind != RS_WINDOW || mask->window == cases[i].window, "%s: %zu", cases[i].text, mask->window);
+      cr_expect(mask->kind == RS_CAUSAL || mask->window == cases[i].window, "%s: %zu", cases[i].text, mask->window);
     }
     rs_hf_checkpoint_clear(&checkpoint);
   }
@@ -92,6 +96,28 @@ Test(hf_checkpoints, local_base__of_the_windowed_layers_alone) {
   cr_expect_str_eq(global->method->name, "pi");
   cr_expect_eq(rs_setting(&global->settings, "factor")->number, 8);
   cr_expect_eq(checkpoint.geometry.rope_theta, 1e6);
+  rs_hf_checkpoint_clear(&checkpoint);
+  leaves((const char *[]){"config.json"}, 1);
+}
+
+/* Llama 4: layers that do not turn have a temperature, and no norms of q and k. */
+Test(hf_checkpoints, bare_layers_of_llama4__temperature_and_no_norms) {
+  enter_scratch();
+  rs_hf_checkpoint checkpoint =
+      read_config("{" SIZES "\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, \"attn_scale\": 0.3, "
+                  "\"floor_scale\": 16, \"num_local_experts\": 4, \"moe_layers\": []}");
+  const rs_block *turning = &checkpoint.shape.decoder.blocks[2], *bare = &checkpoint.shape.decoder.blocks[3];
+  const rs_settings *settings = &checkpoint.recipes[bare->recipe].settings;
+  cr_expect_eq(turning->attention.qk_norm.kind, RS_NORM_L2);
+  cr_expect_eq(bare->attention.qk_norm.kind, RS_NORM_NONE);
+  cr_expect_eq(rs_setting(settings, "logit_scale_factor")->number, 0.3);
+  cr_expect_eq(rs_setting(settings, "logit_scale_length")->number, 16);
+  cr_expect(!rs_setting(&checkpoint.recipes[turning->recipe].settings, "logit_scale_factor")->set);
+  rs_hf_checkpoint_clear(&checkpoint);
+  checkpoint = read_config("{" SIZES "\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, "
+                           "\"attn_temperature_tuning\": false}");
+  settings = &checkpoint.recipes[checkpoint.shape.decoder.blocks[3].recipe].settings;
+  cr_expect(!rs_setting(settings, "logit_scale_factor")->set);
   rs_hf_checkpoint_clear(&checkpoint);
   leaves((const char *[]){"config.json"}, 1);
 }
@@ -119,6 +145,10 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
        RS_INPUT},
       {"{" SIZES "\"model_type\": \"llama\", \"num_hidden_layers\": 1, \"quantization_config\": {\"bits\": 4}}",
        "./config.json: quantization_config: changes what a llama computes in a way that is not offered here",
+       RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"llama4_text\", \"num_hidden_layers\": 1, \"num_local_experts\": 4, "
+       "\"moe_layers\": [0]}",
+       "./config.json: num_local_experts: changes what a llama4_text computes in a way that is not offered here",
        RS_UNSUPPORTED},
       {"{" SIZES "\"model_type\": \"phi\", \"num_hidden_layers\": 1, \"qk_layernorm\": true}",
        "./config.json: qk_layernorm: changes what a phi computes in a way that is not offered here", RS_UNSUPPORTED},
