@@ -307,6 +307,8 @@ typedef struct rs_hf_checkpoint {
   rs_model geometry;
   rs_recipe *recipes; /* (recipe_count,) resolved; blocks name theirs */
   size_t recipe_count;
+  rs_token_layout tokens;      /* of what it was trained on; text: no runs */
+  size_t channels, patch_side; /* of images: numbers of a pixel, pixels of a patch's side; 0 */
 } rs_hf_checkpoint;
 
 /* Reads config.json of a folder, as transformers 4 or 5 writes it. RS_INPUT with each key that is wrong or missing, a

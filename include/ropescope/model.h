@@ -243,6 +243,10 @@ typedef struct rs_reader_in {
   size_t count, length;  /* sequences; tokens of each, L */
   const int32_t *tokens; /* (count, L) */
   const int32_t *types;  /* (count, L) of the tokens; NULL: all 0 */
+  size_t source_length;
+  const int32_t *source; /* (count, source_length) of an encoder beside the decoder; else NULL */
+  const float *patches;  /* (count, rows * columns, patch_numbers) of images, in the place of tokens; else NULL */
+  size_t rows, columns;  /* of them: L is rows * columns + 1, with the class token */
   size_t last;           /* tokens at the end of each that are answered, 1 to L */
   const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
   const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted */

@@ -18,7 +18,7 @@ typedef struct cli_options {
   size_t argument_count;            /* all that were given, kept or not */
   cli_list edits, jobs, only;       /* --set, --job and --only; the last two may hold several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
-  const char *criterion, *format, *precision, *position_ids, *attention_mask, *token_types;
+  const char *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens, *pixels;
   long sort;
   size_t length, threads, rounds, head_dim, last;
   double rtol, base;

@@ -1,4 +1,4 @@
-/* ropescope logits: what a checkpoint says of token ids, as an array of NumPy. */
+/* ropescope logits: what a checkpoint says of token ids or images, as an array of NumPy. */
 #include "cli.h"
 
 #include <math.h>
@@ -8,46 +8,43 @@
 /* What the options name, read; zero-initialise, release with inputs_clear. */
 typedef struct inputs {
   rs_reader_in in;
-  int32_t *tokens; /* (count, L) */
-  int32_t *types;  /* (count, L) */
-  size_t *lengths; /* (count,) */
-  double *ids;     /* (count, L, RS_AXES) */
+  int32_t *tokens, *source, *types; /* (count, L), (count, source_length), (count, L) */
+  size_t *lengths;                  /* (count,) */
+  double *ids;                      /* (count, L, RS_AXES) */
+  float *patches;                   /* (count, L - 1, numbers of a patch) */
 } inputs;
 
 static void inputs_clear(inputs *i) {
   free(i->tokens);
+  free(i->source);
   free(i->types);
   free(i->lengths);
   free(i->ids);
+  free(i->patches);
 }
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
-static rs_status to_tokens(const char *file, const rs_array *array, int32_t *tokens, rs_err *err) {
+static rs_status to_tokens(const char *file, const rs_array *array, int32_t **tokens, rs_err *err) {
+  *tokens = rs_alloc(array->count, sizeof **tokens, err);
+  if (*tokens == NULL) return RS_MEMORY;
   for (size_t i = 0; i < array->count; i++) {
     double number = array->numbers[i];
     if (number != floor(number) || fabs(number) > INT32_MAX)
       return rs_fail(err, RS_INPUT, "%s: number %zu is %g, which is no token id", file, i, number);
-    tokens[i] = (int32_t)number;
+    (*tokens)[i] = (int32_t)number;
   }
   return RS_OK;
 }
 
 /* (L,) or (B, L). */
-static rs_status read_tokens(const char *file, inputs *i, rs_err *err) {
-  rs_array array;
-  RS_TRY(rs_npy_read(file, &array, err));
-  rs_status status = RS_OK;
-  if (array.rank < 1 || array.rank > 2)
-    status = rs_fail(err, RS_INPUT, "%s: has %zu axes: token ids are (L,) or (B, L)", file, array.rank);
-  if (status == RS_OK && (i->tokens = rs_alloc(array.count, sizeof *i->tokens, err)) == NULL) status = RS_MEMORY;
-  if (status == RS_OK) status = to_tokens(file, &array, i->tokens, err);
-  if (status == RS_OK) {
-    i->in.length = array.shape[array.rank - 1];
-    i->in.count = array.count / i->in.length;
-    i->in.tokens = i->tokens;
-  }
-  rs_array_clear(&array);
+static rs_status take_tokens(const char *file, const rs_array *array, inputs *i, rs_err *err) {
+  if (array->rank < 1 || array->rank > 2)
+    return rs_fail(err, RS_INPUT, "%s: has %zu axes: token ids are (L,) or (B, L)", file, array->rank);
+  i->in.length = array->shape[array->rank - 1];
+  i->in.count = array->count / i->in.length;
+  rs_status status = to_tokens(file, array, &i->tokens, err);
+  i->in.tokens = i->tokens;
   return status;
 }
 
@@ -57,6 +54,18 @@ static bool fits(const rs_array *array, const inputs *i, size_t planes) {
   if (planes > 1) return array->rank == 3 && shape[0] == planes && shape[1] == i->in.count && shape[2] == i->in.length;
   if (array->rank == 1) return i->in.count == 1 && shape[0] == i->in.length;
   return array->rank == 2 && shape[0] == i->in.count && shape[1] == i->in.length;
+}
+
+/* The decoder's tokens; those that were read before are the encoder's. */
+static rs_status take_decoder(const char *file, const rs_array *array, inputs *i, rs_err *err) {
+  size_t count = i->in.count;
+  i->source = i->tokens;
+  i->in.source = i->source;
+  i->in.source_length = i->in.length;
+  i->tokens = NULL;
+  RS_TRY(take_tokens(file, array, i, err));
+  if (i->in.count == count) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s: has %zu sequences, the encoder's tokens have %zu", file, i->in.count, count);
 }
 
 /* The axes of HF's ids come first; one axis stands for all. */
@@ -98,14 +107,13 @@ static rs_status take_types(const char *file, const rs_array *array, inputs *i, 
   if (!fits(array, i, 1))
     return rs_fail(err, RS_INPUT, "%s: token types must be (%zu, %zu) as the token ids are", file, i->in.count,
                    i->in.length);
-  i->types = rs_alloc(array->count, sizeof *i->types, err);
-  if (i->types == NULL) return RS_MEMORY;
+  rs_status status = to_tokens(file, array, &i->types, err);
   i->in.types = i->types;
-  return to_tokens(file, array, i->types, err);
+  return status;
 }
 
-static rs_status read_beside(const char *file, inputs *i, rs_err *err,
-                             rs_status (*take)(const char *, const rs_array *, inputs *, rs_err *)) {
+static rs_status read_array(const char *file, inputs *i, rs_err *err,
+                            rs_status (*take)(const char *, const rs_array *, inputs *, rs_err *)) {
   rs_array array;
   if (file == NULL) return RS_OK;
   RS_TRY(rs_npy_read(file, &array, err));
@@ -114,22 +122,62 @@ static rs_status read_beside(const char *file, inputs *i, rs_err *err,
   return status;
 }
 
-static rs_status read_inputs(const cli_options *options, inputs *i, rs_err *err) {
-  RS_TRY(read_tokens(options->arguments[1], i, err));
-  i->in.last = options->last > 0 && options->last < i->in.length ? options->last : i->in.length;
-  RS_TRY(read_beside(options->attention_mask, i, err, take_lengths));
-  RS_TRY(read_beside(options->token_types, i, err, take_types));
-  return read_beside(options->position_ids, i, err, take_ids);
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+/* The numbers of one patch: channel by channel, row by row. */
+static void cut_patch(const rs_array *pixels, size_t image, size_t top, size_t left, size_t side, float *to) {
+  size_t channels = pixels->shape[1], height = pixels->shape[2], width = pixels->shape[3];
+  for (size_t c = 0; c < channels; c++)
+    for (size_t y = 0; y < side; y++)
+      for (size_t x = 0; x < side; x++)
+        *to++ = (float)pixels->numbers[((image * channels + c) * height + top + y) * width + left + x];
 }
 
-/* ---- the model --------------------------------------------------------------------------------------------------- */
+static rs_status cut_images(const char *file, const rs_array *pixels, const rs_hf_checkpoint *checkpoint, inputs *i,
+                            rs_err *err) {
+  size_t side = checkpoint->patch_side, numbers = checkpoint->shape.patch_numbers;
+  const size_t *shape = pixels->shape;
+  if (pixels->rank != 4 || shape[1] != checkpoint->channels || shape[2] < side || shape[3] < side)
+    return rs_fail(err, RS_INPUT, "%s: pixels are (B, %zu, H, W), H and W at least %zu", file, checkpoint->channels,
+                   side);
+  i->in.count = shape[0];
+  i->in.rows = shape[2] / side;
+  i->in.columns = shape[3] / side;
+  i->in.length = i->in.rows * i->in.columns + 1;
+  i->patches = rs_alloc(pixels->count, sizeof *i->patches, err);
+  if (i->patches == NULL) return RS_MEMORY;
+  for (size_t p = 0; p < i->in.count * (i->in.length - 1); p++) {
+    size_t image = p / (i->in.length - 1), place = p % (i->in.length - 1);
+    cut_patch(pixels, image, place / i->in.columns * side, place % i->in.columns * side, side,
+              i->patches + p * numbers);
+  }
+  i->in.patches = i->patches;
+  return RS_OK;
+}
 
-static rs_status load(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
-  rs_hf_checkpoint checkpoint;
-  RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
-  rs_status status = rs_hf_checkpoint_load(&checkpoint, folder, format, transformer, err);
-  rs_hf_checkpoint_clear(&checkpoint);
+static rs_status read_images(const char *file, const rs_hf_checkpoint *checkpoint, inputs *i, rs_err *err) {
+  rs_array array;
+  if (checkpoint->patch_side == 0) return rs_fail(err, RS_INPUT, "--pixels: the checkpoint reads token ids");
+  RS_TRY(rs_npy_read(file, &array, err));
+  rs_status status = cut_images(file, &array, checkpoint, i, err);
+  rs_array_clear(&array);
   return status;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static rs_status read_inputs(const cli_options *options, const rs_hf_checkpoint *checkpoint, inputs *i, rs_err *err) {
+  if (options->pixels != NULL) {
+    RS_TRY(read_images(options->pixels, checkpoint, i, err));
+  } else {
+    RS_TRY(read_array(options->arguments[1], i, err, take_tokens));
+    RS_TRY(read_array(options->decoder_tokens, i, err, take_decoder));
+    RS_TRY(read_array(options->attention_mask, i, err, take_lengths));
+    RS_TRY(read_array(options->token_types, i, err, take_types));
+    RS_TRY(read_array(options->position_ids, i, err, take_ids));
+  }
+  i->in.last = options->last > 0 && options->last < i->in.length ? options->last : i->in.length;
+  return RS_OK;
 }
 
 static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const char *path, rs_err *err) {
@@ -144,20 +192,48 @@ static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, 
   return status;
 }
 
-int cmd_logits(const cli_options *options) {
+static rs_status run(const cli_options *options, rs_err *err) {
   rs_format format = options->precision != NULL && strcmp(options->precision, "f64") == 0 ? RS_F64 : RS_F32;
+  const char *folder = options->arguments[0];
   inputs i = {0};
+  rs_hf_checkpoint checkpoint;
   rs_transformer *transformer = NULL;
-  rs_err err = {0};
-  if (options->argument_count < 2 || options->out == NULL) {
+  RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
+  rs_status status = read_inputs(options, &checkpoint, &i, err);
+  if (status == RS_OK) status = rs_hf_checkpoint_load(&checkpoint, folder, format, &transformer, err);
+  if (status == RS_OK) status = say(transformer, &i.in, options->out, err);
+  rs_transformer_free(transformer);
+  rs_hf_checkpoint_clear(&checkpoint);
+  inputs_clear(&i);
+  return status;
+}
+
+/* What does not go together. False after a message. */
+static bool check(const cli_options *options) {
+  size_t wanted = options->pixels != NULL ? 1 : 2;
+  const char *others[] = {options->decoder_tokens, options->attention_mask, options->token_types,
+                          options->position_ids};
+  if (options->argument_count < wanted || options->out == NULL) {
     cli_error("logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy --out "
               "logits.npy");
-    return CLI_USAGE;
+    return false;
   }
-  rs_status status = read_inputs(options, &i, &err);
-  if (status == RS_OK) status = load(options->arguments[0], format, &transformer, &err);
-  if (status == RS_OK) status = say(transformer, &i.in, options->out, &err);
-  rs_transformer_free(transformer);
-  inputs_clear(&i);
+  bool beside = false;
+  for (size_t i = 0; i < RS_COUNT(others); i++) beside |= others[i] != NULL;
+  if (options->pixels != NULL && (options->argument_count > 1 || beside)) {
+    cli_error("--pixels stands in the place of token ids and of what is said of them: keep one");
+    return false;
+  }
+  if (options->decoder_tokens != NULL && options->attention_mask != NULL) {
+    cli_error("--attention-mask does not go with --decoder-tokens: an encoder's padding is not offered");
+    return false;
+  }
+  return true;
+}
+
+int cmd_logits(const cli_options *options) {
+  rs_err err = {0};
+  if (!check(options)) return CLI_USAGE;
+  rs_status status = run(options, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }

@@ -28,6 +28,56 @@ const rs_hf_name rs_names_bert[] = {
     {NULL, NULL, RS_ROWS_OWN},
 };
 
+const rs_hf_name rs_names_vit[] = {
+    {"patch_embed", "embeddings.patch_embeddings.projection", RS_ROWS_FOLDED},
+    {"class_token", "embeddings.cls_token", RS_ROWS_FOLDED},
+    {"embed.table", "embeddings.position_embeddings", RS_ROWS_FOLDED},
+    {"norm", "layernorm", RS_ROWS_OWN},
+    {"input_layernorm", "layernorm_before", RS_ROWS_OWN},
+    {"post_attention_layernorm", "layernorm_after", RS_ROWS_OWN},
+    {"self_attn.q_proj", "attention.attention.query", RS_ROWS_OWN},
+    {"self_attn.k_proj", "attention.attention.key", RS_ROWS_OWN},
+    {"self_attn.v_proj", "attention.attention.value", RS_ROWS_OWN},
+    {"self_attn.o_proj", "attention.output.dense", RS_ROWS_OWN},
+    {"mlp.up_proj", "intermediate.dense", RS_ROWS_OWN},
+    {"mlp.down_proj", "output.dense", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
+const rs_hf_name rs_names_t5[] = {
+    {"embed_tokens", "shared", RS_ROWS_OWN},
+    {"bias.table", "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", RS_ROWS_OWN},
+    {"norm", "decoder.final_layer_norm", RS_ROWS_OWN},
+    {"input_layernorm", "layer.0.layer_norm", RS_ROWS_OWN},
+    {"self_attn.q_proj", "layer.0.SelfAttention.q", RS_ROWS_OWN},
+    {"self_attn.k_proj", "layer.0.SelfAttention.k", RS_ROWS_OWN},
+    {"self_attn.v_proj", "layer.0.SelfAttention.v", RS_ROWS_OWN},
+    {"self_attn.o_proj", "layer.0.SelfAttention.o", RS_ROWS_OWN},
+    {"cross_attention_layernorm", "layer.1.layer_norm", RS_ROWS_OWN},
+    {"cross_attn.q_proj", "layer.1.EncDecAttention.q", RS_ROWS_OWN},
+    {"cross_attn.k_proj", "layer.1.EncDecAttention.k", RS_ROWS_OWN},
+    {"cross_attn.v_proj", "layer.1.EncDecAttention.v", RS_ROWS_OWN},
+    {"cross_attn.o_proj", "layer.1.EncDecAttention.o", RS_ROWS_OWN},
+    {"post_attention_layernorm", "layer.2.layer_norm", RS_ROWS_OWN},
+    {"mlp.up_proj", "layer.2.DenseReluDense.wi", RS_ROWS_OWN},
+    {"mlp.down_proj", "layer.2.DenseReluDense.wo", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
+const rs_hf_name rs_names_t5_encoder[] = {
+    {"bias.table", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", RS_ROWS_OWN},
+    {"norm", "encoder.final_layer_norm", RS_ROWS_OWN},
+    {"input_layernorm", "layer.0.layer_norm", RS_ROWS_OWN},
+    {"self_attn.q_proj", "layer.0.SelfAttention.q", RS_ROWS_OWN},
+    {"self_attn.k_proj", "layer.0.SelfAttention.k", RS_ROWS_OWN},
+    {"self_attn.v_proj", "layer.0.SelfAttention.v", RS_ROWS_OWN},
+    {"self_attn.o_proj", "layer.0.SelfAttention.o", RS_ROWS_OWN},
+    {"post_attention_layernorm", "layer.1.layer_norm", RS_ROWS_OWN},
+    {"mlp.up_proj", "layer.1.DenseReluDense.wi", RS_ROWS_OWN},
+    {"mlp.down_proj", "layer.1.DenseReluDense.wo", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const rs_hf_name rs_names_phi3[] = {
     {"self_attn.q_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
     {"self_attn.k_proj", "self_attn.qkv_proj", RS_ROWS_PARTS},
@@ -132,3 +182,5 @@ const char *const rs_ignored_buffers[] = {
 const char *const rs_ignored_pictures[] = {"visual.", "vision_tower.", "vision_model.", "multi_modal_projector.", NULL};
 
 const char *const rs_ignored_heads[] = {"pooler.", "cls.", "embeddings.position_ids", NULL};
+
+const char *const rs_ignored_copies[] = {"encoder.embed_tokens.", "decoder.embed_tokens.", NULL};

@@ -15,6 +15,7 @@ typedef struct rs_hf_flag {
 typedef enum rs_hf_rows {
   RS_ROWS_OWN,    /* they are all */
   RS_ROWS_PARTS,  /* q, k and v, or gate and up, one behind the other */
+  RS_ROWS_FOLDED, /* they are all, in the same order, but the shape has other axes */
   RS_ROWS_GROUPS, /* for each head of keys: the heads of queries that read it, it, its values */
 } rs_hf_rows;
 
@@ -59,7 +60,8 @@ typedef struct rs_architecture {
   bool headless;       /* it says its last states */
   rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
   rs_hf_flag parallel;
-  rs_norm norm; /* its epsilon: that of a config without one */
+  rs_norm norm;  /* its epsilon: that of a config without one */
+  bool unscaled; /* q.k is not divided by sqrt(D) */
   rs_norm_kind qk_norm;
   rs_qk_span qk_span;
   bool qk_norm_turned;
@@ -71,6 +73,7 @@ typedef struct rs_architecture {
   const char *one_kv_head; /* a flag: true is one head of keys, false one a head; NULL: num_key_value_heads */
   bool class_bias;         /* of the output */
   bool tied;               /* unless tie_word_embeddings says otherwise */
+  bool narrowed;           /* logits by sqrt(d), where tied */
   bool widened;            /* embeddings times sqrt(d) */
   bool embedding_norm;
   double output_scale;          /* of a config without logit_scale */
@@ -86,20 +89,24 @@ typedef struct rs_architecture {
   const char *prefixes[RS_HF_PREFIXES]; /* what names begin with, but the output's; the first that fits the file */
   const char *layers;                   /* and those of layers, before their number */
   const rs_hf_name *names;              /* ends at NULL */
-  bool turned;                          /* matrices of layers are (inputs, outputs) */
-  size_t position_offset;               /* the row of a learned table that the first token has */
-  const char *const *ignored;           /* tensors that no logit depends on: ends of names; ends at NULL */
+  const char *encoder_layers;           /* the same of an encoder beside the decoder; NULL: there is none */
+  const rs_hf_name *encoder_names;
+  bool turned;                /* matrices of layers are (inputs, outputs) */
+  size_t position_offset;     /* the row of a learned table that the first token has */
+  const char *const *ignored; /* tensors that no logit depends on: ends of names; ends at NULL */
 } rs_architecture;
 
 /* The row of a model_type, or NULL. */
 const rs_architecture *rs_architecture_find(const char *model_type);
 
 /* Names that some rows share (architecture_names.c). */
-extern const rs_hf_name rs_names_bert[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[],
-    rs_names_bloom[], rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
+extern const rs_hf_name rs_names_bert[], rs_names_vit[], rs_names_t5[], rs_names_t5_encoder[], rs_names_llama[],
+    rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[], rs_names_mpt[], rs_names_opt[],
+    rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
 
 /* Parts of names of tensors that no logit of a text depends on: of all files, of models that see, and
  * those of heads of encoders. */
-extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[];
+extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[],
+                                                                                 *const rs_ignored_copies[];
 
 #endif

@@ -52,7 +52,8 @@ static bool in_family(const hf_reader *hf, const char *prefix) {
 
 static void read_head_dim(hf_reader *hf, const rs_hf_family *known) {
   static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", NULL};
-  static const char *const dims[] = {"head_dim", "kv_channels", NULL}, *const global_dims[] = {"global_head_dim", NULL};
+  static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", NULL}, *const global_dims[] = {
+                                                                                   "global_head_dim", NULL};
   rs_model *model = hf->model;
   const rs_node *rotary = rs_node_get(hf->root, "qk_rope_head_dim"), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
   if (rs_hf_present(rotary)) { /* latent attention: `head_dim`, where saved, is the rotary width alone */
@@ -240,6 +241,15 @@ static void read_temperature(hf_reader *hf) {
   set_number(hf, "logit_scale_length", tokens);
 }
 
+static void read_buckets(hf_reader *hf) {
+  static const char *const keys[][2] = {{"relative_attention_num_buckets", "num_buckets"},
+                                        {"relative_attention_max_distance", "max_distance"}};
+  for (size_t i = 0; i < RS_COUNT(keys); i++) {
+    const rs_node *node = rs_node_get(hf->root, keys[i][0]);
+    if (rs_hf_present(node)) set_param(hf, node, keys[i][1]);
+  }
+}
+
 /* MPT and Falcon turn ALiBi on and off by a flag. */
 static void read_recipe(hf_reader *hf, const rs_hf_family *known) {
   const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
@@ -254,6 +264,7 @@ static void read_recipe(hf_reader *hf, const rs_hf_family *known) {
   start_recipe(hf, method);
   /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
   if (in_family(hf, "falcon") && hf->problems.count == 0) set_text(hf, "slope_factor", "inv_sqrt_dim");
+  if (strcmp(method, "t5") == 0) read_buckets(hf);
   if (rs_hf_present(slopes) && strcmp(method, "alibi") == 0) {
     hf->rope_key = "attn_config";
     set_param(hf, slopes, "bias_max");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LAYERS = 1 << 16 };
+enum { MOST_LAYERS = 1 << 16, MOST_PATCH = 1 << 10 };
 
 /* ---- what is not computed here ----------------------------------------------------------------------------------- */
 
@@ -45,7 +45,9 @@ static rs_norm read_norm(rs_hf_file *file) {
 }
 
 static rs_activation read_activation(rs_hf_file *file) {
-  static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function", "activation", NULL};
+  static const char *const keys[] = {"hidden_act", "hidden_activation", "activation_function",
+                                     "activation", "dense_act_fn",      "feed_forward_proj",
+                                     NULL};
   static const struct {
     const char *word;
     rs_activation activation;
@@ -95,7 +97,9 @@ static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
                          .qk_norm = read_qk_norm(file, norm),
                          .qk_span = row->qk_span,
                          .qk_norm_turned = row->qk_norm_turned,
-                         .score_scale = scalar > 0 ? 1 / sqrt(scalar) : 0,
+                         .score_scale = scalar > 0      ? 1 / sqrt(scalar)
+                                        : row->unscaled ? 1
+                                                        : 0,
                          .soft_cap = rs_hf_real(file, caps, 0, 0)};
 }
 
@@ -106,6 +110,7 @@ static rs_feed_forward read_feed_forward(rs_hf_file *file) {
                                 "n_inner",
                                 "ffn_dim",
                                 "ffn_hidden_size",
+                                "d_ff",
                                 NULL};
   size_t usual = row->feed_forward * file->out->shape.width;
   size_t width = row->own_feed_forward ? usual
@@ -148,7 +153,7 @@ static void read_sizes(rs_hf_file *file) {
   double usual = row->output_scale > 0 ? row->output_scale : 1;
   shape->form = row->form;
   shape->width = rs_hf_needed(file, widths);
-  shape->vocabulary = rs_hf_needed(file, words);
+  shape->vocabulary = row->form == RS_VISION ? 0 : rs_hf_needed(file, words);
   shape->classes = row->headless ? 0 : shape->vocabulary;
   shape->token_types = rs_hf_count(file, types, 0, 0);
   shape->embedding_scale = row->widened ? sqrt((double)shape->width) : 1;
@@ -156,29 +161,66 @@ static void read_sizes(rs_hf_file *file) {
                 rs_hf_true(file->root, "tie_word_embeddings", rs_hf_true(file->top, "tie_word_embeddings", row->tied));
   shape->output_bias = row->class_bias && !shape->tied;
   shape->output_scale = row->output_scale > 0 ? rs_hf_real(file, scales, 1e-30, usual) : usual;
+  if (row->narrowed && rs_hf_true(file->root, "scale_decoder_outputs", shape->tied))
+    shape->output_scale = 1 / sqrt((double)shape->width);
   shape->output_cap = rs_hf_real(file, caps, 0, 0);
 }
 
-static rs_status read_stack(rs_hf_file *file, rs_err *err) {
+/* Square images of square patches, behind a class token. */
+static rs_status read_images(rs_hf_file *file, rs_err *err) {
+  static const char *const sides[] = {"image_size", NULL}, *const patches[] = {"patch_size", NULL};
+  static const char *const channels[] = {"num_channels", NULL};
+  rs_hf_checkpoint *out = file->out;
+  size_t side = rs_hf_needed(file, sides), patch = rs_hf_needed(file, patches);
+  if (file->problems.count > 0) return RS_OK;
+  if (side < patch || patch > MOST_PATCH)
+    return rs_fail(err, RS_INPUT, "%s: patch_size %zu of image_size %zu: at most %d, and no larger than the image",
+                   file->root->file, patch, side, MOST_PATCH);
+  rs_example_shape grid = {.frames = 1, .rows = side / patch, .columns = side / patch};
+  out->channels = rs_hf_count(file, channels, 1, 3);
+  out->patch_side = patch;
+  out->shape.patch_numbers = out->channels * patch * patch;
+  grid.patch_numbers = out->shape.patch_numbers;
+  grid.length = grid.rows * grid.columns;
+  RS_TRY(rs_task_layout(&grid, &out->tokens, &out->geometry.train_length, err));
+  out->geometry.max_length = out->geometry.train_length;
+  return RS_OK;
+}
+
+/* So many blocks, all alike, and a norm behind them. */
+static rs_status fill_stack(const rs_hf_file *file, const rs_block *block, size_t count, const rs_norm *norm,
+                            rs_stack *stack, rs_err *err) {
+  if (count > MOST_LAYERS) return rs_fail(err, RS_INPUT, "%s: %zu layers are too many", file->root->file, count);
+  stack->blocks = rs_alloc(count, sizeof *block, err);
+  if (stack->blocks == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++) stack->blocks[stack->count++] = *block;
+  if (file->row->order != RS_NORMS_OF_SUMS) stack->final_norm = *norm;
+  return RS_OK;
+}
+
+static rs_status read_stacks(rs_hf_file *file, rs_err *err) {
   static const char *const layers[] = {"num_hidden_layers", "n_layer", "n_layers", "num_layers", NULL};
+  static const char *const decoder_layers[] = {"num_decoder_layers", NULL};
   rs_shape *shape = &file->out->shape;
   rs_norm norm = read_norm(file);
-  size_t count = rs_hf_needed(file, layers);
+  size_t count = rs_hf_needed(file, layers), decoder_count = rs_hf_count(file, decoder_layers, 1, count);
   rs_block block = read_block(file, &norm);
   if (file->problems.count > 0) return RS_OK;
-  if (count > MOST_LAYERS) return rs_fail(err, RS_INPUT, "%s: %zu layers are too many", file->root->file, count);
-  shape->decoder.blocks = rs_alloc(count, sizeof block, err);
-  if (shape->decoder.blocks == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < count; i++) shape->decoder.blocks[shape->decoder.count++] = block;
-  if (file->row->order != RS_NORMS_OF_SUMS) shape->decoder.final_norm = norm;
   if (file->row->embedding_norm) shape->embedding_norm = norm;
+  if (shape->form == RS_ENCODER_DECODER) {
+    RS_TRY(fill_stack(file, &block, count, &norm, &shape->encoder, err));
+    block.cross = true;
+    block.before_cross = norm;
+  }
+  RS_TRY(fill_stack(file, &block, decoder_count, &norm, &shape->decoder, err));
   return rs_hf_read_layers(file, err);
 }
 
 static rs_status read_shape(rs_hf_file *file, rs_err *err) {
   RS_TRY(refuse_unsupported(file, err));
   read_sizes(file);
-  RS_TRY(read_stack(file, err));
+  if (file->out->shape.form == RS_VISION) RS_TRY(read_images(file, err));
+  RS_TRY(read_stacks(file, err));
   if (file->problems.count == 0) return rs_shape_check(&file->out->shape, err);
   return file->problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", file->root->file)
                                : rs_fail(err, RS_INPUT, "%s", rs_text_string(&file->problems.text));
@@ -247,5 +289,6 @@ void rs_hf_checkpoint_clear(rs_hf_checkpoint *checkpoint) {
   free(checkpoint->recipes);
   rs_shape_clear(&checkpoint->shape);
   rs_model_clear(&checkpoint->geometry);
+  rs_token_layout_clear(&checkpoint->tokens);
   *checkpoint = (rs_hf_checkpoint){0};
 }

@@ -42,6 +42,8 @@ static const rs_hf_family families[] = {
     {.prefix = "qwen3_vl", .head_dim = 128, .theta = 500000},
     {.prefix = "smollm3", .theta = 2e6},
     {.prefix = "stablelm", .rotary_fraction = 0.25},
+    {.prefix = "t5", .method = "t5"},
+    {.prefix = "vit", .method = "learned_2d"},
 };
 
 rs_hf_family rs_hf_family_of(const char *model_type) {

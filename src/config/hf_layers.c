@@ -167,6 +167,23 @@ static bool has_local_recipe(const rs_hf_file *file) {
 /* The recipe of a kind of layers, which is made where it is needed first. */
 typedef enum layer_kind { GLOBAL, LOCAL, BARE, LAYER_KINDS } layer_kind;
 
+/* What an encoder beside the decoder has: the same, of keys on both sides. */
+static rs_status read_encoder(const rs_hf_file *file, rs_err *err) {
+  const rs_stack *stack = &file->out->shape.encoder;
+  rs_recipe recipe;
+  size_t index;
+  if (stack->count == 0) return RS_OK;
+  RS_TRY(rs_recipe_copy(&recipe, &file->out->geometry.published, err));
+  if (rs_settings_find(&recipe.settings, "bidirectional") >= 0)
+    RS_TRY(rs_recipe_set(&recipe, "bidirectional", "true", err));
+  RS_TRY(add_recipe(file->out, &recipe, &index, err));
+  for (size_t i = 0; i < stack->count; i++) {
+    stack->blocks[i].mask = (rs_mask){.kind = RS_BIDIRECTIONAL};
+    stack->blocks[i].recipe = index;
+  }
+  return RS_OK;
+}
+
 static layer_kind kind_of(const layers *l, size_t layer, bool local) {
   if (is_bare(l, layer)) return BARE;
   return local && l->file->out->shape.decoder.blocks[layer].mask.kind == RS_WINDOW ? LOCAL : GLOBAL;
@@ -179,6 +196,7 @@ rs_status rs_hf_read_layers(rs_hf_file *file, rs_err *err) {
   bool local = has_local_recipe(file);
   layers l = read_lists(file);
   RS_TRY(add_global(file, &recipes[GLOBAL], err)); /* the first: a method that is tried takes its place */
+  RS_TRY(read_encoder(file, err));
   for (size_t i = 0; i < stack->count && file->problems.count == 0; i++) {
     rs_block *block = &stack->blocks[i];
     block->mask = read_mask(&l, i);

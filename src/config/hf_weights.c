@@ -21,6 +21,7 @@ typedef struct loader {
 typedef struct source {
   char name[192];
   const rs_hf_name *renamed; /* NULL: called as in Llama */
+  bool encoder;              /* of the encoder beside the decoder */
   long block;                /* of which it is part; -1: of none */
 } source;
 
@@ -39,7 +40,7 @@ static const rs_hf_name *renamed(const rs_hf_name *names, const char *front, siz
 
 /* "model.layers.3.self_attn.q_proj.weight" of ours: prefix, layers, block, part, end. */
 static source source_of(const loader *l, const rs_tensor *tensor) {
-  static const char ours[] = "model.", layers[] = "layers.", positions[] = "positions.0.";
+  static const char ours[] = "model.", layers[] = "layers.", positions[] = "positions.", encoder[] = "encoder.";
   const rs_architecture *row = l->checkpoint->architecture;
   const char *name = tensor->name, *prefix = "";
   source s = {.block = -1};
@@ -48,15 +49,23 @@ static source source_of(const loader *l, const rs_tensor *tensor) {
     name += strlen(ours);
     prefix = l->prefix;
   }
+  if (strncmp(name, encoder, strlen(encoder)) == 0) {
+    s.encoder = true;
+    name += strlen(encoder);
+  }
   if (strncmp(name, layers, strlen(layers)) == 0) {
+    const char *theirs = s.encoder ? row->encoder_layers : row->layers;
     char *end;
     s.block = strtol(name + strlen(layers), &end, 10);
     name = end + 1;
-    snprintf(middle, sizeof middle, "%s.%ld.", row->layers != NULL ? row->layers : "layers", s.block);
+    snprintf(middle, sizeof middle, "%s.%ld.", theirs != NULL ? theirs : "layers", s.block);
   }
-  if (strncmp(name, positions, strlen(positions)) == 0) name += strlen(positions);
+  if (strncmp(name, positions, strlen(positions)) == 0) { /* of the recipe that the encoder's blocks have, or another */
+    s.encoder = row->encoder_names != NULL && tensor->recipe == l->checkpoint->shape.encoder.blocks[0].recipe;
+    name = strchr(name + strlen(positions), '.') + 1;
+  }
   size_t front = front_of(name);
-  s.renamed = renamed(row->names, name, front);
+  s.renamed = renamed(s.encoder ? row->encoder_names : row->names, name, front);
   snprintf(s.name, sizeof s.name, "%s%s%.*s%s", prefix, middle,
            s.renamed != NULL ? (int)strlen(s.renamed->theirs) : (int)front,
            s.renamed != NULL ? s.renamed->theirs : name, name + front);
@@ -118,7 +127,7 @@ static row_map rows_of(const loader *l, const rs_tensor *tensor, const source *s
   size_t rows = tensor->vector ? tensor->columns : tensor->rows;
   rs_hf_rows kind = s->renamed != NULL ? s->renamed->rows : RS_ROWS_OWN;
   if (tensor->init == RS_INIT_LEARNED) return (row_map){rows + row->position_offset, row->position_offset, rows, 1, 0};
-  if (kind == RS_ROWS_OWN || s->block < 0) return (row_map){rows, 0, rows, 1, 0};
+  if (kind == RS_ROWS_OWN || kind == RS_ROWS_FOLDED || s->block < 0) return (row_map){rows, 0, rows, 1, 0};
   const rs_block *block = &l->checkpoint->shape.decoder.blocks[s->block];
   return kind == RS_ROWS_PARTS ? stacked_rows(block, tensor) : grouped_rows(block, tensor);
 }
@@ -165,6 +174,16 @@ static rs_status read_turned(const loader *l, const rs_stored_tensor *stored, co
   return status;
 }
 
+/* A tensor of as many numbers, whatever its axes. */
+static rs_status find_folded(const loader *l, const rs_tensor *tensor, const char *name,
+                             const rs_stored_tensor **stored, rs_err *err) {
+  *stored = rs_safetensors_find(l->file, name);
+  if (*stored == NULL) return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\"", l->file->path, name);
+  if ((*stored)->count == tensor->rows * tensor->columns) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s: tensor \"%s\": has %zu numbers, wanted are %zu x %zu", l->file->path, name,
+                 (*stored)->count, tensor->rows, tensor->columns);
+}
+
 static rs_status read_tensor(const loader *l, const rs_tensor *tensor, rs_err *err) {
   source s = source_of(l, tensor);
   row_map map = rows_of(l, tensor, &s);
@@ -175,7 +194,10 @@ static rs_status read_tensor(const loader *l, const rs_tensor *tensor, rs_err *e
     wanted[1] = map.all;
   }
   const rs_stored_tensor *stored;
-  RS_TRY(rs_safetensors_get(l->file, s.name, wanted, tensor->vector ? 1 : 2, &stored, err));
+  if (s.renamed != NULL && s.renamed->rows == RS_ROWS_FOLDED)
+    RS_TRY(find_folded(l, tensor, s.name, &stored, err));
+  else
+    RS_TRY(rs_safetensors_get(l->file, s.name, wanted, tensor->vector ? 1 : 2, &stored, err));
   l->used[stored - l->file->tensors] = true;
   return turned ? read_turned(l, stored, tensor, &map, err) : read_rows(l, stored, tensor, &map, err);
 }
@@ -239,6 +261,7 @@ rs_status rs_hf_checkpoint_load(const rs_hf_checkpoint *checkpoint, const char *
                                 .geometry = &checkpoint->geometry,
                                 .recipes = checkpoint->recipes,
                                 .recipe_count = checkpoint->recipe_count,
+                                .tokens = &checkpoint->tokens,
                                 .format = format,
                                 .blank = true};
   char *path;

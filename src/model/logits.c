@@ -4,15 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static rs_status check_tokens(const int32_t *tokens, size_t count, size_t length, size_t vocabulary, rs_err *err) {
+  for (size_t i = 0; i < count * length; i++)
+    if (tokens[i] < 0 || (size_t)tokens[i] >= vocabulary)
+      return rs_fail(err, RS_INPUT, "token %d of sequence %zu at position %zu: the vocabulary has %zu", (int)tokens[i],
+                     i / length, i % length, vocabulary);
+  return RS_OK;
+}
+
 static rs_status check(const rs_transformer *t, const rs_reader_in *in, rs_err *err) {
   size_t vocabulary = t->shape.vocabulary;
+  bool vision = t->shape.form == RS_VISION;
   if (in->length < 1 || in->last < 1 || in->last > in->length)
     return rs_fail(err, RS_INPUT, "the last %zu of %zu tokens: must be between 1 and as many as there are", in->last,
                    in->length);
-  for (size_t i = 0; i < in->count * in->length; i++)
-    if (in->tokens[i] < 0 || (size_t)in->tokens[i] >= vocabulary)
-      return rs_fail(err, RS_INPUT, "token %d of sequence %zu at position %zu: the vocabulary has %zu",
-                     (int)in->tokens[i], i / in->length, i % in->length, vocabulary);
+  if (vision ? in->patches == NULL : in->tokens == NULL)
+    return rs_fail(err, RS_INPUT, "the model reads %s", vision ? "images" : "token ids");
+  if ((t->shape.form == RS_ENCODER_DECODER) != (in->source != NULL))
+    return rs_fail(err, RS_INPUT, "the model %s tokens of an encoder and of a decoder",
+                   in->source != NULL ? "does not read" : "reads");
+  if (!vision) RS_TRY(check_tokens(in->tokens, in->count, in->length, vocabulary, err));
+  if (in->source != NULL) RS_TRY(check_tokens(in->source, in->count, in->source_length, vocabulary, err));
   for (size_t i = 0; i < in->count * in->length && in->types != NULL; i++)
     if (in->types[i] < 0 || (size_t)in->types[i] >= t->shape.token_types)
       return rs_fail(err, RS_INPUT, "token type %d of sequence %zu at position %zu: there are %zu", (int)in->types[i],
@@ -59,7 +71,10 @@ static rs_status read_in(const rs_context *context, const rs_transformer *t, con
   rs_status status = states != NULL ? rs_pass_create(context, 1, false, &pass, err) : RS_MEMORY;
   for (size_t s = first; s < first + count && status == RS_OK && skipped < length; s++) {
     const rs_batch batch = {.sequences = 1,
-                            .tokens = in->tokens + s * in->length,
+                            .tokens = in->tokens != NULL ? in->tokens + s * in->length : NULL,
+                            .source = in->source != NULL ? in->source + s * in->source_length : NULL,
+                            .patches = in->patches != NULL ? in->patches + s * (in->length - 1) * t->shape.patch_numbers
+                                                           : NULL,
                             .types = in->types != NULL ? in->types + s * in->length : NULL};
     read_one(pass, t, &batch, length, skipped, states, answers + s * in->last * width_of(t));
   }
@@ -70,10 +85,22 @@ static rs_status read_in(const rs_context *context, const rs_transformer *t, con
 
 static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, size_t first, size_t count,
                             double *answers, rs_err *err) {
-  rs_token_layout layout = {.id_count = length_of(in, first)};
+  rs_token_run image[] = {{.modality = RS_TEXT, .tokens = 1},
+                          {.modality = RS_IMAGE,
+                           .tokens = in->rows * in->columns,
+                           .frames = 1,
+                           .rows = in->rows,
+                           .columns = in->columns,
+                           .seconds_per_frame = 1,
+                           .ids_per_second = 1}};
+  rs_token_layout layout = {.runs = image, .count = in->patches != NULL ? RS_COUNT(image) : 0};
+  size_t length = length_of(in, first);
   rs_context *context;
-  if (in->ids != NULL) layout.ids = (double *)in->ids + first * in->length * RS_AXES;
-  RS_TRY(rs_context_create(t, NULL, layout.id_count, 0, in->ids != NULL ? &layout : NULL, &context, err));
+  if (in->ids != NULL) {
+    layout.ids = (double *)in->ids + first * in->length * RS_AXES;
+    layout.id_count = length;
+  }
+  RS_TRY(rs_context_create(t, NULL, length, in->source_length, &layout, &context, err));
   rs_status status = read_in(context, t, in, first, count, answers, err);
   rs_context_free(context);
   return status;

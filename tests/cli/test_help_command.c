@@ -193,6 +193,8 @@ Test(help_command, options__go_with_their_commands_alone) {
       {"--checkpoints=k", "run plan reproduce"},
       {"--position-ids=x", "logits"},
       {"--attention-mask=x", "logits"},
+      {"--decoder-tokens=x", "logits"},
+      {"--pixels=x", "logits"},
       {"--token-types=x", "logits"},
       {"--force", "run reproduce"},
       {"--hf=x", "show compare solve"},

@@ -109,6 +109,50 @@ Test(logits_command, bert__last_states_of_what_is_no_padding) {
                                {{"--token-types", "token_type_ids.npy"}, {"--attention-mask", "attention_mask.npy"}}});
 }
 
+Test(logits_command, t5__logits_of_the_decoder) {
+  expect_golden(
+      &(golden_case){"t5", "tokens.npy", "logits.npy", NULL, {{"--decoder-tokens", "decoder_input_ids.npy"}}});
+}
+
+/* Images of the sides it was trained on, of others, and smaller ones. */
+Test(logits_command, vit__last_states_at_three_sizes) {
+  static const char *const sizes[] = {"", "_interp", "_interp_small"};
+  for (size_t i = 0; i < RS_COUNT(sizes); i++) {
+    char pixels[40], wanted[40];
+    snprintf(pixels, sizeof pixels, "pixel_values%s.npy", sizes[i]);
+    snprintf(wanted, sizeof wanted, "output%s.npy", sizes[i]);
+    expect_golden(&(golden_case){"vit", NULL, wanted, NULL, {{"--pixels", pixels}}});
+  }
+}
+
+Test(logits_command, inputs_of_another_model__are_refused) {
+  static const struct {
+    const char *arguments[7], *said;
+  } cases[] = {
+      {{"logits", "t5", "tokens.npy", "--out", "o.npy"},
+       "ropescope: the model reads tokens of an encoder and of a decoder\n"},
+      {{"logits", "llama", "tokens.npy", "--out", "o.npy", "--decoder-tokens", "tokens.npy"},
+       "ropescope: the model does not read tokens of an encoder and of a decoder\n"},
+      {{"logits", "t5", "tokens.npy", "--out", "o.npy", "--decoder-tokens", "two.npy"},
+       "ropescope: two.npy: has 2 sequences, the encoder's tokens have 1\n"},
+      {{"logits", "vit", "tokens.npy", "--out", "o.npy"}, "ropescope: the model reads images\n"},
+      {{"logits", "vit", "--out", "o.npy", "--pixels", "tokens.npy"},
+       "ropescope: tokens.npy: pixels are (B, 3, H, W), H and W at least 8\n"},
+      {{"logits", "llama", "--out", "o.npy", "--pixels", "tokens.npy"},
+       "ropescope: --pixels: the checkpoint reads token ids\n"},
+      {{"logits", "vit", "tokens.npy", "--out", "o.npy", "--pixels", "tokens.npy"},
+       "ropescope: --pixels stands in the place of token ids and of what is said of them: keep one\n"},
+  };
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(2,)"), "\1\2", 2);
+  make_npy("two.npy", 1, NPY("|u1", "False", "(2, 1)"), "\1\2", 2);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    struct command c = {.arguments = {"logits", golden(cases[i].arguments[1])}};
+    for (size_t k = 2; k < RS_COUNT(cases[i].arguments); k++) c.arguments[k] = cases[i].arguments[k];
+    expect_failure(&c, 2, cases[i].said);
+    cr_expect(!exists("o.npy"));
+  }
+}
+
 /* Padding leaves what is before it as it is. */
 Test(logits_command, attention_mask__padding_at_the_end) {
   make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\2\3\1\2\0", 6);
@@ -173,7 +217,14 @@ Test(logits_command, wrong_use__says_what_is_needed) {
                  "ropescope: logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy "
                  "--out logits.npy\n");
   expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "z.npy"}}, 1,
+                 "ropescope: x/config.json: cannot read: No such file or directory\n");
+  expect_failure(&(command){.arguments = {"logits", golden("llama"), "y.npy", "--out", "z.npy"}}, 1,
                  "ropescope: y.npy: cannot read: No such file or directory\n");
+  expect_failure(&(command){.arguments = {"logits", golden("t5"), "y.npy", "--out", "z.npy", "--decoder-tokens",
+                                          "y.npy", "--attention-mask", "y.npy"}},
+                 2,
+                 "ropescope: --attention-mask does not go with --decoder-tokens: an encoder's padding is not "
+                 "offered\n");
 }
 
 Test(logits_command, tokens_that_are_none__are_refused) {

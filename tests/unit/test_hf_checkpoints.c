@@ -122,6 +122,44 @@ Test(hf_checkpoints, bare_layers_of_llama4__temperature_and_no_norms) {
   leaves((const char *[]){"config.json"}, 1);
 }
 
+/* T5: buckets of both directions in the encoder, of one in the decoder; logits are narrowed where they are tied. */
+Test(hf_checkpoints, t5__two_stacks_with_a_recipe_each) {
+  enter_scratch();
+  for (size_t tied = 0; tied < 2; tied++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "{" SIZES "\"model_type\": \"t5\", \"d_kv\": 6, \"num_layers\": 3, \"num_decoder_layers\": 2, "
+             "\"relative_attention_num_buckets\": 8, \"tie_word_embeddings\": %s}",
+             tied ? "true" : "false");
+    rs_hf_checkpoint checkpoint = read_config(text);
+    const rs_shape *shape = &checkpoint.shape;
+    const rs_block *encoder = &shape->encoder.blocks[0], *decoder = &shape->decoder.blocks[0];
+    cr_assert(shape->encoder.count == 3 && shape->decoder.count == 2);
+    cr_expect(!encoder->cross && decoder->cross && encoder->mask.kind == RS_BIDIRECTIONAL &&
+              decoder->mask.kind == RS_CAUSAL && decoder->attention.head_dim == 6 &&
+              decoder->attention.score_scale == 1);
+    const rs_settings *both = &checkpoint.recipes[encoder->recipe].settings;
+    const rs_settings *one = &checkpoint.recipes[decoder->recipe].settings;
+    cr_expect(rs_setting(both, "bidirectional")->number == 1 && rs_setting(one, "bidirectional")->number == 0);
+    cr_expect(rs_setting(both, "num_buckets")->number == 8 && rs_setting(one, "num_buckets")->number == 8);
+    cr_expect_eq(shape->output_scale, tied ? 1 / sqrt(8) : 1);
+    rs_hf_checkpoint_clear(&checkpoint);
+  }
+  leaves((const char *[]){"config.json"}, 1);
+}
+
+Test(hf_checkpoints, vit__images_of_patches_behind_a_class_token) {
+  enter_scratch();
+  rs_hf_checkpoint checkpoint =
+      read_config("{" SIZES "\"model_type\": \"vit\", \"num_hidden_layers\": 1, \"image_size\": 14, "
+                  "\"patch_size\": 4, \"num_channels\": 2}");
+  cr_expect(checkpoint.patch_side == 4 && checkpoint.channels == 2 && checkpoint.shape.patch_numbers == 32);
+  cr_expect(checkpoint.geometry.train_length == 10 && checkpoint.shape.classes == 0 && checkpoint.tokens.count == 2);
+  cr_expect(checkpoint.tokens.runs[1].rows == 3 && checkpoint.tokens.runs[1].columns == 3);
+  rs_hf_checkpoint_clear(&checkpoint);
+  leaves((const char *[]){"config.json"}, 1);
+}
+
 /* ---- configs that do not fit ------------------------------------------------------------------------------------- */
 
 Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
@@ -168,6 +206,10 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
        "./config.json: layer_types[0] = \"linear_attention\": is no type of layers that is known here", RS_INPUT},
       {"{" SIZES "\"model_type\": \"llama\", \"num_hidden_layers\": 1, \"num_key_value_heads\": 3}",
        "2 heads cannot share 3 heads of keys: must be a multiple", RS_INPUT},
+      {"{" SIZES "\"model_type\": \"vit\", \"num_hidden_layers\": 1, \"image_size\": 8, \"patch_size\": 16}",
+       "./config.json: patch_size 16 of image_size 8: at most 1024, and no larger than the image", RS_INPUT},
+      {"{" SIZES "\"model_type\": \"t5\", \"num_layers\": 1, \"is_gated_act\": true}",
+       "./config.json: is_gated_act: changes what a t5 computes in a way that is not offered here", RS_UNSUPPORTED},
       {"{" SIZES "\"model_type\": \"llama\", \"num_hidden_layers\": -1}",
        "./config.json: num_hidden_layers = -1: must be from 1 to 16777216", RS_INPUT},
   };

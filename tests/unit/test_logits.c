@@ -101,7 +101,7 @@ Test(logits, what_is_no_sequence__is_refused) {
   cr_expect_str_eq(many.message, "the last 10 of 9 tokens: must be between 1 and as many as there are");
   static const size_t nothing[SEQUENCES] = {1, 0, 1};
   rs_err empty = {0};
-  in = (rs_reader_in){SEQUENCES, SMALL_LENGTH, r.tokens, 1, .lengths = nothing};
+  in = (rs_reader_in){.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .lengths = nothing};
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &empty), RS_INPUT);
   cr_expect_str_eq(empty.message, "sequence 1 has 0 of 9 tokens: at least 1");
   clear_reader(&r);
@@ -117,7 +117,8 @@ Test(logits, lengths__what_is_behind_is_not_read) {
   rs_reader_in in = {.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = LAST, .lengths = lengths};
   cr_assert_eq(rs_read_logits(r.transformer, &in, padded, NULL), RS_OK);
   for (size_t s = 0; s < SEQUENCES; s++) {
-    const rs_reader_in one = {.count = 1, .length = lengths[s], .tokens = r.tokens + s * SMALL_LENGTH, .last = lengths[s]};
+    const rs_reader_in one = {
+        .count = 1, .length = lengths[s], .tokens = r.tokens + s * SMALL_LENGTH, .last = lengths[s]};
     cr_assert_eq(rs_read_logits(r.transformer, &one, alone, NULL), RS_OK);
     for (size_t i = 0; i < LAST * CLASSES; i++) {
       size_t token = SKIPPED + i / CLASSES;
@@ -136,7 +137,8 @@ Test(logits, ids__rotations_read_them) {
   read_last(&r, SMALL_LENGTH, r.logits);
   for (size_t i = 0; i < COUNT * RS_AXES; i++)
     ids[i] = (double)(i / RS_AXES % SMALL_LENGTH) * (i >= 2 * SMALL_LENGTH * RS_AXES ? 2 : 1) + 5;
-  const rs_reader_in in = {SEQUENCES, SMALL_LENGTH, r.tokens, SMALL_LENGTH, .ids = ids};
+  const rs_reader_in in = {
+      .count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = SMALL_LENGTH, .ids = ids};
   cr_assert_eq(rs_read_logits(r.transformer, &in, logits, NULL), RS_OK);
   size_t same = 2 * SMALL_LENGTH * CLASSES;
   for (size_t i = 0; i < same; i++) cr_expect_float_eq(logits[i], r.logits[i], 1e-13);
@@ -153,7 +155,7 @@ Test(logits, ids__of_a_bias__are_refused) {
   rs_transformer_free(r.transformer);
   small_model_recipe(&r.model, 0, "alibi", "");
   r.transformer = small_model_create(&r.model, RS_F64, 3);
-  const rs_reader_in in = {1, SMALL_LENGTH, r.tokens, 1, .ids = ids};
+  const rs_reader_in in = {.count = 1, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .ids = ids};
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &err), RS_UNSUPPORTED);
   cr_expect_str_eq(err.message, "alibi reads the numbers of tokens: position ids are for plain rotations");
   clear_reader(&r);
