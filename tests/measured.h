@@ -87,7 +87,7 @@ static inline rs_token_run video_run(size_t frames, size_t rows, size_t columns,
 /* The encoding of a method on a model for these runs and `after` tokens of text. */
 static inline rs_encoding *encode_runs(const char *method, const char *settings, const rs_model *model,
                                        rs_token_run *runs, size_t count, size_t after) {
-  rs_token_layout layout = {runs, count};
+  rs_token_layout layout = {.runs = runs, .count = count};
   rs_recipe recipe = make_recipe(method, settings);
   rs_encoding *encoding = encode_recipe(&recipe, model, rs_token_layout_tokens(&layout) + after, &layout);
   rs_recipe_clear(&recipe);

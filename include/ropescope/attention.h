@@ -7,9 +7,10 @@
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
-typedef enum rs_mask_kind { RS_CAUSAL, RS_BIDIRECTIONAL, RS_WINDOW, RS_WINDOW_SINKS, RS_CROSS } rs_mask_kind;
+typedef enum rs_mask_kind { RS_CAUSAL, RS_BIDIRECTIONAL, RS_WINDOW, RS_WINDOW_SINKS, RS_CROSS, RS_CHUNKS } rs_mask_kind;
 
 /* Causal: n <= m. Window: also m - n < window. Window with sinks: or n < sinks (StreamingLLM, arXiv:2309.17453).
+ * Chunks: n <= m, both within the same `window` tokens (Llama 4).
  * Cross: the queries belong to another sequence than the keys, of the same length. Every query sees every key, and
  * neither rotation nor bias acts (as in T5, BART, Whisper); additive embeddings and logit scales do. What is observed
  * by distance is so by |m - n| all the same. */

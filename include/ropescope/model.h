@@ -30,9 +30,10 @@ typedef struct rs_norm {
   double epsilon;  /* added to the mean square, or to the variance */
 } rs_norm;
 
-/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x). */
-typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU } rs_activation;
-enum { RS_ACTIVATIONS = RS_SILU + 1 };
+/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x); gelu_bloom: gelu_tanh with sqrt(2 /
+ * pi) cut to 0.79788456, as BLOOM's code has it. */
+typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU, RS_GELU_BLOOM } rs_activation;
+enum { RS_ACTIVATIONS = RS_GELU_BLOOM + 1 };
 extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
 
 /* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
@@ -61,6 +62,7 @@ typedef struct rs_feed_forward {
  * with one norm: before_feed_forward is then none, and the feed-forward reads what attention does). */
 typedef struct rs_block {
   rs_norm before_attention, after_attention, before_feed_forward, after_feed_forward;
+  bool norm_sums; /* x = after(x + attention(x)), and so on: the norms behind are of the sums (BERT); not trained */
   bool parallel;
   rs_head_shape attention;
   bool cross;           /* between the two: attention to the encoder's states, of the same heads, */
@@ -82,7 +84,8 @@ typedef struct rs_shape {
   size_t width;           /* d */
   size_t vocabulary;      /* tokens; 0 for vision */
   size_t patch_numbers;   /* vision: numbers of a patch, which a matrix and a bias make a token of */
-  size_t classes;         /* C */
+  size_t token_types;     /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
+  size_t classes;         /* C; 0: it says its last states alone, and is not trained */
   double embedding_scale; /* multiplies embeddings (Gemma: sqrt(d)) */
   rs_norm embedding_norm; /* of embeddings (BLOOM) */
   bool tied;              /* the output's matrix is the embeddings' */
@@ -140,6 +143,10 @@ typedef struct rs_transformer_in {
   const rs_token_layout *tokens; /* of what it is trained on, geometry->train_length tokens; NULL: text */
   rs_format format;              /* RS_F32 or RS_F64 */
   uint64_t seed;
+  /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
+   * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
+  const rs_safetensors *stored;
+  bool blank; /* all weights 0: they are to be read */
 } rs_transformer_in;
 
 /* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
@@ -148,7 +155,8 @@ rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **tr
     RS_NONNULL(1, 2);
 void rs_transformer_free(rs_transformer *transformer);
 
-/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Returns how many tensors. */
+/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Of tables of positions that
+ * differ in length it gets the rows that both have. Returns how many tensors. */
 size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_NONNULL(1, 2);
 
 /* The tensor called `name`, or NULL. Borrows. */
@@ -194,12 +202,15 @@ rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) RS_
 typedef struct rs_batch {
   size_t sequences;
   const int32_t *tokens;  /* (sequences, L); NULL for vision */
+  const int32_t *types;   /* (sequences, L) of the tokens, where the model has such; NULL: all 0 */
   const int32_t *source;  /* (sequences, source_length); NULL but for encoder-decoders */
   const float *patches;   /* (sequences, L, patch_numbers), L without the class token; NULL but for vision */
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
-/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs. */
+/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
+ * RS_UNSUPPORTED for a shape that is not trained, and where the context's recipes learn arrays that the model has not.
+ * RS_MEMORY. */
 typedef struct rs_pass rs_pass;
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
@@ -211,6 +222,7 @@ typedef struct rs_pass_out {
   double *losses;   /* (sequences, A) nats at each target; NaN without one */
   int32_t *answers; /* (sequences, A) the class with the largest logit, the first of equals */
   double *logits;   /* (sequences, A, C) */
+  size_t skipped;   /* of the A answers of each sequence, at its start: the three above have A - skipped */
   double *states;   /* (sequences, L, d) behind the final norm */
   /* Queries and keys of one block and the batch's first sequence, behind their norms, before rotation: (L, H, D), (L,
    * K, D). */
@@ -226,12 +238,28 @@ void rs_forward(rs_pass *pass, const rs_batch *batch, const rs_pass_out *out) RS
 double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gradient, size_t *targets)
     RS_NONNULL(1, 2, 4, 5);
 
+/* Sequences to be read, side by side. */
+typedef struct rs_reader_in {
+  size_t count, length;  /* sequences; tokens of each, L */
+  const int32_t *tokens; /* (count, L) */
+  const int32_t *types;  /* (count, L) of the tokens; NULL: all 0 */
+  size_t last;           /* tokens at the end of each that are answered, 1 to L */
+  const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
+  const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted */
+} rs_reader_in;
+
+/* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of
+ * padding. RS_INPUT for a token that is none of its
+ * vocabulary, with its place; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
+rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* Sequences of one split share no random number with those of another. */
 typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION } rs_split;
 
-enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8 };
+enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8, RS_MOST_VOCABULARY = 1 << 24 };
 
 /* What a task's sequences are made of, at one length; what is 0 is not there. */
 typedef struct rs_example_shape {
@@ -241,6 +269,7 @@ typedef struct rs_example_shape {
   size_t classes;               /* targets are 0 .. classes - 1 */
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
+  bool untrainable;             /* there are no sequences to train on */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -286,6 +315,10 @@ typedef struct rs_task_kind {
   /* The least mean loss there is over the evaluation targets at this length, probes left out, nats; NaN where nobody
    * knows. NULL: never known. */
   double (*best_loss)(const void *state, size_t length);
+  /* Scenes: a class says which of so many shapes (the base) stands first along the columns, the rows and, where there
+   * are three digits, the frames; the most significant digit is that of the columns. NULL: classes say no such thing.
+   */
+  void (*digits)(const void *state, size_t *base, size_t *count);
 } rs_task_kind;
 
 const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);
@@ -346,6 +379,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
 /* What an interrupted training goes on from, besides the weights: to be read, and to be written before the first step.
  */
 typedef struct rs_train_state {
+  uint64_t drawn;       /* sequences of the trainings before this one, whose numbers it leaves out; 0 at first */
   size_t step;          /* steps done */
   void *first, *second; /* (size,) moments, in the model's format */
 } rs_train_state;

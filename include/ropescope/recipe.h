@@ -127,6 +127,7 @@ typedef struct rs_embed_kind {
   /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
   void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
   rs_kind_grid *grid; /* of that table */
+  bool by_position;   /* or its rows are positions 0, 1, ... up to the trained length */
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {
@@ -282,7 +283,7 @@ extern const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1];
 
 /* The geometry of a published (or invented) model. */
 struct rs_model {
-  char name[64];
+  char name[192];                     /* that of a checkpoint says all that differs from others */
   size_t heads, head_dim, rotary_dim; /* H; D, even; R, even, <= D */
   double rope_theta;                  /* > 1 */
   size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */
@@ -311,12 +312,14 @@ typedef struct rs_token_run {
 struct rs_token_layout {
   rs_token_run *runs; /* owned */
   size_t count;
+  double *ids; /* (id_count, RS_AXES) position ids t, h, w that are given, whatever the runs say; owned; NULL: none */
+  size_t id_count; /* tokens: the length, where ids are given */
 };
 
 /* Tokens the runs take. */
 size_t rs_token_layout_tokens(const rs_token_layout *layout) RS_NONNULL(1);
 
-/* RS_DOMAIN where the runs take more tokens than `length`. */
+/* RS_DOMAIN where the runs take more tokens than `length`, or ids are given for other than `length`. */
 rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) RS_NONNULL(1);
 
 /* How the tokens of images and videos are counted (tokens.c). */
@@ -345,8 +348,8 @@ typedef struct rs_id_rule {
 /* Position ids (length, RS_AXES) in the order t, h, w. `rule` NULL: as Qwen2-VL counts (arXiv:2409.12191, section 2.1):
  * text runs on all axes alike; a vision run that starts at id p has (p + floor(frame * seconds_per_frame *
  * ids_per_second), p + row, p + column); the next run starts at the largest id so far plus 1. `run` (length), where not
- * NULL, gets each token's run index (count for the text after the last). RS_DOMAIN when the runs take more than
- * `length` tokens. */
+ * NULL, gets each token's run index (count for the text after the last). Ids that are given are taken as they are.
+ * RS_DOMAIN as rs_token_layout_check. */
 rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *rule, size_t length, double *ids,
                              uint32_t *run, rs_err *err) RS_NONNULL(1, 4);
 

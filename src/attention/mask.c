@@ -5,6 +5,7 @@ size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range
   size_t end = mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_CROSS ? length : query + 1;
   bool windowed = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
   size_t begin = windowed && query + 1 > mask->window ? query + 1 - mask->window : 0;
+  if (mask->kind == RS_CHUNKS) begin = query - query % mask->window;
   size_t sinks = mask->kind == RS_WINDOW_SINKS ? mask->sinks : 0;
   if (sinks >= begin) begin = 0; /* the sinks touch the window: one range, up to where either reaches */
   if (begin == 0 || sinks == 0) {

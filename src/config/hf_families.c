@@ -7,6 +7,7 @@
 #include "ropescope/base.h"
 
 static const rs_hf_family families[] = {
+    {.prefix = "bert", .method = "learned"},
     {.prefix = "bloom", .method = "alibi"},
     {.prefix = "chatglm", .rotary_fraction = 0.5, .interleaved = true},
     {.prefix = "codegen", .rotary_dim = 64, .interleaved = true},

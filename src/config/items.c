@@ -175,10 +175,23 @@ static bool fill_variant(const item *entry, const char *name, size_t index, rs_v
   return variant->label != NULL;
 }
 
+/* Of a parameter with several values, that which the combination has. */
+static const rs_node *chosen_value(const item *entry, size_t combination, const rs_node *node, rs_path *path) {
+  for (size_t a = 0; a < entry->choices.count; a++) {
+    const char *name = entry->base.settings.params[entry->axes[a].param]->name;
+    if (entry->axes[a].count < 2 || strcmp(name, node->key) != 0 || node->count != entry->axes[a].count) continue;
+    size_t choice = rs_choices_pick(&entry->choices, a, combination);
+    *path = rs_path_index(path, choice);
+    return &node->items[choice];
+  }
+  return node;
+}
+
 /* The node to point at for a parameter: its own where the entry has it, else the entry. */
-static void settings_problem(const item *entry, const rs_err *why) {
+static void settings_problem(const item *entry, size_t combination, const rs_err *why) {
   const rs_node *node = rs_node_get(entry->node, why->subject);
   rs_path path = node != NULL ? rs_path_key(&entry->path, why->subject) : entry->path;
+  if (node != NULL) node = chosen_value(entry, combination, node, &path);
   if (node == NULL && *why->subject != '\0')
     rs_problem(entry->config->problems, entry->node, &path, "%s: %s", why->subject, why->message);
   else
@@ -217,7 +230,7 @@ static bool is_trained(const item *entry) {
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
-static bool check_variant(const item *entry, rs_variant *variant) {
+static bool check_variant(const item *entry, size_t combination, rs_variant *variant) {
   const rs_experiment *experiment = entry->config->experiment;
   size_t latest = experiment->methods.count - 1;
   bool zipped = zips_models(entry->config);
@@ -233,7 +246,7 @@ static bool check_variant(const item *entry, rs_variant *variant) {
       (void)rs_recipe_check(&recipe, &experiment->models[m], &why);
     rs_recipe_clear(&recipe);
   }
-  if (why.status != RS_OK) settings_problem(entry, &why);
+  if (why.status != RS_OK) settings_problem(entry, combination, &why);
   return why.status == RS_OK;
 }
 
@@ -246,13 +259,15 @@ static void expand(item *entry, rs_variants *variants) {
   if (variants->count + count > MOST_VARIANTS)
     rs_problem(entry->config->problems, entry->node, &entry->path, "makes more than %d combinations", MOST_VARIANTS);
   if (entry->config->problems->count > entry->problems_before) return;
+  const rs_problem_mark since = rs_problems_mark(entry->config->problems);
   for (size_t i = 0; i < count; i++) {
+    const rs_problem_mark here = rs_problems_mark(entry->config->problems);
     rs_variant *variant = variants_add(variants);
     if (variant == NULL || !fill_variant(entry, name, i, variant)) {
       rs_problem_memory(entry->config->problems);
       return;
     }
-    if (!check_variant(entry, variant)) return;
+    if (!check_variant(entry, i, variant)) rs_problems_once(entry->config->problems, since, here);
   }
 }
 

@@ -43,9 +43,13 @@ static const rs_param feed_forward_fields[] = {
 };
 static const rs_record feed_forward_record = {RECORD("a feed-forward layer", feed_forward_fields)};
 
-static const char *const mask_words[] = {[RS_CAUSAL] = "causal", [RS_BIDIRECTIONAL] = "bidirectional",
-                                         [RS_WINDOW] = "window", [RS_WINDOW_SINKS] = "window_sinks",
-                                         [RS_CROSS] = "cross",   NULL};
+static const char *const mask_words[] = {[RS_CAUSAL] = "causal",
+                                         [RS_BIDIRECTIONAL] = "bidirectional",
+                                         [RS_WINDOW] = "window",
+                                         [RS_WINDOW_SINKS] = "window_sinks",
+                                         [RS_CROSS] = "cross",
+                                         [RS_CHUNKS] = "chunks",
+                                         NULL};
 static const rs_param mask_fields[] = {
     {RS_FIELD(rs_mask, kind), RS_WORDS(mask_words)},
     COUNT_FIELD(rs_mask, window, 0),

@@ -5,6 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What else reads where tokens stand reads their number. */
+static rs_status copy_ids(rs_encoding *encoding, const rs_token_layout *tokens, rs_err *err) {
+  const rs_method *method = encoding->method;
+  if (tokens->ids == NULL) return RS_OK;
+  if (method->bias != NULL || method->embed != NULL || method->pos != &rs_pos_identity)
+    return rs_fail(err, RS_UNSUPPORTED, "%s reads the numbers of tokens: position ids are for plain rotations",
+                   method->name);
+  size_t count = tokens->id_count * RS_AXES;
+  encoding->tokens.ids = rs_alloc(count, sizeof *tokens->ids, err);
+  if (encoding->tokens.ids == NULL) return RS_MEMORY;
+  memcpy(encoding->tokens.ids, tokens->ids, count * sizeof *tokens->ids);
+  encoding->tokens.id_count = tokens->id_count;
+  return RS_OK;
+}
+
 static rs_status copy_inputs(rs_encoding *encoding, const rs_recipe *recipe, const rs_token_layout *tokens,
                              rs_err *err) {
   rs_recipe copy;
@@ -12,8 +27,10 @@ static rs_status copy_inputs(rs_encoding *encoding, const rs_recipe *recipe, con
   encoding->method = copy.method;
   encoding->settings = copy.settings;
   RS_TRY(rs_stage_params_make(encoding->method, &encoding->settings, &encoding->params, err));
-  if (tokens == NULL || tokens->count == 0) return RS_OK;
+  if (tokens == NULL) return RS_OK;
   RS_TRY(rs_token_layout_check(tokens, encoding->length, err));
+  RS_TRY(copy_ids(encoding, tokens, err));
+  if (tokens->count == 0) return RS_OK;
   encoding->tokens.runs = rs_alloc(tokens->count, sizeof *tokens->runs, err);
   if (encoding->tokens.runs == NULL) return RS_MEMORY;
   memcpy(encoding->tokens.runs, tokens->runs, tokens->count * sizeof *tokens->runs);
@@ -35,7 +52,7 @@ static void resolve_geometry(rs_encoding *encoding, const rs_stage_in *in, const
   encoding->id_rule = rs_id_rule_of(rotary);
 }
 
-/* Ids of vision tokens on one axis: of the schemes, V2PE's alone is meant for it. */
+/* Ids of vision tokens on one axis: of the schemes, V2PE's alone is meant for it. Given ids: those of the first. */
 static rs_status one_axis_ids(const rs_encoding *encoding, double *ids, rs_err *err) {
   double *all = rs_alloc(encoding->length, RS_AXES * sizeof *all, err);
   if (all == NULL) return RS_MEMORY;
@@ -49,7 +66,7 @@ static rs_status one_axis_ids(const rs_encoding *encoding, double *ids, rs_err *
 static rs_status token_ids(const rs_encoding *encoding, double *ids, rs_err *err) {
   const rs_id_rule *rule = &encoding->id_rule;
   if (encoding->axes > 1) return rs_token_positions(&encoding->tokens, rule, encoding->length, ids, NULL, err);
-  if (rule->scheme == RS_IDS_V2PE) return one_axis_ids(encoding, ids, err);
+  if (rule->scheme == RS_IDS_V2PE || encoding->tokens.ids != NULL) return one_axis_ids(encoding, ids, err);
   for (size_t i = 0; i < encoding->length; i++) ids[i] = (double)i;
   return RS_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t rs_token_layout_tokens(const rs_token_layout *layout) {
   size_t tokens = 0;
@@ -14,6 +15,9 @@ size_t rs_token_layout_tokens(const rs_token_layout *layout) {
 
 rs_status rs_token_layout_check(const rs_token_layout *layout, size_t length, rs_err *err) {
   size_t tokens = rs_token_layout_tokens(layout);
+  if (layout->ids != NULL && layout->id_count != length)
+    return rs_fail(err, RS_DOMAIN, "there are position ids for %zu tokens, the length is %zu", layout->id_count,
+                   length);
   if (tokens <= length) return RS_OK;
   return rs_fail(err, RS_DOMAIN, "the token layout has %zu tokens, the length is only %zu", tokens, length);
 }
@@ -38,6 +42,7 @@ const rs_token_run *rs_token_layout_run(const rs_token_layout *layout, size_t to
 
 void rs_token_layout_clear(rs_token_layout *layout) {
   free(layout->runs);
+  free(layout->ids);
   *layout = (rs_token_layout){0};
 }
 
@@ -161,5 +166,6 @@ rs_status rs_token_positions(const rs_token_layout *layout, const rs_id_rule *ru
     start = text ? text_ids(count, start, rows + token) : schemes[rule->scheme](next, rule, start, rows + token);
     token += count;
   }
+  if (layout->ids != NULL) memcpy(ids, layout->ids, length * RS_AXES * sizeof *ids);
   return RS_OK;
 }

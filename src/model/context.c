@@ -17,13 +17,18 @@ static void read_learned(const rs_transformer *t, const rs_tensor *tensor, doubl
   for (size_t i = 0; i < count; i++) out[i] = rs_transformer_value(t, tensor->offset + i);
 }
 
+/* "bias.table" of the tensor model.positions.0.bias.table */
+static const char *learned_name(const rs_tensor *tensor) {
+  const char *number = strstr(tensor->name, "positions.") + strlen("positions.");
+  return strchr(number, '.') + 1;
+}
+
 /* In *which the encoding's array of the tensor's name: RS_NOWHERE where it is of another method than the model was
  * trained with and has none. RS_DOMAIN where it has another shape. */
 static rs_status find_learned(const rs_encoding *encoding, const rs_tensor *tensor, size_t *which, rs_err *err) {
   rs_learned learned[RS_LEARNED];
   size_t count = rs_encoding_learned(encoding, learned);
-  const char *name = strstr(tensor->name, "positions.");
-  name = strchr(name + strlen("positions."), '.') + 1; /* model.positions.0.bias.table */
+  const char *name = learned_name(tensor);
   *which = RS_NOWHERE;
   for (size_t i = 0; i < count; i++)
     if (strcmp(learned[i].name, name) == 0) *which = i;
@@ -49,6 +54,31 @@ static rs_status set_learned(const rs_context *context, const rs_stack_context *
     read_learned(t, tensor, values);
     rs_encoding_learned_set(encoding, which, values);
     free(values);
+  }
+  return RS_OK;
+}
+
+static bool has_learned(const rs_transformer *t, size_t recipe, size_t which, const char *name) {
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    const rs_tensor *tensor = &t->tensors[i];
+    if (tensor->init == RS_INIT_LEARNED && tensor->recipe == recipe && tensor->learned == which)
+      return strcmp(learned_name(tensor), name) == 0;
+  }
+  return false;
+}
+
+rs_status rs_context_trains(const rs_context *context, rs_err *err) {
+  const rs_transformer *t = context->transformer;
+  for (size_t r = 0; r < t->recipe_count; r++) {
+    rs_learned learned[RS_LEARNED];
+    size_t count = rs_encoding_learned(context->decoder.encodings[r], learned);
+    for (size_t i = 0; i < count; i++)
+      if (!has_learned(t, r, i, learned[i].name))
+        return rs_fail(
+            err, RS_UNSUPPORTED,
+            "%s learns %s, for which the model, made for %s, has no weights: it must be trained with its own "
+            "recipes",
+            context->recipes[r].method->name, learned[i].name, t->recipes[r].method->name);
   }
   return RS_OK;
 }
@@ -113,7 +143,7 @@ rs_status rs_context_refresh(rs_context *context, rs_err *err) {
 /* ---- attentions -------------------------------------------------------------------------------------------------- */
 
 static bool same_mask(const rs_mask *a, const rs_mask *b) {
-  bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS;
+  bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS || a->kind == RS_CHUNKS;
   return a->kind == b->kind && (!window || a->window == b->window) &&
          (a->kind != RS_WINDOW_SINKS || a->sinks == b->sinks);
 }
@@ -151,6 +181,14 @@ static rs_attend_shape attend_shape(const rs_block *block, const rs_encoding *en
                            .soft_cap = heads->soft_cap};
 }
 
+/* A norm without weights comes to the same before the rotation, which leaves lengths as they are. */
+static rs_status check_turned_norm(const rs_head_shape *heads, const rs_encoding *encoding, rs_err *err) {
+  bool weights = heads->qk_norm.kind == RS_NORM_RMS || heads->qk_norm.kind == RS_NORM_LAYER;
+  bool lengths_stay = encoding->rotary_dim == 0 || (encoding->amp == 1 && encoding->gain_q[0] == NULL);
+  if (!heads->qk_norm_turned || heads->qk_norm.kind == RS_NORM_NONE || (!weights && lengths_stay)) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "norms of q and k behind a rotation that changes their lengths, or with weights");
+}
+
 static rs_status fill_attends(rs_context *context, const rs_stack *shape, rs_stack_context *stack, rs_err *err) {
   stack->attend = rs_alloc(shape->count, sizeof *stack->attend, err);
   stack->cross = rs_alloc(shape->count, sizeof *stack->cross, err);
@@ -158,7 +196,7 @@ static rs_status fill_attends(rs_context *context, const rs_stack *shape, rs_sta
   for (size_t i = 0; i < shape->count; i++) {
     const rs_block *block = &shape->blocks[i];
     rs_attend_shape own = attend_shape(block, stack->encodings[block->recipe], stack->length, stack->length);
-    if (block->attention.qk_norm_turned) return rs_fail(err, RS_UNSUPPORTED, "norms of q and k behind their rotation");
+    RS_TRY(check_turned_norm(&block->attention, own.encoding, err));
     RS_TRY(find_attend(context, &own, block->recipe, &stack->attend[i], err));
     stack->cross[i] = RS_NOWHERE;
     if (!block->cross) continue;

@@ -20,10 +20,16 @@ static rs_rows tight(real *data, size_t columns) {
 }
 
 /* to, which may be x, = x + what a part gives: straight from its matrix, or through the norm behind it, which reads
- * `before`. */
+ * `before`; or the norm of that sum. */
 static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows inputs, const rs_norm *norm,
                      rs_norm_place place, const rs_norm_work *work, real *before, const real *x, real *to) {
   size_t d = b->d;
+  if (b->shape->norm_sums && norm->kind != RS_NORM_NONE) {
+    rs_rows_copy(tight((real *)x, d), b->rows, d, tight(before, d));
+    rs_linear(b->w->context, matrix, b->rows, inputs, tight(before, d), true);
+    rs_rows_copy(rs_norm_rows(b->values, norm, place, b->rows, 1, d, tight(before, d), work), b->rows, d, tight(to, d));
+    return;
+  }
   if (to != x) rs_rows_copy(tight((real *)x, d), b->rows, d, tight(to, d));
   if (norm->kind == RS_NORM_NONE) {
     rs_linear(b->w->context, matrix, b->rows, inputs, tight(to, d), true);

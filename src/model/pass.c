@@ -9,7 +9,25 @@ struct rs_pass {
   void *work;
 };
 
+static bool sums_normed(const rs_stack *stack) {
+  for (size_t i = 0; i < stack->count; i++)
+    if (stack->blocks[i].norm_sums) return true;
+  return false;
+}
+
+/* What published models have and no way back is there for. */
+static rs_status check_trained(const rs_shape *shape, rs_err *err) {
+  bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
+  if (shape->classes > 0 && shape->token_types == 0 && !sums) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
+                 sums                     ? "with norms of sums"
+                 : shape->token_types > 0 ? "with token types"
+                                          : "without classes");
+}
+
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err) {
+  *pass = NULL;
+  if (training) RS_TRY(check_trained(&context->transformer->shape, err));
   rs_pass *fresh = *pass = rs_alloc(1, sizeof *fresh, err);
   if (fresh == NULL) return RS_MEMORY;
   fresh->kind = context->transformer->format == RS_F64 ? &rs_pass_kind_f64 : &rs_pass_kind_f32;

@@ -53,6 +53,15 @@ static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   }
 }
 
+/* A vector for the type of each token. */
+static void add_types(const rs_work *w, const int32_t *types, size_t rows, real *x) {
+  const rs_shape *shape = shape_of(w);
+  const real *table = values_of(w) + w->context->transformer->places->token_types;
+  for (size_t r = 0; r < rows && shape->token_types > 0; r++)
+    rs_real_kernel()->add(table + (types != NULL ? (size_t)types[r] : 0) * shape->width, shape->width,
+                          x + r * shape->width);
+}
+
 static void add_positions(const rs_work *w, const rs_stack_context *context, size_t sequences, real *x) {
   size_t count = context->length * shape_of(w)->width;
   for (size_t s = 0; s < sequences && context->added != NULL; s++)
@@ -76,6 +85,8 @@ static void embed(const rs_work *w, const chunk *part, bool encoder) {
     embed_patches(w, part, x);
   else
     embed_tokens(w, (encoder ? part->batch->source : part->batch->tokens) + part->first * context->length, rows, x);
+  if (!encoder)
+    add_types(w, part->batch->types != NULL ? part->batch->types + part->first * context->length : NULL, rows, x);
   add_positions(w, context, part->count, x);
   norm_embeddings(w, stack, rows);
 }
@@ -158,20 +169,32 @@ static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start,
     out->logits[start * classes + i] = (double)w->logits[i];
 }
 
+/* Answers [begin, end) of the chunk's; the first goes to place `to`. */
+static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out *out, size_t begin, size_t end,
+                         size_t to) {
+  size_t classes = shape_of(w)->classes;
+  for (size_t first = begin; first < end; first += HEAD_ROWS) {
+    size_t rows = end - first < HEAD_ROWS ? end - first : HEAD_ROWS;
+    say_classes(w, answering(w, final_states(w), first), rows);
+    take_targets(w, part, first, rows);
+    rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, 0, w->losses, w->answers);
+    keep_classes(w, out, to + first - begin, rows);
+  }
+}
+
 static bool says_classes(const rs_pass_out *out) {
   return out->losses != NULL || out->answers != NULL || out->logits != NULL;
 }
 
 static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
-  size_t answers = part->count * answers_of(w), classes = shape_of(w)->classes;
+  size_t each = answers_of(w), wanted = each - out->skipped;
   if (!says_classes(out)) return;
-  for (size_t first = 0; first < answers; first += HEAD_ROWS) {
-    size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
-    say_classes(w, answering(w, final_states(w), first), rows);
-    take_targets(w, part, first, rows);
-    rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, 0, w->losses, w->answers);
-    keep_classes(w, out, part->first * answers_of(w) + first, rows);
+  if (out->skipped == 0) {
+    read_answers(w, part, out, 0, part->count * each, part->first * each);
+    return;
   }
+  for (size_t s = 0; s < part->count; s++)
+    read_answers(w, part, out, s * each + out->skipped, (s + 1) * each, (part->first + s) * wanted);
 }
 
 /* The sum of the chunk's losses; `dstates`, zero before, gets the gradient by the states. */

@@ -11,8 +11,11 @@ const char *const rs_form_words[RS_FORMS + 1] = {[RS_DECODER] = "decoder",
                                                  [RS_VISION] = "vision"};
 const char *const rs_norm_words[RS_NORM_KINDS + 1] = {
     [RS_NORM_NONE] = "none", [RS_NORM_RMS] = "rms", [RS_NORM_LAYER] = "layer", [RS_NORM_L2] = "l2"};
-const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
-    [RS_GELU] = "gelu", [RS_GELU_TANH] = "gelu_tanh", [RS_RELU] = "relu", [RS_SILU] = "silu"};
+const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {[RS_GELU] = "gelu",
+                                                             [RS_GELU_TANH] = "gelu_tanh",
+                                                             [RS_RELU] = "relu",
+                                                             [RS_SILU] = "silu",
+                                                             [RS_GELU_BLOOM] = "gelu_bloom"};
 
 /* More in one place than this is a slip of the pen, and products of two stay far from overflowing. */
 static const size_t most = (size_t)1 << 24;
@@ -57,9 +60,12 @@ static rs_status check_stack(const rs_shape *shape, const rs_stack *stack, rs_er
 
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) {
   bool vision = shape->form == RS_VISION;
-  if (shape->width < 1 || shape->width > most || shape->classes < 1 || shape->classes > most)
+  bool states = shape->form == RS_ENCODER || vision; /* may be all that is wanted */
+  if (shape->width < 1 || shape->width > most || shape->classes < (states ? 0 : 1) || shape->classes > most)
     return rs_fail(err, RS_INPUT, "width %zu with %zu classes: each must be between 1 and %zu", shape->width,
                    shape->classes, most);
+  if (shape->token_types > most)
+    return rs_fail(err, RS_INPUT, "%zu token types: at most %zu", shape->token_types, most);
   if (vision ? shape->patch_numbers < 1 || shape->patch_numbers > most
              : shape->vocabulary < 1 || shape->vocabulary > most)
     return rs_fail(err, RS_INPUT, "a %s without %s", rs_form_words[shape->form], vision ? "patches" : "vocabulary");

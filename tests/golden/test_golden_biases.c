@@ -148,8 +148,9 @@ Test(golden, swin_indices__every_window__exact) {
     cr_assert_eq(end - begin, tokens * tokens);
     rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = BEFORE},
                            {.modality = RS_IMAGE, .tokens = tokens, .frames = 1, .rows = height, .columns = width}};
-    rs_encoding *encoding = encode_indices("swin", "", (2 * (size_t)height - 1) * (2 * width - 1),
-                                           BEFORE + tokens + AFTER, &(rs_token_layout){runs, RS_COUNT(runs)});
+    rs_encoding *encoding =
+        encode_indices("swin", "", (2 * (size_t)height - 1) * (2 * width - 1), BEFORE + tokens + AFTER,
+                       &(rs_token_layout){.runs = runs, .count = RS_COUNT(runs)});
     for (size_t row = begin; row < end; row++) {
       size_t query = BEFORE + golden_size(table, row, "i"), key = BEFORE + golden_size(table, row, "j");
       double index;

@@ -41,7 +41,7 @@ static void check_mae(const rs_table *table, size_t begin, size_t end) {
   size_t class_token = golden_size(table, begin, "cls_token"), length = class_token + grid * grid;
   rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 1},
                          {.modality = RS_IMAGE, .tokens = grid * grid, .frames = 1, .rows = grid, .columns = grid}};
-  rs_token_layout layout = {class_token ? runs : runs + 1, 1 + class_token};
+  rs_token_layout layout = {.runs = class_token ? runs : runs + 1, .count = 1 + class_token};
   rs_model model = plain_model(width / 2, 1e4, 8);
   model.heads = 2;
   rs_recipe recipe = make_recipe("sinusoidal_2d", "");

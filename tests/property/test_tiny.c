@@ -184,7 +184,7 @@ static void check_embedding(const oracle *o, const tiny *t, const rs_encoding *e
 static void check_world(const oracle *o, const tiny *t, uint64_t *state) {
   rs_model model = plain_model(t->dims, THETA, o->embed != NULL || strcmp(o->method, "learned") == 0 ? MOST : L0);
   rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 1}, {RS_IMAGE, ROWS * COLUMNS, 1, ROWS, COLUMNS, 1, 1}};
-  rs_token_layout tokens = {runs, t->picture ? RS_COUNT(runs) : 0};
+  rs_token_layout tokens = {.runs = runs, .count = t->picture ? RS_COUNT(runs) : 0};
   model.heads = HEADS;
   model.rotary_dim = t->rotary;
   model.max_length = 4 * L0;

@@ -428,7 +428,7 @@ Test(axes, pictures__every_pair__sees_its_own_axis) {
   enum { L = 24, L0 = 32, PAIRS = 3 };
   const rs_model model = table_model(2 * PAIRS, 2, L0);
   rs_token_run runs[] = {{RS_TEXT, 2, 0, 0, 0, 0, 0}, {RS_IMAGE, 20, 1, 4, 5, 1, 1}, {RS_IMAGE, 2, 1, 1, 2, 1, 1}};
-  const rs_token_layout tokens = {runs, 3};
+  const rs_token_layout tokens = {.runs = runs, .count = 3};
   double places[L0], distances[PAIRS][L], trained[7], here[7];
   rs_encoding *encoding = table_encode("mrope_i", &model, L, NULL, &tokens, NULL);
   for (size_t i = 0; i < PAIRS * L; i++)

@@ -195,7 +195,7 @@ Test(swin, several_pictures__share_one_table) {
 Test(swin, larger_picture__table_is_resized__by_hand) {
   static const double values[] = {0, 100, 10, 110, 30, 130}, expected[] = {0, 4, 10, 22, 30};
   rs_token_run run = vision_run(RS_IMAGE, 1, 1, 3);
-  const rs_token_layout layout = {&run, 1};
+  const rs_token_layout layout = {.runs = &run, .count = 1};
   rs_model model = test_model(2);
   rs_recipe recipe = make_recipe("swin", "table_grid=1,2 resize=bilinear");
   recipe_set_list(&recipe, "values", values, RS_COUNT(values));
@@ -215,7 +215,7 @@ Test(swin, resize_none__table_is_read_as_it_is) {
   double values[5 * 7];
   for (size_t i = 0; i < RS_COUNT(values); i++) values[i] = (double)i;
   rs_token_run run = vision_run(RS_IMAGE, 1, 2, 3);
-  const rs_token_layout layout = {&run, 1};
+  const rs_token_layout layout = {.runs = &run, .count = 1};
   rs_model model = test_model(1);
   rs_recipe recipe = make_recipe("swin", "table_grid=3,4 resize=none");
   recipe_set_list(&recipe, "values", values, RS_COUNT(values));

@@ -278,8 +278,9 @@ Test(biases, undefined_recipes__say_why) {
     rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
     rs_encoding *encoding = NULL;
     rs_err err = {0};
-    cr_assert_eq(rs_encoding_create(&recipe, &model, cases[i].length, &(rs_token_layout){&run, cases[i].pictures}, NULL,
-                                    &encoding, &err),
+    cr_assert_eq(rs_encoding_create(&recipe, &model, cases[i].length,
+                                    &(rs_token_layout){.runs = &run, .count = cases[i].pictures}, NULL, &encoding,
+                                    &err),
                  cases[i].status, "case %zu: %s", i, err.message);
     cr_assert_str_eq(err.message, cases[i].message, "%s", err.message);
     cr_assert_str_eq(err.subject, cases[i].subject);
@@ -289,7 +290,8 @@ Test(biases, undefined_recipes__say_why) {
   rs_token_run text = {.modality = RS_TEXT, .tokens = 4};
   rs_recipe recipe = make_recipe("swin", "");
   rs_encoding *encoding;
-  cr_assert_eq(rs_encoding_create(&recipe, &model, 8, &(rs_token_layout){&text, 1}, NULL, &encoding, NULL), RS_DOMAIN,
-               "text alone is no picture");
+  cr_assert_eq(
+      rs_encoding_create(&recipe, &model, 8, &(rs_token_layout){.runs = &text, .count = 1}, NULL, &encoding, NULL),
+      RS_DOMAIN, "text alone is no picture");
   rs_recipe_clear(&recipe);
 }

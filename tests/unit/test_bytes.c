@@ -41,7 +41,7 @@ Test(bytes, encodings__tell_what_they_hold) {
       {"sinusoidal_2d", ""},
   };
   rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 3}, {RS_IMAGE, 20, 1, 4, 5, 1, 1}};
-  const rs_token_layout tokens = {runs, RS_COUNT(runs)}, *layouts[] = {&tokens, NULL};
+  const rs_token_layout tokens = {.runs = runs, .count = RS_COUNT(runs)}, *layouts[] = {&tokens, NULL};
   rs_model model = plain_model(16, 1e4, 64);
   model.heads = 3;
   size_t compared = 0;
@@ -63,7 +63,7 @@ Test(bytes, encodings__tell_what_they_hold) {
 /* A table of its own size for training, and one of the pictures' grids, each with the class token's row. */
 Test(bytes, learned_2d__its_tables__count) {
   rs_token_run run = {RS_IMAGE, 20, 1, 4, 5, 1, 1};
-  rs_token_layout tokens = {&run, 1};
+  rs_token_layout tokens = {.runs = &run, .count = 1};
   rs_model model = plain_model(16, 1e4, 64);
   static const struct {
     const char *settings;

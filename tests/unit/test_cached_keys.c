@@ -92,7 +92,7 @@ Test(frequencies, vision_ids_on_one_axis__beside_maps_for_text__are_unsupported)
   static const char *const methods[] = {"self_extend", "rerope", "dual_chunk", "string", "random_rope", "xpos"};
   rs_model model = plain_model(8, 1e4, 64);
   rs_token_run run = {RS_IMAGE, 12, 1, 3, 4, 1, 1};
-  rs_token_layout layout = {&run, 1};
+  rs_token_layout layout = {.runs = &run, .count = 1};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     rs_recipe recipe = make_recipe(methods[i], "vision_ids=v2pe");
     rs_encoding *encoding = NULL;
@@ -129,7 +129,7 @@ Test(frequencies, v2pe__model_with_sections__has_one_axis) {
 /* 300 steps of 0.07 are 21 ids, though the product is a hair more. */
 Test(frequencies, v2pe__steps_that_ought_to_be_whole__are) {
   rs_token_run run = {RS_IMAGE, 300, 1, 15, 20, 1, 1};
-  rs_token_layout layout = {&run, 1};
+  rs_token_layout layout = {.runs = &run, .count = 1};
   double ids[301][RS_AXES];
   cr_assert_eq(rs_token_positions(&layout, &(rs_id_rule){.scheme = RS_IDS_V2PE, .step = 0.07}, 301, ids[0], NULL, NULL),
                RS_OK);

@@ -32,7 +32,8 @@ Test(checkpoint_messages, shapes__what_does_not_fit) {
       {"checkpoint: {widht: 4}\n" COPY,
        "t.yaml:1:14: checkpoint.widht: a checkpoint has no key widht (did you mean width?)"},
       {"checkpoint: [{}, {name: b, activation: geluu}]\n" COPY,
-       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu (did you mean "
+       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu, gelu_bloom (did you "
+       "mean "
        "gelu?)"},
       {"checkpoint: {width: []}\n" COPY, "t.yaml:1:21: checkpoint.width = [...]: is an empty list"},
       {"checkpoint: {width: [4, [8]]}\n" COPY, "t.yaml:1:25: checkpoint.width[1] = [...]: must be one value"},
@@ -220,9 +221,28 @@ Test(checkpoint_messages, names__and_entries) {
       {"checkpoint: [{width: 32}, {width: 32}]\n" COPY,
        "t.yaml:1:13: checkpoint = [...]: has \"rope width=32\" twice (give one a name: ...)"},
       {"checkpoint: {name: \"\"}\n" COPY,
-       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 63 letters (give it a name: ...)"},
+       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 191 letters (give it a name: ...)"},
+      /* each wrong combination, and what several have in common once */
+      {"checkpoint: {width: [16, 30, 32], heads: [2, 3], train: {length: [16, 18], steps: [1, 0]}}\n" COPY,
+       "t.yaml:1:87: checkpoint.train.steps[1] = 0: must be from 1 to 1000000000\n"
+       "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 16: must divide it, or have a head_dim\n"
+       "t.yaml:1:13: checkpoint = {...}: head_dim: 15 is odd: dims turn in pairs (width / heads, where it is left "
+       "out)\n"
+       "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 32: must divide it, or have a head_dim"},
   };
   expect_messages(cases, RS_COUNT(cases));
+}
+
+/* What differs is said in full. */
+Test(checkpoint_messages, long_names__are_whole) {
+  reading got = read_edited("checkpoint: {method: rope, width: [16, 32], heads: [2, 4], blocks: [1, 2],\n"
+                            "  train: {steps: [20, 30], rate: [0.003, 0.01], length: [16, 18]}}\n" COPY,
+                            NULL, 0);
+  cr_assert_not_null(got.experiment, "%s", message_of(&got));
+  cr_expect_eq(got.experiment->model_count, 64);
+  cr_expect_str_eq(got.experiment->models[63].name,
+                   "rope width=32 heads=4 blocks=2 train.steps=30 train.rate=0.01 train.length=18");
+  reading_clear(&got);
 }
 
 Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratch) {

@@ -221,6 +221,36 @@ Test(contexts, array_at_another_index__is_found_by_its_name) {
   small_model_clear(&plain);
 }
 
+/* No gradient has a place that is another array's, or none. */
+Test(contexts, pass_back__recipe_learns_what_the_model_has_not__is_an_error) {
+  static const struct {
+    const char *trained, *trained_with, *read, *read_with, *message;
+  } wrong[] = {
+      {"rope", "", "t5", "", "t5 learns bias.table, for which the model, made for rope, has no weights"},
+      {"t5", "logit_scale=ssmax", "rope", "logit_scale=ssmax", "rope learns logit_scale, for which"},
+      {"kerple_log", "", "fire", "", "fire learns bias."},
+      {"t5", "", "nope", "", NULL},
+      {"t5", "logit_scale=ssmax", "t5", "", NULL},
+      {"t5", "", "t5", "", NULL},
+  };
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    small_model m = decoder(wrong[i].trained, wrong[i].trained_with), read = decoder(wrong[i].read, wrong[i].read_with);
+    rs_transformer *t = create(&m, 1);
+    rs_context *context = open_context(t, read.recipes, &m);
+    rs_pass *pass;
+    rs_err err = {0};
+    bool fits = wrong[i].message == NULL;
+    cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), fits ? RS_OK : RS_UNSUPPORTED, "%zu", i);
+    if (!fits) cr_expect_not_null(strstr(err.message, wrong[i].message), "%zu: %s", i, err.message);
+    cr_expect_eq(pass != NULL, fits, "%zu", i);
+    rs_pass_free(pass);
+    rs_context_free(context);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+    small_model_clear(&read);
+  }
+}
+
 /* ---- random positions -------------------------------------------------------------------------------------------- */
 
 static double *redrawn(rs_context *context, const small_model *m, uint64_t seed) {
@@ -265,4 +295,63 @@ Test(contexts, redraw__what_is_learned_stays) {
   small_model_clear(&m);
   small_model_clear(&plain);
   small_model_clear(&given);
+}
+
+/* ---- what is read alone ------------------------------------------------------------------------------------------ */
+
+Test(contexts, training__of_what_has_no_way_back__is_refused) {
+  static const char *const said[] = {"a model without classes is read, and not trained",
+                                     "a model with token types is read, and not trained",
+                                     "a model with norms of sums is read, and not trained"};
+  for (size_t i = 0; i < RS_COUNT(said); i++) {
+    small_model m;
+    rs_context *context;
+    rs_pass *pass;
+    rs_err err = {0};
+    small_model_fill(&m, RS_ENCODER);
+    if (i == 0) m.shape.classes = 0;
+    if (i == 1) m.shape.token_types = 2;
+    if (i == 2) m.blocks[1].norm_sums = true;
+    rs_transformer *t = small_model_create(&m, RS_F64, 1);
+    cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
+    cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), RS_UNSUPPORTED);
+    cr_expect_str_eq(err.message, said[i]);
+    cr_expect_null(pass);
+    cr_assert_eq(rs_pass_create(context, 1, false, &pass, NULL), RS_OK);
+    rs_pass_free(pass);
+    rs_context_free(context);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+  }
+}
+
+/* ---- norms behind the rotation ----------------------------------------------------------------------------------- */
+
+/* A rotation leaves lengths, so a norm without weights may stand before it; with weights, or where lengths change, it
+ * may not. */
+Test(contexts, norm_behind_the_rotation__without_weights_alone) {
+  static const struct {
+    rs_norm_kind kind;
+    const char *method, *settings;
+    rs_status status;
+  } cases[] = {{RS_NORM_L2, "rope", "", RS_OK},
+               {RS_NORM_L2, "nope", "", RS_OK},
+               {RS_NORM_NONE, "rope", "", RS_OK},
+               {RS_NORM_RMS, "rope", "", RS_UNSUPPORTED},
+               {RS_NORM_L2, "yarn", "factor=4", RS_UNSUPPORTED}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    rs_context *context;
+    small_model_fill(&m, RS_DECODER);
+    for (size_t k = 0; k < SMALL_BLOCKS; k++) {
+      m.blocks[k].attention.qk_norm = (rs_norm){.kind = cases[i].kind, .epsilon = 1e-5};
+      m.blocks[k].attention.qk_norm_turned = true;
+    }
+    small_model_recipe(&m, 0, cases[i].method, cases[i].settings);
+    rs_transformer *t = small_model_create(&m, RS_F64, 1);
+    cr_expect_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), cases[i].status, "case %zu", i);
+    rs_context_free(context);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+  }
 }

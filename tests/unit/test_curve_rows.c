@@ -94,7 +94,7 @@ static const struct {
 static rs_encoding *encode_world(const world *w, const rs_model *model) {
   rs_token_run runs[3];
   memcpy(runs, w->runs, sizeof runs);
-  rs_token_layout layout = {runs, w->run_count};
+  rs_token_layout layout = {.runs = runs, .count = w->run_count};
   rs_recipe recipe = make_recipe(w->method, w->settings);
   rs_encoding *encoding = encode_recipe(&recipe, model, w->length, &layout);
   rs_recipe_clear(&recipe);

@@ -52,7 +52,7 @@ Test(embeddings_2d, without_a_place__are_domain_errors) {
       {"learned", "table=1,2,3,4,5,6", "learned: position 29 is beyond the table of 1 rows", 1, false},
   };
   rs_token_run runs[4];
-  rs_token_layout layout = mixed_layout(runs), text = {runs, 1};
+  rs_token_layout layout = mixed_layout(runs), text = {.runs = runs, .count = 1};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_model model = model_of_width(cases[i].heads, 6);
     rs_recipe recipe = make_recipe(cases[i].method, cases[i].settings);
@@ -233,7 +233,7 @@ Test(learned_2d, drawn_table__is_a_function_of_its_seed_and_grid) {
 /* A factorised table under xavier has a bound for each side: 6 rows, 1 column, width 4. */
 Test(learned_2d, sum_of_sides__drawn__are_tables_of_their_own) {
   rs_token_run run = picture_run(RS_IMAGE, 1, 6, 1);
-  rs_token_layout layout = {&run, 1};
+  rs_token_layout layout = {.runs = &run, .count = 1};
   rs_model model = model_of_width(2, 2);
   rs_recipe recipe = make_recipe("learned_2d", "combine=sum init=xavier");
   rs_encoding *encoding = encode_with(&recipe, &model, 6, &layout);
@@ -250,7 +250,7 @@ Test(learned_2d, sum_of_sides__drawn__are_tables_of_their_own) {
 Test(learned_2d, equal_grids__share_their_vectors) {
   rs_token_run runs[] = {picture_run(RS_IMAGE, 1, 2, 3), picture_run(RS_IMAGE, 1, 3, 2), picture_run(RS_VIDEO, 2, 2, 3),
                          picture_run(RS_IMAGE, 1, 1, 3)};
-  rs_token_layout layout = {runs, 4};
+  rs_token_layout layout = {.runs = runs, .count = 4};
   rs_model model = model_of_width(2, 2);
   rs_recipe recipe = make_recipe("learned_2d", "");
   rs_encoding *encoding = encode_with(&recipe, &model, 29, &layout);

@@ -54,7 +54,7 @@ static rs_status create(const rs_recipe *recipe, size_t length, rs_encoding **e,
                          vision_run(RS_IMAGE, 1, 2, 4),
                          {.modality = RS_TEXT, .tokens = 3},
                          vision_run(RS_VIDEO, 2, 3, 2)};
-  rs_token_layout layout = {runs, RS_COUNT(runs)};
+  rs_token_layout layout = {.runs = runs, .count = RS_COUNT(runs)};
   RS_TRY(rs_encoding_create(recipe, &model, length, &layout, NULL, e, err));
   return rs_encoding_learned_room(*e, err);
 }

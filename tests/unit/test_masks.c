@@ -15,6 +15,7 @@ static bool sees(const rs_mask *mask, size_t m, size_t n) {
   case RS_CROSS: return true;
   case RS_CAUSAL: return n <= m;
   case RS_WINDOW: return n <= m && m - n < mask->window;
+  case RS_CHUNKS: return n <= m && n / mask->window == m / mask->window;
   default: return n <= m && (m - n < mask->window || n < mask->sinks);
   }
 }
@@ -36,7 +37,7 @@ static void check_mask(const rs_mask *mask, size_t length, size_t m) {
 
 Test(mask, tiny_worlds__ranges__are_the_keys_of_the_definition) {
   enum { MOST = 9 };
-  for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_CROSS; kind++)
+  for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_CHUNKS; kind++)
     for (size_t length = 1; length <= MOST; length++)
       for (size_t window = 1; window <= MOST + 2; window++)
         for (size_t sinks = 1; sinks <= MOST + 2; sinks++)

@@ -71,7 +71,7 @@ Test(position_similarity, picture__corners_and_centre__against_every_patch) {
 Test(position_similarity, neighbours__by_hand) {
   double table[4 * W] = {1, 0, 0, 0, /**/ 3, 4, 0, 0, /**/ 0, 2, 0, 0, /**/ 0, 0, 0, 0};
   rs_token_run run = picture_run(RS_IMAGE, 1, 2, 2);
-  rs_token_layout layout = {&run, 1};
+  rs_token_layout layout = {.runs = &run, .count = 1};
   rs_model model = model_of_width(2, 2);
   rs_recipe recipe = make_recipe("learned_2d", "");
   recipe_set_list(&recipe, "table", table, RS_COUNT(table));
@@ -146,7 +146,7 @@ Test(position_similarity, long_sequence__is_thinned) {
 /* Large pictures: every row and column of the sample, both ends among them. */
 Test(position_similarity, large_picture__is_sampled_evenly) {
   rs_token_run run = picture_run(RS_IMAGE, 1, 200, 2);
-  rs_token_layout layout = {&run, 1};
+  rs_token_layout layout = {.runs = &run, .count = 1};
   rs_model model = model_of_width(1, 4);
   rs_recipe recipe = make_recipe("sinusoidal_2d", "");
   rs_encoding *encoding = encode_with(&recipe, &model, 400, &layout);

@@ -11,7 +11,7 @@ static rs_encoding *encode_table(const double *table, size_t rows, size_t column
   rs_model model = plain_model(width, 1e4, 64);
   rs_recipe recipe = make_recipe("learned_2d", "");
   rs_token_run runs[] = {text_run(3), image_run(to_rows, to_columns)};
-  rs_token_layout layout = {runs, 2};
+  rs_token_layout layout = {.runs = runs, .count = 2};
   recipe_set_list(&recipe, "table_grid", grid, 2);
   recipe_set_list(&recipe, "table", table, rows * columns * width);
   rs_encoding *encoding = encode_recipe(&recipe, &model, 5 + to_rows * to_columns, &layout);

@@ -292,7 +292,7 @@ Test(alias, clamped_and_unplaced_keys) {
 Test(alias, pictures__all_axes_count) {
   rs_model model = table_model(12, 1e4, 4096);
   rs_token_run runs[] = {{RS_IMAGE, 6, 1, 2, 3, 1, 1}, {RS_IMAGE, 6, 1, 2, 3, 1, 1}};
-  const rs_token_layout tokens = {runs, 2};
+  const rs_token_layout tokens = {.runs = runs, .count = 2};
   static const char *const methods[] = {"mrope", "mrope_i", "videorope"};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     rs_encoding *encoding = table_encode(methods[i], &model, 16, NULL, &tokens, NULL);

@@ -375,3 +375,18 @@ Test(tokens, dialects__of_vision__choose_ids_and_tail) {
     rs_recipe_clear(&recipe);
   }
 }
+
+/* ---- ids that are given ------------------------------------------------------------------------------------------ */
+
+Test(tokens, given_ids__stand_in_the_place_of_what_runs_say) {
+  double given[] = {4, 5, 6, 0, 0, 1}, ids[6] = {0};
+  rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 2}};
+  const rs_token_layout layout = {.runs = runs, .count = 1, .ids = given, .id_count = 2};
+  uint32_t run[2] = {9, 9};
+  rs_err err = {0};
+  cr_assert_eq(rs_token_positions(&layout, NULL, 2, ids, run, NULL), RS_OK);
+  cr_expect_arr_eq(ids, given, sizeof ids);
+  cr_expect(run[0] == 0 && run[1] == 0);
+  cr_expect_eq(rs_token_positions(&layout, NULL, 3, ids, NULL, &err), RS_DOMAIN);
+  cr_expect_str_eq(err.message, "there are position ids for 2 tokens, the length is 3");
+}

@@ -38,7 +38,7 @@ static rs_recipe recipe_of(const rs_method *method, const char *settings, rs_pai
 static rs_encoding *encoding_of(const rs_method *method, const char *settings, rs_pair_layout layout, bool picture,
                                 const rs_precision *precision) {
   rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = TEXT}, {RS_IMAGE, ROWS * COLUMNS, 1, ROWS, COLUMNS, 1, 1}};
-  rs_token_layout tokens = {runs, picture ? RS_COUNT(runs) : 0};
+  rs_token_layout tokens = {.runs = runs, .count = picture ? RS_COUNT(runs) : 0};
   rs_model model = plain_model(DIMS, 100, 96);
   rs_err err = {0};
   rs_encoding *encoding = NULL;

@@ -471,7 +471,7 @@ Test(layouts, longer_than_the_context__every_method__is_undefined) {
   static const char *const methods[] = {"rope", "mrope", "nope", "alibi", "self_extend"};
   rs_model model = plain_model(8, 1e4, 64);
   rs_token_run runs[] = {text_run(2), video_run(2, 3, 4, 1, 1)};
-  rs_token_layout layout = {runs, 2};
+  rs_token_layout layout = {.runs = runs, .count = 2};
   for (size_t i = 0; i < RS_COUNT(methods); i++) {
     rs_recipe recipe = make_recipe(methods[i], "");
     rs_encoding *encoding = NULL;

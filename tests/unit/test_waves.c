@@ -78,7 +78,7 @@ Test(waves, precision__where_it_breaks_the_distance__there_are_none) {
 Test(waves, picture__rows_and_columns__are_no_distance) {
   rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = LENGTH - 6},
                          {.modality = RS_IMAGE, .tokens = 6, .frames = 1, .rows = 2, .columns = 3}};
-  rs_token_layout layout = {runs, RS_COUNT(runs)};
+  rs_token_layout layout = {.runs = runs, .count = RS_COUNT(runs)};
   rs_model model = plain_model(16, 1e4, 64);
   model.mrope_section[0] = 2;
   model.mrope_section[1] = model.mrope_section[2] = 3;

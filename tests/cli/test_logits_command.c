@@ -1,0 +1,206 @@
+/* test_logits_command.c: `ropescope logits` on checkpoints of the golden data. */
+#include "../fixtures/npy.h"
+#include "../fixtures/program.h"
+
+TestSuite(logits_command, .init = enter_folder, .fini = leave_folder);
+
+static const char *golden(const char *name) {
+  static char paths[4][512];
+  static size_t next;
+  char *path = paths[next++ % 4];
+  snprintf(path, sizeof paths[0], "%s/golden/models/%s", getenv("ROPESCOPE_TESTS"), name);
+  return path;
+}
+
+static rs_array array_of(const char *path) {
+  rs_array array;
+  rs_err err = {0};
+  cr_assert_eq(rs_npy_read(path, &array, &err), RS_OK, "%s", err.message);
+  return array;
+}
+
+static double largest_difference(const rs_array *a, const double *b) {
+  double worst = 0;
+  for (size_t i = 0; i < a->count; i++) worst = fmax(worst, fabs(a->numbers[i] - b[i]));
+  return worst;
+}
+
+Test(logits_command, both_precisions__the_logits_as_numpy_has_them) {
+  rs_array wanted = array_of(golden("llama/logits.npy"));
+  run_well(&(command){
+      .arguments = {"logits", golden("llama"), golden("llama/tokens.npy"), "--out", "wide.npy", "--precision", "f64"}});
+  run_well(&(command){.arguments = {"logits", golden("llama"), golden("llama/tokens.npy"), "--out", "short.npy"}});
+  rs_array wide = array_of("wide.npy"), single = array_of("short.npy");
+  cr_assert(wide.rank == 3 && wide.shape[0] == 2 && wide.shape[1] == wanted.shape[1] && wide.shape[2] == 97);
+  cr_assert_eq(wide.count, single.count);
+  cr_expect(largest_difference(&wide, wanted.numbers) < 1e-12);
+  cr_expect(largest_difference(&single, wanted.numbers) < 1e-4);
+  cr_expect(largest_difference(&single, wanted.numbers) > 1e-8, "floats are no doubles");
+  rs_array_clear(&wide);
+  rs_array_clear(&single);
+  rs_array_clear(&wanted);
+}
+
+/* The program's arguments and the file that has what must come out, in the same folder of the golden data. */
+typedef struct golden_case {
+  const char *model, *tokens, *wanted, *mask; /* rows where the mask has 0 are not compared */
+  struct {
+    const char *option, *file;
+  } beside[3];
+} golden_case;
+
+/* Padding has no answers: 0 here, anything there. */
+static void leave_out(const rs_array *out, double *wanted, const golden_case *c) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", golden(c->model), c->mask);
+  rs_array mask = array_of(path);
+  size_t width = out->count / mask.count;
+  for (size_t i = 0; i < out->count; i++)
+    if (mask.numbers[i / width] == 0) {
+      cr_expect_eq(out->numbers[i], 0);
+      wanted[i] = 0;
+    }
+  rs_array_clear(&mask);
+}
+
+static void expect_golden(const golden_case *c) {
+  static const struct {
+    const char *precision;
+    double most;
+  } precisions[] = {{"f64", 1e-12}, {"f32", 1e-4}};
+  for (size_t p = 0; p < RS_COUNT(precisions); p++) {
+    char paths[6][512], last[24];
+    snprintf(paths[0], sizeof paths[0], "%s/%s", golden(c->model), c->wanted);
+    rs_array wanted = array_of(paths[0]);
+    snprintf(last, sizeof last, "%zu", wanted.shape[1]);
+    struct command given = {.arguments = {"logits", golden(c->model), "--out", "out.npy", "--precision",
+                                          precisions[p].precision, "--last", last}};
+    size_t count = 8;
+    if (c->tokens != NULL) {
+      snprintf(paths[1], sizeof paths[1], "%s/%s", golden(c->model), c->tokens);
+      given.arguments[count++] = paths[1];
+    }
+    for (size_t i = 0; i < RS_COUNT(c->beside) && c->beside[i].option != NULL; i++) {
+      snprintf(paths[2 + i], sizeof paths[2], "%s/%s", golden(c->model), c->beside[i].file);
+      given.arguments[count++] = c->beside[i].option;
+      given.arguments[count++] = paths[2 + i];
+    }
+    run_well(&given);
+    rs_array out = array_of("out.npy");
+    cr_assert_eq(out.rank, wanted.rank);
+    cr_assert_arr_eq(out.shape, wanted.shape, out.rank * sizeof *out.shape);
+    if (c->mask != NULL) leave_out(&out, wanted.numbers, c);
+    double worst = largest_difference(&out, wanted.numbers);
+    cr_expect(worst < precisions[p].most, "%s, %s: off by %.3g", c->model, precisions[p].precision, worst);
+    rs_array_clear(&out);
+    rs_array_clear(&wanted);
+  }
+}
+
+Test(logits_command, position_ids__three_axes_of_qwen2_vl) {
+  expect_golden(&(golden_case){"qwen2_vl", "tokens.npy", "logits.npy", NULL, {{"--position-ids", "position_ids.npy"}}});
+}
+
+Test(logits_command, bert__last_states_of_what_is_no_padding) {
+  expect_golden(&(golden_case){"bert",
+                               "tokens.npy",
+                               "output.npy",
+                               "attention_mask.npy",
+                               {{"--token-types", "token_type_ids.npy"}, {"--attention-mask", "attention_mask.npy"}}});
+}
+
+/* Padding leaves what is before it as it is. */
+Test(logits_command, attention_mask__padding_at_the_end) {
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\2\3\1\2\0", 6);
+  make_npy("mask.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\1\1\1\1\0", 6);
+  run_well(&(command){
+      .arguments = {"logits", golden("llama"), "tokens.npy", "--out", "out.npy", "--attention-mask", "mask.npy"}});
+  rs_array out = array_of("out.npy");
+  for (size_t i = 0; i < 2 * 97; i++) cr_expect_float_eq(out.numbers[3 * 97 + i], out.numbers[i], 1e-5);
+  for (size_t i = 5 * 97; i < 6 * 97; i++) cr_expect_eq(out.numbers[i], 0);
+  rs_array_clear(&out);
+}
+
+Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
+  static const struct {
+    const char *option, *header, *data, *said;
+    size_t size;
+  } cases[] = {
+      {"--position-ids", NPY("|u1", "False", "(2,)"), "\0\1",
+       "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 2},
+      {"--position-ids", NPY("|u1", "False", "(2, 1, 3)"), "\0\1\2\0\1\2",
+       "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 6},
+      {"--token-types", NPY("|u1", "False", "(2,)"), "\0\0",
+       "ropescope: x.npy: token types must be (1, 3) as the token ids are\n", 2},
+      {"--token-types", NPY("|u1", "False", "(3,)"), "\0\0\0",
+       "ropescope: token type 0 of sequence 0 at position 0: there are 0\n", 3},
+      {"--attention-mask", NPY("|u1", "False", "(1, 2)"), "\1\1",
+       "ropescope: x.npy: the mask must be (1, 3) as the token ids are\n", 2},
+      {"--attention-mask", NPY("|u1", "False", "(3,)"), "\1\2\0",
+       "ropescope: x.npy: number 1 is 2: a mask holds 0 and 1\n", 3},
+      {"--attention-mask", NPY("|u1", "False", "(3,)"), "\1\0\1",
+       "ropescope: x.npy: sequence 0 has a token behind padding (pad at the end)\n", 3},
+      {"--attention-mask", NPY("|u1", "False", "(3,)"), "\0\0\0",
+       "ropescope: sequence 0 has 0 of 3 tokens: at least 1\n", 3},
+  };
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(3,)"), "\1\2\3", 3);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    make_npy("x.npy", 1, cases[i].header, cases[i].data, cases[i].size);
+    expect_failure(&(command){.arguments = {"logits", golden("llama"), "tokens.npy", "--out", "out.npy",
+                                            cases[i].option, "x.npy"}},
+                   2, cases[i].said);
+  }
+}
+
+/* One sequence, without the axis of sequences. */
+Test(logits_command, last__of_one_axis__as_many_rows) {
+  make_npy("tokens.npy", 1, NPY("<i4", "False", "(3,)"), "\1\0\0\0\2\0\0\0\3\0\0\0", 12);
+  run_well(&(command){.arguments = {"logits", golden("gpt2"), "tokens.npy", "--out", "all.npy"}});
+  run_well(&(command){.arguments = {"logits", golden("gpt2"), "tokens.npy", "--out", "last.npy", "--last", "2"}});
+  rs_array all = array_of("all.npy"), last = array_of("last.npy");
+  cr_assert(all.rank == 3 && all.shape[0] == 1 && all.shape[1] == 3 && all.shape[2] == 97);
+  cr_assert(last.rank == 3 && last.shape[0] == 1 && last.shape[1] == 2 && last.shape[2] == 97);
+  cr_expect(largest_difference(&last, all.numbers + 97) < 1e-6);
+  rs_array_clear(&all);
+  rs_array_clear(&last);
+}
+
+Test(logits_command, wrong_use__says_what_is_needed) {
+  expect_failure(&(command){.arguments = {"logits", "x"}}, 2,
+                 "ropescope: logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy "
+                 "--out logits.npy\n");
+  expect_failure(&(command){.arguments = {"logits", "x", "y.npy"}}, 2,
+                 "ropescope: logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy "
+                 "--out logits.npy\n");
+  expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "z.npy"}}, 1,
+                 "ropescope: y.npy: cannot read: No such file or directory\n");
+}
+
+Test(logits_command, tokens_that_are_none__are_refused) {
+  static const struct {
+    const char *header, *data, *said;
+    size_t size;
+  } cases[] = {
+      {NPY("|u1", "False", "(2,)"), "\1\x61",
+       "ropescope: token 97 of sequence 0 at position 1: the vocabulary has 97\n", 2},
+      {NPY("|i1", "False", "(1,)"), "\xff", "ropescope: token -1 of sequence 0 at position 0: the vocabulary has 97\n",
+       1},
+      {NPY("<f2", "False", "(1,)"), "\0\x3e", "ropescope: tokens.npy: number 0 is 1.5, which is no token id\n", 2},
+      {NPY("|u1", "False", "(1, 1, 1)"), "\1", "ropescope: tokens.npy: has 3 axes: token ids are (L,) or (B, L)\n", 1},
+      {NPY("|u1", "False", "()"), "\1", "ropescope: tokens.npy: has 0 axes: token ids are (L,) or (B, L)\n", 1},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    make_npy("tokens.npy", 1, cases[i].header, cases[i].data, cases[i].size);
+    expect_failure(&(command){.arguments = {"logits", golden("llama"), "tokens.npy", "--out", "logits.npy"}}, 2,
+                   cases[i].said);
+    cr_expect(!exists("logits.npy"));
+  }
+}
+
+Test(logits_command, a_text_beyond_a_learned_table__fails) {
+  char ones[73];
+  memset(ones, 1, sizeof ones);
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(73,)"), ones, sizeof ones);
+  expect_failure(&(command){.arguments = {"logits", golden("gpt2"), "tokens.npy", "--out", "logits.npy"}}, 2,
+                 "ropescope: learned: position 72 is beyond the table of 72 rows\n");
+}
