@@ -23,10 +23,12 @@ static void add_piece(rs_text *text, const char *piece) {
 /* "needle: a copy of the query, depth 0.5 · length 131072 tokens" */
 static void write_place(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
-  rs_text model = {0};
+  rs_text model = {0}, task = {0};
   rs_plot_model_caption(measure->data, choice->model, &model);
+  rs_plot_task_caption(measure, &task);
   add_piece(out, measure->data->name);
   add_piece(out, rs_text_string(&model));
+  add_piece(out, rs_text_string(&task));
   add_piece(out, rs_plot_source_name(measure, choice));
   rs_plot_source_caption(measure, choice, out);
   if (choice->length > 0) {
@@ -40,8 +42,9 @@ static void write_place(const rs_plot_measure *measure, const rs_plot_choice *ch
     rs_text_puts(out, " ");
     rs_text_number(out, choice->panel);
   }
-  out->failed = out->failed || model.failed;
+  out->failed = out->failed || model.failed || task.failed;
   rs_text_clear(&model);
+  rs_text_clear(&task);
 }
 
 /* "mean, min–max of 4 seeds" */

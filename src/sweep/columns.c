@@ -153,14 +153,15 @@ static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *colum
 /* A column of a metric and, where it is a mean over samples, its standard error's. */
 static rs_status add_value(const rs_experiment *experiment, const rs_metric_kind *metric, const rs_column *column,
                            rs_role role, rs_out_columns *columns, rs_err *err) {
+  bool observed = rs_observes(experiment);
   rs_out_column out = {.unit = column->unit,
                        .summary = column->summary,
                        .role = role,
                        .log_axis = column->log_axis,
                        .better = column->better,
                        .map = column->map,
-                       .sourced = role == RS_VALUE &&
-                                  (metric->row != NULL || (metric->read != NULL && !rs_observes(experiment)))};
+                       .sourced = role == RS_VALUE && (metric->row != NULL || (metric->read != NULL && !observed)),
+                       .tasked = role == RS_VALUE && metric->read != NULL && observed};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
   if (!column->sampled) return RS_OK;

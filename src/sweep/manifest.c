@@ -56,7 +56,8 @@ static json_t *column_entry(const rs_out_column *column) {
                                       {"summary", column->summary}};
   size_t count = ALWAYS;
   if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_name(column->map);
-  if (column->sourced) pairs[count][0] = "reads", pairs[count++][1] = "source";
+  if (column->sourced || column->tasked)
+    pairs[count][0] = "reads", pairs[count++][1] = column->sourced ? "source" : "task";
   return object_of((const char *const(*)[2])pairs, count);
 }
 
@@ -180,7 +181,7 @@ static rs_status list_sources(json_t *sources, const rs_experiment *experiment, 
     if (status == RS_OK) status = add_read(phrases, experiment, variant, err);
     RS_TRY(append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err));
   }
-  return RS_OK;
+  return rs_observes(experiment) ? list_task(sources, experiment, err) : RS_OK;
 }
 
 /* ---- files that lists were read from ----------------------------------------------------------------------------- */

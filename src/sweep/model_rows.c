@@ -182,7 +182,8 @@ static rs_status make_room(layer_run *run, rs_err *err) {
   size_t count = count_lanes(run);
   run->lanes = rs_alloc(count, sizeof *run->lanes, err);
   if (run->lanes == NULL) return RS_MEMORY;
-  for (; run->lane_count < count; run->lane_count++) RS_TRY(make_lane(run, &run->lanes[run->lane_count], err));
+  run->lane_count = count;
+  for (size_t i = 0; i < count; i++) RS_TRY(make_lane(run, &run->lanes[i], err));
   return RS_OK;
 }
 

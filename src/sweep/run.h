@@ -100,6 +100,7 @@ typedef struct rs_out_column {
   rs_better better;
   rs_map_part map;
   bool sourced; /* a value that is observed in rows, and so hangs on queries and keys */
+  bool tasked;  /* a value that is read from a task, where sources are something else */
 } rs_out_column;
 
 typedef struct rs_out_columns {

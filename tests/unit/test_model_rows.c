@@ -162,3 +162,21 @@ Test(model_rows, models_of_all_kinds__are_observed) {
     rs_table_free(t);
   }
 }
+
+/* What pictures say of a reading beside sources is the task; of rows, their source. */
+Test(model_rows, manifest__tells_readings_from_rows) {
+  run(CHECKPOINT COPY "lengths: [32]\nmetrics: [loss, entropy, decay]\nsources: [{name: model, label: own, layer: 1, "
+                      "head: 0}]\n",
+      "a");
+  size_t length;
+  char *text = read_path("a", "manifest.json", &length);
+  static const char *const wanted[] = {
+      "\"queries and keys of layer 1\"", "\"head 0\"",          "\"5 sequences of copy\"",
+      "\"5 sequences a cell\"",          "\"reads\": \"task\"", "\"reads\": \"source\""};
+  for (size_t i = 0; i < RS_COUNT(wanted); i++) cr_expect_not_null(strstr(text, wanted[i]), "%s", wanted[i]);
+  const char *loss = strstr(text, "\"loss_nats\""), *entropy = strstr(text, "\"entropy_nats\"");
+  const char *first = strstr(loss, "\"reads\"");
+  cr_expect(first < entropy && strncmp(first, "\"reads\": \"task\"", 15) == 0);
+  cr_expect_eq(strncmp(strstr(entropy, "\"reads\""), "\"reads\": \"source\"", 17), 0);
+  free(text);
+}
