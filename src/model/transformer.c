@@ -50,9 +50,9 @@ static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint
     size_t count = t->tensors[i].rows * t->tensors[i].columns;
     if (count > largest) largest = count;
   }
-  double *room = rs_alloc(largest, sizeof *room, err);
-  t->values = rs_room(t->size, bytes, "a model", err);
-  rs_status status = room != NULL && t->values != NULL ? RS_OK : RS_MEMORY;
+  t->values = rs_room(t->size, bytes, "a model", err); /* the first to say what there is no room for */
+  double *room = t->values != NULL ? rs_alloc(largest, sizeof *room, err) : NULL;
+  rs_status status = room != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < t->tensor_count && status == RS_OK; i++) draw(t, i, encodings, seed, room);
   free(room);
   return status;
