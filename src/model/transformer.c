@@ -1,7 +1,6 @@
 /* Transformers: their weights as they begin, and the list of them. */
 #include "places.h"
 #include "room.h"
-#include "weights.h"
 
 #include <stdlib.h>
 #include <string.h>
