@@ -205,6 +205,11 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   return l.status;
 }
 
+rs_stored_shape rs_tensor_shape(const rs_tensor *tensor) {
+  if (tensor->vector) return (rs_stored_shape){1, {tensor->columns}};
+  return (rs_stored_shape){2, {tensor->rows, tensor->columns}};
+}
+
 void rs_places_free(rs_places *places) {
   if (places == NULL) return;
   free(places->encoder.blocks);

@@ -53,6 +53,13 @@ rs_status rs_places_make(rs_transformer *transformer, rs_err *err);
 rs_status rs_places_learned(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err);
 void rs_places_free(rs_places *places);
 
+typedef struct rs_stored_shape {
+  size_t rank, extents[2];
+} rs_stored_shape;
+
+/* How a file has a tensor: vectors with one dimension. */
+rs_stored_shape rs_tensor_shape(const rs_tensor *tensor);
+
 /* Number `index` of a transformer's. */
 double rs_transformer_value(const rs_transformer *transformer, size_t index);
 

@@ -1,7 +1,6 @@
 /* Transformers: their weights as they begin, and the list of them. */
 #include "places.h"
 #include "room.h"
-#include "weights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +54,9 @@ static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint
     size_t count = t->tensors[i].rows * t->tensors[i].columns;
     if (count > largest) largest = count;
   }
+  RS_TRY(make_values(t, err)); /* the first to say what there is no room for */
   double *room = rs_alloc(largest, sizeof *room, err);
-  rs_status status = room != NULL ? make_values(t, err) : RS_MEMORY;
+  rs_status status = room != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < t->tensor_count && status == RS_OK; i++) draw(t, i, encodings, seed, room);
   free(room);
   return status;

@@ -67,9 +67,17 @@ static rs_status read_state(session *s, rs_train_saved *saved, rs_err *err) {
   return RS_OK;
 }
 
+/* Of several checkpoints, which cannot be made, and whether it is its training or its tuning. */
+static rs_status fail_named(const session *s, const rs_err *why, rs_err *err) {
+  return rs_fail(err, why->status, "checkpoint %s cannot be %s: %s", s->made.geometry.name,
+                 s->job->origin != NULL ? "tuned" : "trained", why->message);
+}
+
 /* The trainer reads what the model has learned as it is made, so weights come before it. */
 static rs_status make_trainer(session *s, const rs_train_saved *saved, rs_err *err) {
-  RS_TRY(rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, err));
+  rs_err why = {0};
+  if (rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, &why) != RS_OK)
+    return fail_named(s, &why, err);
   rs_train_state *state = rs_trainer_state(s->trainer);
   state->drawn = s->made.drawn;
   if (saved->step == 0) return RS_OK;
@@ -85,7 +93,8 @@ static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
   s->history = rs_alloc(s->made.training.steps, sizeof *s->history, err);
   if (s->history == NULL) return RS_MEMORY;
   RS_TRY(note_arithmetic(s, arithmetic, err));
-  RS_TRY(rs_trained_create(&s->made, &s->transformer, err));
+  rs_err why = {0};
+  if (rs_trained_create(&s->made, &s->transformer, &why) != RS_OK) return fail_named(s, &why, err);
   if (s->job->origin != NULL) (void)rs_transformer_adopt(s->transformer, s->job->origin);
   rs_status status = s->folder.path != NULL ? read_state(s, &saved, err) : RS_OK;
   if (status == RS_OK) status = make_trainer(s, &saved, err);

@@ -181,6 +181,19 @@ Test(checkpoints, another_arithmetic__is_told) {
   result_clear(&other);
 }
 
+/* The cells say why tuning failed, not only that a position is beyond a table. */
+Test(checkpoints, tuning_that_cannot_be__names_the_checkpoint) {
+  write_file("c.yaml", "checkpoint: {name: tiny, method: learned, width: 8, heads: 2, blocks: 1, train: {steps: 5, "
+                       "length: 16}, tune: {steps: 2, length: 32}}\n" READING);
+  result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  rs_table *table = read_table("a/summary.csv");
+  cr_expect_neq(got.status, 0);
+  cr_expect_str_eq(field(table, 0, "message"),
+                   "checkpoint tiny cannot be tuned: learned: position 31 is beyond the table of 16 rows");
+  rs_table_free(table);
+  result_clear(&got);
+}
+
 /* ---- what is done already ---------------------------------------------------------------------------------------- */
 
 static void expect_planned(const char *checkpoints, const char *training) {

@@ -157,8 +157,10 @@ Test(trained_mistakes, more_than_the_file_holds__is_refused_unallocated) {
   check_unfit(
       config, "\"train_length\": 8", "\"train_length\": 268435456",
       "./config.json: rope takes 6 GiB at train_length = 268435456, more than a model of 1112 numbers can have");
-  check_unfit(config, "\"{name: rope}\"", "\"{name: t5, num_buckets: 900000, max_distance: 1000000000}\"", "./model.safetensors: holds no tensor \"model.positions.0.bias.table\"");
-  check_unfit(config, "\"{name: rope}\"", "\"{name: learned}\"", "./model.safetensors: holds no tensor \"model.positions.0.embed.table\"");
+  check_unfit(config, "\"{name: rope}\"", "\"{name: t5, num_buckets: 900000, max_distance: 1000000000}\"",
+              "./model.safetensors: holds no tensor \"model.positions.0.bias.table\"");
+  check_unfit(config, "\"{name: rope}\"", "\"{name: learned}\"",
+              "./model.safetensors: holds no tensor \"model.positions.0.embed.table\"");
   room.rlim_cur = most;
   cr_assert_eq(setrlimit(RLIMIT_AS, &room), 0);
   free(config);
