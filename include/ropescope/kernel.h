@@ -188,6 +188,7 @@ typedef struct rs_product {
   void *c;
   size_t c_step;
   bool add;
+  bool b_panels; /* b is what `panels` made, and has no step */
 } rs_product;
 
 /* y (rows, width) = factor * x, of which the first 2 * pairs numbers of each row are turned, as rs_rotate_kernel turns
@@ -244,6 +245,9 @@ typedef struct rs_adam {
 typedef struct rs_net_kernel {
   size_t real_bytes;
   void (*product)(const rs_product *product);
+  /* out (depth, columns) = x (columns, depth) turned, in panels: as many columns as this product computes together, row
+   * by row, then as many more; the last may be narrower. */
+  void (*panels)(const void *x, size_t depth, size_t columns, void *out);
   /* out (columns, rows) = x (rows, columns) turned. */
   void (*turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);
   /* y may be x. */
