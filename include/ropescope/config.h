@@ -247,6 +247,7 @@ typedef struct rs_trained {
   rs_variant task; /* `task` and its settings */
   uint64_t seed;
   char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
+  uint64_t drawn;   /* sequences that it was trained on before: training goes on with those that follow */
   size_t steps;     /* done */
   char weights[65]; /* SHA-256 of model.safetensors; "": training is not done */
   char *arithmetic; /* the instruction sets that computed it, "v3; v4"; NULL: nothing yet */
@@ -282,6 +283,36 @@ void rs_trained_clear(rs_trained *trained) RS_NONNULL(1);
 rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2);
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err)
     RS_NONNULL(1, 2, 3);
+
+/* ---- published models -------------------------------------------------------------------------------------------- */
+
+/* An architecture whose checkpoints are read: model_type in their config.json, and which models have it. */
+typedef struct rs_architecture_entry {
+  const char *model_type, *models;
+} rs_architecture_entry;
+
+/* Architecture `index` in the order of `ropescope list`; NULL past the last. */
+const rs_architecture_entry *rs_architectures(size_t index);
+
+/* What a checkpoint in Hugging Face's layout is: config.json of its folder as a model of this program.
+ * Zero-initialise; release with rs_hf_checkpoint_clear. */
+typedef struct rs_hf_checkpoint {
+  const struct rs_architecture *architecture;
+  rs_shape shape;
+  rs_model geometry;
+  rs_recipe *recipes; /* (recipe_count,) resolved; blocks name theirs */
+  size_t recipe_count;
+} rs_hf_checkpoint;
+
+/* Reads config.json of a folder, as transformers 4 or 5 writes it. RS_INPUT with each key that is wrong or missing, a
+ * line each; RS_UNSUPPORTED for an architecture, or a flag of one, that is not computed here. Cleared on failure. */
+rs_status rs_hf_checkpoint_read(const char *folder, rs_hf_checkpoint *checkpoint, rs_err *err) RS_NONNULL(1, 2);
+void rs_hf_checkpoint_clear(rs_hf_checkpoint *checkpoint) RS_NONNULL(1);
+
+/* The model with the folder's weights, model.safetensors or the shards of model.safetensors.index.json, in numbers of
+ * `format`. RS_INPUT with the name of a tensor that is missing, of another shape, not finite, or of no use. */
+rs_status rs_hf_checkpoint_load(const rs_hf_checkpoint *checkpoint, const char *folder, rs_format format,
+                                rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2, 4);
 
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 

@@ -216,7 +216,13 @@ typedef struct rs_norm_call {
 } rs_norm_call;
 
 /* What a feed-forward layer does between its matrices; sigma is the logistic function. */
-typedef enum rs_curve_kind { RS_CURVE_GELU, RS_CURVE_GELU_TANH, RS_CURVE_RELU, RS_CURVE_SILU } rs_curve_kind;
+typedef enum rs_curve_kind {
+  RS_CURVE_GELU,
+  RS_CURVE_GELU_TANH,
+  RS_CURVE_RELU,
+  RS_CURVE_SILU,
+  RS_CURVE_GELU_BLOOM
+} rs_curve_kind;
 
 /* y (rows, width) = curve(x), or, gated, curve(x) * u for x (rows, 2 width) that holds x, then u in each row. */
 typedef struct rs_curve_call {

@@ -30,9 +30,10 @@ typedef struct rs_norm {
   double epsilon;  /* added to the mean square, or to the variance */
 } rs_norm;
 
-/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x). */
-typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU } rs_activation;
-enum { RS_ACTIVATIONS = RS_SILU + 1 };
+/* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x); gelu_bloom: gelu_tanh with sqrt(2 /
+ * pi) cut to 0.79788456, as BLOOM's code has it. */
+typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU, RS_GELU_BLOOM } rs_activation;
+enum { RS_ACTIVATIONS = RS_GELU_BLOOM + 1 };
 extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
 
 /* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
@@ -140,6 +141,10 @@ typedef struct rs_transformer_in {
   const rs_token_layout *tokens; /* of what it is trained on, geometry->train_length tokens; NULL: text */
   rs_format format;              /* RS_F32 or RS_F64 */
   uint64_t seed;
+  /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
+   * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
+  const rs_safetensors *stored;
+  bool blank; /* all weights 0: they are to be read */
 } rs_transformer_in;
 
 /* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
@@ -148,7 +153,8 @@ rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **tr
     RS_NONNULL(1, 2);
 void rs_transformer_free(rs_transformer *transformer);
 
-/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Returns how many tensors. */
+/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Of tables of positions that
+ * differ in length it gets the rows that both have. Returns how many tensors. */
 size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_NONNULL(1, 2);
 
 /* The tensor called `name`, or NULL. Borrows. */
@@ -196,7 +202,8 @@ typedef struct rs_batch {
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
-/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs. */
+/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
+ * RS_UNSUPPORTED where the context's recipes learn arrays that the model has not. RS_MEMORY. */
 typedef struct rs_pass rs_pass;
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
@@ -208,6 +215,7 @@ typedef struct rs_pass_out {
   double *losses;   /* (sequences, A) nats at each target; NaN without one */
   int32_t *answers; /* (sequences, A) the class with the largest logit, the first of equals */
   double *logits;   /* (sequences, A, C) */
+  size_t skipped;   /* of the A answers of each sequence, at its start: the three above have A - skipped */
   double *states;   /* (sequences, L, d) behind the final norm */
   /* Queries and keys of one block and the batch's first sequence, behind their norms, before rotation: (L, H, D), (L,
    * K, D). */
@@ -223,12 +231,24 @@ void rs_forward(rs_pass *pass, const rs_batch *batch, const rs_pass_out *out) RS
 double rs_backward(rs_pass *pass, const rs_batch *batch, double weight, void *gradient, size_t *targets)
     RS_NONNULL(1, 2, 4, 5);
 
+/* Sequences to be read, side by side. */
+typedef struct rs_reader_in {
+  size_t count, length;  /* sequences; tokens of each, L */
+  const int32_t *tokens; /* (count, L) */
+  size_t last;           /* tokens at the end of each that are answered, 1 to L */
+} rs_reader_in;
+
+/* What the model says of each: logits (count, last, C). RS_INPUT for a token that is none of its vocabulary, with its
+ * place; RS_DOMAIN, RS_MEMORY. */
+rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* Sequences of one split share no random number with those of another. */
 typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION } rs_split;
 
-enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8 };
+enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8, RS_MOST_VOCABULARY = 1 << 24 };
 
 /* What a task's sequences are made of, at one length; what is 0 is not there. */
 typedef struct rs_example_shape {
@@ -238,6 +258,7 @@ typedef struct rs_example_shape {
   size_t classes;               /* targets are 0 .. classes - 1 */
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
+  bool untrainable;             /* there are no sequences to train on */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -338,6 +359,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
 /* What an interrupted training goes on from, besides the weights: to be read, and to be written before the first step.
  */
 typedef struct rs_train_state {
+  uint64_t drawn;       /* sequences of the trainings before this one, whose numbers it leaves out; 0 at first */
   size_t step;          /* steps done */
   void *first, *second; /* (size,) moments, in the model's format */
 } rs_train_state;

@@ -127,6 +127,7 @@ typedef struct rs_embed_kind {
   /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
   void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
   rs_kind_grid *grid; /* of that table */
+  bool by_position;   /* or its rows are positions 0, 1, ... up to the trained length */
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {

@@ -18,9 +18,9 @@ typedef struct cli_options {
   size_t argument_count;            /* all that were given, kept or not */
   cli_list edits, jobs, only;       /* --set, --job and --only; the last two may hold several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
-  const char *criterion, *format;
+  const char *criterion, *format, *precision;
   long sort;
-  size_t length, threads, rounds, head_dim;
+  size_t length, threads, rounds, head_dim, last;
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
   bool quiet, print, markdown, json, csv, quick, list, full, all, force, help;
@@ -39,6 +39,7 @@ enum {
   CLI_REPRODUCE,
   CLI_COMPARE,
   CLI_SOLVE,
+  CLI_LOGITS,
   CLI_BENCH,
   CLI_VERSION,
   CLI_HELP,
@@ -65,6 +66,7 @@ int cmd_plot(const cli_options *options);
 int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_table(const cli_options *options);
+int cmd_logits(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
 int cmd_version(const cli_options *options);

@@ -57,7 +57,12 @@ static const char *dialect_name(size_t i) {
   return i < count ? dialects[i].name : NULL;
 }
 
-enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, DIALECTS, LISTS };
+static const char *architecture_name(size_t i) {
+  const rs_architecture_entry *entry = rs_architectures(i);
+  return entry != NULL ? entry->model_type : NULL;
+}
+
+enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, ARCHITECTURES, DIALECTS, LISTS };
 
 static const list lists[LISTS] = {
     [METHODS] = {"methods", method_name, list_methods_lead, list_put_method, list_write_method},
@@ -67,6 +72,7 @@ static const list lists[LISTS] = {
     [CHECKPOINT] = {"checkpoint", part_name, NULL, list_put_part, list_write_part},
     [METRICS] = {"metrics", metric_name, NULL, list_put_metric, list_write_metric},
     [MODELS] = {"models", model_name, list_models_lead, list_put_model, list_write_model},
+    [ARCHITECTURES] = {"architectures", architecture_name, NULL, list_put_architecture, list_write_architecture},
     [DIALECTS] = {"dialects", dialect_name, NULL, list_put_dialect, list_write_dialect},
 };
 
@@ -109,8 +115,8 @@ static int unknown(const question *q, const char *word, size_t searched) {
   else if (near != NULL)
     cli_error("nothing is called %s (did you mean %s?)", word, near);
   else
-    cli_error("nothing is called %s (ropescope list methods, kinds, sources, tasks, checkpoint, metrics, models or "
-              "dialects shows what there is)",
+    cli_error("nothing is called %s (ropescope list methods, kinds, sources, tasks, checkpoint, metrics, models, "
+              "architectures or dialects shows what there is)",
               word);
   return CLI_USAGE;
 }
@@ -150,7 +156,7 @@ static int ask(const cli_options *options, question *q) {
 
 static void put_list(rs_text *text, const question *q, size_t l) {
   const list *wanted = &lists[l];
-  bool rows = l == MODELS || l == DIALECTS; /* of a table, the others are blocks */
+  bool rows = l == MODELS || l == ARCHITECTURES || l == DIALECTS; /* of a table, the others are blocks */
   size_t shown = 0;
   if (wanted->lead != NULL && (q->name == NULL || rows)) wanted->lead(text);
   for (size_t i = 0; wanted->name_at(i) != NULL; i++) {

@@ -17,13 +17,14 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                   "",
                   {"ropescope plan config.yaml", "ropescope plan --lengths 32k,128k --set seeds=1"},
                   1},
-    [CLI_LIST] = {"list",
-                  "[LIST] [NAME]",
-                  "what there is, with parameters, units, defaults, references",
-                  "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models or dialects. NAME alone is "
-                  "looked for in all of them.\n",
-                  {"ropescope list methods yarn", "ropescope list metrics --json"},
-                  2},
+    [CLI_LIST] =
+        {"list",
+         "[LIST] [NAME]",
+         "what there is, with parameters, units, defaults, references",
+         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures or dialects. NAME\n"
+         "alone is looked for in all of them.\n",
+         {"ropescope list methods yarn", "ropescope list metrics --json"},
+         2},
     [CLI_SHOW] =
         {"show",
          "TABLE [CONFIG]",
@@ -71,6 +72,15 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                    {"ropescope solve base --length 128k --head-dim 128",
                     "ropescope solve factor --length 32k --model llama-2-7b --method yarn --criterion ood"},
                    1},
+    [CLI_LOGITS] = {"logits",
+                    "FOLDER TOKENS",
+                    "what a published checkpoint says of token ids, for comparison with another engine",
+                    "FOLDER has config.json and model.safetensors, or an index of its shards (ropescope list\n"
+                    "architectures shows which are read). TOKENS is a .npy file, (L,) or (B, L); logits come as\n"
+                    "(B, n, V).\n",
+                    {"ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --last 1",
+                     "ropescope logits Llama-3.2-1B tokens.npy --out logits.npy --precision f64"},
+                    2},
     [CLI_BENCH] = {"bench",
                    "",
                    "how fast each job is here, beside what the machine can do",

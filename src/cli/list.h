@@ -39,6 +39,7 @@ void list_put_task(rs_text *text, size_t i);
 void list_put_part(rs_text *text, size_t i);
 void list_put_metric(rs_text *text, size_t i);
 void list_put_model(rs_text *text, size_t i);
+void list_put_architecture(rs_text *text, size_t i);
 void list_put_dialect(rs_text *text, size_t i);
 
 /* The parameters that method `i` shares with others; they stand once before a whole list. */
@@ -55,6 +56,7 @@ void list_write_task(rs_json *json, size_t i);
 void list_write_part(rs_json *json, size_t i);
 void list_write_metric(rs_json *json, size_t i);
 void list_write_model(rs_json *json, size_t i);
+void list_write_architecture(rs_json *json, size_t i);
 void list_write_dialect(rs_json *json, size_t i);
 
 #endif

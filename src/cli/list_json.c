@@ -174,6 +174,14 @@ void list_write_model(rs_json *json, size_t i) {
   rs_model_clear(&model);
 }
 
+void list_write_architecture(rs_json *json, size_t i) {
+  const rs_architecture_entry *entry = rs_architectures(i);
+  rs_json_object(json, NULL);
+  rs_json_string(json, "model_type", entry->model_type);
+  rs_json_string(json, "models", entry->models);
+  rs_json_end(json);
+}
+
 void list_write_dialect(rs_json *json, size_t i) {
   size_t count;
   const rs_dialect *dialect = &rs_dialects(&count)[i];

@@ -267,6 +267,18 @@ static void put_models(rs_text *text) {
   }
 }
 
+/* ---- architectures ----------------------------------------------------------------------------------------------- */
+
+static void put_architectures(rs_text *text) {
+  const rs_architecture_entry *entry;
+  rs_text_puts(text, "| model_type | models |\n|---|---|\n");
+  for (size_t i = 0; (entry = rs_architectures(i)) != NULL; i++) {
+    rs_text_printf(text, "| `%s` | ", entry->model_type);
+    put_words(text, entry->models);
+    rs_text_puts(text, " |\n");
+  }
+}
+
 /* ---- dialects ---------------------------------------------------------------------------------------------------- */
 
 static void put_dialect_methods(rs_text *text, const rs_dialect *dialect) {
@@ -319,9 +331,11 @@ static void put_dialects(rs_text *text) {
 static const struct {
   const char *name;
   void (*put)(rs_text *text);
-} lists[] = {{"methods", put_methods}, {"kinds", put_kinds},           {"sources", put_sources},
-             {"tasks", put_tasks},     {"checkpoint", put_checkpoint}, {"metrics", put_metrics},
-             {"models", put_models},   {"dialects", put_dialects}};
+} lists[] = {{"methods", put_methods},       {"kinds", put_kinds},
+             {"sources", put_sources},       {"tasks", put_tasks},
+             {"checkpoint", put_checkpoint}, {"metrics", put_metrics},
+             {"models", put_models},         {"architectures", put_architectures},
+             {"dialects", put_dialects}};
 
 bool list_put_markdown(const char *name, rs_text *text) {
   for (size_t i = 0; i < RS_COUNT(lists); i++)

@@ -222,6 +222,13 @@ void list_put_model(rs_text *text, size_t i) {
   rs_model_clear(&model);
 }
 
+void list_put_architecture(rs_text *text, size_t i) {
+  const rs_architecture_entry *entry = rs_architectures(i);
+  rs_text_printf(text, "%-14s ", entry->model_type);
+  put_wrapped(text, 15, entry->models);
+  rs_text_puts(text, "\n");
+}
+
 void list_put_dialect(rs_text *text, size_t i) {
   size_t count;
   const rs_dialect *dialect = &rs_dialects(&count)[i];

@@ -30,10 +30,12 @@ enum {
   REPRODUCE = 1 << CLI_REPRODUCE,
   COMPARE = 1 << CLI_COMPARE,
   SOLVE = 1 << CLI_SOLVE,
+  LOGITS = 1 << CLI_LOGITS,
   BENCH = 1 << CLI_BENCH,
   EVERY = (1 << CLI_COMMANDS) - 1
 };
 
+static const char *const precisions[] = {"f32", "f64", NULL};
 static const char *const instruction_sets[] = {"auto", "v4", "v3", "neon", "generic", NULL};
 
 /* An option that means one thing with one command and another with another has a row for each. */
@@ -55,9 +57,13 @@ static const struct option_row {
     {"length", "N", COUNT, FIELD(length), PLOT, .help = "draw the curves at this length alone", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), COMPARE, .help = "tokens at which both sides are compared", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
-    {"out", "DIR", NAME, FIELD(out), RUN, .help = "where results go (default: results/NAME)"},
+    {"out", "DIR", NAME, FIELD(out), RUN | PLAN, .help = "where results go (default: results/NAME)"},
     {"out", "DIR", NAME, FIELD(out), REPRODUCE, .help = "where results go, a folder each (default: results)"},
-    {"checkpoints", "DIR", NAME, FIELD(checkpoints), RUN | REPRODUCE,
+    {"out", "FILE", NAME, FIELD(out), LOGITS, .help = "the .npy file that they are written to"},
+    {"last", "N", COUNT, FIELD(last), LOGITS, .help = "those of the last N tokens (default: all)", .most = 1 << 28},
+    {"precision", "WORD", WORD, FIELD(precision), LOGITS, .help = "of all arithmetic: f32 (default) or f64",
+     .words = precisions},
+    {"checkpoints", "DIR", NAME, FIELD(checkpoints), RUN | PLAN | REPRODUCE,
      .help = "where trained models are kept (default: checkpoints, beside the results)"},
     {"force", NULL, FLAG, FIELD(force), RUN,
      .help = "replace the results of another config; run though memory may not do"},

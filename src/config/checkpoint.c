@@ -176,44 +176,51 @@ static void forget_defaults(rs_checkpoint *checkpoint) {
   rs_settings_clear(&checkpoint->settings[RS_PART_TRAINING]);
 }
 
-/* What a model of this program was trained with last; false where the folder holds somebody else's. */
-static bool find_trained(const char *folder, rs_model *model, rs_err *why) {
+/* What a model of this program was trained with last, the recipes of its layers behind the first, which becomes the
+ * published one; false where the folder holds somebody else's. */
+static bool find_trained(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
   rs_trained trained;
   if (!rs_trained_marked(folder)) return false;
   if (rs_trained_read(folder, &trained, why) != RS_OK) return true;
   *model = trained.geometry;
   model->published = trained.recipes[0];
-  trained.recipes[0] = (rs_recipe){0};
+  checkpoint->recipes = trained.recipes;
+  checkpoint->recipe_count = trained.recipe_count;
+  checkpoint->recipes[0] = (rs_recipe){0};
+  trained.recipes = NULL;
+  trained.recipe_count = 0;
   trained.geometry = (rs_model){0};
   rs_trained_clear(&trained);
   return true;
 }
 
-/* The geometry that the folder publishes, and its recipe. */
-static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
-  const rs_node *node = rs_node_get(e->node, "folder");
-  const rs_path path = rs_path_key(&e->path, "folder");
+/* The geometry that the folder publishes, and its recipes. */
+static void find_recipes(const rs_entry *e, const rs_node *node, const rs_path *path, rs_checkpoint *checkpoint,
+                         rs_model *model) {
   rs_text file = {0};
   rs_err why = {0};
-  forget_defaults(checkpoint);
-  checkpoint->folder = find_folder(e, node, &path);
-  if (checkpoint->folder == NULL) return;
   rs_text_printf(&file, "%s/config.json", checkpoint->folder);
-  if (!file.failed && !find_trained(checkpoint->folder, model, &why))
-    (void)rs_hf_model_load(rs_text_string(&file), model, &why);
+  if (!file.failed && !find_trained(checkpoint->folder, checkpoint, model, &why) &&
+      rs_hf_model_load(rs_text_string(&file), model, &why) == RS_OK) {
+    checkpoint->recipes = rs_alloc(1, sizeof *checkpoint->recipes, &why);
+    checkpoint->recipe_count = checkpoint->recipes != NULL;
+  }
   if (file.failed || why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else if (why.status != RS_OK)
-    rs_problem_lines(e->config->problems, node, &path, why.message);
+    rs_problem_lines(e->config->problems, node, path, why.message);
   rs_text_clear(&file);
+}
+
+static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
+  const rs_node *node = rs_node_get(e->node, "folder");
+  const rs_path path = rs_path_key(&e->path, "folder");
+  forget_defaults(checkpoint);
+  checkpoint->folder = find_folder(e, node, &path);
+  if (checkpoint->folder != NULL) find_recipes(e, node, &path, checkpoint, model);
   if (rs_entry_failed(e)) return;
   checkpoint->trained_tokens = model->train_length;
-  checkpoint->recipes = rs_alloc(1, sizeof *checkpoint->recipes, NULL);
-  if (checkpoint->recipes == NULL)
-    rs_problem_memory(e->config->problems);
-  else if (rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length,
-                           &checkpoint->recipes[0]))
-    checkpoint->recipe_count = 1;
+  (void)rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length, &checkpoint->recipes[0]);
   if (rs_entry_failed(e) || !checkpoint->tuned) return;
   rs_example_shape longer;
   model->train_length = tokens_at(e, "tune", checkpoint->tuning.length, &longer);

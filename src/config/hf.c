@@ -1,6 +1,7 @@
 /* Hugging Face's config.json as a model: what each model family calls its geometry, and how it writes its positional
  * recipe (rope_scaling, rope_parameters, flat or by layer type). Families and defaults as in transformers 5
  * (configuration_*.py). */
+#include "hf.h"
 #include "config_internal.h"
 #include "hf_families.h"
 
@@ -16,24 +17,14 @@ typedef struct hf_reader {
   const rs_node *root;  /* the mapping that holds the text model's fields */
   const rs_node *rope;  /* the rope dictionary, or NULL */
   const char *rope_key; /* what it is called */
-  bool by_layer;        /* rope is the global layers' dictionary of several */
+  const char *layers;   /* the type of layers that are read, "full_attention" */
+  bool by_layer;        /* rope is their dictionary of several */
   const char *family;   /* model_type, "" where absent */
   rs_model *model;
   rs_problems problems;
 } hf_reader;
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
-
-static bool present(const rs_node *node) {
-  return node != NULL && !(node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0);
-}
-
-/* The first of `names` (ends at NULL) that is there and not null. */
-static const rs_node *first_of(const rs_node *mapping, const char *const *names) {
-  for (; *names != NULL; names++)
-    if (present(rs_node_get(mapping, *names))) return rs_node_get(mapping, *names);
-  return NULL;
-}
 
 static rs_path path_of(const rs_node *node, const char *parent) {
   const rs_path above = {0};
@@ -53,11 +44,6 @@ static double real_of(hf_reader *hf, const rs_node *node, const char *parent, do
   return rs_read_real(&hf->problems, node, &path, min, max, fallback);
 }
 
-static bool true_at(const rs_node *mapping, const char *key, bool fallback) {
-  const rs_node *node = rs_node_get(mapping, key);
-  return present(node) && node->kind == RS_SCALAR ? strcmp(node->text, "true") == 0 : fallback;
-}
-
 static bool in_family(const hf_reader *hf, const char *prefix) {
   return strncmp(hf->family, prefix, strlen(prefix)) == 0;
 }
@@ -69,14 +55,14 @@ static void read_head_dim(hf_reader *hf, const rs_hf_family *known) {
   static const char *const dims[] = {"head_dim", "kv_channels", NULL}, *const global_dims[] = {"global_head_dim", NULL};
   rs_model *model = hf->model;
   const rs_node *rotary = rs_node_get(hf->root, "qk_rope_head_dim"), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
-  if (present(rotary)) { /* latent attention: `head_dim`, where saved, is the rotary width alone */
+  if (rs_hf_present(rotary)) { /* latent attention: `head_dim`, where saved, is the rotary width alone */
     model->rotary_dim = count_of(hf, rotary, most_dims, 0);
-    model->head_dim = model->rotary_dim + (present(plain) ? count_of(hf, plain, most_dims, 0) : 0);
+    model->head_dim = model->rotary_dim + (rs_hf_present(plain) ? count_of(hf, plain, most_dims, 0) : 0);
     return;
   }
-  size_t width = count_of(hf, first_of(hf->root, widths), most_width, 0);
-  model->head_dim = count_of(hf, first_of(hf->root, dims), most_dims, known->head_dim);
-  if (hf->by_layer) model->head_dim = count_of(hf, first_of(hf->root, global_dims), most_dims, model->head_dim);
+  size_t width = count_of(hf, rs_hf_first(hf->root, widths), most_width, 0);
+  model->head_dim = count_of(hf, rs_hf_first(hf->root, dims), most_dims, known->head_dim);
+  if (hf->by_layer) model->head_dim = count_of(hf, rs_hf_first(hf->root, global_dims), most_dims, model->head_dim);
   if (model->head_dim > 0 || width == 0 || model->heads == 0) return;
   if (width % model->heads != 0)
     rs_problem(&hf->problems, hf->root, NULL,
@@ -89,33 +75,40 @@ static void read_rotary_dim(hf_reader *hf, const rs_hf_family *known) {
   static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct", "rope_pct", NULL};
   rs_model *model = hf->model;
   if (model->rotary_dim > 0) return;
-  size_t given = count_of(hf, first_of(hf->root, rotary), most_dims, known->rotary_dim);
-  const rs_node *inner = hf->rope != NULL ? first_of(hf->rope, in_rope) : NULL;
+  size_t given = count_of(hf, rs_hf_first(hf->root, rotary), most_dims, known->rotary_dim);
+  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL;
   double fraction = known->rotary_fraction > 0 ? known->rotary_fraction : 1;
-  fraction = real_of(hf, first_of(hf->root, on_top), NULL, 1e-6, 1, fraction);
+  fraction = real_of(hf, rs_hf_first(hf->root, on_top), NULL, 1e-6, 1, fraction);
   fraction = real_of(hf, inner, hf->rope_key, 1e-6, 1, fraction);
   bool whole = model->published.method != NULL && strcmp(model->published.method->name, "proportional") == 0;
   model->rotary_dim = whole ? model->head_dim : given > 0 ? given : (size_t)((double)model->head_dim * fraction);
 }
 
+/* The base that local layers have beside rope_scaling, which is the global layers' (Gemma 3 in transformers 4). */
+static const rs_node *local_base(const hf_reader *hf) {
+  static const char *const bases[] = {"rope_local_base_freq", NULL};
+  return strcmp(hf->layers, RS_HF_LOCAL) == 0 ? rs_hf_first(hf->root, bases) : NULL;
+}
+
 static void read_theta(hf_reader *hf, const rs_hf_family *known) {
   static const char *const in_rope[] = {"rope_theta", NULL};
   static const char *const on_top[] = {"rope_theta", "global_rope_theta", "rotary_emb_base", NULL};
-  const rs_node *inner = hf->rope != NULL ? first_of(hf->rope, in_rope) : NULL;
+  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL;
   double theta =
-      real_of(hf, first_of(hf->root, on_top), NULL, 1.000001, 1e300, known->theta > 0 ? known->theta : 10000);
+      real_of(hf, rs_hf_first(hf->root, on_top), NULL, 1.000001, 1e300, known->theta > 0 ? known->theta : 10000);
+  theta = real_of(hf, local_base(hf), NULL, 1.000001, 1e300, theta);
   hf->model->rope_theta = real_of(hf, inner, hf->rope_key, 1.000001, 1e300, theta);
 }
 
 static void read_layout(hf_reader *hf, const rs_hf_family *known) {
-  bool latent = present(rs_node_get(hf->root, "qk_rope_head_dim"));
-  bool interleaved = latent ? true_at(hf->root, "rope_interleave", true) : known->interleaved;
+  bool latent = rs_hf_present(rs_node_get(hf->root, "qk_rope_head_dim"));
+  bool interleaved = latent ? rs_hf_true(hf->root, "rope_interleave", true) : known->interleaved;
   hf->model->pair_layout = interleaved ? RS_INTERLEAVED : RS_HALF_SPLIT;
 }
 
 static void read_sections(hf_reader *hf) {
   const rs_node *node = hf->rope != NULL ? rs_node_get(hf->rope, "mrope_section") : NULL;
-  if (!present(node)) return;
+  if (!rs_hf_present(node)) return;
   rs_path path = path_of(node, hf->rope_key);
   size_t total = 0;
   bool ernie = in_family(hf, "ernie4_5"); /* in the order h, w, t */
@@ -131,7 +124,7 @@ static void read_sections(hf_reader *hf) {
   if (total != hf->model->rotary_dim / 2)
     rs_problem(&hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
                hf->model->rotary_dim / 2);
-  bool alternating = true_at(hf->rope, "mrope_interleaved", in_family(hf, "qwen3"));
+  bool alternating = rs_hf_true(hf->rope, "mrope_interleaved", in_family(hf, "qwen3"));
   hf->model->axis_layout = ernie ? RS_AXES_SPATIAL_FIRST : alternating ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;
 }
 
@@ -183,11 +176,11 @@ static void start_recipe(hf_reader *hf, const char *method) {
 /* Phi-3 calls LongRoPE "su", and once "yarn". */
 static const char *rope_type_of(const hf_reader *hf, const rs_node **node) {
   static const char *const names[] = {"rope_type", "type", NULL};
-  *node = hf->rope != NULL ? first_of(hf->rope, names) : NULL;
+  *node = hf->rope != NULL ? rs_hf_first(hf->rope, names) : NULL;
   const char *type = *node != NULL && (*node)->kind == RS_SCALAR ? (*node)->text : "default";
   if (strcmp(type, "su") == 0) return "longrope";
   if (strcmp(type, "yarn") == 0 && in_family(hf, "phi3")) return "longrope";
-  bool sections = hf->rope != NULL && present(rs_node_get(hf->rope, "mrope_section"));
+  bool sections = hf->rope != NULL && rs_hf_present(rs_node_get(hf->rope, "mrope_section"));
   return strcmp(type, "default") == 0 && sections ? "mrope" : type;
 }
 
@@ -211,7 +204,7 @@ static void read_rope_recipe(hf_reader *hf) {
     return;
   }
   const rs_node *alpha = hf->rope != NULL ? rs_node_get(hf->rope, "alpha") : NULL;
-  if (strcmp(type, "dynamic") == 0 && present(alpha)) { /* HunYuan's fixed NTK-aware base goes by this name */
+  if (strcmp(type, "dynamic") == 0 && rs_hf_present(alpha)) { /* HunYuan's fixed NTK-aware base goes by this name */
     start_recipe(hf, "ntk");
     set_param(hf, alpha, "factor");
     return;
@@ -220,9 +213,9 @@ static void read_rope_recipe(hf_reader *hf) {
   for (const rs_hf_key *key = rs_hf_rope_types[t].keys; key->key != NULL && hf->problems.count == 0; key++) {
     const rs_node *value = rs_node_get(hf->rope, key->key);
     rs_path path = rs_path_key(NULL, hf->rope_key);
-    bool zero = present(value) && value->kind == RS_SCALAR && strcmp(value->text, "0") == 0;
+    bool zero = rs_hf_present(value) && value->kind == RS_SCALAR && strcmp(value->text, "0") == 0;
     bool beta = strncmp(key->key, "beta_", 5) == 0; /* 0 means the default there: `beta_fast or 32` */
-    if (present(value) && !(beta && zero))
+    if (rs_hf_present(value) && !(beta && zero))
       set_param(hf, value, key->param);
     else if (key->required)
       rs_problem(&hf->problems, hf->rope, &path, "needs %s for rope type %s", key->key, type);
@@ -233,9 +226,9 @@ static void read_rope_recipe(hf_reader *hf) {
 static void read_temperature(hf_reader *hf) {
   static const char *const betas[] = {"llama_4_scaling_beta", NULL};
   static const char *const lengths[] = {"original_max_position_embeddings", NULL};
-  bool inside = hf->rope != NULL && first_of(hf->rope, betas) != NULL;
-  const rs_node *beta = first_of(inside ? hf->rope : hf->root, betas);
-  const rs_node *length = first_of(inside ? hf->rope : hf->root, lengths);
+  bool inside = hf->rope != NULL && rs_hf_first(hf->rope, betas) != NULL;
+  const rs_node *beta = rs_hf_first(inside ? hf->rope : hf->root, betas);
+  const rs_node *length = rs_hf_first(inside ? hf->rope : hf->root, lengths);
   const char *parent = inside ? hf->rope_key : NULL;
   if (beta == NULL || hf->problems.count > 0) return;
   rs_path path = path_of(beta, parent);
@@ -251,9 +244,9 @@ static void read_temperature(hf_reader *hf) {
 static void read_recipe(hf_reader *hf, const rs_hf_family *known) {
   const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
   const char *method = known->method;
-  if (in_family(hf, "mpt") && attention != NULL && !true_at(attention, "alibi", true))
-    method = true_at(attention, "rope", false) ? NULL : "learned";
-  if (true_at(hf->root, "alibi", false)) method = "alibi";
+  if (in_family(hf, "mpt") && attention != NULL && !rs_hf_true(attention, "alibi", true))
+    method = rs_hf_true(attention, "rope", false) ? NULL : "learned";
+  if (rs_hf_true(hf->root, "alibi", false)) method = "alibi";
   if (method == NULL) {
     read_rope_recipe(hf);
     return;
@@ -261,7 +254,7 @@ static void read_recipe(hf_reader *hf, const rs_hf_family *known) {
   start_recipe(hf, method);
   /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
   if (in_family(hf, "falcon") && hf->problems.count == 0) set_text(hf, "slope_factor", "inv_sqrt_dim");
-  if (present(slopes) && strcmp(method, "alibi") == 0) {
+  if (rs_hf_present(slopes) && strcmp(method, "alibi") == 0) {
     hf->rope_key = "attn_config";
     set_param(hf, slopes, "bias_max");
   }
@@ -278,11 +271,11 @@ static void read_lengths(hf_reader *hf, const rs_hf_family *known) {
   enum { GEMMA3_TRAINED = 32768 }; /* arXiv:2503.19786: trained at 32K; no field of the file says so */
   rs_model *model = hf->model;
   const char *method = model->published.method != NULL ? model->published.method->name : "";
-  size_t most = count_of(hf, first_of(hf->root, maxima), most_tokens, known->length), trained = most;
+  size_t most = count_of(hf, rs_hf_first(hf->root, maxima), most_tokens, known->length), trained = most;
   bool extended = strcmp(method, "yarn") == 0 || strcmp(method, "llama3") == 0 || strcmp(method, "longrope") == 0;
   if (extended && hf->rope != NULL) {
-    const rs_node *outer = first_of(hf->root, originals), *inner = first_of(hf->rope, inner_originals);
-    bool top = present(rs_node_get(hf->root, originals[0])) || inner == NULL;
+    const rs_node *outer = rs_hf_first(hf->root, originals), *inner = rs_hf_first(hf->rope, inner_originals);
+    bool top = rs_hf_present(rs_node_get(hf->root, originals[0])) || inner == NULL;
     trained = top ? count_of(hf, outer, most_tokens, most) : count_of(hf, inner, most_tokens, most);
   }
   if (in_family(hf, "gemma3") && trained > GEMMA3_TRAINED) trained = GEMMA3_TRAINED;
@@ -298,25 +291,26 @@ static void read_lengths(hf_reader *hf, const rs_hf_family *known) {
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
-/* The dictionary of the global layers, or the node itself where it is no dictionary by layer type. */
-static const rs_node *global_layers(hf_reader *hf, const rs_node *node) {
-  const rs_node *global = rs_node_get(node, "full_attention");
+/* The dictionary of the layers that are read, or the node itself where it is no dictionary by layer type. */
+static const rs_node *layers_of(hf_reader *hf, const rs_node *node) {
+  const rs_node *own = rs_node_get(node, hf->layers);
   size_t mappings = 0;
   for (size_t i = 0; i < node->count; i++) mappings += node->items[i].kind == RS_MAPPING;
-  hf->by_layer = global != NULL && global->kind == RS_MAPPING;
+  hf->by_layer = own != NULL && own->kind == RS_MAPPING;
   rs_path path = rs_path_key(NULL, node->key);
   if (!hf->by_layer && mappings == node->count)
-    rs_problem(&hf->problems, node, &path, "differs by layer type, and none is full_attention: not supported");
-  return hf->by_layer ? global : node;
+    rs_problem(&hf->problems, node, &path, "differs by layer type, and none is %s: not supported", hf->layers);
+  return hf->by_layer ? own : node;
 }
 
 /* rope_scaling, else rope_parameters. */
 static void find_rope(hf_reader *hf) {
   static const char *const names[] = {"rope_scaling", "rope_parameters"};
+  if (local_base(hf) != NULL) return;
   for (size_t i = 0; i < RS_COUNT(names) && hf->rope == NULL; i++) {
     const rs_node *node = rs_node_get(hf->root, names[i]);
-    if (!present(node) || node->kind != RS_MAPPING || node->count == 0) continue;
-    hf->rope = global_layers(hf, node);
+    if (!rs_hf_present(node) || node->kind != RS_MAPPING || node->count == 0) continue;
+    hf->rope = layers_of(hf, node);
     hf->rope_key = names[i];
   }
 }
@@ -326,10 +320,10 @@ static void refuse_unsupported(hf_reader *hf) {
   static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "rope_ratio"};
   for (size_t i = 0; i < RS_COUNT(keys); i++) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
-    const rs_node *node = present(inner) ? inner : outer;
-    bool neutral = present(node) && node->kind == RS_SCALAR && strcmp(node->text, "1") == 0;
-    if (!present(node) || neutral) continue;
-    rs_path path = path_of(node, present(inner) ? hf->rope_key : NULL);
+    const rs_node *node = rs_hf_present(inner) ? inner : outer;
+    bool neutral = rs_hf_present(node) && node->kind == RS_SCALAR && strcmp(node->text, "1") == 0;
+    if (!rs_hf_present(node) || neutral) continue;
+    rs_path path = path_of(node, rs_hf_present(inner) ? hf->rope_key : NULL);
     rs_problem(&hf->problems, node, &path, "changes the numbers, and is not supported");
   }
 }
@@ -337,12 +331,12 @@ static void refuse_unsupported(hf_reader *hf) {
 static void read_model(hf_reader *hf) {
   static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
   const rs_node *type = rs_node_get(hf->root, "model_type");
-  hf->family = present(type) && type->kind == RS_SCALAR ? type->text : "";
+  hf->family = rs_hf_present(type) && type->kind == RS_SCALAR ? type->text : "";
   rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
   find_rope(hf);
   refuse_unsupported(hf);
-  hf->model->heads = count_of(hf, first_of(hf->root, heads), most_heads, 0);
+  hf->model->heads = count_of(hf, rs_hf_first(hf->root, heads), most_heads, 0);
   read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
     rs_problem(&hf->problems, hf->root, NULL,
@@ -359,7 +353,7 @@ static void read_model(hf_reader *hf) {
   read_layout(hf, &known);
   read_sections(hf);
   read_lengths(hf, &known);
-  bool deepseek = present(rs_node_get(hf->root, "qk_rope_head_dim"));
+  bool deepseek = rs_hf_present(rs_node_get(hf->root, "qk_rope_head_dim"));
   const rs_value *all = rs_setting(&hf->model->published.settings, "mscale_all_dim");
   if (deepseek && all->set && all->number > 0) set_text(hf, "mscale_softmax", "true"); /* modeling_deepseek_v3.py */
 }
@@ -371,22 +365,30 @@ const char *rs_hf_method(const char *type) {
   return NULL;
 }
 
-rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err) {
-  rs_tree *tree = NULL;
+const rs_node *rs_hf_text_config(const rs_node *root) {
+  const rs_node *inner = rs_node_get(root, "text_config");
+  return inner != NULL && inner->kind == RS_MAPPING ? inner : root;
+}
+
+rs_status rs_hf_layers_read(const rs_node *root, const char *layers, const char *name, rs_model *model, rs_err *err) {
+  rs_status status = RS_OK;
   *model = (rs_model){0};
-  hf_reader hf = {.model = model};
-  rs_status status = rs_json_read(text, length, name, &tree, err);
-  if (status == RS_OK) {
-    const rs_node *inner = rs_node_get(&tree->root, "text_config");
-    hf.root = inner != NULL && inner->kind == RS_MAPPING ? inner : &tree->root;
-    read_model(&hf);
-    if (hf.problems.count > 0)
-      status = hf.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", name)
-                                  : rs_fail(err, RS_INPUT, "%s", rs_text_string(&hf.problems.text));
-  }
+  hf_reader hf = {.root = rs_hf_text_config(root), .layers = layers, .model = model};
+  read_model(&hf);
+  if (hf.problems.count > 0)
+    status = hf.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", name)
+                                : rs_fail(err, RS_INPUT, "%s", rs_text_string(&hf.problems.text));
   rs_problems_clear(&hf.problems);
-  rs_tree_free(tree);
   if (status != RS_OK) rs_model_clear(model);
+  return status;
+}
+
+rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err) {
+  rs_tree *tree;
+  *model = (rs_model){0};
+  RS_TRY(rs_json_read(text, length, name, &tree, err));
+  rs_status status = rs_hf_layers_read(&tree->root, RS_HF_GLOBAL, name, model, err);
+  rs_tree_free(tree);
   return status;
 }
 

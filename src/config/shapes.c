@@ -22,7 +22,9 @@ const rs_param rs_shape_specs[] = {
     {RS_FIELD(rs_shape_params, feed_forward), .unit = "dims", .min = 1, .max = 1 << 20,
      .summary = "width of the feed-forward layer (default: 4 width)"},
     {RS_FIELD(rs_shape_params, activation), .unit = "", RS_WORDS(rs_activation_words), .fallback = "gelu",
-     .summary = "what the feed-forward layer does with each number; gelu_tanh: GELU's approximation by tanh"},
+     .summary =
+         "what the feed-forward layer does with each number; gelu_tanh: GELU's approximation by tanh; gelu_bloom: "
+         "the same with BLOOM's constants"},
     {RS_FIELD(rs_shape_params, gated), .unit = "", .fallback = "false",
      .summary = "whether that is multiplied by a second projection (SwiGLU, with silu)"},
     {RS_FIELD(rs_shape_params, norm), .unit = "", RS_WORDS(rs_norm_words), .fallback = "rms",

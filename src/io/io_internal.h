@@ -43,6 +43,6 @@ typedef rs_status (*rs_filler)(const rs_sink *sink, const void *content);
 rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs_err *err);
 
 /* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
-rs_status rs_npy_read(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
+rs_status rs_npy_list(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
 
 #endif

@@ -13,7 +13,8 @@ typedef struct npy {
   const char *name, *header; /* header: a copy, NUL-terminated */
   char kind;                 /* 'f', 'i', 'u' or 'b' */
   bool big;                  /* big-endian */
-  size_t size, count;        /* bytes of a number, numbers */
+  size_t size;               /* bytes of a number */
+  rs_array *array;
   rs_err *err;
 } npy;
 
@@ -56,22 +57,25 @@ static rs_status read_type(npy *in) {
                  in->name, word);
 }
 
-/* "(2, 3)": their product. */
+/* "(2, 3)": the extents, and in *axes how many of them are not 1. */
 static rs_status read_shape(npy *in, size_t *axes) {
   const char *cursor = value_of(in, "shape");
-  in->count = 1;
+  rs_array *array = in->array;
+  array->count = 1;
   *axes = 0;
   if (cursor == NULL || *cursor != '(') return bad(in, "the header names no shape");
   for (cursor++; *(cursor += strspn(cursor, " ,")) != ')';) {
     char *end;
     unsigned long long extent = strtoull(cursor, &end, 10);
     if (end == cursor || *cursor == '-') return bad(in, "the header's shape is no list of whole numbers");
-    if (extent > 0 && in->count > SIZE_MAX / extent) return bad(in, "the header's shape is too large");
-    in->count *= (size_t)extent;
+    if (extent > 0 && array->count > SIZE_MAX / extent) return bad(in, "the header's shape is too large");
+    if (array->rank == RS_TENSOR_RANK) return bad(in, "the header's shape has more than 8 axes");
+    array->shape[array->rank++] = (size_t)extent;
+    array->count *= (size_t)extent;
     *axes += extent != 1;
     cursor = end;
   }
-  return in->count > 0 ? RS_OK : bad(in, "holds no numbers");
+  return array->count > 0 ? RS_OK : bad(in, "holds no numbers");
 }
 
 static rs_status read_header(npy *in) {
@@ -138,34 +142,114 @@ static double number_at(const npy *in, const unsigned char *bytes) {
   return in->kind == 'i' ? whole(bits, in->size) : (double)bits;
 }
 
-static rs_status read_numbers(const npy *in, const char *data, size_t length, double *list) {
-  if (length != in->count * in->size)
+static rs_status read_numbers(const npy *in, const char *data, size_t length) {
+  rs_array *array = in->array;
+  if (length != array->count * in->size)
     return rs_fail(in->err, RS_INPUT, "%s: holds %zu bytes of numbers where its header says %zu (is it cut off?)",
-                   in->name, length, in->count * in->size);
-  for (size_t i = 0; i < in->count; i++) {
-    list[i] = number_at(in, (const unsigned char *)data + i * in->size);
-    if (!isfinite(list[i])) return rs_fail(in->err, RS_INPUT, "%s: number %zu is not finite", in->name, i);
-    if (in->kind != 'f' && fabs(list[i]) > 0x1p53)
+                   in->name, length, array->count * in->size);
+  for (size_t i = 0; i < array->count; i++) {
+    double number = array->numbers[i] = number_at(in, (const unsigned char *)data + i * in->size);
+    if (!isfinite(number)) return rs_fail(in->err, RS_INPUT, "%s: number %zu is not finite", in->name, i);
+    if (in->kind != 'f' && fabs(number) > 0x1p53)
       return rs_fail(in->err, RS_INPUT, "%s: number %zu is beyond 2^53", in->name, i);
   }
   return RS_OK;
 }
 
-rs_status rs_npy_read(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err) {
-  npy in = {.name = name, .err = err};
+static rs_status parse(const char *data, size_t length, const char *name, rs_array *array, rs_err *err) {
+  npy in = {.name = name, .array = array, .err = err};
   char *header = NULL;
   size_t begin = 0;
-  *list = NULL;
+  *array = (rs_array){0};
   rs_status status = find_header(&in, data, length, &header, &begin);
   if (status == RS_OK) status = read_header(&in);
-  if (status == RS_OK && in.count > SIZE_MAX / sizeof **list) status = bad(&in, "the header's shape is too large");
-  if (status == RS_OK && in.count > length) status = bad(&in, "is cut off: its header promises more than it holds");
-  if (status == RS_OK && (*list = rs_alloc(in.count, sizeof **list, err)) == NULL) status = RS_MEMORY;
-  if (status == RS_OK) status = read_numbers(&in, data + begin, length - begin, *list);
+  if (status == RS_OK && array->count > SIZE_MAX / sizeof *array->numbers)
+    status = bad(&in, "the header's shape is too large");
+  if (status == RS_OK && array->count > length) status = bad(&in, "is cut off: its header promises more than it holds");
+  if (status == RS_OK && (array->numbers = rs_alloc(array->count, sizeof *array->numbers, err)) == NULL)
+    status = RS_MEMORY;
+  if (status == RS_OK) status = read_numbers(&in, data + begin, length - begin);
   free(header);
-  *count = status == RS_OK ? in.count : 0;
-  if (status == RS_OK) return RS_OK;
-  free(*list);
-  *list = NULL;
+  if (status != RS_OK) rs_array_clear(array);
+  return status;
+}
+
+rs_status rs_npy_list(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err) {
+  rs_array array;
+  rs_status status = parse(data, length, name, &array, err);
+  *list = array.numbers;
+  *count = array.count;
+  return status;
+}
+
+rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) {
+  char *data;
+  size_t length;
+  *array = (rs_array){0};
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &data, &length, err));
+  rs_status status = parse(data, length, file, array, err);
+  free(data);
+  return status;
+}
+
+void rs_array_clear(rs_array *array) {
+  free(array->numbers);
+  *array = (rs_array){0};
+}
+
+/* ---- out --------------------------------------------------------------------------------------------------------- */
+
+typedef struct npy_file {
+  const rs_array *array;
+  bool wide; /* doubles, else floats */
+  rs_text head;
+} npy_file;
+
+/* A multiple of 64 bytes, as numpy.save pads it; version 1, whose header has at most 64 KiB. */
+static rs_status make_head(npy_file *out, rs_err *err) {
+  enum { BEFORE = 10, LINE = 64 };
+  char shape[RS_SHAPE_CHARS];
+  rs_text dict = {0};
+  rs_shape_text(out->array->shape, out->array->rank, shape);
+  rs_text_printf(&dict, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", out->wide ? "<f8" : "<f4", shape);
+  while (!dict.failed && (BEFORE + dict.length + 1) % LINE != 0) rs_text_puts(&dict, " ");
+  rs_text_puts(&dict, "\n");
+  rs_text_add(&out->head, "\x93NUMPY\x01\0", 8);
+  rs_text_add(&out->head, (const char[]){(char)(dict.length & 255), (char)(dict.length >> 8)}, 2);
+  rs_text_puts(&out->head, rs_text_string(&dict));
+  rs_status status = rs_text_check(&dict, err);
+  rs_text_clear(&dict);
+  return status == RS_OK ? rs_text_check(&out->head, err) : status;
+}
+
+static size_t put_number(double number, bool wide, unsigned char *bytes) {
+  float single = (float)number;
+  uint32_t word;
+  uint64_t bits;
+  memcpy(&word, &single, sizeof word);
+  memcpy(&bits, &number, sizeof bits);
+  if (!wide) bits = word;
+  for (size_t i = 0; i < (wide ? sizeof bits : sizeof word); i++) bytes[i] = (unsigned char)(bits >> 8 * i);
+  return wide ? sizeof bits : sizeof word;
+}
+
+static rs_status put_file(const rs_sink *sink, const void *content) {
+  enum { BLOCK = 8192 };
+  const npy_file *out = content;
+  unsigned char bytes[sizeof(double) * BLOCK];
+  RS_TRY(rs_sink_put(sink, out->head.data, out->head.length));
+  for (size_t i = 0; i < out->array->count;) {
+    size_t filled = 0, end = out->array->count - i < BLOCK ? out->array->count : i + BLOCK;
+    for (; i < end; i++) filled += put_number(out->array->numbers[i], out->wide, bytes + filled);
+    RS_TRY(rs_sink_put(sink, bytes, filled));
+  }
+  return RS_OK;
+}
+
+rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) {
+  npy_file out = {.array = array, .wide = wide};
+  rs_status status = make_head(&out, err);
+  if (status == RS_OK) status = rs_file_fill(path, put_file, &out, err);
+  rs_text_clear(&out.head);
   return status;
 }

@@ -119,7 +119,7 @@ static rs_status read_csv(const char *text, size_t length, const char *name, dou
 static const struct {
   const char *ending;
   rs_status (*read)(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
-} formats[] = {{".npy", rs_npy_read}, {".json", read_json}, {".csv", read_csv}};
+} formats[] = {{".npy", rs_npy_list}, {".json", read_json}, {".csv", read_csv}};
 
 /* Which format, or their number when it is none. */
 static size_t format_of(const char *file) {

@@ -26,9 +26,9 @@ RS_INLINE bend silu(vec x) {
   return swish(x, x, all(1));
 }
 
-/* x (1 + tanh(t / 2)) / 2 = x sigma(t), t = 2 sqrt(2 / pi) (x + 0.044715 x^3). */
-RS_INLINE bend gelu_tanh(vec x) {
-  const vec outer = all((real)1.5957691216057307118), cube = all((real)(0.044715 * 1.5957691216057307118));
+/* x (1 + tanh(t / 2)) / 2 = x sigma(t), t = root (x + 0.044715 x^3) with root = 2 sqrt(2 / pi). */
+RS_INLINE bend gelu_tanh(vec x, double root) {
+  const vec outer = all((real)root), cube = all((real)(0.044715 * root));
   vec square = x * x;
   return swish(x, x * (outer + cube * square), outer + all(3) * cube * square);
 }
@@ -65,7 +65,8 @@ RS_INLINE bend relu(vec x) {
 RS_INLINE bend bend_at(rs_curve_kind curve, vec x) {
   switch (curve) {
   case RS_CURVE_GELU: return gelu(x);
-  case RS_CURVE_GELU_TANH: return gelu_tanh(x);
+  case RS_CURVE_GELU_TANH: return gelu_tanh(x, 1.5957691216057307118);
+  case RS_CURVE_GELU_BLOOM: return gelu_tanh(x, 2 * 0.79788456); /* cut short in modeling_bloom.py */
   case RS_CURVE_RELU: return relu(x);
   default: return silu(x);
   }
@@ -109,6 +110,7 @@ void NET(curve)(const rs_curve_call *call, void *y, size_t y_step) {
   case RS_CURVE_GELU_TANH: bend_rows(call, RS_CURVE_GELU_TANH, y, y_step); break;
   case RS_CURVE_RELU: bend_rows(call, RS_CURVE_RELU, y, y_step); break;
   case RS_CURVE_SILU: bend_rows(call, RS_CURVE_SILU, y, y_step); break;
+  case RS_CURVE_GELU_BLOOM: bend_rows(call, RS_CURVE_GELU_BLOOM, y, y_step); break;
   }
 }
 
@@ -118,5 +120,6 @@ void NET(curve_back)(const rs_curve_call *call, const void *dy, size_t dy_step, 
   case RS_CURVE_GELU_TANH: unbend_rows(call, RS_CURVE_GELU_TANH, dy, dy_step, dx, dx_step); break;
   case RS_CURVE_RELU: unbend_rows(call, RS_CURVE_RELU, dy, dy_step, dx, dx_step); break;
   case RS_CURVE_SILU: unbend_rows(call, RS_CURVE_SILU, dy, dy_step, dx, dx_step); break;
+  case RS_CURVE_GELU_BLOOM: unbend_rows(call, RS_CURVE_GELU_BLOOM, dy, dy_step, dx, dx_step); break;
   }
 }

@@ -11,6 +11,8 @@ typedef struct rs_answers {
   size_t begin, end; /* at tokens [begin, end) of each sequence */
   bool placed;       /* those alone that ask for something at a depth: */
   double low, high;  /* low <= depth < high */
+  bool apart;        /* those alone that ask for something at a depth, of which as many tokens back: */
+  size_t near, far;  /* near <= distance < far */
 } rs_answers;
 
 /* What is averaged: nats; 1 where the target was said, else 0. */

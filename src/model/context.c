@@ -17,13 +17,18 @@ static void read_learned(const rs_transformer *t, const rs_tensor *tensor, doubl
   for (size_t i = 0; i < count; i++) out[i] = rs_transformer_value(t, tensor->offset + i);
 }
 
+/* "bias.table" of the tensor model.positions.0.bias.table */
+static const char *learned_name(const rs_tensor *tensor) {
+  const char *number = strstr(tensor->name, "positions.") + strlen("positions.");
+  return strchr(number, '.') + 1;
+}
+
 /* In *which the encoding's array of the tensor's name: RS_NOWHERE where it is of another method than the model was
  * trained with and has none. RS_DOMAIN where it has another shape. */
 static rs_status find_learned(const rs_encoding *encoding, const rs_tensor *tensor, size_t *which, rs_err *err) {
   rs_learned learned[RS_LEARNED];
   size_t count = rs_encoding_learned(encoding, learned);
-  const char *name = strstr(tensor->name, "positions.");
-  name = strchr(name + strlen("positions."), '.') + 1; /* model.positions.0.bias.table */
+  const char *name = learned_name(tensor);
   *which = RS_NOWHERE;
   for (size_t i = 0; i < count; i++)
     if (strcmp(learned[i].name, name) == 0) *which = i;
@@ -49,6 +54,31 @@ static rs_status set_learned(const rs_context *context, const rs_stack_context *
     read_learned(t, tensor, values);
     rs_encoding_learned_set(encoding, which, values);
     free(values);
+  }
+  return RS_OK;
+}
+
+static bool has_learned(const rs_transformer *t, size_t recipe, size_t which, const char *name) {
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    const rs_tensor *tensor = &t->tensors[i];
+    if (tensor->init == RS_INIT_LEARNED && tensor->recipe == recipe && tensor->learned == which)
+      return strcmp(learned_name(tensor), name) == 0;
+  }
+  return false;
+}
+
+rs_status rs_context_trains(const rs_context *context, rs_err *err) {
+  const rs_transformer *t = context->transformer;
+  for (size_t r = 0; r < t->recipe_count; r++) {
+    rs_learned learned[RS_LEARNED];
+    size_t count = rs_encoding_learned(context->decoder.encodings[r], learned);
+    for (size_t i = 0; i < count; i++)
+      if (!has_learned(t, r, i, learned[i].name))
+        return rs_fail(
+            err, RS_UNSUPPORTED,
+            "%s learns %s, for which the model, made for %s, has no weights: it must be trained with its own "
+            "recipes",
+            context->recipes[r].method->name, learned[i].name, t->recipes[r].method->name);
   }
   return RS_OK;
 }

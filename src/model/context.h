@@ -33,4 +33,8 @@ struct rs_context {
 /* The recipe whose embedding a stack adds: its first block's. */
 size_t rs_stack_recipe(const rs_stack *stack);
 
+/* Whether gradients by all that the context's recipes learn have a place among the model's: RS_UNSUPPORTED where they
+ * learn what the model has not. */
+rs_status rs_context_trains(const rs_context *context, rs_err *err);
+
 #endif

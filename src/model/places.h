@@ -44,9 +44,12 @@ struct rs_places {
   rs_linear_place output; /* C of d */
 };
 
-/* Lists the weights of transformer->shape and of what its recipes learn (`encodings`, one a recipe) with names, and
- * where they stand. The lists are the transformer's. RS_MEMORY. */
-rs_status rs_places_make(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err);
+/* Lists the weights of transformer->shape with names, and where they stand. The lists are the transformer's. RS_MEMORY.
+ */
+rs_status rs_places_make(rs_transformer *transformer, rs_err *err);
+
+/* Adds what its recipes learn (`encodings`, one a recipe). RS_MEMORY. */
+rs_status rs_places_learned(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err);
 void rs_places_free(rs_places *places);
 
 /* Number `index` of a transformer's. */

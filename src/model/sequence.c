@@ -158,16 +158,28 @@ static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start,
     out->logits[start * classes + i] = (double)w->logits[i];
 }
 
-static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
-  size_t answers = part->count * answers_of(w), classes = shape_of(w)->classes;
-  if (out->losses == NULL && out->answers == NULL && out->logits == NULL) return;
-  for (size_t first = 0; first < answers; first += HEAD_ROWS) {
-    size_t rows = answers - first < HEAD_ROWS ? answers - first : HEAD_ROWS;
+/* Answers [begin, end) of the chunk's; the first goes to place `to`. */
+static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out *out, size_t begin, size_t end,
+                         size_t to) {
+  size_t classes = shape_of(w)->classes;
+  for (size_t first = begin; first < end; first += HEAD_ROWS) {
+    size_t rows = end - first < HEAD_ROWS ? end - first : HEAD_ROWS;
     say_classes(w, answering(w, final_states(w), first), rows);
     take_targets(w, part, first, rows);
     rs_real_kernel()->cross_entropy(w->logits, classes, rows, classes, w->targets, 0, w->losses, w->answers);
-    keep_classes(w, out, part->first * answers_of(w) + first, rows);
+    keep_classes(w, out, to + first - begin, rows);
   }
+}
+
+static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
+  size_t each = answers_of(w), wanted = each - out->skipped;
+  if (out->losses == NULL && out->answers == NULL && out->logits == NULL) return;
+  if (out->skipped == 0) {
+    read_answers(w, part, out, 0, part->count * each, part->first * each);
+    return;
+  }
+  for (size_t s = 0; s < part->count; s++)
+    read_answers(w, part, out, s * each + out->skipped, (s + 1) * each, (part->first + s) * wanted);
 }
 
 /* The sum of the chunk's losses; `dstates`, zero before, gets the gradient by the states. */

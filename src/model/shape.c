@@ -11,8 +11,11 @@ const char *const rs_form_words[RS_FORMS + 1] = {[RS_DECODER] = "decoder",
                                                  [RS_VISION] = "vision"};
 const char *const rs_norm_words[RS_NORM_KINDS + 1] = {
     [RS_NORM_NONE] = "none", [RS_NORM_RMS] = "rms", [RS_NORM_LAYER] = "layer", [RS_NORM_L2] = "l2"};
-const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
-    [RS_GELU] = "gelu", [RS_GELU_TANH] = "gelu_tanh", [RS_RELU] = "relu", [RS_SILU] = "silu"};
+const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {[RS_GELU] = "gelu",
+                                                             [RS_GELU_TANH] = "gelu_tanh",
+                                                             [RS_RELU] = "relu",
+                                                             [RS_SILU] = "silu",
+                                                             [RS_GELU_BLOOM] = "gelu_bloom"};
 
 /* More in one place than this is a slip of the pen, and products of two stay far from overflowing. */
 static const size_t most = (size_t)1 << 24;

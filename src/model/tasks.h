@@ -13,6 +13,7 @@
   task(flip_flop) \
   task(associative_recall) \
   task(bytes) \
+  task(tokens) \
   task(translate) \
   task(where) \
   task(film)

@@ -167,6 +167,7 @@ static rs_status make_learned(rs_work *w, rs_err *err) {
   const rs_context *context = w->context;
   const rs_transformer *t = context->transformer;
   rs_learned_work *learned = &w->learned;
+  RS_TRY(rs_context_trains(context, err));
   learned->sums = rs_alloc(context->attend_count, sizeof *learned->sums, err);
   learned->arrays = rs_alloc(t->recipe_count, RS_LEARNED * sizeof *learned->arrays, err);
   if (learned->sums == NULL || learned->arrays == NULL) return RS_MEMORY;

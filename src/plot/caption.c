@@ -4,6 +4,7 @@
 #include "events.h"
 #include "label.h"
 #include "source.h"
+#include "sweep.h"
 #include "symbols.h"
 
 #include <ctype.h>
@@ -116,6 +117,7 @@ void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *
   if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
   add_slug(out, rs_plot_source_name(measure, choice));
   if (choice->family != NULL) add_slug(out, choice->family->parameter->name);
+  if (choice->sweep != NULL) add_slug(out, rs_plot_sweep_words(choice->sweep));
   if (choice->length > 0) {
     rs_text_puts(out, "--");
     rs_plot_tokens(choice->length, out);
@@ -179,7 +181,9 @@ static void write_set(const rs_plot_measure *measure, const rs_plot_choice *choi
                       rs_plot_caption *c) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   write_set_subtitle(measure, choice, set, &c->subtitle);
-  if (x != NULL)
+  if (choice->sweep != NULL)
+    rs_plot_words(rs_plot_sweep_words(choice->sweep), choice->sweep->parameter->unit, &c->x_name);
+  else if (x != NULL)
     rs_plot_phrase(x->name, x->unit, &c->x_name);
   else
     rs_text_puts(&c->x_name, "length");

@@ -115,7 +115,7 @@ static int compare_texts(const char *a, const char *b) {
   return (unsigned char)*a - (unsigned char)*b;
 }
 
-static int compare_names(const void *left, const void *right) {
+int rs_plot_methods_order(const void *left, const void *right) {
   const char *a = *(char *const *)left, *b = *(char *const *)right;
   size_t first = method_of(a), second = method_of(b);
   int sign = first != second ? (first > second) - (first < second) : compare_texts(a, b);
@@ -128,7 +128,7 @@ rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {
   size_t *places = rs_alloc(count, sizeof *places, err);
   if (before != NULL && places != NULL && count > 0) {
     memcpy(before, data->methods.items, count * sizeof *before);
-    qsort(data->methods.items, count, sizeof *before, compare_names);
+    qsort(data->methods.items, count, sizeof *before, rs_plot_methods_order);
     for (size_t i = 0; i < count; i++)
       while (data->methods.items[places[i]] != before[i]) places[i]++;
     for (size_t f = 0; f < data->count; f++)

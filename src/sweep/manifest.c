@@ -257,12 +257,13 @@ typedef struct trained {
   json_t *task, *checkpoints;
 } trained;
 
-static rs_status list_trained(const rs_experiment *experiment, trained *lists, rs_err *err) {
+static rs_status list_trained(const rs_experiment *experiment, const rs_cell_state *cells, size_t count, trained *lists,
+                              rs_err *err) {
   *lists = (trained){0};
   if (experiment->checkpoints == NULL) return RS_OK;
   *lists = (trained){json_object(), json_array()};
   RS_TRY(rs_manifest_task(experiment, lists->task, err));
-  return rs_manifest_checkpoints(experiment, lists->checkpoints, err);
+  return rs_manifest_checkpoints(experiment, cells, count, lists->checkpoints, err);
 }
 
 static rs_status write_json(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
@@ -274,7 +275,7 @@ static rs_status write_json(const rs_experiment *experiment, const rs_cell_state
   if (status == RS_OK) status = list_kinds(kinds, experiment, err);
   if (status == RS_OK) status = list_sources(sources, experiment, err);
   if (status == RS_OK) status = list_inputs(inputs, experiment, err);
-  rs_status last = list_trained(experiment, &lists, err);
+  rs_status last = list_trained(experiment, cells, count, &lists, err);
   if (status == RS_OK) status = last;
   rs_sha256_hex(rs_text_string(config), config->length, sha);
   json_t *manifest =

@@ -99,7 +99,7 @@ static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
   return rows;
 }
 
-rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err) {
+rs_status rs_plan_make(const rs_experiment *experiment, const char *checkpoints, rs_plan *plan, rs_err *err) {
   rs_cell *cells;
   rs_out_columns columns;
   *plan = (rs_plan){0};
@@ -113,7 +113,7 @@ rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *e
   }
   rs_status status = RS_OK;
   if (experiment->checkpoints != NULL)
-    status = rs_costs_plan(experiment, cells, plan->cells, plan, err);
+    status = rs_costs_plan(experiment, cells, plan->cells, checkpoints, plan, err);
   else
     plan->peak_bytes = peak_bytes(experiment);
   free(cells);

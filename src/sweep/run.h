@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { RS_CELL_MESSAGE = 256, RS_ROWS_AT_ONCE = 1 << 17 };
+enum { RS_CELL_MESSAGE = 256, RS_ARITHMETIC = 32, RS_ROWS_AT_ONCE = 1 << 17 };
 
 /* How the scores of a cell came about, over its heads. */
 typedef struct rs_cell_scores {
@@ -21,10 +21,12 @@ typedef struct rs_cell_state {
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
+  double training;       /* that of the trainings that are done for it, in the same */
   rs_cell_scores scores;
-  char *heads;        /* "4 12 20 28"; owned */
-  void **states;      /* one for each metric; NULL for those that read tables */
-  rs_result *results; /* one for each metric */
+  char arithmetic[RS_ARITHMETIC]; /* the instruction sets that computed the weights it reads; "": none */
+  char *heads;                    /* "4 12 20 28"; owned */
+  void **states;                  /* one for each metric; NULL for those that read tables */
+  rs_result *results;             /* one for each metric */
 } rs_cell_state;
 
 /* Cells of one model and one length are run together: they share encodings, queries and keys. */

@@ -2,7 +2,9 @@
 #include "trained.h"
 
 #include "costs.h"
+#include "training.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -126,6 +128,7 @@ static const rs_checkpoint_cost *cost_of(const trained_run *run, size_t cell) {
 typedef struct training_watch {
   trained_run *run;
   const rs_checkpoint_cost *cost;
+  char arithmetic[RS_ARITHMETIC]; /* of the weights that came last, which are those that are read */
 } training_watch;
 
 static bool note_step(void *context, const rs_training_report *report) {
@@ -153,6 +156,13 @@ static void note_wait(void *context, const char *folder) {
   if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
 }
 
+static void note_ready(void *context, const char *folder, const char *arithmetic) {
+  training_watch *t = context;
+  const rs_training_watch *user = t->run->watch->training;
+  snprintf(t->arithmetic, sizeof t->arithmetic, "%s", arithmetic);
+  rs_training_ready(user, folder, arithmetic);
+}
+
 /* Failures that are not those of one cell: what stands in a folder, a disk, and the user's wish. */
 static bool ends_run(rs_status status) {
   return status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
@@ -161,9 +171,13 @@ static bool ends_run(rs_status status) {
 /* Every cell that has the weights of cell `first`. */
 static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   const rs_cell *cell = &run->cells[first];
-  training_watch context = {run, cost_of(run, first)};
-  const rs_training_watch watch = {
-      .wait = note_wait, .begin = note_begin, .step = note_step, .end = note_end, .context = &context};
+  training_watch context = {.run = run, .cost = cost_of(run, first)};
+  const rs_training_watch watch = {.wait = note_wait,
+                                   .begin = note_begin,
+                                   .step = note_step,
+                                   .end = note_end,
+                                   .ready = note_ready,
+                                   .context = &context};
   const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
   rs_transformer *transformer;
   rs_err why = {0};
@@ -171,10 +185,11 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
   if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  double left = context.cost->training + context.cost->tuning - run->trained; /* of a model that was there, all */
+  double left = run->states[first].training - run->trained; /* of a model that is there by now, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
+    memcpy(run->states[i].arithmetic, context.arithmetic, sizeof context.arithmetic);
     if (status == RS_OK)
       read_cell(run->experiment, transformer, &run->states[i]);
     else
@@ -210,15 +225,19 @@ rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states,
   return status;
 }
 
-rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *states, double *work, rs_err *err) {
+rs_status rs_trained_weigh(const rs_experiment *experiment, const char *checkpoints, rs_cell_state *states,
+                           double *work, rs_err *err) {
   trained_run run = {.experiment = experiment};
   *work = 0;
   RS_TRY(start(&run, err));
-  for (size_t i = 0; i < run.count; i++) {
+  rs_work_left *left = rs_alloc(run.count, sizeof *left, err);
+  rs_status status = left != NULL ? rs_costs_left(&run.costs, run.cells, run.count, checkpoints, left, err) : RS_MEMORY;
+  for (size_t i = 0; i < run.count && status == RS_OK; i++) {
     states[i].weight = rs_reading_flops(&run.costs, &run.cells[i]);
-    *work += states[i].weight;
-    if (rs_is_first(experiment, run.cells, i)) *work += cost_of(&run, i)->training + cost_of(&run, i)->tuning;
+    states[i].training = left[i].flops;
+    *work += states[i].weight + states[i].training;
   }
+  free(left);
   end(&run);
-  return RS_OK;
+  return status;
 }

@@ -4,8 +4,8 @@
 
 TestSuite(help_command, .init = enter_folder, .fini = leave_folder);
 
-static const char *const commands[] = {"run",       "plan",    "list",  "show",  "plot",    "table",
-                                       "reproduce", "compare", "solve", "bench", "version", "help"};
+static const char *const commands[] = {"run",     "plan",  "list",   "show",  "plot",    "table", "reproduce",
+                                       "compare", "solve", "logits", "bench", "version", "help"};
 
 /* ---- help -------------------------------------------------------------------------------------------------------- */
 
@@ -144,7 +144,8 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"list", "metrics", "yarn"}, "nothing in metrics is called yarn (ropescope list metrics shows them)"},
       {{"list", "metric", "needle"}, "no list metric (did you mean metrics?)"},
       {{"list", "things", "needle"},
-       "no list things (there are methods, kinds, sources, tasks, checkpoint, metrics, models and dialects)"},
+       "no list things (there are methods, kinds, sources, tasks, checkpoint, metrics, models, architectures and "
+       "dialects)"},
       {{"plan", "--set", "x"}, "--set x: has no '=' (like --set methods[1].factor=8)"},
       {{"plan", "--set", "methods[99].factor=8"},
        "--set methods[99].factor=8: the list has 7 entries, and indices start at 0"},
@@ -178,7 +179,7 @@ Test(help_command, wrong_use__status_2_and_why) {
 /* Each option with each command, before a word that ends the reading: wrong pairs are refused by name, right ones get
  * as far as that word, and the help of a command shows its own options alone. */
 Test(help_command, options__go_with_their_commands_alone) {
-  static const char every[] = "run plan list show plot table reproduce compare solve bench version help";
+  static const char every[] = "run plan list show plot table reproduce compare solve logits bench version help";
   static const struct {
     const char *option, *with; /* the commands it goes with */
   } options[] = {
@@ -186,7 +187,10 @@ Test(help_command, options__go_with_their_commands_alone) {
       {"--lengths=8", "run plan"},
       {"--length=8", "show plot compare solve"},
       {"--threads=1", every},
-      {"--out=o", "run reproduce"},
+      {"--out=o", "run plan reproduce logits"},
+      {"--last=1", "logits"},
+      {"--precision=f64", "logits"},
+      {"--checkpoints=k", "run plan reproduce"},
       {"--force", "run reproduce"},
       {"--hf=x", "show compare solve"},
       {"--model=gpt2", "show compare solve"},

@@ -15,8 +15,9 @@ Test(list_command, list__every_part_and_every_parameter) {
                 {"dictionary\n", "of models          decoder\n", "needle (in no loss)\n", "keys_in_use", "translate\n",
                  "of models          encoder_decoder\n"}},
                {"checkpoint",
-                {"shape\n", "feed_forward", "gelu|gelu_tanh|relu|silu; default gelu", "train\n", "default 1000\n",
-                 "whole number; 1 to 1000000000; default 80\n"}},
+                {"shape\n", "feed_forward", "gelu|gelu_tanh|relu|silu|gelu_bloom; default gelu", "train\n",
+                 "default 1000\n", "whole number; 0 to 1000000000; default 80\n"}},
+               {"architectures", {"llama          Llama 1", "gpt_neox ", "qwen3 ", "bloom ", "mpt ", "phi3 "}},
                {"models", {"llama-2-7b ", "mpt-7b ", " alibi\n", " longrope\n", "qwen2-vl ", " 131072 "}}};
   char *all = output_of(&(command){.arguments = {"list"}});
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -48,6 +49,7 @@ Test(list_command, list_markdown__is_a_whole_list) {
       {"models",
        {"| `gpt-oss` | 64 | 64 | 64 | 150000 | 4096 | 131072 | ", "`{name: yarn, factor: 32, truncate: false}`",
         "(48 numbers)"}},
+      {"architectures", {"| model_type | models |\n", "| `mistral` | Mistral 7B", "| `gemma2` | "}},
       {"dialects",
        {"| `bloom` | `alibi` | ", "| `hf` | every rotary method | ", "`truncate: true` always; no `attention_factor`"}},
   };

@@ -9,7 +9,7 @@ Test(plan_command, plan__counts_and_runs_nothing) {
   cr_expect_not_null(strstr(out, "name            small\n"), "%s", out);
   cr_expect_not_null(
       strstr(out,
-             "cells           84 (1 models, 7 methods, 2 lengths, 3 sources, 2 seeds)\nsummary.csv     84 rows of "),
+             "cells           84 (1 model, 7 methods, 2 lengths, 3 sources, 2 seeds)\nsummary.csv     84 rows of "),
       "%s", out);
   char *names = names_in(".", "");
   cr_expect_str_eq(names, "small.yaml", "%s", names);

@@ -22,7 +22,7 @@ static double *estimate(const rs_experiment *experiment, size_t *count) {
   rs_err err = {0};
   cr_assert_eq(rs_experiment_cells(experiment, &cells, count, NULL), RS_OK);
   double *seconds = calloc(*count, sizeof *seconds);
-  cr_assert_eq(rs_estimate_seconds(experiment, 0.1, seconds, *count, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, *count, &err), RS_OK, "%s", err.message);
   free(cells);
   return seconds;
 }

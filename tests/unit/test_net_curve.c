@@ -2,7 +2,8 @@
  * against differences of themselves. */
 #include "../nets.h"
 
-static const rs_curve_kind curves[] = {RS_CURVE_GELU, RS_CURVE_GELU_TANH, RS_CURVE_RELU, RS_CURVE_SILU};
+static const rs_curve_kind curves[] = {RS_CURVE_GELU, RS_CURVE_GELU_TANH, RS_CURVE_RELU, RS_CURVE_SILU,
+                                       RS_CURVE_GELU_BLOOM};
 
 static long double logistic(long double x) {
   return 1 / (1 + expl(-x));
@@ -12,6 +13,7 @@ static long double curve_at(rs_curve_kind curve, long double x) {
   switch (curve) {
   case RS_CURVE_GELU: return x * erfcl(-x * sqrtl(0.5L)) / 2;
   case RS_CURVE_GELU_TANH: return x * (1 + tanhl(sqrtl(2 / acosl(-1)) * (x + 0.044715L * x * x * x))) / 2;
+  case RS_CURVE_GELU_BLOOM: return x * (1 + tanhl(0.79788456L * (x + 0.044715L * x * x * x))) / 2;
   case RS_CURVE_RELU: return x > 0 ? x : 0;
   default: return x * logistic(x);
   }
@@ -19,10 +21,13 @@ static long double curve_at(rs_curve_kind curve, long double x) {
 
 static long double slope_at(rs_curve_kind curve, long double x) {
   const long double pi = acosl(-1), t = 2 * sqrtl(2 / pi) * (x + 0.044715L * x * x * x);
+  const long double cut = 2 * 0.79788456L * (x + 0.044715L * x * x * x);
   switch (curve) {
   case RS_CURVE_GELU: return erfcl(-x * sqrtl(0.5L)) / 2 + x * expl(-x * x / 2) / sqrtl(2 * pi);
   case RS_CURVE_GELU_TANH:
     return logistic(t) + x * logistic(t) * logistic(-t) * 2 * sqrtl(2 / pi) * (1 + 3 * 0.044715L * x * x);
+  case RS_CURVE_GELU_BLOOM:
+    return logistic(cut) + x * logistic(cut) * logistic(-cut) * 2 * 0.79788456L * (1 + 3 * 0.044715L * x * x);
   case RS_CURVE_RELU: return x > 0;
   default: return logistic(x) + x * logistic(x) * logistic(-x);
   }

@@ -1,0 +1,119 @@
+/* What models say of sequences that are given: all of it, its end, and sequences that are none. */
+#include "fixtures/small_model.h"
+#include "golden.h"
+
+enum { SEQUENCES = 3, COUNT = SEQUENCES * SMALL_LENGTH, CLASSES = SMALL_VOCABULARY };
+
+typedef struct small_reader {
+  small_model model;
+  rs_transformer *transformer;
+  int32_t tokens[COUNT];
+  double logits[COUNT * CLASSES];
+} small_reader;
+
+static void fill_reader(small_reader *r) {
+  small_model_fill(&r->model, RS_DECODER);
+  r->transformer = small_model_create(&r->model, RS_F64, 3);
+  for (size_t i = 0; i < COUNT; i++) r->tokens[i] = (int32_t)(i * i % SMALL_VOCABULARY);
+}
+
+static void clear_reader(small_reader *r) {
+  rs_transformer_free(r->transformer);
+  small_model_clear(&r->model);
+}
+
+static void read_last(const small_reader *r, size_t last, double *logits) {
+  rs_err err = {0};
+  const rs_reader_in in = {SEQUENCES, SMALL_LENGTH, r->tokens, last};
+  cr_assert_eq(rs_read_logits(r->transformer, &in, logits, &err), RS_OK, "%s", err.message);
+}
+
+/* As a pass gives them, which reads all sequences at a time. */
+Test(logits, all__those_of_a_pass) {
+  small_reader r;
+  rs_context *context;
+  rs_pass *pass;
+  rs_err err = {0};
+  static double wanted[COUNT * CLASSES];
+  fill_reader(&r);
+  read_last(&r, SMALL_LENGTH, r.logits);
+  cr_assert_eq(rs_context_create(r.transformer, NULL, SMALL_LENGTH, 0, NULL, &context, &err), RS_OK);
+  cr_assert_eq(rs_pass_create(context, SEQUENCES, false, &pass, &err), RS_OK);
+  const rs_batch batch = {.sequences = SEQUENCES, .tokens = r.tokens};
+  rs_forward(pass, &batch, &(rs_pass_out){.logits = wanted});
+  for (size_t i = 0; i < COUNT * CLASSES; i++) cr_expect_float_eq(r.logits[i], wanted[i], 1e-13);
+  rs_pass_free(pass);
+  rs_context_free(context);
+  clear_reader(&r);
+}
+
+Test(logits, last__the_end_of_each_sequence) {
+  small_reader r;
+  static double logits[COUNT * CLASSES];
+  fill_reader(&r);
+  read_last(&r, SMALL_LENGTH, r.logits);
+  for (size_t last = 1; last < SMALL_LENGTH; last++) {
+    read_last(&r, last, logits);
+    for (size_t s = 0; s < SEQUENCES; s++)
+      for (size_t i = 0; i < last * CLASSES; i++)
+        cr_expect_float_eq(logits[s * last * CLASSES + i], r.logits[((s + 1) * SMALL_LENGTH - last) * CLASSES + i],
+                           1e-13, "last %zu, sequence %zu", last, s);
+  }
+  clear_reader(&r);
+}
+
+/* A pass of several sequences leaves the same of each out, and its losses. */
+Test(logits, skipped__of_a_pass__the_end_of_each_sequence) {
+  enum { SKIPPED = 4, LEFT = SMALL_LENGTH - SKIPPED };
+  small_reader r;
+  rs_context *context;
+  rs_pass *pass;
+  rs_err err = {0};
+  double all[COUNT], some[SEQUENCES * LEFT];
+  fill_reader(&r);
+  cr_assert_eq(rs_context_create(r.transformer, NULL, SMALL_LENGTH, 0, NULL, &context, &err), RS_OK);
+  cr_assert_eq(rs_pass_create(context, 2, false, &pass, &err), RS_OK);
+  const rs_batch batch = {.sequences = SEQUENCES, .tokens = r.tokens, .targets = r.tokens};
+  rs_forward(pass, &batch, &(rs_pass_out){.losses = all});
+  rs_forward(pass, &batch, &(rs_pass_out){.losses = some, .skipped = SKIPPED});
+  for (size_t i = 0; i < SEQUENCES * LEFT; i++)
+    cr_expect_float_eq(some[i], all[i / LEFT * SMALL_LENGTH + SKIPPED + i % LEFT], 1e-13, "answer %zu", i);
+  rs_pass_free(pass);
+  rs_context_free(context);
+  clear_reader(&r);
+}
+
+Test(logits, what_is_no_sequence__is_refused) {
+  small_reader r;
+  rs_err beyond = {0}, none = {0}, many = {0};
+  fill_reader(&r);
+  rs_reader_in in = {SEQUENCES, SMALL_LENGTH, r.tokens, 1};
+  r.tokens[SMALL_LENGTH + 2] = SMALL_VOCABULARY;
+  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &beyond), RS_INPUT);
+  cr_expect_str_eq(beyond.message, "token 11 of sequence 1 at position 2: the vocabulary has 11");
+  r.tokens[SMALL_LENGTH + 2] = -1;
+  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, NULL), RS_INPUT);
+  r.tokens[SMALL_LENGTH + 2] = 0;
+  in.last = 0;
+  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &none), RS_INPUT);
+  in.last = SMALL_LENGTH + 1;
+  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &many), RS_INPUT);
+  cr_expect_str_eq(many.message, "the last 10 of 9 tokens: must be between 1 and as many as there are");
+  clear_reader(&r);
+}
+
+Test(logits, blank__every_weight_is_0) {
+  small_model model;
+  rs_transformer *transformer;
+  small_model_fill(&model, RS_DECODER);
+  const rs_transformer_in in = {.shape = &model.shape,
+                                .geometry = &model.geometry,
+                                .recipes = model.recipes,
+                                .recipe_count = model.recipe_count,
+                                .format = RS_F32,
+                                .blank = true};
+  cr_assert_eq(rs_transformer_create(&in, &transformer, NULL), RS_OK);
+  for (size_t i = 0; i < transformer->size; i++) cr_assert(((const float *)transformer->values)[i] == 0);
+  rs_transformer_free(transformer);
+  small_model_clear(&model);
+}
