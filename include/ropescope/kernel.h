@@ -231,6 +231,7 @@ typedef struct rs_curve_call {
   size_t rows, width;
   const void *x;
   size_t x_step;
+  void *slopes; /* as x, whose place it may take: derivatives of y by x; written forwards unless NULL, read backwards */
 } rs_curve_call;
 
 /* A tile of logits (rows, columns), of which row r sees columns [begin[r], end[r]). */
@@ -264,7 +265,8 @@ typedef struct rs_net_kernel {
   void (*norm_back)(const rs_norm_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step, void *dweight,
                     void *dbias);
   void (*curve)(const rs_curve_call *call, void *y, size_t y_step);
-  /* dx (rows, width, or 2 width where gated) from dy (rows, width); dx may be where dy is unless gated. */
+  /* dx (rows, width, or 2 width where gated) from dy (rows, width) and the slopes alone; dx may be where dy is unless
+   * gated. */
   void (*curve_back)(const rs_curve_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step);
   /* Online softmax: raises top[r] to the row's largest logit, turns logits into e^(logit - top), 0 where unseen, and
    * sum[r] into sum e^(old top - top) + their sum. shrink[r] gets e^(old top - top). All (rows,) real; tops begin at
