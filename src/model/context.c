@@ -103,8 +103,7 @@ static void turn_matrix(const rs_context *context, const rs_linear_place *place)
   const rs_net_kernel *kernel = t->format == RS_F64 ? rs_kernels_get()->net_f64 : rs_kernels_get()->net_f32;
   size_t start = place->weight * kernel->real_bytes;
   if (place->outputs == 0) return;
-  kernel->turn_over((const char *)t->values + start, place->inputs, place->outputs, place->inputs,
-                    (char *)context->turned + start, place->outputs);
+  kernel->panels((const char *)t->values + start, place->inputs, place->outputs, (char *)context->turned + start);
 }
 
 /* The matrices of all blocks, side by side. */
@@ -120,7 +119,7 @@ static void turn_stack(const rs_context *context, const rs_stack *stack, const r
   }
 }
 
-/* Products read matrices by rows of inputs. */
+/* Products read matrices by rows of inputs, in panels. */
 static void turn_matrices(const rs_context *context) {
   const rs_transformer *t = context->transformer;
   turn_stack(context, &t->shape.encoder, &t->places->encoder);

@@ -110,7 +110,8 @@ static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *t
                         .rows = b->rows,
                         .width = shape->width,
                         .x = work->up,
-                        .x_step = up};
+                        .x_step = up,
+                        .slopes = b->w->training ? work->up : NULL};
   rs_real_kernel()->curve(&call, work->active, shape->width);
   add_part(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
            b->place->after_feed_forward, &work->after_feed_forward, work->fed, middle, to);

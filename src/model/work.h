@@ -35,7 +35,8 @@ typedef struct rs_block_work {
   real *attended;         /* (M, d) what a norm behind attention reads; NULL without */
   real *middle, *crossed; /* (M, d) behind attention, and behind cross attention (NULL without); x without a pass back,
                              but for a parallel block's, which reads x once more */
-  real *up, *active;      /* (P, F, or 2 F where gated); (P, F), of the P rows that a feed-forward takes at a time */
+  real *up, *active;      /* (P, F, or 2 F where gated), for the pass back the curve's slopes; (P, F), of the P rows
+                             that a feed-forward takes at a time */
   real *fed;              /* (M, d) what a norm behind the feed-forward reads; NULL without */
 } rs_block_work;
 
