@@ -65,7 +65,7 @@ rs_status rs_rank_correlation_p(const double *y, const double *x, size_t count, 
   double *ranks_y, *ranks_x;
   rs_status status = rank_both(y, x, count, &ranks_y, &ranks_x, err);
   gsl_rng *draws = status == RS_OK ? gsl_rng_alloc(gsl_rng_mt19937) : NULL; /* its own seed: the same every time */
-  if (status == RS_OK && draws == NULL) status = rs_fail(err, RS_MEMORY, "no memory for random numbers");
+  if (status == RS_OK && draws == NULL) status = rs_fail(err, RS_MEMORY, "out of memory");
   if (status == RS_OK) *p = share_as_strong(ranks_y, ranks_x, count, draws);
   if (draws != NULL) gsl_rng_free(draws);
   free(ranks_y);
