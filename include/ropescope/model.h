@@ -51,11 +51,20 @@ typedef struct rs_head_shape {
   bool sinks;          /* a learned logit a head, which takes weight and gives nothing (gpt-oss) */
 } rs_head_shape;
 
+/* Experts of a feed-forward layer: of as many as there are, a token is read by those whose scores are largest, and gets
+ * their answers times the softmax of these scores (gpt-oss). */
+typedef struct rs_experts {
+  size_t count, used; /* 0: the layer is one for all tokens */
+  bool router_bias;   /* beside the matrix that scores are made by */
+  double limit;       /* (u + 1) g sigmoid(1.702 g) with g at most, u within this; 0: the layer's activation */
+} rs_experts;
+
 typedef struct rs_feed_forward {
   size_t width; /* F */
   rs_activation activation;
   bool gated; /* W2 (act(Wg x) * (W1 x)) */
   bool bias;
+  rs_experts experts; /* each of this width; not trained */
 } rs_feed_forward;
 
 /* x += after(attention(before(x))), then the same with feed-forward; or, parallel, both of the same x at once (GPT-J

@@ -28,6 +28,13 @@ const rs_hf_name rs_names_bert[] = {
     {NULL, NULL, RS_ROWS_OWN},
 };
 
+const rs_hf_name rs_names_gpt_oss[] = {
+    {"mlp.experts.#.gate_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
+    {"mlp.experts.#.up_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
+    {"mlp.experts.#.down_proj", "mlp.experts.down_proj", RS_ROWS_EXPERTS},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const rs_hf_name rs_names_vit[] = {
     {"patch_embed", "embeddings.patch_embeddings.projection", RS_ROWS_FOLDED},
     {"class_token", "embeddings.cls_token", RS_ROWS_FOLDED},

@@ -25,7 +25,7 @@ static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
       return refuse(file, file->row->matters[i].key, err);
   if (other != NULL) return refuse(file, other->key, err);
   bool dense = layers != NULL && layers->kind == RS_SEQUENCE && layers->count == 0;
-  other = dense ? NULL : rs_hf_first(file->root, experts);
+  other = dense || file->row->clamped_experts ? NULL : rs_hf_first(file->root, experts);
   if (other != NULL) return refuse(file, other->key, err);
   other = rs_node_get(file->root, "position_embedding_type");
   if (rs_hf_present(other) && strcmp(other->text, "absolute") != 0) return refuse(file, other->key, err);
@@ -100,7 +100,18 @@ static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
                          .score_scale = scalar > 0      ? 1 / sqrt(scalar)
                                         : row->unscaled ? 1
                                                         : 0,
+                         .sinks = row->sinks,
                          .soft_cap = rs_hf_real(file, caps, 0, 0)};
+}
+
+static rs_experts read_experts(rs_hf_file *file) {
+  static const char *const counts[] = {"num_local_experts", "num_experts", NULL};
+  static const char *const used[] = {"num_experts_per_tok", "experts_per_token", NULL};
+  static const char *const limits[] = {"swiglu_limit", NULL};
+  return (rs_experts){.count = rs_hf_needed(file, counts),
+                      .used = rs_hf_needed(file, used),
+                      .router_bias = true,
+                      .limit = rs_hf_real(file, limits, 1e-6, 7)};
 }
 
 static rs_feed_forward read_feed_forward(rs_hf_file *file) {
@@ -119,7 +130,8 @@ static rs_feed_forward read_feed_forward(rs_hf_file *file) {
   return (rs_feed_forward){.width = width,
                            .activation = read_activation(file),
                            .gated = row->gated,
-                           .bias = rs_hf_says(file, row->feed_forward_bias)};
+                           .bias = rs_hf_says(file, row->feed_forward_bias),
+                           .experts = row->clamped_experts ? read_experts(file) : (rs_experts){0}};
 }
 
 static void place_norms(const rs_hf_file *file, const rs_norm *norm, rs_block *block) {

@@ -23,6 +23,7 @@ typedef struct source {
   const rs_hf_name *renamed; /* NULL: called as in Llama */
   bool encoder;              /* of the encoder beside the decoder */
   long block;                /* of which it is part; -1: of none */
+  long expert;               /* of the block's; -1: of none */
 } source;
 
 /* The front of a name that ends in ".weight" or ".bias", which is renamed. */
@@ -38,12 +39,25 @@ static const rs_hf_name *renamed(const rs_hf_name *names, const char *front, siz
   return NULL;
 }
 
+/* "mlp.experts.2.up_proj.bias" of ours, where theirs are all in one: its end goes, or becomes "_bias". */
+static source expert_of(const loader *l, const rs_tensor *tensor, source s, const char *prefix, const char *middle) {
+  char pattern[64];
+  const char *name = strstr(tensor->name, "mlp.experts."), *part = strchr(name + strlen("mlp.experts."), '.');
+  int front = snprintf(pattern, sizeof pattern, "mlp.experts.#%.*s", (int)front_of(part), part);
+  s.renamed = renamed(l->checkpoint->architecture->names, pattern, (size_t)front);
+  if (s.renamed != NULL)
+    snprintf(s.name, sizeof s.name, "%s%s%s%s", prefix, middle, s.renamed->theirs, tensor->vector ? "_bias" : "");
+  else
+    snprintf(s.name, sizeof s.name, "%s%s%s", prefix, middle, name);
+  return s;
+}
+
 /* "model.layers.3.self_attn.q_proj.weight" of ours: prefix, layers, block, part, end. */
 static source source_of(const loader *l, const rs_tensor *tensor) {
   static const char ours[] = "model.", layers[] = "layers.", positions[] = "positions.", encoder[] = "encoder.";
   const rs_architecture *row = l->checkpoint->architecture;
   const char *name = tensor->name, *prefix = "";
-  source s = {.block = -1};
+  source s = {.block = -1, .expert = -1};
   char middle[64] = "";
   if (strncmp(name, ours, strlen(ours)) == 0) {
     name += strlen(ours);
@@ -66,6 +80,8 @@ static source source_of(const loader *l, const rs_tensor *tensor) {
   }
   size_t front = front_of(name);
   s.renamed = renamed(s.encoder ? row->encoder_names : row->names, name, front);
+  if (s.renamed == NULL && sscanf(name, "mlp.experts.%ld.", &s.expert) == 1)
+    return expert_of(l, tensor, s, prefix, middle);
   snprintf(s.name, sizeof s.name, "%s%s%.*s%s", prefix, middle,
            s.renamed != NULL ? (int)strlen(s.renamed->theirs) : (int)front,
            s.renamed != NULL ? s.renamed->theirs : name, name + front);
@@ -91,7 +107,8 @@ static const char *prefix_of(const loader *l) {
 /* Where rows of ours are among those of theirs: `run` rows side by side, and the next `step` rows further. The runs
  * of `group` heads follow each other; the next group is `group_step` rows further. */
 typedef struct row_map {
-  size_t all; /* rows of theirs */
+  size_t all;   /* rows of theirs */
+  size_t start; /* numbers of theirs before them */
   size_t first, run, group, group_step;
 } row_map;
 
@@ -106,19 +123,27 @@ static row_map stacked_rows(const rs_block *block, const rs_tensor *tensor) {
   size_t width = block->feed_forward.width, rows = tensor->vector ? tensor->columns : tensor->rows;
   if (is_part(tensor->name, ".mlp.")) {
     size_t first = is_part(tensor->name, ".up_proj") ? width : 0;
-    return (row_map){2 * width, first, rows, 1, 0};
+    return (row_map){2 * width, 0, first, rows, 1, 0};
   }
   size_t first = is_part(tensor->name, ".k_proj") ? queries : is_part(tensor->name, ".v_proj") ? queries + keys : 0;
-  return (row_map){queries + 2 * keys, first, rows, 1, 0};
+  return (row_map){queries + 2 * keys, 0, first, rows, 1, 0};
 }
 
 static row_map grouped_rows(const rs_block *block, const rs_tensor *tensor) {
   const rs_head_shape *heads = &block->attention;
   size_t readers = heads->heads / heads->kv_heads, dims = heads->head_dim, step = (readers + 2) * dims;
-  row_map map = {heads->kv_heads * step, 0, readers * dims, 1, step};
+  row_map map = {heads->kv_heads * step, 0, 0, readers * dims, 1, step};
   if (is_part(tensor->name, ".q_proj")) return map;
   map.run = dims;
   map.first = is_part(tensor->name, ".k_proj") ? readers * dims : (readers + 1) * dims;
+  return map;
+}
+
+/* Gates and ups alternate. */
+static row_map expert_rows(const rs_tensor *tensor, const source *s, size_t rows) {
+  bool single = is_part(tensor->name, ".down_proj");
+  row_map map = {single ? rows : 2 * rows, 0, is_part(tensor->name, ".up_proj") ? 1 : 0, single ? rows : 1, 1, 2};
+  map.start = (size_t)s->expert * map.all * (tensor->vector ? 1 : tensor->columns);
   return map;
 }
 
@@ -126,8 +151,10 @@ static row_map rows_of(const loader *l, const rs_tensor *tensor, const source *s
   const rs_architecture *row = l->checkpoint->architecture;
   size_t rows = tensor->vector ? tensor->columns : tensor->rows;
   rs_hf_rows kind = s->renamed != NULL ? s->renamed->rows : RS_ROWS_OWN;
-  if (tensor->init == RS_INIT_LEARNED) return (row_map){rows + row->position_offset, row->position_offset, rows, 1, 0};
-  if (kind == RS_ROWS_OWN || kind == RS_ROWS_FOLDED || s->block < 0) return (row_map){rows, 0, rows, 1, 0};
+  if (tensor->init == RS_INIT_LEARNED)
+    return (row_map){rows + row->position_offset, 0, row->position_offset, rows, 1, 0};
+  if (kind == RS_ROWS_OWN || kind == RS_ROWS_FOLDED || s->block < 0) return (row_map){rows, 0, 0, rows, 1, 0};
+  if (kind == RS_ROWS_EXPERTS) return expert_rows(tensor, s, rows);
   const rs_block *block = &l->checkpoint->shape.decoder.blocks[s->block];
   return kind == RS_ROWS_PARTS ? stacked_rows(block, tensor) : grouped_rows(block, tensor);
 }
@@ -150,7 +177,8 @@ static rs_status read_rows(const loader *l, const rs_stored_tensor *stored, cons
                            rs_err *err) {
   size_t rows = tensor->vector ? tensor->columns : tensor->rows, columns = tensor->vector ? 1 : tensor->columns;
   for (size_t row = 0; row < rows; row += map->run)
-    RS_TRY(read_run(l, stored, their_row(map, row) * columns, map->run * columns, tensor->offset + row * columns, err));
+    RS_TRY(read_run(l, stored, map->start + their_row(map, row) * columns, map->run * columns,
+                    tensor->offset + row * columns, err));
   return RS_OK;
 }
 
@@ -161,7 +189,7 @@ static rs_status read_turned(const loader *l, const rs_stored_tensor *stored, co
   double *line = rs_alloc(map->all, sizeof *line, err);
   rs_status status = line != NULL ? RS_OK : RS_MEMORY;
   for (size_t column = 0; column < tensor->columns && status == RS_OK; column++) {
-    status = rs_stored_doubles(stored, column * map->all, map->all, line, err);
+    status = rs_stored_doubles(stored, map->start + column * map->all, map->all, line, err);
     for (size_t row = 0; row < tensor->rows && status == RS_OK; row++) {
       size_t place = tensor->offset + row * tensor->columns + column;
       if (t->format == RS_F64)
@@ -188,16 +216,18 @@ static rs_status read_tensor(const loader *l, const rs_tensor *tensor, rs_err *e
   source s = source_of(l, tensor);
   row_map map = rows_of(l, tensor, &s);
   bool turned = l->checkpoint->architecture->turned && s.block >= 0 && !tensor->vector;
-  size_t wanted[] = {map.all, tensor->columns};
-  if (turned) {
-    wanted[0] = tensor->columns;
-    wanted[1] = map.all;
-  }
+  bool expert = s.renamed != NULL && s.renamed->rows == RS_ROWS_EXPERTS;
+  if (expert) turned = !tensor->vector;
+  size_t experts = expert ? l->checkpoint->shape.decoder.blocks[s.block].feed_forward.experts.count : 0;
+  size_t wanted[3] = {experts}, rank = expert ? 1 : 0;
+  if (turned) wanted[rank++] = tensor->columns;
+  wanted[rank++] = map.all;
+  if (!turned && !tensor->vector) wanted[rank++] = tensor->columns;
   const rs_stored_tensor *stored;
   if (s.renamed != NULL && s.renamed->rows == RS_ROWS_FOLDED)
     RS_TRY(find_folded(l, tensor, s.name, &stored, err));
   else
-    RS_TRY(rs_safetensors_get(l->file, s.name, wanted, tensor->vector ? 1 : 2, &stored, err));
+    RS_TRY(rs_safetensors_get(l->file, s.name, wanted, rank, &stored, err));
   l->used[stored - l->file->tensors] = true;
   return turned ? read_turned(l, stored, tensor, &map, err) : read_rows(l, stored, tensor, &map, err);
 }

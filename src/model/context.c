@@ -106,6 +106,11 @@ static void turn_matrix(const rs_context *context, const rs_linear_place *place)
   kernel->panels((const char *)t->values + start, place->inputs, place->outputs, (char *)context->turned + start);
 }
 
+static void turn_experts(const rs_context *context, const rs_block *block, const rs_block_place *place) {
+#pragma omp parallel for schedule(dynamic, 1)
+  for (size_t e = 0; e < 2 * block->feed_forward.experts.count; e++) turn_matrix(context, &place->experts[e]);
+}
+
 /* The matrices of all blocks, side by side. */
 static void turn_stack(const rs_context *context, const rs_stack *stack, const rs_stack_place *place) {
   enum { MATRICES = 7 };
@@ -116,6 +121,10 @@ static void turn_stack(const rs_context *context, const rs_stack *stack, const r
                                                        &block->cross.kv,      &block->cross.output,     &block->up,
                                                        &block->down};
     turn_matrix(context, matrices[i % MATRICES]);
+  }
+  for (size_t i = 0; i < stack->count; i++) {
+    turn_matrix(context, &place->blocks[i].router);
+    turn_experts(context, &stack->blocks[i], &place->blocks[i]);
   }
 }
 

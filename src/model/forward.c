@@ -103,6 +103,12 @@ static void cross_attention(const block_run *b, rs_rows x) {
 static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *to) {
   const rs_feed_forward *shape = &b->shape->feed_forward;
   rs_block_work *work = b->work;
+  if (shape->experts.count > 0) {
+    rs_experts_read(b->w->context, shape, b->place, b->rows, x, work);
+    if (to != middle) rs_rows_copy(tight((real *)middle, b->d), b->rows, b->d, tight(to, b->d));
+    rs_real_kernel()->add(work->experts.mixed, b->rows * b->d, to);
+    return;
+  }
   size_t up = shape->gated ? 2 * shape->width : shape->width;
   rs_linear(b->w->context, &b->place->up, b->rows, x, tight(work->up, up), false);
   rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,

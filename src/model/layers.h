@@ -7,6 +7,7 @@
 /* Each name is of two functions, one for each arithmetic. */
 #define rs_norm_rows RS_OF_REAL(rs_norm_rows)
 #define rs_norm_rows_back RS_OF_REAL(rs_norm_rows_back)
+#define rs_experts_read RS_OF_REAL(rs_experts_read)
 #define rs_rows_copy RS_OF_REAL(rs_rows_copy)
 #define rs_stack_forward RS_OF_REAL(rs_stack_forward)
 #define rs_stack_backward RS_OF_REAL(rs_stack_backward)
@@ -19,6 +20,10 @@ rs_rows rs_norm_rows(const real *values, const rs_norm *norm, rs_norm_place plac
 /* Adds the gradient by x to dx, given that by what the norm gave; without a norm adds dy itself. */
 void rs_norm_rows_back(const real *values, const rs_norm *norm, rs_norm_place place, size_t rows, size_t parts,
                        size_t width, rs_rows x, const rs_norm_work *work, rs_rows dy, rs_rows dx, real *gradient);
+
+/* work->experts.mixed = what the experts say of x (rows, d), at most RS_PIECE rows. */
+void rs_experts_read(const rs_context *context, const rs_feed_forward *shape, const rs_block_place *place, size_t rows,
+                     rs_rows x, const rs_block_work *work);
 
 /* to (rows, columns) = from. */
 void rs_rows_copy(rs_rows from, size_t rows, size_t columns, rs_rows to);

@@ -15,12 +15,20 @@ static bool sums_normed(const rs_stack *stack) {
   return false;
 }
 
+static bool has_experts(const rs_stack *stack) {
+  for (size_t i = 0; i < stack->count; i++)
+    if (stack->blocks[i].feed_forward.experts.count > 0) return true;
+  return false;
+}
+
 /* What published models have and no way back is there for. */
 static rs_status check_trained(const rs_shape *shape, rs_err *err) {
   bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
-  if (shape->classes > 0 && shape->token_types == 0 && !sums) return RS_OK;
+  bool experts = has_experts(&shape->encoder) || has_experts(&shape->decoder);
+  if (shape->classes > 0 && shape->token_types == 0 && !sums && !experts) return RS_OK;
   return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
                  sums                     ? "with norms of sums"
+                 : experts                ? "with experts"
                  : shape->token_types > 0 ? "with token types"
                                           : "without classes");
 }

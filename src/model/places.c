@@ -120,6 +120,24 @@ static rs_attention_place add_attention(list *l, const char *name, const rs_head
   return place;
 }
 
+/* The matrices of all experts, one after the other. */
+static void add_experts(list *l, const rs_feed_forward *ff, size_t width, rs_block_place *place) {
+  double sd = 1 / sqrt((double)width);
+  part router = {"mlp.router", ff->experts.count};
+  place->experts = rs_alloc(2 * ff->experts.count, sizeof *place->experts, l->err);
+  if (place->experts == NULL) l->status = RS_MEMORY;
+  place->router = add_linear(l, &router, 1, width, sd, ff->experts.router_bias);
+  for (size_t e = 0; e < ff->experts.count && l->status == RS_OK; e++) {
+    char names[3][48];
+    snprintf(names[0], sizeof names[0], "mlp.experts.%zu.gate_proj", e);
+    snprintf(names[1], sizeof names[1], "mlp.experts.%zu.up_proj", e);
+    snprintf(names[2], sizeof names[2], "mlp.experts.%zu.down_proj", e);
+    part up[] = {{names[0], ff->width}, {names[1], ff->width}}, down = {names[2], width};
+    place->experts[2 * e] = add_linear(l, up, 2, width, sd, ff->bias);
+    place->experts[2 * e + 1] = add_linear(l, &down, 1, ff->width, sd / 2, ff->bias);
+  }
+}
+
 static rs_block_place add_block(list *l, const rs_block *block, size_t width) {
   rs_block_place place = {0};
   const rs_feed_forward *ff = &block->feed_forward;
@@ -133,8 +151,12 @@ static rs_block_place add_block(list *l, const rs_block *block, size_t width) {
   if (block->cross) place.cross = add_attention(l, "cross_attn", &block->attention, width, true);
   place.before_feed_forward = add_norm(l, behind ? "pre_feedforward_layernorm" : "post_attention_layernorm",
                                        &block->before_feed_forward, width);
-  place.up = add_linear(l, ff->gated ? up : up + 1, ff->gated ? 2 : 1, width, sd, ff->bias);
-  place.down = add_linear(l, &down, 1, ff->width, sd / 2, ff->bias);
+  if (ff->experts.count > 0) {
+    add_experts(l, ff, width, &place);
+  } else {
+    place.up = add_linear(l, ff->gated ? up : up + 1, ff->gated ? 2 : 1, width, sd, ff->bias);
+    place.down = add_linear(l, &down, 1, ff->width, sd / 2, ff->bias);
+  }
   place.after_feed_forward = add_norm(l, "post_feedforward_layernorm", &block->after_feed_forward, width);
   return place;
 }
@@ -143,7 +165,7 @@ static void add_stack(list *l, const char *prefix, const rs_stack *stack, size_t
   if (stack->count == 0) return;
   place->blocks = rs_alloc(stack->count, sizeof *place->blocks, l->err);
   if (place->blocks == NULL) l->status = RS_MEMORY;
-  for (size_t i = 0; i < stack->count && l->status == RS_OK; i++) {
+  for (size_t i = 0; i < stack->count && l->status == RS_OK; i++, place->count++) {
     snprintf(l->prefix, sizeof l->prefix, "%slayers.%zu.", prefix, i);
     place->blocks[i] = add_block(l, &stack->blocks[i], width);
   }
@@ -210,10 +232,15 @@ rs_stored_shape rs_tensor_shape(const rs_tensor *tensor) {
   return (rs_stored_shape){2, {tensor->rows, tensor->columns}};
 }
 
+static void free_stack(rs_stack_place *place) {
+  for (size_t i = 0; i < place->count; i++) free(place->blocks[i].experts);
+  free(place->blocks);
+}
+
 void rs_places_free(rs_places *places) {
   if (places == NULL) return;
-  free(places->encoder.blocks);
-  free(places->decoder.blocks);
+  free_stack(&places->encoder);
+  free_stack(&places->decoder);
   free(places);
 }
 

@@ -28,10 +28,13 @@ typedef struct rs_block_place {
   rs_norm_place before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
   rs_attention_place attention, cross;
   rs_linear_place up, down; /* up: gate's rows, then up's, where gated */
+  rs_linear_place router;   /* scores of the experts, */
+  rs_linear_place *experts; /* (2 count,) of which each has its up and down in the place of those; NULL: none */
 } rs_block_place;
 
 typedef struct rs_stack_place {
-  rs_block_place *blocks;
+  rs_block_place *blocks; /* (count,) */
+  size_t count;
   rs_norm_place final_norm;
 } rs_stack_place;
 

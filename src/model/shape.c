@@ -35,6 +35,17 @@ static rs_status check_heads(const rs_head_shape *heads, rs_err *err) {
   return check_norm(&heads->qk_norm, err);
 }
 
+static rs_status check_experts(const rs_block *block, rs_err *err) {
+  const rs_experts *experts = &block->feed_forward.experts;
+  if (experts->count == 0) return RS_OK;
+  if (experts->count > most || experts->used < 1 || experts->used > experts->count)
+    return rs_fail(err, RS_INPUT, "%zu of %zu experts: must be from 1 to as many as there are", experts->used,
+                   experts->count);
+  if (!block->feed_forward.gated || block->after_feed_forward.kind != RS_NORM_NONE)
+    return rs_fail(err, RS_UNSUPPORTED, "experts without a gate, or with a norm behind them");
+  return RS_OK;
+}
+
 static rs_status check_block(const rs_shape *shape, const rs_block *block, rs_err *err) {
   RS_TRY(check_norm(&block->before_attention, err));
   RS_TRY(check_norm(&block->after_attention, err));
@@ -42,6 +53,7 @@ static rs_status check_block(const rs_shape *shape, const rs_block *block, rs_er
   RS_TRY(check_norm(&block->after_feed_forward, err));
   RS_TRY(check_norm(&block->before_cross, err));
   RS_TRY(check_heads(&block->attention, err));
+  RS_TRY(check_experts(block, err));
   if (block->feed_forward.width < 1 || block->feed_forward.width > most)
     return rs_fail(err, RS_INPUT, "a feed-forward layer of %zu: must be between 1 and %zu", block->feed_forward.width,
                    most);

@@ -9,8 +9,7 @@ typedef struct cursor {
   size_t used; /* numbers */
 } cursor;
 
-enum { LINE = 16 };   /* arrays begin at multiples of so many numbers */
-enum { PIECE = 128 }; /* rows whose feed-forward of 1024 floats stays in a cache of 1 MiB */
+enum { LINE = 16 }; /* arrays begin at multiples of so many numbers */
 
 static real *take(cursor *c, size_t rows, size_t columns) {
   real *array = c->base != NULL ? c->base + c->used : NULL;
@@ -58,6 +57,11 @@ static void take_block(cursor *c, const rs_block *block, size_t d, const rs_stac
   work->before_feed_forward = take_norm(c, &block->before_feed_forward, rows, 1, d);
   work->up = take(c, stack->piece, ff->gated ? 2 * ff->width : ff->width);
   work->active = take(c, stack->piece, ff->width);
+  if (ff->experts.count > 0)
+    work->experts = (rs_experts_work){.scores = take(c, stack->piece, ff->experts.count),
+                                      .gathered = take(c, stack->piece, d),
+                                      .said = take(c, stack->piece, d),
+                                      .mixed = take(c, stack->piece, d)};
   if (block->after_feed_forward.kind != RS_NORM_NONE) work->fed = take(c, rows, d);
   work->after_feed_forward = take_norm(c, &block->after_feed_forward, rows, 1, d);
 }
@@ -196,7 +200,7 @@ static void clear_learned(const rs_work *w) {
 }
 
 static rs_stack_work stack_of_rows(size_t rows, size_t blocks, bool training) {
-  return (rs_stack_work){.rows = rows, .end = blocks, .piece = training || rows < PIECE ? rows : PIECE};
+  return (rs_stack_work){.rows = rows, .end = blocks, .piece = training || rows < RS_PIECE ? rows : RS_PIECE};
 }
 
 rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err) {

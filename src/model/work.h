@@ -28,6 +28,15 @@ typedef struct rs_attention_work {
   real *level;                 /* (sequences, H, L) log-sum-exp of each row */
 } rs_attention_work;
 
+/* Of experts, P rows at a time. */
+typedef struct rs_experts_work {
+  real *scores;          /* (P, experts); then the weight of each, 0 of those that do not read the row */
+  real *gathered, *said; /* (P, d) rows that one expert reads, and what it says */
+  real *mixed;           /* (P, d) what all say */
+} rs_experts_work;
+
+enum { RS_PIECE = 128 }; /* rows whose feed-forward of 1024 floats stays in a cache of 1 MiB */
+
 typedef struct rs_block_work {
   real *x; /* (M, d) what the block reads */
   rs_norm_work before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
@@ -37,7 +46,8 @@ typedef struct rs_block_work {
                              but for a parallel block's, which reads x once more */
   real *up, *active;      /* (P, F, or 2 F where gated), for the pass back the curve's slopes; (P, F), of the P rows
                              that a feed-forward takes at a time */
-  real *fed;              /* (M, d) what a norm behind the feed-forward reads; NULL without */
+  rs_experts_work experts;
+  real *fed; /* (M, d) what a norm behind the feed-forward reads; NULL without */
 } rs_block_work;
 
 typedef struct rs_stack_work {

@@ -297,12 +297,75 @@ Test(contexts, redraw__what_is_learned_stays) {
   small_model_clear(&given);
 }
 
+/* ---- experts ----------------------------------------------------------------------------------------------------- */
+
+/* Gives `to` the weights of `from` by name; every expert those of the one layer for all. */
+static void share_weights(rs_transformer *to, const rs_transformer *from) {
+  for (size_t i = 0; i < to->tensor_count; i++) {
+    const rs_tensor *tensor = &to->tensors[i];
+    char name[112];
+    const char *expert = strstr(tensor->name, "experts."), *part = expert != NULL ? strchr(expert + 8, '.') : NULL;
+    snprintf(name, sizeof name, "%.*s%s", (int)(expert != NULL ? expert - tensor->name : 111), tensor->name,
+             part != NULL ? part + 1 : "");
+    const rs_tensor *other = rs_transformer_tensor(from, name);
+    if (other != NULL)
+      memcpy((double *)to->values + tensor->offset, (const double *)from->values + other->offset,
+             tensor->rows * tensor->columns * sizeof(double));
+  }
+}
+
+/* Experts that all say the same are one layer, whoever is chosen: their weights sum to 1. */
+Test(contexts, experts__all_alike__are_one_layer) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+    m.blocks[i].feed_forward.gated = true;
+    m.blocks[i].feed_forward.bias = true;
+  }
+  rs_transformer *dense = small_model_create(&m, RS_F64, 1);
+  double *wanted = logits_of(dense, NULL, &m);
+  for (size_t used = 1; used <= 5; used++) {
+    for (size_t i = 0; i < SMALL_BLOCKS; i++)
+      m.blocks[i].feed_forward.experts = (rs_experts){.count = 5, .used = used, .router_bias = true};
+    rs_transformer *experts = small_model_create(&m, RS_F64, 2);
+    share_weights(experts, dense);
+    double *logits = logits_of(experts, NULL, &m);
+    for (size_t i = 0; i < MOST; i++) cr_expect_float_eq(logits[i], wanted[i], 1e-12, "%zu used, %zu", used, i);
+    free(logits);
+    rs_transformer_free(experts);
+  }
+  free(wanted);
+  rs_transformer_free(dense);
+  small_model_clear(&m);
+}
+
+Test(contexts, experts__that_cannot_be__are_refused) {
+  static const struct {
+    rs_experts experts;
+    bool gated, normed;
+    rs_status status;
+  } cases[] = {{{.count = 2, .used = 3}, true, false, RS_INPUT},
+               {{.count = 2}, true, false, RS_INPUT},
+               {{.count = 2, .used = 2}, false, false, RS_UNSUPPORTED},
+               {{.count = 2, .used = 2}, true, true, RS_UNSUPPORTED},
+               {{.count = 2, .used = 2}, true, false, RS_OK}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    small_model_fill(&m, RS_DECODER);
+    m.blocks[1].feed_forward.experts = cases[i].experts;
+    m.blocks[1].feed_forward.gated = cases[i].gated;
+    if (cases[i].normed) m.blocks[1].after_feed_forward = (rs_norm){.kind = RS_NORM_RMS, .epsilon = 1e-5};
+    cr_expect_eq(rs_shape_check(&m.shape, NULL), cases[i].status, "case %zu", i);
+    small_model_clear(&m);
+  }
+}
+
 /* ---- what is read alone ------------------------------------------------------------------------------------------ */
 
 Test(contexts, training__of_what_has_no_way_back__is_refused) {
-  static const char *const said[] = {"a model without classes is read, and not trained",
-                                     "a model with token types is read, and not trained",
-                                     "a model with norms of sums is read, and not trained"};
+  static const char *const said[] = {
+      "a model without classes is read, and not trained", "a model with token types is read, and not trained",
+      "a model with norms of sums is read, and not trained", "a model with experts is read, and not trained"};
   for (size_t i = 0; i < RS_COUNT(said); i++) {
     small_model m;
     rs_context *context;
@@ -312,6 +375,10 @@ Test(contexts, training__of_what_has_no_way_back__is_refused) {
     if (i == 0) m.shape.classes = 0;
     if (i == 1) m.shape.token_types = 2;
     if (i == 2) m.blocks[1].norm_sums = true;
+    if (i == 3) {
+      m.blocks[1].feed_forward.experts = (rs_experts){.count = 2, .used = 1};
+      m.blocks[1].feed_forward.gated = true;
+    }
     rs_transformer *t = small_model_create(&m, RS_F64, 1);
     cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
     cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), RS_UNSUPPORTED);
