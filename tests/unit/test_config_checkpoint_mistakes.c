@@ -194,7 +194,7 @@ Test(checkpoint_messages, sources__of_its_own_heads) {
        "t.yaml:2:10: sources = model: hands on what a checkpoint's heads hold: there is none (add checkpoint: {method: "
        "rope} and a task)"},
       {"checkpoint: {name: x}\nsources: [{name: model, layer: [0, 2]}]\n" COPY,
-       "t.yaml:2:32: sources[0].layer = [...]: must be from 0 to 1: x has 2 layers"},
+       "t.yaml:2:36: sources[0].layer[1] = 2: must be from 0 to 1: x has 2 layers"},
       {"checkpoint: {name: x, blocks: 1}\nsources: {name: model, layer: 1}\n" COPY,
        "t.yaml:2:31: sources.layer = 1: must be 0: x has one layer"},
       {"checkpoint: [{name: x, heads: 4}, {name: y}]\nsources: {name: model, head: 3}\n" COPY,
@@ -223,8 +223,8 @@ Test(checkpoint_messages, names__and_entries) {
       {"checkpoint: {name: \"\"}\n" COPY,
        "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 191 letters (give it a name: ...)"},
       /* each wrong combination, and what several have in common once */
-      {"checkpoint: {width: [16, 30, 32], heads: [2, 3], train: {length: [16, 18], steps: [1, 0]}}\n" COPY,
-       "t.yaml:1:87: checkpoint.train.steps[1] = 0: must be from 1 to 1000000000\n"
+      {"checkpoint: {width: [16, 30, 32], heads: [2, 3], train: {length: [16, 18], steps: [1, -1]}}\n" COPY,
+       "t.yaml:1:87: checkpoint.train.steps[1] = -1: must be from 0 to 1000000000\n"
        "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 16: must divide it, or have a head_dim\n"
        "t.yaml:1:13: checkpoint = {...}: head_dim: 15 is odd: dims turn in pairs (width / heads, where it is left "
        "out)\n"
