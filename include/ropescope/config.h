@@ -132,6 +132,9 @@ void rs_head_group_clear(rs_head_group *group) RS_NONNULL(1);
 /* How many those are. */
 size_t rs_head_count(const rs_experiment *experiment, const rs_cell *cell) RS_NONNULL(1, 2);
 
+/* What the checkpoint was trained with last, but for what `layers` say; NULL where heads are simulated. Borrows. */
+const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model) RS_NONNULL(1);
+
 /* Whether the cells of a checkpoint observe rows: of its own heads, or of simulated ones under its tables. */
 bool rs_observes(const rs_experiment *experiment) RS_NONNULL(1);
 
@@ -324,9 +327,10 @@ rs_status rs_hf_checkpoint_load(const rs_hf_checkpoint *checkpoint, const char *
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 
 /* Adds what its author will hardly have meant of a recipe (resolved) at this length: M-RoPE that is plain RoPE, a scale
- * below 1. Adds nothing where nothing is to be said. `tokens` may be NULL (text). */
-void rs_recipe_warn(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens,
-                    rs_text *out) RS_NONNULL(1, 2, 5);
+ * below 1, tables that are learned and were not. Adds nothing where nothing is to be said. `tokens` may be NULL (text),
+ * and so may `trained`, what a checkpoint was trained with. */
+void rs_recipe_warn(const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model, size_t length,
+                    const rs_token_layout *tokens, rs_text *out) RS_NONNULL(1, 3, 6);
 
 /* The same of every model and method, at the first length where there is something to say; each once, a line each. */
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) RS_NONNULL(1, 2);

@@ -121,6 +121,12 @@ const rs_param *rs_experiment_param(const rs_experiment *experiment, const char 
   return found;
 }
 
+const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model) {
+  if (experiment->checkpoints == NULL) return NULL;
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  return checkpoint->tuned && checkpoint->tuned_recipes != NULL ? checkpoint->tuned_recipes : checkpoint->recipes;
+}
+
 bool rs_observes(const rs_experiment *experiment) {
   return experiment->checkpoints != NULL && experiment->sources.count > 0;
 }

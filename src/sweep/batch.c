@@ -17,7 +17,7 @@ static void make_encodings(rs_batch_work *work) {
     rs_recipe recipe;
     rs_err why = {0};
     if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
-      rs_cell_warn(cell, &recipe, work->model, batch->length, &work->experiment->tokens);
+      rs_cell_warn(cell, &recipe, NULL, work->model, batch->length, &work->experiment->tokens);
       if (work->encodings[method] == NULL)
         (void)rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens,
                                  &work->experiment->precision, &work->encodings[method], &why);

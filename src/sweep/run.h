@@ -80,9 +80,10 @@ void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
 /* The same for an error of one metric, which the message names; it leaves no curve. */
 void rs_cell_fail_metric(rs_cell_state *cell, const rs_experiment *experiment, size_t metric, const rs_err *why);
 
-/* Puts what a cell's author will hardly have meant into its message: `recipe` with `tokens` of `length`. */
-void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_model *model, size_t length,
-                  const rs_token_layout *tokens);
+/* Puts what a cell's author will hardly have meant into its message: `recipe` with `tokens` of `length`, read by a
+ * checkpoint that was trained with `trained` (NULL: none). */
+void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model,
+                  size_t length, const rs_token_layout *tokens);
 
 /* The number of queries observed at a length. */
 size_t rs_query_count(const rs_query_set *set, size_t length);

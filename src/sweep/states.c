@@ -77,10 +77,10 @@ void rs_cell_fail_metric(rs_cell_state *cell, const rs_experiment *experiment, s
   rs_cell_fail(cell, &named);
 }
 
-void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_model *model, size_t length,
-                  const rs_token_layout *tokens) {
+void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model,
+                  size_t length, const rs_token_layout *tokens) {
   rs_text warning = {0};
-  rs_recipe_warn(recipe, model, length, tokens, &warning);
+  rs_recipe_warn(recipe, trained, model, length, tokens, &warning);
   snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, rs_text_string(&warning));
   rs_text_clear(&warning);
 }

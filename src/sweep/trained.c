@@ -61,8 +61,8 @@ static rs_status make_context(reader *r, rs_err *err) {
   const rs_encoding *encoding = rs_context_encoding(r->context);
   for (size_t i = 0; i < r->count; i++) {
     r->cells[i]->scale = encoding->scale;
-    rs_cell_warn(r->cells[i], &r->recipes[0], &r->experiment->models[axis[RS_BY_MODEL]], encoding->length,
-                 &encoding->tokens);
+    rs_cell_warn(r->cells[i], &r->recipes[0], rs_trained_recipe(r->experiment, axis[RS_BY_MODEL]),
+                 &r->experiment->models[axis[RS_BY_MODEL]], encoding->length, &encoding->tokens);
   }
   return rs_log_edges(encoding->length, r->experiment->bins_per_octave, &r->edges, &r->bins, err);
 }
