@@ -99,3 +99,14 @@ Test(larger_pictures, read_and_tuned__same_numbers_from_folders) {
     remove_folder("kept");
   }
 }
+
+/* A table of positions in their order has no grid that it could be resized to. */
+Test(larger_pictures, learned_in_one_dimension__ends_where_it_was_trained) {
+  static const char *const wanted[LENGTHS] = {"ok", "ok", "domain", "domain"};
+  run_checkpoint("method: learned, " SHAPE TRAIN, "kept", "a");
+  rs_table *table = read_table("a/summary.csv");
+  cr_assert_eq(table->rows, LENGTHS);
+  for (size_t row = 0; row < LENGTHS; row++) cr_expect_str_eq(field(table, row, "status"), wanted[row], "row %zu", row);
+  cr_expect_str_eq(field(table, 2, "message"), "learned: position 36 is beyond the table of 17 rows");
+  rs_table_free(table);
+}
