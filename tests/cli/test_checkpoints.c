@@ -183,8 +183,9 @@ Test(checkpoints, another_arithmetic__is_told) {
 
 /* The cells say why tuning failed, not only that a position is beyond a table. */
 Test(checkpoints, tuning_that_cannot_be__names_the_checkpoint) {
-  write_file("c.yaml", "checkpoint: {name: tiny, method: learned, width: 8, heads: 2, blocks: 1, train: {steps: 5, "
-                       "length: 16}, tune: {steps: 2, length: 32}}\n" READING);
+  write_file("c.yaml",
+             "checkpoint: {name: tiny, method: {name: learned, train_length: 16}, width: 8, heads: 2, blocks: 1, "
+             "train: {steps: 5, length: 16}, tune: {steps: 2, length: 32}}\n" READING);
   result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
   rs_table *table = read_table("a/summary.csv");
   cr_expect_neq(got.status, 0);
