@@ -189,23 +189,29 @@ static bool find_trained(const char *folder, rs_model *model, rs_err *why) {
   return true;
 }
 
+/* What somebody else's folder publishes, where all of it is computed here. */
+static rs_status read_published(const char *folder, rs_model *model, rs_err *why) {
+  rs_hf_checkpoint found;
+  RS_TRY(rs_hf_checkpoint_read(folder, &found, why));
+  *model = found.geometry;
+  found.geometry = (rs_model){0};
+  rs_hf_checkpoint_clear(&found);
+  return RS_OK;
+}
+
 /* The geometry that the folder publishes, and its recipe. */
 static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
   const rs_node *node = rs_node_get(e->node, "folder");
   const rs_path path = rs_path_key(&e->path, "folder");
-  rs_text file = {0};
   rs_err why = {0};
   forget_defaults(checkpoint);
   checkpoint->folder = find_folder(e, node, &path);
   if (checkpoint->folder == NULL) return;
-  rs_text_printf(&file, "%s/config.json", checkpoint->folder);
-  if (!file.failed && !find_trained(checkpoint->folder, model, &why))
-    (void)rs_hf_model_load(rs_text_string(&file), model, &why);
-  if (file.failed || why.status == RS_MEMORY)
+  if (!find_trained(checkpoint->folder, model, &why)) (void)read_published(checkpoint->folder, model, &why);
+  if (why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else if (why.status != RS_OK)
     rs_problem_lines(e->config->problems, node, &path, why.message);
-  rs_text_clear(&file);
   if (rs_entry_failed(e)) return;
   checkpoint->trained_tokens = model->train_length;
   checkpoint->recipes = rs_alloc(1, sizeof *checkpoint->recipes, NULL);

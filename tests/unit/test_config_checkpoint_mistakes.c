@@ -32,7 +32,8 @@ Test(checkpoint_messages, shapes__what_does_not_fit) {
       {"checkpoint: {widht: 4}\n" COPY,
        "t.yaml:1:14: checkpoint.widht: a checkpoint has no key widht (did you mean width?)"},
       {"checkpoint: [{}, {name: b, activation: geluu}]\n" COPY,
-       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu (did you mean "
+       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu, gelu_bloom (did you "
+       "mean "
        "gelu?)"},
       {"checkpoint: {width: []}\n" COPY, "t.yaml:1:21: checkpoint.width = [...]: is an empty list"},
       {"checkpoint: {width: [4, [8]]}\n" COPY, "t.yaml:1:25: checkpoint.width[1] = [...]: must be one value"},
