@@ -39,6 +39,16 @@ extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
 /* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
 typedef enum rs_qk_span { RS_QK_HEAD, RS_QK_PROJECTION } rs_qk_span;
 
+/* Queries, keys and values by way of narrow layers (DeepSeek): q = W norm(W' x); the part of a key that does not turn,
+ * and the value, alike, from one narrow layer; the part that turns is made of x, and the same for all heads. */
+typedef struct rs_latent {
+  size_t kv_rank;   /* width of that layer; 0: there is none, q, k and v are of x */
+  size_t q_rank;    /* of the queries'; 0: they are of x */
+  size_t turned;    /* of a head's D numbers, the first here and the last in weights */
+  size_t value_dim; /* numbers of a head's value, at most D */
+  rs_norm norm;     /* of what narrow layers give */
+} rs_latent;
+
 /* Heads of one attention. */
 typedef struct rs_head_shape {
   size_t heads, kv_heads, head_dim; /* H; K, which divides H; D */
@@ -48,15 +58,22 @@ typedef struct rs_head_shape {
   bool qk_norm_turned; /* after the rotation (Llama 4), not before */
   double score_scale;  /* multiplies q.k; 0: 1/sqrt(D) */
   double soft_cap;     /* nats: q.k becomes cap tanh(q.k / cap), before the bias (Gemma-2); 0: none */
+  rs_latent latent;    /* not trained */
   bool sinks;          /* a learned logit a head, which takes weight and gives nothing (gpt-oss) */
 } rs_head_shape;
 
 /* Experts of a feed-forward layer: of as many as there are, a token is read by those whose scores are largest, and gets
- * their answers times the softmax of these scores (gpt-oss). */
+ * their answers times weights. These are the softmax of the scores (gpt-oss), or their sigmoids (DeepSeek-V3): these
+ * are made to sum to 1 where `normed`, and multiplied by `scale`; who is chosen is up to them and a learned number
+ * each, within the groups whose best two have most. */
 typedef struct rs_experts {
   size_t count, used; /* 0: the layer is one for all tokens */
-  bool router_bias;   /* beside the matrix that scores are made by */
-  double limit;       /* (u + 1) g sigmoid(1.702 g) with g at most, u within this; 0: the layer's activation */
+  bool sigmoid, normed;
+  double scale;
+  size_t groups, groups_used;
+  size_t shared;    /* width of an expert that reads every token beside them; 0: none */
+  bool router_bias; /* beside the matrix that scores are made by */
+  double limit;     /* (u + 1) g sigmoid(1.702 g) with g at most, u within this; 0: the layer's activation */
 } rs_experts;
 
 typedef struct rs_feed_forward {

@@ -35,6 +35,12 @@ const rs_hf_name rs_names_gpt_oss[] = {
     {NULL, NULL, RS_ROWS_OWN},
 };
 
+const rs_hf_name rs_names_deepseek[] = {
+    {"mlp.router", "mlp.gate", RS_ROWS_OWN},
+    {"mlp.router.steering", "mlp.gate.e_score_correction_bias", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const rs_hf_name rs_names_vit[] = {
     {"patch_embed", "embeddings.patch_embeddings.projection", RS_ROWS_FOLDED},
     {"class_token", "embeddings.cls_token", RS_ROWS_FOLDED},

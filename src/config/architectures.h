@@ -87,6 +87,7 @@ typedef struct rs_architecture {
   bool temperature;          /* layers that turn nothing have Llama 4's, and norm neither q nor k */
   bool sinks;                /* a learned logit a head */
   bool clamped_experts;      /* experts as gpt-oss has them */
+  bool latent;               /* attention by way of narrow layers, and experts, as DeepSeek-V3 has them */
   const char *expert_layers; /* a list of the layers that have experts, which must be empty; NULL: there is none */
   rs_hf_flag matters[RS_HF_MATTERS]; /* flags that must be so, for what they change is not computed here; end at NULL */
   const char *prefixes[RS_HF_PREFIXES]; /* what names begin with, but the output's; the first that fits the file */
@@ -103,9 +104,9 @@ typedef struct rs_architecture {
 const rs_architecture *rs_architecture_find(const char *model_type);
 
 /* Names that some rows share (architecture_names.c). */
-extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_vit[], rs_names_t5[], rs_names_t5_encoder[],
-    rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[], rs_names_mpt[],
-    rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
+extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_deepseek[], rs_names_vit[], rs_names_t5[],
+    rs_names_t5_encoder[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[],
+    rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
 
 /* Parts of names of tensors that no logit of a text depends on: of all files, of models that see, and
  * those of heads of encoders. */

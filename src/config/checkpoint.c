@@ -177,49 +177,56 @@ static void forget_defaults(rs_checkpoint *checkpoint) {
   rs_settings_clear(&checkpoint->settings[RS_PART_TRAINING]);
 }
 
-/* What a model of this program was trained with last, the recipes of its layers behind the first, which becomes the
- * published one; false where the folder holds somebody else's. */
-static bool find_trained(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
-  rs_trained trained;
-  if (!rs_trained_marked(folder)) return false;
-  if (rs_trained_read(folder, &trained, why) != RS_OK) return true;
-  checkpoint->layers = trained.shape.decoder.count;
-  *model = trained.geometry;
-  model->published = trained.recipes[0];
-  checkpoint->recipes = trained.recipes;
-  checkpoint->recipe_count = trained.recipe_count;
+/* Gives a found model's recipes to the checkpoint, those of its layers behind the first, which becomes the published
+ * one. */
+static void take_recipes(rs_checkpoint *checkpoint, rs_model *model, rs_recipe **recipes, size_t *count) {
+  rs_recipe_clear(&model->published);
+  model->published = (*recipes)[0];
+  checkpoint->recipes = *recipes;
+  checkpoint->recipe_count = *count;
   checkpoint->recipes[0] = (rs_recipe){0};
-  trained.recipes = NULL;
-  trained.recipe_count = 0;
-  trained.geometry = (rs_model){0};
-  rs_trained_clear(&trained);
-  return true;
+  *recipes = NULL;
+  *count = 0;
 }
 
-/* The geometry that the folder publishes, and its recipes. */
-static void find_recipes(const rs_entry *e, const rs_node *node, const rs_path *path, rs_checkpoint *checkpoint,
-                         rs_model *model) {
-  rs_text file = {0};
-  rs_err why = {0};
-  rs_text_printf(&file, "%s/config.json", checkpoint->folder);
-  if (!file.failed && !find_trained(checkpoint->folder, checkpoint, model, &why) &&
-      rs_hf_model_load(rs_text_string(&file), model, &why) == RS_OK) {
-    checkpoint->recipes = rs_alloc(1, sizeof *checkpoint->recipes, &why);
-    checkpoint->recipe_count = checkpoint->recipes != NULL;
-  }
-  if (file.failed || why.status == RS_MEMORY)
-    rs_problem_memory(e->config->problems);
-  else if (why.status != RS_OK)
-    rs_problem_lines(e->config->problems, node, path, why.message);
-  rs_text_clear(&file);
+/* What a model of this program was trained with last. */
+static rs_status read_trained(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
+  rs_trained trained;
+  RS_TRY(rs_trained_read(folder, &trained, why));
+  checkpoint->layers = trained.shape.decoder.count;
+  *model = trained.geometry;
+  trained.geometry = (rs_model){0};
+  take_recipes(checkpoint, model, &trained.recipes, &trained.recipe_count);
+  rs_trained_clear(&trained);
+  return RS_OK;
+}
+
+/* What somebody else's folder publishes, where all of it is computed here. */
+static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
+  rs_hf_checkpoint found;
+  RS_TRY(rs_hf_checkpoint_read(folder, &found, why));
+  checkpoint->layers = found.shape.decoder.count;
+  *model = found.geometry;
+  found.geometry = (rs_model){0};
+  take_recipes(checkpoint, model, &found.recipes, &found.recipe_count);
+  rs_hf_checkpoint_clear(&found);
+  return RS_OK;
 }
 
 static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
   const rs_node *node = rs_node_get(e->node, "folder");
   const rs_path path = rs_path_key(&e->path, "folder");
+  rs_err why = {0};
   forget_defaults(checkpoint);
   checkpoint->folder = find_folder(e, node, &path);
-  if (checkpoint->folder != NULL) find_recipes(e, node, &path, checkpoint, model);
+  if (checkpoint->folder == NULL) return;
+  rs_status status = rs_trained_marked(checkpoint->folder)
+                         ? read_trained(checkpoint->folder, checkpoint, model, &why)
+                         : read_published(checkpoint->folder, checkpoint, model, &why);
+  if (status == RS_MEMORY)
+    rs_problem_memory(e->config->problems);
+  else if (status != RS_OK)
+    rs_problem_lines(e->config->problems, node, &path, why.message);
   if (rs_entry_failed(e)) return;
   checkpoint->trained_tokens = model->train_length;
   (void)rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length, &checkpoint->recipes[0]);

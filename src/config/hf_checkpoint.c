@@ -25,7 +25,7 @@ static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
       return refuse(file, file->row->matters[i].key, err);
   if (other != NULL) return refuse(file, other->key, err);
   bool dense = layers != NULL && layers->kind == RS_SEQUENCE && layers->count == 0;
-  other = dense || file->row->clamped_experts ? NULL : rs_hf_first(file->root, experts);
+  other = dense || file->row->clamped_experts || file->row->latent ? NULL : rs_hf_first(file->root, experts);
   if (other != NULL) return refuse(file, other->key, err);
   other = rs_node_get(file->root, "position_embedding_type");
   if (rs_hf_present(other) && strcmp(other->text, "absolute") != 0) return refuse(file, other->key, err);
@@ -83,6 +83,19 @@ static rs_norm read_qk_norm(const rs_hf_file *file, const rs_norm *norm) {
   return normed ? qk_norm : (rs_norm){0};
 }
 
+static rs_latent read_latent(rs_hf_file *file, const rs_norm *norm) {
+  static const char *const kv_ranks[] = {"kv_lora_rank", NULL}, *const q_ranks[] = {"q_lora_rank", NULL};
+  static const char *const values[] = {"v_head_dim", NULL};
+  rs_norm latent = *norm;
+  if (!file->row->latent) return (rs_latent){0};
+  latent.epsilon = 1e-6; /* of the class, whatever rms_norm_eps */
+  return (rs_latent){.kv_rank = rs_hf_needed(file, kv_ranks),
+                     .q_rank = rs_hf_count(file, q_ranks, 1, 0),
+                     .turned = file->out->geometry.rotary_dim,
+                     .value_dim = rs_hf_needed(file, values),
+                     .norm = latent};
+}
+
 static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
   static const char *const scalars[] = {"query_pre_attn_scalar", NULL}, *const caps[] = {"attn_logit_softcapping",
                                                                                          NULL};
@@ -100,6 +113,7 @@ static rs_head_shape read_heads(rs_hf_file *file, const rs_norm *norm) {
                          .score_scale = scalar > 0      ? 1 / sqrt(scalar)
                                         : row->unscaled ? 1
                                                         : 0,
+                         .latent = read_latent(file, norm),
                          .sinks = row->sinks,
                          .soft_cap = rs_hf_real(file, caps, 0, 0)};
 }
@@ -210,6 +224,27 @@ static rs_status fill_stack(const rs_hf_file *file, const rs_block *block, size_
   return RS_OK;
 }
 
+/* DeepSeek-V3: the layers behind the first few have experts, and one that reads all tokens. */
+static void place_experts(rs_hf_file *file, rs_stack *stack) {
+  static const char *const firsts[] = {"first_k_dense_replace", NULL}, *const counts[] = {"n_routed_experts", NULL};
+  static const char *const used[] = {"num_experts_per_tok", NULL}, *const widths[] = {"moe_intermediate_size", NULL};
+  static const char *const groups[] = {"n_group", NULL}, *const groups_used[] = {"topk_group", NULL};
+  static const char *const scales[] = {"routed_scaling_factor", NULL}, *const shared[] = {"n_shared_experts", NULL};
+  size_t width = rs_hf_needed(file, widths);
+  const rs_experts experts = {.count = rs_hf_needed(file, counts),
+                              .used = rs_hf_needed(file, used),
+                              .sigmoid = true,
+                              .normed = rs_hf_true(file->root, "norm_topk_prob", true),
+                              .scale = rs_hf_real(file, scales, 1e-30, 2.5),
+                              .groups = rs_hf_count(file, groups, 1, 8),
+                              .groups_used = rs_hf_count(file, groups_used, 1, 4),
+                              .shared = rs_hf_count(file, shared, 0, 1) * width};
+  for (size_t i = rs_hf_count(file, firsts, 0, 3); i < stack->count; i++) {
+    stack->blocks[i].feed_forward.width = width;
+    stack->blocks[i].feed_forward.experts = experts;
+  }
+}
+
 static rs_status read_stacks(rs_hf_file *file, rs_err *err) {
   static const char *const layers[] = {"num_hidden_layers", "n_layer", "n_layers", "num_layers", NULL};
   static const char *const decoder_layers[] = {"num_decoder_layers", NULL};
@@ -225,7 +260,8 @@ static rs_status read_stacks(rs_hf_file *file, rs_err *err) {
     block.before_cross = norm;
   }
   RS_TRY(fill_stack(file, &block, decoder_count, &norm, &shape->decoder, err));
-  return rs_hf_read_layers(file, err);
+  if (file->row->latent) place_experts(file, &shape->decoder);
+  return file->problems.count == 0 ? rs_hf_read_layers(file, err) : RS_OK;
 }
 
 static rs_status read_shape(rs_hf_file *file, rs_err *err) {

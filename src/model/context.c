@@ -113,19 +113,27 @@ static void turn_experts(const rs_context *context, const rs_block *block, const
 
 /* The matrices of all blocks, side by side. */
 static void turn_stack(const rs_context *context, const rs_stack *stack, const rs_stack_place *place) {
-  enum { MATRICES = 7 };
+  enum { MATRICES = 14 };
 #pragma omp parallel for schedule(dynamic, 1)
   for (size_t i = 0; i < MATRICES * stack->count; i++) {
     const rs_block_place *block = &place->blocks[i / MATRICES];
-    const rs_linear_place *const matrices[MATRICES] = {&block->attention.qkv, &block->attention.output, &block->cross.q,
-                                                       &block->cross.kv,      &block->cross.output,     &block->up,
-                                                       &block->down};
+    const rs_linear_place *const matrices[MATRICES] = {&block->attention.qkv,
+                                                       &block->attention.output,
+                                                       &block->cross.q,
+                                                       &block->cross.kv,
+                                                       &block->cross.output,
+                                                       &block->up,
+                                                       &block->down,
+                                                       &block->router,
+                                                       &block->shared_up,
+                                                       &block->shared_down,
+                                                       &block->attention.q_down,
+                                                       &block->attention.q_up,
+                                                       &block->attention.kv_down,
+                                                       &block->attention.kv_up};
     turn_matrix(context, matrices[i % MATRICES]);
   }
-  for (size_t i = 0; i < stack->count; i++) {
-    turn_matrix(context, &place->blocks[i].router);
-    turn_experts(context, &stack->blocks[i], &place->blocks[i]);
-  }
+  for (size_t i = 0; i < stack->count; i++) turn_experts(context, &stack->blocks[i], &place->blocks[i]);
 }
 
 /* Products read matrices by rows of inputs, in panels. */

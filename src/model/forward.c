@@ -1,6 +1,8 @@
 /* Blocks, forwards: x + attention, then x + feed-forward, each behind its norms. */
 #include "layers.h"
 
+#include <string.h>
+
 /* One block of one stack. */
 typedef struct block_run {
   rs_work *w;
@@ -75,15 +77,72 @@ static void run_heads(const block_run *b, const rs_attend *attend, const rs_atte
   }
 }
 
+/* Queries of all heads, the part that turns to the front. */
+static void latent_queries(const block_run *b, rs_rows x, size_t all) {
+  const rs_head_shape *heads = &b->shape->attention;
+  const rs_latent *latent = &heads->latent;
+  const rs_attention_place *place = &b->place->attention;
+  rs_attention_work *work = &b->work->attention;
+  size_t dims = heads->head_dim, queries = heads->heads * dims, still = dims - latent->turned;
+  if (latent->q_rank > 0) {
+    rs_linear(b->w->context, &place->q_down, b->rows, x, tight(work->narrow, latent->q_rank), false);
+    x = rs_norm_rows(b->values, &latent->norm, place->q_latent, b->rows, 1, latent->q_rank,
+                     tight(work->narrow, latent->q_rank), &work->q_latent);
+  }
+  rs_linear(b->w->context, &place->q_up, b->rows, x, tight(work->wide, queries), false);
+  for (size_t h = 0; h < heads->heads; h++) {
+    rs_rows from = {work->wide + h * dims, queries}, to = {work->qkv + h * dims, all};
+    rs_rows_copy((rs_rows){from.data + still, queries}, b->rows, latent->turned, to);
+    rs_rows_copy(from, b->rows, still, (rs_rows){to.data + latent->turned, all});
+  }
+}
+
+/* Keys and values: one turned part for all heads, the rest of each by way of the narrow layer; values end with zeros.
+ */
+static void latent_keys(const block_run *b, rs_rows x, size_t all) {
+  const rs_head_shape *heads = &b->shape->attention;
+  const rs_latent *latent = &heads->latent;
+  const rs_attention_place *place = &b->place->attention;
+  rs_attention_work *work = &b->work->attention;
+  size_t dims = heads->head_dim, keys = heads->heads * dims, still = dims - latent->turned;
+  size_t narrow = latent->kv_rank + latent->turned, each = still + latent->value_dim, wide = heads->heads * each;
+  rs_linear(b->w->context, &place->kv_down, b->rows, x, tight(work->narrow, narrow), false);
+  rs_rows states = rs_norm_rows(b->values, &latent->norm, place->kv_latent, b->rows, 1, latent->kv_rank,
+                                tight(work->narrow, narrow), &work->kv_latent);
+  rs_linear(b->w->context, &place->kv_up, b->rows, states, tight(work->wide, wide), false);
+  for (size_t h = 0; h < heads->heads; h++) {
+    real *key = work->qkv + keys + h * dims, *value = key + keys;
+    rs_rows_copy((rs_rows){work->narrow + latent->kv_rank, narrow}, b->rows, latent->turned, (rs_rows){key, all});
+    rs_rows_copy((rs_rows){work->wide + h * each, wide}, b->rows, still, (rs_rows){key + latent->turned, all});
+    for (size_t r = 0; r < b->rows; r++) memset(value + r * all, 0, dims * sizeof *value);
+    rs_rows_copy((rs_rows){work->wide + h * each + still, wide}, b->rows, latent->value_dim, (rs_rows){value, all});
+  }
+}
+
+/* Leaves the zeros behind values out of what heads give. */
+static void pack_values(const block_run *b) {
+  const rs_head_shape *heads = &b->shape->attention;
+  size_t values = heads->latent.value_dim;
+  real *out = b->work->attention.out;
+  for (size_t i = 1; i < b->rows * heads->heads; i++)
+    memmove(out + i * values, out + i * heads->head_dim, values * sizeof *out);
+}
+
 static void self_attention(const block_run *b, rs_rows x) {
   const rs_head_shape *heads = &b->shape->attention;
   const rs_attention_place *place = &b->place->attention;
   rs_attention_work *work = &b->work->attention;
   size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim, all = queries + 2 * keys;
-  rs_linear(b->w->context, &place->qkv, b->rows, x, tight(work->qkv, all), false);
+  if (heads->latent.kv_rank > 0) {
+    latent_queries(b, x, all);
+    latent_keys(b, x, all);
+  } else {
+    rs_linear(b->w->context, &place->qkv, b->rows, x, tight(work->qkv, all), false);
+  }
   rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, all));
   rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, b->rows, heads->kv_heads, (rs_rows){work->qkv + queries, all});
   run_heads(b, b->attend, place, q, k, (rs_rows){work->qkv + queries + keys, all}, b->length, work);
+  if (heads->latent.kv_rank > 0) pack_values(b);
 }
 
 static void cross_attention(const block_run *b, rs_rows x) {
@@ -139,8 +198,9 @@ static void run_block(const block_run *b, real *to) {
   size_t queries = shape->attention.heads * shape->attention.head_dim;
   rs_rows x = norm_of(b, &shape->before_attention, place->before_attention, &work->before_attention, work->x);
   self_attention(b, x);
-  add_part(b, &place->attention.output, tight(work->attention.out, queries), &shape->after_attention,
-           place->after_attention, &work->after_attention, work->attended, work->x, work->middle);
+  add_part(b, &place->attention.output, tight(work->attention.out, place->attention.output.inputs),
+           &shape->after_attention, place->after_attention, &work->after_attention, work->attended, work->x,
+           work->middle);
   const real *middle = work->middle;
   if (shape->cross) {
     cross_attention(b, norm_of(b, &shape->before_cross, place->before_cross, &work->before_cross, middle));

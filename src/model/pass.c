@@ -15,20 +15,20 @@ static bool sums_normed(const rs_stack *stack) {
   return false;
 }
 
-static bool has_experts(const rs_stack *stack) {
+static bool has_detours(const rs_stack *stack) {
   for (size_t i = 0; i < stack->count; i++)
-    if (stack->blocks[i].feed_forward.experts.count > 0) return true;
+    if (stack->blocks[i].feed_forward.experts.count > 0 || stack->blocks[i].attention.latent.kv_rank > 0) return true;
   return false;
 }
 
 /* What published models have and no way back is there for. */
 static rs_status check_trained(const rs_shape *shape, rs_err *err) {
   bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
-  bool experts = has_experts(&shape->encoder) || has_experts(&shape->decoder);
+  bool experts = has_detours(&shape->encoder) || has_detours(&shape->decoder);
   if (shape->classes > 0 && shape->token_types == 0 && !sums && !experts) return RS_OK;
   return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
                  sums                     ? "with norms of sums"
-                 : experts                ? "with experts"
+                 : experts                ? "with experts or narrow layers"
                  : shape->token_types > 0 ? "with token types"
                                           : "without classes");
 }

@@ -91,6 +91,28 @@ static rs_linear_place add_linear(list *l, const part *parts, size_t count, size
   return place;
 }
 
+/* What q, k and v are made by where that is by way of narrow layers. */
+static void add_latent(list *l, const char *name, const rs_head_shape *heads, size_t width, rs_attention_place *place) {
+  enum { Q_DOWN, Q_NORM, Q_UP, KV_DOWN, KV_NORM, KV_UP, PARTS };
+  const rs_latent *latent = &heads->latent;
+  const char *const ends[PARTS] = {"q_a_proj",           "q_a_layernorm",  latent->q_rank > 0 ? "q_b_proj" : "q_proj",
+                                   "kv_a_proj_with_mqa", "kv_a_layernorm", "kv_b_proj"};
+  char names[PARTS][48];
+  for (size_t i = 0; i < PARTS; i++) snprintf(names[i], sizeof names[i], "%s.%s", name, ends[i]);
+  double sd = 1 / sqrt((double)width), narrow_sd = 1 / sqrt((double)latent->kv_rank);
+  part q_down = {names[Q_DOWN], latent->q_rank}, q_up = {names[Q_UP], heads->heads * heads->head_dim};
+  part kv_down = {names[KV_DOWN], latent->kv_rank + latent->turned};
+  part kv_up = {names[KV_UP], heads->heads * (heads->head_dim - latent->turned + latent->value_dim)};
+  if (latent->q_rank > 0) {
+    place->q_down = add_linear(l, &q_down, 1, width, sd, heads->qkv_bias);
+    place->q_latent = add_norm(l, names[Q_NORM], &latent->norm, latent->q_rank);
+  }
+  place->q_up = add_linear(l, &q_up, 1, latent->q_rank > 0 ? latent->q_rank : width, narrow_sd, false);
+  place->kv_down = add_linear(l, &kv_down, 1, width, sd, heads->qkv_bias);
+  place->kv_latent = add_norm(l, names[KV_NORM], &latent->norm, latent->kv_rank);
+  place->kv_up = add_linear(l, &kv_up, 1, latent->kv_rank, narrow_sd, false);
+}
+
 /* q, k and v of one sequence, or, across sequences, q apart from k and v. */
 static rs_attention_place add_attention(list *l, const char *name, const rs_head_shape *heads, size_t width,
                                         bool cross) {
@@ -106,7 +128,10 @@ static rs_attention_place add_attention(list *l, const char *name, const rs_head
   double sd = 1 / sqrt((double)width);
   part parts[] = {{q, queries}, {k, keys}, {v, keys}}, output = {o, width};
   rs_attention_place place = {.sinks = RS_NOWHERE};
-  if (cross) {
+  bool latent = heads->latent.kv_rank > 0 && !cross;
+  if (latent) {
+    add_latent(l, name, heads, width, &place);
+  } else if (cross) {
     place.q = add_linear(l, parts, 1, width, sd, heads->qkv_bias);
     place.kv = add_linear(l, parts + 1, 2, width, sd, heads->qkv_bias);
   } else {
@@ -116,7 +141,8 @@ static rs_attention_place add_attention(list *l, const char *name, const rs_head
   place.q_norm = add_norm(l, qn, &heads->qk_norm, whole ? queries : heads->head_dim);
   place.k_norm = add_norm(l, kn, &heads->qk_norm, whole ? keys : heads->head_dim);
   if (heads->sinks && !cross) place.sinks = add_vector(l, sinks, heads->heads, RS_INIT_ZERO);
-  place.output = add_linear(l, &output, 1, queries, sd / 2, heads->output_bias);
+  size_t values = latent ? heads->heads * heads->latent.value_dim : queries;
+  place.output = add_linear(l, &output, 1, values, sd / 2, heads->output_bias);
   return place;
 }
 
@@ -127,6 +153,14 @@ static void add_experts(list *l, const rs_feed_forward *ff, size_t width, rs_blo
   place->experts = rs_alloc(2 * ff->experts.count, sizeof *place->experts, l->err);
   if (place->experts == NULL) l->status = RS_MEMORY;
   place->router = add_linear(l, &router, 1, width, sd, ff->experts.router_bias);
+  if (ff->experts.sigmoid) place->steering = add_vector(l, "mlp.router.steering", ff->experts.count, RS_INIT_ZERO);
+  if (ff->experts.shared > 0) {
+    part up[] = {{"mlp.shared_experts.gate_proj", ff->experts.shared},
+                 {"mlp.shared_experts.up_proj", ff->experts.shared}};
+    part down = {"mlp.shared_experts.down_proj", width};
+    place->shared_up = add_linear(l, up, 2, width, sd, ff->bias);
+    place->shared_down = add_linear(l, &down, 1, ff->experts.shared, sd / 2, ff->bias);
+  }
   for (size_t e = 0; e < ff->experts.count && l->status == RS_OK; e++) {
     char names[3][48];
     snprintf(names[0], sizeof names[0], "mlp.experts.%zu.gate_proj", e);

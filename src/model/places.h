@@ -20,6 +20,8 @@ typedef struct rs_linear_place {
 /* One attention: rows of q, then of k, then of v are one matrix; across sequences q alone, and k and v together. */
 typedef struct rs_attention_place {
   rs_linear_place qkv, q, kv, output;
+  rs_linear_place q_down, q_up, kv_down, kv_up; /* in the place of qkv, by way of narrow layers */
+  rs_norm_place q_latent, kv_latent;
   rs_norm_place q_norm, k_norm;
   size_t sinks; /* (H,) */
 } rs_attention_place;
@@ -28,6 +30,8 @@ typedef struct rs_block_place {
   rs_norm_place before_attention, after_attention, before_cross, before_feed_forward, after_feed_forward;
   rs_attention_place attention, cross;
   rs_linear_place up, down; /* up: gate's rows, then up's, where gated */
+  rs_linear_place shared_up, shared_down;
+  size_t steering;          /* (experts,) what is added to choose them */
   rs_linear_place router;   /* scores of the experts, */
   rs_linear_place *experts; /* (2 count,) of which each has its up and down in the place of those; NULL: none */
 } rs_block_place;

@@ -32,6 +32,13 @@ static rs_status check_heads(const rs_head_shape *heads, rs_err *err) {
   if (heads->heads % heads->kv_heads != 0)
     return rs_fail(err, RS_INPUT, "%zu heads cannot share %zu heads of keys: must be a multiple", heads->heads,
                    heads->kv_heads);
+  const rs_latent *latent = &heads->latent;
+  if (latent->kv_rank > 0 && (latent->turned > heads->head_dim || latent->value_dim < 1 ||
+                              latent->value_dim > heads->head_dim || heads->kv_heads != heads->heads))
+    return rs_fail(err, RS_INPUT, "latent attention with heads of %zu, %zu of them turned, and values of %zu",
+                   heads->head_dim, latent->turned, latent->value_dim);
+  if (latent->kv_rank > most || latent->q_rank > most)
+    return rs_fail(err, RS_INPUT, "narrow layers of %zu and %zu: at most %zu", latent->q_rank, latent->kv_rank, most);
   return check_norm(&heads->qk_norm, err);
 }
 
@@ -40,6 +47,10 @@ static rs_status check_experts(const rs_block *block, rs_err *err) {
   if (experts->count == 0) return RS_OK;
   if (experts->count > most || experts->used < 1 || experts->used > experts->count)
     return rs_fail(err, RS_INPUT, "%zu of %zu experts: must be from 1 to as many as there are", experts->used,
+                   experts->count);
+  if (experts->sigmoid && (experts->groups < 1 || experts->count % experts->groups != 0 || experts->groups_used < 1 ||
+                           experts->groups_used > experts->groups || experts->shared > most))
+    return rs_fail(err, RS_INPUT, "%zu of %zu groups of %zu experts", experts->groups_used, experts->groups,
                    experts->count);
   if (!block->feed_forward.gated || block->after_feed_forward.kind != RS_NORM_NONE)
     return rs_fail(err, RS_UNSUPPORTED, "experts without a gate, or with a norm behind them");

@@ -26,12 +26,22 @@ static rs_norm_work take_norm(cursor *c, const rs_norm *norm, size_t rows, size_
   return work;
 }
 
+static void take_latent(cursor *c, const rs_head_shape *heads, size_t rows, rs_attention_work *work) {
+  const rs_latent *latent = &heads->latent;
+  size_t narrow = latent->kv_rank + latent->turned, values = heads->head_dim - latent->turned + latent->value_dim;
+  work->narrow = take(c, rows, narrow > latent->q_rank ? narrow : latent->q_rank);
+  work->wide = take(c, rows, heads->heads * (values > heads->head_dim ? values : heads->head_dim));
+  if (latent->q_rank > 0) work->q_latent = take_norm(c, &latent->norm, rows, 1, latent->q_rank);
+  work->kv_latent = take_norm(c, &latent->norm, rows, 1, latent->kv_rank);
+}
+
 static rs_attention_work take_attention(cursor *c, const rs_head_shape *heads, size_t rows, size_t source_rows) {
   rs_attention_work work = {0};
   size_t queries = heads->heads * heads->head_dim, keys = heads->kv_heads * heads->head_dim;
   bool cross = source_rows > 0, whole = heads->qk_span == RS_QK_PROJECTION;
   size_t key_rows = cross ? source_rows : rows;
   work.qkv = take(c, rows, cross ? queries : queries + 2 * keys);
+  if (heads->latent.kv_rank > 0 && !cross) take_latent(c, heads, rows, &work);
   if (cross) work.kv = take(c, source_rows, 2 * keys);
   work.q_norm = take_norm(c, &heads->qk_norm, rows, whole ? 1 : heads->heads, whole ? queries : heads->head_dim);
   work.k_norm = take_norm(c, &heads->qk_norm, key_rows, whole ? 1 : heads->kv_heads, whole ? keys : heads->head_dim);
@@ -55,10 +65,12 @@ static void take_block(cursor *c, const rs_block *block, size_t d, const rs_stac
     work->crossed = training ? take(c, rows, d) : work->middle;
   }
   work->before_feed_forward = take_norm(c, &block->before_feed_forward, rows, 1, d);
-  work->up = take(c, stack->piece, ff->gated ? 2 * ff->width : ff->width);
-  work->active = take(c, stack->piece, ff->width);
+  size_t width = ff->experts.shared > ff->width ? ff->experts.shared : ff->width;
+  work->up = take(c, stack->piece, ff->gated ? 2 * width : width);
+  work->active = take(c, stack->piece, width);
   if (ff->experts.count > 0)
     work->experts = (rs_experts_work){.scores = take(c, stack->piece, ff->experts.count),
+                                      .choices = take(c, 1, ff->experts.count + ff->experts.groups),
                                       .gathered = take(c, stack->piece, d),
                                       .said = take(c, stack->piece, d),
                                       .mixed = take(c, stack->piece, d)};

@@ -21,8 +21,10 @@ typedef struct rs_norm_work {
 
 /* Of an attention. */
 typedef struct rs_attention_work {
-  real *qkv;                   /* (M, (H + 2K) D); across sequences q (M, H D) */
-  real *kv;                    /* across sequences (source M, 2 K D); else NULL */
+  real *qkv;           /* (M, (H + 2K) D); across sequences q (M, H D) */
+  real *kv;            /* across sequences (source M, 2 K D); else NULL */
+  real *narrow, *wide; /* (M, of narrow layers), (M, of what is made of them); NULL without */
+  rs_norm_work q_latent, kv_latent;
   rs_norm_work q_norm, k_norm; /* y (M, H D) and (M, K D); mean and scale of each row, and head where they span one */
   real *out;                   /* (M, H D) */
   real *level;                 /* (sequences, H, L) log-sum-exp of each row */
@@ -31,6 +33,7 @@ typedef struct rs_attention_work {
 /* Of experts, P rows at a time. */
 typedef struct rs_experts_work {
   real *scores;          /* (P, experts); then the weight of each, 0 of those that do not read the row */
+  real *choices;         /* (experts + groups,) by which one row's are chosen */
   real *gathered, *said; /* (P, d) rows that one expert reads, and what it says */
   real *mixed;           /* (P, d) what all say */
 } rs_experts_work;

@@ -64,8 +64,24 @@ static rs_status plan_make(const rs_experiment *experiment, size_t model, uint64
 
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
 
+/* Somebody else's, in Hugging Face's layout: of what it was trained with, its shape is known. */
+static rs_status read_published(const rs_checkpoint *checkpoint, rs_trained *trained, rs_transformer **transformer,
+                                rs_err *err) {
+  rs_hf_checkpoint found;
+  RS_TRY(rs_hf_checkpoint_read(checkpoint->folder, &found, err));
+  rs_status status = rs_hf_checkpoint_load(&found, checkpoint->folder, checkpoint->format, transformer, err);
+  *trained = (rs_trained){.shape = found.shape, .format = checkpoint->format};
+  found.shape = (rs_shape){0};
+  rs_hf_checkpoint_clear(&found);
+  if (status != RS_OK) rs_trained_clear(trained);
+  return status;
+}
+
 /* The transformer of a folder, as it stands there: weights that somebody has changed are what is wanted. */
-static rs_status read_folder(const char *folder, rs_trained *trained, rs_transformer **transformer, rs_err *err) {
+static rs_status read_folder(const rs_checkpoint *checkpoint, rs_trained *trained, rs_transformer **transformer,
+                             rs_err *err) {
+  const char *folder = checkpoint->folder;
+  if (!rs_trained_marked(folder)) return read_published(checkpoint, trained, transformer, err);
   RS_TRY(rs_trained_read(folder, trained, err));
   rs_status status = RS_OK;
   if (*trained->weights == '\0')
@@ -78,12 +94,12 @@ static rs_status read_folder(const char *folder, rs_trained *trained, rs_transfo
 
 rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
                                rs_transformer **transformer, rs_err *err) {
-  const char *folder = experiment->checkpoints[model].folder;
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   rs_trained found;
   plan p;
   *transformer = NULL;
-  if (folder != NULL) {
-    RS_TRY(read_folder(folder, &found, transformer, err));
+  if (checkpoint->folder != NULL) {
+    RS_TRY(read_folder(checkpoint, &found, transformer, err));
     rs_trained_clear(&found);
     return RS_OK;
   }
@@ -128,11 +144,11 @@ static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *e
   return status;
 }
 
-static rs_status obtain_folder(const char *folder, const rs_checkpoint_place *place, rs_transformer **transformer,
-                               rs_err *err) {
+static rs_status obtain_folder(const rs_checkpoint *checkpoint, const rs_checkpoint_place *place,
+                               rs_transformer **transformer, rs_err *err) {
   rs_trained found;
-  RS_TRY(read_folder(folder, &found, transformer, err));
-  rs_training_ready(place->watch, folder, found.arithmetic);
+  RS_TRY(read_folder(checkpoint, &found, transformer, err));
+  rs_training_ready(place->watch, checkpoint->folder, found.arithmetic);
   rs_trained_clear(&found);
   return RS_OK;
 }
@@ -140,16 +156,16 @@ static rs_status obtain_folder(const char *folder, const rs_checkpoint_place *pl
 /* The second training of a folder's model, with its own shape; *origin gets that model. */
 static rs_status plan_folder_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, plan *p,
                                     rs_transformer **origin, rs_err *err) {
-  const char *folder = experiment->checkpoints[model].folder;
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
   rs_trained found;
-  RS_TRY(read_folder(folder, &found, origin, err));
+  RS_TRY(read_folder(checkpoint, &found, origin, err));
   rs_status status = plan_make(experiment, model, seed, true, p, err);
   if (status == RS_OK) {
     rs_shape_clear(&p->trained.shape);
     p->trained.format = found.format;
     p->trained.drawn = drawn_after(&found);
     status = rs_shape_copy(&p->trained.shape, &found.shape, err);
-    if (status == RS_OK) status = fingerprint_folder(folder, p->trained.origin, err);
+    if (status == RS_OK) status = fingerprint_folder(checkpoint->folder, p->trained.origin, err);
     if (status == RS_OK) status = follow(p, *origin, err);
     if (status != RS_OK) plan_clear(p);
   }
@@ -210,7 +226,7 @@ rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, ui
   *transformer = NULL;
   if (checkpoint->folder != NULL && checkpoint->tuned)
     return tune_folder(experiment, model, seed, place, transformer, err);
-  if (checkpoint->folder != NULL) return obtain_folder(checkpoint->folder, place, transformer, err);
+  if (checkpoint->folder != NULL) return obtain_folder(checkpoint, place, transformer, err);
   RS_TRY(plan_make(experiment, model, seed, false, &first, err));
   rs_status status = checkpoint->tuned ? tune(experiment, model, seed, &first, place, transformer, err)
                                        : obtain(&first, NULL, place, transformer, err);

@@ -352,3 +352,23 @@ Test(checkpoints, disk_full__status_1_and_nothing_lost) {
   run_well(&(command){.arguments = {"run", "c.yaml", "--out", "parts", "--quiet"}});
   expect_same_csv("whole", "parts", "after a full disk");
 }
+
+/* ---- published models -------------------------------------------------------------------------------------------- */
+
+/* Somebody else's model is read as our own are, with a method in the place of its recipe, and tuned. */
+Test(checkpoints, folder_of_a_published_model__read_and_tuned) {
+  char text[1200];
+  snprintf(text, sizeof text,
+           "name: p\ncheckpoint: [{name: read, folder: %s/golden/models/llama_small}, {name: tuned, folder: "
+           "%s/golden/models/llama_small, tune: {steps: 2, length: 16, sequences: 2, warmup: 1}}]\n"
+           "task: {name: copy}\nmethods: [trained, nope]\nlengths: [16]\nseeds: [1]\nsequences: 2\nmetrics: [loss]\n",
+           getenv("ROPESCOPE_TESTS"), getenv("ROPESCOPE_TESTS"));
+  write_file("p.yaml", text);
+  run_well(&(command){.arguments = {"run", "p.yaml", "--out", "out", "--checkpoints", "kept", "--quiet"}});
+  rs_table *table = read_table("out/summary.csv");
+  cr_assert_eq(table->rows, 4);
+  for (size_t row = 0; row < 4; row++) cr_expect_str_eq(field(table, row, "status"), "ok", "row %zu", row);
+  for (size_t row = 1; row < 4; row++)
+    cr_expect(fabs(number(table, row, "loss_nats") - number(table, 0, "loss_nats")) > 1e-6, "row %zu", row);
+  rs_table_free(table);
+}

@@ -63,10 +63,10 @@ static void expect_near(const char *folder, const char *model, const char *token
   }
 }
 
-static const char *const models[] = {"bloom",       "cohere2",    "falcon_alibi",  "gemma2",  "gemma3", "gpt2",
-                                     "gpt_oss",     "gpt_neox",   "gptj",          "llama",   "llama3", "llama_linear",
-                                     "llama_small", "llama_yarn", "llama4",        "mistral", "mpt",    "olmo2",
-                                     "opt",         "phi",        "phi3_longrope", "qwen2",   "qwen3",  "smollm3"};
+static const char *const models[] = {
+    "bloom", "cohere2", "deepseek_v3", "falcon_alibi",  "gemma2",      "gemma3",     "gpt2",   "gpt_oss", "gpt_neox",
+    "gptj",  "llama",   "llama3",      "llama_linear",  "llama_small", "llama_yarn", "llama4", "mistral", "mpt",
+    "olmo2", "opt",     "phi",         "phi3_longrope", "qwen2",       "qwen3",      "smollm3"};
 
 Test(golden, checkpoints__of_every_architecture__same_logits) {
   for (size_t i = 0; i < RS_COUNT(models); i++) {

@@ -337,7 +337,8 @@ Test(checkpoints, written_and_read_again__the_same) {
 
 static const char llama[] =
     "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "
-    "\"max_position_embeddings\": 128, \"rope_theta\": 500.0}";
+    "\"max_position_embeddings\": 128, \"rope_theta\": 500.0, \"vocab_size\": 40, \"num_hidden_layers\": 2, "
+    "\"intermediate_size\": 96}";
 
 /* A path is relative to the config's folder; what is written is where it is. */
 Test(checkpoints, folder__the_geometry_of_its_config, .init = enter_scratch) {

@@ -348,6 +348,10 @@ Test(contexts, experts__that_cannot_be__are_refused) {
                {{.count = 2}, true, false, RS_INPUT},
                {{.count = 2, .used = 2}, false, false, RS_UNSUPPORTED},
                {{.count = 2, .used = 2}, true, true, RS_UNSUPPORTED},
+               {{.count = 4, .used = 2, .sigmoid = true}, true, false, RS_INPUT},
+               {{.count = 4, .used = 2, .sigmoid = true, .groups = 3, .groups_used = 1}, true, false, RS_INPUT},
+               {{.count = 4, .used = 2, .sigmoid = true, .groups = 2, .groups_used = 3}, true, false, RS_INPUT},
+               {{.count = 4, .used = 2, .sigmoid = true, .groups = 2, .groups_used = 1}, true, false, RS_OK},
                {{.count = 2, .used = 2}, true, false, RS_OK}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     small_model m;
@@ -360,12 +364,33 @@ Test(contexts, experts__that_cannot_be__are_refused) {
   }
 }
 
+Test(contexts, latent_heads__that_cannot_be__are_refused) {
+  static const struct {
+    rs_latent latent;
+    size_t kv_heads;
+    rs_status status;
+  } cases[] = {{{.kv_rank = 3, .turned = 2, .value_dim = 4}, 2, RS_OK},
+               {{.kv_rank = 3, .turned = 2, .value_dim = 5}, 2, RS_INPUT},
+               {{.kv_rank = 3, .turned = 5, .value_dim = 4}, 2, RS_INPUT},
+               {{.kv_rank = 3, .turned = 2, .value_dim = 0}, 2, RS_INPUT},
+               {{.kv_rank = 3, .turned = 2, .value_dim = 4}, 1, RS_INPUT}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    small_model_fill(&m, RS_DECODER);
+    m.blocks[1].attention.latent = cases[i].latent;
+    m.blocks[1].attention.kv_heads = cases[i].kv_heads;
+    cr_expect_eq(rs_shape_check(&m.shape, NULL), cases[i].status, "case %zu", i);
+    small_model_clear(&m);
+  }
+}
+
 /* ---- what is read alone ------------------------------------------------------------------------------------------ */
 
 Test(contexts, training__of_what_has_no_way_back__is_refused) {
-  static const char *const said[] = {
-      "a model without classes is read, and not trained", "a model with token types is read, and not trained",
-      "a model with norms of sums is read, and not trained", "a model with experts is read, and not trained"};
+  static const char *const said[] = {"a model without classes is read, and not trained",
+                                     "a model with token types is read, and not trained",
+                                     "a model with norms of sums is read, and not trained",
+                                     "a model with experts or narrow layers is read, and not trained"};
   for (size_t i = 0; i < RS_COUNT(said); i++) {
     small_model m;
     rs_context *context;

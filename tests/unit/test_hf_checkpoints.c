@@ -122,6 +122,28 @@ Test(hf_checkpoints, bare_layers_of_llama4__temperature_and_no_norms) {
   leaves((const char *[]){"config.json"}, 1);
 }
 
+/* DeepSeek-V3: experts behind the first layers, heads whose turned part is one for all. */
+Test(hf_checkpoints, deepseek_v3__experts_behind_the_first_layers) {
+  enter_scratch();
+  rs_hf_checkpoint checkpoint = read_config(
+      "{" SIZES "\"model_type\": \"deepseek_v3\", \"num_hidden_layers\": 3, \"first_k_dense_replace\": 1, "
+      "\"kv_lora_rank\": 4, \"q_lora_rank\": null, \"qk_nope_head_dim\": 4, \"qk_rope_head_dim\": 2, \"v_head_dim\": "
+      "5, "
+      "\"n_routed_experts\": 8, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 6, \"n_shared_experts\": 2, "
+      "\"n_group\": 4, \"topk_group\": 2, \"routed_scaling_factor\": 1.5, \"rms_norm_eps\": 1e-5}");
+  const rs_block *dense = &checkpoint.shape.decoder.blocks[0], *mixed = &checkpoint.shape.decoder.blocks[1];
+  const rs_experts *experts = &mixed->feed_forward.experts;
+  const rs_latent *latent = &dense->attention.latent;
+  cr_expect(dense->feed_forward.experts.count == 0 && dense->feed_forward.width == 12);
+  cr_expect(mixed->feed_forward.width == 6 && experts->count == 8 && experts->used == 2 && experts->shared == 12);
+  cr_expect(experts->groups == 4 && experts->groups_used == 2 && experts->scale == 1.5 && experts->normed);
+  cr_expect(latent->kv_rank == 4 && latent->q_rank == 0 && latent->turned == 2 && latent->value_dim == 5);
+  cr_expect(latent->norm.epsilon == 1e-6 && dense->before_attention.epsilon == 1e-5);
+  cr_expect_eq(dense->attention.head_dim, 6);
+  rs_hf_checkpoint_clear(&checkpoint);
+  leaves((const char *[]){"config.json"}, 1);
+}
+
 /* T5: buckets of both directions in the encoder, of one in the decoder; logits are narrowed where they are tied. */
 Test(hf_checkpoints, t5__two_stacks_with_a_recipe_each) {
   enter_scratch();
