@@ -192,15 +192,28 @@ static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, 
   return status;
 }
 
+/* One that this program has trained. */
+static rs_status load_trained(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
+  rs_trained trained;
+  RS_TRY(rs_trained_read(folder, &trained, err));
+  trained.format = format;
+  rs_status status = rs_trained_load(&trained, folder, transformer, err);
+  rs_trained_clear(&trained);
+  return status;
+}
+
 static rs_status run(const cli_options *options, rs_err *err) {
   rs_format format = options->precision != NULL && strcmp(options->precision, "f64") == 0 ? RS_F64 : RS_F32;
   const char *folder = options->arguments[0];
   inputs i = {0};
-  rs_hf_checkpoint checkpoint;
+  bool own = rs_trained_marked(folder);
+  rs_hf_checkpoint checkpoint = {0};
   rs_transformer *transformer = NULL;
-  RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
+  if (!own) RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
   rs_status status = read_inputs(options, &checkpoint, &i, err);
-  if (status == RS_OK) status = rs_hf_checkpoint_load(&checkpoint, folder, format, &transformer, err);
+  if (status == RS_OK)
+    status = own ? load_trained(folder, format, &transformer, err)
+                 : rs_hf_checkpoint_load(&checkpoint, folder, format, &transformer, err);
   if (status == RS_OK) status = say(transformer, &i.in, options->out, err);
   rs_transformer_free(transformer);
   rs_hf_checkpoint_clear(&checkpoint);

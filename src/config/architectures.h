@@ -97,7 +97,7 @@ typedef struct rs_architecture {
   const rs_hf_name *encoder_names;
   bool turned;                /* matrices of layers are (inputs, outputs) */
   size_t position_offset;     /* the row of a learned table that the first token has */
-  const char *const *ignored; /* tensors that no logit depends on: ends of names; ends at NULL */
+  const char *const *ignored; /* parts of names of tensors that are not read; ends at NULL */
 } rs_architecture;
 
 /* The row of a model_type, or NULL. */
@@ -108,8 +108,8 @@ extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_deepseek[]
     rs_names_t5_encoder[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[], rs_names_neox[], rs_names_bloom[],
     rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[], rs_names_llama4[];
 
-/* Parts of names of tensors that no logit of a text depends on: of all files, of models that see, and
- * those of heads of encoders. */
+/* Parts of names of tensors that nothing read here depends on: of all files, of the eyes of models that see, of heads
+ * of encoders, of copies of embeddings. */
 extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[],
                                                                                  *const rs_ignored_copies[];
 

@@ -15,11 +15,20 @@ static rs_status refuse(const rs_hf_file *file, const char *key, rs_err *err) {
                  file->root->file, key, file->row->entry.model_type);
 }
 
+/* MPT's. */
+static rs_status refuse_attention(const rs_hf_file *file, const rs_node *attention, rs_err *err) {
+  if (attention == NULL) return RS_OK;
+  if (rs_hf_true(attention, "qk_ln", false)) return refuse(file, "attn_config.qk_ln", err);
+  if (rs_hf_true(attention, "prefix_lm", false)) return refuse(file, "attn_config.prefix_lm", err);
+  if (rs_hf_present(rs_node_get(attention, "softmax_scale"))) return refuse(file, "attn_config.softmax_scale", err);
+  return rs_hf_present(rs_node_get(attention, "clip_qkv")) ? refuse(file, "attn_config.clip_qkv", err) : RS_OK;
+}
+
 static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
   static const char *const others[] = {"quantization_config", "clip_qkv", NULL};
   static const char *const experts[] = {"num_local_experts", "num_experts", "n_routed_experts", NULL};
   const rs_node *layers = file->row->expert_layers != NULL ? rs_node_get(file->root, file->row->expert_layers) : NULL;
-  const rs_node *attention = rs_node_get(file->root, "attn_config"), *other = rs_hf_first(file->root, others);
+  const rs_node *other = rs_hf_first(file->root, others);
   for (size_t i = 0; i < RS_HF_MATTERS && file->row->matters[i].key != NULL; i++)
     if (rs_hf_says(file, file->row->matters[i]) != file->row->matters[i].fallback)
       return refuse(file, file->row->matters[i].key, err);
@@ -28,11 +37,9 @@ static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
   other = dense || file->row->clamped_experts || file->row->latent ? NULL : rs_hf_first(file->root, experts);
   if (other != NULL) return refuse(file, other->key, err);
   other = rs_node_get(file->root, "position_embedding_type");
-  if (rs_hf_present(other) && strcmp(other->text, "absolute") != 0) return refuse(file, other->key, err);
-  if (attention == NULL) return RS_OK;
-  if (rs_hf_true(attention, "qk_ln", false)) return refuse(file, "attn_config.qk_ln", err);
-  if (rs_hf_true(attention, "prefix_lm", false)) return refuse(file, "attn_config.prefix_lm", err);
-  return rs_hf_present(rs_node_get(attention, "clip_qkv")) ? refuse(file, "attn_config.clip_qkv", err) : RS_OK;
+  bool absolute = rs_hf_present(other) && other->kind == RS_SCALAR && strcmp(other->text, "absolute") == 0;
+  if (rs_hf_present(other) && !absolute) return refuse(file, other->key, err);
+  return refuse_attention(file, rs_node_get(file->root, "attn_config"), err);
 }
 
 /* ---- parts of a block -------------------------------------------------------------------------------------------- */

@@ -154,7 +154,9 @@ static rs_status add_local(rs_hf_file *file, size_t *index, rs_err *err) {
   if (status == RS_OK && local.rope_theta != out->geometry.rope_theta)
     status = set_number(&recipe, "rope_theta", local.rope_theta, err);
   rs_model_clear(&local);
-  return status == RS_OK ? add_recipe(out, &recipe, index, err) : status;
+  if (status == RS_OK) return add_recipe(out, &recipe, index, err);
+  rs_recipe_clear(&recipe);
+  return status;
 }
 
 /* Whether windowed layers turn otherwise than the others. */
@@ -174,8 +176,13 @@ static rs_status read_encoder(const rs_hf_file *file, rs_err *err) {
   size_t index;
   if (stack->count == 0) return RS_OK;
   RS_TRY(rs_recipe_copy(&recipe, &file->out->geometry.published, err));
+  rs_status status = RS_OK;
   if (rs_settings_find(&recipe.settings, "bidirectional") >= 0)
-    RS_TRY(rs_recipe_set(&recipe, "bidirectional", "true", err));
+    status = rs_recipe_set(&recipe, "bidirectional", "true", err);
+  if (status != RS_OK) {
+    rs_recipe_clear(&recipe);
+    return status;
+  }
   RS_TRY(add_recipe(file->out, &recipe, &index, err));
   for (size_t i = 0; i < stack->count; i++) {
     stack->blocks[i].mask = (rs_mask){.kind = RS_BIDIRECTIONAL};

@@ -153,6 +153,29 @@ Test(logits_command, inputs_of_another_model__are_refused) {
   }
 }
 
+/* A folder that this program wrote: the numbers of tests/golden/llama. */
+Test(logits_command, own_folder__the_logits_of_its_model) {
+  char folder_of[512], csv[600], tokens[64], header[64];
+  snprintf(folder_of, sizeof folder_of, "%s/golden/llama", getenv("ROPESCOPE_TESTS"));
+  snprintf(csv, sizeof csv, "%s/logits.csv", folder_of);
+  rs_table *table = read_table(csv);
+  cr_assert(table->rows < sizeof tokens);
+  for (size_t row = 0; row < table->rows; row++) tokens[row] = (char)number(table, row, "token");
+  snprintf(header, sizeof header, "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu,), }", table->rows);
+  make_npy("tokens.npy", 1, header, tokens, table->rows);
+  run_well(&(command){.arguments = {"logits", folder_of, "tokens.npy", "--out", "out.npy", "--precision", "f64"}});
+  rs_array out = array_of("out.npy");
+  size_t classes = table->columns - 1;
+  cr_assert(out.shape[1] == table->rows && out.shape[2] == classes);
+  for (size_t i = 0; i < out.count; i++) {
+    double wanted = 0;
+    cr_assert(rs_number_read(table->fields[i / classes * table->columns + 1 + i % classes], &wanted));
+    cr_expect_float_eq(out.numbers[i], wanted, 1e-9, "number %zu", i);
+  }
+  rs_array_clear(&out);
+  rs_table_free(table);
+}
+
 /* Padding leaves what is before it as it is. */
 Test(logits_command, attention_mask__padding_at_the_end) {
   make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\2\3\1\2\0", 6);
