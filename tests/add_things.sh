@@ -65,7 +65,7 @@ follow() {
 
 build() {
     if [ ! -f build/build.ninja ]; then meson setup --wrap-mode=nofallback -Dtests=enabled -Dwerror=true build >"$scratch/log"; fi
-    ninja -C build ropescope tests/test_{encoding,specs,specs_metrics,sources,metrics,tiny} >"$scratch/log" || {
+    ninja -C build ropescope tests/test_{encoding,specs,specs_metrics,sources,metrics,tasks,tiny} >"$scratch/log" || {
         cat -- "$scratch/log"
         fail 'what was added does not build'
     }
@@ -80,11 +80,33 @@ same() {
 # listed LIST NAME
 listed() { build/ropescope list "$1" | grep -x -- "$2" >"$scratch/found" || fail "list $1 has no $2"; }
 
-# value COLUMN METHOD SOURCE: from the summary of the run.
+# value RUN COLUMN KEY WANTED [KEY WANTED]: from the summary of a run, where each key column has its value.
 value() {
-    awk -F, -v column="$1" -v method="$2" -v source="$3" '
+    awk -F, -v column="$2" -v key="$3" -v wanted="$4" -v other="${5:-$3}" -v also="${6:-$4}" '
         NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i }
-        $place["method"] == method && $place["source"] == source { print $place[column] }' results/added/summary.csv
+        $place[key] == wanted && $place[other] == also { print $place[column] }' "results/$1/summary.csv"
+}
+
+# within WHAT GOT LEAST MOST
+within() {
+    awk -v got="$2" -v least="$3" -v most="$4" 'BEGIN { exit !(got >= least && got <= most) }' ||
+        fail "$1 is '$2', not $3 to $4"
+    printf 'ok: %s: %s\n' "$1" "$2"
+}
+
+# A model learns the tally of 4 bits in a second or two, and has not met longer ones.
+learn() {
+    cat >learned.yaml <<'CONFIG'
+name: learned
+checkpoint: {method: sinusoidal, width: 32, heads: 2, blocks: 1, train: {steps: 400, length: 4, rate: 0.01}}
+task: {name: tally, modulus: 3}
+lengths: [4, 64]
+metrics: [accuracy]
+CONFIG
+    build/ropescope run learned.yaml --quiet --isa generic
+    within 'accuracy of counting 4 bits modulo 3' "$(value learned accuracy length_tokens 4)" 0.95 1
+    within 'accuracy of counting 64, where chance is a third' "$(value learned accuracy length_tokens 64)" 0.25 0.5
+    same 'chance' "$(value learned chance_accuracy length_tokens 4)" 0.3333333333333333
 }
 
 try() {
@@ -94,6 +116,7 @@ try() {
     listed kinds 'frequencies slowed'
     listed sources level
     listed metrics slowest_wavelength
+    listed tasks tally
     cat >added.yaml <<'CONFIG'
 name: added
 model: llama-2-7b
@@ -104,17 +127,20 @@ queries: {last: 1}
 metrics: [first_violation, {name: slowest_wavelength, turns: 2}, entropy]
 CONFIG
     build/ropescope run added.yaml --quiet --isa generic
-    same 'first violation under slowed, as under pi' "$(value first_violation_tokens slowed constant)" \
-        "$(value first_violation_tokens pi constant)"
+    same 'first violation under slowed, as under pi' "$(value added first_violation_tokens method slowed source constant)" \
+        "$(value added first_violation_tokens method pi source constant)"
     same 'two turns of the slowest pair, 4 pi 10000^(126/128)' \
-        "$(printf '%.6g' "$(value slowest_wavelength_tokens rope constant)")" 108820
-    same 'entropy at level 0, ln 32768' "$(printf '%.9g' "$(value entropy_nats rope level)")" 10.3972077
-    same 'entropy at level 1, as of constant' "$(value entropy_nats slowed 'level 1')" "$(value entropy_nats pi constant)"
-    meson test -C build --no-rebuild encoding specs specs_metrics sources metrics tiny >"$scratch/log" 2>&1 || {
+        "$(printf '%.6g' "$(value added slowest_wavelength_tokens method rope source constant)")" 108820
+    same 'entropy at level 0, ln 32768' \
+        "$(printf '%.9g' "$(value added entropy_nats method rope source level)")" 10.3972077
+    same 'entropy at level 1, as of constant' "$(value added entropy_nats method slowed source 'level 1')" \
+        "$(value added entropy_nats method pi source constant)"
+    learn
+    meson test -C build --no-rebuild encoding specs specs_metrics sources metrics tasks tiny >"$scratch/log" 2>&1 || {
         cat -- "$scratch/log"
         fail 'tests fail with what was added'
     }
-    printf 'ok: the tests of encodings, specs, sources and metrics, and the tiny worlds\n'
+    printf 'ok: the tests of encodings, specs, sources, metrics and tasks, and the tiny worlds\n'
 }
 
 copy_tree

@@ -46,6 +46,17 @@ rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t see
 
 /* ---- sources of queries and keys --------------------------------------------------------------------------------- */
 
+/* In the place of a needle's position: the query has none. */
+#define RS_NO_NEEDLE SIZE_MAX
+
+/* Queries and keys of one head that are there already, for sources that hand rows on instead of making them. */
+typedef struct rs_given_rows {
+  const double *q, *k;   /* token n: D numbers at q + n * q_step and at k + n * k_step, before rotation */
+  size_t q_step, k_step; /* numbers from one token to the next */
+  double factor;         /* multiplies queries: 1, or what scores are scaled by in place of 1/sqrt(D), times sqrt(D) */
+  const size_t *sought;  /* (L,) the token that holds what each token asks for, or RS_NO_NEEDLE; NULL: none asks */
+} rs_given_rows;
+
 /* One head of one simulated model: everything a source may depend on. */
 typedef struct rs_source_in {
   const void *params; /* the kind's own struct; for prepare alone */
@@ -57,8 +68,9 @@ typedef struct rs_source_in {
   const double *ids;   /* (L, RS_AXES) position ids of the token layout */
   const uint32_t *run; /* (L,) run of the token layout each token belongs to */
   const rs_token_layout *tokens;
-  size_t train_length; /* of the model */
-  void *state;         /* see rs_source_prepare */
+  size_t train_length;        /* of the model */
+  const rs_given_rows *given; /* for sources that hand them on; NULL for others */
+  void *state;                /* see rs_source_prepare */
 } rs_source_in;
 
 /* A source is a function of its input alone: any part can be made by any thread in any order. */
@@ -76,13 +88,25 @@ typedef struct rs_source_kind {
   void (*keys)(const rs_source_in *in, size_t begin, size_t end, double *out);
   /* The query of position `position`: out[dim]. */
   void (*query)(const rs_source_in *in, size_t position, double *out);
-  /* The needle of the query at `position`, given that query: fills its key and returns the position it stands at. NULL:
-   * the source has no needle. */
+  /* The needle of the query at `position`, given that query: fills its key and returns the position it stands at, or
+   * RS_NO_NEEDLE. NULL: the source has no needle. */
   size_t (*needle)(const rs_source_in *in, size_t position, const double *query, double *key);
+  /* The needle is the key that stands at its position: `needle` fills none, and none is added. */
+  bool needle_is_key;
+  /* Hands on what a checkpoint computes; its parameters are an rs_model_source. */
+  bool of_model;
   /* What captions of its results say of queries and keys: appends phrase number `phrase` that holds for the params;
    * nothing from the number on at which there are no more. May be NULL. */
   void (*caption)(const void *params, size_t phrase, rs_text *out);
 } rs_source_kind;
+
+/* Which rows of a checkpoint a source hands on. */
+typedef enum rs_model_head { RS_EVERY_HEAD, RS_EACH_HEAD, RS_MODEL_HEADS } rs_model_head;
+
+typedef struct rs_model_source {
+  size_t layer;          /* block, from 0 */
+  rs_count_or_word head; /* a number, or an rs_model_head: averaged, or each in cells of its own */
+} rs_model_source;
 
 const rs_source_kind *const *rs_source_kinds(size_t *count) RS_NONNULL(1);
 const rs_source_kind *rs_source_find(const char *name) RS_NONNULL(1);
@@ -189,9 +213,10 @@ typedef struct rs_attention_job {
   size_t query_count;
   const double *q; /* (Q, D), before rotation */
   const double *k; /* (L, D), before rotation */
-  /* Needles, or NULL: query i sees one more key, needle_key[i], that stands at the position of key needle_at[i]. */
-  const size_t *needle_at;  /* (Q,) */
-  const double *needle_key; /* (Q, D), before rotation */
+  /* Needles, or NULL: query i sees one more key, needle_key[i], that stands at the position of key needle_at[i]. Where
+   * there are no needle_key, its needle is key needle_at[i] itself, among the others. */
+  const size_t *needle_at;  /* (Q,) positions, or RS_NO_NEEDLE */
+  const double *needle_key; /* (Q, D), before rotation; or NULL */
   const size_t *edges;      /* (bins + 1,) distance bins in tokens, the last edge L; see rs_log_edges */
   size_t bins;
   size_t sinks; /* the first keys whose weight is summed */
@@ -203,13 +228,13 @@ typedef struct rs_attention_job {
 /* One softmax row. Weights sum to 1 over the keys the query sees, its needle included. */
 typedef struct rs_row {
   size_t query;       /* position m */
-  size_t keys;        /* how many keys it sees, the needle included */
+  size_t keys;        /* how many keys it sees, an added needle included */
   double max_logit;   /* nats */
   double log_sum_exp; /* nats */
   double entropy;     /* nats */
   size_t argmax;      /* position of the largest logit, the first of equals; the needle's if it is larger than all */
   double sink_weight;
-  bool needle_planted, has_needle; /* the job has needles; the mask lets the query see its own */
+  bool needle_planted, has_needle; /* the query has a needle; the mask lets it see that */
   size_t needle_distance;          /* |m - n|, also of a hidden one */
   double needle_logit, needle_weight;
   size_t needle_rank; /* keys with a larger logit; 0: the needle wins */

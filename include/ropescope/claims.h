@@ -6,10 +6,14 @@
  * expected.csv has these columns, in this order:
  *   key        what the row says, unique in the file
  *   file       a CSV file of the run without .csv: "summary", "decay"; "STEM/summary" for the config STEM.yaml
+ *              (published numbers in a file STEM.csv beside STEM.yaml are joined to that run's rows by the columns that
+ *              both have, as method and length_tokens)
  *   column     what is read: a column, which `where` must narrow to one row, or a reduction over the rows it leaves:
  *              mean(c) min(c) max(c) median(c) sum(c), count(c) and missing(c) rows with and without a value,
  *              at_min(y; x) at_max(y; x) the x of the least or largest y (the first of equals),
- *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs
+ *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs,
+ *              spearman(y; x) the rank correlation and spearman_p(y; x) its p-value, two-sided, by 9999 permutations;
+ *              in spearman(y; x; c) rows with the same word in column c are one, of their means
  *   where      conditions joined by ';', as in "method=yarn; length_tokens=32k; distance_tokens>=100"; operators = != <
  *              <= > >=; numbers where both sides are, else text; empty: every row
  *   expected   the number that `origin` speaks of, or a relation as "<=0.434"; empty for `found`

@@ -69,6 +69,7 @@ typedef struct rs_checkpoint {
   size_t recipe_count;
   rs_format format;
   rs_training training;
+  size_t layers;         /* blocks of the decoder; 0: not known before the weights are read */
   size_t trained_tokens; /* train_length of its geometry before it is tuned */
   bool seeded;           /* trained from `seed`; else from each cell's own */
   uint64_t seed;
@@ -91,7 +92,8 @@ typedef struct rs_experiment {
   char *name, *description;
   rs_model *models;
   size_t model_count;
-  rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated */
+  rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated. Sources
+                                 are then there only where rows are to be observed */
   rs_variant task;            /* what checkpoints are trained and read on; `task` NULL without */
   size_t sequences;           /* of the task that a cell reads */
   rs_variants methods, sources, metrics;
@@ -122,13 +124,19 @@ typedef struct rs_cell {
 rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
-/* The head groups of one model. Release with rs_head_groups_free. */
-rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_model *model, rs_head_group **groups,
-                              size_t *count, rs_err *err) RS_NONNULL(1, 2, 3, 4);
-void rs_head_groups_free(rs_head_group *groups, size_t count);
+/* The heads that are averaged in a cell. Release with rs_head_group_clear. */
+rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_cell *cell, rs_head_group *group, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+void rs_head_group_clear(rs_head_group *group) RS_NONNULL(1);
 
-/* How many heads of the model take part. */
-size_t rs_head_count(const rs_experiment *experiment, const rs_model *model) RS_NONNULL(1, 2);
+/* How many those are. */
+size_t rs_head_count(const rs_experiment *experiment, const rs_cell *cell) RS_NONNULL(1, 2);
+
+/* What the checkpoint was trained with last, but for what `layers` say; NULL where heads are simulated. Borrows. */
+const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model) RS_NONNULL(1);
+
+/* Whether the cells of a checkpoint observe rows: of its own heads, or of simulated ones under its tables. */
+bool rs_observes(const rs_experiment *experiment) RS_NONNULL(1);
 
 void rs_experiment_free(rs_experiment *experiment);
 
@@ -247,6 +255,7 @@ typedef struct rs_trained {
   rs_variant task; /* `task` and its settings */
   uint64_t seed;
   char origin[65];  /* the fingerprint of the model that it goes on from, with another recipe or length; "": none */
+  uint64_t drawn;   /* sequences that it was trained on before: training goes on with those that follow */
   size_t steps;     /* done */
   char weights[65]; /* SHA-256 of model.safetensors; "": training is not done */
   char *arithmetic; /* the instruction sets that computed it, "v3; v4"; NULL: nothing yet */
@@ -318,9 +327,10 @@ rs_status rs_hf_checkpoint_load(const rs_hf_checkpoint *checkpoint, const char *
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 
 /* Adds what its author will hardly have meant of a recipe (resolved) at this length: M-RoPE that is plain RoPE, a scale
- * below 1. Adds nothing where nothing is to be said. `tokens` may be NULL (text). */
-void rs_recipe_warn(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens,
-                    rs_text *out) RS_NONNULL(1, 2, 5);
+ * below 1, tables that are learned and were not. Adds nothing where nothing is to be said. `tokens` may be NULL (text),
+ * and so may `trained`, what a checkpoint was trained with. */
+void rs_recipe_warn(const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model, size_t length,
+                    const rs_token_layout *tokens, rs_text *out) RS_NONNULL(1, 3, 6);
 
 /* The same of every model and method, at the first length where there is something to say; each once, a line each. */
 rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines, rs_err *err) RS_NONNULL(1, 2);

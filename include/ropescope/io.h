@@ -88,6 +88,17 @@ enum { RS_LARGEST_FILE = 64 << 20 };
  * free(). */
 rs_status rs_file_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err) RS_NONNULL(1, 3, 4);
 
+/* The bytes of a file, read where they are. Zero-initialise; release with rs_file_unmap. */
+typedef struct rs_mapping {
+  const unsigned char *bytes; /* (length,) */
+  size_t length;
+} rs_mapping;
+
+/* Maps a file of any size. RS_INPUT for an empty one, RS_IO with the path and the reason, also for what is no regular
+ * file. The mapping is empty on failure. */
+rs_status rs_file_map(const char *path, rs_mapping *mapping, rs_err *err) RS_NONNULL(1, 2);
+void rs_file_unmap(rs_mapping *mapping) RS_NONNULL(1);
+
 /* Writes `length` bytes as `path`, whole or not at all: a temporary file beside it (.ropescope-PID-N.tmp), fsync,
  * rename, fsync of the directory. RS_IO with the path and the reason, also where `path` is there and no regular file;
  * the old file then stays and the temporary is removed. Only when the directory cannot be synced, the new file is in
@@ -179,8 +190,8 @@ typedef struct rs_safetensors {
   char *path;
   rs_stored_tensor *tensors; /* (count,) in the order of their data; of several files, one after the other by name */
   size_t count;
-  size_t *by_name;            /* (count,) indices in the order of names */
-  struct rs_mapping *mapping; /* (files,) */
+  size_t *by_name;         /* (count,) indices in the order of names */
+  struct rs_shard *shards; /* (files,) */
   size_t files;
 } rs_safetensors;
 
@@ -240,6 +251,30 @@ void rs_array_clear(rs_array *array) RS_NONNULL(1);
 /* Writes the array as numpy.save does one of float64, or (not `wide`) float32, whole or not at all. RS_IO, RS_MEMORY.
  */
 rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) RS_NONNULL(1, 2);
+
+/* ---- ids of tokens ----------------------------------------------------------------------------------------------- */
+
+/* What bare numbers are, little-endian. Auto: as a header of llm.c says, else of 16 bits. */
+typedef enum rs_id_format { RS_ID_AUTO, RS_ID_U8, RS_ID_U16, RS_ID_U32, RS_ID_FORMATS } rs_id_format;
+extern const char *const rs_id_words[RS_ID_FORMATS + 1];
+
+/* A text as ids of tokens. Release with rs_token_file_clear. */
+typedef struct rs_token_file {
+  rs_mapping mapping;
+  void *owned;
+  const void *ids; /* (count,) of `width` bytes each: 1, 2 or 4 */
+  size_t width, count;
+} rs_token_file;
+
+/* Reads `path`: one row of whole numbers where it ends in .npy, else bare numbers, mapped, with or without a header of
+ * llm.c (bytes: whatever the file is). RS_INPUT "file: why", RS_IO, RS_MEMORY; the file is cleared on failure. */
+rs_status rs_token_file_read(const char *path, rs_id_format format, rs_token_file *file, rs_err *err) RS_NONNULL(1, 3);
+void rs_token_file_clear(rs_token_file *file) RS_NONNULL(1);
+
+static inline uint32_t rs_token_id(const rs_token_file *file, size_t index) {
+  if (file->width == 1) return ((const uint8_t *)file->ids)[index];
+  return file->width == 2 ? ((const uint16_t *)file->ids)[index] : ((const uint32_t *)file->ids)[index];
+}
 
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 

@@ -188,6 +188,7 @@ typedef struct rs_product {
   void *c;
   size_t c_step;
   bool add;
+  bool b_panels; /* b is what `panels` made, and has no step */
 } rs_product;
 
 /* y (rows, width) = factor * x, of which the first 2 * pairs numbers of each row are turned, as rs_rotate_kernel turns
@@ -230,6 +231,7 @@ typedef struct rs_curve_call {
   size_t rows, width;
   const void *x;
   size_t x_step;
+  void *slopes; /* as x, whose place it may take: derivatives of y by x; written forwards unless NULL, read backwards */
 } rs_curve_call;
 
 /* A tile of logits (rows, columns), of which row r sees columns [begin[r], end[r]). */
@@ -250,6 +252,9 @@ typedef struct rs_adam {
 typedef struct rs_net_kernel {
   size_t real_bytes;
   void (*product)(const rs_product *product);
+  /* out (depth, columns) = x (columns, depth) turned, in panels: as many columns as this product computes together, row
+   * by row, then as many more; the last may be narrower. */
+  void (*panels)(const void *x, size_t depth, size_t columns, void *out);
   /* out (columns, rows) = x (rows, columns) turned. */
   void (*turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);
   /* y may be x. */
@@ -260,7 +265,8 @@ typedef struct rs_net_kernel {
   void (*norm_back)(const rs_norm_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step, void *dweight,
                     void *dbias);
   void (*curve)(const rs_curve_call *call, void *y, size_t y_step);
-  /* dx (rows, width, or 2 width where gated) from dy (rows, width); dx may be where dy is unless gated. */
+  /* dx (rows, width, or 2 width where gated) from dy (rows, width) and the slopes alone; dx may be where dy is unless
+   * gated. */
   void (*curve_back)(const rs_curve_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step);
   /* Online softmax: raises top[r] to the row's largest logit, turns logits into e^(logit - top), 0 where unseen, and
    * sum[r] into sum e^(old top - top) + their sum. shrink[r] gets e^(old top - top). All (rows,) real; tops begin at

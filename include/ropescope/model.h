@@ -169,6 +169,9 @@ typedef struct rs_transformer_in {
   const rs_token_layout *tokens; /* of what it is trained on, geometry->train_length tokens; NULL: text */
   rs_format format;              /* RS_F32 or RS_F64 */
   uint64_t seed;
+  /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
+   * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
+  const rs_safetensors *stored;
   bool blank; /* all weights 0: they are to be read */
 } rs_transformer_in;
 
@@ -178,7 +181,8 @@ rs_status rs_transformer_create(const rs_transformer_in *in, rs_transformer **tr
     RS_NONNULL(1, 2);
 void rs_transformer_free(rs_transformer *transformer);
 
-/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Returns how many tensors. */
+/* Gives `to` the weights of `from` that it has, too, by name and size; the others stay. Of tables of positions that
+ * differ in length it gets the rows that both have. Returns how many tensors. */
 size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_NONNULL(1, 2);
 
 /* The tensor called `name`, or NULL. Borrows. */
@@ -210,6 +214,9 @@ void rs_context_free(rs_context *context);
 /* The tables of its first recipe, with what the model has learned. Borrows. */
 const rs_encoding *rs_context_encoding(const rs_context *context) RS_NONNULL(1);
 
+/* The tables that block `block` of the decoder reads. Borrows. */
+const rs_encoding *rs_context_block_encoding(const rs_context *context, size_t block) RS_NONNULL(1);
+
 /* Reads the model's weights again, which have changed. */
 rs_status rs_context_refresh(rs_context *context, rs_err *err) RS_NONNULL(1);
 
@@ -227,8 +234,9 @@ typedef struct rs_batch {
   const int32_t *targets; /* (sequences, A) or RS_NO_TARGET; NULL: none. A is L, or 1 for vision: the image's class */
 } rs_batch;
 
-/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs;
- * RS_UNSUPPORTED for a shape that is not trained. */
+/* Room for passes of one thread, for so many sequences at a time. `training` keeps what the pass back needs, and is
+ * RS_UNSUPPORTED for a shape that is not trained, and where the context's recipes learn arrays that the model has not.
+ * RS_MEMORY. */
 typedef struct rs_pass rs_pass;
 
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
@@ -281,7 +289,7 @@ rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *
 /* Sequences of one split share no random number with those of another. */
 typedef enum rs_split { RS_SPLIT_TRAINING, RS_SPLIT_EVALUATION } rs_split;
 
-enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8 };
+enum { RS_NO_TARGET = -1, RS_TASK_PARTS = 8, RS_MOST_VOCABULARY = 1 << 24 };
 
 /* What a task's sequences are made of, at one length; what is 0 is not there. */
 typedef struct rs_example_shape {
@@ -291,6 +299,7 @@ typedef struct rs_example_shape {
   size_t classes;               /* targets are 0 .. classes - 1 */
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
+  bool untrainable;             /* there are no sequences to train on */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -301,6 +310,7 @@ typedef struct rs_example {
   int32_t *targets; /* (L,) what is to be said at each token, or RS_NO_TARGET; vision: the class at [0] alone */
   uint8_t *parts;   /* (L,) which part of the task a target belongs to; read where there is a target */
   float *depths;    /* (L,) where in the sequence that stands which a target asks for, 0 (start) to 1; NaN: nowhere */
+  size_t *sought;   /* (L,) the token that holds it, or RS_NO_NEEDLE; NULL: not wanted */
 } rs_example;
 
 /* What a task is prepared from. */
@@ -321,6 +331,7 @@ typedef struct rs_task_kind {
   unsigned probes;
   /* Bit p: part p asks for what was read before in the sequence, once or more. */
   unsigned recalled;
+  bool seeks; /* evaluation sequences say which token holds what a target asks for (rs_example.sought) */
   size_t state_size;
   /* Fills the state, zeroed before. RS_INPUT, RS_IO (a text that cannot be read), RS_MEMORY. */
   rs_status (*prepare)(const rs_task_in *in, void *state, rs_err *err);
@@ -334,10 +345,17 @@ typedef struct rs_task_kind {
   /* The least mean loss there is over the evaluation targets at this length, probes left out, nats; NaN where nobody
    * knows. NULL: never known. */
   double (*best_loss)(const void *state, size_t length);
+  /* Scenes: a class says which of so many shapes (the base) stands first along the columns, the rows and, where there
+   * are three digits, the frames; the most significant digit is that of the columns. NULL: classes say no such thing.
+   */
+  void (*digits)(const void *state, size_t *base, size_t *count);
 } rs_task_kind;
 
 const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);
 const rs_task_kind *rs_task_find(const char *name) RS_NONNULL(1);
+
+/* Bits of the parts that ask for needles: the probes, or all where a task has none. */
+unsigned rs_task_needles(const rs_task_kind *kind) RS_NONNULL(1);
 
 /* A task with its state. */
 typedef struct rs_task {
@@ -391,6 +409,7 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
 /* What an interrupted training goes on from, besides the weights: to be read, and to be written before the first step.
  */
 typedef struct rs_train_state {
+  uint64_t drawn;       /* sequences of the trainings before this one, whose numbers it leaves out; 0 at first */
   size_t step;          /* steps done */
   void *first, *second; /* (size,) moments, in the model's format */
 } rs_train_state;
@@ -432,6 +451,27 @@ typedef struct rs_reading {
 rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
                           size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);
+
+/* What attention reads in one block while a model reads sequences of a task: room of one thread. */
+typedef struct rs_block_reader rs_block_reader;
+
+/* Whether block `block` of the decoder can be observed as the engine does it: RS_DOMAIN where there is none such,
+ * RS_UNSUPPORTED where it caps its logits, or has learned sinks, which no row of the engine holds. */
+rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) RS_NONNULL(1);
+
+/* Borrows `context`, of the task's length, and `task`. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_reading_make. */
+rs_status rs_block_reader_create(const rs_context *context, const rs_task *task, size_t length,
+                                 rs_block_reader **reader, rs_err *err) RS_NONNULL(1, 2, 4);
+void rs_block_reader_free(rs_block_reader *reader);
+
+/* Reads sequence `index` of the split, and keeps what block `block` of the decoder (rs_block_check) computes from it.
+ */
+void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t index, size_t block) RS_NONNULL(1);
+
+/* The queries and keys of one head of that, behind their norms, before rotation; heads that share keys are given the
+ * same. They seek needles where the task says of what it asks with probes, or with any target if it has none, which
+ * token holds it. Borrowed until the next is read. */
+rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) RS_NONNULL(1);
 
 /* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
  * tokens. */

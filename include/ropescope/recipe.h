@@ -127,6 +127,7 @@ typedef struct rs_embed_kind {
   /* Adds to `table` what `gradient` (count, width) by the rows that `fill` gives for these positions gives by it. */
   void (*gradient)(const void *state, size_t begin, size_t count, const double *gradient, double *table);
   rs_kind_grid *grid; /* of that table */
+  bool by_position;   /* or its rows are positions 0, 1, ... up to the trained length */
 } rs_embed_kind;
 
 typedef struct rs_lscale_kind {
@@ -282,7 +283,7 @@ extern const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1];
 
 /* The geometry of a published (or invented) model. */
 struct rs_model {
-  char name[64];
+  char name[192];                     /* that of a checkpoint says all that differs from others */
   size_t heads, head_dim, rotary_dim; /* H; D, even; R, even, <= D */
   double rope_theta;                  /* > 1 */
   size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */

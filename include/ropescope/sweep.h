@@ -11,20 +11,22 @@ typedef struct rs_plan {
   size_t cells, summary_columns;
   double curve_rows;  /* of all curve files together; an upper bound */
   double peak_bytes;  /* of the tables and work space alive at one time */
-  double score_flops; /* multiplications and additions of queries with keys; 0 where checkpoints are read */
-  size_t trainings;   /* of checkpoints, */
-  double training_flops, reading_flops; /* and what all of them and all readings take */
+  double score_flops; /* multiplications and additions of queries with keys; 0 where no rows are observed */
+  size_t trainings;   /* of checkpoints, that are to be done, */
+  size_t trained;     /* and that earlier runs have done */
+  double training_flops, reading_flops; /* what the former and all readings take */
 } rs_plan;
 
-/* What a run would take; runs nothing. */
-rs_status rs_plan_make(const rs_experiment *experiment, rs_plan *plan, rs_err *err) RS_NONNULL(1, 2);
+/* What a run would take; runs nothing. `checkpoints` is where it keeps trained models (NULL: nowhere). */
+rs_status rs_plan_make(const rs_experiment *experiment, const char *checkpoints, rs_plan *plan, rs_err *err)
+    RS_NONNULL(1, 3);
 
 /* The seconds that each cell (count, in the order of rs_experiment_cells) will take here, from a few steps of each
- * checkpoint's training, which is counted with the first cell that needs it, or else from trials of the same cells at
- * short lengths, which take up to `budget` seconds, or longer where the shortest does. What short lengths tell of
- * long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
-rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
-                              rs_err *err) RS_NONNULL(1, 3);
+ * checkpoint's training, which is counted with the first cell that needs it unless it is done in `checkpoints`, and a
+ * few readings; or else from trials of the same cells at short lengths. They take about `budget` seconds, or longer
+ * where the shortest does. What short lengths tell of long ones is an order of magnitude. RS_MEMORY, RS_INTERNAL. */
+rs_status rs_estimate_seconds(const rs_experiment *experiment, const char *checkpoints, double budget, double *seconds,
+                              size_t count, rs_err *err) RS_NONNULL(1, 4);
 
 /* Bytes that this process may still use: of the machine, its cgroup and its limit of addresses the least. NaN where
  * none can be told. */
@@ -51,6 +53,8 @@ typedef struct rs_training_watch {
   void (*begin)(void *context);
   bool (*step)(void *context, const rs_training_report *report); /* false: stop behind this step */
   void (*end)(void *context);
+  /* A model is at hand, read from its folder or just trained: `arithmetic` is what computed it, "v3; v4". */
+  void (*ready)(void *context, const char *folder, const char *arithmetic);
   void *context;
   double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
 } rs_training_watch;

@@ -45,7 +45,7 @@ static double largest_logit(const rs_attention_job *job) {
   double q = largest_norm(job->q, projection != NULL ? projection->q : NULL, job->queries, encoding->logit_scale,
                           job->query_count, dims);
   double k = largest_norm(job->k, projection != NULL ? projection->k : NULL, NULL, NULL, encoding->length, dims);
-  double needle = job->needle_at != NULL ? largest_norm(job->needle_key, NULL, NULL, NULL, job->query_count, dims) : 0;
+  double needle = job->needle_key != NULL ? largest_norm(job->needle_key, NULL, NULL, NULL, job->query_count, dims) : 0;
   double scale = fabs(rs_encoding_head_scale(encoding, job->head));
   return scale * q * largest_gain(job, encoding->gain_q) * fmax(k, needle) * largest_gain(job, encoding->gain_k) /
          sqrt((double)dims);

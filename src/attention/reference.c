@@ -39,8 +39,9 @@ rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *lo
   for (size_t n = 0; n < job->encoding->length; n++)
     logits[n] = sees(job, m, n) ? logit(job, index, job->k + n * dims, n, work) : -INFINITY;
   *needle = NAN;
-  if (job->needle_at != NULL && sees(job, m, job->needle_at[index]))
-    *needle = logit(job, index, job->needle_key + index * dims, job->needle_at[index], work);
+  size_t n = job->needle_at != NULL ? job->needle_at[index] : RS_NO_NEEDLE;
+  if (n != RS_NO_NEEDLE && sees(job, m, n))
+    *needle = logit(job, index, job->needle_key != NULL ? job->needle_key + index * dims : job->k + n * dims, n, work);
   free(work);
   return RS_OK;
 }

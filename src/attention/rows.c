@@ -1,5 +1,5 @@
-/* From what a tile has seen to rows: bits become nats, what was taken off the bias comes back, the needle joins the
- * other keys. */
+/* From what a tile has seen to rows: bits become nats, what was taken off the bias comes back, an added needle joins
+ * the keys. */
 #include "rows.h"
 
 #include <math.h>
@@ -43,16 +43,19 @@ typedef struct row_sums {
   double spread; /* of weight times logit, bits */
 } row_sums;
 
+/* The needle, which joins the sums unless it is one of the keys that they hold. */
 static void add_needle(const rs_loaded_job *loaded, const rs_tile *tile, size_t lane, row_sums *sums, rs_row *row) {
   size_t position = loaded->job.needle_at[tile->first + lane];
-  row->needle_planted = true;
+  row->needle_planted = position != RS_NO_NEEDLE;
+  if (!row->needle_planted) return;
   row->needle_distance = position > row->query ? position - row->query : row->query - position;
   row->has_needle = tile->has_needle[lane];
   if (!row->has_needle) return;
   double t = tile->needle_logit[lane] - tile->state.reference[lane], weight = exp2(t);
-  row->keys++;
   row->needle_rank = (size_t)tile->state.rank[lane];
   row->needle_weight = weight;
+  if (loaded->job.needle_key == NULL) return;
+  row->keys++;
   row->bin_weight[loaded->bin_of[row->needle_distance]] += weight;
   sums->mass += weight;
   if (weight > 0) sums->spread += weight * t; /* 0 times minus infinity is no number */
@@ -89,7 +92,8 @@ static row_sums sum_keys(const rs_loaded_job *loaded, const rs_tile *tile, size_
 static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs_row *row) {
   const rs_attention_job *job = &loaded->job;
   rs_score_state *state = &tile->state;
-  double needle = tile->has_needle[lane] ? tile->needle_logit[lane] : -INFINITY;
+  bool added = tile->has_needle[lane] && job->needle_key != NULL;
+  double needle = added ? tile->needle_logit[lane] : -INFINITY;
   if (needle > state->reference[lane]) rs_score_state_move(state, job->bins, loaded->kernel->lanes, lane, needle);
   row->query = job->queries[tile->first + lane];
   row->keys = (size_t)tile->keys[lane];
@@ -104,7 +108,7 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   row->entropy = entropy < 0 ? 0 : entropy; /* rounding may fall below 0; a NaN stays one */
   row->sink_weight = state->sink[lane] / sums.mass;
   row->needle_weight /= sums.mass;
-  if (row->has_needle) row->needle_logit = needle * M_LN2 + offset;
+  if (row->has_needle) row->needle_logit = tile->needle_logit[lane] * M_LN2 + offset;
   for (size_t b = 0; b < job->bins; b++) row->bin_weight[b] /= sums.mass;
   if (job->moments) copy_moments(loaded, tile, lane, offset, row);
 }

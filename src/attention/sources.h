@@ -15,7 +15,8 @@
   source(grid) \
   source(lookback) \
   source(gap) \
-  source(calibrated)
+  source(calibrated) \
+  source(model)
 /* clang-format on */
 
 #define RS_DECLARE_SOURCE(name) extern const rs_source_kind rs_source_##name;
@@ -25,6 +26,11 @@ RS_SOURCES(RS_DECLARE_SOURCE)
  * head whatever the source. They read no state. */
 void rs_gaussian_keys(const rs_source_in *in, size_t begin, size_t end, double *out);
 void rs_gaussian_query(const rs_source_in *in, size_t position, double *out);
+
+/* Keys, query and needle of a source whose state is an rs_given_rows: copies of the rows. */
+void rs_given_keys(const rs_source_in *in, size_t begin, size_t end, double *out);
+void rs_given_query(const rs_source_in *in, size_t position, double *out);
+size_t rs_given_needle(const rs_source_in *in, size_t position, const double *query, double *key);
 
 /* A band of rotary pairs as shares of them, 0 (the fastest) to 1: parameters that sources share. */
 typedef struct rs_band {

@@ -58,20 +58,25 @@ static void dot_pairs(const rs_worker *worker, double *dots) {
   kernel->dot(queries, queries + kernel->lanes * dims * kernel->real_bytes, dims, dots);
 }
 
-/* The logits of a tile's needles, with the roundings of any other key's: a copy of a key ties with it. */
+/* The logits of a tile's needles, with the roundings of any other key's: a copy of a key ties with it. Lanes without a
+ * needle score their own key, which nobody asks for. */
 static void score_needles(const rs_worker *worker, rs_tile *tile) {
   const rs_loaded_job *loaded = worker->loaded;
   const rs_attention_job *job = &loaded->job;
   bool single = loaded->kernel->real_bytes == sizeof(float);
   double dots[RS_SCORE_LANES];
   for (size_t lane = 0; lane < loaded->kernel->lanes; lane++) {
-    size_t i = rs_lane_query(tile, lane);
-    pair_up(worker, tile, lane, job->needle_at[i], job->needle_key + i * loaded->dims);
+    size_t i = rs_lane_query(tile, lane), position = job->needle_at[i];
+    if (position == RS_NO_NEEDLE) position = job->queries[i];
+    bool added = job->needle_key != NULL && job->needle_at[i] != RS_NO_NEEDLE;
+    pair_up(worker, tile, lane, position,
+            added ? job->needle_key + i * loaded->dims : job->k + position * loaded->dims);
   }
   dot_pairs(worker, dots);
   for (size_t lane = 0; lane < loaded->kernel->lanes; lane++) {
     size_t i = rs_lane_query(tile, lane), position = job->needle_at[i];
     double bias = 0;
+    if (position == RS_NO_NEEDLE) continue;
     if (loaded->bias.any) rs_bias_of_query(job, job->queries[i], position, position + 1, &bias);
     tile->has_needle[lane] = rs_job_sees(job, job->queries[i], position);
     tile->needle_logit[lane] = single ? (double)((float)dots[lane] + (float)bias) : dots[lane] + bias;

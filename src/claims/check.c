@@ -38,7 +38,9 @@ static char *path_of(const char *results, const char *name, const char *file) {
   return NULL;
 }
 
-static rs_status open_table(source *from, const char *results, const char *name, const char *file, rs_err *err) {
+/* The table of `file` with the published numbers that stand beside the claims. */
+static rs_status read_table(source *from, const char *claims, const char *results, const char *name, const char *file,
+                            rs_err *err) {
   size_t length;
   char *path = path_of(results, name, file);
   if (path == NULL) return rs_fail(err, RS_MEMORY, "out of memory");
@@ -49,7 +51,10 @@ static rs_status open_table(source *from, const char *results, const char *name,
   clear(from);
   from->path = path;
   RS_TRY(rs_file_read(path, SIZE_MAX / 4, &from->text, &length, err));
-  return rs_csv_read(from->text, length, path, &from->table, err);
+  RS_TRY(rs_csv_read(from->text, length, path, &from->table, err));
+  rs_status status = rs_facts_join(claims, file, &from->table, err);
+  if (status != RS_OK) clear(from);
+  return status;
 }
 
 static void judge(const rs_claim *claim, rs_finding *finding) {
@@ -77,10 +82,10 @@ static bool is_left_out(const rs_claim *claim, bool full) {
   return !full && slash != NULL && rs_claims_is_full(claim->file, (size_t)(slash - claim->file));
 }
 
-static rs_status check_one(const rs_claim *claim, source *from, const char *results, const char *name,
-                           rs_finding *finding) {
+static rs_status check_one(const rs_claims *claims, const rs_claim *claim, source *from, const char *results,
+                           const char *name, rs_finding *finding) {
   rs_err why = {0};
-  rs_status status = open_table(from, results, name, claim->file, &why);
+  rs_status status = read_table(from, claims->name, results, name, claim->file, &why);
   if (status == RS_OK) status = rs_table_select(from->table, claim->column, claim->where, NULL, &finding->value, &why);
   if (status == RS_OK)
     judge(claim, finding);
@@ -95,7 +100,7 @@ rs_status rs_claims_check(const rs_claims *claims, const char *results, const ch
   rs_status status = RS_OK;
   for (size_t i = 0; i < claims->count && status != RS_MEMORY; i++) {
     findings[i] = (rs_finding){.value = NAN, .left_out = is_left_out(&claims->items[i], full)};
-    if (!findings[i].left_out) status = check_one(&claims->items[i], &from, results, name, &findings[i]);
+    if (!findings[i].left_out) status = check_one(claims, &claims->items[i], &from, results, name, &findings[i]);
   }
   clear(&from);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "out of memory") : RS_OK;

@@ -51,6 +51,24 @@ rs_status rs_column_find(const rs_table *table, const char *name, int *column, r
 /* Whether `column` and `where` are well formed, whatever the table. */
 rs_status rs_select_check(const char *column, const char *where, rs_err *err);
 
+/* ---- facts.c ----------------------------------------------------------------------------------------------------- */
+
+/* Joins published numbers to what a run wrote, where there are any: the CSV file beside the expected.csv called
+ * `claims` that is named as the config which `file` ("STEM/summary") is of. A row of it belongs to the rows of the run
+ * with the same words in all columns that both have; its other columns become columns of *run, empty elsewhere.
+ * RS_INPUT for a row that belongs to none, or to one that has another; RS_IO, RS_MEMORY. */
+rs_status rs_facts_join(const char *claims, const char *file, rs_table **run, rs_err *err);
+
+/* ---- rank.c ------------------------------------------------------------------------------------------------------ */
+
+/* Spearman's rank correlation of `count` pairs, in [-1, 1]; equal numbers share the mean of their ranks. RS_INPUT for
+ * fewer than three pairs, or where all y or all x are equal; RS_MEMORY. */
+rs_status rs_rank_correlation(const double *y, const double *x, size_t count, double *rho, rs_err *err);
+
+/* The share of permutations of y that correlate with x as strongly, either way, as y itself does: (1 + those) / 10000
+ * of 9999 that are drawn, the same ones every time. The same errors. */
+rs_status rs_rank_correlation_p(const double *y, const double *x, size_t count, double *p, rs_err *err);
+
 /* ---- report.c ---------------------------------------------------------------------------------------------------- */
 
 /* Adds the words of one cell of a Markdown table, in which a '|' would end it. */

@@ -2,134 +2,19 @@
 #include "claims.h"
 
 #include <ctype.h>
-#include <gsl/gsl_fit.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The rows that were selected: of each, y and, for reductions of two columns, x. */
-typedef struct sample {
-  double *y, *x;      /* (count), owned; rows without a number left out */
-  size_t count, rows; /* with a value; all that were selected */
-} sample;
-
-typedef struct reduction {
-  const char *name;
-  size_t columns;
-  bool counts_rows; /* has a value where no row has one */
-  rs_status (*reduce)(const sample *s, double *value, rs_err *err);
-} reduction;
-
-/* ---- reductions -------------------------------------------------------------------------------------------------- */
-
-static rs_status the_row(const sample *s, double *value, rs_err *err) {
-  if (s->rows != 1) return rs_fail(err, RS_INPUT, "%zu rows are selected, not one", s->rows);
-  *value = s->y[0];
-  return RS_OK;
-}
-
-static rs_status mean(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = gsl_stats_mean(s->y, 1, s->count);
-  return RS_OK;
-}
-
-static rs_status least(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = gsl_stats_min(s->y, 1, s->count);
-  return RS_OK;
-}
-
-static rs_status largest(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = gsl_stats_max(s->y, 1, s->count);
-  return RS_OK;
-}
-
-static rs_status median(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  gsl_sort(s->y, 1, s->count);
-  *value = gsl_stats_median_from_sorted_data(s->y, 1, s->count);
-  return RS_OK;
-}
-
-static rs_status sum(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = gsl_stats_mean(s->y, 1, s->count) * (double)s->count;
-  return RS_OK;
-}
-
-static rs_status count(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = (double)s->count;
-  return RS_OK;
-}
-
-static rs_status missing(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = (double)(s->rows - s->count);
-  return RS_OK;
-}
-
-static rs_status at_min(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = s->x[gsl_stats_min_index(s->y, 1, s->count)];
-  return RS_OK;
-}
-
-static rs_status at_max(const sample *s, double *value, rs_err *err) {
-  (void)err;
-  *value = s->x[gsl_stats_max_index(s->y, 1, s->count)];
-  return RS_OK;
-}
-
-/* ln y = intercept + slope ln x. */
-static rs_status fit_logs(const sample *s, double *intercept, double *slope, rs_err *err) {
-  double variance[3], squares;
-  if (s->count < 2) return rs_fail(err, RS_INPUT, "a power law needs two rows, and %zu have a value", s->count);
-  for (size_t i = 0; i < s->count; i++) {
-    if (!(s->x[i] > 0) || !(s->y[i] > 0)) return rs_fail(err, RS_INPUT, "a power law needs positive numbers");
-    s->x[i] = log(s->x[i]);
-    s->y[i] = log(s->y[i]);
-  }
-  gsl_fit_linear(s->x, 1, s->y, 1, s->count, intercept, slope, &variance[0], &variance[1], &variance[2], &squares);
-  return RS_OK;
-}
-
-static rs_status exponent(const sample *s, double *value, rs_err *err) {
-  double intercept;
-  return fit_logs(s, &intercept, value, err);
-}
-
-static rs_status coefficient(const sample *s, double *value, rs_err *err) {
-  double intercept, slope;
-  RS_TRY(fit_logs(s, &intercept, &slope, err));
-  *value = exp(intercept);
-  return RS_OK;
-}
-
-static const reduction reductions[] = {{"mean", 1, false, mean},
-                                       {"min", 1, false, least},
-                                       {"max", 1, false, largest},
-                                       {"median", 1, false, median},
-                                       {"sum", 1, false, sum},
-                                       {"count", 1, true, count},
-                                       {"missing", 1, true, missing},
-                                       {"at_min", 2, false, at_min},
-                                       {"at_max", 2, false, at_max},
-                                       {"exponent", 2, false, exponent},
-                                       {"coefficient", 2, false, coefficient}};
-static const reduction single = {"", 1, false, the_row};
+#include "reductions.h"
 
 /* ---- reading what is wanted -------------------------------------------------------------------------------------- */
 
-enum { NAME = 96, CONDITIONS = 16 };
+enum { NAME = 96, CONDITIONS = 16, COLUMNS = 3 };
 
 typedef struct wanted {
-  const reduction *how;
-  char columns[2][NAME];
+  const rs_reduction *how;
+  char columns[COLUMNS][NAME];
+  size_t count; /* of columns */
+  double level;
 } wanted;
 
 typedef struct condition {
@@ -149,34 +34,36 @@ static bool copy_trimmed(const char *begin, const char *end, char out[NAME]) {
   return true;
 }
 
-static rs_status unknown_reduction(const char *name, rs_err *err) {
-  const char *names[RS_COUNT(reductions)];
-  for (size_t i = 0; i < RS_COUNT(reductions); i++) names[i] = reductions[i].name;
-  const char *near = rs_suggest(name, names, RS_COUNT(names));
-  return rs_fail(err, RS_INPUT, "no reduction %s (%s%s)", name,
-                 near != NULL ? "did you mean " : "there are mean, min, ",
-                 near != NULL ? near : "max, median, sum, count, missing, at_min, at_max, exponent, coefficient");
+/* "y", "y; x", "y; x; 0.5", "y; x; method": what stands in [begin, end), as the reduction takes them. */
+static bool read_arguments(const char *begin, const char *end, wanted *out) {
+  const rs_reduction *how = out->how;
+  size_t count = 0;
+  for (const char *stop; begin <= end; begin = stop + 1) {
+    stop = memchr(begin, ';', (size_t)(end - begin));
+    if (stop == NULL) stop = end;
+    if (count == COLUMNS || !copy_trimmed(begin, stop, out->columns[count++])) return false;
+  }
+  bool levelled = how->more == RS_MORE_LEVEL;
+  if (levelled && (count != how->columns + 1 || !rs_quantity_read(out->columns[how->columns], &out->level)))
+    return false;
+  out->count = levelled ? how->columns : count;
+  return out->count == how->columns || (how->more == RS_MORE_GROUP && out->count == how->columns + 1);
 }
 
-/* "mean(entropy_nats)", "at_min(y; x)", "entropy_nats". */
+/* "mean(entropy_nats)", "at_min(y; x)", "spearman(y; x; method)", "entropy_nats". */
 static rs_status read_wanted(const char *text, wanted *out, rs_err *err) {
   const char *bracket = strchr(text, '('), *end = text + strlen(text);
   char name[NAME];
-  *out = (wanted){.how = &single};
-  if (bracket == NULL)
+  *out = (wanted){.count = 1};
+  if (bracket == NULL) {
+    RS_TRY(rs_reduction_find(NULL, &out->how, err));
     return copy_trimmed(text, end, out->columns[0]) ? RS_OK : rs_fail(err, RS_INPUT, "\"%s\" names no column", text);
+  }
   if (!copy_trimmed(text, bracket, name) || end[-1] != ')')
     return rs_fail(err, RS_INPUT, "\"%s\" is no reduction of a column (as in mean(entropy_nats))", text);
-  out->how = NULL;
-  for (size_t i = 0; i < RS_COUNT(reductions); i++)
-    if (strcmp(reductions[i].name, name) == 0) out->how = &reductions[i];
-  if (out->how == NULL) return unknown_reduction(name, err);
-  const char *between = strchr(bracket, ';');
-  bool read = out->how->columns == 1 ? between == NULL && copy_trimmed(bracket + 1, end - 1, out->columns[0])
-                                     : between != NULL && copy_trimmed(bracket + 1, between, out->columns[0]) &&
-                                           copy_trimmed(between + 1, end - 1, out->columns[1]);
-  if (read) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s takes %s", name, out->how->columns == 1 ? "one column" : "two columns: (y; x)");
+  RS_TRY(rs_reduction_find(name, &out->how, err));
+  if (read_arguments(bracket + 1, end - 1, out)) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s takes %s", name, rs_reduction_takes(out->how));
 }
 
 static rs_status read_condition(const char *begin, const char *end, condition *out, rs_err *err) {
@@ -280,20 +167,21 @@ static bool keeps(const condition *c, const char *field) {
 
 /* The columns of what is wanted and of the conditions. */
 typedef struct places {
-  int columns[2], conditions[CONDITIONS];
+  int columns[COLUMNS], conditions[CONDITIONS];
 } places;
 
 static rs_status find_places(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
                              places *found, rs_err *err) {
   *found = (places){0};
-  for (size_t i = 0; i < what->how->columns; i++)
-    RS_TRY(rs_column_find(table, what->columns[i], &found->columns[i], err));
+  for (size_t i = 0; i < what->count; i++) RS_TRY(rs_column_find(table, what->columns[i], &found->columns[i], err));
   for (size_t i = 0; i < number; i++) RS_TRY(rs_column_find(table, conditions[i].column, &found->conditions[i], err));
   return RS_OK;
 }
 
 static void gather(const rs_table *table, const wanted *what, const condition *conditions, size_t number,
-                   const rs_line *line, const places *found, sample *out) {
+                   const rs_line *line, const places *found, rs_sample *out) {
+  out->level = what->level;
+  out->grouped = what->count > what->how->columns;
   for (size_t row = 0; row < table->rows; row++) {
     char **fields = table->fields + row * table->columns;
     bool kept = line == NULL || strcmp(fields[line->column], line->word) == 0;
@@ -302,7 +190,8 @@ static void gather(const rs_table *table, const wanted *what, const condition *c
     out->rows++;
     const char *field = fields[found->columns[0]];
     bool valued = what->how->counts_rows ? *field != '\0' : rs_number_read(field, &out->y[out->count]);
-    if (valued && what->how->columns == 2) valued = rs_number_read(fields[found->columns[1]], &out->x[out->count]);
+    if (valued && what->count > 1) valued = rs_number_read(fields[found->columns[1]], &out->x[out->count]);
+    if (out->grouped) out->group[out->count] = fields[found->columns[what->how->columns]];
     out->count += valued;
   }
 }
@@ -330,15 +219,12 @@ static rs_status select_side(const rs_table *table, const char *column, const ch
   RS_TRY(read_wanted(column, &what, err));
   RS_TRY(read_where(where, conditions, &number, err));
   RS_TRY(find_places(table, &what, conditions, number, &found, err));
-  sample s = {.y = rs_alloc(table->rows, sizeof *s.y, err), .x = rs_alloc(table->rows, sizeof *s.x, err)};
-  rs_status status = s.y != NULL && s.x != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) gather(table, &what, conditions, number, line, &found, &s);
-  if (status == RS_OK && s.rows == 0) status = no_row(table, conditions, number, &found, err);
-  if (status == RS_OK && s.count == 0 && !what.how->counts_rows)
-    status = rs_fail(err, RS_INPUT, "no selected row has a number there");
-  if (status == RS_OK && value != NULL) status = what.how->reduce(&s, value, err);
-  free(s.y);
-  free(s.x);
+  rs_sample sample;
+  rs_status status = rs_sample_make(table->rows, &sample, err);
+  if (status == RS_OK) gather(table, &what, conditions, number, line, &found, &sample);
+  if (status == RS_OK && sample.rows == 0) status = no_row(table, conditions, number, &found, err);
+  if (status == RS_OK) status = rs_sample_reduce(&sample, what.how, value, err);
+  rs_sample_clear(&sample);
   return status;
 }
 

@@ -53,7 +53,8 @@ int cmd_plot(const cli_options *options) {
   }
   rs_status status = draw(options, &report, &err);
   for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
-  if (report.count > 0) cli_note(options, "%zu pictures in %s/plots", report.count, options->arguments[0]);
+  if (report.count > 0)
+    cli_note(options, "%zu picture%s in %s/plots", report.count, report.count == 1 ? "" : "s", options->arguments[0]);
   if (report.plain > 0)
     cli_note(options, "left out: %zu that say nothing, as one number or lines that are all equal (--all draws them)",
              report.plain);

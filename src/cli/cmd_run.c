@@ -18,6 +18,9 @@ typedef struct display {
   cli_progress progress;
   size_t done; /* cells */
   char doing[CLI_DOING];
+  size_t foreign;       /* models that another instruction set has computed, */
+  char *foreign_folder; /* that of the first of them, or NULL, */
+  char foreign_by[32];  /* and what computed it */
   const cli_options *options;
 } display;
 
@@ -30,6 +33,24 @@ static bool note_training(void *context, const rs_training_report *report) {
 static void note_waiting(void *context, const char *folder) {
   const display *d = context;
   cli_note(d->options, "another process trains %s: waiting for it", folder);
+}
+
+/* Weights that are not those which this run would have trained, where it asks for an instruction set. */
+static void note_ready(void *context, const char *folder, const char *arithmetic) {
+  display *d = context;
+  const char *isa = d->options->isa;
+  if (folder == NULL || isa == NULL || strcmp(isa, "auto") == 0 || strcmp(isa, arithmetic) == 0) return;
+  if (d->foreign++ > 0) return;
+  d->foreign_folder = rs_strdup(folder, NULL);
+  snprintf(d->foreign_by, sizeof d->foreign_by, "%s", arithmetic);
+}
+
+static void warn_of_foreign(const display *d) {
+  if (d->foreign == 0 || d->foreign_folder == NULL) return;
+  bool several = d->foreign > 1;
+  cli_note(d->options, "warning: %s%s computed by %s, not by %s: the weights are others (move %s away to train anew)",
+           d->foreign_folder, several ? " and others were" : " was", d->foreign_by, d->options->isa,
+           several ? "them" : "it");
 }
 
 static void show_progress(void *context, size_t done, size_t cells, double share) {
@@ -65,11 +86,11 @@ static double mebibytes(double bytes) {
 }
 
 /* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
-static int check_memory(const cli_options *options, const rs_experiment *experiment) {
+static int check_memory(const cli_options *options, const rs_experiment *experiment, const char *checkpoints) {
   rs_plan plan;
   rs_err err = {0};
   double available = rs_memory_available();
-  rs_status status = rs_plan_make(experiment, &plan, &err);
+  rs_status status = rs_plan_make(experiment, checkpoints, &plan, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (options->force || !(plan.peak_bytes > available)) return CLI_OK;
   cli_error("the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
@@ -116,27 +137,31 @@ static int end_badly(rs_status status, const rs_err *err) {
   return status == RS_STOPPED ? BY_SIGNAL + cli_signal() : CLI_FAILED; /* the input was good */
 }
 
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+static int run_at(const cli_options *options, const rs_experiment *experiment, const char *directory,
+                  const char *checkpoints) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}, .options = options};
   const rs_training_watch training = {.wait = note_waiting,
                                       .begin = cli_catch_signals,
                                       .step = note_training,
                                       .end = cli_release_signals,
+                                      .ready = note_ready,
                                       .context = &d};
   bool live = !options->quiet && d.progress.terminal;
-  rs_run_options run = {
-      .directory = directory, .progress = options->quiet ? NULL : show_progress, .training = &training, .context = &d};
+  rs_run_options run = {.directory = directory,
+                        .progress = options->quiet ? NULL : show_progress,
+                        .checkpoints = checkpoints,
+                        .training = &training,
+                        .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
-  int fits = check_memory(options, experiment);
+  int fits = check_memory(options, experiment, checkpoints);
   if (fits != CLI_OK) return fits;
   warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
-  char *checkpoints = checkpoints_folder(options, directory, &err);
-  run.checkpoints = checkpoints;
-  rs_status status = checkpoints != NULL ? rs_run(experiment, &run, &summary, &err) : RS_MEMORY;
-  free(checkpoints);
+  rs_status status = rs_run(experiment, &run, &summary, &err);
   if (live) fputs("\r\033[K", stderr);
+  warn_of_foreign(&d);
+  free(d.foreign_folder);
   if (status != RS_OK) return end_badly(status, &err);
   report(options, directory, &summary);
   remove_stale_pictures(options, directory);
@@ -144,6 +169,15 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
     cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary.starved);
   if (summary.starved > 0 || summary.failed == summary.cells) return CLI_FAILED;
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
+}
+
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+  rs_err err = {0};
+  char *checkpoints = checkpoints_folder(options, directory, &err);
+  int code =
+      checkpoints != NULL ? run_at(options, experiment, directory, checkpoints) : cli_fail(RS_MEMORY, NULL, &err);
+  free(checkpoints);
+  return code;
 }
 
 /* Runs into the folder unless it holds something else. */
@@ -179,52 +213,81 @@ static void put_memory(double bytes, rs_text *text) {
   rs_text_puts(text, bytes > available ? ": run refuses without --force\n" : "\n");
 }
 
-static rs_status put_time(const rs_experiment *experiment, size_t cells, rs_text *text, rs_err *err) {
+static rs_status put_time(const rs_experiment *experiment, const char *checkpoints, const rs_plan *plan, rs_text *text,
+                          rs_err *err) {
   static const double budget = 0.5; /* seconds */
   char duration[CLI_DURATION];
+  size_t cells = plan->cells;
   double *seconds = rs_alloc(cells, sizeof *seconds, err), sum = 0;
   if (seconds == NULL) return RS_MEMORY;
-  rs_status status = rs_estimate_seconds(experiment, budget, seconds, cells, err);
+  rs_status status = rs_estimate_seconds(experiment, checkpoints, budget, seconds, cells, err);
   for (size_t i = 0; i < cells; i++) sum += seconds[i];
   free(seconds);
   cli_duration(sum, duration);
   if (sum < 60) snprintf(duration, sizeof duration, "%.2g s", sum);
   rs_text_printf(text, "time            about %s%s on this machine, measured %s\n", duration,
                  sum < 60 ? "" : " (hours:minutes)",
-                 experiment->checkpoints != NULL ? "by a few steps of training" : "at short lengths");
+                 experiment->checkpoints == NULL ? "at short lengths"
+                 : plan->trainings > 0           ? "by a few steps of training"
+                                                 : "by a few readings");
   return status;
+}
+
+static void put_count(rs_text *text, size_t count, const char *what) {
+  rs_text_printf(text, "%zu %s%s", count, what, count == 1 ? "" : "s");
 }
 
 /* How many there are of what the cells are made from. */
 static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
   bool trained = experiment->checkpoints != NULL;
-  rs_text_printf(text, "cells           %zu (%zu %s, %zu methods, %zu lengths, ", plan->cells, experiment->model_count,
-                 trained ? "checkpoints" : "models", experiment->methods.count, experiment->length_count);
-  if (!trained) rs_text_printf(text, "%zu sources, ", experiment->sources.count);
-  rs_text_printf(text, "%zu seeds)\n", experiment->seed_count);
+  rs_text_printf(text, "cells           %zu (", plan->cells);
+  const struct {
+    size_t count;
+    const char *what;
+  } axes[] = {{experiment->model_count, trained ? "checkpoint" : "model"},
+              {experiment->methods.count, "method"},
+              {experiment->length_count, "length"},
+              {experiment->sources.count, "source"},
+              {experiment->seed_count, "seed"}};
+  for (size_t i = 0; i < RS_COUNT(axes); i++) {
+    if (axes[i].count == 0) continue;
+    if (i > 0) rs_text_puts(text, ", ");
+    put_count(text, axes[i].count, axes[i].what);
+  }
+  rs_text_puts(text, ")\n");
+}
+
+static void put_trainings(const rs_plan *plan, rs_text *text) {
+  rs_text_puts(text, "training        ");
+  if (plan->trainings > 0) {
+    rs_text_printf(text, "%.3g flop in ", plan->training_flops);
+    put_count(text, plan->trainings, "training");
+    if (plan->trained > 0) rs_text_printf(text, "; %zu done already", plan->trained);
+  } else {
+    rs_text_printf(text, "none to do, %zu done already", plan->trained);
+  }
+  rs_text_puts(text, "\n");
 }
 
 static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
-  if (experiment->checkpoints == NULL) {
-    rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
-    return;
-  }
-  rs_text_printf(text, "training        %.3g flop in %zu trainings\n", plan->training_flops, plan->trainings);
-  rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
+  bool trained = experiment->checkpoints != NULL;
+  if (trained) put_trainings(plan, text);
+  if (trained) rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
+  if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
 }
 
-static rs_status put_plan(const rs_experiment *experiment, rs_text *text, rs_err *err) {
+static rs_status put_plan(const rs_experiment *experiment, const char *checkpoints, rs_text *text, rs_err *err) {
   rs_plan plan;
   for (size_t i = 0; i < experiment->length_count; i++)
     RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
-  RS_TRY(rs_plan_make(experiment, &plan, err));
+  RS_TRY(rs_plan_make(experiment, checkpoints, &plan, err));
   rs_text_printf(text, "name            %s\n", experiment->name);
   put_axes(experiment, &plan, text);
   rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
   rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
   put_work(experiment, &plan, text);
   put_memory(plan.peak_bytes, text);
-  return put_time(experiment, plan.cells, text, err);
+  return put_time(experiment, checkpoints, &plan, text, err);
 }
 
 int cmd_plan(const cli_options *options) {
@@ -233,10 +296,14 @@ int cmd_plan(const cli_options *options) {
   rs_text text = {0};
   int code = cli_load(options, options->arguments[0], &experiment);
   if (code != CLI_OK) return code;
-  rs_status status = put_plan(experiment, &text, &err);
+  char *directory = results_folder(options, experiment, &err);
+  char *checkpoints = directory != NULL ? checkpoints_folder(options, directory, &err) : NULL;
+  rs_status status = checkpoints != NULL ? put_plan(experiment, checkpoints, &text, &err) : RS_MEMORY;
   if (status == RS_OK) warn(options, experiment);
   code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);
+  free(checkpoints);
+  free(directory);
   rs_experiment_free(experiment);
   return code;
 }

@@ -212,7 +212,7 @@ static void say_subject(const cli_options *options, const rs_subject *subject) {
 
 static void warn(const cli_options *options, const rs_subject *s) {
   rs_text text = {0};
-  rs_recipe_warn(&s->recipe, &s->model, s->length, &s->tokens, &text);
+  rs_recipe_warn(&s->recipe, NULL, &s->model, s->length, &s->tokens, &text);
   if (text.length > 0) cli_note(options, "warning: %s", rs_text_string(&text));
   rs_text_clear(&text);
 }

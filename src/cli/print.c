@@ -44,8 +44,9 @@ static bool has_values(const short_table *t, int column) {
   return false;
 }
 
-static bool reads_tables(const rs_metric_kind *metric) {
-  return metric->row == NULL && metric->read == NULL;
+/* Whether a metric gives the same for every source. */
+static bool reads_no_source(const rs_experiment *experiment, const rs_metric_kind *metric) {
+  return metric->row == NULL && (metric->read == NULL || rs_observes(experiment));
 }
 
 /* The columns of the metrics, of tables or of what else they read, that hold anything: at most `most`. */
@@ -54,7 +55,8 @@ static size_t choose_columns(const short_table *t, bool of_tables, value_column 
   size_t count = 0;
   for (size_t m = 0; m < metrics->count; m++) {
     const rs_metric_kind *metric = metrics->items[m].metric;
-    for (size_t i = 0; i < metric->scalar_count && reads_tables(metric) == of_tables && count < most; i++) {
+    for (size_t i = 0; i < metric->scalar_count && reads_no_source(t->experiment, metric) == of_tables && count < most;
+         i++) {
       int column = rs_table_column(t->csv, metric->scalars[i].name);
       if (column < 0 || !has_values(t, column)) continue;
       int width = (int)strlen(metric->scalars[i].name);
@@ -113,7 +115,7 @@ static rs_status put_block(const short_table *t, bool of_tables, rs_text *text, 
   value_column *columns = rs_alloc(t->csv->columns, sizeof *columns, err);
   if (columns == NULL) return RS_MEMORY;
   size_t count = choose_columns(t, of_tables, columns, t->csv->columns);
-  const char *what = t->experiment->checkpoints != NULL ? "task" : "source";
+  const char *what = t->experiment->sources.count == 0 ? "task" : "source";
   if (count > 0 && !of_tables) rs_text_printf(text, "\n%s %s\n", what, t->source);
   for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, text);
   free(columns);
@@ -132,7 +134,7 @@ static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv
   format_tokens((double)t.length, length, sizeof length);
   rs_text_printf(text, "%s at %s tokens, mean over seeds, heads and models\n", experiment->name, length);
   RS_TRY(put_block(&t, true, text, err));
-  if (experiment->checkpoints != NULL) {
+  if (experiment->sources.count == 0) {
     t.source = experiment->task.label;
     RS_TRY(put_block(&t, false, text, err));
   }

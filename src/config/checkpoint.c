@@ -121,6 +121,7 @@ static void make_trained(const rs_entry *e, rs_shape_params *params, rs_checkpoi
   checkpoint->trained_tokens = tokens_at(e, "train", checkpoint->training.length, &example);
   model->train_length = model->max_length = checkpoint->trained_tokens;
   if (rs_shape_build(params, form, rules, rule_count, &checkpoint->shape, &why) != RS_OK) rs_entry_report(e, &why);
+  checkpoint->layers = checkpoint->shape.decoder.count;
   if (!rs_entry_failed(e)) check_whole(e, checkpoint, &example);
   if (!rs_entry_failed(e)) rs_entry_recipes(e, rules, rule_count, model, checkpoint);
   free(rules);
@@ -176,50 +177,61 @@ static void forget_defaults(rs_checkpoint *checkpoint) {
   rs_settings_clear(&checkpoint->settings[RS_PART_TRAINING]);
 }
 
-/* What a model of this program was trained with last; false where the folder holds somebody else's. */
-static bool find_trained(const char *folder, rs_model *model, rs_err *why) {
+/* What a model of this program was trained with last, the recipes of its layers behind the first, which becomes the
+ * published one; false where the folder holds somebody else's. */
+static bool find_trained(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
   rs_trained trained;
   if (!rs_trained_marked(folder)) return false;
   if (rs_trained_read(folder, &trained, why) != RS_OK) return true;
+  checkpoint->layers = trained.shape.decoder.count;
   *model = trained.geometry;
   model->published = trained.recipes[0];
-  trained.recipes[0] = (rs_recipe){0};
+  checkpoint->recipes = trained.recipes;
+  checkpoint->recipe_count = trained.recipe_count;
+  checkpoint->recipes[0] = (rs_recipe){0};
+  trained.recipes = NULL;
+  trained.recipe_count = 0;
   trained.geometry = (rs_model){0};
   rs_trained_clear(&trained);
   return true;
 }
 
 /* What somebody else's folder publishes, where all of it is computed here. */
-static rs_status read_published(const char *folder, rs_model *model, rs_err *why) {
+static rs_status find_published(rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
   rs_hf_checkpoint found;
-  RS_TRY(rs_hf_checkpoint_read(folder, &found, why));
+  RS_TRY(rs_hf_checkpoint_read(checkpoint->folder, &found, why));
+  checkpoint->layers = found.shape.decoder.count;
   *model = found.geometry;
+  checkpoint->recipes = found.recipes;
+  checkpoint->recipe_count = found.recipe_count;
+  rs_recipe_clear(&checkpoint->recipes[0]);
+  found.recipes = NULL;
+  found.recipe_count = 0;
   found.geometry = (rs_model){0};
   rs_hf_checkpoint_clear(&found);
   return RS_OK;
 }
 
-/* The geometry that the folder publishes, and its recipe. */
-static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
-  const rs_node *node = rs_node_get(e->node, "folder");
-  const rs_path path = rs_path_key(&e->path, "folder");
+/* The geometry that the folder publishes, and its recipes. */
+static void find_recipes(const rs_entry *e, const rs_node *node, const rs_path *path, rs_checkpoint *checkpoint,
+                         rs_model *model) {
   rs_err why = {0};
-  forget_defaults(checkpoint);
-  checkpoint->folder = find_folder(e, node, &path);
-  if (checkpoint->folder == NULL) return;
-  if (!find_trained(checkpoint->folder, model, &why)) (void)read_published(checkpoint->folder, model, &why);
+  if (!find_trained(checkpoint->folder, checkpoint, model, &why)) (void)find_published(checkpoint, model, &why);
   if (why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else if (why.status != RS_OK)
-    rs_problem_lines(e->config->problems, node, &path, why.message);
+    rs_problem_lines(e->config->problems, node, path, why.message);
+}
+
+static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
+  const rs_node *node = rs_node_get(e->node, "folder");
+  const rs_path path = rs_path_key(&e->path, "folder");
+  forget_defaults(checkpoint);
+  checkpoint->folder = find_folder(e, node, &path);
+  if (checkpoint->folder != NULL) find_recipes(e, node, &path, checkpoint, model);
   if (rs_entry_failed(e)) return;
   checkpoint->trained_tokens = model->train_length;
-  checkpoint->recipes = rs_alloc(1, sizeof *checkpoint->recipes, NULL);
-  if (checkpoint->recipes == NULL)
-    rs_problem_memory(e->config->problems);
-  else if (rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length,
-                           &checkpoint->recipes[0]))
-    checkpoint->recipe_count = 1;
+  (void)rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length, &checkpoint->recipes[0]);
   if (rs_entry_failed(e) || !checkpoint->tuned) return;
   rs_example_shape longer;
   model->train_length = tokens_at(e, "tune", checkpoint->tuning.length, &longer);
@@ -276,17 +288,28 @@ static void add_swept(const rs_entry *e) {
   }
 }
 
+/* What is wrong with several combinations is told once, wherever it was told since `mark`. */
+static void read_next_combination(rs_entry *e, rs_problem_mark mark) {
+  rs_problem_mark here = rs_problems_mark(e->config->problems);
+  e->problems_before = here.count;
+  read_combination(e);
+  rs_problems_once(e->config->problems, mark, here);
+}
+
 static void read_entry(rs_config_context *config, const rs_node *node, const rs_path *path, rs_list_room *room) {
   rs_entry e = {
       .config = config, .node = node, .path = *path, .problems_before = config->problems->count, .room = room};
   if (!rs_expect(config->problems, node, path, RS_MAPPING, "a mapping, like {method: rope, width: 64}")) return;
   if (rs_node_get(node, "folder") != NULL) refuse_shape(&e);
+  const rs_problem_mark mark = {.count = e.problems_before, .length = config->problems->text.length};
   rs_entry_find_axes(&e);
   rs_choices_zip(config->problems, node, path, &e.choices);
   size_t count = rs_entry_failed(&e) ? 0 : rs_choices_combinations(&e.choices, MOST_CHECKPOINTS);
   if (count > MOST_CHECKPOINTS)
     rs_problem(config->problems, node, path, "makes more than %d combinations", MOST_CHECKPOINTS);
-  for (e.combination = 0; e.combination < count && !rs_entry_failed(&e); e.combination++) read_combination(&e);
+  for (e.combination = 0; e.combination < count && !config->problems->memory; e.combination++)
+    read_next_combination(&e, mark);
+  e.problems_before = mark.count;
   if (!rs_entry_failed(&e)) add_swept(&e);
   rs_entry_clear(&e);
 }

@@ -70,9 +70,15 @@ rs_layer_rule *rs_entry_rules(const rs_entry *e, const rs_shape_params *params, 
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
-/* A recipe keeps the length it is trained at, whatever its model sees later. */
-static void keep_length(rs_recipe *recipe, size_t tokens) {
+/* Whether training fills a table with a row for each position. */
+static bool has_table(const rs_recipe *recipe) {
+  return recipe->method->embed != NULL && recipe->method->embed->by_position;
+}
+
+/* A recipe keeps the length it is trained at, whatever its model sees later; but a table grows with its model. */
+static void keep_length(rs_recipe *recipe, const rs_model *geometry, size_t tokens) {
   int index = rs_settings_find(&recipe->settings, "train_length");
+  if (has_table(recipe) && tokens < geometry->train_length) tokens = geometry->train_length;
   rs_value *value = index >= 0 ? &recipe->settings.values[index] : NULL;
   if (value == NULL || value->given) return;
   *value = (rs_value){.set = true, .choice = RS_NO_WORD, .number = (double)tokens};
@@ -95,7 +101,7 @@ bool rs_entry_recipe(const rs_entry *e, const rs_node *mapping, const rs_path *p
   rs_status status = init_recipe(e, mapping, otherwise, recipe, &why);
   if (status == RS_OK) status = rs_recipe_resolve(recipe, geometry, &why);
   if (status == RS_OK) status = rs_recipe_check(recipe, geometry, &why);
-  if (status == RS_OK) keep_length(recipe, tokens);
+  if (status == RS_OK) keep_length(recipe, geometry, tokens);
   if (status == RS_OK) return true;
   rs_recipe_clear(recipe);
   if (status == RS_MEMORY)
@@ -172,7 +178,7 @@ void rs_entry_tuned_recipes(const rs_entry *e, const rs_model *geometry, rs_chec
   const rs_node *tune = rs_node_get(e->node, "tune");
   rs_path path = rs_path_key(&e->path, "tune");
   rs_err why = {0};
-  if (rs_entry_method(e, tune) == NULL) return;
+  if (rs_entry_method(e, tune) == NULL && !has_table(&checkpoint->recipes[0])) return;
   checkpoint->tuned_recipes = rs_alloc(checkpoint->recipe_count, sizeof *checkpoint->tuned_recipes, &why);
   if (checkpoint->tuned_recipes != NULL && rs_entry_recipe(e, tune, &path, &checkpoint->recipes[0], geometry,
                                                            checkpoint->trained_tokens, &checkpoint->tuned_recipes[0]))

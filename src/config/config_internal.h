@@ -84,6 +84,15 @@ rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, r
  * that read what the config has not. */
 void rs_refuse_metrics(rs_config_context *config, const rs_node *node);
 
+/* Whether every checkpoint has the layer and head that a source of model rows names. RS_INPUT, with the parameter as
+ * subject, or without one where there is no checkpoint. */
+rs_status rs_model_source_check(const rs_config_context *config, const rs_variant *source, rs_err *err);
+
+/* Whether the config has sources; beside a checkpoint rows are then observed. */
+static inline bool rs_reads_sources(const rs_config_context *config) {
+  return rs_node_get(config->root, "sources") != NULL;
+}
+
 /* Refuses metrics of pictures where the tokens, read by then, hold none. */
 void rs_refuse_pictureless(rs_config_context *config);
 

@@ -121,6 +121,16 @@ const rs_param *rs_experiment_param(const rs_experiment *experiment, const char 
   return found;
 }
 
+const rs_recipe *rs_trained_recipe(const rs_experiment *experiment, size_t model) {
+  if (experiment->checkpoints == NULL) return NULL;
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  return checkpoint->tuned && checkpoint->tuned_recipes != NULL ? checkpoint->tuned_recipes : checkpoint->recipes;
+}
+
+bool rs_observes(const rs_experiment *experiment) {
+  return experiment->checkpoints != NULL && experiment->sources.count > 0;
+}
+
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
 /* Number i of `number` heads spread evenly over `heads`: the middles of equal parts. */
@@ -128,45 +138,55 @@ static size_t spread_head(size_t i, size_t number, size_t heads) {
   return (2 * i + 1) * heads / (2 * number);
 }
 
-static size_t chosen_head(const rs_head_choice *choice, const rs_model *model, size_t i) {
+/* What the source of a cell says of heads; NULL where the experiment says it. */
+static const rs_model_source *model_source(const rs_experiment *experiment, const rs_cell *cell) {
+  if (experiment->sources.count == 0) return NULL;
+  const rs_variant *source = &experiment->sources.items[cell->axis[RS_BY_SOURCE]];
+  return source->source->of_model ? source->params : NULL;
+}
+
+/* How many heads take part in the cells of a model and source, which may each have one of them. */
+static size_t count_heads(const rs_experiment *experiment, const rs_cell *cell, bool *each) {
+  const rs_head_choice *choice = &experiment->heads;
+  const rs_model_source *source = model_source(experiment, cell);
+  size_t all = experiment->models[cell->axis[RS_BY_MODEL]].heads;
+  *each = source != NULL ? source->head.word == RS_EACH_HEAD : choice->each;
+  if (source != NULL) return source->head.word == RS_NO_WORD ? 1 : all;
+  return choice->all ? all : choice->listed != NULL ? choice->listed_count : choice->number;
+}
+
+static size_t chosen_head(const rs_experiment *experiment, const rs_cell *cell, size_t i) {
+  const rs_head_choice *choice = &experiment->heads;
+  const rs_model_source *source = model_source(experiment, cell);
+  if (source != NULL) return source->head.word == RS_NO_WORD ? source->head.number : i;
   if (choice->all) return i;
-  return choice->listed != NULL ? (size_t)choice->listed[i] : spread_head(i, choice->number, model->heads);
+  return choice->listed != NULL ? (size_t)choice->listed[i]
+                                : spread_head(i, choice->number, experiment->models[cell->axis[RS_BY_MODEL]].heads);
 }
 
-void rs_head_groups_free(rs_head_group *groups, size_t count) {
-  for (size_t i = 0; i < count && groups != NULL; i++) free(groups[i].heads);
-  free(groups);
+size_t rs_head_count(const rs_experiment *experiment, const rs_cell *cell) {
+  bool each;
+  size_t heads = count_heads(experiment, cell, &each);
+  return each ? 1 : heads;
 }
 
-size_t rs_head_count(const rs_experiment *experiment, const rs_model *model) {
-  const rs_head_choice *choice = &experiment->heads;
-  return choice->all ? model->heads : choice->listed != NULL ? choice->listed_count : choice->number;
-}
-
-rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_model *model, rs_head_group **groups,
-                              size_t *count, rs_err *err) {
-  const rs_head_choice *choice = &experiment->heads;
-  size_t heads = rs_head_count(experiment, model);
-  size_t parts = choice->each ? heads : 1, size = heads / parts;
-  *count = 0;
-  *groups = rs_alloc(parts, sizeof **groups, err);
-  if (*groups == NULL) return RS_MEMORY;
-  for (; *count < parts; ++*count) {
-    rs_head_group *group = &(*groups)[*count];
-    *group = (rs_head_group){rs_alloc(size, sizeof *group->heads, err), size};
-    if (group->heads == NULL) {
-      rs_head_groups_free(*groups, *count);
-      *groups = NULL;
-      *count = 0;
-      return RS_MEMORY;
-    }
-    for (size_t i = 0; i < size; i++) group->heads[i] = chosen_head(choice, model, *count * size + i);
-  }
+rs_status rs_experiment_heads(const rs_experiment *experiment, const rs_cell *cell, rs_head_group *group, rs_err *err) {
+  size_t count = rs_head_count(experiment, cell);
+  *group = (rs_head_group){rs_alloc(count, sizeof *group->heads, err), count};
+  if (group->heads == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < count; i++) group->heads[i] = chosen_head(experiment, cell, cell->group * count + i);
   return RS_OK;
 }
 
-static size_t group_count(const rs_experiment *experiment, size_t model) {
-  return experiment->heads.each ? rs_head_count(experiment, &experiment->models[model]) : 1;
+void rs_head_group_clear(rs_head_group *group) {
+  free(group->heads);
+  *group = (rs_head_group){0};
+}
+
+static size_t group_count(const rs_experiment *experiment, const rs_cell *cell) {
+  bool each;
+  size_t heads = count_heads(experiment, cell, &each);
+  return each ? heads : 1;
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
@@ -188,7 +208,7 @@ static rs_status add_cell(cell_list *list, const rs_cell *cell, rs_err *err) {
 static rs_status walk_axes(const rs_experiment *experiment, const size_t *sizes, size_t axis, rs_cell *cell,
                            cell_list *list, rs_err *err) {
   if (axis == RS_AXIS_COUNT) {
-    size_t groups = group_count(experiment, cell->axis[RS_BY_MODEL]);
+    size_t groups = group_count(experiment, cell);
     for (cell->group = 0; cell->group < groups; cell->group++) RS_TRY(add_cell(list, cell, err));
     return RS_OK;
   }
@@ -205,7 +225,7 @@ static rs_status walk_axes(const rs_experiment *experiment, const size_t *sizes,
 }
 
 rs_status rs_experiment_cells(const rs_experiment *experiment, rs_cell **cells, size_t *count, rs_err *err) {
-  size_t sources = experiment->checkpoints != NULL ? 1 : experiment->sources.count; /* a task is no axis */
+  size_t sources = experiment->sources.count > 0 ? experiment->sources.count : 1; /* a task is no axis */
   const size_t sizes[RS_AXIS_COUNT] = {experiment->model_count, experiment->methods.count, experiment->length_count,
                                        sources, experiment->seed_count};
   cell_list list = {0};

@@ -175,10 +175,23 @@ static bool fill_variant(const item *entry, const char *name, size_t index, rs_v
   return variant->label != NULL;
 }
 
+/* Of a parameter with several values, that which the combination has. */
+static const rs_node *chosen_value(const item *entry, size_t combination, const rs_node *node, rs_path *path) {
+  for (size_t a = 0; a < entry->choices.count; a++) {
+    const char *name = entry->base.settings.params[entry->axes[a].param]->name;
+    if (entry->axes[a].count < 2 || strcmp(name, node->key) != 0 || node->count != entry->axes[a].count) continue;
+    size_t choice = rs_choices_pick(&entry->choices, a, combination);
+    *path = rs_path_index(path, choice);
+    return &node->items[choice];
+  }
+  return node;
+}
+
 /* The node to point at for a parameter: its own where the entry has it, else the entry. */
-static void settings_problem(const item *entry, const rs_err *why) {
+static void settings_problem(const item *entry, size_t combination, const rs_err *why) {
   const rs_node *node = rs_node_get(entry->node, why->subject);
   rs_path path = node != NULL ? rs_path_key(&entry->path, why->subject) : entry->path;
+  if (node != NULL) node = chosen_value(entry, combination, node, &path);
   if (node == NULL && *why->subject != '\0')
     rs_problem(entry->config->problems, entry->node, &path, "%s: %s", why->subject, why->message);
   else
@@ -217,12 +230,14 @@ static bool is_trained(const item *entry) {
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
-static bool check_variant(const item *entry, rs_variant *variant) {
+static bool check_variant(const item *entry, size_t combination, rs_variant *variant) {
   const rs_experiment *experiment = entry->config->experiment;
   size_t latest = experiment->methods.count - 1;
   bool zipped = zips_models(entry->config);
   rs_err why = {0};
   if (variant->method == NULL && !is_trained(entry)) (void)bind_variant(variant, &why);
+  if (why.status == RS_OK && variant->source != NULL && variant->source->of_model)
+    (void)rs_model_source_check(entry->config, variant, &why);
   for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
     rs_recipe given = {variant->method, variant->settings}, recipe = {0};
     if (zipped && m != latest) continue;
@@ -231,7 +246,7 @@ static bool check_variant(const item *entry, rs_variant *variant) {
       (void)rs_recipe_check(&recipe, &experiment->models[m], &why);
     rs_recipe_clear(&recipe);
   }
-  if (why.status != RS_OK) settings_problem(entry, &why);
+  if (why.status != RS_OK) settings_problem(entry, combination, &why);
   return why.status == RS_OK;
 }
 
@@ -244,13 +259,15 @@ static void expand(item *entry, rs_variants *variants) {
   if (variants->count + count > MOST_VARIANTS)
     rs_problem(entry->config->problems, entry->node, &entry->path, "makes more than %d combinations", MOST_VARIANTS);
   if (entry->config->problems->count > entry->problems_before) return;
+  const rs_problem_mark since = rs_problems_mark(entry->config->problems);
   for (size_t i = 0; i < count; i++) {
+    const rs_problem_mark here = rs_problems_mark(entry->config->problems);
     rs_variant *variant = variants_add(variants);
     if (variant == NULL || !fill_variant(entry, name, i, variant)) {
       rs_problem_memory(entry->config->problems);
       return;
     }
-    if (!check_variant(entry, variant)) return;
+    if (!check_variant(entry, i, variant)) rs_problems_once(entry->config->problems, since, here);
   }
 }
 
@@ -351,10 +368,9 @@ void rs_config_methods(rs_config_context *config, const rs_node *node) {
 }
 
 void rs_config_sources(rs_config_context *config, const rs_node *node) {
-  if (rs_reads_checkpoint(config)) return;
   if (node != NULL)
     read_key(config, &rs_source_items, node, &config->experiment->sources);
-  else
+  else if (!rs_reads_checkpoint(config))
     read_default(config, &rs_source_items, "gaussian", &config->experiment->sources);
 }
 
@@ -363,7 +379,9 @@ void rs_config_metrics(rs_config_context *config, const rs_node *node) {
     read_key(config, &rs_metric_items, node, &config->experiment->metrics);
   else
     read_default(config, &rs_metric_items,
-                 rs_reads_checkpoint(config) ? "[loss, accuracy]" : "[decay, ood_angles, entropy]",
+                 !rs_reads_checkpoint(config) ? "[decay, ood_angles, entropy]"
+                 : rs_reads_sources(config)   ? "[loss, accuracy, entropy]"
+                                              : "[loss, accuracy]",
                  &config->experiment->metrics);
   if (node != NULL) rs_refuse_metrics(config, node);
 }

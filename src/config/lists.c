@@ -33,16 +33,6 @@ static rs_status check_range(const char *file, const rs_param *param, const doub
   return RS_OK;
 }
 
-/* The fingerprint of the file as it is now. */
-static rs_status fingerprint(const char *file, char hash[65], rs_err *err) {
-  char *data;
-  size_t length;
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &data, &length, err));
-  rs_sha256_hex(data, length, hash);
-  free(data);
-  return RS_OK;
-}
-
 static rs_status load_numbers(const char *file, const rs_param *param, rs_value *value, rs_err *err) {
   double *list = NULL;
   size_t count = 0;
@@ -62,7 +52,7 @@ static rs_status load(const char *file, const rs_param *param, rs_value *value, 
   if (value->file == NULL)
     status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
                              : rs_fail(err, RS_IO, "%s: cannot be found: %s", file, strerror(errno));
-  if (status == RS_OK) status = fingerprint(file, value->hash, err);
+  if (status == RS_OK) status = rs_sha256_file(file, value->hash, err);
   if (status != RS_OK) rs_value_clear(value);
   return status;
 }

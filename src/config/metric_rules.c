@@ -16,12 +16,24 @@ static void refuse_repeats(rs_config_context *config, const rs_node *node) {
 static void refuse_needless(rs_config_context *config, const rs_node *node) {
   const rs_experiment *experiment = config->experiment;
   const rs_path path = rs_path_key(NULL, "metrics");
-  bool planted = false;
-  for (size_t i = 0; i < experiment->sources.count; i++) planted |= experiment->sources.items[i].source->needle != NULL;
-  for (size_t i = 0; i < experiment->metrics.count && !planted && config->problems->count == 0; i++)
-    if (experiment->metrics.items[i].metric->needs_needle)
-      rs_problem(config->problems, node, &path, "has %s, but no source plants needles (add sources: [needle])",
-                 experiment->metrics.items[i].metric->kind.name);
+  const rs_task_kind *task = experiment->task.task;
+  bool planted = false, asked = false; /* asked: by a task that does not say what for */
+  for (size_t i = 0; i < experiment->sources.count; i++) {
+    const rs_source_kind *source = experiment->sources.items[i].source;
+    bool silent = source->of_model && task != NULL && !task->seeks;
+    planted |= source->needle != NULL && !silent;
+    asked |= silent;
+  }
+  for (size_t i = 0; i < experiment->metrics.count && !planted && config->problems->count == 0; i++) {
+    const char *name = experiment->metrics.items[i].metric->kind.name;
+    if (!experiment->metrics.items[i].metric->needs_needle) continue;
+    if (asked)
+      rs_problem(config->problems, node, &path,
+                 "has %s, but %s does not say which token holds what it asks for (dictionary does)", name,
+                 task->kind.name);
+    else
+      rs_problem(config->problems, node, &path, "has %s, but no source plants needles (add sources: [needle])", name);
+  }
 }
 
 /* Metrics that want different things of one row. */
@@ -35,34 +47,24 @@ static void refuse_sinks(rs_config_context *config, const rs_node *node) {
       rs_problem_err(config->problems, node, &path, &why);
 }
 
-/* The first few metrics that read what a checkpoint says: "loss, accuracy". */
-static void put_readers(rs_text *text) {
-  enum { FEW = 3 };
-  size_t count, shown = 0;
-  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  for (size_t i = 0; i < count && shown < FEW; i++)
-    if (kinds[i]->read != NULL) rs_text_printf(text, "%s%s", shown++ > 0 ? ", " : "", kinds[i]->kind.name);
-}
-
-/* Rows are of simulated heads, readings of checkpoints; tables both have. */
+/* Rows are of sources, readings of checkpoints; tables both have. */
 static void refuse_unread(rs_config_context *config, const rs_node *node) {
   const rs_variants *metrics = &config->experiment->metrics;
   const rs_path path = rs_path_key(NULL, "metrics");
-  bool checkpoint = rs_reads_checkpoint(config);
-  rs_text readers = {0};
-  put_readers(&readers);
+  bool checkpoint = rs_reads_checkpoint(config), sources = !checkpoint || rs_reads_sources(config);
   for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++) {
     const rs_metric_kind *metric = metrics->items[i].metric;
-    if (checkpoint && metric->row != NULL)
-      rs_problem(config->problems, node, &path,
-                 "has %s, which reads simulated heads, but a checkpoint has none (it has %s)", metric->kind.name,
-                 rs_text_string(&readers));
+    if (!sources && metric->row != NULL)
+      rs_problem(
+          config->problems, node, &path,
+          "has %s, which reads rows of attention: of whose heads? (add sources: [{name: model, layer: 0}] for the "
+          "checkpoint's own)",
+          metric->kind.name);
     if (!checkpoint && metric->read != NULL)
       rs_problem(config->problems, node, &path,
                  "has %s, which reads what a checkpoint says (add checkpoint: {method: rope} in place of the model)",
                  metric->kind.name);
   }
-  rs_text_clear(&readers);
 }
 
 void rs_refuse_metrics(rs_config_context *config, const rs_node *node) {

@@ -202,7 +202,7 @@ void rs_config_queries(rs_config_context *config, const rs_node *node) {
   const char *const *numbered = &rs_query_choice_words[RS_QUERIES_ALL + 1];
   const rs_path path = rs_path_key(NULL, "queries");
   config->experiment->queries = (rs_query_set){RS_QUERIES_LAST, 64};
-  if (node == NULL || rs_reads_checkpoint(config)) return;
+  if (node == NULL || (rs_reads_checkpoint(config) && !rs_reads_sources(config))) return;
   if (node->kind == RS_SCALAR && strcmp(node->text, rs_query_choice_words[RS_QUERIES_ALL]) == 0) {
     config->experiment->queries = (rs_query_set){RS_QUERIES_ALL, 0};
     return;
@@ -433,7 +433,7 @@ void rs_config_engine(rs_config_context *config, const rs_node *node) {
   rs_engine_choice *engine = &config->experiment->engine;
   rs_value value;
   engine->epsilon = RS_EPSILON;
-  if (node == NULL || rs_reads_checkpoint(config)) return;
+  if (node == NULL || (rs_reads_checkpoint(config) && !rs_reads_sources(config))) return;
   if (!rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}")) return;
   rs_check_keys(config->problems, node, &path, "engine", known, RS_COUNT(known));
   const rs_node *of_scores = rs_node_get(node, "scores"), *of_epsilon = rs_node_get(node, "epsilon");

@@ -71,6 +71,39 @@ void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path,
   clean(&problems->text, start);
 }
 
+rs_problem_mark rs_problems_mark(const rs_problems *problems) {
+  return (rs_problem_mark){problems->count, problems->text.length};
+}
+
+/* Whether the line (length bytes) is one of those in text[begin, end). */
+static bool has_line(const char *text, size_t begin, size_t end, const char *line, size_t length) {
+  while (begin < end) {
+    size_t next = begin + strcspn(text + begin, "\n");
+    if (next - begin == length && memcmp(text + begin, line, length) == 0) return true;
+    begin = next + 1;
+  }
+  return false;
+}
+
+void rs_problems_once(rs_problems *problems, rs_problem_mark since, rs_problem_mark here) {
+  rs_text *text = &problems->text;
+  if (text->failed || problems->count == here.count) return;
+  size_t kept = here.length, shown = here.count;
+  for (size_t begin = here.length; begin < text->length;) {
+    size_t start = begin + (text->data[begin] == '\n'), end = start + strcspn(text->data + start, "\n");
+    if (!has_line(text->data, since.length, here.length, text->data + start, end - start)) {
+      memmove(text->data + kept, text->data + begin, end - begin);
+      kept += end - begin;
+      shown++;
+    }
+    begin = end;
+  }
+  if (text->length == here.length) shown++;
+  text->length = kept;
+  if (text->data != NULL) text->data[kept] = '\0';
+  problems->count = shown;
+}
+
 void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why) {
   if (why->status == RS_MEMORY)
     rs_problem_memory(problems);

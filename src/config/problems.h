@@ -19,6 +19,17 @@ rs_path rs_path_index(const rs_path *parent, size_t index);
 void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path, const char *format, ...)
     RS_PRINTF(4, 5);
 
+/* How far a list of problems had come. */
+typedef struct rs_problem_mark {
+  size_t count, length; /* problems, bytes of their text */
+} rs_problem_mark;
+
+rs_problem_mark rs_problems_mark(const rs_problems *problems);
+
+/* Takes back those since `here` that were told between `since` and it already; of those that no line is left for, all
+ * together count as one. */
+void rs_problems_once(rs_problems *problems, rs_problem_mark since, rs_problem_mark here);
+
 /* A failure of the library at a node: its message, or a lack of memory, which is no fault of the config. */
 void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why);
 

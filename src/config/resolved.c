@@ -117,8 +117,8 @@ static void put_tokens(rs_text *yaml, const rs_token_layout *tokens) {
   }
 }
 
-/* How simulated heads are observed. */
-static void put_observation(rs_text *yaml, const rs_experiment *experiment) {
+/* How heads are simulated. */
+static void put_simulation(rs_text *yaml, const rs_experiment *experiment) {
   const char *const *formats = rs_format_words;
   const rs_precision *precision = &experiment->precision;
   put_heads(yaml, &experiment->heads);
@@ -128,8 +128,11 @@ static void put_observation(rs_text *yaml, const rs_experiment *experiment) {
   rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s, running: %s}\n",
                  formats[precision->positions], formats[precision->inv_freq], formats[precision->angle],
                  formats[precision->table], precision->running ? "true" : "false");
-  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", rs_score_format_words[experiment->engine.scores]);
-  rs_text_number(yaml, experiment->engine.epsilon);
+}
+
+static void put_engine(rs_text *yaml, const rs_engine_choice *engine) {
+  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", rs_score_format_words[engine->scores]);
+  rs_text_number(yaml, engine->epsilon);
   rs_text_puts(yaml, "}\n");
 }
 
@@ -157,7 +160,7 @@ static void put_subjects(rs_text *yaml, const rs_experiment *experiment) {
 }
 
 void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
-  bool simulated = experiment->checkpoints == NULL;
+  bool simulated = experiment->checkpoints == NULL, observed = rs_observes(experiment);
   rs_text_puts(yaml, "name: ");
   rs_put_string(yaml, experiment->name);
   rs_text_puts(yaml, "\ndescription: ");
@@ -169,13 +172,15 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
     rs_text_printf(yaml, "%s%zu", i > 0 ? ", " : "", experiment->lengths[i]);
   rs_text_puts(yaml, "]\n");
   put_variants(yaml, "methods", experiment, &experiment->methods);
-  if (simulated) put_variants(yaml, "sources", experiment, &experiment->sources);
+  if (simulated || observed) put_variants(yaml, "sources", experiment, &experiment->sources);
   put_variants(yaml, "metrics", experiment, &experiment->metrics);
   rs_text_puts(yaml, "seeds: [");
   for (size_t i = 0; i < experiment->seed_count; i++)
     rs_text_printf(yaml, "%s%llu", i > 0 ? ", " : "", (unsigned long long)experiment->seeds[i]);
   rs_text_puts(yaml, "]\n");
-  if (simulated) put_observation(yaml, experiment);
+  if (simulated) put_simulation(yaml, experiment);
+  if (observed) put_queries(yaml, &experiment->queries);
+  if (simulated || observed) put_engine(yaml, &experiment->engine);
   rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);
   put_zip(yaml, experiment);
   for (size_t i = 0; i < experiment->swept_count; i++)

@@ -45,7 +45,7 @@ static const char *axis_name(const rs_config_context *config, size_t axis) {
 }
 
 static bool has_axis(const rs_config_context *config, size_t axis) {
-  return axis != RS_BY_SOURCE || !rs_reads_checkpoint(config);
+  return axis != RS_BY_SOURCE || !rs_reads_checkpoint(config) || rs_reads_sources(config);
 }
 
 static size_t axis_size(const rs_experiment *experiment, size_t axis) {
@@ -62,9 +62,8 @@ static void zip_axis(rs_config_context *config, const rs_node *node, const rs_pa
       return;
     }
   if (word != NULL)
-    rs_problem(config->problems, node, path, "must be one of %s",
-               rs_reads_checkpoint(config) ? "checkpoint, methods, lengths, seeds"
-                                           : "model, methods, lengths, sources, seeds");
+    rs_problem(config->problems, node, path, "must be one of %s, methods, lengths, %sseeds",
+               axis_name(config, RS_BY_MODEL), has_axis(config, RS_BY_SOURCE) ? "sources, " : "");
 }
 
 static void config_zip(rs_config_context *config, const rs_node *node) {
@@ -103,24 +102,33 @@ static void config_columns(rs_config_context *config, const rs_node *node) {
   }
 }
 
-/* What simulated heads have and checkpoints have not, and what stands in its place. */
+/* What simulated heads have and checkpoints have not, and what stands in its place; `rows`: it is of observed rows, and
+ * belongs where sources give them. */
 static const struct {
   const char *key, *instead;
+  bool rows;
 } simulated[] = {
-    {"sources", "a checkpoint reads the sequences of its task, in place of sources (take them away)"},
-    {"heads", "a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has)"},
-    {"queries", "a checkpoint reads whole sequences: each token is a query (take it away)"},
-    {"mask", "what a checkpoint's heads see is its own (checkpoint: {window: W, sinks: S}, or layers, limit it)"},
-    {"tokens", "which tokens of a checkpoint are images is said by its task (take it away)"},
-    {"precision", "a checkpoint computes in floats of its own (checkpoint: {precision: f64})"},
-    {"engine", "is of simulated heads, of which a checkpoint has none (take it away)"},
+    {"heads",
+     "a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has, sources: [{name: "
+     "model, head: N}] which one is observed)",
+     false},
+    {"queries",
+     "a checkpoint reads whole sequences: each token is a query (observed rows have queries: add sources: "
+     "[{name: model, layer: 0}])",
+     true},
+    {"mask", "what a checkpoint's heads see is its own (checkpoint: {window: W, sinks: S}, or layers, limit it)",
+     false},
+    {"tokens", "which tokens of a checkpoint are images is said by its task (take it away)", false},
+    {"precision", "a checkpoint computes in floats of its own (checkpoint: {precision: f64})", false},
+    {"engine", "is of observed rows, of which there are none (add sources: [{name: model, layer: 0}])", true},
 };
 
 static void refuse_simulated(rs_config_context *config) {
   for (size_t i = 0; i < RS_COUNT(simulated) && rs_reads_checkpoint(config); i++) {
     const rs_node *node = rs_node_get(config->root, simulated[i].key);
     const rs_path path = rs_path_key(NULL, simulated[i].key);
-    if (node != NULL) rs_problem(config->problems, node, &path, "%s", simulated[i].instead);
+    if (node != NULL && !(simulated[i].rows && rs_reads_sources(config)))
+      rs_problem(config->problems, node, &path, "%s", simulated[i].instead);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 1 }; /* raised when the same words mean other weights */
+enum { SCHEMA = 2 }; /* raised when the same words mean other weights */
 
 /* ---- out --------------------------------------------------------------------------------------------------------- */
 
@@ -56,6 +56,7 @@ static rs_status write_cause(rs_json *json, const rs_trained *trained, bool path
   rs_json_string(json, "format", rs_format_words[trained->format]);
   write_seed(json, trained->seed);
   rs_json_string(json, "tuned_from", *trained->origin != '\0' ? trained->origin : NULL);
+  rs_json_number(json, "drawn_before", (double)trained->drawn);
   rs_task_write(json, "task", &trained->task, paths);
   rs_training_write(json, "training", &trained->training);
   RS_TRY(write_recipes(json, trained, err));
@@ -200,6 +201,8 @@ static void read_numbers(rs_problems *problems, const rs_node *node, const rs_pa
   if (word != NULL && rs_read_value(problems, word, &place, &format, &value)) trained->format = (rs_format)value.choice;
   const rs_node *steps = rs_member(problems, node, path, "steps_done", &place);
   trained->steps = rs_read_count(problems, steps, &place, 0, 1e9, 0);
+  const rs_node *drawn = rs_member(problems, node, path, "drawn_before", &place);
+  trained->drawn = rs_read_count(problems, drawn, &place, 0, 0x1p53, 0);
   read_seed(problems, node, path, &trained->seed);
   read_hash(problems, node, path, "tuned_from", trained->origin);
   read_hash(problems, node, path, "weights_sha256", trained->weights);
@@ -224,9 +227,9 @@ static void read_parts(rs_problems *problems, const rs_node *node, const rs_path
 }
 
 static void read_all(rs_problems *problems, const rs_node *root, rs_trained *trained) {
-  static const char *const known[] = {"name",  "version",  "format",     "seed",           "tuned_from",
-                                      "task",  "training", "recipes",    "geometry",       "tokens",
-                                      "shape", "kinds",    "steps_done", "weights_sha256", "arithmetic"};
+  static const char *const known[] = {
+      "name",    "version",  "format", "seed",  "tuned_from", "drawn_before", "task",           "training",
+      "recipes", "geometry", "tokens", "shape", "kinds",      "steps_done",   "weights_sha256", "arithmetic"};
   const rs_path path = rs_path_key(NULL, "ropescope");
   const rs_node *node = rs_node_get(root, "ropescope");
   if (node == NULL) {
@@ -292,32 +295,42 @@ void rs_trained_clear(rs_trained *trained) {
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
-rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) {
+static rs_status create(const rs_trained *trained, const rs_safetensors *stored, rs_transformer **transformer,
+                        rs_err *err) {
   const rs_transformer_in in = {.shape = &trained->shape,
                                 .geometry = &trained->geometry,
                                 .recipes = trained->recipes,
                                 .recipe_count = trained->recipe_count,
                                 .tokens = &trained->tokens,
                                 .format = trained->format,
-                                .seed = trained->seed};
+                                .seed = trained->seed,
+                                .stored = stored};
   return rs_transformer_create(&in, transformer, err);
 }
 
-/* What is wrong with a shape is wrong with the config that gives it. */
-static rs_status create_named(const rs_trained *trained, const char *folder, rs_transformer **transformer,
-                              rs_err *err) {
+rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) {
+  return create(trained, NULL, transformer, err);
+}
+
+/* What is wrong with a shape is wrong with the config that gives it, what a file has not with the file. */
+static rs_status create_named(const rs_trained *trained, const char *folder, const rs_safetensors *stored,
+                              rs_transformer **transformer, rs_err *err) {
   rs_err why = {0};
-  rs_status status = rs_trained_create(trained, transformer, &why);
+  rs_status status = create(trained, stored, transformer, &why);
   if (status == RS_OK) return RS_OK;
+  if (strncmp(why.message, stored->path, strlen(stored->path)) == 0) return rs_fail(err, status, "%s", why.message);
   return rs_fail(err, status, "%s/" RS_TRAINED_CONFIG ": %s", folder, why.message);
 }
 
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err) {
+  rs_safetensors *stored = NULL;
   *transformer = NULL;
   char *path = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
   if (path == NULL) return RS_MEMORY;
-  rs_status status = create_named(trained, folder, transformer, err);
+  rs_status status = rs_safetensors_map(path, &stored, err);
+  if (status == RS_OK) status = create_named(trained, folder, stored, transformer, err);
   if (status == RS_OK) status = rs_weights_read(*transformer, path, err);
+  rs_safetensors_free(stored);
   free(path);
   if (status != RS_OK) {
     rs_transformer_free(*transformer);

@@ -12,7 +12,7 @@ static bool same_value(const rs_value *a, const rs_value *b) {
   if (!a->set) return true;
   if (a->choice != b->choice || a->count != b->count) return false;
   if (a->choice >= 0) return true;
-  return a->number == b->number && (a->count == 0 || memcmp(a->list, b->list, a->count * sizeof *a->list) == 0);
+  return a->count > 0 ? memcmp(a->list, b->list, a->count * sizeof *a->list) == 0 : a->number == b->number;
 }
 
 static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {

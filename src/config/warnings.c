@@ -32,10 +32,21 @@ static void warn_shrunk(const rs_recipe *recipe, const rs_model *model, size_t l
                  out->length > 0 ? "; " : "", (double)length / trained, length);
 }
 
-void rs_recipe_warn(const rs_recipe *recipe, const rs_model *model, size_t length, const rs_token_layout *tokens,
-                    rs_text *out) {
+/* Numbers that a checkpoint has not learned are read as they begin. */
+static void warn_untaught(const rs_recipe *recipe, const rs_recipe *trained, rs_text *out) {
+  const rs_method *method = recipe->method, *known = trained->method;
+  bool embeds = method->embed != NULL && method->embed->learned_rows != NULL && method->embed != known->embed;
+  bool biases = method->bias != NULL && method->bias->learned != NULL && method->bias != known->bias;
+  if (embeds || biases)
+    rs_text_printf(out, "%s%s learns its %s, and the checkpoint, trained with %s, has none: read as they begin",
+                   out->length > 0 ? "; " : "", method->name, embeds ? "embeddings" : "biases", known->name);
+}
+
+void rs_recipe_warn(const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model, size_t length,
+                    const rs_token_layout *tokens, rs_text *out) {
   warn_plain(recipe, model, tokens, out);
   warn_shrunk(recipe, model, length, out);
+  if (trained != NULL) warn_untaught(recipe, trained, out);
 }
 
 /* Adds the line unless it stands there. */
@@ -76,7 +87,8 @@ static rs_status warn_method(const rs_experiment *experiment, const rs_task *tas
     rs_text warning = {0};
     rs_token_layout layout;
     RS_TRY(layout_at(experiment, task, experiment->lengths[i], &layout, err));
-    rs_recipe_warn(recipe, &experiment->models[model], experiment->lengths[i], &layout, &warning);
+    rs_recipe_warn(recipe, rs_trained_recipe(experiment, model), &experiment->models[model], experiment->lengths[i],
+                   &layout, &warning);
     if (warning.length > 0) add_line(lines, rs_text_string(&warning));
     warned = warning.length > 0;
     lines->failed |= warning.failed;

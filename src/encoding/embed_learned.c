@@ -103,4 +103,5 @@ const rs_embed_kind rs_embed_learned = {
     .learned_room = learned_room,
     .learned_set = learned_set,
     .gradient = gradient,
+    .by_position = true,
 };

@@ -1,50 +1,22 @@
 /* safetensors.c: checkpoints, mapped: one file, or the shards that an index names. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io_internal.h"
 #include "tensors.h"
 
-struct rs_mapping {
+struct rs_shard {
   char *path;
-  void *bytes; /* NULL: not mapped */
-  size_t length;
+  rs_mapping mapping;
 };
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-static rs_status fail_errno(rs_err *err, const char *path) {
-  return rs_fail(err, RS_IO, "%s: cannot read: %s", path, strerror(errno));
-}
-
-static rs_status map_file(int file, struct rs_mapping *mapping, rs_err *err) {
-  struct stat info;
-  if (fstat(file, &info) != 0) return fail_errno(err, mapping->path);
-  if (!S_ISREG(info.st_mode))
-    return rs_fail(err, RS_IO, "%s: cannot read: %s, not a regular file", mapping->path,
-                   S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
-  if (info.st_size == 0) return rs_fail(err, RS_INPUT, "%s: is empty (was a download broken off?)", mapping->path);
-  mapping->length = (size_t)info.st_size;
-  void *bytes = mmap(NULL, mapping->length, PROT_READ, MAP_PRIVATE, file, 0);
-  if (bytes == MAP_FAILED) return fail_errno(err, mapping->path);
-  mapping->bytes = bytes;
-  return RS_OK;
-}
-
-/* Maps the file `mapping->path` and appends its tensors. */
-static rs_status add_file(rs_safetensors *checkpoint, struct rs_mapping *mapping, size_t *capacity, rs_err *err) {
-  int file = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
-  if (file == -1) return fail_errno(err, mapping->path);
-  rs_status status = map_file(file, mapping, err);
-  close(file); /* the mapping stays */
-  if (status != RS_OK) return status;
-  return rs_tensors_parse(mapping->bytes, mapping->length, mapping->path, &checkpoint->tensors, &checkpoint->count,
-                          capacity, err);
+/* Maps the file `shard->path` and appends its tensors. */
+static rs_status add_file(rs_safetensors *checkpoint, struct rs_shard *shard, size_t *capacity, rs_err *err) {
+  RS_TRY(rs_file_map(shard->path, &shard->mapping, err));
+  return rs_tensors_parse(shard->mapping.bytes, shard->mapping.length, shard->path, &checkpoint->tensors,
+                          &checkpoint->count, capacity, err);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -203,13 +175,13 @@ static char *path_beside(const char *path, const char *name, rs_err *err) {
 
 static rs_status add_shards(rs_safetensors *checkpoint, const shard_index *index, rs_err *err) {
   size_t capacity = 0;
-  checkpoint->mapping = rs_alloc(index->file_count, sizeof *checkpoint->mapping, err);
-  if (checkpoint->mapping == NULL) return RS_MEMORY;
+  checkpoint->shards = rs_alloc(index->file_count, sizeof *checkpoint->shards, err);
+  if (checkpoint->shards == NULL) return RS_MEMORY;
   for (size_t i = 0; i < index->file_count; i++) {
-    struct rs_mapping *mapping = &checkpoint->mapping[checkpoint->files++];
-    mapping->path = path_beside(index->path, index->files[i], err);
-    if (mapping->path == NULL) return RS_MEMORY;
-    RS_TRY(add_file(checkpoint, mapping, &capacity, err));
+    struct rs_shard *shard = &checkpoint->shards[checkpoint->files++];
+    shard->path = path_beside(index->path, index->files[i], err);
+    if (shard->path == NULL) return RS_MEMORY;
+    RS_TRY(add_file(checkpoint, shard, &capacity, err));
   }
   RS_TRY(sort_names(checkpoint, err));
   return check_index(checkpoint, index, err);
@@ -235,12 +207,12 @@ static rs_status map_index(rs_safetensors *checkpoint, rs_err *err) {
 
 static rs_status map_single(rs_safetensors *checkpoint, rs_err *err) {
   size_t capacity = 0;
-  checkpoint->mapping = rs_alloc(1, sizeof *checkpoint->mapping, err);
-  if (checkpoint->mapping == NULL) return RS_MEMORY;
+  checkpoint->shards = rs_alloc(1, sizeof *checkpoint->shards, err);
+  if (checkpoint->shards == NULL) return RS_MEMORY;
   checkpoint->files = 1;
-  checkpoint->mapping->path = rs_strdup(checkpoint->path, err);
-  if (checkpoint->mapping->path == NULL) return RS_MEMORY;
-  RS_TRY(add_file(checkpoint, checkpoint->mapping, &capacity, err));
+  checkpoint->shards->path = rs_strdup(checkpoint->path, err);
+  if (checkpoint->shards->path == NULL) return RS_MEMORY;
+  RS_TRY(add_file(checkpoint, checkpoint->shards, &capacity, err));
   return sort_names(checkpoint, err);
 }
 
@@ -264,10 +236,10 @@ void rs_safetensors_free(rs_safetensors *checkpoint) {
   if (checkpoint == NULL) return;
   for (size_t i = 0; i < checkpoint->count; i++) free(checkpoint->tensors[i].name);
   for (size_t i = 0; i < checkpoint->files; i++) {
-    if (checkpoint->mapping[i].bytes != NULL) munmap(checkpoint->mapping[i].bytes, checkpoint->mapping[i].length);
-    free(checkpoint->mapping[i].path);
+    rs_file_unmap(&checkpoint->shards[i].mapping);
+    free(checkpoint->shards[i].path);
   }
-  free(checkpoint->mapping);
+  free(checkpoint->shards);
   free(checkpoint->tensors);
   free(checkpoint->by_name);
   free(checkpoint->path);

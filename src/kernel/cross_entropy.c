@@ -32,7 +32,7 @@ static double sum_row(real *x, size_t count, real top, bool kept) {
   double total = 0;
   for (size_t i = 0; i < count; i += SECTION) {
     size_t section = count - i < SECTION ? count - i : SECTION;
-    span seen = {0, section, section};
+    span seen = {0, section, section, false};
     total += kept ? sum_powers(x + i, seen, top, true) : sum_powers(x + i, seen, top, false);
   }
   return total;
@@ -45,7 +45,7 @@ static void multiply_by(real *x, size_t count, real factor) {
 void NET(cross_entropy)(void *logits, size_t step, size_t rows, size_t classes, const int32_t *targets, double weight,
                         double *loss, int32_t *answer) {
   for (size_t row = 0; row < rows; row++) {
-    real *x = (real *)logits + row * step, top = largest_in(x, (span){0, classes, classes}, -(real)INFINITY);
+    real *x = (real *)logits + row * step, top = largest_in(x, (span){0, classes, classes, false}, -(real)INFINITY);
     bool wanted = targets[row] >= 0;
     real logit = wanted ? x[targets[row]] : 0;
     if (answer != NULL) answer[row] = first_of(x, classes, top);

@@ -76,30 +76,14 @@ RS_INLINE bend bend_at(rs_curve_kind curve, vec x) {
 RS_INLINE void bend_rows(const rs_curve_call *call, rs_curve_kind curve, real *y, size_t y_step) {
   for (size_t row = 0; row < call->rows; row++) {
     const real *x = (const real *)call->x + row * call->x_step;
+    real *slopes = call->slopes != NULL ? (real *)call->slopes + row * call->x_step : NULL;
     for (size_t i = 0; i < call->width; i += WIDTH) {
       size_t left = call->width - i;
-      vec value = bend_at(curve, load_first(x + i, left)).value;
-      if (call->gated) value *= load_first(x + call->width + i, left);
-      store_first(y + row * y_step + i, value, left);
-    }
-  }
-}
-
-RS_INLINE void unbend_rows(const rs_curve_call *call, rs_curve_kind curve, const real *dy, size_t dy_step, real *dx,
-                           size_t dx_step) {
-  for (size_t row = 0; row < call->rows; row++) {
-    const real *x = (const real *)call->x + row * call->x_step;
-    for (size_t i = 0; i < call->width; i += WIDTH) {
-      size_t left = call->width - i;
-      vec g = load_first(dy + row * dy_step + i, left);
       bend b = bend_at(curve, load_first(x + i, left));
-      real *to = dx + row * dx_step + i;
-      if (call->gated) {
-        vec gate = load_first(x + call->width + i, left);
-        store_first(to + call->width, g * b.value, left);
-        g *= gate;
-      }
-      store_first(to, g * b.slope, left);
+      vec gate = call->gated ? load_first(x + call->width + i, left) : all(1);
+      if (slopes != NULL) store_first(slopes + i, call->gated ? b.slope * gate : b.slope, left);
+      if (slopes != NULL && call->gated) store_first(slopes + call->width + i, b.value, left);
+      store_first(y + row * y_step + i, call->gated ? b.value * gate : b.value, left);
     }
   }
 }
@@ -115,11 +99,14 @@ void NET(curve)(const rs_curve_call *call, void *y, size_t y_step) {
 }
 
 void NET(curve_back)(const rs_curve_call *call, const void *dy, size_t dy_step, void *dx, size_t dx_step) {
-  switch (call->curve) {
-  case RS_CURVE_GELU: unbend_rows(call, RS_CURVE_GELU, dy, dy_step, dx, dx_step); break;
-  case RS_CURVE_GELU_TANH: unbend_rows(call, RS_CURVE_GELU_TANH, dy, dy_step, dx, dx_step); break;
-  case RS_CURVE_RELU: unbend_rows(call, RS_CURVE_RELU, dy, dy_step, dx, dx_step); break;
-  case RS_CURVE_SILU: unbend_rows(call, RS_CURVE_SILU, dy, dy_step, dx, dx_step); break;
-  case RS_CURVE_GELU_BLOOM: unbend_rows(call, RS_CURVE_GELU_BLOOM, dy, dy_step, dx, dx_step); break;
+  for (size_t row = 0; row < call->rows; row++) {
+    const real *slopes = (const real *)call->slopes + row * call->x_step, *from = (const real *)dy + row * dy_step;
+    real *to = (real *)dx + row * dx_step;
+    for (size_t i = 0; i < call->width; i += WIDTH) {
+      size_t left = call->width - i;
+      vec g = load_first(from + i, left);
+      store_first(to + i, g * load_first(slopes + i, left), left);
+      if (call->gated) store_first(to + call->width + i, g * load_first(slopes + call->width + i, left), left);
+    }
   }
 }

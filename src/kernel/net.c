@@ -5,6 +5,7 @@ extern const rs_net_kernel RS_OF_REAL(rs_net);
 const rs_net_kernel RS_OF_REAL(rs_net) = {
     .real_bytes = sizeof(real),
     .product = NET(product),
+    .panels = NET(panels),
     .turn_over = NET(turn_over),
     .turn_rows = NET(turn_rows),
     .norm = NET(norm),

@@ -9,6 +9,7 @@
 
 /* product.c */
 void NET(product)(const rs_product *product);
+void NET(panels)(const void *x, size_t depth, size_t columns, void *out);
 
 /* turn_over.c */
 void NET(turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);

@@ -16,6 +16,7 @@ enum { VECTORS = 4, ROWS = 4 };
 enum { VECTORS = 2, ROWS = 6 };
 #endif
 enum { COLUMNS = VECTORS * WIDTH };
+enum { LINE = 64 / sizeof(real) }; /* of a cache */
 
 /* The depth is walked in sections, so that a panel stays in the nearest cache; in shorter ones where a is turned, whose
  * lines then are as many as the depth. */
@@ -24,6 +25,10 @@ enum { SECTION = 256, TURNED_SECTION = 64 };
 /* Copying a panel pays where more tiles read it than these; or, where its rows are a multiple of CROWD bytes apart and
  * so drive each other out of the cache, than those. */
 enum { TILES = 8, CROWDED_TILES = 2, CROWD = 4096 };
+
+/* Numbers of a that every panel reads before the next come: they stay in the second cache. A matrix of as many panels
+ * does not, so each panel is asked for while the one before it is in use. */
+enum { BLOCK = 1 << 16 };
 
 /* The columns of one tile in one section. */
 typedef struct panel {
@@ -34,13 +39,19 @@ typedef struct panel {
   real *c;
   size_t c_step;
   bool add;
+  const real *next; /* the panel to ask for; else NULL */
 } panel;
 
-/* The shape is constant where this is inlined. */
+/* The shape is constant where this is inlined. The tile of c, whose rows lie far apart, is asked for before it is
+ * needed: a gradient of more than the second cache takes a tenth less time so. */
 RS_INLINE void multiply_tile(panel p, size_t rows, size_t vectors, bool turned) {
   vec sums[ROWS * VECTORS];
 #pragma GCC unroll 16
   for (size_t i = 0; i < rows * VECTORS; i++) sums[i] = all(0);
+#pragma GCC unroll 8
+  for (size_t r = 0; r < rows; r++)
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++) __builtin_prefetch(p.c + r * p.c_step + v * WIDTH, 1);
   for (size_t k = 0; k < p.depth; k++, p.b += p.b_step, p.a += turned ? p.a_step : 1) {
     vec column[VECTORS];
 #pragma GCC unroll 4
@@ -59,9 +70,12 @@ RS_INLINE void multiply_tile(panel p, size_t rows, size_t vectors, bool turned) 
     }
 }
 
-/* All tiles of a panel; the last may have fewer rows. */
+/* All tiles of a panel; the last may have fewer rows. With each tile a share of the next panel is asked for. */
 RS_INLINE void multiply_tiles(panel p, size_t rows, size_t vectors, bool turned) {
+  size_t share = p.next != NULL ? p.depth * COLUMNS / (rows / ROWS + 1) : 0;
   for (; rows >= ROWS; rows -= ROWS) {
+    for (size_t i = 0; i < share; i += LINE) __builtin_prefetch(p.next + i);
+    p.next += share;
     multiply_tile(p, ROWS, vectors, turned);
     p.a += ROWS * (turned ? 1 : p.a_step);
     p.c += ROWS * p.c_step;
@@ -126,28 +140,48 @@ static void multiply_panel(panel *p, size_t rows, size_t columns, bool turned) {
   real packed[SECTION * COLUMNS] __attribute__((aligned(RS_VECTOR_BYTES)));
   size_t vectors = columns <= WIDTH ? 1 : VECTORS;
   bool edge = columns < vectors * WIDTH, crowded = p->b_step * sizeof(real) % CROWD == 0;
-  if (edge || rows > (size_t)(crowded ? CROWDED_TILES : TILES) * ROWS) pack(p, columns, vectors, packed);
+  bool shared = p->b_step != columns && rows > (size_t)(crowded ? CROWDED_TILES : TILES) * ROWS;
+  if (edge || shared) pack(p, columns, vectors, packed);
   if (edge)
     multiply_edge(p, rows, columns, vectors, turned);
   else
     multiply(p, rows, vectors, turned);
 }
 
-void NET(product)(const rs_product *product) {
+/* What of the product begins at `row` and `column`, summed over `depth` from k on. */
+static panel panel_at(const rs_product *product, size_t row, size_t column, size_t k, size_t depth) {
   const real *a = product->a, *b = product->b;
-  size_t section = product->a_turned ? TURNED_SECTION : SECTION, begin = 0;
-  do {
-    for (size_t column = 0; column < product->columns; column += COLUMNS) {
-      panel p = {.a = a + begin * (product->a_turned ? product->a_step : 1),
+  size_t width = least(product->columns - column, COLUMNS), step = product->b_panels ? width : product->b_step;
+  bool far = product->b_panels && product->columns * product->depth >= BLOCK;
+  b += column * (product->b_panels ? product->depth : 1) + k * step;
+  return (panel){.a = product->a_turned ? a + k * product->a_step + row : a + row * product->a_step + k,
                  .a_step = product->a_step,
-                 .b = b + begin * product->b_step + column,
-                 .b_step = product->b_step,
-                 .depth = least(product->depth - begin, section),
-                 .c = (real *)product->c + column,
+                 .b = b,
+                 .b_step = step,
+                 .depth = depth,
+                 .c = (real *)product->c + row * product->c_step + column,
                  .c_step = product->c_step,
-                 .add = product->add || begin > 0};
-      multiply_panel(&p, product->rows, least(product->columns - column, COLUMNS), product->a_turned);
-    }
-    begin += section;
-  } while (begin < product->depth);
+                 .add = product->add || k > 0,
+                 .next = far && column + COLUMNS < product->columns ? b + COLUMNS * product->depth : NULL};
+}
+
+void NET(product)(const rs_product *product) {
+  size_t section = product->a_turned ? TURNED_SECTION : SECTION, k = 0;
+  do {
+    size_t depth = least(product->depth - k, section), block = BLOCK / (depth > 0 ? depth : 1) / ROWS * ROWS;
+    for (size_t row = 0; row < product->rows; row += block)
+      for (size_t column = 0; column < product->columns; column += COLUMNS) {
+        panel p = panel_at(product, row, column, k, depth);
+        multiply_panel(&p, least(product->rows - row, block), least(product->columns - column, COLUMNS),
+                       product->a_turned);
+      }
+    k += section;
+  } while (k < product->depth);
+}
+
+void NET(panels)(const void *x, size_t depth, size_t columns, void *out) {
+  for (size_t column = 0; column < columns; column += COLUMNS) {
+    size_t width = least(columns - column, COLUMNS);
+    NET(turn_over)((const real *)x + column * depth, depth, width, depth, (real *)out + column * depth, width);
+  }
 }

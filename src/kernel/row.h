@@ -11,7 +11,13 @@
 /* Columns [begin, end) of `columns` that a row has. */
 typedef struct span {
   size_t begin, end, columns;
+  bool whole; /* they are all, and fill their vectors: where that is constant, nothing is masked */
 } span;
+
+/* How many columns the vector has that begins at i. */
+RS_INLINE size_t left_in(span seen, size_t i) {
+  return seen.whole ? WIDTH : seen.columns - i;
+}
 
 /* The first column of the vector that holds the span's first. */
 RS_INLINE size_t first_of_span(span seen) {
@@ -21,7 +27,7 @@ RS_INLINE size_t first_of_span(span seen) {
 /* `other` in the lanes of x, the columns from i on, that are not seen. */
 RS_INLINE vec seen_or(vec x, span seen, size_t i, real other) {
   ivec column = lane_numbers() + (integer)i;
-  if (i >= seen.begin && i + WIDTH <= seen.end) return x;
+  if (seen.whole || (i >= seen.begin && i + WIDTH <= seen.end)) return x;
   ivec lanes = (column >= (ivec){0} + (integer)seen.begin) & (column < (ivec){0} + (integer)seen.end);
   return choose(lanes, x, all(other));
 }
@@ -30,7 +36,7 @@ RS_INLINE vec seen_or(vec x, span seen, size_t i, real other) {
 RS_INLINE real largest_in(const real *x, span seen, real top) {
   vec most = all(top);
   for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH)
-    most = larger(seen_or(load_first(x + i, seen.columns - i), seen, i, -(real)INFINITY), most);
+    most = larger(seen_or(load_first(x + i, left_in(seen, i)), seen, i, -(real)INFINITY), most);
   return largest_of(most);
 }
 
@@ -39,7 +45,7 @@ RS_INLINE real largest_in(const real *x, span seen, real top) {
 RS_INLINE real sum_powers(real *x, span seen, real level, bool kept) {
   vec sum = all(0);
   for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH) {
-    size_t left = seen.columns - i;
+    size_t left = left_in(seen, i);
     vec weight = seen_or(power_of_e(load_first(x + i, left) - all(level)), seen, i, 0);
     if (kept) store_first(x + i, weight, left);
     sum += weight;
@@ -53,6 +59,7 @@ RS_INLINE void clear(real *x, size_t begin, size_t end) {
 
 /* Zeros in the vectors of which nothing is seen. */
 RS_INLINE void clear_unseen(real *x, span seen) {
+  if (seen.whole) return;
   clear(x, 0, first_of_span(seen));
   clear(x, (seen.end + WIDTH - 1) / WIDTH * WIDTH, seen.columns);
 }

@@ -5,23 +5,32 @@
 #include "row.h"
 
 /* None where they end before they begin. */
-static span span_of(const rs_soft_tile *tile, size_t row) {
-  return (span){tile->begin[row], tile->end[row], tile->columns};
+RS_INLINE span span_of(const rs_soft_tile *tile, size_t row, bool whole) {
+  return whole ? (span){0, tile->columns, tile->columns, true}
+               : (span){tile->begin[row], tile->end[row], tile->columns, false};
 }
 
-/* At most WIDTH rows, whose shrinking is computed side by side. Where all that was seen is -infinity, weights are 0 and
- * nothing shrinks. */
-static void soften_rows(const rs_soft_tile *tile, size_t first, size_t rows, real *top, real *sum, real *shrink) {
-  real change[WIDTH] = {0}, seen_sum[WIDTH] = {0};
+/* Whether rows [first, first + rows) see all there is. */
+static bool see_all(const rs_soft_tile *tile, size_t first, size_t rows) {
+  bool all_seen = tile->columns % WIDTH == 0;
+  for (size_t r = first; r < first + rows; r++) all_seen &= (tile->begin[r] == 0) & (tile->end[r] == tile->columns);
+  return all_seen;
+}
+
+/* At most WIDTH rows: first the largest of each, then the powers, so that no row waits for its own; shrinking is
+ * computed side by side. Where all that was seen is -infinity, weights are 0 and nothing shrinks. */
+RS_INLINE void soften_rows(const rs_soft_tile *tile, size_t first, size_t rows, bool whole, real *top, real *sum,
+                           real *shrink) {
+  real change[WIDTH] = {0}, seen_sum[WIDTH] = {0}, most[WIDTH];
+  real *x = (real *)tile->logits + first * tile->step;
+  for (size_t r = 0; r < rows; r++) most[r] = largest_in(x + r * tile->step, span_of(tile, first + r, whole), top[r]);
   for (size_t r = 0; r < rows; r++) {
-    real *x = (real *)tile->logits + (first + r) * tile->step;
-    span seen = span_of(tile, first + r);
-    real most = largest_in(x, seen, top[r]);
-    bool none = most == -(real)INFINITY;
-    seen_sum[r] = sum_powers(x, seen, none ? 0 : most, true);
-    clear_unseen(x, seen);
-    change[r] = none ? 0 : top[r] - most;
-    top[r] = most;
+    span seen = span_of(tile, first + r, whole);
+    bool none = most[r] == -(real)INFINITY;
+    seen_sum[r] = sum_powers(x + r * tile->step, seen, none ? 0 : most[r], true);
+    clear_unseen(x + r * tile->step, seen);
+    change[r] = none ? 0 : top[r] - most[r];
+    top[r] = most[r];
   }
   vec factor = power_of_e(load(change));
   store_first(shrink, factor, rows);
@@ -30,26 +39,36 @@ static void soften_rows(const rs_soft_tile *tile, size_t first, size_t rows, rea
 
 void NET(soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink) {
   for (size_t row = 0; row < tile->rows; row += WIDTH) {
-    size_t left = tile->rows - row;
-    soften_rows(tile, row, left < WIDTH ? left : WIDTH, (real *)top + row, (real *)sum + row, (real *)shrink + row);
+    size_t rows = tile->rows - row < WIDTH ? tile->rows - row : WIDTH;
+    real *tops = (real *)top + row, *sums = (real *)sum + row, *shrinks = (real *)shrink + row;
+    if (see_all(tile, row, rows))
+      soften_rows(tile, row, rows, true, tops, sums, shrinks);
+    else
+      soften_rows(tile, row, rows, false, tops, sums, shrinks);
   }
 }
 
+RS_INLINE void soften_row_back(real *x, real *gradient, span seen, real level, real dot) {
+  vec levels = all(level == -(real)INFINITY ? 0 : level), dots = all(dot); /* all that is seen may be -infinity */
+  for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH) {
+    size_t left = left_in(seen, i);
+    vec weight = seen_or(power_of_e(load_first(x + i, left) - levels), seen, i, 0);
+    vec about = load_first(gradient + i, left) - dots;
+    store_first(x + i, weight, left);
+    store_first(gradient + i, seen_or(weight * about, seen, i, 0), left);
+  }
+  clear_unseen(x, seen);
+  clear_unseen(gradient, seen);
+}
+
 void NET(soften_back)(const rs_soft_tile *tile, const void *level, const void *dot, void *dp, size_t dp_step) {
+  const real *levels = level, *dots = dot;
   for (size_t row = 0; row < tile->rows; row++) {
     real *x = (real *)tile->logits + row * tile->step, *gradient = (real *)dp + row * dp_step;
-    real reference = ((const real *)level)[row]; /* -infinity where all that is seen is: weights are 0 */
-    vec levels = all(reference == -(real)INFINITY ? 0 : reference), dots = all(((const real *)dot)[row]);
-    span seen = span_of(tile, row);
-    for (size_t i = first_of_span(seen); i < seen.end; i += WIDTH) {
-      size_t left = seen.columns - i;
-      vec weight = seen_or(power_of_e(load_first(x + i, left) - levels), seen, i, 0);
-      vec about = load_first(gradient + i, left) - dots;
-      store_first(x + i, weight, left);
-      store_first(gradient + i, seen_or(weight * about, seen, i, 0), left);
-    }
-    clear_unseen(x, seen);
-    clear_unseen(gradient, seen);
+    if (see_all(tile, row, 1))
+      soften_row_back(x, gradient, span_of(tile, row, true), levels[row], dots[row]);
+    else
+      soften_row_back(x, gradient, span_of(tile, row, false), levels[row], dots[row]);
   }
 }
 

@@ -7,11 +7,18 @@ rs_answers rs_answers_all(const rs_reading *reading) {
   return (rs_answers){.reading = reading, .parts = ~0u, .end = reading->answers};
 }
 
+/* Tokens from what stands at the depth to where it is asked for. A depth is the share of a position in the last. */
+static double distance_to(const rs_reading *reading, size_t index, double depth) {
+  return (double)(index % reading->answers) - round(depth * (double)(reading->answers - 1));
+}
+
+/* A NaN is at no depth and no distance. */
 static bool counts(const rs_answers *answers, size_t index) {
   const rs_reading *reading = answers->reading;
   if (reading->targets[index] == RS_NO_TARGET || (answers->parts >> reading->parts[index] & 1) == 0) return false;
-  double depth = (double)reading->depths[index];
-  return !answers->placed || (depth >= answers->low && depth < answers->high); /* a NaN is at no depth */
+  double depth = (double)reading->depths[index], distance = distance_to(reading, index, depth);
+  return (!answers->placed || (depth >= answers->low && depth < answers->high)) &&
+         (!answers->apart || (distance >= (double)answers->near && distance < (double)answers->far));
 }
 
 static double value_of(const rs_reading *reading, rs_answer_value value, size_t index) {
@@ -62,10 +69,6 @@ rs_answer_mean rs_answers_exact(const rs_answers *answers) {
 
 unsigned rs_stream_parts(const rs_task_kind *task) {
   return ~task->probes;
-}
-
-unsigned rs_needle_parts(const rs_task_kind *task) {
-  return task->probes != 0 ? task->probes : ~0u;
 }
 
 void rs_result_answers(rs_result *result, size_t index, const rs_answer_mean *mean) {

@@ -11,6 +11,8 @@ typedef struct rs_answers {
   size_t begin, end; /* at tokens [begin, end) of each sequence */
   bool placed;       /* those alone that ask for something at a depth: */
   double low, high;  /* low <= depth < high */
+  bool apart;        /* those alone that ask for something at a depth, of which as many tokens back: */
+  size_t near, far;  /* near <= distance < far */
 } rs_answers;
 
 /* What is averaged: nats; 1 where the target was said, else 0. */
@@ -31,10 +33,8 @@ rs_answer_mean rs_answers_mean(const rs_answers *answers, rs_answer_value value)
 /* The share of sequences in which every answer that counts is right, of those that have one. */
 rs_answer_mean rs_answers_exact(const rs_answers *answers);
 
-/* Bits of the parts that models are trained on; and of those to ask for needles: the probes, or all where a task has
- * none. */
+/* Bits of the parts that models are trained on. */
 unsigned rs_stream_parts(const rs_task_kind *task);
-unsigned rs_needle_parts(const rs_task_kind *task);
 
 /* Scalar `index` becomes the mean with its standard error. */
 void rs_result_answers(rs_result *result, size_t index, const rs_answer_mean *mean);

@@ -11,7 +11,7 @@ typedef struct params {
 static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   size_t steps = ((const params *)in->params)->depths;
   rs_answers answers = rs_answers_all(in->reading);
-  answers.parts = rs_needle_parts(in->task->kind);
+  answers.parts = rs_task_needles(in->task->kind);
   answers.placed = true;
   answers.high = INFINITY;
   rs_answer_mean found = rs_answers_mean(&answers, RS_ANSWER_RIGHT);

@@ -11,52 +11,18 @@
 
 #include <math.h>
 
-enum { NEAR = 8 };
-
 static const double near_weight = 5, temperature_weight = 0.01;
-
-/* How far pair j turns between the last query and the key m back, rad. */
-static double turned(const rs_encoding *encoding, size_t pair, size_t m) {
-  size_t query = encoding->length - 1, key = query - m, axes = encoding->axes, axis = encoding->axis[pair];
-  size_t view = rs_encoding_view(encoding, query, key);
-  double distance = encoding->pos_q[view][query * axes + axis] - encoding->pos_k[view][key * axes + axis];
-  return distance * encoding->omega[pair];
-}
-
-static double new_angles(const rs_encoding *encoding, size_t pairs) {
-  const double turn = 2 * M_PI;
-  double sum = 0;
-  for (size_t j = 0; j < pairs; j++) {
-    double trained = encoding->train_length * encoding->omega_trained[j];
-    if (trained < turn) sum += fmin(fmax(0, turned(encoding, j, encoding->length - 1) - trained), turn) / turn;
-  }
-  return sum / (double)pairs;
-}
-
-static double near_turn(const rs_encoding *encoding, size_t pairs) {
-  double sum = 0, weights = 0;
-  for (size_t m = 1; m <= NEAR && m < encoding->length; m++) {
-    double lost = 0;
-    for (size_t j = 0; j < pairs; j++) lost += 1 - cos(turned(encoding, j, m) - encoding->omega_trained[j] * (double)m);
-    sum += lost / (double)pairs / (double)m;
-    weights += 1 / (double)m;
-  }
-  return weights > 0 ? sum / weights : 0;
-}
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   (void)err;
   const rs_encoding *encoding = in->encoding;
-  size_t pairs = encoding->rotary_dim / 2;
   result->value[0] = result->value[1] = result->value[2] = NAN;
-  /* Pairs that mix axes, or read places of their own, have no one distance. */
-  if (pairs == 0 || encoding->own_places || encoding->axis_weight != NULL) return RS_OK;
-  double factor = rs_logit_factor(encoding, encoding->length - 1);
-  double hot = isnan(factor) ? encoding->amp * encoding->amp * encoding->logit_scale[encoding->length - 1] : factor;
-  result->value[1] = new_angles(encoding, pairs);
-  result->value[2] = near_turn(encoding, pairs);
-  result->value[0] = result->value[1] + near_weight * result->value[2] - temperature_weight * log(hot);
+  if (!rs_turns_readable(encoding)) return RS_OK;
+  result->value[1] = rs_new_angle_turns(encoding);
+  result->value[2] = rs_near_turn(encoding);
+  result->value[0] =
+      result->value[1] + near_weight * result->value[2] - temperature_weight * log(rs_last_logit_factor(encoding));
   return RS_OK;
 }
 

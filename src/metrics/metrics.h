@@ -15,6 +15,7 @@
   metric(ood_angles) \
   metric(local_resolution) \
   metric(zero_shot_damage) \
+  metric(lookback_damage) \
   metric(position_similarity) \
   metric(position_pca) \
   metric(embedding) \
@@ -51,7 +52,9 @@
   metric(loss_by_position) \
   metric(accuracy) \
   metric(recall) \
-  metric(needle_accuracy)
+  metric(recall_by_distance) \
+  metric(needle_accuracy) \
+  metric(resolution)
 /* clang-format on */
 
 #define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;
@@ -83,6 +86,26 @@ double rs_logit_factor(const rs_encoding *encoding, size_t query);
  * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias; up to a constant of the row,
  * which amp would not put on pairs that stand still. RS_MEMORY. */
 rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
+
+/* ---- changed rotary angles (turned.c) ---- */
+
+/* Whether each pair turns by one distance: there are pairs, they mix no axes and read no places of their own. The four
+ * below are of such encodings. */
+bool rs_turns_readable(const rs_encoding *encoding);
+
+/* How far a pair turns between the last query and the key m < length back, rad. */
+double rs_turned(const rs_encoding *encoding, size_t pair, size_t m);
+
+/* Mean over pairs of the turns, 1 at most, by which the first key passes the trained angles; 0 for pairs that went full
+ * circle in training. In [0, 1]. */
+double rs_new_angle_turns(const rs_encoding *encoding);
+
+/* Mean over pairs and the keys m = 1 .. 8 back, weighted by 1/m, of 1 - cos of what their angle differs by from plain
+ * RoPE's. In [0, 2]; 0 of one token. */
+double rs_near_turn(const rs_encoding *encoding);
+
+/* What the last query's logits are multiplied by; on its rotary dims where the others are not multiplied. > 0. */
+double rs_last_logit_factor(const rs_encoding *encoding);
 
 /* A logit as parameters give it, nats: a number, or that of two vectors that are 1 in every dim. */
 typedef enum rs_logit_word { RS_SQRT_DIM, RS_LOGIT_WORDS } rs_logit_word;

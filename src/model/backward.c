@@ -57,12 +57,8 @@ static void feed_forward_back(const block_back *b, rs_rows x) {
   size_t up = shape->gated ? 2 * shape->width : shape->width;
   part_to_inputs(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
                  b->place->after_feed_forward, &work->after_feed_forward, work->fed);
-  rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,
-                        .gated = shape->gated,
-                        .rows = b->rows,
-                        .width = shape->width,
-                        .x = work->up,
-                        .x_step = up};
+  rs_curve_call call = {
+      .gated = shape->gated, .rows = b->rows, .width = shape->width, .x_step = up, .slopes = work->up};
   rs_real_kernel()->curve_back(&call, back->narrow, shape->width, back->wide, up);
   rs_linear_back(b->w->context, &b->place->up, b->rows, x, tight(back->wide, up), tight(back->branch, b->d), false,
                  b->gradient);

@@ -17,13 +17,18 @@ static void read_learned(const rs_transformer *t, const rs_tensor *tensor, doubl
   for (size_t i = 0; i < count; i++) out[i] = rs_transformer_value(t, tensor->offset + i);
 }
 
+/* "bias.table" of the tensor model.positions.0.bias.table */
+static const char *learned_name(const rs_tensor *tensor) {
+  const char *number = strstr(tensor->name, "positions.") + strlen("positions.");
+  return strchr(number, '.') + 1;
+}
+
 /* In *which the encoding's array of the tensor's name: RS_NOWHERE where it is of another method than the model was
  * trained with and has none. RS_DOMAIN where it has another shape. */
 static rs_status find_learned(const rs_encoding *encoding, const rs_tensor *tensor, size_t *which, rs_err *err) {
   rs_learned learned[RS_LEARNED];
   size_t count = rs_encoding_learned(encoding, learned);
-  const char *name = strstr(tensor->name, "positions.");
-  name = strchr(name + strlen("positions."), '.') + 1; /* model.positions.0.bias.table */
+  const char *name = learned_name(tensor);
   *which = RS_NOWHERE;
   for (size_t i = 0; i < count; i++)
     if (strcmp(learned[i].name, name) == 0) *which = i;
@@ -53,6 +58,31 @@ static rs_status set_learned(const rs_context *context, const rs_stack_context *
   return RS_OK;
 }
 
+static bool has_learned(const rs_transformer *t, size_t recipe, size_t which, const char *name) {
+  for (size_t i = 0; i < t->tensor_count; i++) {
+    const rs_tensor *tensor = &t->tensors[i];
+    if (tensor->init == RS_INIT_LEARNED && tensor->recipe == recipe && tensor->learned == which)
+      return strcmp(learned_name(tensor), name) == 0;
+  }
+  return false;
+}
+
+rs_status rs_context_trains(const rs_context *context, rs_err *err) {
+  const rs_transformer *t = context->transformer;
+  for (size_t r = 0; r < t->recipe_count; r++) {
+    rs_learned learned[RS_LEARNED];
+    size_t count = rs_encoding_learned(context->decoder.encodings[r], learned);
+    for (size_t i = 0; i < count; i++)
+      if (!has_learned(t, r, i, learned[i].name))
+        return rs_fail(
+            err, RS_UNSUPPORTED,
+            "%s learns %s, for which the model, made for %s, has no weights: it must be trained with its own "
+            "recipes",
+            context->recipes[r].method->name, learned[i].name, t->recipes[r].method->name);
+  }
+  return RS_OK;
+}
+
 static rs_status fill_added(const rs_context *context, const rs_stack *shape, rs_stack_context *stack, rs_err *err) {
   if (stack->encodings == NULL) return RS_OK;
   const rs_encoding *encoding = stack->encodings[rs_stack_recipe(shape)];
@@ -73,8 +103,7 @@ static void turn_matrix(const rs_context *context, const rs_linear_place *place)
   const rs_net_kernel *kernel = t->format == RS_F64 ? rs_kernels_get()->net_f64 : rs_kernels_get()->net_f32;
   size_t start = place->weight * kernel->real_bytes;
   if (place->outputs == 0) return;
-  kernel->turn_over((const char *)t->values + start, place->inputs, place->outputs, place->inputs,
-                    (char *)context->turned + start, place->outputs);
+  kernel->panels((const char *)t->values + start, place->inputs, place->outputs, (char *)context->turned + start);
 }
 
 static void turn_experts(const rs_context *context, const rs_block *block, const rs_block_place *place) {
@@ -107,7 +136,7 @@ static void turn_stack(const rs_context *context, const rs_stack *stack, const r
   for (size_t i = 0; i < stack->count; i++) turn_experts(context, &stack->blocks[i], &place->blocks[i]);
 }
 
-/* Products read matrices by rows of inputs. */
+/* Products read matrices by rows of inputs, in panels. */
 static void turn_matrices(const rs_context *context) {
   const rs_transformer *t = context->transformer;
   turn_stack(context, &t->shape.encoder, &t->places->encoder);
@@ -265,6 +294,10 @@ rs_status rs_context_create(const rs_transformer *transformer, const rs_recipe *
 
 const rs_encoding *rs_context_encoding(const rs_context *context) {
   return context->decoder.encodings[0];
+}
+
+const rs_encoding *rs_context_block_encoding(const rs_context *context, size_t block) {
+  return context->decoder.encodings[context->transformer->shape.decoder.blocks[block].recipe];
 }
 
 /* ---- random positions -------------------------------------------------------------------------------------------- */

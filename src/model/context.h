@@ -25,12 +25,16 @@ struct rs_context {
   const rs_transformer *transformer;
   rs_recipe *recipes; /* (recipe_count,) as they are here; copies */
   rs_stack_context encoder, decoder;
-  void *turned; /* (transformer->size,) matrices turned to (inputs, outputs), where they stand; nothing else */
+  void *turned; /* (transformer->size,) matrices in panels of (inputs, outputs), where they stand; nothing else */
   rs_context_attend *attends;
   size_t attend_count, attend_capacity;
 };
 
 /* The recipe whose embedding a stack adds: its first block's. */
 size_t rs_stack_recipe(const rs_stack *stack);
+
+/* Whether gradients by all that the context's recipes learn have a place among the model's: RS_UNSUPPORTED where they
+ * learn what the model has not. */
+rs_status rs_context_trains(const rs_context *context, rs_err *err);
 
 #endif

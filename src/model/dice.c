@@ -46,7 +46,12 @@ void rs_example_blank(rs_example *example, size_t length) {
     example->targets[t] = RS_NO_TARGET;
     example->parts[t] = 0;
     example->depths[t] = NAN;
+    rs_example_seek(example, t, RS_NO_NEEDLE);
   }
+}
+
+void rs_example_seek(const rs_example *example, size_t token, size_t holder) {
+  if (example->sought != NULL) example->sought[token] = holder;
 }
 
 double rs_no_loss(const void *state, size_t length) {

@@ -34,6 +34,7 @@ void rs_examples_clear(rs_examples *examples) {
   free(examples->targets);
   free(examples->parts);
   free(examples->depths);
+  free(examples->sought);
   *examples = (rs_examples){0};
 }
 
@@ -45,7 +46,8 @@ void rs_examples_draw(const rs_examples *examples, rs_split split, uint64_t inde
                     .patches = examples->patches != NULL ? examples->patches + start * shape->patch_numbers : NULL,
                     .targets = examples->targets + start,
                     .parts = examples->parts + start,
-                    .depths = examples->depths + start};
+                    .depths = examples->depths + start,
+                    .sought = examples->sought != NULL ? examples->sought + start : NULL};
   examples->task->kind->draw(examples->task->state, split, index, shape->length, &one);
 }
 

@@ -13,6 +13,7 @@ typedef struct rs_examples {
   int32_t *targets;          /* (sequences, L), of which the first A of each count */
   uint8_t *parts;            /* (sequences, L) */
   float *depths;             /* (sequences, L) */
+  size_t *sought;            /* (sequences, L); NULL unless somebody wants it */
 } rs_examples;
 
 /* Room for so many. RS_DOMAIN where the task has no such length. Release with rs_examples_clear. */

@@ -175,7 +175,8 @@ static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *t
                         .rows = b->rows,
                         .width = shape->width,
                         .x = work->up,
-                        .x_step = up};
+                        .x_step = up,
+                        .slopes = b->w->training ? work->up : NULL};
   rs_real_kernel()->curve(&call, work->active, shape->width);
   add_part(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
            b->place->after_feed_forward, &work->after_feed_forward, work->fed, middle, to);
@@ -214,11 +215,27 @@ static void run_block(const block_run *b, real *to) {
   feed_forward(b, x, middle, to);
 }
 
+/* Queries or keys of the first sequence: `heads` of them from column `column` of each row, or from their norm. */
+static void keep_heads(const block_run *b, const rs_norm_work *norm, size_t heads, size_t column, double *to) {
+  const rs_head_shape *shape = &b->shape->attention;
+  size_t columns = heads * shape->head_dim, all = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
+  rs_rows from = norm->y != NULL ? tight(norm->y, columns) : tight(b->work->attention.qkv + column, all);
+  for (size_t m = 0; m < b->length && to != NULL; m++)
+    for (size_t i = 0; i < columns; i++) to[m * columns + i] = (double)from.data[m * from.step + i];
+}
+
+static void keep_rows(const block_run *b, const rs_pass_out *out) {
+  const rs_head_shape *shape = &b->shape->attention;
+  keep_heads(b, &b->work->attention.q_norm, shape->heads, 0, out->q);
+  keep_heads(b, &b->work->attention.k_norm, shape->kv_heads, shape->heads * shape->head_dim, out->k);
+}
+
 void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *place, const rs_stack_context *context,
                       rs_stack_work *stack, size_t sequences, rs_rows source) {
   const rs_transformer *t = w->context->transformer;
   const rs_context_attend *attends = w->context->attends;
-  for (size_t i = 0; i < shape->count; i++) {
+  bool kept = w->kept != NULL && stack == &w->decoder;
+  for (size_t i = 0; i < stack->end; i++) {
     const block_run run = {.w = w,
                            .values = t->values,
                            .shape = &shape->blocks[i],
@@ -234,5 +251,6 @@ void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *p
                            .source = source,
                            .source_length = w->context->encoder.length};
     run_block(&run, i + 1 < shape->count ? stack->blocks[i + 1].x : stack->last);
+    if (kept && i == w->kept->block) keep_rows(&run, w->kept);
   }
 }

@@ -28,8 +28,9 @@ void rs_experts_read(const rs_context *context, const rs_feed_forward *shape, co
 /* to (rows, columns) = from. */
 void rs_rows_copy(rs_rows from, size_t rows, size_t columns, rs_rows to);
 
-/* Reads `rows` = sequences x length embeddings, which stand in stack->blocks[0].x, through all blocks, to stack->last.
- * `source`: the encoder's states (source rows, d) and how many a sequence; data NULL without. */
+/* Reads `rows` = sequences x length embeddings, which stand in stack->blocks[0].x, through stack->end blocks; the last
+ * of all gives stack->last. `source`: the encoder's states (source rows, d) and how many a sequence; data NULL without.
+ */
 void rs_stack_forward(rs_work *w, const rs_stack *shape, const rs_stack_place *place, const rs_stack_context *context,
                       rs_stack_work *stack, size_t sequences, rs_rows source);
 

@@ -22,7 +22,7 @@ void rs_linear(const rs_context *context, const rs_linear_place *place, size_t r
                               .a = x.data,
                               .a_step = x.step,
                               .b = turned + place->weight,
-                              .b_step = place->outputs,
+                              .b_panels = true,
                               .c = y.data,
                               .c_step = y.step,
                               .add = add || bias};

@@ -16,7 +16,8 @@ typedef struct list {
   rs_err *err;
 } list;
 
-static const double embedding_sd = 0.5; /* of the recipe that small models were tried with */
+static const size_t most_numbers = SIZE_MAX >> 8; /* so many bytes can still be counted */
+static const double embedding_sd = 0.5;           /* of the recipe that small models were tried with */
 
 /* Numbers begin at multiples of 16, a cache line of floats, unless they are part of one matrix. */
 static size_t aligned(size_t offset) {
@@ -28,7 +29,7 @@ static size_t add(list *l, const char *name, rs_tensor tensor) {
   rs_transformer *t = l->transformer;
   if (l->status == RS_OK)
     l->status = rs_grow((void **)&t->tensors, &l->capacity, t->tensor_count + 1, sizeof *t->tensors, l->err);
-  if (l->status == RS_OK && (tensor.columns > 0 && tensor.rows > (SIZE_MAX >> 8) / tensor.columns - t->size))
+  if (l->status == RS_OK && (tensor.columns > 0 && tensor.rows > (most_numbers - t->size) / tensor.columns))
     l->status = rs_fail(l->err, RS_MEMORY, "%s%s: %zu x %zu numbers are too many", l->prefix, name, tensor.rows,
                         tensor.columns);
   if (l->status != RS_OK) return RS_NOWHERE;
@@ -206,16 +207,17 @@ static void add_stack(list *l, const char *prefix, const rs_stack *stack, size_t
   place->final_norm = add_norm(l, "norm", &stack->final_norm, width);
 }
 
-/* What each recipe's stages learn: layers that have the recipe share it, as T5's and FIRE's do. */
-static void add_learned(list *l, rs_encoding *const *encodings) {
-  for (size_t r = 0; r < l->transformer->recipe_count; r++) {
+/* Layers that have a recipe share what its stages learn, as T5's and FIRE's do. */
+rs_status rs_places_learned(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err) {
+  list l = {.transformer = transformer, .capacity = transformer->tensor_count, .err = err};
+  for (size_t r = 0; r < transformer->recipe_count; r++) {
     rs_learned learned[RS_LEARNED];
     size_t count = rs_encoding_learned(encodings[r], learned);
-    snprintf(l->prefix, sizeof l->prefix, "model.positions.%zu.", r);
+    snprintf(l.prefix, sizeof l.prefix, "model.positions.%zu.", r);
     for (size_t i = 0; i < count; i++) {
       bool vector = learned[i].rows == 1;
-      align(l);
-      (void)add(l, learned[i].name,
+      align(&l);
+      (void)add(&l, learned[i].name,
                 (rs_tensor){.rows = learned[i].rows,
                             .columns = learned[i].columns,
                             .vector = vector,
@@ -224,9 +226,11 @@ static void add_learned(list *l, rs_encoding *const *encodings) {
                             .learned = i});
     }
   }
+  align(&l);
+  return l.status;
 }
 
-rs_status rs_places_make(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err) {
+rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   const rs_shape *shape = &transformer->shape;
   size_t d = shape->width;
   list l = {.transformer = transformer, .prefix = "model.", .err = err};
@@ -253,9 +257,13 @@ rs_status rs_places_make(rs_transformer *transformer, rs_encoding *const *encodi
     p->output = (rs_linear_place){p->embeddings, RS_NOWHERE, shape->classes, d};
   else if (shape->classes > 0)
     p->output = add_linear(&l, &output, 1, d, 1 / sqrt((double)d), shape->output_bias);
-  add_learned(&l, encodings);
   align(&l);
   return l.status;
+}
+
+rs_stored_shape rs_tensor_shape(const rs_tensor *tensor) {
+  if (tensor->vector) return (rs_stored_shape){1, {tensor->columns}};
+  return (rs_stored_shape){2, {tensor->rows, tensor->columns}};
 }
 
 static void free_stack(rs_stack_place *place) {
@@ -268,4 +276,10 @@ void rs_places_free(rs_places *places) {
   free_stack(&places->encoder);
   free_stack(&places->decoder);
   free(places);
+}
+
+const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) {
+  for (size_t i = 0; i < transformer->tensor_count; i++)
+    if (strcmp(transformer->tensors[i].name, name) == 0) return &transformer->tensors[i];
+  return NULL;
 }

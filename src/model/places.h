@@ -52,10 +52,20 @@ struct rs_places {
   rs_linear_place output; /* C of d */
 };
 
-/* Lists the weights of transformer->shape and of what its recipes learn (`encodings`, one a recipe) with names, and
- * where they stand. The lists are the transformer's. RS_MEMORY. */
-rs_status rs_places_make(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err);
+/* Lists the weights of transformer->shape with names, and where they stand. The lists are the transformer's. RS_MEMORY.
+ */
+rs_status rs_places_make(rs_transformer *transformer, rs_err *err);
+
+/* Adds what its recipes learn (`encodings`, one a recipe). RS_MEMORY. */
+rs_status rs_places_learned(rs_transformer *transformer, rs_encoding *const *encodings, rs_err *err);
 void rs_places_free(rs_places *places);
+
+typedef struct rs_stored_shape {
+  size_t rank, extents[2];
+} rs_stored_shape;
+
+/* How a file has a tensor: vectors with one dimension. */
+rs_stored_shape rs_tensor_shape(const rs_tensor *tensor);
 
 /* Number `index` of a transformer's. */
 double rs_transformer_value(const rs_transformer *transformer, size_t index);

@@ -113,3 +113,8 @@ double rs_scenes_chance(const void *state, size_t part) {
   (void)part;
   return 1 / (double)class_count(state);
 }
+
+void rs_scenes_digits(const void *state, size_t *base, size_t *count) {
+  *base = ((const rs_scene_state *)state)->params.shapes;
+  *count = axes_of(state);
+}

@@ -47,5 +47,6 @@ void rs_scenes_release(void *state);
 rs_status rs_scenes_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err);
 void rs_scenes_draw(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example);
 double rs_scenes_chance(const void *state, size_t part);
+void rs_scenes_digits(const void *state, size_t *base, size_t *count);
 
 #endif

@@ -182,9 +182,13 @@ static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out 
   }
 }
 
+static bool says_classes(const rs_pass_out *out) {
+  return out->losses != NULL || out->answers != NULL || out->logits != NULL;
+}
+
 static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {
   size_t each = answers_of(w), wanted = each - out->skipped;
-  if (out->losses == NULL && out->answers == NULL && out->logits == NULL) return;
+  if (!says_classes(out)) return;
   if (out->skipped == 0) {
     read_answers(w, part, out, 0, part->count * each, part->first * each);
     return;
@@ -231,6 +235,7 @@ static void run_stack(rs_work *w, const chunk *part, bool encoder, rs_rows sourc
   rs_stack_work *arrays = encoder ? &w->encoder : &w->decoder;
   embed(w, part, encoder);
   rs_stack_forward(w, stack, place, at, arrays, part->count, source);
+  if (arrays->end < stack->count) return;
   (void)rs_norm_rows(values_of(w), &stack->final_norm, place->final_norm, part->count * at->length, 1, shape->width,
                      tight(arrays->last, shape->width), &arrays->final_norm);
 }
@@ -258,29 +263,17 @@ static void keep_states(const rs_work *w, const chunk *part, double *states) {
     states[part->first * each + i] = (double)final_states(w).data[i];
 }
 
-/* Queries or keys of the chunk's first sequence: `heads` of them from column `column` of each row, or from the norm. */
-static void keep_heads(const rs_work *w, const rs_pass_out *out, const rs_norm_work *norm, size_t heads, size_t column,
-                       double *to) {
-  const rs_head_shape *shape = &shape_of(w)->decoder.blocks[out->block].attention;
-  size_t columns = heads * shape->head_dim, all = (shape->heads + 2 * shape->kv_heads) * shape->head_dim;
-  rs_rows from =
-      norm->y != NULL ? tight(norm->y, columns) : tight(w->decoder.blocks[out->block].attention.qkv + column, all);
-  for (size_t m = 0; m < w->context->decoder.length && to != NULL; m++)
-    for (size_t i = 0; i < columns; i++) to[m * columns + i] = (double)from.data[m * from.step + i];
-}
-
 static void forward(void *arrays, const rs_batch *batch, const rs_pass_out *out) {
   rs_work *w = arrays;
   for (size_t first = 0; first < batch->sequences; first += w->sequences) {
     chunk part = next_chunk(w, batch, first);
-    run(w, &part);
+    bool rows = first == 0 && (out->q != NULL || out->k != NULL), states = says_classes(out) || out->states != NULL;
+    w->kept = rows ? out : NULL;
+    w->decoder.end = rows && !states ? out->block + 1 : shape_of(w)->decoder.count;
+    if (rows || states) run(w, &part);
+    if (!states) continue;
     read_classes(w, &part, out);
     keep_states(w, &part, out->states);
-    if (first > 0 || (out->q == NULL && out->k == NULL)) continue;
-    const rs_head_shape *heads = &shape_of(w)->decoder.blocks[out->block].attention;
-    const rs_attention_work *attention = &w->decoder.blocks[out->block].attention;
-    keep_heads(w, out, &attention->q_norm, heads->heads, 0, out->q);
-    keep_heads(w, out, &attention->k_norm, heads->kv_heads, heads->heads * heads->head_dim, out->k);
   }
 }
 
@@ -305,6 +298,8 @@ static void stack_back(rs_work *w, const chunk *part, bool encoder, rs_rows sour
 
 static double chunk_back(rs_work *w, const chunk *part, double weight, real *gradient, size_t *targets) {
   size_t d = shape_of(w)->width, source_rows = part->count * w->context->encoder.length;
+  w->kept = NULL;
+  w->decoder.end = shape_of(w)->decoder.count;
   run(w, part);
   memset(w->back.branch, 0, part->count * w->context->decoder.length * d * sizeof(real));
   double loss = classes_back(w, part, weight, tight(w->back.branch, d), gradient, targets);

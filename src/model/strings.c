@@ -39,6 +39,7 @@ void rs_strings_draw(const void *state, rs_split split, uint64_t index, size_t l
     if (i + 1 < count) tokens[count + 1 + i] = tokens[asked];
     example->targets[count + i] = tokens[asked];
     example->depths[count + i] = rs_depth(asked, length);
+    rs_example_seek(example, count + i, asked);
   }
 }
 

@@ -83,6 +83,7 @@ static void draw(const void *memory, rs_split split, uint64_t index, size_t leng
     tokens[2 * i] = tokens[asked] = 1 + keys[i];
     tokens[2 * i + 1] = example->targets[asked] = 1 + (int32_t)p->keys + values[i];
     example->depths[asked] = rs_depth(2 * i + 1, length);
+    rs_example_seek(example, asked, 2 * i + 1);
   }
 }
 
@@ -114,6 +115,7 @@ const rs_task_kind rs_task_associative_recall = {
     .check = check,
     .parts = {"recall"},
     .recalled = 1,
+    .seeks = true,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

@@ -145,9 +145,11 @@ static void put_key(writer *w, size_t key) {
 }
 
 static void put_value(writer *w, size_t key, size_t part, float depth) {
+  size_t met = w->met[key], asked = w->count - 1;
   w->met[key] = w->count;
   put(w, 1 + w->s->p.fillers + w->s->p.keys + (size_t)w->values[key]);
   aim(w, part, depth);
+  if (met > 0 && asked < w->length) rs_example_seek(w->example, asked, met);
 }
 
 static void put_pair(writer *w) {
@@ -292,6 +294,7 @@ const rs_task_kind rs_task_dictionary = {
     .parts = {[FILLER] = "filler", [KEY] = "key", [FIRST] = "first_value", [REPEAT] = "repeat", [NEEDLE] = "needle"},
     .probes = 1u << NEEDLE,
     .recalled = 1u << REPEAT | 1u << NEEDLE,
+    .seeks = true,
     .state_size = sizeof(state),
     .prepare = prepare,
     .shape = shape,

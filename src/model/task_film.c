@@ -42,4 +42,5 @@ const rs_task_kind rs_task_film = {
     .draw = rs_scenes_draw,
     .chance = rs_scenes_chance,
     .best_loss = rs_no_loss,
+    .digits = rs_scenes_digits,
 };

@@ -25,6 +25,7 @@ const rs_task_kind rs_task_reverse = {
     .form = RS_DECODER,
     .parts = {"reversed"},
     .recalled = 1,
+    .seeks = true,
     .state_size = sizeof(rs_strings_state),
     .prepare = rs_strings_prepare,
     .shape = rs_strings_shape,

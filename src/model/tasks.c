@@ -18,6 +18,10 @@ const rs_task_kind *rs_task_find(const char *name) {
   return NULL;
 }
 
+unsigned rs_task_needles(const rs_task_kind *kind) {
+  return kind->probes != 0 ? kind->probes : ~0u;
+}
+
 rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_task *task, rs_err *err) {
   *task = (rs_task){kind, rs_alloc(1, kind->state_size, err)};
   rs_status status = task->state != NULL ? kind->prepare(in, task->state, err) : RS_MEMORY;

@@ -13,6 +13,7 @@
   task(flip_flop) \
   task(associative_recall) \
   task(bytes) \
+  task(tokens) \
   task(translate) \
   task(where) \
   task(film)
@@ -48,6 +49,9 @@ static inline float rs_depth(size_t position, size_t length) {
 
 /* No target at any token. */
 void rs_example_blank(rs_example *example, size_t length);
+
+/* What the target at `token` asks for is held by the token `holder`. */
+void rs_example_seek(const rs_example *example, size_t token, size_t holder);
 
 /* best_loss where all that evaluation asks for can be known: 0. */
 double rs_no_loss(const void *state, size_t length);

@@ -86,6 +86,9 @@ static rs_status fill(rs_trainer *t, rs_err *err) {
   const rs_training *training = &t->training;
   RS_TRY(rs_examples_make(t->task, training->length, training->sequences, &t->examples, err));
   RS_TRY(rs_examples_fit(&t->examples, &t->transformer->shape, err));
+  if (t->examples.shape.untrainable)
+    return rs_fail(err, RS_INPUT, "the task %s has nothing to train on: all of it is held out (give a share below 1)",
+                   t->task->kind->kind.name);
   RS_TRY(rs_context_of_task(t->transformer, NULL, t->task, training->length, &t->context, err));
   t->part_count = training->sequences < PARTS ? training->sequences : PARTS;
   RS_TRY(make_arrays(t, err));
@@ -152,7 +155,7 @@ static size_t part_begin(const rs_trainer *t, size_t part) {
 /* Draws the sequences of the step; returns how many targets there are. */
 static size_t draw(rs_trainer *t) {
   size_t sequences = t->examples.sequences, answers = t->examples.answers, targets = 0;
-  uint64_t first = (uint64_t)t->state.step * sequences;
+  uint64_t first = t->state.drawn + (uint64_t)t->state.step * sequences;
 #pragma omp parallel for schedule(static) num_threads((int)t->threads) reduction(+ : targets)
   for (size_t s = 0; s < sequences; s++) {
     rs_examples_draw(&t->examples, RS_SPLIT_TRAINING, first + s, s);
@@ -215,19 +218,29 @@ static void move_weights(rs_trainer *t, const rs_train_step *done) {
   }
 }
 
+/* printf writes "-nan". */
+static const char *what_is(double value) {
+  return isnan(value) ? "not a number" : "infinite";
+}
+
+static rs_status fail_diverged(const rs_trainer *t, const rs_train_step *done, rs_err *err) {
+  bool lost = !isfinite(done->loss);
+  return rs_fail(err, RS_DOMAIN,
+                 "training diverged at step %zu of %zu, at a rate of %g: the %s is %s (a smaller rate, a longer "
+                 "warm-up, or clipping)",
+                 done->step, t->training.steps, done->rate, lost ? "loss" : "gradient's norm",
+                 what_is(lost ? done->loss : done->gradient_norm));
+}
+
 rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) {
   rs_train_state *state = &trainer->state;
-  uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->step;
+  uint64_t drawn = trainer->seed * 0x9e3779b97f4a7c15u + state->drawn + state->step;
   *done = (rs_train_step){.step = state->step + 1, .rate = rate_at(&trainer->training, state->step + 1)};
   RS_TRY(rs_context_redraw(trainer->context, drawn, err));
   size_t targets = draw(trainer);
   done->loss = run_parts(trainer, targets) / (double)targets;
   done->gradient_norm = join_parts(trainer);
-  if (!isfinite(done->loss) || !isfinite(done->gradient_norm))
-    return rs_fail(err, RS_DOMAIN,
-                   "training diverged at step %zu of %zu, at a rate of %g: loss %g, gradient %g (a smaller rate, a "
-                   "longer warm-up, or clipping)",
-                   done->step, trainer->training.steps, done->rate, done->loss, done->gradient_norm);
+  if (!isfinite(done->loss) || !isfinite(done->gradient_norm)) return fail_diverged(trainer, done, err);
   move_weights(trainer, done);
   state->step = done->step;
   return rs_context_refresh(trainer->context, err);
@@ -236,7 +249,8 @@ rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err)
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 const rs_param rs_training_specs[] = {
-    {RS_FIELD(rs_training, steps), .unit = "", .min = 1, .max = 1e9, .fallback = "1000", .summary = "steps"},
+    {RS_FIELD(rs_training, steps), .unit = "", .min = 0, .max = 1e9, .fallback = "1000",
+     .summary = "steps; 0: none, the model stays as it begins"},
     {RS_FIELD(rs_training, length), .unit = "tokens", .min = 1, .max = 1e9, .fallback = "64",
      .summary = "tokens of a sequence: the trained length"},
     {RS_FIELD(rs_training, sequences), .unit = "", .min = 1, .max = 1e6, .fallback = "64",

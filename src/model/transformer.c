@@ -54,8 +54,9 @@ static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint
     size_t count = t->tensors[i].rows * t->tensors[i].columns;
     if (count > largest) largest = count;
   }
+  RS_TRY(make_values(t, err)); /* the first to say what there is no room for */
   double *room = rs_alloc(largest, sizeof *room, err);
-  rs_status status = room != NULL ? make_values(t, err) : RS_MEMORY;
+  rs_status status = room != NULL ? RS_OK : RS_MEMORY;
   for (size_t i = 0; i < t->tensor_count && status == RS_OK; i++) draw(t, i, encodings, seed, room);
   free(room);
   return status;
@@ -88,14 +89,39 @@ static rs_status copy_inputs(rs_transformer *t, const rs_transformer_in *in, rs_
   return RS_OK;
 }
 
+/* Whether the tensors listed so far are in the file that weights come from. */
+static rs_status check_stored(const rs_transformer *t, const rs_safetensors *stored, rs_err *err) {
+  const rs_stored_tensor *tensor;
+  for (size_t i = 0; i < t->tensor_count && stored != NULL; i++) {
+    rs_stored_shape shape = rs_tensor_shape(&t->tensors[i]);
+    RS_TRY(rs_safetensors_get(stored, t->tensors[i].name, shape.extents, shape.rank, &tensor, err));
+  }
+  return RS_OK;
+}
+
+/* Tables that learn are in the file, too; what else they take is a few numbers a position. */
+static rs_status check_tables(const rs_transformer *t, size_t recipe, const rs_transformer_in *in, rs_err *err) {
+  static const double positions = 1 << 30; /* bytes */
+  double stored = 0;
+  for (size_t i = 0; i < in->stored->count; i++) stored += (double)in->stored->tensors[i].count;
+  double bytes = rs_encoding_bytes(&t->recipes[recipe], &t->geometry, t->geometry.train_length, in->tokens);
+  if (!(bytes > positions + 3 * sizeof(double) * stored)) return RS_OK; /* a table, and two copies while it is made */
+  return rs_fail(err, RS_INPUT, "%s takes %.3g GiB at train_length = %zu, more than a model of %.0f numbers can have",
+                 t->recipes[recipe].method->name, bytes / (1 << 30), t->geometry.train_length, stored);
+}
+
 static rs_status fill(rs_transformer *t, const rs_transformer_in *in, rs_encoding **encodings, rs_err *err) {
   RS_TRY(copy_inputs(t, in, err));
+  RS_TRY(rs_places_make(t, err));
+  RS_TRY(check_stored(t, in->stored, err));
   for (size_t r = 0; r < t->recipe_count; r++) {
+    if (in->stored != NULL) RS_TRY(check_tables(t, r, in, err));
     RS_TRY(rs_encoding_create(&t->recipes[r], &t->geometry, t->geometry.train_length, in->tokens, NULL, &encodings[r],
                               err));
     RS_TRY(rs_recipe_fix(&t->recipes[r], encodings[r], err));
   }
-  RS_TRY(rs_places_make(t, encodings, err));
+  RS_TRY(rs_places_learned(t, encodings, err));
+  RS_TRY(check_stored(t, in->stored, err));
   return in->blank ? make_values(t, err) : draw_all(t, encodings, in->seed, err);
 }
 
@@ -127,20 +153,28 @@ void rs_transformer_free(rs_transformer *transformer) {
   free(transformer);
 }
 
+/* Whether the tensor's rows are those of positions 0, 1, ... */
+static bool by_position(const rs_transformer *t, const rs_tensor *tensor) {
+  const rs_embed_kind *embed = t->recipes[tensor->recipe].method->embed;
+  return tensor->init == RS_INIT_LEARNED && tensor->learned == 0 && embed != NULL && embed->by_position;
+}
+
+/* Rows that mean the same in both, from the first; 0: the tensors have nothing in common. */
+static size_t common_rows(const rs_transformer *to, const rs_tensor *tensor, const rs_transformer *from,
+                          const rs_tensor *other) {
+  if (other == NULL || other->columns != tensor->columns) return 0;
+  if (other->rows == tensor->rows) return tensor->rows;
+  if (!by_position(to, tensor) || !by_position(from, other)) return 0;
+  return other->rows < tensor->rows ? other->rows : tensor->rows;
+}
+
 size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) {
   size_t adopted = 0;
   for (size_t i = 0; i < to->tensor_count; i++) {
     const rs_tensor *tensor = &to->tensors[i], *other = rs_transformer_tensor(from, tensor->name);
-    if (other == NULL || other->rows != tensor->rows || other->columns != tensor->columns) continue;
-    for (size_t k = 0; k < tensor->rows * tensor->columns; k++)
-      set(to, tensor->offset + k, rs_transformer_value(from, other->offset + k));
-    adopted++;
+    size_t count = common_rows(to, tensor, from, other) * tensor->columns;
+    for (size_t k = 0; k < count; k++) set(to, tensor->offset + k, rs_transformer_value(from, other->offset + k));
+    adopted += count > 0;
   }
   return adopted;
-}
-
-const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) {
-  for (size_t i = 0; i < transformer->tensor_count; i++)
-    if (strcmp(transformer->tensors[i].name, name) == 0) return &transformer->tensors[i];
-  return NULL;
 }

@@ -12,11 +12,6 @@ static size_t count_of(const rs_tensor *tensor) {
   return tensor->rows * tensor->columns;
 }
 
-rs_stored_shape rs_tensor_shape(const rs_tensor *tensor) {
-  if (tensor->vector) return (rs_stored_shape){1, {tensor->columns}};
-  return (rs_stored_shape){2, {tensor->rows, tensor->columns}};
-}
-
 rs_tensor_numbers rs_tensor_stored(const rs_transformer *transformer, const rs_tensor *tensor,
                                    const rs_stored_shape *shape, const void *values) {
   bool wide = transformer->format == RS_F64;

@@ -2,14 +2,7 @@
 #ifndef ROPESCOPE_MODEL_WEIGHTS_H
 #define ROPESCOPE_MODEL_WEIGHTS_H
 
-#include "ropescope/model.h"
-
-typedef struct rs_stored_shape {
-  size_t rank, extents[2];
-} rs_stored_shape;
-
-/* How a file has a tensor: vectors with one dimension. */
-rs_stored_shape rs_tensor_shape(const rs_tensor *tensor);
+#include "places.h"
 
 /* What is to be written of `values` (transformer->size,), in the model's format, for the tensor. Borrows all. */
 rs_tensor_numbers rs_tensor_stored(const rs_transformer *transformer, const rs_tensor *tensor,

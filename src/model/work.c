@@ -183,6 +183,7 @@ static rs_status make_learned(rs_work *w, rs_err *err) {
   const rs_context *context = w->context;
   const rs_transformer *t = context->transformer;
   rs_learned_work *learned = &w->learned;
+  RS_TRY(rs_context_trains(context, err));
   learned->sums = rs_alloc(context->attend_count, sizeof *learned->sums, err);
   learned->arrays = rs_alloc(t->recipe_count, RS_LEARNED * sizeof *learned->arrays, err);
   if (learned->sums == NULL || learned->arrays == NULL) return RS_MEMORY;
@@ -210,8 +211,8 @@ static void clear_learned(const rs_work *w) {
   free(learned->added[1]);
 }
 
-static rs_stack_work stack_of_rows(size_t rows, bool training) {
-  return (rs_stack_work){.rows = rows, .piece = training || rows < RS_PIECE ? rows : RS_PIECE};
+static rs_stack_work stack_of_rows(size_t rows, size_t blocks, bool training) {
+  return (rs_stack_work){.rows = rows, .end = blocks, .piece = training || rows < RS_PIECE ? rows : RS_PIECE};
 }
 
 rs_status rs_work_create(const rs_context *context, size_t sequences, bool training, rs_work **out, rs_err *err) {
@@ -221,8 +222,9 @@ rs_status rs_work_create(const rs_context *context, size_t sequences, bool train
   w->context = context;
   w->sequences = sequences;
   w->training = training;
-  w->encoder = stack_of_rows(sequences * context->encoder.length, training);
-  w->decoder = stack_of_rows(sequences * context->decoder.length, training);
+  const rs_shape *shape = &context->transformer->shape;
+  w->encoder = stack_of_rows(sequences * context->encoder.length, shape->encoder.count, training);
+  w->decoder = stack_of_rows(sequences * context->decoder.length, shape->decoder.count, training);
   rs_status status = make_arrays(w, err);
   if (status == RS_OK && training) status = make_learned(w, err);
   if (status == RS_OK)

@@ -47,7 +47,8 @@ typedef struct rs_block_work {
   real *attended;         /* (M, d) what a norm behind attention reads; NULL without */
   real *middle, *crossed; /* (M, d) behind attention, and behind cross attention (NULL without); x without a pass back,
                              but for a parallel block's, which reads x once more */
-  real *up, *active;      /* (P, F, or 2 F where gated); (P, F), of the P rows that a feed-forward takes at a time */
+  real *up, *active;      /* (P, F, or 2 F where gated), for the pass back the curve's slopes; (P, F), of the P rows
+                             that a feed-forward takes at a time */
   rs_experts_work experts;
   real *fed; /* (M, d) what a norm behind the feed-forward reads; NULL without */
 } rs_block_work;
@@ -56,7 +57,8 @@ typedef struct rs_stack_work {
   size_t rows;           /* M */
   size_t piece;          /* P: M for a pass back, else as many as stay in the cache */
   rs_block_work *blocks; /* (count,) */
-  real *last;            /* (M, d) what the last block gives */
+  size_t end; /* blocks that the pass at hand runs: all, but where nothing behind the last of them is wanted */
+  real *last; /* (M, d) what the last block gives */
   rs_norm_work final_norm, embedding_norm;
   real *embedded; /* (M, d) what a norm of embeddings reads; NULL without */
   real *patches;  /* (sequences, L - 1, patch_numbers); NULL but for vision */
@@ -95,6 +97,8 @@ typedef struct rs_work {
   int32_t *answers;          /* (HEAD_ROWS,) */
   rs_back_work back;
   rs_learned_work learned;
+  const rs_pass_out *kept; /* of the pass at hand: wants queries and keys of a block, which the next one may overwrite;
+                              NULL: nobody does */
   char *storage;
 } rs_work;
 

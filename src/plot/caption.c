@@ -4,6 +4,7 @@
 #include "events.h"
 #include "label.h"
 #include "source.h"
+#include "sweep.h"
 #include "symbols.h"
 
 #include <ctype.h>
@@ -22,10 +23,12 @@ static void add_piece(rs_text *text, const char *piece) {
 /* "needle: a copy of the query, depth 0.5 · length 131072 tokens" */
 static void write_place(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   const rs_plot_column *panel = rs_plot_part_of(measure->file, RS_PLOT_MAP_PANEL);
-  rs_text model = {0};
+  rs_text model = {0}, task = {0};
   rs_plot_model_caption(measure->data, choice->model, &model);
+  rs_plot_task_caption(measure, &task);
   add_piece(out, measure->data->name);
   add_piece(out, rs_text_string(&model));
+  add_piece(out, rs_text_string(&task));
   add_piece(out, rs_plot_source_name(measure, choice));
   rs_plot_source_caption(measure, choice, out);
   if (choice->length > 0) {
@@ -39,8 +42,9 @@ static void write_place(const rs_plot_measure *measure, const rs_plot_choice *ch
     rs_text_puts(out, " ");
     rs_text_number(out, choice->panel);
   }
-  out->failed = out->failed || model.failed;
+  out->failed = out->failed || model.failed || task.failed;
   rs_text_clear(&model);
+  rs_text_clear(&task);
 }
 
 /* "mean, min–max of 4 seeds" */
@@ -116,6 +120,7 @@ void rs_plot_caption_slug(const rs_plot_measure *measure, const rs_plot_choice *
   if (measure->data->models.count > 1) add_slug(out, model_name(measure, choice));
   add_slug(out, rs_plot_source_name(measure, choice));
   if (choice->family != NULL) add_slug(out, choice->family->parameter->name);
+  if (choice->sweep != NULL) add_slug(out, rs_plot_sweep_words(choice->sweep));
   if (choice->length > 0) {
     rs_text_puts(out, "--");
     rs_plot_tokens(choice->length, out);
@@ -179,7 +184,9 @@ static void write_set(const rs_plot_measure *measure, const rs_plot_choice *choi
                       rs_plot_caption *c) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   write_set_subtitle(measure, choice, set, &c->subtitle);
-  if (x != NULL)
+  if (choice->sweep != NULL)
+    rs_plot_words(rs_plot_sweep_words(choice->sweep), choice->sweep->parameter->unit, &c->x_name);
+  else if (x != NULL)
     rs_plot_phrase(x->name, x->unit, &c->x_name);
   else
     rs_text_puts(&c->x_name, "length");

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { PLOT_WIDTH = 440, PLOT_HEIGHT = 310, PLOT_TALLEST = 430, LEGEND_GAP = 24, LABEL_GAP = 4 };
-enum { COUNT_SIZE = 11, COUNT_GAP = 4 };
+enum { COUNT_SIZE = 11, COUNT_GAP = 4, LEVEL_SIZE = 11, LEVEL_DASH = 3 };
 
 static const uint32_t GRID = 0xE6E6E6, ZERO = 0xB3B3B3;
 
@@ -55,6 +55,29 @@ static void draw_axes(layout *l) {
   for (size_t i = 0; i < l->y.count; i++) rs_plot_page_tick_y(page, &l->y.ticks[i], page->left, l->y.ticks[i].pixel);
 }
 
+static double level_width(const rs_plot_chart *chart) {
+  const char *name = chart->level_name;
+  return name != NULL ? rs_plot_text_width(name, strlen(name), LEVEL_SIZE, false) : 0;
+}
+
+/* A dashed line across, with its name behind it, or on it where the legend is. */
+static void draw_level(layout *l) {
+  const rs_plot_page *page = &l->page;
+  const char *name = l->chart->level_name;
+  if (name == NULL) return;
+  double y = rs_plot_crisp(rs_plot_axis_pixel(&l->y, l->chart->level));
+  bool free_room = y - LEVEL_SIZE > page->top + l->legend.height;
+  rs_plot_shape *line = rs_plot_segment_add(l->picture, page->left, y, page->right, y, RS_PLOT_SOFT, 1);
+  line->dashes = 2;
+  line->dash[0] = line->dash[1] = LEVEL_DASH;
+  if (free_room)
+    rs_plot_text_add(l->picture, page->right + LABEL_GAP, y + LEVEL_SIZE * 0.36, name, strlen(name), LEVEL_SIZE,
+                     RS_PLOT_START, RS_PLOT_SOFT);
+  else
+    rs_plot_text_add(l->picture, page->right - LABEL_GAP, y - LABEL_GAP, name, strlen(name), LEVEL_SIZE, RS_PLOT_END,
+                     RS_PLOT_SOFT);
+}
+
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 static bool is_tokens(const char *unit) {
@@ -66,6 +89,7 @@ static void fit_axes(layout *l) {
   rs_plot_extent x = {0}, y = {0};
   bool log = chart->y_log;
   rs_plot_series_span(chart->series, chart->count, &x, &y, &log);
+  if (chart->level_name != NULL) rs_plot_extent_add(&y, chart->level);
   rs_plot_axis_fit(&l->x, &x, chart->x_log, is_tokens(chart->x_unit), false);
   double bend = log ? 0 : rs_plot_series_bend(chart->series, chart->count);
   if (bend > 0)
@@ -91,11 +115,14 @@ static void place(layout *l) {
                        .height = height,
                        .y_name = rs_text_string(&l->y_label),
                        .labels = widest_label(&l->y) + RS_PLOT_TICK_LENGTH + LABEL_GAP,
-                       .beside = LEGEND_GAP + l->legend.width,
+                       .beside = fmax(LEGEND_GAP + l->legend.width, LABEL_GAP + level_width(chart)),
                        .beside_height = l->legend.height};
   rs_plot_page_place(&l->page, &room);
   rs_plot_axis_place(&l->y, l->page.bottom, l->page.top);
-  rs_plot_axis_place(&l->x, l->page.left, l->page.right);
+  if (chart->marks != NULL)
+    rs_plot_axis_mark(&l->x, l->page.left, l->page.right, chart->marks, chart->mark_count);
+  else
+    rs_plot_axis_place(&l->x, l->page.left, l->page.right);
   rs_plot_axis_name(&l->x, chart->x_name, chart->x_unit, &l->x_label);
 }
 
@@ -127,6 +154,7 @@ static rs_status draw(layout *l, rs_err *err) {
   place(l);
   draw_grid(l);
   draw_axes(l);
+  draw_level(l);
   rs_plot_page_names(&l->page, rs_text_string(&l->x_label), rs_text_string(&l->y_label));
   l->picture->failed = l->picture->failed || l->x.failed || l->y.failed || l->x_label.failed || l->y_label.failed;
   RS_TRY(rs_plot_lines_draw(l->chart->series, l->chart->count, &l->x, &l->y, l->picture, err));

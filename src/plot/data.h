@@ -32,6 +32,7 @@ typedef struct rs_plot_column {
   rs_plot_part part;
   bool log;
   bool sourced; /* its values are observed in queries and keys, and not in tables alone */
+  bool tasked;  /* they are read from the task, whatever the source */
   size_t place; /* its number in the table, once that is read */
 } rs_plot_column;
 
@@ -57,6 +58,7 @@ typedef struct rs_plot_data {
   const char *name;           /* of the experiment; "" when it has none. Borrowed from the manifest. */
   const char *config;         /* fingerprint of the config, likewise */
   const rs_node *captions;    /* sources with the phrases of their captions; NULL: the manifest has none. Borrowed. */
+  const char *task;           /* its name, with a caption among the sources'; NULL, "": none. Borrowed. */
   const rs_node *checkpoints; /* models, likewise, that are checkpoints */
   bool by_checkpoint;         /* `methods` are checkpoints, and `models` the one method that reads them */
   rs_plot_file *files;

@@ -24,9 +24,9 @@ typedef struct layout {
   rs_plot_page page;
   rs_plot_legend legend;
   rs_plot_axis axis;
-  const char **names; /* of the rows. Owned. */
-  size_t rows;
-  double row; /* its height */
+  const char **names;     /* of the rows. Owned. */
+  size_t rows, *category; /* (rows,) which category a row is, where the chart has such */
+  double row;             /* its height */
   rs_text label;
 } layout;
 
@@ -36,9 +36,26 @@ static bool has_categories(const layout *l) {
   return l->chart->categories != NULL;
 }
 
-static void name_rows(layout *l) {
-  for (size_t i = 0; i < l->rows; i++)
-    l->names[i] = has_categories(l) ? l->chart->categories[i] : l->chart->series[i].label;
+static bool has_value(const rs_plot_chart *chart, size_t category) {
+  for (size_t s = 0; s < chart->count; s++)
+    for (size_t i = 0; i < chart->series[s].count; i++)
+      if (chart->series[s].points[i].x == (double)category && !isnan(chart->series[s].points[i].y)) return true;
+  return false;
+}
+
+/* A row a series, or a row a category; a category without a value, as a part of a task that nothing asks for, has none.
+ */
+static rs_status make_rows(layout *l, rs_err *err) {
+  size_t most = has_categories(l) ? l->chart->category_count : l->chart->count;
+  l->names = rs_alloc(most, sizeof *l->names, err);
+  l->category = rs_alloc(most, sizeof *l->category, err);
+  if (l->names == NULL || l->category == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < most; i++) {
+    if (has_categories(l) && !has_value(l->chart, i)) continue;
+    l->names[l->rows] = has_categories(l) ? l->chart->categories[i] : l->chart->series[i].label;
+    l->category[l->rows++] = i;
+  }
+  return RS_OK;
 }
 
 static void fit_axis(layout *l) {
@@ -138,7 +155,8 @@ static void draw_category_row(layout *l, size_t row) {
     const rs_plot_series *series = &l->chart->series[s];
     for (size_t i = 0; i < series->count; i++) {
       const rs_plot_point *point = &series->points[i];
-      if (point->x == (double)row && !isnan(point->y)) draw_dot(l, series, point, first + DODGE * (double)s);
+      if (point->x == (double)l->category[row] && !isnan(point->y))
+        draw_dot(l, series, point, first + DODGE * (double)s);
     }
   }
 }
@@ -163,10 +181,7 @@ rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture
   layout *l = rs_alloc(1, sizeof *l, err);
   if (l == NULL) return RS_MEMORY;
   *l = (layout){.chart = chart, .picture = picture, .page = {.head = &chart->head, .picture = picture}};
-  l->rows = chart->categories != NULL ? chart->category_count : chart->count;
-  l->names = rs_alloc(l->rows, sizeof *l->names, err);
-  if (l->names == NULL) goto out;
-  name_rows(l);
+  if (make_rows(l, err) != RS_OK) goto out;
   fit_axis(l);
   place(l);
   draw_frame(l);
@@ -178,6 +193,7 @@ rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture
 out:
   rs_text_clear(&l->label);
   free(l->names);
+  free(l->category);
   free(l);
   return status;
 }

@@ -3,11 +3,15 @@
 
 #include "caption.h"
 #include "categories.h"
+#include "cells.h"
 #include "chart.h"
 #include "dots.h"
+#include "grids.h"
 #include "strip.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { MOST_CATEGORIES = 512 }; /* rows; further ones have no place */
 
@@ -27,29 +31,71 @@ static size_t count_categories(const rs_plot_set *set) {
   return (size_t)fmin(largest + 1, MOST_CATEGORIES);
 }
 
-static rs_status draw_series(const rs_plot_measure *measure, rs_plot_content *content, const rs_plot_style *styles,
-                             const rs_plot_caption *caption, rs_plot_picture *picture, rs_err *err) {
+/* What a guess that reads nothing comes to: column chance_accuracy of column accuracy, where that is one number. */
+static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choice *choice, double *chance,
+                             rs_err *err) {
+  static const char prefix[] = "chance_";
+  const rs_plot_file *file = measure->file;
+  const rs_plot_column *column = NULL;
+  double *values = NULL;
+  *chance = NAN;
+  for (size_t i = 0; i < file->count; i++) {
+    const char *name = file->columns[i].name;
+    bool named = strncmp(name, prefix, strlen(prefix)) == 0;
+    if (named && strcmp(name + strlen(prefix), measure->column->name) == 0) column = &file->columns[i];
+  }
+  if (column == NULL) return RS_OK;
+  RS_TRY(rs_plot_numbers(file, column, &values, err));
+  bool one = true;
+  for (size_t i = 0; i < file->cell_count; i++) {
+    double value = values[file->cells[i].begin];
+    if (!rs_plot_chosen(&file->cells[i], choice) || isnan(value)) continue;
+    one = one && (isnan(*chance) || value == *chance);
+    *chance = value;
+  }
+  if (!one) *chance = NAN;
+  free(values);
+  return RS_OK;
+}
+
+static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_content *content,
+                             const rs_plot_style *styles, const rs_plot_caption *caption, rs_plot_picture *picture,
+                             rs_err *err) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   rs_plot_set *set = &content->set;
   rs_plot_categories categories = {0};
-  rs_status status = RS_OK;
-  for (size_t s = 0; s < set->count; s++) set->series[s].style = styles[set->series[s].method];
-  if (measure->category) status = rs_plot_categories_read(measure->data, count_categories(set), &categories, err);
+  const rs_plot_sweep *sweep = choice->sweep;
+  rs_plot_grids grids = {0};
+  double chance;
+  rs_status status = find_chance(measure, choice, &chance, err);
+  for (size_t s = 0; s < set->count; s++)
+    set->series[s].style = (sweep != NULL ? sweep->styles : styles)[set->series[s].method];
+  if (status == RS_OK && measure->category)
+    status = rs_plot_categories_read(measure->data, count_categories(set), &categories, err);
+  if (status == RS_OK && x == NULL && sweep == NULL) status = rs_plot_grids_read(measure->data, &grids, err);
   rs_plot_chart chart = {.head = head_of(caption),
-                         .x_name = rs_text_string(&caption->x_name),
-                         .x_unit = x != NULL ? x->unit : "tokens",
+                         .x_name = grids.count > 0 ? grids.name : rs_text_string(&caption->x_name),
+                         .x_unit = x != NULL         ? x->unit
+                                   : sweep != NULL   ? sweep->parameter->unit
+                                   : grids.count > 0 ? rs_text_string(&grids.unit)
+                                                     : "tokens",
                          .y_name = rs_text_string(&caption->name),
                          .y_unit = measure->density ? "1/token" : measure->column->unit,
-                         .x_log = x == NULL || x->log,
+                         .x_log = x != NULL ? x->log : sweep == NULL || sweep->log,
                          .y_log = measure->column->log || measure->density,
                          .categories = (const char *const *)categories.names,
                          .category_count = categories.count,
+                         .marks = grids.marks,
+                         .mark_count = grids.count,
+                         .level = chance,
+                         .level_name = isnan(chance) ? NULL : "chance",
                          .series = set->series,
                          .count = set->count};
   bool dots = content->form == RS_PLOT_DOTS;
   if (status == RS_OK)
     status = dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);
   rs_plot_categories_clear(&categories);
+  rs_plot_grids_clear(&grids);
   return status;
 }
 
@@ -80,7 +126,7 @@ rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const
   bool map = content.form == RS_PLOT_HEAT || content.form == RS_PLOT_STRIPS;
   if (status == RS_OK)
     status = map ? draw_map(measure, item, &content, &caption, picture, err)
-                 : draw_series(measure, &content, styles, &caption, picture, err);
+                 : draw_series(measure, &item->choice, &content, styles, &caption, picture, err);
   rs_plot_caption_clear(&caption);
   rs_plot_content_clear(&content);
   return status;

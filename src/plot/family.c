@@ -19,8 +19,7 @@ static const char *value_of(const rs_plot_file *file, const rs_plot_column *colu
   return "";
 }
 
-/* Appends the name without " depth=0.5"; false where it does not say so. */
-static bool write_stem(const char *name, const char *parameter, const char *value, rs_text *stem) {
+bool rs_plot_write_stem(const char *name, const char *parameter, const char *value, rs_text *stem) {
   rs_text words = {0};
   rs_text_printf(&words, " %s=%s", parameter, value);
   const char *start = strstr(name, rs_text_string(&words)), *end = start != NULL ? start + words.length : NULL;
@@ -39,7 +38,8 @@ static rs_status read_source(const rs_plot_data *data, const rs_plot_file *file,
   const char *text = value_of(file, column, source);
   rs_text words = {0};
   *stem = SIZE_MAX;
-  bool found = rs_number_read(text, value) && write_stem(data->sources.items[source], column->name, text, &words);
+  bool found =
+      rs_number_read(text, value) && rs_plot_write_stem(data->sources.items[source], column->name, text, &words);
   rs_status status = rs_text_check(&words, err);
   if (status == RS_OK && found) status = rs_plot_names_add(stems, rs_text_string(&words), stem, err);
   rs_text_clear(&words);

@@ -16,6 +16,9 @@ typedef struct rs_plot_families {
   size_t count, capacity;
 } rs_plot_families;
 
+/* Appends the name without " depth=0.5"; false where it does not say so. */
+bool rs_plot_write_stem(const char *name, const char *parameter, const char *value, rs_text *stem);
+
 /* The families of at least two sources in a summary; a source is in one at most. Release with rs_plot_families_clear,
  * after a failure too. */
 rs_status rs_plot_families_read(const rs_plot_data *data, const rs_plot_file *file, rs_plot_families *families,

@@ -2,6 +2,7 @@
 #include "list.h"
 
 #include "caption.h"
+#include "cells.h"
 #include "format.h"
 #include "report.h"
 
@@ -106,8 +107,19 @@ static rs_status add_families(listing *l, rs_plot_measure *measure) {
   return RS_OK;
 }
 
+/* Over the number that checkpoints differ in, at one length. */
+static rs_status add_sweep(listing *l, rs_plot_measure *measure) {
+  rs_plot_choice choice = {.source = measure->per_source ? 0 : RS_PLOT_ANY, .sweep = &l->list->sweep};
+  choice.length = l->length > 0 ? l->length : rs_plot_longest(measure, &choice);
+  return choice.length > 0 ? add_choice(l, measure, &choice) : RS_OK;
+}
+
 static rs_status add_measure(listing *l, rs_plot_measure *measure) {
   if (!measure->any) return RS_OK;
+  if (measure->x == NULL && l->list->sweep.parameter != NULL) {
+    RS_TRY(add_sweep(l, measure));
+    if (l->data->methods.count > RS_PLOT_LEGEND) return RS_OK; /* lines over the length would be too many */
+  }
   bool families = measure->x == NULL && measure->per_source;
   size_t sources = measure->per_source ? l->data->sources.count : 1;
   for (size_t model = 0; model < l->data->models.count; model++) {
@@ -124,6 +136,8 @@ static rs_status add_file(listing *l, const rs_plot_file *file) {
   size_t before = l->list->count;
   if (rs_plot_column_of(file, RS_PLOT_INDEX, 0) == NULL && l->list->families.count == 0)
     status = rs_plot_families_read(l->data, file, &l->list->families, l->err);
+  if (status == RS_OK && rs_plot_column_of(file, RS_PLOT_INDEX, 0) == NULL && l->list->sweep.parameter == NULL)
+    status = rs_plot_sweep_read(l->data, file, &l->list->sweep, l->err);
   for (size_t i = 0; i < file->count && status == RS_OK; i++) {
     if (!rs_plot_column_drawn(&file->columns[i])) continue;
     rs_plot_measure measure = {0};
@@ -148,6 +162,7 @@ void rs_plot_list_clear(rs_plot_list *list) {
   for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
   free(list->items);
   rs_plot_families_clear(&list->families);
+  rs_plot_sweep_clear(&list->sweep);
   *list = (rs_plot_list){0};
 }
 

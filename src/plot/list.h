@@ -4,6 +4,7 @@
 
 #include "content.h"
 #include "ropescope/plot.h"
+#include "sweep.h"
 
 typedef struct rs_plot_item {
   const rs_plot_file *file;     /* borrowed */
@@ -18,6 +19,7 @@ typedef struct rs_plot_list {
   rs_plot_item *items; /* those of one column stand together. Owned. */
   size_t count, capacity;
   rs_plot_families families; /* that the items' choices borrow */
+  rs_plot_sweep sweep;       /* likewise */
 } rs_plot_list;
 
 /* Lists the pictures of all values, curves at `length` tokens (0: at the longest that has data, picture by picture).

@@ -59,7 +59,9 @@ static rs_status read_column(const rs_node *node, const char *where, rs_plot_col
   column->sourced = strcmp(reads, "source") == 0;
   if (!column->log && strcmp(axis, "linear") != 0)
     return rs_fail(err, RS_INPUT, "%s: axis \"%s\" is not one of linear, log", where, axis);
-  if (!column->sourced && *reads != '\0') return rs_fail(err, RS_INPUT, "%s: reads \"%s\" is not source", where, reads);
+  column->tasked = strcmp(reads, "task") == 0;
+  if (!column->sourced && !column->tasked && *reads != '\0')
+    return rs_fail(err, RS_INPUT, "%s: reads \"%s\" is not one of source, task", where, reads);
   return RS_OK;
 }
 
@@ -122,6 +124,8 @@ static rs_status read_manifest(const rs_node *root, const char *directory, const
   RS_TRY(read_text(root, path, "config_sha256", "", &data->config, err));
   RS_TRY(read_captions(root, path, "sources", "kind", &data->captions, err));
   RS_TRY(read_captions(root, path, "checkpoints", NULL, &data->checkpoints, err));
+  if (rs_node_get(root, "task") != NULL)
+    RS_TRY(read_text(rs_node_get(root, "task"), path, "name", "", &data->task, err));
   RS_TRY(read_list(root, path, "files", &files, err));
   data->files = rs_alloc(files->count, sizeof *data->files, err);
   if (data->files == NULL) return RS_MEMORY;

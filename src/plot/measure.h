@@ -24,6 +24,7 @@ typedef struct rs_plot_measure {
 } rs_plot_measure;
 
 struct rs_plot_family;
+struct rs_plot_sweep;
 
 /* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any); and which rows. */
 typedef struct rs_plot_choice {
@@ -32,6 +33,7 @@ typedef struct rs_plot_choice {
   bool in_panel; /* rows of this panel alone: */
   double panel;
   const struct rs_plot_family *family; /* the sources that have a place; NULL: as `source` says. Borrowed. */
+  const struct rs_plot_sweep *sweep;   /* what a summary is drawn over; NULL: the length. Borrowed. */
 } rs_plot_choice;
 
 rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,

@@ -115,9 +115,16 @@ static int compare_texts(const char *a, const char *b) {
   return (unsigned char)*a - (unsigned char)*b;
 }
 
-static int compare_names(const void *left, const void *right) {
+/* What a checkpoint was trained with is what the others are compared with: before them all. */
+static size_t rank_of(const char *name) {
+  static const char trained[] = "trained";
+  bool first = strncmp(name, trained, sizeof trained - 1) == 0 && ends_word(name[sizeof trained - 1]);
+  return first ? 0 : 1 + method_of(name);
+}
+
+int rs_plot_methods_order(const void *left, const void *right) {
   const char *a = *(char *const *)left, *b = *(char *const *)right;
-  size_t first = method_of(a), second = method_of(b);
+  size_t first = rank_of(a), second = rank_of(b);
   int sign = first != second ? (first > second) - (first < second) : compare_texts(a, b);
   return sign != 0 ? sign : strcmp(a, b);
 }
@@ -128,7 +135,7 @@ rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err) {
   size_t *places = rs_alloc(count, sizeof *places, err);
   if (before != NULL && places != NULL && count > 0) {
     memcpy(before, data->methods.items, count * sizeof *before);
-    qsort(data->methods.items, count, sizeof *before, compare_names);
+    qsort(data->methods.items, count, sizeof *before, rs_plot_methods_order);
     for (size_t i = 0; i < count; i++)
       while (data->methods.items[places[i]] != before[i]) places[i]++;
     for (size_t f = 0; f < data->count; f++)

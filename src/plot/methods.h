@@ -9,6 +9,9 @@
  * factor=4" does) behind it, by name with numbers as numbers; other names last. */
 rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err);
 
+/* The order of two names of methods (char *const *), for qsort. */
+int rs_plot_methods_order(const void *left, const void *right);
+
 /* Fills `styles` (methods->count). A method of the table has its own look; any other name has that which its letters
  * choose, or, where another method of the list has that colour, the next that is free. */
 void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles);

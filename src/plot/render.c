@@ -8,6 +8,7 @@
 #include <cairo.h>
 #include <fontconfig/fontconfig.h>
 #include <librsvg/rsvg.h>
+#include <math.h>
 
 #define PNG_SCALE 2 /* pixels for one CSS pixel: sharp on screens of 200 dots an inch */
 #define POINTS 0.75 /* of 1/72 inch in a CSS pixel of 1/96 inch */
@@ -55,9 +56,11 @@ static rs_status paint(RsvgHandle *svg, double width, double height, double scal
 }
 
 static rs_status make_png(RsvgHandle *svg, double width, double height, rs_text *out, rs_err *err) {
+  const double most = 32767; /* pixels of a side: cairo's images have no more */
+  double scale = fmin(PNG_SCALE, most / fmax(width, height));
   cairo_surface_t *surface =
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * width), (int)(PNG_SCALE * height));
-  rs_status status = paint(svg, width, height, PNG_SCALE, surface, err);
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(scale * width), (int)(scale * height));
+  rs_status status = paint(svg, width, height, scale, surface, err);
   if (status == RS_OK) status = check_cairo(cairo_surface_write_to_png_stream(surface, append, out), err);
   cairo_surface_destroy(surface);
   return status;

@@ -2,6 +2,8 @@
  * method at the same x become one point: their mean, with their minimum and maximum as the band. */
 #include "series.h"
 
+#include "sweep.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +26,17 @@ static int compare_samples(const void *left, const void *right) {
 
 /* The samples of the chosen cells, in order; also those without a value, which make gaps. */
 static size_t take_samples(const rs_plot_measure *measure, const rs_plot_choice *choice, sample *samples) {
+  const rs_plot_sweep *sweep = choice->sweep;
   size_t count = 0;
   for (size_t i = 0; i < measure->file->cell_count; i++) {
     const rs_plot_cell *cell = &measure->file->cells[i];
     if (!rs_plot_chosen(cell, choice)) continue;
     for (size_t row = cell->begin; row < cell->end; row++) {
-      double x = rs_plot_row_x(measure, cell, row);
+      double x = sweep != NULL ? sweep->values[cell->method] : rs_plot_row_x(measure, cell, row);
       const double *panel = measure->part[RS_PLOT_MAP_PANEL], *counts = measure->part[RS_PLOT_SAMPLES];
       if (choice->in_panel && panel != NULL && panel[row] != choice->panel) continue;
       if (isnan(x)) continue;
-      samples[count++] = (sample){.method = cell->method,
+      samples[count++] = (sample){.method = sweep != NULL ? sweep->line[cell->method] : cell->method,
                                   .cell = i,
                                   .row = row,
                                   .x = x,
@@ -165,12 +168,14 @@ static rs_status count_means(const rs_plot_measure *measure, const sample *sampl
   return RS_OK;
 }
 
-static void fill_set(const rs_plot_measure *measure, const sample *samples, size_t count, rs_plot_set *set) {
+static void fill_set(const rs_plot_measure *measure, const rs_plot_choice *choice, const sample *samples, size_t count,
+                     rs_plot_set *set) {
+  const rs_plot_names *lines = choice->sweep != NULL ? &choice->sweep->lines : &measure->data->methods;
   set->trendless = measure->part[RS_PLOT_SAMPLES] != NULL;
   for (size_t i = 0, next, used = 0; i < count; i = next) {
     next = method_end(samples, count, i);
     rs_plot_series *series = &set->series[set->count++];
-    *series = (rs_plot_series){.label = measure->data->methods.items[samples[i].method], .method = samples[i].method};
+    *series = (rs_plot_series){.label = lines->items[samples[i].method], .method = samples[i].method};
     series->points = &set->points[used];
     series->count = merge_series(&samples[i], next - i, set, series->points);
     used += series->count;
@@ -196,7 +201,7 @@ rs_status rs_plot_set_read(const rs_plot_measure *measure, const rs_plot_choice 
   set->points = rs_alloc(count, sizeof *set->points, err);
   set->series = rs_alloc(measure->data->methods.count, sizeof *set->series, err);
   status = set->points != NULL && set->series != NULL ? RS_OK : RS_MEMORY;
-  if (status == RS_OK) fill_set(measure, samples, count, set);
+  if (status == RS_OK) fill_set(measure, choice, samples, count, set);
 out:
   free(samples);
   return status;

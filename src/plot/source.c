@@ -56,22 +56,36 @@ static bool says(const char *name, const char *phrase) {
   return false;
 }
 
+/* Those phrases of an entry that are not said by its name, and hold for all sources that are shown. */
+static void put_phrases(const rs_plot_data *data, const rs_plot_choice *choice, const rs_node *entry, const char *name,
+                        rs_text *out) {
+  const rs_node *phrases = rs_node_get(entry, "caption");
+  const char *kind = rs_node_get(entry, "kind")->text, *before = ": ";
+  if (phrases->count == 0) return;
+  if (!says(name, kind)) rs_text_printf(out, " (%s)", kind);
+  for (size_t i = 0; i < phrases->count; i++) {
+    const char *phrase = phrases->items[i].text;
+    if (says(name, phrase) || (choice != NULL && !all_have(data, choice, phrase))) continue;
+    rs_text_printf(out, "%s%s", before, phrase);
+    before = ", ";
+  }
+}
+
 void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_text *out) {
   const rs_plot_data *data = measure->data;
   const char *name = rs_plot_source_name(measure, choice);
   const rs_node *entry = NULL;
   for (size_t s = 0; s < data->sources.count && measure->column->sourced && entry == NULL; s++)
     if (is_shown(choice, s)) entry = entry_of(data, s);
-  if (entry == NULL || rs_node_get(entry, "caption")->count == 0) return;
-  const rs_node *phrases = rs_node_get(entry, "caption");
-  const char *kind = rs_node_get(entry, "kind")->text, *before = ": ";
-  if (!says(name, kind)) rs_text_printf(out, " (%s)", kind);
-  for (size_t i = 0; i < phrases->count; i++) {
-    const char *phrase = phrases->items[i].text;
-    if (says(name, phrase) || !all_have(data, choice, phrase)) continue;
-    rs_text_printf(out, "%s%s", before, phrase);
-    before = ", ";
-  }
+  if (entry != NULL) put_phrases(data, choice, entry, name, out);
+}
+
+void rs_plot_task_caption(const rs_plot_measure *measure, rs_text *out) {
+  const rs_plot_data *data = measure->data;
+  const rs_node *entry = measure->column->tasked && data->task != NULL ? find_entry(data->captions, data->task) : NULL;
+  if (entry == NULL) return;
+  rs_text_puts(out, data->task);
+  put_phrases(data, NULL, entry, data->task, out);
 }
 
 static bool all_checkpoints_have(const rs_plot_data *data, const char *phrase) {

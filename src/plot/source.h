@@ -17,4 +17,8 @@ void rs_plot_source_caption(const rs_plot_measure *measure, const rs_plot_choice
  * all; "trained", which the phrases say, is left out. */
 void rs_plot_model_caption(const rs_plot_data *data, size_t model, rs_text *out);
 
+/* Adds what a value that is read from the task, whatever the source, is read from: "dictionary: 64 sequences a cell".
+ * Nothing for other values. */
+void rs_plot_task_caption(const rs_plot_measure *measure, rs_text *out);
+
 #endif

@@ -273,6 +273,18 @@ void rs_plot_axis_place(rs_plot_axis *axis, double start, double stop) {
   make_ticks(axis);
 }
 
+void rs_plot_axis_mark(rs_plot_axis *axis, double start, double stop, const rs_plot_mark *marks, size_t count) {
+  rs_plot_axis_span(axis, start, stop);
+  axis->count = 0;
+  axis->kilo = false;
+  for (size_t i = 0; i < count && axis->count < RS_PLOT_TICKS - 1; i++) {
+    if (marks[i].value < axis->low || marks[i].value > axis->high) continue;
+    rs_plot_tick *tick = add_tick(axis, marks[i].value);
+    memcpy(tick->label, marks[i].label, sizeof tick->label);
+  }
+  thin(axis);
+}
+
 void rs_plot_axis_name(const rs_plot_axis *axis, const char *name, const char *unit, rs_text *label) {
   unit = rs_plot_unit(unit);
   rs_text_puts(label, name);

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Random query positions and the model's weights belong to the experiment, not to the content: one draw for every seed,
- * so that a cell's numbers do not depend on which other cells run. */
-enum { QUERY_SEED = 0, WEIGHTS_SEED = 0 };
-
 /* ---- what does not depend on the content ------------------------------------------------------------------------- */
 
 static void make_encodings(rs_batch_work *work) {
@@ -21,7 +17,7 @@ static void make_encodings(rs_batch_work *work) {
     rs_recipe recipe;
     rs_err why = {0};
     if (rs_experiment_recipe(work->experiment, batch->model, method, &recipe, &why) == RS_OK) {
-      rs_cell_warn(cell, &recipe, work->model, batch->length, &work->experiment->tokens);
+      rs_cell_warn(cell, &recipe, NULL, work->model, batch->length, &work->experiment->tokens);
       if (work->encodings[method] == NULL)
         (void)rs_encoding_create(&recipe, work->model, batch->length, &work->experiment->tokens,
                                  &work->experiment->precision, &work->encodings[method], &why);
@@ -30,14 +26,6 @@ static void make_encodings(rs_batch_work *work) {
     cell->scale = work->encodings[method] != NULL ? work->encodings[method]->scale : NAN;
     if (why.status != RS_OK) rs_cell_fail(cell, &why);
   }
-}
-
-static void finish_metric(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
-  rs_metric_in in = rs_metric_input(work, cell, metric);
-  rs_err why = {0};
-  const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
-  if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) != RS_OK)
-    rs_cell_fail_metric(cell, work->experiment, metric, &why);
 }
 
 static bool reads_tables(const rs_batch_work *work, size_t metric) {
@@ -73,7 +61,7 @@ static void copy_tables(const rs_batch_work *work, size_t index) {
 static void read_cell(const rs_batch_work *work, size_t index) {
   rs_cell_state *cell = work->batch->cells[index];
   for (size_t m = 0; m < work->experiment->metrics.count; m++)
-    if (cell->status == RS_OK && reads_tables(work, m) && twin(work, index, m) == NULL) finish_metric(work, cell, m);
+    if (cell->status == RS_OK && reads_tables(work, m) && twin(work, index, m) == NULL) rs_metric_finish(work, cell, m);
 }
 
 /* Metrics of tables: computed once for each method and head group (and seed, where they draw numbers), whose first cell
@@ -89,18 +77,6 @@ static void read_tables(const rs_batch_work *work) {
   for (size_t i = 0; i < count; i++) copy_tables(work, i);
 }
 
-static void make_states(const rs_batch_work *work) {
-  for (size_t i = 0; i < work->batch->count; i++) {
-    rs_cell_state *cell = work->batch->cells[i];
-    for (size_t m = 0; m < work->experiment->metrics.count && cell->status == RS_OK; m++) {
-      const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
-      rs_metric_in in = rs_metric_input(work, cell, m);
-      rs_err why = {0};
-      if (kind->row != NULL && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
-    }
-  }
-}
-
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
 /* What additive embeddings put on this head; a method without a table at this length fails its cells. */
@@ -111,7 +87,7 @@ static void project_head(rs_batch_work *work, size_t head) {
     rs_err why = {0};
     if (cell->status != RS_OK || work->encodings[method]->method->embed == NULL || work->projections[method] != NULL)
       continue;
-    if (rs_projection_create(work->encodings[method], head, WEIGHTS_SEED, work->queries, work->query_count,
+    if (rs_projection_create(work->encodings[method], head, RS_WEIGHTS_SEED, work->queries, work->query_count,
                              &work->projections[method], &why) != RS_OK)
       for (size_t k = i; k < work->batch->count; k++)
         if (rs_cell_method(work->batch->cells[k]) == method) rs_cell_fail(work->batch->cells[k], &why);
@@ -127,7 +103,7 @@ static void drop_projections(rs_batch_work *work) {
 
 static bool head_is_used(const rs_batch_work *work, size_t head) {
   for (size_t i = 0; i < work->batch->count; i++)
-    if (rs_cell_has_head(work, work->batch->cells[i], head)) return true;
+    if (rs_cell_has_head(work->batch->cells[i], head)) return true;
   return false;
 }
 
@@ -141,51 +117,22 @@ static rs_status run_head(rs_batch_work *work, size_t head, rs_contents *content
 static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *err) {
   for (size_t head = 0; head < work->model->heads; head++)
     if (head_is_used(work, head)) RS_TRY(run_head(work, head, contents, err));
-  for (size_t i = 0; i < work->batch->count; i++)
-    for (size_t m = 0; m < work->experiment->metrics.count; m++) {
-      rs_cell_state *cell = work->batch->cells[i];
-      if (cell->status == RS_OK && cell->states[m] != NULL) finish_metric(work, cell, m);
-    }
+  rs_batch_finish_rows(work);
   return RS_OK;
 }
 
 /* ---- the batch --------------------------------------------------------------------------------------------------- */
 
-static rs_status make_tables(rs_batch_work *work, rs_err *err) {
-  const rs_experiment *experiment = work->experiment;
-  size_t length = work->batch->length;
-  work->needs = rs_experiment_needs(experiment);
-  work->encodings = rs_alloc(experiment->methods.count, sizeof *work->encodings, err);
-  work->projections = rs_alloc(experiment->methods.count, sizeof *work->projections, err);
-  work->ids = rs_alloc(length, RS_AXES * sizeof *work->ids, err);
-  work->run = rs_alloc(length, sizeof *work->run, err);
-  if (work->encodings == NULL || work->projections == NULL || work->ids == NULL || work->run == NULL) return RS_MEMORY;
-  RS_TRY(rs_experiment_heads(experiment, work->model, &work->groups, &work->group_count, err));
-  RS_TRY(rs_log_edges(length, experiment->bins_per_octave, &work->edges, &work->bins, err));
-  RS_TRY(rs_queries_select(&experiment->queries, length, QUERY_SEED, &work->queries, &work->query_count, err));
-  return rs_token_positions(&experiment->tokens, NULL, length, work->ids, work->run, err);
-}
-
-static void clear_work(rs_batch_work *work) {
-  if (work->projections != NULL) drop_projections(work);
-  for (size_t m = 0; m < work->experiment->methods.count && work->encodings != NULL; m++)
-    rs_encoding_free(work->encodings[m]);
-  rs_head_groups_free(work->groups, work->group_count);
-  free(work->encodings);
-  free(work->projections);
-  free(work->edges);
-  free(work->queries);
-  free(work->ids);
-  free(work->run);
-}
-
 rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
-  rs_batch_work work = {
-      .batch = batch, .experiment = batch->experiment, .model = &batch->experiment->models[batch->model]};
+  rs_batch_work work = {.batch = batch,
+                        .experiment = batch->experiment,
+                        .model = &batch->experiment->models[batch->model],
+                        .mask = batch->experiment->mask,
+                        .tokens = &batch->experiment->tokens};
   rs_contents contents = {0};
   bool rows = rs_needs_rows(batch->experiment);
   rs_err why = {0};
-  rs_status status = make_tables(&work, &why);
+  rs_status status = rs_batch_work_make(&work, &why);
   if (status == RS_OK) {
     make_encodings(&work);
     read_tables(&work);
@@ -193,11 +140,13 @@ rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
   }
   for (size_t i = 0; i < batch->count && status != RS_OK; i++) rs_cell_fail(batch->cells[i], &why);
   if (status == RS_OK && rows) {
-    make_states(&work);
+    rs_batch_begin_rows(&work);
     status = run_rows(&work, &contents, err);
   }
   for (size_t i = 0; i < batch->count && !rows; i++) rs_batch_advance(&work, batch->cells[i]->weight);
   rs_contents_clear(&contents);
-  clear_work(&work);
+  for (size_t m = 0; m < batch->experiment->methods.count && work.encodings != NULL; m++)
+    rs_encoding_free(work.encodings[m]);
+  rs_batch_work_clear(&work);
   return status == RS_INTERNAL ? status : RS_OK;
 }

@@ -3,8 +3,8 @@
 
 #include "training.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_task *task, rs_err *err) {
   const rs_task_in in = {.params = experiment->task.params, .seed = seed};
@@ -13,13 +13,17 @@ rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_
 
 /* ---- what is to be trained --------------------------------------------------------------------------------------- */
 
-/* A training. Task, shape and tokens are its own; recipes and settings are the experiment's. */
+/* A training. Task, shape and tokens are its own; settings are the experiment's, and so are recipes that follow no
+ * other model's. */
 typedef struct plan {
   rs_trained trained;
   rs_task task;
+  rs_recipe *followed; /* (recipe_count,) owned; NULL: the experiment's */
 } plan;
 
 static void plan_clear(plan *p) {
+  for (size_t r = 0; r < p->trained.recipe_count && p->followed != NULL; r++) rs_recipe_clear(&p->followed[r]);
+  free(p->followed);
   rs_shape_clear(&p->trained.shape);
   rs_token_layout_clear(&p->trained.tokens);
   if (p->task.kind != NULL) rs_task_clear(&p->task);
@@ -114,6 +118,23 @@ static rs_status obtain(const plan *p, const rs_transformer *origin, const rs_ch
   return rs_training_obtain(&job, transformer, err);
 }
 
+/* Sequences that a model has seen when its training is done: what comes after begins behind them. */
+static uint64_t drawn_after(const rs_trained *trained) {
+  return trained->drawn + (uint64_t)trained->training.steps * trained->training.sequences;
+}
+
+/* The table of a model that is tuned on other pictures is the one that it has, resized to them. */
+static rs_status follow(plan *p, const rs_transformer *origin, rs_err *err) {
+  p->followed = rs_alloc(p->trained.recipe_count, sizeof *p->followed, err);
+  if (p->followed == NULL) return RS_MEMORY;
+  for (size_t r = 0; r < p->trained.recipe_count; r++) {
+    RS_TRY(rs_recipe_copy(&p->followed[r], &p->trained.recipes[r], err));
+    RS_TRY(rs_recipe_follow(&p->followed[r], &origin->recipes[r], err));
+  }
+  p->trained.recipes = p->followed;
+  return RS_OK;
+}
+
 /* What a folder's model is tuned from is known by its weights. */
 static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *err) {
   char *weights = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
@@ -123,37 +144,76 @@ static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *e
   return status;
 }
 
-/* A folder's model is tuned with its own shape. */
-static rs_status tune_folder(const rs_experiment *experiment, size_t model, uint64_t seed,
-                             const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
-  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  rs_transformer *origin = NULL;
+static rs_status obtain_folder(const rs_checkpoint *checkpoint, const rs_checkpoint_place *place,
+                               rs_transformer **transformer, rs_err *err) {
   rs_trained found;
-  plan p;
-  RS_TRY(read_folder(checkpoint, &found, &origin, err));
-  rs_status status = plan_make(experiment, model, seed, true, &p, err);
-  if (status == RS_OK) {
-    rs_shape_clear(&p.trained.shape);
-    p.trained.format = found.format;
-    status = rs_shape_copy(&p.trained.shape, &found.shape, err);
-    if (status == RS_OK) status = fingerprint_folder(checkpoint->folder, p.trained.origin, err);
-    if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
-    plan_clear(&p);
-  }
-  rs_transformer_free(origin);
+  RS_TRY(read_folder(checkpoint, &found, transformer, err));
+  if (found.arithmetic != NULL) rs_training_ready(place->watch, checkpoint->folder, found.arithmetic);
   rs_trained_clear(&found);
+  return RS_OK;
+}
+
+/* The second training of a folder's model, with its own shape; *origin gets that model. */
+static rs_status plan_folder_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, plan *p,
+                                    rs_transformer **origin, rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  rs_trained found;
+  RS_TRY(read_folder(checkpoint, &found, origin, err));
+  rs_status status = plan_make(experiment, model, seed, true, p, err);
+  if (status == RS_OK) {
+    rs_shape_clear(&p->trained.shape);
+    p->trained.format = found.format;
+    p->trained.drawn = drawn_after(&found);
+    status = rs_shape_copy(&p->trained.shape, &found.shape, err);
+    if (status == RS_OK) status = fingerprint_folder(checkpoint->folder, p->trained.origin, err);
+    if (status == RS_OK) status = follow(p, *origin, err);
+    if (status != RS_OK) plan_clear(p);
+  }
+  rs_trained_clear(&found);
+  if (status == RS_OK) return RS_OK;
+  rs_transformer_free(*origin);
+  *origin = NULL;
   return status;
 }
 
-/* The model before it is tuned has a folder of its own, which all that are tuned from it share. */
+/* What a model will be tuned from is known before it is trained. */
+static rs_status plan_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, const plan *first, plan *p,
+                             rs_err *err) {
+  rs_transformer *begun = NULL;
+  RS_TRY(plan_make(experiment, model, seed, true, p, err));
+  p->trained.drawn = drawn_after(&first->trained);
+  rs_status status = rs_trained_fingerprint(&first->trained, p->trained.origin, err);
+  if (status == RS_OK) status = rs_trained_create(&first->trained, &begun, err);
+  if (status == RS_OK) status = follow(p, begun, err);
+  rs_transformer_free(begun);
+  if (status != RS_OK) plan_clear(p);
+  return status;
+}
+
+static rs_status tune_folder(const rs_experiment *experiment, size_t model, uint64_t seed,
+                             const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
+  rs_transformer *origin = NULL;
+  plan p;
+  RS_TRY(plan_folder_tuning(experiment, model, seed, &p, &origin, err));
+  rs_status status = obtain(&p, origin, place, transformer, err);
+  rs_transformer_free(origin);
+  plan_clear(&p);
+  return status;
+}
+
+/* The model before it is tuned has a folder of its own, which all that are tuned from it share; where the tuned one is
+ * there, nobody asks for it. */
 static rs_status tune(const rs_experiment *experiment, size_t model, uint64_t seed, const plan *first,
                       const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err) {
   rs_transformer *origin = NULL;
   plan p;
-  RS_TRY(plan_make(experiment, model, seed, true, &p, err));
-  rs_status status = rs_trained_fingerprint(&first->trained, p.trained.origin, err);
-  if (status == RS_OK) status = obtain(first, NULL, place, &origin, err);
-  if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
+  RS_TRY(plan_tuning(experiment, model, seed, first, &p, err));
+  const rs_training_job job = {.trained = &p.trained, .checkpoints = place->folder, .watch = place->watch};
+  rs_status status = rs_training_find(&job, transformer, err);
+  if (status == RS_OK && *transformer == NULL) {
+    status = obtain(first, NULL, place, &origin, err);
+    if (status == RS_OK) status = obtain(&p, origin, place, transformer, err);
+  }
   rs_transformer_free(origin);
   plan_clear(&p);
   return status;
@@ -166,10 +226,58 @@ rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, ui
   *transformer = NULL;
   if (checkpoint->folder != NULL && checkpoint->tuned)
     return tune_folder(experiment, model, seed, place, transformer, err);
-  if (checkpoint->folder != NULL) return rs_checkpoint_create(experiment, model, seed, transformer, err);
+  if (checkpoint->folder != NULL) return obtain_folder(checkpoint, place, transformer, err);
   RS_TRY(plan_make(experiment, model, seed, false, &first, err));
   rs_status status = checkpoint->tuned ? tune(experiment, model, seed, &first, place, transformer, err)
                                        : obtain(&first, NULL, place, transformer, err);
+  plan_clear(&first);
+  return status;
+}
+
+/* ---- what is left to do ------------------------------------------------------------------------------------------ */
+
+static rs_status look_up(const rs_trained *trained, const char *checkpoints, rs_stage_state *state, rs_err *err) {
+  rs_training_folder folder;
+  rs_trained found = {0};
+  RS_TRY(rs_trained_fingerprint(trained, state->hash, err));
+  state->wanted = true;
+  if (checkpoints == NULL) return RS_OK;
+  RS_TRY(rs_training_folder_make(trained, checkpoints, &folder, err));
+  (void)rs_training_folder_read(&folder, &found, &state->there, NULL);
+  state->there = *found.weights != '\0';
+  state->wanted = !state->there;
+  rs_trained_clear(&found);
+  rs_training_folder_clear(&folder);
+  return RS_OK;
+}
+
+static rs_status look_up_tuning(const rs_experiment *experiment, size_t model, uint64_t seed, const char *checkpoints,
+                                const plan *first, rs_stage_state *state, rs_err *err) {
+  rs_transformer *origin = NULL;
+  plan p;
+  if (first != NULL)
+    RS_TRY(plan_tuning(experiment, model, seed, first, &p, err));
+  else
+    RS_TRY(plan_folder_tuning(experiment, model, seed, &p, &origin, err));
+  rs_status status = look_up(&p.trained, checkpoints, state, err);
+  rs_transformer_free(origin);
+  plan_clear(&p);
+  return status;
+}
+
+rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, uint64_t seed, const char *folder,
+                               rs_stage_state stages[RS_STAGES], rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
+  rs_stage_state *training = &stages[RS_STAGE_TRAINING], *tuning = &stages[RS_STAGE_TUNING];
+  plan first;
+  memset(stages, 0, RS_STAGES * sizeof *stages);
+  if (checkpoint->folder != NULL)
+    return checkpoint->tuned ? look_up_tuning(experiment, model, seed, folder, NULL, tuning, err) : RS_OK;
+  RS_TRY(plan_make(experiment, model, seed, false, &first, err));
+  rs_status status = look_up(&first.trained, folder, training, err);
+  if (status == RS_OK && checkpoint->tuned)
+    status = look_up_tuning(experiment, model, seed, folder, &first, tuning, err);
+  if (tuning->there) training->wanted = false;
   plan_clear(&first);
   return status;
 }

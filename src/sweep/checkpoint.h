@@ -10,6 +10,21 @@ typedef struct rs_checkpoint_place {
   const rs_training_watch *watch;
 } rs_checkpoint_place;
 
+/* The trainings of a checkpoint: of the model, and of that model further. */
+typedef enum rs_checkpoint_stage { RS_STAGE_TRAINING, RS_STAGE_TUNING, RS_STAGES } rs_checkpoint_stage;
+
+/* One of them. */
+typedef struct rs_stage_state {
+  bool wanted;   /* what is there already is not, nor the training of what is tuned already */
+  bool there;    /* done by an earlier run */
+  char hash[65]; /* the fingerprint of what it gives, where it is one or the other */
+} rs_stage_state;
+
+/* What it still takes to obtain a checkpoint, of which `folder` may hold parts (NULL: none). What cannot be read there
+ * counts as missing: whoever obtains it is told. RS_MEMORY, and what rs_checkpoint_create fails with. */
+rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, uint64_t seed, const char *folder,
+                               rs_stage_state stages[RS_STAGES], rs_err *err);
+
 /* The task of the experiment, as this seed draws it. Release with rs_task_clear. */
 rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_task *task, rs_err *err);
 

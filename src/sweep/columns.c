@@ -15,7 +15,7 @@ static const rs_variant *row_method(const rs_cell_row *row) {
 
 /* What the cell reads: a source, or the task of checkpoints. NULL where the row stands for every source. */
 static const rs_variant *row_source(const rs_cell_row *row) {
-  if (row->sourced && row->experiment->checkpoints != NULL) return &row->experiment->task;
+  if (row->sourced && row->experiment->sources.count == 0) return &row->experiment->task;
   return row->sourced ? &row->experiment->sources.items[row->state->cell.axis[RS_BY_SOURCE]] : NULL;
 }
 
@@ -151,15 +151,17 @@ static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *colum
 }
 
 /* A column of a metric and, where it is a mean over samples, its standard error's. */
-static rs_status add_value(const rs_metric_kind *metric, const rs_column *column, rs_role role, rs_out_columns *columns,
-                           rs_err *err) {
+static rs_status add_value(const rs_experiment *experiment, const rs_metric_kind *metric, const rs_column *column,
+                           rs_role role, rs_out_columns *columns, rs_err *err) {
+  bool observed = rs_observes(experiment);
   rs_out_column out = {.unit = column->unit,
                        .summary = column->summary,
                        .role = role,
                        .log_axis = column->log_axis,
                        .better = column->better,
                        .map = column->map,
-                       .sourced = role == RS_VALUE && (metric->row != NULL || metric->read != NULL)};
+                       .sourced = role == RS_VALUE && (metric->row != NULL || (metric->read != NULL && !observed)),
+                       .tasked = role == RS_VALUE && metric->read != NULL && observed};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
   if (!column->sampled) return RS_OK;
@@ -174,15 +176,16 @@ static rs_status add_summary(const rs_experiment *experiment, rs_out_columns *co
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_metric_kind *metric = experiment->metrics.items[m].metric;
     for (size_t i = 0; i < metric->scalar_count; i++)
-      RS_TRY(add_value(metric, &metric->scalars[i], RS_VALUE, columns, err));
+      RS_TRY(add_value(experiment, metric, &metric->scalars[i], RS_VALUE, columns, err));
   }
   return add_cell_columns(statuses, RS_COUNT(statuses), RS_CELL_STATUS, columns, err);
 }
 
-static rs_status add_curve(const rs_metric_kind *metric, rs_out_columns *columns, rs_err *err) {
+static rs_status add_curve(const rs_experiment *experiment, const rs_metric_kind *metric, rs_out_columns *columns,
+                           rs_err *err) {
   for (size_t i = 0; i < metric->curve_count; i++) {
     bool value = i >= metric->index_count;
-    RS_TRY(add_value(metric, &metric->curve[i], value ? RS_VALUE : RS_INDEX, columns, err));
+    RS_TRY(add_value(experiment, metric, &metric->curve[i], value ? RS_VALUE : RS_INDEX, columns, err));
   }
   return RS_OK;
 }
@@ -192,13 +195,17 @@ rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_co
   rs_status status = add_keys(experiment, columns, err);
   if (status == RS_OK)
     status = metric < 0 ? add_summary(experiment, columns, err)
-                        : add_curve(experiment->metrics.items[metric].metric, columns, err);
+                        : add_curve(experiment, experiment->metrics.items[metric].metric, columns, err);
   if (status != RS_OK) free(columns->columns);
   return status;
 }
 
 bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric) {
-  return metric->row != NULL || metric->read != NULL || experiment->checkpoints != NULL;
+  return metric->row != NULL || (experiment->checkpoints != NULL && !rs_observes(experiment));
+}
+
+bool rs_is_seeded(const rs_experiment *experiment, const rs_metric_kind *metric) {
+  return metric->row != NULL || metric->draws || experiment->checkpoints != NULL;
 }
 
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]) {

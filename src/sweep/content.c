@@ -17,12 +17,7 @@ static double now(void) {
 
 /* ---- queries and keys -------------------------------------------------------------------------------------------- */
 
-/* A source and a seed, for one head. */
-typedef struct unit {
-  size_t source, seed, head;
-} unit;
-
-static rs_source_in source_input(const rs_batch_work *work, const unit *u) {
+static rs_source_in source_input(const rs_batch_work *work, const rs_content_unit *u) {
   return (rs_source_in){.params = work->experiment->sources.items[u->source].params,
                         .seed = work->experiment->seeds[u->seed],
                         .head = u->head,
@@ -33,8 +28,9 @@ static rs_source_in source_input(const rs_batch_work *work, const unit *u) {
                         .pair_layout = work->model->pair_layout,
                         .ids = work->ids,
                         .run = work->run,
-                        .tokens = &work->experiment->tokens,
-                        .train_length = work->model->train_length};
+                        .tokens = work->tokens,
+                        .train_length = work->model->train_length,
+                        .given = u->given};
 }
 
 static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, const rs_source_in *in,
@@ -54,7 +50,7 @@ static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, 
   }
 }
 
-static rs_status make_content(const rs_batch_work *work, const unit *u, rs_content *content, rs_err *err) {
+rs_status rs_content_fill(const rs_batch_work *work, const rs_content_unit *u, rs_content *content, rs_err *err) {
   const rs_source_kind *kind = work->experiment->sources.items[u->source].source;
   rs_source_in in = source_input(work, u);
   RS_TRY(rs_source_prepare(kind, &in, err));
@@ -65,20 +61,20 @@ static rs_status make_content(const rs_batch_work *work, const unit *u, rs_conte
 
 /* ---- observing them ---------------------------------------------------------------------------------------------- */
 
-static rs_attention_job make_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *content,
-                                 size_t head) {
+rs_attention_job rs_cell_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *content,
+                             size_t head) {
   const rs_experiment *experiment = work->experiment;
-  bool needle = experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]].source->needle != NULL;
+  const rs_source_kind *source = experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]].source;
   return (rs_attention_job){.encoding = work->encodings[rs_cell_method(cell)],
                             .projection = work->projections[rs_cell_method(cell)],
                             .head = head,
-                            .mask = experiment->mask,
+                            .mask = work->mask,
                             .queries = work->queries,
                             .query_count = work->query_count,
                             .q = content->q,
                             .k = content->k,
-                            .needle_at = needle ? content->needle_at : NULL,
-                            .needle_key = content->needles,
+                            .needle_at = source->needle != NULL ? content->needle_at : NULL,
+                            .needle_key = source->needle != NULL && !source->needle_is_key ? content->needles : NULL,
                             .edges = work->edges,
                             .bins = work->bins,
                             .sinks = work->needs.sinks,
@@ -107,9 +103,14 @@ static void note_scores(const rs_observation *observation, rs_cell_scores *score
   scores->skipped_weight = fmax(scores->skipped_weight, observation->skipped_weight);
 }
 
+void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_observation *observation) {
+  show_rows(work, cell, observation);
+  note_scores(observation, &cell->scores);
+}
+
 /* One head of one cell, some thousands of rows at a time: however many queries there are, their rows take no more. */
 static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
-  rs_attention_job job = make_job(work, cell, content, head);
+  rs_attention_job job = rs_cell_job(work, cell, content, head);
   rs_err why = {0};
   double start = now();
   rs_status status = rs_engine_load(content->engine, &job, &why);
@@ -118,8 +119,7 @@ static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const r
     rs_observation *observation;
     status = rs_engine_observe(content->engine, first, count, &observation, &why);
     if (status != RS_OK) break;
-    show_rows(work, cell, observation);
-    note_scores(observation, &cell->scores);
+    rs_cell_show(work, cell, observation);
     rs_observation_free(observation);
   }
   if (status != RS_OK) rs_cell_fail(cell, &why);
@@ -127,29 +127,29 @@ static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const r
 }
 
 static double head_work(const rs_batch_work *work, const rs_cell_state *cell) {
-  return rs_cell_work(work->experiment, &cell->cell) / (double)work->groups[cell->cell.group].count;
+  return rs_cell_work(work->experiment, &cell->cell) / (double)cell->group.count;
 }
 
 /* Whether the cell observes this unit. */
-static bool has_unit(const rs_batch_work *work, const rs_cell_state *cell, const unit *u) {
+static bool has_unit(const rs_cell_state *cell, const rs_content_unit *u) {
   const size_t *axis = cell->cell.axis;
-  return axis[RS_BY_SOURCE] == u->source && axis[RS_BY_SEED] == u->seed && rs_cell_has_head(work, cell, u->head);
+  return axis[RS_BY_SOURCE] == u->source && axis[RS_BY_SEED] == u->seed && rs_cell_has_head(cell, u->head);
 }
 
 /* Every cell of one unit; the first that can be observed has the content made. */
-static void run_unit(const rs_batch_work *work, unit u, rs_content *content) {
+static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *content) {
   bool ready = false;
   for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK; i++) {
     rs_cell_state *cell = work->batch->cells[i];
-    if (!has_unit(work, cell, &u)) continue;
+    if (!has_unit(cell, &u)) continue;
     if (!ready && cell->status == RS_OK) {
       rs_err why = {0};
-      ready = make_content(work, &u, content, &why) == RS_OK;
+      ready = rs_content_fill(work, &u, content, &why) == RS_OK;
       if (!ready) rs_cell_fail(cell, &why);
     }
     if (cell->status == RS_OK) observe_cell(work, cell, content, u.head);
     if (cell->status == RS_INTERNAL) (void)rs_fail(&content->why, RS_INTERNAL, "%s", cell->message);
-    rs_batch_advance(work, cell->weight / (double)work->groups[cell->cell.group].count);
+    rs_batch_advance(work, cell->weight / (double)cell->group.count);
   }
 }
 
@@ -157,11 +157,12 @@ static void run_unit(const rs_batch_work *work, unit u, rs_content *content) {
 rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
   size_t seeds = work->experiment->seed_count, units = work->experiment->sources.count * seeds;
   if (contents->count == 1) {
-    for (size_t i = 0; i < units; i++) run_unit(work, (unit){i / seeds, i % seeds, head}, contents->items);
+    for (size_t i = 0; i < units; i++)
+      run_unit(work, (rs_content_unit){i / seeds, i % seeds, head, NULL}, contents->items);
   } else {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)contents->count)
     for (size_t i = 0; i < units; i++)
-      run_unit(work, (unit){i / seeds, i % seeds, head}, &contents->items[rs_engine_thread()]);
+      run_unit(work, (rs_content_unit){i / seeds, i % seeds, head, NULL}, &contents->items[rs_engine_thread()]);
   }
   for (size_t i = 0; i < contents->count; i++) {
     const rs_err *why = &contents->items[i].why;
@@ -179,18 +180,21 @@ static size_t most_views(const rs_batch_work *work) {
   return views;
 }
 
+bool rs_is_small(double work, size_t dims) {
+  return work * (double)dims < SMALL_UNIT;
+}
+
 /* How many threads take units of their own. */
 static size_t count_contents(const rs_batch_work *work) {
   const rs_cell_batch *batch = work->batch;
   size_t units = work->experiment->sources.count * work->experiment->seed_count, threads = rs_engine_threads();
   double most = 0;
   for (size_t i = 0; i < batch->count; i++) most = fmax(most, head_work(work, batch->cells[i]));
-  bool small = most * (double)work->model->head_dim * (double)batch->count / (double)units < SMALL_UNIT;
-  if (!small) return 1;
+  if (!rs_is_small(most * (double)batch->count / (double)units, work->model->head_dim)) return 1;
   return units < threads ? units : threads;
 }
 
-static rs_status reserve_content(const rs_batch_work *work, rs_content *content, rs_err *err) {
+rs_status rs_content_reserve(const rs_batch_work *work, rs_content *content, rs_err *err) {
   size_t row = work->model->head_dim * sizeof(double);
   content->k = rs_alloc(work->batch->length, row, err);
   content->q = rs_alloc(work->query_count, row, err);
@@ -208,19 +212,20 @@ rs_status rs_contents_make(const rs_batch_work *work, rs_contents *contents, rs_
   contents->count = count;
   for (size_t i = 0; i < count; i++) {
     contents->items[i].shared = count == 1;
-    RS_TRY(reserve_content(work, &contents->items[i], err));
+    RS_TRY(rs_content_reserve(work, &contents->items[i], err));
   }
   return RS_OK;
 }
 
+void rs_content_clear(rs_content *content) {
+  free(content->k);
+  free(content->q);
+  free(content->needles);
+  free(content->needle_at);
+  rs_engine_free(content->engine);
+}
+
 void rs_contents_clear(rs_contents *contents) {
-  for (size_t i = 0; i < contents->count; i++) {
-    rs_content *content = &contents->items[i];
-    free(content->k);
-    free(content->q);
-    free(content->needles);
-    free(content->needle_at);
-    rs_engine_free(content->engine);
-  }
+  for (size_t i = 0; i < contents->count; i++) rs_content_clear(&contents->items[i]);
   free(contents->items);
 }

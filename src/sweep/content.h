@@ -13,6 +13,30 @@ typedef struct rs_content {
   rs_err why;  /* RS_INTERNAL: the run is to end */
 } rs_content;
 
+/* A source and a seed, for one head. */
+typedef struct rs_content_unit {
+  size_t source, seed, head;
+  const rs_given_rows *given; /* NULL unless the source hands rows on */
+} rs_content_unit;
+
+/* Room for the batch's length, and for what tables there are. Release with rs_content_clear, also after a failure. */
+rs_status rs_content_reserve(const rs_batch_work *work, rs_content *content, rs_err *err);
+void rs_content_clear(rs_content *content);
+
+/* Queries, keys and needles of the unit. What the source fails with. */
+rs_status rs_content_fill(const rs_batch_work *work, const rs_content_unit *unit, rs_content *content, rs_err *err);
+
+/* The content as a cell observes it in one head. */
+rs_attention_job rs_cell_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *content,
+                             size_t head);
+
+/* Shows rows to every metric of the cell, each of which sees them in order. */
+void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_observation *observation);
+
+/* Whether so many products of queries and keys (their dims left out) are soon done: threads then take whole units
+ * rather than parts of one. */
+bool rs_is_small(double work, size_t dims);
+
 /* One for each thread that takes units of its own, a unit being a source and a seed. */
 typedef struct rs_contents {
   rs_content *items; /* owned */

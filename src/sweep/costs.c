@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- flops ------------------------------------------------------------------------------------------------------- */
@@ -57,12 +58,20 @@ static size_t length_of(const rs_costs *costs, const rs_cell *cell) {
   return costs->experiment->lengths[cell->axis[RS_BY_LENGTH]];
 }
 
+/* How often a cell has each of its sequences read: for its metrics of readings, unless it shares them with the first
+ * source, and for the rows of its layer. */
+static double passes_of(const rs_experiment *experiment, const rs_cell *cell) {
+  bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
+  return (first ? 1 : 0) + (rs_needs_rows(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
+}
+
 double rs_reading_flops(const rs_costs *costs, const rs_cell *cell) {
   const rs_transformer *begun = costs->items[cell->axis[RS_BY_MODEL]].begun;
   rs_example_shape example;
   if (begun == NULL || costs->task.kind->shape(costs->task.state, length_of(costs, cell), &example, NULL) != RS_OK)
     return 0;
-  return forward_flops(&begun->shape, &example) * (double)costs->experiment->sequences;
+  double each = forward_flops(&begun->shape, &example) * (double)costs->experiment->sequences;
+  return each * passes_of(costs->experiment, cell) + rs_row_flops(costs->experiment, cell);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
@@ -97,6 +106,24 @@ static double stack_numbers(const rs_stack *stack, double d, bool training) {
   return training ? sum + 2 * most : most; /* the pass back has arrays as wide as a block's own, once for all */
 }
 
+/* The most views that a method of the experiment has. */
+static size_t most_views(const rs_experiment *experiment) {
+  size_t views = 1;
+  for (size_t m = 0; m < experiment->methods.count; m++) {
+    const rs_method *method = experiment->methods.items[m].method;
+    if (method != NULL && method->pos->views > views) views = method->pos->views;
+  }
+  return views;
+}
+
+/* Of the rows that each thread observes, and of the queries and keys that it observes them from. */
+static double observed_bytes(const rs_experiment *experiment, const rs_model *model, size_t tokens) {
+  double given = 8.0 * 2 * (double)(tokens * model->heads * model->head_dim);
+  if (!rs_observes(experiment) || !rs_needs_rows(experiment)) return 0;
+  return (double)rs_engine_threads() *
+         (given + rs_row_bytes(experiment, tokens, model->head_dim, most_views(experiment), 1));
+}
+
 /* Of the passes of all threads, and of the tables: `rows` tokens side by side, in sequences of `tokens`. Attention has
  * the keys of one head in each view twice and its values, and their gradients. */
 static double pass_bytes(const rs_costs *costs, size_t model, double rows, const rs_example_shape *example,
@@ -104,14 +131,11 @@ static double pass_bytes(const rs_costs *costs, size_t model, double rows, const
   const rs_experiment *experiment = costs->experiment;
   const rs_transformer *t = costs->items[model].begun;
   const rs_shape *shape = &t->shape;
-  double d = (double)shape->width, tokens = (double)(example->length + (shape->form == RS_VISION)), views = 1;
+  double d = (double)shape->width, tokens = (double)(example->length + (shape->form == RS_VISION));
   double source = rows / tokens * (double)example->source_length, tables = 0;
   for (size_t r = 0; r < t->recipe_count; r++)
     tables += rs_encoding_bytes(&t->recipes[r], &t->geometry, (size_t)tokens, NULL);
-  for (size_t m = 0; m < experiment->methods.count && !training; m++) {
-    const rs_method *method = experiment->methods.items[m].method;
-    if (method != NULL) views = fmax(views, (double)method->pos->views);
-  }
+  double views = training ? 1 : (double)most_views(experiment);
   double head = (double)t->geometry.head_dim * (tokens + (double)example->source_length);
   double numbers = rows * stack_numbers(&shape->decoder, d, training) +
                    source * stack_numbers(&shape->encoder, d, training) +
@@ -139,7 +163,8 @@ double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell) {
   double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
   return weight_bytes(t) + (double)costs->experiment->sequences * answers * one +
-         pass_bytes(costs, model, (double)example.length, &example, false);
+         pass_bytes(costs, model, (double)example.length, &example, false) +
+         observed_bytes(costs->experiment, &costs->experiment->models[model], example.length);
 }
 
 /* ---- all checkpoints --------------------------------------------------------------------------------------------- */
@@ -151,9 +176,11 @@ static rs_status fill_cost(const rs_costs *costs, size_t model, rs_err *err) {
   rs_err why = {0};
   rs_status status = rs_checkpoint_create(costs->experiment, model, 0, &cost->begun, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
-  if (status != RS_OK || checkpoint->folder != NULL) return RS_OK;
-  cost->training = training_flops(costs, &cost->begun->shape, &checkpoint->training);
-  cost->bytes = training_bytes(costs, model, &checkpoint->training);
+  if (status != RS_OK) return RS_OK;
+  if (checkpoint->folder == NULL) {
+    cost->training = training_flops(costs, &cost->begun->shape, &checkpoint->training);
+    cost->bytes = training_bytes(costs, model, &checkpoint->training);
+  }
   if (!checkpoint->tuned) return RS_OK;
   cost->tuning = training_flops(costs, &cost->begun->shape, &checkpoint->tuning);
   cost->bytes = fmax(cost->bytes, training_bytes(costs, model, &checkpoint->tuning));
@@ -193,24 +220,80 @@ bool rs_is_first(const rs_experiment *experiment, const rs_cell *cells, size_t i
   return true;
 }
 
-rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_plan *plan,
-                        rs_err *err) {
-  rs_costs costs;
-  double begun = 0;
-  RS_TRY(rs_costs_make(experiment, &costs, err));
-  for (size_t m = 0; m < experiment->model_count; m++)
-    if (costs.items[m].begun != NULL) begun += weight_bytes(costs.items[m].begun);
-  for (size_t i = 0; i < count; i++) {
-    const rs_checkpoint_cost *cost = &costs.items[cells[i].axis[RS_BY_MODEL]];
-    plan->reading_flops += rs_reading_flops(&costs, &cells[i]);
-    plan->peak_bytes = fmax(plan->peak_bytes, fmax(cost->bytes, rs_reading_bytes(&costs, &cells[i])));
-    if (cost->training == 0 || !rs_is_first(experiment, cells, i)) continue;
-    plan->trainings++;
-    plan->training_flops += cost->training + cost->tuning;
+/* ---- what is left ------------------------------------------------------------------------------------------------ */
+
+/* Fingerprints that were counted. */
+typedef struct counted {
+  char (*hashes)[65];
+  size_t count;
+} counted;
+
+/* Adds one; false: it is there already. `c` has room for it. */
+static bool is_new(counted *c, const char hash[65]) {
+  for (size_t i = 0; i < c->count; i++)
+    if (strcmp(c->hashes[i], hash) == 0) return false;
+  memcpy(c->hashes[c->count++], hash, 65);
+  return true;
+}
+
+/* A checkpoint that cannot be made has none. */
+static rs_status find_left(const rs_costs *costs, const rs_cell *cell, const char *checkpoints, counted *c,
+                           rs_work_left *left, rs_err *err) {
+  size_t model = cell->axis[RS_BY_MODEL];
+  const rs_checkpoint_cost *cost = &costs->items[model];
+  const double flops[RS_STAGES] = {[RS_STAGE_TRAINING] = cost->training, [RS_STAGE_TUNING] = cost->tuning};
+  rs_stage_state stages[RS_STAGES];
+  rs_err why = {0};
+  if (cost->begun == NULL) return RS_OK;
+  rs_status status = rs_checkpoint_stages(costs->experiment, model, rs_weights_seed(costs->experiment, cell),
+                                          checkpoints, stages, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  for (size_t i = 0; i < RS_STAGES && status == RS_OK; i++) {
+    if (flops[i] == 0 || !(stages[i].wanted || stages[i].there) || !is_new(c, stages[i].hash)) continue;
+    left->there += stages[i].there;
+    left->trainings += stages[i].wanted;
+    if (stages[i].wanted) left->flops += flops[i];
   }
-  plan->peak_bytes += begun; /* a run keeps each as it begins, to tell what is left */
-  rs_costs_clear(&costs);
   return RS_OK;
+}
+
+rs_status rs_costs_left(const rs_costs *costs, const rs_cell *cells, size_t count, const char *checkpoints,
+                        rs_work_left *left, rs_err *err) {
+  counted c = {.hashes = rs_alloc(RS_STAGES * count, sizeof *c.hashes, err)};
+  rs_status status = c.hashes != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    left[i] = (rs_work_left){0};
+    if (rs_is_first(costs->experiment, cells, i)) status = find_left(costs, &cells[i], checkpoints, &c, &left[i], err);
+  }
+  free(c.hashes);
+  return status;
+}
+
+static void add_to_plan(const rs_costs *costs, const rs_cell *cells, const rs_work_left *left, size_t count,
+                        rs_plan *plan) {
+  for (size_t i = 0; i < count; i++) {
+    const rs_checkpoint_cost *cost = &costs->items[cells[i].axis[RS_BY_MODEL]];
+    plan->reading_flops += rs_reading_flops(costs, &cells[i]);
+    plan->training_flops += left[i].flops;
+    plan->trainings += left[i].trainings;
+    plan->trained += left[i].there;
+    plan->peak_bytes = fmax(plan->peak_bytes, rs_reading_bytes(costs, &cells[i]));
+    if (left[i].trainings > 0) plan->peak_bytes = fmax(plan->peak_bytes, cost->bytes);
+  }
+  for (size_t m = 0; m < costs->experiment->model_count; m++) /* a run keeps each as it begins */
+    if (costs->items[m].begun != NULL) plan->peak_bytes += weight_bytes(costs->items[m].begun);
+}
+
+rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
+                        rs_plan *plan, rs_err *err) {
+  rs_costs costs;
+  RS_TRY(rs_costs_make(experiment, &costs, err));
+  rs_work_left *left = rs_alloc(count, sizeof *left, err);
+  rs_status status = left != NULL ? rs_costs_left(&costs, cells, count, checkpoints, left, err) : RS_MEMORY;
+  if (status == RS_OK) add_to_plan(&costs, cells, left, count, plan);
+  free(left);
+  rs_costs_clear(&costs);
+  return status;
 }
 
 /* ---- seconds ----------------------------------------------------------------------------------------------------- */
@@ -221,44 +304,115 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The time of one step, the shortest of those that the budget has room for; 0 where there is none. The first wakes the
- * threads and is not counted. */
-static double step_seconds(const rs_costs *costs, size_t model, double budget) {
-  enum { TIMES = 5 };
-  const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
-  rs_trainer *trainer = NULL;
-  rs_train_step done;
-  double best = 0, start = now();
-  if (costs->items[model].training == 0 ||
-      rs_trainer_create(costs->items[model].begun, &checkpoint->training, &costs->task, 0, &trainer, NULL) != RS_OK)
-    return 0;
-  for (size_t i = 0; i <= TIMES && (i < 2 || now() - start < budget); i++) {
-    double begun = now();
-    if (rs_trainer_step(trainer, &done, NULL) != RS_OK) break;
-    if (i > 0) best = best > 0 ? fmin(best, now() - begun) : now() - begun;
-  }
-  rs_trainer_free(trainer);
-  return best;
+/* Seconds that a flop takes in a training, and in a reading, of one checkpoint; 0: it has none. */
+typedef struct pace {
+  double training, reading;
+} pace;
+
+enum { SAMPLES = 5 };
+
+static int by_time(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
 }
 
-rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells, size_t count, double budget,
-                           double *seconds, rs_err *err) {
+/* On a busy machine some samples wait, so that a mean says little. */
+static double median(double *samples, size_t count) {
+  qsort(samples, count, sizeof *samples, by_time);
+  return count > 0 ? samples[count / 2] : 0;
+}
+
+/* The time of a step, from as many as the budget has room for. The first wakes the threads and is not counted. */
+static double step_seconds(rs_trainer *trainer, double budget) {
+  rs_train_step done;
+  double samples[SAMPLES], start = now();
+  size_t count = 0;
+  if (rs_trainer_step(trainer, &done, NULL) != RS_OK) return 0;
+  while (count < SAMPLES && (count == 0 || now() - start < budget)) {
+    double begun = now();
+    if (rs_trainer_step(trainer, &done, NULL) != RS_OK) break;
+    samples[count++] = now() - begun;
+  }
+  return median(samples, count);
+}
+
+/* That of the first training, or, of a folder's model, of its tuning. */
+static double training_pace(const rs_costs *costs, size_t model, double budget) {
+  const rs_checkpoint *checkpoint = &costs->experiment->checkpoints[model];
+  const rs_checkpoint_cost *cost = &costs->items[model];
+  const rs_training *training = checkpoint->folder != NULL ? &checkpoint->tuning : &checkpoint->training;
+  double flops = checkpoint->folder != NULL ? cost->tuning : cost->training;
+  rs_trainer *trainer;
+  if (flops == 0 || rs_trainer_create(cost->begun, training, &costs->task, 0, &trainer, NULL) != RS_OK) return 0;
+  double step = step_seconds(trainer, budget);
+  rs_trainer_free(trainer);
+  return step * (double)training->steps / flops;
+}
+
+/* Reads a few sequences a thread at one length, as often as the budget has room for; 0 where that cannot be. */
+static double reading_pace_at(const rs_costs *costs, size_t model, size_t length, double budget) {
+  const rs_transformer *begun = costs->items[model].begun;
+  size_t sequences = 4 * rs_engine_threads(), count = 0;
+  double samples[SAMPLES], start = now();
+  rs_example_shape example;
+  rs_context *context;
+  rs_reading reading;
+  if (costs->task.kind->shape(costs->task.state, length, &example, NULL) != RS_OK) return 0;
+  if (rs_context_of_task(begun, NULL, &costs->task, length, &context, NULL) != RS_OK) return 0;
+  while (count < SAMPLES && (count == 0 || now() - start < budget)) {
+    double begin = now();
+    if (rs_reading_make(context, &costs->task, RS_SPLIT_EVALUATION, length, sequences, &reading, NULL) != RS_OK) break;
+    samples[count++] = now() - begin;
+    rs_reading_clear(&reading);
+  }
+  rs_context_free(context);
+  return median(samples, count) / ((double)sequences * forward_flops(&begun->shape, &example));
+}
+
+/* Longer and longer readings, twice the last each time, as the budget has room: long ones have more attention. */
+static double reading_pace(const rs_costs *costs, size_t model, double budget) {
+  enum { FIRST = 32 };
+  const rs_experiment *experiment = costs->experiment;
+  size_t longest = 0;
+  double last = 0, start = now();
+  for (size_t i = 0; i < experiment->length_count; i++)
+    longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
+  for (size_t length = longest < FIRST ? longest : FIRST; length <= longest && now() - start < budget / 3;
+       length = length < longest && 2 * length > longest ? longest : 2 * length) {
+    double measured = reading_pace_at(costs, model, length, budget / 10);
+    if (measured > 0) last = measured;
+  }
+  return last;
+}
+
+static void fill_seconds(const rs_costs *costs, const rs_cell *cells, const rs_work_left *left, size_t count,
+                         double budget, pace *paces, double *seconds) {
+  size_t models = costs->experiment->model_count;
+  budget /= 2 * (double)models;
+  for (size_t m = 0; m < models; m++) {
+    bool wanted = false;
+    for (size_t i = 0; i < count; i++) wanted |= cells[i].axis[RS_BY_MODEL] == m && left[i].trainings > 0;
+    if (costs->items[m].begun == NULL) continue;
+    if (wanted) paces[m].training = training_pace(costs, m, budget);
+    paces[m].reading = reading_pace(costs, m, budget);
+  }
+  for (size_t i = 0; i < count; i++) {
+    const pace *p = &paces[cells[i].axis[RS_BY_MODEL]];
+    seconds[i] = left[i].flops * p->training + rs_reading_flops(costs, &cells[i]) * p->reading;
+  }
+}
+
+rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
+                           double budget, double *seconds, rs_err *err) {
   rs_costs costs;
   RS_TRY(rs_costs_make(experiment, &costs, err));
-  double *per_flop = rs_alloc(experiment->model_count, sizeof *per_flop, err);
-  for (size_t m = 0; m < experiment->model_count && per_flop != NULL; m++) {
-    double step = step_seconds(&costs, m, budget / (double)experiment->model_count);
-    double steps = (double)experiment->checkpoints[m].training.steps;
-    if (step > 0) per_flop[m] = step * steps / costs.items[m].training;
-  }
-  for (size_t i = 0; i < count && per_flop != NULL; i++) {
-    size_t model = cells[i].axis[RS_BY_MODEL];
-    double flops = rs_reading_flops(&costs, &cells[i]);
-    if (rs_is_first(experiment, cells, i)) flops += costs.items[model].training + costs.items[model].tuning;
-    seconds[i] = flops * per_flop[model];
-  }
-  rs_status status = per_flop != NULL ? RS_OK : RS_MEMORY;
+  pace *paces = rs_alloc(experiment->model_count, sizeof *paces, err);
+  rs_work_left *left = rs_alloc(count, sizeof *left, err);
+  rs_status status = paces != NULL && left != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = rs_costs_left(&costs, cells, count, checkpoints, left, err);
+  if (status == RS_OK) fill_seconds(&costs, cells, left, count, budget, paces, seconds);
   rs_costs_clear(&costs);
-  free(per_flop);
+  free(paces);
+  free(left);
   return status;
 }

@@ -196,14 +196,15 @@ static rs_status try_cells(const rs_experiment *experiment, const rs_cell *cells
   return status;
 }
 
-rs_status rs_estimate_seconds(const rs_experiment *experiment, double budget, double *seconds, size_t count,
-                              rs_err *err) {
+rs_status rs_estimate_seconds(const rs_experiment *experiment, const char *checkpoints, double budget, double *seconds,
+                              size_t count, rs_err *err) {
   rs_cell *cells;
   size_t there;
   RS_TRY(rs_experiment_cells(experiment, &cells, &there, err));
   rs_status status = there == count ? RS_OK : rs_fail(err, RS_INTERNAL, "%zu cells, not %zu", there, count);
   bool trained = experiment->checkpoints != NULL;
-  if (status == RS_OK && trained) status = rs_costs_seconds(experiment, cells, count, budget, seconds, err);
+  if (status == RS_OK && trained)
+    status = rs_costs_seconds(experiment, cells, count, checkpoints, budget, seconds, err);
   if (status == RS_OK && !trained) status = try_cells(experiment, cells, count, budget, seconds, err);
   free(cells);
   return status;

@@ -56,7 +56,8 @@ static json_t *column_entry(const rs_out_column *column) {
                                       {"summary", column->summary}};
   size_t count = ALWAYS;
   if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_name(column->map);
-  if (column->sourced) pairs[count][0] = "reads", pairs[count++][1] = "source";
+  if (column->sourced || column->tasked)
+    pairs[count][0] = "reads", pairs[count++][1] = column->sourced ? "source" : "task";
   return object_of((const char *const(*)[2])pairs, count);
 }
 
@@ -147,26 +148,40 @@ static rs_status add_phrases(json_t *phrases, const rs_variant *variant, rs_err 
   return status;
 }
 
+/* How much of a task was read: "64 sequences a cell", "64 sequences of dictionary". */
+static rs_status add_amount(json_t *phrases, const rs_experiment *experiment, const char *which, rs_err *err) {
+  char words[128];
+  snprintf(words, sizeof words, "%zu sequences %s", experiment->sequences, which);
+  return rs_manifest_append(phrases, json_string(words), err);
+}
+
 /* Of the task of checkpoints a caption says how much of it was read. */
 static rs_status list_task(json_t *sources, const rs_experiment *experiment, rs_err *err) {
   const char *const pairs[][2] = {{"name", experiment->task.label}, {"kind", experiment->task.task->kind.name}};
-  char words[64];
-  snprintf(words, sizeof words, "%zu sequences a cell", experiment->sequences);
   json_t *phrases = json_array();
-  rs_status status = rs_manifest_append(phrases, json_string(words), err);
+  rs_status status = add_amount(phrases, experiment, "a cell", err);
   return append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err);
 }
 
+/* What a checkpoint's own heads held, on which sequences. */
+static rs_status add_read(json_t *phrases, const rs_experiment *experiment, const rs_variant *variant, rs_err *err) {
+  char words[96];
+  if (!variant->source->of_model) return RS_OK;
+  snprintf(words, sizeof words, "of %.80s", experiment->task.task->kind.name);
+  return add_amount(phrases, experiment, words, err);
+}
+
 static rs_status list_sources(json_t *sources, const rs_experiment *experiment, rs_err *err) {
-  if (experiment->checkpoints != NULL) return list_task(sources, experiment, err);
+  if (experiment->sources.count == 0) return list_task(sources, experiment, err);
   for (size_t i = 0; i < experiment->sources.count; i++) {
     const rs_variant *variant = &experiment->sources.items[i];
     const char *const pairs[][2] = {{"name", variant->label}, {"kind", variant->source->kind.name}};
     json_t *phrases = json_array();
     rs_status status = add_phrases(phrases, variant, err);
+    if (status == RS_OK) status = add_read(phrases, experiment, variant, err);
     RS_TRY(append_with(sources, object_of(pairs, RS_COUNT(pairs)), "caption", phrases, status, err));
   }
-  return RS_OK;
+  return rs_observes(experiment) ? list_task(sources, experiment, err) : RS_OK;
 }
 
 /* ---- files that lists were read from ----------------------------------------------------------------------------- */
@@ -257,12 +272,13 @@ typedef struct trained {
   json_t *task, *checkpoints;
 } trained;
 
-static rs_status list_trained(const rs_experiment *experiment, trained *lists, rs_err *err) {
+static rs_status list_trained(const rs_experiment *experiment, const rs_cell_state *cells, size_t count, trained *lists,
+                              rs_err *err) {
   *lists = (trained){0};
   if (experiment->checkpoints == NULL) return RS_OK;
   *lists = (trained){json_object(), json_array()};
   RS_TRY(rs_manifest_task(experiment, lists->task, err));
-  return rs_manifest_checkpoints(experiment, lists->checkpoints, err);
+  return rs_manifest_checkpoints(experiment, cells, count, lists->checkpoints, err);
 }
 
 static rs_status write_json(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
@@ -274,7 +290,7 @@ static rs_status write_json(const rs_experiment *experiment, const rs_cell_state
   if (status == RS_OK) status = list_kinds(kinds, experiment, err);
   if (status == RS_OK) status = list_sources(sources, experiment, err);
   if (status == RS_OK) status = list_inputs(inputs, experiment, err);
-  rs_status last = list_trained(experiment, &lists, err);
+  rs_status last = list_trained(experiment, cells, count, &lists, err);
   if (status == RS_OK) status = last;
   rs_sha256_hex(rs_text_string(config), config->length, sha);
   json_t *manifest =

@@ -18,7 +18,9 @@ rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err
 /* The experiment's task: its kind, parameters, parts, and the best loss at each length, null where nobody knows. */
 rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err);
 
-/* Its checkpoints: parameters of shape and training, how many numbers they have, and what captions say of them. */
-rs_status rs_manifest_checkpoints(const rs_experiment *experiment, json_t *checkpoints, rs_err *err);
+/* Its checkpoints: parameters of shape and training, how many numbers they have, what captions say of them, and which
+ * instruction sets computed the weights that `cells` (count,) read. */
+rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
+                                  json_t *checkpoints, rs_err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "manifest.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
@@ -50,6 +51,24 @@ static rs_status put_best_losses(const rs_experiment *experiment, json_t *list, 
   return status;
 }
 
+/* What the lengths are where sequences are pictures or films. */
+static rs_status put_grids(const rs_experiment *experiment, json_t *list, rs_err *err) {
+  rs_task task;
+  RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < experiment->length_count && status == RS_OK; i++) {
+    rs_example_shape shape;
+    if (task.kind->shape(task.state, experiment->lengths[i], &shape, NULL) != RS_OK) continue;
+    status = rs_manifest_append(list,
+                                json_pack("{s:I, s:I, s:I, s:I}", "length_tokens", (json_int_t)experiment->lengths[i],
+                                          "frames", (json_int_t)shape.frames, "rows", (json_int_t)shape.rows, "columns",
+                                          (json_int_t)shape.columns),
+                                err);
+  }
+  rs_task_clear(&task);
+  return status;
+}
+
 rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err) {
   const rs_variant *variant = &experiment->task;
   const char *const *parts = variant->task->parts;
@@ -61,7 +80,10 @@ rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err
     RS_TRY(rs_manifest_append(json_object_get(task, "parts"), json_string(parts[p]), err));
   RS_TRY(put_part(task, "parameters", &variant->settings, err));
   RS_TRY(rs_manifest_set(task, "best_loss", json_array(), err));
-  return put_best_losses(experiment, json_object_get(task, "best_loss"), err);
+  RS_TRY(put_best_losses(experiment, json_object_get(task, "best_loss"), err));
+  if (variant->task->form != RS_VISION) return RS_OK;
+  RS_TRY(rs_manifest_set(task, "grids", json_array(), err));
+  return put_grids(experiment, json_object_get(task, "grids"), err);
 }
 
 /* ---- checkpoints ------------------------------------------------------------------------------------------------- */
@@ -73,23 +95,60 @@ static size_t count_numbers(const rs_transformer *transformer) {
   return count;
 }
 
-static rs_status add_phrase(json_t *phrases, const char *format, size_t first, size_t second, rs_err *err) {
+/* Appends the text as a phrase, and clears it. */
+static rs_status add_phrase(json_t *phrases, rs_text *text, rs_err *err) {
+  rs_status status = rs_text_check(text, err);
+  if (status == RS_OK) status = rs_manifest_append(phrases, json_string(rs_text_string(text)), err);
+  rs_text_clear(text);
+  return status;
+}
+
+/* "64 tokens", "6 × 6 patches", "4 frames of 3 × 3 patches" */
+static rs_status say_length(const rs_experiment *experiment, size_t length, rs_text *text, rs_err *err) {
+  rs_example_shape shape = {0};
+  rs_task task;
+  RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
+  (void)task.kind->shape(task.state, length, &shape, NULL);
+  rs_task_clear(&task);
+  if (shape.patch_numbers == 0) {
+    rs_text_printf(text, "%zu tokens", length);
+    return RS_OK;
+  }
+  if (shape.frames > 1) rs_text_printf(text, "%zu frames of ", shape.frames);
+  rs_text_printf(text, "%zu \u00d7 %zu patches", shape.rows, shape.columns);
+  return RS_OK;
+}
+
+static rs_status say_training(const rs_experiment *experiment, const char *verb, const rs_training *training,
+                              json_t *phrases, rs_err *err) {
   rs_text text = {0};
-  rs_text_printf(&text, format, first, second);
-  rs_status status = rs_text_check(&text, err);
-  if (status == RS_OK) status = rs_manifest_append(phrases, json_string(rs_text_string(&text)), err);
+  rs_text_printf(&text, "%s here, %zu steps at ", verb, training->steps);
+  rs_status status = say_length(experiment, training->length, &text, err);
+  if (status == RS_OK) return add_phrase(phrases, &text, err);
   rs_text_clear(&text);
   return status;
 }
 
 /* `numbers` 0: not known, for it could not be made. */
-static rs_status put_caption(const rs_checkpoint *checkpoint, size_t numbers, json_t *phrases, rs_err *err) {
-  const rs_training *training = &checkpoint->training, *tuning = &checkpoint->tuning;
-  if (checkpoint->folder == NULL)
-    RS_TRY(add_phrase(phrases, "trained here, %zu steps at %zu tokens", training->steps, training->length, err));
-  if (checkpoint->tuned)
-    RS_TRY(add_phrase(phrases, "tuned here, %zu steps at %zu tokens", tuning->steps, tuning->length, err));
-  return numbers > 0 ? add_phrase(phrases, "%zu parameters", numbers, 0, err) : RS_OK;
+static rs_status put_caption(const rs_experiment *experiment, const rs_checkpoint *checkpoint, size_t numbers,
+                             json_t *phrases, rs_err *err) {
+  rs_text text = {0};
+  if (checkpoint->folder == NULL) RS_TRY(say_training(experiment, "trained", &checkpoint->training, phrases, err));
+  if (checkpoint->tuned) RS_TRY(say_training(experiment, "tuned", &checkpoint->tuning, phrases, err));
+  if (numbers == 0) return RS_OK;
+  rs_text_printf(&text, "%zu parameters", numbers);
+  return add_phrase(phrases, &text, err);
+}
+
+/* ["v3"]: each once. */
+static rs_status put_arithmetic(const rs_cell_state *cells, size_t count, size_t model, json_t *words, rs_err *err) {
+  for (size_t i = 0; i < count; i++) {
+    bool listed = cells[i].cell.axis[RS_BY_MODEL] != model || *cells[i].arithmetic == '\0';
+    for (size_t k = 0; k < json_array_size(words); k++)
+      listed |= strcmp(json_string_value(json_array_get(words, k)), cells[i].arithmetic) == 0;
+    if (!listed) RS_TRY(rs_manifest_append(words, json_string(cells[i].arithmetic), err));
+  }
+  return RS_OK;
 }
 
 static rs_status put_checkpoint(const rs_experiment *experiment, size_t model, json_t *entry, rs_err *err) {
@@ -105,17 +164,20 @@ static rs_status put_checkpoint(const rs_experiment *experiment, size_t model, j
   if (numbers > 0) RS_TRY(rs_manifest_set(entry, "parameters", json_integer((json_int_t)numbers), err));
   if (checkpoint->folder != NULL) RS_TRY(rs_manifest_set(entry, "folder", json_string(checkpoint->folder), err));
   RS_TRY(rs_manifest_set(entry, "caption", json_array(), err));
-  RS_TRY(put_caption(checkpoint, numbers, json_object_get(entry, "caption"), err));
+  RS_TRY(put_caption(experiment, checkpoint, numbers, json_object_get(entry, "caption"), err));
   RS_TRY(put_part(entry, "shape", &checkpoint->settings[RS_PART_SHAPE], err));
   RS_TRY(put_part(entry, "training", &checkpoint->settings[RS_PART_TRAINING], err));
   return checkpoint->tuned ? put_part(entry, "tuning", &checkpoint->settings[RS_PART_TUNING], err) : RS_OK;
 }
 
-rs_status rs_manifest_checkpoints(const rs_experiment *experiment, json_t *checkpoints, rs_err *err) {
+rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
+                                  json_t *checkpoints, rs_err *err) {
   for (size_t m = 0; m < experiment->model_count; m++) {
     json_t *entry = json_object();
     RS_TRY(rs_manifest_append(checkpoints, entry, err));
     RS_TRY(put_checkpoint(experiment, m, entry, err));
+    RS_TRY(rs_manifest_set(entry, "arithmetic", json_array(), err));
+    RS_TRY(put_arithmetic(cells, count, m, json_object_get(entry, "arithmetic"), err));
   }
   return RS_OK;
 }

@@ -54,13 +54,13 @@ rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const r
   char name[80];
   rs_text csv = {0};
   const rs_metric_kind *kind = experiment->metrics.items[metric].metric;
-  bool sampled = rs_is_sourced(experiment, kind);
+  bool sourced = rs_is_sourced(experiment, kind), seeded = rs_is_seeded(experiment, kind);
   rs_curve_file(experiment, metric, name);
   rs_status status = put_header(&csv, experiment, (int)metric, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) {
     const rs_curve *curve = &cells[i].results[metric].curve;
-    bool shown = !sampled || cells[i].status == RS_OK; /* tables hold, whatever became of the rows */
-    rs_cell_row row = {experiment, &cells[i], i, .sourced = sampled, .seeded = sampled || kind->draws};
+    bool shown = !sourced || cells[i].status == RS_OK; /* tables hold, whatever became of the rows */
+    rs_cell_row row = {experiment, &cells[i], i, .sourced = sourced, .seeded = seeded};
     for (size_t r = 0; r < curve->rows && shown; r++) {
       rs_put_keys(&row, &csv);
       for (size_t c = 0; c < curve->columns; c++) rs_csv_number(&csv, curve->cells[r * curve->columns + c]);

@@ -148,7 +148,7 @@ static double weigh_rows(const rs_experiment *experiment, const rs_run_options *
                          size_t count) {
   static const double budget = 0.1; /* seconds; the run itself tells more as it goes */
   double *seconds = options->progress != NULL ? rs_alloc(count, sizeof *seconds, NULL) : NULL, sum = 0, work = 0;
-  bool measured = seconds != NULL && rs_estimate_seconds(experiment, budget, seconds, count, NULL) == RS_OK;
+  bool measured = seconds != NULL && rs_estimate_seconds(experiment, NULL, budget, seconds, count, NULL) == RS_OK;
   for (size_t i = 0; i < count && measured; i++) sum += seconds[i];
   measured = measured && sum > 0;
   for (size_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ static double weigh_rows(const rs_experiment *experiment, const rs_run_options *
 
 static rs_status weigh(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
                        size_t count, double *work, rs_err *err) {
-  if (experiment->checkpoints != NULL) return rs_trained_weigh(experiment, states, work, err);
+  if (experiment->checkpoints != NULL) return rs_trained_weigh(experiment, options->checkpoints, states, work, err);
   *work = weigh_rows(experiment, options, states, count);
   return RS_OK;
 }

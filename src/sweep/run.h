@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { RS_CELL_MESSAGE = 256, RS_ROWS_AT_ONCE = 1 << 17 };
+enum { RS_CELL_MESSAGE = 256, RS_ARITHMETIC = 32, RS_ROWS_AT_ONCE = 1 << 17 };
 
 /* How the scores of a cell came about, over its heads. */
 typedef struct rs_cell_scores {
@@ -21,10 +21,13 @@ typedef struct rs_cell_state {
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
+  double training;       /* that of the trainings that are done for it, in the same */
   rs_cell_scores scores;
-  char *heads;        /* "4 12 20 28"; owned */
-  void **states;      /* one for each metric; NULL for those that read tables */
-  rs_result *results; /* one for each metric */
+  char arithmetic[RS_ARITHMETIC]; /* the instruction sets that computed the weights it reads; "": none */
+  rs_head_group group;            /* of its heads; owned */
+  char *heads;                    /* "4 12 20 28"; owned */
+  void **states;                  /* one for each metric; NULL for those that read tables */
+  rs_result *results;             /* one for each metric */
 } rs_cell_state;
 
 /* Cells of one model and one length are run together: they share encodings, queries and keys. */
@@ -49,14 +52,27 @@ void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states,
 /* The work on the rows of one cell: about the products of queries and keys, without their dims. */
 double rs_cell_work(const rs_experiment *experiment, const rs_cell *cell);
 
+/* Flops of a cell's queries times keys, over all sequences: an upper bound, every query seeing every key. 0 where no
+ * metric reads rows. */
+double rs_row_flops(const rs_experiment *experiment, const rs_cell *cell);
+
+/* Bytes of content, engine and observations of one head, with so many threads inside. */
+double rs_row_bytes(const rs_experiment *experiment, size_t length, size_t dims, size_t views, size_t threads);
+
+/* Whether a cell's source hands on what a checkpoint's own heads hold. */
+bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell);
+
 /* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
 rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 
 /* Whether any metric of the experiment reads rows. */
 bool rs_needs_rows(const rs_experiment *experiment);
 
-/* Whether a metric's numbers hang on source and seed: those of rows and readings, and all of trained tables. */
+/* Whether a metric's numbers hang on the source: those of rows; of checkpoints that observe none, all on the task. */
 bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric);
+
+/* Whether they hang on the seed: those of rows and of random numbers, and all of checkpoints. */
+bool rs_is_seeded(const rs_experiment *experiment, const rs_metric_kind *metric);
 
 /* The cell ends with this error, if it has none yet. */
 void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
@@ -64,9 +80,10 @@ void rs_cell_fail(rs_cell_state *cell, const rs_err *why);
 /* The same for an error of one metric, which the message names; it leaves no curve. */
 void rs_cell_fail_metric(rs_cell_state *cell, const rs_experiment *experiment, size_t metric, const rs_err *why);
 
-/* Puts what a cell's author will hardly have meant into its message: `recipe` with `tokens` of `length`. */
-void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_model *model, size_t length,
-                  const rs_token_layout *tokens);
+/* Puts what a cell's author will hardly have meant into its message: `recipe` with `tokens` of `length`, read by a
+ * checkpoint that was trained with `trained` (NULL: none). */
+void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model,
+                  size_t length, const rs_token_layout *tokens);
 
 /* The number of queries observed at a length. */
 size_t rs_query_count(const rs_query_set *set, size_t length);
@@ -84,6 +101,7 @@ typedef struct rs_out_column {
   rs_better better;
   rs_map_part map;
   bool sourced; /* a value that is observed in rows, and so hangs on queries and keys */
+  bool tasked;  /* a value that is read from a task, where sources are something else */
 } rs_out_column;
 
 typedef struct rs_out_columns {

@@ -13,6 +13,7 @@ static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
   free(state->states);
   free(state->results);
   free(state->heads);
+  rs_head_group_clear(&state->group);
 }
 
 void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
@@ -30,11 +31,8 @@ static char *heads_text(const rs_head_group *group, rs_err *err) {
 }
 
 static rs_status name_heads(const rs_experiment *experiment, rs_cell_state *state, rs_err *err) {
-  rs_head_group *groups;
-  size_t count;
-  RS_TRY(rs_experiment_heads(experiment, &experiment->models[state->cell.axis[RS_BY_MODEL]], &groups, &count, err));
-  state->heads = heads_text(&groups[state->cell.group], err);
-  rs_head_groups_free(groups, count);
+  RS_TRY(rs_experiment_heads(experiment, &state->cell, &state->group, err));
+  state->heads = heads_text(&state->group, err);
   return state->heads != NULL ? RS_OK : RS_MEMORY;
 }
 
@@ -79,10 +77,10 @@ void rs_cell_fail_metric(rs_cell_state *cell, const rs_experiment *experiment, s
   rs_cell_fail(cell, &named);
 }
 
-void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_model *model, size_t length,
-                  const rs_token_layout *tokens) {
+void rs_cell_warn(rs_cell_state *cell, const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model,
+                  size_t length, const rs_token_layout *tokens) {
   rs_text warning = {0};
-  rs_recipe_warn(recipe, model, length, tokens, &warning);
+  rs_recipe_warn(recipe, trained, model, length, tokens, &warning);
   snprintf(cell->message, sizeof cell->message, "%.*s", RS_CELL_MESSAGE - 1, rs_text_string(&warning));
   rs_text_clear(&warning);
 }

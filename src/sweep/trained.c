@@ -2,7 +2,10 @@
 #include "trained.h"
 
 #include "costs.h"
+#include "model_rows.h"
+#include "training.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,18 +21,18 @@ typedef struct trained_run {
   double trained; /* flops of the training at hand that are done */
 } trained_run;
 
-/* One cell, and what it is read from. */
+/* Cells of one checkpoint, method, length and seed, and what they are read from; they differ in sources and heads. */
 typedef struct reader {
   const rs_experiment *experiment;
   const rs_transformer *transformer;
-  rs_cell_state *cell;
+  rs_cell_state **cells; /* (count,); owned */
+  size_t count;
   size_t length; /* of the task */
   rs_task task;
   rs_recipe *recipes; /* the transformer's, but for the first, which is owned */
   rs_context *context;
   rs_reading reading;
-  rs_head_group *groups;
-  size_t group_count, *edges, bins;
+  size_t *edges, bins;
 } reader;
 
 static double seconds_now(void) {
@@ -38,11 +41,11 @@ static double seconds_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- one cell ---------------------------------------------------------------------------------------------------- */
+/* ---- cells that are read together -------------------------------------------------------------------------------- */
 
-/* The cell's method in the place of the first recipe. */
+/* The cells' method in the place of the first recipe. */
 static rs_status make_recipes(reader *r, rs_err *err) {
-  const size_t *axis = r->cell->cell.axis;
+  const size_t *axis = r->cells[0]->cell.axis;
   r->recipes = rs_alloc(r->transformer->recipe_count, sizeof *r->recipes, err);
   if (r->recipes == NULL) return RS_MEMORY;
   memcpy(r->recipes, r->transformer->recipes, r->transformer->recipe_count * sizeof *r->recipes);
@@ -51,14 +54,16 @@ static rs_status make_recipes(reader *r, rs_err *err) {
 }
 
 static rs_status make_context(reader *r, rs_err *err) {
-  const rs_model *model = &r->experiment->models[r->cell->cell.axis[RS_BY_MODEL]];
-  RS_TRY(rs_checkpoint_task(r->experiment, r->experiment->seeds[r->cell->cell.axis[RS_BY_SEED]], &r->task, err));
+  const size_t *axis = r->cells[0]->cell.axis;
+  RS_TRY(rs_checkpoint_task(r->experiment, r->experiment->seeds[axis[RS_BY_SEED]], &r->task, err));
   RS_TRY(make_recipes(r, err));
   RS_TRY(rs_context_of_task(r->transformer, r->recipes, &r->task, r->length, &r->context, err));
   const rs_encoding *encoding = rs_context_encoding(r->context);
-  r->cell->scale = encoding->scale;
-  rs_cell_warn(r->cell, &r->recipes[0], model, encoding->length, &encoding->tokens);
-  RS_TRY(rs_experiment_heads(r->experiment, model, &r->groups, &r->group_count, err));
+  for (size_t i = 0; i < r->count; i++) {
+    r->cells[i]->scale = encoding->scale;
+    rs_cell_warn(r->cells[i], &r->recipes[0], rs_trained_recipe(r->experiment, axis[RS_BY_MODEL]),
+                 &r->experiment->models[axis[RS_BY_MODEL]], encoding->length, &encoding->tokens);
+  }
   return rs_log_edges(encoding->length, r->experiment->bins_per_octave, &r->edges, &r->bins, err);
 }
 
@@ -70,50 +75,84 @@ static rs_status make_reading(reader *r, rs_err *err) {
   rs_status status = !needed ? RS_OK
                              : rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length,
                                                r->experiment->sequences, &r->reading, err);
-  r->cell->seconds = seconds_now() - start;
+  r->cells[0]->seconds = seconds_now() - start;
   return status;
 }
 
-static rs_status measure(const reader *r, size_t metric, rs_err *err) {
+static rs_status measure(const reader *r, rs_cell_state *cell, size_t metric, rs_err *err) {
   const rs_variant *variant = &r->experiment->metrics.items[metric];
-  const rs_head_group *group = &r->groups[r->cell->cell.group];
-  rs_result *result = &r->cell->results[metric];
   if (variant->metric->read != NULL) {
     const rs_reading_in in = {&r->reading, &r->task, r->length, variant->params};
-    return variant->metric->read(&in, result, err);
+    return variant->metric->read(&in, &cell->results[metric], err);
   }
   const rs_metric_in in = {.encoding = rs_context_encoding(r->context),
                            .params = variant->params,
-                           .heads = group->heads,
-                           .head_count = group->count,
+                           .heads = cell->group.heads,
+                           .head_count = cell->group.count,
                            .edges = r->edges,
                            .bins = r->bins,
-                           .seed = r->experiment->seeds[r->cell->cell.axis[RS_BY_SEED]]};
-  return variant->metric->finish(&in, NULL, result, err);
+                           .seed = r->experiment->seeds[cell->cell.axis[RS_BY_SEED]]};
+  return variant->metric->finish(&in, NULL, &cell->results[metric], err);
+}
+
+/* The first cell before `index` at which a metric of readings or tables gives the same, for it reads no source: any of
+ * readings, of tables that of the same heads. */
+static const rs_cell_state *twin(const reader *r, size_t index, size_t metric) {
+  bool any = r->experiment->metrics.items[metric].metric->read != NULL;
+  for (size_t i = 0; i < index; i++)
+    if (any || strcmp(r->cells[i]->heads, r->cells[index]->heads) == 0) return r->cells[i];
+  return NULL;
+}
+
+/* The values, without their curve; or what the metric has failed with. */
+static rs_status copy_values(const rs_cell_state *from, size_t metric, rs_result *to, rs_err *err) {
+  if (from->status != RS_OK) return rs_fail(err, from->status, "%s", from->message);
+  memcpy(to->value, from->results[metric].value, sizeof to->value);
+  memcpy(to->error, from->results[metric].error, sizeof to->error);
+  return RS_OK;
+}
+
+/* Metrics of readings and of tables. */
+static void measure_cell(const reader *r, size_t index) {
+  rs_cell_state *cell = r->cells[index];
+  for (size_t m = 0; m < r->experiment->metrics.count && cell->status == RS_OK; m++) {
+    rs_err why = {0};
+    if (r->experiment->metrics.items[m].metric->row != NULL) continue;
+    const rs_cell_state *same = twin(r, index, m);
+    if (same != NULL && copy_values(same, m, &cell->results[m], &why) != RS_OK) rs_cell_fail(cell, &why);
+    if (same == NULL && measure(r, cell, m, &why) != RS_OK) rs_cell_fail_metric(cell, r->experiment, m, &why);
+  }
+}
+
+static void observe(const reader *r) {
+  const rs_model_rows rows = {.experiment = r->experiment,
+                              .transformer = r->transformer,
+                              .context = r->context,
+                              .task = &r->task,
+                              .length = r->length,
+                              .cells = r->cells,
+                              .count = r->count};
+  if (rs_needs_rows(r->experiment)) rs_model_rows_observe(&rows);
 }
 
 static void clear(reader *r) {
   rs_reading_clear(&r->reading);
   rs_context_free(r->context);
-  rs_head_groups_free(r->groups, r->group_count);
   free(r->edges);
   if (r->recipes != NULL) rs_recipe_clear(&r->recipes[0]);
   free(r->recipes);
   if (r->task.kind != NULL) rs_task_clear(&r->task);
+  free(r->cells);
 }
 
-static void read_cell(const rs_experiment *experiment, const rs_transformer *transformer, rs_cell_state *cell) {
-  reader r = {.experiment = experiment,
-              .transformer = transformer,
-              .cell = cell,
-              .length = experiment->lengths[cell->cell.axis[RS_BY_LENGTH]]};
+static void read_cells(reader *r) {
   rs_err why = {0};
-  rs_status status = make_context(&r, &why);
-  if (status == RS_OK) status = make_reading(&r, &why);
-  if (status != RS_OK) rs_cell_fail(cell, &why);
-  for (size_t m = 0; m < experiment->metrics.count && cell->status == RS_OK; m++)
-    if (measure(&r, m, &why) != RS_OK) rs_cell_fail_metric(cell, experiment, m, &why);
-  clear(&r);
+  r->length = r->experiment->lengths[r->cells[0]->cell.axis[RS_BY_LENGTH]];
+  rs_status status = make_context(r, &why);
+  if (status == RS_OK) status = make_reading(r, &why);
+  for (size_t i = 0; i < r->count && status != RS_OK; i++) rs_cell_fail(r->cells[i], &why);
+  for (size_t i = 0; i < r->count && status == RS_OK; i++) measure_cell(r, i);
+  if (status == RS_OK) observe(r);
 }
 
 /* ---- one training ------------------------------------------------------------------------------------------------ */
@@ -126,6 +165,7 @@ static const rs_checkpoint_cost *cost_of(const trained_run *run, size_t cell) {
 typedef struct training_watch {
   trained_run *run;
   const rs_checkpoint_cost *cost;
+  char arithmetic[RS_ARITHMETIC]; /* of the weights that came last, which are those that are read */
 } training_watch;
 
 static bool note_step(void *context, const rs_training_report *report) {
@@ -153,36 +193,73 @@ static void note_wait(void *context, const char *folder) {
   if (user != NULL && user->wait != NULL) user->wait(user->context, folder);
 }
 
+static void note_ready(void *context, const char *folder, const char *arithmetic) {
+  training_watch *t = context;
+  const rs_training_watch *user = t->run->watch->training;
+  snprintf(t->arithmetic, sizeof t->arithmetic, "%s", arithmetic);
+  rs_training_ready(user, folder, arithmetic);
+}
+
 /* Failures that are not those of one cell: what stands in a folder, a disk, and the user's wish. */
 static bool ends_run(rs_status status) {
   return status == RS_INTERNAL || status == RS_STOPPED || status == RS_IO || status == RS_INPUT;
 }
 
+/* Whether two cells are read together: sources and heads apart they are the same. */
+static bool read_as_one(const rs_cell *a, const rs_cell *b) {
+  for (size_t i = 0; i < RS_AXIS_COUNT; i++)
+    if (i != RS_BY_SOURCE && a->axis[i] != b->axis[i]) return false;
+  return true;
+}
+
+static bool is_first_read(const trained_run *run, size_t index) {
+  for (size_t i = 0; i < index; i++)
+    if (read_as_one(&run->cells[i], &run->cells[index])) return false;
+  return true;
+}
+
+/* Cell `first`, and those after it that are read together with it. RS_MEMORY for the list of them. */
+static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first, rs_err *err) {
+  reader r = {.experiment = run->experiment, .transformer = transformer};
+  r.cells = rs_alloc(run->count - first, sizeof(rs_cell_state *), err);
+  if (r.cells == NULL) return RS_MEMORY;
+  for (size_t i = first; i < run->count; i++)
+    if (read_as_one(&run->cells[first], &run->cells[i])) r.cells[r.count++] = &run->states[i];
+  read_cells(&r);
+  clear(&r);
+  return RS_OK;
+}
+
 /* Every cell that has the weights of cell `first`. */
 static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
   const rs_cell *cell = &run->cells[first];
-  training_watch context = {run, cost_of(run, first)};
-  const rs_training_watch watch = {
-      .wait = note_wait, .begin = note_begin, .step = note_step, .end = note_end, .context = &context};
+  training_watch context = {.run = run, .cost = cost_of(run, first)};
+  const rs_training_watch watch = {.wait = note_wait,
+                                   .begin = note_begin,
+                                   .step = note_step,
+                                   .end = note_end,
+                                   .ready = note_ready,
+                                   .context = &context};
   const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
   rs_transformer *transformer;
+  rs_status memory = RS_OK;
   rs_err why = {0};
   run->trained = 0;
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
   if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  double left = context.cost->training + context.cost->tuning - run->trained; /* of a model that was there, all */
+  double left = run->states[first].training - run->trained; /* of a model that is there by now, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
   for (size_t i = first; i < run->count; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
-    if (status == RS_OK)
-      read_cell(run->experiment, transformer, &run->states[i]);
-    else
-      rs_cell_fail(&run->states[i], &why);
+    memcpy(run->states[i].arithmetic, context.arithmetic, sizeof context.arithmetic);
+    if (status != RS_OK) rs_cell_fail(&run->states[i], &why);
+    if (status == RS_OK && is_first_read(run, i)) memory = read_with(run, transformer, i, err);
+    if (memory != RS_OK) break;
     run->watch->advance(run->watch->context, run->states[i].weight, 1);
   }
   rs_transformer_free(transformer);
-  return RS_OK;
+  return memory;
 }
 
 /* ---- all cells --------------------------------------------------------------------------------------------------- */
@@ -210,15 +287,19 @@ rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states,
   return status;
 }
 
-rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *states, double *work, rs_err *err) {
+rs_status rs_trained_weigh(const rs_experiment *experiment, const char *checkpoints, rs_cell_state *states,
+                           double *work, rs_err *err) {
   trained_run run = {.experiment = experiment};
   *work = 0;
   RS_TRY(start(&run, err));
-  for (size_t i = 0; i < run.count; i++) {
+  rs_work_left *left = rs_alloc(run.count, sizeof *left, err);
+  rs_status status = left != NULL ? rs_costs_left(&run.costs, run.cells, run.count, checkpoints, left, err) : RS_MEMORY;
+  for (size_t i = 0; i < run.count && status == RS_OK; i++) {
     states[i].weight = rs_reading_flops(&run.costs, &run.cells[i]);
-    *work += states[i].weight;
-    if (rs_is_first(experiment, run.cells, i)) *work += cost_of(&run, i)->training + cost_of(&run, i)->tuning;
+    states[i].training = left[i].flops;
+    *work += states[i].weight + states[i].training;
   }
+  free(left);
   end(&run);
-  return RS_OK;
+  return status;
 }

@@ -19,8 +19,9 @@ typedef struct rs_trained_watch {
 rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states, const rs_trained_watch *watch,
                          rs_err *err);
 
-/* Gives each cell the flops of its readings as its weight in the progress; *work gets their sum with that of all
- * trainings. */
-rs_status rs_trained_weigh(const rs_experiment *experiment, rs_cell_state *states, double *work, rs_err *err);
+/* Gives each cell the flops of its readings, and of the trainings that are not done in `checkpoints`, as its weights in
+ * the progress; *work gets their sum. */
+rs_status rs_trained_weigh(const rs_experiment *experiment, const char *checkpoints, rs_cell_state *states,
+                           double *work, rs_err *err);
 
 #endif

@@ -67,11 +67,20 @@ static rs_status read_state(session *s, rs_train_saved *saved, rs_err *err) {
   return RS_OK;
 }
 
+/* Of several checkpoints, which cannot be made, and whether it is its training or its tuning. */
+static rs_status fail_named(const session *s, const rs_err *why, rs_err *err) {
+  return rs_fail(err, why->status, "checkpoint %s cannot be %s: %s", s->made.geometry.name,
+                 s->job->origin != NULL ? "tuned" : "trained", why->message);
+}
+
 /* The trainer reads what the model has learned as it is made, so weights come before it. */
 static rs_status make_trainer(session *s, const rs_train_saved *saved, rs_err *err) {
-  RS_TRY(rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, err));
-  if (saved->step == 0) return RS_OK;
+  rs_err why = {0};
+  if (rs_trainer_create(s->transformer, &s->made.training, s->job->task, s->made.seed, &s->trainer, &why) != RS_OK)
+    return fail_named(s, &why, err);
   rs_train_state *state = rs_trainer_state(s->trainer);
+  state->drawn = s->made.drawn;
+  if (saved->step == 0) return RS_OK;
   size_t number = s->transformer->format == RS_F64 ? sizeof(double) : sizeof(float);
   state->step = saved->step;
   memcpy(state->first, saved->first, s->transformer->size * number);
@@ -84,7 +93,8 @@ static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
   s->history = rs_alloc(s->made.training.steps, sizeof *s->history, err);
   if (s->history == NULL) return RS_MEMORY;
   RS_TRY(note_arithmetic(s, arithmetic, err));
-  RS_TRY(rs_trained_create(&s->made, &s->transformer, err));
+  rs_err why = {0};
+  if (rs_trained_create(&s->made, &s->transformer, &why) != RS_OK) return fail_named(s, &why, err);
   if (s->job->origin != NULL) (void)rs_transformer_adopt(s->transformer, s->job->origin);
   rs_status status = s->folder.path != NULL ? read_state(s, &saved, err) : RS_OK;
   if (status == RS_OK) status = make_trainer(s, &saved, err);
@@ -185,6 +195,7 @@ static rs_status run_session(session *s, const char *arithmetic, rs_transformer 
   if (watch != NULL && watch->end != NULL) watch->end(watch->context);
   rs_trainer_free(s->trainer);
   free(s->history);
+  if (status == RS_OK) rs_training_ready(watch, s->folder.path, s->made.arithmetic);
   free(s->made.arithmetic);
   if (status == RS_OK)
     *transformer = s->transformer;
@@ -193,29 +204,43 @@ static rs_status run_session(session *s, const char *arithmetic, rs_transformer 
   return status;
 }
 
-/* Loads the model where its training is done. *there: it has begun. */
-static rs_status find(const rs_training_folder *folder, rs_trained *found, bool *there, rs_transformer **transformer,
-                      rs_err *err) {
-  RS_TRY(rs_training_folder_read(folder, found, there, err));
-  if (!*there || *found->weights == '\0') return RS_OK;
-  return rs_training_folder_load(folder, found, transformer, err);
+/* Loads the model where its training is done; *found says what has begun, if anything. */
+static rs_status find(const rs_training_folder *folder, const rs_training_watch *watch, rs_trained *found,
+                      rs_transformer **transformer, rs_err *err) {
+  bool there;
+  RS_TRY(rs_training_folder_read(folder, found, &there, err));
+  if (!there || *found->weights == '\0') return RS_OK;
+  RS_TRY(rs_training_folder_load(folder, found, transformer, err));
+  rs_training_ready(watch, folder->path, found->arithmetic);
+  return RS_OK;
+}
+
+rs_status rs_training_find(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
+  rs_training_folder folder;
+  rs_trained found = {0};
+  *transformer = NULL;
+  if (job->checkpoints == NULL) return RS_OK;
+  RS_TRY(rs_training_folder_make(job->trained, job->checkpoints, &folder, err));
+  rs_status status = find(&folder, job->watch, &found, transformer, err);
+  rs_trained_clear(&found);
+  rs_training_folder_clear(&folder);
+  return status;
 }
 
 rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err) {
   session s = {.job = job, .folder = {.lock = -1}, .made = *job->trained};
   rs_trained found = {0};
-  bool there = false;
   rs_status status = RS_OK;
   *transformer = NULL;
   s.made.arithmetic = NULL;
   s.made.weights[0] = '\0';
   if (job->checkpoints != NULL) {
     status = rs_training_folder_make(job->trained, job->checkpoints, &s.folder, err);
-    if (status == RS_OK) status = find(&s.folder, &found, &there, transformer, err);
+    if (status == RS_OK) status = find(&s.folder, job->watch, &found, transformer, err);
     if (status != RS_OK || *transformer != NULL) goto out;
     rs_trained_clear(&found); /* another process may have gone on meanwhile */
     status = rs_training_folder_lock(&s.folder, job->watch, err);
-    if (status == RS_OK) status = find(&s.folder, &found, &there, transformer, err);
+    if (status == RS_OK) status = find(&s.folder, job->watch, &found, transformer, err);
     if (status != RS_OK || *transformer != NULL) goto out;
   }
   status = run_session(&s, found.arithmetic, transformer, err);

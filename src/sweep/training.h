@@ -19,6 +19,9 @@ typedef struct rs_training_job {
  * cases the state of the last good step stays in the folder. */
 rs_status rs_training_obtain(const rs_training_job *job, rs_transformer **transformer, rs_err *err);
 
+/* The same where its training is done; else, and where nothing is kept, *transformer is NULL. */
+rs_status rs_training_find(const rs_training_job *job, rs_transformer **transformer, rs_err *err);
+
 /* ---- the folder -------------------------------------------------------------------------------------------------- */
 
 #define RS_TRAINING_STATE "training.safetensors"
@@ -37,6 +40,9 @@ void rs_training_folder_clear(rs_training_folder *folder);
 
 /* Makes the directory, and keeps other processes from training there until the folder is cleared. */
 rs_status rs_training_folder_lock(rs_training_folder *folder, const rs_training_watch *watch, rs_err *err);
+
+/* Tells the watch, which may be NULL, that the model of a folder is at hand. */
+void rs_training_ready(const rs_training_watch *watch, const char *folder, const char *arithmetic);
 
 /* What its config.json says; *there is false where it has none. RS_INPUT where that is not of this model. */
 rs_status rs_training_folder_read(const rs_training_folder *folder, rs_trained *trained, bool *there, rs_err *err);

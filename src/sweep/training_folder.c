@@ -46,6 +46,10 @@ rs_status rs_training_folder_lock(rs_training_folder *folder, const rs_training_
   return RS_OK;
 }
 
+void rs_training_ready(const rs_training_watch *watch, const char *folder, const char *arithmetic) {
+  if (watch != NULL && watch->ready != NULL && arithmetic != NULL) watch->ready(watch->context, folder, arithmetic);
+}
+
 /* ---- what stands in it ------------------------------------------------------------------------------------------- */
 
 static rs_status refuse(const rs_training_folder *folder, rs_status status, const char *why, rs_err *err) {

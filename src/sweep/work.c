@@ -1,19 +1,19 @@
 #include "work.h"
 
-bool rs_cell_has_head(const rs_batch_work *work, const rs_cell_state *cell, size_t head) {
-  const rs_head_group *group = &work->groups[cell->cell.group];
-  for (size_t i = 0; i < group->count; i++)
-    if (group->heads[i] == head) return true;
+#include <stdlib.h>
+
+bool rs_cell_has_head(const rs_cell_state *cell, size_t head) {
+  for (size_t i = 0; i < cell->group.count; i++)
+    if (cell->group.heads[i] == head) return true;
   return false;
 }
 
 rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
-  const rs_head_group *group = &work->groups[cell->cell.group];
   return (rs_metric_in){.encoding = work->encodings[rs_cell_method(cell)],
                         .params = work->experiment->metrics.items[metric].params,
                         .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
-                        .heads = group->heads,
-                        .head_count = group->count,
+                        .heads = cell->group.heads,
+                        .head_count = cell->group.count,
                         .edges = work->edges,
                         .bins = work->bins};
 }
@@ -21,4 +21,61 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cel
 void rs_batch_advance(const rs_batch_work *work, double done) {
 #pragma omp critical(rs_batch_advance)
   if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
+}
+
+/* ---- what does not hang on methods ------------------------------------------------------------------------------- */
+
+rs_status rs_batch_work_make(rs_batch_work *work, rs_err *err) {
+  const rs_experiment *experiment = work->experiment;
+  size_t length = work->batch->length;
+  work->needs = rs_experiment_needs(experiment);
+  work->encodings = rs_alloc(experiment->methods.count, sizeof *work->encodings, err);
+  work->projections = rs_alloc(experiment->methods.count, sizeof *work->projections, err);
+  work->ids = rs_alloc(length, RS_AXES * sizeof *work->ids, err);
+  work->run = rs_alloc(length, sizeof *work->run, err);
+  if (work->encodings == NULL || work->projections == NULL || work->ids == NULL || work->run == NULL) return RS_MEMORY;
+  RS_TRY(rs_log_edges(length, experiment->bins_per_octave, &work->edges, &work->bins, err));
+  RS_TRY(rs_queries_select(&experiment->queries, length, RS_QUERY_SEED, &work->queries, &work->query_count, err));
+  return rs_token_positions(work->tokens, NULL, length, work->ids, work->run, err);
+}
+
+void rs_batch_work_clear(rs_batch_work *work) {
+  for (size_t m = 0; m < work->experiment->methods.count && work->projections != NULL; m++)
+    rs_projection_free(work->projections[m]);
+  free(work->encodings);
+  free(work->projections);
+  free(work->edges);
+  free(work->queries);
+  free(work->ids);
+  free(work->run);
+}
+
+/* ---- metrics of rows --------------------------------------------------------------------------------------------- */
+
+void rs_batch_begin_rows(const rs_batch_work *work) {
+  for (size_t i = 0; i < work->batch->count; i++) {
+    rs_cell_state *cell = work->batch->cells[i];
+    for (size_t m = 0; m < work->experiment->metrics.count && cell->status == RS_OK; m++) {
+      const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
+      rs_metric_in in = rs_metric_input(work, cell, m);
+      rs_err why = {0};
+      if (kind->row != NULL && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
+    }
+  }
+}
+
+void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
+  rs_metric_in in = rs_metric_input(work, cell, metric);
+  rs_err why = {0};
+  const rs_metric_kind *kind = work->experiment->metrics.items[metric].metric;
+  if (kind->finish(&in, cell->states[metric], &cell->results[metric], &why) != RS_OK)
+    rs_cell_fail_metric(cell, work->experiment, metric, &why);
+}
+
+void rs_batch_finish_rows(const rs_batch_work *work) {
+  for (size_t i = 0; i < work->batch->count; i++)
+    for (size_t m = 0; m < work->experiment->metrics.count; m++) {
+      rs_cell_state *cell = work->batch->cells[i];
+      if (cell->status == RS_OK && cell->states[m] != NULL) rs_metric_finish(work, cell, m);
+    }
 }

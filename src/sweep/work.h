@@ -14,10 +14,10 @@ typedef struct rs_batch_work {
   size_t *edges, bins;
   rs_row_needs needs; /* of the metrics */
   size_t *queries, query_count;
-  rs_head_group *groups;
-  size_t group_count;
-  double *ids;   /* (L, RS_AXES) */
-  uint32_t *run; /* (L,) */
+  rs_mask mask;
+  const rs_token_layout *tokens; /* borrowed */
+  double *ids;                   /* (L, RS_AXES) */
+  uint32_t *run;                 /* (L,) */
 } rs_batch_work;
 
 /* Index of the cell's method. */
@@ -25,10 +25,27 @@ static inline size_t rs_cell_method(const rs_cell_state *cell) {
   return cell->cell.axis[RS_BY_METHOD];
 }
 
-bool rs_cell_has_head(const rs_batch_work *work, const rs_cell_state *cell, size_t head);
+bool rs_cell_has_head(const rs_cell_state *cell, size_t head);
+
+/* Random query positions and the weights that project embeddings belong to the experiment, not to the content: one draw
+ * for every seed, so that a cell's numbers do not depend on which other cells run. */
+enum { RS_QUERY_SEED = 0, RS_WEIGHTS_SEED = 0 };
+
+/* What does not hang on methods: edges, queries, positions of the batch's tokens, which `work->tokens` lays out, and
+ * room for what does. Release with rs_batch_work_clear, also after a failure; the encodings are the caller's. */
+rs_status rs_batch_work_make(rs_batch_work *work, rs_err *err);
+void rs_batch_work_clear(rs_batch_work *work);
+
+/* The states of the metrics of rows; one that cannot be made fails its cell. And, when all rows were seen, what these
+ * metrics come to. */
+void rs_batch_begin_rows(const rs_batch_work *work);
+void rs_batch_finish_rows(const rs_batch_work *work);
 
 /* What metric number `metric` reads of a cell. */
 rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric);
+
+/* What that metric comes to. One that fails fails its cell. */
+void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric);
 
 /* Tells the caller of the run that work is done, one thread at a time. */
 void rs_batch_advance(const rs_batch_work *work, double done);

@@ -9,7 +9,7 @@ static const char config[] =
     "checkpoint: {method: [rope, t5, learned], width: 16, blocks: 2, heads: 2, "
     "train: {steps: 20, length: 16, sequences: 8, warmup: 5}}\n"
     "methods: [trained, {name: pi, scale: dynamic}]\nlengths: [16, 32, 64]\nseeds: 2\n"
-    "sequences: 5\nmetrics: [loss, loss_by_position, accuracy, recall, needle_accuracy, decay]\n";
+    "sequences: 5\nmetrics: [loss, loss_by_position, accuracy, recall, recall_by_distance, needle_accuracy, decay]\n";
 
 Test(checkpoint_command, run__same_bytes_for_any_number_of_threads_and_from_its_own_config) {
   write_file("c.yaml", config);

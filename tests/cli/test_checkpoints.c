@@ -95,6 +95,147 @@ Test(checkpoints, tuned__share_what_they_are_tuned_from) {
   rs_table_free(table);
 }
 
+static void expect_words(const char *folder_path, const char *words) {
+  char path[400];
+  size_t length;
+  snprintf(path, sizeof path, "%s/config.json", folder_path);
+  char *text = read_path(path, &length);
+  cr_expect_not_null(strstr(text, words), "%s has no %s", path, words);
+  free(text);
+}
+
+/* A folder's model is tuned as the one that was trained for it, and a tuned one behind all that it has seen. */
+Test(checkpoints, tuned_from_a_folder__goes_on_where_it_was_left) {
+  char text[1000], trained[300];
+  static const char tune[] = ", tune: {steps: 7, length: 32, sequences: 3}}\n" READING;
+  write_file("c.yaml",
+             "checkpoint: {name: tiny, method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 30, length: "
+             "16, sequences: 2}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "plain", "--quiet", "--checkpoints", "first"}});
+  snprintf(trained, sizeof trained, "%s", only_folder("first"));
+  expect_words(trained, "\"drawn_before\": 0,");
+  snprintf(text, sizeof text, "checkpoint: {name: tiny, folder: %s%s", trained, tune);
+  write_file("f.yaml", text);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "a", "--quiet", "--checkpoints", "second"}});
+  expect_words(only_folder("second"), "\"drawn_before\": 60,");
+  write_file("c.yaml",
+             "checkpoint: {name: tiny, method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 30, length: "
+             "16, sequences: 2}, tune: {steps: 7, length: 32, sequences: 3}}\n" READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--quiet", "--checkpoints", "first"}});
+  expect_same_csv("a", "b", "tuned from a folder");
+  snprintf(text, sizeof text, "checkpoint: {name: tiny, folder: %s%s", only_folder("second"), tune);
+  write_file("f.yaml", text);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "again", "--quiet", "--checkpoints", "third"}});
+  expect_words(only_folder("third"), "\"drawn_before\": 81,");
+}
+
+/* Tuned from its folder it is the model that one run trains and tunes: layers keep the methods that they have. */
+Test(checkpoints, folder_of_several_recipes__is_tuned) {
+  static const char trained[] = "method: rope, width: 16, heads: 2, blocks: 3, layers: [{every: 2, method: t5}], "
+                                "train: {steps: 20, length: 16, sequences: 2}";
+  static const char tune[] = "tune: {steps: 3, length: 32, method: yarn}";
+  char config_text[1000];
+  snprintf(config_text, sizeof config_text, "checkpoint: {name: m, %s}\n" READING, trained);
+  write_file("c.yaml", config_text);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  snprintf(config_text, sizeof config_text, "checkpoint: {name: m, folder: %s, %s}\n" READING,
+           only_folder("checkpoints"), tune);
+  write_file("f.yaml", config_text);
+  snprintf(config_text, sizeof config_text, "checkpoint: {name: m, %s, %s}\n" READING, trained, tune);
+  write_file("t.yaml", config_text);
+  run_well(&(command){.arguments = {"run", "f.yaml", "--out", "b", "--quiet"}});
+  run_well(&(command){.arguments = {"run", "t.yaml", "--out", "c", "--quiet"}});
+  rs_table *one = read_table("b/summary.csv"), *other = read_table("c/summary.csv"),
+           *before = read_table("a/summary.csv");
+  for (size_t row = 0; row < 2; row++) {
+    cr_expect_eq(number(one, row, "loss_nats"), number(other, row, "loss_nats"));
+    cr_expect_neq(number(one, row, "loss_nats"), number(before, row, "loss_nats"));
+  }
+  rs_table_free(before);
+  rs_table_free(other);
+  rs_table_free(one);
+}
+
+/* Weights of another instruction set are read, for they are as good, but not without a word where one was asked for. */
+Test(checkpoints, another_arithmetic__is_told) {
+  size_t length;
+  write_file("c.yaml", CHECKPOINT("20") READING);
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet", "--isa=generic"}});
+  result same = run(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--isa=generic"}});
+  result any = run(&(command){.arguments = {"run", "c.yaml", "--out", "b"}});
+  cr_expect(same.status == 0 && strstr(same.err, "warning") == NULL, "%s", same.err);
+  cr_expect(any.status == 0 && strstr(any.err, "warning") == NULL, "%s", any.err);
+  char *manifest = read_path("b/manifest.json", &length);
+  cr_expect_not_null(strstr(manifest, "\"arithmetic\": [\n    \"generic\"\n   ]"), "%s", manifest);
+  result other = run(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--isa=v3"}});
+  if (strstr(other.err, "--isa v3: ") == NULL) { /* this machine has it */
+    char want[500];
+    snprintf(want, sizeof want,
+             "warning: %s was computed by generic, not by v3: the weights are others (move it away to train anew)\n",
+             only_folder("checkpoints"));
+    cr_expect(other.status == 0 && strstr(other.err, want) != NULL, "%s", other.err);
+  }
+  free(manifest);
+  result_clear(&same);
+  result_clear(&any);
+  result_clear(&other);
+}
+
+/* The cells say why tuning failed, not only that a position is beyond a table. */
+Test(checkpoints, tuning_that_cannot_be__names_the_checkpoint) {
+  write_file("c.yaml",
+             "checkpoint: {name: tiny, method: {name: learned, train_length: 16}, width: 8, heads: 2, blocks: 1, "
+             "train: {steps: 5, length: 16}, tune: {steps: 2, length: 32}}\n" READING);
+  result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet"}});
+  rs_table *table = read_table("a/summary.csv");
+  cr_expect_neq(got.status, 0);
+  cr_expect_str_eq(field(table, 0, "message"),
+                   "checkpoint tiny cannot be tuned: learned: position 31 is beyond the table of 16 rows");
+  rs_table_free(table);
+  result_clear(&got);
+}
+
+/* ---- what is done already ---------------------------------------------------------------------------------------- */
+
+static void expect_planned(const char *checkpoints, const char *training) {
+  char *out = output_of(&(command){.arguments = {"plan", "c.yaml", "--checkpoints", checkpoints}});
+  cr_expect_not_null(strstr(out, training), "no %s in\n%s", training, out);
+  free(out);
+}
+
+static void move_into(const char *folder_path, const char *start, const char *to) {
+  char *names = names_in(folder_path, ""), *name = strstr(names, start), from[300], into[300];
+  cr_assert_not_null(name, "%s", names);
+  name[strcspn(name, " ")] = '\0';
+  snprintf(from, sizeof from, "%s/%.100s", folder_path, name);
+  snprintf(into, sizeof into, "%s/%.100s", to, name);
+  cr_assert_eq(mkdir(to, 0777), 0);
+  cr_assert_eq(rename(from, into), 0);
+  free(names);
+}
+
+/* Two that are tuned from one model are three trainings; where they are there, nobody asks for that model again. */
+Test(checkpoints, plan__counts_what_is_to_be_trained) {
+  write_file("c.yaml", "checkpoint: {method: rope, width: 8, heads: 2, blocks: 1, train: {steps: 20, length: 16, "
+                       "sequences: 2}, tune: {steps: [2, 3], length: 32, method: yarn}}\n" READING);
+  expect_planned("k", "cells           4 (2 checkpoints, 1 method, 2 lengths, 1 seed)\n");
+  expect_planned("k", " flop in 3 trainings\n");
+  expect_planned("k", " on this machine, measured by a few steps of training\n");
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "a", "--quiet", "--checkpoints", "k"}});
+  expect_planned("k", "training        none to do, 3 done already\n");
+  expect_planned("k", " on this machine, measured by a few readings\n");
+  expect_planned("elsewhere", " flop in 3 trainings\n");
+  move_into("k", "rope-copy-", "away");
+  expect_planned("k", "training        none to do, 2 done already\n");
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "b", "--quiet", "--checkpoints", "k"}});
+  expect_same_csv("a", "b", "models whose origin is gone");
+  char *names = names_in("k", "");
+  cr_expect_null(strstr(names, "rope-copy-"), "trained for nothing: %s", names);
+  free(names);
+  move_into("k", "yarn-copy-", "tuned");
+  expect_planned("k", " flop in 2 trainings; 1 done already\n");
+}
+
 /* ---- signals ----------------------------------------------------------------------------------------------------- */
 
 /* The file that is replaced as a training begins; 0: there is none. */

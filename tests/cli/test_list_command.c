@@ -16,7 +16,7 @@ Test(list_command, list__every_part_and_every_parameter) {
                  "of models          encoder_decoder\n"}},
                {"checkpoint",
                 {"shape\n", "feed_forward", "gelu|gelu_tanh|relu|silu|gelu_bloom; default gelu", "train\n",
-                 "default 1000\n", "whole number; 1 to 1000000000; default 80\n"}},
+                 "default 1000\n", "whole number; 0 to 1000000000; default 80\n"}},
                {"architectures", {"llama          Llama 1", "gpt_neox ", "qwen3 ", "bloom ", "mpt ", "phi3 "}},
                {"models", {"llama-2-7b ", "mpt-7b ", " alibi\n", " longrope\n", "qwen2-vl ", " 131072 "}}};
   char *all = output_of(&(command){.arguments = {"list"}});

@@ -9,7 +9,7 @@ Test(plan_command, plan__counts_and_runs_nothing) {
   cr_expect_not_null(strstr(out, "name            small\n"), "%s", out);
   cr_expect_not_null(
       strstr(out,
-             "cells           84 (1 models, 7 methods, 2 lengths, 3 sources, 2 seeds)\nsummary.csv     84 rows of "),
+             "cells           84 (1 model, 7 methods, 2 lengths, 3 sources, 2 seeds)\nsummary.csv     84 rows of "),
       "%s", out);
   char *names = names_in(".", "");
   cr_expect_str_eq(names, "small.yaml", "%s", names);
@@ -51,4 +51,26 @@ Test(plan_command, plan__warns_as_run_does) {
   cr_expect_str_eq(quiet.err, "");
   result_clear(&loud);
   result_clear(&quiet);
+}
+
+/* Each sequence is read once for the loss, and once for the rows of each layer; rows are products of 8 queries, 24 keys
+ * and 8 dims, of 2 heads in 3 sequences. */
+Test(plan_command, plan__of_a_checkpoint__counts_its_rows) {
+  write_file("c.yaml", "checkpoint: {width: 16, train: {steps: 1, length: 16}}\ntask: copy\nsequences: 3\nlengths: "
+                       "[24]\nmetrics: [loss, entropy]\nsources: [{name: model, layer: [0, 1]}]\nqueries: {last: 8}\n");
+  write_file("d.yaml", "checkpoint: {width: 16, train: {steps: 1, length: 16}}\ntask: copy\nsequences: 3\nlengths: "
+                       "[24]\nmetrics: [loss]\n");
+  char *rows = output_of(&(command){.arguments = {"plan", "c.yaml"}});
+  char *loss = output_of(&(command){.arguments = {"plan", "d.yaml"}});
+  double reading = 0, plain = 0, products = 0;
+  cr_expect_not_null(strstr(rows, "(1 checkpoint, 1 method, 1 length, 2 sources, 1 seed)"), "%s", rows);
+  cr_expect_eq(sscanf(strstr(rows, "reading"), "reading %lf", &reading), 1);
+  cr_expect_eq(sscanf(strstr(loss, "reading"), "reading %lf", &plain), 1);
+  cr_expect_eq(sscanf(strstr(rows, "queries x keys"), "queries x keys %lf", &products), 1, "%s", rows);
+  cr_expect_null(strstr(loss, "queries x keys"), "%s", loss);
+  const double want = 2.0 * (2 * 8 * 24 * 8 * 2 * 3); /* of two layers */
+  cr_expect(fabs(products / want - 1) < 0.01, "%g, not %g", products, want);
+  cr_expect(fabs(reading / (3 * plain + want) - 1) < 0.01, "%g of %g", reading, plain);
+  free(rows);
+  free(loss);
 }

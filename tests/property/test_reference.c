@@ -95,8 +95,10 @@ static void check_explicit(const world *w, size_t index) {
     demand(w, seen ? fabsl(logits[n] - want) <= slack * (1 + fabsl(want)) : logits[n] == -INFINITY,
            "query %zu, key %zu: %.17g, should be %.17Lg", m, n, logits[n], want);
   }
-  bool planted = w->needle_at != NULL && visible(&w->job.mask, m, w->needle_at[index]);
-  long double want = planted ? explicit_logit(w, index, w->needle_key + index * dims, w->needle_at[index]) : 0;
+  size_t place = w->job.needle_at != NULL ? w->job.needle_at[index] : RS_NO_NEEDLE;
+  bool planted = place != RS_NO_NEEDLE && visible(&w->job.mask, m, place);
+  const double *needle_key = w->job.needle_key != NULL ? w->job.needle_key + index * dims : w->k + place * dims;
+  long double want = planted ? explicit_logit(w, index, needle_key, place) : 0;
   demand(w, planted ? fabsl(needle - want) <= slack * (1 + fabsl(want)) : isnan(needle), "query %zu: needle", m);
 }
 

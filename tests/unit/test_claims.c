@@ -1,5 +1,5 @@
-/* test_claims.c: expected numbers and how they are judged: what a printed number allows, which rows a condition
- * leaves, what each reduction makes of them, and each verdict on both sides of its edge. */
+/* test_claims.c: expected numbers and how they are judged: what a printed number allows, and each verdict on
+ * both sides of its edge. */
 #include "../../src/claims/claims.h"
 
 #include <criterion/criterion.h>
@@ -65,93 +65,6 @@ Test(bound, tolerance__absolute_relative_and_wrong__is_read_or_refused) {
   cr_expect_eq(rs_bound_read("about 3", &bound, NULL), RS_INPUT);
   cr_expect_eq(rs_bound_read("", &bound, NULL), RS_OK);
   cr_expect_not(bound.stated);
-}
-
-/* ---- selecting --------------------------------------------------------------------------------------------------- */
-
-static const char numbers[] = "method,length_tokens,x,y,z\n"
-                              "rope,1024,1,3,\n"
-                              "rope,2048,2,12,7\n"
-                              "pi,1024,4,48,\n"
-                              "pi,2048,8,192,\n"
-                              "pi,32768,16,-1,\n";
-
-/* The number, or NaN and the reason in `why`. */
-static double select_number(const char *column, const char *where, rs_err *why) {
-  rs_table *table;
-  double value = NAN;
-  *why = (rs_err){0};
-  cr_assert_eq(rs_csv_read(numbers, strlen(numbers), "numbers", &table, NULL), RS_OK);
-  if (rs_table_select(table, column, where, NULL, &value, why) != RS_OK) value = NAN;
-  rs_table_free(table);
-  return value;
-}
-
-Test(select, reductions__of_known_rows__are_theirs) {
-  static const struct {
-    const char *column, *where;
-    double value;
-  } cases[] = {
-      {"y", "method=rope; x=2", 12},
-      {"y", "method=pi; length_tokens=32k", -1},
-      {"mean(y)", "method=rope", 7.5},
-      {"min(y)", "", -1},
-      {"max( y )", "", 192},
-      {"median(y)", "x<=4", 12},
-      {"sum(y)", "x!=16", 255},
-      {"count(y)", "length_tokens >= 2048", 3},
-      {"count(z)", "method=pi", 0},
-      {"count(method)", "", 5}, /* words are values, too */
-      {"missing(z)", "", 4},
-      {"missing(y)", "", 0},
-      {"at_min(y; x)", "", 16},
-      {"at_max(y; x)", "", 8},
-      {"at_max(x; length_tokens)", "method!=pi", 2048},
-      {"exponent(y; x)", "x<16", 2},
-      {"coefficient(y; x)", "y>0;", 3},
-      {"mean(x)", "y>12;method=pi", 6},
-      {"mean(x)", "y<0", 16},
-      {"y", "x=4 less x=2", 36},
-      {"max(y)", "method=rope; less method=pi", -180},
-  };
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    rs_err why;
-    double value = select_number(cases[i].column, cases[i].where, &why);
-    cr_expect_float_eq(value, cases[i].value, 1e-12, "%s where %s: %g %s", cases[i].column, cases[i].where, value,
-                       why.message);
-  }
-}
-
-Test(select, what_cannot_be_read__reason__is_told) {
-  static const struct {
-    const char *column, *where, *why;
-  } cases[] = {
-      {"y", "method=rope", "2 rows are selected, not one"},
-      {"y", "method=yarn", "no row is selected: none has method=yarn"},
-      {"y", "method=rope; z==7", "no row is selected: none has z==7"},
-      {"y", "method=rope; length_tokens=32k", "no row is selected: none meets all conditions"},
-      {"mean(z)", "method=pi", "no selected row has a number there"},
-      {"w", "", "no column w (there are method, length_tokens, x, y, z)"},
-      {"y", "lenght_tokens=1024", "no column lenght_tokens (did you mean length_tokens?)"},
-      {"y", "method", "\"method\" is no condition (as in method=yarn)"},
-      {"y", "=3", "\"=3\" is no condition (as in method=yarn)"},
-      {"y", "method<q", "no row is selected: none has method<q"}, /* words have no order */
-      {"meen(y)", "", "no reduction meen (did you mean mean)"},
-      {"mean(y; x)", "", "mean takes one column"},
-      {"at_min(y)", "", "at_min takes two columns: (y; x)"},
-      {"mean(y", "", "\"mean(y\" is no reduction of a column (as in mean(entropy_nats))"},
-      {"", "", "\"\" names no column"},
-      {"y", "x=4 less x=3", "no row is selected: none has x=3"},
-      {"y", "x=4 less x", "\"x\" is no condition (as in method=yarn)"},
-      {"y", "x=4 less x=2 less x=1", "there is more than one \"less\""},
-      {"exponent(y; x)", "x=1", "a power law needs two rows, and 1 have a value"},
-      {"exponent(y; x)", "", "a power law needs positive numbers"},
-  };
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    rs_err why;
-    cr_expect(isnan(select_number(cases[i].column, cases[i].where, &why)));
-    cr_expect_str_eq(why.message, cases[i].why);
-  }
 }
 
 /* ---- expected.csv ------------------------------------------------------------------------------------------------ */
@@ -387,6 +300,13 @@ Test(claims, tally__of_two_experiments__counts_each_origin_apart) {
 }
 
 /* ---- small tables ------------------------------------------------------------------------------------------------ */
+
+static const char numbers[] = "method,length_tokens,x,y,z\n"
+                              "rope,1024,1,3,\n"
+                              "rope,2048,2,12,7\n"
+                              "pi,1024,4,48,\n"
+                              "pi,2048,8,192,\n"
+                              "pi,32768,16,-1,\n";
 
 static const char *const asked[] = {"x", "far: max(y) where length_tokens=32k", "y where z=7"};
 

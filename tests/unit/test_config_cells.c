@@ -67,18 +67,22 @@ Test(cells, heads__spread_listed_all_each) {
                {"{each: all}", "gpt2", 12, "0 |1 |2 |3 |4 |5 |6 |7 |8 |9 |10 |11 "}};
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     rs_text yaml = {0}, got = {0};
-    rs_head_group *groups;
+    rs_cell *cells;
     size_t count;
     rs_text_printf(&yaml, "model: %s\nmethods: nope\nheads: %s\n", cases[c].model, cases[c].heads);
     rs_experiment *experiment = good(yaml.data);
-    cr_assert_eq(rs_experiment_heads(experiment, &experiment->models[0], &groups, &count, NULL), RS_OK);
+    cr_assert_eq(rs_experiment_cells(experiment, &cells, &count, NULL), RS_OK);
     cr_expect_eq(count, cases[c].groups, "%s", cases[c].heads);
     for (size_t g = 0; g < count; g++) {
+      rs_head_group group;
+      cr_assert_eq(rs_experiment_heads(experiment, &cells[g], &group, NULL), RS_OK);
+      cr_expect_eq(rs_head_count(experiment, &cells[g]), group.count);
       rs_text_puts(&got, g > 0 ? "|" : "");
-      for (size_t i = 0; i < groups[g].count; i++) rs_text_printf(&got, "%zu ", groups[g].heads[i]);
+      for (size_t i = 0; i < group.count; i++) rs_text_printf(&got, "%zu ", group.heads[i]);
+      rs_head_group_clear(&group);
     }
     cr_expect_str_eq(got.data, cases[c].want, "heads: %s gave %s", cases[c].heads, got.data);
-    rs_head_groups_free(groups, count);
+    free(cells);
     rs_experiment_free(experiment);
     rs_text_clear(&yaml);
     rs_text_clear(&got);
@@ -196,7 +200,7 @@ Test(plan, numbers__from_the_sizes) {
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_experiment *experiment = good(cases[i].yaml);
     rs_plan plan;
-    cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+    cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
     cr_expect_eq(plan.cells, cases[i].cells, "%s: %zu cells", cases[i].yaml, plan.cells);
     cr_expect_eq(plan.summary_columns, cases[i].columns, "%s: %zu columns", cases[i].yaml, plan.summary_columns);
     cr_expect_float_eq(plan.score_flops, cases[i].flops, 1e-9 * cases[i].flops + 1e-9, "%s: %g", cases[i].yaml,
@@ -228,7 +232,7 @@ Test(plan, curve_rows__of_patches_and_runs__are_bounded) {
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_experiment *experiment = good(cases[i].yaml);
     rs_plan plan;
-    cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+    cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
     cr_expect_eq(plan.curve_rows, cases[i].rows, "%s: %g rows", cases[i].yaml, plan.curve_rows);
     rs_experiment_free(experiment);
   }
@@ -241,7 +245,7 @@ static double peak_of(const char *methods, size_t length, const char *metric) {
                  methods, length);
   rs_text_printf(&yaml, "metrics: %s\n", metric);
   rs_experiment *experiment = good(yaml.data);
-  cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
   rs_experiment_free(experiment);
   rs_text_clear(&yaml);
   return plan.peak_bytes;
@@ -273,7 +277,7 @@ Test(plan, memory__grows_with_the_length) {
     rs_plan plan;
     rs_text_printf(&yaml, LLAMA "lengths: [16, %zu]\n", length);
     rs_experiment *experiment = good(yaml.data);
-    cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+    cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
     cr_expect_gt(plan.peak_bytes, 8.0 * 128 * (double)length);
     cr_expect_lt(plan.peak_bytes, 100 * 8.0 * 128 * (double)length);
     if (before > 0) cr_expect_gt(plan.peak_bytes, 1.5 * before);

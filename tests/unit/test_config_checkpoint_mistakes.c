@@ -124,17 +124,24 @@ Test(checkpoint_messages, methods__trained_with_and_applied) {
 
 Test(checkpoint_messages, keys__that_have_no_meaning_here) {
   static const wrong cases[] = {
-      {"checkpoint: {}\nsources: needle\nheads: 2\nqueries: all\nmask: causal\ntokens: []\nprecision: f32\nengine: "
+      {"checkpoint: {}\nheads: 2\nqueries: all\nmask: causal\ntokens: []\nprecision: f32\nengine: "
        "{epsilon: 0}\n" COPY,
-       "t.yaml:2:10: sources = needle: a checkpoint reads the sequences of its task, in place of sources (take them "
-       "away)\n"
-       "t.yaml:3:8: heads = 2: a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has)\n"
-       "t.yaml:4:10: queries = all: a checkpoint reads whole sequences: each token is a query (take it away)\n"
-       "t.yaml:5:7: mask = causal: what a checkpoint's heads see is its own (checkpoint: {window: W, sinks: S}, or "
+       "t.yaml:2:8: heads = 2: a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has, "
+       "sources: [{name: model, head: N}] which one is observed)\n"
+       "t.yaml:3:10: queries = all: a checkpoint reads whole sequences: each token is a query (observed rows have "
+       "queries: add sources: [{name: model, layer: 0}])\n"
+       "t.yaml:4:7: mask = causal: what a checkpoint's heads see is its own (checkpoint: {window: W, sinks: S}, or "
        "layers, limit it)\n"
-       "t.yaml:6:9: tokens = [...]: which tokens of a checkpoint are images is said by its task (take it away)\n"
-       "t.yaml:7:12: precision = f32: a checkpoint computes in floats of its own (checkpoint: {precision: f64})\n"
-       "t.yaml:8:9: engine = {...}: is of simulated heads, of which a checkpoint has none (take it away)"},
+       "t.yaml:5:9: tokens = [...]: which tokens of a checkpoint are images is said by its task (take it away)\n"
+       "t.yaml:6:12: precision = f32: a checkpoint computes in floats of its own (checkpoint: {precision: f64})\n"
+       "t.yaml:7:9: engine = {...}: is of observed rows, of which there are none (add sources: [{name: model, layer: "
+       "0}])"},
+      {"checkpoint: {}\nsources: model\nheads: 2\nqueries: all\nengine: {epsilon: 0}\n" COPY,
+       "t.yaml:3:8: heads = 2: a checkpoint is read with all its heads (checkpoint: {heads: N} says how many it has, "
+       "sources: [{name: model, head: N}] which one is observed)"},
+      {"checkpoint: {}\nsources: model\nqueries: {frst: 2}\nengine: {scores: f16}\n" COPY,
+       "t.yaml:3:11: queries.frst: queries has no key frst (it has last, every, random)\n"
+       "t.yaml:4:18: engine.scores = f16: must be one of auto, f32, f64"},
       {"checkpoint: {}\nmodel: gpt2\n" COPY, "t.yaml:2:8: model = gpt2: stands beside a checkpoint (keep one of them)"},
       {"model: gpt2\nsequences: 3\n",
        "t.yaml:2:12: sequences = 3: are of a checkpoint's task: there is none (add checkpoint: {method: rope})"},
@@ -142,6 +149,8 @@ Test(checkpoint_messages, keys__that_have_no_meaning_here) {
       {"checkpoint: {}\nzip: [sources, model]\n" COPY,
        "t.yaml:2:7: zip[0] = sources: must be one of checkpoint, methods, lengths, seeds\n"
        "t.yaml:2:16: zip[1] = model: must be one of checkpoint, methods, lengths, seeds"},
+      {"checkpoint: {}\nsources: model\nzip: [model]\n" COPY,
+       "t.yaml:3:7: zip[0] = model: must be one of checkpoint, methods, lengths, sources, seeds"},
       {"checkpoint: {width: [32, 64]}\nlengths: [64]\nzip: [checkpoint, lengths]\n" COPY,
        "t.yaml:3:6: zip = [...]: lengths has 1 entries where another axis has 2; zipped axes advance together"},
       {"checkpoint: {}\ncolumns: [checkpoint.depth]\n" COPY,
@@ -170,12 +179,37 @@ Test(checkpoint_messages, tasks__and_metrics) {
       {"checkpoint: {}\ntask: {name: dictionary, keys_in_use: 20}\nmetrics: [decay]\n",
        "t.yaml:2:39: task.keys_in_use = 20: must not exceed keys = 16"},
       {"checkpoint: {}\ntask: copy\nmetrics: [loss, entropy]\n",
-       "t.yaml:3:10: metrics = [...]: has entropy, which reads simulated heads, but a checkpoint has none (it has "
-       "loss, "
-       "loss_by_position, accuracy)"},
+       "t.yaml:3:10: metrics = [...]: has entropy, which reads rows of attention: of whose heads? (add sources: "
+       "[{name: model, layer: 0}] for the checkpoint's own)"},
       {"model: gpt2\nmetrics: [decay, loss]\n",
        "t.yaml:2:10: metrics = [...]: has loss, which reads what a checkpoint says (add checkpoint: {method: rope} in "
        "place of the model)"},
+  };
+  expect_messages(cases, RS_COUNT(cases));
+}
+
+Test(checkpoint_messages, sources__of_its_own_heads) {
+  static const wrong cases[] = {
+      {"model: gpt2\nsources: model\n",
+       "t.yaml:2:10: sources = model: hands on what a checkpoint's heads hold: there is none (add checkpoint: {method: "
+       "rope} and a task)"},
+      {"checkpoint: {name: x}\nsources: [{name: model, layer: [0, 2]}]\n" COPY,
+       "t.yaml:2:36: sources[0].layer[1] = 2: must be from 0 to 1: x has 2 layers"},
+      {"checkpoint: {name: x, blocks: 1}\nsources: {name: model, layer: 1}\n" COPY,
+       "t.yaml:2:31: sources.layer = 1: must be 0: x has one layer"},
+      {"checkpoint: [{name: x, heads: 4}, {name: y}]\nsources: {name: model, head: 3}\n" COPY,
+       "t.yaml:2:30: sources.head = 3: must be from 0 to 1: y has 2 heads"},
+      {"checkpoint: {}\nsources: {name: model, head: evry}\n" COPY,
+       "t.yaml:2:30: sources.head = evry: must be one of all, each, or a number"},
+      {"checkpoint: {}\nsources: {name: model, layers: 0}\n" COPY,
+       "t.yaml:2:24: sources.layers: model has no key layers (did you mean layer?)"},
+      {"checkpoint: {}\nsources: modl\n" COPY, "t.yaml:2:10: sources = modl: is no source (did you mean model?)"},
+      {"checkpoint: {}\nsources: model\ntask: where\nmetrics: [needle]\n",
+       "t.yaml:4:10: metrics = [...]: has needle, but where does not say which token holds what it asks for "
+       "(dictionary "
+       "does)"},
+      {"checkpoint: {}\nsources: gaussian\ntask: copy\nmetrics: [needle]\n",
+       "t.yaml:4:10: metrics = [...]: has needle, but no source plants needles (add sources: [needle])"},
   };
   expect_messages(cases, RS_COUNT(cases));
 }
@@ -187,9 +221,28 @@ Test(checkpoint_messages, names__and_entries) {
       {"checkpoint: [{width: 32}, {width: 32}]\n" COPY,
        "t.yaml:1:13: checkpoint = [...]: has \"rope width=32\" twice (give one a name: ...)"},
       {"checkpoint: {name: \"\"}\n" COPY,
-       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 63 letters (give it a name: ...)"},
+       "t.yaml:1:13: checkpoint = {...}: is called \"\", which must be 1 to 191 letters (give it a name: ...)"},
+      /* each wrong combination, and what several have in common once */
+      {"checkpoint: {width: [16, 30, 32], heads: [2, 3], train: {length: [16, 18], steps: [1, -1]}}\n" COPY,
+       "t.yaml:1:87: checkpoint.train.steps[1] = -1: must be from 0 to 1000000000\n"
+       "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 16: must divide it, or have a head_dim\n"
+       "t.yaml:1:13: checkpoint = {...}: head_dim: 15 is odd: dims turn in pairs (width / heads, where it is left "
+       "out)\n"
+       "t.yaml:1:46: checkpoint.heads[1] = 3: 3 heads cannot share a width of 32: must divide it, or have a head_dim"},
   };
   expect_messages(cases, RS_COUNT(cases));
+}
+
+/* What differs is said in full. */
+Test(checkpoint_messages, long_names__are_whole) {
+  reading got = read_edited("checkpoint: {method: rope, width: [16, 32], heads: [2, 4], blocks: [1, 2],\n"
+                            "  train: {steps: [20, 30], rate: [0.003, 0.01], length: [16, 18]}}\n" COPY,
+                            NULL, 0);
+  cr_assert_not_null(got.experiment, "%s", message_of(&got));
+  cr_expect_eq(got.experiment->model_count, 64);
+  cr_expect_str_eq(got.experiment->models[63].name,
+                   "rope width=32 heads=4 blocks=2 train.steps=30 train.rate=0.01 train.length=18");
+  reading_clear(&got);
 }
 
 Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratch) {

@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#define NAME_64 "0123456789012345678901234567890123456789012345678901234567890123"
+#define NAME_192 NAME_64 NAME_64 NAME_64
+
 #include "../fixtures/reading.h"
 #include "ropescope/base.h"
 
@@ -16,7 +19,7 @@ static const wrong contradictions[] = {
     {LLAMA "methods: [{name: yarn, factor: 4, ramp: paper, beta_fast: 8, beta_slow: 8}]\n",
      "t.yaml:2:59: methods[0].beta_fast = 8: must exceed beta_slow = 8 (the paper uses 32 and 1)"},
     {LLAMA "methods: [{name: ntk_by_parts, factor: 4, beta_fast: [32, 0.5]}]\n",
-     "t.yaml:2:54: methods[0].beta_fast = [...]: must exceed beta_slow = 1 (the paper uses 32 and 1)"},
+     "t.yaml:2:59: methods[0].beta_fast[1] = 0.5: must exceed beta_slow = 1 (the paper uses 32 and 1)"},
     {LLAMA "methods: [{name: rope, mrope_layout: interleaved}]\n",
      "t.yaml:2:38: methods[0].mrope_layout = interleaved: has no effect with mrope_section: none (leave one of them "
      "out)"},
@@ -110,8 +113,12 @@ static const wrong bad_parts[] = {
      "t.yaml:2:11: lengths[0] = x: must be a number\nt.yaml:2:14: lengths[1] = y: must be a number"},
 
     {LLAMA "lengths: [4k, 8k, 4k]\n", "t.yaml:2:19: lengths[2] = 4k: is given twice"},
-    {"model: {preset: gpt2, name: 0123456789012345678901234567890123456789012345678901234567890123}\nmethods: nope\n",
-     "t.yaml:1:29: model.name = 0123456789012345678901234567890123456789...: is longer than 63 bytes"},
+    {LLAMA "methods: [{name: yarn, beta_fast: [32, 0.5, 16], beta_slow: [1, 20]}]\n",
+     "t.yaml:2:40: methods[0].beta_fast[1] = 0.5: must exceed beta_slow = 1 (the paper uses 32 and 1)\n"
+     "t.yaml:2:40: methods[0].beta_fast[1] = 0.5: must exceed beta_slow = 20 (the paper uses 32 and 1)\n"
+     "t.yaml:2:45: methods[0].beta_fast[2] = 16: must exceed beta_slow = 20 (the paper uses 32 and 1)"},
+    {"model: {preset: gpt2, name: " NAME_192 "}\nmethods: nope\n",
+     "t.yaml:1:29: model.name = 0123456789012345678901234567890123456789...: is longer than 191 bytes"},
     {LLAMA "lengths: []\n", "t.yaml:2:10: lengths = [...]: is an empty list"},
     {LLAMA "lengths: [0]\n", "t.yaml:2:11: lengths[0] = 0: must be from 1 to 268435456"},
     {LLAMA "lengths: [1e9]\n", "t.yaml:2:11: lengths[0] = 1e9: must be from 1 to 268435456"},

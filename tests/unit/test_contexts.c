@@ -221,6 +221,36 @@ Test(contexts, array_at_another_index__is_found_by_its_name) {
   small_model_clear(&plain);
 }
 
+/* No gradient has a place that is another array's, or none. */
+Test(contexts, pass_back__recipe_learns_what_the_model_has_not__is_an_error) {
+  static const struct {
+    const char *trained, *trained_with, *read, *read_with, *message;
+  } wrong[] = {
+      {"rope", "", "t5", "", "t5 learns bias.table, for which the model, made for rope, has no weights"},
+      {"t5", "logit_scale=ssmax", "rope", "logit_scale=ssmax", "rope learns logit_scale, for which"},
+      {"kerple_log", "", "fire", "", "fire learns bias."},
+      {"t5", "", "nope", "", NULL},
+      {"t5", "logit_scale=ssmax", "t5", "", NULL},
+      {"t5", "", "t5", "", NULL},
+  };
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    small_model m = decoder(wrong[i].trained, wrong[i].trained_with), read = decoder(wrong[i].read, wrong[i].read_with);
+    rs_transformer *t = create(&m, 1);
+    rs_context *context = open_context(t, read.recipes, &m);
+    rs_pass *pass;
+    rs_err err = {0};
+    bool fits = wrong[i].message == NULL;
+    cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), fits ? RS_OK : RS_UNSUPPORTED, "%zu", i);
+    if (!fits) cr_expect_not_null(strstr(err.message, wrong[i].message), "%zu: %s", i, err.message);
+    cr_expect_eq(pass != NULL, fits, "%zu", i);
+    rs_pass_free(pass);
+    rs_context_free(context);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+    small_model_clear(&read);
+  }
+}
+
 /* ---- random positions -------------------------------------------------------------------------------------------- */
 
 static double *redrawn(rs_context *context, const small_model *m, uint64_t seed) {

@@ -22,36 +22,42 @@ static double *estimate(const rs_experiment *experiment, size_t *count) {
   rs_err err = {0};
   cr_assert_eq(rs_experiment_cells(experiment, &cells, count, NULL), RS_OK);
   double *seconds = calloc(*count, sizeof *seconds);
-  cr_assert_eq(rs_estimate_seconds(experiment, 0.1, seconds, *count, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, *count, &err), RS_OK, "%s", err.message);
   free(cells);
   return seconds;
 }
 
 /* Cells in the order of methods, lengths, sources, seeds: the long ones take more, but by no more than the work on
  * their rows; heads make them take more. */
-Test(estimate, rows__grow_with_length_and_heads) {
+/* Of so many heads, at 64k tokens, summed over methods, sources and seeds. */
+static double lengthy_seconds(int heads) {
   static const char config[] =
       "model: {head_dim: 128, heads: 8, train_length: 64}\nlengths: [1024, 65536]\nmethods: [rope, "
       "alibi]\nsources: [gaussian, constant]\nseeds: 2\nqueries: {last: 512}\nheads: %d\n"
       "metrics: [entropy]\n";
-  double of_heads[2] = {0};
-  for (size_t h = 0; h < 2; h++) {
-    char yaml[512];
-    size_t count;
-    snprintf(yaml, sizeof yaml, config, h == 0 ? 1 : 8);
-    rs_experiment *experiment = experiment_of(yaml);
-    double *seconds = estimate(experiment, &count);
-    cr_assert_eq(count, 16);
-    for (size_t method = 0; method < 2; method++)
-      for (size_t i = 0; i < 4; i++) {
-        double brief = seconds[method * 8 + i], lengthy = seconds[method * 8 + 4 + i];
-        cr_expect(brief > 0 && lengthy > brief && lengthy < 65 * brief, "%g, %g", brief, lengthy);
-        of_heads[h] += lengthy;
-      }
-    free(seconds);
-    rs_experiment_free(experiment);
-  }
-  cr_expect_gt(of_heads[1], 1.2 * of_heads[0], "%g for 8 heads, %g for 1", of_heads[1], of_heads[0]);
+  char yaml[512];
+  size_t count;
+  double sum = 0;
+  snprintf(yaml, sizeof yaml, config, heads);
+  rs_experiment *experiment = experiment_of(yaml);
+  double *seconds = estimate(experiment, &count);
+  cr_assert_eq(count, 16);
+  for (size_t method = 0; method < 2; method++)
+    for (size_t i = 0; i < 4; i++) {
+      double brief = seconds[method * 8 + i], lengthy = seconds[method * 8 + 4 + i];
+      cr_expect(brief > 0 && lengthy > brief && lengthy < 65 * brief, "%g, %g", brief, lengthy);
+      sum += lengthy;
+    }
+  free(seconds);
+  rs_experiment_free(experiment);
+  return sum;
+}
+
+/* Trials are measured, so that a machine which others use may have to be asked more than once. */
+Test(estimate, rows__grow_with_length_and_heads) {
+  bool grown = false;
+  for (size_t i = 0; i < 5 && !grown; i++) grown = lengthy_seconds(8) > 1.2 * lengthy_seconds(1);
+  cr_expect(grown);
 }
 
 /* Metrics of tables are computed once for all sources and seeds. */

@@ -34,7 +34,7 @@ static long double slope_at(rs_curve_kind curve, long double x) {
 }
 
 typedef struct bent {
-  grid x, y, dy, dx;
+  grid x, slopes, y, dy, dx;
   rs_curve_call call;
 } bent;
 
@@ -46,7 +46,8 @@ static bent bent_of(const net_set *set, uint64_t *state, rs_curve_kind curve, bo
             .y = grid_of(set, state, rows, width),
             .dy = grid_drawn(set, state, rows, width, -1, 1),
             .dx = grid_of(set, state, rows, columns)};
-  b.call = (rs_curve_call){curve, gated, rows, width, grid_start(&b.x), b.x.step};
+  b.slopes = grid_with_step(set, rows, columns, b.x.step);
+  b.call = (rs_curve_call){curve, gated, rows, width, grid_start(&b.x), b.x.step, grid_start(&b.slopes)};
   set->net->curve(&b.call, grid_start(&b.y), b.y.step);
   set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dx), b.dx.step);
   return b;
@@ -71,7 +72,7 @@ static void check_curves(const net_set *set, uint64_t *state) {
     double most = i % 3 == 0 ? 1 : i % 3 == 1 ? 7 : 60;
     bent b = bent_of(set, state, curves[i % 4], i / 4 % 2, draw_size(state, 1, 9), draw_size(state, 1, 70), most);
     check_bent(set, &b);
-    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
 }
 
@@ -93,7 +94,7 @@ static void check_line(const net_set *set, uint64_t *state) {
     set->net->curve(&b.call, grid_start(&b.y), b.y.step);
     set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dx), b.dx.step);
     check_bent(set, &b);
-    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
 }
 
@@ -114,7 +115,7 @@ static void check_ends(const net_set *set, uint64_t *state) {
     cr_assert(grid_at(&b.y, 0, 2) == grid_at(&b.x, 0, 2));
     cr_assert(grid_at(&b.dx, 0, 2) == grid_at(&b.dy, 0, 2));
     cr_assert(isnan(grid_at(&b.y, 0, 3)), "%s: curve %zu lost a number that is none", set->isa, c);
-    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
 }
 
@@ -143,7 +144,7 @@ static void check_differences(const net_set *set, uint64_t *state) {
       double difference = (sum_moved(set, &b, c, h) - sum_moved(set, &b, c, -h)) / (2 * h);
       near(set, grid_at(&b.dx, 0, c), difference, 1e-8, "gradient");
     }
-    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
 }
 
@@ -157,10 +158,34 @@ static void check_in_place(const net_set *set, uint64_t *state) {
     set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dy), b.dy.step);
     for (size_t r = 0; r < 5; r++)
       for (size_t i = 0; i < 37; i++) cr_assert(grid_at(&b.dy, r, i) == grid_at(&b.dx, r, i));
-    GRIDS_END(&b.x, &b.y, &b.dy, &b.dx);
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
 }
 
 Test(net_curve, dx_in_the_place_of_dy__same_numbers) {
   with_every_net(check_in_place);
+}
+
+/* Slopes that take the place of x are those that stand elsewhere, and y is the same without them. */
+static void check_slopes(const net_set *set, uint64_t *state) {
+  for (size_t c = 0; c < 2 * RS_COUNT(curves); c++) {
+    bent b = bent_of(set, state, curves[c / 2], c % 2, 5, 37, 4);
+    grid y = grid_of(set, state, 5, 37);
+    rs_curve_call alone = b.call, in_place = b.call;
+    alone.slopes = NULL;
+    in_place.slopes = grid_start(&b.x);
+    set->net->curve(&alone, grid_start(&y), y.step);
+    for (size_t r = 0; r < 5; r++)
+      for (size_t i = 0; i < 37; i++) cr_assert(grid_at(&b.y, r, i) == grid_at(&y, r, i));
+    set->net->curve(&in_place, grid_start(&y), y.step);
+    for (size_t r = 0; r < 5; r++) {
+      for (size_t i = 0; i < 37; i++) cr_assert(grid_at(&b.y, r, i) == grid_at(&y, r, i));
+      for (size_t i = 0; i < b.x.columns; i++) cr_assert(grid_at(&b.x, r, i) == grid_at(&b.slopes, r, i));
+    }
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx, &y);
+  }
+}
+
+Test(net_curve, slopes__in_the_place_of_x_or_elsewhere_or_none) {
+  with_every_net(check_slopes);
 }

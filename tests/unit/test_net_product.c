@@ -110,6 +110,49 @@ Test(net_product, many_rows_and_crowded_steps__is_the_sum) {
   with_every_net(check_copied_panels);
 }
 
+/* Rows are walked in blocks of 2^16 numbers of a. */
+static void check_blocks(const net_set *set, uint64_t *state) {
+  check_product(set, state, (sizes){270, 5, 260}, 0, false, false);
+  check_product(set, state, (sizes){1100, 5, 70}, 0, true, false);
+}
+
+Test(net_product, more_rows_than_a_block__is_the_sum) {
+  with_every_net(check_blocks);
+}
+
+/* b in panels gives the bits of b as it is, in sections, blocks and at the edge, and where panels are asked for ahead.
+ */
+static void check_panels(const net_set *set, uint64_t *state) {
+  static const sizes all[] = {{1, 1, 1}, {9, 41, 20}, {20, 260, 256}, {270, 70, 300}, {30, 64, 64}, {5, 15, 0}};
+  for (size_t i = 0; i < 2 * RS_COUNT(all); i++) {
+    sizes s = all[i / 2];
+    matrices m = matrices_of(set, state, s, 0, i % 2, i % 3 == 0);
+    grid turned = grid_with_step(set, s.columns, s.depth, s.depth),
+         panels = grid_of(set, state, 1, s.depth * s.columns);
+    grid c = grid_copy(&m.c);
+    for (size_t k = 0; k < s.depth; k++)
+      for (size_t j = 0; j < s.columns; j++) grid_put(&turned, j, k, grid_at(&m.b, k, j));
+    rs_product product = m.product;
+    product.b = grid_start(&panels);
+    product.b_panels = true;
+    product.b_step = 0;
+    product.c = grid_start(&c);
+    product.c_step = c.step;
+    set->net->panels(grid_start(&turned), s.depth, s.columns, grid_start(&panels));
+    set->net->product(&m.product);
+    set->net->product(&product);
+    for (size_t r = 0; r < s.rows; r++)
+      for (size_t j = 0; j < s.columns; j++)
+        cr_assert(grid_at(&c, r, j) == grid_at(&m.c, r, j), "%s: (%zu, %zu) of %zu x %zu", set->isa, r, j, s.rows,
+                  s.columns);
+    GRIDS_END(&m.a, &m.b, &m.c, &m.before, &turned, &panels, &c);
+  }
+}
+
+Test(net_product, panels__same_bits) {
+  with_every_net(check_panels);
+}
+
 /* No depth: nothing to add. No rows or no columns: nothing to write. */
 static void check_nothing(const net_set *set, uint64_t *state) {
   for (size_t way = 0; way < 4; way++) {

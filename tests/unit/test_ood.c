@@ -149,3 +149,54 @@ Test(zero_shot_damage, angles_and_factor__are_recomputed) {
   cr_expect(isnan(llama2("zero_shot_damage", 0, "alibi", 500, NULL)));
   agrees(llama2("zero_shot_damage", 0, "rope", 1, NULL), 0, 0, "one token");
 }
+
+/* -ln of the softmax weight of the key one back, for 64 pairs that turn by omega_j divisor and see the key m back at
+ * min(m, farthest). */
+static long double lookback(size_t length, long double divisor, size_t farthest, long double factor) {
+  long double logit = factor * 2 * logl(4096), all = 0, there = 0;
+  for (size_t m = 0; m < length; m++) {
+    long double sum = 0;
+    for (size_t j = 0; j < 64; j++) {
+      long double omega = powl(10000, -(long double)j / 64), seen = m < farthest ? m : farthest;
+      sum += cosl(seen * omega / divisor - omega) / 64;
+    }
+    if (m == 1) there = expl(logit * sum);
+    all += expl(logit * sum);
+  }
+  return -logl(there / all);
+}
+
+Test(lookback_damage, weight_of_the_key_before__is_recomputed) {
+  static const char *const by_2[] = {"scale", "2", NULL}, *const window[] = {"window", "700", NULL};
+  static const char *const sharper[] = {"logit_scale", "log_n", NULL};
+  agrees(llama2("lookback_damage", 0, "rope", 5000, NULL), lookback(5000, 1, 5000, 1), 1e-13, "RoPE");
+  agrees(llama2("lookback_damage", 0, "pi", 5000, by_2), lookback(5000, 2, 5000, 1), 1e-13, "PI");
+  agrees(llama2("lookback_damage", 0, "rerope", 5000, window), lookback(5000, 1, 700, 1), 1e-13, "ReRoPE");
+  agrees(llama2("lookback_damage", 0, "rope", 5000, sharper), lookback(5000, 1, 5000, logl(5000) / logl(4096)), 1e-13,
+         "RoPE with log-n scaling");
+  agrees(llama2("lookback_damage", 0, "rope", 2, NULL), lookback(2, 1, 2, 1), 1e-13, "two tokens");
+}
+
+Test(lookback_damage, both_sums__of_angles_and_lookback__are_as_weighted) {
+  static const char *const half[] = {"scale", "2", NULL};
+  static const struct {
+    const char *method, *const *settings;
+  } cases[] = {{"rope", NULL}, {"pi", half}, {"ntk", half}, {"rerope", NULL}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    double value[3], part[3];
+    for (size_t k = 0; k < 3; k++) {
+      value[k] = llama2("lookback_damage", k, cases[i].method, 9000, cases[i].settings);
+      part[k] = llama2("zero_shot_damage", k, cases[i].method, 9000, cases[i].settings);
+    }
+    agrees(value[1], part[1] + 2 * part[2] + value[0] / 50, 1e-14, cases[i].method);
+    agrees(value[2], part[1] + value[0] / 10, 1e-14, cases[i].method);
+  }
+}
+
+Test(lookback_damage, nothing_turns_or_no_key_before__is_undefined) {
+  for (size_t index = 0; index < 3; index++) {
+    agrees(llama2("lookback_damage", index, "nope", 500, NULL), NAN, 0, "nope");
+    agrees(llama2("lookback_damage", index, "alibi", 500, NULL), NAN, 0, "alibi");
+    agrees(llama2("lookback_damage", index, "rope", 1, NULL), NAN, 0, "one token");
+  }
+}

@@ -207,6 +207,49 @@ Test(places, adopt__equal_names_and_sizes__are_taken__the_rest_is_as_drawn) {
   check_adoption("rope", 10, RS_COUNT(llama) - 3 * SMALL_BLOCKS);
 }
 
+/* A decoder with a table of positions, or other numbers learned, for `tokens`. */
+static rs_transformer *with_table(const char *method, const char *settings, size_t tokens, uint64_t seed) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  m.geometry.train_length = m.geometry.max_length = tokens;
+  small_model_recipe(&m, 0, method, settings);
+  rs_transformer *t = small_model_create(&m, RS_F64, seed);
+  double *values = t->values;
+  for (size_t i = 0; i < t->size; i++) values[i] += (double)seed; /* tables are drawn without the model's seed */
+  small_model_clear(&m);
+  return t;
+}
+
+/* Rows of the learned numbers that `to` takes from `from`; the others must stay. */
+static size_t rows_taken(rs_transformer *from, rs_transformer *to, const char *name) {
+  const rs_tensor *source = rs_transformer_tensor(from, name), *tensor = rs_transformer_tensor(to, name);
+  size_t width = tensor->columns, count = tensor->rows * width, taken = 0;
+  double *before = malloc(count * sizeof *before), *after = (double *)to->values + tensor->offset;
+  memcpy(before, after, count * sizeof *before);
+  (void)rs_transformer_adopt(to, from);
+  for (size_t row = 0; row < tensor->rows; row++) {
+    const double *wanted = (double *)from->values + source->offset + row * width;
+    bool its = row < source->rows && memcmp(after + row * width, wanted, width * sizeof *wanted) == 0;
+    taken += its;
+    cr_expect(its || memcmp(after + row * width, before + row * width, width * sizeof *before) == 0, "row %zu", row);
+    cr_expect(!its || taken == row + 1, "row %zu: from the first on", row);
+  }
+  free(before);
+  rs_transformer_free(from);
+  rs_transformer_free(to);
+  return taken;
+}
+
+Test(places, adopt__table_of_positions__keeps_the_rows_of_both_lengths) {
+  const char *table = "model.positions.0.embed.table", *biases = "model.positions.0.bias.table";
+  cr_expect_eq(rows_taken(with_table("learned", "", 6, 1), with_table("learned", "", 9, 2), table), 6);
+  cr_expect_eq(rows_taken(with_table("learned", "", 9, 1), with_table("learned", "", 6, 2), table), 6);
+  cr_expect_eq(rows_taken(with_table("relative", "clip=3", 9, 1), with_table("relative", "clip=4", 9, 2), biases), 0,
+               "rows are distances -4 to 4, not -3 to 3");
+  cr_expect_eq(rows_taken(with_table("t5", "num_buckets=8", 9, 1), with_table("t5", "num_buckets=16", 9, 2), biases),
+               0);
+}
+
 /* ---- shapes that do not fit together ----------------------------------------------------------------------------- */
 
 typedef void spoil(small_model *m);

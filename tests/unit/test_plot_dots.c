@@ -96,6 +96,24 @@ Test(plot_dots, categories__are_rows_of_dots) {
   rs_plot_picture_clear(&picture);
 }
 
+/* Nothing is asked of it, or all that is has no value. */
+Test(plot_dots, category_without_a_value__has_no_row) {
+  rs_plot_point points[] = {point(0, 1, 0), point(1, NAN, 0), point(3, 2, 0)};
+  static const char *const names[] = {"filler", "key", "first value", "repeat"};
+  rs_plot_series series = {.label = "a", .style = rs_plot_style_of(1), .points = points, .count = 3};
+  rs_plot_picture picture = picture_of(&series, 1, names, 4);
+  size_t texts = 0;
+  for (size_t i = 0; i < picture.count; i++) {
+    bool written = picture.shapes[i].kind == RS_PLOT_TEXT;
+    const char *text = written ? picture.text.data + picture.shapes[i].text : "";
+    texts += strcmp(text, names[1]) == 0 || strcmp(text, names[2]) == 0;
+  }
+  cr_assert_eq(texts, 0u);
+  cr_assert_float_eq(dot_of(&picture, series.style.colour, 0).y, text_place(&picture, "filler").y - 0.36 * 14, 1e-9);
+  cr_assert_float_eq(dot_of(&picture, series.style.colour, 1).y, text_place(&picture, "repeat").y - 0.36 * 14, 1e-9);
+  rs_plot_picture_clear(&picture);
+}
+
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
 
 Test(plot_dots, results__at_one_length__are_dots_in_any_number, .init = make_folder, .fini = remove_folder) {

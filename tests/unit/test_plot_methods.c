@@ -64,17 +64,19 @@ Test(plot_methods, style__more_labels_than_colours__all_have_one) {
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
 Test(plot_methods, order__is_that_of_the_table_and_of_numbers) {
-  static const char *const given[] = {"base 1e4", "yarn factor=16", "zeta",          "rope", "alibi", "yarn",
-                                      "base 500", "yarn_like",      "yarn factor=2", "pi",   "nope"};
-  static const char *const wanted[] = {"rope",  "nope",     "pi",       "yarn",      "yarn factor=2", "yarn factor=16",
-                                       "alibi", "base 500", "base 1e4", "yarn_like", "zeta"};
-  rs_plot_cell cells[11] = {0};
-  rs_plot_file file = {.cells = cells, .cell_count = 11};
+  static const char *const given[] = {"base 1e4", "yarn factor=16", "zeta",       "rope",          "alibi",
+                                      "yarn",     "base 500",       "yarn_like",  "yarn factor=2", "pi",
+                                      "nope",     "trained",        "trainedness"};
+  static const char *const wanted[] = {"trained",       "rope",           "nope",  "pi",       "yarn",
+                                       "yarn factor=2", "yarn factor=16", "alibi", "base 500", "base 1e4",
+                                       "trainedness",   "yarn_like",      "zeta"};
+  rs_plot_cell cells[13] = {0};
+  rs_plot_file file = {.cells = cells, .cell_count = 13};
   rs_plot_data data = {.files = &file, .count = 1};
-  for (size_t i = 0; i < 11; i++)
+  for (size_t i = 0; i < 13; i++)
     cr_assert_eq(rs_plot_names_add(&data.methods, given[i], &cells[i].method, NULL), RS_OK);
   cr_assert_eq(rs_plot_methods_sort(&data, NULL), RS_OK);
-  for (size_t i = 0; i < 11; i++) {
+  for (size_t i = 0; i < 13; i++) {
     cr_assert_str_eq(data.methods.items[i], wanted[i], "%zu: %s", i, data.methods.items[i]);
     cr_assert_str_eq(data.methods.items[cells[i].method], given[i], "a cell keeps its method");
   }

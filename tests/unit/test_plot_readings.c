@@ -107,6 +107,134 @@ Test(plot_readings, checkpoints_that_several_methods_read__are_pictures, .init =
   free(alibi);
 }
 
+/* ---- over what checkpoints differ in ----------------------------------------------------------------------------- */
+
+#define SWEPT(name) ",{\"name\":\"" name "\",\"role\":\"key\",\"unit\":\"\",\"summary\":\"swept\"}"
+#define TWO_MORE CHECKPOINT("a", "") "," CHECKPOINT("b", "")
+#define SWEEP(keys)                                                                                                    \
+  "{\"name\":\"demo\",\"checkpoints\":[" TWO_MORE "],\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS keys     \
+  "," ACCURACY "]}]}"
+
+/* Two methods tuned for 0, 20 and 80 steps, read at two lengths, of two seeds: at 128 tokens YaRN comes to .1, .3, .9
+ * and RoPE to .2, .4, .5. */
+static void put_tuned(const char *const steps[3]) {
+  static const double values[2][3] = {{0.2, 0.4, 0.5}, {0.1, 0.3, 0.9}};
+  rs_text rows = {0};
+  size_t cell = 0;
+  rs_text_puts(&rows, HEADER ",checkpoint.tune.steps,checkpoint.tune.method,accuracy\n");
+  for (size_t i = 0; i < 3; i++)
+    for (size_t m = 0; m < 2; m++)
+      for (size_t l = 0; l < 2; l++)
+        for (size_t s = 0; s < 2; s++, cell++) {
+          const char *method = m == 0 ? "rope" : "yarn 8";
+          rs_text_printf(&rows, "%zu,t tune.steps=%s tune.method=%s,trained,%d,1,t,%zu,0,%s,%s,%g\n", cell, steps[i],
+                         method, 64 << l, s, steps[i], method, values[m][i] / (l == 0 ? 10 : 1) + (s ? 0.01 : -0.01));
+        }
+  put_file("manifest.json", SWEEP(SWEPT("checkpoint.tune.steps") SWEPT("checkpoint.tune.method")));
+  put_file("summary.csv", rs_text_string(&rows));
+  rs_text_clear(&rows);
+}
+
+/* One line for each method, over the steps, at the longest length; and one for each checkpoint over the length. */
+Test(plot_readings, checkpoints_that_differ_in_a_number__are_points_of_lines, .init = make_folder,
+     .fini = remove_folder) {
+  static const char *const steps[] = {"0", "20", "80"};
+  put_tuned(steps);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 2u);
+  char *svg = picture_text("plots/accuracy--t--tune.steps--128.svg");
+  cr_expect(has_text(svg, "rope") && has_text(svg, "yarn 8") && has_text(svg, "tune.steps"));
+  cr_expect_lt(find_text(svg, "rope", 0).y, find_text(svg, "yarn 8", 0).y, "in the order of methods");
+  cr_expect(has_text(svg, "80") && has_text(svg, "0.8") && !has_text(svg, "128"), "over the steps, not the length");
+  cr_expect_not_null(strstr(svg, "mean, min\u2013max of 2 seeds"));
+  cr_expect_not_null(strstr(svg, "length 128 tokens"));
+  free(svg);
+  cr_expect(exists("plots/accuracy--t.svg"));
+  const rs_plot_options options = {.length = 64};
+  cr_assert_eq(draw_all(&options, RS_OK, NULL), 2u);
+  svg = picture_text("plots/accuracy--t--tune.steps--64.svg");
+  cr_expect(!has_text(svg, "0.8") && has_text(svg, "0.08"));
+  free(svg);
+}
+
+/* Numbers over more than a power of ten are drawn by their logarithm; with words there is nothing to draw over. */
+Test(plot_readings, wide_numbers__have_powers_on_their_axis__words_have_none, .init = make_folder,
+     .fini = remove_folder) {
+  static const char *const bases[] = {"10", "100", "10000"}, *const words[] = {"few", "some", "many"};
+  put_tuned(bases);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 2u);
+  char *svg = picture_text("plots/accuracy--t--tune.steps--128.svg");
+  double first = find_text(svg, "10", 0).x, second = find_text(svg, "100", 0).x, third = find_text(svg, "1000", 0).x;
+  cr_expect_float_eq(third - second, second - first, 1, "%g %g %g", first, second, third);
+  free(svg);
+  put_tuned(words);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+}
+
+/* ---- images, films and chance ------------------------------------------------------------------------------------ */
+
+#define CHANCE ACCURACY ",{\"name\":\"chance_accuracy\",\"role\":\"value\",\"unit\":\"1\",\"summary\":\"of a guess\"}"
+#define GRIDS(a, b) "\"task\":{\"grids\":[" a "," b "]},"
+#define GRID(length, frames, side)                                                                                     \
+  "{\"length_tokens\":" length ",\"frames\":" frames ",\"rows\":" side ",\"columns\":" side "}"
+
+/* So many checkpoints at 36 and 144 patches, from .9 down to .2, and a guess's .25, or another one at 144. */
+static void put_pictures(size_t count, const char *grids, double other_chance) {
+  rs_text manifest = {0}, rows = {0};
+  rs_text_puts(&manifest, "{\"name\":\"demo\",\"checkpoints\":[" CHECKPOINT("m0", ""));
+  for (size_t i = 1; i < count; i++) rs_text_printf(&manifest, "," CHECKPOINT("m%zu", ""), i);
+  rs_text_printf(&manifest, "],%s\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS "," CHANCE "]}]}", grids);
+  rs_text_puts(&rows, HEADER ",accuracy,chance_accuracy\n");
+  for (size_t i = 0; i < count; i++)
+    rs_text_printf(&rows, "%zu,m%zu,trained,36,1,t,1,0,0.9,0.25\n%zu,m%zu,trained,144,1,t,1,0,0.%zu,%g\n", 2 * i, i,
+                   2 * i + 1, i, 20 + i, other_chance);
+  put_file("manifest.json", rs_text_string(&manifest));
+  put_file("summary.csv", rs_text_string(&rows));
+  rs_text_clear(&manifest);
+  rs_text_clear(&rows);
+}
+
+static char *draw_pictures(size_t count, const char *grids, double other_chance) {
+  put_pictures(count, grids, other_chance);
+  draw_all(NULL, RS_OK, NULL);
+  char *svg = picture_text("plots/accuracy--t.svg");
+  check_texts(svg);
+  return svg;
+}
+
+/* Lengths are named in patches or frames, and nothing else is at the axis. */
+Test(plot_readings, images_and_films__lengths_are_their_sides, .init = make_folder, .fini = remove_folder) {
+  static const struct {
+    const char *grids, *name, *first, *second;
+  } cases[] = {
+      {GRIDS(GRID("36", "1", "6"), GRID("144", "1", "12")), "image (patches)", "6 \u00d7 6", "12 \u00d7 12"},
+      {GRIDS(GRID("36", "4", "3"), GRID("144", "16", "3")), "film (frames of 3 \u00d7 3 patches)", "4", "16"},
+      {"", "length (tokens)", "64", "128"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char *svg = draw_pictures(2, cases[i].grids, 0.25);
+    cr_expect(has_text(svg, cases[i].name), "no %s", cases[i].name);
+    shown first = find_text(svg, cases[i].first, 0), second = find_text(svg, cases[i].second, 0);
+    cr_expect_eq(first.y, second.y);
+    cr_expect_lt(first.x, second.x);
+    if (i < 2) cr_expect_not(has_text(svg, "64"), "%s", cases[i].name);
+    free(svg);
+  }
+}
+
+/* A line at .25 of the axis, named behind it, or on it where the legend is. */
+Test(plot_readings, chance__is_a_line_where_it_is_one_number, .init = make_folder, .fini = remove_folder) {
+  char *few = draw_pictures(2, "", 0.25), *many = draw_pictures(20, "", 0.25), *two = draw_pictures(2, "", 0.5);
+  shown beside = find_text(few, "chance", 0), inside = find_text(many, "chance", 0);
+  double low = find_text(few, "0.2", 0).y, high = find_text(few, "0.4", 0).y;
+  cr_expect_float_eq(beside.y, 0.75 * low + 0.25 * high, 1.5, "%g between %g and %g", beside.y, low, high);
+  cr_expect_gt(beside.x, find_text(few, "128", 0).x);
+  cr_expect_lt(inside.box[1], find_text(many, "m0", 0).x, "beside the legend");
+  cr_expect_not(has_text(two, "chance"), "two numbers");
+  free(few);
+  free(many);
+  free(two);
+}
+
 Test(plot_readings, faults_of_checkpoints__are_named, .init = make_folder, .fini = remove_folder) {
   put_file("summary.csv", OWN_METHOD);
   put_file("manifest.json", SUMMARY("{\"caption\":[]}"));

@@ -1,5 +1,6 @@
 /* test_plot_render.c: PNG and PDF by their bytes: size, words, and the colours of pixels where the SVG says that they
  * are. Without librsvg, what a user is told. */
+#include "../../src/plot/render.h"
 #include "plot_fixture.h"
 
 #ifdef ROPESCOPE_LIBRSVG
@@ -71,6 +72,21 @@ static size_t count_ink(cairo_surface_t *image, double left, double right, doubl
   for (double y = 2 * top; y < 2 * bottom; y++)
     for (double x = 2 * left; x < 2 * right; x++) count += (pixel_at(image, x, y) & 0xFF) < 0x40;
   return count;
+}
+
+/* A picture of hundreds of rows is smaller in proportion, not refused. */
+Test(plot_render, png__of_a_tall_picture__is_as_large_as_images_can_be) {
+  enum { HEIGHT_AT = 20, BEGIN = 24 };
+  static const char drawing[] = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"40000\"/>";
+  rs_text svg = {0}, png = {0};
+  rs_err err = {0};
+  rs_text_puts(&svg, drawing);
+  cr_assert_eq(rs_plot_render(&svg, 10, 40000, RS_PLOT_PNG, &png, &err), RS_OK, "%s", err.message);
+  cr_assert_gt(png.length, BEGIN);
+  const unsigned char *height = (const unsigned char *)png.data + HEIGHT_AT;
+  cr_assert_eq((height[2] << 8) + height[3], 32767);
+  rs_text_clear(&svg);
+  rs_text_clear(&png);
 }
 
 Test(plot_render, png__shows_what_the_svg_says, .init = make_folder, .fini = remove_folder) {

@@ -104,7 +104,19 @@ Test(plot_sources, phrases__of_a_value_of_tables__are_left_out, .init = make_fol
   cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 1u);
   expect_caption("plots/share--needle.svg", "demo · m · needle 1k");
   put_sources("{\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS "," VALUE("rows") "]}]}", names, 1);
-  cr_assert_eq(draw_all(NULL, RS_INPUT, "reads \"rows\" is not source"), 0u);
+  cr_assert_eq(draw_all(NULL, RS_INPUT, "reads \"rows\" is not one of source, task"), 0u);
+}
+
+/* What is read from a task is so whatever the source: the task's phrases stand there, not the source's. */
+Test(plot_sources, phrases__of_a_reading_beside_sources__are_the_tasks, .init = make_folder, .fini = remove_folder) {
+  static const char *const names[] = {"needle"};
+  put_sources(
+      "{\"name\":\"demo\",\"task\":{\"name\":\"copy\"},\"sources\":[" SOURCE("needle", "needle", COPY) "," SOURCE(
+          "copy", "copy", "\"5 sequences a cell\"") "],\"files\":[{\"file\":\"summary.csv\",\"columns\":[" KEYS
+                                                    "," VALUE("task") "]}]}",
+      names, 1);
+  cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 1u);
+  expect_caption("plots/share--needle.svg", "demo · m · copy: 5 sequences a cell · needle 1k");
 }
 
 Test(plot_sources, faults__of_the_list__are_named, .init = make_folder, .fini = remove_folder) {

@@ -59,7 +59,7 @@ static rs_result read_by(const char *metric, const rs_reading *reading, const rs
   if (parameter != NULL) bound_set(&parameters, parameter, value);
   const rs_reading_in in = {reading, &task, 20, parameters.binding.fields};
   cr_assert_eq(found->read(&in, &result, &err), RS_OK, "%s", err.message);
-  const rs_curve_in size = {.length = ANSWERS};
+  const rs_curve_in size = {.length = reading->answers};
   if (found->curve_rows != NULL) cr_expect_leq(result.curve.rows, found->curve_rows(in.params, &size), "%s", metric);
   bound_clear(&parameters);
   return result;
@@ -125,6 +125,37 @@ Test(readings, recall__counts_the_parts_that_ask_for_what_was_read) {
   agrees(result.value[0], NAN, 0, "recall of a task that asks for none");
 }
 
+/* Two sequences of nine tokens. Asked 8, 4 and 1 tokens after, of which the second is wrong; and 7 and 2 tokens after,
+ * the second wrong. Beside them a needle, a part that recalls nothing, and a target without a depth. */
+Test(readings, recall_by_distance__counts_from_where_the_answer_stands) {
+  enum { LONG = 9 };
+  double nats[2 * LONG] = {0};
+  int32_t asked[2 * LONG], answered[2 * LONG] = {0};
+  uint8_t which[2 * LONG];
+  float place[2 * LONG];
+  for (size_t i = 0; i < RS_COUNT(asked); i++) asked[i] = NO, which[i] = AGAIN, place[i] = NAN;
+  static const struct {
+    size_t token, stands;
+    int32_t target;
+    uint8_t part;
+  } targets_at[] = {{8, 0, 0, AGAIN},         {7, 3, 1, AGAIN},        {4, 3, 0, AGAIN},       {5, 4, 0, PLAIN},
+                    {LONG + 8, 0, 0, NEEDLE}, {LONG + 7, 0, 0, AGAIN}, {LONG + 2, 0, 1, AGAIN}};
+  for (size_t i = 0; i < RS_COUNT(targets_at); i++) {
+    asked[targets_at[i].token] = targets_at[i].target;
+    which[targets_at[i].token] = targets_at[i].part;
+    place[targets_at[i].token] = (float)targets_at[i].stands / (LONG - 1);
+  }
+  asked[LONG + 3] = 0;
+  const rs_reading reading = {2, LONG, nats, answered, asked, which, place};
+  static const double want[] = {1, 2, 1, 1, NAN, 2, 4, 1, 0, NAN, 4, 8, 2, 0.5, 0.5, 8, 9, 1, 1, NAN};
+  rs_result result = read_by("recall_by_distance", &reading, &probed, "per_octave", "1");
+  expect_rows(&result, want, 4, 5);
+  rs_task_kind across = probed;
+  across.form = RS_ENCODER_DECODER;
+  result = read_by("recall_by_distance", &reading, &across, "per_octave", "1");
+  cr_expect_eq(result.curve.rows, 0);
+}
+
 Test(readings, needle_accuracy__is_that_of_probes_by_depth) {
   rs_result result = read_by("needle_accuracy", &written, &probed, NULL, NULL);
   static const double want[] = {0.2, 2, 0.5, 0.5, 0.95, 1, 1, NAN};
@@ -147,8 +178,42 @@ Test(readings, needle_accuracy__without_probes__is_that_of_all_targets_with_a_de
   expect_rows(&result, halves, 2, 4);
 }
 
+static void three_digits(const void *state, size_t *base, size_t *count) {
+  (void)state;
+  *base = 3;
+  *count = 3;
+}
+
+static void two_digits(const void *state, size_t *base, size_t *count) {
+  (void)state;
+  *base = 4;
+  *count = 2;
+}
+
+/* Classes 0 to 26 as columns, rows, frames; the fourth answer has no target. */
+Test(readings, resolution__takes_answers_apart_by_axis) {
+  static const rs_task_kind film = {.parts = {"place"}, .chance = chance, .digits = three_digits},
+                            image = {.parts = {"place"}, .chance = chance, .digits = two_digits};
+  int32_t asked[] = {9 * 2 + 3 * 1 + 0, 9 * 0 + 3 * 2 + 1, 9 * 1 + 3 * 1 + 1, NO},
+          given[] = {9 * 2 + 3 * 0 + 0, 9 * 0 + 3 * 2 + 2, 9 * 1 + 3 * 0 + 1, 3};
+  rs_reading scenes = {.sequences = 4, .answers = 1, .targets = asked, .said = given};
+  rs_result result = read_by("resolution", &scenes, &film, NULL, NULL);
+  static const double want[] = {1, 1 / 3.0, 1 / 3.0, 1 / 3.0, 2 / 3.0, 1 / 3.0};
+  for (size_t i = 0; i < RS_COUNT(want); i++) agrees(result.value[i], want[i], 1e-15, "film");
+  agrees(result.error[2], sqrtl(2.0L / 9 / 2), 1e-15, "row_accuracy_se");
+  asked[0] = 4 * 3 + 2, given[0] = 4 * 3 + 1;
+  asked[1] = 4 * 0 + 1, given[1] = 4 * 1 + 1;
+  asked[2] = 4 * 2 + 3, given[2] = 4 * 2 + 0;
+  result = read_by("resolution", &scenes, &image, NULL, NULL);
+  static const double flat[] = {2 / 3.0, 0.25, 1 / 3.0, 0.25, NAN, NAN};
+  for (size_t i = 0; i < RS_COUNT(flat); i++) agrees(result.value[i], flat[i], 1e-15, "image");
+  result = read_by("resolution", &written, &plain, NULL, NULL);
+  for (size_t i = 0; i < RS_COUNT(flat); i++) agrees(result.value[i], NAN, 0, "text");
+}
+
 Test(readings, no_target__no_number) {
-  static const char *const names[] = {"loss", "loss_by_position", "accuracy", "recall", "needle_accuracy"};
+  static const char *const names[] = {
+      "loss", "loss_by_position", "accuracy", "recall", "recall_by_distance", "needle_accuracy", "resolution"};
   int32_t none[SEQUENCES * ANSWERS];
   rs_reading silent = written;
   for (size_t i = 0; i < RS_COUNT(none); i++) none[i] = RS_NO_TARGET;

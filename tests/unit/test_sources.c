@@ -19,7 +19,8 @@ Test(sources, table__each_kind__describes_itself_and_is_found_by_name) {
     cr_assert(strlen(kinds[i]->kind.summary) > 0 && strlen(kinds[i]->kind.reference) > 0 && kinds[i]->kind.version > 0);
     cr_assert(kinds[i]->keys != NULL && kinds[i]->query != NULL);
     bool planted = strcmp(kinds[i]->kind.name, "needle") == 0 || strcmp(kinds[i]->kind.name, "gap") == 0;
-    cr_assert_eq(kinds[i]->needle != NULL, planted);
+    cr_assert_eq(kinds[i]->needle != NULL, planted || kinds[i]->of_model);
+    cr_assert_eq(kinds[i]->needle_is_key, kinds[i]->of_model);
   }
   cr_assert_not_null(rs_source_find("gaussian"));
   cr_assert_null(rs_source_find("gauss"));
@@ -172,4 +173,34 @@ Test(sources, constant__logit_under_rope__is_the_bare_kernel) {
   rs_encoding_free(encoding);
   free(k);
   free(q);
+}
+
+/* ---- rows that are there already --------------------------------------------------------------------------------- */
+
+/* Two heads side by side; the second is handed on, its queries three times as large. */
+Test(given_rows, model__hands_on_rows__queries_by_their_factor__needles_as_told) {
+  enum { DIMS = 3, LENGTH = 5, STEP = 2 * DIMS };
+  const rs_source_kind *kind = rs_source_find("model");
+  double q[LENGTH * STEP], k[LENGTH * STEP], got[LENGTH * DIMS];
+  const size_t sought[LENGTH] = {RS_NO_NEEDLE, 0, RS_NO_NEEDLE, 2, 1};
+  const rs_given_rows given = {q + DIMS, k + DIMS, STEP, STEP, 3, sought};
+  rs_source_in in = {.head_dim = DIMS, .length = LENGTH, .given = &given};
+  for (size_t i = 0; i < RS_COUNT(q); i++) q[i] = (double)i, k[i] = -(double)i;
+  cr_assert_eq(rs_source_prepare(kind, &in, NULL), RS_OK);
+  kind->keys(&in, 1, LENGTH, got);
+  for (size_t n = 1; n < LENGTH; n++)
+    for (size_t d = 0; d < DIMS; d++) cr_expect_eq(got[(n - 1) * DIMS + d], -(double)(n * STEP + DIMS + d));
+  for (size_t n = 0; n < LENGTH; n++) {
+    kind->query(&in, n, got);
+    for (size_t d = 0; d < DIMS; d++) cr_expect_eq(got[d], 3 * (double)(n * STEP + DIMS + d));
+    cr_expect_eq(kind->needle(&in, n, got, NULL), sought[n]);
+  }
+  rs_source_release(kind, &in);
+}
+
+Test(given_rows, model__without_a_checkpoint__is_refused) {
+  rs_source_in in = {.head_dim = 2, .length = 3};
+  rs_err err = {0};
+  cr_expect_eq(rs_source_prepare(rs_source_find("model"), &in, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "model: there is no checkpoint whose queries and keys it is");
 }

@@ -77,7 +77,7 @@ Test(bytes, lengths__up_to_the_smaller_part) {
     cr_expect_eq(desk.kind->shape(desk.task.state, cases[i].longest + 1, &shape, &err), RS_DOMAIN);
     if (i == 0)
       cr_expect_str_eq(err.message,
-                       "60 tokens and the one behind them: the text has 180 bytes to train on and 60 held out");
+                       "60 tokens and the one behind them: the text has 180 to train on and 60 held out");
     cr_expect_eq(desk.kind->shape(desk.task.state, 0, &shape, NULL), RS_DOMAIN);
     desk_clear(&desk);
   }
@@ -105,8 +105,8 @@ Test(bytes, wrong_files__are_told) {
     rs_status status;
   } cases[] = {
       {"none", "", "none: cannot read: No such file or directory", RS_IO},
-      {"empty", "file", "empty: 0 bytes to train on and 0 held out: both must be 2 or more", RS_INPUT},
-      {"short", "file", "short: 9 bytes to train on and 1 held out: both must be 2 or more", RS_INPUT},
+      {"empty", "", "empty: is empty (was a download broken off?)", RS_INPUT},
+      {"short", "file", "short: 9 tokens to train on and 1 held out: each must be 2 or more", RS_INPUT},
       {NULL, "file", "must be given: the text to read", RS_INPUT},
   };
   enter_scratch();

@@ -69,9 +69,9 @@ Test(strings, training__every_length_is_as_likely) {
 
 enum { WRITE, READ, IGNORE, ZERO, ONE };
 
-/* Runs the register over the tokens; what a read is to say must be in it. Adds up the instructions between the first
- * and the last. */
-static void run_register(const task_desk *desk, bool all, size_t counts[3]) {
+/* Runs the register over the tokens; what a read is to say must be in it. `part`: of reads. Adds up the instructions
+ * between the first and the last. */
+static void run_register(const task_desk *desk, bool all, const char *part, size_t counts[3]) {
   const rs_example *e = &desk->example;
   size_t length = desk->shape.length, place = 0;
   int32_t bit = -1;
@@ -89,36 +89,60 @@ static void run_register(const task_desk *desk, bool all, size_t counts[3]) {
     cr_assert_eq(e->targets[t], all || reads ? next : RS_NO_TARGET);
     if (reads) cr_assert_eq(next, bit, "token %zu", t);
     if (reads) stands_at(desk, t, place);
-    if (all || reads) cr_assert_str_eq(desk->kind->parts[e->parts[t]], reads ? "read" : "free_bit");
+    if (all || reads) cr_assert_str_eq(desk->kind->parts[e->parts[t]], reads ? part : "free_bit");
     if (e->tokens[t] == WRITE) bit = next, place = t + 1;
     if (t > 0 && !last) counts[e->tokens[t]]++;
   }
 }
 
+static void check_shares(const size_t counts[3], size_t sequences, double ignored, const char *settings) {
+  size_t total = counts[WRITE] + counts[READ] + counts[IGNORE];
+  cr_expect_eq(total, sequences * 62);
+  cr_expect(within_four_sigma(counts[IGNORE], total, ignored), "%s: %zu", settings, counts[IGNORE]);
+  cr_expect(within_four_sigma(counts[WRITE], total, (1 - ignored) / 2), "%s: %zu", settings, counts[WRITE]);
+}
+
 Test(flip_flop, reads__say_what_was_written__shares_are_kept) {
   static const struct {
-    const char *settings;
+    const char *settings, *part;
     double ignored;
-  } cases[] = {{"", 0.8}, {"evaluation=sparse", 0.98}, {"evaluation=dense", 0.1}, {"evaluation=0.4 aims=all", 0.4}};
+  } cases[] = {{"", "read", 0.8},
+               {"evaluation=sparse", "sparse_read", 0.98},
+               {"evaluation=dense", "dense_read", 0.1},
+               {"evaluation=0.4 aims=all", "read", 0.4}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     task_desk desk;
     size_t counts[2][3] = {{0}};
     desk_open(&desk, "flip_flop", cases[i].settings, i);
     for (uint64_t k = 0; k < 400; k++) {
       desk_draw(&desk, RS_SPLIT_TRAINING, k, 127 + k % 2);
-      run_register(&desk, i == 3, counts[0]);
+      run_register(&desk, i == 3, "read", counts[0]);
       desk_draw(&desk, RS_SPLIT_EVALUATION, k, 127 + k % 2);
-      run_register(&desk, false, counts[1]);
+      run_register(&desk, false, cases[i].part, counts[1]);
     }
-    for (size_t split = 0; split < 2; split++) {
-      double ignored = split == 0 ? 0.8 : cases[i].ignored;
-      const size_t *n = counts[split], total = n[WRITE] + n[READ] + n[IGNORE];
-      cr_expect_eq(total, 400 * 62);
-      cr_expect(within_four_sigma(n[IGNORE], total, ignored), "%s: %zu", cases[i].settings, n[IGNORE]);
-      cr_expect(within_four_sigma(n[WRITE], total, (1 - ignored) / 2), "%s: %zu", cases[i].settings, n[WRITE]);
-    }
+    check_shares(counts[0], 400, 0.8, cases[i].settings);
+    check_shares(counts[1], 400, cases[i].ignored, cases[i].settings);
     desk_clear(&desk);
   }
+}
+
+Test(flip_flop, every_kind_of_evaluation__comes_in_turn__as_a_part_of_its_own) {
+  static const struct {
+    const char *part;
+    double ignored;
+  } kinds[] = {{"read", 0.7}, {"sparse_read", 0.98}, {"dense_read", 0.1}};
+  size_t training[3] = {0}, counts[3][3] = {{0}};
+  task_desk desk;
+  desk_open(&desk, "flip_flop", "evaluation=every ignored=0.7", 9);
+  for (uint64_t k = 0; k < 1200; k++) {
+    desk_draw(&desk, RS_SPLIT_TRAINING, k, 128);
+    run_register(&desk, false, "read", training);
+    desk_draw(&desk, RS_SPLIT_EVALUATION, k, 128);
+    run_register(&desk, false, kinds[k % 3].part, counts[k % 3]);
+  }
+  check_shares(training, 1200, 0.7, "training");
+  for (size_t i = 0; i < RS_COUNT(kinds); i++) check_shares(counts[i], 400, kinds[i].ignored, kinds[i].part);
+  desk_clear(&desk);
 }
 
 /* ---- associative recall ------------------------------------------------------------------------------------------ */

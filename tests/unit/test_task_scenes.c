@@ -75,6 +75,9 @@ Test(scenes, classes__follow_from_the_places_of_shapes) {
       cr_assert_eq(desk.shape.classes, (size_t)pow((double)cases[i].shapes, film ? 3 : 2));
       cr_assert_eq((size_t)desk.example.targets[0], class_of(places, cases[i].shapes, film));
     }
+    size_t base, count;
+    desk.kind->digits(desk.task.state, &base, &count);
+    cr_expect(base == cases[i].shapes && count == (film ? 3 : 2), "%zu digits to the base %zu", count, base);
     desk_clear(&desk);
   }
 }

@@ -22,10 +22,13 @@ static const struct {
     {"reverse", "", {2, 6, 100}},
     {"flip_flop", "", {3, 4, 512}},
     {"flip_flop", "aims=all evaluation=0.5", {3, 5, 64}},
+    {"flip_flop", "evaluation=every", {3, 4, 512}},
     {"associative_recall", "", {32, 33, 256}},
     {"associative_recall", "pairs=1 filling=blank power=1 keys=1 values=1", {4, 5, 64}},
     {"associative_recall", "pairs=16 keys=16 values=16", {64, 65, 70}},
     {"bytes", "share=0.5", {1, 64, 500}},
+    {"tokens", "share=0.5 numbers=uint8", {1, 64, 500}},
+    {"tokens", "share=0.5 numbers=uint8 stride=16 vocabulary=300", {1, 64, 500}},
     {"translate", "", {4, 8, 128}},
     {"translate", "block=1 words=2 rules=7", {1, 2, 33}},
     {"where", "", {4, 9, 64}},
@@ -49,7 +52,7 @@ static void open_case(task_desk *desk, size_t c, uint64_t seed) {
 Test(tasks, kinds__names_parts_and_specs__are_sound) {
   size_t count;
   const rs_task_kind *const *kinds = rs_task_kinds(&count);
-  cr_assert_geq(count, 9);
+  cr_assert_geq(count, 10);
   for (size_t i = 0; i < count; i++) {
     const rs_task_kind *kind = kinds[i];
     const char *name = kind->kind.name;
@@ -86,6 +89,12 @@ static void check_target(const task_desk *desk, size_t t) {
   cr_assert_lt(e->parts[t], parts, "%s", desk->kind->kind.name);
   cr_assert(isnan(e->depths[t]) || (e->depths[t] >= 0 && e->depths[t] <= 1), "%s: depth %g", desk->kind->kind.name,
             e->depths[t]);
+  if (!desk->kind->seeks) return;
+  bool sought = e->sought[t] != RS_NO_NEEDLE;
+  cr_assert_eq(sought, !isnan(e->depths[t]), "%s: token %zu", desk->kind->kind.name, t);
+  if (sought)
+    cr_assert(e->sought[t] < t && e->tokens[e->sought[t]] == e->targets[t], "%s: token %zu is not held by token %zu",
+              desk->kind->kind.name, t, e->sought[t]);
 }
 
 static void check_sequence(const task_desk *desk, size_t length) {
@@ -251,16 +260,21 @@ Test(tasks, chance__is_what_a_blind_guess_gets) {
   static const struct {
     const char *name, *settings;
     size_t length;
-  } asked[] = {{"dictionary", "", 64},        {"copy", "", 32},        {"reverse", "symbols=3", 16},
-               {"flip_flop", "aims=all", 32}, {"where", "", 16},       {"associative_recall", "values=40", 64},
-               {"translate", "words=20", 24}, {"film", "shapes=3", 64}};
+  } asked[] = {{"dictionary", "", 64},
+               {"copy", "", 32},
+               {"reverse", "symbols=3", 16},
+               {"flip_flop", "aims=all evaluation=every", 32},
+               {"where", "", 16},
+               {"associative_recall", "values=40", 64},
+               {"translate", "words=20", 24},
+               {"film", "shapes=3", 64}};
   for (size_t c = 0; c < RS_COUNT(asked); c++) {
     task_desk desk;
     desk_open(&desk, asked[c].name, asked[c].settings, 11);
     for (size_t part = 0; desk.kind->parts[part] != NULL; part++) {
       size_t counts[MOST_CLASSES], different = 0;
-      rs_split split = desk.kind->probes >> part & 1 ? RS_SPLIT_EVALUATION : RS_SPLIT_TRAINING;
-      size_t total = count_classes(&desk, split, part, asked[c].length, counts);
+      size_t total = count_classes(&desk, RS_SPLIT_TRAINING, part, asked[c].length, counts);
+      if (total == 0) total = count_classes(&desk, RS_SPLIT_EVALUATION, part, asked[c].length, counts);
       double chance = desk.kind->chance(desk.task.state, part);
       const char *name = desk.kind->parts[part];
       bool even = strcmp(name, "filler") != 0 && strcmp(name, "instruction") != 0;

@@ -1,5 +1,6 @@
 /* test_trained.c: experiments with checkpoints, against trainings and readings that are made here one by one. */
 #include <criterion/criterion.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +20,25 @@ enum { STEPS = 5, TUNING = 3 };
 
 /* ---- the same by hand -------------------------------------------------------------------------------------------- */
 
+/* Trains it, behind `drawn` sequences. */
+static void go_on(rs_transformer *transformer, const rs_training *training, const rs_task *task, uint64_t seed,
+                  uint64_t drawn) {
+  rs_trainer *trainer;
+  rs_train_step step;
+  rs_err err = {0};
+  cr_assert_eq(rs_trainer_create(transformer, training, task, seed, &trainer, &err), RS_OK, "%s", err.message);
+  rs_trainer_state(trainer)->drawn = drawn;
+  for (size_t i = 0; i < training->steps; i++)
+    cr_assert_eq(rs_trainer_step(trainer, &step, &err), RS_OK, "%s", err.message);
+  rs_trainer_free(trainer);
+}
+
 /* The checkpoint of PLAIN, trained by the model layer alone. */
 static rs_transformer *train_by_hand(const rs_experiment *experiment, const rs_task *task, uint64_t seed) {
   const rs_checkpoint *checkpoint = experiment->checkpoints;
   rs_shape shape = checkpoint->shape;
   rs_example_shape example;
   rs_transformer *transformer;
-  rs_trainer *trainer;
-  rs_train_step step;
   rs_err err = {0};
   cr_assert_eq(task->kind->shape(task->state, checkpoint->training.length, &example, NULL), RS_OK);
   shape.vocabulary = example.vocabulary;
@@ -38,9 +50,7 @@ static rs_transformer *train_by_hand(const rs_experiment *experiment, const rs_t
                                 .format = RS_F32,
                                 .seed = seed};
   cr_assert_eq(rs_transformer_create(&in, &transformer, &err), RS_OK, "%s", err.message);
-  cr_assert_eq(rs_trainer_create(transformer, &checkpoint->training, task, seed, &trainer, &err), RS_OK);
-  for (size_t i = 0; i < STEPS; i++) cr_assert_eq(rs_trainer_step(trainer, &step, &err), RS_OK, "%s", err.message);
-  rs_trainer_free(trainer);
+  go_on(transformer, &checkpoint->training, task, seed, 0);
   return transformer;
 }
 
@@ -191,6 +201,47 @@ Test(trained, tuning__is_told_and_changes_what_is_read) {
   rs_table_free(before);
 }
 
+#define TUNE "tune: {steps: 3, length: 32, sequences: 4}"
+
+/* Tuned with the same method, on sequences that training has not seen: it saw 5 steps of 8. */
+Test(trained, tuning__goes_on_behind_the_sequences_of_training) {
+  static const char config[] = TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN ", " TUNE "}\n"
+                                    "lengths: [32]\nseeds: [4]\nmetrics: [loss]\n";
+  rs_experiment *experiment = good(config);
+  rs_task task;
+  const rs_task_in in = {experiment->task.params, 4};
+  cr_assert_eq(rs_task_prepare(experiment->task.task, &in, &task, NULL), RS_OK);
+  rs_transformer *transformer = train_by_hand(experiment, &task, 4);
+  go_on(transformer, &experiment->checkpoints->tuning, &task, 4, STEPS * 8);
+  run(config, "o");
+  rs_table *table = read_table("o", "summary.csv");
+  expect_loss(table, 0, loss_by_hand(experiment, transformer, 0, &task, 32));
+  rs_table_free(table);
+  rs_transformer_free(transformer);
+  rs_task_clear(&task);
+  rs_experiment_free(experiment);
+}
+
+/* A rate of 0 leaves all weights as they were trained: what differs is what the model can read. So do no steps. */
+Test(trained, tuning__table_of_positions__keeps_its_rows_and_grows) {
+  static const char *const tunes[] = {"", ", tune: {steps: 3, length: 32, sequences: 2, rate: 0}",
+                                      ", tune: {steps: 0, length: 32, method: learned}"};
+  static const char *const outs[] = {"as trained", "still", "no steps"};
+  char config[600], losses[3][32];
+  for (size_t i = 0; i < RS_COUNT(tunes); i++) {
+    snprintf(config, sizeof config,
+             TASK "checkpoint: {method: learned, " SHAPE ", " TRAIN
+                  "%s}\nlengths: [16, 32]\nseeds: [1]\nmetrics: [loss]\n",
+             tunes[i]);
+    run(config, outs[i]);
+    rs_table *table = read_table(outs[i], "summary.csv");
+    snprintf(losses[i], sizeof losses[i], "%.31s", field(table, 0, "loss_nats"));
+    cr_expect_str_eq(losses[i], losses[0]);
+    cr_expect_str_eq(field(table, 1, "status"), i == 0 ? "domain" : "ok", "%s", field(table, 1, "message"));
+    rs_table_free(table);
+  }
+}
+
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* Tables are those that the checkpoint has learned: they differ between seeds, whose names their rows have. */
@@ -248,7 +299,7 @@ Test(trained, plan__counts_flops_of_training_and_reading) {
   double step = 6 * 64 * (64 * weights + blocks * dims * 2 * 2080);
   double one = 2 * 64 * weights + blocks * dims * 4 * 2080, two = 2 * 128 * weights + blocks * dims * 4 * 8256;
   rs_plan plan;
-  cr_assert_eq(rs_plan_make(experiment, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
   cr_expect_eq(plan.trainings, 3);
   cr_expect_float_eq(plan.training_flops, 3 * 7 * step, 1, "%.17g, not %.17g", plan.training_flops, 3 * 7 * step);
   cr_expect_float_eq(plan.reading_flops, 3 * 10 * (one + two), 1, "%.17g", plan.reading_flops);
@@ -256,6 +307,27 @@ Test(trained, plan__counts_flops_of_training_and_reading) {
   double weights_alone = 11 * 4 * 103872.0;
   cr_expect(plan.peak_bytes > weights_alone && plan.peak_bytes < 64 << 20, "%g bytes", plan.peak_bytes);
   rs_experiment_free(experiment);
+}
+
+/* What is tuned in several ways is trained once: 2 seeds are trained and each tuned twice, for 3 and for 5 steps. */
+Test(trained, plan__counts_what_is_tuned_from_once) {
+  rs_experiment *tuned =
+      good(TASK "checkpoint: {method: rope, " SHAPE ", " TRAIN ", tune: {steps: [0, 3, 5], length: 32, sequences: 4}}\n"
+                "lengths: [16, 32]\nseeds: 2\nmetrics: [loss]\n");
+  rs_experiment *plain = good(PLAIN "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  rs_experiment *longer =
+      good(TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 8, length: 32, sequences: 4}}\n"
+                "lengths: [16]\nseeds: 2\nmetrics: [loss]\n");
+  rs_plan plan, first, second;
+  cr_assert_eq(rs_plan_make(tuned, NULL, &plan, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(plain, NULL, &first, NULL), RS_OK);
+  cr_assert_eq(rs_plan_make(longer, NULL, &second, NULL), RS_OK);
+  double wanted = first.training_flops + second.training_flops;
+  cr_expect_eq(plan.trainings, 2 + 4, "%zu", plan.trainings);
+  cr_expect_float_eq(plan.training_flops, wanted, 1e-9 * wanted, "%g, not %g", plan.training_flops, wanted);
+  rs_experiment_free(tuned);
+  rs_experiment_free(plain);
+  rs_experiment_free(longer);
 }
 
 /* The training is counted with the first cell that needs it, and more steps take more time. */
@@ -267,13 +339,59 @@ Test(trained, estimate__has_the_training_in_the_first_cell) {
                                                    "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n"
                                             : TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 100000}}\n"
                                                    "lengths: [32, 64]\nseeds: 2\nmetrics: [loss]\n");
-    cr_assert_eq(rs_estimate_seconds(experiment, 0.1, seconds, 4, NULL), RS_OK);
+    cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 4, NULL), RS_OK);
     cr_expect(seconds[0] > 10 * seconds[2] && seconds[1] > 10 * seconds[3] && seconds[2] > 0, "%g %g %g %g", seconds[0],
               seconds[1], seconds[2], seconds[3]);
     sums[i] = seconds[0];
     rs_experiment_free(experiment);
   }
   cr_expect_gt(sums[1], 10 * sums[0]);
+}
+
+/* The share of a run when its first cell is done, which is the last seen before the second. */
+typedef struct shares {
+  double first, last;
+} shares;
+
+static void note_share(void *context, size_t done, size_t cells, double share) {
+  shares *s = context;
+  cr_expect(share >= s->last && share <= 1 + 1e-12 && done <= cells, "%g after %g", share, s->last);
+  if (done == 1 && s->first == 0) s->first = share;
+  s->last = share;
+}
+
+static shares run_keeping(const rs_experiment *experiment) {
+  shares seen = {0};
+  rs_run_summary summary;
+  rs_err err = {0};
+  const rs_run_options options = {.directory = "o", .checkpoints = "k", .progress = note_share, .context = &seen};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+  cr_expect_float_eq(seen.last, 1, 1e-9);
+  return seen;
+}
+
+/* What is there already is no part of the progress, nor of the plan; to read a folder takes time, too. */
+Test(trained, trained_already__is_not_counted) {
+  static const char rest[] = "lengths: [16, 64]\nseeds: 1\nmetrics: [loss]\n";
+  double seconds[2];
+  char yaml[600];
+  rs_plan plan;
+  snprintf(yaml, sizeof yaml, TASK "checkpoint: {method: rope, " SHAPE ", train: {steps: 50, length: 16}}\n%s", rest);
+  rs_experiment *experiment = good(yaml);
+  cr_expect_gt(run_keeping(experiment).first, 0.9, "the training");
+  cr_expect_lt(run_keeping(experiment).first, 0.3, "the shorter of two readings");
+  rs_experiment_free(experiment);
+
+  glob_t found;
+  cr_assert_eq(glob("k/*", 0, NULL, &found), 0);
+  snprintf(yaml, sizeof yaml, TASK "checkpoint: {folder: %.80s}\n%s", found.gl_pathv[0], rest);
+  globfree(&found);
+  experiment = good(yaml);
+  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 2, NULL), RS_OK);
+  cr_expect(seconds[0] > 0 && seconds[1] > 3.5 * seconds[0], "%g %g", seconds[0], seconds[1]);
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
+  cr_expect(plan.trainings == 0 && plan.trained == 0 && plan.training_flops == 0);
+  rs_experiment_free(experiment);
 }
 
 /* ---- the manifest ------------------------------------------------------------------------------------------------ */
@@ -297,5 +415,31 @@ Test(trained, manifest__says_what_was_trained_and_read) {
   cr_expect_not_null(strstr(manifest, words), "%s is not in %s", words, manifest);
   snprintf(words, sizeof words, "\"%zu parameters\"", numbers);
   cr_expect_not_null(strstr(manifest, words), "%s", words);
+  cr_expect_null(strstr(manifest, "grids"));
   free(manifest);
+}
+
+Test(trained, manifest__says_grids_of_images_and_films) {
+  static const struct {
+    const char *task, *name, *words[3];
+  } cases[] = {
+      {"{name: where}", "i", {"trained here, 5 steps at 4 \u00d7 4 patches", "\"frames\": 1,", "\"rows\": 5,"}},
+      {"{name: film, side: 2}",
+       "f",
+       {"trained here, 5 steps at 4 frames of 2 \u00d7 2 patches", "\"frames\": 6,", "\"columns\": 2"}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char config[400];
+    size_t length;
+    snprintf(config, sizeof config,
+             "checkpoint: {method: nope, " SHAPE ", train: {steps: 5, length: 16, sequences: 2}}\ntask: %s\n"
+             "sequences: 4\nlengths: [16, %s]\nseeds: 1\nmetrics: [loss]\n",
+             cases[i].task, i == 0 ? "25, 26" : "24, 26");
+    run(config, cases[i].name);
+    char *manifest = read_path(cases[i].name, "manifest.json", &length);
+    for (size_t k = 0; k < 3; k++)
+      cr_expect_not_null(strstr(manifest, cases[i].words[k]), "%s is not in %s", cases[i].words[k], manifest);
+    cr_expect_null(strstr(strstr(manifest, "\"grids\""), "\"length_tokens\": 26"), "no grid");
+    free(manifest);
+  }
 }

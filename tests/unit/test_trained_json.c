@@ -110,6 +110,7 @@ Test(trained_json, config__every_option__goes_round) {
   s.trained.geometry.rope_theta = 12345.678901234567;
   s.trained.geometry.max_length = 77;
   s.trained.seed = UINT64_MAX;
+  s.trained.drawn = 1234567890123;
   s.trained.steps = 29;
   s.trained.arithmetic = "v3, and \"another\"";
   strcpy(s.trained.geometry.name, "größer");
@@ -171,6 +172,28 @@ Test(trained_json, config__settings_of_a_recipe__go_round) {
   leave();
 }
 
+/* A grid that training has fixed was never given, and is said all the same. */
+Test(trained_json, config__grid_of_a_trained_table__goes_round) {
+  static const char *const methods[] = {"learned_2d", "swin"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    small_training s;
+    rs_transformer *t;
+    rs_err err = {0};
+    small_training_fill(&s, RS_VISION, RS_F32);
+    small_training_recipe(&s, methods[i], "");
+    goes_round(&s.trained, methods[i]);
+    cr_assert_eq(rs_trained_create(&s.trained, &t, &err), RS_OK, "%s", err.message);
+    s.trained.recipes = t->recipes;
+    char *text = written(&s.trained);
+    cr_expect_not_null(strstr(text, "table_grid: [4, 2]"), "%s", text);
+    goes_round(&s.trained, methods[i]);
+    free(text);
+    rs_transformer_free(t);
+    small_training_clear(&s);
+  }
+  leave();
+}
+
 /* ---- fingerprints ------------------------------------------------------------------------------------------------ */
 
 static void fingerprint(const rs_trained *trained, char hash[65]) {
@@ -190,13 +213,14 @@ Test(trained_json, fingerprint__what_makes_weights_alone__counts) {
   memset(changed.weights, 'f', 64);
   fingerprint(&changed, other);
   cr_expect_str_eq(first, other, "names, steps, machines and results make no weights");
-  rs_trained many[] = {s.trained, s.trained, s.trained, s.trained, s.trained, s.trained};
+  rs_trained many[] = {s.trained, s.trained, s.trained, s.trained, s.trained, s.trained, s.trained};
   many[0].seed++;
   many[1].training.decay = 0.02;
   many[2].format = RS_F64;
   many[3].geometry.rope_theta = 101;
   many[4].shape.tied = true;
   memset(many[5].origin, '1', 64);
+  many[6].drawn = 8;
   for (size_t i = 0; i < RS_COUNT(many); i++) {
     fingerprint(&many[i], other);
     cr_expect_str_neq(first, other, "change %zu", i);

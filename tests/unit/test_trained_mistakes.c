@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 TestSuite(trained_mistakes, .init = enter_scratch);
 
@@ -50,7 +51,7 @@ Test(trained_mistakes, each_is_named_with_its_key) {
   static const char *const cases[][3] = {
       {"\"ropescope\": {", "\"somebody\": {",
        "./config.json: has no object \"ropescope\": no model that this program has trained"},
-      {"\"version\": 1", "\"version\": 2", "./config.json: ropescope.version = 2: must be from 1 to 1"},
+      {"\"version\": 2", "\"version\": 1", "./config.json: ropescope.version = 1: must be from 2 to 2"},
       {"\"format\": \"f32\"", "\"format\": \"bf16\"",
        "./config.json: ropescope.format = \"bf16\": must be one of f64, f32"},
       {"\"seed\": \"3\"", "\"seed\": \"-3\"",
@@ -59,6 +60,8 @@ Test(trained_mistakes, each_is_named_with_its_key) {
        "./config.json: ropescope.seed = \"18446744073709551616\": must be a whole number below 2^64, in quotes"},
       {"\"tuned_from\": null", "\"tuned_from\": \"12\"",
        "./config.json: ropescope.tuned_from = \"12\": must be a SHA-256 (64 digits of 0-9a-f) or null"},
+      {"\"drawn_before\": 0", "\"drawn_before\": 0.5", "./config.json: ropescope.drawn_before = 0.5: must be"},
+      {"\"drawn_before\": 0,", "", "./config.json: ropescope = {...}: has no drawn_before"},
       {"\"name\": \"copy\"", "\"name\": \"cope\"", "./config.json: ropescope.task.name = \"cope\": is no task"},
       {"\"symbols\": 9", "\"symbols\": 1", "./config.json: ropescope.task.symbols = 1: must be from 2 to 65536"},
       {"\"symbols\": 9", "\"cymbals\": 9", "./config.json: ropescope.task.cymbals = 9: is no parameter of the task"},
@@ -92,29 +95,76 @@ Test(trained_mistakes, each_is_named_with_its_key) {
   leave();
 }
 
+/* The weights of config_of_small, as they begin. */
+static void put_weights(void) {
+  small_training s;
+  rs_transformer *transformer;
+  rs_err err = {0};
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  cr_assert_eq(rs_trained_create(&s.trained, &transformer, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_weights_write(transformer, "model.safetensors", &err), RS_OK, "%s", err.message);
+  rs_transformer_free(transformer);
+  small_training_clear(&s);
+}
+
+/* Of a config that can be read, but does not go with the weights beside it. */
+static void check_unfit(const char *config, const char *from, const char *to, const char *message) {
+  rs_trained trained;
+  rs_transformer *transformer;
+  rs_err err = {0};
+  char *changed = replaced(config, from, to);
+  put(changed);
+  cr_assert_eq(rs_trained_read(".", &trained, &err), RS_OK, "%s", err.message);
+  cr_expect_eq(rs_trained_load(&trained, ".", &transformer, &err), RS_INPUT, "%s", to);
+  cr_expect_str_eq(err.message, message, "%s", err.message);
+  cr_expect_null(transformer);
+  rs_trained_clear(&trained);
+  free(changed);
+}
+
+static void leave_both(void) {
+  const char *const left[] = {"config.json", "model.safetensors"};
+  leaves(left, RS_COUNT(left));
+}
+
 /* Blocks that do not fit together are told as the model is made, with the file. */
 Test(trained_mistakes, shapes_that_do_not_fit__are_named) {
-  static const char *const cases[][3] = {
-      {"\"kv_heads\": 2", "\"kv_heads\": 3", "./config.json: 2 heads cannot share 3 heads of keys: must be a multiple"},
-      {"\"recipe\": 0", "\"recipe\": 1", "./config.json: block 0 names positional recipe 1 of 1"},
-      {"\"vocabulary\": 11", "\"vocabulary\": 0", "./config.json: a decoder without vocabulary"},
-  };
   char *config = config_of_small();
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    rs_trained trained;
-    rs_transformer *transformer;
-    rs_err err = {0};
-    char *changed = replaced(config, cases[i][0], cases[i][1]);
-    put(changed);
-    cr_assert_eq(rs_trained_read(".", &trained, &err), RS_OK, "%s", err.message);
-    cr_expect_eq(rs_trained_load(&trained, ".", &transformer, &err), RS_INPUT);
-    cr_expect_str_eq(err.message, cases[i][2]);
-    cr_expect_null(transformer);
-    rs_trained_clear(&trained);
-    free(changed);
-  }
+  put_weights();
+  check_unfit(config, "\"kv_heads\": 2", "\"kv_heads\": 3",
+              "./config.json: 2 heads cannot share 3 heads of keys: must be a multiple");
+  check_unfit(config, "\"recipe\": 0", "\"recipe\": 1", "./config.json: block 0 names positional recipe 1 of 1");
+  check_unfit(config, "\"vocabulary\": 11", "\"vocabulary\": 0", "./config.json: a decoder without vocabulary");
   free(config);
-  leave();
+  leave_both();
+}
+
+/* Shapes of terabytes and tables of a thousand million positions are refused by what the file holds; the address space
+ * has no room for them. */
+Test(trained_mistakes, more_than_the_file_holds__is_refused_unallocated) {
+  char *config = config_of_small();
+  struct rlimit room;
+  put_weights();
+  cr_assert_eq(getrlimit(RLIMIT_AS, &room), 0);
+  rlim_t most = room.rlim_max;
+  if (COUNTS_MEMORY) room.rlim_cur = (rlim_t)4 << 30; /* not beside a sanitizer's own terabytes */
+  cr_assert_eq(setrlimit(RLIMIT_AS, &room), 0);
+  check_unfit(config, "\"vocabulary\": 11", "\"vocabulary\": 16777216",
+              "./model.safetensors: tensor \"model.embed_tokens.weight\": has shape (11, 8), wanted is (16777216, 8)");
+  check_unfit(
+      config, "\"width\": 12", "\"width\": 16777216",
+      "./model.safetensors: tensor \"model.layers.0.mlp.up_proj.weight\": has shape (12, 8), wanted is (16777216, 8)");
+  check_unfit(
+      config, "\"train_length\": 8", "\"train_length\": 268435456",
+      "./config.json: rope takes 6 GiB at train_length = 268435456, more than a model of 1112 numbers can have");
+  check_unfit(config, "\"{name: rope}\"", "\"{name: t5, num_buckets: 900000, max_distance: 1000000000}\"",
+              "./model.safetensors: holds no tensor \"model.positions.0.bias.table\"");
+  check_unfit(config, "\"{name: rope}\"", "\"{name: learned}\"",
+              "./model.safetensors: holds no tensor \"model.positions.0.embed.table\"");
+  room.rlim_cur = most;
+  cr_assert_eq(setrlimit(RLIMIT_AS, &room), 0);
+  free(config);
+  leave_both();
 }
 
 /* Bytes changed and pieces cut out at random: read, or refused with the file's name. */

@@ -46,6 +46,15 @@ static const rs_task_kind steps_of_three = {
     .kind = {.name = "steps_of_three"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = task_draw};
 static const rs_task task = {&steps_of_three, NULL};
 
+static rs_status untrainable_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
+  RS_TRY(task_shape(state, length, shape, err));
+  shape->untrainable = true;
+  return RS_OK;
+}
+
+static const rs_task_kind held_out = {
+    .kind = {.name = "held_out"}, .form = RS_DECODER, .parts = {"step"}, .shape = untrainable_shape, .draw = task_draw};
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static rs_trainer *begin(rs_transformer *t) {
@@ -131,6 +140,58 @@ Test(trainer, interruption__changes_nothing) {
   small_model_clear(&m);
 }
 
+/* ---- training further -------------------------------------------------------------------------------------------- */
+
+/* The losses of the first two steps, behind `drawn` sequences that others have drawn. A rate of 0 leaves the weights as
+ * they are. */
+static void still_losses(const char *method, const rs_task *read, uint64_t drawn, double losses[2]) {
+  small_model m;
+  rs_trainer *trainer;
+  rs_train_step done;
+  rs_err err = {0};
+  rs_training still = training;
+  still.rate = 0;
+  small_model_fill(&m, RS_DECODER);
+  small_model_recipe(&m, 0, method, "");
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  cr_assert_eq(rs_trainer_create(t, &still, read, 4, &trainer, &err), RS_OK, "%s", err.message);
+  rs_trainer_state(trainer)->drawn = drawn;
+  for (size_t i = 0; i < 2; i++) {
+    cr_assert_eq(rs_trainer_step(trainer, &done, &err), RS_OK, "%s", err.message);
+    losses[i] = done.loss;
+  }
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, drawn_before__sequences_follow_and_none_comes_again) {
+  double first[2], second[2];
+  still_losses("rope", &task, 0, first);
+  still_losses("rope", &task, SEQUENCES, second);
+  cr_expect_eq(second[0], first[1], "a step later: %.17g, not %.17g", second[0], first[1]);
+  cr_expect_neq(second[0], first[0]);
+}
+
+static void draw_one(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example) {
+  (void)index;
+  task_draw(state, split, 0, length, example);
+}
+
+/* Of one sequence that comes again and again, what is left to differ are the positions that are drawn. */
+Test(trainer, drawn_before__random_positions_are_others) {
+  static const rs_task_kind same = {
+      .kind = {.name = "same"}, .form = RS_DECODER, .parts = {"step"}, .shape = task_shape, .draw = draw_one};
+  const rs_task one = {&same, NULL};
+  double first[2], second[2];
+  still_losses("random_rope", &one, 0, first);
+  still_losses("random_rope", &one, SEQUENCES, second);
+  for (size_t i = 0; i < 4; i++) cr_expect_neq(first[i % 2], second[i / 2]);
+  still_losses("rope", &one, 0, first);
+  still_losses("rope", &one, SEQUENCES, second);
+  cr_expect_eq(first[0], second[0]);
+}
+
 /* ---- one step by the formula ------------------------------------------------------------------------------------- */
 
 /* AdamW's first step moves a weight by rate * g / (|g| + epsilon) and takes off its decay: both moments are fixed. */
@@ -181,24 +242,43 @@ Test(trainer, rates__rise_in_a_line_and_fall_in_a_cosine) {
 
 /* ---- what goes wrong --------------------------------------------------------------------------------------------- */
 
-Test(trainer, divergence__stops_with_the_weights_as_they_were) {
+static void multiply(const rs_transformer *t, const char *name, double times) {
+  const rs_tensor *tensor = rs_transformer_tensor(t, name);
+  float *weights = (float *)t->values + tensor->offset;
+  for (size_t i = 0; i < tensor->rows * tensor->columns; i++) weights[i] = (float)(weights[i] * times);
+}
+
+/* Output and embeddings are as many times as large; the first norm divides gradients by what embeddings are. */
+static void check_divergence(double output, double embeddings, const char *message) {
   small_model m;
   rs_err err = {0};
   rs_train_step done;
   small_model_fill(&m, RS_DECODER);
   rs_transformer *t = small_model_create(&m, RS_F32, 1);
   float *kept = malloc(t->size * sizeof *kept);
-  ((float *)t->values)[rs_transformer_tensor(t, "lm_head.weight")->offset] = INFINITY;
+  multiply(t, "lm_head.weight", output);
+  multiply(t, "model.embed_tokens.weight", embeddings);
   memcpy(kept, t->values, t->size * sizeof *kept);
   rs_trainer *trainer = begin(t);
   cr_expect_eq(rs_trainer_step(trainer, &done, &err), RS_DOMAIN);
-  cr_expect_not_null(strstr(err.message, "diverged at step 1 of 30, at a rate of 0.002"), "%s", err.message);
+  cr_expect_str_eq(err.message, message, "%g, %g: %s", output, embeddings, err.message);
   cr_expect_eq(memcmp(kept, t->values, t->size * sizeof *kept), 0);
   cr_expect_eq(rs_trainer_state(trainer)->step, 0);
   free(kept);
   rs_trainer_free(trainer);
   rs_transformer_free(t);
   small_model_clear(&m);
+}
+
+#define DIVERGED "training diverged at step 1 of 30, at a rate of 0.002: the "
+#define HINT " (a smaller rate, a longer warm-up, or clipping)"
+
+Test(trainer, divergence__says_of_what__and_leaves_the_weights_as_they_were) {
+  check_divergence(NAN, 1, DIVERGED "loss is not a number" HINT);
+  check_divergence(-NAN, 1, DIVERGED "loss is not a number" HINT);
+  check_divergence(INFINITY, 1, DIVERGED "loss is not a number" HINT);
+  check_divergence(5e37, 1e-4, DIVERGED "gradient's norm is not a number" HINT);
+  check_divergence(9e37, 0.1, DIVERGED "gradient's norm is infinite" HINT);
 }
 
 Test(trainer, tasks_that_do_not_fit__are_refused) {
@@ -210,6 +290,21 @@ Test(trainer, tasks_that_do_not_fit__are_refused) {
   cr_expect_eq(rs_trainer_create(t, &training, &task, 1, &trainer, &err), RS_INPUT);
   cr_expect_null(trainer);
   cr_expect_str_eq(err.message, "the task steps_of_three is for a model of the form decoder; this one is encoder");
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(trainer, tasks_without_training_sequences__are_refused) {
+  small_model m;
+  rs_err err = {0};
+  rs_trainer *trainer;
+  const rs_task untrainable = {&held_out, NULL};
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  cr_expect_eq(rs_trainer_create(t, &training, &untrainable, 1, &trainer, &err), RS_INPUT);
+  cr_expect_null(trainer);
+  cr_expect_str_eq(err.message,
+                   "the task held_out has nothing to train on: all of it is held out (give a share below 1)");
   rs_transformer_free(t);
   small_model_clear(&m);
 }

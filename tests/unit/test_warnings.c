@@ -62,6 +62,26 @@ Test(warnings, scale_auto__below_the_trained_length__turns_faster) {
 
 TestSuite(warned_rows, .init = enter_folder, .fini = leave_folder);
 
+Test(warnings, tables_that_a_checkpoint_has_not_learned__are_told) {
+  static const char untaught[] =
+      " learns its %s, and the checkpoint, trained with rope, has none: read as they begin\n";
+  static const struct {
+    const char *methods, *subject, *what;
+  } cases[] = {{"[trained, pi, alibi, sinusoidal]", NULL, NULL},
+               {"[t5]", "t5", "biases"},
+               {"[fire]", "fire", "biases"},
+               {"[learned]", "learned", "embeddings"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char yaml[300], format[120], wanted[120] = "";
+    snprintf(yaml, sizeof yaml, "checkpoint: {method: rope, train: {length: 16}}\ntask: copy\nmethods: %s\n",
+             cases[i].methods);
+    snprintf(format, sizeof format, "%%s%s", untaught);
+    if (cases[i].subject != NULL) snprintf(wanted, sizeof wanted, format, cases[i].subject, cases[i].what);
+    expect_lines(yaml, wanted);
+  }
+  expect_lines("checkpoint: {method: t5, train: {length: 16}}\ntask: copy\nmethods: [trained, t5]\n", "");
+}
+
 Test(warned_rows, message__beside_the_values) {
   run(TINY "lengths: [16]\nmethods: [mrope, rope]\nmetrics: [entropy]\n", "out");
   rs_table *table = read_table("out", "summary.csv");

@@ -1,0 +1,75 @@
+/* What a change of rotary angles costs a trained model that is not trained again, by a head that looks one token back:
+ * a prediction from angles alone.
+ *
+ *   B = ln sum over keys m of exp(f K (c(m) - c(1))),   c(m) = 1/J sum_j cos(p(m) w'_j - w_j),   K = 2 ln L0
+ *   loss_damage = O + 2 E + B/50,   needle_damage = O + B/10
+ *
+ * with O, E, J, w_j, w'_j, p(m) and f of zero_shot_damage. B is -ln of the weight that the last query gives to the key
+ * before it, in a head whose content is turned so that plain RoPE at L0 tokens looks there, every pair as strong. Its
+ * logit K stands above L0 unrelated keys so that they get 1/L0 together. One number so holds three losses: the near key
+ * turned away, other keys turned into its place, and dispersion, which a factor f on the logits removes. To look
+ * something up takes such a head (Olsson et al., arXiv:2209.11895), which is why needles may ask for more of B. K is an
+ * argument, the weights 2, 1/50 and 1/10 are fits to small models: no law. */
+#include "metrics.h"
+
+#include <math.h>
+
+static const double near_weight = 2, loss_weight = 0.02, needle_weight = 0.1;
+
+/* c(m): how well the key m back fits a head that looks one back, in [-1, 1]. */
+static double fit(const rs_encoding *encoding, size_t m) {
+  size_t pairs = encoding->rotary_dim / 2;
+  double sum = 0;
+  for (size_t j = 0; j < pairs; j++) sum += cos(rs_turned(encoding, j, m) - encoding->omega_trained[j]);
+  return sum / (double)pairs;
+}
+
+/* B, nats, for two tokens or more. */
+static double lookback(const rs_encoding *encoding) {
+  double logit = rs_last_logit_factor(encoding) * 2 * log(encoding->train_length), there = fit(encoding, 1);
+  double sum = 0;
+  for (size_t m = 0; m < encoding->length; m++) sum += exp(logit * (fit(encoding, m) - there));
+  return log(sum);
+}
+
+static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
+  (void)state;
+  (void)err;
+  const rs_encoding *encoding = in->encoding;
+  result->value[0] = result->value[1] = result->value[2] = NAN;
+  if (!rs_turns_readable(encoding) || encoding->length < 2) return RS_OK;
+  double fresh = rs_new_angle_turns(encoding);
+  result->value[0] = lookback(encoding);
+  result->value[1] = fresh + near_weight * rs_near_turn(encoding) + loss_weight * result->value[0];
+  result->value[2] = fresh + needle_weight * result->value[0];
+  return RS_OK;
+}
+
+static const rs_column scalars[] = {
+    {.name = "lookback_nats",
+     .unit = "nats",
+     .summary = "-ln of the last query's weight on the key before it, in a head with logit 2 ln train_length that "
+                "plain RoPE lets look there",
+     .better = RS_LOWER},
+    {.name = "loss_damage",
+     .unit = "1",
+     .summary = "new_angle_turns + 2 near_turn + lookback_nats / 50: orders changes of one model at one length by "
+                "loss, and is no loss",
+     .better = RS_LOWER},
+    {.name = "needle_damage",
+     .unit = "1",
+     .summary = "new_angle_turns + lookback_nats / 10: orders them by needles that are missed",
+     .better = RS_LOWER},
+};
+
+const rs_metric_kind rs_metric_lookback_damage = {
+    .kind = {.name = "lookback_damage",
+             .summary = "what a change of rotary angles costs a model that is not trained again, by a head that looks "
+                        "one token back",
+             .reference = "no paper's: fitted to two seeds of experiments/extend-without-training, put to the test in "
+                          "experiments/what-predicts-loss",
+             .version = 1},
+    .scalars = scalars,
+    .scalar_count = RS_COUNT(scalars),
+    .finish = finish,
+};

@@ -1,0 +1,62 @@
+/* grids.c: lengths as grids of patches, from manifest.json. Frames of a film are alike, so that its length is said in
+ * frames. */
+#include "grids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct grid {
+  double length;
+  unsigned long frames, rows, columns;
+} grid;
+
+static double number_of(const rs_node *node, const char *key) {
+  const rs_node *value = rs_node_get(node, key);
+  return value != NULL && value->kind == RS_SCALAR ? strtod(value->text, NULL) : 0;
+}
+
+/* Sides are printed and no more: what is no number of patches is 0. */
+static unsigned long side_of(const rs_node *node, const char *key) {
+  double side = number_of(node, key);
+  return side > 0 && side < 1e6 ? (unsigned long)side : 0;
+}
+
+static grid grid_of(const rs_node *node) {
+  return (grid){number_of(node, "length_tokens"), side_of(node, "frames"), side_of(node, "rows"),
+                side_of(node, "columns")};
+}
+
+static const rs_node *find_list(const rs_plot_data *data) {
+  const rs_node *task = data->manifest != NULL ? rs_node_get(&data->manifest->root, "task") : NULL;
+  const rs_node *list = task != NULL ? rs_node_get(task, "grids") : NULL;
+  return list != NULL && list->kind == RS_SEQUENCE && list->count > 0 ? list : NULL;
+}
+
+rs_status rs_plot_grids_read(const rs_plot_data *data, rs_plot_grids *grids, rs_err *err) {
+  const rs_node *list = find_list(data);
+  bool film = false;
+  if (list == NULL) return RS_OK;
+  grids->marks = rs_alloc(list->count, sizeof *grids->marks, err);
+  if (grids->marks == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < list->count; i++) film |= grid_of(&list->items[i]).frames > 1;
+  for (; grids->count < list->count; grids->count++) {
+    grid g = grid_of(&list->items[grids->count]);
+    rs_plot_mark *mark = &grids->marks[grids->count];
+    mark->value = g.length;
+    if (film)
+      snprintf(mark->label, sizeof mark->label, "%lu", g.frames);
+    else
+      snprintf(mark->label, sizeof mark->label, "%lu \u00d7 %lu", g.rows, g.columns);
+  }
+  grid first = grid_of(&list->items[0]);
+  grids->name = film ? "film" : "image";
+  if (film) rs_text_printf(&grids->unit, "frames of %lu \u00d7 %lu ", first.rows, first.columns);
+  rs_text_puts(&grids->unit, "patches");
+  return rs_text_check(&grids->unit, err);
+}
+
+void rs_plot_grids_clear(rs_plot_grids *grids) {
+  free(grids->marks);
+  rs_text_clear(&grids->unit);
+  *grids = (rs_plot_grids){0};
+}

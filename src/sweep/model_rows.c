@@ -1,0 +1,254 @@
+/* Rows of attention of cells that read checkpoints: the queries and keys that the model computes go through the engine,
+ * under the tables of their own block. Cells of one layer are observed together, so that each sequence is read once.
+ * Threads take sequences; metrics see them in order. */
+#include "model_rows.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* One head of one cell. */
+typedef struct job {
+  rs_cell_state *cell;
+  size_t head;
+} job;
+
+/* What one thread has. */
+typedef struct lane {
+  rs_block_reader *reader; /* NULL where heads are simulated */
+  rs_content content;
+  rs_observation **seen; /* (jobs,) of the sequence at hand */
+  rs_err *why;           /* (jobs,) */
+} lane;
+
+/* The cells of one layer, or those of simulated sources. */
+typedef struct layer_run {
+  const rs_model_rows *rows;
+  bool of_model;
+  size_t layer, sequences;
+  rs_cell_batch batch;
+  rs_batch_work work;
+  job *jobs;
+  size_t job_count;
+  lane *lanes; /* one: it has all threads inside */
+  size_t lane_count;
+} layer_run;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const rs_variant *source_of(const rs_experiment *experiment, const rs_cell_state *cell) {
+  return &experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]];
+}
+
+/* The layer that a cell observes: of simulated heads the first. */
+static size_t layer_of(const rs_experiment *experiment, const rs_cell_state *cell, bool *of_model) {
+  const rs_variant *source = source_of(experiment, cell);
+  *of_model = source->source->of_model;
+  return *of_model ? ((const rs_model_source *)source->params)->layer : 0;
+}
+
+/* ---- one head of one sequence ------------------------------------------------------------------------------------ */
+
+/* What a table adds to simulated tokens; a model's own have it in them already. */
+static rs_status project(layer_run *run, size_t method, size_t head, rs_err *err) {
+  rs_batch_work *work = &run->work;
+  const rs_encoding *encoding = work->encodings[method];
+  if (run->of_model || encoding->method->embed == NULL) return RS_OK;
+  rs_projection_free(work->projections[method]);
+  work->projections[method] = NULL;
+  return rs_projection_create(encoding, head, RS_WEIGHTS_SEED, work->queries, work->query_count,
+                              &work->projections[method], err);
+}
+
+static rs_status load(layer_run *run, lane *thread, const job *one, rs_err *err) {
+  const size_t *axis = one->cell->cell.axis;
+  rs_given_rows given = {0};
+  if (run->of_model) given = rs_block_reader_head(thread->reader, one->head);
+  const rs_content_unit unit = {axis[RS_BY_SOURCE], axis[RS_BY_SEED], one->head, run->of_model ? &given : NULL};
+  RS_TRY(project(run, axis[RS_BY_METHOD], one->head, err));
+  RS_TRY(rs_content_fill(&run->work, &unit, &thread->content, err));
+  rs_attention_job observed = rs_cell_job(&run->work, one->cell, &thread->content, one->head);
+  return rs_engine_load(thread->content.engine, &observed, err);
+}
+
+/* By all threads, some thousands of rows at a time. */
+static void observe_at_once(layer_run *run, const job *one) {
+  lane *thread = run->lanes;
+  rs_observation *seen;
+  rs_err why = {0};
+  if (one->cell->status != RS_OK) return;
+  rs_status status = load(run, thread, one, &why);
+  size_t queries = run->work.query_count;
+  for (size_t first = 0; first < queries && status == RS_OK; first += RS_ROWS_AT_ONCE) {
+    size_t count = queries - first < RS_ROWS_AT_ONCE ? queries - first : RS_ROWS_AT_ONCE;
+    status = rs_engine_observe(thread->content.engine, first, count, &seen, &why);
+    if (status != RS_OK) break;
+    rs_cell_show(&run->work, one->cell, seen);
+    rs_observation_free(seen);
+  }
+  if (status != RS_OK) rs_cell_fail(one->cell, &why);
+}
+
+/* By one thread, to be shown when the sequences before were. */
+static void observe_apart(layer_run *run, lane *thread, size_t index) {
+  rs_err *why = &thread->why[index];
+  *why = (rs_err){0};
+  thread->seen[index] = NULL;
+  if (load(run, thread, &run->jobs[index], why) != RS_OK) return;
+  (void)rs_engine_observe(thread->content.engine, 0, run->work.query_count, &thread->seen[index], why);
+}
+
+static void show(layer_run *run, const lane *thread, size_t index) {
+  rs_cell_state *cell = run->jobs[index].cell;
+  if (thread->why[index].status != RS_OK)
+    rs_cell_fail(cell, &thread->why[index]);
+  else if (cell->status == RS_OK)
+    rs_cell_show(&run->work, cell, thread->seen[index]);
+  rs_observation_free(thread->seen[index]);
+}
+
+/* ---- all sequences ----------------------------------------------------------------------------------------------- */
+
+static void read_sequence(const layer_run *run, lane *thread, size_t sequence) {
+  if (run->of_model) rs_block_reader_read(thread->reader, RS_SPLIT_EVALUATION, sequence, run->layer);
+}
+
+static void observe_sequences(layer_run *run) {
+  if (run->lane_count == 1) {
+    for (size_t s = 0; s < run->sequences; s++) {
+      read_sequence(run, run->lanes, s);
+      for (size_t j = 0; j < run->job_count; j++) observe_at_once(run, &run->jobs[j]);
+    }
+    return;
+  }
+#pragma omp parallel for ordered schedule(static, 1) num_threads((int)run->lane_count)
+  for (size_t s = 0; s < run->sequences; s++) {
+    lane *thread = &run->lanes[rs_engine_thread()];
+    read_sequence(run, thread, s);
+    for (size_t j = 0; j < run->job_count; j++) observe_apart(run, thread, j);
+#pragma omp ordered
+    for (size_t j = 0; j < run->job_count; j++) show(run, thread, j);
+  }
+}
+
+/* ---- room -------------------------------------------------------------------------------------------------------- */
+
+/* How many threads take sequences of their own: all where a sequence is soon done. */
+static size_t count_lanes(const layer_run *run) {
+  double most = 0;
+  for (size_t i = 0; i < run->batch.count; i++) {
+    double work = rs_cell_work(run->rows->experiment, &run->batch.cells[i]->cell);
+    most = work > most ? work : most;
+  }
+  if (!run->of_model || !rs_is_small(most, run->work.model->head_dim)) return 1;
+  return run->sequences < rs_engine_threads() ? run->sequences : rs_engine_threads();
+}
+
+static rs_status make_lane(const layer_run *run, lane *thread, rs_err *err) {
+  const rs_model_rows *rows = run->rows;
+  thread->seen = rs_alloc(run->job_count, sizeof(rs_observation *), err);
+  thread->why = rs_alloc(run->job_count, sizeof *thread->why, err);
+  if (thread->seen == NULL || thread->why == NULL) return RS_MEMORY;
+  RS_TRY(rs_content_reserve(&run->work, &thread->content, err));
+  return run->of_model ? rs_block_reader_create(rows->context, rows->task, rows->length, &thread->reader, err) : RS_OK;
+}
+
+static rs_status list_jobs(layer_run *run, rs_err *err) {
+  size_t count = 0;
+  for (size_t i = 0; i < run->batch.count; i++) count += run->batch.cells[i]->group.count;
+  run->jobs = rs_alloc(count, sizeof *run->jobs, err);
+  if (run->jobs == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < run->batch.count; i++)
+    for (size_t h = 0; h < run->batch.cells[i]->group.count; h++)
+      run->jobs[run->job_count++] = (job){run->batch.cells[i], run->batch.cells[i]->group.heads[h]};
+  return RS_OK;
+}
+
+static rs_status make_room(layer_run *run, rs_err *err) {
+  const rs_model_rows *rows = run->rows;
+  const rs_block *block = &rows->transformer->shape.decoder.blocks[run->layer];
+  const rs_encoding *encoding = rs_context_block_encoding(rows->context, run->layer);
+  run->work = (rs_batch_work){.batch = &run->batch,
+                              .experiment = rows->experiment,
+                              .model = &rows->experiment->models[run->batch.model],
+                              .mask = block->mask,
+                              .tokens = &encoding->tokens};
+  RS_TRY(rs_batch_work_make(&run->work, err));
+  run->work.encodings[rs_cell_method(run->batch.cells[0])] = (rs_encoding *)encoding; /* only read */
+  RS_TRY(list_jobs(run, err));
+  size_t count = count_lanes(run);
+  run->lanes = rs_alloc(count, sizeof *run->lanes, err);
+  if (run->lanes == NULL) return RS_MEMORY;
+  run->lane_count = count;
+  for (size_t i = 0; i < count; i++) RS_TRY(make_lane(run, &run->lanes[i], err));
+  return RS_OK;
+}
+
+static void clear_lane(lane *thread) {
+  rs_block_reader_free(thread->reader);
+  rs_content_clear(&thread->content);
+  free(thread->seen);
+  free(thread->why);
+}
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+static void observe_layer(layer_run *run) {
+  const rs_model_rows *rows = run->rows;
+  double start = now();
+  rs_err why = {0};
+  rs_status status = rs_block_check(&rows->transformer->shape, run->layer, &why);
+  if (status == RS_OK) {
+    run->batch.length = rs_context_block_encoding(rows->context, run->layer)->length;
+    status = make_room(run, &why);
+  }
+  if (status == RS_OK) {
+    rs_batch_begin_rows(&run->work);
+    observe_sequences(run);
+    rs_batch_finish_rows(&run->work);
+  }
+  for (size_t i = 0; i < run->batch.count; i++) {
+    if (status != RS_OK) rs_cell_fail(run->batch.cells[i], &why);
+    run->batch.cells[i]->seconds += (now() - start) / (double)run->batch.count;
+  }
+}
+
+/* The cells that are observed together with cell number `first`. */
+static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *err) {
+  layer_run run = {.rows = rows};
+  run.layer = layer_of(rows->experiment, rows->cells[first], &run.of_model);
+  run.sequences = run.of_model ? rows->experiment->sequences : 1;
+  run.batch = (rs_cell_batch){.experiment = rows->experiment, .model = rows->cells[first]->cell.axis[RS_BY_MODEL]};
+  run.batch.cells = rs_alloc(rows->count, sizeof(rs_cell_state *), err);
+  if (run.batch.cells == NULL) return RS_MEMORY;
+  for (size_t i = first; i < rows->count; i++) {
+    bool of_model;
+    size_t layer = layer_of(rows->experiment, rows->cells[i], &of_model);
+    if (layer == run.layer && of_model == run.of_model) run.batch.cells[run.batch.count++] = rows->cells[i];
+  }
+  observe_layer(&run);
+  for (size_t i = 0; i < run.lane_count; i++) clear_lane(&run.lanes[i]);
+  if (run.work.experiment != NULL) rs_batch_work_clear(&run.work);
+  free(run.lanes);
+  free(run.jobs);
+  free(run.batch.cells);
+  return RS_OK;
+}
+
+static bool is_first(const rs_model_rows *rows, size_t index) {
+  bool of_model, other;
+  size_t layer = layer_of(rows->experiment, rows->cells[index], &of_model);
+  for (size_t i = 0; i < index; i++)
+    if (layer_of(rows->experiment, rows->cells[i], &other) == layer && other == of_model) return false;
+  return true;
+}
+
+void rs_model_rows_observe(const rs_model_rows *rows) {
+  for (size_t i = 0; i < rows->count; i++) {
+    rs_err why = {0};
+    if (is_first(rows, i) && observe_with(rows, i, &why) != RS_OK) rs_cell_fail(rows->cells[i], &why);
+  }
+}
