@@ -148,7 +148,7 @@ static rs_status obtain_folder(const rs_checkpoint *checkpoint, const rs_checkpo
                                rs_transformer **transformer, rs_err *err) {
   rs_trained found;
   RS_TRY(read_folder(checkpoint, &found, transformer, err));
-  rs_training_ready(place->watch, checkpoint->folder, found.arithmetic);
+  if (found.arithmetic != NULL) rs_training_ready(place->watch, checkpoint->folder, found.arithmetic);
   rs_trained_clear(&found);
   return RS_OK;
 }
