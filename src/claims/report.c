@@ -50,20 +50,33 @@ static void put_verdict(rs_text *text, const rs_claim *claim, const rs_finding *
     rs_text_printf(text, ", %s", verdicts[claim->verdict]);
 }
 
-/* Whether no claim before it has the same note. */
-static bool is_first(const rs_claims *claims, size_t claim) {
+/* Claims in the order of their rows. */
+typedef struct listing {
+  const rs_claims *claims;
+  const rs_finding *findings;
+  bool whole; /* with what was not run */
+} listing;
+
+static bool is_shown(const listing *list, size_t claim) {
+  return list->whole || !list->findings[claim].left_out;
+}
+
+/* Whether it has a note that no row before it has. */
+static bool is_first(const listing *list, size_t claim) {
+  const rs_claim *items = list->claims->items;
   for (size_t i = 0; i < claim; i++)
-    if (strcmp(claims->items[i].note, claims->items[claim].note) == 0) return false;
-  return *claims->items[claim].note != '\0';
+    if (is_shown(list, i) && strcmp(items[i].note, items[claim].note) == 0) return false;
+  return is_shown(list, claim) && *items[claim].note != '\0';
 }
 
 /* Notes are numbered through, and equal ones stand once; 0: it has none. */
-static size_t note_number(const rs_claims *claims, size_t claim) {
+static size_t note_number(const listing *list, size_t claim) {
+  const rs_claim *items = list->claims->items;
   size_t number = 0;
-  if (*claims->items[claim].note == '\0') return 0;
-  for (size_t i = 0; i < claims->count; i++) {
-    number += is_first(claims, i);
-    if (strcmp(claims->items[i].note, claims->items[claim].note) == 0) break;
+  if (*items[claim].note == '\0') return 0;
+  for (size_t i = 0; i < list->claims->count; i++) {
+    number += is_first(list, i);
+    if (is_shown(list, i) && strcmp(items[i].note, items[claim].note) == 0) break;
   }
   return number;
 }
@@ -81,10 +94,11 @@ static int key_width(const rs_claims *claims) {
 void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
   char value[NUMBER], difference[NUMBER];
   int width = key_width(claims);
+  const listing list = {claims, findings, true};
   rs_text_printf(text, "%-*s  %12s  %12s  %10s  %s\n", width, "", "expected", "reproduced", "difference", "verdict");
   for (size_t i = 0; i < claims->count; i++) {
     const rs_claim *claim = &claims->items[i];
-    size_t note = note_number(claims, i);
+    size_t note = note_number(&list, i);
     format_value(&findings[i], value);
     format_difference(claim, &findings[i], difference);
     rs_text_printf(text, "%-*s  %12s  %12s  %10s  ", width, claim->key, or_dash(claim->expected), value, difference);
@@ -95,7 +109,7 @@ void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_tex
       rs_text_printf(text, "    %s:%zu: %s\n", claims->name, claim->line, findings[i].why);
   }
   for (size_t i = 0; i < claims->count; i++)
-    if (is_first(claims, i)) rs_text_printf(text, "  [%zu] %s\n", note_number(claims, i), claims->items[i].note);
+    if (is_first(&list, i)) rs_text_printf(text, "  [%zu] %s\n", note_number(&list, i), claims->items[i].note);
 }
 
 void rs_markdown_cell(rs_text *text, const char *cell) {
@@ -111,10 +125,11 @@ static bool any_expected(const rs_claims *claims) {
   return false;
 }
 
-static void put_name(rs_text *text, const rs_claims *claims, size_t i) {
+static void put_name(rs_text *text, const listing *list, size_t i) {
+  size_t note = note_number(list, i);
   rs_text_puts(text, "| ");
-  rs_markdown_cell(text, claims->items[i].key);
-  if (note_number(claims, i) > 0) rs_text_printf(text, " (%zu)", note_number(claims, i));
+  rs_markdown_cell(text, list->claims->items[i].key);
+  if (note > 0) rs_text_printf(text, " (%zu)", note);
 }
 
 static void put_comparison(rs_text *text, const rs_claim *claim, const rs_finding *finding) {
@@ -131,24 +146,31 @@ static void put_comparison(rs_text *text, const rs_claim *claim, const rs_findin
 static void put_value(rs_text *text, const rs_finding *finding) {
   char value[NUMBER];
   format_value(finding, value);
-  rs_text_printf(text, " | %s%s |\n", value, finding->held || finding->left_out ? "" : " DIFFERS");
+  rs_text_printf(text, " | %s%s |\n", value, finding->held ? "" : " DIFFERS");
 }
 
 /* Where nothing is expected there is nothing to compare with. */
 void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) {
   bool compared = any_expected(claims);
+  const listing list = {claims, findings, false};
+  size_t hidden = 0;
   rs_text_puts(text, compared
                          ? "| | expected | reproduced | difference | verdict | source |\n|---|---|---|---|---|---|\n"
                          : "| | found here |\n|---|---|\n");
   for (size_t i = 0; i < claims->count; i++) {
-    put_name(text, claims, i);
+    hidden += !is_shown(&list, i);
+    if (!is_shown(&list, i)) continue;
+    put_name(text, &list, i);
     if (compared)
       put_comparison(text, &claims->items[i], &findings[i]);
     else
       put_value(text, &findings[i]);
   }
   for (size_t i = 0; i < claims->count; i++)
-    if (is_first(claims, i)) rs_text_printf(text, "\n(%zu) %s\n", note_number(claims, i), claims->items[i].note);
+    if (is_first(&list, i)) rs_text_printf(text, "\n(%zu) %s\n", note_number(&list, i), claims->items[i].note);
+  if (hidden > 0)
+    rs_text_printf(text, "\n%zu more %s of a whole run (`--full`).\n", hidden,
+                   hidden == 1 ? "number is" : "numbers are");
 }
 
 void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text) {

@@ -121,7 +121,7 @@ Test(reproduce, number_that_differs__status__is_1_and_says_which) {
 Test(reproduce, full_config__without_the_flag__is_left_out) {
   put_experiment("one", "one", "deep,deep-full/summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
   cr_assert_eq(rename("experiments/one/config.yaml", "experiments/one/deep-full.yaml"), 0);
-  EXPECT("reproduce one --markdown", 0, "| deep | 2 | (--full) |  | printed, not run | nobody |", "not run: 1");
+  EXPECT("reproduce one --markdown", 0, "\n1 more number is of a whole run (`--full`).\n", "not run: 1");
   cr_expect_neq(access("results/one-deep-full", F_OK), 0);
   EXPECT("reproduce one --full", 2, "experiments/one/deep-full.yaml: name: is one, but must be one-deep-full");
 }

@@ -370,11 +370,12 @@ Test(claims, nothing_expected__page__compares_nothing) {
   rs_finding found[] = {{.value = 12, .held = true}, {.value = NAN, .left_out = true}, {.value = 3, .why = "no"}};
   rs_text text = {0};
   rs_claims *claims = read_claims("a,summary,y,,,12,,found,,,so\n"
-                                  "b,x-full/summary,y,,,12,,found,,,\n"
-                                  "c,summary,y,,,12,,found,,,\n");
+                                  "b,x-full/summary,y,,,12,,found,,,not here\n"
+                                  "c,summary,y,,,12,,found,,,too\n");
   rs_claims_markdown(claims, found, &text);
-  cr_expect_str_eq(rs_text_string(&text), "| | found here |\n|---|---|\n| a (1) | 12 |\n| b | (--full) |\n"
-                                          "| c | 3 DIFFERS |\n\n(1) so\n");
+  cr_expect_str_eq(rs_text_string(&text), "| | found here |\n|---|---|\n| a (1) | 12 |\n"
+                                          "| c (2) | 3 DIFFERS |\n\n(1) so\n\n(2) too\n\n"
+                                          "1 more number is of a whole run (`--full`).\n");
   rs_text_clear(&text);
   rs_claims_free(claims);
 }
