@@ -474,7 +474,7 @@ void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t inde
 rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) RS_NONNULL(1);
 
 /* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
- * tokens. */
+ * tokens. RS_INPUT where the model cannot read them. */
 rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe *recipes, const rs_task *task,
                              size_t length, rs_context **context, rs_err *err) RS_NONNULL(1, 3, 5);
 
