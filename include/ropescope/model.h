@@ -300,6 +300,7 @@ typedef struct rs_example_shape {
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
   bool untrainable;             /* there are no sequences to train on */
+  size_t evaluations;           /* different sequences of evaluation, after which they come again; 0: no end */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -350,6 +351,9 @@ typedef struct rs_task_kind {
    */
   void (*digits)(const void *state, size_t *base, size_t *count);
 } rs_task_kind;
+
+/* How many sequences of evaluation are read where `wanted` are: none twice. */
+size_t rs_example_count(const rs_example_shape *shape, size_t wanted) RS_NONNULL(1);
 
 const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);
 const rs_task_kind *rs_task_find(const char *name) RS_NONNULL(1);
@@ -446,8 +450,9 @@ typedef struct rs_reading {
   float *depths;             /* (sequences, A) */
 } rs_reading;
 
-/* Reads sequences [0, sequences) of the split with all threads; the same bits for any number of them. `context` is of
- * the task's length. Release with rs_reading_clear. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
+/* Reads sequences [0, sequences) of the split, of evaluation no more than there are (rs_example_count), with all
+ * threads; the same bits for any number of them. `context` is of the task's length. Release with rs_reading_clear.
+ * RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
 rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
                           size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);

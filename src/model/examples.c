@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 
+size_t rs_example_count(const rs_example_shape *shape, size_t wanted) {
+  return shape->evaluations > 0 && shape->evaluations < wanted ? shape->evaluations : wanted;
+}
+
 rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences, rs_examples *examples, rs_err *err) {
   rs_example_shape shape;
   *examples = (rs_examples){0};
