@@ -279,8 +279,8 @@ typedef struct rs_reader_in {
 } rs_reader_in;
 
 /* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of
- * padding. RS_INPUT for a token that is none of its
- * vocabulary, with its place; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
+ * padding. RS_INPUT for a token or type that is none of its own, with its place, and with the array as subject: tokens,
+ * source, types; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
