@@ -279,8 +279,8 @@ typedef struct rs_reader_in {
 } rs_reader_in;
 
 /* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of
- * padding. RS_INPUT for a token that is none of its
- * vocabulary, with its place; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
+ * padding. RS_INPUT for a token or type that is none of its own, with its place, and with the array as subject: tokens,
+ * source, types; RS_DOMAIN, RS_UNSUPPORTED for position ids that a recipe cannot read, RS_MEMORY. */
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
@@ -300,6 +300,7 @@ typedef struct rs_example_shape {
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
   bool untrainable;             /* there are no sequences to train on */
+  size_t evaluations;           /* different sequences of evaluation, after which they come again; 0: no end */
 } rs_example_shape;
 
 /* One sequence. The caller gives the arrays. */
@@ -350,6 +351,9 @@ typedef struct rs_task_kind {
    */
   void (*digits)(const void *state, size_t *base, size_t *count);
 } rs_task_kind;
+
+/* How many sequences of evaluation are read where `wanted` are: none twice. */
+size_t rs_example_count(const rs_example_shape *shape, size_t wanted) RS_NONNULL(1);
 
 const rs_task_kind *const *rs_task_kinds(size_t *count) RS_NONNULL(1);
 const rs_task_kind *rs_task_find(const char *name) RS_NONNULL(1);
@@ -446,8 +450,9 @@ typedef struct rs_reading {
   float *depths;             /* (sequences, A) */
 } rs_reading;
 
-/* Reads sequences [0, sequences) of the split with all threads; the same bits for any number of them. `context` is of
- * the task's length. Release with rs_reading_clear. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
+/* Reads sequences [0, sequences) of the split, of evaluation no more than there are (rs_example_count), with all
+ * threads; the same bits for any number of them. `context` is of the task's length. Release with rs_reading_clear.
+ * RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
 rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
                           size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
 void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);
@@ -474,7 +479,7 @@ void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t inde
 rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) RS_NONNULL(1);
 
 /* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
- * tokens. */
+ * tokens. RS_INPUT where the model cannot read them. */
 rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe *recipes, const rs_task *task,
                              size_t length, rs_context **context, rs_err *err) RS_NONNULL(1, 3, 5);
 

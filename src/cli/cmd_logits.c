@@ -180,14 +180,33 @@ static rs_status read_inputs(const cli_options *options, const rs_hf_checkpoint 
   return RS_OK;
 }
 
-static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const char *path, rs_err *err) {
+/* The file that an array of the reader is from; NULL: it is about none. */
+static const char *file_of(const cli_options *options, const char *array) {
+  const char *first = options->arguments[1];
+  if (strcmp(array, "types") == 0) return options->token_types;
+  if (strcmp(array, "source") == 0) return first;
+  if (strcmp(array, "tokens") != 0) return NULL;
+  return options->decoder_tokens != NULL ? options->decoder_tokens : first;
+}
+
+static rs_status read_logits(const rs_transformer *transformer, const rs_reader_in *in, const cli_options *options,
+                             double *logits, rs_err *err) {
+  rs_err why = {0};
+  rs_status status = rs_read_logits(transformer, in, logits, &why);
+  const char *file = file_of(options, why.subject);
+  if (status == RS_OK) return RS_OK;
+  return rs_fail(err, status, "%s%s%s", file != NULL ? file : "", file != NULL ? ": " : "", why.message);
+}
+
+static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const cli_options *options,
+                     rs_err *err) {
   const rs_shape *shape = &transformer->shape;
   rs_array out = {.rank = 3, .shape = {in->count, in->last, shape->classes > 0 ? shape->classes : shape->width}};
   out.count = out.shape[0] * out.shape[1] * out.shape[2];
   out.numbers = rs_alloc(in->count * in->last, out.shape[2] * sizeof *out.numbers, err);
   if (out.numbers == NULL) return RS_MEMORY;
-  rs_status status = rs_read_logits(transformer, in, out.numbers, err);
-  if (status == RS_OK) status = rs_npy_write(path, &out, transformer->format == RS_F64, err);
+  rs_status status = read_logits(transformer, in, options, out.numbers, err);
+  if (status == RS_OK) status = rs_npy_write(options->out, &out, transformer->format == RS_F64, err);
   rs_array_clear(&out);
   return status;
 }
@@ -214,7 +233,7 @@ static rs_status run(const cli_options *options, rs_err *err) {
   if (status == RS_OK)
     status = own ? load_trained(folder, format, &transformer, err)
                  : rs_hf_checkpoint_load(&checkpoint, folder, format, &transformer, err);
-  if (status == RS_OK) status = say(transformer, &i.in, options->out, err);
+  if (status == RS_OK) status = say(transformer, &i.in, options, err);
   rs_transformer_free(transformer);
   rs_hf_checkpoint_clear(&checkpoint);
   inputs_clear(&i);

@@ -81,6 +81,8 @@ static size_t tokens_at(const rs_entry *e, const char *training, size_t length, 
   if (task->kind == NULL) return length; /* which is reported already */
   if (task->kind->shape(task->state, length, shape, &why) == RS_OK) (void)rs_task_layout(shape, &layout, &tokens, &why);
   rs_token_layout_clear(&layout);
+  if (why.status == RS_OK && shape->untrainable)
+    (void)rs_fail(&why, RS_INPUT, "the task has nothing to train on: all of it is held out (give a share below 1)");
   if (why.status == RS_OK) return tokens;
   if (why.status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
@@ -194,6 +196,7 @@ static rs_status read_trained(const char *folder, rs_checkpoint *checkpoint, rs_
   rs_trained trained;
   RS_TRY(rs_trained_read(folder, &trained, why));
   checkpoint->layers = trained.shape.decoder.count;
+  checkpoint->shape.form = trained.shape.form;
   *model = trained.geometry;
   trained.geometry = (rs_model){0};
   take_recipes(checkpoint, model, &trained.recipes, &trained.recipe_count);
@@ -206,11 +209,19 @@ static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, r
   rs_hf_checkpoint found;
   RS_TRY(rs_hf_checkpoint_read(folder, &found, why));
   checkpoint->layers = found.shape.decoder.count;
+  checkpoint->shape.form = found.shape.form;
   *model = found.geometry;
   found.geometry = (rs_model){0};
   take_recipes(checkpoint, model, &found.recipes, &found.recipe_count);
   rs_hf_checkpoint_clear(&found);
   return RS_OK;
+}
+
+static void check_form(const rs_entry *e, const rs_node *node, const rs_path *path, rs_form form) {
+  const rs_task_kind *task = e->config->task.kind;
+  if (task == NULL || task->form == form) return;
+  rs_problem(e->config->problems, node, path, "is a model of the form %s; the task %s is for one of the form %s",
+             rs_form_words[form], task->kind.name, rs_form_words[task->form]);
 }
 
 static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *model) {
@@ -227,6 +238,8 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
     rs_problem_memory(e->config->problems);
   else if (status != RS_OK)
     rs_problem_lines(e->config->problems, node, &path, why.message);
+  else
+    check_form(e, node, &path, checkpoint->shape.form);
   if (rs_entry_failed(e)) return;
   checkpoint->trained_tokens = model->train_length;
   (void)rs_entry_recipe(e, e->node, &e->path, &model->published, model, model->train_length, &checkpoint->recipes[0]);

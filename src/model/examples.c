@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 
+size_t rs_example_count(const rs_example_shape *shape, size_t wanted) {
+  return shape->evaluations > 0 && shape->evaluations < wanted ? shape->evaluations : wanted;
+}
+
 rs_status rs_examples_make(const rs_task *task, size_t length, size_t sequences, rs_examples *examples, rs_err *err) {
   rs_example_shape shape;
   *examples = (rs_examples){0};
@@ -63,12 +67,11 @@ rs_batch rs_examples_batch(const rs_examples *examples, size_t first, size_t cou
                     .targets = targets};
 }
 
-rs_status rs_examples_fit(const rs_examples *examples, const rs_shape *shape, rs_err *err) {
-  const rs_example_shape *wanted = &examples->shape;
-  const char *task = examples->task->kind->kind.name;
-  if (examples->task->kind->form != shape->form)
+static rs_status fit(const rs_task_kind *kind, const rs_example_shape *wanted, const rs_shape *shape, rs_err *err) {
+  const char *task = kind->kind.name;
+  if (kind->form != shape->form)
     return rs_fail(err, RS_INPUT, "the task %s is for a model of the form %s; this one is %s", task,
-                   rs_form_words[examples->task->kind->form], rs_form_words[shape->form]);
+                   rs_form_words[kind->form], rs_form_words[shape->form]);
   if (wanted->vocabulary > shape->vocabulary)
     return rs_fail(err, RS_INPUT, "the task %s has %zu tokens, the model knows %zu", task, wanted->vocabulary,
                    shape->vocabulary);
@@ -79,6 +82,10 @@ rs_status rs_examples_fit(const rs_examples *examples, const rs_shape *shape, rs
     return rs_fail(err, RS_INPUT, "the task %s has patches of %zu numbers, the model reads %zu", task,
                    wanted->patch_numbers, shape->patch_numbers);
   return RS_OK;
+}
+
+rs_status rs_examples_fit(const rs_examples *examples, const rs_shape *shape, rs_err *err) {
+  return fit(examples->task->kind, &examples->shape, shape, err);
 }
 
 rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err) {
@@ -107,6 +114,7 @@ rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe 
   size_t tokens;
   *context = NULL;
   RS_TRY(task->kind->shape(task->state, length, &shape, err));
+  RS_TRY(fit(task->kind, &shape, &transformer->shape, err));
   RS_TRY(rs_task_layout(&shape, &layout, &tokens, err));
   rs_status status = rs_context_create(transformer, recipes, tokens, shape.source_length, &layout, context, err);
   rs_token_layout_clear(&layout);

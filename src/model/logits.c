@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rs_status check_tokens(const int32_t *tokens, size_t count, size_t length, size_t vocabulary, rs_err *err) {
+static rs_status check_tokens(const char *subject, const int32_t *tokens, size_t count, size_t length,
+                              size_t vocabulary, rs_err *err) {
   for (size_t i = 0; i < count * length; i++)
     if (tokens[i] < 0 || (size_t)tokens[i] >= vocabulary)
-      return rs_fail(err, RS_INPUT, "token %d of sequence %zu at position %zu: the vocabulary has %zu", (int)tokens[i],
-                     i / length, i % length, vocabulary);
+      return rs_fail_on(err, RS_INPUT, subject, "token %d of sequence %zu at position %zu: the vocabulary has %zu",
+                        (int)tokens[i], i / length, i % length, vocabulary);
   return RS_OK;
 }
 
@@ -23,12 +24,12 @@ static rs_status check(const rs_transformer *t, const rs_reader_in *in, rs_err *
   if ((t->shape.form == RS_ENCODER_DECODER) != (in->source != NULL))
     return rs_fail(err, RS_INPUT, "the model %s tokens of an encoder and of a decoder",
                    in->source != NULL ? "does not read" : "reads");
-  if (!vision) RS_TRY(check_tokens(in->tokens, in->count, in->length, vocabulary, err));
-  if (in->source != NULL) RS_TRY(check_tokens(in->source, in->count, in->source_length, vocabulary, err));
+  if (!vision) RS_TRY(check_tokens("tokens", in->tokens, in->count, in->length, vocabulary, err));
+  if (in->source != NULL) RS_TRY(check_tokens("source", in->source, in->count, in->source_length, vocabulary, err));
   for (size_t i = 0; i < in->count * in->length && in->types != NULL; i++)
     if (in->types[i] < 0 || (size_t)in->types[i] >= t->shape.token_types)
-      return rs_fail(err, RS_INPUT, "token type %d of sequence %zu at position %zu: there are %zu", (int)in->types[i],
-                     i / in->length, i % in->length, t->shape.token_types);
+      return rs_fail_on(err, RS_INPUT, "types", "token type %d of sequence %zu at position %zu: there are %zu",
+                        (int)in->types[i], i / in->length, i % in->length, t->shape.token_types);
   for (size_t s = 0; s < in->count && in->lengths != NULL; s++)
     if (in->lengths[s] < 1 || in->lengths[s] > in->length)
       return rs_fail(err, RS_INPUT, "sequence %zu has %zu of %zu tokens: at least 1", s, in->lengths[s], in->length);

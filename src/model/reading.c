@@ -56,7 +56,8 @@ rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_spl
   *reading = (rs_reading){0};
   RS_TRY(rs_examples_make(task, length, 1, &probe, err));
   rs_status status = rs_examples_fit(&probe, &context->transformer->shape, err);
-  *reading = (rs_reading){.sequences = sequences, .answers = probe.answers};
+  size_t count = split == RS_SPLIT_EVALUATION ? rs_example_count(&probe.shape, sequences) : sequences;
+  *reading = (rs_reading){.sequences = count, .answers = probe.answers};
   if (status == RS_OK) status = make_arrays(reading, err);
   if (status == RS_OK) status = read_all(context, task, split, length, reading, err);
   rs_examples_clear(&probe);

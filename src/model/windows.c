@@ -39,28 +39,33 @@ void rs_windows_release(void *state) {
   rs_token_file_clear(&((rs_window_state *)state)->text);
 }
 
+/* From one window of evaluation to the next. */
+static size_t step_of(const rs_window_state *s, size_t length) {
+  return s->params.stride < length ? s->params.stride : length;
+}
+
+/* Those that the text held out has room for, each with the token behind it. */
+static size_t count_windows(const rs_window_state *s, size_t length) {
+  return (s->held_out - 1 - length) / step_of(s, length) + 1;
+}
+
 rs_status rs_windows_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
   const rs_window_state *s = state;
   size_t least = s->trained > 0 && s->trained < s->held_out ? s->trained : s->held_out;
   if (length < 1 || length >= least)
     return rs_fail(err, RS_DOMAIN, "%zu tokens and the one behind them: the text has %zu to train on and %zu held out",
                    length, s->trained, s->held_out);
-  *shape = (rs_example_shape){
-      .length = length, .vocabulary = s->vocabulary, .classes = s->vocabulary, .untrainable = s->trained == 0};
+  *shape = (rs_example_shape){.length = length,
+                              .vocabulary = s->vocabulary,
+                              .classes = s->vocabulary,
+                              .untrainable = s->trained == 0,
+                              .evaluations = count_windows(s, length)};
   return RS_OK;
-}
-
-/* From one window of evaluation to the next. */
-static size_t step_of(const rs_window_state *s, size_t length) {
-  return s->params.stride < length ? s->params.stride : length;
 }
 
 /* Where the window starts, of `length` tokens and the one behind them. */
 static size_t find_window(const rs_window_state *s, rs_split split, uint64_t index, size_t length) {
-  if (split == RS_SPLIT_EVALUATION) {
-    size_t step = step_of(s, length), windows = (s->held_out - 1 - length) / step + 1;
-    return s->trained + (size_t)(index % windows) * step;
-  }
+  if (split == RS_SPLIT_EVALUATION) return s->trained + (size_t)(index % count_windows(s, length)) * step_of(s, length);
   rs_dice dice = rs_dice_sequence(s->seed, split, index);
   return rs_dice_below(&dice, s->trained - length);
 }

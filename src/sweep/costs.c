@@ -65,12 +65,17 @@ static double passes_of(const rs_experiment *experiment, const rs_cell *cell) {
   return (first ? 1 : 0) + (rs_needs_rows(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
 }
 
+/* Sequences that a cell reads. */
+static double sequences_of(const rs_costs *costs, const rs_example_shape *example) {
+  return (double)rs_example_count(example, costs->experiment->sequences);
+}
+
 double rs_reading_flops(const rs_costs *costs, const rs_cell *cell) {
   const rs_transformer *begun = costs->items[cell->axis[RS_BY_MODEL]].begun;
   rs_example_shape example;
   if (begun == NULL || costs->task.kind->shape(costs->task.state, length_of(costs, cell), &example, NULL) != RS_OK)
     return 0;
-  double each = forward_flops(&begun->shape, &example) * (double)costs->experiment->sequences;
+  double each = forward_flops(&begun->shape, &example) * sequences_of(costs, &example);
   return each * passes_of(costs->experiment, cell) + rs_row_flops(costs->experiment, cell);
 }
 
@@ -162,7 +167,7 @@ double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell) {
     return 0;
   double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
-  return weight_bytes(t) + (double)costs->experiment->sequences * answers * one +
+  return weight_bytes(t) + sequences_of(costs, &example) * answers * one +
          pass_bytes(costs, model, (double)example.length, &example, false) +
          observed_bytes(costs->experiment, &costs->experiment->models[model], example.length);
 }
@@ -366,7 +371,8 @@ static double reading_pace_at(const rs_costs *costs, size_t model, size_t length
     rs_reading_clear(&reading);
   }
   rs_context_free(context);
-  return median(samples, count) / ((double)sequences * forward_flops(&begun->shape, &example));
+  return median(samples, count) /
+         ((double)rs_example_count(&example, sequences) * forward_flops(&begun->shape, &example));
 }
 
 /* Longer and longer readings, twice the last each time, as the budget has room: long ones have more attention. */

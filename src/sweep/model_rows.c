@@ -216,11 +216,18 @@ static void observe_layer(layer_run *run) {
   }
 }
 
+/* As many as readings have: the task has had the length already. */
+static size_t count_sequences(const rs_model_rows *rows) {
+  rs_example_shape shape = {0};
+  (void)rows->task->kind->shape(rows->task->state, rows->length, &shape, NULL);
+  return rs_example_count(&shape, rows->experiment->sequences);
+}
+
 /* The cells that are observed together with cell number `first`. */
 static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *err) {
   layer_run run = {.rows = rows};
   run.layer = layer_of(rows->experiment, rows->cells[first], &run.of_model);
-  run.sequences = run.of_model ? rows->experiment->sequences : 1;
+  run.sequences = run.of_model ? count_sequences(rows) : 1;
   run.batch = (rs_cell_batch){.experiment = rows->experiment, .model = rows->cells[first]->cell.axis[RS_BY_MODEL]};
   run.batch.cells = rs_alloc(rows->count, sizeof(rs_cell_state *), err);
   if (run.batch.cells == NULL) return RS_MEMORY;

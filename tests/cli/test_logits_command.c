@@ -200,7 +200,7 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
       {"--token-types", NPY("|u1", "False", "(2,)"), "\0\0",
        "ropescope: x.npy: token types must be (1, 3) as the token ids are\n", 2},
       {"--token-types", NPY("|u1", "False", "(3,)"), "\0\0\0",
-       "ropescope: token type 0 of sequence 0 at position 0: there are 0\n", 3},
+       "ropescope: x.npy: token type 0 of sequence 0 at position 0: there are 0\n", 3},
       {"--attention-mask", NPY("|u1", "False", "(1, 2)"), "\1\1",
        "ropescope: x.npy: the mask must be (1, 3) as the token ids are\n", 2},
       {"--attention-mask", NPY("|u1", "False", "(3,)"), "\1\2\0",
@@ -256,9 +256,9 @@ Test(logits_command, tokens_that_are_none__are_refused) {
     size_t size;
   } cases[] = {
       {NPY("|u1", "False", "(2,)"), "\1\x61",
-       "ropescope: token 97 of sequence 0 at position 1: the vocabulary has 97\n", 2},
-      {NPY("|i1", "False", "(1,)"), "\xff", "ropescope: token -1 of sequence 0 at position 0: the vocabulary has 97\n",
-       1},
+       "ropescope: tokens.npy: token 97 of sequence 0 at position 1: the vocabulary has 97\n", 2},
+      {NPY("|i1", "False", "(1,)"), "\xff",
+       "ropescope: tokens.npy: token -1 of sequence 0 at position 0: the vocabulary has 97\n", 1},
       {NPY("<f2", "False", "(1,)"), "\0\x3e", "ropescope: tokens.npy: number 0 is 1.5, which is no token id\n", 2},
       {NPY("|u1", "False", "(1, 1, 1)"), "\1", "ropescope: tokens.npy: has 3 axes: token ids are (L,) or (B, L)\n", 1},
       {NPY("|u1", "False", "()"), "\1", "ropescope: tokens.npy: has 0 axes: token ids are (L,) or (B, L)\n", 1},

@@ -265,3 +265,29 @@ Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratc
   static const char *const files[] = {"config.json", "model.safetensors"};
   leaves(files, RS_COUNT(files));
 }
+
+/* What a folder's model cannot read, and a text that is all held out, is known before anything is trained. */
+Test(checkpoint_messages, tasks__that_do_not_go_with_the_model, .init = enter_scratch) {
+  static const char llama[] =
+      "{\"model_type\": \"llama\", \"hidden_size\": 8, \"num_attention_heads\": 2, \"num_hidden_layers\": 1, "
+      "\"vocab_size\": 300, \"max_position_embeddings\": 64, \"intermediate_size\": 12}";
+  static const char *const files[] = {"config.json", "model.safetensors", "ids"};
+  rs_err err = {0};
+  cr_assert_eq(rs_file_write("config.json", llama, strlen(llama), &err), RS_OK);
+  cr_assert_eq(rs_file_write("model.safetensors", "", 0, &err), RS_OK);
+  cr_assert_eq(rs_file_write("ids", llama, 100, &err), RS_OK);
+  expect_message("checkpoint: {folder: .}\ntask: translate\nmetrics: [decay]\n", NULL, 0,
+                 "t.yaml:1:22: checkpoint.folder = .: is a model of the form decoder; the task translate is for one of "
+                 "the form encoder_decoder");
+#define HELD_OUT "task: {name: tokens, file: ids, numbers: uint8}\nmetrics: [decay]\n"
+  expect_message("checkpoint: {folder: ., tune: {length: 20}}\n" HELD_OUT, NULL, 0,
+                 "t.yaml:1:40: checkpoint.tune.length = 20: the task has nothing to train on: all of it is held out "
+                 "(give a share below 1)");
+  expect_message("checkpoint: {method: rope}\n" HELD_OUT, NULL, 0,
+                 "t.yaml:1:13: checkpoint = {...}: train.length = 64: the task has nothing to train on: all of it is "
+                 "held out (give a share below 1)");
+  reading got = read_edited("checkpoint: {folder: .}\n" HELD_OUT, NULL, 0);
+  cr_expect_eq(got.err.status, RS_OK, "%s", message_of(&got));
+  reading_clear(&got);
+  leaves(files, RS_COUNT(files));
+}

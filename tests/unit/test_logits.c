@@ -91,6 +91,7 @@ Test(logits, what_is_no_sequence__is_refused) {
   r.tokens[SMALL_LENGTH + 2] = SMALL_VOCABULARY;
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &beyond), RS_INPUT);
   cr_expect_str_eq(beyond.message, "token 11 of sequence 1 at position 2: the vocabulary has 11");
+  cr_expect_str_eq(beyond.subject, "tokens");
   r.tokens[SMALL_LENGTH + 2] = -1;
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, NULL), RS_INPUT);
   r.tokens[SMALL_LENGTH + 2] = 0;

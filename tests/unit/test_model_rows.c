@@ -54,6 +54,26 @@ Test(model_rows, threads__same_bytes) {
   expect_same_files("one", "three", files, RS_COUNT(files));
 }
 
+/* 100 bytes are held out: three windows of 32, and one of 64. */
+Test(model_rows, texts__no_window_is_read_twice) {
+#define TEXT(sequences)                                                                                                \
+  "checkpoint: {name: tiny, width: 16, heads: 2, train: {steps: 3, length: 32, sequences: 2}}\nsequences: " sequences  \
+  "\ntask: {name: bytes, file: text}\nseeds: [1]\n" LENGTHS                                                            \
+  "metrics: [loss, entropy]\nsources: {name: model, layer: 1}\n"
+  static const char *const files[] = {"summary.csv"};
+  char text[1001] = {0};
+  for (size_t i = 0; i < 1000; i++) text[i] = (char)('a' + i * i % 23);
+  cr_assert_eq(rs_file_write("text", text, strlen(text), NULL), RS_OK);
+  run(TEXT("3"), "three");
+  run(TEXT("7"), "seven");
+  expect_same_files("three", "seven", files, RS_COUNT(files));
+  rs_table *t = read_table("three", "summary.csv");
+  cr_expect_gt(number(t, row_of(t, "trained", "32", "model", "0 1"), "loss_nats_se"), 0);
+  cr_expect_str_eq(field(t, row_of(t, "trained", "64", "model", "0 1"), "loss_nats_se"), "");
+  rs_table_free(t);
+#undef TEXT
+}
+
 Test(model_rows, resolved_config__same_bytes) {
   static const char *const files[] = {"summary.csv", "needle.csv", "config.yaml"};
   size_t length;

@@ -52,6 +52,7 @@ Test(bytes, windows__cover_each_part_and_never_meet) {
     runs_on(&other, 0);
     cr_assert_eq(other.example.tokens[0], desk.example.tokens[0]);
   }
+  cr_expect_eq(desk.shape.evaluations, 5);
   desk_clear(&other);
   desk_clear(&desk);
   leaves((const char *[]){"text"}, 1);

@@ -97,7 +97,7 @@ static void open_ids(task_desk *desk, const char *settings) {
 }
 
 /* 100 ids, all held out, windows of 20 every 8: every id behind the first is asked for once, but the last few, for
- * which there is no window. The eleventh window is the last; the twelfth is the first again. */
+ * which there is no window. The tenth window is the last; the eleventh is the first again. */
 Test(tokens, sliding_windows__ask_for_every_token_once) {
   task_desk desk;
   size_t asked[100] = {0};
@@ -117,6 +117,7 @@ Test(tokens, sliding_windows__ask_for_every_token_once) {
   for (size_t i = 0; i < 100; i++) cr_expect_eq(asked[i], i > 0 && i <= 72 + 20, "%zu", i);
   desk_draw(&desk, RS_SPLIT_EVALUATION, 10, 20);
   cr_expect(desk.example.tokens[0] == 0 && desk_targets(&desk) == 20);
+  cr_expect_eq(desk.shape.evaluations, 10);
   desk_draw(&desk, RS_SPLIT_EVALUATION, 3, 5); /* shorter than the stride: side by side */
   cr_expect(desk.example.tokens[0] == 15 && desk_targets(&desk) == 5);
   desk_clear(&desk);

@@ -294,6 +294,21 @@ Test(trainer, tasks_that_do_not_fit__are_refused) {
   small_model_clear(&m);
 }
 
+/* Before its tables, which would want an encoder's length. */
+Test(trainer, contexts_of_tasks_for_other_forms__are_refused) {
+  small_model m;
+  rs_err err = {0};
+  rs_context *context;
+  small_model_fill(&m, RS_ENCODER_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  cr_expect_eq(rs_context_of_task(t, NULL, &task, 20, &context, &err), RS_INPUT);
+  cr_expect_null(context);
+  cr_expect_str_eq(err.message,
+                   "the task steps_of_three is for a model of the form decoder; this one is encoder_decoder");
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
 Test(trainer, tasks_without_training_sequences__are_refused) {
   small_model m;
   rs_err err = {0};
