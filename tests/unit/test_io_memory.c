@@ -92,6 +92,16 @@ static rs_status use_numbers(rs_err *err) {
   return status;
 }
 
+static const char *tensor_file;
+
+static rs_status use_tensor_file(rs_err *err) {
+  rs_tensor_file file;
+  rs_status status = rs_tensor_file_map(tensor_file, "b", &file, err);
+  cr_assert_eq(status == RS_OK, file.tensor.data != NULL);
+  rs_tensor_file_clear(&file);
+  return status;
+}
+
 /* Fails the n-th allocation, or all from the n-th on, for each n. `other` is a second status that may come of it. */
 static void survives(rs_status (*use)(rs_err *), rs_status other, const char *name) {
   for (int all = 0; all < 2; all++) {
@@ -135,6 +145,10 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   numbers_file = "n.npy";
   make_npy(numbers_file, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "\0\0\0\0\0\0\xf0\x3f", 8);
   survives(use_numbers, RS_MEMORY, numbers_file);
+  tensor_file = numbers_file;
+  survives(use_tensor_file, RS_MEMORY, tensor_file);
+  tensor_file = "s.json";
+  survives(use_tensor_file, RS_INPUT, tensor_file);
   rs_err err = {0};
   allocations = 0;
   rs_status status = use_json(&err);
