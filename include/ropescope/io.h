@@ -271,6 +271,9 @@ typedef struct rs_tensor_file {
   rs_safetensors *checkpoint;
 } rs_tensor_file;
 
+/* Whether the name ends in .npy: such a file holds one array, without a name. */
+bool rs_is_npy(const char *path) RS_NONNULL(1);
+
 /* Maps the array of a .npy file, little-endian and in C order, or the tensor called `name` of any other file, which is
  * one of safetensors or their index. RS_INPUT "file: why", also for a name that is not there; RS_IO; RS_MEMORY. The
  * file is cleared on failure. `path` is borrowed. */

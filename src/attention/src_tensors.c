@@ -11,6 +11,7 @@ typedef enum axis_order { ORDER_AUTO, ORDER_LHD, ORDER_HLD, ORDERS } axis_order;
 
 typedef struct params {
   const char *q, *k;
+  rs_name q_name, k_name;
   axis_order layout;
 } params;
 
@@ -98,10 +99,8 @@ static rs_status place_keys(const params *p, const dump *q, axis_order order, du
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-static rs_status map_rows(const char *path, const char *name, dump *rows, rs_err *err) {
-  if (path == NULL)
-    return rs_fail_on(err, RS_INPUT, name, "must be given: the file of %s", *name == 'q' ? "queries" : "keys");
-  RS_TRY(rs_tensor_file_map(path, name, &rows->file, err));
+static rs_status map_rows(const char *path, rs_name name, dump *rows, rs_err *err) {
+  RS_TRY(rs_tensor_file_map(path, name.text, &rows->file, err));
   rows->file.tensor.file = base_name(rows->file.tensor.file);
   return rs_stored_doubles(&rows->file.tensor, 0, 0, NULL, err); /* of a type that can be read */
 }
@@ -115,8 +114,10 @@ static void release(void *memory) {
 /* Both files, for a model of so many heads. To be released, also after a failure. */
 static rs_status map_both(const params *p, size_t heads, size_t dims, state *s, rs_err *err) {
   axis_order order;
-  RS_TRY(map_rows(p->q, "q", &s->q, err));
-  RS_TRY(map_rows(p->k, "k", &s->k, err));
+  if (p->q == NULL) return rs_fail_on(err, RS_INPUT, "q", "must be given: the file of queries");
+  if (p->k == NULL) return rs_fail_on(err, RS_INPUT, "k", "must be given: the file of keys");
+  RS_TRY(map_rows(p->q, p->q_name, &s->q, err));
+  RS_TRY(map_rows(p->k, p->k_name, &s->k, err));
   RS_TRY(place_queries(p, heads, dims, &s->q, &order, err));
   return place_keys(p, &s->q, order, &s->k, err);
 }
@@ -172,20 +173,29 @@ static void query(const rs_source_in *in, size_t position, double *out) {
 
 /* ---- the kind ---------------------------------------------------------------------------------------------------- */
 
-/* "queries of q.npy, keys of k.npy" */
+/* "queries of q.npy", "queries layer1.q of dump.safetensors" */
+static void put_rows(const char *what, const char *path, rs_name name, rs_text *out) {
+  if (rs_is_npy(path))
+    rs_text_printf(out, "%s of %s", what, base_name(path));
+  else
+    rs_text_printf(out, "%s %s of %s", what, name.text, base_name(path));
+}
+
 static void caption(const void *memory, size_t phrase, rs_text *out) {
   const params *p = memory;
-  if (phrase == 0) rs_text_printf(out, "queries of %s, keys of %s", base_name(p->q), base_name(p->k));
+  if (phrase == 0) put_rows("queries", p->q, p->q_name, out);
+  if (phrase == 1) put_rows("keys", p->k, p->k_name, out);
 }
 
 static const char *const order_words[ORDERS + 1] = {[ORDER_AUTO] = "auto", [ORDER_LHD] = "lhd", [ORDER_HLD] = "hld"};
 
 static const rs_param specs[] = {
     {RS_FIELD(params, q), .unit = "",
-     .summary = "queries before rotation: a .npy file of floats, or a tensor called q in a file of safetensors"},
+     .summary = "queries before rotation: a .npy file of floats, or safetensors (an index of their files, too)"},
     {RS_FIELD(params, k), .unit = "",
-     .summary = "keys before rotation, of as many heads or of fewer, each shared by as many heads of queries: a .npy "
-                "file, or a tensor called k in a file of safetensors"},
+     .summary = "keys before rotation; of fewer heads where several heads of queries share one"},
+    {RS_FIELD(params, q_name), .unit = "", .fallback = "q", .summary = "safetensors: the tensor of queries"},
+    {RS_FIELD(params, k_name), .unit = "", .fallback = "k", .summary = "safetensors: the tensor of keys"},
     {RS_FIELD(params, layout), RS_WORDS(order_words), .unit = "", .fallback = "auto",
      .summary = "lhd: (tokens, heads, head_dim); hld: (heads, tokens, head_dim); auto: as the model's heads say"},
 };

@@ -4,7 +4,7 @@
 #include "io_internal.h"
 #include "tensors.h"
 
-static bool is_npy(const char *path) {
+bool rs_is_npy(const char *path) {
   size_t length = strlen(path);
   return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
 }
@@ -28,7 +28,7 @@ static rs_status choose(const char *path, const char *name, rs_tensor_file *file
 rs_status rs_tensor_file_map(const char *path, const char *name, rs_tensor_file *file, rs_err *err) {
   rs_status status;
   *file = (rs_tensor_file){0};
-  if (is_npy(path)) {
+  if (rs_is_npy(path)) {
     status = rs_file_map(path, &file->mapping, err);
     if (status == RS_OK) status = rs_npy_describe(&file->mapping, path, &file->tensor, err);
   } else {

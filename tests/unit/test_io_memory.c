@@ -62,9 +62,10 @@ static rs_status use_value(rs_err *err) {
   rs_value value = {0}, copy = {0};
   rs_status status = rs_value_list(&param, list, 2, &value, err);
   if (status == RS_OK) status = (value.file = rs_strdup("/f.json", err)) ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = (value.name = rs_strdup("a", err)) ? RS_OK : RS_MEMORY;
   if (status == RS_OK) {
     status = rs_value_copy(&copy, &value, err);
-    if (status != RS_OK) cr_assert(!copy.set && copy.list == NULL && copy.file == NULL);
+    if (status != RS_OK) cr_assert(!copy.set && copy.list == NULL && copy.file == NULL && copy.name == NULL);
   }
   rs_value_clear(&copy);
   rs_value_clear(&value);

@@ -176,6 +176,33 @@ Test(tensors_source, run__each_head_method_and_length__as_by_the_plain_formula) 
   rs_table_free(t);
 }
 
+/* Two layers in one file, by names that YAML must quote; what the run resolves its config to gives the same. */
+Test(tensors_source, run__tensors_by_name__each_layer_and_again) {
+  rows_file q = fill(HEADS, 0.01, true, false), k = fill(KEY_HEADS, 0.01, true, false),
+            other = fill(HEADS, 0.02, true, false);
+  const rs_tensor_numbers tensors[] = {
+      {.name = "0: q", .dtype = RS_DTYPE_F32, .rank = 3, .shape = q.shape, .doubles = q.numbers},
+      {.name = "1: \"q\"", .dtype = RS_DTYPE_F32, .rank = 3, .shape = q.shape, .doubles = other.numbers},
+      {.name = "k", .dtype = RS_DTYPE_F32, .rank = 3, .shape = k.shape, .doubles = k.numbers},
+  };
+  cr_assert_eq(rs_safetensors_write("t.safetensors", tensors, RS_COUNT(tensors), NULL), RS_OK);
+  run(MODEL "lengths: [6]\n" REST "sources: [{name: tensors, q: t.safetensors, k: t.safetensors, q_name: ['0: q', '1: "
+            "\"q\"']}]\n",
+      "a");
+  rs_table *a = read_table("a", "summary.csv");
+  cr_assert_eq(a->rows, 2);
+  cr_expect_str_eq(field(a, 0, "source"), "tensors q_name=0: q");
+  cr_expect_neq(strtod(field(a, 0, "entropy_nats"), NULL), strtod(field(a, 1, "entropy_nats"), NULL));
+  size_t length;
+  char *again = read_path("a", "config.yaml", &length);
+  run(again, "b");
+  rs_table *b = read_table("b", "summary.csv");
+  for (size_t i = 0; i < a->rows; i++) expect_same_row(b, i, a, i, 0, "resolved");
+  rs_table_free(a);
+  rs_table_free(b);
+  free(again);
+}
+
 Test(tensors_source, run__longer_than_the_file__fails_those_cells_alone) {
   write_content();
   cr_expect_eq(run(MODEL "lengths: [6, 7]\n" TENSORS REST, "out").failed, 1);
@@ -284,6 +311,9 @@ Test(tensors_source, files_that_cannot_be_read__are_named) {
       {"q: cut.npy, k: k.npy", "cut.npy: holds 383 bytes of numbers where its header says 384 (is it cut off?)"},
       {"q: flat.npy, k: k.npy",
        "flat.npy: has shape (24, 4), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4)"},
+      {"q: q.npy, k: k.npy, q_name: ''", "sources[0].q_name = \"\": must be a name"},
+      {"q: q.npy, k: odd.safetensors, k_name: keys",
+       "odd.safetensors: has shape (1,), wanted (6, heads, 4), where heads divide the queries' 4"},
       {"q: q.npy, k: odd.safetensors",
        "odd.safetensors: has no tensor \"k\" (it has 1, the first by name is \"keys\")"},
   };
