@@ -16,7 +16,7 @@ io: base
 math: base
 kernel: base math
 encoding: base math kernel
-attention: base math kernel encoding
+attention: base math kernel encoding io
 model: base math kernel encoding attention io
 metrics: base math kernel encoding attention model io
 config: base math kernel encoding attention model metrics io

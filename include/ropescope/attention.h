@@ -61,7 +61,8 @@ typedef struct rs_given_rows {
 typedef struct rs_source_in {
   const void *params; /* the kind's own struct; for prepare alone */
   uint64_t seed;
-  size_t head, head_dim, length;
+  size_t head, heads; /* of the model's */
+  size_t head_dim, length;
   size_t rotary_dim; /* of the model, for sources that speak of pairs */
   double rope_theta; /* of the model, for sources made for its plain RoPE */
   rs_pair_layout pair_layout;
@@ -78,6 +79,9 @@ typedef struct rs_source_kind {
   rs_kind kind;
   /* RS_INPUT, with the parameter as subject, when parameters contradict each other. May be NULL. */
   rs_status (*check)(const rs_binding *binding, rs_err *err);
+  /* RS_INPUT, with the parameter as subject where it is one's, when what the source reads is not there or does not fit
+   * this model; RS_IO, RS_UNSUPPORTED, RS_MEMORY. May be NULL. */
+  rs_status (*fit)(const rs_binding *binding, const rs_model *model, rs_err *err);
   /* What every key and query of one input shares: prepare fills a state of so many bytes, zeroed before, from the
    * parameters and the rest of the input; its other allocations go back in `release`, which is called on success alone
    * and may be NULL. Both 0 and NULL: nothing is shared. */

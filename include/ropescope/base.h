@@ -129,7 +129,8 @@ typedef enum rs_type {
   RS_BOOL,
   RS_CHOICE, /* one of `words` */
   RS_REALS,  /* a list of doubles */
-  RS_FILE    /* the path of a file */
+  RS_FILE,   /* the path of a file */
+  RS_NAME    /* what something is called, within a file for example */
 } rs_type;
 
 /* One parameter of a method, source or metric, and the field that it fills in the struct of its owner. The range is
@@ -165,6 +166,11 @@ typedef struct rs_real_list {
   int word;
 } rs_real_list;
 
+/* NULL where it is unset. */
+typedef struct rs_name {
+  const char *text; /* borrowed from the settings */
+} rs_name;
+
 enum { RS_NO_WORD = -1 };
 #define RS_NO_COUNT SIZE_MAX
 
@@ -180,7 +186,8 @@ enum { RS_NO_WORD = -1 };
            : RS_CHOICE, unsigned                                                                                       \
            : RS_CHOICE, rs_real_list                                                                                   \
            : RS_REALS, const char *                                                                                    \
-           : RS_FILE)
+           : RS_FILE, rs_name                                                                                          \
+           : RS_NAME)
 
 /* The first members of a spec: its name, type and place are those of `field` in `structure`. RS_FIELD_AS is for
  * names that are no good identifiers, RS_FIELD_IN for a field of the block of shared parameters `block`. */
@@ -205,6 +212,7 @@ typedef struct rs_value {
   size_t count;
   char *file;    /* RS_FILE: the file; else the one the list was read from. Its absolute path, owned; NULL: none */
   char hash[65]; /* SHA-256 of that file when it was read, in hexadecimal */
+  char *name;    /* RS_NAME, owned */
 } rs_value;
 
 /* A list from a file that is longer than this stays there: it is written as the file's name. */

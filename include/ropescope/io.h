@@ -173,9 +173,13 @@ extern const char *const rs_dtype_words[RS_DTYPES + 1];
 
 enum { RS_TENSOR_RANK = 8 };
 
+/* "(2, 3)", "(2,)", "()", for messages. */
+enum { RS_SHAPE_CHARS = 22 * RS_TENSOR_RANK + 4 };
+void rs_shape_text(const size_t *shape, size_t rank, char out[RS_SHAPE_CHARS]) RS_NONNULL(3);
+
 /* A tensor of a file. */
 typedef struct rs_stored_tensor {
-  char *name;
+  char *name; /* NULL: the file is an array of NumPy's, without names */
   rs_dtype dtype;
   size_t rank, shape[RS_TENSOR_RANK]; /* (rank,) extents, which may be 0; rank 0 is one number */
   size_t count, bytes;                /* numbers, and what they take */
@@ -248,9 +252,33 @@ typedef struct rs_array {
 rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) RS_NONNULL(1, 2);
 void rs_array_clear(rs_array *array) RS_NONNULL(1);
 
+/* Describes the array of a mapped .npy file, which is called `file`; its numbers stay where they are.
+ * RS_INPUT "file: why", also for an array in big-endian or column by column. */
+rs_status rs_npy_describe(const rs_mapping *mapping, const char *file, rs_stored_tensor *tensor, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
 /* Writes the array as numpy.save does one of float64, or (not `wide`) float32, whole or not at all. RS_IO, RS_MEMORY.
  */
 rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) RS_NONNULL(1, 2);
+
+/* ---- one tensor of a file ---------------------------------------------------------------------------------------- */
+
+/* A tensor whose numbers stay in their file, however large it is, until rs_stored_doubles or rs_stored_floats reads
+ * them. Zero-initialise; release with rs_tensor_file_clear. */
+typedef struct rs_tensor_file {
+  rs_stored_tensor tensor; /* borrows from the rest */
+  rs_mapping mapping;
+  rs_safetensors *checkpoint;
+} rs_tensor_file;
+
+/* Whether the name ends in .npy: such a file holds one array, without a name. */
+bool rs_is_npy(const char *path) RS_NONNULL(1);
+
+/* Maps the array of a .npy file, little-endian and in C order, or the tensor called `name` of any other file, which is
+ * one of safetensors or their index. RS_INPUT "file: why", also for a name that is not there; RS_IO; RS_MEMORY. The
+ * file is cleared on failure. `path` is borrowed. */
+rs_status rs_tensor_file_map(const char *path, const char *name, rs_tensor_file *file, rs_err *err) RS_NONNULL(1, 2, 3);
+void rs_tensor_file_clear(rs_tensor_file *file) RS_NONNULL(1);
 
 /* ---- ids of tokens ----------------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,8 @@
   source(lookback) \
   source(gap) \
   source(calibrated) \
-  source(model)
+  source(model) \
+  source(tensors)
 /* clang-format on */
 
 #define RS_DECLARE_SOURCE(name) extern const rs_source_kind rs_source_##name;

@@ -82,9 +82,18 @@ static rs_status parse_file(const char *text, rs_value *value, rs_err *err) {
   return RS_OK;
 }
 
+static rs_status parse_name(const char *text, rs_value *value, rs_err *err) {
+  if (*text == '\0') return rs_fail(err, RS_INPUT, "must be a name");
+  value->name = rs_strdup(text, err);
+  if (value->name == NULL) return RS_MEMORY;
+  value->set = true;
+  return RS_OK;
+}
+
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
   *value = unset_value;
   if (param->type == RS_FILE) return parse_file(text, value, err);
+  if (param->type == RS_NAME) return parse_name(text, value, err);
   int choice = rs_param_word(param, text);
   double number = NAN;
   bool wordlike = param->type == RS_CHOICE || (param->words != NULL && isalpha((unsigned char)*text));
@@ -142,6 +151,8 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
     rs_text_puts(text, value->number != 0 ? "true" : "false");
   else if (rs_value_is_file(param, value))
     file_write(value->file, text);
+  else if (param->type == RS_NAME)
+    rs_text_puts(text, value->name);
   else if (param->type == RS_REALS)
     list_write(value, text);
   else
@@ -151,6 +162,7 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
 void rs_value_clear(rs_value *value) {
   free(value->list);
   free(value->file);
+  free(value->name);
   *value = unset_value;
 }
 
@@ -158,9 +170,12 @@ rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) {
   *copy = *from;
   copy->list = NULL;
   copy->file = NULL;
+  copy->name = NULL;
   if (from->list != NULL) copy->list = rs_alloc(from->count, sizeof *copy->list, err);
   if (from->file != NULL) copy->file = rs_strdup(from->file, err);
-  if ((from->list != NULL && copy->list == NULL) || (from->file != NULL && copy->file == NULL)) {
+  if (from->name != NULL) copy->name = rs_strdup(from->name, err);
+  if ((from->list != NULL && copy->list == NULL) || (from->file != NULL && copy->file == NULL) ||
+      (from->name != NULL && copy->name == NULL)) {
     rs_value_clear(copy);
     return RS_MEMORY;
   }

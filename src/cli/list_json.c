@@ -12,13 +12,14 @@ static void write_words(rs_json *json, const rs_param *param) {
 }
 
 static void write_param(rs_json *json, const rs_param *param) {
-  static const char *const types[] = {[RS_REAL] = "real",     [RS_INTEGER] = "integer", [RS_BOOL] = "bool",
-                                      [RS_CHOICE] = "choice", [RS_REALS] = "reals",     [RS_FILE] = "file"};
+  static const char *const types[] = {
+      [RS_REAL] = "real",   [RS_INTEGER] = "integer", [RS_BOOL] = "bool", [RS_CHOICE] = "choice",
+      [RS_REALS] = "reals", [RS_FILE] = "file",       [RS_NAME] = "name"};
   rs_json_object(json, NULL);
   rs_json_string(json, "name", param->name);
   rs_json_string(json, "type", types[param->type]);
   if (param->words != NULL) write_words(json, param);
-  if (param->type != RS_BOOL && param->type != RS_CHOICE && param->type != RS_FILE) {
+  if (param->type != RS_BOOL && param->type != RS_CHOICE && param->type != RS_FILE && param->type != RS_NAME) {
     rs_json_string(json, "unit", param->unit);
     rs_json_number(json, "min", param->min);
     rs_json_number(json, "max", param->max);

@@ -19,8 +19,8 @@ static void put_words(rs_text *text, const char *words) {
 }
 
 static void put_range(rs_text *text, const rs_param *param) {
-  if (param->type == RS_FILE) {
-    rs_text_puts(text, "file");
+  if (param->type == RS_FILE || param->type == RS_NAME) {
+    rs_text_puts(text, param->type == RS_FILE ? "file" : "name");
     return;
   }
   rs_text_puts(text, param->type == RS_INTEGER ? "whole number" : param->type == RS_REALS ? "list or file" : "number");

@@ -38,6 +38,7 @@ static void put_param(rs_text *text, const rs_param *param) {
     rs_text_puts(text, param->type == RS_BOOL      ? "true|false"
                        : param->type == RS_REALS   ? "list or file"
                        : param->type == RS_FILE    ? "file"
+                       : param->type == RS_NAME    ? "name"
                        : param->type == RS_INTEGER ? "whole number"
                                                    : "number");
   put_range(text, param);

@@ -198,16 +198,16 @@ static void settings_problem(const item *entry, size_t combination, const rs_err
     rs_problem_err(entry->config->problems, node != NULL ? node : entry->node, &path, why);
 }
 
-/* Whether the config zips models with methods, so that method i meets model i only. */
-static bool zips_models(const rs_config_context *config) {
+/* Whether the config zips models with `key` (methods, sources), so that number i of these meets model i only. */
+static bool zips_models(const rs_config_context *config, const char *key) {
   const rs_node *zip = rs_node_get(config->root, "zip");
-  bool models = false, methods = false;
+  bool models = false, others = false;
   for (size_t i = 0; zip != NULL && i < zip->count; i++) {
     const char *axis = zip->items[i].kind == RS_SCALAR ? zip->items[i].text : "";
     models |= strcmp(axis, "model") == 0 || strcmp(axis, "checkpoint") == 0;
-    methods |= strcmp(axis, "methods") == 0;
+    others |= strcmp(axis, key) == 0;
   }
-  return models && methods;
+  return models && others;
 }
 
 /* The struct of the parameters of a source, metric or task, and contradictions among them. */
@@ -229,22 +229,34 @@ static bool is_trained(const item *entry) {
   return entry->type == &rs_method_items && entry->base.method == NULL;
 }
 
+static rs_status check_recipe(const rs_variant *variant, const rs_model *model, rs_err *err) {
+  rs_recipe given = {variant->method, variant->settings}, recipe = {0};
+  rs_status status = rs_recipe_copy(&recipe, &given, err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
+  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
+  rs_recipe_clear(&recipe);
+  return status;
+}
+
+static rs_status fit_source(const rs_variant *variant, const rs_model *model, rs_err *err) {
+  const rs_kind *kind = &variant->source->kind;
+  const rs_binding binding = {&variant->settings, kind->params, kind->param_count, variant->params};
+  return variant->source->fit != NULL ? variant->source->fit(&binding, model, err) : RS_OK;
+}
+
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
 static bool check_variant(const item *entry, size_t combination, rs_variant *variant) {
   const rs_experiment *experiment = entry->config->experiment;
-  size_t latest = experiment->methods.count - 1;
-  bool zipped = zips_models(entry->config);
+  size_t latest = (variant->source != NULL ? experiment->sources : experiment->methods).count - 1;
+  bool zipped = zips_models(entry->config, entry->type->key);
   rs_err why = {0};
   if (variant->method == NULL && !is_trained(entry)) (void)bind_variant(variant, &why);
   if (why.status == RS_OK && variant->source != NULL && variant->source->of_model)
     (void)rs_model_source_check(entry->config, variant, &why);
-  for (size_t m = 0; m < experiment->model_count && variant->method != NULL && why.status == RS_OK; m++) {
-    rs_recipe given = {variant->method, variant->settings}, recipe = {0};
+  for (size_t m = 0; m < experiment->model_count && why.status == RS_OK; m++) {
     if (zipped && m != latest) continue;
-    if (rs_recipe_copy(&recipe, &given, &why) == RS_OK &&
-        rs_recipe_resolve(&recipe, &experiment->models[m], &why) == RS_OK)
-      (void)rs_recipe_check(&recipe, &experiment->models[m], &why);
-    rs_recipe_clear(&recipe);
+    if (variant->method != NULL) (void)check_recipe(variant, &experiment->models[m], &why);
+    if (variant->source != NULL) (void)fit_source(variant, &experiment->models[m], &why);
   }
   if (why.status != RS_OK) settings_problem(entry, combination, &why);
   return why.status == RS_OK;

@@ -176,7 +176,7 @@ bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_path *pa
     rs_problem(problems, node, path, "must be one value");
     return false;
   }
-  bool word = param->type == RS_CHOICE || param->words != NULL;
+  bool word = param->type == RS_CHOICE || param->type == RS_NAME || param->words != NULL;
   if (node->quoted && !word)
     (void)rs_fail(&why, RS_INPUT, "must be a %s, not text (take the quotes away)",
                   param->type == RS_BOOL ? "truth value" : "number");

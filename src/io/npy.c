@@ -14,6 +14,7 @@ typedef struct npy {
   char kind;                 /* 'f', 'i', 'u' or 'b' */
   bool big;                  /* big-endian */
   size_t size;               /* bytes of a number */
+  rs_dtype dtype;            /* what safetensors calls them */
   rs_array *array;
   rs_err *err;
 } npy;
@@ -38,7 +39,12 @@ static const char *value_of(const npy *in, const char *key) {
 
 /* "'<f4'": byte order, kind, bytes. */
 static rs_status read_type(npy *in) {
-  static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
+  static const struct {
+    const char *word;
+    rs_dtype dtype;
+  } known[] = {{"f2", RS_DTYPE_F16}, {"f4", RS_DTYPE_F32}, {"f8", RS_DTYPE_F64}, {"i1", RS_DTYPE_I8},
+               {"i2", RS_DTYPE_I16}, {"i4", RS_DTYPE_I32}, {"i8", RS_DTYPE_I64}, {"u1", RS_DTYPE_U8},
+               {"u2", RS_DTYPE_U16}, {"u4", RS_DTYPE_U32}, {"u8", RS_DTYPE_U64}, {"b1", RS_DTYPE_BOOL}};
   const char *cursor = value_of(in, "descr");
   char word[16] = "";
   if (cursor == NULL) return bad(in, "the header names no type (descr)");
@@ -48,7 +54,8 @@ static rs_status read_type(npy *in) {
   const char *bare = ordered ? word + 1 : word;
   in->big = word[0] == '>';
   for (size_t i = 0; i < RS_COUNT(known); i++)
-    if (strcmp(bare, known[i]) == 0) {
+    if (strcmp(bare, known[i].word) == 0) {
+      in->dtype = known[i].dtype;
       in->kind = bare[0];
       in->size = (size_t)(bare[1] - '0');
       return RS_OK;
@@ -142,11 +149,8 @@ static double number_at(const npy *in, const unsigned char *bytes) {
   return in->kind == 'i' ? whole(bits, in->size) : (double)bits;
 }
 
-static rs_status read_numbers(const npy *in, const char *data, size_t length) {
+static rs_status read_numbers(const npy *in, const char *data) {
   rs_array *array = in->array;
-  if (length != array->count * in->size)
-    return rs_fail(in->err, RS_INPUT, "%s: holds %zu bytes of numbers where its header says %zu (is it cut off?)",
-                   in->name, length, array->count * in->size);
   for (size_t i = 0; i < array->count; i++) {
     double number = array->numbers[i] = number_at(in, (const unsigned char *)data + i * in->size);
     if (!isfinite(number)) return rs_fail(in->err, RS_INPUT, "%s: number %zu is not finite", in->name, i);
@@ -156,20 +160,37 @@ static rs_status read_numbers(const npy *in, const char *data, size_t length) {
   return RS_OK;
 }
 
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+/* A file's numbers by its header must be all that follows it. */
+static rs_status check_length(const npy *in, size_t whole, size_t begin) {
+  size_t count = in->array->count;
+  if (count > SIZE_MAX / sizeof(double)) return bad(in, "the header's shape is too large");
+  if (count > whole) return bad(in, "is cut off: its header promises more than it holds");
+  if (whole - begin == count * in->size) return RS_OK;
+  return rs_fail(in->err, RS_INPUT, "%s: holds %zu bytes of numbers where its header says %zu (is it cut off?)",
+                 in->name, whole - begin, count * in->size);
+}
+
+/* What the header says, and where the numbers begin. */
+static rs_status read_head(npy *in, const char *data, size_t length, size_t *begin) {
+  char *header = NULL;
+  rs_status status = find_header(in, data, length, &header, begin);
+  if (status == RS_OK) status = read_header(in);
+  if (status == RS_OK) status = check_length(in, length, *begin);
+  free(header);
+  in->header = NULL;
+  return status;
+}
+
 static rs_status parse(const char *data, size_t length, const char *name, rs_array *array, rs_err *err) {
   npy in = {.name = name, .array = array, .err = err};
-  char *header = NULL;
   size_t begin = 0;
   *array = (rs_array){0};
-  rs_status status = find_header(&in, data, length, &header, &begin);
-  if (status == RS_OK) status = read_header(&in);
-  if (status == RS_OK && array->count > SIZE_MAX / sizeof *array->numbers)
-    status = bad(&in, "the header's shape is too large");
-  if (status == RS_OK && array->count > length) status = bad(&in, "is cut off: its header promises more than it holds");
+  rs_status status = read_head(&in, data, length, &begin);
   if (status == RS_OK && (array->numbers = rs_alloc(array->count, sizeof *array->numbers, err)) == NULL)
     status = RS_MEMORY;
-  if (status == RS_OK) status = read_numbers(&in, data + begin, length - begin);
-  free(header);
+  if (status == RS_OK) status = read_numbers(&in, data + begin);
   if (status != RS_OK) rs_array_clear(array);
   return status;
 }
@@ -190,6 +211,23 @@ rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) {
   rs_status status = parse(data, length, file, array, err);
   free(data);
   return status;
+}
+
+rs_status rs_npy_describe(const rs_mapping *mapping, const char *file, rs_stored_tensor *tensor, rs_err *err) {
+  rs_array array = {0};
+  npy in = {.name = file, .array = &array, .err = err};
+  size_t begin = 0;
+  RS_TRY(read_head(&in, (const char *)mapping->bytes, mapping->length, &begin));
+  if (in.big && in.size > 1)
+    return bad(&in, "holds big-endian numbers, which are not read where they are (save x.astype('<f4') of it)");
+  *tensor = (rs_stored_tensor){.dtype = in.dtype,
+                               .rank = array.rank,
+                               .count = array.count,
+                               .bytes = array.count * in.size,
+                               .data = mapping->bytes + begin,
+                               .file = file};
+  memcpy(tensor->shape, array.shape, sizeof array.shape);
+  return RS_OK;
 }
 
 void rs_array_clear(rs_array *array) {

@@ -34,7 +34,7 @@ static rs_status check_span(const rs_stored_tensor *tensor, size_t first, size_t
   if (tensor->dtype == RS_DTYPE_F64 || tensor->dtype == RS_DTYPE_F32 || tensor->dtype == RS_DTYPE_BF16 ||
       tensor->dtype == RS_DTYPE_F16)
     return RS_OK;
-  return rs_tensor_fail(tensor, RS_UNSUPPORTED, err, "holds %s, weights are read from F64, F32, BF16 and F16",
+  return rs_tensor_fail(tensor, RS_UNSUPPORTED, err, "holds %s, numbers are read from F64, F32, BF16 and F16",
                         rs_dtype_words[tensor->dtype]);
 }
 

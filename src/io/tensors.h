@@ -19,10 +19,6 @@ enum { RS_TENSOR_HEADER_MOST = 100000000, RS_TENSOR_VALUES_MOST = 4000000, RS_TE
 /* Numbers and bytes of a shape; false where they overflow, or end within a byte. */
 bool rs_tensor_size(rs_dtype dtype, const size_t *shape, size_t rank, size_t *count, size_t *bytes);
 
-/* "(2, 3)", "(2,)", "()", for messages. */
-enum { RS_SHAPE_CHARS = 22 * RS_TENSOR_RANK + 4 };
-void rs_shape_text(const size_t *shape, size_t rank, char out[RS_SHAPE_CHARS]);
-
 /* IEEE 754 binary16 and bfloat16, which is binary32 cut to 16 bits. Rounded to nearest, ties to even; an infinity
  * beyond the range. */
 uint16_t rs_bf16_round(double number);
@@ -50,7 +46,7 @@ static inline float rs_f16_widen(uint16_t bits) {
 /* A name as messages have it. */
 enum { RS_NAME_CHARS = 160 };
 
-/* "file: tensor "name": " and what is wrong with it. */
+/* "file: tensor "name": " and what is wrong with it; "file: " alone of one without a name. */
 rs_status rs_tensor_fail(const rs_stored_tensor *tensor, rs_status status, rs_err *err, const char *format, ...)
     RS_PRINTF(4, 5);
 

@@ -92,8 +92,7 @@ static rs_status read_raw(const char *path, rs_id_format format, rs_token_file *
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 rs_status rs_token_file_read(const char *path, rs_id_format format, rs_token_file *file, rs_err *err) {
-  size_t length = strlen(path);
-  bool numpy = format != RS_ID_U8 && length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+  bool numpy = format != RS_ID_U8 && rs_is_npy(path);
   *file = (rs_token_file){0};
   rs_status status = numpy ? read_npy(path, file, err) : read_raw(path, format, file, err);
   if (status != RS_OK) rs_token_file_clear(file);

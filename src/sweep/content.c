@@ -21,6 +21,7 @@ static rs_source_in source_input(const rs_batch_work *work, const rs_content_uni
   return (rs_source_in){.params = work->experiment->sources.items[u->source].params,
                         .seed = work->experiment->seeds[u->seed],
                         .head = u->head,
+                        .heads = work->model->heads,
                         .head_dim = work->model->head_dim,
                         .length = work->batch->length,
                         .rotary_dim = work->model->rotary_dim,

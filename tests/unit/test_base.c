@@ -170,6 +170,7 @@ static const rs_param word = {.name = "word", .type = RS_CHOICE, RS_WORDS(word_w
 static const rs_param rule = {.name = "rule", .type = RS_REAL, RS_WORDS(rule_words), .min = .5, .max = 8};
 static const rs_param list = {.name = "list", .type = RS_REALS, RS_WORDS(list_words), .min = 0, .max = 32};
 static const rs_param named = {.name = "named", .type = RS_FILE};
+static const rs_param called = {.name = "called", .type = RS_NAME};
 static const rs_param bare = {.name = "bare", .type = RS_REALS, .min = 0, .max = 32};
 
 Test(base, value_parse__every_type__gives_the_value) {
@@ -202,6 +203,8 @@ Test(base, value_parse__every_type__gives_the_value) {
       {&rule, "8", 8, -1, "8"},
       {&list, "equal", NAN, 1, "equal"},
       {&named, "texts/a \"b\".txt", NAN, -1, "\"texts/a \\\"b\\\".txt\""},
+      {&called, "layers.0.q", NAN, -1, "layers.0.q"},
+      {&called, "12", NAN, -1, "12"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_value value;

@@ -22,6 +22,7 @@ typedef struct thing {
   hue colour;
   rs_real_list weights, sections;
   const char *text, *notes;
+  rs_name tensor, unnamed;
   block shared;
 } thing;
 
@@ -42,6 +43,8 @@ static const rs_param specs[] = {
     {RS_FIELD(thing, sections), RS_WORDS(automatic), .min = 0, .max = 9, .fallback = "auto"},
     {RS_FIELD(thing, text)},
     {RS_FIELD(thing, notes)},
+    {RS_FIELD(thing, tensor), .fallback = "q"},
+    {RS_FIELD(thing, unnamed)},
     {RS_FIELD_IN(thing, shared, rows), .min = 0, .max = 9}, /* specs need not stand in the order of the fields */
     {RS_FIELD_AS(thing, shared.depth, "depth_m"), .min = 0, .max = 9, .fallback = "3"},
 };
@@ -60,8 +63,8 @@ static void give(rs_settings *settings, const char *name, const char *text) {
 }
 
 Test(bind, fields__types__follow_from_them) {
-  static const rs_type wanted[] = {RS_REAL,   RS_REAL,  RS_INTEGER, RS_INTEGER, RS_BOOL, RS_BOOL,    RS_CHOICE,
-                                   RS_CHOICE, RS_REALS, RS_REALS,   RS_FILE,    RS_FILE, RS_INTEGER, RS_REAL};
+  static const rs_type wanted[] = {RS_REAL,  RS_REAL,  RS_INTEGER, RS_INTEGER, RS_BOOL, RS_BOOL, RS_CHOICE,  RS_CHOICE,
+                                   RS_REALS, RS_REALS, RS_FILE,    RS_FILE,    RS_NAME, RS_NAME, RS_INTEGER, RS_REAL};
   for (size_t i = 0; i < RS_COUNT(specs); i++) cr_expect_eq(specs[i].type, wanted[i], "%s", specs[i].name);
   cr_expect_eq(specs[6].word_count, SHAPES);
   cr_expect_eq(specs[1].word_count, 1);
@@ -80,6 +83,7 @@ Test(bind, defaults__each_in_its_field) {
   cr_expect_eq(t.outline, SQUARE);
   cr_expect_eq(t.sections.word, 0);
   cr_expect_null(t.sections.list);
+  cr_expect_str_eq(t.tensor.text, "q");
   cr_expect_eq(t.shared.depth, 3);
   rs_settings_clear(&settings);
 }
@@ -95,6 +99,7 @@ Test(bind, no_value__unset) {
   cr_expect_eq(t.colour, HUE_UNSET);
   cr_expect_null(t.weights.list);
   cr_expect_null(t.notes);
+  cr_expect_null(t.unnamed.text);
   cr_expect_eq(t.weights.word, RS_NO_WORD);
   cr_expect_eq(t.shared.rows, RS_NO_COUNT);
   rs_settings_clear(&settings);

@@ -62,9 +62,10 @@ static rs_status use_value(rs_err *err) {
   rs_value value = {0}, copy = {0};
   rs_status status = rs_value_list(&param, list, 2, &value, err);
   if (status == RS_OK) status = (value.file = rs_strdup("/f.json", err)) ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = (value.name = rs_strdup("a", err)) ? RS_OK : RS_MEMORY;
   if (status == RS_OK) {
     status = rs_value_copy(&copy, &value, err);
-    if (status != RS_OK) cr_assert(!copy.set && copy.list == NULL && copy.file == NULL);
+    if (status != RS_OK) cr_assert(!copy.set && copy.list == NULL && copy.file == NULL && copy.name == NULL);
   }
   rs_value_clear(&copy);
   rs_value_clear(&value);
@@ -89,6 +90,16 @@ static rs_status use_numbers(rs_err *err) {
   size_t count;
   rs_status status = rs_numbers_read(numbers_file, &list, &count, err);
   free(list);
+  return status;
+}
+
+static const char *tensor_file;
+
+static rs_status use_tensor_file(rs_err *err) {
+  rs_tensor_file file;
+  rs_status status = rs_tensor_file_map(tensor_file, "b", &file, err);
+  cr_assert_eq(status == RS_OK, file.tensor.data != NULL);
+  rs_tensor_file_clear(&file);
   return status;
 }
 
@@ -135,6 +146,10 @@ Test(io, all__each_failing_allocation__is_survived_without_leak) {
   numbers_file = "n.npy";
   make_npy(numbers_file, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "\0\0\0\0\0\0\xf0\x3f", 8);
   survives(use_numbers, RS_MEMORY, numbers_file);
+  tensor_file = numbers_file;
+  survives(use_tensor_file, RS_MEMORY, tensor_file);
+  tensor_file = "s.json";
+  survives(use_tensor_file, RS_INPUT, tensor_file);
   rs_err err = {0};
   allocations = 0;
   rs_status status = use_json(&err);

@@ -230,7 +230,7 @@ Test(safetensors, numbers__what_no_weight_can_be__is_refused) {
       {"F64", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xe0\x7f", 16, true, RS_INPUT,
        "m: tensor \"a\": number 1 is not finite in float"},
       {"I32", "\0\0\0\0\0\0\0\0", 8, false, RS_UNSUPPORTED,
-       "m: tensor \"a\": holds I32, weights are read from F64, F32, BF16 and F16"},
+       "m: tensor \"a\": holds I32, numbers are read from F64, F32, BF16 and F16"},
   };
   enter_scratch();
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

@@ -46,13 +46,14 @@ Test(sources, moments__of_each_kind__are_those_it_states) {
     }
 }
 
-/* Any cut of the keys gives the same bytes, whatever was made before. */
+/* Any cut of the keys gives the same bytes, whatever was made before. (Rows of files: test_tensors_source.c.) */
 Test(sources, keys__in_chunks__are_those_made_at_once) {
   enum { DIMS = 6, LENGTH = 90 };
   size_t count;
   const rs_source_kind *const *kinds = rs_source_kinds(&count);
   for (size_t i = 0; i < count; i++) {
     sim_head h;
+    if (kinds[i]->fit != NULL) continue;
     head_make(&h, kinds[i]->kind.name, DIMS, LENGTH);
     double *whole = all_keys(&h), part[LENGTH * DIMS];
     for (size_t begin = 0; begin < LENGTH; begin += 7)
