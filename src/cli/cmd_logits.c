@@ -157,7 +157,7 @@ static rs_status cut_images(const char *file, const rs_array *pixels, const rs_h
 
 static rs_status read_images(const char *file, const rs_hf_checkpoint *checkpoint, inputs *i, rs_err *err) {
   rs_array array;
-  if (checkpoint->patch_side == 0) return rs_fail(err, RS_INPUT, "--pixels: the checkpoint reads token ids");
+  if (checkpoint->patch_side == 0) return rs_fail(err, RS_INPUT, "--pixels: the checkpoint reads none: it is no ViT");
   RS_TRY(rs_npy_read(file, &array, err));
   rs_status status = cut_images(file, &array, checkpoint, i, err);
   rs_array_clear(&array);

@@ -139,7 +139,7 @@ Test(logits_command, inputs_of_another_model__are_refused) {
       {{"logits", "vit", "--out", "o.npy", "--pixels", "tokens.npy"},
        "ropescope: tokens.npy: pixels are (B, 3, H, W), H and W at least 8\n"},
       {{"logits", "llama", "--out", "o.npy", "--pixels", "tokens.npy"},
-       "ropescope: --pixels: the checkpoint reads token ids\n"},
+       "ropescope: --pixels: the checkpoint reads none: it is no ViT\n"},
       {{"logits", "vit", "tokens.npy", "--out", "o.npy", "--pixels", "tokens.npy"},
        "ropescope: --pixels stands in the place of token ids and of what is said of them: keep one\n"},
   };
