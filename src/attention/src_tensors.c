@@ -135,7 +135,7 @@ static rs_status read_row(const dump *rows, size_t first, size_t token, double *
   return rs_stored_doubles(&rows->file.tensor, first + token * rows->token_step, rows->dims, out, err);
 }
 
-/* That all numbers of the head are finite, up to the length. */
+/* That all numbers of the head can be read, and are finite, up to the length. */
 static rs_status check_rows(const dump *rows, size_t first, size_t length, double *row, rs_err *err) {
   for (size_t n = 0; n < length; n++) RS_TRY(read_row(rows, first, n, row, err));
   return RS_OK;
@@ -161,6 +161,7 @@ static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
   return status;
 }
 
+/* What is asked for here has been read once by prepare: it cannot fail. */
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
   const state *s = in->state;
   for (size_t n = begin; n < end; n++) (void)read_row(&s->k, s->k_first, n, out + (n - begin) * in->head_dim, NULL);

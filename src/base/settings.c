@@ -204,7 +204,8 @@ static rs_status fill_defaults(rs_settings *settings, rs_err *err) {
     if (param->fallback == NULL || rs_value_parse(param, param->fallback, &settings->values[i], &why) == RS_OK)
       continue;
     rs_settings_clear(settings);
-    return rs_fail(err, RS_INTERNAL, "default of %s: %s", param->name, why.message);
+    return why.status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message)
+                                   : rs_fail(err, RS_INTERNAL, "default of %s: %s", param->name, why.message);
   }
   return RS_OK;
 }

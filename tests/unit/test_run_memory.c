@@ -2,6 +2,7 @@
  * that says so, and never a wrong number. */
 #include <criterion/criterion.h>
 #include <execinfo.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +97,9 @@ static void expect_sound(const rs_run_summary *summary, long n) {
   rs_table_free(want);
 }
 
-static const char starving[] =
-    TINY "methods: [rope, self_extend, alibi, sinusoidal]\nlengths: [24]\nsources: [needle, grid]\nheads: {each: [0, "
-         "1]}\nqueries: {random: 5}\ntokens: [{text: 4}, {image: [2, 3]}]\n" ALL_METRICS;
+static const char starving[] = TINY "methods: [rope, self_extend, alibi, sinusoidal]\nlengths: [24]\nsources: [needle, "
+                                    "{name: tensors, q: x.npy, k: x.npy}, grid]\nheads: {each: [0, "
+                                    "1]}\nqueries: {random: 5}\ntokens: [{text: 4}, {image: [2, 3]}]\n" ALL_METRICS;
 
 /* One of the runs: allocation `n` fails, and with `all` every later one. True when none was refused. */
 static bool starve(long n, bool all) {
@@ -161,6 +162,10 @@ static bool is_tried(long n) {
 }
 
 Test(run, each_failing_allocation__no_wrong_cell_and_no_leak) {
+  double numbers[24 * 2 * 8];
+  const rs_array dump = {.rank = 3, .shape = {24, 2, 8}, .count = RS_COUNT(numbers), .numbers = numbers};
+  for (size_t i = 0; i < dump.count; i++) numbers[i] = sin((double)i);
+  cr_assert_eq(rs_npy_write("x.npy", &dump, true, NULL), RS_OK);
   use_threads(1);
   cr_assert_eq(run(starving, "whole").failed, 0);
   if (!COUNTS_MEMORY) return; /* malloc belongs to the sanitizer, which has its say of leaks */
