@@ -18,20 +18,25 @@ kernel: base math
 encoding: base math kernel
 attention: base math kernel encoding io
 model: base math kernel encoding attention io
+hf: base math kernel encoding attention model io
 metrics: base math kernel encoding attention model io
-config: base math kernel encoding attention model metrics io
-sweep: base math kernel encoding attention model metrics io config
-compare: base math kernel encoding attention metrics io config
+config: base math kernel encoding attention model hf metrics io
+sweep: base math kernel encoding attention model hf metrics io config
+compare: base math kernel encoding attention model hf metrics io config
 solve: base math kernel encoding attention metrics io config compare
+check: base math kernel encoding attention model hf metrics io config compare
+convert: base math kernel encoding attention model hf metrics io config compare
 plot: base io
 claims: base io
 bench: base math kernel encoding attention model metrics sweep io config
-cli: base math kernel encoding attention model metrics sweep io plot claims bench config compare solve
+cli: base math kernel encoding attention model hf metrics sweep io plot claims bench config compare solve check convert
 '
 
 # Public headers that are not called as their layer: the header, then whose it is.
 more_headers='
 recipe: encoding
+problems: io
+reading: model
 '
 
 root=${1:-$(dirname -- "$0")/..}

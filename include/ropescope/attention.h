@@ -4,13 +4,22 @@
 #define ROPESCOPE_ATTENTION_H
 
 #include "ropescope/encoding.h"
+#include "ropescope/io.h"
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
-typedef enum rs_mask_kind { RS_CAUSAL, RS_BIDIRECTIONAL, RS_WINDOW, RS_WINDOW_SINKS, RS_CROSS, RS_CHUNKS } rs_mask_kind;
+typedef enum rs_mask_kind {
+  RS_CAUSAL,
+  RS_BIDIRECTIONAL,
+  RS_WINDOW,
+  RS_WINDOW_SINKS,
+  RS_CROSS,
+  RS_CHUNKS,
+  RS_BAND
+} rs_mask_kind;
 
 /* Causal: n <= m. Window: also m - n < window. Window with sinks: or n < sinks (StreamingLLM, arXiv:2309.17453).
- * Chunks: n <= m, both within the same `window` tokens (Llama 4).
+ * Chunks: n <= m, both within the same `window` tokens (Llama 4). Band: |m - n| < window (ModernBERT).
  * Cross: the queries belong to another sequence than the keys, of the same length. Every query sees every key, and
  * neither rotation nor bias acts (as in T5, BART, Whisper); additive embeddings and logit scales do. What is observed
  * by distance is so by |m - n| all the same. */
@@ -23,6 +32,9 @@ typedef struct rs_mask {
 typedef struct rs_range {
   size_t begin, end;
 } rs_range;
+
+/* Whether queries see keys behind them in their own sequence. */
+bool rs_mask_sees_ahead(const rs_mask *mask) RS_NONNULL(1);
 
 /* The keys query m sees among 0..length-1, as 1 or 2 ascending, disjoint ranges; returns how many. */
 size_t rs_mask_ranges(const rs_mask *mask, size_t length, size_t query, rs_range out[2]) RS_NONNULL(1, 4);
@@ -49,12 +61,20 @@ rs_status rs_queries_select(const rs_query_set *set, size_t length, uint64_t see
 /* In the place of a needle's position: the query has none. */
 #define RS_NO_NEEDLE SIZE_MAX
 
+/* What a head does to its scores besides what every head does. */
+typedef struct rs_score_rule {
+  double soft_cap;     /* as in rs_attention_job */
+  bool sinks;          /* it has a learned sink, of this logit: */
+  double learned_sink; /* nats */
+} rs_score_rule;
+
 /* Queries and keys of one head that are there already, for sources that hand rows on instead of making them. */
 typedef struct rs_given_rows {
   const double *q, *k;   /* token n: D numbers at q + n * q_step and at k + n * k_step, before rotation */
   size_t q_step, k_step; /* numbers from one token to the next */
   double factor;         /* multiplies queries: 1, or what scores are scaled by in place of 1/sqrt(D), times sqrt(D) */
   const size_t *sought;  /* (L,) the token that holds what each token asks for, or RS_NO_NEEDLE; NULL: none asks */
+  rs_score_rule rule;
 } rs_given_rows;
 
 /* One head of one simulated model: everything a source may depend on. */
@@ -71,7 +91,9 @@ typedef struct rs_source_in {
   const rs_token_layout *tokens;
   size_t train_length;        /* of the model */
   const rs_given_rows *given; /* for sources that hand them on; NULL for others */
-  void *state;                /* see rs_source_prepare */
+  const rs_model *model;
+  const rs_recipe *rotated; /* resolved for it: what the rows of files were turned with; NULL: with nothing */
+  void *state;              /* see rs_source_prepare */
 } rs_source_in;
 
 /* A source is a function of its input alone: any part can be made by any thread in any order. */
@@ -80,21 +102,24 @@ typedef struct rs_source_kind {
   /* RS_INPUT, with the parameter as subject, when parameters contradict each other. May be NULL. */
   rs_status (*check)(const rs_binding *binding, rs_err *err);
   /* RS_INPUT, with the parameter as subject where it is one's, when what the source reads is not there or does not fit
-   * this model; RS_IO, RS_UNSUPPORTED, RS_MEMORY. May be NULL. */
-  rs_status (*fit)(const rs_binding *binding, const rs_model *model, rs_err *err);
+   * this model, or cannot be turned back from `rotated` (resolved for the model; NULL: it was not turned); RS_IO,
+   * RS_UNSUPPORTED, RS_MEMORY. May be NULL. */
+  rs_status (*fit)(const rs_binding *binding, const rs_model *model, const rs_recipe *rotated, rs_err *err);
   /* What every key and query of one input shares: prepare fills a state of so many bytes, zeroed before, from the
    * parameters and the rest of the input; its other allocations go back in `release`, which is called on success alone
    * and may be NULL. Both 0 and NULL: nothing is shared. */
   size_t state_size;
   rs_status (*prepare)(const rs_source_in *in, void *state, rs_err *err);
   void (*release)(void *state);
-  /* The next three read in->state, never in->params. Keys [begin, end): out[(n - begin) * D + dim]. */
+  /* The next four read in->state, never in->params. Keys [begin, end): out[(n - begin) * D + dim]. */
   void (*keys)(const rs_source_in *in, size_t begin, size_t end, double *out);
   /* The query of position `position`: out[dim]. */
   void (*query)(const rs_source_in *in, size_t position, double *out);
   /* The needle of the query at `position`, given that query: fills its key and returns the position it stands at, or
    * RS_NO_NEEDLE. NULL: the source has no needle. */
   size_t (*needle)(const rs_source_in *in, size_t position, const double *query, double *key);
+  /* What the head does to its scores. NULL: nothing. */
+  rs_score_rule (*rule)(const rs_source_in *in);
   /* The needle is the key that stands at its position: `needle` fills none, and none is added. */
   bool needle_is_key;
   /* Hands on what a checkpoint computes; its parameters are an rs_model_source. */
@@ -104,12 +129,19 @@ typedef struct rs_source_kind {
   void (*caption)(const void *params, size_t phrase, rs_text *out);
 } rs_source_kind;
 
+/* What a source says in place of the recipe that its rows were turned with. */
+typedef enum rs_rotated_word { RS_ROTATED_NOT, RS_ROTATED_AS_PUBLISHED, RS_ROTATED_WORDS } rs_rotated_word;
+
 /* Which rows of a checkpoint a source hands on. */
 typedef enum rs_model_head { RS_EVERY_HEAD, RS_EACH_HEAD, RS_MODEL_HEADS } rs_model_head;
 
 typedef struct rs_model_source {
   size_t layer;          /* block, from 0 */
   rs_count_or_word head; /* a number, or an rs_model_head: averaged, or each in cells of its own */
+  rs_folder checkpoint;  /* a model of its own, that reads a text; NULL: the experiment's, that read their task */
+  const char *tokens;    /* that text; NULL: none */
+  rs_id_format numbers;  /* of it */
+  rs_format precision;   /* of the weights, RS_F64 or RS_F32 */
 } rs_model_source;
 
 const rs_source_kind *const *rs_source_kinds(size_t *count) RS_NONNULL(1);
@@ -223,27 +255,41 @@ typedef struct rs_attention_job {
   const double *needle_key; /* (Q, D), before rotation; or NULL */
   const size_t *edges;      /* (bins + 1,) distance bins in tokens, the last edge L; see rs_log_edges */
   size_t bins;
-  size_t sinks; /* the first keys whose weight is summed */
+  double soft_cap;            /* nats: products become cap tanh(product / cap), before the bias; 0: they do not */
+  const double *learned_sink; /* a logit that takes weight and is no key, nats; NULL: none */
+  size_t sinks;               /* the first keys whose weight is summed */
+  size_t local;       /* segments are wanted, of which that around the query has keys less far than this; 0: none are */
+  const double *tops; /* (top_count,) ascending whole numbers: the weight of so many largest keys is wanted */
+  size_t top_count;
   bool moments; /* the moments of the logits in each bin are wanted; nothing is then skipped */
   rs_score_format scores;
   double epsilon; /* keys may be left out of a row that provably hold no more of its weight together; 0: none */
 } rs_attention_job;
 
-/* One softmax row. Weights sum to 1 over the keys the query sees, its needle included. */
+/* The parts of a row: its needle, the first keys, those near the query, the rest; a key is in the first part that it
+ * belongs to. */
+typedef enum rs_row_segment { RS_ROW_NEEDLE, RS_ROW_SINK, RS_ROW_LOCAL, RS_ROW_REST } rs_row_segment;
+enum { RS_ROW_SEGMENTS = RS_ROW_REST + 1 };
+
+/* One softmax row. Weights sum to 1 over the keys the query sees, its needle and the job's learned sink included. */
 typedef struct rs_row {
+  size_t head;        /* of the job */
   size_t query;       /* position m */
   size_t keys;        /* how many keys it sees, an added needle included */
   double max_logit;   /* nats */
   double log_sum_exp; /* nats */
-  double entropy;     /* nats */
+  double entropy;     /* nats, a learned sink included */
   size_t argmax;      /* position of the largest logit, the first of equals; the needle's if it is larger than all */
   double sink_weight;
+  double learned_weight;           /* of the job's learned sink */
   bool needle_planted, has_needle; /* the query has a needle; the mask lets it see that */
   size_t needle_distance;          /* |m - n|, also of a hidden one */
   double needle_logit, needle_weight;
   size_t needle_rank; /* keys with a larger logit; 0: the needle wins */
   /* How many of its keys were left out (job->epsilon), and the most weight they can have together. */
   double skipped_keys, skipped_weight;
+  double segment_weight[RS_ROW_SEGMENTS]; /* where the job wants them: with learned_weight they sum to 1 */
+  double *top_weight;                     /* (top_count,) of the keys with the most; borrowed from the observation */
   /* (bins,) by distance |m - n|; borrowed from the observation */
   double *bin_weight; /* of all keys */
   /* Of all but the needle: how many, mean logit, sum of squared deviations. NULL unless the job wants moments. */
@@ -280,6 +326,9 @@ void rs_engine_free(rs_engine *engine);
 
 /* Bytes an engine of this size takes, for plans: linear in the length. */
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads);
+
+/* What jobs take besides that want a soft cap, segments or the largest keys. */
+double rs_whole_bytes(size_t length, size_t threads);
 
 /* Rotates the keys of the job and lays them out for rs_engine_observe. The engine keeps the job and borrows its arrays
  * until the next load. RS_UNSUPPORTED where a bidirectional mask sees the future and the encoding's views do not;

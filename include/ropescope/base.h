@@ -130,7 +130,9 @@ typedef enum rs_type {
   RS_CHOICE, /* one of `words` */
   RS_REALS,  /* a list of doubles */
   RS_FILE,   /* the path of a file */
-  RS_NAME    /* what something is called, within a file for example */
+  RS_FOLDER, /* the path of a folder */
+  RS_NAME,   /* what something is called, within a file for example */
+  RS_RECIPE  /* a method with its parameters, an entry of a config as its text ("{name: yarn, factor: 8}") */
 } rs_type;
 
 /* One parameter of a method, source or metric, and the field that it fills in the struct of its owner. The range is
@@ -145,6 +147,7 @@ typedef struct rs_param {
   size_t word_count;
   double min, max;
   const char *fallback; /* default as config text; NULL: none (unset unless given) */
+  bool reading;         /* of a task: says how a trained model is read alone; its weights do not depend on it */
   const char *summary;
 } rs_param;
 
@@ -171,6 +174,17 @@ typedef struct rs_name {
   const char *text; /* borrowed from the settings */
 } rs_name;
 
+/* NULL where it is unset. */
+typedef struct rs_folder {
+  const char *path; /* borrowed from the settings */
+} rs_folder;
+
+/* A recipe, or a word in place of it; `text` is NULL beside a word, and where it is unset. */
+typedef struct rs_recipe_text {
+  const char *text; /* borrowed from the settings */
+  int word;
+} rs_recipe_text;
+
 enum { RS_NO_WORD = -1 };
 #define RS_NO_COUNT SIZE_MAX
 
@@ -186,8 +200,10 @@ enum { RS_NO_WORD = -1 };
            : RS_CHOICE, unsigned                                                                                       \
            : RS_CHOICE, rs_real_list                                                                                   \
            : RS_REALS, const char *                                                                                    \
-           : RS_FILE, rs_name                                                                                          \
-           : RS_NAME)
+           : RS_FILE, rs_folder                                                                                        \
+           : RS_FOLDER, rs_name                                                                                          \
+           : RS_NAME, rs_recipe_text                                                                                   \
+           : RS_RECIPE)
 
 /* The first members of a spec: its name, type and place are those of `field` in `structure`. RS_FIELD_AS is for
  * names that are no good identifiers, RS_FIELD_IN for a field of the block of shared parameters `block`. */
@@ -210,9 +226,9 @@ typedef struct rs_value {
   double number; /* RS_REAL, RS_INTEGER; RS_BOOL as 0 or 1 */
   double *list;  /* RS_REALS, owned */
   size_t count;
-  char *file;    /* RS_FILE: the file; else the one the list was read from. Its absolute path, owned; NULL: none */
-  char hash[65]; /* SHA-256 of that file when it was read, in hexadecimal */
-  char *name;    /* RS_NAME, owned */
+  char *file;    /* RS_FILE, RS_FOLDER: it; else the one the list was read from. Its absolute path, owned; NULL: none */
+  char hash[65]; /* SHA-256 of that file when it was read, in hexadecimal; "" of a folder */
+  char *name;    /* RS_NAME and RS_RECIPE, owned */
 } rs_value;
 
 /* A list from a file that is longer than this stays there: it is written as the file's name. */
@@ -261,6 +277,9 @@ rs_status rs_value_list(const rs_param *param, const double *list, size_t count,
  * path in double quotes. */
 void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text) RS_NONNULL(1, 2, 3);
 rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) RS_NONNULL(1, 2);
+
+/* Whether two values of one parameter are the same, given or not. */
+bool rs_value_same(const rs_value *a, const rs_value *b) RS_NONNULL(1, 2);
 void rs_value_clear(rs_value *value) RS_NONNULL(1);
 
 /* Writes the value of each of `params` (count,) into its field of the struct `fields`. Parameters that `settings` does

@@ -91,6 +91,33 @@ typedef struct rs_causes {
 rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err)
     RS_NONNULL(1, 2, 4);
 
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+#define RS_NO_KIND SIZE_MAX
+
+/* Layers that are of one kind in A and of one in B. */
+typedef struct rs_layer_difference {
+  size_t kind[2];           /* in the profile of A and of B; RS_NO_KIND: it has none of this name */
+  rs_difference difference; /* of the frequencies, where both turn */
+  bool view;                /* they see other keys */
+  bool recipe;              /* one of them does not turn, or both do something else that differs */
+  bool attention;           /* one of them has none */
+} rs_layer_difference;
+
+typedef struct rs_layer_differences {
+  rs_layer_difference *items; /* (count,) owned */
+  size_t count;
+  bool by_layer; /* by number; false: by name, as the models have not the same number of layers */
+  bool differs;
+} rs_layer_differences;
+
+/* Each pair of kinds that layers of two models have, as published, at a length in tokens. RS_DOMAIN as of
+ * rs_spectrum_make. Release with rs_layer_differences_clear; cleared on failure. */
+rs_status rs_layers_compare(const rs_profile *a, const rs_profile *b, size_t length, double rtol,
+                            rs_layer_differences *out, rs_err *err) RS_NONNULL(1, 2, 5);
+bool rs_layers_differ(const rs_layer_difference *difference) RS_NONNULL(1);
+void rs_layer_differences_clear(rs_layer_differences *layers) RS_NONNULL(1);
+
 /* ---- the two sides ----------------------------------------------------------------------------------------------- */
 
 typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP } rs_origin;
@@ -98,9 +125,12 @@ typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP
 /* What a side was taken for. */
 typedef struct rs_contender {
   const char *text; /* as written; borrowed */
+  char *file;       /* config.json of a folder; owned; NULL: `text` is the file */
   rs_origin origin;
-  rs_model model;   /* none for dumps */
-  rs_recipe recipe; /* method NULL for dumps */
+  rs_profile profile; /* of configs; else without kinds */
+  size_t kind;        /* the layers of it that `model` is of */
+  rs_model model;     /* none for dumps */
+  rs_recipe recipe;   /* method NULL for dumps */
   rs_spectrum spectrum;
   size_t length; /* tokens */
   int folded;    /* dump that held each frequency twice: the pair layout that is for; else -1 */
@@ -108,7 +138,9 @@ typedef struct rs_contender {
 
 /* What is compared. All borrowed. */
 typedef struct rs_contest {
-  const char *text[2];     /* a file (.json config or dump, .npy, .csv), a preset's name, or a recipe as YAML */
+  const char *text[2];     /* a file (.json config or dump, .npy, .csv), the folder of a config.json, a preset's name,
+                              or a recipe as YAML */
+  const char *layers;      /* of configs: which kind of their layers, as in rs_profile_find; NULL: the chosen ones */
   const char *hf, *preset; /* the model on which recipes stand; both NULL: the other side's */
   const char *hf_text;     /* as in rs_subject_in */
   size_t length;           /* tokens; 0: the longest that A's model is published for, else B's, else 4096 */

@@ -3,9 +3,11 @@
 #ifndef ROPESCOPE_CONFIG_H
 #define ROPESCOPE_CONFIG_H
 
+#include "ropescope/hf.h"
 #include "ropescope/io.h"
 #include "ropescope/metrics.h"
 #include "ropescope/model.h"
+#include "ropescope/problems.h"
 
 /* ---- experiments ------------------------------------------------------------------------------------------------- */
 
@@ -15,13 +17,18 @@ typedef struct rs_variant {
   const rs_method *method;
   const rs_source_kind *source;
   const rs_metric_kind *metric;
-  const rs_task_kind *task; /* one of the four; a method NULL: a checkpoint's own, as it was trained */
+  const rs_task_kind *task; /* one of the four; a method NULL: a checkpoint's own, as it was trained, */
+  bool published;           /* or what each model publishes */
   rs_settings settings;
-  void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
+  void *params;      /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
+  rs_recipe rotated; /* of a source: what has turned its rows, as written; method NULL: nothing, or the model's */
 } rs_variant;
 
 /* How configs name a checkpoint's own method. */
 #define RS_TRAINED "trained"
+
+/* How configs name what each model publishes. */
+#define RS_PUBLISHED "published"
 
 /* The name of the variant's kind, as configs have it. Borrows. */
 const char *rs_variant_name(const rs_variant *variant) RS_NONNULL(1);
@@ -87,11 +94,18 @@ extern const size_t rs_shape_spec_count;
 /* The default of a training parameter in `tune`. */
 const char *rs_tune_default(const rs_param *param) RS_NONNULL(1);
 
+/* What a preset, or the file of a model, says of its layers. */
+typedef struct rs_model_layers {
+  rs_layer_kind *kind; /* those that are read, without their geometry; owned; NULL: nothing is known of them */
+  char *remark;        /* what was not asked for: layers that turn otherwise; owned; NULL: nothing */
+} rs_model_layers;
+
 /* A checked config. */
 typedef struct rs_experiment {
   char *name, *description;
   rs_model *models;
   size_t model_count;
+  rs_model_layers *layers;    /* (model_count,) NULL: heads are not simulated */
   rs_checkpoint *checkpoints; /* (model_count,) of which models are the geometry; NULL: heads are simulated. Sources
                                  are then there only where rows are to be observed */
   rs_variant task;            /* what checkpoints are trained and read on; `task` NULL without */
@@ -149,24 +163,22 @@ void rs_experiment_checkpoint_value(const rs_experiment *experiment, size_t mode
     RS_NONNULL(1, 3, 4);
 
 /* The recipe of a method for a model, with what the model publishes filled in; of a checkpoint's own method: what it
- * was trained with last. */
+ * was trained with last. RS_INPUT where a model that publishes none is to run it. */
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) RS_NONNULL(1, 4);
+
+/* The method that a model runs there; NULL where it publishes none. Borrows. */
+const rs_method *rs_experiment_method(const rs_experiment *experiment, size_t model, size_t method) RS_NONNULL(1);
+
+/* What has turned the rows that a source reads, resolved for a model and checked; method NULL: nothing. RS_INPUT, with
+ * the source's parameter as subject, also where it is to be what the model publishes, and that is nothing. */
+rs_status rs_experiment_rotated(const rs_experiment *experiment, size_t model, size_t source, rs_recipe *recipe,
+                                rs_err *err) RS_NONNULL(1, 4);
 
 /* The whole experiment as a config: the same cells, every default written out. */
 void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) RS_NONNULL(1, 2);
 
 /* ---- configs ----------------------------------------------------------------------------------------------------- */
-
-/* Up to 20 problems, one a line, each "file:line:column: key = value: why (hint)". Zero-initialise; release with
- * rs_problems_clear. */
-typedef struct rs_problems {
-  rs_text text;
-  size_t count; /* all that were found, written or not */
-  bool memory;  /* an allocation failed: the config itself may be good */
-} rs_problems;
-
-void rs_problems_clear(rs_problems *problems) RS_NONNULL(1);
 
 /* Changes of a config from the command line: each "path=value", as in "methods[1].factor=8"; the value is YAML. */
 typedef struct rs_config_edits {
@@ -184,16 +196,6 @@ rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment 
 rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
                          rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 4, 5);
 
-/* The recipe and geometry of a Hugging Face config.json. `model` is cleared on failure. */
-rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) RS_NONNULL(1, 2);
-
-/* The same for a config in memory (length); `name` stands in messages. */
-rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err)
-    RS_NONNULL(1, 3, 4);
-
-/* The method that Hugging Face's rope type `type` ("linear") is, where it has another name here; else NULL. */
-const char *rs_hf_method(const char *type) RS_NONNULL(1);
-
 /* Built-in model presets, by name. */
 typedef struct rs_preset {
   const char *name, *yaml;
@@ -203,6 +205,9 @@ const rs_preset *rs_presets(size_t *count) RS_NONNULL(1);
 
 /* The preset called `name` as a model. RS_INPUT when unknown. */
 rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) RS_NONNULL(1, 2);
+
+/* Its layers: where it says nothing of them, all are alike. */
+rs_status rs_preset_profile(const char *name, rs_profile *profile, rs_err *err) RS_NONNULL(1, 2);
 
 /* The demo config. */
 const char *rs_demo_config(void);
@@ -215,6 +220,7 @@ typedef struct rs_subject_in {
   const char *hf;        /* a Hugging Face config.json */
   const char *hf_text;   /* what it holds, where `hf` is its name in messages alone; NULL: a file */
   const char *preset;    /* the name of a preset */
+  const char *layers;    /* of one of those: which kind of its layers, as in rs_profile_find; NULL: the chosen one */
   const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
   const char *label;     /* what messages call that recipe; NULL: "--method" */
   const char *fallback;  /* a recipe for models that publish none; NULL: they are refused */
@@ -224,12 +230,18 @@ typedef struct rs_subject_in {
 } rs_subject_in;
 
 typedef struct rs_subject {
+  rs_profile profile; /* of `hf` or `preset`; else without kinds */
+  size_t kind;        /* the layers of it that `model` is of */
   rs_model model;
   rs_recipe recipe; /* resolved for the model, and checked */
   size_t length;    /* tokens, >= 1 */
   rs_token_layout tokens;
   rs_precision precision;
 } rs_subject;
+
+/* The layers of `hf` or `preset`, and which kind of them is meant. Cleared on failure. */
+rs_status rs_subject_profile(const rs_subject_in *in, rs_profile *profile, size_t *kind, rs_err *err)
+    RS_NONNULL(1, 2, 3);
 
 /* RS_INPUT with `problems`, or with a message alone, for whatever is wrong with the words. The subject is cleared on
  * failure; release it with rs_subject_clear. */
@@ -291,38 +303,6 @@ void rs_trained_clear(rs_trained *trained) RS_NONNULL(1);
 rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2);
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err)
     RS_NONNULL(1, 2, 3);
-
-/* ---- published models -------------------------------------------------------------------------------------------- */
-
-/* An architecture whose checkpoints are read: model_type in their config.json, and which models have it. */
-typedef struct rs_architecture_entry {
-  const char *model_type, *models;
-} rs_architecture_entry;
-
-/* Architecture `index` in the order of `ropescope list`; NULL past the last. */
-const rs_architecture_entry *rs_architectures(size_t index);
-
-/* What a checkpoint in Hugging Face's layout is: config.json of its folder as a model of this program.
- * Zero-initialise; release with rs_hf_checkpoint_clear. */
-typedef struct rs_hf_checkpoint {
-  const struct rs_architecture *architecture;
-  rs_shape shape;
-  rs_model geometry;
-  rs_recipe *recipes; /* (recipe_count,) resolved; blocks name theirs */
-  size_t recipe_count;
-  rs_token_layout tokens;      /* of what it was trained on; text: no runs */
-  size_t channels, patch_side; /* of images: numbers of a pixel, pixels of a patch's side; 0 */
-} rs_hf_checkpoint;
-
-/* Reads config.json of a folder, as transformers 4 or 5 writes it. RS_INPUT with each key that is wrong or missing, a
- * line each; RS_UNSUPPORTED for an architecture, or a flag of one, that is not computed here. Cleared on failure. */
-rs_status rs_hf_checkpoint_read(const char *folder, rs_hf_checkpoint *checkpoint, rs_err *err) RS_NONNULL(1, 2);
-void rs_hf_checkpoint_clear(rs_hf_checkpoint *checkpoint) RS_NONNULL(1);
-
-/* The model with the folder's weights, model.safetensors or the shards of model.safetensors.index.json, in numbers of
- * `format`. RS_INPUT with the name of a tensor that is missing, of another shape, not finite, or of no use. */
-rs_status rs_hf_checkpoint_load(const rs_hf_checkpoint *checkpoint, const char *folder, rs_format format,
-                                rs_transformer **transformer, rs_err *err) RS_NONNULL(1, 2, 4);
 
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 

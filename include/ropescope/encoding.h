@@ -42,6 +42,7 @@ struct rs_encoding {
   size_t axes, views; /* A (1: text; 3: t, h, w; R/2: each pair has a coordinate of its own), V */
   bool sections;      /* pairs are shared out among axes (M-RoPE) */
   bool own_places;    /* each pair has a coordinate of its own: A = R/2, axis[j] = j */
+  size_t tables;      /* 1, or H: omega (all three), axis_weight, pos_q and pos_k of each head, one behind the other */
   size_t width;       /* H * D: channels of a token */
   rs_pair_layout pair_layout;
   double train_length;     /* L0, tokens */
@@ -57,8 +58,10 @@ struct rs_encoding {
   double *logit_scale;                         /* (L,) */
   double *head_scale;                          /* (H,) beside it; NULL: all 1 */
   double *axis_weight; /* (R/2, RS_AXES): how much a pair reads of each axis; NULL: axis says which one */
-  double *bias_table;  /* (bias_size,), laid out by its kind; NULL without a bias */
-  size_t bias_size;    /* 0 without a bias */
+  double *mixed;  /* (2, tables, R/2) rad/patch: what a pair turns by for a column, and for a row; NULL: see above */
+  double *places; /* (L, RS_AXES) t, h, w that such pairs mix; else NULL */
+  double *bias_table; /* (bias_size,), laid out by its kind; NULL without a bias */
+  size_t bias_size;   /* 0 without a bias */
   float ladder_ratio,
       *ladder_share;      /* precision.running: theta^(-2/R), and (R/2,) omega over the plain ladder; else NULL */
   double *steps;          /* cos, then sin, of 0 .. RS_STEPS - 1 tokens: (2, RS_STEPS, R/2); NULL: no plain turns */
@@ -88,6 +91,10 @@ double rs_encoding_bytes(const rs_recipe *recipe, const rs_model *model, size_t 
 /* Cuts keys 0..m of query m into segments of one view each, ascending; returns how many (1..RS_VIEWS). With a single
  * view the segment reaches to L, for masks that see the future. */
 size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) RS_NONNULL(1, 3);
+
+/* The encoding as one head has it, with tables = 1: what turns that head, or reads omega, positions and turns, reads
+ * this. Borrows, and is not freed. */
+rs_encoding rs_encoding_of_head(const rs_encoding *encoding, size_t head) RS_NONNULL(1);
 
 /* bias[n - begin] = bias(head, query, n) in nats for keys [begin, end). Zeros without a bias. */
 void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
@@ -194,6 +201,14 @@ void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t 
 /* The same for `gradient` (count, width) by what rs_encoding_embed adds to tokens [begin, begin + count). */
 void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_t count, const double *gradient,
                                 double *const *learned);
+
+/* The same for `gradient` (end - begin, R/2) by the angles that pairs of the head turn by at tokens [begin, end), rad,
+ * of queries or keys. */
+void rs_encoding_turn_gradient(const rs_encoding *encoding, size_t head, size_t begin, size_t end,
+                               const double *gradient, double *const *learned);
+
+/* Whether it learns what those angles come from. */
+bool rs_encoding_turns_learned(const rs_encoding *encoding);
 
 /* Fixes in the recipe that `encoding` was made of what it leaves to the pictures (table_grid: own): elsewhere the very
  * table that training changes is then read, resized. RS_MEMORY. */

@@ -15,7 +15,7 @@ struct rs_node {
   char *text;          /* scalar: its text; else NULL. Owned. */
   bool quoted;         /* scalar written in quotes: text, never a number */
   const char *file;    /* name to print in messages; borrowed from the tree */
-  size_t line, column; /* 1-based; 0 where unknown (JSON) */
+  size_t line, column; /* 1-based, of the value */
   char *key;           /* the key of this node within a mapping, else NULL. Owned. */
   size_t key_line, key_column;
   rs_node *items; /* children (count), in order of appearance. Owned. */
@@ -35,9 +35,9 @@ typedef struct rs_tree {
 rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
     RS_NONNULL(1, 3, 4);
 
-/* The same for JSON; nodes carry no line or column, and strings count as quoted. Whole numbers become decimal text,
- * others what rs_number_format gives, true, false and null the unquoted words. Too many nodes are reported without a
- * place. Where an allocation fails within a string or number, jansson may call it bad syntax (RS_INPUT). */
+/* The same for JSON; strings count as quoted. Whole numbers become decimal text, others what rs_number_format gives,
+ * true, false and null the unquoted words. Too many nodes are reported without a place. Where an allocation fails
+ * within a string or number, jansson may call it bad syntax (RS_INPUT). */
 rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
     RS_NONNULL(1, 3, 4);
 void rs_tree_free(rs_tree *tree);
@@ -222,6 +222,9 @@ rs_status rs_stored_floats(const rs_stored_tensor *tensor, size_t first, size_t 
 rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t count, double *numbers, rs_err *err)
     RS_NONNULL(1);
 
+/* Whether all numbers of a tensor could be read so, as floats or as doubles (`wide`); fails as these do. */
+rs_status rs_stored_check(const rs_stored_tensor *tensor, bool wide, rs_err *err) RS_NONNULL(1);
+
 /* A tensor to write: its numbers are float or double, and rounded to nearest, ties to even. */
 typedef struct rs_tensor_numbers {
   const char *name;
@@ -247,8 +250,8 @@ typedef struct rs_array {
   double *numbers;                    /* (count,) row-major */
 } rs_array;
 
-/* Reads a .npy file, as rs_numbers_read does, with its shape. RS_INPUT "file: why", RS_IO, RS_MEMORY. The array is
- * cleared on failure. */
+/* Reads a .npy file of any size, as rs_numbers_read does, with its shape. RS_INPUT "file: why", RS_IO, RS_MEMORY. The
+ * array is cleared on failure. */
 rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) RS_NONNULL(1, 2);
 void rs_array_clear(rs_array *array) RS_NONNULL(1);
 
@@ -260,6 +263,15 @@ rs_status rs_npy_describe(const rs_mapping *mapping, const char *file, rs_stored
 /* Writes the array as numpy.save does one of float64, or (not `wide`) float32, whole or not at all. RS_IO, RS_MEMORY.
  */
 rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) RS_NONNULL(1, 2);
+
+/* The same of numbers that `fill` gives piece by piece by rs_npy_put, in their order and all of them; of `array` its
+ * shape alone is read. What fill fails with is handed on, and the old file stays. */
+typedef struct rs_npy_file rs_npy_file;
+typedef rs_status (*rs_npy_filler)(rs_npy_file *file, void *context, rs_err *err);
+
+rs_status rs_npy_fill(const char *path, const rs_array *array, bool wide, rs_npy_filler fill, void *context,
+                      rs_err *err) RS_NONNULL(1, 2, 4);
+rs_status rs_npy_put(rs_npy_file *file, const double *numbers, size_t count) RS_NONNULL(1, 2);
 
 /* ---- one tensor of a file ---------------------------------------------------------------------------------------- */
 

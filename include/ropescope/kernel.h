@@ -177,6 +177,14 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
  * curve by 3 u (1 + |x|), its slope by 5 u; e^-x of a softmax by u (3 + x), relative; sums over a row by a u for each
  * vector of it. What is no number stays none. */
 
+/* A matrix as a file has it: number (input, output) of it stands at input * input_step + output * output_step, one of
+ * the two is 1 where it counts for speed. Numbers of any format, little-endian, aligned to nothing, all finite. */
+typedef struct rs_stored_matrix {
+  const void *numbers;
+  rs_format format;
+  size_t input_step, output_step;
+} rs_stored_matrix;
+
 /* c (rows, columns) = a b, plus c where `add`. */
 typedef struct rs_product {
   size_t rows, columns, depth;
@@ -188,7 +196,8 @@ typedef struct rs_product {
   void *c;
   size_t c_step;
   bool add;
-  bool b_panels; /* b is what `panels` made, and has no step */
+  bool b_panels;                    /* b is what `panels` made, and has no step */
+  const rs_stored_matrix *b_stored; /* in the place of b, depth its inputs; rounded to `real` where it has more bits */
 } rs_product;
 
 /* y (rows, width) = factor * x, of which the first 2 * pairs numbers of each row are turned, as rs_rotate_kernel turns
@@ -221,7 +230,8 @@ typedef enum rs_curve_kind {
   RS_CURVE_GELU_TANH,
   RS_CURVE_RELU,
   RS_CURVE_SILU,
-  RS_CURVE_GELU_BLOOM
+  RS_CURVE_GELU_BLOOM,
+  RS_CURVE_RELU2
 } rs_curve_kind;
 
 /* y (rows, width) = curve(x), or, gated, curve(x) * u for x (rows, 2 width) that holds x, then u in each row. */
@@ -255,6 +265,8 @@ typedef struct rs_net_kernel {
   /* out (depth, columns) = x (columns, depth) turned, in panels: as many columns as this product computes together, row
    * by row, then as many more; the last may be narrower. */
   void (*panels)(const void *x, size_t depth, size_t columns, void *out);
+  /* out (count,) = numbers of `format`, finite, aligned to nothing, each `step` numbers behind the one before. */
+  void (*widen)(const void *numbers, rs_format format, size_t step, size_t count, void *out);
   /* out (columns, rows) = x (rows, columns) turned. */
   void (*turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);
   /* y may be x. */

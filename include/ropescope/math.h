@@ -17,16 +17,17 @@ typedef enum rs_purpose {
   RS_PURPOSE_FIELD_WAVES,
   RS_PURPOSE_FIELD_PHASES,
   RS_PURPOSE_PROJECTION,
-  RS_PURPOSE_BIASES = 0x626961,     /* "bia" */
-  RS_PURPOSE_TABLE = 0x6c6561,      /* "lea": of embeddings in a row */
-  RS_PURPOSE_TABLE_2D = 0x6c6532,   /* "le2": of embeddings on a grid */
-  RS_PURPOSE_POSITIONS = 0x706f73,  /* "pos" */
-  RS_PURPOSE_CURVE = 0x637572,      /* "cur": noise that a curve of logits is fitted to */
-  RS_PURPOSE_SHIFT = 0x736869,      /* "shi": queries and keys of shift_invariance */
-  RS_PURPOSE_TRAINING = 0x747261,   /* "tra": sequences of tasks that models are trained on */
-  RS_PURPOSE_EVALUATION = 0x657661, /* "eva": sequences of tasks that they are read on */
-  RS_PURPOSE_RULES = 0x72756c,      /* "rul": what is the same in all sequences of a task */
-  RS_PURPOSE_WEIGHTS = 0x776569,    /* "wei": of transformers before training */
+  RS_PURPOSE_BIASES = 0x626961,      /* "bia" */
+  RS_PURPOSE_TABLE = 0x6c6561,       /* "lea": of embeddings in a row */
+  RS_PURPOSE_TABLE_2D = 0x6c6532,    /* "le2": of embeddings on a grid */
+  RS_PURPOSE_POSITIONS = 0x706f73,   /* "pos" */
+  RS_PURPOSE_FREQUENCIES = 0x667265, /* "fre": angles of mixed frequencies */
+  RS_PURPOSE_CURVE = 0x637572,       /* "cur": noise that a curve of logits is fitted to */
+  RS_PURPOSE_SHIFT = 0x736869,       /* "shi": queries and keys of shift_invariance */
+  RS_PURPOSE_TRAINING = 0x747261,    /* "tra": sequences of tasks that models are trained on */
+  RS_PURPOSE_EVALUATION = 0x657661,  /* "eva": sequences of tasks that they are read on */
+  RS_PURPOSE_RULES = 0x72756c,       /* "rul": what is the same in all sequences of a task */
+  RS_PURPOSE_WEIGHTS = 0x776569,     /* "wei": of transformers before training */
 } rs_purpose;
 
 /* One stream of numbers. Element i is a function of these fields and i alone (Philox4x64-10: Salmon et al., "Parallel
@@ -55,6 +56,10 @@ void rs_subset(rs_stream stream, size_t number, size_t range, size_t *out) RS_NO
 typedef enum rs_format { RS_F64, RS_F32, RS_BF16, RS_F16 } rs_format;
 enum { RS_FORMATS = RS_F16 + 1 };
 extern const char *const rs_format_words[RS_FORMATS + 1];
+
+static inline size_t rs_format_bytes(rs_format format) {
+  return format == RS_F64 ? 8 : format == RS_F32 ? 4 : 2;
+}
 
 /* `value` rounded to the format, ties to even; beyond its range an infinity, below it a subnormal or zero. */
 double rs_round(rs_format format, double value);

@@ -5,6 +5,7 @@
 
 #include "ropescope/attention.h"
 #include "ropescope/model.h"
+#include "ropescope/reading.h"
 
 typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 
@@ -50,6 +51,7 @@ typedef struct rs_metric_in {
 typedef struct rs_curve_in {
   size_t length; /* L, tokens */
   size_t pairs;  /* of a head, at most: D/2 */
+  size_t heads;  /* of the model */
   size_t width;  /* H * D */
   size_t bins;   /* of distances, at most */
   const rs_token_layout *tokens;
@@ -73,13 +75,25 @@ typedef struct rs_result {
   rs_curve curve;
 } rs_result;
 
+/* Queries and keys of one head, before rotation, without what additive embeddings put on them. Borrowed. */
+typedef struct rs_head_content {
+  size_t head;
+  size_t queries, keys; /* Q that are observed; L */
+  const double *q, *k;  /* (Q, D), (L, D) */
+} rs_head_content;
+
 /* What a metric of readings is computed from: what a model said to a task. */
 typedef struct rs_reading_in {
   const rs_reading *reading;
   const rs_task *task;
   size_t length; /* of the task's sequences, tokens */
   const void *params;
+  /* For metrics that have contexts cut, (sequences, A) nats: losses with the whole context and with what is left of it,
+   * both read by the same recipes (rs_cut). */
+  const double *whole, *cut;
 } rs_reading_in;
+
+typedef struct rs_row_needs rs_row_needs;
 
 typedef struct rs_metric_kind {
   rs_kind kind;
@@ -98,11 +112,19 @@ typedef struct rs_metric_kind {
   size_t (*curve_rows)(const void *params, const rs_curve_in *in);
   /* The first keys whose weight a row is to hold. NULL: none. */
   size_t (*sinks)(const void *params);
-  /* Metrics of rows: prepare makes one block of memory, to be released with free(), with all that `row` needs; it may
-   * borrow from what `in` points to. RS_MEMORY. Both NULL: the tables alone are read, and the state is NULL. */
+  /* What rows are to hold that takes whole rows of logits (five to ten times slower): sets local, or tops, which may
+   * borrow from `params`. NULL: none of it. At most one metric sets each. */
+  void (*wants)(const void *params, rs_row_needs *needs);
+  /* Metrics of heads: prepare makes one block of memory, to be released with free(), with all that `row` and `content`
+   * need; it may borrow from what `in` points to. RS_MEMORY. Rows come head by head; the content of a head is shown
+   * once for each sequence. A metric has at least one of the two; or none and no prepare: the tables alone are read,
+   * and the state is NULL. */
   rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
   void (*row)(void *state, const rs_row *row);
+  void (*content)(void *state, const rs_head_content *content);
   rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
+  /* How the contexts are cut in which a metric of readings wants to know losses, too. NULL: no such. */
+  void (*cut)(const void *params, rs_cut *cut);
   /* Metrics of readings have this alone. `result` is empty, but for the curve's number of columns. RS_MEMORY. */
   rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
 } rs_metric_kind;
@@ -110,12 +132,21 @@ typedef struct rs_metric_kind {
 const rs_metric_kind *const *rs_metric_kinds(size_t *count) RS_NONNULL(1);
 const rs_metric_kind *rs_metric_find(const char *name) RS_NONNULL(1);
 
+/* Whether the metric reads what sources make of heads: their rows, or their queries and keys. */
+static inline bool rs_metric_observes(const rs_metric_kind *kind) {
+  return kind->prepare != NULL;
+}
+
 /* What rows are to hold for a set of metrics. Zero-initialise. */
-typedef struct rs_row_needs {
+struct rs_row_needs {
   bool rows;    /* any metric reads rows */
+  bool content; /* or queries and keys */
   bool moments; /* of the logits in each bin */
   size_t sinks; /* the first keys whose weight is summed; 0: none */
-} rs_row_needs;
+  size_t local; /* as in rs_attention_job */
+  const double *tops;
+  size_t top_count;
+};
 
 /* Adds what one metric needs. RS_UNSUPPORTED where it sums other first keys than those before it: a row holds one sum.
  */

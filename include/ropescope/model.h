@@ -31,13 +31,14 @@ typedef struct rs_norm {
 } rs_norm;
 
 /* gelu: x Phi(x); gelu_tanh: its approximation by tanh (GPT-2); silu: x sigmoid(x); gelu_bloom: gelu_tanh with sqrt(2 /
- * pi) cut to 0.79788456, as BLOOM's code has it. */
-typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU, RS_GELU_BLOOM } rs_activation;
-enum { RS_ACTIVATIONS = RS_GELU_BLOOM + 1 };
+ * pi) cut to 0.79788456, as BLOOM's code has it; relu2: relu(x)^2. */
+typedef enum rs_activation { RS_GELU, RS_GELU_TANH, RS_RELU, RS_SILU, RS_GELU_BLOOM, RS_RELU2 } rs_activation;
+enum { RS_ACTIVATIONS = RS_RELU2 + 1 };
 extern const char *const rs_activation_words[RS_ACTIVATIONS + 1];
 
-/* Which numbers one norm of q and k spans: each head's (Qwen3), or the whole projection's (OLMo-2). */
-typedef enum rs_qk_span { RS_QK_HEAD, RS_QK_PROJECTION } rs_qk_span;
+/* Which numbers one norm of q and k spans: each head's (Qwen3), the whole projection's (OLMo-2), or each head's with
+ * weights of its own (Cohere). */
+typedef enum rs_qk_span { RS_QK_HEAD, RS_QK_PROJECTION, RS_QK_OWN_HEAD } rs_qk_span;
 
 /* Queries, keys and values by way of narrow layers (DeepSeek): q = W norm(W' x); the part of a key that does not turn,
  * and the value, alike, from one narrow layer; the part that turns is made of x, and the same for all heads. */
@@ -58,22 +59,28 @@ typedef struct rs_head_shape {
   bool qk_norm_turned; /* after the rotation (Llama 4), not before */
   double score_scale;  /* multiplies q.k; 0: 1/sqrt(D) */
   double soft_cap;     /* nats: q.k becomes cap tanh(q.k / cap), before the bias (Gemma-2); 0: none */
+  double clip;         /* numbers of q, k and v, before their norms, are kept within it (OLMo); 0: none; not trained */
   rs_latent latent;    /* not trained */
   bool sinks;          /* a learned logit a head, which takes weight and gives nothing (gpt-oss) */
 } rs_head_shape;
 
-/* Experts of a feed-forward layer: of as many as there are, a token is read by those whose scores are largest, and gets
- * their answers times weights. These are the softmax of the scores (gpt-oss), or their sigmoids (DeepSeek-V3): these
- * are made to sum to 1 where `normed`, and multiplied by `scale`; who is chosen is up to them and a learned number
- * each, within the groups whose best two have most. */
+/* Experts of a feed-forward layer: of as many as there are, a token is read by those whose weights are largest, and
+ * gets their answers times weights. These are the softmax of all scores (Mixtral), or their sigmoids (DeepSeek-V3). */
 typedef struct rs_experts {
-  size_t count, used; /* 0: the layer is one for all tokens */
-  bool sigmoid, normed;
-  double scale;
-  size_t groups, groups_used;
-  size_t shared;    /* width of an expert that reads every token beside them; 0: none */
-  bool router_bias; /* beside the matrix that scores are made by */
-  double limit;     /* (u + 1) g sigmoid(1.702 g) with g at most, u within this; 0: the layer's activation */
+  size_t count, used;         /* 0: the layer is one for all tokens */
+  bool sigmoid;               /* weights are sigmoids of scores */
+  bool mixed;                 /* weights are as a sparse mixer has them (Phi-3.5-MoE): */
+  double tolerance;           /* of each choice, the softmax among those that are behind it by at most this part */
+  bool normed;                /* weights of those that are chosen are made to sum to 1, */
+  double scale;               /* and all are multiplied by this */
+  bool steered;               /* a learned number each is added to choose them, and not to weigh them */
+  size_t groups, groups_used; /* chosen are experts of the best groups alone; 0 groups: of all */
+  bool grouped_by_best;       /* a group is as good as its best expert (DeepSeek-V2), not its best two (V3) */
+  bool scaled_inputs;         /* weights multiply what an expert reads (Llama 4), not what it says */
+  size_t shared;              /* width of an expert that reads every token beside them; 0: none */
+  bool shared_gated;          /* which is multiplied by a sigmoid of its own (Qwen2-MoE) */
+  bool router_bias;           /* beside the matrix that scores are made by */
+  double limit;               /* (u + 1) g sigmoid(1.702 g) with g at most, u within this; 0: the layer's activation */
 } rs_experts;
 
 typedef struct rs_feed_forward {
@@ -107,11 +114,14 @@ typedef struct rs_stack {
 
 typedef struct rs_shape {
   rs_form form;
-  size_t width;           /* d */
-  size_t vocabulary;      /* tokens; 0 for vision */
-  size_t patch_numbers;   /* vision: numbers of a patch, which a matrix and a bias make a token of */
-  size_t token_types;     /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
-  size_t classes;         /* C; 0: it says its last states alone, and is not trained */
+  size_t width;         /* d */
+  size_t vocabulary;    /* tokens; 0 for vision */
+  size_t patch_numbers; /* vision: numbers of a patch, which a matrix and a bias make a token of */
+  size_t token_types;   /* each has a vector that is added to its tokens' (BERT); 0: none; not trained */
+  bool leaves_padding;  /* tokens `padding` have no position, but a vector of their own, and those behind are counted */
+  int32_t padding;      /* on without them (RoBERTa); not trained */
+  size_t classes;       /* C; 0: it says its last states alone, and is not trained */
+  size_t embedding_width; /* of embeddings, which a matrix and a bias make d numbers of (ELECTRA); 0: d; not trained */
   double embedding_scale; /* multiplies embeddings (Gemma: sqrt(d)) */
   rs_norm embedding_norm; /* of embeddings (BLOOM) */
   bool tied;              /* the output's matrix is the embeddings' */
@@ -124,6 +134,10 @@ typedef struct rs_shape {
 
 /* RS_INPUT where parts do not fit together, RS_MEMORY for more numbers than memory counts. */
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
+
+/* RS_UNSUPPORTED for what published models have and no way back is there for: experts, narrow layers, norms of sums,
+ * clipped queries, token types, no classes. */
+rs_status rs_shape_trains(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
 rs_status rs_shape_copy(rs_shape *copy, const rs_shape *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_shape_clear(rs_shape *shape) RS_NONNULL(1);
 
@@ -136,7 +150,7 @@ typedef struct rs_tensor {
   char name[112];       /* as Hugging Face's Llama has it where Llama has one */
   size_t rows, columns; /* vectors have one row */
   bool vector;          /* has one dimension in a checkpoint */
-  size_t offset;        /* of its first number among all */
+  size_t offset;        /* of its first number among the values; SIZE_MAX: it stays in a file */
   rs_init init;
   double init_sd; /* Gaussian */
   bool decays;    /* is a matrix: weight decay acts on it */
@@ -146,6 +160,15 @@ typedef struct rs_tensor {
 
 typedef struct rs_places rs_places;
 
+/* A matrix that stays in its file. Row r is row first + r / run * group_step + r % run there: rows of several matrices
+ * may alternate. Numbers are `row_step` apart from row to row and `column_step` within a row. */
+typedef struct rs_mapped_matrix {
+  const unsigned char *numbers; /* little-endian, aligned to nothing, all finite in the model's format */
+  rs_format format;
+  size_t first, run, group_step;
+  size_t row_step, column_step;
+} rs_mapped_matrix;
+
 /* A model: what it is and its numbers. Values are float or double: the arithmetic it computes in. */
 typedef struct rs_transformer {
   rs_shape shape;
@@ -154,10 +177,13 @@ typedef struct rs_transformer {
   size_t recipe_count;
   rs_tensor *tensors; /* (tensor_count,) in the order of their offsets */
   size_t tensor_count;
-  size_t size;       /* numbers in all */
-  rs_format format;  /* RS_F32 or RS_F64 */
-  void *values;      /* (size,), aligned to 64 bytes */
-  rs_places *places; /* where each stands; private to the layer */
+  size_t size;                /* numbers in all */
+  rs_format format;           /* RS_F32 or RS_F64 */
+  void *values;               /* (size,), aligned to 64 bytes */
+  bool mapped;                /* matrices stay where they are: it is read, not trained, and not written */
+  rs_mapped_matrix *matrices; /* (tensor_count,) of matrices; whoever made the model says where; NULL: not mapped */
+  rs_safetensors *file;       /* that holds them, freed with the model; NULL: it is somebody else's memory */
+  rs_places *places;          /* where each stands; private to the layer */
 } rs_transformer;
 
 /* What a model is made of; all borrowed. */
@@ -172,7 +198,8 @@ typedef struct rs_transformer_in {
   /* The file that its weights are to come from: whatever a shape claims, no more is allocated than this holds, and a
    * GiB for positions; RS_INPUT with the first tensor that does not fit. NULL: not from a file. */
   const rs_safetensors *stored;
-  bool blank; /* all weights 0: they are to be read */
+  bool blank;  /* all weights 0: they are to be read */
+  bool mapped; /* values are vectors and learned numbers alone; `matrices` are to be filled in */
 } rs_transformer_in;
 
 /* A model with weights drawn from the seed: Gaussian matrices, ones, zeros, and the learned numbers of its recipes as
@@ -189,8 +216,7 @@ size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) RS_N
 const rs_tensor *rs_transformer_tensor(const rs_transformer *transformer, const char *name) RS_NONNULL(1, 2);
 
 /* Writes the weights as a file of safetensors, in the model's format; vectors have one dimension, matrices two. The
- * names and shapes are Hugging Face's where the model's are. RS_DOMAIN for a weight that is not finite, RS_IO, and what
- * else rs_safetensors_write fails with. */
+ * names and shapes are Hugging Face's where the model's are. RS_DOMAIN for a weight that is not finite; RS_IO. */
 rs_status rs_weights_write(const rs_transformer *transformer, const char *path, rs_err *err) RS_NONNULL(1, 2);
 
 /* Reads them from such a file, or from shards by their index: F64, F32, BF16 or F16. The file has the model's tensors,
@@ -238,7 +264,6 @@ typedef struct rs_batch {
  * RS_UNSUPPORTED for a shape that is not trained, and where the context's recipes learn arrays that the model has not.
  * RS_MEMORY. */
 typedef struct rs_pass rs_pass;
-
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err)
     RS_NONNULL(1, 4);
 void rs_pass_free(rs_pass *pass);
@@ -248,8 +273,11 @@ typedef struct rs_pass_out {
   double *losses;   /* (sequences, A) nats at each target; NaN without one */
   int32_t *answers; /* (sequences, A) the class with the largest logit, the first of equals */
   double *logits;   /* (sequences, A, C) */
-  size_t skipped;   /* of the A answers of each sequence, at its start: the three above have A - skipped */
-  double *states;   /* (sequences, L, d) behind the final norm */
+  /* Gets the logits of each answer (C,), in order, in the place of the array: they need not all be in memory. */
+  void (*take)(void *context, const double *logits);
+  void *context;
+  size_t skipped; /* of the A answers of each sequence, at its start: the others' are A - skipped */
+  double *states; /* (sequences, L, d) behind the final norm */
   /* Queries and keys of one block and the batch's first sequence, behind their norms, before rotation: (L, H, D), (L,
    * K, D). */
   size_t block;
@@ -284,6 +312,13 @@ typedef struct rs_reader_in {
 rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *logits, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
+/* The same, each answer handed to `take` in that order, so that no more than a few are in memory at a time. */
+rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
+                       void (*take)(void *context, const double *row), void *context, rs_err *err) RS_NONNULL(1, 2, 3);
+
+/* Numbers of each answer: C or d. */
+size_t rs_reader_width(const rs_transformer *transformer) RS_NONNULL(1);
+
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* Sequences of one split share no random number with those of another. */
@@ -296,6 +331,8 @@ typedef struct rs_example_shape {
   size_t length;                /* tokens that the model reads (of an encoder-decoder: the decoder's), L */
   size_t source_length;         /* tokens of the encoder of an encoder-decoder */
   size_t vocabulary;            /* tokens are 0 .. vocabulary - 1 */
+  const char *file;             /* that they are read from; NULL: not said. Borrowed from the task's state */
+  size_t largest;               /* of them: the number, from 0, of that which is vocabulary - 1 */
   size_t classes;               /* targets are 0 .. classes - 1 */
   size_t patch_numbers;         /* vision: numbers of a patch; the patches are the tokens, without the class token */
   size_t frames, rows, columns; /* vision: the grid of patches; their product is the length */
@@ -372,6 +409,16 @@ rs_status rs_task_prepare(const rs_task_kind *kind, const rs_task_in *in, rs_tas
     RS_NONNULL(1, 2, 3);
 void rs_task_clear(rs_task *task) RS_NONNULL(1);
 
+/* The token layout of a task's sequences: an image behind a class token, or text (no runs). Release with
+ * rs_token_layout_clear. *tokens gets how many tokens the model reads. */
+rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
+/* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
+ * tokens. RS_INPUT where the model cannot read them. */
+rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe *recipes, const rs_task *task,
+                             size_t length, rs_context **context, rs_err *err) RS_NONNULL(1, 3, 5);
+
 /* ---- training ---------------------------------------------------------------------------------------------------- */
 
 /* AdamW with decay on matrices alone, a linear warm-up, and a cosine down to a share of the rate; gradients are clipped
@@ -410,8 +457,7 @@ void rs_trainer_free(rs_trainer *trainer);
 /* One step. RS_DOMAIN where loss or gradient is not finite, with step and rate; weights are then as before. */
 rs_status rs_trainer_step(rs_trainer *trainer, rs_train_step *done, rs_err *err) RS_NONNULL(1, 2);
 
-/* What an interrupted training goes on from, besides the weights: to be read, and to be written before the first step.
- */
+/* What an interrupted training goes on from, besides the weights: read, and written before the first step. */
 typedef struct rs_train_state {
   uint64_t drawn;       /* sequences of the trainings before this one, whose numbers it leaves out; 0 at first */
   size_t step;          /* steps done */
@@ -438,54 +484,5 @@ rs_status rs_train_state_write(const rs_transformer *transformer, const rs_train
 rs_status rs_train_saved_read(const rs_transformer *transformer, const char *key, const char *path,
                               rs_train_saved *saved, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 void rs_train_saved_clear(rs_train_saved *saved) RS_NONNULL(1);
-
-/* ---- readings ---------------------------------------------------------------------------------------------------- */
-
-/* What a model said to sequences of a task; A answers a sequence, as in rs_batch. */
-typedef struct rs_reading {
-  size_t sequences, answers; /* A */
-  double *losses;            /* (sequences, A) nats; NaN without a target */
-  int32_t *said, *targets;   /* (sequences, A) */
-  uint8_t *parts;            /* (sequences, A) of the task */
-  float *depths;             /* (sequences, A) */
-} rs_reading;
-
-/* Reads sequences [0, sequences) of the split, of evaluation no more than there are (rs_example_count), with all
- * threads; the same bits for any number of them. `context` is of the task's length. Release with rs_reading_clear.
- * RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_trainer_create. */
-rs_status rs_reading_make(const rs_context *context, const rs_task *task, rs_split split, size_t length,
-                          size_t sequences, rs_reading *reading, rs_err *err) RS_NONNULL(1, 2, 6);
-void rs_reading_clear(rs_reading *reading) RS_NONNULL(1);
-
-/* What attention reads in one block while a model reads sequences of a task: room of one thread. */
-typedef struct rs_block_reader rs_block_reader;
-
-/* Whether block `block` of the decoder can be observed as the engine does it: RS_DOMAIN where there is none such,
- * RS_UNSUPPORTED where it caps its logits, or has learned sinks, which no row of the engine holds. */
-rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) RS_NONNULL(1);
-
-/* Borrows `context`, of the task's length, and `task`. RS_MEMORY, RS_DOMAIN, RS_INPUT as rs_reading_make. */
-rs_status rs_block_reader_create(const rs_context *context, const rs_task *task, size_t length,
-                                 rs_block_reader **reader, rs_err *err) RS_NONNULL(1, 2, 4);
-void rs_block_reader_free(rs_block_reader *reader);
-
-/* Reads sequence `index` of the split, and keeps what block `block` of the decoder (rs_block_check) computes from it.
- */
-void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t index, size_t block) RS_NONNULL(1);
-
-/* The queries and keys of one head of that, behind their norms, before rotation; heads that share keys are given the
- * same. They seek needles where the task says of what it asks with probes, or with any target if it has none, which
- * token holds it. Borrowed until the next is read. */
-rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) RS_NONNULL(1);
-
-/* The context that a task's sequences of `length` tokens need: as rs_context_create, for its sources, images and class
- * tokens. RS_INPUT where the model cannot read them. */
-rs_status rs_context_of_task(const rs_transformer *transformer, const rs_recipe *recipes, const rs_task *task,
-                             size_t length, rs_context **context, rs_err *err) RS_NONNULL(1, 3, 5);
-
-/* The token layout of a task's sequences: an image behind a class token, or text (no runs). Release with
- * rs_token_layout_clear. *tokens gets how many tokens the model reads. */
-rs_status rs_task_layout(const rs_example_shape *shape, rs_token_layout *layout, size_t *tokens, rs_err *err)
-    RS_NONNULL(1, 2, 3);
 
 #endif

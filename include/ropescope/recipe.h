@@ -14,14 +14,14 @@ enum { RS_AXES = 3, RS_VIEWS = 4 };
 typedef struct rs_model rs_model;
 typedef struct rs_token_layout rs_token_layout;
 
-/* Numbers of an encoding that training may change: one array of one stage ("embed.table", "bias.r1", "logit_scale").
- * Its shape depends on the recipe, the model and the layout of the tokens, not on the length. */
+/* Numbers of an encoding that training may change: one array of one stage ("embed.table", "freq.x", "bias.r1",
+ * "logit_scale"). Its shape depends on the recipe, the model and the layout of the tokens, not on the length. */
 typedef struct rs_learned {
   const char *name; /* static */
   size_t rows, columns;
 } rs_learned;
 
-enum { RS_LEARNED = 8 }; /* arrays of an encoding at most */
+enum { RS_LEARNED = 10 }; /* arrays of an encoding at most */
 
 /* What every kind says of itself; the config check, `ropescope list` and the manifest read nothing else. */
 typedef struct rs_kind {
@@ -61,8 +61,15 @@ typedef struct rs_freq_kind {
   rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
   /* Which axis (0 t, 1 h, 2 w) pair j of `pairs` reads, in place of the sections of M-RoPE. NULL: by the sections. */
   size_t (*axis)(const void *params, size_t pair, size_t pairs);
-  /* How much pair j reads of each axis t, h, w: its coordinate is sum_a weight[a] p[a]. NULL: one axis a pair. */
-  void (*mix)(const void *params, size_t pair, double weight[RS_AXES]);
+  /* Pairs that read rows and columns at once: pair j of a head turns by column * x + row * y, rad/patch; `fill` gives
+   * their length, of the first head. NULL: one axis a pair. */
+  void (*mix)(const rs_freq_in *in, size_t head, size_t pair, double *x, double *y);
+  /* Of such: whether heads differ in them, */
+  bool (*by_head)(const rs_freq_in *in);
+  /* layers do (*seed gets the parameter that is drawn by, NULL where they begin alike), */
+  bool (*by_layer)(const rs_settings *settings, const char **seed);
+  /* and training changes them. NULL, all three: no. */
+  bool (*learned)(const void *params);
   /* ln of what a query's pair j of `pairs` is multiplied by for each token of its position; a key's is divided by it.
    * NULL: no gain. */
   double (*log_gain)(const void *params, size_t pair, size_t pairs);
@@ -211,6 +218,19 @@ rs_status rs_recipe_init(rs_recipe *recipe, const rs_method *method, rs_err *err
 rs_status rs_recipe_copy(rs_recipe *copy, const rs_recipe *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_recipe_clear(rs_recipe *recipe) RS_NONNULL(1);
 
+/* Whether each layer that has the recipe learns or draws numbers of its own: it is then given a copy of its own, */
+bool rs_recipe_by_layer(const rs_recipe *recipe) RS_NONNULL(1);
+
+/* that of layer 1, 2, ... (it draws other numbers), RS_MEMORY, */
+rs_status rs_recipe_of_layer(const rs_recipe *first, size_t layer, rs_recipe *recipe, rs_err *err) RS_NONNULL(1, 3);
+
+/* and whether `recipe` is such a copy of `first`. */
+bool rs_recipe_repeats(const rs_recipe *recipe, const rs_recipe *first) RS_NONNULL(1, 2);
+
+/* The recipes of a model (count,) with changed[0] in the place of the first and of its copies: fills the others of
+ * `changed`, which begin cleared. RS_MEMORY; what is filled by then stays. */
+rs_status rs_recipes_with(const rs_recipe *recipes, size_t count, rs_recipe *changed, rs_err *err) RS_NONNULL(1, 3);
+
 /* Sets a parameter from config text, as in "factor", "8"; for programs and tests. RS_INPUT names it as subject. */
 rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err) RS_NONNULL(1, 2, 3);
 
@@ -285,6 +305,7 @@ extern const char *const rs_axis_layout_words[RS_AXIS_LAYOUTS + 1];
 struct rs_model {
   char name[192];                     /* that of a checkpoint says all that differs from others */
   size_t heads, head_dim, rotary_dim; /* H; D, even; R, even, <= D */
+  size_t width;                       /* numbers of a token that embeddings are added to; 0: H D */
   double rope_theta;                  /* > 1 */
   size_t train_length, max_length;    /* L0, and the length its publisher supports; tokens */
   rs_pair_layout pair_layout;
@@ -293,6 +314,7 @@ struct rs_model {
   rs_recipe published; /* method NULL where nothing is published */
 };
 
+rs_status rs_model_copy(rs_model *copy, const rs_model *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_model_clear(rs_model *model) RS_NONNULL(1);
 
 /* ---- token layout: which tokens are text, image, video ----------------------------------------------------------- */

@@ -41,10 +41,11 @@ typedef struct rs_question {
   size_t head_dim;         /* D in place of a model; even */
   const char *hf, *preset; /* a model: a Hugging Face config.json, or the name of a preset */
   const char *hf_text;     /* as in rs_subject_in */
+  const char *layers;      /* as in rs_subject_in */
   const char *method;      /* a recipe on it, as YAML; NULL: what it publishes, else plain RoPE */
 } rs_question;
 
-/* One line of an answer: "means", "training", "search", "note", "criterion", "reference". */
+/* One line of an answer: "means", "training", "search", "note", "recipe", "layers", "criterion", "reference". */
 typedef struct rs_remark {
   const char *name;
   char text[512];
@@ -53,7 +54,7 @@ typedef struct rs_remark {
 typedef struct rs_solution {
   double value;                 /* base, factor, or tokens */
   char number[RS_NUMBER_CHARS]; /* the same to the digits that hold */
-  rs_remark rows[8];
+  rs_remark rows[9];
   size_t count;
 } rs_solution;
 

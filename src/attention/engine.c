@@ -8,6 +8,7 @@
 #include "rows.h"
 #include "tile.h"
 #include "walk.h"
+#include "whole.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ struct rs_engine {
   size_t length, head_dim, views; /* the largest job */
   rs_loaded_job loaded;
   rs_worker *workers;         /* one for each thread that ever took part */
-  size_t worker_count, ready; /* ready: for the job that is loaded; 0: none is */
+  size_t worker_count, ready; /* ready: threads for the job that is loaded; 0: none is */
+  rs_whole whole;             /* of jobs that need whole rows, which have workers of their own */
 };
 
 double rs_engine_bytes(size_t length, size_t head_dim, size_t views, size_t bins, size_t threads) {
@@ -53,6 +55,7 @@ void rs_engine_free(rs_engine *engine) {
   if (engine == NULL) return;
   for (size_t i = 0; i < engine->worker_count; i++) rs_worker_clear(&engine->workers[i]);
   free(engine->workers);
+  rs_whole_clear(&engine->whole);
   rs_bias_table_clear(&engine->loaded.bias);
   rs_reals_clear(&engine->loaded.keys);
   free(engine->loaded.norm);
@@ -67,7 +70,7 @@ static rs_status check_job(const rs_engine *engine, const rs_attention_job *job,
   const rs_encoding *encoding = job->encoding;
   if (encoding->length > engine->length || encoding->head_dim != engine->head_dim || encoding->views > engine->views)
     return rs_fail(err, RS_INTERNAL, "the engine was made for %zu x %zu", engine->length, engine->head_dim);
-  if (job->mask.kind == RS_BIDIRECTIONAL && encoding->views > 1)
+  if (rs_mask_sees_ahead(&job->mask) && encoding->views > 1)
     return rs_fail(err, RS_UNSUPPORTED, "%s is defined for causal attention only", encoding->method->name);
   if (job->bins > UINT16_MAX) return rs_fail(err, RS_UNSUPPORTED, "too many distance bins: %zu", job->bins);
   if (encoding->length > INT32_MAX - RS_TURNED)
@@ -83,14 +86,22 @@ static void fill_bins(rs_loaded_job *loaded) {
     for (size_t distance = edges[b]; distance < edges[b + 1]; distance++) loaded->bin_of[distance] = (uint16_t)b;
 }
 
-/* Everything but the keys, for which there is room afterwards. */
+/* What every job has before its keys are read. */
 static rs_status begin_load(rs_loaded_job *loaded, const rs_attention_job *job, rs_err *err) {
+  loaded->encoding = rs_encoding_of_head(job->encoding, job->head);
   loaded->job = *job;
+  loaded->job.encoding = &loaded->encoding;
+  if (rs_job_is_whole(job)) loaded->job.scores = RS_SCORES_F64;
   loaded->dims = job->encoding->head_dim;
   loaded->views = rs_job_views(job);
   fill_bins(loaded);
   RS_TRY(rs_bias_table_measure(&loaded->bias, job, err));
-  RS_TRY(rs_limits_choose(loaded, err));
+  return rs_limits_choose(loaded, err);
+}
+
+/* Room for the panels of keys, and the table of the bias. */
+static rs_status make_panels(rs_loaded_job *loaded, rs_err *err) {
+  const rs_attention_job *job = &loaded->job;
   loaded->panels = (job->encoding->length + loaded->kernel->rows - 1) / loaded->kernel->rows;
   RS_TRY(rs_bias_table_load(&loaded->bias, job, loaded->kernel, err));
   return rs_reals_reserve(&loaded->keys, loaded->views * rs_view_reals(loaded), loaded->kernel->real_bytes, err);
@@ -121,7 +132,14 @@ rs_status rs_engine_load(rs_engine *engine, const rs_attention_job *job, rs_err 
   RS_TRY(check_job(engine, job, err));
   RS_TRY(begin_load(loaded, job, err));
   double keys = rs_load_work(loaded), pairs = rs_job_pairs(job, 0, job->query_count);
-  RS_TRY(prepare_workers(engine, threads_for(keys + pairs * (double)loaded->dims), err));
+  size_t threads = threads_for(keys + pairs * (double)loaded->dims);
+  if (rs_job_is_whole(job)) {
+    RS_TRY(rs_whole_load(&engine->whole, loaded, threads, err));
+    engine->ready = threads;
+    return RS_OK;
+  }
+  RS_TRY(make_panels(loaded, err));
+  RS_TRY(prepare_workers(engine, threads, err));
   rs_load_keys(loaded, engine->workers, threads_for(keys));
   return RS_OK;
 }
@@ -238,12 +256,11 @@ static rs_status finish_rows(rs_observation *observation, rs_err *err) {
   return RS_OK;
 }
 
-static rs_status observe_into(rs_engine *engine, size_t first, rs_observation *observation, rs_err *err) {
+/* Panel by panel. */
+static rs_status walk_queries(rs_engine *engine, size_t first, rs_observation *observation, rs_err *err) {
   const rs_loaded_job *loaded = &engine->loaded;
-  if (observation->count == 0) return RS_OK;
   plan cut = make_plan(loaded, (rs_range){first, first + observation->count}, observation->rows);
   size_t units = cut.blocks * cut.chunks;
-  observation->pairs = rs_job_pairs(&loaded->job, first, observation->count);
   size_t threads = threads_for(observation->pairs * (double)loaded->dims);
   if (threads > units) threads = units;
   if (threads > engine->ready) threads = engine->ready;
@@ -254,15 +271,22 @@ static rs_status observe_into(rs_engine *engine, size_t first, rs_observation *o
   bool complete = observe_units(&cut, engine->workers, threads);
   if (complete && cut.chunks > 1) join_chunks(&cut);
   free_partials(&cut);
-  return complete ? finish_rows(observation, err)
-                  : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
+  return complete ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
 }
 
-/* The largest bias that the workers came upon, nats. */
-static double largest_bias(const rs_engine *engine) {
-  double above = 0;
-  for (size_t i = 0; i < engine->ready; i++) above = fmax(above, engine->workers[i].above);
-  return above;
+/* *above gets the largest bias that came up, nats. */
+static rs_status observe_into(rs_engine *engine, size_t first, rs_observation *observation, double *above,
+                              rs_err *err) {
+  *above = 0;
+  if (observation->count == 0) return RS_OK;
+  observation->pairs = rs_job_pairs(&engine->loaded.job, first, observation->count);
+  if (rs_job_is_whole(&engine->loaded.job)) {
+    *above = rs_whole_observe(&engine->whole, first, observation->count, engine->ready, observation->rows);
+    return finish_rows(observation, err);
+  }
+  RS_TRY(walk_queries(engine, first, observation, err));
+  for (size_t i = 0; i < engine->ready; i++) *above = fmax(*above, engine->workers[i].above);
+  return finish_rows(observation, err);
 }
 
 rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err) {
@@ -272,10 +296,11 @@ rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_ob
   if (engine->ready == 0) return rs_fail(err, RS_INTERNAL, "the engine has no job to observe");
   if (first > job->query_count || count > job->query_count - first)
     return rs_fail(err, RS_INTERNAL, "the engine's job has %zu queries", job->query_count);
-  RS_TRY(rs_observation_create(count, job->bins, job->moments, &seen, err));
+  double above;
+  RS_TRY(rs_observation_create(job, count, &seen, err));
   seen->scores = engine->loaded.scores;
-  rs_status status = observe_into(engine, first, seen, err);
-  seen->error = rs_limits_error(&engine->loaded, largest_bias(engine));
+  rs_status status = observe_into(engine, first, seen, &above, err);
+  seen->error = rs_limits_error(&engine->loaded, above);
   if (status == RS_OK)
     *observation = seen;
   else

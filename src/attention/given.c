@@ -14,6 +14,10 @@ void rs_given_query(const rs_source_in *in, size_t position, double *out) {
   for (size_t d = 0; d < in->head_dim; d++) out[d] = rows->factor * rows->q[position * rows->q_step + d];
 }
 
+rs_score_rule rs_given_rule(const rs_source_in *in) {
+  return ((const rs_given_rows *)in->state)->rule;
+}
+
 size_t rs_given_needle(const rs_source_in *in, size_t position, const double *query, double *key) {
   const rs_given_rows *rows = in->state;
   (void)query;

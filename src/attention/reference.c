@@ -19,7 +19,7 @@ static void add(const double *x, const double *embedded, size_t dims, double *ou
 
 /* logit(h, m, n) of query number `index` with the content `key`, standing at position n. */
 static double logit(const rs_attention_job *job, size_t index, const double *key, size_t n, double *work) {
-  const rs_encoding *e = job->encoding;
+  const rs_encoding head = rs_encoding_of_head(job->encoding, job->head), *e = &head;
   size_t m = job->queries[index], dims = e->head_dim, view = rs_encoding_view(e, m, n);
   double *q = work, *k = work + dims, sum = 0, bias = 0;
   bool across = job->mask.kind == RS_CROSS;
@@ -29,7 +29,9 @@ static double logit(const rs_attention_job *job, size_t index, const double *key
   if (!across) rs_encoding_rotate_token(e, RS_KEY_SIDE, view, n, k, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
   if (!across) rs_encoding_bias_row(e, job->head, m, n, n + 1, &bias);
-  return e->logit_scale[m] * rs_encoding_head_scale(e, job->head) * sum / sqrt((double)dims) + bias;
+  double product = e->logit_scale[m] * rs_encoding_head_scale(e, job->head) * sum / sqrt((double)dims);
+  if (job->soft_cap != 0) product = job->soft_cap * tanh(product / job->soft_cap);
+  return product + bias;
 }
 
 rs_status rs_reference_row(const rs_attention_job *job, size_t index, double *logits, double *needle, rs_err *err) {

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-rs_status rs_observation_create(size_t queries, size_t bins, bool moments, rs_observation **observation, rs_err *err) {
-  size_t each = (moments ? 4 : 1) * bins;
+rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_observation **observation,
+                                rs_err *err) {
+  size_t bins = job->bins, each = (job->moments ? 4 : 1) * bins + job->top_count;
   rs_observation *blank = rs_alloc(1, sizeof *blank, err);
   *observation = NULL;
   if (blank == NULL) return RS_MEMORY;
@@ -19,7 +20,8 @@ rs_status rs_observation_create(size_t queries, size_t bins, bool moments, rs_ob
   for (size_t i = 0; i < queries; i++) {
     rs_row *row = &blank->rows[i];
     row->bin_weight = blank->storage + i * each;
-    if (!moments) continue;
+    row->top_weight = row->bin_weight + each - job->top_count;
+    if (!job->moments) continue;
     row->bin_keys = row->bin_weight + bins;
     row->bin_mean = row->bin_weight + 2 * bins;
     row->bin_squares = row->bin_weight + 3 * bins;
@@ -61,6 +63,14 @@ static void add_needle(const rs_loaded_job *loaded, const rs_tile *tile, size_t 
   if (weight > 0) sums->spread += weight * t; /* 0 times minus infinity is no number */
 }
 
+/* The learned sink is no key: it is in the mass, and in the spread that entropy is made of. */
+static void add_learned(double logit, double reference, row_sums *sums, rs_row *row) {
+  double t = logit - reference, weight = exp2(t);
+  row->learned_weight = weight;
+  sums->mass += weight;
+  if (weight > 0) sums->spread += weight * t;
+}
+
 /* The bias that was taken off the row, nats. */
 static double bias_offset(const rs_loaded_job *loaded, size_t query) {
   double bits;
@@ -93,21 +103,26 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   const rs_attention_job *job = &loaded->job;
   rs_score_state *state = &tile->state;
   bool added = tile->has_needle[lane] && job->needle_key != NULL;
-  double needle = added ? tile->needle_logit[lane] : -INFINITY;
-  if (needle > state->reference[lane]) rs_score_state_move(state, job->bins, loaded->kernel->lanes, lane, needle);
+  row->head = job->head;
   row->query = job->queries[tile->first + lane];
+  double offset = bias_offset(loaded, row->query), needle = added ? tile->needle_logit[lane] : -INFINITY;
+  double learned = job->learned_sink != NULL ? (*job->learned_sink - offset) * M_LOG2E : -INFINITY;
+  double largest = fmax(needle, learned);
+  if (largest > state->reference[lane]) rs_score_state_move(state, job->bins, loaded->kernel->lanes, lane, largest);
   row->keys = (size_t)tile->keys[lane];
   row->skipped_keys = tile->skipped[lane];
   row->skipped_weight = tile->certified[lane];
   row_sums sums = sum_keys(loaded, tile, lane, row);
+  if (job->learned_sink != NULL) add_learned(learned, state->reference[lane], &sums, row);
   bool wins = needle > state->top[lane];
   row->argmax = wins ? job->needle_at[tile->first + lane] : (size_t)state->argmax[lane];
-  double offset = bias_offset(loaded, row->query), entropy = (log2(sums.mass) - sums.spread / sums.mass) * M_LN2;
+  double entropy = (log2(sums.mass) - sums.spread / sums.mass) * M_LN2;
   row->max_logit = (wins ? needle : state->top[lane]) * M_LN2 + offset;
   row->log_sum_exp = (state->reference[lane] + log2(sums.mass)) * M_LN2 + offset;
   row->entropy = entropy < 0 ? 0 : entropy; /* rounding may fall below 0; a NaN stays one */
   row->sink_weight = state->sink[lane] / sums.mass;
   row->needle_weight /= sums.mass;
+  row->learned_weight /= sums.mass;
   if (row->has_needle) row->needle_logit = tile->needle_logit[lane] * M_LN2 + offset;
   for (size_t b = 0; b < job->bins; b++) row->bin_weight[b] /= sums.mass;
   if (job->moments) copy_moments(loaded, tile, lane, offset, row);

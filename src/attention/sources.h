@@ -31,6 +31,7 @@ void rs_gaussian_query(const rs_source_in *in, size_t position, double *out);
 /* Keys, query and needle of a source whose state is an rs_given_rows: copies of the rows. */
 void rs_given_keys(const rs_source_in *in, size_t begin, size_t end, double *out);
 void rs_given_query(const rs_source_in *in, size_t position, double *out);
+rs_score_rule rs_given_rule(const rs_source_in *in);
 size_t rs_given_needle(const rs_source_in *in, size_t position, const double *query, double *key);
 
 /* A band of rotary pairs as shares of them, 0 (the fastest) to 1: parameters that sources share. */

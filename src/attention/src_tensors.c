@@ -1,11 +1,13 @@
-/* Queries and keys that a model had elsewhere, from files: behind its projections and norms, before rotation. Rows stay
- * in their files, which are mapped, until they are asked for. */
+/* Queries and keys that a model had elsewhere, from files: behind its projections and norms, before rotation or turned
+ * back from it. Rows stay in their files, which are mapped, until they are asked for. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ropescope/io.h"
 #include "sources.h"
+#include "turned_back.h"
 
 typedef enum axis_order { ORDER_AUTO, ORDER_LHD, ORDER_HLD, ORDERS } axis_order;
 
@@ -13,6 +15,12 @@ typedef struct params {
   const char *q, *k;
   rs_name q_name, k_name;
   axis_order layout;
+  rs_recipe_text rotated;
+  size_t rotated_from;
+  rs_format rotated_precision;
+  double score_scale, soft_cap;
+  const char *sinks;
+  rs_name sinks_name;
 } params;
 
 /* Rows of every head in one file. */
@@ -25,6 +33,10 @@ typedef struct dump {
 typedef struct state {
   dump q, k;
   size_t q_first, k_first; /* where the rows of the head begin */
+  bool rotated;
+  rs_turned_back back; /* where they are */
+  double factor;       /* multiplies queries: what scores are scaled by in place of 1/sqrt(D), times sqrt(D) */
+  rs_score_rule rule;
 } state;
 
 /* What results call a file: they name no folders. */
@@ -109,6 +121,23 @@ static void release(void *memory) {
   state *s = memory;
   rs_tensor_file_clear(&s->q.file);
   rs_tensor_file_clear(&s->k.file);
+  rs_turned_back_clear(&s->back);
+}
+
+/* The learned sink of one head; of heads 0 .. heads - 1 there is one each. */
+static rs_status read_sink(const params *p, size_t head, size_t heads, double *sink, rs_err *err) {
+  rs_tensor_file file = {0};
+  char found[RS_SHAPE_CHARS];
+  RS_TRY(rs_tensor_file_map(p->sinks, p->sinks_name.text, &file, err));
+  file.tensor.file = base_name(file.tensor.file);
+  size_t count = 1;
+  for (size_t i = 0; i < file.tensor.rank; i++) count *= file.tensor.shape[i];
+  rs_shape_text(file.tensor.shape, file.tensor.rank, found);
+  rs_status status = count != heads ? rs_fail_on(err, RS_INPUT, "sinks", "%s: has shape %s, the model has %zu heads",
+                                                 base_name(p->sinks), found, heads)
+                                    : rs_stored_doubles(&file.tensor, head, 1, sink, err);
+  rs_tensor_file_clear(&file);
+  return status;
 }
 
 /* Both files, for a model of so many heads. To be released, also after a failure. */
@@ -122,9 +151,24 @@ static rs_status map_both(const params *p, size_t heads, size_t dims, state *s, 
   return place_keys(p, &s->q, order, &s->k, err);
 }
 
-static rs_status fit(const rs_binding *binding, const rs_model *model, rs_err *err) {
+static rs_status check(const rs_binding *binding, rs_err *err) {
+  static const char why[] = "has no effect with rotated: no (leave it out, or say what has turned the rows)";
+  const params *p = binding->fields;
+  if (p->rotated.word != RS_ROTATED_NOT) return RS_OK;
+  if (p->rotated_from > 0) return rs_binding_fail(binding, offsetof(params, rotated_from), err, "%s", why);
+  if (p->rotated_precision == RS_F64) return RS_OK;
+  return rs_binding_fail(binding, offsetof(params, rotated_precision), err, "%s", why);
+}
+
+static rs_status fit(const rs_binding *binding, const rs_model *model, const rs_recipe *rotated, rs_err *err) {
   state s = {0};
-  rs_status status = map_both(binding->fields, model->heads, model->head_dim, &s, err);
+  const params *p = binding->fields;
+  rs_err why = {0};
+  double sink;
+  if (rotated != NULL && rs_turned_check(rotated, &why) != RS_OK)
+    return rs_fail_on(err, why.status, "rotated", "%s", why.message);
+  rs_status status = map_both(p, model->heads, model->head_dim, &s, err);
+  if (status == RS_OK && p->sinks != NULL) status = read_sink(p, 0, model->heads, &sink, err);
   release(&s);
   return status;
 }
@@ -141,12 +185,31 @@ static rs_status check_rows(const dump *rows, size_t first, size_t length, doubl
   return RS_OK;
 }
 
+/* A layout speaks of the tokens of the config, which begin at 0. */
+static rs_status prepare_back(const rs_source_in *in, const params *p, state *s, rs_err *err) {
+  const rs_turned turned = {.recipe = in->rotated,
+                            .model = in->model,
+                            .tokens = in->tokens,
+                            .format = p->rotated_precision,
+                            .from = p->rotated_from,
+                            .count = s->q.tokens};
+  s->rotated = in->rotated != NULL;
+  if (!s->rotated) return RS_OK;
+  if (p->rotated_from > 0 && in->tokens != NULL && in->tokens->count > 0)
+    return rs_fail(err, RS_UNSUPPORTED, "rotated_from: is for text: the positions of `tokens` begin at the first row");
+  return rs_turned_back_make(&turned, &s->back, err);
+}
+
 static rs_status find_head(const rs_source_in *in, const params *p, state *s, rs_err *err) {
   RS_TRY(map_both(p, in->heads, in->head_dim, s, err));
   if (in->length > s->q.tokens)
     return rs_fail(err, RS_DOMAIN, "%s: has %zu tokens, the length is %zu", base_name(p->q), s->q.tokens, in->length);
   s->q_first = in->head * s->q.head_step;
   s->k_first = in->head / (s->q.heads / s->k.heads) * s->k.head_step;
+  RS_TRY(prepare_back(in, p, s, err));
+  s->factor = p->score_scale != 0 ? p->score_scale * sqrt((double)in->head_dim) : 1;
+  s->rule = (rs_score_rule){.soft_cap = p->soft_cap, .sinks = p->sinks != NULL};
+  if (p->sinks != NULL) RS_TRY(read_sink(p, in->head, in->heads, &s->rule.learned_sink, err));
   double *row = rs_alloc(in->head_dim, sizeof *row, err);
   if (row == NULL) return RS_MEMORY;
   rs_status status = check_rows(&s->q, s->q_first, in->length, row, err);
@@ -165,11 +228,18 @@ static rs_status prepare(const rs_source_in *in, void *memory, rs_err *err) {
 static void keys(const rs_source_in *in, size_t begin, size_t end, double *out) {
   const state *s = in->state;
   for (size_t n = begin; n < end; n++) (void)read_row(&s->k, s->k_first, n, out + (n - begin) * in->head_dim, NULL);
+  if (s->rotated) rs_turn_back(&s->back, RS_KEY_SIDE, begin, end, out);
 }
 
 static void query(const rs_source_in *in, size_t position, double *out) {
   const state *s = in->state;
   (void)read_row(&s->q, s->q_first, position, out, NULL);
+  if (s->rotated) rs_turn_back(&s->back, RS_QUERY_SIDE, position, position + 1, out);
+  for (size_t d = 0; d < in->head_dim; d++) out[d] *= s->factor;
+}
+
+static rs_score_rule rule(const rs_source_in *in) {
+  return ((const state *)in->state)->rule;
 }
 
 /* ---- the kind ---------------------------------------------------------------------------------------------------- */
@@ -186,19 +256,39 @@ static void caption(const void *memory, size_t phrase, rs_text *out) {
   const params *p = memory;
   if (phrase == 0) put_rows("queries", p->q, p->q_name, out);
   if (phrase == 1) put_rows("keys", p->k, p->k_name, out);
+  if (phrase != 2 || p->rotated.word == RS_ROTATED_NOT) return;
+  rs_text_printf(out, "turned back from %s", p->rotated.text != NULL ? p->rotated.text : "the published recipe");
 }
 
 static const char *const order_words[ORDERS + 1] = {[ORDER_AUTO] = "auto", [ORDER_LHD] = "lhd", [ORDER_HLD] = "hld"};
 
+static const char *const rotated_words[RS_ROTATED_WORDS + 1] = {
+    [RS_ROTATED_NOT] = "no", [RS_ROTATED_AS_PUBLISHED] = "published"};
+
 static const rs_param specs[] = {
     {RS_FIELD(params, q), .unit = "",
-     .summary = "queries before rotation: a .npy file of floats, or safetensors (an index of their files, too)"},
-    {RS_FIELD(params, k), .unit = "",
-     .summary = "keys before rotation; of fewer heads where several heads of queries share one"},
+     .summary = "queries: a .npy file of floats, or safetensors (an index of their files, too)"},
+    {RS_FIELD(params, k), .unit = "", .summary = "keys; of fewer heads where several heads of queries share one"},
     {RS_FIELD(params, q_name), .unit = "", .fallback = "q", .summary = "safetensors: the tensor of queries"},
     {RS_FIELD(params, k_name), .unit = "", .fallback = "k", .summary = "safetensors: the tensor of keys"},
     {RS_FIELD(params, layout), RS_WORDS(order_words), .unit = "", .fallback = "auto",
      .summary = "lhd: (tokens, heads, head_dim); hld: (heads, tokens, head_dim); auto: as the model's heads say"},
+    {RS_FIELD(params, rotated), RS_WORDS(rotated_words), .unit = "", .fallback = "no",
+     .summary =
+         "the method that has turned the rows in the files, as in methods; published: that of the model; no: they "
+         "are as before rotation. Rows are turned back first"},
+    {RS_FIELD(params, rotated_from), .unit = "tokens", .min = 0, .max = 1 << 24, .fallback = "0",
+     .summary = "position of the first row when it was turned: of the last part of a longer text"},
+    {RS_FIELD(params, rotated_precision), RS_WORDS(rs_format_words), .unit = "", .fallback = "f64",
+     .summary = "what cosines and sines were in; but for f64, angles were in f32 (so in Hugging Face's models)"},
+    {RS_FIELD(params, score_scale), .unit = "1", .min = 0, .max = 1e6, .fallback = "0",
+     .summary =
+         "what q.k is multiplied by before the softmax (Gemma: query_pre_attn_scalar^-0.5); 0: 1/sqrt(head_dim)"},
+    {RS_FIELD(params, soft_cap), .unit = "nats", .min = 0, .max = 1e6, .fallback = "0",
+     .summary = "scores become cap tanh(score / cap) (Gemma-2: 50); 0: they do not"},
+    {RS_FIELD(params, sinks), .unit = "",
+     .summary = "learned sinks, one logit a head that takes weight and is no key (gpt-oss): a file as those above"},
+    {RS_FIELD(params, sinks_name), .unit = "", .fallback = "sinks", .summary = "safetensors: the tensor of sinks"},
 };
 
 const rs_source_kind rs_source_tensors = {
@@ -209,11 +299,13 @@ const rs_source_kind rs_source_tensors = {
              .params = specs,
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},
+    .check = check,
     .fit = fit,
     .state_size = sizeof(state),
     .prepare = prepare,
     .release = release,
     .keys = keys,
     .query = query,
+    .rule = rule,
     .caption = caption,
 };

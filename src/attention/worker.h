@@ -9,6 +9,7 @@
  * Tiles of queries walk over it and change nothing. */
 typedef struct rs_loaded_job {
   rs_attention_job job;          /* its arrays are borrowed */
+  rs_encoding encoding;          /* the job's, as its head has it */
   size_t dims, views, panels;    /* panels of each view */
   const rs_score_kernel *kernel; /* of the format `scores` */
   rs_score_format scores;        /* float or double */

@@ -30,7 +30,9 @@ static void write_field(const rs_param *param, const rs_value *value, void *fiel
   case RS_CHOICE: memcpy(field, &value->choice, sizeof value->choice); return;
   case RS_REALS: *(rs_real_list *)field = (rs_real_list){value->list, value->count, value->choice}; return;
   case RS_FILE: *(const char **)field = value->file; return;
+  case RS_FOLDER: ((rs_folder *)field)->path = value->file; return;
   case RS_NAME: ((rs_name *)field)->text = value->name; return;
+  case RS_RECIPE: *(rs_recipe_text *)field = (rs_recipe_text){value->name, value->choice}; return;
   }
 }
 

@@ -74,8 +74,9 @@ static rs_status parse_number(const rs_param *param, const char *text, double *n
   return check_range(param, *number, err);
 }
 
-static rs_status parse_file(const char *text, rs_value *value, rs_err *err) {
-  if (*text == '\0') return rs_fail(err, RS_INPUT, "must be the path of a file");
+static rs_status parse_file(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
+  if (*text == '\0')
+    return rs_fail(err, RS_INPUT, "must be the path of a %s", param->type == RS_FOLDER ? "folder" : "file");
   value->file = rs_strdup(text, err);
   if (value->file == NULL) return RS_MEMORY;
   value->set = true;
@@ -92,9 +93,10 @@ static rs_status parse_name(const char *text, rs_value *value, rs_err *err) {
 
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
   *value = unset_value;
-  if (param->type == RS_FILE) return parse_file(text, value, err);
+  if (param->type == RS_FILE || param->type == RS_FOLDER) return parse_file(param, text, value, err);
   if (param->type == RS_NAME) return parse_name(text, value, err);
   int choice = rs_param_word(param, text);
+  if (param->type == RS_RECIPE && choice < 0) return parse_name(text, value, err);
   double number = NAN;
   bool wordlike = param->type == RS_CHOICE || (param->words != NULL && isalpha((unsigned char)*text));
   if (choice < 0 && wordlike) return bad_word(param, text, err);
@@ -139,7 +141,8 @@ static void list_write(const rs_value *value, rs_text *text) {
 }
 
 bool rs_value_is_file(const rs_param *param, const rs_value *value) {
-  return value->file != NULL && (param->type == RS_FILE || value->count > RS_INLINE_NUMBERS);
+  bool path = param->type == RS_FILE || param->type == RS_FOLDER;
+  return value->file != NULL && (path || value->count > RS_INLINE_NUMBERS);
 }
 
 void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text) {
@@ -151,12 +154,20 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
     rs_text_puts(text, value->number != 0 ? "true" : "false");
   else if (rs_value_is_file(param, value))
     file_write(value->file, text);
-  else if (param->type == RS_NAME)
+  else if (param->type == RS_NAME || param->type == RS_RECIPE)
     rs_text_puts(text, value->name);
   else if (param->type == RS_REALS)
     list_write(value, text);
   else
     rs_text_number(text, value->number);
+}
+
+bool rs_value_same(const rs_value *a, const rs_value *b) {
+  if (a->set != b->set) return false;
+  if (!a->set) return true;
+  if (a->choice != b->choice || a->count != b->count) return false;
+  if (a->choice >= 0) return true;
+  return a->count > 0 ? memcmp(a->list, b->list, a->count * sizeof *a->list) == 0 : a->number == b->number;
 }
 
 void rs_value_clear(rs_value *value) {

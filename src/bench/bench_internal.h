@@ -10,7 +10,7 @@
 extern const rs_bench_family rs_bench_ceilings; /* job number l measures limit l */
 extern const rs_bench_family rs_bench_decay, rs_bench_rotate;
 extern const rs_bench_family rs_bench_statistics, rs_bench_last_queries, rs_bench_sweep, rs_bench_train,
-    rs_bench_growth;
+    rs_bench_prefill, rs_bench_growth;
 
 /* The jobs that options name, in the order of the families, each once. RS_INPUT for an unknown name. Release *chosen
  * with free(). */

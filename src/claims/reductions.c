@@ -134,6 +134,28 @@ static rs_status rises_to(const rs_sample *s, double *value, rs_err *err) {
   return RS_OK;
 }
 
+/* The largest x with y >= level there and at every smaller one; 0 where the least x has less. */
+static double kept(const rs_sample *s, size_t count, double level) {
+  double last = 0;
+  for (size_t i = 0; i < count && s->y[i] >= level; i++) last = s->x[i];
+  return last;
+}
+
+/* Effective length: 20 % of passkeys in arXiv:2306.15595, section 3.3; 85.6 points in RULER, arXiv:2404.06654. */
+static rs_status keeps(const rs_sample *s, double *value, rs_err *err) {
+  (void)err;
+  *value = kept(s, join_equal(s), s->level);
+  return RS_OK;
+}
+
+/* The level is a share of the largest y: 85 % in NoLiMa, arXiv:2502.05167, which looks for it up to 1000 tokens. */
+static rs_status keeps_share(const rs_sample *s, double *value, rs_err *err) {
+  (void)err;
+  size_t count = join_equal(s);
+  *value = kept(s, count, s->level * gsl_stats_max(s->y, 1, count));
+  return RS_OK;
+}
+
 static rs_status spearman(const rs_sample *s, double *value, rs_err *err) {
   return rs_rank_correlation(s->y, s->x, s->count, value, err);
 }
@@ -158,6 +180,8 @@ static const rs_reduction reductions[] = {
     {.name = "coefficient", .columns = 2, .reduce = coefficient},
     {.name = "falls_to", .columns = 2, .more = RS_MORE_LEVEL, .reduce = falls_to},
     {.name = "rises_to", .columns = 2, .more = RS_MORE_LEVEL, .reduce = rises_to},
+    {.name = "keeps", .columns = 2, .more = RS_MORE_LEVEL, .reduce = keeps},
+    {.name = "keeps_share", .columns = 2, .more = RS_MORE_LEVEL, .reduce = keeps_share},
     {.name = "spearman", .columns = 2, .more = RS_MORE_GROUP, .reduce = spearman},
     {.name = "spearman_p", .columns = 2, .more = RS_MORE_GROUP, .reduce = spearman_p},
 };

@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_WORDS = 64 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
 
 /* Values of an option that may be given again, in order. */
 typedef struct cli_list {
@@ -14,16 +14,17 @@ typedef struct cli_list {
 
 /* What the command line said; 0, NULL and false where it said nothing. */
 typedef struct cli_options {
-  const char *arguments[CLI_WORDS]; /* after the command */
-  size_t argument_count;            /* all that were given, kept or not */
-  cli_list edits, jobs, only;       /* --set, --job and --only; the last two may hold several names with commas */
+  const char *arguments[CLI_ARGUMENTS]; /* after the command */
+  size_t argument_count;                /* all that were given, kept or not */
+  cli_list edits, jobs, only;           /* --set, --job and --only; the last two may hold several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
-  const char *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens, *pixels;
+  const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
+      *pixels, *to, *inv_freq;
   long sort;
-  size_t length, threads, rounds, head_dim, last;
+  size_t length, threads, rounds, head_dim, last, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -37,6 +38,9 @@ enum {
   CLI_PLOT,
   CLI_TABLE,
   CLI_REPRODUCE,
+  CLI_CHECK,
+  CLI_CONVERT,
+  CLI_EXPLAIN,
   CLI_COMPARE,
   CLI_SOLVE,
   CLI_LOGITS,
@@ -63,6 +67,9 @@ int cmd_plan(const cli_options *options);
 int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_check(const cli_options *options);
+int cmd_convert(const cli_options *options);
+int cmd_explain(const cli_options *options);
 int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_table(const cli_options *options);
@@ -84,6 +91,10 @@ int cli_options_read(int command, int count, char **arguments, cli_options *opti
 /* What --hf names: a folder's config.json, or with "-" what stdin holds. Returns an exit status. */
 int cli_read_hf(cli_options *options);
 void cli_options_clear(cli_options *options);
+
+/* The bytes of a file, of a folder's config.json, or of standard input ("-"), and what messages call it. Both are owned
+ * by the caller, whatever is returned, and must be NULL before. */
+rs_status cli_read_config(const char *word, char **name, char **data, size_t *length, rs_err *err);
 
 /* The words of --criterion, in the order of rs_criterion. */
 extern const char *const cli_criteria[];
@@ -110,6 +121,9 @@ int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
 
 /* Writes text to stdout and empties it. False after a message when stdout takes no more. */
 bool cli_put(rs_text *text);
+
+/* Which layers of a model the answer is of, where they turn in several ways, and how to ask of others. */
+void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind);
 
 /* Writes the columns of a CSV text as an object of lists. RS_MEMORY. */
 rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, rs_err *err);

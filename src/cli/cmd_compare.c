@@ -11,12 +11,24 @@ static rs_compared compared(const rs_contender *s) {
                        .spectrum = &s->spectrum};
 }
 
+/* Whether the side says what each of its layers does. */
+static bool knows_layers(const rs_contender *side) {
+  return side->origin == RS_FROM_HF || (side->origin == RS_FROM_PRESET && side->profile.counted);
+}
+
+/* Two models as wholes. Whoever names a kind of layers asks of these alone. */
+static rs_status compare_layers(const cli_options *options, outcome *o, rs_err *err) {
+  if (!knows_layers(&o->sides[0]) || !knows_layers(&o->sides[1]) || options->layers != NULL) return RS_OK;
+  return rs_layers_compare(&o->sides[0].profile, &o->sides[1].profile, o->sides[0].length, o->rtol, &o->layers, err);
+}
+
 static int compare(const cli_options *options, outcome *o) {
   rs_err err = {0};
   rs_text text = {0};
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
   o->difference = rs_spectrum_compare(a.spectrum, b.spectrum, o->rtol);
-  if (!options->csv && rs_causes_find(&a, &b, o->rtol, &o->causes, &err) != RS_OK) {
+  if (compare_layers(options, o, &err) != RS_OK ||
+      (!options->csv && rs_causes_find(&a, &b, o->rtol, &o->causes, &err) != RS_OK)) {
     cli_error("%s", err.message);
     return CLI_USAGE;
   }
@@ -27,7 +39,7 @@ static int compare(const cli_options *options, outcome *o) {
   else if (compare_put_json(o, &text, &err) != RS_OK)
     text.failed = true;
   if (!cli_put(&text)) return CLI_USAGE;
-  return o->difference.differs == 0 ? CLI_OK : DIFFERENT;
+  return o->difference.differs == 0 && !o->layers.differs ? CLI_OK : DIFFERENT;
 }
 
 int cmd_compare(const cli_options *options) {
@@ -48,6 +60,7 @@ int cmd_compare(const cli_options *options) {
                               .hf = options->hf,
                               .hf_text = options->hf_text,
                               .preset = options->model,
+                              .layers = options->layers,
                               .length = options->length,
                               .rtol = o.rtol};
   rs_problems problems = {0};
@@ -58,6 +71,7 @@ int cmd_compare(const cli_options *options) {
   else
     cli_fail(err.status, &problems, &err);
   rs_problems_clear(&problems);
+  rs_layer_differences_clear(&o.layers);
   rs_contest_clear(o.sides);
   return code;
 }

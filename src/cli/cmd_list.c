@@ -62,7 +62,11 @@ static const char *architecture_name(size_t i) {
   return entry != NULL ? entry->model_type : NULL;
 }
 
-enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, ARCHITECTURES, DIALECTS, LISTS };
+static const char *finding_name(size_t i) {
+  return rs_rules(i) != NULL ? rs_rules(i)->code : NULL;
+}
+
+enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, ARCHITECTURES, DIALECTS, FINDINGS, LISTS };
 
 static const list lists[LISTS] = {
     [METHODS] = {"methods", method_name, list_methods_lead, list_put_method, list_write_method},
@@ -74,6 +78,7 @@ static const list lists[LISTS] = {
     [MODELS] = {"models", model_name, list_models_lead, list_put_model, list_write_model},
     [ARCHITECTURES] = {"architectures", architecture_name, NULL, list_put_architecture, list_write_architecture},
     [DIALECTS] = {"dialects", dialect_name, NULL, list_put_dialect, list_write_dialect},
+    [FINDINGS] = {"findings", finding_name, NULL, list_put_finding, list_write_finding},
 };
 
 /* What is asked for: these lists, and of these all entries or those called `name`. */
@@ -100,7 +105,7 @@ static int unknown(const question *q, const char *word, size_t searched) {
   const char *names[512], *other;
   size_t count = 0;
   for (size_t l = 0; l < LISTS; l++) {
-    if (searched == LISTS) names[count++] = lists[l].name;
+    if (searched == LISTS && count < RS_COUNT(names)) names[count++] = lists[l].name;
     for (size_t i = 0; q->asked[l] && (other = lists[l].name_at(i)) != NULL && count < RS_COUNT(names); i++)
       names[count++] = other;
   }
@@ -116,7 +121,7 @@ static int unknown(const question *q, const char *word, size_t searched) {
     cli_error("nothing is called %s (did you mean %s?)", word, near);
   else
     cli_error("nothing is called %s (ropescope list methods, kinds, sources, tasks, checkpoint, metrics, models, "
-              "architectures or dialects shows what there is)",
+              "architectures, dialects or findings shows what there is)",
               word);
   return CLI_USAGE;
 }

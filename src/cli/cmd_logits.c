@@ -1,6 +1,7 @@
 /* ropescope logits: what a checkpoint says of token ids or images, as an array of NumPy. */
 #include "cli.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,9 @@ static rs_status take_ids(const char *file, const rs_array *array, inputs *i, rs
   if (!axes && !fits(array, i, 1))
     return rs_fail(err, RS_INPUT, "%s: position ids must be (%zu, %zu) as the token ids are, or (3, %zu, %zu)", file,
                    i->in.count, i->in.length, i->in.count, i->in.length);
+  for (size_t n = 0; n < array->count; n++)
+    if (fabs(array->numbers[n]) > 0x1p53)
+      return rs_fail(err, RS_INPUT, "%s: number %zu is %g: positions are at most 2^53", file, n, array->numbers[n]);
   i->ids = rs_alloc(tokens, RS_AXES * sizeof *i->ids, err);
   if (i->ids == NULL) return RS_MEMORY;
   for (size_t n = 0; n < tokens; n++)
@@ -140,6 +144,9 @@ static rs_status cut_images(const char *file, const rs_array *pixels, const rs_h
   if (pixels->rank != 4 || shape[1] != checkpoint->channels || shape[2] < side || shape[3] < side)
     return rs_fail(err, RS_INPUT, "%s: pixels are (B, %zu, H, W), H and W at least %zu", file, checkpoint->channels,
                    side);
+  for (size_t n = 0; n < pixels->count; n++)
+    if (fabs(pixels->numbers[n]) > FLT_MAX)
+      return rs_fail(err, RS_INPUT, "%s: number %zu is %g, beyond the range of floats", file, n, pixels->numbers[n]);
   i->in.count = shape[0];
   i->in.rows = shape[2] / side;
   i->in.columns = shape[3] / side;
@@ -189,26 +196,52 @@ static const char *file_of(const cli_options *options, const char *array) {
   return options->decoder_tokens != NULL ? options->decoder_tokens : first;
 }
 
-static rs_status read_logits(const rs_transformer *transformer, const rs_reader_in *in, const cli_options *options,
-                             double *logits, rs_err *err) {
+/* What is said, on its way to the file. */
+typedef struct answers {
+  const rs_transformer *transformer;
+  const rs_reader_in *in;
+  const cli_options *options;
+  rs_npy_file *file;
+  size_t count;     /* of them so far */
+  rs_status status; /* of what was put in the file */
+  rs_err *err;
+} answers;
+
+/* Weights that are finite may still give sums that are not. */
+static rs_status check_finite(const answers *a, const double *row, size_t width) {
+  size_t n = 0;
+  while (n < width && isfinite(row[n])) n++;
+  if (n == width) return RS_OK;
+  return rs_fail(a->err, RS_DOMAIN, "what the model says of sequence %zu at answer %zu is not finite%s",
+                 a->count / a->in->last, a->count % a->in->last,
+                 a->transformer->format == RS_F32 ? " in floats (--precision f64)" : "");
+}
+
+static void put_row(void *context, const double *row) {
+  answers *a = context;
+  size_t width = rs_reader_width(a->transformer);
+  if (a->status == RS_OK) a->status = check_finite(a, row, width);
+  if (a->status == RS_OK) a->status = rs_npy_put(a->file, row, width);
+  a->count++;
+}
+
+static rs_status put_answers(rs_npy_file *file, void *context, rs_err *err) {
+  answers *a = context;
   rs_err why = {0};
-  rs_status status = rs_read_logits(transformer, in, logits, &why);
-  const char *file = file_of(options, why.subject);
-  if (status == RS_OK) return RS_OK;
-  return rs_fail(err, status, "%s%s%s", file != NULL ? file : "", file != NULL ? ": " : "", why.message);
+  a->file = file;
+  a->err = err;
+  rs_status status = rs_read_rows(a->transformer, a->in, put_row, a, &why);
+  const char *name = file_of(a->options, why.subject);
+  if (status == RS_OK) return a->status;
+  return rs_fail(err, status, "%s%s%s", name != NULL ? name : "", name != NULL ? ": " : "", why.message);
 }
 
 static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, const cli_options *options,
                      rs_err *err) {
-  const rs_shape *shape = &transformer->shape;
-  rs_array out = {.rank = 3, .shape = {in->count, in->last, shape->classes > 0 ? shape->classes : shape->width}};
+  answers a = {.transformer = transformer, .in = in, .options = options};
+  rs_array out = {.rank = 3, .shape = {in->count, in->last, rs_reader_width(transformer)}};
   out.count = out.shape[0] * out.shape[1] * out.shape[2];
-  out.numbers = rs_alloc(in->count * in->last, out.shape[2] * sizeof *out.numbers, err);
-  if (out.numbers == NULL) return RS_MEMORY;
-  rs_status status = read_logits(transformer, in, options, out.numbers, err);
-  if (status == RS_OK) status = rs_npy_write(options->out, &out, transformer->format == RS_F64, err);
-  rs_array_clear(&out);
-  return status;
+  return rs_npy_fill(options->out, &out, transformer->format == RS_F64, put_answers, &a, err);
 }
 
 /* One that this program has trained. */
@@ -232,7 +265,7 @@ static rs_status run(const cli_options *options, rs_err *err) {
   rs_status status = read_inputs(options, &checkpoint, &i, err);
   if (status == RS_OK)
     status = own ? load_trained(folder, format, &transformer, err)
-                 : rs_hf_checkpoint_load(&checkpoint, folder, format, &transformer, err);
+                 : rs_hf_checkpoint_load(&checkpoint, folder, format, false, &transformer, err);
   if (status == RS_OK) status = say(transformer, &i.in, options, err);
   rs_transformer_free(transformer);
   rs_hf_checkpoint_clear(&checkpoint);

@@ -1,5 +1,5 @@
 /* ropescope show TABLE: the tables of one recipe, as CSV or JSON on stdout. */
-#include "cli.h"
+#include "show.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,10 @@ static bool too_many(const table_out *out, double rows, size_t length) {
 static int show_frequencies(const rs_encoding *encoding, table_out *out) {
   rs_text *csv = &out->csv;
   static const char *const axes[RS_AXES] = {"t", "h", "w"};
-  if (encoding->rotary_dim == 0) return refuse("the method turns no pairs: it has no frequencies");
+  if (encoding->rotary_dim == 0) {
+    cli_error("%s turns no pairs: it has no frequencies", encoding->method->name);
+    return CLI_USAGE;
+  }
   rs_text_puts(csv, "pair,axis,omega_rad_per_token,wavelength_tokens,amp\n");
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     rs_csv_number(csv, (double)j);
@@ -180,6 +183,8 @@ static const char *conflict(const cli_options *options) {
   if (options->hf != NULL && options->model != NULL) return "--hf and --model both name a model: keep one";
   if (named && options->argument_count > 1) return "a config and --hf or --model both name a model: keep one";
   if (!named && options->method != NULL) return "--method needs --model or --hf";
+  if (!named && options->layers != NULL) return "--layers needs --model or --hf";
+  if (options->csv && options->json) return "--csv and --json are two forms: keep one";
   return NULL;
 }
 
@@ -188,6 +193,7 @@ static int find_subject(const cli_options *options, rs_subject *subject) {
                             .hf = options->hf,
                             .hf_text = options->hf_text,
                             .preset = options->model,
+                            .layers = options->layers,
                             .method = options->method,
                             .edits = {options->edits.items, options->edits.count, NULL},
                             .length = options->length};
@@ -240,6 +246,7 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   table_out out = {.kept = options->json};
   int code = tables[table].show(encoding, &out);
   if (code == CLI_OK && !options->json) say_subject(options, subject);
+  if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &subject->profile, subject->kind);
   if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
     code = put_json(subject, tables[table].name, &out.csv);
@@ -264,8 +271,9 @@ static int show(const cli_options *options, size_t table) {
 }
 
 int cmd_show(const cli_options *options) {
-  const char *names[RS_COUNT(tables) + 1] = {NULL};
+  const char *names[RS_COUNT(tables) + 2] = {[RS_COUNT(tables)] = "layers"};
   for (size_t i = 0; i < RS_COUNT(tables); i++) names[i] = tables[i].name;
   int table = cli_choose("table", options->arguments[0], names);
+  if (table == RS_COUNT(tables)) return conflict(options) == NULL ? show_layers(options) : refuse(conflict(options));
   return table >= 0 ? show(options, (size_t)table) : CLI_USAGE;
 }

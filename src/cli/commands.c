@@ -21,17 +21,18 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         {"list",
          "[LIST] [NAME]",
          "what there is, with parameters, units, defaults, references",
-         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures or dialects. NAME\n"
-         "alone is looked for in all of them.\n",
+         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, dialects or findings.\n"
+         "NAME alone is looked for in all of them.\n",
          {"ropescope list methods yarn", "ropescope list metrics --json"},
          2},
     [CLI_SHOW] =
         {"show",
          "TABLE [CONFIG]",
-         "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding",
+         "one table of one recipe as CSV: frequencies, positions, scale, slopes, bias, embedding; or layers",
          "The length is --length, else the only one of CONFIG, or the longest length that the model is published for.\n"
          "stderr says which recipe and length it was; --json says it, too. Without CONFIG or model: the demo,\n"
-         "of which --set methods=[yarn] and --length choose one.\n",
+         "of which --set methods=[yarn] and --length choose one. show layers says which layers of a model turn how\n"
+         "and see what.\n",
          {"ropescope show frequencies --model llama-3.1-8b",
           "ropescope show positions --model llama-2-7b --method '{name: rerope, window: 512}' --length 2k"},
          2},
@@ -55,11 +56,35 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                        "",
                        {"ropescope reproduce --list", "ropescope reproduce yarn-temperature --markdown"},
                        CLI_WORDS},
+    [CLI_CHECK] = {"check",
+                   "FILE...",
+                   "is this config.json right: what is wrong in it, where, and what to write instead",
+                   "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Exit status: 0 where\n"
+                   "nothing but notes is found, 1 where something is, 2 where a file cannot be read.\n",
+                   {"ropescope check config.json", "ropescope check --format github models/*/config.json"},
+                   CLI_ARGUMENTS},
+    [CLI_EXPLAIN] = {"explain",
+                     "FILE",
+                     "what a length is to a model, and what becomes of a pair there, in words",
+                     "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin).\n",
+                     {"ropescope explain config.json --length 128k",
+                      "ropescope explain config.json --length 128k --pair 37"},
+                     1},
+    [CLI_CONVERT] =
+        {"convert",
+         "FILE",
+         "the positional recipe of a model for another engine: keys of its config, or arguments",
+         "FILE is a Hugging Face config.json, a folder that holds one, - (stdin), or a preset of list models.\n"
+         "CONSUMER is hf4, hf5, vllm, sglang, llamacpp, gguf-metadata, megatron or mlx. stderr says what it cannot\n"
+         "be told, or reads otherwise; --json says it, too.\n",
+         {"ropescope convert config.json --to llamacpp",
+          "ropescope convert llama-3.1-8b --inv-freq csv --length 32k --out inv_freq.csv"},
+         1},
     [CLI_COMPARE] =
         {"compare",
          "A B",
          "where two recipes, configs or dumps of inv_freq part, and why",
-         "A and B are each a Hugging Face config.json, a preset of `list models`, a dump of inverse\n"
+         "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a dump of inverse\n"
          "frequencies (.json, .npy, .csv), or a recipe, which stands on the model of --model or --hf, else\n"
          "on the other side's.\n",
          {"ropescope compare config.json '{name: yarn, factor: 8}'",

@@ -12,10 +12,13 @@ typedef struct outcome {
   double rtol;
   rs_difference difference;
   rs_causes causes;
+  rs_layer_differences layers; /* of two models, where no kind of layers is asked for; else without items */
 } outcome;
 
 void compare_put_text(const outcome *o, rs_text *text);
 void compare_put_csv(const outcome *o, rs_text *csv); /* every pair */
+void compare_put_layers(const outcome *o, rs_text *text);
+void compare_write_layers(const outcome *o, rs_json *json);
 rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err);
 
 #endif

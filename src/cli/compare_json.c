@@ -49,7 +49,7 @@ static void write_difference(rs_json *json, const outcome *o) {
   static const char *const words[] = {"frequencies", "attention_factor",   "axes",
                                       "pair_layout", "beyond_frequencies", "head_dim"};
   const rs_difference *d = &o->difference;
-  rs_json_bool(json, "equal", d->differs == 0);
+  rs_json_bool(json, "equal", d->differs == 0 && !o->layers.differs);
   rs_json_number(json, "rtol", o->rtol);
   rs_json_list(json, "differs");
   for (size_t i = 0; i < RS_COUNT(words); i++)
@@ -81,6 +81,7 @@ rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   write_side(&json, "b", &o->sides[1]);
   write_difference(&json, o);
   write_causes(&json, &o->causes);
+  compare_write_layers(o, &json);
   compare_put_csv(o, &csv);
   rs_status status = cli_json_columns(&json, "columns", &csv, err);
   rs_json_end(&json);

@@ -207,4 +207,5 @@ void compare_put_text(const outcome *o, rs_text *text) {
   put_beyond(text, o);
   put_positions(text, o);
   put_causes(text, o);
+  compare_put_layers(o, text);
 }

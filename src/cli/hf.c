@@ -1,4 +1,4 @@
-/* --hf FILE|FOLDER|-: where the config.json is. */
+/* Where a config.json is: FILE|FOLDER|-, of --hf and of arguments. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -27,6 +27,15 @@ int cli_read_hf(cli_options *options) {
   if (options->hf == NULL) return CLI_OK;
   rs_status status = strcmp(options->hf, "-") == 0 ? read_stdin(options, &err) : find_config(options, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+rs_status cli_read_config(const char *word, char **name, char **data, size_t *length, rs_err *err) {
+  struct stat info;
+  bool standard = strcmp(word, "-") == 0;
+  bool folder = !standard && stat(word, &info) == 0 && S_ISDIR(info.st_mode);
+  *name = folder ? rs_path_join(word, "config.json", err) : rs_strdup(standard ? "standard input" : word, err);
+  if (*name == NULL) return RS_MEMORY;
+  return rs_file_read(standard ? "/dev/stdin" : *name, RS_LARGEST_FILE, data, length, err);
 }
 
 void cli_options_clear(cli_options *options) {

@@ -4,6 +4,8 @@
 
 #include "cli.h"
 
+#include "ropescope/check.h"
+
 /* A kind and the stage of an encoding that it fills: number `i` of all, in the order of the stages; kind NULL past the
  * last. */
 typedef struct staged_kind {
@@ -41,6 +43,7 @@ void list_put_metric(rs_text *text, size_t i);
 void list_put_model(rs_text *text, size_t i);
 void list_put_architecture(rs_text *text, size_t i);
 void list_put_dialect(rs_text *text, size_t i);
+void list_put_finding(rs_text *text, size_t i);
 
 /* The parameters that method `i` shares with others; they stand once before a whole list. */
 void list_put_common(rs_text *text, size_t i);
@@ -58,5 +61,6 @@ void list_write_metric(rs_json *json, size_t i);
 void list_write_model(rs_json *json, size_t i);
 void list_write_architecture(rs_json *json, size_t i);
 void list_write_dialect(rs_json *json, size_t i);
+void list_write_finding(rs_json *json, size_t i);
 
 #endif

@@ -12,14 +12,15 @@ static void write_words(rs_json *json, const rs_param *param) {
 }
 
 static void write_param(rs_json *json, const rs_param *param) {
-  static const char *const types[] = {
-      [RS_REAL] = "real",   [RS_INTEGER] = "integer", [RS_BOOL] = "bool", [RS_CHOICE] = "choice",
-      [RS_REALS] = "reals", [RS_FILE] = "file",       [RS_NAME] = "name"};
+  static const char *const types[] = {[RS_REAL] = "real",     [RS_INTEGER] = "integer", [RS_BOOL] = "bool",
+                                      [RS_CHOICE] = "choice", [RS_REALS] = "reals",     [RS_FILE] = "file",
+                                      [RS_NAME] = "name",     [RS_FOLDER] = "folder",   [RS_RECIPE] = "method"};
   rs_json_object(json, NULL);
   rs_json_string(json, "name", param->name);
   rs_json_string(json, "type", types[param->type]);
   if (param->words != NULL) write_words(json, param);
-  if (param->type != RS_BOOL && param->type != RS_CHOICE && param->type != RS_FILE && param->type != RS_NAME) {
+  bool numbers = param->type == RS_REAL || param->type == RS_INTEGER || param->type == RS_REALS;
+  if (numbers) {
     rs_json_string(json, "unit", param->unit);
     rs_json_number(json, "min", param->min);
     rs_json_number(json, "max", param->max);
@@ -189,5 +190,14 @@ void list_write_dialect(rs_json *json, size_t i) {
   rs_json_object(json, NULL);
   write_head(json, dialect->name, dialect->summary, dialect->reference);
   rs_json_string(json, "method", dialect->method);
+  rs_json_end(json);
+}
+
+void list_write_finding(rs_json *json, size_t i) {
+  const rs_rule *rule = rs_rules(i);
+  rs_json_object(json, NULL);
+  rs_json_string(json, "code", rule->code);
+  write_head(json, rule->name, rule->summary, rule->reference);
+  rs_json_string(json, "severity", rs_severity_words[rule->severity]);
   rs_json_end(json);
 }

@@ -19,8 +19,10 @@ static void put_words(rs_text *text, const char *words) {
 }
 
 static void put_range(rs_text *text, const rs_param *param) {
-  if (param->type == RS_FILE || param->type == RS_NAME) {
-    rs_text_puts(text, param->type == RS_FILE ? "file" : "name");
+  static const char *const words[] = {
+      [RS_FILE] = "file", [RS_FOLDER] = "folder", [RS_NAME] = "name", [RS_RECIPE] = "method"};
+  if (words[param->type] != NULL) {
+    rs_text_puts(text, words[param->type]);
     return;
   }
   rs_text_puts(text, param->type == RS_INTEGER ? "whole number" : param->type == RS_REALS ? "list or file" : "number");
@@ -326,6 +328,20 @@ static void put_dialects(rs_text *text) {
   }
 }
 
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
+
+static void put_findings(rs_text *text) {
+  const rs_rule *rule;
+  rs_text_puts(text, "| code | name | severity | what is wrong | reference |\n|---|---|---|---|---|\n");
+  for (size_t i = 0; (rule = rs_rules(i)) != NULL; i++) {
+    rs_text_printf(text, "| `%s` | `%s` | %s | ", rule->code, rule->name, rs_severity_words[rule->severity]);
+    put_words(text, rule->summary);
+    rs_text_puts(text, " | ");
+    put_words(text, rule->reference);
+    rs_text_puts(text, " |\n");
+  }
+}
+
 /* ---- the lists --------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -335,7 +351,7 @@ static const struct {
              {"sources", put_sources},       {"tasks", put_tasks},
              {"checkpoint", put_checkpoint}, {"metrics", put_metrics},
              {"models", put_models},         {"architectures", put_architectures},
-             {"dialects", put_dialects}};
+             {"dialects", put_dialects},     {"findings", put_findings}};
 
 bool list_put_markdown(const char *name, rs_text *text) {
   for (size_t i = 0; i < RS_COUNT(lists); i++)

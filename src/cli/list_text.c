@@ -33,11 +33,12 @@ static void put_param(rs_text *text, const rs_param *param) {
   rs_text_printf(text, "\n%*s", INDENT, "");
   for (size_t i = 0; i < param->word_count; i++) rs_text_printf(text, "%s%s", i > 0 ? "|" : "", param->words[i]);
   if (param->words != NULL)
-    rs_text_puts(text, param->type == RS_CHOICE ? "" : "|number");
+    rs_text_puts(text, param->type == RS_CHOICE ? "" : param->type == RS_RECIPE ? "|method" : "|number");
   else
     rs_text_puts(text, param->type == RS_BOOL      ? "true|false"
                        : param->type == RS_REALS   ? "list or file"
                        : param->type == RS_FILE    ? "file"
+                       : param->type == RS_FOLDER  ? "folder"
                        : param->type == RS_NAME    ? "name"
                        : param->type == RS_INTEGER ? "whole number"
                                                    : "number");
@@ -236,4 +237,11 @@ void list_put_dialect(rs_text *text, size_t i) {
   rs_text_printf(text, "%-10s %-14s ", dialect->name, dialect->method != NULL ? dialect->method : "every rotary");
   put_wrapped(text, 26, dialect->summary);
   rs_text_printf(text, "\n%26s[%s]\n", "", dialect->reference);
+}
+
+void list_put_finding(rs_text *text, size_t i) {
+  const rs_rule *rule = rs_rules(i);
+  rs_text_printf(text, "%s %s (%s)\n    ", rule->code, rule->name, rs_severity_words[rule->severity]);
+  put_wrapped(text, 4, rule->summary);
+  rs_text_printf(text, "\n    [%s]\n", rule->reference);
 }

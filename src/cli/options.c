@@ -13,6 +13,7 @@ typedef enum option_kind {
   WORD,   /* the same, one of `words` */
   LIST,   /* cli_list: the option may be given again */
   COUNT,  /* size_t, from 1 to `most` */
+  INDEX,  /* size_t, from 0 to `most`, kept plus 1, so that 0 is none */
   REAL,   /* double, from `least` to `most` */
   COLUMN, /* long: the number of a column from 1, negative for descending */
 } option_kind;
@@ -28,6 +29,9 @@ enum {
   PLOT = 1 << CLI_PLOT,
   TABLE = 1 << CLI_TABLE,
   REPRODUCE = 1 << CLI_REPRODUCE,
+  CHECK = 1 << CLI_CHECK,
+  EXPLAIN = 1 << CLI_EXPLAIN,
+  CONVERT = 1 << CLI_CONVERT,
   COMPARE = 1 << CLI_COMPARE,
   SOLVE = 1 << CLI_SOLVE,
   LOGITS = 1 << CLI_LOGITS,
@@ -35,6 +39,8 @@ enum {
   EVERY = (1 << CLI_COMMANDS) - 1
 };
 
+static const char *const check_forms[] = {"text", "json", "sarif", "github", NULL};
+static const char *const table_forms[] = {"npy", "csv", "json", NULL};
 static const char *const precisions[] = {"f32", "f64", NULL};
 static const char *const instruction_sets[] = {"auto", "v4", "v3", "neon", "generic", NULL};
 
@@ -57,6 +63,14 @@ static const struct option_row {
     {"length", "N", COUNT, FIELD(length), PLOT, .help = "draw the curves at this length alone", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), COMPARE, .help = "tokens at which both sides are compared", .most = 1 << 28},
     {"length", "N", COUNT, FIELD(length), SOLVE, .help = "the context to be served", .most = 1 << 28},
+    {"length", "N", COUNT, FIELD(length), EXPLAIN, .help = "the context that is asked about", .most = 1 << 28},
+    {"pair", "J", INDEX, FIELD(pair), EXPLAIN, .help = "a pair of rotated dims as well, from 0", .most = 2048},
+    {"length", "N", COUNT, FIELD(length), CONVERT,
+     .help = "tokens to be served (default: what the model is published for)", .most = 1 << 28},
+    {"to", "CONSUMER", NAME, FIELD(to), CONVERT, .help = "who is to read it, as in --to vllm"},
+    {"inv-freq", "FORM", WORD, FIELD(inv_freq), CONVERT,
+     .help = "the table of inverse frequencies in place of a recipe: npy, csv or json", .words = table_forms},
+    {"out", "FILE", NAME, FIELD(out), CONVERT, .help = "the file that it is written to (default: stdout)"},
     {"out", "DIR", NAME, FIELD(out), RUN | PLAN, .help = "where results go (default: results/NAME)"},
     {"out", "DIR", NAME, FIELD(out), REPRODUCE, .help = "where results go, a folder each (default: results)"},
     {"out", "FILE", NAME, FIELD(out), LOGITS, .help = "the .npy file that they are written to"},
@@ -81,12 +95,15 @@ static const struct option_row {
      .help = "model and recipe of a Hugging Face config.json, its folder, or - (stdin)"},
     {"hf", "FILE", NAME, FIELD(hf), COMPARE | SOLVE,
      .help = "the model of recipes: a Hugging Face config.json, its folder, or - (stdin)"},
+    {"layers", "KIND", NAME, FIELD(layers), SHOW | EXPLAIN | COMPARE | SOLVE | CONVERT,
+     .help = "which layers of the model, where they differ: a kind of ropescope show layers, or a number"},
     {"model", "PRESET", NAME, FIELD(model), SHOW,
      .help = "the model, and the recipe it publishes (ropescope list models)"},
     {"model", "PRESET", NAME, FIELD(model), COMPARE | SOLVE, .help = "the model of recipes (ropescope list models)"},
     {"method", "YAML", NAME, FIELD(method), SHOW | SOLVE,
      .help = "this method on --model or --hf, as in '{name: yarn, factor: 4}'"},
-    {"criterion", "WORD", WORD, FIELD(criterion), SOLVE, .help = "first_violation (default), critical_dim, ood or ntk",
+    {"criterion", "WORD", WORD, FIELD(criterion), SOLVE,
+     .help = "first_violation, critical_dim, ood or ntk alone (default: the first, with the others beside it)",
      .words = cli_criteria},
     {"head-dim", "N", COUNT, FIELD(head_dim), SOLVE, .help = "rotary dims of a head, where no model gives them",
      .most = 4096},
@@ -95,8 +112,10 @@ static const struct option_row {
     {"rtol", "X", REAL, FIELD(rtol), COMPARE, .help = "relative difference that counts as equal (default 1e-6)",
      .most = 1},
     {"csv", NULL, FLAG, FIELD(csv), COMPARE, .help = "every pair as CSV"},
+    {"csv", NULL, FLAG, FIELD(csv), SHOW, .help = "as CSV, as every table but layers is anyway"},
     {"csv", "FILE", NAME, FIELD(csv_file), BENCH, .help = "the table also as CSV"},
-    {"json", NULL, FLAG, FIELD(json), LISTS | TABLE | SHOW | SOLVE | COMPARE, .help = "as JSON"},
+    {"json", NULL, FLAG, FIELD(json), LISTS | TABLE | SHOW | SOLVE | COMPARE | CHECK | EXPLAIN | CONVERT,
+     .help = "as JSON"},
     {"markdown", NULL, FLAG, FIELD(markdown), LISTS, .help = "a whole list as Markdown tables"},
     {"markdown", NULL, FLAG, FIELD(markdown), REPRODUCE | TABLE, .help = "as Markdown"},
     {"lines", "COLUMN", NAME, FIELD(lines), TABLE, .help = "a line for each word of this column (default: method)"},
@@ -105,6 +124,9 @@ static const struct option_row {
     {"only", "NAME,...", LIST, FIELD(only), PLOT, .help = "these pictures, by name or column; may be given again"},
     {"format", "NAME,...", TEXT, FIELD(format), PLOT,
      .help = "svg, png, pdf (default: svg and, where this build has librsvg, png)"},
+    {"format", "WORD", WORD, FIELD(format), CHECK,
+     .help = "text (default), json, sarif, or github (annotations of a change)", .words = check_forms},
+    {"findings", NULL, FLAG, FIELD(findings), CHECK, .help = "what is wrong alone, without what the file says"},
     {"all", NULL, FLAG, FIELD(all), PLOT,
      .help = "also pictures that say nothing: of one number, or of lines that are all equal"},
     {"job", "NAME,...", LIST, FIELD(jobs), BENCH, .help = "these jobs (--list shows them); may be given again"},
@@ -202,6 +224,10 @@ static bool set_field(cli_options *options, const option_row *row, const char *t
     if (!read_number(row, RS_INTEGER, 1, row->most, text, &number)) return false;
     *(size_t *)field = (size_t)number;
     return true;
+  case INDEX:
+    if (!read_number(row, RS_INTEGER, 0, row->most, text, &number)) return false;
+    *(size_t *)field = (size_t)number + 1;
+    return true;
   }
   return false;
 }
@@ -278,7 +304,7 @@ int cli_options_read(int command, int count, char **arguments, cli_options *opti
   for (int i = 1; i < count; i++) {
     const char *word = arguments[i];
     if (ended || *word != '-' || word[1] == '\0') {
-      if (options->argument_count < CLI_WORDS) options->arguments[options->argument_count] = word;
+      if (options->argument_count < CLI_ARGUMENTS) options->arguments[options->argument_count] = word;
       options->argument_count++;
     } else if (strcmp(word, "--") == 0)
       ended = true;

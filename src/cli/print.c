@@ -46,7 +46,7 @@ static bool has_values(const short_table *t, int column) {
 
 /* Whether a metric gives the same for every source. */
 static bool reads_no_source(const rs_experiment *experiment, const rs_metric_kind *metric) {
-  return metric->row == NULL && (metric->read == NULL || rs_observes(experiment));
+  return !rs_metric_observes(metric) && (metric->read == NULL || rs_observes(experiment));
 }
 
 /* The columns of the metrics, of tables or of what else they read, that hold anything: at most `most`. */

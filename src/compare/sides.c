@@ -1,11 +1,11 @@
 /* What the two arguments of a comparison mean: an existing file by its ending (a Hugging Face config, or a dump of
- * inverse frequencies), else a preset's name, else a recipe as YAML. */
+ * inverse frequencies), or the folder of a config, else a preset's name, else a recipe as YAML. */
 #include "ropescope/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static const char letters[] = "AB";
 
@@ -101,17 +101,31 @@ static rs_status copy_published(rs_contender *s, rs_err *err) {
   return rs_recipe_check(&s->recipe, &s->model, err);
 }
 
+static rs_status take_layers(rs_contender *s, const char *layers, rs_err *err) {
+  RS_TRY(rs_profile_find(&s->profile, layers, &s->kind, err));
+  RS_TRY(rs_model_copy(&s->model, &s->profile.kinds[s->kind].model, err));
+  return copy_published(s, err);
+}
+
+static rs_status read_config(rs_contender *s, const char *layers, rs_err *err) {
+  s->origin = RS_FROM_HF;
+  RS_TRY(rs_profile_load(s->file != NULL ? s->file : s->text, &s->profile, err));
+  return take_layers(s, layers, err);
+}
+
+static rs_status read_folder(rs_contender *s, const char *layers, rs_err *err) {
+  s->file = rs_path_join(s->text, "config.json", err);
+  return s->file != NULL ? read_config(s, layers, err) : RS_MEMORY;
+}
+
 /* A file, by what it holds. */
-static rs_status read_file(rs_contender *s, rs_err *err) {
+static rs_status read_file(rs_contender *s, const char *layers, rs_err *err) {
   rs_tree *tree = NULL;
   if (!ends_in(s->text, ".json")) return read_dump(s, err);
   RS_TRY(read_tree(s->text, &tree, err));
   bool config = names_geometry(&tree->root);
   rs_tree_free(tree);
-  if (!config) return read_dump(s, err);
-  s->origin = RS_FROM_HF;
-  RS_TRY(rs_hf_model_load(s->text, &s->model, err));
-  return copy_published(s, err);
+  return config ? read_config(s, layers, err) : read_dump(s, err);
 }
 
 static bool is_preset(const char *name) {
@@ -122,10 +136,10 @@ static bool is_preset(const char *name) {
   return false;
 }
 
-static rs_status read_preset(rs_contender *s, rs_err *err) {
+static rs_status read_preset(rs_contender *s, const char *layers, rs_err *err) {
   s->origin = RS_FROM_PRESET;
-  RS_TRY(rs_preset_model(s->text, &s->model, err));
-  return copy_published(s, err);
+  RS_TRY(rs_preset_profile(s->text, &s->profile, err));
+  return take_layers(s, layers, err);
 }
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
@@ -153,19 +167,23 @@ static rs_status read_on_model(const rs_contest *contest, size_t which, rs_conte
   rs_subject_in in = {.hf = contest->hf,
                       .hf_text = contest->hf_text,
                       .preset = contest->preset,
+                      .layers = contest->layers,
                       .method = s->text,
                       .label = names[which],
                       .length = 1};
   bool word = strcspn(s->text, "{}[]:, ") == strlen(s->text), named = in.hf != NULL || in.preset != NULL;
   rs_subject subject;
   if (word && rs_method_find(s->text) == NULL) return unknown_word(s->text, err);
-  if (!named && other->origin == RS_FROM_HF) in.hf = other->text;
+  if (!named && other->origin == RS_FROM_HF) in.hf = other->file != NULL ? other->file : other->text;
   if (!named && other->origin == RS_FROM_PRESET) in.preset = other->text;
   if (in.hf == NULL && in.preset == NULL)
     return rs_fail(err, RS_INPUT, "is a recipe: --model or --hf must say of which model");
   RS_TRY(rs_subject_read(&in, &subject, problems, err));
   s->model = subject.model;
   s->recipe = subject.recipe;
+  s->profile = subject.profile;
+  s->kind = subject.kind;
+  subject.profile = (rs_profile){0};
   subject.model = (rs_model){0};
   subject.recipe = (rs_recipe){0};
   rs_subject_clear(&subject);
@@ -175,12 +193,14 @@ static rs_status read_on_model(const rs_contest *contest, size_t which, rs_conte
 /* ---- both sides -------------------------------------------------------------------------------------------------- */
 
 /* Files and presets first: they may lend a recipe their model. */
-static rs_status read_named(rs_contender *s, rs_err *err) {
-  bool file = rs_numbers_named(s->text), there = access(s->text, F_OK) == 0;
+static rs_status read_named(rs_contender *s, const char *layers, rs_err *err) {
+  struct stat info;
+  bool file = rs_numbers_named(s->text), there = stat(s->text, &info) == 0;
   if (*s->text == '\0') return rs_fail(err, RS_INPUT, "is empty");
+  if (there && S_ISDIR(info.st_mode) && !is_preset(s->text)) return read_folder(s, layers, err);
   if (file && !there) return rs_fail(err, RS_INPUT, "is not there");
-  if (file) return read_file(s, err);
-  if (is_preset(s->text)) return read_preset(s, err);
+  if (file) return read_file(s, layers, err);
+  if (is_preset(s->text)) return read_preset(s, layers, err);
   if (there && strchr(s->text, '.') != NULL)
     return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy and .csv (dump)");
   return RS_OK;
@@ -211,7 +231,7 @@ typedef enum pass { NAMES, WORDS, SPECTRA, PASSES } pass;
 static rs_status read_pass(pass step, const rs_contest *contest, size_t which, rs_contender sides[2],
                            rs_problems *problems, rs_err *err) {
   rs_contender *s = &sides[which];
-  if (step == NAMES) return read_named(s, err);
+  if (step == NAMES) return read_named(s, contest->layers, err);
   if (step == SPECTRA) return make_spectrum(contest, which, sides, err);
   return s->origin == RS_FROM_WORDS ? read_on_model(contest, which, s, &sides[1 - which], problems, err) : RS_OK;
 }
@@ -246,5 +266,8 @@ void rs_contest_clear(rs_contender sides[2]) {
     rs_spectrum_clear(&sides[i].spectrum);
     rs_recipe_clear(&sides[i].recipe);
     rs_model_clear(&sides[i].model);
+    rs_profile_clear(&sides[i].profile);
+    free(sides[i].file);
+    sides[i].file = NULL;
   }
 }

@@ -204,17 +204,20 @@ static rs_status read_trained(const char *folder, rs_checkpoint *checkpoint, rs_
   return RS_OK;
 }
 
-/* What somebody else's folder publishes, where all of it is computed here. */
+/* What somebody else's folder publishes, where all of it is computed here, and can be tuned where it is to be. */
 static rs_status read_published(const char *folder, rs_checkpoint *checkpoint, rs_model *model, rs_err *why) {
   rs_hf_checkpoint found;
   RS_TRY(rs_hf_checkpoint_read(folder, &found, why));
-  checkpoint->layers = found.shape.decoder.count;
-  checkpoint->shape.form = found.shape.form;
-  *model = found.geometry;
-  found.geometry = (rs_model){0};
-  take_recipes(checkpoint, model, &found.recipes, &found.recipe_count);
+  rs_status status = checkpoint->tuned ? rs_shape_trains(&found.shape, why) : RS_OK;
+  if (status == RS_OK) {
+    checkpoint->layers = found.shape.decoder.count;
+    checkpoint->shape.form = found.shape.form;
+    *model = found.geometry;
+    found.geometry = (rs_model){0};
+    take_recipes(checkpoint, model, &found.recipes, &found.recipe_count);
+  }
   rs_hf_checkpoint_clear(&found);
-  return RS_OK;
+  return status;
 }
 
 static void check_form(const rs_entry *e, const rs_node *node, const rs_path *path, rs_form form) {

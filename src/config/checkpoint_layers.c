@@ -154,6 +154,24 @@ static size_t number_recipes(const rs_entry *e, const rs_layer_rule *rules, size
   return plain;
 }
 
+/* A recipe that each layer has for itself is the first's of its blocks; the others get copies. */
+static rs_status part_layers(rs_checkpoint *checkpoint, rs_err *err) {
+  rs_stack *stacks[] = {&checkpoint->shape.decoder, &checkpoint->shape.encoder};
+  size_t capacity = checkpoint->recipe_count, shared = checkpoint->recipe_count;
+  for (size_t r = 0; r < shared; r++)
+    for (size_t s = 0, layers = 0; s < RS_COUNT(stacks) && rs_recipe_by_layer(&checkpoint->recipes[r]); s++)
+      for (size_t b = 0; b < stacks[s]->count; b++) {
+        rs_block *block = &stacks[s]->blocks[b];
+        if (block->recipe != r || layers++ == 0) continue;
+        RS_TRY(rs_grow((void **)&checkpoint->recipes, &capacity, checkpoint->recipe_count + 1,
+                       sizeof *checkpoint->recipes, err));
+        block->recipe = checkpoint->recipe_count;
+        RS_TRY(rs_recipe_of_layer(&checkpoint->recipes[r], layers - 1, &checkpoint->recipes[block->recipe], err));
+        checkpoint->recipe_count++;
+      }
+  return RS_OK;
+}
+
 void rs_entry_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t rule_count, const rs_model *geometry,
                       rs_checkpoint *checkpoint) {
   static const rs_recipe none = {0};
@@ -167,6 +185,7 @@ void rs_entry_recipes(const rs_entry *e, const rs_layer_rule *rules, size_t rule
                              &checkpoint->recipes[0])) {
     checkpoint->recipe_count = 1;
     plain = number_recipes(e, rules, numbers, geometry, checkpoint);
+    if (!rs_entry_failed(e) && part_layers(checkpoint, NULL) != RS_OK) rs_problem_memory(e->config->problems);
   }
   free(numbers);
   if (plain == 0 && !rs_entry_failed(e))
@@ -182,7 +201,6 @@ void rs_entry_tuned_recipes(const rs_entry *e, const rs_model *geometry, rs_chec
   checkpoint->tuned_recipes = rs_alloc(checkpoint->recipe_count, sizeof *checkpoint->tuned_recipes, &why);
   if (checkpoint->tuned_recipes != NULL && rs_entry_recipe(e, tune, &path, &checkpoint->recipes[0], geometry,
                                                            checkpoint->trained_tokens, &checkpoint->tuned_recipes[0]))
-    for (size_t r = 1; r < checkpoint->recipe_count && why.status == RS_OK; r++)
-      (void)rs_recipe_copy(&checkpoint->tuned_recipes[r], &checkpoint->recipes[r], &why);
+    (void)rs_recipes_with(checkpoint->recipes, checkpoint->recipe_count, checkpoint->tuned_recipes, &why);
   if (why.status != RS_OK) rs_entry_report(e, &why);
 }

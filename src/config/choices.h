@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_CONFIG_CHOICES_H
 #define ROPESCOPE_CONFIG_CHOICES_H
 
-#include "problems.h"
+#include "ropescope/config.h"
 
 /* Zero-initialise. */
 typedef struct rs_choices {

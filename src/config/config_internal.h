@@ -3,15 +3,18 @@
 #ifndef ROPESCOPE_CONFIG_INTERNAL_H
 #define ROPESCOPE_CONFIG_INTERNAL_H
 
-#include "problems.h"
+#include "ropescope/config.h"
 
 /* What the readers share. */
-typedef struct rs_config_context {
+typedef struct rs_config_context rs_config_context;
+struct rs_config_context {
   rs_experiment *experiment;
   rs_problems *problems;
   const rs_node *root; /* of the config */
   rs_task task;        /* the experiment's, prepared, from where it is read; kind NULL without */
-} rs_config_context;
+  /* What a source, on model number `model`, is checked for besides its parameters; NULL: nothing. */
+  rs_status (*check_source)(const rs_config_context *config, const rs_variant *source, size_t model, rs_err *err);
+};
 
 /* What the paths of a checkpoint's parameters begin with. */
 #define RS_CHECKPOINT_PATH "checkpoint."
@@ -33,11 +36,18 @@ void rs_config_tokens(rs_config_context *config, const rs_node *node);
 void rs_config_precision(rs_config_context *config, const rs_node *node);
 void rs_config_engine(rs_config_context *config, const rs_node *node);
 
-/* One model: the name of a preset, or a mapping of {preset: name} or {hf: file}, and numbers of its own. */
-void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
+/* One model: the name of a preset, or a mapping of {preset: name} or {hf: file, layers: kind}, and numbers of its own.
+ * What the file says of its layers goes to `layers`. */
+void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model,
+                   rs_model_layers *layers);
 
 /* One method with single values, as a model publishes it ({name: yarn, factor: 4}). */
 bool rs_read_recipe(rs_problems *problems, const rs_node *node, const rs_path *path, rs_recipe *recipe);
+
+/* The variants of a list of entries of one type. */
+typedef struct rs_item_type rs_item_type;
+void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
+                   rs_variants *variants);
 
 /* The variants of a method, or of a list of them, as `methods` takes them. */
 void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
@@ -57,6 +67,9 @@ bool rs_names_file(const rs_node *node, const rs_param *param);
 /* Reads that value. False (and reported) when wrong. */
 bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
                   rs_value *value);
+
+/* The value of the parameter that is a recipe, and its name; NULL: there is none. */
+const rs_value *rs_recipe_value(const rs_settings *settings, const char **name);
 
 /* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
  * `whole`, the file's list too, and every number of a written one. */
@@ -84,9 +97,10 @@ rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, r
  * that read what the config has not. */
 void rs_refuse_metrics(rs_config_context *config, const rs_node *node);
 
-/* Whether every checkpoint has the layer and head that a source of model rows names. RS_INPUT, with the parameter as
- * subject, or without one where there is no checkpoint. */
-rs_status rs_model_source_check(const rs_config_context *config, const rs_variant *source, rs_err *err);
+/* RS_OK but for sources of model rows: whether the checkpoint of model number `model`, or the source's own, has the
+ * layer and head that it names; its own must have the heads of that model, and know the tokens of the text. RS_INPUT,
+ * with the parameter as subject, or without one where there is no checkpoint. */
+rs_status rs_model_source_check(const rs_config_context *config, const rs_variant *source, size_t model, rs_err *err);
 
 /* Whether the config has sources; beside a checkpoint rows are then observed. */
 static inline bool rs_reads_sources(const rs_config_context *config) {

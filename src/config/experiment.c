@@ -7,6 +7,7 @@
 static void variant_clear(rs_variant *variant) {
   free(variant->label);
   rs_settings_clear(&variant->settings);
+  rs_recipe_clear(&variant->rotated);
   free(variant->params);
 }
 
@@ -32,6 +33,9 @@ void rs_experiment_clear(rs_experiment *experiment) {
   for (size_t i = 0; i < experiment->model_count; i++) {
     rs_model_clear(&experiment->models[i]);
     if (experiment->checkpoints != NULL) rs_checkpoint_clear(&experiment->checkpoints[i]);
+    if (experiment->layers == NULL) continue;
+    free(experiment->layers[i].kind);
+    free(experiment->layers[i].remark);
   }
   variant_clear(&experiment->task);
   rs_variants_clear(&experiment->methods);
@@ -42,6 +46,7 @@ void rs_experiment_clear(rs_experiment *experiment) {
   free(experiment->name);
   free(experiment->description);
   free(experiment->models);
+  free(experiment->layers);
   free(experiment->checkpoints);
   free(experiment->lengths);
   free(experiment->seeds);
@@ -73,11 +78,12 @@ rs_status rs_experiment_add_swept(rs_experiment *experiment, const char *name, r
 }
 
 const char *rs_variant_name(const rs_variant *variant) {
-  return variant->method   ? variant->method->name
-         : variant->source ? variant->source->kind.name
-         : variant->metric ? variant->metric->kind.name
-         : variant->task   ? variant->task->kind.name
-                           : RS_TRAINED;
+  return variant->method      ? variant->method->name
+         : variant->source    ? variant->source->kind.name
+         : variant->metric    ? variant->metric->kind.name
+         : variant->task      ? variant->task->kind.name
+         : variant->published ? RS_PUBLISHED
+                              : RS_TRAINED;
 }
 
 /* What a checkpoint was trained with last. */
@@ -85,9 +91,25 @@ static const rs_recipe *trained_recipe(const rs_checkpoint *checkpoint) {
   return checkpoint->tuned_recipes != NULL ? &checkpoint->tuned_recipes[0] : &checkpoint->recipes[0];
 }
 
+static rs_status copy_published(const rs_model *model, rs_recipe *recipe, rs_err *err) {
+  if (model->published.method == NULL)
+    return rs_fail(err, RS_INPUT, "%s publishes no recipe (write a method)", model->name);
+  RS_TRY(rs_recipe_copy(recipe, &model->published, err));
+  rs_status status = rs_recipe_resolve(recipe, model, err);
+  if (status != RS_OK) rs_recipe_clear(recipe);
+  return status;
+}
+
+const rs_method *rs_experiment_method(const rs_experiment *experiment, size_t model, size_t method) {
+  const rs_variant *variant = &experiment->methods.items[method];
+  if (variant->published) return experiment->models[model].published.method;
+  return variant->method != NULL ? variant->method : trained_recipe(&experiment->checkpoints[model])->method;
+}
+
 rs_status rs_experiment_recipe(const rs_experiment *experiment, size_t model, size_t method, rs_recipe *recipe,
                                rs_err *err) {
   const rs_variant *variant = &experiment->methods.items[method];
+  if (variant->published) return copy_published(&experiment->models[model], recipe, err);
   if (variant->method == NULL) return rs_recipe_copy(recipe, trained_recipe(&experiment->checkpoints[model]), err);
   rs_recipe given = {variant->method, variant->settings};
   RS_TRY(rs_recipe_copy(recipe, &given, err));

@@ -3,13 +3,13 @@
 #ifndef ROPESCOPE_CONFIG_ITEM_TYPES_H
 #define ROPESCOPE_CONFIG_ITEM_TYPES_H
 
-#include "ropescope/config.h"
+#include "config_internal.h"
 
-typedef struct rs_item_type {
+struct rs_item_type {
   const char *key, *what;
   bool (*init)(const char *name, rs_variant *variant, rs_err *err); /* false: unknown name */
   size_t (*names)(const char **names, size_t room);
-} rs_item_type;
+};
 
 extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_task_items;
 

@@ -2,6 +2,7 @@
 #include "choices.h"
 #include "config_internal.h"
 #include "item_types.h"
+#include "resolved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static void variant_clear(rs_variant *variant) {
   free(variant->label);
   free(variant->params);
   rs_settings_clear(&variant->settings);
+  rs_recipe_clear(&variant->rotated);
 }
 
 static bool variant_copy(rs_variant *copy, const rs_variant *from) {
@@ -84,13 +86,39 @@ static bool read_list(const item *entry, const rs_node *node, const rs_path *pat
   return good;
 }
 
+/* Its text: copied, labelled and written as other values are, and read again where it is bound. */
+static rs_status put_recipe(const rs_param *param, const rs_recipe *recipe, rs_value *value, rs_err *err) {
+  rs_text text = {0};
+  rs_text_printf(&text, "{name: %s", recipe->method->name);
+  rs_put_settings(&text, &recipe->settings, false);
+  rs_text_puts(&text, "}");
+  rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK) status = rs_value_parse(param, rs_text_string(&text), value, err);
+  rs_text_clear(&text);
+  return status;
+}
+
+/* A recipe, as `methods` takes one, or one of the parameter's words. */
+static bool read_recipe_value(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                              rs_value *value) {
+  rs_recipe recipe = {0};
+  rs_err why = {0};
+  if (node->kind == RS_SCALAR && rs_param_word(param, node->text) >= 0)
+    return rs_read_value(problems, node, path, param, value);
+  if (!rs_read_recipe(problems, node, path, &recipe)) return false;
+  if (put_recipe(param, &recipe, value, &why) != RS_OK) rs_problem_err(problems, node, path, &why);
+  rs_recipe_clear(&recipe);
+  return why.status == RS_OK;
+}
+
 /* One value of a parameter: a scalar, a file, or for parameters that are lists a list or the file that holds it. */
 static bool read_one(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
                      rs_value *value) {
   rs_problems *problems = entry->config->problems;
   bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(entry, node, path, param, value)
-              : rs_names_file(node, param)                         ? rs_read_file(problems, node, path, param, value)
-                                                                   : rs_read_value(problems, node, path, param, value);
+              : param->type == RS_RECIPE   ? read_recipe_value(problems, node, path, param, value)
+              : rs_names_file(node, param) ? rs_read_file(problems, node, path, param, value)
+                                           : rs_read_value(problems, node, path, param, value);
   value->given = good;
   return good;
 }
@@ -210,6 +238,23 @@ static bool zips_models(const rs_config_context *config, const char *key) {
   return models && others;
 }
 
+/* source->rotated from the value that is a recipe's text; nothing where it has none. */
+static rs_status read_rotated(rs_variant *source, rs_err *err) {
+  const char *name;
+  const rs_value *value = rs_recipe_value(&source->settings, &name);
+  const rs_path path = {""};
+  rs_problems problems = {0};
+  rs_tree *tree = NULL;
+  if (value == NULL || value->name == NULL) return RS_OK;
+  rs_status status = rs_yaml_read(value->name, strlen(value->name), name, &tree, err);
+  if (status == RS_OK && !rs_read_recipe(&problems, &tree->root, &path, &source->rotated))
+    status = problems.memory ? rs_fail(err, RS_MEMORY, "out of memory")
+                             : rs_fail(err, RS_INTERNAL, "%s", rs_text_string(&problems.text));
+  rs_problems_clear(&problems);
+  rs_tree_free(tree);
+  return status;
+}
+
 /* The struct of the parameters of a source, metric or task, and contradictions among them. */
 static rs_status bind_variant(rs_variant *variant, rs_err *err) {
   const rs_kind *kind = variant->source   ? &variant->source->kind
@@ -221,12 +266,24 @@ static rs_status bind_variant(rs_variant *variant, rs_err *err) {
   rs_binding binding;
   RS_TRY(rs_binding_make(&variant->settings, kind->params, kind->param_count, kind->params_size, &binding, err));
   variant->params = binding.fields;
+  RS_TRY(read_rotated(variant, err));
   return check != NULL ? check(&binding, err) : RS_OK;
 }
 
-/* Whether it is a checkpoint's own method, of which nothing is to be checked. */
-static bool is_trained(const item *entry) {
+/* Whether it is a method that each checkpoint or model has of its own. */
+static bool is_own(const item *entry) {
   return entry->type == &rs_method_items && entry->base.method == NULL;
+}
+
+static rs_status check_published(const rs_model *model, rs_err *err) {
+  rs_recipe recipe = {0};
+  if (model->published.method == NULL)
+    return rs_fail(err, RS_INPUT, "%s publishes no recipe (write a method)", model->name);
+  rs_status status = rs_recipe_copy(&recipe, &model->published, err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
+  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
+  rs_recipe_clear(&recipe);
+  return status;
 }
 
 static rs_status check_recipe(const rs_variant *variant, const rs_model *model, rs_err *err) {
@@ -238,10 +295,17 @@ static rs_status check_recipe(const rs_variant *variant, const rs_model *model, 
   return status;
 }
 
-static rs_status fit_source(const rs_variant *variant, const rs_model *model, rs_err *err) {
+static rs_status fit_source(const rs_experiment *experiment, size_t source, size_t model, rs_err *err) {
+  const rs_variant *variant = &experiment->sources.items[source];
   const rs_kind *kind = &variant->source->kind;
   const rs_binding binding = {&variant->settings, kind->params, kind->param_count, variant->params};
-  return variant->source->fit != NULL ? variant->source->fit(&binding, model, err) : RS_OK;
+  rs_recipe rotated = {0};
+  if (variant->source->fit == NULL) return RS_OK;
+  RS_TRY(rs_experiment_rotated(experiment, model, source, &rotated, err));
+  const rs_recipe *turned = rotated.method != NULL ? &rotated : NULL;
+  rs_status status = variant->source->fit(&binding, &experiment->models[model], turned, err);
+  rs_recipe_clear(&rotated);
+  return status;
 }
 
 /* Contradictions among parameters, for each model. Returns false when one was reported. */
@@ -250,13 +314,14 @@ static bool check_variant(const item *entry, size_t combination, rs_variant *var
   size_t latest = (variant->source != NULL ? experiment->sources : experiment->methods).count - 1;
   bool zipped = zips_models(entry->config, entry->type->key);
   rs_err why = {0};
-  if (variant->method == NULL && !is_trained(entry)) (void)bind_variant(variant, &why);
-  if (why.status == RS_OK && variant->source != NULL && variant->source->of_model)
-    (void)rs_model_source_check(entry->config, variant, &why);
+  if (variant->method == NULL && !is_own(entry)) (void)bind_variant(variant, &why);
   for (size_t m = 0; m < experiment->model_count && why.status == RS_OK; m++) {
     if (zipped && m != latest) continue;
+    if (variant->source != NULL && entry->config->check_source != NULL)
+      (void)entry->config->check_source(entry->config, variant, m, &why);
     if (variant->method != NULL) (void)check_recipe(variant, &experiment->models[m], &why);
-    if (variant->source != NULL) (void)fit_source(variant, &experiment->models[m], &why);
+    if (variant->published) (void)check_published(&experiment->models[m], &why);
+    if (variant->source != NULL && why.status == RS_OK) (void)fit_source(experiment, latest, m, &why);
   }
   if (why.status != RS_OK) settings_problem(entry, combination, &why);
   return why.status == RS_OK;
@@ -304,6 +369,12 @@ static void unknown_name(const item *entry, const rs_node *node, const char *nam
 static bool init_item(item *entry, const rs_node *name) {
   rs_problems *problems = entry->config->problems;
   rs_err err = {0};
+  if (entry->type == &rs_method_items && strcmp(name->text, RS_PUBLISHED) == 0) {
+    entry->base.published = !rs_reads_checkpoint(entry->config);
+    if (!entry->base.published)
+      rs_problem(problems, name, &entry->path, "is what a model publishes; a checkpoint's own method is " RS_TRAINED);
+    return entry->base.published;
+  }
   if (entry->type == &rs_method_items && strcmp(name->text, RS_TRAINED) == 0) {
     if (rs_reads_checkpoint(entry->config)) return true;
     rs_problem(problems, name, &entry->path,
@@ -344,8 +415,8 @@ static const rs_node *entry_node(const rs_node *node, size_t index) {
   return node->kind == RS_SEQUENCE ? &node->items[index] : node;
 }
 
-static void read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
-                       rs_variants *variants) {
+void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
+                   rs_variants *variants) {
   if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, path, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
     rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(path, i) : *path;
@@ -354,87 +425,12 @@ static void read_items(rs_config_context *config, const rs_item_type *type, cons
   rs_settle_labels(config->problems, node, path, variants);
 }
 
-/* ---- the keys ---------------------------------------------------------------------------------------------------- */
-
-static void read_key(rs_config_context *config, const rs_item_type *type, const rs_node *node, rs_variants *variants) {
-  const rs_path path = rs_path_key(NULL, type->key);
-  read_items(config, type, node, &path, variants);
-}
-
-/* `text` in place of a key that the config leaves out. */
-static void read_default(rs_config_context *config, const rs_item_type *type, const char *text, rs_variants *variants) {
-  rs_tree *tree = NULL;
-  if (rs_yaml_read(text, strlen(text), "default", &tree, NULL) == RS_OK)
-    read_key(config, type, &tree->root, variants);
-  else
-    rs_problem_memory(config->problems);
-  rs_tree_free(tree);
-}
-
-void rs_config_methods(rs_config_context *config, const rs_node *node) {
-  if (node != NULL)
-    read_key(config, &rs_method_items, node, &config->experiment->methods);
-  else
-    read_default(config, &rs_method_items, rs_reads_checkpoint(config) ? RS_TRAINED : "rope",
-                 &config->experiment->methods);
-}
-
-void rs_config_sources(rs_config_context *config, const rs_node *node) {
-  if (node != NULL)
-    read_key(config, &rs_source_items, node, &config->experiment->sources);
-  else if (!rs_reads_checkpoint(config))
-    read_default(config, &rs_source_items, "gaussian", &config->experiment->sources);
-}
-
-void rs_config_metrics(rs_config_context *config, const rs_node *node) {
-  if (node != NULL)
-    read_key(config, &rs_metric_items, node, &config->experiment->metrics);
-  else
-    read_default(config, &rs_metric_items,
-                 !rs_reads_checkpoint(config) ? "[decay, ood_angles, entropy]"
-                 : rs_reads_sources(config)   ? "[loss, accuracy, entropy]"
-                                              : "[loss, accuracy]",
-                 &config->experiment->metrics);
-  if (node != NULL) rs_refuse_metrics(config, node);
-}
-
-/* The config's one task, with its state, which checkpoints are checked against. */
-static void take_task(rs_config_context *config, const rs_node *node, const rs_path *path, rs_variants *tasks) {
-  rs_experiment *experiment = config->experiment;
-  const rs_task_in in = {.params = tasks->items[0].params};
-  rs_err why = {0};
-  experiment->task = tasks->items[0];
-  tasks->count = 0;
-  if (rs_task_prepare(experiment->task.task, &in, &config->task, &why) != RS_OK)
-    rs_problem_err(config->problems, node, path, &why);
-}
-
-void rs_config_task(rs_config_context *config, const rs_node *node) {
-  const rs_path path = rs_path_key(NULL, "task");
-  rs_variants tasks = {0};
-  size_t before = config->problems->count;
-  if (node == NULL && rs_reads_checkpoint(config) && rs_mistyped(config->root, "task") == NULL)
-    rs_problem(config->problems, config->root, NULL, "the config has a checkpoint, but no task (add task: dictionary)");
-  if (node == NULL) return;
-  if (!rs_reads_checkpoint(config)) {
-    if (rs_mistyped(config->root, "checkpoint") != NULL) return; /* told as an unknown key */
-    rs_problem(config->problems, node, &path,
-               "is what checkpoints read: there is none (add checkpoint: {method: rope})");
-    return;
-  }
-  read_items(config, &rs_task_items, node, &path, &tasks);
-  if (config->problems->count == before && tasks.count == 1)
-    take_task(config, node, &path, &tasks);
-  else if (config->problems->count == before)
-    rs_problem(config->problems, node, &path,
-               "must be one task, without lists of values (several are several configs)");
-  rs_variants_clear(&tasks);
-}
+/* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
 void rs_read_recipes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
   rs_experiment scratch = {0};
   rs_config_context config = {.experiment = &scratch, .problems = problems, .root = node};
-  read_items(&config, &rs_method_items, node, path, variants);
+  rs_read_items(&config, &rs_method_items, node, path, variants);
   rs_experiment_clear(&scratch);
 }
 

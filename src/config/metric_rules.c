@@ -20,9 +20,9 @@ static void refuse_needless(rs_config_context *config, const rs_node *node) {
   bool planted = false, asked = false; /* asked: by a task that does not say what for */
   for (size_t i = 0; i < experiment->sources.count; i++) {
     const rs_source_kind *source = experiment->sources.items[i].source;
-    bool silent = source->of_model && task != NULL && !task->seeks;
+    bool silent = source->of_model && (task == NULL || !task->seeks);
     planted |= source->needle != NULL && !silent;
-    asked |= silent;
+    asked |= silent && task != NULL;
   }
   for (size_t i = 0; i < experiment->metrics.count && !planted && config->problems->count == 0; i++) {
     const char *name = experiment->metrics.items[i].metric->kind.name;
@@ -54,12 +54,11 @@ static void refuse_unread(rs_config_context *config, const rs_node *node) {
   bool checkpoint = rs_reads_checkpoint(config), sources = !checkpoint || rs_reads_sources(config);
   for (size_t i = 0; i < metrics->count && config->problems->count == 0; i++) {
     const rs_metric_kind *metric = metrics->items[i].metric;
-    if (!sources && metric->row != NULL)
-      rs_problem(
-          config->problems, node, &path,
-          "has %s, which reads rows of attention: of whose heads? (add sources: [{name: model, layer: 0}] for the "
-          "checkpoint's own)",
-          metric->kind.name);
+    if (!sources && rs_metric_observes(metric))
+      rs_problem(config->problems, node, &path,
+                 "has %s, which reads %s: of whose heads? (add sources: [{name: model, layer: 0}] for the "
+                 "checkpoint's own)",
+                 metric->kind.name, metric->row != NULL ? "rows of attention" : "queries and keys");
     if (!checkpoint && metric->read != NULL)
       rs_problem(config->problems, node, &path,
                  "has %s, which reads what a checkpoint says (add checkpoint: {method: rope} in place of the model)",

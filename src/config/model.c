@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const double most_tokens = 1 << 28, most_dims = 4096, most_heads = 65536, largest_theta = 1e300;
 
@@ -69,7 +70,7 @@ static void read_numbers(rs_problems *problems, const rs_node *node, const rs_pa
 
 static const char *const model_keys[] = {"name",          "preset",       "hf",          "head_dim",     "heads",
                                          "rope_theta",    "rotary_dim",   "pair_layout", "train_length", "max_length",
-                                         "mrope_section", "mrope_layout", "published"};
+                                         "mrope_section", "mrope_layout", "published",   "layers"};
 
 static void read_details(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
   static const struct {
@@ -127,13 +128,23 @@ static const char *near_preset(const char *name) {
   return rs_suggest(name, names, count < RS_COUNT(names) ? count : RS_COUNT(names));
 }
 
-rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
-  *model = (rs_model){0};
-  const rs_preset *preset = find_preset(name);
-  const char *near = preset == NULL ? near_preset(name) : NULL;
-  if (near != NULL) return rs_fail(err, RS_INPUT, "is no model preset (did you mean %s?)", near);
-  if (preset == NULL) return rs_fail(err, RS_INPUT, "is no model preset (ropescope list models shows them)");
-  const rs_path top = {""};
+static const char *const layer_keys[] = {"count", "window", "pattern", "local_theta"};
+
+/* The layers of a preset: {count: 34, window: 1024, pattern: 6, local_theta: 10000}. */
+static void read_layers(rs_problems *problems, const rs_node *node, const rs_path *path, rs_regular_layers *layers) {
+  rs_path theta = rs_path_key(path, "local_theta");
+  size_t *const counts[] = {&layers->count, &layers->window, &layers->pattern};
+  if (node == NULL) return;
+  rs_check_keys(problems, node, path, "layers", layer_keys, RS_COUNT(layer_keys));
+  for (size_t i = 0; i < RS_COUNT(counts); i++) {
+    rs_path place = rs_path_key(path, layer_keys[i]);
+    *counts[i] = rs_read_count(problems, rs_node_get(node, layer_keys[i]), &place, 1, most_tokens, 0);
+  }
+  layers->local_theta = rs_read_real(problems, rs_node_get(node, "local_theta"), &theta, 1.000001, largest_theta, 0);
+}
+
+static rs_status read_preset(const rs_preset *preset, rs_model *model, rs_regular_layers *layers, rs_err *err) {
+  const rs_path top = {""}, layers_path = rs_path_key(NULL, "layers");
   rs_problems problems = {0};
   rs_tree *tree = NULL;
   rs_status status = rs_yaml_read(preset->yaml, strlen(preset->yaml), preset->name, &tree, err);
@@ -141,6 +152,7 @@ rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
     rs_check_keys(&problems, &tree->root, &top, "a preset", model_keys, RS_COUNT(model_keys));
     read_numbers(&problems, &tree->root, &top, model);
     read_details(&problems, &tree->root, &top, model);
+    read_layers(&problems, rs_node_get(&tree->root, "layers"), &layers_path, layers);
     complete(&problems, &tree->root, &top, model);
     if (problems.count > 0)
       status = problems.memory ? rs_fail(err, RS_MEMORY, "preset %s: out of memory", preset->name)
@@ -152,42 +164,145 @@ rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
   return status;
 }
 
+static rs_status read_named_preset(const char *name, rs_model *model, rs_regular_layers *layers, rs_err *err) {
+  *model = (rs_model){0};
+  const rs_preset *preset = find_preset(name);
+  const char *near = preset == NULL ? near_preset(name) : NULL;
+  if (near != NULL) return rs_fail(err, RS_INPUT, "is no model preset (did you mean %s?)", near);
+  if (preset == NULL) return rs_fail(err, RS_INPUT, "is no model preset (ropescope list models shows them)");
+  return read_preset(preset, model, layers, err);
+}
+
+rs_status rs_preset_model(const char *name, rs_model *model, rs_err *err) {
+  rs_regular_layers layers = {0};
+  return read_named_preset(name, model, &layers, err);
+}
+
+rs_status rs_preset_profile(const char *name, rs_profile *profile, rs_err *err) {
+  rs_regular_layers layers = {0};
+  rs_model model;
+  *profile = (rs_profile){0};
+  RS_TRY(read_named_preset(name, &model, &layers, err));
+  rs_status status = rs_profile_regular(&model, &layers, profile, err);
+  rs_model_clear(&model);
+  return status;
+}
+
 /* ---- the model of a config --------------------------------------------------------------------------------------- */
 
-static void start_from(rs_problems *problems, const rs_node *node, const rs_path *path, bool hf, rs_model *model) {
-  rs_err why = {0};
-  const char *word = rs_read_word(problems, node, path);
-  if (word == NULL) return;
-  char *file = hf ? rs_beside(node, word) : NULL;
-  rs_status status =
-      hf ? (file != NULL ? rs_hf_model_load(file, model, &why) : RS_MEMORY) : rs_preset_model(word, model, &why);
-  if (status == RS_MEMORY)
+/* What was not asked for, in words. NULL, and reported, without memory; NULL where there is nothing. */
+static char *unasked_layers(rs_problems *problems, const rs_profile *profile, size_t kind) {
+  rs_text text = {0};
+  char *copy = NULL;
+  if (!rs_profile_mixed(profile)) return NULL;
+  rs_text_printf(&text, "model %s is ", profile->kinds[kind].model.name);
+  rs_profile_write_choice(profile, kind, &text);
+  rs_text_puts(&text, ": {hf: ..., layers: KIND} chooses");
+  copy = text.failed ? NULL : rs_strdup(rs_text_string(&text), NULL);
+  if (copy == NULL) rs_problem_memory(problems);
+  rs_text_clear(&text);
+  return copy;
+}
+
+static rs_status keep_kind(const rs_layer_kind *kind, rs_model_layers *layers, rs_err *err) {
+  layers->kind = rs_alloc(1, sizeof *layers->kind, err);
+  if (layers->kind == NULL) return RS_MEMORY;
+  *layers->kind = *kind;
+  layers->kind->model = (rs_model){0};
+  return RS_OK;
+}
+
+/* The layers called `word`, else the chosen ones. */
+static rs_status take_layers(const rs_profile *profile, const char *word, rs_model *model, rs_model_layers *layers,
+                             rs_err *err) {
+  size_t kind;
+  RS_TRY(rs_profile_find(profile, word, &kind, err));
+  RS_TRY(rs_model_copy(model, &profile->kinds[kind].model, err));
+  if (word != NULL) {
+    size_t length = strlen(model->name);
+    snprintf(model->name + length, sizeof model->name - length, " %s", profile->kinds[kind].name);
+  }
+  return profile->counted ? keep_kind(&profile->kinds[kind], layers, err) : RS_OK;
+}
+
+/* A folder stands for its config.json. Release with free(). */
+static char *config_file(const rs_node *node, const char *word) {
+  struct stat info;
+  char *file = rs_beside(node, word);
+  if (file == NULL || stat(file, &info) != 0 || !S_ISDIR(info.st_mode)) return file;
+  char *inner = rs_path_join(file, "config.json", NULL);
+  free(file);
+  return inner;
+}
+
+static void report(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why) {
+  if (why->status == RS_MEMORY)
     rs_problem_memory(problems);
-  else if (status != RS_OK)
-    rs_problem_lines(problems, node, path, why.message);
+  else if (why->status != RS_OK)
+    rs_problem_lines(problems, node, path, why->message);
+}
+
+/* From a preset, or (hf) from a file: its layers called as `kind` says, which may be NULL. */
+static void start_from(rs_problems *problems, const rs_node *node, const rs_path *path, bool hf, const rs_node *kind,
+                       const rs_path *kind_path, rs_model *model, rs_model_layers *layers) {
+  rs_err why = {0};
+  rs_profile profile = {0};
+  const char *word = rs_read_word(problems, node, path);
+  const char *layer = kind != NULL ? rs_read_word(problems, kind, kind_path) : NULL;
+  if (word == NULL || (kind != NULL && layer == NULL)) return;
+  char *file = hf ? config_file(node, word) : NULL;
+  rs_status status = !hf            ? rs_preset_profile(word, &profile, &why)
+                     : file != NULL ? rs_profile_load(file, &profile, &why)
+                                    : rs_fail(&why, RS_MEMORY, "out of memory");
+  if (status != RS_OK)
+    report(problems, node, path, &why);
+  else if (take_layers(&profile, layer, model, layers, &why) != RS_OK)
+    report(problems, kind != NULL ? kind : node, kind != NULL ? kind_path : path, &why);
+  else if (hf && layer == NULL)
+    layers->remark = unasked_layers(problems, &profile, profile.chosen);
+  rs_profile_clear(&profile);
   free(file);
 }
 
-void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
+void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model,
+                   rs_model_layers *layers) {
   size_t before = problems->count;
   *model = (rs_model){0};
+  *layers = (rs_model_layers){0};
   if (node->kind == RS_SCALAR) {
-    start_from(problems, node, path, false, model);
+    start_from(problems, node, path, false, NULL, path, model, layers);
     return;
   }
   if (!rs_expect(problems, node, path, RS_MAPPING, "a preset's name, {hf: config.json}, or numbers")) return;
   rs_check_keys(problems, node, path, "a model", model_keys, RS_COUNT(model_keys));
-  const rs_node *preset = rs_node_get(node, "preset"), *hf = rs_node_get(node, "hf");
-  rs_path preset_path = rs_path_key(path, "preset"), hf_path = rs_path_key(path, "hf");
+  const rs_node *preset = rs_node_get(node, "preset"), *hf = rs_node_get(node, "hf"),
+                *kind = rs_node_get(node, "layers");
+  rs_path preset_path = rs_path_key(path, "preset"), hf_path = rs_path_key(path, "hf"),
+          kind_path = rs_path_key(path, "layers");
   if (preset != NULL && hf != NULL)
     rs_problem(problems, hf, &hf_path, "stands beside a preset (keep one of them)");
   else if (preset != NULL)
-    start_from(problems, preset, &preset_path, false, model);
+    start_from(problems, preset, &preset_path, false, kind, &kind_path, model, layers);
   else if (hf != NULL)
-    start_from(problems, hf, &hf_path, true, model);
+    start_from(problems, hf, &hf_path, true, kind, &kind_path, model, layers);
+  else if (kind != NULL)
+    rs_problem(problems, kind, &kind_path, "are of a preset or a file: {hf: config.json, layers: ...}");
   read_numbers(problems, node, path, model);
   read_details(problems, node, path, model);
   if (problems->count == before) complete(problems, node, path, model);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* What tells one config.json from another: the file's name, or its folder's where it is called config.json. */
+static void add_stem(const char *file, rs_model *model) {
+  const char *end = file + strlen(file), *slash;
+  if (strlen(file) > 11 && strcmp(end - 11, "config.json") == 0 && end[-12] == '/') end -= 12;
+  while (end > file && end[-1] == '/') end--;
+  for (slash = end; slash > file && slash[-1] != '/';) slash--;
+  size_t stem = (size_t)(end - slash), length = strlen(model->name);
+  if (stem > 5 && strncmp(end - 5, ".json", 5) == 0) stem -= 5;
+  snprintf(model->name + length, sizeof model->name - length, " %.*s", (int)(stem < 100 ? stem : 100), slash);
 }
 
 static bool name_taken(const rs_experiment *experiment, const char *name) {
@@ -212,18 +327,25 @@ void rs_config_models(rs_config_context *config, const rs_node *node) {
   size_t count = node->kind == RS_SEQUENCE ? node->count : 1;
   if (count == 0) rs_problem(config->problems, node, &path, "is an empty list");
   experiment->models = rs_alloc(count, sizeof *experiment->models, NULL);
-  if (experiment->models == NULL) rs_problem_memory(config->problems);
-  for (size_t i = 0; i < count && experiment->models != NULL; i++) {
+  experiment->layers = rs_alloc(count, sizeof *experiment->layers, NULL);
+  if (experiment->models == NULL || experiment->layers == NULL) rs_problem_memory(config->problems);
+  for (size_t i = 0; i < count && experiment->models != NULL && experiment->layers != NULL; i++) {
     rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(&path, i) : path;
     const rs_node *item = node->kind == RS_SEQUENCE ? &node->items[i] : node;
     size_t before = config->problems->count;
     rs_model *model = &experiment->models[experiment->model_count];
-    rs_read_model(config->problems, item, &place, model);
+    rs_model_layers *layers = &experiment->layers[experiment->model_count];
+    const rs_node *file = item->kind == RS_MAPPING ? rs_node_get(item, "hf") : NULL;
+    rs_read_model(config->problems, item, &place, model, layers);
+    bool unnamed = file != NULL && file->kind == RS_SCALAR && rs_node_get(item, "name") == NULL;
+    if (unnamed && name_taken(experiment, model->name)) add_stem(file->text, model);
     if (config->problems->count == before && name_taken(experiment, model->name))
       rs_problem(config->problems, item, &place, "is the second model called %s (give it a name: ...)", model->name);
-    if (config->problems->count > before)
+    if (config->problems->count > before) {
       rs_model_clear(model);
-    else
+      free(layers->kind);
+      free(layers->remark);
+    } else
       experiment->model_count++;
   }
 }

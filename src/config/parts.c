@@ -241,23 +241,60 @@ static bool mask_word(const char *word, rs_mask_kind *kind) {
   return false;
 }
 
+static bool same_mask(const rs_mask *a, const rs_mask *b) {
+  return a->kind == b->kind && a->window == b->window;
+}
+
+/* What the layers that are read see, which must be the same in all models. */
+static void read_model_mask(rs_config_context *config, const rs_node *node, const rs_path *path) {
+  const rs_experiment *experiment = config->experiment;
+  for (size_t i = 0; i < experiment->model_count && experiment->layers != NULL; i++) {
+    const rs_layer_kind *kind = experiment->layers[i].kind;
+    const char *name = experiment->models[i].name;
+    if (kind == NULL) {
+      rs_problem(config->problems, node, path, "model %s says no mask: its layers are not known", name);
+      return;
+    }
+    bool odd = kind->compression > 0 || kind->mask.kind == RS_BAND;
+    if (odd) rs_problem(config->problems, node, path, "no mask here is what layers of %s see", name);
+    if (!odd && i > 0 && !same_mask(&kind->mask, &experiment->layers[0].kind->mask))
+      rs_problem(config->problems, node, path, "%s sees other keys than %s: write a config for each", name,
+                 experiment->models[0].name);
+    config->experiment->mask = kind->mask;
+  }
+}
+
+/* {window: W}, {window: W, sinks: S} or {chunk: W}. */
+static void read_mask_sizes(rs_config_context *config, const rs_node *node, const rs_path *path) {
+  static const char *const known[] = {"window", "sinks", "chunk"};
+  const rs_path window_path = rs_path_key(path, "window"), sink_path = rs_path_key(path, "sinks"),
+                chunk_path = rs_path_key(path, "chunk");
+  const rs_node *window = rs_node_get(node, "window"), *sinks = rs_node_get(node, "sinks"),
+                *chunk = rs_node_get(node, "chunk");
+  rs_check_keys(config->problems, node, path, "mask", known, RS_COUNT(known));
+  if (chunk != NULL && (window != NULL || sinks != NULL))
+    rs_problem(config->problems, chunk, &chunk_path, "stands beside a window (keep one of them)");
+  config->experiment->mask =
+      chunk != NULL
+          ? (rs_mask){.kind = RS_CHUNKS, .window = rs_read_count(config->problems, chunk, &chunk_path, 1, longest, 1)}
+          : (rs_mask){.kind = sinks != NULL ? RS_WINDOW_SINKS : RS_WINDOW,
+                      .window = rs_read_count(config->problems, window, &window_path, 1, longest, 1),
+                      .sinks = rs_read_count(config->problems, sinks, &sink_path, 1, longest, 0)};
+}
+
 void rs_config_mask(rs_config_context *config, const rs_node *node) {
-  static const char *const known[] = {"window", "sinks"};
-  const rs_path path = rs_path_key(NULL, "mask"), window_path = rs_path_key(&path, "window"),
-                sink_path = rs_path_key(&path, "sinks");
+  const rs_path path = rs_path_key(NULL, "mask");
   config->experiment->mask = (rs_mask){.kind = RS_CAUSAL};
   if (rs_reads_checkpoint(config)) return;
   if (node == NULL || (node->kind == RS_SCALAR && mask_word(node->text, &config->experiment->mask.kind))) return;
-  const rs_node *window = rs_node_get(node, "window"), *sinks = rs_node_get(node, "sinks");
-  if (node->kind != RS_MAPPING || window == NULL) {
+  if (node->kind == RS_SCALAR && strcmp(node->text, "model") == 0)
+    read_model_mask(config, node, &path);
+  else if (node->kind != RS_MAPPING || (rs_node_get(node, "window") == NULL && rs_node_get(node, "chunk") == NULL))
     rs_problem(config->problems, node, &path,
-               "must be causal (decoder), bidirectional (encoder), cross, {window: W} or {window: W, sinks: S}");
-    return;
-  }
-  rs_check_keys(config->problems, node, &path, "mask", known, RS_COUNT(known));
-  config->experiment->mask = (rs_mask){.kind = sinks != NULL ? RS_WINDOW_SINKS : RS_WINDOW,
-                                       .window = rs_read_count(config->problems, window, &window_path, 1, longest, 1),
-                                       .sinks = rs_read_count(config->problems, sinks, &sink_path, 1, longest, 0)};
+               "must be causal (decoder), bidirectional (encoder), cross, model, {window: W}, {window: W, sinks: S} or "
+               "{chunk: W}");
+  else
+    read_mask_sizes(config, node, &path);
 }
 
 /* ---- tokens ------------------------------------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_CONFIG_RECORDS_H
 #define ROPESCOPE_CONFIG_RECORDS_H
 
-#include "problems.h"
+#include "ropescope/config.h"
 
 typedef struct rs_record rs_record;
 

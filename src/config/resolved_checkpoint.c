@@ -12,11 +12,16 @@ static bool same_mask(const rs_mask *a, const rs_mask *b) {
   return a->kind == b->kind && a->window == b->window && a->sinks == b->sinks;
 }
 
+/* Whether the block has a recipe that `layers` must name: not the checkpoint's own, nor that made a layer's own. */
+static bool has_other_recipe(const rs_checkpoint *checkpoint, const rs_block *block) {
+  return block->recipe > 0 && !rs_recipe_repeats(&checkpoint->recipes[block->recipe], &checkpoint->recipes[0]);
+}
+
 /* How a block differs from a plain one: "{from: 3, to: 3, method: {name: nope}}". */
 static void put_block(rs_text *yaml, const rs_checkpoint *checkpoint, size_t index, const rs_mask *plain, bool first) {
   const rs_block *block = &checkpoint->shape.decoder.blocks[index];
   rs_text_printf(yaml, "%s{from: %zu, to: %zu", first ? ", layers: [" : ", ", index, index);
-  if (block->recipe > 0) {
+  if (has_other_recipe(checkpoint, block)) {
     rs_text_puts(yaml, ", ");
     put_recipe(yaml, &checkpoint->recipes[block->recipe]);
   }
@@ -33,7 +38,7 @@ static void put_layers(rs_text *yaml, const rs_checkpoint *checkpoint) {
   bool any = false;
   for (size_t b = 0; b < checkpoint->shape.decoder.count; b++) {
     const rs_block *block = &checkpoint->shape.decoder.blocks[b];
-    if (block->recipe == 0 && same_mask(&block->mask, &plain)) continue;
+    if (!has_other_recipe(checkpoint, block) && same_mask(&block->mask, &plain)) continue;
     put_block(yaml, checkpoint, b, &plain, !any);
     any = true;
   }

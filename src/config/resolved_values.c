@@ -31,7 +31,7 @@ static void put_setting(rs_text *yaml, const rs_settings *settings, size_t index
   rs_text_printf(yaml, ", %s: ", settings->params[index]->name);
   if (rs_value_is_file(settings->params[index], value))
     rs_put_string(yaml, value->file);
-  else if (value->name != NULL)
+  else if (settings->params[index]->type == RS_NAME)
     rs_put_string(yaml, value->name);
   else
     rs_value_write(settings->params[index], value, yaml);

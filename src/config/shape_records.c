@@ -24,7 +24,8 @@ static const rs_param norm_fields[] = {
 };
 static const rs_record norm_record = {RECORD("a norm", norm_fields)};
 
-static const char *const span_words[] = {[RS_QK_HEAD] = "head", [RS_QK_PROJECTION] = "projection", NULL};
+static const char *const span_words[] = {
+    [RS_QK_HEAD] = "head", [RS_QK_PROJECTION] = "projection", [RS_QK_OWN_HEAD] = "own_head", NULL};
 static const rs_param head_fields[] = {
     COUNT_FIELD(rs_head_shape, heads, 1),      COUNT_FIELD(rs_head_shape, kv_heads, 1),
     COUNT_FIELD(rs_head_shape, head_dim, 1),   FLAG_FIELD(rs_head_shape, qkv_bias),
@@ -43,13 +44,10 @@ static const rs_param feed_forward_fields[] = {
 };
 static const rs_record feed_forward_record = {RECORD("a feed-forward layer", feed_forward_fields)};
 
-static const char *const mask_words[] = {[RS_CAUSAL] = "causal",
-                                         [RS_BIDIRECTIONAL] = "bidirectional",
-                                         [RS_WINDOW] = "window",
-                                         [RS_WINDOW_SINKS] = "window_sinks",
-                                         [RS_CROSS] = "cross",
-                                         [RS_CHUNKS] = "chunks",
-                                         NULL};
+static const char *const mask_words[] = {[RS_CAUSAL] = "causal", [RS_BIDIRECTIONAL] = "bidirectional",
+                                         [RS_WINDOW] = "window", [RS_WINDOW_SINKS] = "window_sinks",
+                                         [RS_CROSS] = "cross",   [RS_CHUNKS] = "chunks",
+                                         [RS_BAND] = "band",     NULL};
 static const rs_param mask_fields[] = {
     {RS_FIELD(rs_mask, kind), RS_WORDS(mask_words)},
     COUNT_FIELD(rs_mask, window, 0),

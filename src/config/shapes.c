@@ -24,7 +24,7 @@ const rs_param rs_shape_specs[] = {
     {RS_FIELD(rs_shape_params, activation), .unit = "", RS_WORDS(rs_activation_words), .fallback = "gelu",
      .summary =
          "what the feed-forward layer does with each number; gelu_tanh: GELU's approximation by tanh; gelu_bloom: "
-         "the same with BLOOM's constants"},
+         "the same with BLOOM's constants; relu2: the square of relu"},
     {RS_FIELD(rs_shape_params, gated), .unit = "", .fallback = "false",
      .summary = "whether that is multiplied by a second projection (SwiGLU, with silu)"},
     {RS_FIELD(rs_shape_params, norm), .unit = "", RS_WORDS(rs_norm_words), .fallback = "rms",

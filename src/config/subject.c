@@ -6,6 +6,7 @@
 #include <string.h>
 
 void rs_subject_clear(rs_subject *subject) {
+  rs_profile_clear(&subject->profile);
   rs_recipe_clear(&subject->recipe);
   rs_model_clear(&subject->model);
   rs_token_layout_clear(&subject->tokens);
@@ -46,12 +47,19 @@ static rs_status read_config(const rs_subject_in *in, rs_subject *subject, rs_pr
 
 /* ---- from a model and words -------------------------------------------------------------------------------------- */
 
-static rs_status read_model(const rs_subject_in *in, rs_model *model, rs_err *err) {
-  if (in->hf_text != NULL) return rs_hf_model_read(in->hf_text, strlen(in->hf_text), in->hf, model, err);
-  if (in->hf != NULL) return rs_hf_model_load(in->hf, model, err);
+static rs_status read_preset(const char *name, rs_profile *profile, rs_err *err) {
   rs_err why = {0};
-  rs_status status = rs_preset_model(in->preset, model, &why);
-  return status == RS_OK ? status : rs_fail(err, why.status, "--model %s %s", in->preset, why.message);
+  rs_status status = rs_preset_profile(name, profile, &why);
+  return status == RS_OK ? status : rs_fail(err, why.status, "--model %s %s", name, why.message);
+}
+
+rs_status rs_subject_profile(const rs_subject_in *in, rs_profile *profile, size_t *kind, rs_err *err) {
+  RS_TRY(in->hf_text != NULL ? rs_profile_read(in->hf_text, strlen(in->hf_text), in->hf, profile, err)
+         : in->hf != NULL    ? rs_profile_load(in->hf, profile, err)
+                             : read_preset(in->preset, profile, err));
+  rs_status status = rs_profile_find(profile, in->layers, kind, err);
+  if (status != RS_OK) rs_profile_clear(profile);
+  return status;
 }
 
 /* A new child of a mapping (with its key) or of a sequence (key NULL). */
@@ -134,7 +142,8 @@ static rs_status copy_published(rs_model *model, rs_subject *subject, rs_err *er
 
 static rs_status read_named(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err) {
   rs_model model;
-  RS_TRY(read_model(in, &model, err));
+  RS_TRY(rs_subject_profile(in, &subject->profile, &subject->kind, err));
+  RS_TRY(rs_model_copy(&model, &subject->profile.kinds[subject->kind].model, err));
   const rs_method *published = model.published.method;
   const char *text = in->method != NULL ? in->method : published != NULL ? published->name : in->fallback;
   rs_status status = RS_OK;

@@ -183,8 +183,10 @@ static void read_config(rs_config_context *config, const rs_node *root) {
 }
 
 static rs_status check_tree(const rs_tree *tree, rs_experiment **experiment, rs_problems *problems, rs_err *err) {
-  rs_config_context config = {
-      .experiment = rs_alloc(1, sizeof(rs_experiment), err), .problems = problems, .root = &tree->root};
+  rs_config_context config = {.experiment = rs_alloc(1, sizeof(rs_experiment), err),
+                              .problems = problems,
+                              .root = &tree->root,
+                              .check_source = rs_model_source_check};
   if (config.experiment == NULL) return RS_MEMORY;
   read_config(&config, &tree->root);
   rs_task_clear(&config.task);

@@ -7,18 +7,10 @@
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
-static bool same_value(const rs_value *a, const rs_value *b) {
-  if (a->set != b->set) return false;
-  if (!a->set) return true;
-  if (a->choice != b->choice || a->count != b->count) return false;
-  if (a->choice >= 0) return true;
-  return a->count > 0 ? memcmp(a->list, b->list, a->count * sizeof *a->list) == 0 : a->number == b->number;
-}
-
 static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
   bool same = a->method == b->method && a->settings.count == b->settings.count;
   for (size_t i = 0; same && i < a->settings.count; i++)
-    same = same_value(&a->settings.values[i], &b->settings.values[i]);
+    same = rs_value_same(&a->settings.values[i], &b->settings.values[i]);
   return same;
 }
 
@@ -45,7 +37,7 @@ static rs_status reads_back(const rs_recipe *recipe, const rs_model *model, cons
 bool rs_value_unusual(const rs_param *param, const rs_value *value) {
   rs_value usual = {0};
   bool same = param->fallback != NULL && rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK &&
-              same_value(value, &usual);
+              rs_value_same(value, &usual);
   rs_value_clear(&usual);
   return !same;
 }
@@ -103,11 +95,24 @@ static void write_param(rs_json *json, const rs_param *param, const rs_value *va
   }
 }
 
-void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool paths) {
+/* As if it had not been given. */
+static void write_usual(rs_json *json, const rs_param *param) {
+  rs_value usual = {0};
+  if (param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) != RS_OK) return;
+  write_param(json, param, &usual, false);
+  rs_value_clear(&usual);
+}
+
+void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool whole) {
   rs_json_object(json, key);
   rs_json_string(json, "name", task->task->kind.name);
-  for (size_t i = 0; i < task->settings.count; i++)
-    if (task->settings.values[i].set) write_param(json, task->settings.params[i], &task->settings.values[i], paths);
+  for (size_t i = 0; i < task->settings.count; i++) {
+    const rs_param *param = task->settings.params[i];
+    if (param->reading && !whole)
+      write_usual(json, param);
+    else if (task->settings.values[i].set)
+      write_param(json, param, &task->settings.values[i], whole);
+  }
   rs_json_end(json);
 }
 

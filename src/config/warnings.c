@@ -32,14 +32,26 @@ static void warn_shrunk(const rs_recipe *recipe, const rs_model *model, size_t l
                  out->length > 0 ? "; " : "", (double)length / trained, length);
 }
 
+/* Whether the method would learn the frequencies that it draws. */
+static bool draws_frequencies(const rs_recipe *recipe) {
+  const rs_freq_kind *kind = recipe->method->freq;
+  const char *seed;
+  return kind != NULL && kind->by_layer != NULL && kind->by_layer(&recipe->settings, &seed) && seed != NULL;
+}
+
 /* Numbers that a checkpoint has not learned are read as they begin. */
 static void warn_untaught(const rs_recipe *recipe, const rs_recipe *trained, rs_text *out) {
   const rs_method *method = recipe->method, *known = trained->method;
   bool embeds = method->embed != NULL && method->embed->learned_rows != NULL && method->embed != known->embed;
   bool biases = method->bias != NULL && method->bias->learned != NULL && method->bias != known->bias;
-  if (embeds || biases)
+  bool turns = draws_frequencies(recipe) && method->freq != known->freq;
+  if (embeds || biases || turns)
     rs_text_printf(out, "%s%s learns its %s, and the checkpoint, trained with %s, has none: read as they begin",
-                   out->length > 0 ? "; " : "", method->name, embeds ? "embeddings" : "biases", known->name);
+                   out->length > 0 ? "; " : "", method->name,
+                   embeds   ? "embeddings"
+                   : biases ? "biases"
+                            : "frequencies",
+                   known->name);
 }
 
 void rs_recipe_warn(const rs_recipe *recipe, const rs_recipe *trained, const rs_model *model, size_t length,
@@ -103,6 +115,8 @@ rs_status rs_experiment_warnings(const rs_experiment *experiment, rs_text *lines
   rs_task task = {0};
   if (experiment->task.task != NULL) RS_TRY(rs_task_prepare(experiment->task.task, &in, &task, err));
   rs_status status = RS_OK;
+  for (size_t model = 0; model < experiment->model_count && experiment->layers != NULL; model++)
+    if (experiment->layers[model].remark != NULL) add_line(lines, experiment->layers[model].remark);
   for (size_t model = 0; model < experiment->model_count && status == RS_OK; model++)
     for (size_t method = 0; method < experiment->methods.count && status == RS_OK; method++) {
       rs_recipe recipe = {0};

@@ -12,7 +12,10 @@ static double numbers_of_place(const rs_recipe *recipe, const rs_model *model, c
   size_t pairs = rs_pairs_of(&recipe->settings, model);
   bool aged = params->rotary.cached_keys.number != RS_NO_COUNT, separate = aged || kind->mix != NULL;
   size_t axes = kind->axis != NULL ? RS_AXES : rs_axes_count(&binding, model, pairs);
-  return (double)(separate ? pairs : axes) + (double)(aged || kind->log_gain != NULL ? pairs : 0);
+  rs_freq_in in = {.rotary_dim = 2 * pairs, .params = params->freq.fields};
+  size_t tables = kind->by_head != NULL && kind->by_head(&in) ? model->heads : 1;
+  bool gains = kind->mix == NULL && (aged || kind->log_gain != NULL);
+  return (double)(separate ? tables * pairs : axes) + (double)(gains ? pairs : 0);
 }
 
 static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_stage_params *params, size_t length,
@@ -21,7 +24,8 @@ static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_s
   rs_stage_in in = rs_stage_input(method, model, params, length, tokens);
   double places = 2 * numbers_of_place(recipe, model, params) * (double)method->pos->views;
   const rs_lscale_kind *logit_scale = rs_lscale_kind_of(&params->common);
-  double count = (double)length * (1 + places); /* the logit scale, and both sides */
+  bool mixed = method->freq != NULL && method->freq->mix != NULL;
+  double count = (double)length * (1 + places + (mixed ? RS_AXES : 0)); /* the logit scale, both sides, what they mix */
   if (logit_scale != NULL && logit_scale->by_head) count += (double)model->heads;
   in.params = params->bias.fields;
   if (method->bias != NULL) count += (double)rs_bias_table_size(method->bias, &in);

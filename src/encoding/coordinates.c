@@ -1,6 +1,6 @@
-/* What the tables of one position per axis cannot say: gains that grow with the position (xPos), pairs that read
- * several axes at once (RoPE-Mixed), and keys that were rotated under the frequencies of an earlier length. The last
- * two give each pair a coordinate of its own, so that everything after them reads one plain form. */
+/* What the tables of one position per axis cannot say: gains that grow with the position (xPos), and keys that were
+ * rotated under the frequencies of an earlier length. The latter gives each pair a coordinate of its own, as pairs that
+ * mix axes have (mixed.c), so that everything after reads one plain form. */
 #include "kinds.h"
 
 #include <math.h>
@@ -48,27 +48,24 @@ static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
   return RS_OK;
 }
 
-/* From (L, A) to (L, R/2) coordinates, each pair reading what it read before, or the mix of its axes. */
+/* From (L, A) to (L, R/2) coordinates, each pair reading what it read before. */
 static rs_status spread(const rs_encoding *encoding, double **positions, rs_err *err) {
   size_t pairs = encoding->rotary_dim / 2;
   double *wide = rs_alloc(encoding->length, pairs * sizeof *wide, err);
   if (wide == NULL) return RS_MEMORY;
-  for (size_t j = 0; j < pairs; j++) {
-    const double *weight = encoding->axis_weight != NULL ? encoding->axis_weight + j * RS_AXES : NULL;
-    for (size_t n = 0; n < encoding->length; n++) {
-      const double *p = *positions + n * encoding->axes;
-      wide[n * pairs + j] =
-          weight != NULL ? weight[0] * p[0] + weight[1] * p[1] + weight[2] * p[2] : p[encoding->axis[j]];
-    }
-  }
+  for (size_t n = 0; n < encoding->length; n++)
+    for (size_t j = 0; j < pairs; j++) wide[n * pairs + j] = (*positions)[n * encoding->axes + encoding->axis[j]];
   free(*positions);
   *positions = wide;
   return RS_OK;
 }
 
+/* Pairs that mix axes have theirs. */
 static rs_status spread_all(rs_encoding *encoding, rs_err *err) {
   size_t pairs = encoding->rotary_dim / 2;
-  for (size_t v = 0; v < encoding->views; v++) {
+  bool mixed = encoding->mixed != NULL;
+  if (mixed) RS_TRY(rs_mixed_place(encoding, err));
+  for (size_t v = 0; v < encoding->views && !mixed; v++) {
     RS_TRY(spread(encoding, &encoding->pos_q[v], err));
     RS_TRY(spread(encoding, &encoding->pos_k[v], err));
   }
@@ -119,7 +116,7 @@ rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_e
                    encoding->method->name, encoding->views);
   if (kind->log_gain != NULL) RS_TRY(decay_gains(encoding, err));
   if (kind->mix != NULL || aged) RS_TRY(spread_all(encoding, err));
-  if (!aged) return RS_OK;
+  if (!aged || encoding->mixed != NULL) return RS_OK; /* which are the same at every length */
   RS_TRY(make_gains(encoding, err));
   return age_tokens(encoding, model, prompt, err);
 }

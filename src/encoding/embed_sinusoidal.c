@@ -8,11 +8,12 @@ typedef enum layout { INTERLEAVED, HALVES, TENSOR2TENSOR, LAYOUTS } layout;
 
 typedef struct params {
   layout embedding_layout;
+  size_t embedding_offset; /* RS_NO_COUNT: 0 */
 } params;
 
 typedef struct state {
   layout embedding;
-  size_t width;
+  size_t width, offset;
 } state;
 
 static const double base = 10000; /* arXiv:1706.03762, section 3.5 */
@@ -26,7 +27,8 @@ static double omega_of(layout embedding, size_t i, size_t pairs) {
 
 static rs_status prepare(const rs_stage_in *in, void *out, rs_err *err) {
   (void)err;
-  *(state *)out = (state){((const params *)in->params)->embedding_layout, in->width};
+  const params *p = in->params;
+  *(state *)out = (state){p->embedding_layout, in->width, p->embedding_offset != RS_NO_COUNT ? p->embedding_offset : 0};
   return RS_OK;
 }
 
@@ -39,7 +41,7 @@ static rs_status fill(const void *prepared, size_t begin, size_t count, double *
     double omega = omega_of(s->embedding, i, pairs);
     size_t sine = interleaved ? 2 * i : i, cosine = interleaved ? 2 * i + 1 : pairs + i;
     for (size_t row = 0; row < count; row++)
-      rs_cos_sin((double)(begin + row), omega, &out[row * width + cosine], &out[row * width + sine]);
+      rs_cos_sin((double)(s->offset + begin + row), omega, &out[row * width + cosine], &out[row * width + sine]);
   }
   return RS_OK;
 }
@@ -51,6 +53,8 @@ static const rs_param specs[] = {
     {RS_FIELD(params, embedding_layout), .unit = "", RS_WORDS(layouts), .fallback = "interleaved",
      .summary = "sin and cos alternate (the paper), stand in halves (Marian), or in halves on a ladder that ends at "
                 "1/10000 (tensor2tensor, fairseq)"},
+    {RS_FIELD(params, embedding_offset), .unit = "tokens", .min = 0, .max = 1 << 20,
+     .summary = "position of the first token (fairseq, XGLM: 2; default: 0)"},
 };
 
 const rs_embed_kind rs_embed_sinusoidal = {

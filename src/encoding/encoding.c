@@ -158,7 +158,10 @@ static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, con
   RS_TRY(rs_frequencies_fill(encoding, model, err));
   RS_TRY(fill_positions(encoding, in, err));
   RS_TRY(rs_coordinates_fill(encoding, model, err));
-  if (encoding->own_places) RS_TRY(check_formats(encoding, err));
+  for (size_t t = 0; t < encoding->tables && encoding->own_places; t++) {
+    const rs_encoding head = rs_encoding_of_head(encoding, t);
+    RS_TRY(check_formats(&head, err));
+  }
   RS_TRY(rs_steps_fill(encoding, err));
   RS_TRY(fill_logit_scale(encoding, in, err));
   RS_TRY(prepare_embedding(encoding, in, err));
@@ -198,6 +201,8 @@ void rs_encoding_free(rs_encoding *encoding) {
   free(encoding->head_scale);
   free(encoding->bias_table);
   free(encoding->axis_weight);
+  free(encoding->mixed);
+  free(encoding->places);
   free(encoding->ladder_share);
   free(encoding->steps);
   if (encoding->embed_state != NULL && encoding->method->embed->release != NULL)

@@ -36,14 +36,11 @@ static rs_status exact_frequencies(const rs_encoding *encoding, const rs_model *
   return RS_OK;
 }
 
-static void round_frequencies(const rs_encoding *encoding, double *omega) {
-  for (size_t j = 0; j < encoding->rotary_dim / 2; j++) omega[j] = rs_round(encoding->precision.inv_freq, omega[j]);
-}
-
 rs_status rs_frequencies_at(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
                             rs_err *err) {
   RS_TRY(exact_frequencies(encoding, model, length, out, err));
-  round_frequencies(encoding, out->omega);
+  for (size_t j = 0; j < encoding->rotary_dim / 2; j++)
+    out->omega[j] = rs_round(encoding->precision.inv_freq, out->omega[j]);
   return RS_OK;
 }
 
@@ -61,7 +58,7 @@ static rs_status fill_ladder(rs_encoding *encoding, const rs_model *model, rs_er
   return RS_OK;
 }
 
-/* Which axis each pair reads, or how much of each; pairs that read none do not turn. */
+/* Which axis each pair reads, if one; pairs that read none do not turn. */
 static rs_status fill_axes(rs_encoding *encoding, const rs_model *model, rs_err *err) {
   const rs_freq_kind *kind = encoding->method->freq;
   const void *params = encoding->params->freq.fields;
@@ -75,10 +72,6 @@ static rs_status fill_axes(rs_encoding *encoding, const rs_model *model, rs_err 
   }
   encoding->axes = RS_AXES;
   for (size_t j = 0; j < pairs && kind->axis != NULL; j++) encoding->axis[j] = (uint16_t)kind->axis(params, j, pairs);
-  if (kind->mix == NULL) return RS_OK;
-  encoding->axis_weight = rs_alloc(pairs, RS_AXES * sizeof *encoding->axis_weight, err);
-  if (encoding->axis_weight == NULL) return RS_MEMORY;
-  for (size_t j = 0; j < pairs; j++) kind->mix(params, j, encoding->axis_weight + j * RS_AXES);
   return RS_OK;
 }
 
@@ -90,14 +83,43 @@ static void stop_idle_pairs(rs_encoding *encoding) {
     }
 }
 
+void rs_frequencies_settle(rs_encoding *encoding) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  size_t count = encoding->tables * (encoding->rotary_dim / 2);
+  bool plain = kind->axis == NULL && kind->mix == NULL;
+  for (size_t i = 0; i < count; i++) {
+    encoding->omega_exact[i] = encoding->omega[i];
+    encoding->omega[i] = rs_round(encoding->precision.inv_freq, encoding->omega[i]);
+    if (!plain) encoding->omega_trained[i] = encoding->omega[i];
+  }
+}
+
+/* Where heads have frequencies of their own, those of all. */
+static rs_status mix_frequencies(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+  if (encoding->method->freq->mix == NULL) return RS_OK;
+  rs_freq_in in = frequency_input(encoding, model, encoding->length);
+  RS_TRY(rs_mixed_fill(encoding, &in, err));
+  if (encoding->wavelengths == RS_WAVES_WHOLE) resonate(encoding->tables * (encoding->rotary_dim / 2), encoding->omega);
+  return RS_OK;
+}
+
+static size_t count_tables(const rs_encoding *encoding, const rs_model *model) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  if (kind == NULL || kind->by_head == NULL) return 1;
+  rs_freq_in in = frequency_input(encoding, model, encoding->length);
+  return kind->by_head(&in) ? encoding->heads : 1;
+}
+
 /* omega, axis and amp, and what the table puts on the logits. */
 rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_err *err) {
   size_t pairs = encoding->rotary_dim / 2;
   encoding->axes = 1;
   encoding->amp = 1;
-  encoding->omega = rs_alloc(pairs, sizeof *encoding->omega, err);
-  encoding->omega_exact = rs_alloc(pairs, sizeof *encoding->omega_exact, err);
-  encoding->omega_trained = rs_alloc(pairs, sizeof *encoding->omega_trained, err);
+  encoding->tables = count_tables(encoding, model);
+  size_t count = encoding->tables * pairs;
+  encoding->omega = rs_alloc(count, sizeof *encoding->omega, err);
+  encoding->omega_exact = rs_alloc(count, sizeof *encoding->omega_exact, err);
+  encoding->omega_trained = rs_alloc(count, sizeof *encoding->omega_trained, err);
   encoding->axis = rs_alloc(pairs, sizeof *encoding->axis, err);
   encoding->logit_scale = rs_alloc(encoding->length, sizeof *encoding->logit_scale, err);
   if (encoding->omega == NULL || encoding->omega_exact == NULL || encoding->omega_trained == NULL ||
@@ -108,13 +130,11 @@ rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_e
   RS_TRY(fill_axes(encoding, model, err));
   rs_freq_out out = {.omega = encoding->omega};
   RS_TRY(exact_frequencies(encoding, model, encoding->length, &out, err));
+  RS_TRY(mix_frequencies(encoding, model, err));
   stop_idle_pairs(encoding);
-  for (size_t j = 0; j < pairs; j++) encoding->omega_exact[j] = encoding->omega[j];
-  round_frequencies(encoding, encoding->omega);
+  rs_ladder(model->rope_theta, (double)encoding->rotary_dim, pairs, encoding->omega_trained);
+  rs_frequencies_settle(encoding);
   encoding->amp = out.factor;
   for (size_t m = 0; m < encoding->length; m++) encoding->logit_scale[m] = out.logit_factor;
-  bool plain = encoding->method->freq->axis == NULL && encoding->method->freq->mix == NULL;
-  rs_ladder(model->rope_theta, (double)encoding->rotary_dim, pairs, encoding->omega_trained);
-  for (size_t j = 0; j < pairs && !plain; j++) encoding->omega_trained[j] = encoding->omega[j];
   return fill_ladder(encoding, model, err);
 }

@@ -68,6 +68,25 @@ const rs_token_run *rs_token_layout_run(const rs_token_layout *layout, size_t to
 /* Fills omega, axis, axes, amp, and logit_scale with what the table puts on the logits. */
 rs_status rs_frequencies_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
 
+/* What is kept of omega, all tables, as it is filled; then its rounding. */
+void rs_frequencies_settle(rs_encoding *encoding);
+
+/* Of pairs that mix axes (mixed.c): mixed, omega and axis_weight; then, of positions (L, RS_AXES), coordinates and
+ * places. RS_MEMORY; RS_UNSUPPORTED with several views. */
+rs_status rs_mixed_fill(rs_encoding *encoding, const rs_freq_in *in, rs_err *err);
+rs_status rs_mixed_place(rs_encoding *encoding, rs_err *err);
+
+/* The arrays that training changes of `mixed`, which they are, one behind the other; returns how many. */
+size_t rs_mixed_learned(const rs_encoding *encoding, rs_learned *out);
+
+/* omega and axis_weight of all tables, and the coordinates along them, from `mixed`. */
+void rs_mixed_lengths(rs_encoding *encoding);
+void rs_mixed_move(rs_encoding *encoding);
+
+/* As rs_encoding_turn_gradient, for these arrays alone. */
+void rs_mixed_gradient(const rs_encoding *encoding, size_t head, size_t begin, size_t end, const double *gradient,
+                       double *const *learned);
+
 /* Gains, mixed axes and cached keys: the last word on positions. */
 rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
 

@@ -1,4 +1,5 @@
-/* What training may change of an encoding: the arrays of its stages, in the order embedding, bias, logit scale. */
+/* What training may change of an encoding: the arrays of its stages, in the order embedding,
+ * frequencies, bias, logit scale. */
 #include "kinds.h"
 
 #include <string.h>
@@ -8,27 +9,35 @@ static bool embedding_learns(const rs_encoding *encoding) {
   return kind != NULL && kind->learned_rows != NULL;
 }
 
+/* Arrays that come before those of biases. */
+static size_t first_bias(const rs_encoding *encoding) {
+  rs_learned arrays[RS_LEARNED];
+  return embedding_learns(encoding) + rs_mixed_learned(encoding, arrays);
+}
+
 size_t rs_encoding_learned(const rs_encoding *encoding, rs_learned out[RS_LEARNED]) {
   const rs_method *method = encoding->method;
   size_t count = 0;
   if (embedding_learns(encoding))
     out[count++] = (rs_learned){"embed.table", method->embed->learned_rows(encoding->embed_state), encoding->width};
+  count += rs_mixed_learned(encoding, out + count);
   if (method->bias != NULL && method->bias->learned != NULL)
     count += method->bias->learned(encoding->bias_state, out + count);
   if (encoding->head_scale != NULL) out[count++] = (rs_learned){"logit_scale", 1, encoding->heads};
   return count;
 }
 
-/* Where array `which` stands, of *size numbers: in the table of biases, or it is the heads' scales. NULL: it is the
- * embedding's. */
+/* Where array `which` stands, of *size numbers: among the mixed frequencies, in the table of biases, or it is the
+ * heads' scales. NULL: it is the embedding's. */
 static double *array_at(const rs_encoding *encoding, size_t which, size_t *size) {
   rs_learned arrays[RS_LEARNED];
-  size_t count = rs_encoding_learned(encoding, arrays), first = embedding_learns(encoding);
-  double *start = encoding->bias_table;
+  size_t count = rs_encoding_learned(encoding, arrays), first = embedding_learns(encoding),
+         biases = first_bias(encoding);
+  double *start = which < biases ? encoding->mixed : encoding->bias_table;
   *size = arrays[which].rows * arrays[which].columns;
   if (which < first) return NULL;
   if (encoding->head_scale != NULL && which == count - 1) return encoding->head_scale;
-  for (size_t i = first; i < which; i++) start += arrays[i].rows * arrays[i].columns;
+  for (size_t i = which < biases ? first : biases; i < which; i++) start += arrays[i].rows * arrays[i].columns;
   return start;
 }
 
@@ -46,6 +55,12 @@ rs_status rs_encoding_learned_room(rs_encoding *encoding, rs_err *err) {
   return kind != NULL && kind->learned_room != NULL ? kind->learned_room(encoding->embed_state, err) : RS_OK;
 }
 
+static void follow_frequencies(rs_encoding *encoding) {
+  rs_mixed_lengths(encoding);
+  rs_frequencies_settle(encoding);
+  rs_mixed_move(encoding);
+}
+
 void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *values) {
   size_t size;
   double *to = array_at(encoding, which, &size);
@@ -54,7 +69,9 @@ void rs_encoding_learned_set(rs_encoding *encoding, size_t which, const double *
     return;
   }
   memcpy(to, values, size * sizeof *values);
-  if (to != encoding->head_scale && encoding->method->bias->learned_changed != NULL)
+  if (which < first_bias(encoding))
+    follow_frequencies(encoding);
+  else if (to != encoding->head_scale && encoding->method->bias->learned_changed != NULL)
     encoding->method->bias->learned_changed(encoding->bias_state);
 }
 
@@ -62,7 +79,7 @@ void rs_encoding_bias_gradient(const rs_encoding *encoding, size_t head, size_t 
                                const double *gradient, double *const *learned) {
   const rs_bias_kind *kind = encoding->method->bias;
   if (kind == NULL || kind->gradient == NULL) return;
-  learned += embedding_learns(encoding);
+  learned += first_bias(encoding);
   kind->gradient(encoding->bias_state, head, query, begin, end, gradient, learned);
 }
 
@@ -70,6 +87,17 @@ void rs_encoding_embed_gradient(const rs_encoding *encoding, size_t begin, size_
                                 double *const *learned) {
   if (embedding_learns(encoding))
     encoding->method->embed->gradient(encoding->embed_state, begin, count, gradient, learned[0]);
+}
+
+bool rs_encoding_turns_learned(const rs_encoding *encoding) {
+  rs_learned arrays[RS_LEARNED];
+  return rs_mixed_learned(encoding, arrays) > 0;
+}
+
+void rs_encoding_turn_gradient(const rs_encoding *encoding, size_t head, size_t begin, size_t end,
+                               const double *gradient, double *const *learned) {
+  if (rs_encoding_turns_learned(encoding))
+    rs_mixed_gradient(encoding, head, begin, end, gradient, learned + embedding_learns(encoding));
 }
 
 double rs_encoding_head_scale(const rs_encoding *encoding, size_t head) {

@@ -40,7 +40,8 @@ rs_status rs_table_grid_check(const rs_binding *binding, size_t offset, bool joi
 rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const rs_model *model, rs_err *err) {
   const rs_learned_table *learned = (const rs_learned_table *)((const char *)binding->fields + block);
   size_t init = block + offsetof(rs_learned_table, init), sd = block + offsetof(rs_learned_table, init_sd);
-  size_t seed = block + offsetof(rs_learned_table, table_seed), width = model->heads * model->head_dim;
+  size_t seed = block + offsetof(rs_learned_table, table_seed);
+  size_t width = model->width > 0 ? model->width : model->heads * model->head_dim;
   bool zeros = learned->init == RS_INIT_ZEROS;
   if (learned->table.list != NULL) {
     RS_TRY(rs_binding_unused(binding, init, "a table", err));

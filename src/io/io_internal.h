@@ -12,6 +12,10 @@ enum { RS_TREE_MAX_DEPTH = 32, RS_TREE_MAX_NODES = 100000 };
 rs_status rs_json_read_most(const char *text, size_t length, const char *name, size_t most_values, rs_tree **tree,
                             rs_err *err);
 
+/* Gives each node of a tree the line and column of its value, and of its key, in the JSON text that it was read from.
+ */
+void rs_json_places(const char *text, size_t length, rs_node *root);
+
 /* Appends a JSON string: `string`, UTF-8, in quotes. */
 void rs_json_quote(rs_text *text, const char *string);
 

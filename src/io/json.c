@@ -1,6 +1,6 @@
-/* json.c: JSON text to the same tree that YAML becomes, by way of jansson. Nodes carry no line: jansson keeps none. The
- * depth and the number of values are checked on the text beforehand, so that neither jansson nor the conversion goes
- * further than the limits, and the complaint about the depth still names a place. */
+/* json.c: JSON text to the same tree that YAML becomes, by way of jansson. The depth and the number of values are
+ * checked on the text beforehand, so that neither jansson nor the conversion goes further than the limits, and the
+ * complaint about the depth still names a place. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -163,7 +163,9 @@ rs_status rs_json_read_most(const char *text, size_t length, const char *name, s
   rs_tree *parsed = rs_tree_create(name, err);
   rs_status status = parsed ? convert(&in, value, &parsed->root) : RS_MEMORY;
   json_decref(value);
-  if (status != RS_OK) {
+  if (status == RS_OK) {
+    rs_json_places(text, length, &parsed->root);
+  } else {
     rs_tree_free(parsed);
     parsed = NULL;
   }

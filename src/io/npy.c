@@ -204,12 +204,11 @@ rs_status rs_npy_list(const char *data, size_t length, const char *name, double 
 }
 
 rs_status rs_npy_read(const char *file, rs_array *array, rs_err *err) {
-  char *data;
-  size_t length;
+  rs_mapping mapping;
   *array = (rs_array){0};
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &data, &length, err));
-  rs_status status = parse(data, length, file, array, err);
-  free(data);
+  RS_TRY(rs_file_map(file, &mapping, err));
+  rs_status status = parse((const char *)mapping.bytes, mapping.length, file, array, err);
+  rs_file_unmap(&mapping);
   return status;
 }
 
@@ -237,14 +236,17 @@ void rs_array_clear(rs_array *array) {
 
 /* ---- out --------------------------------------------------------------------------------------------------------- */
 
-typedef struct npy_file {
+struct rs_npy_file {
   const rs_array *array;
   bool wide; /* doubles, else floats */
   rs_text head;
-} npy_file;
+  rs_npy_filler fill;
+  void *context;
+  const rs_sink *sink; /* while it is being filled */
+};
 
 /* A multiple of 64 bytes, as numpy.save pads it; version 1, whose header has at most 64 KiB. */
-static rs_status make_head(npy_file *out, rs_err *err) {
+static rs_status make_head(rs_npy_file *out, rs_err *err) {
   enum { BEFORE = 10, LINE = 64 };
   char shape[RS_SHAPE_CHARS];
   rs_text dict = {0};
@@ -271,23 +273,39 @@ static size_t put_number(double number, bool wide, unsigned char *bytes) {
   return wide ? sizeof bits : sizeof word;
 }
 
-static rs_status put_file(const rs_sink *sink, const void *content) {
+rs_status rs_npy_put(rs_npy_file *file, const double *numbers, size_t count) {
   enum { BLOCK = 8192 };
-  const npy_file *out = content;
   unsigned char bytes[sizeof(double) * BLOCK];
-  RS_TRY(rs_sink_put(sink, out->head.data, out->head.length));
-  for (size_t i = 0; i < out->array->count;) {
-    size_t filled = 0, end = out->array->count - i < BLOCK ? out->array->count : i + BLOCK;
-    for (; i < end; i++) filled += put_number(out->array->numbers[i], out->wide, bytes + filled);
-    RS_TRY(rs_sink_put(sink, bytes, filled));
+  for (size_t i = 0; i < count;) {
+    size_t filled = 0, end = count - i < BLOCK ? count : i + BLOCK;
+    for (; i < end; i++) filled += put_number(numbers[i], file->wide, bytes + filled);
+    RS_TRY(rs_sink_put(file->sink, bytes, filled));
   }
   return RS_OK;
 }
 
-rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) {
-  npy_file out = {.array = array, .wide = wide};
+static rs_status put_file(const rs_sink *sink, const void *content) {
+  rs_npy_file out = *(const rs_npy_file *)content;
+  out.sink = sink;
+  RS_TRY(rs_sink_put(sink, out.head.data, out.head.length));
+  return out.fill(&out, out.context, sink->err);
+}
+
+rs_status rs_npy_fill(const char *path, const rs_array *array, bool wide, rs_npy_filler fill, void *context,
+                      rs_err *err) {
+  rs_npy_file out = {.array = array, .wide = wide, .fill = fill, .context = context};
   rs_status status = make_head(&out, err);
   if (status == RS_OK) status = rs_file_fill(path, put_file, &out, err);
   rs_text_clear(&out.head);
   return status;
+}
+
+static rs_status put_array(rs_npy_file *file, void *context, rs_err *err) {
+  const rs_array *array = context;
+  (void)err;
+  return rs_npy_put(file, array->numbers, array->count);
+}
+
+rs_status rs_npy_write(const char *path, const rs_array *array, bool wide, rs_err *err) {
+  return rs_npy_fill(path, array, wide, put_array, (void *)array, err);
 }

@@ -173,6 +173,16 @@ static char *path_beside(const char *path, const char *name, rs_err *err) {
   return joined;
 }
 
+/* A shard that cannot be read is missed because of the first tensor that the index has in it. */
+static rs_status fail_shard(const shard_index *index, const char *file, const rs_err *why, rs_err *err) {
+  char name[RS_NAME_CHARS];
+  size_t i = 0;
+  while (i + 1 < index->count && strcmp(index->entries[i]->text, file) != 0) i++;
+  rs_io_one_line(index->entries[i]->key, sizeof name, name);
+  if (why->status != RS_IO) return rs_fail(err, why->status, "%s", why->message);
+  return rs_fail(err, RS_IO, "%s (%s has tensor \"%s\" in it)", why->message, index->path, name);
+}
+
 static rs_status add_shards(rs_safetensors *checkpoint, const shard_index *index, rs_err *err) {
   size_t capacity = 0;
   checkpoint->shards = rs_alloc(index->file_count, sizeof *checkpoint->shards, err);
@@ -181,7 +191,8 @@ static rs_status add_shards(rs_safetensors *checkpoint, const shard_index *index
     struct rs_shard *shard = &checkpoint->shards[checkpoint->files++];
     shard->path = path_beside(index->path, index->files[i], err);
     if (shard->path == NULL) return RS_MEMORY;
-    RS_TRY(add_file(checkpoint, shard, &capacity, err));
+    rs_err why = {0};
+    if (add_file(checkpoint, shard, &capacity, &why) != RS_OK) return fail_shard(index, index->files[i], &why, err);
   }
   RS_TRY(sort_names(checkpoint, err));
   return check_index(checkpoint, index, err);

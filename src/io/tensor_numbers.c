@@ -81,3 +81,17 @@ rs_status rs_stored_doubles(const rs_stored_tensor *tensor, size_t first, size_t
   }
   return RS_OK;
 }
+
+rs_status rs_stored_check(const rs_stored_tensor *tensor, bool wide, rs_err *err) {
+  enum { BLOCK = 2048 };
+  float floats[BLOCK];
+  double doubles[BLOCK];
+  bool long_numbers = wide && tensor->dtype == RS_DTYPE_F64;
+  RS_TRY(check_span(tensor, 0, tensor->count, err));
+  for (size_t first = 0; first < tensor->count; first += BLOCK) {
+    size_t count = tensor->count - first < BLOCK ? tensor->count - first : BLOCK;
+    RS_TRY(long_numbers ? rs_stored_doubles(tensor, first, count, doubles, err)
+                        : rs_stored_floats(tensor, first, count, floats, err));
+  }
+  return RS_OK;
+}

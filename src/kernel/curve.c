@@ -1,5 +1,5 @@
 /* What feed-forward layers do between their matrices, number by number. Values err by at most 3 roundings of 1 + |x|,
- * slopes by 5 of 1; a number that is none stays none. */
+ * slopes by 5 of 1 (relu2's by 1 of itself); a number that is none stays none. */
 #include "net.h"
 
 /* e^LEAST still is a number. */
@@ -62,12 +62,19 @@ RS_INLINE bend relu(vec x) {
   return (bend){larger(all(0), x), choose(x > all(0), all(1), all(0))};
 }
 
+/* relu(x)^2 */
+RS_INLINE bend relu2(vec x) {
+  vec y = larger(all(0), x);
+  return (bend){y * y, all(2) * y};
+}
+
 RS_INLINE bend bend_at(rs_curve_kind curve, vec x) {
   switch (curve) {
   case RS_CURVE_GELU: return gelu(x);
   case RS_CURVE_GELU_TANH: return gelu_tanh(x, 1.5957691216057307118);
   case RS_CURVE_GELU_BLOOM: return gelu_tanh(x, 2 * 0.79788456); /* cut short in modeling_bloom.py */
   case RS_CURVE_RELU: return relu(x);
+  case RS_CURVE_RELU2: return relu2(x);
   default: return silu(x);
   }
 }
@@ -95,6 +102,7 @@ void NET(curve)(const rs_curve_call *call, void *y, size_t y_step) {
   case RS_CURVE_RELU: bend_rows(call, RS_CURVE_RELU, y, y_step); break;
   case RS_CURVE_SILU: bend_rows(call, RS_CURVE_SILU, y, y_step); break;
   case RS_CURVE_GELU_BLOOM: bend_rows(call, RS_CURVE_GELU_BLOOM, y, y_step); break;
+  case RS_CURVE_RELU2: bend_rows(call, RS_CURVE_RELU2, y, y_step); break;
   }
 }
 

@@ -6,6 +6,7 @@ const rs_net_kernel RS_OF_REAL(rs_net) = {
     .real_bytes = sizeof(real),
     .product = NET(product),
     .panels = NET(panels),
+    .widen = NET(widen),
     .turn_over = NET(turn_over),
     .turn_rows = NET(turn_rows),
     .norm = NET(norm),

@@ -11,6 +11,9 @@
 void NET(product)(const rs_product *product);
 void NET(panels)(const void *x, size_t depth, size_t columns, void *out);
 
+/* widen.c */
+void NET(widen)(const void *numbers, rs_format format, size_t step, size_t count, void *out);
+
 /* turn_over.c */
 void NET(turn_over)(const void *x, size_t step, size_t rows, size_t columns, void *out, size_t out_step);
 

@@ -148,6 +148,56 @@ static void multiply_panel(panel *p, size_t rows, size_t columns, bool turned) {
     multiply(p, rows, vectors, turned);
 }
 
+/* ---- what files have --------------------------------------------------------------------------------------------- */
+
+/* Columns whose panels of one section are made before rows are multiplied: they stay in the second cache beside a block
+ * of a. */
+enum { GROUP = 128 };
+
+/* Columns from `column` on, numbers from k on, in panels. Numbers are widened in the file's own order, and turned over
+ * where that is by columns. */
+static void make_panels(const rs_stored_matrix *b, size_t column, size_t columns, size_t k, size_t depth, real *out) {
+  enum { CHUNK = 64 };
+  real lines[COLUMNS * CHUNK] __attribute__((aligned(RS_VECTOR_BYTES)));
+  size_t bytes = rs_format_bytes(b->format);
+  for (size_t first = 0; first < columns; first += COLUMNS) {
+    size_t width = least(columns - first, COLUMNS);
+    const char *from = (const char *)b->numbers + ((column + first) * b->output_step + k * b->input_step) * bytes;
+    real *to = out + first * depth;
+    for (size_t i = 0; i < depth && b->input_step != 1; i++)
+      NET(widen)(from + i * b->input_step * bytes, b->format, b->output_step, width, to + i * width);
+    for (size_t i = 0; i < depth && b->input_step == 1; i += CHUNK) {
+      size_t count = least(depth - i, CHUNK);
+      for (size_t j = 0; j < width; j++)
+        NET(widen)(from + (j * b->output_step + i) * bytes, b->format, 1, count, lines + j * CHUNK);
+      NET(turn_over)(lines, CHUNK, width, count, to + i * width, width);
+    }
+  }
+}
+
+static void multiply_stored(const rs_product *product) {
+  real panels[SECTION * GROUP] __attribute__((aligned(RS_VECTOR_BYTES)));
+  for (size_t column = 0; column < product->columns; column += GROUP) {
+    rs_product part = *product;
+    size_t k = 0;
+    part.columns = least(product->columns - column, GROUP);
+    part.c = (real *)product->c + column;
+    part.b = panels;
+    part.b_panels = true;
+    part.b_stored = NULL;
+    do {
+      part.depth = least(product->depth - k, SECTION);
+      part.a = (const real *)product->a + (product->a_turned ? k * product->a_step : k);
+      part.add = product->add || k > 0;
+      make_panels(product->b_stored, column, part.columns, k, part.depth, panels);
+      NET(product)(&part);
+      k += SECTION;
+    } while (k < product->depth);
+  }
+}
+
+/* ---- products ---------------------------------------------------------------------------------------------------- */
+
 /* What of the product begins at `row` and `column`, summed over `depth` from k on. */
 static panel panel_at(const rs_product *product, size_t row, size_t column, size_t k, size_t depth) {
   const real *a = product->a, *b = product->b;
@@ -167,6 +217,10 @@ static panel panel_at(const rs_product *product, size_t row, size_t column, size
 
 void NET(product)(const rs_product *product) {
   size_t section = product->a_turned ? TURNED_SECTION : SECTION, k = 0;
+  if (product->b_stored != NULL) {
+    multiply_stored(product);
+    return;
+  }
   do {
     size_t depth = least(product->depth - k, section), block = BLOCK / (depth > 0 ? depth : 1) / ROWS * ROWS;
     for (size_t row = 0; row < product->rows; row += block)

@@ -33,14 +33,14 @@ static int unit_rows(const gsl_matrix *lq, const gsl_vector *tau, double *out) {
 }
 
 rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err) {
-  rs_status status = RS_OK;
-  gsl_matrix *lq = gsl_matrix_alloc(columns, rows);
-  gsl_vector *tau = gsl_vector_alloc(columns);
-  if (lq == NULL || tau == NULL) status = rs_fail(err, RS_MEMORY, "out of memory: %zu x %zu projection", rows, columns);
-  if (status == RS_OK) status = draw_transposed(stream, lq, err);
-  if (status == RS_OK && (gsl_linalg_LQ_decomp(lq, tau) || unit_rows(lq, tau, out)))
+  /* Room of our own: GSL's loses a block where the second of two allocations fails. */
+  double *room = rs_alloc(columns * (rows + 1), sizeof *room, err);
+  if (room == NULL) return RS_MEMORY;
+  gsl_matrix_view lq = gsl_matrix_view_array(room, columns, rows);
+  gsl_vector_view tau = gsl_vector_view_array(room + columns * rows, columns);
+  rs_status status = draw_transposed(stream, &lq.matrix, err);
+  if (status == RS_OK && (gsl_linalg_LQ_decomp(&lq.matrix, &tau.vector) || unit_rows(&lq.matrix, &tau.vector, out)))
     status = rs_fail(err, RS_INTERNAL, "QR of a %zu x %zu Gaussian matrix failed", rows, columns);
-  gsl_vector_free(tau);
-  gsl_matrix_free(lq);
+  free(room);
   return status;
 }

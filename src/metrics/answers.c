@@ -2,6 +2,7 @@
 #include "answers.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 rs_answers rs_answers_all(const rs_reading *reading) {
   return (rs_answers){.reading = reading, .parts = ~0u, .end = reading->answers};
@@ -21,8 +22,24 @@ static bool counts(const rs_answers *answers, size_t index) {
          (!answers->apart || (distance >= (double)answers->near && distance < (double)answers->far));
 }
 
-static double value_of(const rs_reading *reading, rs_answer_value value, size_t index) {
-  return value == RS_ANSWER_LOSS ? reading->losses[index] : reading->said[index] == reading->targets[index];
+/* Whether the target at `index` asks for the place that the one before it asks for. */
+static bool goes_on(const rs_reading *reading, size_t index) {
+  return index % reading->answers > 0 && reading->targets[index - 1] != RS_NO_TARGET &&
+         reading->targets[index] != RS_NO_TARGET && reading->parts[index - 1] == reading->parts[index] &&
+         reading->depths[index - 1] == reading->depths[index];
+}
+
+static bool said_whole(const rs_reading *reading, size_t first) {
+  size_t end = reading->sequences * reading->answers;
+  for (size_t i = first; i == first || (i < end && goes_on(reading, i)); i++)
+    if (reading->said[i] != reading->targets[i]) return false;
+  return true;
+}
+
+static double value_of(const rs_answers *answers, rs_answer_value value, size_t index) {
+  const rs_reading *reading = answers->reading;
+  if (value == RS_ANSWER_LOSS) return reading->losses[index];
+  return answers->whole ? said_whole(reading, index) : reading->said[index] == reading->targets[index];
 }
 
 /* Of one sequence: the sum of values less `shift`, and how many count. */
@@ -32,8 +49,8 @@ static double sum_sequence(const rs_answers *answers, rs_answer_value value, siz
   rs_sum sum = {0};
   *count = 0;
   for (size_t i = start + answers->begin; i < start + answers->end; i++) {
-    if (!counts(answers, i)) continue;
-    rs_sum_add(&sum, value_of(answers->reading, value, i) - shift);
+    if (!counts(answers, i) || (answers->whole && goes_on(answers->reading, i))) continue;
+    rs_sum_add(&sum, value_of(answers, value, i) - shift);
     ++*count;
   }
   return rs_sum_total(&sum);
@@ -65,6 +82,33 @@ rs_answer_mean rs_answers_exact(const rs_answers *answers) {
     if (count > 0) rs_moments_add(&exact, right == (double)count);
   }
   return (rs_answer_mean){exact.count, rs_moments_mean(&exact), rs_moments_se(&exact)};
+}
+
+static rs_status add_bins(const rs_answers *all, rs_answer_span span, rs_answer_value value, const size_t *edges,
+                          size_t count, rs_result *result, rs_err *err) {
+  rs_answers answers = *all;
+  answers.apart = span == RS_ANSWER_DISTANCES;
+  for (size_t b = 0; b < count; b++) {
+    *(answers.apart ? &answers.near : &answers.begin) = edges[b];
+    *(answers.apart ? &answers.far : &answers.end) = edges[b + 1];
+    rs_answer_mean mean = rs_answers_mean(&answers, value);
+    double line[] = {(double)edges[b], (double)edges[b + 1], mean.targets, mean.mean, mean.error};
+    if (mean.targets > 0) RS_TRY(rs_curve_add(&result->curve, line, err));
+  }
+  return RS_OK;
+}
+
+rs_status rs_answers_curve(const rs_answers *answers, rs_answer_span span, rs_answer_value value,
+                           const rs_answer_bins *bins, rs_result *result, rs_err *err) {
+  size_t *edges, count;
+  RS_TRY(rs_log_edges(answers->reading->answers, bins->per_octave, &edges, &count, err));
+  rs_status status = add_bins(answers, span, value, edges, count, result, err);
+  free(edges);
+  return status;
+}
+
+size_t rs_answers_curve_rows(const void *bins, const rs_curve_in *in) {
+  return rs_log_bins(in->length, ((const rs_answer_bins *)bins)->per_octave);
 }
 
 unsigned rs_stream_parts(const rs_task_kind *task) {

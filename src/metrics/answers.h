@@ -13,6 +13,7 @@ typedef struct rs_answers {
   double low, high;  /* low <= depth < high */
   bool apart;        /* those alone that ask for something at a depth, of which as many tokens back: */
   size_t near, far;  /* near <= distance < far */
+  bool whole; /* targets side by side that ask for one place count as one, which is right where all of them are */
 } rs_answers;
 
 /* What is averaged: nats; 1 where the target was said, else 0. */
@@ -32,6 +33,22 @@ rs_answer_mean rs_answers_mean(const rs_answers *answers, rs_answer_value value)
 
 /* The share of sequences in which every answer that counts is right, of those that have one. */
 rs_answer_mean rs_answers_exact(const rs_answers *answers);
+
+/* What bins of a curve are made of: places in the sequence, or tokens back to what is asked for. */
+typedef enum rs_answer_span { RS_ANSWER_PLACES, RS_ANSWER_DISTANCES } rs_answer_span;
+
+/* The parameters of a metric with such a curve. */
+typedef struct rs_answer_bins {
+  size_t per_octave;
+} rs_answer_bins;
+
+/* Adds a line for each log-spaced bin that has targets: its first and the next one's first token, targets, mean, error.
+ * RS_MEMORY. */
+rs_status rs_answers_curve(const rs_answers *answers, rs_answer_span span, rs_answer_value value,
+                           const rs_answer_bins *bins, rs_result *result, rs_err *err);
+
+/* Member `curve_rows` of a metric whose parameters these are. */
+size_t rs_answers_curve_rows(const void *bins, const rs_curve_in *in);
 
 /* Bits of the parts that models are trained on. */
 unsigned rs_stream_parts(const rs_task_kind *task);

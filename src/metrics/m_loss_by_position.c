@@ -2,36 +2,10 @@
  * no longer can. */
 #include "answers.h"
 
-#include <stdlib.h>
-
-typedef struct params {
-  size_t per_octave;
-} params;
-
-static rs_status add_bins(const rs_reading_in *in, const size_t *edges, size_t bins, rs_result *result, rs_err *err) {
+static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   rs_answers answers = rs_answers_all(in->reading);
   answers.parts = rs_stream_parts(in->task->kind);
-  for (size_t b = 0; b < bins; b++) {
-    answers.begin = edges[b];
-    answers.end = edges[b + 1];
-    rs_answer_mean loss = rs_answers_mean(&answers, RS_ANSWER_LOSS);
-    double line[] = {(double)edges[b], (double)edges[b + 1], loss.targets, loss.mean, loss.error};
-    if (loss.targets > 0) RS_TRY(rs_curve_add(&result->curve, line, err));
-  }
-  return RS_OK;
-}
-
-static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
-  const params *p = in->params;
-  size_t *edges, bins;
-  RS_TRY(rs_log_edges(in->reading->answers, p->per_octave, &edges, &bins, err));
-  rs_status status = add_bins(in, edges, bins, result, err);
-  free(edges);
-  return status;
-}
-
-static size_t curve_rows(const void *parameters, const rs_curve_in *in) {
-  return rs_log_bins(in->length, ((const params *)parameters)->per_octave);
+  return rs_answers_curve(&answers, RS_ANSWER_PLACES, RS_ANSWER_LOSS, in->params, result, err);
 }
 
 static const rs_column curve[] = {
@@ -46,7 +20,7 @@ static const rs_column curve[] = {
 };
 
 static const rs_param specs[] = {
-    {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 64, .fallback = "4",
+    {RS_FIELD(rs_answer_bins, per_octave), .unit = "1", .min = 1, .max = 64, .fallback = "4",
      .summary = "bins in each doubling of the position; every position while those are denser"},
 };
 
@@ -57,10 +31,10 @@ const rs_metric_kind rs_metric_loss_by_position = {
              .version = 1,
              .params = specs,
              .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
+             .params_size = sizeof(rs_answer_bins)},
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 3,
-    .curve_rows = curve_rows,
+    .curve_rows = rs_answers_curve_rows,
     .read = read,
 };

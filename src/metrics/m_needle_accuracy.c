@@ -1,5 +1,5 @@
 /* Is a needle found, by the depth at which it stands? Of a task with probes these are the needles; else every target
- * that asks for something at a place. */
+ * that asks for something at a place. A needle of several tokens is found where all of them are said. */
 #include "answers.h"
 
 #include <math.h>
@@ -13,6 +13,7 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   rs_answers answers = rs_answers_all(in->reading);
   answers.parts = rs_task_needles(in->task->kind);
   answers.placed = true;
+  answers.whole = true;
   answers.high = INFINITY;
   rs_answer_mean found = rs_answers_mean(&answers, RS_ANSWER_RIGHT);
   rs_result_answers(result, 0, &found);
@@ -34,7 +35,7 @@ static size_t curve_rows(const void *parameters, const rs_curve_in *in) {
 static const rs_column scalars[] = {
     {.name = "needle_accuracy",
      .unit = "1",
-     .summary = "share of needles that are said when they are asked for",
+     .summary = "share of needles that are said, every token of them, when they are asked for",
      .sampled = true,
      .better = RS_HIGHER},
 };

@@ -2,40 +2,13 @@
  * is asked for. */
 #include "answers.h"
 
-#include <stdlib.h>
-
-typedef struct params {
-  size_t per_octave;
-} params;
-
-/* Needles are left out: their depths are those of a stream that ends before the questions. */
-static rs_status add_bins(const rs_reading_in *in, const size_t *edges, size_t bins, rs_result *result, rs_err *err) {
+/* Needles are left out: their depths are those of a stream that ends before the questions. No distance leads from one
+ * sequence to another. */
+static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
   rs_answers answers = rs_answers_all(in->reading);
   answers.parts = in->task->kind->recalled & rs_stream_parts(in->task->kind);
-  answers.apart = true;
-  for (size_t b = 0; b < bins; b++) {
-    answers.near = edges[b];
-    answers.far = edges[b + 1];
-    rs_answer_mean right = rs_answers_mean(&answers, RS_ANSWER_RIGHT);
-    double line[] = {(double)edges[b], (double)edges[b + 1], right.targets, right.mean, right.error};
-    if (right.targets > 0) RS_TRY(rs_curve_add(&result->curve, line, err));
-  }
-  return RS_OK;
-}
-
-/* No distance leads from one sequence to another. */
-static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
-  const params *p = in->params;
-  size_t *edges, bins;
   if (in->task->kind->form != RS_DECODER) return RS_OK;
-  RS_TRY(rs_log_edges(in->reading->answers, p->per_octave, &edges, &bins, err));
-  rs_status status = add_bins(in, edges, bins, result, err);
-  free(edges);
-  return status;
-}
-
-static size_t curve_rows(const void *parameters, const rs_curve_in *in) {
-  return rs_log_bins(in->length, ((const params *)parameters)->per_octave);
+  return rs_answers_curve(&answers, RS_ANSWER_DISTANCES, RS_ANSWER_RIGHT, in->params, result, err);
 }
 
 static const rs_column curve[] = {
@@ -50,7 +23,7 @@ static const rs_column curve[] = {
 };
 
 static const rs_param specs[] = {
-    {RS_FIELD(params, per_octave), .unit = "1", .min = 1, .max = 64, .fallback = "2",
+    {RS_FIELD(rs_answer_bins, per_octave), .unit = "1", .min = 1, .max = 64, .fallback = "2",
      .summary = "bins in each doubling of the distance; every distance while those are denser"},
 };
 
@@ -62,10 +35,10 @@ const rs_metric_kind rs_metric_recall_by_distance = {
              .version = 1,
              .params = specs,
              .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
+             .params_size = sizeof(rs_answer_bins)},
     .curve = curve,
     .curve_count = RS_COUNT(curve),
     .index_count = 3,
-    .curve_rows = curve_rows,
+    .curve_rows = rs_answers_curve_rows,
     .read = read,
 };

@@ -22,12 +22,14 @@ const rs_metric_kind *rs_metric_find(const char *name) {
 rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err) {
   size_t sinks = kind->sinks != NULL ? kind->sinks(params) : 0;
   needs->rows |= kind->row != NULL;
+  needs->content |= kind->content != NULL;
   needs->moments |= kind->needs_moments;
   if (needs->sinks > 0 && sinks > 0 && sinks != needs->sinks)
     return rs_fail(err, RS_UNSUPPORTED,
                    "%s needs the weight of the first %zu keys, and another metric that of %zu (rows hold one of them)",
                    kind->kind.name, sinks, needs->sinks);
   if (sinks > 0) needs->sinks = sinks;
+  if (kind->wants != NULL) kind->wants(params, needs);
   return RS_OK;
 }
 

@@ -27,6 +27,11 @@
   metric(effective_tokens) \
   metric(needle) \
   metric(sink_mass) \
+  metric(segment_mass) \
+  metric(top_mass) \
+  metric(retrieval) \
+  metric(pair_norms) \
+  metric(massive_values) \
   metric(grid_decay) \
   metric(axis_decay) \
   metric(axis_wavelengths) \
@@ -50,6 +55,7 @@
   metric(calibration) \
   metric(loss) \
   metric(loss_by_position) \
+  metric(long_perplexity) \
   metric(accuracy) \
   metric(recall) \
   metric(recall_by_distance) \

@@ -22,7 +22,7 @@ static rs_status check(const rs_attend_shape *shape, rs_err *err) {
     return rs_fail(err, RS_INPUT, "an encoding of %zu tokens for %zu heads of %zu cannot serve %zu tokens, %zu of %zu",
                    encoding->length, encoding->heads, encoding->head_dim, shape->queries, shape->heads,
                    shape->head_dim);
-  if (shape->mask.kind == RS_BIDIRECTIONAL && encoding->views > 1)
+  if (rs_mask_sees_ahead(&shape->mask) && encoding->views > 1)
     return rs_fail(err, RS_UNSUPPORTED, "%s is defined for causal attention only", encoding->method->name);
   return RS_OK;
 }
@@ -37,33 +37,41 @@ static void put(const rs_attend *attend, const double *from, size_t count, void 
       ((double *)to)[place + i] = from[i];
 }
 
-/* The turns of one side in one view, by way of a `tile` of doubles (2, tile, pairs). */
-static rs_status fill_side(rs_attend *attend, rs_side side, size_t view, double *tile, rs_err *err) {
-  size_t length = attend->shape.queries, pairs = attend->pairs;
-  rs_token_turns *turns = &attend->turns[side][view];
-  turns->cosine = rs_alloc(length, pairs * attend->real_bytes, err);
-  turns->sine = rs_alloc(length, pairs * attend->real_bytes, err);
-  if (turns->cosine == NULL || turns->sine == NULL) return RS_MEMORY;
+/* Table number `table` of the turns of one side in one view. */
+static void fill_table_of_turns(const rs_attend *attend, size_t table, rs_side side, size_t view) {
+  const rs_encoding head = rs_encoding_of_head(attend->shape.encoding, table);
+  size_t length = attend->shape.queries, pairs = attend->pairs, start = table * length * pairs;
+  const rs_token_turns *turns = &attend->turns[side][view];
+  double *cosine = attend->turn_room, *sine = cosine + RS_TILE * pairs;
   for (size_t begin = 0, end; begin < length; begin = end) {
     end = length - begin < RS_TILE ? length : begin + RS_TILE;
-    rs_encoding_turns(attend->shape.encoding, side, view, begin, end, tile, tile + RS_TILE * pairs);
-    put(attend, tile, (end - begin) * pairs, turns->cosine, begin * pairs);
-    put(attend, tile + RS_TILE * pairs, (end - begin) * pairs, turns->sine, begin * pairs);
+    rs_encoding_turns(&head, side, view, begin, end, cosine, sine);
+    put(attend, cosine, (end - begin) * pairs, turns->cosine, start + begin * pairs);
+    put(attend, sine, (end - begin) * pairs, turns->sine, start + begin * pairs);
   }
-  return RS_OK;
 }
 
-static rs_status fill_turns(rs_attend *attend, rs_err *err) {
-  rs_status status = RS_OK;
+static void fill_turns(const rs_attend *attend) {
+  for (size_t table = 0; table < attend->tables && attend->pairs > 0; table++)
+    for (size_t view = 0; view < attend->views; view++) {
+      fill_table_of_turns(attend, table, RS_QUERY_SIDE, view);
+      fill_table_of_turns(attend, table, RS_KEY_SIDE, view);
+    }
+}
+
+static rs_status make_turns(rs_attend *attend, rs_err *err) {
+  size_t rows = attend->tables * attend->shape.queries, row = attend->pairs * attend->real_bytes;
   if (attend->pairs == 0) return RS_OK;
-  double *tile = rs_alloc(2 * RS_TILE, attend->pairs * sizeof *tile, err);
-  if (tile == NULL) return RS_MEMORY;
-  for (size_t view = 0; view < attend->views && status == RS_OK; view++) {
-    status = fill_side(attend, RS_QUERY_SIDE, view, tile, err);
-    if (status == RS_OK) status = fill_side(attend, RS_KEY_SIDE, view, tile, err);
+  attend->turn_room = rs_alloc(2 * RS_TILE, attend->pairs * sizeof(double), err);
+  if (attend->turn_room == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < 2 * attend->views; i++) {
+    rs_token_turns *turns = &attend->turns[i % 2][i / 2];
+    turns->cosine = rs_alloc(rows, row, err);
+    turns->sine = rs_alloc(rows, row, err);
+    if (turns->cosine == NULL || turns->sine == NULL) return RS_MEMORY;
   }
-  free(tile);
-  return status;
+  fill_turns(attend);
+  return RS_OK;
 }
 
 /* ---- scales and biases ------------------------------------------------------------------------------------------- */
@@ -118,6 +126,7 @@ static void find_learned(rs_attend *attend) {
     attend->scale_learned |= rs_is_head_scale(&learned[i]);
     attend->bias_learned |= strncmp(learned[i].name, "bias.", 5) == 0 && attend->store != RS_BIAS_NONE;
   }
+  attend->turns_learned = attend->pairs > 0 && rs_encoding_turns_learned(attend->shape.encoding);
 }
 
 static rs_status make_biases(rs_attend *attend, rs_err *err) {
@@ -137,6 +146,7 @@ static rs_status make_biases(rs_attend *attend, rs_err *err) {
 
 void rs_attend_refresh(rs_attend *attend) {
   const rs_attend_shape *shape = &attend->shape;
+  if (attend->turns_learned) fill_turns(attend);
   for (size_t h = 0; h < shape->heads; h++) {
     attend->head_scale[h] = shape->encoding != NULL ? rs_encoding_head_scale(shape->encoding, h) : 1;
     if (attend->bias != NULL) fill_table(attend, h);
@@ -154,15 +164,17 @@ static size_t reserve(size_t *end, size_t numbers) {
 
 static void lay_out(rs_attend *attend) {
   size_t dims = attend->shape.head_dim, views = attend->views, square = RS_TILE * RS_TILE, tile = RS_TILE * dims;
-  size_t all = rs_tiles_of(attend->shape.keys) * tile, end = 0;
+  size_t all = rs_tiles_of(attend->shape.keys) * tile, end = 0, group = rs_alike_heads(attend);
   rs_attend_room *room = &attend->room;
-  room->keys = reserve(&end, views * all);
   room->key_panels = reserve(&end, views * all);
-  room->queries = reserve(&end, views * tile);
-  room->out = reserve(&end, tile);
+  room->value_rows = reserve(&end, all);
+  room->own = end;
+  room->queries = reserve(&end, group * views * tile);
+  room->out = reserve(&end, group * tile);
   room->logits = reserve(&end, square);
-  room->rows = reserve(&end, RS_ROW_KINDS * RS_TILE);
+  room->rows = reserve(&end, group * RS_ROW_KINDS * RS_TILE);
   room->forward_end = end;
+  room->keys = reserve(&end, views * all);
   room->values = reserve(&end, all);
   room->dlogits = reserve(&end, square);
   room->slopes = reserve(&end, attend->shape.soft_cap != 0 ? square : 0);
@@ -173,7 +185,7 @@ static void lay_out(rs_attend *attend) {
 }
 
 static rs_status prepare(rs_attend *attend, rs_err *err) {
-  RS_TRY(fill_turns(attend, err));
+  RS_TRY(make_turns(attend, err));
   RS_TRY(fill_scales(attend, err));
   RS_TRY(make_biases(attend, err));
   RS_TRY(rs_attend_look(attend, err));
@@ -193,7 +205,8 @@ rs_status rs_attend_create(const rs_attend_shape *shape, rs_format format, rs_at
                        .format = format,
                        .real_bytes = format == RS_F32 ? sizeof(float) : sizeof(double),
                        .views = turned ? shape->encoding->views : 1,
-                       .pairs = turned ? shape->encoding->rotary_dim / 2 : 0};
+                       .pairs = turned ? shape->encoding->rotary_dim / 2 : 0,
+                       .tables = turned ? shape->encoding->tables : 1};
   rs_status status = prepare(fresh, err);
   if (status != RS_OK) {
     rs_attend_free(fresh);
@@ -209,6 +222,7 @@ void rs_attend_free(rs_attend *attend) {
     free(attend->turns[i % 2][i / 2].cosine);
     free(attend->turns[i % 2][i / 2].sine);
   }
+  free(attend->turn_room);
   free(attend->scale);
   free(attend->head_scale);
   free(attend->bias);
@@ -219,4 +233,8 @@ void rs_attend_free(rs_attend *attend) {
 
 size_t rs_attend_scratch(const rs_attend *attend, bool training) {
   return training ? attend->room.end : attend->room.forward_end;
+}
+
+size_t rs_attend_own_scratch(const rs_attend *attend) {
+  return attend->room.forward_end - attend->room.own;
 }

@@ -32,18 +32,22 @@ rs_status rs_attend_create(const rs_attend_shape *shape, rs_format format, rs_at
     RS_NONNULL(1, 3);
 void rs_attend_free(rs_attend *attend);
 
-/* Reads again what the encoding has learned: biases and scales of heads. Not while other threads read the tables. */
+/* Reads again what the encoding has learned: frequencies, biases and scales of heads. Not while other threads read the
+ * tables. */
 void rs_attend_refresh(rs_attend *attend) RS_NONNULL(1);
 
-/* Numbers of scratch that a thread needs, 64-byte aligned, for the way forwards alone or both: linear in the length.
+/* Numbers of scratch that a pass needs, 64-byte aligned, for the way forwards alone or both: linear in the length.
  * Nothing is kept there between calls. */
 size_t rs_attend_scratch(const rs_attend *attend, bool training) RS_NONNULL(1);
 
+/* Numbers that each thread but the first needs besides, forwards; a multiple of 16. */
+size_t rs_attend_own_scratch(const rs_attend *attend) RS_NONNULL(1);
+
 /* ---- gradients of what encodings learn --------------------------------------------------------------------------- */
 
-/* Sums over sequences of the gradients by biases and scales of heads: one for each part of a batch. Biases of distance
- * are summed by distance; others, where their (H, Lq, Lk) is at most RS_SQUARE_NUMBERS, by query and key; both in the
- * numbers of the attention. What is more goes to the encoding row by row, at once. */
+/* Sums over sequences of the gradients by angles, biases and scales of heads: one for each part of a batch. Biases of
+ * distance are summed by distance; others, where their (H, Lq, Lk) is at most RS_SQUARE_NUMBERS, by query and key; both
+ * in the numbers of the attention. What is more goes to the encoding row by row, at once. */
 typedef struct rs_attend_sums rs_attend_sums;
 
 enum { RS_SQUARE_NUMBERS = 1 << 24 };
@@ -52,7 +56,6 @@ enum { RS_SQUARE_NUMBERS = 1 << 24 };
 rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) RS_NONNULL(1, 2);
 void rs_attend_sums_free(rs_attend_sums *sums);
 void rs_attend_sums_reset(const rs_attend *attend, rs_attend_sums *sums) RS_NONNULL(1, 2);
-void rs_attend_sums_join(const rs_attend *attend, rs_attend_sums *into, const rs_attend_sums *from) RS_NONNULL(1, 2, 3);
 
 /* Adds to learned[which] (rows, columns), for the arrays of rs_encoding_learned that act here, the gradients by them.
  */
@@ -72,7 +75,8 @@ typedef struct rs_attend_call {
   const real *sinks; /* (H,) logits that take weight and give nothing; NULL: none */
   real *out;         /* (Lq, H, D); written forwards, read backwards */
   size_t out_step;
-  real *level; /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
+  real *level;    /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
+  size_t threads; /* that share the sequence forwards; 0: one. The same bits for any number */
 } rs_attend_call;
 
 typedef struct rs_attend_gradients {

@@ -142,16 +142,32 @@ static void begin_rows(const backward *b, size_t first, size_t count) {
   memset(rs_work_part(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
 }
 
-/* Turns the gradients of all views back, times `factor`, and adds them up in `to`. */
+/* Turns the gradients of all views back, times `factor`, and adds them up in `to`, to what is there where `add`. */
 static void turn_back(const backward *b, rs_side side, size_t first, size_t count, const real *views, size_t view_step,
-                      const real *factor, real *to, size_t to_step) {
+                      const real *factor, bool add, real *to, size_t to_step) {
   for (size_t view = 0; view < b->work.attend->views; view++) {
     rs_row_turn turn = RS_OF_REAL(rs_work_turn)(&b->work, side, view, first, count);
     turn.back = true;
     turn.factor = factor;
-    turn.add = view > 0;
+    turn.add = add || view > 0;
     b->work.net->turn_rows(&turn, views + view * view_step, b->work.dims, to, to_step);
   }
+}
+
+/* The angles of tokens [first, first + count) get what their rows, as they are turned, and the gradients by these give:
+ * turning on moves (a, b) by (-b, a). */
+static void pass_turns(const backward *b, size_t first, size_t count, const real *rows, const real *gradient) {
+  const rs_attend *attend = b->work.attend;
+  size_t pairs = attend->pairs, dims = b->work.dims;
+  if (!attend->turns_learned || b->gradients->sums == NULL) return;
+  bool interleaved = attend->shape.encoding->pair_layout == RS_INTERLEAVED;
+  size_t step = interleaved ? 2 : 1, across = interleaved ? 1 : pairs;
+  double *into = b->gradients->sums->turns + (b->work.head * attend->shape.queries + first) * pairs;
+  for (size_t r = 0; r < count; r++, rows += dims, gradient += dims)
+    for (size_t j = 0; j < pairs; j++) {
+      size_t one = j * step, other = one + across;
+      into[r * pairs + j] += (double)(rows[one] * gradient[other] - rows[other] * gradient[one]);
+    }
 }
 
 /* The head's scale gets its share of `dq`, which lacks that scale yet, and multiplies it. */
@@ -176,8 +192,9 @@ static void finish_rows(const backward *b, size_t first, size_t count) {
   real *factor = rs_work_rows(work, RS_ROW_FACTOR);
   real *dq = gradients->dq + first * gradients->dq_step + work->head * work->dims;
   for (size_t r = 0; r < count && learned; r++) factor[r] = (real)attend->scale[first + r];
-  turn_back(b, RS_QUERY_SIDE, first, count, rs_work_part(work, attend->room.dqueries), RS_TILE * work->dims, factor, dq,
-            gradients->dq_step);
+  const real *dqueries = rs_work_part(work, attend->room.dqueries);
+  pass_turns(b, first, count, rs_work_part(work, attend->room.queries), dqueries);
+  turn_back(b, RS_QUERY_SIDE, first, count, dqueries, RS_TILE * work->dims, factor, false, dq, gradients->dq_step);
   if (learned) pass_head_scale(b, first, count, dq);
 }
 
@@ -200,38 +217,65 @@ static void attend_tile(const backward *b, size_t tile) {
 
 /* ---- a head of keys ---------------------------------------------------------------------------------------------- */
 
-static void begin_keys(const backward *b, size_t kv_head) {
+static void begin_values(const backward *b) {
   const rs_attend_work *work = &b->work;
   const rs_attend_room *room = &work->attend->room;
-  const real *v = work->call->v + kv_head * work->dims;
-  RS_OF_REAL(rs_work_load_keys)(work);
+  const real *v = work->call->v + rs_work_kv_head(work) * work->dims;
   RS_OF_REAL(rs_work_turn_over)(work, v, work->call->v_step, rs_work_part(work, room->values));
-  memset(rs_work_part(work, room->dkeys), 0, (room->end - room->dkeys) * sizeof(real)); /* and values' */
+  memset(rs_work_part(work, room->dvalues), 0, (room->end - room->dvalues) * sizeof(real));
 }
 
-static void finish_keys(const backward *b, size_t kv_head) {
+static void begin_keys(const backward *b) {
+  const rs_attend_work *work = &b->work;
+  const rs_attend_room *room = &work->attend->room;
+  for (size_t view = 0; view < work->attend->views; view++)
+    for (size_t tile = 0; tile < rs_tiles_of(work->attend->shape.keys); tile++) RS_OF_REAL(rs_work_load_keys)
+  (work, view, tile, rs_work_tokens(work, room->keys, view) + tile * RS_TILE * work->dims);
+  memset(rs_work_part(work, room->dkeys), 0, (room->dvalues - room->dkeys) * sizeof(real));
+}
+
+/* `add`: heads before have turned the same keys for themselves. */
+static void finish_keys(const backward *b, bool add) {
   const rs_attend_work *work = &b->work;
   const rs_attend_gradients *gradients = b->gradients;
   const rs_attend_room *room = &work->attend->room;
   size_t keys = work->attend->shape.keys, dims = work->dims;
-  rs_row_turn copy = rs_work_copy(work, keys);
-  turn_back(b, RS_KEY_SIDE, 0, keys, rs_work_part(work, room->dkeys), rs_tiles_of(keys) * RS_TILE * dims, NULL,
-            gradients->dk + kv_head * dims, gradients->dk_step);
-  work->net->turn_rows(&copy, rs_work_part(work, room->dvalues), dims, gradients->dv + kv_head * dims,
-                       gradients->dv_step);
+  const real *dkeys = rs_work_part(work, room->dkeys);
+  pass_turns(b, 0, keys, rs_work_part(work, room->keys), dkeys);
+  turn_back(b, RS_KEY_SIDE, 0, keys, dkeys, rs_tiles_of(keys) * RS_TILE * dims, NULL, add,
+            gradients->dk + rs_work_kv_head(work) * dims, gradients->dk_step);
+}
+
+static void finish_values(const backward *b, size_t kv_head) {
+  const rs_attend_work *work = &b->work;
+  rs_row_turn copy = rs_work_copy(work, work->attend->shape.keys);
+  work->net->turn_rows(&copy, rs_work_part(work, work->attend->room.dvalues), work->dims,
+                       b->gradients->dv + kv_head * work->dims, b->gradients->dv_step);
+}
+
+static void attend_head(const backward *b, size_t group) {
+  const rs_attend *attend = b->work.attend;
+  size_t place = b->work.head % group, alike = rs_alike_heads(attend);
+  if (place % alike == 0) begin_keys(b);
+  for (size_t tile = 0; tile < rs_tiles_of(attend->shape.queries); tile++) attend_tile(b, tile);
+  if (place % alike == alike - 1) finish_keys(b, place >= alike);
 }
 
 void RS_OF_REAL(rs_attend_backward)(const rs_attend *attend, const rs_attend_call *call,
                                     const rs_attend_gradients *gradients, real *scratch) {
   const rs_attend_shape *shape = &attend->shape;
   size_t group = shape->heads / shape->kv_heads;
-  backward b = {{.attend = attend, .call = call, .net = rs_real_kernel(), .scratch = scratch, .dims = shape->head_dim},
+  backward b = {{.attend = attend,
+                 .call = call,
+                 .net = rs_real_kernel(),
+                 .scratch = scratch,
+                 .own = scratch,
+                 .dims = shape->head_dim},
                 gradients};
   for (size_t kv_head = 0; kv_head < shape->kv_heads; kv_head++) {
     b.work.head = kv_head * group;
-    begin_keys(&b, kv_head);
-    for (; b.work.head < (kv_head + 1) * group; b.work.head++)
-      for (size_t tile = 0; tile < rs_tiles_of(shape->queries); tile++) attend_tile(&b, tile);
-    finish_keys(&b, kv_head);
+    begin_values(&b);
+    for (; b.work.head < (kv_head + 1) * group; b.work.head++) attend_head(&b, group);
+    finish_values(&b, kv_head);
   }
 }

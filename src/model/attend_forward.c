@@ -14,20 +14,33 @@ static void begin_rows(const rs_attend_work *work, size_t count) {
   }
 }
 
+/* (tile, D) of the head. */
+static real *outputs(const rs_attend_work *work) {
+  return rs_work_part(work, work->attend->room.out) + work->slot * RS_TILE * work->dims;
+}
+
+/* Seldom so once the first keys are seen: largest logits rise no more. */
+static bool any_shrinks(const real *shrink, size_t count) {
+  bool any = false;
+  for (size_t r = 0; r < count; r++) any |= shrink[r] != 1;
+  return any;
+}
+
 /* The rows' sums of values, times `shrink`, plus those of the tile by its weights; `first`: there were none before. */
 static void gather(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count, size_t columns,
                    bool first) {
   const rs_attend_room *room = &work->attend->room;
-  size_t dims = work->dims, step = work->call->v_step;
-  real *out = rs_work_part(work, room->out) + row * dims;
-  if (!first) work->net->scale_rows(out, dims, count, dims, rs_work_rows(work, RS_ROW_SHRINK) + row);
+  size_t dims = work->dims;
+  real *out = outputs(work) + row * dims;
+  const real *shrink = rs_work_rows(work, RS_ROW_SHRINK) + row;
+  if (!first && any_shrinks(shrink, count)) work->net->scale_rows(out, dims, count, dims, shrink);
   work->net->product(&(rs_product){.rows = count,
                                    .columns = dims,
                                    .depth = columns,
                                    .a = rs_work_part(work, room->logits) + row * RS_TILE,
                                    .a_step = RS_TILE,
-                                   .b = work->call->v + tile->key * step + rs_work_kv_head(work) * dims,
-                                   .b_step = step,
+                                   .b = rs_work_tokens(work, room->value_rows, 0) + tile->key * dims,
+                                   .b_step = dims,
                                    .c = out,
                                    .c_step = dims,
                                    .add = !first});
@@ -56,31 +69,81 @@ static void finish_rows(const rs_attend_work *work, size_t first, size_t count) 
   }
   rs_row_turn copy = rs_work_copy(work, count);
   copy.factor = shrink;
-  work->net->turn_rows(&copy, rs_work_part(work, work->attend->room.out), work->dims,
-                       call->out + first * call->out_step + work->head * work->dims, call->out_step);
+  work->net->turn_rows(&copy, outputs(work), work->dims, call->out + first * call->out_step + work->head * work->dims,
+                       call->out_step);
 }
 
-static void attend_tile(const rs_attend_work *work, size_t tile) {
+/* The queries of a tile and of all heads from `first_head` on that read the same keys, one head after the other at each
+ * tile of these, while it is in the cache. */
+static void attend_tile(rs_attend_work *work, size_t first_head, size_t tile) {
   const rs_attend *attend = work->attend;
-  size_t first = tile * RS_TILE, left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
+  size_t group = rs_alike_heads(attend), first = tile * RS_TILE;
+  size_t left = attend->shape.queries - first, count = left < RS_TILE ? left : RS_TILE;
   rs_walk walk = rs_walk_begin(attend, tile);
-  RS_OF_REAL(rs_work_load_queries)(work, tile);
-  begin_rows(work, count);
+  for (work->slot = 0; work->slot < group; work->slot++) {
+    work->head = first_head + work->slot;
+    RS_OF_REAL(rs_work_load_queries)(work, tile);
+    begin_rows(work, count);
+  }
   while (rs_walk_next(attend, &walk))
-    for (size_t row = 0, rows; row < count; row += rows) {
-      rows = count - row < walk.tile.strip ? count - row : walk.tile.strip;
-      weigh(work, &walk.tile, row, rows, walk.count == 1);
+    for (work->slot = 0; work->slot < group; work->slot++) {
+      work->head = first_head + work->slot;
+      for (size_t row = 0, rows; row < count; row += rows) {
+        rows = count - row < walk.tile.strip ? count - row : walk.tile.strip;
+        weigh(work, &walk.tile, row, rows, walk.count == 1);
+      }
     }
-  finish_rows(work, first, count);
+  for (work->slot = 0; work->slot < group; work->slot++) {
+    work->head = first_head + work->slot;
+    finish_rows(work, first, count);
+  }
+}
+
+/* A tile of the keys and values that the head reads, by way of where queries will stand. */
+static void load_tile(rs_attend_work *work, size_t head, size_t tile) {
+  const rs_attend *attend = work->attend;
+  size_t first = tile * RS_TILE, left = attend->shape.keys - first, count = left < RS_TILE ? left : RS_TILE;
+  size_t step = work->call->v_step;
+  rs_row_turn copy = rs_work_copy(work, count);
+  work->slot = 0;
+  work->head = head;
+  for (size_t view = 0; view < attend->views; view++)
+    RS_OF_REAL(rs_work_load_keys)(work, view, tile, rs_work_tile(work, attend->room.queries, 0));
+  work->net->turn_rows(&copy, work->call->v + first * step + rs_work_kv_head(work) * work->dims, step,
+                       rs_work_tokens(work, attend->room.value_rows, 0) + first * work->dims, work->dims);
+}
+
+static rs_attend_work work_of(const rs_attend *attend, const rs_attend_call *call, real *scratch, size_t thread) {
+  return (rs_attend_work){.attend = attend,
+                          .call = call,
+                          .net = rs_real_kernel(),
+                          .scratch = scratch,
+                          .own = scratch + thread * rs_attend_own_scratch(attend),
+                          .dims = attend->shape.head_dim};
+}
+
+/* The longest rows come first, so that threads end together. */
+static void attend_shared(const rs_attend *attend, const rs_attend_call *call, size_t head, real *scratch) {
+  size_t tiles = rs_tiles_of(attend->shape.queries);
+#pragma omp parallel num_threads((int)call->threads)
+  {
+    rs_attend_work work = work_of(attend, call, scratch, rs_engine_thread());
+#pragma omp for schedule(static)
+    for (size_t tile = 0; tile < rs_tiles_of(attend->shape.keys); tile++) load_tile(&work, head, tile);
+#pragma omp for schedule(dynamic, 1)
+    for (size_t i = 0; i < tiles; i++) attend_tile(&work, head, tiles - 1 - i);
+  }
 }
 
 void RS_OF_REAL(rs_attend_forward)(const rs_attend *attend, const rs_attend_call *call, real *scratch) {
-  const rs_attend_shape *shape = &attend->shape;
-  size_t group = shape->heads / shape->kv_heads;
-  rs_attend_work work = {
-      .attend = attend, .call = call, .net = rs_real_kernel(), .scratch = scratch, .dims = shape->head_dim};
-  for (; work.head < shape->heads; work.head++) {
-    if (work.head % group == 0) RS_OF_REAL(rs_work_load_keys)(&work);
-    for (size_t tile = 0; tile < rs_tiles_of(shape->queries); tile++) attend_tile(&work, tile);
+  size_t group = rs_alike_heads(attend);
+  rs_attend_work work = work_of(attend, call, scratch, 0);
+  for (size_t head = 0; head < attend->shape.heads; head += group) {
+    if (call->threads > 1) {
+      attend_shared(attend, call, head, scratch);
+      continue;
+    }
+    for (size_t tile = 0; tile < rs_tiles_of(attend->shape.keys); tile++) load_tile(&work, head, tile);
+    for (size_t tile = 0; tile < rs_tiles_of(attend->shape.queries); tile++) attend_tile(&work, head, tile);
   }
 }

@@ -13,6 +13,11 @@ static bool goes_by_row(const rs_attend *attend) {
   return attend->bias_learned && attend->store == RS_BIAS_BY_ROW;
 }
 
+/* Angles of all heads. */
+static size_t turns_of(const rs_attend *attend) {
+  return attend->shape.heads * attend->shape.queries * attend->pairs;
+}
+
 /* The arrays of the encoding, with how many numbers each has. */
 static size_t arrays_of(const rs_attend *attend, rs_learned learned[RS_LEARNED]) {
   return attend->shape.encoding != NULL ? rs_encoding_learned(attend->shape.encoding, learned) : 0;
@@ -23,6 +28,8 @@ static rs_status fill(const rs_attend *attend, rs_attend_sums *sums, rs_err *err
   size_t count = arrays_of(attend, learned);
   sums->head_scale = rs_alloc(attend->shape.heads, sizeof *sums->head_scale, err);
   if (sums->head_scale == NULL) return RS_MEMORY;
+  if (attend->turns_learned) sums->turns = rs_alloc(turns_of(attend), sizeof *sums->turns, err);
+  if (attend->turns_learned && sums->turns == NULL) return RS_MEMORY;
   if (has_table(attend)) sums->bias = rs_alloc(attend->bias_size, attend->real_bytes, err);
   if (has_table(attend) && sums->bias == NULL) return RS_MEMORY;
   for (size_t i = 0; i < count && goes_by_row(attend); i++) {
@@ -34,7 +41,7 @@ static rs_status fill(const rs_attend *attend, rs_attend_sums *sums, rs_err *err
 
 rs_status rs_attend_sums_create(const rs_attend *attend, rs_attend_sums **sums, rs_err *err) {
   *sums = NULL;
-  if (!attend->bias_learned && !attend->scale_learned) return RS_OK;
+  if (!attend->bias_learned && !attend->scale_learned && !attend->turns_learned) return RS_OK;
   rs_attend_sums *fresh = rs_alloc(1, sizeof *fresh, err);
   if (fresh == NULL) return RS_MEMORY;
   rs_status status = fill(attend, fresh, err);
@@ -50,6 +57,7 @@ void rs_attend_sums_free(rs_attend_sums *sums) {
   if (sums == NULL) return;
   for (size_t i = 0; i < RS_LEARNED; i++) free(sums->learned[i]);
   free(sums->head_scale);
+  free(sums->turns);
   free(sums->bias);
   free(sums);
 }
@@ -58,6 +66,7 @@ void rs_attend_sums_reset(const rs_attend *attend, rs_attend_sums *sums) {
   rs_learned learned[RS_LEARNED];
   size_t count = arrays_of(attend, learned);
   memset(sums->head_scale, 0, attend->shape.heads * sizeof *sums->head_scale);
+  if (sums->turns != NULL) memset(sums->turns, 0, turns_of(attend) * sizeof *sums->turns);
   if (sums->bias != NULL) memset(sums->bias, 0, attend->bias_size * attend->real_bytes);
   for (size_t i = 0; i < count; i++)
     if (sums->learned[i] != NULL) memset(sums->learned[i], 0, learned[i].rows * learned[i].columns * sizeof(double));
@@ -65,17 +74,6 @@ void rs_attend_sums_reset(const rs_attend *attend, rs_attend_sums *sums) {
 
 static void add(const double *from, size_t count, double *into) {
   for (size_t i = 0; i < count; i++) into[i] += from[i];
-}
-
-void rs_attend_sums_join(const rs_attend *attend, rs_attend_sums *into, const rs_attend_sums *from) {
-  rs_learned learned[RS_LEARNED];
-  size_t count = arrays_of(attend, learned);
-  const rs_kernels *kernels = rs_kernels_get();
-  const rs_net_kernel *net = attend->format == RS_F32 ? kernels->net_f32 : kernels->net_f64;
-  add(from->head_scale, attend->shape.heads, into->head_scale);
-  if (into->bias != NULL) net->add(from->bias, attend->bias_size, into->bias);
-  for (size_t i = 0; i < count; i++)
-    if (into->learned[i] != NULL) add(from->learned[i], learned[i].rows * learned[i].columns, into->learned[i]);
 }
 
 /* Sums of the biases of one query to keys [begin, end). */
@@ -109,6 +107,9 @@ static void pass_table(const rs_attend *attend, const rs_attend_sums *sums, size
 void rs_attend_sums_finish(const rs_attend *attend, const rs_attend_sums *sums, double *const *learned) {
   rs_learned arrays[RS_LEARNED];
   size_t count = arrays_of(attend, arrays);
+  size_t length = attend->shape.queries;
+  for (size_t h = 0; h < attend->shape.heads && sums->turns != NULL; h++)
+    rs_encoding_turn_gradient(attend->shape.encoding, h, 0, length, sums->turns + h * length * attend->pairs, learned);
   for (size_t h = 0; h < attend->shape.heads && sums->bias != NULL; h++) pass_table(attend, sums, h, learned);
   for (size_t i = 0; i < count; i++) {
     if (sums->learned[i] != NULL) add(sums->learned[i], arrays[i].rows * arrays[i].columns, learned[i]);

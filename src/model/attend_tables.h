@@ -36,21 +36,24 @@ typedef enum rs_bias_store { RS_BIAS_NONE, RS_BIAS_BY_DISTANCE, RS_BIAS_SQUARE, 
 
 /* What turns the tokens of one side in one view. */
 typedef struct rs_token_turns {
-  void *cosine, *sine; /* real (L, pairs) */
+  void *cosine, *sine; /* real (tables, L, pairs) */
 } rs_token_turns;
 
 /* What there is one number a query of: the online softmax's, what queries are multiplied by, and <out, dout>. */
 enum { RS_ROW_TOP, RS_ROW_SUM, RS_ROW_SHRINK, RS_ROW_FACTOR, RS_ROW_DOT, RS_ROW_KINDS };
 
-/* Where things stand in a thread's scratch, in numbers; tokens are rounded up to whole tiles. */
+/* Where things stand in the scratch, in numbers; tokens are rounded up to whole tiles. Threads that share a sequence
+ * have what is in `own` each, one behind the other; G heads read the same keys, turned alike. */
 typedef struct rs_attend_room {
-  size_t keys;        /* (V, Lk, D) turned */
-  size_t key_panels;  /* (V, tiles, D, tile) the same, turned over */
-  size_t queries;     /* (V, tile, D) turned and scaled */
-  size_t out;         /* (tile, D) sums of outputs; backwards their gradient */
+  size_t key_panels;  /* (V, tiles, D, tile) turned, and turned over */
+  size_t value_rows;  /* (Lk, D) as they are, side by side */
+  size_t own;         /* what follows, to forward_end */
+  size_t queries;     /* (G, V, tile, D) turned and scaled */
+  size_t out;         /* (G, tile, D) sums of outputs; backwards their gradient */
   size_t logits;      /* (tile, tile) */
-  size_t rows;        /* (RS_ROW_KINDS, tile) numbers of each query */
-  size_t forward_end; /* what follows is for the way back */
+  size_t rows;        /* (G, RS_ROW_KINDS, tile) numbers of each query */
+  size_t forward_end; /* what follows is for the way back, by one thread */
+  size_t keys;        /* (V, Lk, D) turned */
   size_t values;      /* (tiles, D, tile) turned over */
   size_t dlogits;     /* (tile, tile) */
   size_t slopes;      /* (tile, tile) of the cap */
@@ -65,10 +68,13 @@ struct rs_attend {
   rs_format format;
   size_t real_bytes;
   size_t views, pairs; /* pairs 0: no rotation */
+  size_t tables;       /* of turns: 1, or H: each head has its own */
   rs_token_turns turns[2][RS_VIEWS];
+  double *turn_room;                /* (2, tile, pairs) where turns are made; NULL: no rotation */
   double *scale;                    /* (Lq,) of the dot products, without the head's */
   double *head_scale;               /* (H,) */
   bool scale_learned, bias_learned; /* of heads; by the encoding */
+  bool turns_learned;               /* then there is one view */
   rs_bias_store store;
   void *bias;       /* real: by distance (H, Lq + Lk - 1), square (H, Lq, Lk); else NULL */
   size_t bias_size; /* numbers of it */
@@ -81,7 +87,13 @@ struct rs_attend_sums {
   void *bias;                  /* real, as the attention's; NULL: none */
   double *learned[RS_LEARNED]; /* of biases that go there row by row; else NULL */
   double *head_scale;          /* (H,) */
+  double *turns;               /* (H, L, pairs) by angles of queries and keys; NULL: none */
 };
+
+/* How many heads read the same keys, turned alike; 1 where each has turns of its own. */
+static inline size_t rs_alike_heads(const rs_attend *attend) {
+  return attend->tables > 1 ? 1 : attend->shape.heads / attend->shape.kv_heads;
+}
 
 static inline size_t rs_tiles_of(size_t tokens) {
   return (tokens + RS_TILE - 1) / RS_TILE;

@@ -8,8 +8,9 @@ rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, s
   if (attend->pairs == 0) return turn;
   turn.pairs = attend->pairs;
   turn.interleaved = attend->shape.encoding->pair_layout == RS_INTERLEAVED;
-  turn.cosine = (const real *)attend->turns[side][view].cosine + first * attend->pairs;
-  turn.sine = (const real *)attend->turns[side][view].sine + first * attend->pairs;
+  size_t row = (attend->tables > 1 ? work->head * attend->shape.queries : 0) + first;
+  turn.cosine = (const real *)attend->turns[side][view].cosine + row * attend->pairs;
+  turn.sine = (const real *)attend->turns[side][view].sine + row * attend->pairs;
   return turn;
 }
 
@@ -21,16 +22,14 @@ void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows,
   }
 }
 
-void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work) {
+void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work, size_t view, size_t tile, real *rows) {
   const rs_attend *attend = work->attend;
-  size_t keys = attend->shape.keys;
-  const real *k = work->call->k + rs_work_kv_head(work) * work->dims;
-  for (size_t view = 0; view < attend->views; view++) {
-    real *rows = rs_work_tokens(work, attend->room.keys, view);
-    rs_row_turn turn = RS_OF_REAL(rs_work_turn)(work, RS_KEY_SIDE, view, 0, keys);
-    work->net->turn_rows(&turn, k, work->call->k_step, rows, work->dims);
-    RS_OF_REAL(rs_work_turn_over)(work, rows, work->dims, rs_work_tokens(work, attend->room.key_panels, view));
-  }
+  size_t first = tile * RS_TILE, left = attend->shape.keys - first, count = left < RS_TILE ? left : RS_TILE;
+  const real *k = work->call->k + first * work->call->k_step + rs_work_kv_head(work) * work->dims;
+  real *panel = rs_work_tokens(work, attend->room.key_panels, view) + first * work->dims;
+  rs_row_turn turn = RS_OF_REAL(rs_work_turn)(work, RS_KEY_SIDE, view, first, count);
+  work->net->turn_rows(&turn, k, work->call->k_step, rows, work->dims);
+  work->net->turn_over(rows, work->dims, count, work->dims, panel, RS_TILE);
 }
 
 void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile) {

@@ -10,12 +10,14 @@ typedef struct rs_attend_work {
   const rs_attend *attend;
   const rs_attend_call *call;
   const rs_net_kernel *net;
-  real *scratch;
+  real *scratch; /* of all threads */
+  real *own;     /* the same place for the first thread; further by its number times rs_attend_own_scratch for others */
   size_t dims, head;
+  size_t slot; /* of the head among those whose queries are loaded side by side; backwards 0 */
 } rs_attend_work;
 
 static inline real *rs_work_part(const rs_attend_work *work, size_t place) {
-  return work->scratch + place;
+  return work->own + place;
 }
 
 /* The head of keys and values that the head reads. */
@@ -25,17 +27,17 @@ static inline size_t rs_work_kv_head(const rs_attend_work *work) {
 
 /* One number of each query of the tile. */
 static inline real *rs_work_rows(const rs_attend_work *work, int kind) {
-  return work->scratch + work->attend->room.rows + (size_t)kind * RS_TILE;
+  return work->own + work->attend->room.rows + (work->slot * RS_ROW_KINDS + (size_t)kind) * RS_TILE;
 }
 
-/* (Lk, D) of one view, from the part of the scratch at `place`; tokens are rounded up to tiles. */
+/* (Lk, D) of one view, from the part of the scratch of all threads at `place`; tokens are rounded up to tiles. */
 static inline real *rs_work_tokens(const rs_attend_work *work, size_t place, size_t view) {
   return work->scratch + place + view * rs_tiles_of(work->attend->shape.keys) * RS_TILE * work->dims;
 }
 
 /* (tile, D) of one view. */
 static inline real *rs_work_tile(const rs_attend_work *work, size_t place, size_t view) {
-  return work->scratch + place + view * RS_TILE * work->dims;
+  return work->own + place + (work->slot * work->attend->views + view) * RS_TILE * work->dims;
 }
 
 /* Carries `count` rows of D numbers as they are. */
@@ -46,8 +48,9 @@ static inline rs_row_turn rs_work_copy(const rs_attend_work *work, size_t count)
 /* Turns rows of tokens [first, first + count). */
 rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count);
 
-/* The keys that the head reads: turned for each view, and turned over into panels. */
-void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work);
+/* The keys of tile `tile` that the head reads in one view: turned into rows (tile, D), and these over into their panel.
+ */
+void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work, size_t view, size_t tile, real *rows);
 
 /* Rows of (Lk, D) tokens, turned over into panels (tiles, D, tile). */
 void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows, size_t step, real *panels);

@@ -1,8 +1,8 @@
 /* What attention reads in one block while a model reads sequences of a task. */
 #include "context.h"
 #include "examples.h"
+#include "ropescope/reading.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 struct rs_block_reader {
@@ -11,37 +11,26 @@ struct rs_block_reader {
   rs_examples examples;  /* one sequence */
   int32_t *targets;      /* (A,) */
   double *q, *k;         /* (L, H, D), (L, K, D) of the widest block */
+  double *sinks;         /* (H,) learned by the block that was read last, where it has such */
   const rs_block *block; /* that was read last */
 };
-
-rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) {
-  if (block >= shape->decoder.count)
-    return rs_fail(err, RS_DOMAIN, "layer %zu: the model has %zu (0 to %zu)", block, shape->decoder.count,
-                   shape->decoder.count - 1);
-  const rs_head_shape *heads = &shape->decoder.blocks[block].attention;
-  if (heads->soft_cap != 0)
-    return rs_fail(err, RS_UNSUPPORTED, "layer %zu caps its logits at %g nats, which rows of attention do not", block,
-                   heads->soft_cap);
-  if (heads->sinks)
-    return rs_fail(err, RS_UNSUPPORTED, "layer %zu has learned sinks, whose weight rows of attention have no place for",
-                   block);
-  return RS_OK;
-}
 
 /* ---- room -------------------------------------------------------------------------------------------------------- */
 
 static rs_status make_arrays(rs_block_reader *reader, rs_err *err) {
   const rs_stack *stack = &reader->context->transformer->shape.decoder;
-  size_t tokens = reader->context->decoder.length, queries = 0, keys = 0;
+  size_t tokens = reader->context->decoder.length, queries = 0, keys = 0, most_heads = 0;
   for (size_t b = 0; b < stack->count; b++) {
     const rs_head_shape *heads = &stack->blocks[b].attention;
     queries = heads->heads * heads->head_dim > queries ? heads->heads * heads->head_dim : queries;
     keys = heads->kv_heads * heads->head_dim > keys ? heads->kv_heads * heads->head_dim : keys;
+    most_heads = heads->heads > most_heads ? heads->heads : most_heads;
   }
   reader->q = rs_alloc(tokens, queries * sizeof *reader->q, err);
   reader->k = rs_alloc(tokens, keys * sizeof *reader->k, err);
   reader->targets = rs_alloc(reader->examples.answers, sizeof *reader->targets, err);
-  bool whole = reader->q != NULL && reader->k != NULL && reader->targets != NULL;
+  reader->sinks = rs_alloc(most_heads, sizeof *reader->sinks, err);
+  bool whole = reader->q != NULL && reader->k != NULL && reader->sinks != NULL && reader->targets != NULL;
   if (whole && reader->examples.task->kind->seeks) {
     reader->examples.sought = rs_alloc(tokens, sizeof *reader->examples.sought, err);
     whole = reader->examples.sought != NULL;
@@ -73,6 +62,7 @@ void rs_block_reader_free(rs_block_reader *reader) {
   free(reader->targets);
   free(reader->q);
   free(reader->k);
+  free(reader->sinks);
   free(reader);
 }
 
@@ -90,19 +80,14 @@ void rs_block_reader_read(rs_block_reader *reader, rs_split split, uint64_t inde
   reader->block = &reader->context->transformer->shape.decoder.blocks[block];
   rs_examples_draw(&reader->examples, split, index, 0);
   keep_needles(&reader->examples);
+  rs_block_sinks(reader->context->transformer, block, reader->sinks);
   rs_batch batch = rs_examples_batch(&reader->examples, 0, 1, reader->targets);
   rs_pass_out out = {.block = block, .q = reader->q, .k = reader->k};
   rs_forward(reader->pass, &batch, &out);
 }
 
 rs_given_rows rs_block_reader_head(const rs_block_reader *reader, size_t head) {
-  const rs_head_shape *shape = &reader->block->attention;
-  size_t dims = shape->head_dim, shared = head / (shape->heads / shape->kv_heads);
-  double scale = shape->score_scale;
-  return (rs_given_rows){.q = reader->q + head * dims,
-                         .k = reader->k + shared * dims,
-                         .q_step = shape->heads * dims,
-                         .k_step = shape->kv_heads * dims,
-                         .factor = scale != 0 ? scale * sqrt((double)dims) : 1,
-                         .sought = reader->examples.sought};
+  rs_given_rows rows = rs_block_head(&reader->block->attention, head, reader->q, reader->k, reader->sinks);
+  rows.sought = reader->examples.sought;
+  return rows;
 }

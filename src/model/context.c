@@ -14,7 +14,7 @@ size_t rs_stack_recipe(const rs_stack *stack) {
 
 static void read_learned(const rs_transformer *t, const rs_tensor *tensor, double *out) {
   size_t count = tensor->rows * tensor->columns;
-  for (size_t i = 0; i < count; i++) out[i] = rs_transformer_value(t, tensor->offset + i);
+  for (size_t i = 0; i < count; i++) out[i] = rs_tensor_value(t, tensor, i);
 }
 
 /* "bias.table" of the tensor model.positions.0.bias.table */
@@ -87,7 +87,7 @@ static rs_status fill_added(const rs_context *context, const rs_stack *shape, rs
   if (stack->encodings == NULL) return RS_OK;
   const rs_encoding *encoding = stack->encodings[rs_stack_recipe(shape)];
   if (encoding->method->embed == NULL) return RS_OK;
-  size_t d = context->transformer->shape.width;
+  size_t d = rs_embedding_width(&context->transformer->shape);
   if (encoding->width != d)
     return rs_fail(err, RS_UNSUPPORTED, "%s adds %zu numbers to tokens of %zu", encoding->method->name, encoding->width,
                    d);
@@ -113,36 +113,32 @@ static void turn_experts(const rs_context *context, const rs_block *block, const
 
 /* The matrices of all blocks, side by side. */
 static void turn_stack(const rs_context *context, const rs_stack *stack, const rs_stack_place *place) {
-  enum { MATRICES = 14 };
+  enum { MATRICES = 15 };
 #pragma omp parallel for schedule(dynamic, 1)
   for (size_t i = 0; i < MATRICES * stack->count; i++) {
     const rs_block_place *block = &place->blocks[i / MATRICES];
-    const rs_linear_place *const matrices[MATRICES] = {&block->attention.qkv,
-                                                       &block->attention.output,
-                                                       &block->cross.q,
-                                                       &block->cross.kv,
-                                                       &block->cross.output,
-                                                       &block->up,
-                                                       &block->down,
-                                                       &block->router,
-                                                       &block->shared_up,
-                                                       &block->shared_down,
-                                                       &block->attention.q_down,
-                                                       &block->attention.q_up,
-                                                       &block->attention.kv_down,
+    const rs_linear_place *const matrices[MATRICES] = {&block->attention.qkv,  &block->attention.output,
+                                                       &block->cross.q,        &block->cross.kv,
+                                                       &block->cross.output,   &block->up,
+                                                       &block->down,           &block->router,
+                                                       &block->shared_up,      &block->shared_down,
+                                                       &block->shared_gate,    &block->attention.q_down,
+                                                       &block->attention.q_up, &block->attention.kv_down,
                                                        &block->attention.kv_up};
     turn_matrix(context, matrices[i % MATRICES]);
   }
   for (size_t i = 0; i < stack->count; i++) turn_experts(context, &stack->blocks[i], &place->blocks[i]);
 }
 
-/* Products read matrices by rows of inputs, in panels. */
+/* Products read matrices by rows of inputs, in panels; those of files they turn themselves. */
 static void turn_matrices(const rs_context *context) {
   const rs_transformer *t = context->transformer;
+  if (t->mapped) return;
   turn_stack(context, &t->shape.encoder, &t->places->encoder);
   turn_stack(context, &t->shape.decoder, &t->places->decoder);
   turn_matrix(context, &t->places->output);
   turn_matrix(context, &t->places->patches);
+  turn_matrix(context, &t->places->embedding_projection);
 }
 
 rs_status rs_context_refresh(rs_context *context, rs_err *err) {
@@ -159,7 +155,7 @@ rs_status rs_context_refresh(rs_context *context, rs_err *err) {
 /* ---- attentions -------------------------------------------------------------------------------------------------- */
 
 static bool same_mask(const rs_mask *a, const rs_mask *b) {
-  bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS || a->kind == RS_CHUNKS;
+  bool window = a->kind == RS_WINDOW || a->kind == RS_WINDOW_SINKS || a->kind == RS_CHUNKS || a->kind == RS_BAND;
   return a->kind == b->kind && (!window || a->window == b->window) &&
          (a->kind != RS_WINDOW_SINKS || a->sinks == b->sinks);
 }
@@ -268,9 +264,8 @@ static rs_status copy_recipes(rs_context *context, const rs_recipe *recipes, rs_
 static rs_status fill(rs_context *context, const rs_recipe *recipes, size_t length, size_t source_length,
                       const rs_token_layout *tokens, rs_err *err) {
   const rs_transformer *t = context->transformer;
-  size_t bytes = t->format == RS_F64 ? sizeof(double) : sizeof(float);
-  context->turned = rs_room(t->size, bytes, "turned matrices", err);
-  if (context->turned == NULL) return RS_MEMORY;
+  if (!t->mapped) context->turned = rs_room(t->size, rs_format_bytes(t->format), "turned matrices", err);
+  if (!t->mapped && context->turned == NULL) return RS_MEMORY;
   turn_matrices(context);
   RS_TRY(copy_recipes(context, recipes, err));
   if (t->shape.encoder.count > 0)

@@ -25,7 +25,8 @@ struct rs_context {
   const rs_transformer *transformer;
   rs_recipe *recipes; /* (recipe_count,) as they are here; copies */
   rs_stack_context encoder, decoder;
-  void *turned; /* (transformer->size,) matrices in panels of (inputs, outputs), where they stand; nothing else */
+  void *turned; /* (transformer->size,) matrices in panels of (inputs, outputs), where they stand; NULL: they stay in
+                   their file */
   rs_context_attend *attends;
   size_t attend_count, attend_capacity;
 };

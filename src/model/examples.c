@@ -72,6 +72,9 @@ static rs_status fit(const rs_task_kind *kind, const rs_example_shape *wanted, c
   if (kind->form != shape->form)
     return rs_fail(err, RS_INPUT, "the task %s is for a model of the form %s; this one is %s", task,
                    rs_form_words[kind->form], rs_form_words[shape->form]);
+  if (wanted->vocabulary > shape->vocabulary && wanted->file != NULL)
+    return rs_fail(err, RS_INPUT, "%s: token %zu (from 0) is %zu, the model knows %zu", wanted->file, wanted->largest,
+                   wanted->vocabulary - 1, shape->vocabulary);
   if (wanted->vocabulary > shape->vocabulary)
     return rs_fail(err, RS_INPUT, "the task %s has %zu tokens, the model knows %zu", task, wanted->vocabulary,
                    shape->vocabulary);

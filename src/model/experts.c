@@ -17,44 +17,58 @@ static size_t next_best(const real *scores, size_t count, size_t last) {
   return best;
 }
 
-/* The softmax of the row's largest `used` scores, in their places; 0 in the others. */
-static void weigh_row(const rs_experts *experts, real *scores) {
-  size_t count = experts->count, first = next_best(scores, count, count), last = first;
-  real top = scores[first], least, sum = 0;
-  for (size_t k = 1; k < experts->used; k++) last = next_best(scores, count, last);
-  least = scores[last];
-  for (size_t e = 0; e < count; e++) {
-    bool chosen = scores[e] > least || (scores[e] == least && e <= last);
-    scores[e] = chosen ? (real)exp((double)(scores[e] - top)) : 0;
-    sum += scores[e];
-  }
-  for (size_t e = 0; e < count; e++) scores[e] /= sum;
-}
-
-/* Of one group, the two largest numbers' sum. */
-static real best_two(const real *choices, size_t count) {
+/* What a group is worth: its best expert's weight, or the sum of its best two. */
+static real worth(const rs_experts *experts, const real *choices, size_t count) {
   size_t first = next_best(choices, count, count), second = next_best(choices, count, first);
-  return choices[first] + (second < count ? choices[second] : 0);
+  bool two = !experts->grouped_by_best && second < count;
+  return choices[first] + (two ? choices[second] : 0);
 }
 
-/* What is outside the groups whose best two have most gets 0 (modeling_deepseek_v3.py). */
+/* What is outside the best groups gets 0 (modeling_deepseek_v3.py). */
 static void leave_groups(const rs_experts *experts, real *choices) {
+  if (experts->groups == 0) return;
   size_t each = experts->count / experts->groups, last = experts->groups;
   real *groups = choices + experts->count;
-  for (size_t g = 0; g < experts->groups; g++) groups[g] = best_two(choices + g * each, each);
+  for (size_t g = 0; g < experts->groups; g++) groups[g] = worth(experts, choices + g * each, each);
   for (size_t k = 0; k < experts->groups_used; k++) last = next_best(groups, experts->groups, last);
   for (size_t g = 0; g < experts->groups; g++)
     if (is_before(groups, last, g)) memset(choices + g * each, 0, each * sizeof *choices);
 }
 
-/* Sigmoids of the chosen scores; `steering` and groups have a say in who is chosen alone. */
-static void weigh_sigmoids(const rs_experts *experts, const real *steering, real *choices, real *scores) {
+/* The softmax of a row's scores, or the sigmoid of each. */
+static void squash(const rs_experts *experts, real *scores) {
+  real top = scores[next_best(scores, experts->count, experts->count)], sum = 0;
+  for (size_t e = 0; e < experts->count; e++) {
+    scores[e] = (real)(experts->sigmoid ? 1 / (1 + exp(-(double)scores[e])) : exp((double)(scores[e] - top)));
+    sum += scores[e];
+  }
+  for (size_t e = 0; e < experts->count && !experts->sigmoid; e++) scores[e] /= sum;
+}
+
+/* modeling_phimoe.py: each choice is weighed among those not chosen before it that come near it. */
+static void mix_row(const rs_experts *experts, real *choices, real *scores) {
+  size_t count = experts->count, last = count;
+  memcpy(choices, scores, count * sizeof *choices);
+  memset(scores, 0, count * sizeof *scores);
+  for (size_t k = 0; k < experts->used; k++) {
+    size_t best = next_best(choices, count, last);
+    double top = (double)choices[best], sum = 0;
+    for (size_t e = 0; e < count; e++) {
+      double behind = top - (double)choices[e], scale = fmax(fabs((double)choices[e]), top);
+      bool before = last != count && (e == last || is_before(choices, e, last));
+      if (!before && !(behind / scale > experts->tolerance)) sum += exp(-behind);
+    }
+    scores[best] = (real)(1 / sum);
+    last = best;
+  }
+}
+
+/* Scores of a row become the weights of those that are chosen, and 0. `steering` (count,) or NULL. */
+static void weigh_row(const rs_experts *experts, const real *steering, real *choices, real *scores) {
   size_t count = experts->count, last = count;
   real sum = 0;
-  for (size_t e = 0; e < count; e++) {
-    scores[e] = (real)(1 / (1 + exp(-(double)scores[e])));
-    choices[e] = scores[e] + steering[e];
-  }
+  squash(experts, scores);
+  for (size_t e = 0; e < count; e++) choices[e] = scores[e] + (steering != NULL ? steering[e] : 0);
   leave_groups(experts, choices);
   for (size_t k = 0; k < experts->used; k++) last = next_best(choices, count, last);
   for (size_t e = 0; e < count; e++) {
@@ -100,34 +114,56 @@ static void weigh(const rs_context *context, const rs_feed_forward *shape, const
   const real *values = context->transformer->values;
   size_t count = shape->experts.count;
   rs_linear(context, &place->router, rows, x, (rs_rows){w->scores, count}, false);
+  for (size_t r = 0; r < rows && shape->experts.mixed; r++) mix_row(&shape->experts, w->choices, w->scores + r * count);
+  for (size_t r = 0; r < rows && !shape->experts.mixed; r++)
+    weigh_row(&shape->experts, shape->experts.steered ? values + place->steering : NULL, w->choices,
+              w->scores + r * count);
+}
+
+/* w->mixed = what the expert of all rows says of them, or zeros. */
+static void read_shared(const rs_context *context, const rs_feed_forward *shape, const rs_block_place *place,
+                        size_t rows, rs_rows x, const rs_block_work *work) {
+  const rs_experts_work *w = &work->experts;
+  size_t d = place->router.inputs;
+  if (shape->experts.shared == 0) {
+    memset(w->mixed, 0, rows * d * sizeof *w->mixed);
+    return;
+  }
+  read_expert(context, shape, &place->shared_up, &place->shared_down, rows, x, work, w->mixed);
+  if (!shape->experts.shared_gated) return;
+  rs_linear(context, &place->shared_gate, rows, x, (rs_rows){w->gates, 1}, false);
   for (size_t r = 0; r < rows; r++)
-    if (shape->experts.sigmoid)
-      weigh_sigmoids(&shape->experts, values + place->steering, w->choices, w->scores + r * count);
-    else
-      weigh_row(&shape->experts, w->scores + r * count);
+    for (size_t i = 0; i < d; i++) w->mixed[r * d + i] *= (real)(1 / (1 + exp(-(double)w->gates[r])));
+}
+
+/* The rows that chose expert `e`, side by side in w->gathered, and which they are. Returns how many. */
+static size_t gather(const rs_experts *experts, const rs_experts_work *w, size_t e, size_t rows, rs_rows x, size_t d,
+                     size_t *readers) {
+  size_t found = 0;
+  for (size_t r = 0; r < rows; r++) {
+    real weight = w->scores[r * experts->count + e], *to = w->gathered + found * d;
+    if (weight == 0) continue;
+    for (size_t i = 0; i < d; i++) to[i] = (experts->scaled_inputs ? weight : 1) * x.data[r * x.step + i];
+    readers[found++] = r;
+  }
+  return found;
 }
 
 void rs_experts_read(const rs_context *context, const rs_feed_forward *shape, const rs_block_place *place, size_t rows,
                      rs_rows x, const rs_block_work *work) {
+  const rs_experts *experts = &shape->experts;
   const rs_experts_work *w = &work->experts;
-  size_t d = place->router.inputs, count = shape->experts.count, readers[RS_PIECE];
+  size_t d = place->router.inputs, readers[RS_PIECE];
   weigh(context, shape, place, rows, x, w);
-  if (shape->experts.shared > 0)
-    read_expert(context, shape, &place->shared_up, &place->shared_down, rows, x, work, w->mixed);
-  else
-    memset(w->mixed, 0, rows * d * sizeof *w->mixed);
-  for (size_t e = 0; e < count; e++) {
-    size_t found = 0;
-    for (size_t r = 0; r < rows; r++) {
-      if (w->scores[r * count + e] == 0) continue;
-      memcpy(w->gathered + found * d, x.data + r * x.step, d * sizeof *w->gathered);
-      readers[found++] = r;
-    }
+  read_shared(context, shape, place, rows, x, work);
+  for (size_t e = 0; e < experts->count; e++) {
+    size_t found = gather(experts, w, e, rows, x, d, readers);
     if (found == 0) continue;
     read_expert(context, shape, &place->experts[2 * e], &place->experts[2 * e + 1], found, (rs_rows){w->gathered, d},
                 work, w->said);
-    for (size_t k = 0; k < found; k++)
-      for (size_t i = 0; i < d; i++)
-        w->mixed[readers[k] * d + i] += w->scores[readers[k] * count + e] * w->said[k * d + i];
+    for (size_t k = 0; k < found; k++) {
+      real weight = experts->scaled_inputs ? 1 : w->scores[readers[k] * experts->count + e];
+      for (size_t i = 0; i < d; i++) w->mixed[readers[k] * d + i] += weight * w->said[k * d + i];
+    }
   }
 }

@@ -1,5 +1,6 @@
 /* Blocks, forwards: x + attention, then x + feed-forward, each behind its norms. */
 #include "layers.h"
+#include "share.h"
 
 #include <string.h>
 
@@ -39,7 +40,8 @@ static void add_part(const block_run *b, const rs_linear_place *matrix, rs_rows 
   }
   rs_linear(b->w->context, matrix, b->rows, inputs, tight(before, d), false);
   rs_rows y = rs_norm_rows(b->values, norm, place, b->rows, 1, d, tight(before, d), work);
-  rs_real_kernel()->add(y.data, b->rows * d, to);
+#pragma omp parallel for schedule(static) if (rs_shares(b->rows))
+  for (size_t r = 0; r < b->rows; r++) rs_real_kernel()->add(y.data + r * y.step, d, to + r * d);
 }
 
 static rs_rows norm_of(const block_run *b, const rs_norm *norm, rs_norm_place place, const rs_norm_work *work,
@@ -72,7 +74,8 @@ static void run_heads(const block_run *b, const rs_attend *attend, const rs_atte
                            .sinks = sinks,
                            .out = work->out + m * queries,
                            .out_step = queries,
-                           .level = work->level + m * heads->heads};
+                           .level = work->level + m * heads->heads,
+                           .threads = b->w->threads};
     RS_OF_REAL(rs_attend_forward)(attend, &call, b->w->scratch);
   }
 }
@@ -128,6 +131,12 @@ static void pack_values(const block_run *b) {
     memmove(out + i * values, out + i * heads->head_dim, values * sizeof *out);
 }
 
+/* Keeps queries, keys and values within the block's bounds. */
+static void clip(const block_run *b, size_t count, real *qkv) {
+  real most = (real)b->shape->attention.clip;
+  for (size_t i = 0; i < count && most > 0; i++) qkv[i] = qkv[i] > most ? most : qkv[i] < -most ? -most : qkv[i];
+}
+
 static void self_attention(const block_run *b, rs_rows x) {
   const rs_head_shape *heads = &b->shape->attention;
   const rs_attention_place *place = &b->place->attention;
@@ -138,6 +147,7 @@ static void self_attention(const block_run *b, rs_rows x) {
     latent_keys(b, x, all);
   } else {
     rs_linear(b->w->context, &place->qkv, b->rows, x, tight(work->qkv, all), false);
+    clip(b, b->rows * all, work->qkv);
   }
   rs_rows q = qk_norm(b, place->q_norm, &work->q_norm, b->rows, heads->heads, tight(work->qkv, all));
   rs_rows k = qk_norm(b, place->k_norm, &work->k_norm, b->rows, heads->kv_heads, (rs_rows){work->qkv + queries, all});
@@ -158,6 +168,24 @@ static void cross_attention(const block_run *b, rs_rows x) {
   run_heads(b, b->cross, place, q, k, (rs_rows){work->kv + keys, 2 * keys}, b->source_length, work);
 }
 
+/* What the feed-forward does between its matrices. */
+static void bend(const block_run *b, const rs_feed_forward *shape) {
+  const rs_block_work *work = b->work;
+  size_t up = shape->gated ? 2 * shape->width : shape->width;
+#pragma omp parallel for schedule(static) if (rs_shares(b->rows))
+  for (size_t first = 0; first < b->rows; first += RS_SHARE) {
+    real *x = work->up + first * up;
+    const rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,
+                                .gated = shape->gated,
+                                .rows = b->rows - first < RS_SHARE ? b->rows - first : RS_SHARE,
+                                .width = shape->width,
+                                .x = x,
+                                .x_step = up,
+                                .slopes = b->w->training ? x : NULL};
+    rs_real_kernel()->curve(&call, work->active + first * shape->width, shape->width);
+  }
+}
+
 /* The block's rows. `x` is its normed input, which the feed-forward of a parallel block may read, too. */
 static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *to) {
   const rs_feed_forward *shape = &b->shape->feed_forward;
@@ -170,14 +198,7 @@ static void feed_rows(const block_run *b, rs_rows x, const real *middle, real *t
   }
   size_t up = shape->gated ? 2 * shape->width : shape->width;
   rs_linear(b->w->context, &b->place->up, b->rows, x, tight(work->up, up), false);
-  rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,
-                        .gated = shape->gated,
-                        .rows = b->rows,
-                        .width = shape->width,
-                        .x = work->up,
-                        .x_step = up,
-                        .slopes = b->w->training ? work->up : NULL};
-  rs_real_kernel()->curve(&call, work->active, shape->width);
+  bend(b, shape);
   add_part(b, &b->place->down, tight(work->active, shape->width), &b->shape->after_feed_forward,
            b->place->after_feed_forward, &work->after_feed_forward, work->fed, middle, to);
 }

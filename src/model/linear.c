@@ -1,32 +1,96 @@
 /* Linear layers: three products of a matrix each. */
 #include "linear.h"
+#include "share.h"
 
 #include <string.h>
 
-/* y (rows, outputs) = the bias in every row, plus y where `add`. */
-static void add_bias(const real *bias, size_t rows, size_t outputs, rs_rows y, bool add) {
-  for (size_t r = 0; r < rows; r++) {
-    real *row = y.data + r * y.step;
-    if (!add) memset(row, 0, outputs * sizeof *row);
-    rs_real_kernel()->add(bias, outputs, row);
+enum {
+  ROWS =
+      1024, /* of a product that turns what it reads: so many pay for it, and their inputs stay in the second cache */
+  OUTPUTS = 128 /* whole panels of every set; so many are one thread's at a time */
+};
+
+/* Part of a layer: outputs [begin, end) of some rows. */
+typedef struct share {
+  const rs_context *context;
+  const rs_linear_place *place;
+  size_t begin, end, rows;
+  rs_rows x, y;
+  bool add;
+} share;
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+/* y = the bias in every row, plus y where `add`. */
+static void add_bias(const share *s) {
+  const real *bias = (const real *)s->context->transformer->values + s->place->bias + s->begin;
+  for (size_t r = 0; r < s->rows; r++) {
+    real *row = s->y.data + r * s->y.step + s->begin;
+    if (!s->add) memset(row, 0, (s->end - s->begin) * sizeof *row);
+    rs_real_kernel()->add(bias, s->end - s->begin, row);
   }
 }
 
+static rs_product product_of(const share *s, size_t output, size_t count) {
+  return (rs_product){.rows = s->rows,
+                      .columns = count,
+                      .depth = s->place->inputs,
+                      .a = s->x.data,
+                      .a_step = s->x.step,
+                      .c = s->y.data + output,
+                      .c_step = s->y.step,
+                      .add = s->add || s->place->bias != RS_NOWHERE};
+}
+
+/* Outputs that the tensor, whose first is output `start`, gives: in runs of rows that stand side by side. */
+static void multiply_mapped(const share *s, size_t tensor, size_t start) {
+  const rs_transformer *t = s->context->transformer;
+  size_t end = smaller(s->end, start + t->tensors[tensor].rows), count;
+  for (size_t output = s->begin > start ? s->begin : start; output < end; output += count) {
+    rs_stored_matrix stored;
+    count = rs_mapped_rows(&t->matrices[tensor], output - start, end - output, &stored);
+    rs_product product = product_of(s, output, count);
+    product.b_stored = &stored;
+    rs_real_kernel()->product(&product);
+  }
+}
+
+static void multiply(const share *s) {
+  const rs_transformer *t = s->context->transformer;
+  const rs_linear_place *place = s->place;
+  if (place->bias != RS_NOWHERE) add_bias(s);
+  if (!t->mapped) {
+    rs_product product = product_of(s, s->begin, s->end - s->begin);
+    product.b = (const real *)s->context->turned + place->weight + s->begin * place->inputs;
+    product.b_panels = true;
+    rs_real_kernel()->product(&product);
+    return;
+  }
+  for (size_t p = 0, start = 0; p < place->parts; start += t->tensors[place->first + p].rows, p++)
+    multiply_mapped(s, place->first + p, start);
+}
+
 void rs_linear(const rs_context *context, const rs_linear_place *place, size_t rows, rs_rows x, rs_rows y, bool add) {
-  const real *values = context->transformer->values, *turned = context->turned;
-  bool bias = place->bias != RS_NOWHERE;
-  if (bias) add_bias(values + place->bias, rows, place->outputs, y, add);
-  const rs_product product = {.rows = rows,
-                              .columns = place->outputs,
-                              .depth = place->inputs,
-                              .a = x.data,
-                              .a_step = x.step,
-                              .b = turned + place->weight,
-                              .b_panels = true,
-                              .c = y.data,
-                              .c_step = y.step,
-                              .add = add || bias};
-  rs_real_kernel()->product(&product);
+  const share all = {context, place, 0, place->outputs, rows, x, y, add};
+  bool team = rs_share_threads() > 1 && rows * place->outputs > (size_t)RS_SHARE * OUTPUTS;
+  if (!team && !context->transformer->mapped) {
+    multiply(&all);
+    return;
+  }
+  size_t groups = (place->outputs + OUTPUTS - 1) / OUTPUTS, tasks = groups * ((rows + ROWS - 1) / ROWS);
+#pragma omp parallel for schedule(dynamic, 1) if (team)
+  for (size_t i = 0; i < tasks; i++) {
+    size_t row = i / groups * ROWS;
+    share part = all;
+    part.begin = i % groups * OUTPUTS;
+    part.end = smaller(place->outputs, part.begin + OUTPUTS);
+    part.rows = smaller(ROWS, rows - row);
+    part.x.data += row * x.step;
+    part.y.data += row * y.step;
+    multiply(&part);
+  }
 }
 
 void rs_linear_back(const rs_context *context, const rs_linear_place *place, size_t rows, rs_rows x, rs_rows dy,

@@ -47,45 +47,72 @@ static size_t alike(const rs_reader_in *in, size_t first) {
   return end - first;
 }
 
-/* Numbers of each answer. */
-static size_t width_of(const rs_transformer *t) {
+size_t rs_reader_width(const rs_transformer *t) {
   return t->shape.classes > 0 ? t->shape.classes : t->shape.width;
 }
 
-/* One sequence, from its answer `skipped` on. `states` has room for all of its last states. */
-static void read_one(rs_pass *pass, const rs_transformer *t, const rs_batch *batch, size_t length, size_t skipped,
-                     double *states, double *answers) {
+/* Where answers go. */
+typedef struct receiver {
+  void (*take)(void *context, const double *row);
+  void *context;
+} receiver;
+
+/* Room for what one sequence is read with. */
+typedef struct room {
+  rs_pass *pass;
+  double *states; /* (L, d) of a model without classes; else NULL */
+  double *zeros;  /* (width,) the answer of padding */
+} room;
+
+static void clear_room(const room *r) {
+  rs_pass_free(r->pass);
+  free(r->states);
+  free(r->zeros);
+}
+
+static rs_status make_room(const rs_context *context, const rs_transformer *t, size_t length, room *r, rs_err *err) {
   bool classes = t->shape.classes > 0;
-  const rs_pass_out out = {
-      .logits = classes ? answers : NULL, .skipped = classes ? skipped : 0, .states = classes ? NULL : states};
-  rs_forward(pass, batch, &out);
-  if (!classes)
-    memcpy(answers, states + skipped * t->shape.width, (length - skipped) * t->shape.width * sizeof *answers);
+  *r = (room){.zeros = rs_alloc(rs_reader_width(t), sizeof *r->zeros, err)};
+  if (!classes) r->states = rs_alloc(length, t->shape.width * sizeof *r->states, err);
+  rs_status status = r->zeros != NULL && (classes || r->states != NULL) ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = rs_pass_create(context, 1, false, &r->pass, err);
+  if (status != RS_OK) clear_room(r);
+  return status;
+}
+
+/* One sequence of `length` tokens, from its answer `skipped` on. */
+static void read_one(const room *r, const rs_transformer *t, const rs_batch *batch, size_t length, size_t skipped,
+                     const receiver *to) {
+  const rs_pass_out out = {.take = r->states == NULL ? to->take : NULL,
+                           .context = to->context,
+                           .skipped = r->states == NULL ? skipped : 0,
+                           .states = r->states};
+  rs_forward(r->pass, batch, &out);
+  for (size_t i = skipped; i < length && r->states != NULL; i++) to->take(to->context, r->states + i * t->shape.width);
 }
 
 /* Sequences [first, first + count), which share a context. */
 static rs_status read_in(const rs_context *context, const rs_transformer *t, const rs_reader_in *in, size_t first,
-                         size_t count, double *answers, rs_err *err) {
+                         size_t count, const receiver *to, rs_err *err) {
   size_t length = length_of(in, first), skipped = in->length - in->last;
-  double *states = rs_alloc(length, t->shape.width * sizeof *states, err);
-  rs_pass *pass;
-  rs_status status = states != NULL ? rs_pass_create(context, 1, false, &pass, err) : RS_MEMORY;
-  for (size_t s = first; s < first + count && status == RS_OK && skipped < length; s++) {
+  room r;
+  RS_TRY(make_room(context, t, length, &r, err));
+  for (size_t s = first; s < first + count; s++) {
     const rs_batch batch = {.sequences = 1,
                             .tokens = in->tokens != NULL ? in->tokens + s * in->length : NULL,
                             .source = in->source != NULL ? in->source + s * in->source_length : NULL,
                             .patches = in->patches != NULL ? in->patches + s * (in->length - 1) * t->shape.patch_numbers
                                                            : NULL,
                             .types = in->types != NULL ? in->types + s * in->length : NULL};
-    read_one(pass, t, &batch, length, skipped, states, answers + s * in->last * width_of(t));
+    if (skipped < length) read_one(&r, t, &batch, length, skipped, to);
+    for (size_t i = skipped > length ? skipped : length; i < in->length; i++) to->take(to->context, r.zeros);
   }
-  if (status == RS_OK) rs_pass_free(pass);
-  free(states);
-  return status;
+  clear_room(&r);
+  return RS_OK;
 }
 
 static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, size_t first, size_t count,
-                            double *answers, rs_err *err) {
+                            const receiver *to, rs_err *err) {
   rs_token_run image[] = {{.modality = RS_TEXT, .tokens = 1},
                           {.modality = RS_IMAGE,
                            .tokens = in->rows * in->columns,
@@ -102,17 +129,35 @@ static rs_status read_alike(const rs_transformer *t, const rs_reader_in *in, siz
     layout.id_count = length;
   }
   RS_TRY(rs_context_create(t, NULL, length, in->source_length, &layout, &context, err));
-  rs_status status = read_in(context, t, in, first, count, answers, err);
+  rs_status status = read_in(context, t, in, first, count, to, err);
   rs_context_free(context);
   return status;
 }
 
-rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *answers, rs_err *err) {
+rs_status rs_read_rows(const rs_transformer *transformer, const rs_reader_in *in,
+                       void (*take)(void *context, const double *row), void *context, rs_err *err) {
+  const receiver to = {take, context};
   RS_TRY(check(transformer, in, err));
-  memset(answers, 0, in->count * in->last * width_of(transformer) * sizeof *answers);
   for (size_t first = 0, count; first < in->count; first += count) {
     count = alike(in, first);
-    RS_TRY(read_alike(transformer, in, first, count, answers, err));
+    RS_TRY(read_alike(transformer, in, first, count, &to, err));
   }
   return RS_OK;
+}
+
+/* An array that is filled row by row. */
+typedef struct rows_left {
+  double *next;
+  size_t width;
+} rows_left;
+
+static void keep_row(void *context, const double *row) {
+  rows_left *left = context;
+  memcpy(left->next, row, left->width * sizeof *row);
+  left->next += left->width;
+}
+
+rs_status rs_read_logits(const rs_transformer *transformer, const rs_reader_in *in, double *answers, rs_err *err) {
+  rows_left left = {answers, rs_reader_width(transformer)};
+  return rs_read_rows(transformer, in, keep_row, &left, err);
 }

@@ -9,33 +9,11 @@ struct rs_pass {
   void *work;
 };
 
-static bool sums_normed(const rs_stack *stack) {
-  for (size_t i = 0; i < stack->count; i++)
-    if (stack->blocks[i].norm_sums) return true;
-  return false;
-}
-
-static bool has_detours(const rs_stack *stack) {
-  for (size_t i = 0; i < stack->count; i++)
-    if (stack->blocks[i].feed_forward.experts.count > 0 || stack->blocks[i].attention.latent.kv_rank > 0) return true;
-  return false;
-}
-
-/* What published models have and no way back is there for. */
-static rs_status check_trained(const rs_shape *shape, rs_err *err) {
-  bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
-  bool experts = has_detours(&shape->encoder) || has_detours(&shape->decoder);
-  if (shape->classes > 0 && shape->token_types == 0 && !sums && !experts) return RS_OK;
-  return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
-                 sums                     ? "with norms of sums"
-                 : experts                ? "with experts or narrow layers"
-                 : shape->token_types > 0 ? "with token types"
-                                          : "without classes");
-}
-
 rs_status rs_pass_create(const rs_context *context, size_t sequences, bool training, rs_pass **pass, rs_err *err) {
   *pass = NULL;
-  if (training) RS_TRY(check_trained(&context->transformer->shape, err));
+  if (training) RS_TRY(rs_shape_trains(&context->transformer->shape, err));
+  if (training && context->transformer->mapped)
+    return rs_fail(err, RS_UNSUPPORTED, "the model's weights stay in their file: it cannot be trained");
   rs_pass *fresh = *pass = rs_alloc(1, sizeof *fresh, err);
   if (fresh == NULL) return RS_MEMORY;
   fresh->kind = context->transformer->format == RS_F64 ? &rs_pass_kind_f64 : &rs_pass_kind_f32;

@@ -33,9 +33,10 @@ static size_t add(list *l, const char *name, rs_tensor tensor) {
     l->status = rs_fail(l->err, RS_MEMORY, "%s%s: %zu x %zu numbers are too many", l->prefix, name, tensor.rows,
                         tensor.columns);
   if (l->status != RS_OK) return RS_NOWHERE;
+  bool outside = t->mapped && !tensor.vector && tensor.init == RS_INIT_GAUSSIAN;
   snprintf(tensor.name, sizeof tensor.name, "%s%s", l->prefix, name);
-  tensor.offset = t->size;
-  t->size += tensor.rows * tensor.columns;
+  tensor.offset = outside ? RS_NOWHERE : t->size;
+  t->size += outside ? 0 : tensor.rows * tensor.columns;
   t->tensors[t->tensor_count++] = tensor;
   return tensor.offset;
 }
@@ -56,12 +57,20 @@ static size_t add_matrix(list *l, const char *name, size_t rows, size_t columns,
 
 static rs_norm_place add_norm(list *l, const char *name, const rs_norm *norm, size_t width) {
   char full[64];
-  rs_norm_place place = {RS_NOWHERE, RS_NOWHERE};
+  rs_norm_place place = {RS_NOWHERE, RS_NOWHERE, 0};
   if (norm->kind == RS_NORM_NONE || norm->kind == RS_NORM_L2) return place;
   snprintf(full, sizeof full, "%s.weight", name);
   place.weight = add_vector(l, full, width, norm->around_one ? RS_INIT_ZERO : RS_INIT_ONE);
   snprintf(full, sizeof full, "%s.bias", name);
   if (norm->kind == RS_NORM_LAYER && norm->bias) place.bias = add_vector(l, full, width, RS_INIT_ZERO);
+  return place;
+}
+
+/* Of q or k. */
+static rs_norm_place add_head_norm(list *l, const char *name, const rs_head_shape *shape, size_t heads) {
+  size_t dims = shape->head_dim;
+  rs_norm_place place = add_norm(l, name, &shape->qk_norm, shape->qk_span == RS_QK_HEAD ? dims : heads * dims);
+  place.part_step = shape->qk_span == RS_QK_OWN_HEAD ? dims : 0;
   return place;
 }
 
@@ -75,6 +84,8 @@ static rs_linear_place add_linear(list *l, const part *parts, size_t count, size
   char name[64];
   rs_linear_place place = {.weight = RS_NOWHERE, .bias = RS_NOWHERE, .inputs = inputs};
   align(l);
+  place.first = l->transformer->tensor_count;
+  place.parts = count;
   for (size_t i = 0; i < count; i++) {
     snprintf(name, sizeof name, "%s.weight", parts[i].name);
     size_t offset = add_matrix(l, name, parts[i].outputs, inputs, sd);
@@ -137,9 +148,8 @@ static rs_attention_place add_attention(list *l, const char *name, const rs_head
   } else {
     place.qkv = add_linear(l, parts, 3, width, sd, heads->qkv_bias);
   }
-  bool whole = heads->qk_span == RS_QK_PROJECTION;
-  place.q_norm = add_norm(l, qn, &heads->qk_norm, whole ? queries : heads->head_dim);
-  place.k_norm = add_norm(l, kn, &heads->qk_norm, whole ? keys : heads->head_dim);
+  place.q_norm = add_head_norm(l, qn, heads, heads->heads);
+  place.k_norm = add_head_norm(l, kn, heads, heads->kv_heads);
   if (heads->sinks && !cross) place.sinks = add_vector(l, sinks, heads->heads, RS_INIT_ZERO);
   size_t values = latent ? heads->heads * heads->latent.value_dim : queries;
   place.output = add_linear(l, &output, 1, values, sd / 2, heads->output_bias);
@@ -149,11 +159,11 @@ static rs_attention_place add_attention(list *l, const char *name, const rs_head
 /* The matrices of all experts, one after the other. */
 static void add_experts(list *l, const rs_feed_forward *ff, size_t width, rs_block_place *place) {
   double sd = 1 / sqrt((double)width);
-  part router = {"mlp.router", ff->experts.count};
+  part router = {"mlp.router", ff->experts.count}, gate = {"mlp.shared_expert_gate", 1};
   place->experts = rs_alloc(2 * ff->experts.count, sizeof *place->experts, l->err);
   if (place->experts == NULL) l->status = RS_MEMORY;
   place->router = add_linear(l, &router, 1, width, sd, ff->experts.router_bias);
-  if (ff->experts.sigmoid) place->steering = add_vector(l, "mlp.router.steering", ff->experts.count, RS_INIT_ZERO);
+  if (ff->experts.steered) place->steering = add_vector(l, "mlp.router.steering", ff->experts.count, RS_INIT_ZERO);
   if (ff->experts.shared > 0) {
     part up[] = {{"mlp.shared_experts.gate_proj", ff->experts.shared},
                  {"mlp.shared_experts.up_proj", ff->experts.shared}};
@@ -161,6 +171,7 @@ static void add_experts(list *l, const rs_feed_forward *ff, size_t width, rs_blo
     place->shared_up = add_linear(l, up, 2, width, sd, ff->bias);
     place->shared_down = add_linear(l, &down, 1, ff->experts.shared, sd / 2, ff->bias);
   }
+  if (ff->experts.shared_gated) place->shared_gate = add_linear(l, &gate, 1, width, sd, false);
   for (size_t e = 0; e < ff->experts.count && l->status == RS_OK; e++) {
     char names[3][48];
     snprintf(names[0], sizeof names[0], "mlp.experts.%zu.gate_proj", e);
@@ -230,31 +241,40 @@ rs_status rs_places_learned(rs_transformer *transformer, rs_encoding *const *enc
   return l.status;
 }
 
+size_t rs_embedding_width(const rs_shape *shape) {
+  return shape->embedding_width > 0 ? shape->embedding_width : shape->width;
+}
+
 rs_status rs_places_make(rs_transformer *transformer, rs_err *err) {
   const rs_shape *shape = &transformer->shape;
-  size_t d = shape->width;
+  size_t d = shape->width, e = rs_embedding_width(shape), table = RS_NOWHERE;
   list l = {.transformer = transformer, .prefix = "model.", .err = err};
   rs_places *p = transformer->places = rs_alloc(1, sizeof *p, err);
   if (p == NULL) return RS_MEMORY;
-  part patches = {"patch_embed", d}, output = {"lm_head", shape->classes};
-  p->embeddings = p->token_types = p->class_token = RS_NOWHERE;
+  part patches = {"patch_embed", d}, projection = {"embed_proj", d}, output = {"lm_head", shape->classes};
+  p->class_token = RS_NOWHERE;
   if (shape->form == RS_VISION) {
     p->patches = add_linear(&l, &patches, 1, shape->patch_numbers, 1 / sqrt((double)shape->patch_numbers), true);
     p->class_token =
         add(&l, "class_token",
             (rs_tensor){.rows = 1, .columns = d, .vector = true, .init = RS_INIT_GAUSSIAN, .init_sd = embedding_sd});
   } else {
-    p->embeddings = add_matrix(&l, "embed_tokens.weight", shape->vocabulary, d, embedding_sd);
+    p->embeddings = transformer->tensor_count;
+    table = add_matrix(&l, "embed_tokens.weight", shape->vocabulary, e, embedding_sd);
   }
-  if (shape->token_types > 0)
-    p->token_types = add_matrix(&l, "token_type_embeddings.weight", shape->token_types, d, embedding_sd);
-  p->embedding_norm = add_norm(&l, "embedding_norm", &shape->embedding_norm, d);
+  p->token_types = transformer->tensor_count;
+  if (shape->token_types > 0) (void)add_matrix(&l, "token_type_embeddings.weight", shape->token_types, e, embedding_sd);
+  p->padding_position = transformer->tensor_count;
+  if (shape->leaves_padding) (void)add_matrix(&l, "padding_position", 1, e, embedding_sd);
+  p->embedding_norm = add_norm(&l, "embedding_norm", &shape->embedding_norm, e);
+  if (shape->embedding_width > 0)
+    p->embedding_projection = add_linear(&l, &projection, 1, e, 1 / sqrt((double)e), true);
   add_stack(&l, "model.encoder.", &shape->encoder, d, &p->encoder);
   add_stack(&l, "model.", &shape->decoder, d, &p->decoder);
   l.prefix[0] = '\0';
   p->output = (rs_linear_place){.weight = RS_NOWHERE, .bias = RS_NOWHERE};
   if (shape->tied)
-    p->output = (rs_linear_place){p->embeddings, RS_NOWHERE, shape->classes, d};
+    p->output = (rs_linear_place){table, RS_NOWHERE, shape->classes, d, p->embeddings, 1};
   else if (shape->classes > 0)
     p->output = add_linear(&l, &output, 1, d, 1 / sqrt((double)d), shape->output_bias);
   align(&l);

@@ -1,4 +1,5 @@
 /* A model reads sequences of a task. Each sequence is read by one thread. */
+#include "ropescope/reading.h"
 #include "context.h"
 #include "examples.h"
 

@@ -1,6 +1,7 @@
 /* Whole sequences: from tokens or patches through the stacks to classes and losses, and back. */
 #include "layers.h"
 #include "passes.h"
+#include "share.h"
 
 #include <string.h>
 
@@ -29,13 +30,29 @@ static real *embedded(const rs_stack_work *stack) {
   return stack->embedded != NULL ? stack->embedded : stack->blocks[0].x;
 }
 
+/* Numbers [first, first + count) of a row of the tensor. */
+static void read_row(const rs_transformer *t, size_t tensor, size_t row, size_t first, size_t count, real *to) {
+  const real *values = t->values;
+  size_t columns = t->tensors[tensor].columns;
+  rs_stored_matrix stored = {values, RS_REAL_FORMAT, 1, columns};
+  if (t->mapped)
+    (void)rs_mapped_rows(&t->matrices[tensor], row, 1, &stored);
+  else
+    stored.numbers = values + t->tensors[tensor].offset + row * columns;
+  const char *numbers = stored.numbers;
+  rs_real_kernel()->widen(numbers + first * stored.input_step * rs_format_bytes(stored.format), stored.format,
+                          stored.input_step, count, to);
+}
+
 static void embed_tokens(const rs_work *w, const int32_t *tokens, size_t rows, real *x) {
-  const rs_shape *shape = shape_of(w);
-  const real *table = values_of(w) + w->context->transformer->places->embeddings;
-  real scale = (real)shape->embedding_scale;
-  for (size_t r = 0; r < rows; r++)
-    for (size_t i = 0; i < shape->width; i++)
-      x[r * shape->width + i] = scale * table[(size_t)tokens[r] * shape->width + i];
+  const rs_transformer *t = w->context->transformer;
+  size_t e = rs_embedding_width(&t->shape);
+  real scale = (real)t->shape.embedding_scale;
+#pragma omp parallel for schedule(static) if (rs_shares(rows))
+  for (size_t r = 0; r < rows; r++) {
+    read_row(t, t->places->embeddings, (size_t)tokens[r], 0, e, x + r * e);
+    for (size_t i = 0; i < e && scale != 1; i++) x[r * e + i] *= scale;
+  }
 }
 
 /* The class token, then the patches, each by the matrix. */
@@ -53,27 +70,64 @@ static void embed_patches(const rs_work *w, const chunk *part, real *x) {
   }
 }
 
+/* Adds a row of the tensor. */
+static void add_row(const rs_transformer *t, size_t tensor, size_t row, real *x) {
+  enum { BLOCK = 256 };
+  size_t columns = t->tensors[tensor].columns;
+  real numbers[BLOCK];
+  for (size_t first = 0; first < columns; first += BLOCK) {
+    size_t count = columns - first < BLOCK ? columns - first : BLOCK;
+    read_row(t, tensor, row, first, count, numbers);
+    rs_real_kernel()->add(numbers, count, x + first);
+  }
+}
+
 /* A vector for the type of each token. */
 static void add_types(const rs_work *w, const int32_t *types, size_t rows, real *x) {
-  const rs_shape *shape = shape_of(w);
-  const real *table = values_of(w) + w->context->transformer->places->token_types;
-  for (size_t r = 0; r < rows && shape->token_types > 0; r++)
-    rs_real_kernel()->add(table + (types != NULL ? (size_t)types[r] : 0) * shape->width, shape->width,
-                          x + r * shape->width);
+  const rs_transformer *t = w->context->transformer;
+  size_t e = rs_embedding_width(&t->shape);
+  for (size_t r = 0; r < rows && t->shape.token_types > 0; r++)
+    add_row(t, t->places->token_types, types != NULL ? (size_t)types[r] : 0, x + r * e);
 }
 
-static void add_positions(const rs_work *w, const rs_stack_context *context, size_t sequences, real *x) {
-  size_t count = context->length * shape_of(w)->width;
+/* Padding has a vector of its own, and no position. */
+static void add_counted(const rs_work *w, const rs_stack_context *context, const int32_t *tokens, real *x) {
+  const rs_shape *shape = shape_of(w);
+  const rs_transformer *t = w->context->transformer;
+  size_t d = rs_embedding_width(shape), position = 0;
+  for (size_t r = 0; r < context->length; r++, x += d) {
+    if (tokens[r] == shape->padding) {
+      add_row(t, t->places->padding_position, 0, x);
+      continue;
+    }
+    for (size_t i = 0; i < d; i++) x[i] += (real)context->added[position * d + i];
+    position++;
+  }
+}
+
+static void add_positions(const rs_work *w, const rs_stack_context *context, const int32_t *tokens, size_t sequences,
+                          real *x) {
+  size_t count = context->length * rs_embedding_width(shape_of(w));
   for (size_t s = 0; s < sequences && context->added != NULL; s++)
-    for (size_t i = 0; i < count; i++) x[s * count + i] += (real)context->added[i];
+    if (shape_of(w)->leaves_padding)
+      add_counted(w, context, tokens + s * context->length, x + s * count);
+    else
+      for (size_t i = 0; i < count; i++) x[s * count + i] += (real)context->added[i];
 }
 
-static void norm_embeddings(const rs_work *w, const rs_stack_work *stack, size_t rows) {
+/* Embeddings through their norm and matrix, where they have such, to the first block. */
+static void finish_embeddings(const rs_work *w, const rs_stack_work *stack, size_t rows) {
   const rs_shape *shape = shape_of(w);
+  const rs_places *places = w->context->transformer->places;
+  size_t e = rs_embedding_width(shape);
   if (stack->embedded == NULL) return;
-  rs_rows y = rs_norm_rows(values_of(w), &shape->embedding_norm, w->context->transformer->places->embedding_norm, rows,
-                           1, shape->width, tight(stack->embedded, shape->width), &stack->embedding_norm);
-  rs_rows_copy(y, rows, shape->width, tight(stack->blocks[0].x, shape->width));
+  rs_rows x = tight(stack->blocks[0].x, shape->width);
+  rs_rows y = rs_norm_rows(values_of(w), &shape->embedding_norm, places->embedding_norm, rows, 1, e,
+                           tight(stack->embedded, e), &stack->embedding_norm);
+  if (shape->embedding_width > 0)
+    rs_linear(w->context, &places->embedding_projection, rows, y, x, false);
+  else
+    rs_rows_copy(y, rows, e, x);
 }
 
 static void embed(const rs_work *w, const chunk *part, bool encoder) {
@@ -81,14 +135,15 @@ static void embed(const rs_work *w, const chunk *part, bool encoder) {
   const rs_stack_work *stack = encoder ? &w->encoder : &w->decoder;
   size_t rows = part->count * context->length;
   real *x = embedded(stack);
+  const int32_t *tokens = encoder ? part->batch->source : part->batch->tokens;
   if (shape_of(w)->form == RS_VISION)
     embed_patches(w, part, x);
   else
-    embed_tokens(w, (encoder ? part->batch->source : part->batch->tokens) + part->first * context->length, rows, x);
+    embed_tokens(w, tokens += part->first * context->length, rows, x);
   if (!encoder)
     add_types(w, part->batch->types != NULL ? part->batch->types + part->first * context->length : NULL, rows, x);
-  add_positions(w, context, part->count, x);
-  norm_embeddings(w, stack, rows);
+  add_positions(w, context, tokens, part->count, x);
+  finish_embeddings(w, stack, rows);
 }
 
 /* The way back from w->back.x, the gradient by what the first block read. */
@@ -110,7 +165,8 @@ static void embed_back(rs_work *w, const chunk *part, bool encoder, real *gradie
   for (size_t i = 0; i < rows * d && added != NULL; i++) added[i % (length * d)] += (double)dx[i];
   if (shape->form != RS_VISION) {
     const int32_t *tokens = (encoder ? part->batch->source : part->batch->tokens) + part->first * length;
-    real scale = (real)shape->embedding_scale, *table = gradient + places->embeddings;
+    real scale = (real)shape->embedding_scale,
+         *table = gradient + w->context->transformer->tensors[places->embeddings].offset;
     for (size_t r = 0; r < rows; r++)
       for (size_t i = 0; i < d; i++) table[(size_t)tokens[r] * d + i] += scale * dx[r * d + i];
     return;
@@ -167,6 +223,10 @@ static void keep_classes(const rs_work *w, const rs_pass_out *out, size_t start,
   if (out->answers != NULL) memcpy(out->answers + start, w->answers, rows * sizeof *out->answers);
   for (size_t i = 0; i < rows * classes && out->logits != NULL; i++)
     out->logits[start * classes + i] = (double)w->logits[i];
+  for (size_t r = 0; r < rows && out->take != NULL; r++) {
+    for (size_t i = 0; i < classes; i++) w->row[i] = (double)w->logits[r * classes + i];
+    out->take(out->context, w->row);
+  }
 }
 
 /* Answers [begin, end) of the chunk's; the first goes to place `to`. */
@@ -183,7 +243,7 @@ static void read_answers(const rs_work *w, const chunk *part, const rs_pass_out 
 }
 
 static bool says_classes(const rs_pass_out *out) {
-  return out->losses != NULL || out->answers != NULL || out->logits != NULL;
+  return out->losses != NULL || out->answers != NULL || out->logits != NULL || out->take != NULL;
 }
 
 static void read_classes(const rs_work *w, const chunk *part, const rs_pass_out *out) {

@@ -11,11 +11,9 @@ const char *const rs_form_words[RS_FORMS + 1] = {[RS_DECODER] = "decoder",
                                                  [RS_VISION] = "vision"};
 const char *const rs_norm_words[RS_NORM_KINDS + 1] = {
     [RS_NORM_NONE] = "none", [RS_NORM_RMS] = "rms", [RS_NORM_LAYER] = "layer", [RS_NORM_L2] = "l2"};
-const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {[RS_GELU] = "gelu",
-                                                             [RS_GELU_TANH] = "gelu_tanh",
-                                                             [RS_RELU] = "relu",
-                                                             [RS_SILU] = "silu",
-                                                             [RS_GELU_BLOOM] = "gelu_bloom"};
+const char *const rs_activation_words[RS_ACTIVATIONS + 1] = {
+    [RS_GELU] = "gelu", [RS_GELU_TANH] = "gelu_tanh",   [RS_RELU] = "relu",
+    [RS_SILU] = "silu", [RS_GELU_BLOOM] = "gelu_bloom", [RS_RELU2] = "relu2"};
 
 /* More in one place than this is a slip of the pen, and products of two stay far from overflowing. */
 static const size_t most = (size_t)1 << 24;
@@ -39,6 +37,8 @@ static rs_status check_heads(const rs_head_shape *heads, rs_err *err) {
                    heads->head_dim, latent->turned, latent->value_dim);
   if (latent->kv_rank > most || latent->q_rank > most)
     return rs_fail(err, RS_INPUT, "narrow layers of %zu and %zu: at most %zu", latent->q_rank, latent->kv_rank, most);
+  if (!(heads->clip >= 0))
+    return rs_fail(err, RS_INPUT, "queries clipped at %g: must be a number of 0 or more", heads->clip);
   return check_norm(&heads->qk_norm, err);
 }
 
@@ -48,10 +48,12 @@ static rs_status check_experts(const rs_block *block, rs_err *err) {
   if (experts->count > most || experts->used < 1 || experts->used > experts->count)
     return rs_fail(err, RS_INPUT, "%zu of %zu experts: must be from 1 to as many as there are", experts->used,
                    experts->count);
-  if (experts->sigmoid && (experts->groups < 1 || experts->count % experts->groups != 0 || experts->groups_used < 1 ||
-                           experts->groups_used > experts->groups || experts->shared > most))
+  if (experts->groups > 0 &&
+      (experts->count % experts->groups != 0 || experts->groups_used < 1 || experts->groups_used > experts->groups))
     return rs_fail(err, RS_INPUT, "%zu of %zu groups of %zu experts", experts->groups_used, experts->groups,
                    experts->count);
+  if (experts->shared > most)
+    return rs_fail(err, RS_INPUT, "a shared expert of %zu: at most %zu", experts->shared, most);
   if (!block->feed_forward.gated || block->after_feed_forward.kind != RS_NORM_NONE)
     return rs_fail(err, RS_UNSUPPORTED, "experts without a gate, or with a norm behind them");
   return RS_OK;
@@ -83,10 +85,13 @@ static rs_status check_stack(const rs_shape *shape, const rs_stack *stack, rs_er
 
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) {
   bool vision = shape->form == RS_VISION;
-  bool states = shape->form == RS_ENCODER || vision; /* may be all that is wanted */
+  bool states = shape->form != RS_ENCODER_DECODER; /* may be all that is wanted */
   if (shape->width < 1 || shape->width > most || shape->classes < (states ? 0 : 1) || shape->classes > most)
     return rs_fail(err, RS_INPUT, "width %zu with %zu classes: each must be between 1 and %zu", shape->width,
                    shape->classes, most);
+  if (shape->embedding_width > most || (shape->embedding_width > 0 && (vision || shape->tied)))
+    return rs_fail(err, RS_INPUT, "embeddings of %zu numbers: at most %zu, of tokens, and not tied to an output",
+                   shape->embedding_width, most);
   if (shape->token_types > most)
     return rs_fail(err, RS_INPUT, "%zu token types: at most %zu", shape->token_types, most);
   if (vision ? shape->patch_numbers < 1 || shape->patch_numbers > most
@@ -122,4 +127,40 @@ void rs_shape_clear(rs_shape *shape) {
   free(shape->encoder.blocks);
   free(shape->decoder.blocks);
   *shape = (rs_shape){0};
+}
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+static bool sums_normed(const rs_stack *stack) {
+  for (size_t i = 0; i < stack->count; i++)
+    if (stack->blocks[i].norm_sums) return true;
+  return false;
+}
+
+static bool has_detours(const rs_stack *stack) {
+  for (size_t i = 0; i < stack->count; i++)
+    if (stack->blocks[i].feed_forward.experts.count > 0 || stack->blocks[i].attention.latent.kv_rank > 0) return true;
+  return false;
+}
+
+static bool clips(const rs_stack *stack) {
+  for (size_t i = 0; i < stack->count; i++)
+    if (stack->blocks[i].attention.clip > 0) return true;
+  return false;
+}
+
+rs_status rs_shape_trains(const rs_shape *shape, rs_err *err) {
+  bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
+  bool experts = has_detours(&shape->encoder) || has_detours(&shape->decoder);
+  bool clipped = clips(&shape->encoder) || clips(&shape->decoder);
+  bool plain = shape->token_types == 0 && !shape->leaves_padding && shape->embedding_width == 0;
+  if (shape->classes > 0 && plain && !sums && !experts && !clipped) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
+                 sums                         ? "with norms of sums"
+                 : experts                    ? "with experts or narrow layers"
+                 : clipped                    ? "with clipped queries, keys and values"
+                 : shape->token_types > 0     ? "with token types"
+                 : shape->embedding_width > 0 ? "with embeddings of another width"
+                 : shape->leaves_padding      ? "whose padding has no position"
+                                              : "without classes");
 }

@@ -261,7 +261,7 @@ static const rs_param specs[] = {
      .summary = "different keys; a training sequence uses 2 to all of them, each number equally likely"},
     {RS_FIELD(params, values), .unit = "1", .min = 1, .max = MOST_SYMBOLS, .fallback = "16",
      .summary = "different values"},
-    {RS_FIELD(params, keys_in_use), .unit = "1", .min = 1, .max = MOST_SYMBOLS, .fallback = "10",
+    {RS_FIELD(params, keys_in_use), .unit = "1", .min = 1, .max = MOST_SYMBOLS, .fallback = "10", .reading = true,
      .summary = "keys that an evaluation sequence uses"},
     {RS_FIELD(params, key_share), .unit = "1", .min = 0, .max = 1, .fallback = "0.35",
      .summary = "probability of a key where no value is due"},
@@ -269,13 +269,14 @@ static const rs_param specs[] = {
      .summary = "probability that a filler follows the rule; else it is any, the rule's among them"},
     {RS_FIELD(params, rules), .unit = "1", .min = 0, .max = 1e9, .fallback = "0",
      .summary = "which table of rules: the same for every seed"},
-    {RS_FIELD(params, unscored), .unit = "1", .min = 0, .max = 0.99, .fallback = "0.5",
+    {RS_FIELD(params, unscored), .unit = "1", .min = 0, .max = 0.99, .fallback = "0.5", .reading = true,
      .summary = "share of an evaluation sequence, at its start, that is read and not scored"},
     {RS_FIELD(params, depths), .unit = "1", RS_WORDS(depth_words), .min = 0, .max = 1, .fallback = "six",
+     .reading = true,
      .summary =
          "where needles stand, 0 (start) to 1 (before the questions), ascending; six: 0, 0.2, 0.4, 0.6, 0.8, 0.95; "
          "none: every evaluation sequence is a stream"},
-    {RS_FIELD(params, told), .unit = "", RS_WORDS(told_words), .fallback = "keys",
+    {RS_FIELD(params, told), .unit = "", RS_WORDS(told_words), .fallback = "keys", .reading = true,
      .summary = "what the best loss takes as known besides the rules: which keys are in use, or their count alone (.08 "
                 "nats more at 64 tokens, nothing at 512)"},
 };

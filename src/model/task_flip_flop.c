@@ -112,6 +112,7 @@ static const rs_param specs[] = {
     {RS_FIELD(params, ignored), .unit = "1", .min = 0, .max = 1, .fallback = "0.8",
      .summary = "share of instructions that ignore; half the rest write, half read"},
     {RS_FIELD(params, evaluation), .unit = "1", RS_WORDS(evaluation_words), .min = 0, .max = 1, .fallback = "same",
+     .reading = true,
      .summary = "that share in evaluation: as in training, sparse (0.98: few writes, far away), dense (0.1); every: "
                 "sequences of these three by turns, as parts of their own"},
     {RS_FIELD(params, aims), .unit = "", RS_WORDS(aim_words), .fallback = "reads",

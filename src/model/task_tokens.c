@@ -1,4 +1,6 @@
 /* A text as ids of tokens, made by any tokenizer: what the models of others are read on. */
+#include <string.h>
+
 #include "windows.h"
 
 typedef struct params {
@@ -29,8 +31,12 @@ static rs_status find_vocabulary(const params *p, rs_window_state *s, rs_err *er
   if (needed > RS_MOST_VOCABULARY)
     return rs_fail_on(err, RS_INPUT, "file", "%s: token %zu (from 0) is %zu; ids end at %d (is `numbers` right?)",
                       p->file, largest, needed - 1, RS_MOST_VOCABULARY - 1);
-  s->vocabulary = p->vocabulary.word == RS_NO_WORD ? p->vocabulary.number : needed;
-  return RS_OK;
+  bool given = p->vocabulary.word == RS_NO_WORD;
+  const char *slash = strrchr(p->file, '/');
+  s->vocabulary = given ? p->vocabulary.number : needed;
+  s->largest = largest;
+  s->file = given ? NULL : rs_strdup(slash != NULL ? slash + 1 : p->file, err);
+  return given || s->file != NULL ? RS_OK : RS_MEMORY;
 }
 
 static rs_status prepare(const rs_task_in *in, void *memory, rs_err *err) {

@@ -14,6 +14,7 @@
   task(associative_recall) \
   task(bytes) \
   task(tokens) \
+  task(passkey) \
   task(translate) \
   task(where) \
   task(film)

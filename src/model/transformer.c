@@ -14,8 +14,29 @@ static void set(rs_transformer *t, size_t index, double value) {
     ((float *)t->values)[index] = (float)value;
 }
 
-double rs_transformer_value(const rs_transformer *t, size_t index) {
-  return t->format == RS_F64 ? ((const double *)t->values)[index] : (double)((const float *)t->values)[index];
+double rs_tensor_value(const rs_transformer *t, const rs_tensor *tensor, size_t index) {
+  rs_stored_matrix row;
+  double number;
+  if (tensor->offset != RS_NOWHERE) {
+    size_t place = tensor->offset + index;
+    return t->format == RS_F64 ? ((const double *)t->values)[place] : (double)((const float *)t->values)[place];
+  }
+  (void)rs_mapped_rows(&t->matrices[tensor - t->tensors], index / tensor->columns, 1, &row);
+  const char *numbers = row.numbers;
+  numbers += index % tensor->columns * row.input_step * rs_format_bytes(row.format);
+  rs_kernels_get()->net_f64->widen(numbers, row.format, 1, 1, &number);
+  return number;
+}
+
+/* Where single rows alternate with others, all of ours are as far apart. */
+size_t rs_mapped_rows(const rs_mapped_matrix *matrix, size_t row, size_t wanted, rs_stored_matrix *rows) {
+  size_t run = matrix->run, theirs = matrix->first + row / run * matrix->group_step + row % run;
+  size_t left = run == 1 ? wanted : run - row % run, step = run == 1 ? matrix->group_step : 1;
+  *rows = (rs_stored_matrix){.numbers = matrix->numbers + theirs * matrix->row_step * rs_format_bytes(matrix->format),
+                             .format = matrix->format,
+                             .input_step = matrix->column_step,
+                             .output_step = step * matrix->row_step};
+  return left < wanted ? left : wanted;
 }
 
 static void set_all(rs_transformer *t, const rs_tensor *tensor, const double *values, double factor) {
@@ -29,6 +50,7 @@ static void draw(rs_transformer *t, size_t index, rs_encoding *const *encodings,
   rs_stream stream = {.seed = seed, .purpose = RS_PURPOSE_WEIGHTS, .head = (uint32_t)index};
   size_t count = tensor->rows * tensor->columns;
   double factor = 1;
+  if (tensor->offset == RS_NOWHERE) return;
   switch (tensor->init) {
   case RS_INIT_GAUSSIAN:
     rs_gaussian_fill(stream, 0, count, room);
@@ -52,7 +74,7 @@ static rs_status draw_all(rs_transformer *t, rs_encoding *const *encodings, uint
   size_t largest = 0;
   for (size_t i = 0; i < t->tensor_count; i++) {
     size_t count = t->tensors[i].rows * t->tensors[i].columns;
-    if (count > largest) largest = count;
+    if (count > largest && t->tensors[i].offset != RS_NOWHERE) largest = count;
   }
   RS_TRY(make_values(t, err)); /* the first to say what there is no room for */
   double *room = rs_alloc(largest, sizeof *room, err);
@@ -80,6 +102,7 @@ static rs_status check_blocks(const rs_transformer_in *in, const rs_stack *stack
 static rs_status copy_inputs(rs_transformer *t, const rs_transformer_in *in, rs_err *err) {
   RS_TRY(rs_shape_copy(&t->shape, in->shape, err));
   t->format = in->format;
+  t->mapped = in->mapped;
   t->geometry = *in->geometry;
   t->geometry.published = (rs_recipe){0}; /* owned by whoever gave it */
   t->recipes = rs_alloc(in->recipe_count, sizeof *t->recipes, err);
@@ -122,6 +145,8 @@ static rs_status fill(rs_transformer *t, const rs_transformer_in *in, rs_encodin
   }
   RS_TRY(rs_places_learned(t, encodings, err));
   RS_TRY(check_stored(t, in->stored, err));
+  if (t->mapped) t->matrices = rs_alloc(t->tensor_count, sizeof *t->matrices, err);
+  if (t->mapped && t->matrices == NULL) return RS_MEMORY;
   return in->blank ? make_values(t, err) : draw_all(t, encodings, in->seed, err);
 }
 
@@ -150,6 +175,8 @@ void rs_transformer_free(rs_transformer *transformer) {
   rs_places_free(transformer->places);
   free(transformer->tensors);
   free(transformer->values);
+  free(transformer->matrices);
+  rs_safetensors_free(transformer->file);
   free(transformer);
 }
 
@@ -173,7 +200,7 @@ size_t rs_transformer_adopt(rs_transformer *to, const rs_transformer *from) {
   for (size_t i = 0; i < to->tensor_count; i++) {
     const rs_tensor *tensor = &to->tensors[i], *other = rs_transformer_tensor(from, tensor->name);
     size_t count = common_rows(to, tensor, from, other) * tensor->columns;
-    for (size_t k = 0; k < count; k++) set(to, tensor->offset + k, rs_transformer_value(from, other->offset + k));
+    for (size_t k = 0; k < count; k++) set(to, tensor->offset + k, rs_tensor_value(from, other, k));
     adopted += count > 0;
   }
   return adopted;

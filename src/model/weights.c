@@ -35,6 +35,7 @@ rs_status rs_tensor_load(const rs_transformer *transformer, const rs_tensor *ten
 
 rs_status rs_weights_write(const rs_transformer *transformer, const char *path, rs_err *err) {
   size_t count = transformer->tensor_count;
+  if (transformer->mapped) return rs_fail(err, RS_UNSUPPORTED, "the model's weights stay in their file");
   rs_tensor_numbers *numbers = rs_alloc(count, sizeof *numbers, err);
   rs_stored_shape *shapes = rs_alloc(count, sizeof *shapes, err);
   rs_status status = numbers != NULL && shapes != NULL ? RS_OK : RS_MEMORY;

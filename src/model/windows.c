@@ -36,7 +36,10 @@ rs_status rs_windows_prepare(const rs_window_params *params, const char *file, u
 }
 
 void rs_windows_release(void *state) {
-  rs_token_file_clear(&((rs_window_state *)state)->text);
+  rs_window_state *s = state;
+  rs_token_file_clear(&s->text);
+  free(s->file);
+  s->file = NULL;
 }
 
 /* From one window of evaluation to the next. */
@@ -57,6 +60,8 @@ rs_status rs_windows_shape(const void *state, size_t length, rs_example_shape *s
                    length, s->trained, s->held_out);
   *shape = (rs_example_shape){.length = length,
                               .vocabulary = s->vocabulary,
+                              .file = s->file,
+                              .largest = s->largest,
                               .classes = s->vocabulary,
                               .untrainable = s->trained == 0,
                               .evaluations = count_windows(s, length)};

@@ -15,6 +15,8 @@ typedef struct rs_window_state {
   rs_window_params params;
   uint64_t seed;
   rs_token_file text; /* owned */
+  char *file;         /* its name, and the first of its largest ids; NULL where ids end with a vocabulary; owned */
+  size_t largest;
   size_t trained, held_out, vocabulary;
   double chance;
 } rs_window_state;
@@ -32,12 +34,14 @@ typedef struct rs_window_state {
        .min = 0,                                                                                                       \
        .max = 0.99,                                                                                                    \
        .fallback = "0",                                                                                                \
+       .reading = true,                                                                                                \
        .summary = "share of an evaluation sequence, at its start, that is read and not scored"},                       \
   {                                                                                                                    \
     RS_FIELD_IN(structure, block, stride),                                                                             \
-        .unit = "tokens", .min = 1, .max = 268435456,                                                                  \
+        .unit = "tokens", .min = 1, .max = 268435456, .reading = true,                                                 \
         .summary = "from one evaluation sequence to the next, of which all but the first are scored in their last "    \
-                   "`stride` tokens alone: sliding-window perplexity (default: they stand side by side)"               \
+                   "`stride` tokens alone: sliding-window perplexity (default, and at lengths below it: they stand "   \
+                   "side by side)"                                                                                     \
   }
 
 /* RS_INPUT where stride and unscored both say what is scored. */

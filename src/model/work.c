@@ -1,5 +1,6 @@
 /* The arrays of a pass, in one block of memory. */
 #include "work.h"
+#include "share.h"
 
 #include <stdlib.h>
 
@@ -71,6 +72,7 @@ static void take_block(cursor *c, const rs_block *block, size_t d, const rs_stac
   if (ff->experts.count > 0)
     work->experts = (rs_experts_work){.scores = take(c, stack->piece, ff->experts.count),
                                       .choices = take(c, 1, ff->experts.count + ff->experts.groups),
+                                      .gates = take(c, stack->piece, 1),
                                       .gathered = take(c, stack->piece, d),
                                       .said = take(c, stack->piece, d),
                                       .mixed = take(c, stack->piece, d)};
@@ -97,8 +99,9 @@ static void take_blocks(cursor *c, const rs_stack *stack, size_t d, size_t sourc
 static void take_stack(cursor *c, const rs_shape *shape, const rs_stack *stack, size_t source_rows, bool training,
                        rs_stack_work *work) {
   size_t d = shape->width;
-  if (shape->embedding_norm.kind != RS_NORM_NONE) work->embedded = take(c, work->rows, d);
-  work->embedding_norm = take_norm(c, &shape->embedding_norm, work->rows, 1, d);
+  size_t e = rs_embedding_width(shape);
+  if (shape->embedding_norm.kind != RS_NORM_NONE || shape->embedding_width > 0) work->embedded = take(c, work->rows, e);
+  work->embedding_norm = take_norm(c, &shape->embedding_norm, work->rows, 1, e);
   if (shape->form == RS_VISION) work->patches = take(c, work->rows, shape->patch_numbers);
   take_blocks(c, stack, d, source_rows, training, work);
   work->final_norm = take_norm(c, &stack->final_norm, work->rows, 1, d);
@@ -134,8 +137,10 @@ static void take_back(cursor *c, const rs_shape *shape, size_t rows, size_t sour
 
 static size_t scratch_of(const rs_work *w) {
   size_t most = 0;
-  for (size_t i = 0; i < w->context->attend_count; i++)
-    most = larger(most, rs_attend_scratch(w->context->attends[i].attend, w->training));
+  for (size_t i = 0; i < w->context->attend_count; i++) {
+    const rs_attend *attend = w->context->attends[i].attend;
+    most = larger(most, rs_attend_scratch(attend, w->training) + (w->threads - 1) * rs_attend_own_scratch(attend));
+  }
   return most;
 }
 
@@ -154,11 +159,12 @@ static rs_status make_arrays(rs_work *w, rs_err *err) {
   const rs_shape *shape = &w->context->transformer->shape;
   w->encoder.blocks = rs_alloc(shape->encoder.count, sizeof *w->encoder.blocks, err);
   w->decoder.blocks = rs_alloc(shape->decoder.count, sizeof *w->decoder.blocks, err);
+  w->row = rs_alloc(shape->classes, sizeof *w->row, err);
   w->losses = rs_alloc(HEAD_ROWS, sizeof *w->losses, err);
   w->targets = rs_alloc(HEAD_ROWS, sizeof *w->targets, err);
   w->answers = rs_alloc(HEAD_ROWS, sizeof *w->answers, err);
-  if (w->encoder.blocks == NULL || w->decoder.blocks == NULL || w->losses == NULL || w->targets == NULL ||
-      w->answers == NULL)
+  if (w->encoder.blocks == NULL || w->decoder.blocks == NULL || w->row == NULL || w->losses == NULL ||
+      w->targets == NULL || w->answers == NULL)
     return RS_MEMORY;
   cursor counting = {0};
   take_all(&counting, w);
@@ -221,6 +227,7 @@ rs_status rs_work_create(const rs_context *context, size_t sequences, bool train
   if (w == NULL) return RS_MEMORY;
   w->context = context;
   w->sequences = sequences;
+  w->threads = training || context->decoder.length <= RS_SHARE ? 1 : rs_share_threads();
   w->training = training;
   const rs_shape *shape = &context->transformer->shape;
   w->encoder = stack_of_rows(sequences * context->encoder.length, shape->encoder.count, training);
@@ -239,6 +246,7 @@ void rs_work_free(rs_work *w) {
   clear_learned(w);
   free(w->encoder.blocks);
   free(w->decoder.blocks);
+  free(w->row);
   free(w->losses);
   free(w->targets);
   free(w->answers);

@@ -34,11 +34,12 @@ typedef struct rs_attention_work {
 typedef struct rs_experts_work {
   real *scores;          /* (P, experts); then the weight of each, 0 of those that do not read the row */
   real *choices;         /* (experts + groups,) by which one row's are chosen */
+  real *gates;           /* (P,) by which what the shared expert says is multiplied */
   real *gathered, *said; /* (P, d) rows that one expert reads, and what it says */
   real *mixed;           /* (P, d) what all say */
 } rs_experts_work;
 
-enum { RS_PIECE = 128 }; /* rows whose feed-forward of 1024 floats stays in a cache of 1 MiB */
+enum { RS_PIECE = 1024 }; /* rows that a feed-forward takes at a time: many, for matrices are turned over for each */
 
 typedef struct rs_block_work {
   real *x; /* (M, d) what the block reads */
@@ -60,7 +61,7 @@ typedef struct rs_stack_work {
   size_t end; /* blocks that the pass at hand runs: all, but where nothing behind the last of them is wanted */
   real *last; /* (M, d) what the last block gives */
   rs_norm_work final_norm, embedding_norm;
-  real *embedded; /* (M, d) what a norm of embeddings reads; NULL without */
+  real *embedded; /* (M, d) or as wide as embeddings: what their norm or matrix reads; NULL without */
   real *patches;  /* (sequences, L - 1, patch_numbers); NULL but for vision */
 } rs_stack_work;
 
@@ -88,10 +89,12 @@ enum { HEAD_ROWS = 128 }; /* rows of classes at a time */
 typedef struct rs_work {
   const rs_context *context;
   size_t sequences;
+  size_t threads; /* that share a sequence */
   bool training;
   rs_stack_work encoder, decoder;
   real *logits, *cap_slopes; /* (HEAD_ROWS, C); slopes of their soft cap for the pass back, NULL without */
   real *scratch;             /* of attention */
+  double *row;               /* (C,) logits of one answer */
   double *losses;            /* (HEAD_ROWS,) */
   int32_t *targets;          /* (HEAD_ROWS,) */
   int32_t *answers;          /* (HEAD_ROWS,) */

@@ -1,5 +1,5 @@
-/* categories.c: what a CSV counts, by name: the parts of a task, as manifest.json lists them, or the segments of a
- * token layout, as they are in the config, which manifest.json holds whole. */
+/* categories.c: what a CSV counts, by name: the parts of a task, as manifest.json lists them, the segments of a token
+ * layout, as they are in the config, which manifest.json holds whole, or things that have numbers alone. */
 #include "categories.h"
 
 #include <stdlib.h>
@@ -58,13 +58,27 @@ static rs_status name_parts(const rs_node *parts, size_t count, rs_plot_categori
   return status;
 }
 
-rs_status rs_plot_categories_read(const rs_plot_data *data, size_t count, rs_plot_categories *categories, rs_err *err) {
+/* "head 0", "head 1" */
+static rs_status number(const char *what, size_t count, rs_plot_categories *categories, rs_err *err) {
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    rs_text name = {0};
+    rs_text_printf(&name, "%s %zu", what, i);
+    status = add_name(categories, &name, err);
+  }
+  return status;
+}
+
+rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count,
+                                  rs_plot_categories *categories, rs_err *err) {
   const rs_node *task = data->manifest != NULL ? rs_node_get(&data->manifest->root, "task") : NULL;
   const rs_node *parts = task != NULL ? rs_node_get(task, "parts") : NULL;
-  bool named = parts != NULL && parts->kind == RS_SEQUENCE;
+  bool named = parts != NULL && parts->kind == RS_SEQUENCE && strcmp(what, "part") == 0;
   *categories = (rs_plot_categories){.names = rs_alloc(count, sizeof *categories->names, err)};
   if (categories->names == NULL) return RS_MEMORY;
-  return named ? name_parts(parts, count, categories, err) : name_segments(data, count, categories, err);
+  if (named) return name_parts(parts, count, categories, err);
+  return strcmp(what, "segment") == 0 ? name_segments(data, count, categories, err)
+                                      : number(what, count, categories, err);
 }
 
 void rs_plot_categories_clear(rs_plot_categories *categories) {

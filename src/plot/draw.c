@@ -71,7 +71,7 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
   for (size_t s = 0; s < set->count; s++)
     set->series[s].style = (sweep != NULL ? sweep->styles : styles)[set->series[s].method];
   if (status == RS_OK && measure->category)
-    status = rs_plot_categories_read(measure->data, count_categories(set), &categories, err);
+    status = rs_plot_categories_read(measure->data, x->name, count_categories(set), &categories, err);
   if (status == RS_OK && x == NULL && sweep == NULL) status = rs_plot_grids_read(measure->data, &grids, err);
   rs_plot_chart chart = {.head = head_of(caption),
                          .x_name = grids.count > 0 ? grids.name : rs_text_string(&caption->x_name),

@@ -49,11 +49,18 @@ static size_t fitting(const char *text, double size, bool bold, double width) {
   return length;
 }
 
+/* Where a word that is too long is cut, within the first `length` bytes: behind the last sign that joins its parts. */
+static size_t cut_word(const char *text, size_t length) {
+  for (size_t cut = length; cut > 1; cut--)
+    if (strchr("_-/=,", text[cut - 1]) != NULL) return cut;
+  return length;
+}
+
 size_t rs_plot_wrap(const char *text, double size, bool bold, double width, const char **next) {
   size_t length = fitting(text, size, bold, width), cut = length;
   if (text[length] != '\0') {
     while (cut > 0 && text[cut] != ' ') cut--;
-    if (cut == 0) cut = length; /* one long word: cut it where it must be */
+    if (cut == 0) cut = cut_word(text, length);
   }
   *next = text + cut;
   while (**next == ' ') ++*next;

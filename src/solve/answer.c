@@ -293,12 +293,37 @@ static rs_status find_factor(const rs_solve_task *task, rs_solution *out, rs_err
   return RS_OK;
 }
 
+/* What is judged, and the length that its publisher names. */
+static rs_status put_recipe(const rs_solve_task *task, rs_solution *out, rs_err *err) {
+  rs_text text = {0};
+  rs_recipe_write(&task->recipe, &text);
+  if (task->question->head_dim == 0)
+    rs_text_printf(&text, " on %s, which is published for %zu tokens", task->model.name, task->model.max_length);
+  rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK) put_row(out, "recipe", "%s", rs_text_string(&text));
+  rs_text_clear(&text);
+  return status;
+}
+
+/* Which layers of the model it is of, where they turn in several ways. */
+static rs_status put_layers(const rs_solve_task *task, rs_solution *out, rs_err *err) {
+  rs_text text = {0};
+  if (task->profile.kind_count == 0 || !rs_profile_mixed(&task->profile)) return RS_OK;
+  rs_profile_write_choice(&task->profile, task->kind, &text);
+  put_row(out, "layers", "%s", rs_text_string(&text));
+  rs_status status = rs_text_check(&text, err);
+  rs_text_clear(&text);
+  return status;
+}
+
 rs_status rs_solve_answer(const rs_solve_task *task, rs_solution *out, rs_err *err) {
   rs_sought sought = task->question->sought;
   rs_status status = sought == RS_SOLVE_BASE     ? find_base(task, out, err)
                      : sought == RS_SOLVE_FACTOR ? find_factor(task, out, err)
                                                  : find_length(task, out, err);
   if (status != RS_OK) return status;
+  if (sought == RS_SOLVE_LENGTH) RS_TRY(put_recipe(task, out, err));
+  RS_TRY(put_layers(task, out, err));
   put_row(out, "criterion", "%s", criteria[task->question->criterion]);
   put_row(out, "reference", "%s", references[task->question->criterion]);
   return RS_OK;

@@ -37,6 +37,7 @@ static rs_status read_model(const rs_question *question, rs_solve_task *task, rs
   const rs_subject_in in = {.hf = question->hf,
                             .hf_text = question->hf_text,
                             .preset = question->preset,
+                            .layers = question->layers,
                             .method = question->method,
                             .fallback = "rope",
                             .length = 1};
@@ -44,6 +45,9 @@ static rs_status read_model(const rs_question *question, rs_solve_task *task, rs
   RS_TRY(rs_subject_read(&in, &subject, problems, err));
   task->model = subject.model;
   task->recipe = subject.recipe;
+  task->profile = subject.profile;
+  task->kind = subject.kind;
+  subject.profile = (rs_profile){0};
   subject.model = (rs_model){0};
   subject.recipe = (rs_recipe){0};
   rs_subject_clear(&subject);
@@ -78,6 +82,7 @@ rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_proble
   if (status == RS_OK) status = rs_solve_answer(&task, solution, err);
   rs_recipe_clear(&task.recipe);
   rs_model_clear(&task.model);
+  rs_profile_clear(&task.profile);
   free(task.trained);
   return status;
 }

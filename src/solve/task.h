@@ -6,6 +6,8 @@
 
 typedef struct rs_solve_task {
   const rs_question *question;
+  rs_profile profile; /* of the model that the question names; else without kinds */
+  size_t kind;        /* the layers of it that `model` is of */
   rs_model model;
   rs_recipe recipe;    /* whose factor or length is wanted */
   double *trained;     /* (pairs,) rad/token of plain RoPE on the model; owned */

@@ -69,7 +69,7 @@ static rs_status read_published(const rs_checkpoint *checkpoint, rs_trained *tra
                                 rs_err *err) {
   rs_hf_checkpoint found;
   RS_TRY(rs_hf_checkpoint_read(checkpoint->folder, &found, err));
-  rs_status status = rs_hf_checkpoint_load(&found, checkpoint->folder, checkpoint->format, transformer, err);
+  rs_status status = rs_hf_checkpoint_load(&found, checkpoint->folder, checkpoint->format, false, transformer, err);
   *trained = (rs_trained){.shape = found.shape, .format = checkpoint->format};
   found.shape = (rs_shape){0};
   rs_hf_checkpoint_clear(&found);
@@ -92,17 +92,20 @@ static rs_status read_folder(const rs_checkpoint *checkpoint, rs_trained *traine
   return status;
 }
 
+rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
+  const rs_checkpoint checkpoint = {.folder = (char *)folder, .format = format}; /* only read */
+  rs_trained found;
+  RS_TRY(read_folder(&checkpoint, &found, transformer, err));
+  rs_trained_clear(&found);
+  return RS_OK;
+}
+
 rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
                                rs_transformer **transformer, rs_err *err) {
   const rs_checkpoint *checkpoint = &experiment->checkpoints[model];
-  rs_trained found;
   plan p;
   *transformer = NULL;
-  if (checkpoint->folder != NULL) {
-    RS_TRY(read_folder(checkpoint, &found, transformer, err));
-    rs_trained_clear(&found);
-    return RS_OK;
-  }
+  if (checkpoint->folder != NULL) return rs_folder_load(checkpoint->folder, checkpoint->format, transformer, err);
   RS_TRY(plan_make(experiment, model, seed, false, &p, err));
   rs_status status = rs_trained_create(&p.trained, transformer, err);
   plan_clear(&p);
@@ -135,11 +138,31 @@ static rs_status follow(plan *p, const rs_transformer *origin, rs_err *err) {
   return RS_OK;
 }
 
+/* The SHA-256 of those of an index's shards, in the order of their names. */
+static rs_status fingerprint_shards(const char *index, char hash[65], rs_err *err) {
+  rs_safetensors *shards;
+  rs_text hashes = {0};
+  RS_TRY(rs_safetensors_map(index, &shards, err));
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < shards->count && status == RS_OK; i++) {
+    if (i > 0 && strcmp(shards->tensors[i].file, shards->tensors[i - 1].file) == 0) continue;
+    status = rs_sha256_file(shards->tensors[i].file, hash, err);
+    if (status == RS_OK) rs_text_puts(&hashes, hash);
+  }
+  if (status == RS_OK) status = rs_text_check(&hashes, err);
+  if (status == RS_OK) rs_sha256_hex(rs_text_string(&hashes), hashes.length, hash);
+  rs_text_clear(&hashes);
+  rs_safetensors_free(shards);
+  return status;
+}
+
 /* What a folder's model is tuned from is known by its weights. */
 static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *err) {
-  char *weights = rs_path_join(folder, RS_TRAINED_WEIGHTS, err);
-  if (weights == NULL) return RS_MEMORY;
-  rs_status status = rs_sha256_file(weights, hash, err);
+  char *weights;
+  RS_TRY(rs_hf_weights_find(folder, &weights, err));
+  const char *end = strrchr(weights, '.');
+  bool shards = end != NULL && strcmp(end, ".json") == 0;
+  rs_status status = shards ? fingerprint_shards(weights, hash, err) : rs_sha256_file(weights, hash, err);
   free(weights);
   return status;
 }

@@ -28,6 +28,10 @@ rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, ui
 /* The task of the experiment, as this seed draws it. Release with rs_task_clear. */
 rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_task *task, rs_err *err);
 
+/* The transformer of a folder: a published one in numbers of `format`; one that a run has trained in its own. RS_INPUT
+ * where the folder does not hold it whole, RS_UNSUPPORTED, RS_IO, RS_MEMORY. */
+rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err);
+
 /* The checkpoint of model number `model` before it is trained, with weights from `seed`; or that of its folder. */
 rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
                                rs_transformer **transformer, rs_err *err);

@@ -160,7 +160,8 @@ static rs_status add_value(const rs_experiment *experiment, const rs_metric_kind
                        .log_axis = column->log_axis,
                        .better = column->better,
                        .map = column->map,
-                       .sourced = role == RS_VALUE && (metric->row != NULL || (metric->read != NULL && !observed)),
+                       .sourced =
+                           role == RS_VALUE && (rs_metric_observes(metric) || (metric->read != NULL && !observed)),
                        .tasked = role == RS_VALUE && metric->read != NULL && observed};
   snprintf(out.name, sizeof out.name, "%s", column->name);
   RS_TRY(add(columns, &out, err));
@@ -201,11 +202,11 @@ rs_status rs_columns_make(const rs_experiment *experiment, int metric, rs_out_co
 }
 
 bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric) {
-  return metric->row != NULL || (experiment->checkpoints != NULL && !rs_observes(experiment));
+  return rs_metric_observes(metric) || (experiment->checkpoints != NULL && !rs_observes(experiment));
 }
 
 bool rs_is_seeded(const rs_experiment *experiment, const rs_metric_kind *metric) {
-  return metric->row != NULL || metric->draws || experiment->checkpoints != NULL;
+  return rs_metric_observes(metric) || metric->draws || experiment->checkpoints != NULL;
 }
 
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]) {

@@ -31,7 +31,8 @@ static rs_source_in source_input(const rs_batch_work *work, const rs_content_uni
                         .run = work->run,
                         .tokens = work->tokens,
                         .train_length = work->model->train_length,
-                        .given = u->given};
+                        .given = u->given,
+                        .model = work->model};
 }
 
 static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, const rs_source_in *in,
@@ -54,10 +55,17 @@ static void fill_content(const rs_batch_work *work, const rs_source_kind *kind, 
 rs_status rs_content_fill(const rs_batch_work *work, const rs_content_unit *u, rs_content *content, rs_err *err) {
   const rs_source_kind *kind = work->experiment->sources.items[u->source].source;
   rs_source_in in = source_input(work, u);
-  RS_TRY(rs_source_prepare(kind, &in, err));
-  fill_content(work, kind, &in, content);
-  rs_source_release(kind, &in);
-  return RS_OK;
+  rs_recipe rotated;
+  RS_TRY(rs_experiment_rotated(work->experiment, work->batch->model, u->source, &rotated, err));
+  if (rotated.method != NULL) in.rotated = &rotated;
+  rs_status status = rs_source_prepare(kind, &in, err);
+  if (status == RS_OK) {
+    fill_content(work, kind, &in, content);
+    content->rule = kind->rule != NULL ? kind->rule(&in) : (rs_score_rule){0};
+    rs_source_release(kind, &in);
+  }
+  rs_recipe_clear(&rotated);
+  return status;
 }
 
 /* ---- observing them ---------------------------------------------------------------------------------------------- */
@@ -78,10 +86,23 @@ rs_attention_job rs_cell_job(const rs_batch_work *work, const rs_cell_state *cel
                             .needle_key = source->needle != NULL && !source->needle_is_key ? content->needles : NULL,
                             .edges = work->edges,
                             .bins = work->bins,
+                            .soft_cap = content->rule.soft_cap,
+                            .learned_sink = content->rule.sinks ? &content->rule.learned_sink : NULL,
                             .sinks = work->needs.sinks,
+                            .local = work->needs.local,
+                            .tops = work->needs.tops,
+                            .top_count = work->needs.top_count,
                             .moments = work->needs.moments,
                             .scores = experiment->engine.scores,
                             .epsilon = experiment->engine.epsilon};
+}
+
+void rs_cell_show_content(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
+  const rs_head_content shown = {head, work->query_count, work->batch->length, content->q, content->k};
+  for (size_t m = 0; m < work->experiment->metrics.count; m++) {
+    const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
+    if (kind->content != NULL) kind->content(cell->states[m], &shown);
+  }
 }
 
 /* Shows rows to every metric; each metric sees them in order. */
@@ -109,21 +130,32 @@ void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_obser
   note_scores(observation, &cell->scores);
 }
 
-/* One head of one cell, some thousands of rows at a time: however many queries there are, their rows take no more. */
-static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
-  rs_attention_job job = rs_cell_job(work, cell, content, head);
-  rs_err why = {0};
-  double start = now();
-  rs_status status = rs_engine_load(content->engine, &job, &why);
-  for (size_t first = 0; first < job.query_count && status == RS_OK; first += RS_ROWS_AT_ONCE) {
-    size_t count = job.query_count - first < RS_ROWS_AT_ONCE ? job.query_count - first : RS_ROWS_AT_ONCE;
+/* Some thousands of rows at a time: however many queries there are, their rows take no more. */
+static rs_status observe_rows(const rs_batch_work *work, rs_cell_state *cell, rs_engine *engine,
+                              const rs_attention_job *job, rs_err *err) {
+  RS_TRY(rs_engine_load(engine, job, err));
+  for (size_t first = 0; first < job->query_count; first += RS_ROWS_AT_ONCE) {
+    size_t count = job->query_count - first < RS_ROWS_AT_ONCE ? job->query_count - first : RS_ROWS_AT_ONCE;
     rs_observation *observation;
-    status = rs_engine_observe(content->engine, first, count, &observation, &why);
-    if (status != RS_OK) break;
+    RS_TRY(rs_engine_observe(engine, first, count, &observation, err));
     rs_cell_show(work, cell, observation);
     rs_observation_free(observation);
   }
-  if (status != RS_OK) rs_cell_fail(cell, &why);
+  return RS_OK;
+}
+
+rs_status rs_cell_observe(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head,
+                          rs_err *err) {
+  rs_attention_job job = rs_cell_job(work, cell, content, head);
+  rs_cell_show_content(work, cell, content, head);
+  return work->needs.rows ? observe_rows(work, cell, content->engine, &job, err) : RS_OK;
+}
+
+/* One head of one cell. */
+static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
+  rs_err why = {0};
+  double start = now();
+  if (rs_cell_observe(work, cell, content, head, &why) != RS_OK) rs_cell_fail(cell, &why);
   cell->seconds += now() - start;
 }
 
@@ -154,22 +186,38 @@ static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *c
   }
 }
 
-/* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
-rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
-  size_t seeds = work->experiment->seed_count, units = work->experiment->sources.count * seeds;
-  if (contents->count == 1) {
-    for (size_t i = 0; i < units; i++)
-      run_unit(work, (rs_content_unit){i / seeds, i % seeds, head, NULL}, contents->items);
-  } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)contents->count)
-    for (size_t i = 0; i < units; i++)
-      run_unit(work, (rs_content_unit){i / seeds, i % seeds, head, NULL}, &contents->items[rs_engine_thread()]);
-  }
+/* Unit number `index` of one head; those of checkpoints wait for their rows. */
+static void run_made(const rs_batch_work *work, size_t index, size_t head, rs_content *content) {
+  const rs_content_unit unit = {
+      .source = index / work->experiment->seed_count, .seed = index % work->experiment->seed_count, .head = head};
+  if (!work->experiment->sources.items[unit.source].source->of_model) run_unit(work, unit, content);
+}
+
+static rs_status check_contents(const rs_contents *contents, rs_err *err) {
   for (size_t i = 0; i < contents->count; i++) {
     const rs_err *why = &contents->items[i].why;
     if (why->status != RS_OK) return rs_fail(err, why->status, "%s", why->message);
   }
   return RS_OK;
+}
+
+/* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
+rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
+  size_t units = work->experiment->sources.count * work->experiment->seed_count;
+  if (contents->count == 1) {
+    for (size_t i = 0; i < units; i++) run_made(work, i, head, contents->items);
+  } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)contents->count)
+    for (size_t i = 0; i < units; i++) run_made(work, i, head, &contents->items[rs_engine_thread()]);
+  }
+  return check_contents(contents, err);
+}
+
+rs_status rs_contents_run_given(const rs_batch_work *work, size_t source, size_t head, const rs_given_rows *given,
+                                rs_contents *contents, rs_err *err) {
+  for (size_t seed = 0; seed < work->experiment->seed_count; seed++)
+    run_unit(work, (rs_content_unit){source, seed, head, given}, contents->items);
+  return check_contents(contents, err);
 }
 
 /* ---- room for them ----------------------------------------------------------------------------------------------- */

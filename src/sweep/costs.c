@@ -12,14 +12,15 @@
 
 /* Pairs of a query and a key that it sees. */
 static double seen_pairs(const rs_mask *mask, double tokens) {
-  bool window = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
-  double width = window ? fmin((double)mask->window, tokens) : tokens;
+  bool band = mask->kind == RS_BAND, window = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
+  double width = window || band ? fmin((double)mask->window, tokens) : tokens;
   double sinks = mask->kind == RS_WINDOW_SINKS ? fmin((double)mask->sinks, tokens - width) : 0;
   bool causal = window || mask->kind == RS_CAUSAL;
   if (mask->kind == RS_CHUNKS) {
     double chunk = fmin((double)mask->window, tokens), rest = fmod(tokens, chunk);
     return (tokens - rest) * (chunk + 1) / 2 + rest * (rest + 1) / 2;
   }
+  if (band) return tokens + 2 * (width - 1) * (tokens - width / 2);
   return causal ? width * (width + 1) / 2 + (tokens - width) * (width + sinks) : tokens * tokens;
 }
 
@@ -58,11 +59,20 @@ static size_t length_of(const rs_costs *costs, const rs_cell *cell) {
   return costs->experiment->lengths[cell->axis[RS_BY_LENGTH]];
 }
 
+/* How often each sequence of so many tokens is read beside that, counted by tokens, where contexts are cut. */
+static double cut_passes(const rs_experiment *experiment, size_t length) {
+  rs_cut cut;
+  if (!rs_experiment_cuts(experiment, &cut)) return 0;
+  double windows = length >= cut.context ? floor((double)(length - cut.context) / (double)cut.step) + 1 : 0;
+  return (cut.trained ? 1 : 0) + windows * (double)rs_cut_window(&cut, length) / (double)length;
+}
+
 /* How often a cell has each of its sequences read: for its metrics of readings, unless it shares them with the first
  * source, and for the rows of its layer. */
 static double passes_of(const rs_experiment *experiment, const rs_cell *cell) {
   bool first = cell->axis[RS_BY_SOURCE] == 0 && cell->group == 0;
-  return (first ? 1 : 0) + (rs_needs_rows(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
+  return (first ? 1 + cut_passes(experiment, experiment->lengths[cell->axis[RS_BY_LENGTH]]) : 0) +
+         (rs_needs_heads(experiment) && rs_reads_model(experiment, cell) ? 1 : 0);
 }
 
 /* Sequences that a cell reads. */
@@ -114,8 +124,9 @@ static double stack_numbers(const rs_stack *stack, double d, bool training) {
 /* The most views that a method of the experiment has. */
 static size_t most_views(const rs_experiment *experiment) {
   size_t views = 1;
-  for (size_t m = 0; m < experiment->methods.count; m++) {
-    const rs_method *method = experiment->methods.items[m].method;
+  for (size_t i = 0; i < experiment->model_count * experiment->methods.count; i++) {
+    const rs_method *method =
+        rs_experiment_method(experiment, i / experiment->methods.count, i % experiment->methods.count);
     if (method != NULL && method->pos->views > views) views = method->pos->views;
   }
   return views;
@@ -124,7 +135,7 @@ static size_t most_views(const rs_experiment *experiment) {
 /* Of the rows that each thread observes, and of the queries and keys that it observes them from. */
 static double observed_bytes(const rs_experiment *experiment, const rs_model *model, size_t tokens) {
   double given = 8.0 * 2 * (double)(tokens * model->heads * model->head_dim);
-  if (!rs_observes(experiment) || !rs_needs_rows(experiment)) return 0;
+  if (!rs_observes(experiment) || !rs_needs_heads(experiment)) return 0;
   return (double)rs_engine_threads() *
          (given + rs_row_bytes(experiment, tokens, model->head_dim, most_views(experiment), 1));
 }
@@ -388,6 +399,8 @@ static double reading_pace(const rs_costs *costs, size_t model, double budget) {
     double measured = reading_pace_at(costs, model, length, budget / 10);
     if (measured > 0) last = measured;
   }
+  for (size_t i = 0; i < experiment->length_count && last == 0; i++) /* those need not be lengths of the task */
+    last = reading_pace_at(costs, model, experiment->lengths[i], budget / 10);
   return last;
 }
 

@@ -107,7 +107,7 @@ static rs_status trial_repeat(trial *t, size_t length, double seconds, rs_err *e
 /* Metrics of tables are computed for the first of the cells that share them. */
 static bool is_computed(const rs_experiment *experiment, const rs_cell *cell) {
   bool draws = false;
-  if (rs_needs_rows(experiment)) return true;
+  if (rs_needs_heads(experiment)) return true;
   for (size_t m = 0; m < experiment->metrics.count; m++) draws |= experiment->metrics.items[m].metric->draws;
   return cell->axis[RS_BY_SOURCE] == 0 && (draws || cell->axis[RS_BY_SEED] == 0);
 }
@@ -127,7 +127,7 @@ static double growth_of_rows(const rs_experiment *experiment, const rs_cell *cel
  * faster than the length. */
 static double growth_of_rest(const rs_experiment *experiment, const rs_cell *cell, const trial *last, double before) {
   double length = (double)experiment->lengths[cell->axis[RS_BY_LENGTH]];
-  bool rows = rs_needs_rows(experiment);
+  bool rows = rs_needs_heads(experiment);
   double power = rows ? 0 : 2; /* not known */
   if (before > 0) power = fmax(0, fmin(rows ? 1 : 2, log2(last->rest[cell->axis[RS_BY_MODEL]] / before)));
   return pow(length / (double)last->length, power);
@@ -141,7 +141,7 @@ static double carry_over(const rs_experiment *experiment, const rs_cell *cells, 
   for (size_t i = 0; i < count; i++) {
     const size_t *axis = cells[i].axis, model = axis[RS_BY_MODEL];
     size_t kind = (model * experiment->methods.count + axis[RS_BY_METHOD]) * experiment->sources.count;
-    double rest = last->rest[model] / (double)experiment->methods.count / (rs_needs_rows(experiment) ? sources : 1);
+    double rest = last->rest[model] / (double)experiment->methods.count / (rs_needs_heads(experiment) ? sources : 1);
     seconds[i] =
         last->attention[kind + axis[RS_BY_SOURCE]] * growth_of_rows(experiment, &cells[i], last, before[model]);
     if (is_computed(experiment, &cells[i]))

@@ -124,6 +124,10 @@ static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_e
   for (size_t i = 0; i < experiment->methods.count; i++) {
     const rs_variant *variant = &experiment->methods.items[i];
     if (variant->method != NULL) RS_TRY(add_stages(kinds, variant->method, &variant->settings, err));
+    for (size_t m = 0; m < experiment->model_count && variant->published; m++) {
+      const rs_recipe *published = &experiment->models[m].published;
+      RS_TRY(add_stages(kinds, published->method, &published->settings, err));
+    }
   }
   if (experiment->checkpoints != NULL) RS_TRY(add_kind(kinds, "task", &experiment->task.task->kind, err));
   for (size_t i = 0; i < experiment->sources.count; i++)
@@ -148,10 +152,12 @@ static rs_status add_phrases(json_t *phrases, const rs_variant *variant, rs_err 
   return status;
 }
 
-/* How much of a task was read: "64 sequences a cell", "64 sequences of dictionary". */
+/* How much of a task was read: "64 sequences a cell", "up to 64 sequences of bytes". */
 static rs_status add_amount(json_t *phrases, const rs_experiment *experiment, const char *which, rs_err *err) {
   char words[128];
-  snprintf(words, sizeof words, "%zu sequences %s", experiment->sequences, which);
+  bool fewer;
+  RS_TRY(rs_manifest_fewer(experiment, &fewer, err));
+  snprintf(words, sizeof words, "%s%zu sequences %s", fewer ? "up to " : "", experiment->sequences, which);
   return rs_manifest_append(phrases, json_string(words), err);
 }
 
@@ -166,7 +172,7 @@ static rs_status list_task(json_t *sources, const rs_experiment *experiment, rs_
 /* What a checkpoint's own heads held, on which sequences. */
 static rs_status add_read(json_t *phrases, const rs_experiment *experiment, const rs_variant *variant, rs_err *err) {
   char words[96];
-  if (!variant->source->of_model) return RS_OK;
+  if (!variant->source->of_model || experiment->task.task == NULL) return RS_OK; /* else a text, which it names */
   snprintf(words, sizeof words, "of %.80s", experiment->task.task->kind.name);
   return add_amount(phrases, experiment, words, err);
 }
@@ -191,7 +197,7 @@ static rs_status add_input(json_t *inputs, const rs_value *value, rs_err *err) {
   for (size_t i = 0; i < json_array_size(inputs); i++)
     if (strcmp(json_string_value(json_object_get(json_array_get(inputs, i), "file")), value->file) == 0) return RS_OK;
   const char *const pairs[][2] = {{"file", value->file}, {"sha256", value->hash}};
-  return rs_manifest_append(inputs, object_of(pairs, RS_COUNT(pairs)), err);
+  return rs_manifest_append(inputs, object_of(pairs, *value->hash != '\0' ? 2 : 1), err); /* a folder has none */
 }
 
 static rs_status add_inputs(json_t *inputs, const rs_settings *settings, rs_err *err) {

@@ -15,6 +15,9 @@ rs_status rs_manifest_append(json_t *list, json_t *entry, rs_err *err);
 /* Sets a key likewise. */
 rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err *err);
 
+/* Whether the task has fewer sequences to read, at some length, than the config asks for. RS_MEMORY, RS_IO. */
+rs_status rs_manifest_fewer(const rs_experiment *experiment, bool *fewer, rs_err *err);
+
 /* The experiment's task: its kind, parameters, parts, and the best loss at each length, null where nobody knows. */
 rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err);
 

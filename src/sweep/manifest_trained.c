@@ -69,6 +69,19 @@ static rs_status put_grids(const rs_experiment *experiment, json_t *list, rs_err
   return status;
 }
 
+rs_status rs_manifest_fewer(const rs_experiment *experiment, bool *fewer, rs_err *err) {
+  rs_task task;
+  *fewer = false;
+  RS_TRY(rs_checkpoint_task(experiment, 0, &task, err));
+  for (size_t i = 0; i < experiment->length_count; i++) {
+    rs_example_shape shape;
+    if (task.kind->shape(task.state, experiment->lengths[i], &shape, NULL) == RS_OK)
+      *fewer = *fewer || rs_example_count(&shape, experiment->sequences) < experiment->sequences;
+  }
+  rs_task_clear(&task);
+  return RS_OK;
+}
+
 rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err) {
   const rs_variant *variant = &experiment->task;
   const char *const *parts = variant->task->parts;

@@ -63,50 +63,57 @@ static rs_status project(layer_run *run, size_t method, size_t head, rs_err *err
                               &work->projections[method], err);
 }
 
-static rs_status load(layer_run *run, lane *thread, const job *one, rs_err *err) {
+static rs_status fill(layer_run *run, lane *thread, const job *one, rs_err *err) {
   const size_t *axis = one->cell->cell.axis;
   rs_given_rows given = {0};
   if (run->of_model) given = rs_block_reader_head(thread->reader, one->head);
   const rs_content_unit unit = {axis[RS_BY_SOURCE], axis[RS_BY_SEED], one->head, run->of_model ? &given : NULL};
   RS_TRY(project(run, axis[RS_BY_METHOD], one->head, err));
-  RS_TRY(rs_content_fill(&run->work, &unit, &thread->content, err));
-  rs_attention_job observed = rs_cell_job(&run->work, one->cell, &thread->content, one->head);
-  return rs_engine_load(thread->content.engine, &observed, err);
+  return rs_content_fill(&run->work, &unit, &thread->content, err);
 }
 
-/* By all threads, some thousands of rows at a time. */
+/* By all threads. */
 static void observe_at_once(layer_run *run, const job *one) {
   lane *thread = run->lanes;
-  rs_observation *seen;
   rs_err why = {0};
   if (one->cell->status != RS_OK) return;
-  rs_status status = load(run, thread, one, &why);
-  size_t queries = run->work.query_count;
-  for (size_t first = 0; first < queries && status == RS_OK; first += RS_ROWS_AT_ONCE) {
-    size_t count = queries - first < RS_ROWS_AT_ONCE ? queries - first : RS_ROWS_AT_ONCE;
-    status = rs_engine_observe(thread->content.engine, first, count, &seen, &why);
-    if (status != RS_OK) break;
-    rs_cell_show(&run->work, one->cell, seen);
-    rs_observation_free(seen);
-  }
+  rs_status status = fill(run, thread, one, &why);
+  if (status == RS_OK) status = rs_cell_observe(&run->work, one->cell, &thread->content, one->head, &why);
   if (status != RS_OK) rs_cell_fail(one->cell, &why);
 }
 
-/* By one thread, to be shown when the sequences before were. */
-static void observe_apart(layer_run *run, lane *thread, size_t index) {
-  rs_err *why = &thread->why[index];
-  *why = (rs_err){0};
-  thread->seen[index] = NULL;
-  if (load(run, thread, &run->jobs[index], why) != RS_OK) return;
-  (void)rs_engine_observe(thread->content.engine, 0, run->work.query_count, &thread->seen[index], why);
+/* The rows of one head by one thread, to be shown when the sequences before were. */
+static rs_status observe_rows(layer_run *run, lane *thread, size_t index, rs_err *err) {
+  const job *one = &run->jobs[index];
+  rs_engine *engine = thread->content.engine;
+  if (!run->work.needs.rows) return RS_OK;
+  RS_TRY(fill(run, thread, one, err));
+  rs_attention_job observed = rs_cell_job(&run->work, one->cell, &thread->content, one->head);
+  RS_TRY(rs_engine_load(engine, &observed, err));
+  return rs_engine_observe(engine, 0, run->work.query_count, &thread->seen[index], err);
 }
 
-static void show(layer_run *run, const lane *thread, size_t index) {
-  rs_cell_state *cell = run->jobs[index].cell;
-  if (thread->why[index].status != RS_OK)
-    rs_cell_fail(cell, &thread->why[index]);
-  else if (cell->status == RS_OK)
-    rs_cell_show(&run->work, cell, thread->seen[index]);
+static void observe_apart(layer_run *run, lane *thread, size_t index) {
+  thread->why[index] = (rs_err){0};
+  thread->seen[index] = NULL;
+  (void)observe_rows(run, thread, index, &thread->why[index]);
+}
+
+/* The content is made once more: the thread has gone on to other heads since. */
+static rs_status show_content(layer_run *run, lane *thread, const job *one, rs_err *err) {
+  if (!run->work.needs.content) return RS_OK;
+  RS_TRY(fill(run, thread, one, err));
+  rs_cell_show_content(&run->work, one->cell, &thread->content, one->head);
+  return RS_OK;
+}
+
+static void show(layer_run *run, lane *thread, size_t index) {
+  const job *one = &run->jobs[index];
+  rs_err *why = &thread->why[index];
+  if (one->cell->status == RS_OK && why->status == RS_OK) (void)show_content(run, thread, one, why);
+  if (why->status != RS_OK) rs_cell_fail(one->cell, why);
+  if (one->cell->status == RS_OK && thread->seen[index] != NULL)
+    rs_cell_show(&run->work, one->cell, thread->seen[index]);
   rs_observation_free(thread->seen[index]);
 }
 
@@ -223,6 +230,13 @@ static size_t count_sequences(const rs_model_rows *rows) {
   return rs_example_count(&shape, rows->experiment->sequences);
 }
 
+/* Whether two cells are observed together: both the model's own heads of one layer, or both simulated ones. */
+static bool same_layer(const rs_model_rows *rows, size_t one, size_t other) {
+  bool first, second;
+  size_t layer = layer_of(rows->experiment, rows->cells[one], &first);
+  return layer_of(rows->experiment, rows->cells[other], &second) == layer && first == second;
+}
+
 /* The cells that are observed together with cell number `first`. */
 static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *err) {
   layer_run run = {.rows = rows};
@@ -231,11 +245,8 @@ static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *e
   run.batch = (rs_cell_batch){.experiment = rows->experiment, .model = rows->cells[first]->cell.axis[RS_BY_MODEL]};
   run.batch.cells = rs_alloc(rows->count, sizeof(rs_cell_state *), err);
   if (run.batch.cells == NULL) return RS_MEMORY;
-  for (size_t i = first; i < rows->count; i++) {
-    bool of_model;
-    size_t layer = layer_of(rows->experiment, rows->cells[i], &of_model);
-    if (layer == run.layer && of_model == run.of_model) run.batch.cells[run.batch.count++] = rows->cells[i];
-  }
+  for (size_t i = first; i < rows->count; i++)
+    if (same_layer(rows, first, i)) run.batch.cells[run.batch.count++] = rows->cells[i];
   observe_layer(&run);
   for (size_t i = 0; i < run.lane_count; i++) clear_lane(&run.lanes[i]);
   if (run.work.experiment != NULL) rs_batch_work_clear(&run.work);
@@ -246,16 +257,16 @@ static rs_status observe_with(const rs_model_rows *rows, size_t first, rs_err *e
 }
 
 static bool is_first(const rs_model_rows *rows, size_t index) {
-  bool of_model, other;
-  size_t layer = layer_of(rows->experiment, rows->cells[index], &of_model);
   for (size_t i = 0; i < index; i++)
-    if (layer_of(rows->experiment, rows->cells[i], &other) == layer && other == of_model) return false;
+    if (same_layer(rows, i, index)) return false;
   return true;
 }
 
 void rs_model_rows_observe(const rs_model_rows *rows) {
   for (size_t i = 0; i < rows->count; i++) {
     rs_err why = {0};
-    if (is_first(rows, i) && observe_with(rows, i, &why) != RS_OK) rs_cell_fail(rows->cells[i], &why);
+    if (!is_first(rows, i) || observe_with(rows, i, &why) == RS_OK) continue;
+    for (size_t k = i; k < rows->count; k++)
+      if (same_layer(rows, i, k)) rs_cell_fail(rows->cells[k], &why);
   }
 }

@@ -26,9 +26,10 @@ static void put_scalars(rs_text *csv, const rs_experiment *experiment, const rs_
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_metric_kind *metric = experiment->metrics.items[m].metric;
     const rs_result *result = &state->results[m];
+    bool known = state->status == RS_OK || (state->read && metric->row == NULL);
     for (size_t i = 0; i < metric->scalar_count; i++) {
-      rs_csv_number(csv, state->status == RS_OK ? result->value[i] : NAN);
-      if (metric->scalars[i].sampled) rs_csv_number(csv, state->status == RS_OK ? result->error[i] : NAN);
+      rs_csv_number(csv, known ? result->value[i] : NAN);
+      if (metric->scalars[i].sampled) rs_csv_number(csv, known ? result->error[i] : NAN);
     }
   }
 }

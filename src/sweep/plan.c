@@ -6,14 +6,15 @@
 
 /* A method's tables at the longest length, for the model that has the largest. */
 static double bytes_of_tables(const rs_experiment *experiment, const rs_variant *variant, size_t length) {
-  const rs_recipe recipe = {.method = variant->method, .settings = variant->settings};
   double most = 0;
   for (size_t i = 0; i < experiment->model_count; i++) {
     const rs_model *model = &experiment->models[i];
+    const rs_recipe given = {.method = variant->method, .settings = variant->settings};
+    const rs_recipe recipe = variant->published ? model->published : given;
     double dims = (double)model->head_dim, width = dims * (double)model->heads;
     double bytes = rs_encoding_bytes(&recipe, model, length, &experiment->tokens);
     /* A projected embedding: its keys, and while it is made the head's 2D columns of the width, twice. */
-    if (variant->method->embed != NULL) bytes += 8 * ((double)length * dims + 2 * 2 * dims * width);
+    if (recipe.method->embed != NULL) bytes += 8 * ((double)length * dims + 2 * 2 * dims * width);
     most = fmax(most, bytes);
   }
   return most;
@@ -28,11 +29,13 @@ static double peak_bytes(const rs_experiment *experiment) {
   for (size_t i = 0; i < experiment->model_count; i++)
     dims = experiment->models[i].head_dim > dims ? experiment->models[i].head_dim : dims;
   for (size_t i = 0; i < experiment->methods.count; i++) {
-    const rs_variant *variant = &experiment->methods.items[i];
-    views = variant->method->pos->views > views ? variant->method->pos->views : views;
-    bytes += bytes_of_tables(experiment, variant, longest);
+    for (size_t m = 0; m < experiment->model_count; m++) {
+      const rs_method *method = rs_experiment_method(experiment, m, i);
+      views = method->pos->views > views ? method->pos->views : views;
+    }
+    bytes += bytes_of_tables(experiment, &experiment->methods.items[i], longest);
   }
-  if (!rs_needs_rows(experiment)) return bytes;
+  if (!rs_needs_heads(experiment)) return bytes;
   return bytes + rs_row_bytes(experiment, longest, dims, views, rs_engine_threads());
 }
 
@@ -41,6 +44,7 @@ static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
   size_t length = experiment->lengths[cell->axis[RS_BY_LENGTH]];
   const rs_curve_in in = {.length = length,
                           .pairs = model->head_dim / 2,
+                          .heads = model->heads,
                           .width = model->heads * model->head_dim,
                           .bins = rs_log_bins(length, experiment->bins_per_octave),
                           .tokens = &experiment->tokens};

@@ -37,8 +37,9 @@ static size_t length_of(const rs_experiment *experiment, const rs_cell_state *st
 
 /* Cells of one model and one length, together. */
 static rs_status run_batch(const rs_experiment *experiment, rs_cell_state *states, size_t count, size_t model,
-                           size_t length, progress *p, rs_err *err) {
-  rs_cell_batch batch = {.experiment = experiment, .model = model, .length = length, .advance = advance, .context = p};
+                           size_t length, rs_text_model *texts, progress *p, rs_err *err) {
+  rs_cell_batch batch = {
+      .experiment = experiment, .model = model, .length = length, .texts = texts, .advance = advance, .context = p};
   batch.cells = rs_alloc(count, sizeof(rs_cell_state *), err);
   if (batch.cells == NULL) return RS_MEMORY;
   for (size_t i = 0; i < count; i++)
@@ -61,10 +62,12 @@ static rs_status run_batches(const rs_experiment *experiment, rs_cell_state *sta
   if (lengths == NULL) return RS_MEMORY;
   memcpy(lengths, experiment->lengths, experiment->length_count * sizeof *lengths);
   qsort(lengths, experiment->length_count, sizeof *lengths, by_size);
+  rs_text_model texts = {0};
   rs_status status = RS_OK;
   for (size_t l = 0; l < experiment->length_count; l++)
     for (size_t model = 0; model < experiment->model_count && status == RS_OK; model++)
-      status = run_batch(experiment, states, count, model, lengths[l], p, err);
+      status = run_batch(experiment, states, count, model, lengths[l], &texts, p, err);
+  rs_text_model_clear(&texts);
   free(lengths);
   return status;
 }

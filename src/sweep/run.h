@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SWEEP_RUN_H
 #define ROPESCOPE_SWEEP_RUN_H
 
-#include "ropescope/sweep.h"
+#include "model_text.h"
 
 enum { RS_CELL_MESSAGE = 256, RS_ARITHMETIC = 32, RS_ROWS_AT_ONCE = 1 << 17 };
 
@@ -18,6 +18,7 @@ typedef struct rs_cell_scores {
 typedef struct rs_cell_state {
   rs_cell cell;
   rs_status status;
+  bool read; /* of a checkpoint: metrics of readings and tables hold, whatever becomes of its rows */
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
@@ -25,6 +26,7 @@ typedef struct rs_cell_state {
   rs_cell_scores scores;
   char arithmetic[RS_ARITHMETIC]; /* the instruction sets that computed the weights it reads; "": none */
   rs_head_group group;            /* of its heads; owned */
+  rs_encoding encoding;           /* as the first of them has it: what its metrics read; borrows */
   char *heads;                    /* "4 12 20 28"; owned */
   void **states;                  /* one for each metric; NULL for those that read tables */
   rs_result *results;             /* one for each metric */
@@ -36,6 +38,7 @@ typedef struct rs_cell_batch {
   rs_cell_state **cells; /* of one model and length, in the order of the list */
   size_t count;
   size_t model, length; /* index of the model; tokens */
+  rs_text_model *texts; /* for sources with a checkpoint of their own; NULL: a rehearsal, their rows are zeros */
   /* Called with the share of the run's work that was just done; may be NULL. */
   void (*advance)(void *context, double work);
   void *context;
@@ -65,8 +68,11 @@ bool rs_reads_model(const rs_experiment *experiment, const rs_cell *cell);
 /* What rows are to hold for the experiment's metrics, which the config check has seen to go together. */
 rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 
-/* Whether any metric of the experiment reads rows. */
-bool rs_needs_rows(const rs_experiment *experiment);
+/* Whether any metric of the experiment reads rows, or the queries and keys that they are made of. */
+bool rs_needs_heads(const rs_experiment *experiment);
+
+/* Whether a metric of readings wants contexts to be cut, and how. */
+bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut);
 
 /* Whether a metric's numbers hang on the source: those of rows; of checkpoints that observe none, all on the task. */
 bool rs_is_sourced(const rs_experiment *experiment, const rs_metric_kind *metric);

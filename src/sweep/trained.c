@@ -29,9 +29,11 @@ typedef struct reader {
   size_t count;
   size_t length; /* of the task */
   rs_task task;
-  rs_recipe *recipes; /* the transformer's, but for the first, which is owned */
+  rs_recipe *recipes; /* the transformer's with the cells' method; owned */
   rs_context *context;
   rs_reading reading;
+  rs_reading judged;  /* by the model's own recipes, where a metric wants that */
+  double *cut_losses; /* as rs_reading_in has them */
   size_t *edges, bins;
 } reader;
 
@@ -43,14 +45,14 @@ static double seconds_now(void) {
 
 /* ---- cells that are read together -------------------------------------------------------------------------------- */
 
-/* The cells' method in the place of the first recipe. */
+/* The cells' method in the place of the first recipe, and where each layer has that for itself, of its copies. */
 static rs_status make_recipes(reader *r, rs_err *err) {
   const size_t *axis = r->cells[0]->cell.axis;
-  r->recipes = rs_alloc(r->transformer->recipe_count, sizeof *r->recipes, err);
+  const rs_transformer *t = r->transformer;
+  r->recipes = rs_alloc(t->recipe_count, sizeof *r->recipes, err);
   if (r->recipes == NULL) return RS_MEMORY;
-  memcpy(r->recipes, r->transformer->recipes, r->transformer->recipe_count * sizeof *r->recipes);
-  r->recipes[0] = (rs_recipe){0};
-  return rs_experiment_recipe(r->experiment, axis[RS_BY_MODEL], axis[RS_BY_METHOD], &r->recipes[0], err);
+  RS_TRY(rs_experiment_recipe(r->experiment, axis[RS_BY_MODEL], axis[RS_BY_METHOD], &r->recipes[0], err));
+  return rs_recipes_with(t->recipes, t->recipe_count, r->recipes, err);
 }
 
 static rs_status make_context(reader *r, rs_err *err) {
@@ -67,6 +69,29 @@ static rs_status make_context(reader *r, rs_err *err) {
   return rs_log_edges(encoding->length, r->experiment->bins_per_octave, &r->edges, &r->bins, err);
 }
 
+static rs_status read_whole(reader *r, rs_err *err) {
+  rs_context *context;
+  RS_TRY(rs_context_of_task(r->transformer, NULL, &r->task, r->length, &context, err));
+  rs_status status =
+      rs_reading_make(context, &r->task, RS_SPLIT_EVALUATION, r->length, r->experiment->sequences, &r->judged, err);
+  rs_context_free(context);
+  return status;
+}
+
+/* Where the method judges, the whole context is what was read already. */
+static rs_status read_cut(reader *r, rs_err *err) {
+  rs_cut cut;
+  rs_context *context;
+  if (!rs_experiment_cuts(r->experiment, &cut)) return RS_OK;
+  if (cut.trained) RS_TRY(read_whole(r, err));
+  RS_TRY(rs_context_create(r->transformer, cut.trained ? NULL : r->recipes, rs_cut_window(&cut, r->length), 0, NULL,
+                           &context, err));
+  rs_status status =
+      rs_cut_losses(context, &r->task, RS_SPLIT_EVALUATION, r->length, r->reading.sequences, &cut, &r->cut_losses, err);
+  rs_context_free(context);
+  return status;
+}
+
 static rs_status make_reading(reader *r, rs_err *err) {
   bool needed = false;
   double start = seconds_now();
@@ -75,6 +100,7 @@ static rs_status make_reading(reader *r, rs_err *err) {
   rs_status status = !needed ? RS_OK
                              : rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length,
                                                r->experiment->sequences, &r->reading, err);
+  if (status == RS_OK) status = read_cut(r, err);
   r->cells[0]->seconds = seconds_now() - start;
   return status;
 }
@@ -82,10 +108,12 @@ static rs_status make_reading(reader *r, rs_err *err) {
 static rs_status measure(const reader *r, rs_cell_state *cell, size_t metric, rs_err *err) {
   const rs_variant *variant = &r->experiment->metrics.items[metric];
   if (variant->metric->read != NULL) {
-    const rs_reading_in in = {&r->reading, &r->task, r->length, variant->params};
+    const double *whole = r->judged.losses != NULL ? r->judged.losses : r->reading.losses;
+    const rs_reading_in in = {&r->reading, &r->task, r->length, variant->params, whole, r->cut_losses};
     return variant->metric->read(&in, &cell->results[metric], err);
   }
-  const rs_metric_in in = {.encoding = rs_context_encoding(r->context),
+  cell->encoding = rs_encoding_of_head(rs_context_encoding(r->context), cell->group.heads[0]);
+  const rs_metric_in in = {.encoding = &cell->encoding,
                            .params = variant->params,
                            .heads = cell->group.heads,
                            .head_count = cell->group.count,
@@ -117,7 +145,7 @@ static void measure_cell(const reader *r, size_t index) {
   rs_cell_state *cell = r->cells[index];
   for (size_t m = 0; m < r->experiment->metrics.count && cell->status == RS_OK; m++) {
     rs_err why = {0};
-    if (r->experiment->metrics.items[m].metric->row != NULL) continue;
+    if (rs_metric_observes(r->experiment->metrics.items[m].metric)) continue;
     const rs_cell_state *same = twin(r, index, m);
     if (same != NULL && copy_values(same, m, &cell->results[m], &why) != RS_OK) rs_cell_fail(cell, &why);
     if (same == NULL && measure(r, cell, m, &why) != RS_OK) rs_cell_fail_metric(cell, r->experiment, m, &why);
@@ -132,14 +160,17 @@ static void observe(const reader *r) {
                               .length = r->length,
                               .cells = r->cells,
                               .count = r->count};
-  if (rs_needs_rows(r->experiment)) rs_model_rows_observe(&rows);
+  for (size_t i = 0; i < r->count; i++) r->cells[i]->read = r->cells[i]->status == RS_OK;
+  if (rs_needs_heads(r->experiment)) rs_model_rows_observe(&rows);
 }
 
 static void clear(reader *r) {
   rs_reading_clear(&r->reading);
+  rs_reading_clear(&r->judged);
+  free(r->cut_losses);
   rs_context_free(r->context);
   free(r->edges);
-  if (r->recipes != NULL) rs_recipe_clear(&r->recipes[0]);
+  for (size_t i = 0; i < r->transformer->recipe_count && r->recipes != NULL; i++) rs_recipe_clear(&r->recipes[i]);
   free(r->recipes);
   if (r->task.kind != NULL) rs_task_clear(&r->task);
   free(r->cells);

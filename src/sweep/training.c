@@ -132,7 +132,8 @@ static rs_status fail_with_state(const session *s, const rs_err *why, rs_err *er
 }
 
 static rs_status stop(session *s, rs_err *err) {
-  RS_TRY(save(s, err));
+  rs_err why = {0};
+  if (save(s, &why) != RS_OK) return fail_with_state(s, &why, err);
   size_t step = rs_trainer_state(s->trainer)->step, steps = s->made.training.steps;
   if (s->folder.path == NULL)
     return rs_fail(err, RS_STOPPED, "training stopped after step %zu of %zu, and nothing is kept", step, steps);

@@ -8,8 +8,9 @@ bool rs_cell_has_head(const rs_cell_state *cell, size_t head) {
   return false;
 }
 
-rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
-  return (rs_metric_in){.encoding = work->encodings[rs_cell_method(cell)],
+rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, size_t metric) {
+  cell->encoding = rs_encoding_of_head(work->encodings[rs_cell_method(cell)], cell->group.heads[0]);
+  return (rs_metric_in){.encoding = &cell->encoding,
                         .params = work->experiment->metrics.items[metric].params,
                         .seed = work->experiment->seeds[cell->cell.axis[RS_BY_SEED]],
                         .heads = cell->group.heads,
@@ -59,7 +60,7 @@ void rs_batch_begin_rows(const rs_batch_work *work) {
       const rs_metric_kind *kind = work->experiment->metrics.items[m].metric;
       rs_metric_in in = rs_metric_input(work, cell, m);
       rs_err why = {0};
-      if (kind->row != NULL && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
+      if (rs_metric_observes(kind) && kind->prepare(&in, &cell->states[m], &why) != RS_OK) rs_cell_fail(cell, &why);
     }
   }
 }

@@ -42,7 +42,7 @@ void rs_batch_begin_rows(const rs_batch_work *work);
 void rs_batch_finish_rows(const rs_batch_work *work);
 
 /* What metric number `metric` reads of a cell. */
-rs_metric_in rs_metric_input(const rs_batch_work *work, const rs_cell_state *cell, size_t metric);
+rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, size_t metric);
 
 /* What that metric comes to. One that fails fails its cell. */
 void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric);

@@ -1,4 +1,5 @@
 /* test_checkpoints.c: runs that train: what they keep, what they find again, and how they are stopped. */
+#include "../fixtures/places.h"
 #include "../fixtures/program.h"
 
 #include <dirent.h>
@@ -309,7 +310,7 @@ Test(checkpoints, damaged_folder__is_named_and_nothing_is_trained) {
            "ropescope: %s: ropescope.steps_done = -30: must be from 0 to 1000000000 (move %s away to train from the "
            "start)\n",
            file, path);
-  cr_expect_str_eq(got.err, wanted, "%s", got.err);
+  cr_expect_str_eq(without_places(got.err), wanted, "%s", got.err);
   expect_names(path, "config.json model.safetensors training.csv");
   result_clear(&got);
 }
@@ -353,6 +354,26 @@ Test(checkpoints, disk_full__status_1_and_nothing_lost) {
   expect_same_csv("whole", "parts", "after a full disk");
 }
 
+/* Another way to read a model does not train it again; another task does. */
+Test(checkpoints, parameters_of_readings__find_the_trained_model) {
+  static const char model[] =
+      "checkpoint: {width: 8, blocks: 1, train: {steps: 3, length: 16, sequences: 2}}\nlengths: [16]\nseeds: [1]\n"
+      "metrics: [accuracy]\nsequences: 8\ntask: {name: flip_flop, ignored: ";
+  static const char *const tasks[] = {"0.5}\n", "0.5, evaluation: dense}\n", "0.5, evaluation: every}\n", "0.6}\n"};
+  static const char *const folders[] = {"a", "b", "c", "d"};
+  char yaml[400], *first = NULL;
+  for (size_t i = 0; i < RS_COUNT(tasks); i++) {
+    snprintf(yaml, sizeof yaml, "%s%s", model, tasks[i]);
+    write_file("c.yaml", yaml);
+    run_well(&(command){.arguments = {"run", "c.yaml", "--out", folders[i], "--quiet"}});
+    char *names = names_in("checkpoints", "");
+    if (first == NULL) first = strdup(names);
+    cr_expect_eq(strcmp(names, first) == 0, i < 3, "%s: %s", tasks[i], names);
+    free(names);
+  }
+  free(first);
+}
+
 /* ---- published models -------------------------------------------------------------------------------------------- */
 
 /* Somebody else's model is read as our own are, with a method in the place of its recipe, and tuned. */
@@ -371,4 +392,45 @@ Test(checkpoints, folder_of_a_published_model__read_and_tuned) {
   for (size_t row = 1; row < 4; row++)
     cr_expect(fabs(number(table, row, "loss_nats") - number(table, 0, "loss_nats")) > 1e-6, "row %zu", row);
   rs_table_free(table);
+}
+
+/* Tuned from shards and from one file it is one model, but known by other names. */
+Test(checkpoints, folder_of_shards__is_tuned_as_one_of_one_file) {
+  static const char *const folders[] = {"llama_linear", "shards"}, *const outs[] = {"a", "b"};
+  static const char *const files[] = {"model.safetensors.index.json", "model-00001-of-00002.safetensors",
+                                      "model-00002-of-00002.safetensors"};
+  const char *root = getenv("ROPESCOPE_TESTS");
+  char text[800], target[600], name[80];
+  cr_assert_eq(mkdir("shards", 0755), 0);
+  snprintf(target, sizeof target, "%s/golden/models/llama_linear/config.json", root);
+  cr_assert_eq(symlink(target, "shards/config.json"), 0);
+  for (size_t i = 0; i < RS_COUNT(files); i++) {
+    snprintf(target, sizeof target, "%s/golden/models/llama_linear/sharded/%s", root, files[i]);
+    snprintf(name, sizeof name, "shards/%s", files[i]);
+    cr_assert_eq(symlink(target, name), 0);
+  }
+  for (size_t i = 0; i < RS_COUNT(folders); i++) {
+    snprintf(target, sizeof target, "%s/golden/models/%s", root, folders[i]);
+    snprintf(text, sizeof text,
+             "checkpoint: {name: m, folder: %s, tune: {steps: 2, length: 16, sequences: 2}}\n" READING,
+             i == 0 ? target : folders[i]);
+    write_file("t.yaml", text);
+    run_well(&(command){.arguments = {"run", "t.yaml", "--out", outs[i], "--quiet", "--checkpoints", outs[i]}});
+  }
+  expect_same_csv("a", "b", "tuned from shards");
+}
+
+/* What has no way back is refused with its line, before anything is read or planned. */
+Test(checkpoints, folder_of_a_model_that_is_not_trained__is_read_and_not_tuned) {
+  char text[600];
+  snprintf(text, sizeof text,
+           "checkpoint: {folder: %s/golden/models/deepseek_v3, tune: {steps: 2, length: 16, sequences: 2}}\n" READING,
+           getenv("ROPESCOPE_TESTS"));
+  write_file("p.yaml", text);
+  result got = run(&(command){.arguments = {"plan", "p.yaml"}});
+  cr_expect_eq(got.status, 2);
+  cr_expect_not_null(strstr(got.err, "p.yaml:1:22: checkpoint.folder = "), "%s", got.err);
+  cr_expect_not_null(strstr(got.err, ": a model with experts or narrow layers is read, and not trained"), "%s",
+                     got.err);
+  result_clear(&got);
 }

@@ -4,8 +4,8 @@
 
 TestSuite(help_command, .init = enter_folder, .fini = leave_folder);
 
-static const char *const commands[] = {"run",     "plan",  "list",   "show",  "plot",    "table", "reproduce",
-                                       "compare", "solve", "logits", "bench", "version", "help"};
+static const char *const commands[] = {"run",     "plan",    "list",  "show",   "plot",  "table",   "reproduce",
+                                       "convert", "compare", "solve", "logits", "bench", "version", "help"};
 
 /* ---- help -------------------------------------------------------------------------------------------------------- */
 
@@ -136,16 +136,17 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"run", "--isa=xyzzy"}, "no --isa xyzzy (there are auto, v4, v3, neon and generic)"},
       {{"solve"}, "a quantity is missing: base, factor or length"},
       {{"solve", "base", "--criterion", "odd"}, "no --criterion odd (did you mean ood?)"},
-      {{"show"}, "a table is missing: frequencies, positions, scale, slopes, bias or embedding"},
-      {{"show", "xyzzy"}, "no table xyzzy (there are frequencies, positions, scale, slopes, bias and embedding)"},
+      {{"show"}, "a table is missing: frequencies, positions, scale, slopes, bias, embedding or layers"},
+      {{"show", "xyzzy"},
+       "no table xyzzy (there are frequencies, positions, scale, slopes, bias, embedding and layers)"},
       {{"list", "metric"}, "nothing is called metric (did you mean metrics?)"},
       {{"list", "yanr"}, "nothing is called yanr (did you mean yarn?)"},
       {{"list", "metrics", "needel"}, "nothing is called needel (did you mean needle?)"},
       {{"list", "metrics", "yarn"}, "nothing in metrics is called yarn (ropescope list metrics shows them)"},
       {{"list", "metric", "needle"}, "no list metric (did you mean metrics?)"},
       {{"list", "things", "needle"},
-       "no list things (there are methods, kinds, sources, tasks, checkpoint, metrics, models, architectures and "
-       "dialects)"},
+       "no list things (there are methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, "
+       "dialects and findings)"},
       {{"plan", "--set", "x"}, "--set x: has no '=' (like --set methods[1].factor=8)"},
       {{"plan", "--set", "methods[99].factor=8"},
        "--set methods[99].factor=8: the list has 7 entries, and indices start at 0"},
@@ -156,7 +157,7 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"show", "bias", "--model", "gpt2"}, "the method has no bias (alibi, t5, kerple_log and others have)"},
       {{"show", "embedding", "--model", "llama-2-7b"},
        "the method adds no embedding (sinusoidal, learned and their 2d forms do)"},
-      {{"show", "frequencies", "--model", "mpt-7b"}, "the method turns no pairs: it has no frequencies"},
+      {{"show", "frequencies", "--model", "mpt-7b"}, "alibi turns no pairs: it has no frequencies"},
       {{"show", "scale", "--hf=x.json", "--model=gpt2"}, "--hf and --model both name a model: keep one"},
       {{"show", "scale", "c.yaml", "--model=gpt2"}, "a config and --hf or --model both name a model: keep one"},
       {{"show", "scale", "c.yaml", "--hf=x.json"}, "a config and --hf or --model both name a model: keep one"},
@@ -179,15 +180,17 @@ Test(help_command, wrong_use__status_2_and_why) {
 /* Each option with each command, before a word that ends the reading: wrong pairs are refused by name, right ones get
  * as far as that word, and the help of a command shows its own options alone. */
 Test(help_command, options__go_with_their_commands_alone) {
-  static const char every[] = "run plan list show plot table reproduce compare solve logits bench version help";
+  static const char every[] = "run plan list show plot table reproduce convert compare solve logits bench version help";
   static const struct {
     const char *option, *with; /* the commands it goes with */
   } options[] = {
       {"--set=seeds=2", "run plan show"},
       {"--lengths=8", "run plan"},
-      {"--length=8", "show plot compare solve"},
+      {"--length=8", "show plot convert compare solve"},
       {"--threads=1", every},
-      {"--out=o", "run plan reproduce logits"},
+      {"--out=o", "run plan reproduce convert logits"},
+      {"--to=hf5", "convert"},
+      {"--inv-freq=csv", "convert"},
       {"--last=1", "logits"},
       {"--precision=f64", "logits"},
       {"--checkpoints=k", "run plan reproduce"},
@@ -200,13 +203,14 @@ Test(help_command, options__go_with_their_commands_alone) {
       {"--hf=x", "show compare solve"},
       {"--model=gpt2", "show compare solve"},
       {"--method=rope", "show solve"},
+      {"--layers=0", "show convert compare solve"},
       {"--criterion=ood", "solve"},
       {"--head-dim=64", "solve"},
       {"--base=1e4", "solve"},
       {"--quiet", every},
       {"--rtol=0", "compare"},
       {"--csv=x", "bench"},
-      {"--json", "list table show solve compare"},
+      {"--json", "list table show solve convert compare"},
       {"--print", "run"},
       {"--markdown", "list table reproduce"},
       {"--lines=model", "table"},
@@ -228,7 +232,8 @@ Test(help_command, options__go_with_their_commands_alone) {
       char name[32], shown[40];
       snprintf(name, sizeof name, "%.*s", (int)strcspn(options[o].option + 2, "="), options[o].option + 2);
       snprintf(shown, sizeof shown, "\n  --%s ", name);
-      if (strcmp(name, "csv") == 0 && strcmp(commands[c], "compare") == 0) continue; /* there without a value */
+      bool bare = strcmp(commands[c], "compare") == 0 || strcmp(commands[c], "show") == 0;
+      if (strcmp(name, "csv") == 0 && bare) continue; /* there without a value */
       bool fits = strstr(options[o].with, commands[c]) != NULL;
       cr_expect_eq(strstr(help, shown) != NULL, fits, "help %s: --%s", commands[c], name);
       result got = run(&(command){.arguments = {commands[c], options[o].option, "--xyzzy"}});

@@ -141,6 +141,19 @@ Test(json_forms, solve__value_and_what_it_means) {
   free(out);
 }
 
+Test(json_forms, solve__other_criteria_beside) {
+  rs_tree *tree = tree_of(0, &(command){.arguments = {"solve", "length", "--model", "llama-2-7b", "--json"}});
+  const rs_node *beside = rs_node_get(&tree->root, "beside");
+  cr_assert_eq(beside->count, 3);
+  expect_text(&tree->root, "value", "1707");
+  expect_text(&beside->items[1], "criterion", "ood");
+  expect_text(&beside->items[1], "value", "4097");
+  expect_text(&beside->items[1], "why_not", "null");
+  expect_text(&beside->items[2], "value", "null");
+  expect_text(&beside->items[2], "why_not", "needs --base, the base to be judged");
+  rs_tree_free(tree);
+}
+
 Test(json_forms, compare__sides_difference_and_causes) {
   const char *const sides[] = {"gpt-oss", "{name: yarn, truncate: true}"};
   rs_tree *tree = tree_of(1, &(command){.arguments = {"compare", sides[0], sides[1], "--json"}});

@@ -15,7 +15,7 @@ Test(list_command, list__every_part_and_every_parameter) {
                 {"dictionary\n", "of models          decoder\n", "needle (in no loss)\n", "keys_in_use", "translate\n",
                  "of models          encoder_decoder\n"}},
                {"checkpoint",
-                {"shape\n", "feed_forward", "gelu|gelu_tanh|relu|silu|gelu_bloom; default gelu", "train\n",
+                {"shape\n", "feed_forward", "gelu|gelu_tanh|relu|silu|gelu_bloom|relu2; default gelu", "train\n",
                  "default 1000\n", "whole number; 0 to 1000000000; default 80\n"}},
                {"architectures", {"llama          Llama 1", "gpt_neox ", "qwen3 ", "bloom ", "mpt ", "phi3 "}},
                {"models", {"llama-2-7b ", "mpt-7b ", " alibi\n", " longrope\n", "qwen2-vl ", " 131072 "}}};
@@ -52,6 +52,9 @@ Test(list_command, list_markdown__is_a_whole_list) {
       {"architectures", {"| model_type | models |\n", "| `mistral` | Mistral 7B", "| `gemma2` | "}},
       {"dialects",
        {"| `bloom` | `alibi` | ", "| `hf` | every rotary method | ", "`truncate: true` always; no `attention_factor`"}},
+      {"findings",
+       {"| `RS201` | `no-original-length` | warning | YaRN without", "| `RS204` | `factor-1` | note | ",
+        "| github.com/vllm-project/vllm/issues/53634 |\n"}},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     char *out = output_of(&(command){.arguments = {"list", cases[i].list, "--markdown"}});
@@ -71,6 +74,9 @@ Test(list_command, list_name__shows_that_entry) {
        {"alibi\n", "window"}},
       {{"yarn"}, {"yarn\n    NTK-by-parts", "as every rotary method"}, {"frequencies yarn", "===="}},
       {{"metrics", "needle"}, {"needle\n", "summary.csv: needle_win_rate"}, {"Gaussian haystack", "entropy\n"}},
+      {{"findings", "RS203"},
+       {"RS203 factor-below-1 (", "error)\n    a factor below 1 makes", "[transformers, modeling_rope_utils.py: "},
+       {"RS202", "RS204"}},
       {{"needle"}, {"==== sources ====\n\nneedle\n", "==== metrics ====\n\nneedle\n"}, {"gaussian\n", "entropy\n"}},
       {{"self_extend"}, {"self_extend\n", "as every rotary"}, {"rerope\n"}},
       {{"linear"}, {"positions linear\n", "\n\nfrequencies linear\n"}, {"beta_fast"}},

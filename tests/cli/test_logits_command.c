@@ -197,6 +197,8 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
        "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 2},
       {"--position-ids", NPY("|u1", "False", "(2, 1, 3)"), "\0\1\2\0\1\2",
        "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 6},
+      {"--position-ids", NPY("<f8", "False", "(3,)"), "\0\0\0\0\0\0\0\0\x9c\x75\0\x88\x3c\xe4\x37\x7e\0\0\0\0\0\0\0\0",
+       "ropescope: x.npy: number 1 is 1e+300: positions are at most 2^53\n", 24},
       {"--token-types", NPY("|u1", "False", "(2,)"), "\0\0",
        "ropescope: x.npy: token types must be (1, 3) as the token ids are\n", 2},
       {"--token-types", NPY("|u1", "False", "(3,)"), "\0\0\0",
@@ -217,6 +219,53 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
                                             cases[i].option, "x.npy"}},
                    2, cases[i].said);
   }
+}
+
+Test(logits_command, pixels_beyond_floats__are_refused) {
+  char pixels[3 * 8 * 8 * 8] = {0};
+  memcpy(pixels + 8, "\x9c\x75\0\x88\x3c\xe4\x37\x7e", 8);
+  make_npy("x.npy", 1, NPY("<f8", "False", "(1, 3, 8, 8)"), pixels, sizeof pixels);
+  expect_failure(&(command){.arguments = {"logits", golden("vit"), "--pixels", "x.npy", "--out", "out.npy"}}, 2,
+                 "ropescope: x.npy: number 1 is 1e+300, beyond the range of floats\n");
+}
+
+/* The golden model whose output matrix has numbers so large that logits of token 94 alone are 1.5 times the largest
+ * float, those of token 65 alone 0.7 times. */
+static void write_enormous(void) {
+  rs_tensor_numbers tensors[32] = {{0}};
+  rs_safetensors *checkpoint;
+  size_t length;
+  char path[600], *config;
+  snprintf(path, sizeof path, "%s/model.safetensors", golden("llama"));
+  cr_assert_eq(rs_safetensors_map(path, &checkpoint, NULL), RS_OK);
+  cr_assert_leq(checkpoint->count, RS_COUNT(tensors));
+  for (size_t t = 0; t < checkpoint->count; t++) {
+    const rs_stored_tensor *from = &checkpoint->tensors[t];
+    float *numbers = calloc(from->count, sizeof *numbers);
+    cr_assert_eq(rs_stored_floats(from, 0, from->count, numbers, NULL), RS_OK);
+    for (size_t i = 0; i < from->count && strcmp(from->name, "lm_head.weight") == 0; i++)
+      numbers[i] = copysignf(0x1.8p123f, numbers[i]);
+    tensors[t] = (rs_tensor_numbers){
+        .name = from->name, .dtype = RS_DTYPE_F32, .rank = from->rank, .shape = from->shape, .floats = numbers};
+  }
+  cr_assert_eq(rs_make_directories("enormous", NULL), RS_OK);
+  cr_assert_eq(rs_safetensors_write("enormous/model.safetensors", tensors, checkpoint->count, NULL), RS_OK);
+  snprintf(path, sizeof path, "%s/config.json", golden("llama"));
+  cr_assert_eq(rs_file_read(path, RS_LARGEST_FILE, &config, &length, NULL), RS_OK);
+  cr_assert_eq(rs_file_write("enormous/config.json", config, length, NULL), RS_OK);
+  for (size_t t = 0; t < checkpoint->count; t++) free((float *)tensors[t].floats);
+  free(config);
+  rs_safetensors_free(checkpoint);
+}
+
+Test(logits_command, sums_beyond_floats__are_told_not_written) {
+  write_enormous();
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 2)"), (const char[]){65, 65, 94, 94}, 4);
+  expect_failure(
+      &(command){.arguments = {"logits", "enormous", "tokens.npy", "--out", "out.npy"}}, 2,
+      "ropescope: what the model says of sequence 1 at answer 0 is not finite in floats (--precision f64)\n");
+  cr_expect(!exists("out.npy"));
+  run_well(&(command){.arguments = {"logits", "enormous", "tokens.npy", "--out", "out.npy", "--precision", "f64"}});
 }
 
 /* One sequence, without the axis of sequences. */

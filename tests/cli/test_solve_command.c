@@ -102,10 +102,44 @@ Test(solve_command, base_and_length__answer_each_other) {
   }
 }
 
+/* Each of the others says the number that it says alone, or why it has none. */
+Test(solve_command, no_criterion__shows_all_beside_each_other) {
+  static const struct {
+    const char *arguments, *rows[3];
+  } cases[] = {
+      {"length" LLAMA2,
+       {"\nbeside     critical_dim: 4711.724278, tokens: the period of the critical pair\n",
+        "\nbeside     ood: 4097, tokens: the longest context that holds\n",
+        "\nbeside     ntk: needs --base, the base to be judged\n"}},
+      {"base --length 4k --head-dim 128",
+       {"\nbeside     critical_dim: needs --model or --hf, for the base and the length of its training\n",
+        "\nbeside     ood: needs --model", "\nbeside     ntk: needs --model"}},
+      {"length --method '{name: pi, factor: 8}'" LLAMA2,
+       {"\nbeside     critical_dim: 37693.79422, tokens: ", /* 8 times the period above */
+        "\nbeside     ood: 32769, tokens: ", "\nbeside     ntk: needs --base"}},
+      {"length --head-dim 128 --base 1e6", {"beside     critical_dim: needs --model", "ood: needs", "ntk: needs"}},
+  };
+  int status;
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char *out = say(cases[i].arguments, &status);
+    cr_expect_eq(status, 0);
+    cr_expect_null(strstr(out, "beside     first_violation"));
+    for (size_t r = 0; r < 3; r++)
+      cr_expect_not_null(strstr(out, cases[i].rows[r]), "%s\nlacks %s", out, cases[i].rows[r]);
+    free(out);
+  }
+  char *out = say("length --criterion first_violation" LLAMA2, &status);
+  cr_expect_null(strstr(out, "beside"), "%s", out);
+  free(out);
+}
+
 Test(solve_command, published_recipe__is_what_the_model_runs) {
   double plain = number("length --method rope --model llama-3.1-8b", "longest");
   double published = number("length --model llama-3.1-8b", "longest");
   cr_expect_eq(plain, 18438);
+  (void)number("length --model llama-3.1-8b --criterion ood",
+               "recipe     {name: llama3, factor: 8} on llama-3.1-8b, which is published for 131072 tokens\n");
+  (void)number("length --base 1e4 --head-dim 128", "recipe     {name: rope, rope_theta: 10000}\n");
   cr_expect_gt(published, plain);
 }
 

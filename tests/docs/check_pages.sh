@@ -35,24 +35,26 @@ check_links() {
         elif [ -n "$anchor" ] && ! anchors "$file" | grep -xF -- "$anchor" >"$scratch/found"; then
             report "$page: the link $target leads to no heading"
         fi
-    done < <(grep -o ']([^) ]*)' -- "$page" | sed 's/^](//; s/)$//' | sort -u)
+    done <<<"$(grep -o ']([^) ]*)' -- "$page" | sed 's/^](//; s/)$//' | sort -u)"
 }
 
 # check_names PAGE: every source and script that it names is in the tree, or one that it tells to add.
 check_names() {
     local page=$1 name
     while IFS= read -r name; do
+        [ -n "$name" ] || continue
         if ! grep -E "/${name//./\\.}\$" "$scratch/tree" >"$scratch/found" &&
             ! grep -F -- "<!-- file: src/$name -->" "$page" >"$scratch/found"; then
             report "$page: names $name, which is not there"
         fi
-    done < <(grep -oE '`[a-z_0-9/]+\.(c|h|sh|build)`' -- "$page" | tr -d '`' | sort -u)
+    done <<<"$(grep -oE '`[a-z_0-9/]+\.(c|h|sh|build)`' -- "$page" | tr -d '`' | sort -u)"
 }
 
-# check_configs PAGE: every block of YAML is a config that the program takes.
+# check_configs PAGE: every block of YAML is a config that the program takes. Files that it names are of the tree.
 check_configs() {
     local page=$1 config
     rm -f -- "$scratch"/config-*
+    ln -sfn -- "$root/tests" "$scratch/tests"
     awk -v stem="$scratch/config-" '
         /^```/ { inside = 0 }
         inside { print > (stem count ".yaml") }
@@ -85,7 +87,7 @@ check_keys() {
 }
 
 find "$root"/{src,include,tests,docs} -type f >"$scratch/tree"
-while IFS= read -r page; do check_links "$page"; done < <(find README.md docs src experiments tests -name '*.md')
+while IFS= read -r page; do check_links "$page"; done <<<"$(find README.md docs src experiments tests -name '*.md')"
 for page in README.md docs/*.md; do check_configs "$page"; done
 for page in README.md docs/*.md src/README.md; do check_names "$page"; done
 check_keys

@@ -49,8 +49,10 @@ Test(engine, random_jobs__observables__are_those_of_the_reference_row) {
 static bool same_row(const rs_row *a, const rs_row *b) {
   double left[] = {a->max_logit, a->log_sum_exp, a->entropy, a->sink_weight, a->needle_logit, a->needle_weight};
   double right[] = {b->max_logit, b->log_sum_exp, b->entropy, b->sink_weight, b->needle_logit, b->needle_weight};
-  return memcmp(left, right, sizeof left) == 0 && a->query == b->query && a->keys == b->keys &&
-         a->argmax == b->argmax && a->needle_planted == b->needle_planted && a->has_needle == b->has_needle &&
+  bool same_parts = memcmp(a->segment_weight, b->segment_weight, sizeof a->segment_weight) == 0;
+  return memcmp(left, right, sizeof left) == 0 && same_parts && a->learned_weight == b->learned_weight &&
+         a->query == b->query && a->keys == b->keys && a->argmax == b->argmax &&
+         a->needle_planted == b->needle_planted && a->has_needle == b->has_needle &&
          a->needle_distance == b->needle_distance && a->needle_rank == b->needle_rank;
 }
 

@@ -69,20 +69,22 @@ static size_t view_of(const world *w, size_t m, size_t n) {
 
 /* The formula of encoding.h, with matrices. `key` stands at position n. */
 static long double explicit_logit(const world *w, size_t index, const double *key, size_t n) {
-  const rs_encoding *e = w->encoding;
+  const rs_encoding *e = w->encoding, head = rs_encoding_of_head(e, w->job.head);
   size_t dims = e->head_dim, m = w->queries[index], view = view_of(w, m, n);
   long double q[TINY], k[TINY], sum = 0;
   bool across = w->job.mask.kind == RS_CROSS; /* neither rotation nor bias */
   matrix rotor;
-  rotation(e, RS_QUERY_SIDE, view, m, rotor);
+  rotation(&head, RS_QUERY_SIDE, view, m, rotor);
   if (across) identity(rotor);
   turn(rotor, w->q + index * dims, w->projection ? w->projection->q + index * dims : NULL, dims, q);
-  rotation(e, RS_KEY_SIDE, view, n, rotor);
+  rotation(&head, RS_KEY_SIDE, view, n, rotor);
   if (across) identity(rotor);
   turn(rotor, key, w->projection ? w->projection->k + n * dims : NULL, dims, k);
   for (size_t d = 0; d < dims; d++) sum += q[d] * k[d];
   long double head_scale = e->head_scale != NULL ? e->head_scale[w->job.head] : 1;
-  return e->logit_scale[m] * head_scale * sum / sqrtl(dims) + (across ? 0 : expected_bias(e, w->job.head, m, n));
+  long double product = e->logit_scale[m] * head_scale * sum / sqrtl(dims), cap = w->job.soft_cap;
+  if (cap != 0) product = cap * tanhl(product / cap);
+  return product + (across ? 0 : expected_bias(e, w->job.head, m, n));
 }
 
 static void check_explicit(const world *w, size_t index) {

@@ -346,6 +346,39 @@ Test(attend, each_failing_allocation__is_reported_and_leaks_nothing) {
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
+/* Of what is computed forwards, by so many threads; result is made here. */
+static void attend_shared(const rs_encoding *encoding, size_t threads, attend_result *result) {
+  dice d = {.seed = test_seed()};
+  attend_case given = {.shape = shape_of(encoding, (rs_mask){.kind = RS_CAUSAL}), .threads = threads};
+  given.shape.kv_heads = encoding->heads / 2;
+  attend_case_fill(&given, &d, 1, true);
+  attend_result_make(result, &given);
+  attend_tiles_f32(&given, result);
+  attend_case_clear(&given);
+}
+
+/* Two heads read the same keys, turned alike or by each for itself; the last tile is no whole one. */
+Test(attend, one_sequence_by_1_to_4_threads__same_bits) {
+  enum { HEADS = 4, DIMS = 8, TOKENS = 300 };
+  static const char *const methods[] = {"rope", "rerope", "alibi", "rope_mixed"};
+  for (size_t i = 0; i < RS_COUNT(methods); i++) {
+    rs_encoding *encoding = encoding_of(methods[i], "", HEADS, DIMS, TOKENS);
+    attend_result one, some;
+    cr_assert_eq(encoding->tables, strcmp(methods[i], "rope_mixed") == 0 ? HEADS : 1);
+    attend_shared(encoding, 1, &one);
+    for (size_t threads = 2; threads <= 4; threads++) {
+      attend_shared(encoding, threads, &some);
+      cr_expect_eq(memcmp(some.out, one.out, TOKENS * HEADS * DIMS * sizeof *one.out), 0, "%s, %zu threads", methods[i],
+                   threads);
+      cr_expect_eq(memcmp(some.level, one.level, TOKENS * HEADS * sizeof *one.level), 0, "%s, %zu threads", methods[i],
+                   threads);
+      attend_result_clear(&some);
+    }
+    attend_result_clear(&one);
+    rs_encoding_free(encoding);
+  }
+}
+
 Test(attend, any_thread__gives_the_same_bits) {
   enum { TIMES = 8 };
   rs_encoding *encoding = encoding_of("rope", "", 2, 6, 150);

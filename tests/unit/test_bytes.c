@@ -8,7 +8,8 @@ static double numbers_held(const rs_encoding *e) {
   double numbers = (double)e->length + (double)e->bias_size, pairs = (double)e->rotary_dim / 2;
   if (e->head_scale != NULL) numbers += (double)e->heads;
   for (size_t v = 0; v < e->views; v++)
-    numbers += 2 * (double)e->length * ((double)e->axes + (e->gain_q[v] != NULL ? pairs : 0));
+    numbers += 2 * (double)e->length * ((double)(e->tables * e->axes) + (e->gain_q[v] != NULL ? pairs : 0));
+  if (e->places != NULL) numbers += (double)e->length * RS_AXES;
   return numbers;
 }
 
@@ -26,6 +27,8 @@ Test(bytes, encodings__tell_what_they_hold) {
       {"xpos", ""},
       {"axial", ""},
       {"rope_mixed", "freq_x=1,2,3,4,5,6,7,8 freq_y=1,2,3,4,5,6,7,8"},
+      {"rope_mixed", "freq_x=1,2,3,4,5,6,7,8 freq_y=1,2,3,4,5,6,7,8 learned=false cached_keys=20"},
+      {"rope_mixed", "learned=false"},
       {"yarn", "factor=4"},
       {"self_extend", ""},
       {"dual_chunk", ""},

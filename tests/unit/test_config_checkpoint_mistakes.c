@@ -32,9 +32,8 @@ Test(checkpoint_messages, shapes__what_does_not_fit) {
       {"checkpoint: {widht: 4}\n" COPY,
        "t.yaml:1:14: checkpoint.widht: a checkpoint has no key widht (did you mean width?)"},
       {"checkpoint: [{}, {name: b, activation: geluu}]\n" COPY,
-       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu, gelu_bloom (did you "
-       "mean "
-       "gelu?)"},
+       "t.yaml:1:40: checkpoint[1].activation = geluu: must be one of gelu, gelu_tanh, relu, silu, gelu_bloom, relu2 "
+       "(did you mean gelu?)"},
       {"checkpoint: {width: []}\n" COPY, "t.yaml:1:21: checkpoint.width = [...]: is an empty list"},
       {"checkpoint: {width: [4, [8]]}\n" COPY, "t.yaml:1:25: checkpoint.width[1] = [...]: must be one value"},
   };
@@ -192,7 +191,7 @@ Test(checkpoint_messages, sources__of_its_own_heads) {
   static const wrong cases[] = {
       {"model: gpt2\nsources: model\n",
        "t.yaml:2:10: sources = model: hands on what a checkpoint's heads hold: there is none (add checkpoint: {method: "
-       "rope} and a task)"},
+       "rope} and a task, or to the source checkpoint: FOLDER, tokens: FILE)"},
       {"checkpoint: {name: x}\nsources: [{name: model, layer: [0, 2]}]\n" COPY,
        "t.yaml:2:36: sources[0].layer[1] = 2: must be from 0 to 1: x has 2 layers"},
       {"checkpoint: {name: x, blocks: 1}\nsources: {name: model, layer: 1}\n" COPY,
@@ -243,6 +242,14 @@ Test(checkpoint_messages, long_names__are_whole) {
   cr_expect_str_eq(got.experiment->models[63].name,
                    "rope width=32 heads=4 blocks=2 train.steps=30 train.rate=0.01 train.length=18");
   reading_clear(&got);
+}
+
+/* The value is the path, which is said once. */
+Test(checkpoint_messages, missing_file__is_named_once, .init = enter_scratch) {
+  expect_message("checkpoint: {}\ntask: {name: bytes, file: nowhere}\nmetrics: [loss]\n", NULL, 0,
+                 "t.yaml:2:27: task.file = nowhere: cannot be found: No such file or directory");
+  expect_message("checkpoint: {method: {name: learned, table: nowhere.npy}}\n" COPY, NULL, 0,
+                 "t.yaml:1:45: checkpoint.method.table = nowhere.npy: cannot read: No such file or directory");
 }
 
 Test(checkpoint_messages, folders__that_hold_no_checkpoint, .init = enter_scratch) {

@@ -124,6 +124,43 @@ Test(checkpoints, layers__keep_a_method_of_their_own) {
   rs_experiment_free(experiment);
 }
 
+/* What layers learn apart is drawn apart, and a method in the place of the first is so in that of its copies. */
+Test(checkpoints, layers__that_learn_for_themselves__have_copies) {
+  rs_experiment *experiment =
+      good("checkpoint: {blocks: 4, method: {name: rope_mixed, table_seed: 7}, layers: [{from: 2, to: 2, method: "
+           "nope}], tune: {length: 16, method: {name: rope_mixed, table_seed: 20}}}\ntask: where\nmetrics: [decay]\n");
+  const rs_checkpoint *c = experiment->checkpoints;
+  static const size_t recipes[] = {0, 2, 1, 3};
+  static const double seeds[] = {7, -1, 8, 9};
+  cr_assert_eq(c->recipe_count, 4);
+  for (size_t b = 0; b < RS_COUNT(recipes); b++) cr_expect_eq(c->shape.decoder.blocks[b].recipe, recipes[b], "%zu", b);
+  for (size_t r = 0; r < c->recipe_count; r++) {
+    bool mixed = seeds[r] >= 0;
+    cr_expect_str_eq(c->recipes[r].method->name, mixed ? "rope_mixed" : "nope", "%zu", r);
+    cr_expect_str_eq(c->tuned_recipes[r].method->name, mixed ? "rope_mixed" : "nope", "%zu", r);
+    cr_expect_eq(rs_recipe_repeats(&c->recipes[r], &c->recipes[0]), mixed, "%zu", r);
+    if (!mixed) continue;
+    cr_expect_eq(rs_setting(&c->recipes[r].settings, "table_seed")->number, seeds[r], "%zu", r);
+    cr_expect_eq(rs_setting(&c->tuned_recipes[r].settings, "table_seed")->number, seeds[r] + 13, "%zu", r);
+  }
+  rs_experiment_free(experiment);
+}
+
+/* Given frequencies that do not learn are every layer's; those that learn begin alike. */
+Test(checkpoints, layers__given_frequencies__one_recipe_unless_they_learn) {
+  static const char *const learned[] = {"false", "true"};
+  for (size_t i = 0; i < RS_COUNT(learned); i++) {
+    char yaml[256];
+    snprintf(yaml, sizeof yaml,
+             "checkpoint: {head_dim: 4, method: {name: rope_mixed, freq_x: [1, 2], freq_y: [3, 4], learned: %s}}\n"
+             "task: where\nmetrics: [decay]\n",
+             learned[i]);
+    rs_experiment *experiment = good(yaml);
+    cr_expect_eq(experiment->checkpoints->recipe_count, i + 1, "%s", learned[i]);
+    rs_experiment_free(experiment);
+  }
+}
+
 /* ---- training and tuning ----------------------------------------------------------------------------------------- */
 
 Test(checkpoints, tuning__geometry_is_what_was_seen_last) {
@@ -310,6 +347,8 @@ Test(checkpoints, written_and_read_again__the_same) {
       "nope}]}\n" COPY,
       "checkpoint: {window: 8, layers: [{from: 1, window: 4}]}\ntask: translate\nmetrics: [decay]\n",
       "checkpoint: {method: sinusoidal, train: {length: 64}}\ntask: {name: where}\nmetrics: [decay]\n",
+      "checkpoint: {blocks: 3, method: rope_mixed, layers: [{from: 1, to: 1, method: alibi}]}\ntask: {name: where}\n"
+      "metrics: [decay]\n",
       "checkpoint: {name: '\"a\": {b}'}\ntask: {name: dictionary, keys_in_use: 8}\nsequences: 3\n",
       "checkpoint: {width: [32, 64]}\nmethods: [trained, pi]\nzip: [checkpoint, methods]\n" COPY,
   };

@@ -151,14 +151,17 @@ static const wrong bad_parts[] = {
      "t.yaml:2:10: queries = {...}: must be all, {last: K}, {every: K} or {random: K}"},
     {LLAMA "queries: []\n", "t.yaml:2:10: queries = [...]: must be all, {last: K}, {every: K} or {random: K}"},
     {LLAMA "queries: {random: x}\n", "t.yaml:2:19: queries.random = x: must be a number"},
-    {LLAMA "mask: windowed\n", "t.yaml:2:7: mask = windowed: must be causal (decoder), bidirectional (encoder), cross, "
-                               "{window: W} or {window: W, sinks: S}"},
-    {LLAMA "mask: {sinks: 4}\n", "t.yaml:2:7: mask = {...}: must be causal (decoder), bidirectional (encoder), cross, "
-                                 "{window: W} or {window: W, sinks: S}"},
+    {LLAMA "mask: windowed\n",
+     "t.yaml:2:7: mask = windowed: must be causal (decoder), bidirectional (encoder), cross, model, "
+     "{window: W}, {window: W, sinks: S} or {chunk: W}"},
+    {LLAMA "mask: {sinks: 4}\n",
+     "t.yaml:2:7: mask = {...}: must be causal (decoder), bidirectional (encoder), cross, model, "
+     "{window: W}, {window: W, sinks: S} or {chunk: W}"},
     {LLAMA "mask: {window: 0}\n", "t.yaml:2:16: mask.window = 0: must be from 1 to 268435456"},
     {LLAMA "mask: {window: 4, sinks: 0}\n", "t.yaml:2:26: mask.sinks = 0: must be from 1 to 268435456"},
-    {LLAMA "mask: [causal]\n", "t.yaml:2:7: mask = [...]: must be causal (decoder), bidirectional (encoder), cross, "
-                               "{window: W} or {window: W, sinks: S}"},
+    {LLAMA "mask: [causal]\n",
+     "t.yaml:2:7: mask = [...]: must be causal (decoder), bidirectional (encoder), cross, model, "
+     "{window: W}, {window: W, sinks: S} or {chunk: W}"},
     {LLAMA "tokens: 4\n", "t.yaml:2:9: tokens = 4: must be a list of runs, like [{text: 10}, {image: [16, 24]}]"},
     {LLAMA "tokens: [text]\n",
      "t.yaml:2:10: tokens[0] = text: must be {text: N}, {image: [rows, columns]} or {video: [frames, rows, columns]}"},
@@ -251,8 +254,9 @@ static const wrong bad_edits[] = {
     {"seeds=&a 3",
      "--set seeds=&a 3: value:1:1: anchors (&) are not supported (write the value out where it is needed)"},
     {"seeds.x=3", "--set:1:1: seeds = {...}: must be one value"},
-    {"model.x.y=3", "--set:1:1: model.x: a model has no key x (it has name, preset, hf, head_dim, heads, rope_theta, "
-                    "rotary_dim, pair_layout, train_length, max_length, mrope_section, mrope_layout, published)"},
+    {"model.x.y=3",
+     "--set:1:1: model.x: a model has no key x (it has name, preset, hf, head_dim, heads, rope_theta, "
+     "rotary_dim, pair_layout, train_length, max_length, mrope_section, mrope_layout, published, layers)"},
     {"lengths=[4k,4k]", "--set:1:5: lengths[1] = 4k: is given twice"},
 };
 

@@ -229,6 +229,8 @@ Test(contexts, pass_back__recipe_learns_what_the_model_has_not__is_an_error) {
       {"rope", "", "t5", "", "t5 learns bias.table, for which the model, made for rope, has no weights"},
       {"t5", "logit_scale=ssmax", "rope", "logit_scale=ssmax", "rope learns logit_scale, for which"},
       {"kerple_log", "", "fire", "", "fire learns bias."},
+      {"axial", "", "rope_mixed", "", "rope_mixed learns freq.x, for which"},
+      {"rope_mixed", "", "rope_mixed", "learned=false", NULL},
       {"t5", "", "nope", "", NULL},
       {"t5", "logit_scale=ssmax", "t5", "", NULL},
       {"t5", "", "t5", "", NULL},
@@ -326,7 +328,8 @@ Test(contexts, experts__all_alike__are_one_layer) {
   double *wanted = logits_of(dense, NULL, &m);
   for (size_t used = 1; used <= 5; used++) {
     for (size_t i = 0; i < SMALL_BLOCKS; i++)
-      m.blocks[i].feed_forward.experts = (rs_experts){.count = 5, .used = used, .router_bias = true};
+      m.blocks[i].feed_forward.experts =
+          (rs_experts){.count = 5, .used = used, .normed = true, .scale = 1, .router_bias = true};
     rs_transformer *experts = small_model_create(&m, RS_F64, 2);
     share_weights(experts, dense);
     double *logits = logits_of(experts, NULL, &m);
@@ -348,7 +351,7 @@ Test(contexts, experts__that_cannot_be__are_refused) {
                {{.count = 2}, true, false, RS_INPUT},
                {{.count = 2, .used = 2}, false, false, RS_UNSUPPORTED},
                {{.count = 2, .used = 2}, true, true, RS_UNSUPPORTED},
-               {{.count = 4, .used = 2, .sigmoid = true}, true, false, RS_INPUT},
+               {{.count = 4, .used = 2, .shared = (size_t)1 << 30}, true, false, RS_INPUT},
                {{.count = 4, .used = 2, .sigmoid = true, .groups = 3, .groups_used = 1}, true, false, RS_INPUT},
                {{.count = 4, .used = 2, .sigmoid = true, .groups = 2, .groups_used = 3}, true, false, RS_INPUT},
                {{.count = 4, .used = 2, .sigmoid = true, .groups = 2, .groups_used = 1}, true, false, RS_OK},
@@ -390,7 +393,8 @@ Test(contexts, training__of_what_has_no_way_back__is_refused) {
   static const char *const said[] = {"a model without classes is read, and not trained",
                                      "a model with token types is read, and not trained",
                                      "a model with norms of sums is read, and not trained",
-                                     "a model with experts or narrow layers is read, and not trained"};
+                                     "a model with experts or narrow layers is read, and not trained",
+                                     "a model with clipped queries, keys and values is read, and not trained"};
   for (size_t i = 0; i < RS_COUNT(said); i++) {
     small_model m;
     rs_context *context;
@@ -404,6 +408,7 @@ Test(contexts, training__of_what_has_no_way_back__is_refused) {
       m.blocks[1].feed_forward.experts = (rs_experts){.count = 2, .used = 1};
       m.blocks[1].feed_forward.gated = true;
     }
+    if (i == 4) m.blocks[1].attention.clip = 0.5;
     rs_transformer *t = small_model_create(&m, RS_F64, 1);
     cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
     cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), RS_UNSUPPORTED);

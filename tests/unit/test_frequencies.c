@@ -225,12 +225,59 @@ Test(frequencies, rope_mixed__patches__turn_by_column_and_row_together) {
   rs_encoding_free(encoding);
 }
 
-Test(frequencies, lists_for_each_pair__missing_or_short__name_the_list) {
-  static const char *const cases[][3] = {{"", "freq_x", "is missing: it has one frequency for each pair"},
-                                         {"freq_x=1,2,3,4", "freq_y", "is missing: it has one frequency for each pair"},
-                                         {"freq_x=1,2,3 freq_y=1,2,3,4", "freq_x", "has 3 numbers, but 4 pairs turn"},
-                                         {"freq_x=1,2,3,4 freq_y=1", "freq_y", "has 1 number, but 4 pairs turn"}};
+/* Heo et al.'s init_random_2d_freqs: a ladder along an angle of the head's, and the same across it. */
+Test(frequencies, rope_mixed__drawn__is_a_ladder_along_each_heads_angle) {
+  enum { HEADS = 3, PAIRS = 4 };
   rs_model model = plain_model(8, 1e4, 64);
+  model.heads = HEADS;
+  double angles[HEADS];
+  rs_encoding *encoding = encode_picture("rope_mixed", "table_seed=5", &model);
+  cr_assert_eq(encoding->tables, (size_t)HEADS);
+  for (size_t h = 0; h < HEADS; h++) {
+    const double *x = encoding->mixed + h * PAIRS, *y = x + HEADS * PAIRS;
+    angles[h] = atan2(y[0], x[0]);
+    for (size_t j = 0; j < PAIRS; j++) {
+      double length = j % 2 == 0 ? 1 : pow(10, -0.5), angle = angles[h] + (j < 2 ? 0 : M_PI / 2);
+      cr_expect(close_to(x[j], length * cos(angle), 0, 1e-14) && close_to(y[j], length * sin(angle), 0, 1e-14),
+                "head %zu pair %zu: %g %g", h, j, x[j], y[j]);
+    }
+  }
+  cr_expect(angles[0] != angles[1] && angles[1] != angles[2]);
+  rs_encoding_free(encoding);
+}
+
+/* Given head by head, each head turns by its own, and by nothing else. */
+Test(frequencies, rope_mixed__of_each_head__is_that_heads_alone) {
+  static const char *const heads[] = {"freq_x=1,-0.5,0,0.03 freq_y=0.2,0.5,0,-2", "freq_x=2,3,4,5 freq_y=0,1,0,1"};
+  rs_model model = plain_model(8, 1e4, 64);
+  model.heads = 2;
+  rs_encoding *both =
+      encode_picture("rope_mixed", "learned=false freq_x=1,-0.5,0,0.03,2,3,4,5 freq_y=0.2,0.5,0,-2,0,1,0,1", &model);
+  for (size_t h = 0; h < RS_COUNT(heads); h++) {
+    rs_encoding *one = encode_picture("rope_mixed", heads[h], &model), view = rs_encoding_of_head(both, h);
+    double x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, got[8], want[8];
+    for (size_t n = 0; n < PATCHES; n++) {
+      rs_encoding_rotate_token(one, RS_QUERY_SIDE, 0, n, x, want);
+      rs_encoding_rotate_token(&view, RS_QUERY_SIDE, 0, n, x, got);
+      cr_expect_arr_eq(got, want, sizeof got, "head %zu, patch %zu", h, n);
+    }
+    rs_encoding_free(one);
+  }
+  rs_encoding_free(both);
+}
+
+Test(frequencies, lists_for_each_pair__missing_or_short__name_the_list) {
+  static const char *const cases[][3] = {
+      {"rotary_dim=6", "freq_x", "is missing: frequencies of 3 pairs cannot be drawn, half along an angle"},
+      {"freq_x=1,2,3,4", "freq_y", "is missing, but freq_x is given"},
+      {"freq_y=1,2,3,4", "freq_x", "is missing, but freq_y is given"},
+      {"freq_x=1,2,3 freq_y=1,2,3,4", "freq_x", "has 3 numbers, but 4 pairs turn (of 2 heads: 8)"},
+      {"freq_x=1,2,3,4 freq_y=1", "freq_y", "has 1 number, but 4 pairs turn (of 2 heads: 8)"},
+      {"freq_x=1,2,3,4 freq_y=1,2,3,4,5,6,7,8", "freq_y", "has 8 numbers, but freq_x has 4"},
+      {"freq_x=1,2,3,4 freq_y=1,2,3,4 table_seed=1", "table_seed",
+       "has no effect with freq_x and freq_y (leave one of them out)"}};
+  rs_model model = plain_model(8, 1e4, 64);
+  model.heads = 2;
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     rs_recipe recipe = make_recipe("rope_mixed", cases[c][0]);
     rs_err err = {0};

@@ -30,6 +30,8 @@ static const learner learners[] = {
     {"learned_2d", "table_grid=3,5 resize=none", "embed.table 16x24"},
     {"learned_2d", "table_grid=2,7 resize=bicubic_antialias", "embed.table 15x24"},
     {"learned_2d", "table_grid=3,5 combine=sum", "embed.table 9x24"},
+    {"rope_mixed", "logit_scale=ssmax", "freq.x 3x4 freq.y 3x4 logit_scale 1x3"},
+    {"rope_mixed", "freq_x=1,2,3 freq_y=3,0,-1 rotary_dim=6", "freq.x 3x3 freq.y 3x3"},
     {"both", "logit_scale=ssmax", "embed.table 64x24 bias.r1 1x3 bias.r2 1x3 logit_scale 1x3"},
 };
 
@@ -103,8 +105,19 @@ static void draw_all(rs_encoding *e, uint64_t *state, numbers *n) {
   write_all(e, n);
 }
 
+static bool same_turns(const rs_encoding *a, const rs_encoding *b, size_t head, rs_side side, size_t length) {
+  static double turns[4][LENGTH * 4];
+  const rs_encoding one = rs_encoding_of_head(a, head), other = rs_encoding_of_head(b, head);
+  size_t bytes = length * (a->rotary_dim / 2) * sizeof **turns;
+  rs_encoding_turns(&one, side, 0, 0, length, turns[0], turns[1]);
+  rs_encoding_turns(&other, side, 0, 0, length, turns[2], turns[3]);
+  return memcmp(turns[0], turns[2], bytes) == 0 && memcmp(turns[1], turns[3], bytes) == 0;
+}
+
 static bool same_tables(const rs_encoding *a, const rs_encoding *b, size_t length) {
   static double rows[2][LENGTH * 24];
+  for (size_t h = 0; h < THREE && a->rotary_dim > 0; h++)
+    if (!same_turns(a, b, h, RS_QUERY_SIDE, length) || !same_turns(a, b, h, RS_KEY_SIDE, length)) return false;
   for (size_t h = 0; h < THREE; h++)
     for (size_t m = 0; m < length; m++) {
       rs_encoding_bias_row(a, h, m, 0, length, rows[0]);
@@ -140,6 +153,8 @@ Test(learned, fixed_kinds__have_none) {
                                   {"sandwich", "", ""},
                                   {"sinusoidal", "", ""},
                                   {"sinusoidal_2d", "", ""},
+                                  {"rope_mixed", "learned=false", ""},
+                                  {"rope_mixed", "wavelengths=whole", ""},
                                   {"rope", "logit_scale=log_n", ""},
                                   {"rope", "logit_scale=llama4", ""},
                                   {"rope", "logit_scale=ministral", ""},
@@ -151,6 +166,8 @@ Test(learned, fixed_kinds__have_none) {
     cr_assert_eq(rs_encoding_learned(e, arrays), 0u, "%s", fixed[i].method);
     rs_encoding_bias_gradient(e, 0, 7, 2, 6, gradient, NULL);
     rs_encoding_embed_gradient(e, 2, 4, gradient, NULL);
+    rs_encoding_turn_gradient(e, 0, 2, 4, gradient, NULL);
+    cr_assert_not(rs_encoding_turns_learned(e), "%s", fixed[i].method);
     for (size_t h = 0; h < THREE; h++) cr_assert_eq(rs_encoding_head_scale(e, h), 1);
     rs_encoding_free(e);
   }
@@ -189,7 +206,7 @@ Test(learned, what_is_held__moves_to_another_length) {
     cr_assert(same_tables(e, plain, LENGTH), "%s %s", learners[i].method, learners[i].settings);
     draw_all(e, &state, &n);
     cr_assert_eq(rs_encoding_learned_room(e, NULL), RS_OK);
-    bool shown = strstr(learners[i].arrays, "bias") != NULL || strstr(learners[i].arrays, "embed") != NULL;
+    bool shown = strpbrk(learners[i].arrays, ".") != NULL; /* all but scales of heads */
     cr_assert_eq(same_tables(e, plain, LENGTH), !shown, "%s", learners[i].method);
     write_all(shorter, &n);
     cr_assert(same_tables(e, shorter, SHORT), "%s %s", learners[i].method, learners[i].settings);
@@ -215,7 +232,8 @@ Test(learned, set__is_as_if_given) {
                {{"learned", "", ""}, {"table"}, 1},
                {{"learned_2d", "table_grid=3,5", ""}, {"table"}, 1},
                {{"learned_2d", "table_grid=3,5 combine=sum", ""}, {"table"}, 1},
-               {{"learned_2d", "", ""}, {"table"}, 1}};
+               {{"learned_2d", "", ""}, {"table"}, 1},
+               {{"rope_mixed", "", ""}, {"freq_x", "freq_y"}, 1}};
   static numbers n;
   uint64_t state = 3;
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -261,15 +279,17 @@ Test(learned, any_values__biases_are_their_formula) {
 
 /* ---- gradients --------------------------------------------------------------------------------------------------- */
 
-/* A sum of weighted biases of one row, or of weighted embeddings. */
+/* What a sum of weighted numbers is taken of: the biases of one row, embeddings, or angles of one head. */
+typedef enum subject { BIASES, EMBEDDINGS, ANGLES } subject;
+
 typedef struct objective {
-  bool embed;
+  subject part;
   size_t head, query, begin, end;
   double weights[LENGTH * 24];
 } objective;
 
-static objective draw_objective(const rs_encoding *e, bool embed, uint64_t *state) {
-  objective o = {.embed = embed, .head = draw_size(state, 0, THREE - 1), .query = draw_size(state, 0, e->length - 1)};
+static objective draw_objective(const rs_encoding *e, subject part, uint64_t *state) {
+  objective o = {.part = part, .head = draw_size(state, 0, THREE - 1), .query = draw_size(state, 0, e->length - 1)};
   o.begin = draw_size(state, 0, e->length - 1);
   o.end = draw_size(state, o.begin + 1, e->length);
   for (size_t i = 0; i < RS_COUNT(o.weights); i++) o.weights[i] = draw_real(state, -1, 1);
@@ -278,21 +298,22 @@ static objective draw_objective(const rs_encoding *e, bool embed, uint64_t *stat
 
 static double objective_value(const rs_encoding *e, const objective *o) {
   static double row[LENGTH * 24];
-  size_t count = o->end - o->begin;
+  const rs_encoding head = rs_encoding_of_head(e, o->head);
+  size_t count = o->end - o->begin, pairs = e->rotary_dim / 2;
+  size_t width = o->part == EMBEDDINGS ? e->width : o->part == ANGLES ? pairs : 1;
   double sum = 0;
-  if (o->embed)
-    cr_assert_eq(rs_encoding_embed(e, o->begin, count, row, NULL), RS_OK);
-  else
-    rs_encoding_bias_row(e, o->head, o->query, o->begin, o->end, row);
-  for (size_t i = 0; i < count * (o->embed ? e->width : 1); i++) sum += o->weights[i] * row[i];
+  for (size_t i = 0; i < count * pairs && o->part == ANGLES; i++)
+    row[i] = rs_encoding_angle(&head, i % pairs, head.pos_k[0][o->begin * pairs + i]);
+  if (o->part == EMBEDDINGS) cr_assert_eq(rs_encoding_embed(e, o->begin, count, row, NULL), RS_OK);
+  if (o->part == BIASES) rs_encoding_bias_row(e, o->head, o->query, o->begin, o->end, row);
+  for (size_t i = 0; i < count * width; i++) sum += o->weights[i] * row[i];
   return sum;
 }
 
 static void add_gradient(const rs_encoding *e, const objective *o, numbers *out) {
-  if (o->embed)
-    rs_encoding_embed_gradient(e, o->begin, o->end - o->begin, o->weights, out->starts);
-  else
-    rs_encoding_bias_gradient(e, o->head, o->query, o->begin, o->end, o->weights, out->starts);
+  if (o->part == EMBEDDINGS) rs_encoding_embed_gradient(e, o->begin, o->end - o->begin, o->weights, out->starts);
+  if (o->part == ANGLES) rs_encoding_turn_gradient(e, o->head, o->begin, o->end, o->weights, out->starts);
+  if (o->part == BIASES) rs_encoding_bias_gradient(e, o->head, o->query, o->begin, o->end, o->weights, out->starts);
 }
 
 /* By number `k` of array `a`. */
@@ -330,12 +351,14 @@ Test(learned, gradients__agree_with_differences) {
     rs_encoding *e = encoding_of(recipe_of(&learners[i]), LENGTH);
     bool embed = e->method->embed != NULL, bias = e->method->bias != NULL;
     for (size_t d = 0; d < (embed ? DRAWS / 10 : DRAWS); d++) {
-      objective by_bias = draw_objective(e, false, &state), by_embed = draw_objective(e, true, &state);
+      objective by_bias = draw_objective(e, BIASES, &state), by_embed = draw_objective(e, EMBEDDINGS, &state);
+      objective by_angle = draw_objective(e, ANGLES, &state);
       if (d % 2 == 0) by_embed.begin = 0; /* the class token */
       draw_all(e, &state, &n);
       if (strcmp(learners[i].method, "fire") == 0 && fabs(11 * fabs(*n.starts[5]) - (double)by_bias.query) < 0.01)
         by_bias.query++; /* a bend */
       if (bias) check_gradient(e, &by_bias, &n, 1e-7, learners[i].method);
+      if (rs_encoding_turns_learned(e)) check_gradient(e, &by_angle, &n, 1e-7, learners[i].method);
       if (embed) check_gradient(e, &by_embed, &n, 1e-7, learners[i].method);
     }
     rs_encoding_free(e);
@@ -349,7 +372,7 @@ Test(learned, fire__query_at_the_threshold__gives_it_half) {
   uint64_t state = 6;
   rs_encoding *e = encoding_of(recipe_of(&fire), LENGTH);
   for (size_t sign = 0; sign < 2; sign++) {
-    objective o = draw_objective(e, false, &state);
+    objective o = draw_objective(e, BIASES, &state);
     draw_all(e, &state, &n);
     *n.starts[5] = sign == 0 ? 1 : -1;
     write_all(e, &n);

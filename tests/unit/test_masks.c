@@ -16,6 +16,7 @@ static bool sees(const rs_mask *mask, size_t m, size_t n) {
   case RS_CAUSAL: return n <= m;
   case RS_WINDOW: return n <= m && m - n < mask->window;
   case RS_CHUNKS: return n <= m && n / mask->window == m / mask->window;
+  case RS_BAND: return n <= m ? m - n < mask->window : n - m < mask->window;
   default: return n <= m && (m - n < mask->window || n < mask->sinks);
   }
 }
@@ -37,7 +38,7 @@ static void check_mask(const rs_mask *mask, size_t length, size_t m) {
 
 Test(mask, tiny_worlds__ranges__are_the_keys_of_the_definition) {
   enum { MOST = 9 };
-  for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_CHUNKS; kind++)
+  for (rs_mask_kind kind = RS_CAUSAL; kind <= RS_BAND; kind++)
     for (size_t length = 1; length <= MOST; length++)
       for (size_t window = 1; window <= MOST + 2; window++)
         for (size_t sinks = 1; sinks <= MOST + 2; sinks++)
@@ -46,6 +47,7 @@ Test(mask, tiny_worlds__ranges__are_the_keys_of_the_definition) {
 
 Test(mask, huge_window_and_sinks__ranges__do_not_overflow) {
   static const size_t sizes[] = {1, 1000, SIZE_MAX - 1, SIZE_MAX};
+  for (size_t w = 0; w < RS_COUNT(sizes); w++) check_mask(&(rs_mask){RS_BAND, sizes[w], 0}, 20, 11);
   for (size_t w = 0; w < RS_COUNT(sizes); w++)
     for (size_t s = 0; s < RS_COUNT(sizes); s++)
       for (rs_mask_kind kind = RS_WINDOW; kind <= RS_WINDOW_SINKS; kind++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../fixtures/npy.h"
 #include "../fixtures/runs.h"
 
 TestSuite(model_rows, .init = enter_folder, .fini = leave_folder);
@@ -52,6 +53,32 @@ Test(model_rows, threads__same_bytes) {
   omp_set_num_threads(3);
   run(config, "three");
   expect_same_files("one", "three", files, RS_COUNT(files));
+}
+
+/* Threads show queries and keys in the order of sequences, too; without metrics of rows nothing is observed, and what
+ * the others say is the same. A retrieval score is the share of needles that a head finds. */
+Test(model_rows, queries_and_keys__same_bytes__with_rows_or_without) {
+#define HEADS_READ "queries: all\nsources: [{name: model, layer: [0, 1], head: each}, {name: model, label: both}]\n"
+  static const char rows[] = CHECKPOINT COPY LENGTHS HEADS_READ
+      "metrics: [pair_norms, massive_values, retrieval, needle, top_mass, segment_mass]\n";
+  static const char *const files[] = {"summary.csv", "pair_norms.csv", "massive_values.csv", "retrieval.csv",
+                                      "top_mass.csv"};
+  omp_set_num_threads(1);
+  cr_assert_eq(run(rows, "one").failed, 0);
+  omp_set_num_threads(3);
+  run(rows, "three");
+  expect_same_files("one", "three", files, RS_COUNT(files));
+  run(CHECKPOINT COPY LENGTHS HEADS_READ "metrics: [massive_values, pair_norms]\n", "content");
+  expect_same_files("one", "content", files + 1, 2);
+  rs_table *t = read_table("one", "summary.csv");
+  for (size_t i = 0; i < t->rows; i++) {
+    double parts = number(t, i, "needle_mass") + number(t, i, "first_keys_mass") + number(t, i, "local_mass") +
+                   number(t, i, "rest_mass");
+    cr_expect(fabs(parts - 1) < 1e-12, "row %zu: %.15g", i, parts);
+    cr_expect(fabs(number(t, i, "retrieval_score") - number(t, i, "needle_win_rate")) < 1e-12, "row %zu", i);
+  }
+  rs_table_free(t);
+#undef HEADS_READ
 }
 
 /* 100 bytes are held out: three windows of 32, and one of 64. */
@@ -199,4 +226,24 @@ Test(model_rows, manifest__tells_readings_from_rows) {
   cr_expect(first < entropy && strncmp(first, "\"reads\": \"task\"", 15) == 0);
   cr_expect_eq(strncmp(strstr(entropy, "\"reads\""), "\"reads\": \"source\"", 17), 0);
   free(text);
+}
+
+/* Rows that cannot be are the failure of their metrics alone: what the model answers, and its tables, hold. */
+Test(model_rows, rows_that_fail__leave_readings_and_tables) {
+  static const char *const kept[] = {"loss_nats", "loss_nats_se", "critical_dim"};
+  static double numbers[16 * 2 * 8]; /* heads of 8 dims: rows of 16 tokens, and sequences have 32 */
+  make_npy("short.npy", 1, NPY("<f8", "False", "(16, 2, 8)"), (const char *)numbers, sizeof numbers);
+  rs_run_summary summary = run(CHECKPOINT COPY "lengths: [32]\nmetrics: [loss, critical_dim, entropy]\n"
+                                               "sources: [gaussian, {name: tensors, q: short.npy, k: short.npy}]\n",
+                               "a");
+  cr_expect(summary.cells == 2 && summary.failed == 1, "%zu of %zu failed", summary.failed, summary.cells);
+  rs_table *t = read_table("a", "summary.csv");
+  size_t whole = row_of(t, "trained", "32", "gaussian", "0 1"), failed = row_of(t, "trained", "32", "tensors", "0 1");
+  cr_expect_str_eq(field(t, failed, "status"), "domain");
+  cr_expect_str_eq(field(t, failed, "message"), "short.npy: has 16 tokens, the length is 32");
+  cr_expect(*field(t, failed, "entropy_nats") == '\0' && *field(t, whole, "entropy_nats") != '\0');
+  for (size_t i = 0; i < RS_COUNT(kept); i++)
+    cr_expect(number(t, whole, kept[i]) > 0 && strcmp(field(t, failed, kept[i]), field(t, whole, kept[i])) == 0,
+              "%s: %s, not %s", kept[i], field(t, failed, kept[i]), field(t, whole, kept[i]));
+  rs_table_free(t);
 }

@@ -2,8 +2,8 @@
  * against differences of themselves. */
 #include "../nets.h"
 
-static const rs_curve_kind curves[] = {RS_CURVE_GELU, RS_CURVE_GELU_TANH, RS_CURVE_RELU, RS_CURVE_SILU,
-                                       RS_CURVE_GELU_BLOOM};
+static const rs_curve_kind curves[] = {RS_CURVE_GELU, RS_CURVE_GELU_TANH,  RS_CURVE_RELU,
+                                       RS_CURVE_SILU, RS_CURVE_GELU_BLOOM, RS_CURVE_RELU2};
 
 static long double logistic(long double x) {
   return 1 / (1 + expl(-x));
@@ -15,6 +15,7 @@ static long double curve_at(rs_curve_kind curve, long double x) {
   case RS_CURVE_GELU_TANH: return x * (1 + tanhl(sqrtl(2 / acosl(-1)) * (x + 0.044715L * x * x * x))) / 2;
   case RS_CURVE_GELU_BLOOM: return x * (1 + tanhl(0.79788456L * (x + 0.044715L * x * x * x))) / 2;
   case RS_CURVE_RELU: return x > 0 ? x : 0;
+  case RS_CURVE_RELU2: return x > 0 ? x * x : 0;
   default: return x * logistic(x);
   }
 }
@@ -29,6 +30,7 @@ static long double slope_at(rs_curve_kind curve, long double x) {
   case RS_CURVE_GELU_BLOOM:
     return logistic(cut) + x * logistic(cut) * logistic(-cut) * 2 * 0.79788456L * (1 + 3 * 0.044715L * x * x);
   case RS_CURVE_RELU: return x > 0;
+  case RS_CURVE_RELU2: return x > 0 ? 2 * x : 0;
   default: return logistic(x) + x * logistic(x) * logistic(-x);
   }
 }
@@ -60,7 +62,8 @@ static void check_bent(const net_set *set, const bent *b) {
       double x = grid_at(&b->x, r, i), gate = b->call.gated ? grid_at(&b->x, r, b->call.width + i) : 1;
       double dy = grid_at(&b->dy, r, i);
       long double value = curve_at(b->call.curve, x), slope = slope_at(b->call.curve, x);
-      long double bound = 4 * set->u * (1 + fabs(x)), bound_of_slope = 7 * set->u;
+      double size = b->call.curve == RS_CURVE_RELU2 ? fabs(x) : 1;
+      long double bound = 4 * set->u * (1 + fabs(x)) * size, bound_of_slope = 7 * set->u * fmax(size, 1);
       near(set, grid_at(&b->y, r, i), value * gate, bound * fabs(gate), "value");
       near(set, grid_at(&b->dx, r, i), dy * gate * slope, bound_of_slope * fabs(dy * gate), "slope");
       if (b->call.gated) near(set, grid_at(&b->dx, r, b->call.width + i), dy * value, bound * fabs(dy), "gate");
@@ -70,7 +73,8 @@ static void check_bent(const net_set *set, const bent *b) {
 static void check_curves(const net_set *set, uint64_t *state) {
   for (size_t i = 0; i < 200; i++) {
     double most = i % 3 == 0 ? 1 : i % 3 == 1 ? 7 : 60;
-    bent b = bent_of(set, state, curves[i % 4], i / 4 % 2, draw_size(state, 1, 9), draw_size(state, 1, 70), most);
+    bent b = bent_of(set, state, curves[i % RS_COUNT(curves)], i / RS_COUNT(curves) % 2, draw_size(state, 1, 9),
+                     draw_size(state, 1, 70), most);
     check_bent(set, &b);
     GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
@@ -112,8 +116,10 @@ static void check_ends(const net_set *set, uint64_t *state) {
     cr_assert(grid_at(&b.y, 0, 0) == 0 && grid_at(&b.y, 0, 4) == 0);
     cr_assert_lt(fabs(grid_at(&b.y, 0, 1)), 1e-30);
     cr_assert_lt(fabs(grid_at(&b.dx, 0, 1)), 1e-30);
-    cr_assert(grid_at(&b.y, 0, 2) == grid_at(&b.x, 0, 2));
-    cr_assert(grid_at(&b.dx, 0, 2) == grid_at(&b.dy, 0, 2));
+    double far = grid_at(&b.x, 0, 2), dy = grid_at(&b.dy, 0, 2);
+    bool square = curves[c] == RS_CURVE_RELU2;
+    cr_assert(grid_at(&b.y, 0, 2) == (square ? far * far : far));
+    near(set, grid_at(&b.dx, 0, 2), square ? 2 * far * dy : dy, square ? 2 * far * set->u : 0, "slope");
     cr_assert(isnan(grid_at(&b.y, 0, 3)), "%s: curve %zu lost a number that is none", set->isa, c);
     GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
   }
@@ -138,8 +144,8 @@ static double sum_moved(const net_set *set, bent *b, size_t column, double chang
 static void check_differences(const net_set *set, uint64_t *state) {
   const double h = 1e-5;
   if (set->bits == 32) return;
-  for (size_t i = 0; i < 8; i++) {
-    bent b = bent_of(set, state, curves[i % 4], i / 4, 1, 31, 4);
+  for (size_t i = 0; i < 2 * RS_COUNT(curves); i++) {
+    bent b = bent_of(set, state, curves[i / 2], i % 2, 1, 31, 4);
     for (size_t c = 0; c < b.x.columns; c++) {
       double difference = (sum_moved(set, &b, c, h) - sum_moved(set, &b, c, -h)) / (2 * h);
       near(set, grid_at(&b.dx, 0, c), difference, 1e-8, "gradient");

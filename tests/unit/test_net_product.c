@@ -1,6 +1,9 @@
 /* Products of matrices and matrices turned over: every instruction set, floats and doubles, against plain loops. */
 #include "../nets.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 /* Sums are taken in sections of the depth (product.c); sizes around them are tried on purpose. */
 enum { SECTION = 256, TURNED_SECTION = 64 };
 
@@ -151,6 +154,69 @@ static void check_panels(const net_set *set, uint64_t *state) {
 
 Test(net_product, panels__same_bits) {
   with_every_net(check_panels);
+}
+
+/* The upper bits of a float, and a number of binary16, that the test's numbers are rounded to by cutting. */
+static uint64_t stored_bits(rs_format format, double *number) {
+  float single = (float)*number;
+  uint32_t word;
+  uint64_t bits;
+  if (format == RS_F16) {
+    int exponent;
+    double fraction = frexp(fabs(*number), &exponent); /* 1/2 to 1, or 0 */
+    double unit = ldexp(1, exponent < -13 ? -24 : exponent - 11), whole = floor(fabs(*number) / unit);
+    *number = copysign(whole * unit, *number);
+    bits = fraction == 0    ? 0
+           : exponent < -13 ? (uint64_t)whole
+                            : ((uint64_t)(exponent + 14) << 10) + (uint64_t)whole - 1024;
+    return bits | (signbit(*number) ? 0x8000 : 0);
+  }
+  memcpy(&word, &single, sizeof word);
+  if (format == RS_BF16) word &= 0xffff0000u;
+  memcpy(&single, &word, sizeof single);
+  if (format != RS_F64) *number = (double)single;
+  memcpy(&bits, number, sizeof bits);
+  return format == RS_F64 ? bits : format == RS_F32 ? word : word >> 16;
+}
+
+/* b as files have it, by inputs or by outputs, from an odd address, with other numbers between: the bits of b. */
+static void check_stored(const net_set *set, uint64_t *state) {
+  static const sizes all[] = {{1, 1, 1}, {9, 41, 20}, {20, 260, 256}, {70, 140, 300}, {5, 15, 0}, {3, 33, 65}};
+  for (size_t i = 0; i < 2 * RS_FORMATS * RS_COUNT(all); i++) {
+    sizes s = all[i / (2 * RS_FORMATS)];
+    rs_format format = (rs_format)(i / 2 % RS_FORMATS);
+    bool by_outputs = i % 2;
+    size_t bytes = rs_format_bytes(format), step = (by_outputs ? s.depth : s.columns) + 3,
+           alternate = by_outputs ? 1 : 2;
+    matrices m = matrices_of(set, state, s, 0, s.rows % 2, i % 3 == 0);
+    unsigned char *file = malloc(1 + bytes * alternate * step * (s.depth + s.columns));
+    rs_stored_matrix stored = {file + 1, format, by_outputs ? 1 : alternate * step, by_outputs ? step : alternate};
+    for (size_t k = 0; k < s.depth; k++)
+      for (size_t j = 0; j < s.columns; j++) {
+        double number = ldexp(grid_at(&m.b, k, j), -(int)draw_size(state, 0, format == RS_F16 ? 18 : 3));
+        uint64_t bits = stored_bits(format, &number);
+        memcpy(file + 1 + (k * stored.input_step + j * stored.output_step) * bytes, &bits, bytes);
+        grid_put(&m.b, k, j, number);
+      }
+    grid c = grid_copy(&m.c);
+    rs_product product = m.product;
+    product.b = NULL;
+    product.b_stored = &stored;
+    product.c = grid_start(&c);
+    product.c_step = c.step;
+    set->net->product(&m.product);
+    set->net->product(&product);
+    for (size_t r = 0; r < s.rows; r++)
+      for (size_t j = 0; j < s.columns; j++)
+        cr_assert(grid_at(&c, r, j) == grid_at(&m.c, r, j), "%s, %s: (%zu, %zu) of %zu x %zu", set->isa,
+                  rs_format_words[format], r, j, s.rows, s.columns);
+    GRIDS_END(&m.a, &m.b, &m.c, &m.before, &c);
+    free(file);
+  }
+}
+
+Test(net_product, what_files_have__same_bits) {
+  with_every_net(check_stored);
 }
 
 /* No depth: nothing to add. No rows or no columns: nothing to write. */

@@ -46,6 +46,26 @@ Test(io, npy__what_is_no_array__is_refused_and_leaves_nothing) {
   leaves((const char *[]){"a.npy"}, 1);
 }
 
+/* More than is read of a config; a hole of zeros takes no place on the disk. */
+Test(io, npy__larger_than_64_mib__is_read) {
+  enum { COUNT = (RS_LARGEST_FILE >> 3) + 3 };
+  rs_array array;
+  rs_err err = {0};
+  enter_scratch();
+  char header[128];
+  snprintf(header, sizeof header, NPY("<f8", "False", "(%d,)"), COUNT);
+  make_npy("a.npy", 1, header, "", 0);
+  FILE *file = fopen("a.npy", "r+b");
+  cr_assert_not_null(file);
+  cr_assert_eq(fseek(file, 8L * (COUNT - 1), SEEK_END), 0);
+  cr_assert_eq(fwrite("\0\0\0\0\0\0\xf0\x3f", 1, 8, file), 8);
+  fclose(file);
+  cr_assert_eq(rs_npy_read("a.npy", &array, &err), RS_OK, "%s", err.message);
+  cr_expect(array.count == COUNT && array.numbers[0] == 0 && array.numbers[COUNT - 1] == 1);
+  rs_array_clear(&array);
+  leaves((const char *[]){"a.npy"}, 1);
+}
+
 static void read_whole(const char *path, char **data, size_t *length) {
   rs_err err = {0};
   cr_assert_eq(rs_file_read(path, RS_LARGEST_FILE, data, length, &err), RS_OK, "%s", err.message);

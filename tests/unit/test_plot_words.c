@@ -108,6 +108,21 @@ Test(plot_words, wrap__any_width__keeps_all_words_and_fits) {
   }
 }
 
+/* A word that is too long is cut where its parts meet, and only without such a place within a part. */
+Test(plot_words, wrap__one_long_word__is_cut_between_its_parts) {
+  static const char *const words[][2] = {{"learned_rows_and_columns", "learned_rows_"},
+                                         {"dynamic-yarn-at-length", "dynamic-yarn-"},
+                                         {"train.steps=100000", "train.steps="},
+                                         {"_extraordinarilylong", "_extraordinaril"}};
+  for (size_t i = 0; i < RS_COUNT(words); i++) {
+    const char *next;
+    size_t wanted = strlen(words[i][1]);
+    double width = rs_plot_text_width(words[i][0], wanted + (i < 3), 14, false);
+    cr_expect_eq(rs_plot_wrap(words[i][0], 14, false, width, &next), wanted, "%s", words[i][0]);
+    cr_expect_eq(next, words[i][0] + wanted);
+  }
+}
+
 /* ---- axes -------------------------------------------------------------------------------------------------------- */
 
 Test(plot_words, symbols__formulas__are_printed_as_in_papers_and_prose_stays) {

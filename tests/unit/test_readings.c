@@ -37,6 +37,10 @@ static uint8_t parts[SEQUENCES][ANSWERS] = {
 static float depths[SEQUENCES][ANSWERS] = {
     {NAN, 0.2f, 0.5f, 0.2f}, {NAN, NAN, 0.974f, 0.2f}, {NAN, 0.2f, 0.95f, 0.95f}};
 
+/* By the judge of long_perplexity, with the whole context and with what is left of it. */
+static double whole[SEQUENCES][ANSWERS] = {{0.5, 0, 1, 0}, {1.9, 2.5, 0.1, 0}, {0.25, 0, 0, 0}};
+static double cut[SEQUENCES][ANSWERS] = {{NAN, 9, 3.5, 9}, {4, 9, 2, 9}, {2.25, 9, 9, 9}};
+
 static const rs_reading written = {.sequences = SEQUENCES,
                                    .answers = ANSWERS,
                                    .losses = losses[0],
@@ -57,7 +61,7 @@ static rs_result read_by(const char *metric, const rs_reading *reading, const rs
   for (size_t i = 0; i < found->curve_count; i++) result.curve.columns += 1 + found->curve[i].sampled;
   bound_make(&parameters, &found->kind);
   if (parameter != NULL) bound_set(&parameters, parameter, value);
-  const rs_reading_in in = {reading, &task, 20, parameters.binding.fields};
+  const rs_reading_in in = {reading, &task, 20, parameters.binding.fields, whole[0], cut[0]};
   cr_assert_eq(found->read(&in, &result, &err), RS_OK, "%s", err.message);
   const rs_curve_in size = {.length = reading->answers};
   if (found->curve_rows != NULL) cr_expect_leq(result.curve.rows, found->curve_rows(in.params, &size), "%s", metric);
@@ -100,6 +104,27 @@ Test(readings, loss_by_position__has_the_targets_of_each_bin) {
   agrees(result.curve.cells[4], first[4], 1e-15, "error");
   result.curve.cells[4] = NAN;
   expect_rows(&result, want, 3, 5);
+}
+
+/* Of five targets that are no probes and whose context was cut, two gain more than 2 nats and end below 2: those of 1.5
+ * and of 2 nats. One gains 2 and stands at 0.75, one gains 1.9, and one is at 2.5 even so. */
+Test(readings, long_perplexity__of_the_targets_that_the_long_context_helps) {
+  static const struct {
+    const char *parameter, *value;
+    long double loss;
+    double keys;
+  } cases[] = {{NULL, NULL, 1.75L, 2},      {"alpha", "1.95", 4.25L / 3, 3}, {"alpha", "1.5", 4.5L / 4, 4},
+               {"beta", "-3", 1.5L, 3},     {"beta", "-0.5", NAN, 0},        {"alpha", "50", NAN, 0},
+               {"keys", "method", 1.75L, 2}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_result result = read_by("long_perplexity", &written, &probed, cases[i].parameter, cases[i].value);
+    agrees(result.value[0], cases[i].loss, 1e-15, "long_loss_nats");
+    agrees(result.value[1], expl(cases[i].loss), 1e-15, "long_perplexity");
+    agrees(result.value[2], cases[i].keys, 0, "key_tokens");
+    agrees(result.value[3], cases[i].keys / 5, 1e-15, "key_token_share");
+  }
+  rs_result result = read_by("long_perplexity", &written, &probed, NULL, NULL);
+  agrees(result.error[0], sqrtl(2 * 0.0625L * 2) / 2, 1e-15, "two sequences, 0.25 from the mean each");
 }
 
 /* Right: 1 of 2, 2 of 3, 1 of 1. A guess is right in 4 / 4 + 2 / 2 of 6. */
@@ -176,6 +201,26 @@ Test(readings, needle_accuracy__without_probes__is_that_of_all_targets_with_a_de
   result = read_by("needle_accuracy", &written, &plain, "depths", "1");
   static const double halves[] = {0, 2, 0.5, 0.5, 1, 3, 2 / 3.0, 1 / 3.0};
   expect_rows(&result, halves, 2, 4);
+}
+
+/* Three needles of two or three tokens: found, found but for its last token, and found. Tokens side by side that ask
+ * for other places, or whose part is another, are needles of their own; so is one that begins the next sequence. */
+Test(readings, needle_accuracy__of_several_tokens__asks_for_all_of_them) {
+  int32_t asked[2][6] = {{5, 6, NO, 5, 6, 7}, {1, 2, 3, 4, 5, 6}},
+          given[2][6] = {{5, 6, 0, 5, 6, 0}, {1, 2, 3, 4, 0, 6}};
+  uint8_t part[2][6] = {{0}, {0, 0, 0, 0, 1, 0}};
+  float places[2][6] = {{0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.75f, 0.75f, 0.75f, 0.75f}};
+  rs_reading keys = {.sequences = 2,
+                     .answers = 6,
+                     .losses = losses[0],
+                     .said = given[0],
+                     .targets = asked[0],
+                     .parts = part[0],
+                     .depths = places[0]};
+  rs_result result = read_by("needle_accuracy", &keys, &plain, NULL, NULL);
+  static const double want[] = {0.5, 3, 2 / 3.0, 2 / 9.0, 0.75, 3, 2 / 3.0, NAN};
+  agrees(result.value[0], 4.0L / 6, 1e-15, "needle_accuracy");
+  expect_rows(&result, want, 2, 4);
 }
 
 static void three_digits(const void *state, size_t *base, size_t *count) {

@@ -72,6 +72,109 @@ Test(distance_mass, rows__mean_weights_and_median__are_recomputed) {
   bench_close(&b);
 }
 
+/* ---- parts of the context ---------------------------------------------------------------------------------------- */
+
+Test(segment_mass, rows__parts_are_averaged_each_by_itself) {
+  made_rows table;
+  make_rows(&table);
+  bench b;
+  for (size_t i = 0; i < ROWS; i++) {
+    for (size_t s = 0; s < RS_ROW_SEGMENTS; s++) table.rows[i].segment_weight[s] = (double)((s + 1) * (i + 1)) / 100;
+    table.rows[i].learned_weight = 1 - (double)(10 * (i + 1)) / 100;
+  }
+  open_rows(&b, "segment_mass", &table, ROWS);
+  long double all = 0;
+  for (size_t s = 0; s <= RS_ROW_SEGMENTS; s++) {
+    double sample[ROWS];
+    for (size_t i = 0; i < ROWS; i++)
+      sample[i] = s < RS_ROW_SEGMENTS ? table.rows[i].segment_weight[s] : table.rows[i].learned_weight;
+    check_sample(&b, s, sample, ROWS, b.kind->scalars[s].name);
+    all += b.result.value[s];
+  }
+  agrees(1, all, 1e-15, "all parts");
+  cr_expect_str_eq(b.kind->scalars[RS_ROW_LOCAL].name, "local_mass");
+  bench_close(&b);
+}
+
+Test(segment_mass, parameters__are_what_rows_are_to_hold) {
+  rs_row_needs needs = {0};
+  bound_params b;
+  const rs_metric_kind *kind = rs_metric_find("segment_mass"), *sinks = rs_metric_find("sink_mass");
+  bound_make(&b, &kind->kind);
+  bound_number(&b, "sinks", 7);
+  bound_number(&b, "local", 33);
+  cr_assert_eq(rs_row_needs_add(&needs, kind, b.binding.fields, NULL), RS_OK);
+  cr_expect(needs.rows && !needs.content && needs.sinks == 7 && needs.local == 33 && needs.top_count == 0);
+  bound_params four;
+  bound_make(&four, &sinks->kind);
+  cr_expect_eq(rs_row_needs_add(&needs, sinks, four.binding.fields, NULL), RS_UNSUPPORTED);
+  bound_clear(&b);
+  bound_clear(&four);
+}
+
+Test(top_mass, rows__weights_of_the_largest__are_averaged) {
+  static const double two[] = {2, 30};
+  double tops[ROWS][2];
+  made_rows table;
+  make_rows(&table);
+  bench b;
+  bench_open(&b, "top_mass", NULL, made_edges, BINS);
+  free(b.state);
+  bound_list(&b.parameters, "k", two, 2);
+  b.in.params = b.parameters.binding.fields;
+  cr_assert_eq(b.kind->prepare(&b.in, &b.state, NULL), RS_OK);
+  for (size_t i = 0; i < ROWS; i++) {
+    tops[i][0] = 0.1 * (double)i;
+    tops[i][1] = 1 - 0.01 * (double)(i * i);
+    table.rows[i].top_weight = tops[i];
+  }
+  bench_feed(&b, &table.observation);
+  bench_finish(&b);
+  cr_assert_eq(b.result.curve.rows, 2);
+  for (size_t k = 0; k < 2; k++) {
+    double sample[ROWS];
+    for (size_t i = 0; i < ROWS; i++) sample[i] = tops[i][k];
+    agrees(cell(&b, k, 0), two[k], 0, "k_keys");
+    b.result.value[1] = cell(&b, k, 1);
+    b.result.error[1] = cell(&b, k, 2);
+    check_sample(&b, 1, sample, ROWS, "top_mass");
+  }
+  bench_close(&b);
+}
+
+Test(top_mass, lists__ascending_whole_numbers__else_refused) {
+  static const struct {
+    double list[2];
+    rs_status status;
+  } cases[] = {{{1, 2}, RS_OK}, {{2, 2}, RS_INPUT}, {{3, 2}, RS_INPUT}, {{1, 2.5}, RS_INPUT}};
+  const rs_metric_kind *kind = rs_metric_find("top_mass");
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    bound_params b;
+    rs_err err = {0};
+    bound_make(&b, &kind->kind);
+    cr_expect_eq(kind->check(&b.binding, NULL), RS_OK, "the list that is used without one");
+    bound_list(&b, "k", cases[i].list, 2);
+    cr_expect_eq(kind->check(&b.binding, &err), cases[i].status, "case %zu: %s", i, err.message);
+    bound_clear(&b);
+  }
+}
+
+/* A learned sink takes weight from all distances alike: half of what is left lies where half of all lay. */
+Test(distance_mass, learned_sink__takes_weight__median_stays) {
+  made_rows table;
+  make_rows(&table);
+  bench plain, less;
+  open_rows(&plain, "distance_mass", &table, ROWS);
+  for (size_t i = 0; i < ROWS; i++) {
+    for (size_t bin = 0; bin < BINS; bin++) table.weight[i][bin] *= 0.25;
+    table.rows[i].learned_weight = 0.75;
+  }
+  open_rows(&less, "distance_mass", &table, ROWS);
+  agrees(less.result.value[0], plain.result.value[0], 1e-14, "median_distance_tokens");
+  bench_close(&plain);
+  bench_close(&less);
+}
+
 /* ---- logits against distance ------------------------------------------------------------------------------------- */
 
 /* Means and spreads of joined rows are those of all their logits together. */

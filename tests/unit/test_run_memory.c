@@ -97,9 +97,10 @@ static void expect_sound(const rs_run_summary *summary, long n) {
   rs_table_free(want);
 }
 
-static const char starving[] = TINY "methods: [rope, self_extend, alibi, sinusoidal]\nlengths: [24]\nsources: [needle, "
-                                    "{name: tensors, q: x.npy, k: x.npy}, grid]\nheads: {each: [0, "
-                                    "1]}\nqueries: {random: 5}\ntokens: [{text: 4}, {image: [2, 3]}]\n" ALL_METRICS;
+static const char starving[] =
+    TINY "methods: [rope, self_extend, alibi, sinusoidal]\nlengths: [24]\nsources: [needle, "
+         "{name: tensors, q: x.npy, k: x.npy, rotated: {name: yarn, factor: 2}}, grid]\nheads: {each: [0, "
+         "1]}\nqueries: {random: 5}\ntokens: [{text: 4}, {image: [2, 3]}]\n" ALL_METRICS;
 
 /* One of the runs: allocation `n` fails, and with `all` every later one. True when none was refused. */
 static bool starve(long n, bool all) {

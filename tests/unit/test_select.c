@@ -87,6 +87,26 @@ Test(select, level__of_rows_of_the_same_x__is_reached_by_their_mean) {
   rs_table_free(table);
 }
 
+/* The longest length up to which all means are no less; means are 0.9, 0.6, 0.2 and 0.5 at 10, 20, 30 and 40. */
+Test(select, level__kept__up_to_the_first_length_below_it) {
+  static const char text[] = "x,y\n30,0.2\n40,0.5\n10,0.8\n20,0.6\n10,1\n";
+  static const struct {
+    const char *column;
+    double value;
+  } cases[] = {{"keeps(y; x; 0.9)", 10},        {"keeps(y; x; 0.91)", 0},        {"keeps(y; x; 0.6)", 20},
+               {"keeps(y; x; 0.5)", 20},        {"keeps(y; x; 0.2)", 40},        {"keeps(y; x; 0)", 40},
+               {"keeps_share(y; x; 1)", 10},    {"keeps_share(y; x; 0.66)", 20}, {"keeps_share(y; x; 0.67)", 10},
+               {"keeps_share(y; x; 0.23)", 20}, {"keeps_share(y; x; 0.22)", 40}};
+  rs_table *table;
+  double value;
+  cr_assert_eq(rs_csv_read(text, sizeof text - 1, "t.csv", &table, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    cr_assert_eq(rs_table_select(table, cases[i].column, "", NULL, &value, NULL), RS_OK);
+    cr_expect_eq(value, cases[i].value, "%s: %g", cases[i].column, value);
+  }
+  rs_table_free(table);
+}
+
 Test(select, what_cannot_be_read__reason__is_told) {
   static const struct {
     const char *column, *where, *why;
@@ -126,7 +146,7 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"spearmen(y; x)", "", "no reduction spearmen (did you mean spearman)"},
       {"variance(y)", "",
        "no reduction variance (there are mean, min, max, median, sum, count, missing, at_min, at_max, exponent, "
-       "coefficient, falls_to, rises_to, spearman, spearman_p)"},
+       "coefficient, falls_to, rises_to, keeps, keeps_share, spearman, spearman_p)"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_err why;

@@ -184,7 +184,8 @@ Test(given_rows, model__hands_on_rows__queries_by_their_factor__needles_as_told)
   const rs_source_kind *kind = rs_source_find("model");
   double q[LENGTH * STEP], k[LENGTH * STEP], got[LENGTH * DIMS];
   const size_t sought[LENGTH] = {RS_NO_NEEDLE, 0, RS_NO_NEEDLE, 2, 1};
-  const rs_given_rows given = {q + DIMS, k + DIMS, STEP, STEP, 3, sought};
+  const rs_given_rows given = {
+      q + DIMS, k + DIMS, STEP, STEP, 3, sought, {.soft_cap = 30, .sinks = true, .learned_sink = -2}};
   rs_source_in in = {.head_dim = DIMS, .length = LENGTH, .given = &given};
   for (size_t i = 0; i < RS_COUNT(q); i++) q[i] = (double)i, k[i] = -(double)i;
   cr_assert_eq(rs_source_prepare(kind, &in, NULL), RS_OK);
@@ -196,6 +197,8 @@ Test(given_rows, model__hands_on_rows__queries_by_their_factor__needles_as_told)
     for (size_t d = 0; d < DIMS; d++) cr_expect_eq(got[d], 3 * (double)(n * STEP + DIMS + d));
     cr_expect_eq(kind->needle(&in, n, got, NULL), sought[n]);
   }
+  rs_score_rule rule = kind->rule(&in);
+  cr_expect(rule.soft_cap == 30 && rule.sinks && rule.learned_sink == -2);
   rs_source_release(kind, &in);
 }
 

@@ -29,6 +29,10 @@ static const struct {
     {"bytes", "share=0.5", {1, 64, 500}},
     {"tokens", "share=0.5 numbers=uint8", {1, 64, 500}},
     {"tokens", "share=0.5 numbers=uint8 stride=16 vocabulary=300", {1, 64, 500}},
+    {"passkey", "numbers=uint8", {18, 64, 500}},
+    {"passkey",
+     "numbers=uint8 filler_from=any depths=any symbols=[1,2,3,4] symbol_tokens=2 key_symbols=9",
+     {57, 60, 300}},
     {"translate", "", {4, 8, 128}},
     {"translate", "block=1 words=2 rules=7", {1, 2, 33}},
     {"where", "", {4, 9, 64}},
@@ -37,14 +41,29 @@ static const struct {
     {"film", "shapes=3 side=3", {27, 36, 90}},
 };
 
-/* The case's task; one that reads a text reads this suite's list of files. */
-static void open_case(task_desk *desk, size_t c, uint64_t seed) {
-  char path[4096];
-  desk_make(desk, cases[c].name);
-  desk_set(desk, cases[c].settings);
-  snprintf(path, sizeof path, "%s/meson.build", getenv("ROPESCOPE_TESTS"));
-  if (rs_settings_find(&desk->parameters.settings, "file") >= 0) bound_set(&desk->parameters, "file", path);
+/* What tasks read from files, and what they read here. */
+static const struct {
+  const char *parameter, *path;
+} files[] = {{"file", "meson.build"},
+             {"filler", "meson.build"},
+             {"needle", "data/passkey/needle.txt"},
+             {"question", "data/passkey/question.txt"}};
+
+static void open_with(task_desk *desk, const char *name, const char *settings, const char *more, uint64_t seed) {
+  desk_make(desk, name);
+  desk_set(desk, settings);
+  desk_set(desk, more);
+  for (size_t i = 0; i < RS_COUNT(files); i++) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", getenv("ROPESCOPE_TESTS"), files[i].path);
+    if (rs_settings_find(&desk->parameters.settings, files[i].parameter) >= 0)
+      bound_set(&desk->parameters, files[i].parameter, path);
+  }
   desk_prepare(desk, seed);
+}
+
+static void open_case(task_desk *desk, size_t c, uint64_t seed) {
+  open_with(desk, cases[c].name, cases[c].settings, "", seed);
 }
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
@@ -144,6 +163,61 @@ Test(tasks, lengths_up_to_8__are_drawn_or_refused) {
     }
     desk_clear(&desk);
   }
+}
+
+static bool has_word(const char *settings, const char *name) {
+  size_t length = strlen(name);
+  for (const char *found = settings; (found = strstr(found, name)) != NULL; found++)
+    if (found[length] == '=' && (found == settings || found[-1] == ' ')) return true;
+  return false;
+}
+
+/* How a model is read: training draws the same sequences whatever is said there. Each such parameter stands here. */
+Test(tasks, parameters_of_readings__leave_training_alone) {
+  static const struct {
+    const char *name, *plain, *read;
+    size_t length;
+  } pairs[] = {{"dictionary", "", "keys_in_use=3", 64},
+               {"dictionary", "", "unscored=0.1", 64},
+               {"dictionary", "", "depths=[0.5,1]", 64},
+               {"flip_flop", "", "evaluation=sparse", 64},
+               {"bytes", "share=0.5", "unscored=0.3", 40},
+               {"bytes", "share=0.5", "stride=8", 40},
+               {"tokens", "share=0.5 numbers=uint8", "unscored=0.3", 40},
+               {"tokens", "share=0.5 numbers=uint8", "stride=8", 40},
+               {"dictionary", "", "told=count", 64}};
+  size_t count, said = 0;
+  const rs_task_kind *const *kinds = rs_task_kinds(&count);
+  for (size_t i = 0; i < RS_COUNT(pairs); i++) {
+    task_desk plain, read;
+    open_with(&plain, pairs[i].name, pairs[i].plain, "", 5);
+    open_with(&read, pairs[i].name, pairs[i].plain, pairs[i].read, 5);
+    bool differs = false;
+    for (size_t k = 0; k < 20; k++) {
+      desk_draw(&plain, RS_SPLIT_TRAINING, k, pairs[i].length);
+      desk_draw(&read, RS_SPLIT_TRAINING, k, pairs[i].length);
+      cr_expect(desks_agree(&plain, &read), "%s %s: sequence %zu", pairs[i].name, pairs[i].read, k);
+      desk_draw(&plain, RS_SPLIT_EVALUATION, k, pairs[i].length);
+      desk_draw(&read, RS_SPLIT_EVALUATION, k, pairs[i].length);
+      differs |= !desks_agree(&plain, &read);
+    }
+    bool lossy = plain.kind->best_loss != NULL && plain.kind->best_loss(plain.task.state, pairs[i].length) !=
+                                                      read.kind->best_loss(read.task.state, pairs[i].length);
+    cr_expect(differs || lossy, "%s %s changes nothing", pairs[i].name, pairs[i].read);
+    desk_clear(&plain);
+    desk_clear(&read);
+  }
+  for (size_t i = 0; i < count; i++)
+    for (size_t p = 0; p < kinds[i]->kind.param_count; p++) {
+      bool listed = false;
+      for (size_t k = 0; k < RS_COUNT(pairs); k++)
+        listed |=
+            strcmp(kinds[i]->kind.name, pairs[k].name) == 0 && has_word(pairs[k].read, kinds[i]->kind.params[p].name);
+      cr_expect_eq(kinds[i]->kind.params[p].reading, listed, "%s %s", kinds[i]->kind.name,
+                   kinds[i]->kind.params[p].name);
+      said += listed;
+    }
+  cr_expect_eq(said, RS_COUNT(pairs));
 }
 
 /* Another seed, split or index, even one of the same low half, is another sequence; the same is the same. A sequence of

@@ -76,7 +76,7 @@ static void check_files(const char *q, const char *k, const char *layout) {
   bound_set(&parameters, "layout", layout);
   rs_err err = {0};
   const rs_model model = {.heads = HEADS, .head_dim = DIMS};
-  cr_assert_eq(kind->fit(&parameters.binding, &model, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(kind->fit(&parameters.binding, &model, NULL, &err), RS_OK, "%s", err.message);
   for (size_t head = 0; head < HEADS; head++)
     for (size_t length = TOKENS - 2; length <= TOKENS; length += 2) {
       rs_source_in in = {parameters.binding.fields, .head = head, .heads = HEADS, .head_dim = DIMS, .length = length};

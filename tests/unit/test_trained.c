@@ -348,6 +348,19 @@ Test(trained, estimate__has_the_training_in_the_first_cell) {
   cr_expect_gt(sums[1], 10 * sums[0]);
 }
 
+/* Films of 3 x 3 patches have no sequence of a power of two, and none of 100 tokens. The first cell has the training.
+ */
+Test(trained, estimate__lengths_that_few_tasks_have__take_time) {
+  double seconds[4];
+  rs_experiment *experiment =
+      good("checkpoint: {width: 16, blocks: 1, train: {steps: 1, length: 27, sequences: 2}}\n"
+           "task: {name: film, side: 3}\nlengths: [27, 100]\nmethods: [trained, axial]\nseeds: 1\n"
+           "metrics: [loss]\n");
+  cr_assert_eq(rs_estimate_seconds(experiment, NULL, 0.1, seconds, 4, NULL), RS_OK);
+  cr_expect(seconds[2] > 0 && seconds[3] == 0, "%g %g", seconds[2], seconds[3]);
+  rs_experiment_free(experiment);
+}
+
 /* The share of a run when its first cell is done, which is the last seen before the second. */
 typedef struct shares {
   double first, last;
@@ -417,6 +430,28 @@ Test(trained, manifest__says_what_was_trained_and_read) {
   cr_expect_not_null(strstr(manifest, words), "%s", words);
   cr_expect_null(strstr(manifest, "grids"));
   free(manifest);
+}
+
+/* 60 bytes held out are five windows of ten, and the byte behind them. */
+Test(trained, manifest__says_where_a_text_has_fewer_windows) {
+  static const struct {
+    int sequences;
+    const char *words;
+  } cases[] = {{5, "\"5 sequences a cell\""}, {6, "\"up to 6 sequences a cell\""}};
+  char bytes[240], yaml[400];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)('a' + i % 7);
+  cr_assert_eq(rs_file_write("text", bytes, sizeof bytes, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    size_t length;
+    snprintf(yaml, sizeof yaml,
+             "task: {name: bytes, file: text, share: 0.25}\ncheckpoint: {method: rope, " SHAPE ", " TRAIN "}\nlengths: "
+             "[10]\nsequences: %d\nmetrics: [loss]\n",
+             cases[i].sequences);
+    run(yaml, "o");
+    char *manifest = read_path("o", "manifest.json", &length);
+    cr_expect_not_null(strstr(manifest, cases[i].words), "%s", manifest);
+    free(manifest);
+  }
 }
 
 Test(trained, manifest__says_grids_of_images_and_films) {

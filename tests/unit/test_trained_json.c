@@ -251,6 +251,16 @@ Test(trained_json, fingerprint__of_a_text__is_that_of_its_contents) {
   text->file[1] = 't';
   fingerprint(&s.trained, other);
   cr_expect_str_eq(first, other);
+  rs_value *stride = &settings->values[rs_settings_find(settings, "stride")];
+  rs_value *share = &settings->values[rs_settings_find(settings, "share")];
+  *stride = (rs_value){.set = true, .given = true, .choice = RS_NO_WORD, .number = 7};
+  goes_round(&s.trained, "a text with a stride"); /* which config.json has */
+  fingerprint(&s.trained, other);
+  cr_expect_str_eq(first, other, "how it is read makes no weights");
+  share->number = 0.2;
+  fingerprint(&s.trained, other);
+  cr_expect_str_neq(first, other);
+  share->number = 0.1;
   text->hash[0] = 'a';
   fingerprint(&s.trained, other);
   cr_expect_str_neq(first, other);

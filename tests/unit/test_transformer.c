@@ -138,7 +138,7 @@ Test(transformer, attentions__have_right_gradients) {
   for (size_t i = 0; i < SMALL_BLOCKS; i++) {
     m.blocks[i].attention.kv_heads = m.encoder[i].attention.kv_heads = 1;
     m.blocks[i].attention.qk_norm = m.encoder[i].attention.qk_norm = rms;
-    m.encoder[i].attention.qk_span = RS_QK_PROJECTION;
+    m.encoder[i].attention.qk_span = i == 0 ? RS_QK_PROJECTION : RS_QK_OWN_HEAD;
     m.blocks[i].attention.sinks = true;
     m.blocks[i].attention.soft_cap = 3;
     m.encoder[i].attention.score_scale = 0.7;

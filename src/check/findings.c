@@ -1,0 +1,40 @@
+/* A list of findings. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rules.h"
+
+const char *const rs_severity_words[RS_SEVERITIES + 1] = {"note", "warning", "error", NULL};
+
+rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *node, const char *key, const char *fix,
+                  rs_err *err, const char *format, ...) {
+  void *items = findings->items;
+  RS_TRY(rs_grow(&items, &findings->capacity, findings->count + 1, sizeof *findings->items, err));
+  findings->items = items;
+  rs_finding *finding = &findings->items[findings->count++];
+  *finding = (rs_finding){.rule = rule};
+  if (node != NULL) {
+    finding->line = node->line;
+    finding->column = node->column;
+  }
+  if (key == NULL && node != NULL) key = node->key;
+  snprintf(finding->key, sizeof finding->key, "%s", key != NULL ? key : "");
+  snprintf(finding->fix, sizeof finding->fix, "%s", fix != NULL ? fix : "");
+  va_list words;
+  va_start(words, format);
+  vsnprintf(finding->text, sizeof finding->text, format, words);
+  va_end(words);
+  return RS_OK;
+}
+
+void rs_findings_clear(rs_findings *findings) {
+  free(findings->items);
+  *findings = (rs_findings){0};
+}
+
+size_t rs_findings_count(const rs_findings *findings, rs_severity least) {
+  size_t count = 0;
+  for (size_t i = 0; i < findings->count; i++) count += findings->items[i].rule->severity >= least;
+  return count;
+}

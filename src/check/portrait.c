@@ -1,0 +1,207 @@
+/* What a config.json says, in numbers: lengths, factors, pairs, angles, engines. */
+#include "rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pairs ------------------------------------------------------------------------------------------------------- */
+
+const char *const rs_pair_fate_words[RS_PAIR_FATES + 1] = {"kept", "blended", "divided", "altered", "still", NULL};
+
+rs_pair_fate rs_pair_fate_of(double omega, double plain, double s) {
+  const double equal = 1e-6;
+  double ratio = omega / plain;
+  if (omega == 0) return RS_STILL;
+  if (fabs(ratio - 1) <= equal) return RS_KEPT;
+  if (fabs(ratio * s - 1) <= equal) return RS_DIVIDED;
+  return ratio < 1 && ratio * s > 1 ? RS_BLENDED : RS_ALTERED; /* NaN: altered */
+}
+
+/* s at a length; NaN where the method has none. */
+static double factor_at(const rs_portrait *portrait, size_t length) {
+  const rs_recipe *recipe = &portrait->recipe;
+  if (!rs_method_scaled(recipe->method)) return NAN;
+  return rs_scale_resolve(&recipe->settings, (double)length, rs_recipe_train_length(recipe, portrait->model));
+}
+
+/* The farthest key that a layer sees: a window has `window` of them, the query's own among them, one that looks both
+ * ways as many on each side. Keys beyond the window that are seen averaged are far ones, too. */
+static size_t reach_of(const rs_layer_kind *kind, size_t length) {
+  size_t farthest = length - 1, window = kind->mask.window;
+  if (window == 0 || kind->compression > 0) return farthest;
+  size_t seen = kind->mask.kind == RS_BIDIRECTIONAL ? window : window - 1;
+  return seen < farthest ? seen : farthest;
+}
+
+static rs_pair_view view_pair(const rs_spectrum *spectrum, size_t pair, double plain, double trained_length,
+                              const rs_view *view) {
+  double omega = spectrum->omega[pair], trained = trained_length * plain;
+  rs_pair_view out = {.pair = pair,
+                      .axis = spectrum->axis[pair],
+                      .omega = omega,
+                      .plain = plain,
+                      .trained = trained,
+                      .reached = (double)view->reach * omega,
+                      .range = rs_angle_range(trained),
+                      .fate = rs_pair_fate_of(omega, plain, view->factor)};
+  out.out_of_range = out.reached > out.range;
+  return out;
+}
+
+void rs_view_clear(rs_view *view) {
+  free(view->pairs);
+  *view = (rs_view){0};
+}
+
+rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view, rs_err *err) {
+  const rs_model *model = portrait->model;
+  rs_spectrum spectrum = {0};
+  *view = (rs_view){.length = length,
+                    .reach = reach_of(&portrait->profile.kinds[portrait->kind], length),
+                    .factor = factor_at(portrait, length)};
+  RS_TRY(rs_spectrum_make(&portrait->recipe, model, length, &spectrum, err));
+  view->pairs = rs_alloc(spectrum.pairs, sizeof *view->pairs, err);
+  double *plain = rs_alloc(spectrum.pairs, sizeof *plain, err);
+  rs_status status = view->pairs != NULL && plain != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) {
+    view->count = spectrum.pairs;
+    view->amp = spectrum.amp;
+    view->logit_factor = spectrum.logit_factor;
+    rs_ladder(model->rope_theta, (double)model->rotary_dim, spectrum.pairs, plain);
+    for (size_t j = 0; j < view->count; j++) {
+      view->pairs[j] = view_pair(&spectrum, j, plain[j], rs_recipe_train_length(&portrait->recipe, model), view);
+      view->out_of_range += view->pairs[j].out_of_range;
+    }
+  }
+  free(plain);
+  rs_spectrum_clear(&spectrum);
+  if (status != RS_OK) rs_view_clear(view);
+  return status;
+}
+
+/* ---- the parts of a portrait ------------------------------------------------------------------------------------- */
+
+static void fill_lengths(const rs_checked *checked, rs_portrait *portrait) {
+  portrait->maximum = rs_node_number(rs_maximum_of(checked));
+  portrait->original = rs_key_number(checked->root, "original_max_position_embeddings");
+  for (size_t r = 0; r < checked->rope_count && isnan(portrait->original); r++)
+    portrait->original = rs_node_number(rs_original_of(checked, &checked->ropes[r]));
+  portrait->trained = (size_t)rs_recipe_train_length(&portrait->recipe, portrait->model);
+  portrait->served = portrait->model->max_length;
+}
+
+/* The factor that the file gives, and what the formula gives in its place. */
+static rs_status fill_attention(const rs_checked *checked, rs_portrait *portrait, rs_err *err) {
+  rs_recipe recipe;
+  rs_spectrum spectrum = {0};
+  const rs_settings *settings = &portrait->recipe.settings;
+  int given = rs_settings_find(settings, "attention_factor");
+  portrait->attention_given = NAN;
+  for (size_t r = 0; r < checked->rope_count; r++) /* a model's code may set it, too */
+    if (given >= 0 && settings->values[given].set && !isnan(rs_key_number(checked->ropes[r].node, "attention_factor")))
+      portrait->attention_given = settings->values[given].number;
+  const rs_lscale_kind *chosen = rs_lscale_chosen(settings);
+  portrait->temperature = chosen != NULL ? chosen->kind.name : NULL;
+  RS_TRY(rs_recipe_copy(&recipe, &portrait->recipe, err));
+  rs_status status = given >= 0 ? rs_recipe_preset(&recipe, "attention_factor", NULL, err) : RS_OK;
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, portrait->model, portrait->served, &spectrum, err);
+  if (status == RS_OK) portrait->attention_formula = spectrum.amp;
+  rs_spectrum_clear(&spectrum);
+  rs_recipe_clear(&recipe);
+  return status;
+}
+
+static rs_status fill_pairs(rs_portrait *portrait, rs_err *err) {
+  rs_view view;
+  RS_TRY(rs_view_make(portrait, portrait->served, &view, err));
+  portrait->pairs = view.count;
+  portrait->factor = view.factor;
+  portrait->amp = view.amp;
+  portrait->logit_factor = view.logit_factor;
+  portrait->stretch = 0;
+  for (size_t j = 0; j < view.count; j++) {
+    const rs_pair_view *pair = &view.pairs[j];
+    portrait->fates[pair->fate]++;
+    if (pair->omega > 0) portrait->stretch = fmax(portrait->stretch, pair->plain / pair->omega);
+  }
+  rs_view_clear(&view);
+  return RS_OK;
+}
+
+static rs_status fill_reaches(rs_portrait *portrait, rs_err *err) {
+  const size_t lengths[] = {32768, 131072, portrait->served};
+  for (size_t i = 0; i < RS_COUNT(lengths); i++) {
+    rs_view view;
+    size_t place = portrait->reach_count;
+    bool known = i == RS_COUNT(lengths) - 1 && (lengths[i] == lengths[0] || lengths[i] == lengths[1]);
+    if (known) continue;
+    RS_TRY(rs_view_make(portrait, lengths[i], &view, err));
+    for (; place > 0 && portrait->reaches[place - 1].length > lengths[i]; place--)
+      portrait->reaches[place] = portrait->reaches[place - 1];
+    portrait->reaches[place] = (rs_reach){lengths[i], view.out_of_range};
+    portrait->reach_count++;
+    rs_view_clear(&view);
+  }
+  return RS_OK;
+}
+
+/* How far near keys are turned at the trained length, as the metric has it. */
+static rs_status fill_near(rs_portrait *portrait, rs_err *err) {
+  enum { LONGEST = 1 << 22, NEAR_TURN = 2 }; /* tokens, 100 MB of tables; its number among the metric's */
+  const rs_metric_kind *metric = rs_metric_find("zero_shot_damage");
+  rs_encoding *encoding;
+  rs_result result = {0};
+  portrait->near = NAN;
+  if (portrait->fates[RS_STILL] > 0 || portrait->trained < 2 || portrait->trained > LONGEST) return RS_OK;
+  RS_TRY(rs_encoding_create(&portrait->recipe, portrait->model, portrait->trained, NULL, NULL, &encoding, err));
+  rs_status status = metric->finish(&(rs_metric_in){.encoding = encoding}, NULL, &result, err);
+  portrait->near = result.value[NEAR_TURN];
+  rs_encoding_free(encoding);
+  return status;
+}
+
+/* ---- portraits --------------------------------------------------------------------------------------------------- */
+
+static rs_status fill(const rs_checked *checked, const char *name, rs_portrait *portrait, rs_err *err) {
+  const rs_method *method = checked->model->published.method;
+  if (method == NULL) return RS_OK;
+  RS_TRY(rs_recipe_copy(&portrait->recipe, &checked->model->published, err));
+  RS_TRY(rs_recipe_resolve(&portrait->recipe, portrait->model, err));
+  portrait->turns = method->freq != NULL && portrait->model->rotary_dim > 1;
+  if (!portrait->turns) return RS_OK;
+  fill_lengths(checked, portrait);
+  if (portrait->trained < 1 || portrait->served < 1)
+    return rs_fail(err, RS_INPUT, "%s: has no max_position_embeddings, and its class no default: for which length?",
+                   name);
+  RS_TRY(fill_attention(checked, portrait, err));
+  RS_TRY(fill_pairs(portrait, err));
+  RS_TRY(fill_reaches(portrait, err));
+  RS_TRY(fill_near(portrait, err));
+  return rs_derivations_make(checked, &portrait->engines, err);
+}
+
+rs_status rs_portrait_read(const char *text, size_t length, const char *name, const char *layers, rs_portrait *portrait,
+                           rs_err *err) {
+  rs_checked checked;
+  *portrait = (rs_portrait){0};
+  RS_TRY(rs_checked_read(text, length, name, &checked, err));
+  portrait->profile = checked.profile; /* which owns the models */
+  checked.profile = (rs_profile){0};
+  rs_status status = checked.unread.status;
+  if (status != RS_OK) status = rs_fail(err, status, "%s", checked.unread.message);
+  if (status == RS_OK) status = rs_profile_find(&portrait->profile, layers, &portrait->kind, err);
+  if (status == RS_OK) {
+    checked.model = portrait->model = &portrait->profile.kinds[portrait->kind].model;
+    status = fill(&checked, name, portrait, err);
+  }
+  if (status != RS_OK) rs_portrait_clear(portrait);
+  rs_checked_clear(&checked);
+  return status;
+}
+
+void rs_portrait_clear(rs_portrait *portrait) {
+  rs_recipe_clear(&portrait->recipe);
+  rs_profile_clear(&portrait->profile);
+  *portrait = (rs_portrait){0};
+}

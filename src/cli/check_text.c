@@ -1,0 +1,87 @@
+/* What `ropescope check` tells people: as compilers do, and as GitHub shows beside the lines of a change. */
+#include "check.h"
+
+#include <string.h>
+
+/* "file:12:15: " */
+static void put_place(rs_text *text, const char *name, const rs_finding *f) {
+  rs_text_printf(text, "%s:", name);
+  if (f->line > 0) rs_text_printf(text, "%zu:%zu:", f->line, f->column);
+  rs_text_puts(text, " ");
+}
+
+static void put_counts(rs_text *text, size_t counts[RS_SEVERITIES]) {
+  static const char *const many[RS_SEVERITIES] = {"notes", "warnings", "errors"};
+  const char *before = "";
+  for (size_t s = RS_SEVERITIES; s-- > 0;) {
+    if (counts[s] == 0) continue;
+    rs_text_printf(text, "%s%zu %s", before, counts[s], counts[s] == 1 ? rs_severity_words[s] : many[s]);
+    before = ", ";
+  }
+  if (*before == '\0') rs_text_puts(text, "nothing found");
+}
+
+static void put_finding(rs_text *text, const char *name, const rs_finding *f) {
+  put_place(text, name, f);
+  bool named = *f->key == '\0' || strncmp(f->text, f->key, strlen(f->key)) == 0;
+  rs_text_printf(text, "%s: %s%s%s [%s]\n", rs_severity_words[f->rule->severity], named ? "" : f->key,
+                 named ? "" : ": ", f->text, f->rule->code);
+  if (*f->fix != '\0') rs_text_printf(text, "    fix: %s\n", f->fix);
+  if (f->rule->severity > RS_NOTE) rs_text_printf(text, "    see: %s\n", f->rule->reference);
+}
+
+void check_put_text(const checked_files *files, rs_text *text) {
+  for (size_t i = 0; i < files->count; i++) {
+    const checked_file *file = &files->items[i];
+    size_t counts[RS_SEVERITIES] = {0};
+    if (file->message != NULL) continue; /* stderr says it */
+    if (file->portrayed) {
+      rs_text_printf(text, "%s%s: ", i > 0 ? "\n" : "", file->name);
+      check_put_portrait(&file->portrait, text);
+      if (file->findings.count > 0) rs_text_puts(text, "\n");
+    }
+    for (size_t k = 0; k < file->findings.count; k++) {
+      put_finding(text, file->name, &file->findings.items[k]);
+      counts[file->findings.items[k].rule->severity]++;
+    }
+    rs_text_printf(text, "%s: ", file->name);
+    put_counts(text, counts);
+    rs_text_puts(text, "\n");
+  }
+}
+
+/* GitHub ends a property at ',' and ':', and a message at a newline. */
+static void put_escaped(rs_text *text, const char *words, bool property) {
+  for (; *words != '\0'; words++) {
+    bool special = *words == '%' || *words == '\n' || *words == '\r';
+    if (special || (property && (*words == ',' || *words == ':')))
+      rs_text_printf(text, "%%%02X", (unsigned)(unsigned char)*words);
+    else
+      rs_text_add(text, words, 1);
+  }
+}
+
+void check_put_github(const checked_files *files, rs_text *text) {
+  static const char *const commands[RS_SEVERITIES] = {"notice", "warning", "error"};
+  for (size_t i = 0; i < files->count; i++) {
+    const checked_file *file = &files->items[i];
+    if (file->message != NULL) {
+      rs_text_puts(text, "::error file=");
+      put_escaped(text, file->name, true);
+      rs_text_puts(text, "::");
+      put_escaped(text, file->message, false);
+      rs_text_puts(text, "\n");
+    }
+    for (size_t k = 0; k < file->findings.count; k++) {
+      const rs_finding *f = &file->findings.items[k];
+      rs_text_printf(text, "::%s file=", commands[f->rule->severity]);
+      put_escaped(text, file->name, true);
+      if (f->line > 0) rs_text_printf(text, ",line=%zu,col=%zu", f->line, f->column);
+      rs_text_printf(text, ",title=%s %s::", f->rule->code, f->rule->name);
+      put_escaped(text, f->text, false);
+      if (*f->fix != '\0') rs_text_puts(text, "%0Afix: ");
+      put_escaped(text, f->fix, false);
+      rs_text_puts(text, "\n");
+    }
+  }
+}

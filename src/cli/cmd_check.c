@@ -1,0 +1,86 @@
+/* ropescope check FILE...: is this config.json right? */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOUND = 1 };
+
+/* What is no recipe has findings that say why, and no portrait. */
+static rs_status portray(const char *data, size_t length, const char *name, checked_file *file, rs_err *err) {
+  rs_err why = {0};
+  rs_status status = rs_portrait_read(data, length, name, NULL, &file->portrait, &why);
+  file->portrayed = status == RS_OK;
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
+}
+
+static rs_status check_file(const char *word, bool portrayed, checked_file *file, rs_err *err) {
+  char *name = NULL, *data = NULL;
+  size_t length = 0;
+  rs_err why = {0};
+  rs_status status = cli_read_config(word, &name, &data, &length, &why);
+  if (status == RS_OK) status = rs_check(data, length, name, &file->findings, &why);
+  if (status == RS_OK && portrayed) status = portray(data, length, name, file, &why);
+  free(data);
+  file->name = name;
+  if (status == RS_OK) return RS_OK;
+  if (status != RS_MEMORY) file->message = rs_strdup(why.message, err);
+  return file->message != NULL ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory while checking %s", word);
+}
+
+/* All of them, whatever one of them is. */
+static rs_status check_all(const cli_options *options, checked_files *files, rs_err *err) {
+  files->items = rs_alloc(options->argument_count, sizeof *files->items, err);
+  if (files->items == NULL) return RS_MEMORY;
+  for (; files->count < options->argument_count; files->count++)
+    RS_TRY(check_file(options->arguments[files->count], !options->findings, &files->items[files->count], err));
+  return RS_OK;
+}
+
+static int put_all(const cli_options *options, const checked_files *files) {
+  static const struct {
+    const char *word;
+    void (*put)(const checked_files *files, rs_text *text);
+  } forms[] = {
+      {"text", check_put_text}, {"json", check_put_json}, {"sarif", check_put_sarif}, {"github", check_put_github}};
+  const char *word = options->json ? "json" : options->format != NULL ? options->format : "text";
+  rs_text text = {0};
+  size_t found = 0, unread = 0;
+  for (size_t i = 0; i < RS_COUNT(forms); i++)
+    if (strcmp(forms[i].word, word) == 0) forms[i].put(files, &text);
+  if (!cli_put(&text)) return CLI_USAGE;
+  for (size_t i = 0; i < files->count; i++) {
+    const checked_file *file = &files->items[i];
+    found += rs_findings_count(&file->findings, RS_WARNING);
+    unread += file->message != NULL;
+    if (file->message != NULL) cli_error("%s", file->message);
+  }
+  return unread > 0 ? CLI_USAGE : found > 0 ? FOUND : CLI_OK;
+}
+
+int cmd_check(const cli_options *options) {
+  checked_files files = {0};
+  rs_err err = {0};
+  if (options->argument_count == 0) {
+    cli_error("check needs a file, as in ropescope check config.json (a folder that holds one, or - for standard "
+              "input)");
+    return CLI_USAGE;
+  }
+  if (options->json && options->format != NULL) {
+    cli_error("--json and --format both say the form: keep one");
+    return CLI_USAGE;
+  }
+  int code = CLI_USAGE;
+  if (check_all(options, &files, &err) == RS_OK)
+    code = put_all(options, &files);
+  else
+    cli_fail(err.status, NULL, &err);
+  for (size_t i = 0; i < files.count; i++) {
+    rs_findings_clear(&files.items[i].findings);
+    rs_portrait_clear(&files.items[i].portrait);
+    free(files.items[i].name);
+    free(files.items[i].message);
+  }
+  free(files.items);
+  return code;
+}

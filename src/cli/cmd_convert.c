@@ -1,0 +1,210 @@
+/* ropescope convert FILE --to CONSUMER: the positional recipe of a model for another engine. */
+#include "cli.h"
+
+#include "ropescope/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the model --------------------------------------------------------------------------------------------------- */
+
+static bool is_file(const char *word) {
+  struct stat info;
+  return strcmp(word, "-") == 0 || stat(word, &info) == 0 || rs_numbers_named(word) || strchr(word, '/') != NULL;
+}
+
+static rs_status read_file(const char *word, rs_convertible *model, rs_err *err) {
+  char *name = NULL, *data = NULL;
+  size_t length = 0;
+  rs_status status = cli_read_config(word, &name, &data, &length, err);
+  if (status == RS_OK) status = rs_convertible_read(data, length, name, model, err);
+  free(name);
+  free(data);
+  return status;
+}
+
+static rs_status read_preset(const char *word, rs_convertible *model, rs_err *err) {
+  rs_err why = {0};
+  rs_status status = rs_convertible_preset(word, model, &why);
+  return status == RS_OK ? status
+                         : rs_fail(err, why.status, "%.100s is no file, and as a preset it %s", word, why.message);
+}
+
+static rs_status read_model(const cli_options *options, rs_convertible *model, rs_err *err) {
+  const char *word = options->arguments[0];
+  RS_TRY(is_file(word) ? read_file(word, model, err) : read_preset(word, model, err));
+  rs_status status = rs_profile_find(&model->profile, options->layers, &model->kind, err);
+  if (status != RS_OK) rs_convertible_clear(model);
+  return status;
+}
+
+/* ---- what is written --------------------------------------------------------------------------------------------- */
+
+static int put_text(const cli_options *options, rs_text *text) {
+  rs_err err = {0};
+  if (options->out == NULL) return cli_put(text) ? CLI_OK : CLI_USAGE;
+  rs_status status = rs_text_check(text, &err);
+  if (status == RS_OK) status = rs_file_write(options->out, text->data, text->length, &err);
+  rs_text_clear(text);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+/* A word as a shell reads it. */
+static void put_word(rs_text *text, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (*word != '\0' && strspn(word, plain) == strlen(word)) {
+    rs_text_puts(text, word);
+    return;
+  }
+  rs_text_puts(text, "'");
+  for (; *word != '\0'; word++) {
+    if (*word == '\'')
+      rs_text_puts(text, "'\\''");
+    else
+      rs_text_add(text, word, 1);
+  }
+  rs_text_puts(text, "'");
+}
+
+static void put_node(rs_json *json, const char *key, const rs_node *node) {
+  double number;
+  if (node->kind == RS_MAPPING)
+    rs_json_object(json, key);
+  else if (node->kind == RS_SEQUENCE)
+    rs_json_list(json, key);
+  else if (node->quoted)
+    rs_json_string(json, key, node->text);
+  else if (strcmp(node->text, "null") == 0)
+    rs_json_string(json, key, NULL);
+  else if (rs_number_read(node->text, &number))
+    rs_json_number(json, key, number);
+  else
+    rs_json_bool(json, key, strcmp(node->text, "true") == 0);
+  if (node->kind == RS_SCALAR) return;
+  for (size_t i = 0; i < node->count; i++) put_node(json, node->items[i].key, &node->items[i]);
+  rs_json_end(json);
+}
+
+static void put_list(rs_json *json, const char *key, const rs_words *words) {
+  rs_json_array(json, key);
+  for (size_t i = 0; i < words->count; i++) rs_json_string(json, NULL, words->items[i]);
+  rs_json_end(json);
+}
+
+static rs_status put_json(const cli_options *options, const rs_conversion *conversion, rs_text *text, rs_err *err) {
+  rs_json json = {.text = text};
+  rs_tree *tree = NULL;
+  if (conversion->fragment != NULL)
+    RS_TRY(rs_json_read(conversion->fragment, strlen(conversion->fragment), "fragment", &tree, err));
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "to", options->to);
+  for (size_t i = 0; rs_consumers(i) != NULL; i++)
+    if (strcmp(rs_consumers(i)->name, options->to) == 0) rs_json_string(&json, "reference", rs_consumers(i)->reference);
+  if (tree != NULL)
+    put_node(&json, "fragment", &tree->root);
+  else
+    put_list(&json, "arguments", &conversion->arguments);
+  put_list(&json, "notes", &conversion->notes);
+  rs_json_end(&json);
+  rs_tree_free(tree);
+  return RS_OK;
+}
+
+static rs_status put_conversion(const cli_options *options, const rs_conversion *conversion, rs_text *text,
+                                rs_err *err) {
+  if (options->json) return put_json(options, conversion, text, err);
+  if (conversion->fragment != NULL) rs_text_puts(text, conversion->fragment);
+  for (size_t i = 0; i < conversion->arguments.count; i++) {
+    rs_text_puts(text, i > 0 ? " " : "");
+    put_word(text, conversion->arguments.items[i]);
+  }
+  if (conversion->fragment == NULL) rs_text_puts(text, "\n");
+  return RS_OK;
+}
+
+static int convert_recipe(const cli_options *options, const rs_convertible *model) {
+  rs_conversion conversion;
+  rs_text text = {0};
+  rs_err err = {0};
+  rs_status status = rs_convert(model, options->to, options->length, &conversion, &err);
+  if (status == RS_OK) status = put_conversion(options, &conversion, &text, &err);
+  int code = status == RS_OK ? put_text(options, &text) : cli_fail(status, NULL, &err);
+  for (size_t i = 0; i < conversion.notes.count && code == CLI_OK; i++)
+    cli_note(options, "note: %s", conversion.notes.items[i]);
+  rs_conversion_clear(&conversion);
+  return code;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+static int put_npy(const cli_options *options, const rs_spectrum *spectrum) {
+  rs_err err = {0};
+  const rs_array array = {.rank = 1, .shape = {spectrum->pairs}, .count = spectrum->pairs, .numbers = spectrum->omega};
+  if (options->out == NULL) {
+    cli_error("--inv-freq npy needs --out FILE");
+    return CLI_USAGE;
+  }
+  rs_status status = rs_npy_write(options->out, &array, true, &err);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+static int put_table(const cli_options *options, const rs_spectrum *spectrum) {
+  rs_text text = {0};
+  if (strcmp(options->inv_freq, "npy") == 0) return put_npy(options, spectrum);
+  if (strcmp(options->inv_freq, "csv") == 0)
+    rs_table_csv(spectrum, &text);
+  else
+    rs_table_json(spectrum, &text);
+  return put_text(options, &text);
+}
+
+static int convert_table(const cli_options *options, const rs_convertible *model) {
+  rs_spectrum spectrum;
+  rs_err err = {0};
+  rs_status status = rs_convert_spectrum(model, options->length, &spectrum, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  int code = put_table(options, &spectrum);
+  if (code == CLI_OK && spectrum.amp != 1 && strcmp(options->inv_freq, "npy") == 0)
+    cli_note(options, "note: cos and sin are multiplied by %.10g, which the file does not hold.", spectrum.amp);
+  if (code == CLI_OK && spectrum.logit_factor != 1)
+    cli_note(options, "note: the logits are multiplied by %.10g as well.", spectrum.logit_factor);
+  if (code == CLI_OK) cli_note_layers(options, &model->profile, model->kind);
+  rs_spectrum_clear(&spectrum);
+  return code;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static void ask_for_consumer(void) {
+  rs_text text = {0};
+  for (size_t i = 0; rs_consumers(i) != NULL; i++)
+    rs_text_printf(&text, "\n  %-14s %s", rs_consumers(i)->name, rs_consumers(i)->summary);
+  cli_error("convert needs --to CONSUMER, or --inv-freq FORM; consumers are%s", rs_text_string(&text));
+  rs_text_clear(&text);
+}
+
+static bool is_clear(const cli_options *options) {
+  if (options->argument_count == 0)
+    cli_error("convert needs a model, as in ropescope convert config.json --to vllm");
+  else if (options->to == NULL && options->inv_freq == NULL)
+    ask_for_consumer();
+  else if (options->to != NULL && options->inv_freq != NULL)
+    cli_error("--to and --inv-freq are two answers: keep one");
+  else if (options->json && options->inv_freq != NULL)
+    cli_error("--json goes with --to (the table as JSON: --inv-freq json)");
+  else
+    return true;
+  return false;
+}
+
+int cmd_convert(const cli_options *options) {
+  rs_convertible model;
+  rs_err err = {0};
+  if (!is_clear(options)) return CLI_USAGE;
+  rs_status status = read_model(options, &model, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  int code = options->to != NULL ? convert_recipe(options, &model) : convert_table(options, &model);
+  rs_convertible_clear(&model);
+  return code;
+}

@@ -1,0 +1,254 @@
+/* ropescope explain FILE --length N: what a length is to a model, and what becomes of a pair there, in words. */
+#include "cli.h"
+
+#include "ropescope/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is spoken of. */
+typedef struct subject {
+  const rs_portrait *portrait;
+  const rs_view *here, *trained, *served; /* at the length that is asked about, at L0, at the longest one */
+} subject;
+
+/* ---- the length -------------------------------------------------------------------------------------------------- */
+
+static void put_recipe(const subject *s, rs_text *text) {
+  const rs_portrait *p = s->portrait;
+  rs_recipe_write(&p->recipe, text);
+  rs_text_puts(text, " with base ");
+  rs_text_number(text, p->model->rope_theta);
+  rs_text_printf(text, " turns %zu pairs of layers ", p->pairs);
+  rs_profile_write_layers(&p->profile, p->kind, text);
+  rs_text_printf(text, " (%s).\n", p->profile.kinds[p->kind].name);
+}
+
+static void put_length(const subject *s, rs_text *text) {
+  const rs_portrait *p = s->portrait;
+  size_t length = s->here->length;
+  if (length > p->trained)
+    rs_text_printf(text, "%zu tokens are %.4g times the trained length, %zu, and ", length,
+                   (double)length / (double)p->trained, p->trained);
+  else
+    rs_text_printf(text, "%zu tokens are within the trained length, %zu, and ", length, p->trained);
+  rs_text_printf(text, "%s the %zu that the file is for.\n", length > p->served ? "beyond" : "within", p->served);
+}
+
+/* Rules that depend on the length. */
+static void put_rule(const subject *s, rs_text *text) {
+  const rs_portrait *p = s->portrait;
+  const char *method = p->recipe.method->name;
+  if (strcmp(method, "longrope") == 0) {
+    bool far = s->here->length > p->trained;
+    rs_text_printf(text,
+                   "%s is in force: up to %zu tokens short_factor divides the frequencies, past them "
+                   "long_factor.\n",
+                   far ? "long_factor" : "short_factor", p->trained);
+  }
+  if (isnan(s->here->factor)) return;
+  if (s->trained->factor != s->served->factor)
+    rs_text_printf(text,
+                   "The rule is dynamic: s is %.6g at %zu tokens, %.6g at %zu; keys that were cached at another "
+                   "length do not fit.\n",
+                   s->here->factor, s->here->length, s->trained->factor, p->trained);
+  else if (s->here->factor != 1)
+    rs_text_printf(text, "s is %.6g at every length, so short inputs are scaled, too.\n", s->here->factor);
+}
+
+/* "pairs 41 to 63", or where others lie between, "41 of them, from pair 3 to pair 63". */
+static void put_out_of_range(const rs_view *view, rs_text *text) {
+  size_t first = view->count, last = 0;
+  for (size_t j = 0; j < view->count; j++) {
+    if (!view->pairs[j].out_of_range) continue;
+    if (first == view->count) first = j;
+    last = j;
+  }
+  if (first == last)
+    rs_text_printf(text, "Pair %zu turns", first);
+  else
+    rs_text_printf(text, "%zu of %zu pairs, %s%zu to %zu, turn", view->out_of_range, view->count,
+                   last - first + 1 == view->out_of_range ? "" : "among ", first, last);
+}
+
+static void put_angles(const subject *s, rs_text *text) {
+  const rs_view *view = s->here;
+  if (view->reach + 1 < view->length)
+    rs_text_printf(text, "These layers see keys up to %zu tokens back alone.\n", view->reach);
+  if (view->out_of_range == 0) {
+    rs_text_printf(text, "No pair turns past what plain RoPE turns it to in %zu tokens.\n", s->portrait->trained);
+    return;
+  }
+  put_out_of_range(view, text);
+  rs_text_printf(text, " past what plain RoPE turns %s to in %zu tokens, where %s not go full circle.\n",
+                 view->out_of_range == 1 ? "it" : "them", s->portrait->trained,
+                 view->out_of_range == 1 ? "it does" : "they do");
+}
+
+/* What scales logits by position, at the last token. */
+static rs_status put_temperature(const subject *s, rs_text *text, rs_err *err) {
+  enum { LONGEST = 1 << 22 }; /* tokens, 100 MB of tables */
+  const rs_portrait *p = s->portrait;
+  rs_encoding *encoding;
+  size_t length = s->here->length;
+  if (p->temperature == NULL || length > LONGEST) return RS_OK;
+  RS_TRY(rs_encoding_create(&p->recipe, p->model, length, NULL, NULL, &encoding, err));
+  rs_text_printf(text, "Logits are scaled by position (%s): those of the last token by %.6g.\n", p->temperature,
+                 encoding->logit_scale[length - 1] / s->here->logit_factor);
+  rs_encoding_free(encoding);
+  return RS_OK;
+}
+
+static rs_status put_logits(const subject *s, rs_text *text, rs_err *err) {
+  const rs_view *view = s->here;
+  bool whole = s->portrait->model->rotary_dim == s->portrait->model->head_dim;
+  if (view->amp != 1)
+    rs_text_printf(text, "cos and sin are multiplied by %.6g, so %s by %.6g.\n", view->amp,
+                   whole ? "logits" : "what turned dims add to logits", view->amp * view->amp);
+  if (view->logit_factor != 1) rs_text_printf(text, "The softmax scale is multiplied by %.6g.\n", view->logit_factor);
+  return put_temperature(s, text, err);
+}
+
+/* ---- a pair ------------------------------------------------------------------------------------------------------ */
+
+static void put_fate(const rs_pair_view *pair, double s, rs_text *text) {
+  double slower = pair->plain / pair->omega;
+  switch (pair->fate) {
+  case RS_KEPT: rs_text_puts(text, "It is kept: it turns as by plain RoPE.\n"); return;
+  case RS_DIVIDED:
+    rs_text_printf(text, "It is divided: %.6g times slower than by plain RoPE, which is s.\n", s);
+    return;
+  case RS_BLENDED:
+    rs_text_printf(text, "It is blended, between kept and divided by s = %.6g: %.4g times slower than by plain RoPE.\n",
+                   s, slower);
+    return;
+  default:
+    rs_text_printf(text, "It is altered: %.4g times %s than by plain RoPE.\n", slower > 1 ? slower : 1 / slower,
+                   slower > 1 ? "slower" : "faster");
+  }
+}
+
+static void put_pair(const subject *s, size_t index, rs_text *text) {
+  static const char *const axes[RS_AXES] = {"time", "row", "column"};
+  const rs_portrait *p = s->portrait;
+  const rs_pair_view *pair = &s->here->pairs[index];
+  const double turn = 2 * M_PI;
+  if (pair->fate == RS_STILL) {
+    rs_text_printf(text, "Pair %zu does not turn.\n", index);
+    return;
+  }
+  rs_text_printf(text, "Pair %zu turns by %.4g rad a token, a wave of %.6g tokens; plain RoPE's is %.6g long.\n", index,
+                 pair->omega, turn / pair->omega, turn / pair->plain);
+  put_fate(pair, s->here->factor, text);
+  rs_text_printf(text, "By plain RoPE it makes %.4g turns in the %zu tokens of training%s; here it makes %.4g in %zu",
+                 pair->trained / turn, p->trained, isinf(pair->range) ? ", so every angle is known" : "",
+                 pair->reached / turn, s->here->reach);
+  if (pair->out_of_range)
+    rs_text_printf(text, ", %.4g of them past training.\n", (pair->reached - pair->trained) / turn);
+  else
+    rs_text_puts(text, ", none of them new.\n");
+  if (rs_recipe_has_sections(&p->recipe, p->model))
+    rs_text_printf(text, "Of pictures it reads the %s.\n", axes[pair->axis < RS_AXES ? pair->axis : 0]);
+}
+
+/* ---- for other programs ------------------------------------------------------------------------------------------ */
+
+static void write_pair(rs_json *json, const rs_pair_view *pair) {
+  rs_json_object(json, NULL);
+  rs_json_number(json, "pair", (double)pair->pair);
+  rs_json_number(json, "omega_rad_per_token", pair->omega);
+  rs_json_number(json, "plain_omega_rad_per_token", pair->plain);
+  rs_json_number(json, "trained_rad", pair->trained);
+  rs_json_number(json, "reached_rad", pair->reached);
+  rs_json_string(json, "fate", rs_pair_fate_words[pair->fate]);
+  rs_json_bool(json, "out_of_range", pair->out_of_range);
+  rs_json_end(json);
+}
+
+/* All pairs, or the one that is asked about. */
+static void write_all(const subject *s, const cli_options *options, rs_text *text) {
+  const rs_portrait *p = s->portrait;
+  const rs_view *view = s->here;
+  rs_json json = {.text = text};
+  rs_text recipe = {0};
+  rs_recipe_write(&p->recipe, &recipe);
+  text->failed |= recipe.failed;
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "recipe", rs_text_string(&recipe));
+  rs_json_string(&json, "layers", p->profile.kinds[p->kind].name);
+  rs_json_number(&json, "length_tokens", (double)view->length);
+  rs_json_number(&json, "trained_tokens", (double)p->trained);
+  rs_json_number(&json, "served_tokens", (double)p->served);
+  rs_json_number(&json, "farthest_key_tokens", (double)view->reach);
+  rs_json_number(&json, "scale", view->factor);
+  rs_json_number(&json, "attention_factor", view->amp);
+  rs_json_number(&json, "softmax_factor", view->logit_factor);
+  rs_json_number(&json, "pairs_out_of_range", (double)view->out_of_range);
+  rs_json_array(&json, "pairs");
+  for (size_t j = 0; j < view->count; j++)
+    if (options->pair == 0 || options->pair - 1 == j) write_pair(&json, &view->pairs[j]);
+  rs_json_end(&json);
+  rs_json_end(&json);
+  rs_text_clear(&recipe);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static rs_status put_all(const subject *s, const cli_options *options, rs_text *text, rs_err *err) {
+  if (options->json) {
+    write_all(s, options, text);
+    return RS_OK;
+  }
+  put_recipe(s, text);
+  put_length(s, text);
+  put_rule(s, text);
+  put_angles(s, text);
+  RS_TRY(put_logits(s, text, err));
+  if (options->pair > 0) put_pair(s, options->pair - 1, text);
+  return RS_OK;
+}
+
+static rs_status explain(const rs_portrait *p, const cli_options *options, rs_text *text, rs_err *err) {
+  const size_t lengths[] = {options->length, p->trained, p->served};
+  rs_view views[RS_COUNT(lengths)] = {{0}};
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < RS_COUNT(lengths) && status == RS_OK; i++)
+    status = rs_view_make(p, lengths[i], &views[i], err);
+  if (status == RS_OK) status = put_all(&(subject){p, &views[0], &views[1], &views[2]}, options, text, err);
+  for (size_t i = 0; i < RS_COUNT(lengths); i++) rs_view_clear(&views[i]);
+  return status;
+}
+
+/* What there is no answer to. */
+static rs_status check_question(const rs_portrait *p, const char *name, const cli_options *options, rs_err *err) {
+  if (!p->turns)
+    return rs_fail(err, RS_INPUT, "%s: these layers turn nothing (%s), and explain tells of pairs that turn", name,
+                   p->recipe.method != NULL ? p->recipe.method->name : "no recipe");
+  if (options->pair > p->pairs)
+    return rs_fail(err, RS_INPUT, "--pair %zu: there are pairs 0 to %zu", options->pair - 1, p->pairs - 1);
+  return RS_OK;
+}
+
+int cmd_explain(const cli_options *options) {
+  char *name = NULL, *data = NULL;
+  size_t length = 0;
+  rs_portrait portrait = {0};
+  rs_text text = {0};
+  rs_err err = {0};
+  if (options->argument_count == 0 || options->length == 0) {
+    cli_error("explain needs a file and --length, as in ropescope explain config.json --length 128k");
+    return CLI_USAGE;
+  }
+  rs_status status = cli_read_config(options->arguments[0], &name, &data, &length, &err);
+  if (status == RS_OK) status = rs_portrait_read(data, length, name, options->layers, &portrait, &err);
+  if (status == RS_OK) status = check_question(&portrait, name, options, &err);
+  if (status == RS_OK) status = explain(&portrait, options, &text, &err);
+  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &portrait.profile, portrait.kind);
+  rs_text_clear(&text);
+  rs_portrait_clear(&portrait);
+  free(data);
+  free(name);
+  return code;
+}

@@ -1,0 +1,99 @@
+/* Two models layer by layer: layers that are of the same kinds on both sides are compared once. */
+#include "ropescope/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rs_layer_differences_clear(rs_layer_differences *layers) {
+  free(layers->items);
+  *layers = (rs_layer_differences){0};
+}
+
+/* Adds the pair of kinds, unless it is there. */
+static rs_status add_pair(rs_layer_differences *out, size_t a, size_t b, rs_err *err) {
+  void *items = out->items;
+  size_t capacity = out->count;
+  for (size_t i = 0; i < out->count; i++)
+    if (out->items[i].kind[0] == a && out->items[i].kind[1] == b) return RS_OK;
+  RS_TRY(rs_grow(&items, &capacity, out->count + 1, sizeof *out->items, err));
+  out->items = items;
+  out->items[out->count++] = (rs_layer_difference){.kind = {a, b}};
+  return RS_OK;
+}
+
+static size_t named(const rs_profile *profile, const char *name) {
+  size_t k = 0;
+  while (k < profile->kind_count && strcmp(profile->kinds[k].name, name) != 0) k++;
+  return k < profile->kind_count ? k : RS_NO_KIND;
+}
+
+/* Of models of other depths: kinds by their names. */
+static rs_status pair_by_name(const rs_profile *a, const rs_profile *b, rs_layer_differences *out, rs_err *err) {
+  for (size_t k = 0; k < a->kind_count; k++) RS_TRY(add_pair(out, k, named(b, a->kinds[k].name), err));
+  for (size_t k = 0; k < b->kind_count; k++)
+    if (named(a, b->kinds[k].name) == RS_NO_KIND) RS_TRY(add_pair(out, RS_NO_KIND, k, err));
+  return RS_OK;
+}
+
+static rs_status pair_by_layer(const rs_profile *a, const rs_profile *b, rs_layer_differences *out, rs_err *err) {
+  for (size_t i = 0; i < a->layer_count; i++) RS_TRY(add_pair(out, a->layers[i], b->layers[i], err));
+  return RS_OK;
+}
+
+static rs_status make_spectrum(const rs_model *model, size_t length, rs_spectrum *spectrum, rs_err *err) {
+  rs_recipe recipe;
+  RS_TRY(rs_recipe_copy(&recipe, &model->published, err));
+  rs_status status = rs_recipe_resolve(&recipe, model, err);
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, length, spectrum, err);
+  rs_recipe_clear(&recipe);
+  return status;
+}
+
+static rs_status compare_spectra(const rs_layer_kind *a, const rs_layer_kind *b, size_t length, double rtol,
+                                 rs_difference *difference, rs_err *err) {
+  rs_spectrum spectra[2] = {{0}};
+  rs_status status = make_spectrum(&a->model, length, &spectra[0], err);
+  if (status == RS_OK) status = make_spectrum(&b->model, length, &spectra[1], err);
+  if (status == RS_OK) *difference = rs_spectrum_compare(&spectra[0], &spectra[1], rtol);
+  for (size_t i = 0; i < 2; i++) rs_spectrum_clear(&spectra[i]);
+  return status;
+}
+
+static bool turns(const rs_layer_kind *kind) {
+  return kind->model.published.method != NULL && kind->model.published.method->freq != NULL;
+}
+
+static bool sees_alike(const rs_layer_kind *a, const rs_layer_kind *b) {
+  return a->mask.kind == b->mask.kind && a->mask.window == b->mask.window && a->compression == b->compression;
+}
+
+static rs_status compare_kinds(const rs_layer_kind *a, const rs_layer_kind *b, size_t length, double rtol,
+                               rs_layer_difference *out, rs_err *err) {
+  out->attention = a->attends != b->attends;
+  if (!a->attends || !b->attends) return RS_OK;
+  out->view = !sees_alike(a, b);
+  if (rs_layers_turn_alike(a, b)) return RS_OK;
+  if (turns(a) && turns(b)) return compare_spectra(a, b, length, rtol, &out->difference, err);
+  out->recipe = true;
+  return RS_OK;
+}
+
+bool rs_layers_differ(const rs_layer_difference *d) {
+  return d->attention || d->view || d->recipe || d->difference.differs != 0;
+}
+
+rs_status rs_layers_compare(const rs_profile *a, const rs_profile *b, size_t length, double rtol,
+                            rs_layer_differences *out, rs_err *err) {
+  *out = (rs_layer_differences){.by_layer = a->counted && b->counted && a->layer_count == b->layer_count};
+  rs_status status = out->by_layer ? pair_by_layer(a, b, out, err) : pair_by_name(a, b, out, err);
+  for (size_t i = 0; i < out->count && status == RS_OK; i++) {
+    rs_layer_difference *item = &out->items[i];
+    if (item->kind[0] == RS_NO_KIND || item->kind[1] == RS_NO_KIND)
+      item->attention = true;
+    else
+      status = compare_kinds(&a->kinds[item->kind[0]], &b->kinds[item->kind[1]], length, rtol, item, err);
+    out->differs |= rs_layers_differ(item);
+  }
+  if (status != RS_OK) rs_layer_differences_clear(out);
+  return status;
+}

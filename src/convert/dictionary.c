@@ -1,0 +1,201 @@
+/* The rope dictionary, as config.json has it: by hf's table of rope types and their keys. */
+#include "written.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- one key ----------------------------------------------------------------------------------------------------- */
+
+static void put_value(rs_json *json, const char *key, const rs_param *param, const rs_value *value) {
+  if (param->type == RS_REALS) {
+    rs_json_list(json, key);
+    for (size_t i = 0; i < value->count; i++) rs_json_number(json, NULL, value->list[i]);
+    rs_json_end(json);
+  } else if (param->type == RS_BOOL) {
+    rs_json_bool(json, key, value->number == 1);
+  } else {
+    rs_json_number(json, key, value->number);
+  }
+}
+
+static bool is_one_of(const char *key, const char *const *keys) {
+  while (*keys != NULL && strcmp(*keys, key) != 0) keys++;
+  return *keys != NULL;
+}
+
+/* Whether LongRoPE's amplitude is neither the formula's nor said by short_mscale and long_mscale, over which
+ * attention_factor wins. */
+static bool is_placed(const rs_settled *settled) {
+  const double rounding = 1e-15;
+  bool whole = !isnan(rs_published_number(settled, "attention_factor"));
+  bool each =
+      !isnan(rs_published_number(settled, "short_mscale")) || !isnan(rs_published_number(settled, "long_mscale"));
+  if (!rs_settled_is(settled, "longrope") || (each && !whole)) return false;
+  return each || fabs(settled->spectrum.amp / rs_longrope_magnitude(settled->model) - 1) > rounding;
+}
+
+/* Whether the style says this key in other words. */
+static bool is_replaced(const rs_settled *settled, const char *key, rs_magnitude_style style) {
+  static const char *const whole[] = {"attention_factor", "attn_factor", "mscale", "mscale_all_dim", NULL};
+  static const char *const latent[] = {"attention_factor", NULL};
+  static const char *const lengths[] = {"attention_factor", "factor", NULL};
+  static const char *const places[] = {"short_mscale", "long_mscale", NULL};
+  bool softmax = rs_settled_number(settled, "mscale_softmax") == 1;
+  if (style == RS_AS_PUBLISHED) return false;
+  if (rs_settled_is(settled, "yarn"))
+    return softmax ? style == RS_BY_PRODUCT && is_one_of(key, latent) : is_one_of(key, whole);
+  if (!rs_settled_is(settled, "longrope") || style != RS_BY_PRODUCT) return false;
+  return is_one_of(key, lengths) || (is_one_of(key, places) && is_placed(settled));
+}
+
+static void put_published(rs_json *json, const rs_settled *settled, rs_magnitude_style style) {
+  const rs_settings *settings = &settled->model->published.settings;
+  bool grown = settled->type->method != NULL && strcmp(settled->recipe.method->name, settled->type->method) != 0;
+  for (const rs_hf_key *key = settled->type->keys; key->key != NULL && !grown; key++) {
+    int index = rs_settings_find(settings, key->param);
+    if (index < 0 || !settings->values[index].given || is_replaced(settled, key->key, style)) continue;
+    put_value(json, key->key, settings->params[index], &settings->values[index]);
+  }
+}
+
+/* ---- what multiplies cos and sin --------------------------------------------------------------------------------- */
+
+static void put_magnitude(rs_json *json, const rs_settled *settled, rs_magnitude_style style) {
+  const double rounding = 1e-15;
+  double usual = rs_yarn_magnitude(settled->factor), amp = settled->spectrum.amp;
+  bool softmax = rs_settled_number(settled, "mscale_softmax") == 1;
+  if (style == RS_AS_PUBLISHED) return;
+  if (rs_settled_is(settled, "yarn") && !softmax && fabs(amp / usual - 1) > rounding)
+    rs_json_number(json, style == RS_IN_PLACE ? "attention_factor" : "attn_factor",
+                   style == RS_IN_PLACE ? amp : amp / usual);
+  if (style != RS_BY_PRODUCT || !is_placed(settled)) return;
+  rs_json_number(json, "short_mscale", amp);
+  rs_json_number(json, "long_mscale", amp);
+}
+
+/* ---- lengths, axes, shares --------------------------------------------------------------------------------------- */
+
+static bool has_original(const rs_settled *settled) {
+  return rs_settled_is(settled, "yarn") || rs_settled_is(settled, "llama3") || rs_settled_is(settled, "longrope");
+}
+
+static bool has_temperature(const rs_settled *settled) {
+  const rs_settings *settings = &settled->recipe.settings;
+  const rs_lscale_kind *kind = rs_lscale_chosen(settings);
+  return kind != NULL && strcmp(kind->kind.name, "ministral") == 0;
+}
+
+/* Ministral 3's, whose length is that of the recipe. */
+static void put_lengths(rs_json *json, const rs_settled *settled, const rs_dictionary_style *style) {
+  bool temperature = has_temperature(settled), outer = style->outer_original && rs_settled_is(settled, "longrope");
+  double length = temperature ? rs_settled_number(settled, "logit_scale_length") : (double)settled->model->train_length;
+  if (temperature) rs_json_number(json, "llama_4_scaling_beta", rs_settled_number(settled, "logit_scale_factor"));
+  if (temperature || (has_original(settled) && !outer))
+    rs_json_number(json, "original_max_position_embeddings", length);
+}
+
+/* ERNIE 4.5-VL has h, w, t, others t, h, w. */
+static void put_axes(rs_json *json, const rs_settled *settled) {
+  const rs_model *model = settled->model;
+  bool spatial = model->axis_layout == RS_AXES_SPATIAL_FIRST;
+  if (!rs_has_axes(settled)) return;
+  rs_json_list(json, "mrope_section");
+  for (size_t a = 0; a < RS_AXES; a++)
+    rs_json_number(json, NULL, (double)model->mrope_section[spatial ? (a + 1) % RS_AXES : a]);
+  rs_json_end(json);
+  if (model->axis_layout == RS_AXES_INTERLEAVED) rs_json_bool(json, "mrope_interleaved", true);
+}
+
+/* Readers multiply and cut: the share must come out as whole dims. */
+static double fraction_of(const rs_model *model) {
+  double dims = (double)model->head_dim, fraction = (double)model->rotary_dim / dims;
+  while ((size_t)(dims * fraction) < model->rotary_dim) fraction = nextafter(fraction, 2);
+  return fraction;
+}
+
+/* GPT-J and CodeGen count dims. */
+static bool has_fixed_dims(const rs_converting *c) {
+  return strncmp(c->from->family, "gptj", 4) == 0 || strncmp(c->from->family, "codegen", 7) == 0;
+}
+
+void rs_put_fraction(rs_converting *c, const rs_settled *settled) {
+  const rs_model *model = settled->model;
+  if (c->from->latent || model->rotary_dim == model->head_dim || rs_settled_is(settled, "proportional")) return;
+  if (has_fixed_dims(c))
+    rs_json_number(&c->json, "rotary_dim", (double)model->rotary_dim);
+  else
+    rs_json_number(&c->json, "partial_rotary_factor", fraction_of(model));
+}
+
+size_t rs_maximum_of_settled(const rs_settled *settled) {
+  const rs_model *model = settled->model;
+  bool stretched =
+      rs_settled_is(settled, "linear") && settled->factor * (double)model->train_length == (double)model->max_length;
+  return rs_settled_is(settled, "dynamic") || stretched ? model->train_length : model->max_length;
+}
+
+/* ---- the dictionary ---------------------------------------------------------------------------------------------- */
+
+void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *key, const rs_dictionary_style *style) {
+  rs_json *json = &c->json;
+  bool axes = rs_settled_is(settled, "mrope");
+  rs_json_object(json, key);
+  rs_json_string(json, "rope_type", axes ? "default" : settled->type->type);
+  if (style->base) rs_json_number(json, "rope_theta", settled->theta);
+  put_published(json, settled, style->magnitude);
+  put_magnitude(json, settled, style->magnitude);
+  put_lengths(json, settled, style);
+  put_axes(json, settled);
+  if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);
+  rs_json_end(json);
+  if (style->fraction && has_fixed_dims(c)) rs_put_fraction(c, settled);
+}
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+/* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
+static void name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
+  static const char twin[] = "_nope";
+  const rs_layer_kind *kinds = profile->kinds;
+  size_t length = strlen(kinds[kind].name), tail = sizeof twin - 1;
+  bool compresses = false;
+  for (size_t k = 0; k < profile->kind_count; k++) compresses |= kinds[k].compression > 0;
+  strcpy(out, compresses ? kinds[kind].compression > 0 ? "compress" : "main" : kinds[kind].name);
+  if (!compresses && length > tail && strcmp(out + length - tail, twin) == 0) out[length - tail] = '\0';
+}
+
+/* Whether a kind before it, or another that turns, has the same name. */
+static bool is_named(const rs_profile *profile, size_t kind, const char *name) {
+  bool turns = profile->kinds[kind].model.published.method->freq != NULL;
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    char other[RS_LAYER_NAME];
+    if (k == kind || !profile->kinds[k].attends) continue;
+    name_layers(profile, k, other);
+    bool first = k < kind || (!turns && profile->kinds[k].model.published.method->freq != NULL);
+    if (first && strcmp(other, name) == 0) return true;
+  }
+  return false;
+}
+
+static rs_status put_kind(rs_converting *c, size_t kind, const rs_dictionary_style *style, rs_err *err) {
+  char name[RS_LAYER_NAME];
+  const rs_profile *profile = &c->from->profile;
+  rs_settled settled;
+  if (!profile->kinds[kind].attends) return RS_OK;
+  name_layers(profile, kind, name);
+  if (is_named(profile, kind, name)) return RS_OK;
+  RS_TRY(rs_settle(&profile->kinds[kind], c->settled.length, &settled, err));
+  if (settled.type != NULL)
+    rs_put_dictionary(c, &settled, name, style);
+  else
+    rs_json_string(&c->json, name, NULL);
+  rs_settled_clear(&settled);
+  return RS_OK;
+}
+
+rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err) {
+  rs_json_object(&c->json, key);
+  for (size_t k = 0; k < c->from->profile.kind_count; k++) RS_TRY(put_kind(c, k, style, err));
+  rs_json_end(&c->json);
+  return RS_OK;
+}

@@ -1,0 +1,165 @@
+/* Architectures of published models: what transformers' classes compute, as data. A class of a known family is a row
+ * of the table. Private to the hf layer. */
+#ifndef ROPESCOPE_HF_ARCHITECTURES_H
+#define ROPESCOPE_HF_ARCHITECTURES_H
+
+#include "ropescope/hf.h"
+
+/* What a key of config.json says, or, where it is not there, `fallback`. `key` NULL: always that. */
+typedef struct rs_hf_flag {
+  const char *key;
+  bool fallback;
+} rs_hf_flag;
+
+/* Where the rows of one of our matrices are among those of theirs. */
+typedef enum rs_hf_rows {
+  RS_ROWS_OWN,            /* they are all */
+  RS_ROWS_PARTS,          /* q, k and v, or gate and up, one behind the other */
+  RS_ROWS_FOLDED,         /* they are all, in the same order, but the shape has other axes */
+  RS_ROWS_EXPERTS,        /* of one expert among all: (experts, rows, inputs), gates, then ups */
+  RS_ROWS_EXPERTS_TURNED, /* the same, but (experts, inputs, rows) */
+  RS_ROWS_EXPERTS_MIXED,  /* turned, and gates and ups alternate */
+  RS_ROWS_PADDING,        /* one row of a table of positions: that of padding */
+  RS_ROWS_GROUPS,         /* for each head of keys: the heads of queries that read it, it, its values */
+  RS_ROWS_QUARTERS,       /* for each quarter of the heads: their queries, their values, their keys */
+  RS_ROWS_HEADS,          /* those of each head are a tensor, whose number stands in the place of # */
+  RS_ROWS_ONES,           /* no file has them: they are ones */
+} rs_hf_rows;
+
+/* What a file calls weights that are named otherwise in Llama, the names' ends (".weight", ".bias") apart; # is the
+ * number of an expert, of a head, or of the first layer whose positions they are. Where some are called one way in some
+ * files, and another way in others, each has a line, and the first that fits is right. */
+typedef struct rs_hf_name {
+  const char *ours, *theirs;
+  rs_hf_rows rows;
+} rs_hf_name;
+
+/* Where the norms of a block are. */
+typedef enum rs_norm_order {
+  RS_NORMS_BEFORE, /* attention and feed-forward */
+  RS_NORMS_AROUND, /* before and behind */
+  RS_NORMS_BEHIND,
+  RS_NORMS_PARALLEL, /* before both, which read the same x */
+  RS_NORMS_SHARED,   /* one before both */
+  RS_NORMS_OF_SUMS   /* behind, of x and what the part gives; and none at the end */
+} rs_norm_order;
+
+/* Which layers have experts. */
+typedef enum rs_expert_rule {
+  RS_EXPERTS_NO_LAYER,
+  RS_EXPERTS_ALL,
+  RS_EXPERTS_BEHIND, /* from first_k_dense_replace on */
+  RS_EXPERTS_STEPS,  /* each decoder_sparse_step-th but those of mlp_only_layers */
+  RS_EXPERTS_LISTED, /* those of moe_layers; without it each interleave_moe_layer_step-th */
+  RS_EXPERTS_BETWEEN /* each moe_layer_interval-th from moe_layer_start_index to moe_layer_end_index */
+} rs_expert_rule;
+
+typedef struct rs_hf_experts {
+  rs_expert_rule layers;
+  size_t first;             /* of a config without first_k_dense_replace or moe_layer_start_index */
+  const char *width;        /* its key; NULL: that of layers without experts */
+  const char *shared_width; /* of the one that reads all tokens, its key; NULL: */
+  bool shared_counted;      /* as many times the width of another as a key says, */
+  size_t shared;            /* or, of a config without, this */
+  rs_hf_flag normed;        /* whether weights of those that are chosen sum to 1 */
+  rs_experts choice;        /* how they are chosen; scale, groups and limit, where not 0: of a config without */
+} rs_hf_experts;
+
+enum { RS_HF_PREFIXES = 4, RS_HF_MATTERS = 4 };
+
+/* Which keys say what multiplies embeddings, scores, what blocks add, and logits; `widened` and `output_scale` are then
+ * not read. */
+typedef enum rs_multipliers {
+  RS_SCALES_NONE,
+  RS_SCALES_GRANITE, /* as embedding_multiplier, residual_multiplier, attention_multiplier, logits_scaling say */
+  RS_SCALES_MINICPM  /* as scale_emb, scale_depth, dim_model_base say */
+} rs_multipliers;
+
+typedef struct rs_architecture {
+  rs_architecture_entry entry;
+  const char *also; /* another model_type, of the text part of a larger model; NULL: none */
+  rs_form form;
+  bool headless;       /* it says its last states */
+  rs_norm_order order; /* but for flag `parallel`: false makes it RS_NORMS_BEFORE */
+  rs_hf_flag parallel;
+  const char
+      *grouped;  /* a flag of files (Falcon's) whose heads share keys and run parallel, see read_order; NULL: none */
+  rs_norm norm;  /* its epsilon: that of a config without one */
+  bool unscaled; /* q.k is not divided by sqrt(D) */
+  double score_dims;            /* D of the scale of scores, of a config without query_pre_attn_scalar; 0: the head's */
+  double score_cap, output_cap; /* nats, of a config without soft caps */
+  rs_norm_kind qk_norm;
+  rs_qk_span qk_span;
+  bool qk_norm_bare; /* without biases, whatever the others have */
+  bool qk_norm_turned;
+  rs_hf_flag qk_normed;       /* whether q and k are normed after all; key NULL: they are */
+  rs_activation activation;   /* of a config that names none */
+  bool own_activation;        /* whatever it names */
+  const char *activation_key; /* by this key alone (Gemma's files have two); NULL: the usual ones */
+  bool gated;
+  rs_hf_flag qkv_bias, output_bias, feed_forward_bias;
+  bool clipped;             /* q, k and v, where clip_qkv is there */
+  const char *one_kv_head;  /* a flag: true is one head of keys, false one a head; NULL: num_key_value_heads */
+  size_t kv_heads;          /* of a config without num_key_value_heads; 0: one a head */
+  bool class_bias;          /* of the output */
+  const char *class_biased; /* a flag that says so; NULL: there is none */
+  bool tied;                /* unless tie_word_embeddings says otherwise */
+  bool narrowed;            /* logits by sqrt(d), where tied */
+  bool widened;             /* embeddings times sqrt(d), unless scale_embedding is false */
+  rs_multipliers scales;
+  bool embedding_norm;
+  size_t embedding_size; /* of embeddings that a matrix widens, of a config without it; 0: there is no such matrix */
+  bool projected;        /* there is one if embeddings are as wide as all else */
+  rs_hf_flag norm_bias;  /* whether norms have biases; key NULL: as `norm` says */
+  bool first_unnormed;   /* the first layer's attention reads embeddings as they are */
+  bool own_output;       /* never tied, whatever tie_word_embeddings says */
+  bool gated_by_name;    /* gated where the activation is called "gated-...", or is_gated_act says so */
+  bool gated_narrower;   /* where use_swiglu_ffn, gated by silu, and two thirds as wide */
+  bool biases_apart;     /* each layer has a positional bias of its own */
+  bool padded;           /* pad_token_id has no position; the first is that of the next row of the table */
+  double output_scale;   /* of a config without logit_scale */
+  const char *feed_forward_key; /* of F, before the usual ones; NULL: those alone */
+  size_t feed_forward;          /* F / d of a config without F; 0: it is needed */
+  bool own_feed_forward;        /* whatever it says */
+  bool bare_unnormed;           /* layers that turn nothing norm neither q nor k */
+  bool sinks;                   /* a learned logit a head */
+  bool latent;                  /* attention by way of narrow layers, as DeepSeek has it */
+  rs_hf_experts experts;
+  rs_hf_flag matters[RS_HF_MATTERS]; /* flags that must be so, for what they change is not computed here; end at NULL */
+  const char *prefixes[RS_HF_PREFIXES]; /* what names begin with, but the output's; the first that fits the file */
+  const char *layers;                   /* and those of layers, before their number */
+  const char *layer_part;               /* and behind it, of groups of layers that share weights; NULL: none do */
+  const rs_hf_name *names;              /* ends at NULL */
+  const char *encoder_layers;           /* the same of an encoder beside the decoder; NULL: there is none */
+  const rs_hf_name *encoder_names;
+  bool extra_layers; /* files may have more of them, which guess further tokens, and are not read */
+  const char
+      *part_scales[2]; /* vectors of layers that multiply what attention and feed-forward add; NULL: there are none */
+  bool turned;         /* matrices of layers are (inputs, outputs) */
+  size_t position_offset;     /* the row of a learned table that the first token has */
+  const char *const *ignored; /* parts of names of tensors that are not read; ends at NULL */
+} rs_architecture;
+
+/* Rows of architectures_dense.c, mixtures.c and encoders.c; each list ends with one without a model_type. */
+extern const rs_architecture rs_dense[], rs_mixtures[], rs_encoders[];
+
+/* The row of a model_type, or NULL. */
+const rs_architecture *rs_architecture_find(const char *model_type);
+
+/* Names that some rows share (architecture_names.c). */
+extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_experts[], rs_names_mixtral[],
+    rs_names_granite_experts[], rs_names_distilbert[], rs_names_albert[], rs_names_dinov2[], rs_names_modernbert[],
+    rs_names_vit[], rs_names_t5[], rs_names_t5_encoder[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[],
+    rs_names_neox[], rs_names_bloom[], rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[],
+    rs_names_llama4[], rs_names_falcon[], rs_names_olmo[], rs_names_glm[], rs_names_glm4[], rs_names_starcoder2[],
+    rs_names_bigcode[], rs_names_stablelm[], rs_names_codegen[], rs_names_xglm[], rs_names_gpt_neo[],
+    rs_names_persimmon[], rs_names_internlm2[], rs_names_mistral[], rs_names_exaone[], rs_names_cohere[];
+
+/* Parts of names of tensors that nothing read here depends on: of all files, of the eyes of models that see, of heads
+ * of encoders, of copies of embeddings. */
+extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *const rs_ignored_heads[],
+                                                                                 *const rs_ignored_masked_heads[],
+                                                                                     *const rs_ignored_guesses[],
+                                                                                         *const rs_ignored_copies[];
+
+#endif

@@ -1,0 +1,36 @@
+/* Reading Hugging Face's config.json: what its readers share. Private to the hf layer. */
+#ifndef ROPESCOPE_HF_INTERNAL_H
+#define ROPESCOPE_HF_INTERNAL_H
+
+#include "ropescope/hf.h"
+#include "ropescope/problems.h"
+
+/* Types of layers, as `layer_types` and `rope_parameters` have them. */
+#define RS_HF_GLOBAL "full_attention"
+#define RS_HF_LOCAL "sliding_attention"
+#define RS_HF_CHUNKED "chunked_attention"
+#define RS_HF_CROSS "cross_attention"
+#define RS_HF_LINEAR "linear_attention"
+
+/* Layers of a config.json whose positions are alike. */
+typedef struct rs_hf_layers {
+  const char *type; /* as above, or another word of layer_types */
+  bool bare;        /* they turn nothing */
+} rs_hf_layers;
+
+/* Whether the node is there, and not null. */
+bool rs_hf_present(const rs_node *node);
+
+/* The first of `names` (ends at NULL) that is there and not null, or NULL. Borrows. */
+const rs_node *rs_hf_first(const rs_node *mapping, const char *const *names);
+
+/* What a flag says, or `fallback` where there is none. */
+bool rs_hf_true(const rs_node *mapping, const char *key, bool fallback);
+
+/* The recipe and geometry of such layers of a file (its top). A wrong key is a problem. */
+void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_model *model, rs_problems *problems);
+
+/* The layers of a file (its top) that is read already. */
+rs_status rs_hf_profile(const rs_node *top, rs_profile *profile, rs_err *err);
+
+#endif

@@ -1,0 +1,19 @@
+/* Keys of Hugging Face's config.json, where null is as good as nothing. */
+#include "hf_internal.h"
+
+#include <string.h>
+
+bool rs_hf_present(const rs_node *node) {
+  return node != NULL && !(node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0);
+}
+
+const rs_node *rs_hf_first(const rs_node *mapping, const char *const *names) {
+  for (; *names != NULL; names++)
+    if (rs_hf_present(rs_node_get(mapping, *names))) return rs_node_get(mapping, *names);
+  return NULL;
+}
+
+bool rs_hf_true(const rs_node *mapping, const char *key, bool fallback) {
+  const rs_node *node = rs_node_get(mapping, key);
+  return rs_hf_present(node) && node->kind == RS_SCALAR ? strcmp(node->text, "true") == 0 : fallback;
+}

@@ -1,0 +1,361 @@
+/* Which layers of a config.json are of which kind: lists of the file, patterns that it names, and what classes of
+ * transformers do where it is silent (configuration_*.py). Recipes of a kind are read in model.c. */
+#include "families.h"
+#include "hf_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the file says of its layers. Lists are NULL where there are none. */
+typedef struct layer_rules {
+  const rs_node *root;
+  rs_hf_family known;
+  rs_problems problems;
+  size_t count;
+  bool counted;
+  const rs_node *types, *turning, *hybrid, *linear, *ratios, *cross, *attending;
+  const char *letters; /* nemotron_h: one a layer */
+  const char *cycle;   /* EXAONE 4: "LLLG" */
+  size_t window, chunk, pattern, interval;
+  size_t linear_every, period, offset;
+} layer_rules;
+
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
+
+static const char *scalar_of(const rs_node *node) {
+  return rs_hf_present(node) && node->kind == RS_SCALAR ? node->text : "";
+}
+
+static size_t count_of(layer_rules *r, const char *const *keys, double least, size_t fallback) {
+  const rs_node *node = rs_hf_first(r->root, keys);
+  if (node == NULL) return fallback;
+  rs_path path = rs_path_key(NULL, node->key);
+  return rs_read_count(&r->problems, node, &path, least, 1 << 24, fallback);
+}
+
+static size_t number_of(layer_rules *r, const char *key, double least, size_t fallback) {
+  const char *const keys[] = {key, NULL};
+  return count_of(r, keys, least, fallback);
+}
+
+/* A list that is not empty. */
+static const rs_node *any_list(const layer_rules *r, const char *key) {
+  const rs_node *node = rs_node_get(r->root, key);
+  return rs_hf_present(node) && node->kind == RS_SEQUENCE && node->count > 0 ? node : NULL;
+}
+
+/* A list with an entry a layer; layers that draft tokens ahead may have theirs behind. */
+static const rs_node *list_of(layer_rules *r, const char *key) {
+  const rs_node *node = rs_node_get(r->root, key);
+  size_t drafts = number_of(r, "num_nextn_predict_layers", 0, 0);
+  if (!rs_hf_present(node) || (node->kind == RS_SEQUENCE && node->count == 0)) return NULL;
+  if (!r->counted && node->kind == RS_SEQUENCE) {
+    r->count = node->count;
+    r->counted = true;
+  }
+  if (node->kind == RS_SEQUENCE && (node->count == r->count || node->count == r->count + drafts)) return node;
+  rs_path path = rs_path_key(NULL, key);
+  rs_problem(&r->problems, node, &path, "must have an entry for each of the %zu layers", r->count);
+  return NULL;
+}
+
+/* The same of words. */
+static const rs_node *words_of(layer_rules *r, const char *key) {
+  const rs_node *list = list_of(r, key);
+  rs_path path = rs_path_key(NULL, key);
+  for (size_t i = 0; list != NULL && i < list->count; i++) {
+    rs_path place = rs_path_index(&path, i);
+    if (*scalar_of(&list->items[i]) == '\0') rs_problem(&r->problems, &list->items[i], &place, "must be a word");
+  }
+  return list;
+}
+
+static void read_windows(layer_rules *r) {
+  static const char *const patterns[] = {"sliding_window_pattern", "_sliding_window_pattern",
+                                         "global_attn_every_n_layers", NULL};
+  static const char *const windows[] = {"sliding_window", "window_size", NULL}, *const bounds[] = {"max_window_layers",
+                                                                                                   NULL};
+  const rs_node *pattern = rs_hf_first(r->root, patterns), *local = rs_node_get(r->root, "local_attention");
+  bool letters = pattern != NULL && pattern->kind == RS_SCALAR && strspn(pattern->text, "LG") > 0;
+  /* transformers: a window that is null is none; one that is not there is the class's. */
+  bool said = rs_node_get(r->root, windows[0]) != NULL;
+  rs_window_rule rule = r->known.windows;
+  bool chunked = rule == RS_WINDOW_CHUNKS;
+  bool bounded = rule == RS_WINDOW_UPPER || rule == RS_WINDOW_EVEN || rule == RS_WINDOW_TOP;
+  bool off = !rs_hf_true(r->root, "use_sliding_window", true); /* where Qwen2-MoE's class writes a window of 0 */
+  r->window = count_of(r, windows, off ? 0 : 1, said || chunked ? 0 : r->known.window);
+  if (rs_hf_present(local)) r->window = number_of(r, "local_attention", 2, 2) / 2; /* ModernBERT's has both sides */
+  r->chunk = number_of(r, "attention_chunk_size", 1, chunked ? r->known.window : 0);
+  r->cycle = letters ? pattern->text : NULL;
+  r->pattern =
+      letters ? strlen(pattern->text) : count_of(r, bounded ? bounds : patterns, bounded ? 0 : 1, r->known.pattern);
+  if (r->known.prefix == NULL && pattern != NULL) r->known.windows = RS_WINDOW_BUT_LAST; /* it speaks for itself */
+}
+
+static layer_rules read_rules(const rs_node *top) {
+  static const char *const counts[] = {"num_hidden_layers", "n_layer", "n_layers", "num_layers", NULL};
+  enum { ROUNDS = 24 }; /* a multiple of the usual patterns */
+  layer_rules r = {.root = rs_hf_text_config(top), .known = rs_hf_family_of(rs_hf_model_type(top))};
+  const rs_node *pattern = rs_node_get(r.root, "hybrid_override_pattern");
+  r.count = count_of(&r, counts, 1, 0);
+  r.counted = r.count > 0;
+  if (!r.counted) r.count = ROUNDS;
+  r.types = words_of(&r, "layer_types");
+  if (r.types == NULL) r.types = words_of(&r, "layers_block_type");
+  r.turning = list_of(&r, "no_rope_layers");
+  r.hybrid = list_of(&r, "hybrid_layer_pattern");
+  r.linear = list_of(&r, "attn_type_list");
+  if (r.known.windows == RS_WINDOW_COMPRESSED) r.ratios = any_list(&r, "compress_ratios");
+  r.cross = any_list(&r, "cross_attention_layers");
+  r.attending = any_list(&r, "attn_layer_indices");
+  r.letters = strlen(scalar_of(pattern)) >= r.count ? pattern->text : NULL;
+  r.interval = number_of(&r, "no_rope_layer_interval", 1, 4);
+  r.linear_every = number_of(&r, "full_attention_interval", 1, r.known.linear);
+  r.period = number_of(&r, "attn_layer_period", 1, 0);
+  r.offset = number_of(&r, "attn_layer_offset", 0, 0);
+  bool spoken = r.turning != NULL || rs_hf_present(rs_node_get(r.root, "no_rope_layer_interval"));
+  if (r.known.prefix == NULL && spoken) r.known.bare = RS_BARE_LISTED;
+  read_windows(&r);
+  if (rs_hf_true(r.root, "use_bidirectional_attention", false)) { /* EmbeddingGemma: half of the window a side */
+    r.known.both_ways = true;
+    r.window /= 2;
+  }
+  return r;
+}
+
+/* ---- the type of a layer ----------------------------------------------------------------------------------------- */
+
+static bool lists_layer(const rs_node *list, size_t layer) {
+  double number;
+  for (size_t i = 0; list != NULL && i < list->count; i++)
+    if (rs_number_read(scalar_of(&list->items[i]), &number) && number == (double)layer) return true;
+  return false;
+}
+
+/* Whether no_rope_layers, where 1 means that the layer does turn, or the interval says that it does not. */
+static bool is_listed_bare(const layer_rules *r, size_t layer) {
+  if (r->turning != NULL) return strcmp(scalar_of(&r->turning->items[layer]), "0") == 0;
+  return (layer + 1) % r->interval == 0;
+}
+
+/* Whether attention_types, as [[[global, local], 12]], call a layer local; without them every second one is. */
+static bool is_called_local(layer_rules *r, size_t layer) {
+  const rs_node *types = rs_node_get(r->root, "attention_types");
+  if (!rs_hf_present(types)) return layer % 2 != 0;
+  rs_path path = rs_path_key(NULL, types->key);
+  for (size_t i = 0, first = 0; i < types->count; i++) {
+    const rs_node *item = &types->items[i], *words = item->count == 2 ? &item->items[0] : NULL;
+    rs_path place = rs_path_index(&path, i);
+    if (words == NULL || words->kind != RS_SEQUENCE || words->count == 0) {
+      rs_problem(&r->problems, item, &place, "must be a list of words and how often it is repeated");
+      return false;
+    }
+    size_t count = words->count * rs_read_count(&r->problems, &item->items[1], &place, 0, 1 << 16, 0);
+    if (layer < first + count) return strcmp(scalar_of(&words->items[(layer - first) % words->count]), "local") == 0;
+    first += count;
+  }
+  rs_problem(&r->problems, types, &path, "has no word for layer %zu", layer);
+  return false;
+}
+
+static bool is_windowed(layer_rules *r, size_t layer) {
+  size_t pattern = r->pattern > 0 ? r->pattern : 1;
+  bool used = rs_hf_true(r->root, "use_sliding_window", false);
+  switch (r->known.windows) {
+  case RS_WINDOW_ALL: return true;
+  case RS_WINDOW_BUT_LAST:
+    if (layer + 1 == r->count && (r->cycle != NULL || r->known.ends_global)) return false;
+    if (r->cycle != NULL) return r->cycle[layer % pattern] == 'L';
+    return (layer + 1) % pattern != 0;
+  case RS_WINDOW_BUT_FIRST: return layer % pattern != 0;
+  case RS_WINDOW_BUT_ENDS: return layer > 0 && (layer + 1) % pattern != 0;
+  case RS_WINDOW_USED: return used;
+  case RS_WINDOW_UPPER: return used && layer >= r->pattern;
+  case RS_WINDOW_EVEN: return used && layer < r->pattern && layer % 2 == 0;
+  case RS_WINDOW_TOP: return layer >= r->pattern;
+  case RS_WINDOW_REPEATED: return is_called_local(r, layer);
+  case RS_WINDOW_BARE: return used && is_listed_bare(r, layer);
+  default: return false;
+  }
+}
+
+/* DeepSeek-V4: 0, 4 and 128 keys are one. Without a list two layers of 128, then both in turns. */
+static const char *compressed_type(const layer_rules *r, size_t layer) {
+  static const char sparse[] = "compressed_sparse_attention", heavy[] = "heavily_compressed_attention";
+  if (r->ratios == NULL) return layer < 2 || layer % 2 == 0 ? heavy : sparse;
+  const char *ratio = layer < r->ratios->count ? scalar_of(&r->ratios->items[layer]) : "0";
+  return strcmp(ratio, "0") == 0 ? RS_HF_LOCAL : strcmp(ratio, "4") == 0 ? sparse : heavy;
+}
+
+/* What classes that are no pure transformers have. NULL: attention, of whichever type. */
+static const char *mixed_type(const layer_rules *r, size_t layer) {
+  if (r->letters != NULL && r->letters[layer] != '*')
+    return r->letters[layer] == 'M' ? "mamba" : r->letters[layer] == 'E' ? "moe" : "mlp";
+  if (r->linear != NULL && strcmp(scalar_of(&r->linear->items[layer]), "0") == 0) return RS_HF_LINEAR;
+  if (r->attending != NULL && !lists_layer(r->attending, layer)) return "mamba";
+  if (r->period > 0 && layer % r->period != r->offset) return "mamba";
+  if (r->linear_every > 0 && (layer + 1) % r->linear_every != 0) return RS_HF_LINEAR;
+  return lists_layer(r->cross, layer) ? RS_HF_CROSS : NULL;
+}
+
+static const char *type_of(layer_rules *r, size_t layer) {
+  if (r->types != NULL) {
+    const char *type = scalar_of(&r->types->items[layer]);
+    bool last = layer + 1 == r->count && r->known.ends_global;
+    return last || strcmp(type, "attention") == 0 ? RS_HF_GLOBAL : type;
+  }
+  const char *mixed = mixed_type(r, layer);
+  if (mixed != NULL) return mixed;
+  if (r->hybrid != NULL) return strcmp(scalar_of(&r->hybrid->items[layer]), "1") == 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
+  if (r->known.windows == RS_WINDOW_COMPRESSED) return compressed_type(r, layer);
+  if (r->known.windows == RS_WINDOW_CHUNKS) return is_listed_bare(r, layer) ? RS_HF_GLOBAL : RS_HF_CHUNKED;
+  return is_windowed(r, layer) && r->window > 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
+}
+
+static bool attends(const char *type) {
+  static const char *const others[] = {RS_HF_LINEAR, "mamba", "conv", "recurrent", "moe", "mlp"};
+  bool other = false;
+  for (size_t i = 0; i < RS_COUNT(others); i++) other |= strcmp(type, others[i]) == 0;
+  return !other;
+}
+
+/* Whether rope_parameters of the type is null. */
+static bool is_turned_off(const layer_rules *r, const char *type) {
+  const rs_node *own = rs_node_get(rs_node_get(r->root, "rope_parameters"), type);
+  return own != NULL && !rs_hf_present(own);
+}
+
+static bool is_bare(const layer_rules *r, size_t layer, const char *type) {
+  bool local = strcmp(type, RS_HF_LOCAL) == 0 && r->window > 0;
+  if (strcmp(type, RS_HF_CROSS) == 0 || is_turned_off(r, type)) return true;
+  switch (r->known.bare) {
+  case RS_BARE_ALL: return true;
+  case RS_BARE_LISTED: return is_listed_bare(r, layer);
+  case RS_BARE_GLOBAL: return !local;
+  case RS_BARE_BESIDE: return !local && r->window > 0;
+  default: return false;
+  }
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
+
+static rs_mask mask_of(const layer_rules *r, const char *type) {
+  bool local = strcmp(type, RS_HF_LOCAL) == 0, chunked = strcmp(type, RS_HF_CHUNKED) == 0;
+  bool compressed = r->known.windows == RS_WINDOW_COMPRESSED;
+  if (strcmp(type, RS_HF_CROSS) == 0) return (rs_mask){.kind = RS_CROSS};
+  if (r->known.both_ways && local && r->window > 0) return (rs_mask){.kind = RS_BAND, .window = r->window + 1};
+  if (r->known.both_ways) return (rs_mask){.kind = RS_BIDIRECTIONAL};
+  if ((local || compressed) && r->window > 0) return (rs_mask){.kind = RS_WINDOW, .window = r->window};
+  if (chunked && r->chunk > 0) return (rs_mask){.kind = RS_CHUNKS, .window = r->chunk};
+  return (rs_mask){.kind = RS_CAUSAL};
+}
+
+static size_t compression_of(const layer_rules *r, const char *type) {
+  const rs_node *rates = rs_node_get(r->root, "compress_rates");
+  bool sparse = strcmp(type, "compressed_sparse_attention") == 0;
+  double rate = sparse ? 4 : 128;
+  if (r->known.windows != RS_WINDOW_COMPRESSED || strcmp(type, RS_HF_LOCAL) == 0) return 0;
+  (void)rs_number_read(scalar_of(rs_node_get(rates, type)), &rate);
+  return rate >= 1 ? (size_t)rate : 0;
+}
+
+/* The kind of such layers, which is added where it is new. SIZE_MAX, and reported, without memory. */
+static size_t kind_of(layer_rules *r, const rs_hf_layers *layers, rs_hf_layers *known, rs_profile *out) {
+  size_t kind = 0, capacity = out->kind_count;
+  void *kinds = out->kinds;
+  while (kind < out->kind_count && (strcmp(known[kind].type, layers->type) != 0 || known[kind].bare != layers->bare))
+    kind++;
+  if (kind < out->kind_count) return kind;
+  if (rs_grow(&kinds, &capacity, kind + 1, sizeof *out->kinds, NULL) != RS_OK) {
+    rs_problem_memory(&r->problems);
+    return SIZE_MAX;
+  }
+  out->kinds = kinds;
+  known[out->kind_count++] = *layers;
+  out->kinds[kind] = (rs_layer_kind){.attends = attends(layers->type),
+                                     .mask = mask_of(r, layers->type),
+                                     .compression = compression_of(r, layers->type)};
+  return kind;
+}
+
+/* The type; where others of it turn, bare layers are told apart. */
+static void name_kinds(const rs_hf_layers *known, rs_profile *out) {
+  for (size_t k = 0; k < out->kind_count; k++) {
+    bool twin = false;
+    for (size_t i = 0; i < out->kind_count; i++)
+      twin |= known[k].bare && i != k && strcmp(known[i].type, known[k].type) == 0;
+    snprintf(out->kinds[k].name, sizeof out->kinds[k].name, "%.48s%s", known[k].type, twin ? "_nope" : "");
+  }
+}
+
+static size_t layers_of(const rs_profile *profile, size_t kind) {
+  size_t count = 0;
+  for (size_t i = 0; i < profile->layer_count; i++) count += profile->layers[i] == kind;
+  return count;
+}
+
+/* Of equally many layers the first kind. */
+static size_t choose(const rs_profile *profile, const rs_hf_layers *known) {
+  size_t best = SIZE_MAX, most = 0;
+  bool turning = false;
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    size_t count = layers_of(profile, k);
+    if (!profile->kinds[k].attends) continue;
+    if (!known[k].bare && strcmp(known[k].type, RS_HF_GLOBAL) == 0) return k;
+    if (known[k].bare ? turning || count <= most : turning && count <= most) continue;
+    best = k;
+    most = count;
+    turning = !known[k].bare;
+  }
+  return best;
+}
+
+enum { MOST_LAYERS = 1 << 16 };
+
+static rs_status fill(layer_rules *r, rs_hf_layers *known, const rs_node *top, rs_profile *out) {
+  for (size_t i = 0; i < r->count && r->problems.count == 0; i++) {
+    rs_hf_layers layers = {.type = type_of(r, i)};
+    layers.bare = attends(layers.type) && is_bare(r, i, layers.type);
+    out->layers[out->layer_count++] = kind_of(r, &layers, known, out);
+  }
+  if (r->problems.count > 0) return RS_INPUT;
+  name_kinds(known, out);
+  out->counted = r->counted;
+  out->chosen = choose(out, known);
+  for (size_t k = 0; k < out->kind_count && r->problems.count == 0; k++)
+    if (out->kinds[k].attends) rs_hf_layers_read(top, &known[k], &out->kinds[k].model, &r->problems);
+  return r->problems.count == 0 ? RS_OK : RS_INPUT;
+}
+
+static rs_status make(layer_rules *r, const rs_node *top, rs_profile *out, rs_err *err) {
+  if (r->problems.count > 0) return RS_INPUT;
+  if (r->count > MOST_LAYERS) return rs_fail(err, RS_INPUT, "%s: %zu layers are too many", top->file, r->count);
+  rs_hf_layers *known = rs_alloc(r->count, sizeof *known, err);
+  out->layers = rs_alloc(r->count, sizeof *out->layers, err);
+  rs_status status = known != NULL && out->layers != NULL ? fill(r, known, top, out) : RS_MEMORY;
+  free(known);
+  if (status == RS_OK && out->chosen == SIZE_MAX)
+    return rs_fail(err, RS_INPUT, "%s: no layer of a %s has attention, hence none has positions", top->file,
+                   rs_hf_model_type(top));
+  return status;
+}
+
+void rs_profile_clear(rs_profile *profile) {
+  for (size_t k = 0; k < profile->kind_count; k++) rs_model_clear(&profile->kinds[k].model);
+  free(profile->kinds);
+  free(profile->layers);
+  *profile = (rs_profile){0};
+}
+
+rs_status rs_hf_profile(const rs_node *top, rs_profile *profile, rs_err *err) {
+  layer_rules r = read_rules(top);
+  *profile = (rs_profile){0};
+  rs_status status = make(&r, top, profile, err);
+  if (r.problems.count > 0)
+    status = r.problems.memory ? rs_fail(err, RS_MEMORY, "%s: out of memory", top->file)
+                               : rs_fail(err, RS_INPUT, "%s", rs_text_string(&r.problems.text));
+  rs_problems_clear(&r.problems);
+  if (status != RS_OK) rs_profile_clear(profile);
+  return status;
+}

@@ -1,0 +1,189 @@
+/* Profiles of layers: from files, in words, and which kind of layers is meant. */
+#include "hf_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+rs_status rs_profile_read(const char *text, size_t length, const char *name, rs_profile *profile, rs_err *err) {
+  rs_tree *tree;
+  *profile = (rs_profile){0};
+  RS_TRY(rs_json_read(text, length, name, &tree, err));
+  rs_status status = rs_hf_profile(&tree->root, profile, err);
+  rs_tree_free(tree);
+  return status;
+}
+
+rs_status rs_profile_load(const char *file, rs_profile *profile, rs_err *err) {
+  char *text = NULL;
+  size_t length;
+  *profile = (rs_profile){0};
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
+  rs_status status = rs_profile_read(text, length, file, profile, err);
+  free(text);
+  return status;
+}
+
+/* ---- patterns ---------------------------------------------------------------------------------------------------- */
+
+static rs_status turn_plainly(rs_model *model, double theta, rs_err *err) {
+  rs_recipe_clear(&model->published);
+  model->rope_theta = theta;
+  return rs_recipe_init(&model->published, rs_method_find("rope"), err);
+}
+
+static rs_status fill_kinds(const rs_model *model, const rs_regular_layers *layers, bool local, rs_profile *out,
+                            rs_err *err) {
+  out->kind_count = local && layers->pattern > 0 ? 2 : 1;
+  for (size_t k = 0; k < out->kind_count; k++) {
+    bool windowed = local && k == 0;
+    rs_layer_kind *kind = &out->kinds[k];
+    snprintf(kind->name, sizeof kind->name, "%s", windowed ? RS_HF_LOCAL : RS_HF_GLOBAL);
+    kind->attends = true;
+    kind->mask = windowed ? (rs_mask){.kind = RS_WINDOW, .window = layers->window} : (rs_mask){.kind = RS_CAUSAL};
+    RS_TRY(rs_model_copy(&kind->model, model, err));
+    if (windowed && layers->local_theta > 0) RS_TRY(turn_plainly(&kind->model, layers->local_theta, err));
+  }
+  out->chosen = out->kind_count - 1;
+  for (size_t i = 0; i < out->layer_count; i++) out->layers[i] = out->kind_count == 2 && (i + 1) % layers->pattern == 0;
+  return RS_OK;
+}
+
+rs_status rs_profile_regular(const rs_model *model, const rs_regular_layers *layers, rs_profile *profile, rs_err *err) {
+  size_t count = layers->count > 0 ? layers->count : 1;
+  *profile = (rs_profile){.kinds = rs_alloc(2, sizeof *profile->kinds, err),
+                          .layers = rs_alloc(count, sizeof *profile->layers, err),
+                          .counted = layers->count > 0};
+  rs_status status = RS_MEMORY;
+  if (profile->kinds != NULL && profile->layers != NULL) {
+    profile->layer_count = count;
+    status = fill_kinds(model, layers, layers->count > 0 && layers->window > 0, profile, err);
+  }
+  if (status != RS_OK) rs_profile_clear(profile);
+  return status;
+}
+
+static rs_status take_chosen(rs_profile *profile, rs_model *model) {
+  *model = profile->kinds[profile->chosen].model;
+  profile->kinds[profile->chosen].model = (rs_model){0};
+  rs_profile_clear(profile);
+  return RS_OK;
+}
+
+rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err) {
+  rs_profile profile;
+  *model = (rs_model){0};
+  RS_TRY(rs_profile_read(text, length, name, &profile, err));
+  return take_chosen(&profile, model);
+}
+
+rs_status rs_hf_model_load(const char *file, rs_model *model, rs_err *err) {
+  rs_profile profile;
+  *model = (rs_model){0};
+  RS_TRY(rs_profile_load(file, &profile, err));
+  return take_chosen(&profile, model);
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
+
+static rs_status unknown_kind(const rs_profile *profile, const char *word, rs_err *err) {
+  rs_text names = {0};
+  for (size_t k = 0; k < profile->kind_count; k++)
+    if (profile->kinds[k].attends) rs_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", profile->kinds[k].name);
+  rs_status status = rs_fail(err, RS_INPUT, "no layers %.60s with attention (there are: %s; or the number of a layer)",
+                             word, rs_text_string(&names));
+  rs_text_clear(&names);
+  return status;
+}
+
+rs_status rs_profile_find(const rs_profile *profile, const char *word, size_t *kind, rs_err *err) {
+  double layer;
+  *kind = profile->chosen;
+  if (word == NULL) return RS_OK;
+  bool number = strspn(word, "0123456789") == strlen(word) && rs_number_read(word, &layer);
+  size_t k = 0;
+  while (k < profile->kind_count && strcmp(profile->kinds[k].name, word) != 0) k++;
+  if (number && profile->counted && layer < (double)profile->layer_count) k = profile->layers[(size_t)layer];
+  if (k == profile->kind_count || !profile->kinds[k].attends) return unknown_kind(profile, word, err);
+  *kind = k;
+  return RS_OK;
+}
+
+static bool same_value(const rs_value *a, const rs_value *b) {
+  bool names = a->name == NULL || b->name == NULL ? a->name == b->name : strcmp(a->name, b->name) == 0;
+  if (a->set != b->set || a->choice != b->choice || a->count != b->count || !names) return false;
+  if (a->count > 0) return memcmp(a->list, b->list, a->count * sizeof *a->list) == 0;
+  return !a->set || a->number == b->number || (a->number != a->number && b->number != b->number);
+}
+
+static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
+  bool same = a->method == b->method;
+  for (size_t p = 0; same && p < a->settings.count; p++)
+    same = same_value(&a->settings.values[p], &b->settings.values[p]);
+  return same;
+}
+
+bool rs_layers_turn_alike(const rs_layer_kind *a, const rs_layer_kind *b) {
+  const rs_model *x = &a->model, *y = &b->model;
+  bool turns = x->published.method != NULL && x->published.method->freq != NULL;
+  bool tables = x->rotary_dim == y->rotary_dim && x->rope_theta == y->rope_theta;
+  return x->heads == y->heads && x->head_dim == y->head_dim && (tables || !turns) &&
+         same_recipe(&x->published, &y->published);
+}
+
+bool rs_profile_mixed(const rs_profile *profile) {
+  bool mixed = false;
+  for (size_t k = 0; k < profile->kind_count; k++)
+    mixed |= profile->kinds[k].attends && !rs_layers_turn_alike(&profile->kinds[k], &profile->kinds[profile->chosen]);
+  return mixed;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+void rs_profile_write_layers(const rs_profile *profile, size_t kind, rs_text *text) {
+  bool any = false;
+  if (!profile->counted && profile->kind_count == 1) {
+    rs_text_puts(text, "all");
+    return;
+  }
+  for (size_t i = 0; i < profile->layer_count; i++) {
+    size_t first = i;
+    if (profile->layers[i] != kind) continue;
+    while (i + 1 < profile->layer_count && profile->layers[i + 1] == kind) i++;
+    rs_text_printf(text, first < i ? "%s%zu-%zu" : "%s%zu", any ? ", " : "", first, i);
+    any = true;
+  }
+  if (!profile->counted) rs_text_puts(text, ", ...");
+}
+
+void rs_profile_write_choice(const rs_profile *profile, size_t kind, rs_text *text) {
+  const rs_layer_kind *kinds = profile->kinds;
+  bool any = false;
+  rs_text_printf(text, "%s (layers ", kinds[kind].name);
+  rs_profile_write_layers(profile, kind, text);
+  rs_text_puts(text, ")");
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    if (!kinds[k].attends || rs_layers_turn_alike(&kinds[k], &kinds[kind])) continue;
+    rs_text_printf(text, "%s %s (", any ? "," : ", not", kinds[k].name);
+    rs_profile_write_layers(profile, k, text);
+    rs_text_puts(text, ")");
+    any = true;
+  }
+}
+
+void rs_layer_kind_write_mask(const rs_layer_kind *kind, rs_text *text) {
+  static const char *const words[] = {
+      [RS_CAUSAL] = "everything before", [RS_BIDIRECTIONAL] = "everything", [RS_CROSS] = "another sequence"};
+  const rs_mask *mask = &kind->mask;
+  if (mask->kind == RS_BAND)
+    rs_text_printf(text, "window %zu on both sides", mask->window - 1);
+  else if (mask->kind == RS_CHUNKS)
+    rs_text_printf(text, "chunks of %zu", mask->window);
+  else if (mask->kind == RS_WINDOW)
+    rs_text_printf(text, "window %zu", mask->window);
+  else
+    rs_text_puts(text, words[mask->kind]);
+  if (kind->compression > 0) rs_text_printf(text, ", beyond it %zu keys as one", kind->compression);
+}

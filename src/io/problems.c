@@ -1,0 +1,210 @@
+/* Problems: the messages of a config check. */
+#include "ropescope/problems.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE_SHOWN = 40 }; /* characters of a wrong value that a message repeats */
+
+rs_path rs_path_key(const rs_path *parent, const char *key) {
+  rs_path path;
+  const char *prefix = parent != NULL ? parent->text : "";
+  snprintf(path.text, sizeof path.text, "%.120s%s%.120s", prefix, *prefix != '\0' ? "." : "", key);
+  return path;
+}
+
+rs_path rs_path_index(const rs_path *parent, size_t index) {
+  rs_path path;
+  snprintf(path.text, sizeof path.text, "%.200s[%zu]", parent->text, index);
+  return path;
+}
+
+void rs_problems_clear(rs_problems *problems) {
+  rs_text_clear(&problems->text);
+  problems->count = 0;
+}
+
+/* Control characters from the file would garble a terminal or break the line: shown as '?'. */
+static void clean(rs_text *text, size_t from) {
+  for (size_t i = from; i < text->length; i++)
+    if ((unsigned char)text->data[i] < 0x20 || text->data[i] == 0x7f) text->data[i] = '?';
+}
+
+static void put_value(rs_text *text, const rs_node *node) {
+  if (node->kind == RS_SEQUENCE) rs_text_puts(text, " = [...]");
+  if (node->kind == RS_MAPPING) rs_text_puts(text, " = {...}");
+  if (node->kind != RS_SCALAR) return;
+  rs_text_puts(text, node->quoted ? " = \"" : " = ");
+  size_t shown = strnlen(node->text, VALUE_SHOWN);
+  while (shown > 0 && ((unsigned char)node->text[shown] & 0xc0) == 0x80) shown--; /* not in the middle of a letter */
+  rs_text_add(text, node->text, shown);
+  if (strlen(node->text) > VALUE_SHOWN) rs_text_puts(text, "...");
+  if (node->quoted) rs_text_puts(text, "\"");
+}
+
+/* Begins a new line with the place; returns where it starts. */
+static size_t put_place(rs_text *text, const char *file, size_t line, size_t column) {
+  if (text->length > 0) rs_text_puts(text, "\n");
+  size_t start = text->length;
+  if (line > 0)
+    rs_text_printf(text, "%s:%zu:%zu: ", file, line, column);
+  else
+    rs_text_printf(text, "%s: ", file);
+  return start;
+}
+
+void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path, const char *format, ...) {
+  if (problems->count++ >= RS_PROBLEMS_SHOWN) return;
+  char why[1024];
+  va_list words;
+  va_start(words, format);
+  vsnprintf(why, sizeof why, format, words);
+  va_end(words);
+  size_t start = put_place(&problems->text, node->file, node->line, node->column);
+  if (path != NULL && *path->text != '\0') {
+    rs_text_puts(&problems->text, path->text);
+    put_value(&problems->text, node);
+    rs_text_puts(&problems->text, ": ");
+  }
+  rs_text_puts(&problems->text, why);
+  clean(&problems->text, start);
+}
+
+rs_problem_mark rs_problems_mark(const rs_problems *problems) {
+  return (rs_problem_mark){problems->count, problems->text.length};
+}
+
+/* Whether the line (length bytes) is one of those in text[begin, end). */
+static bool has_line(const char *text, size_t begin, size_t end, const char *line, size_t length) {
+  while (begin < end) {
+    size_t next = begin + strcspn(text + begin, "\n");
+    if (next - begin == length && memcmp(text + begin, line, length) == 0) return true;
+    begin = next + 1;
+  }
+  return false;
+}
+
+void rs_problems_once(rs_problems *problems, rs_problem_mark since, rs_problem_mark here) {
+  rs_text *text = &problems->text;
+  if (text->failed || problems->count == here.count) return;
+  size_t kept = here.length, shown = here.count;
+  for (size_t begin = here.length; begin < text->length;) {
+    size_t start = begin + (text->data[begin] == '\n'), end = start + strcspn(text->data + start, "\n");
+    if (!has_line(text->data, since.length, here.length, text->data + start, end - start)) {
+      memmove(text->data + kept, text->data + begin, end - begin);
+      kept += end - begin;
+      shown++;
+    }
+    begin = end;
+  }
+  if (text->length == here.length) shown++;
+  text->length = kept;
+  if (text->data != NULL) text->data[kept] = '\0';
+  problems->count = shown;
+}
+
+void rs_problem_err(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why) {
+  if (why->status == RS_MEMORY)
+    rs_problem_memory(problems);
+  else
+    rs_problem(problems, node, path, "%s", why->message);
+}
+
+void rs_problem_lines(rs_problems *problems, const rs_node *node, const rs_path *path, const char *message) {
+  for (const char *line = message; line != NULL;) {
+    size_t length = strcspn(line, "\n");
+    rs_problem(problems, node, path, "%.*s", (int)length, line);
+    line = line[length] == '\n' ? line + length + 1 : NULL;
+  }
+}
+
+/* What may have been meant: the nearest known key, or all of them where they are few. */
+static void put_hint(rs_text *text, const char *key, const char *const *known, size_t count) {
+  enum { FEW = 20 };
+  const char *near = rs_suggest(key, known, count);
+  if (strcmp(key, "threads") == 0) { /* which change no number */
+    rs_text_puts(text, " (--threads N says it)");
+  } else if (near != NULL) {
+    rs_text_printf(text, " (did you mean %s?)", near);
+  } else if (isdigit((unsigned char)key[0])) {
+    rs_text_puts(text, " (write decimals with '.'; a comma begins the next entry)");
+  } else if (count > 0 && count <= FEW) {
+    for (size_t i = 0; i < count; i++) rs_text_printf(text, "%s%s", i > 0 ? ", " : " (it has ", known[i]);
+    rs_text_puts(text, ")");
+  } else if (count > FEW) {
+    rs_text_puts(text, " (ropescope list shows them)");
+  }
+}
+
+const rs_node *rs_mistyped(const rs_node *mapping, const char *key) {
+  for (size_t i = 0; i < mapping->count; i++)
+    if (strcmp(mapping->items[i].key, key) != 0 && rs_suggest(mapping->items[i].key, &key, 1) != NULL)
+      return &mapping->items[i];
+  return NULL;
+}
+
+void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const rs_path *path, const char *what,
+                            const char *const *known, size_t count) {
+  if (problems->count++ >= RS_PROBLEMS_SHOWN) return;
+  rs_path full = rs_path_key(path, child->key);
+  size_t start = put_place(&problems->text, child->file, child->key_line, child->key_column);
+  rs_text_printf(&problems->text, "%s: %s has no key %.60s", full.text, what, child->key);
+  put_hint(&problems->text, child->key, known, count);
+  clean(&problems->text, start);
+}
+
+void rs_check_keys(rs_problems *problems, const rs_node *mapping, const rs_path *path, const char *what,
+                   const char *const *known, size_t count) {
+  for (size_t i = 0; i < mapping->count; i++) {
+    bool found = false;
+    for (size_t k = 0; k < count; k++) found |= strcmp(mapping->items[i].key, known[k]) == 0;
+    if (!found) rs_problem_unknown_key(problems, &mapping->items[i], path, what, known, count);
+  }
+}
+
+bool rs_expect(rs_problems *problems, const rs_node *node, const rs_path *path, rs_node_kind kind, const char *what) {
+  if (node->kind == kind) return true;
+  rs_problem(problems, node, path, "must be %s", what);
+  return false;
+}
+
+bool rs_read_value(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                   rs_value *value) {
+  rs_err why = {0};
+  if (node->kind != RS_SCALAR) {
+    rs_problem(problems, node, path, "must be one value");
+    return false;
+  }
+  bool word = param->type == RS_CHOICE || param->type == RS_NAME || param->words != NULL;
+  if (node->quoted && !word)
+    (void)rs_fail(&why, RS_INPUT, "must be a %s, not text (take the quotes away)",
+                  param->type == RS_BOOL ? "truth value" : "number");
+  else
+    (void)rs_value_parse(param, node->text, value, &why);
+  if (why.status != RS_OK) rs_problem_err(problems, node, path, &why);
+  return why.status == RS_OK;
+}
+
+size_t rs_read_count(rs_problems *problems, const rs_node *node, const rs_path *path, double min, double max,
+                     size_t fallback) {
+  rs_param param = {.name = "", .type = RS_INTEGER, .min = min, .max = max};
+  rs_value value;
+  return node != NULL && rs_read_value(problems, node, path, &param, &value) ? (size_t)value.number : fallback;
+}
+
+double rs_read_real(rs_problems *problems, const rs_node *node, const rs_path *path, double min, double max,
+                    double fallback) {
+  rs_param param = {.name = "", .type = RS_REAL, .min = min, .max = max};
+  rs_value value;
+  return node != NULL && rs_read_value(problems, node, path, &param, &value) ? value.number : fallback;
+}
+
+const char *rs_read_word(rs_problems *problems, const rs_node *node, const rs_path *path) {
+  return rs_expect(problems, node, path, RS_SCALAR, "one word") ? node->text : NULL;
+}
+
+void rs_problem_memory(rs_problems *problems) {
+  problems->count++;
+  problems->memory = true;
+}

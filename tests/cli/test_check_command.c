@@ -1,0 +1,165 @@
+/* ropescope check: its forms, its exit status, and what it says of files that are none. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fixtures/program.h"
+#include "ropescope/io.h"
+
+#define RIGHT                                                                                                          \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 10000, "               \
+  "\"max_position_embeddings\": 4096}"
+#define WRONG                                                                                                          \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 10000, "               \
+  "\"max_position_embeddings\": 4096,\n \"rope_scaling\": {\"factor\": 4.0}}"
+
+#define SCALED                                                                                                         \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2,\n"           \
+  "\"rope_theta\": 10000.0, \"max_position_embeddings\": 16384,\n"                                                     \
+  "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 4096}}"
+
+TestSuite(check_command, .init = enter_folder, .fini = leave_folder);
+
+static void expect_run(const char *const *arguments, int status, const char *out, const char *err) {
+  command c = {0};
+  for (size_t i = 0; arguments[i] != NULL; i++) c.arguments[i] = arguments[i];
+  result got = run(&c);
+  cr_expect_eq(got.status, status, "%d: %s%s", got.status, got.out, got.err);
+  cr_expect_not_null(strstr(got.out, out), "got:  %s\nwant: %s", got.out, out);
+  cr_expect_not_null(strstr(got.err, err), "got:  %s\nwant: %s", got.err, err);
+  if (*err == '\0') cr_expect_str_eq(got.err, "");
+  result_clear(&got);
+}
+
+Test(check_command, text__as_compilers_say_it) {
+  write_file("right.json", RIGHT);
+  write_file("wrong.json", WRONG);
+  expect_run((const char *const[]){"check", "--findings", "right.json", NULL}, 0, "right.json: nothing found\n", "");
+  expect_run((const char *const[]){"check", "--findings", "right.json", "wrong.json", NULL}, 1,
+             "right.json: nothing found\n"
+             "wrong.json:2:18: error: rope_scaling has factor = 4 and no rope_type: transformers 5 takes it for plain "
+             "RoPE, so nothing is scaled; transformers 4 and vLLM stop [RS102]\n"
+             "    fix: add \"rope_type\": \"yarn\" (or linear, dynamic, llama3, longrope, whichever was trained)\n"
+             "    see: github.com/huggingface/transformers/issues/36877\n"
+             "wrong.json: 1 error\n",
+             "");
+}
+
+/* The numbers are those of tests/unit/test_portrait.c. */
+Test(check_command, text__says_what_the_file_says) {
+  write_file("scaled.json", SCALED);
+  expect_run(
+      (const char *const[]){"check", "scaled.json", NULL}, 0,
+      "scaled.json: {name: yarn, factor: 4}\n"
+      "  NTK-by-parts and a temperature on the logits\n"
+      "  lengths    trained 4096 (original_max_position_embeddings), maximum 16384 (max_position_embeddings), served "
+      "16384 (4 times the trained length)\n"
+      "  attention  cos and sin times 1.13863, so logits times 1.29648 (by the formula)\n"
+      "  pairs      4: 2 kept | 1 blended | 1 divided by 4 at 16384 tokens, waves up to 4 times as long as plain "
+      "RoPE's\n"
+      "  layers     0-1: full_attention, everything before, {name: yarn, factor: 4}, base 10000, 8 of 8 dims turn\n"
+      "  far keys   0 at 16384 tokens (served), 1 at 32768 tokens, 1 at 131072 tokens: pairs that turn past what plain "
+      "RoPE turns them to at 4096\n"
+      "  near keys  1 to 8 tokens back: at 4096 tokens turned otherwise than by plain RoPE, 1 - cos = 2.42e-05 on "
+      "average\n"
+      "  engines    transformers 5 (and 4.56 on): cos and sin times 1.13863\n"
+      "             transformers 4.51 to 4.55: cos and sin times 1.13863\n"
+      "           ! transformers 4 up to 4.50: cos and sin times 1.13863, 2 of 4 frequencies are others, by up to 2 "
+      "times\n"
+      "             vLLM: cos and sin times 1.13863\n"
+      "             llama.cpp: cos and sin times 1.13863\n"
+      "           ! gpt-oss's code: cos and sin times 1.13863, 1 of 4 frequencies are others, by up to 4.91 %\n"
+      "             DeepSeek's code: cos and sin as they are, softmax scale times 1.29648\n\n"
+      "scaled.json:3:90: note: ",
+      "");
+  write_file("window.json", "{\"model_type\": \"mistral\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                            "\"rope_theta\": 10000.0, \"max_position_embeddings\": 1024, \"sliding_window\": 64}");
+  expect_run((const char *const[]){"check", "window.json", NULL}, 0,
+             "far keys   0 at 1024 tokens (served), 0 at 32768 tokens, 0 at 131072 tokens: pairs that turn past what "
+             "plain RoPE turns them to at 1024; keys seen: window 64\n",
+             "");
+  write_file("wrong.json", "{\"model_type\": \"llama\"}"); /* of which there is no portrait */
+  expect_run((const char *const[]){"check", "wrong.json", NULL}, 1, "wrong.json:1:1: error: ", "");
+}
+
+Test(check_command, json__holds_the_recipe) {
+  write_file("scaled.json", SCALED);
+  command c = {.arguments = {"check", "--json", "scaled.json"}};
+  result got = run(&c);
+  rs_tree *tree;
+  cr_assert_eq(rs_json_read(got.out, strlen(got.out), "json", &tree, NULL), RS_OK);
+  const rs_node *recipe = rs_node_get(&tree->root.items[0], "recipe");
+  cr_expect_str_eq(rs_node_get(recipe, "recipe")->text, "{name: yarn, factor: 4}");
+  cr_expect_str_eq(rs_node_get(recipe, "served_tokens")->text, "16384");
+  cr_expect_str_eq(rs_node_get(recipe, "attention_factor_given")->text, "null");
+  cr_expect_str_eq(rs_node_get(rs_node_get(recipe, "pairs"), "kept")->text, "2");
+  cr_expect_str_eq(rs_node_get(&rs_node_get(recipe, "out_of_range")->items[1], "pairs")->text, "1");
+  cr_expect_str_eq(rs_node_get(&rs_node_get(recipe, "engines")->items[2], "frequencies_that_differ")->text, "2");
+  cr_expect_eq(rs_node_get(recipe, "layers")->count, 1);
+  rs_tree_free(tree);
+  result_clear(&got);
+}
+
+Test(check_command, folder_and_standard_input__are_read) {
+  cr_assert_eq(rs_make_directories("model", NULL), RS_OK);
+  write_file("model/config.json", WRONG);
+  expect_run((const char *const[]){"check", "model", NULL}, 1, "\nmodel/config.json:2:18: error: ", "");
+  cr_assert_not_null(freopen("model/config.json", "r", stdin)); /* which the program has from here */
+  command c = {.arguments = {"check", "-"}};
+  result got = run(&c);
+  cr_expect_eq(got.status, 1, "%s", got.err);
+  cr_expect_not_null(strstr(got.out, "standard input:2:18: error: "), "%s", got.out);
+  result_clear(&got);
+}
+
+Test(check_command, github__escapes_and_names_the_line) {
+  write_file("a,b:c.json", WRONG);
+  expect_run((const char *const[]){"check", "--format", "github", "a,b:c.json", NULL}, 1,
+             "::error file=a%2Cb%3Ac.json,line=2,col=18,title=RS102 scaling-without-type::rope_scaling has factor = 4 ",
+             "");
+}
+
+Test(check_command, json_and_sarif__are_json_with_places) {
+  write_file("wrong.json", WRONG);
+  static const char *const forms[] = {"json", "sarif"};
+  for (size_t i = 0; i < RS_COUNT(forms); i++) {
+    command c = {.arguments = {"check", "--format", forms[i], "wrong.json", "missing.json"}};
+    result got = run(&c);
+    rs_tree *tree;
+    rs_err err = {0};
+    cr_expect_eq(got.status, 2);
+    cr_assert_eq(rs_json_read(got.out, strlen(got.out), forms[i], &tree, &err), RS_OK, "%s", err.message);
+    const rs_node *root = &tree->root;
+    if (i == 0) {
+      cr_assert_eq(root->count, 2);
+      const rs_node *finding = &rs_node_get(&root->items[0], "findings")->items[0];
+      cr_expect_str_eq(rs_node_get(finding, "code")->text, "RS102");
+      cr_expect_str_eq(rs_node_get(finding, "line")->text, "2");
+      cr_expect_not_null(strstr(rs_node_get(&root->items[1], "unreadable")->text, "No such file"));
+    } else {
+      const rs_node *sarif = &rs_node_get(root, "runs")->items[0], *found = &rs_node_get(sarif, "results")->items[0];
+      const rs_node *place = rs_node_get(&rs_node_get(found, "locations")->items[0], "physicalLocation");
+      cr_expect_str_eq(rs_node_get(root, "version")->text, "2.1.0");
+      cr_expect_str_eq(rs_node_get(found, "ruleId")->text, "RS102");
+      cr_expect_str_eq(rs_node_get(found, "level")->text, "error");
+      cr_expect_str_eq(rs_node_get(rs_node_get(place, "artifactLocation"), "uri")->text, "wrong.json");
+      cr_expect_str_eq(rs_node_get(rs_node_get(place, "region"), "startColumn")->text, "18");
+      cr_expect_str_eq(rs_node_get(&rs_node_get(sarif, "invocations")->items[0], "executionSuccessful")->text, "false");
+    }
+    rs_tree_free(tree);
+    result_clear(&got);
+  }
+}
+
+Test(check_command, wrong_use__is_said) {
+  write_file("list.json", "[1]");
+  expect_run((const char *const[]){"check", NULL}, 2, "",
+             "ropescope: check needs a file, as in ropescope check config.json");
+  expect_run((const char *const[]){"check", "none.json", NULL}, 2, "",
+             "ropescope: none.json: cannot read: No such file");
+  expect_run((const char *const[]){"check", "list.json", NULL}, 2, "",
+             "list.json: holds no JSON object, so it is no config");
+  expect_run((const char *const[]){"check", "--json", "--format", "text", "list.json", NULL}, 2, "",
+             "--json and --format both say the form: keep one");
+  expect_run((const char *const[]){"check", "--format", "xml", "list.json", NULL}, 2, "", "no --format xml");
+}

@@ -1,0 +1,182 @@
+/* ropescope explain: its sentences, of four pairs whose frequencies are 1, 0.1, 0.01 and 0.001, by hand. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "../fixtures/program.h"
+#include "ropescope/io.h"
+
+#define SMALL(length, more)                                                                                            \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "            \
+  "\"rope_theta\": 10000.0, \"max_position_embeddings\": " length more "}"
+#define SCALED(length, rope) SMALL(length, ", \"rope_scaling\": {" rope "}")
+#define YARN SCALED("16384", "\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 4096")
+#define FIRST "{name: yarn, factor: 4} with base 10000 turns 4 pairs of layers 0-1 (full_attention).\n"
+
+TestSuite(explain_command, .init = enter_folder, .fini = leave_folder);
+
+/* What is said of the length, and (pair NULL: not) of a pair. */
+static void says(const char *json, const char *length, const char *pair, const char *want) {
+  write_file("config.json", json);
+  command c = {.arguments = {"explain", ".", "--length", length, pair != NULL ? "--pair" : NULL, pair}};
+  result got = run(&c);
+  cr_expect_eq(got.status, 0, "%s", got.err);
+  cr_expect_str_eq(got.out, want, "got:  %s\nwant: %s", got.out, want);
+  cr_expect_str_eq(got.err, "");
+  result_clear(&got);
+}
+
+/* The same, where only some of the sentences are asked for. */
+static void holds(const char *json, const char *length, const char *const *sentences, const char *missing) {
+  write_file("config.json", json);
+  command c = {.arguments = {"explain", "config.json", "--length", length}};
+  result got = run(&c);
+  for (size_t i = 0; sentences[i] != NULL; i++)
+    cr_expect_not_null(strstr(got.out, sentences[i]), "%s\nlacks %s", got.out, sentences[i]);
+  if (missing != NULL) cr_expect_null(strstr(got.out, missing), "%s\nhas %s", got.out, missing);
+  result_clear(&got);
+}
+
+/* 0.1 ln 4 + 1 = 1.13863. Pair 3 makes 4.096 / 2 pi = 0.6519 turns in 4096 tokens, and 32767 * 0.00025 / 2 pi = 1.304
+ * here; pair 2 is 0.00625, half way between 0.01 and 0.0025. */
+Test(explain_command, yarn__a_length_and_its_pairs) {
+  static const char beyond[] =
+      FIRST "32768 tokens are 8 times the trained length, 4096, and beyond the 16384 that the file is for.\n"
+            "s is 4 at every length, so short inputs are scaled, too.\n"
+            "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n"
+            "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n";
+  static const char *const pairs[] = {
+      "Pair 0 turns by 1 rad a token, a wave of 6.28319 tokens; plain RoPE's is 6.28319 long.\n"
+      "It is kept: it turns as by plain RoPE.\n"
+      "By plain RoPE it makes 651.9 turns in the 4096 tokens of training, so every angle is known; here it makes 5215 "
+      "in 32767, none of them new.\n",
+      NULL,
+      "Pair 2 turns by 0.00625 rad a token, a wave of 1005.31 tokens; plain RoPE's is 628.319 long.\n"
+      "It is blended, between kept and divided by s = 4: 1.6 times slower than by plain RoPE.\n"
+      "By plain RoPE it makes 6.519 turns in the 4096 tokens of training, so every angle is known; here it makes 32.59 "
+      "in 32767, none of them new.\n",
+      "Pair 3 turns by 0.00025 rad a token, a wave of 25132.7 tokens; plain RoPE's is 6283.19 long.\n"
+      "It is divided: 4 times slower than by plain RoPE, which is s.\n"
+      "By plain RoPE it makes 0.6519 turns in the 4096 tokens of training; here it makes 1.304 in 32767, 0.6519 of "
+      "them past training.\n"};
+  says(YARN, "32k", NULL, beyond);
+  for (size_t j = 0; j < RS_COUNT(pairs); j++) {
+    char want[2048];
+    if (pairs[j] == NULL) continue;
+    snprintf(want, sizeof want, "%s%s", beyond, pairs[j]);
+    says(YARN, "32k", (const char[]){(char)('0' + j), '\0'}, want);
+  }
+  says(YARN, "4096", NULL,
+       FIRST "4096 tokens are within the trained length, 4096, and within the 16384 that the file is for.\n"
+             "s is 4 at every length, so short inputs are scaled, too.\n"
+             "No pair turns past what plain RoPE turns it to in 4096 tokens.\n"
+             "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n");
+}
+
+/* s = 4 * 8192 / 4096 - 3. */
+Test(explain_command, dynamic_rules__say_where_they_change) {
+  const char *dynamic = SCALED("4096", "\"rope_type\": \"dynamic\", \"factor\": 4.0");
+  holds(dynamic, "8k",
+        (const char *const[]){"8192 tokens are 2 times the trained length, 4096, and within the 16384",
+                              "The rule is dynamic: s is 5 at 8192 tokens, 1 at 4096; keys that were cached at another "
+                              "length do not fit.\n",
+                              NULL},
+        "at every length");
+  const char *longrope = SCALED("16384", "\"rope_type\": \"longrope\", \"original_max_position_embeddings\": 4096, "
+                                         "\"short_factor\": [1, 1, 1, 1], \"long_factor\": [1, 1.5, 2, 0.5]");
+  holds(longrope, "4096",
+        (const char *const[]){"\nshort_factor is in force: up to 4096 tokens short_factor divides the frequencies, "
+                              "past them long_factor.\n",
+                              NULL},
+        "s is");
+  holds(longrope, "4097", (const char *const[]){"\nlong_factor is in force: ", NULL}, "s is");
+}
+
+/* A window of 64 tokens reaches 63 back; plain RoPE in 300 tokens turns pairs 2 and 3 by less than a turn. */
+Test(explain_command, plain_rope__and_windows) {
+  holds(SMALL("300", ""), "1k",
+        (const char *const[]){"2 of 4 pairs, 2 to 3, turn past what plain RoPE turns them to in 300 tokens, where they "
+                              "do not go full circle.\n",
+                              NULL},
+        "s is");
+  holds(SMALL("300", ", \"sliding_window\": 64, \"layer_types\": [\"sliding_attention\", \"sliding_attention\"]"), "1k",
+        (const char *const[]){"These layers see keys up to 63 tokens back alone.\nNo pair turns past", NULL}, NULL);
+}
+
+/* Ministral 3: 1 + 0.1 ln(1 + floor(8192 / 4096)). */
+Test(explain_command, temperature__of_the_last_token) {
+  holds(SMALL("16384", ", \"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0, "
+                       "\"llama_4_scaling_beta\": 0.1, \"original_max_position_embeddings\": 4096}"),
+        "8193",
+        (const char *const[]){"Logits are scaled by position (ministral): those of the last token by 1.10986.\n", NULL},
+        NULL);
+}
+
+Test(explain_command, mixed_layers__say_which_they_are) {
+  write_file("config.json", SMALL("300", ", \"sliding_window\": 64, \"rope_local_base_freq\": 100.0, "
+                                         "\"layer_types\": [\"sliding_attention\", \"full_attention\"]"));
+  command chosen = {.arguments = {"explain", ".", "--length", "1k"}};
+  command local = {.arguments = {"explain", ".", "--length", "1k", "--layers", "sliding_attention"}};
+  result got = run(&chosen);
+  cr_expect_not_null(strstr(got.out, "with base 10000 turns 4 pairs of layers 1 (full_attention).\n"), "%s", got.out);
+  cr_expect_not_null(strstr(got.err, "not sliding_attention (0); --layers chooses"), "%s", got.err);
+  result_clear(&got);
+  got = run(&local);
+  cr_expect_not_null(strstr(got.out, "with base 100 turns 4 pairs of layers 0 (sliding_attention).\n"), "%s", got.out);
+  cr_expect_str_eq(got.err, "");
+  result_clear(&got);
+}
+
+Test(explain_command, json__holds_every_pair_or_one) {
+  write_file("config.json", YARN);
+  for (size_t i = 0; i < 2; i++) {
+    command c = {.arguments = {"explain", ".", "--length", "32k", "--json", i > 0 ? "--pair" : NULL, "3"}};
+    result got = run(&c);
+    rs_tree *tree;
+    cr_assert_eq(rs_json_read(got.out, strlen(got.out), "json", &tree, NULL), RS_OK, "%s%s", got.out, got.err);
+    const rs_node *pairs = rs_node_get(&tree->root, "pairs");
+    const rs_node *last = &pairs->items[pairs->count - 1];
+    cr_expect_eq(pairs->count, i > 0 ? 1 : 4);
+    cr_expect_str_eq(rs_node_get(&tree->root, "recipe")->text, "{name: yarn, factor: 4}");
+    cr_expect_str_eq(rs_node_get(&tree->root, "farthest_key_tokens")->text, "32767");
+    cr_expect_str_eq(rs_node_get(&tree->root, "scale")->text, "4");
+    cr_expect_str_eq(rs_node_get(&tree->root, "pairs_out_of_range")->text, "1");
+    cr_expect_str_eq(rs_node_get(last, "pair")->text, "3");
+    cr_expect_str_eq(rs_node_get(last, "fate")->text, "divided");
+    cr_expect_str_eq(rs_node_get(last, "out_of_range")->text, "true");
+    cr_expect_str_eq(rs_node_get(last, "trained_rad")->text, "4.096");
+    rs_tree_free(tree);
+    result_clear(&got);
+  }
+}
+
+Test(explain_command, wrong_use__is_said) {
+  static const struct {
+    const char *arguments[6], *err;
+    int status;
+  } cases[] = {
+      {{"explain", "config.json"},
+       "explain needs a file and --length, as in ropescope explain config.json --length",
+       2},
+      {{"explain", "--length", "1k"}, "explain needs a file and --length", 2},
+      {{"explain", "none.json", "--length", "1k"}, "none.json: cannot read: No such file", 1},
+      {{"explain", "config.json", "--length", "1k", "--pair", "4"}, "--pair 4: there are pairs 0 to 3", 2},
+      {{"explain", "config.json", "--length", "1k", "--pair", "-1"}, "--pair -1: ", 2},
+      {{"explain", "bert.json", "--length", "1k"},
+       "bert.json: these layers turn nothing (learned), and explain tells of pairs that turn",
+       2},
+      {{"explain", "endless.json", "--length", "1k"}, "endless.json: has no max_position_embeddings", 2},
+      {{"explain", "empty.json", "--length", "1k"}, "empty.json:1:1: no attention geometry", 2},
+  };
+  write_file("config.json", YARN);
+  write_file("endless.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
+  write_file("bert.json", "{\"model_type\": \"bert\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
+  write_file("empty.json", "{}");
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {0};
+    for (size_t a = 0; a < 6 && cases[i].arguments[a] != NULL; a++) c.arguments[a] = cases[i].arguments[a];
+    result got = run(&c);
+    cr_expect_eq(got.status, cases[i].status, "%s", got.err);
+    cr_expect_not_null(strstr(got.err, cases[i].err), "got:  %s\nwant: %s", got.err, cases[i].err);
+    result_clear(&got);
+  }
+}

@@ -1,0 +1,84 @@
+/* What the rules find of layers that are not all alike. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ropescope/check.h"
+
+/* Four layers, `more` behind the last key, on line 2. */
+#define LAYERS(more)                                                                                                   \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"num_hidden_layers\": 4, "            \
+  "\"rope_theta\": 1000000.0, \"max_position_embeddings\": 4096,\n" more "}"
+#define TYPES(a, b, c, d) "\"layer_types\": [\"" a "\", \"" b "\", \"" c "\", \"" d "\"]"
+#define MIXED TYPES("sliding_attention", "sliding_attention", "sliding_attention", "full_attention")
+
+/* The finding with this code, whose text and fix hold these words, stands at this place; code NULL: nothing of layers
+ * is found, not even a note. */
+static void finds(const char *json, const char *code, size_t line, size_t column, const char *text, const char *fix) {
+  rs_findings findings;
+  rs_err err = {0};
+  size_t found = 0;
+  cr_assert_eq(rs_check(json, strlen(json), "config.json", &findings, &err), RS_OK, "%s", err.message);
+  for (size_t i = 0; i < findings.count; i++) {
+    const rs_finding *f = &findings.items[i];
+    if (strncmp(f->rule->code, "RS8", 3) != 0 && strcmp(f->rule->code, "RS901") != 0) continue;
+    found++;
+    if (code == NULL) continue;
+    cr_expect_str_eq(f->rule->code, code, "%s", f->text);
+    cr_expect(f->line == line && f->column == column, "%s@%zu:%zu", f->rule->code, f->line, f->column);
+    cr_expect_not_null(strstr(f->text, text), "got \"%s\", want \"%s\"", f->text, text);
+    cr_expect_not_null(strstr(f->fix, fix), "got \"%s\", want \"%s\"", f->fix, fix);
+  }
+  cr_expect_eq(found, code != NULL, "%s: %zu in %s", code != NULL ? code : "nothing", found, json);
+  rs_findings_clear(&findings);
+}
+
+Test(check_layers, right_files__nothing_is_found) {
+  static const char *const right[] = {
+      LAYERS("\"sliding_window\": 64, " MIXED), /* all turn alike */
+      LAYERS("\"sliding_window\": 64, \"sliding_window_pattern\": 4, " MIXED),
+      LAYERS("\"sliding_window\": 64, \"sliding_window_pattern\": 2, " TYPES("sliding_attention", "full_attention",
+                                                                             "sliding_attention", "full_attention")),
+      LAYERS(TYPES("full_attention", "full_attention", "full_attention", "full_attention")),
+      LAYERS(TYPES("mamba", "linear_attention", "moe", "full_attention")),
+      LAYERS("\"layer_types\": [], \"num_nextn_predict_layers\": 1"),
+      LAYERS("\"num_nextn_predict_layers\": 1, \"no_rope_layers\": [1, 1, 1, 1, 1]"),
+  };
+  for (size_t i = 0; i < RS_COUNT(right); i++) finds(right[i], NULL, 0, 0, "", "");
+}
+
+Test(check_layers, lists__have_an_entry_for_each_layer) {
+  finds(LAYERS("\"layer_types\": [\"full_attention\", \"full_attention\"]"), "RS802", 2, 16,
+        "layer_types has 2 entries for 4 layers", "num_hidden_layers");
+  finds(LAYERS("\"no_rope_layers\": [1, 1, 1, 1, 1]"), "RS802", 2, 19, "no_rope_layers has 5 entries for 4 layers", "");
+}
+
+Test(check_layers, types__misspelt) {
+  finds(LAYERS(TYPES("full_attention", "full_atention", "full_attention", "full_attention")), "RS805", 2, 35,
+        "\"full_atention\" is no type of layers (did you mean full_attention?)", "write \"full_attention\"");
+}
+
+Test(check_layers, windows__without_a_length_or_against_the_pattern) {
+  finds(LAYERS(MIXED), "RS806", 2, 16, "layers 0-2 are sliding_attention, and there is no sliding_window",
+        "add \"sliding_window\"");
+  finds(LAYERS("\"sliding_window\": 64, \"sliding_window_pattern\": 2,\n" MIXED), "RS807", 2, 49,
+        "by the pattern 2 layer 1 has no window, by layer_types on line 3 it has one", "keep layer_types");
+  finds(LAYERS("\"sliding_window\": 64, \"sliding_window_pattern\": 4,\n" TYPES("sliding_attention", "full_attention",
+                                                                                "sliding_attention", "full_attention")),
+        "RS807", 2, 49, "by the pattern 4 layer 1 has a window, by layer_types on line 3 it has none", "");
+}
+
+Test(check_layers, words_for_layers_that_are_not_there) {
+  finds(LAYERS("\"rope_local_base_freq\": 10000.0"), "RS803", 2, 25,
+        "rope_local_base_freq = 10000 is of layers with a window, and no layer has one", "take it away");
+  finds(LAYERS("\"rope_parameters\": {\"full_attention\": {\"rope_type\": \"default\", \"rope_theta\": 1000000.0},\n"
+               "\"sliding_attention\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}}"),
+        "RS804", 3, 22, "no layer is sliding_attention: rope_parameters.sliding_attention changes nothing", "");
+  finds(LAYERS("\"rope_parameters\": {\"full_attention\": {\"rope_type\": \"default\", \"rope_theta\": 1000000.0},\n"
+               "\"slidng_attention\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}}"),
+        "RS805", 3, 21, "(did you mean sliding_attention?)", "write \"sliding_attention\"");
+}
+
+Test(check_layers, several_recipes__are_listed) {
+  finds(LAYERS("\"sliding_window\": 64, \"rope_local_base_freq\": 10000.0, " MIXED), "RS801", 0, 0,
+        "what is said of the recipe is of full_attention (layers 3), not sliding_attention (0-2)", "");
+}

@@ -1,0 +1,408 @@
+/* Conversions read again: config.json of transformers 4 and 5 gives the same spectrum, and so does what vLLM and
+ * llama.cpp are given, by their dialects, or a note says why not. Over every preset and the files of tests/data/hf. */
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fixtures/hf_files.h"
+#include "ropescope/convert.h"
+
+static const double SAME = 1e-12;
+
+/* ---- what is converted ------------------------------------------------------------------------------------------- */
+
+/* A model, and the config.json that keys are written into: its own, or what a preset says of its geometry. */
+typedef struct subject {
+  const char *name;
+  rs_convertible model;
+  rs_tree *config;
+} subject;
+
+static const char *const files[] = {"bloom-n-embed.json",
+                                    "bloom.json",
+                                    "deepseek-v3-saved.json",
+                                    "deepseek-v3.json",
+                                    "dynamic-legacy.json",
+                                    "ernie-4.5-vl.json",
+                                    "falcon-alibi.json",
+                                    "falcon-rope.json",
+                                    "gemma-3-legacy.json",
+                                    "gemma-3-nested.json",
+                                    "gpt-j.json",
+                                    "gpt-oss.json",
+                                    "gpt2.json",
+                                    "linear-legacy.json",
+                                    "llama-2.json",
+                                    "llama-3.1.json",
+                                    "ministral-3.json",
+                                    "mpt.json",
+                                    "phi-3-longrope.json",
+                                    "phi-3-su.json",
+                                    "pythia.json",
+                                    "qwen2-vl-flat.json",
+                                    "qwen2-vl-nested.json",
+                                    "qwen2.5-yarn.json",
+                                    "qwen3-vl.json",
+                                    "rope-parameters-flat.json"};
+
+/* Recipes that no file there has, as keys of a small Llama's. */
+static const char *const texts[] = {
+    "\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.5}",
+    "\"rope_scaling\": {\"rope_type\": \"dynamic\", \"factor\": 4}, \"rope_theta\": 1000000",
+    "\"rope_scaling\": {\"type\": \"dynamic\", \"alpha\": 1000.0}",
+    "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, \"original_max_position_embeddings\": 512, "
+    "\"attention_factor\": 0.7, \"beta_fast\": 16, \"beta_slow\": 2}",
+    "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, \"original_max_position_embeddings\": 512, "
+    "\"mscale\": 0.7, \"mscale_all_dim\": 0.4}",
+    "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, \"original_max_position_embeddings\": 512, "
+    "\"truncate\": false, \"attn_factor\": 1.5}",
+    "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 0.5, \"original_max_position_embeddings\": 4096}",
+    "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4, \"original_max_position_embeddings\": 1024, "
+    "\"mrope_section\": [4, 2, 2]}",
+    "\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1, 1, 1, 1.5, 2], "
+    "\"long_factor\": [1, 2, 3, 4, 5, 6, 7, 8], \"factor\": 16, \"original_max_position_embeddings\": 512}",
+    "\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1, 1, 1, 1.5, 2], "
+    "\"long_factor\": [1, 2, 3, 4, 5, 6, 7, 8], \"attention_factor\": 1.3, \"original_max_position_embeddings\": 512}",
+    "\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1, 1, 1, 1.5, 2], "
+    "\"long_factor\": [1, 2, 3, 4, 5, 6, 7, 8], \"short_mscale\": 1.2, \"long_mscale\": 1.4, "
+    "\"original_max_position_embeddings\": 512}",
+    "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 32, \"low_freq_factor\": 1, \"high_freq_factor\": 4, "
+    "\"original_max_position_embeddings\": 256}, \"partial_rotary_factor\": 0.75",
+    "\"rope_parameters\": {\"rope_type\": \"proportional\", \"partial_rotary_factor\": 0.25, \"factor\": 8}",
+    "\"rope_parameters\": {\"rope_type\": \"default\", \"llama_4_scaling_beta\": 0.2, "
+    "\"original_max_position_embeddings\": 256}",
+    "\"head_dim\": 44, \"rotary_dim\": 30", /* 44 * (30 / 44.0) is less than 30 */
+    "\"num_hidden_layers\": 4, \"no_rope_layers\": [1, 1, 1, 0], \"rope_theta\": 500000",
+    "\"num_hidden_layers\": 4, \"layer_types\": [\"sliding_attention\", \"full_attention\", \"sliding_attention\", "
+    "\"full_attention\"], \"sliding_window\": 64, \"rope_local_base_freq\": 500, "
+    "\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 8}",
+};
+
+static subject read_text(const char *name, const char *text, size_t length) {
+  subject s = {.name = name};
+  rs_err err = {0};
+  cr_assert_eq(rs_convertible_read(text, length, name, &s.model, &err), RS_OK, "%s: %s", name, err.message);
+  cr_assert_eq(rs_json_read(text, length, name, &s.config, &err), RS_OK);
+  return s;
+}
+
+static subject read_path(const char *name) {
+  char *path = path_of(name), *text;
+  size_t length;
+  cr_assert_eq(rs_file_read(path, RS_LARGEST_FILE, &text, &length, NULL), RS_OK, "%s", path);
+  subject s = read_text(name, text, length);
+  free(text);
+  free(path);
+  return s;
+}
+
+static subject read_keys(const char *keys) {
+  rs_text text = {0};
+  rs_text_printf(&text,
+                 "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                 "\"max_position_embeddings\": 4096, %s}",
+                 keys);
+  subject s = read_text(keys, text.data, text.length);
+  rs_text_clear(&text);
+  return s;
+}
+
+/* What presets say and no positional key: heads and dims, and (by a class that has them so) pairs of neighbours. */
+static subject read_preset(const char *name) {
+  subject s = {.name = name};
+  rs_err err = {0};
+  rs_text text = {0};
+  cr_assert_eq(rs_convertible_preset(name, &s.model, &err), RS_OK, "%s: %s", name, err.message);
+  const rs_model *model = &s.model.profile.kinds[s.model.kind].model;
+  rs_text_printf(&text, "{\"num_attention_heads\": %zu, \"head_dim\": %zu", model->heads, model->head_dim);
+  if (s.model.latent)
+    rs_text_printf(&text, ", \"qk_rope_head_dim\": %zu, \"qk_nope_head_dim\": %zu", model->rotary_dim,
+                   model->head_dim - model->rotary_dim);
+  if (model->pair_layout == RS_INTERLEAVED) rs_text_puts(&text, ", \"model_type\": \"cohere\"");
+  if (strcmp(model->published.method->name, "sinusoidal") == 0) rs_text_puts(&text, ", \"model_type\": \"marian\"");
+  rs_text_puts(&text, "}");
+  cr_assert_eq(rs_json_read(text.data, text.length, name, &s.config, &err), RS_OK);
+  rs_text_clear(&text);
+  return s;
+}
+
+static void clear_subject(subject *s) {
+  rs_convertible_clear(&s->model);
+  rs_tree_free(s->config);
+}
+
+/* Published files of many families beside the project, where they are there: those that can be read. */
+static void for_published_files(void (*see)(const subject *s)) {
+  rs_text pattern = {0};
+  glob_t found = {0};
+  rs_text_printf(&pattern, "%s/../../shared/configs/files/*.json", getenv("ROPESCOPE_TESTS"));
+  if (glob(pattern.data, 0, NULL, &found) != 0) found.gl_pathc = 0;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    rs_profile profile;
+    char *text;
+    size_t length;
+    if (rs_profile_load(found.gl_pathv[i], &profile, NULL) != RS_OK) continue;
+    rs_profile_clear(&profile);
+    cr_assert_eq(rs_file_read(found.gl_pathv[i], RS_LARGEST_FILE, &text, &length, NULL), RS_OK);
+    subject s = read_text(strrchr(found.gl_pathv[i], '/') + 1, text, length);
+    see(&s);
+    clear_subject(&s);
+    free(text);
+  }
+  if (found.gl_pathc > 0) globfree(&found);
+  rs_text_clear(&pattern);
+}
+
+static void for_every_model(void (*see)(const subject *s)) {
+  size_t count;
+  const rs_preset *presets = rs_presets(&count);
+  for (size_t i = 0; i < RS_COUNT(files) + RS_COUNT(texts) + count; i++) {
+    size_t t = i - RS_COUNT(files), p = t - RS_COUNT(texts);
+    subject s = i < RS_COUNT(files)   ? read_path(files[i])
+                : t < RS_COUNT(texts) ? read_keys(texts[t])
+                                      : read_preset(presets[p].name);
+    see(&s);
+    clear_subject(&s);
+  }
+  for_published_files(see);
+}
+
+/* ---- keys written into a config ---------------------------------------------------------------------------------- */
+
+/* What a conversion says anew. */
+static bool is_positional(const char *key) {
+  static const char *const keys[] = {"rope_scaling",
+                                     "rope_parameters",
+                                     "rope_theta",
+                                     "rotary_emb_base",
+                                     "rotary_pct",
+                                     "rotary_dim",
+                                     "partial_rotary_factor",
+                                     "rope_local_base_freq",
+                                     "original_max_position_embeddings",
+                                     "max_position_embeddings",
+                                     "initial_context_length"};
+  bool known = false;
+  for (size_t i = 0; i < RS_COUNT(keys); i++) known |= strcmp(keys[i], key) == 0;
+  return known;
+}
+
+static void put_node(rs_json *json, const char *key, const rs_node *node) {
+  double number;
+  bool scalar = node->kind == RS_SCALAR;
+  if (node->kind == RS_MAPPING) rs_json_object(json, key);
+  if (node->kind == RS_SEQUENCE) rs_json_array(json, key);
+  for (size_t i = 0; i < node->count; i++) put_node(json, node->items[i].key, &node->items[i]);
+  if (!scalar)
+    rs_json_end(json);
+  else if (node->quoted)
+    rs_json_string(json, key, node->text);
+  else if (rs_number_read(node->text, &number))
+    rs_json_number(json, key, number);
+  else if (strcmp(node->text, "null") == 0)
+    rs_json_string(json, key, NULL);
+  else
+    rs_json_bool(json, key, strcmp(node->text, "true") == 0);
+}
+
+/* `drop`: whether keys of the recipe go; arguments leave the lengths of the file. */
+static void merge(rs_json *json, const char *key, const rs_node *config, const rs_node *keys, bool whole) {
+  rs_json_object(json, key);
+  for (size_t i = 0; i < config->count; i++) {
+    const rs_node *old = &config->items[i], *new = rs_node_get(keys, old->key);
+    bool level = new != NULL &&new->kind == RS_MAPPING && old->kind == RS_MAPPING &&strstr(old->key, "config") != NULL;
+    bool length = strstr(old->key, "max_position") != NULL || strcmp(old->key, "initial_context_length") == 0;
+    if (level)
+      merge(json, old->key, old, new, whole);
+    else if (new == NULL && (!is_positional(old->key) || (length && !whole)))
+      put_node(json, old->key, old);
+  }
+  for (size_t i = 0; i < keys->count; i++) {
+    const rs_node *old = rs_node_get(config, keys->items[i].key);
+    bool level = old != NULL && old->kind == RS_MAPPING && strstr(old->key, "config") != NULL;
+    if (!level) put_node(json, keys->items[i].key, &keys->items[i]);
+  }
+  rs_json_end(json);
+}
+
+/* The config with these keys, read. */
+static rs_profile read_merged(const subject *s, const char *keys, bool whole) {
+  rs_text text = {0};
+  rs_json json = {.text = &text};
+  rs_profile profile;
+  rs_tree *tree;
+  rs_err err = {0};
+  cr_assert_eq(rs_json_read(keys, strlen(keys), "keys", &tree, &err), RS_OK, "%s: %s\n%s", s->name, err.message, keys);
+  merge(&json, NULL, &s->config->root, &tree->root, whole);
+  cr_assert_eq(rs_profile_read(text.data, text.length, "merged", &profile, &err), RS_OK, "%s: %s\n%s", s->name,
+               err.message, text.data);
+  rs_text_clear(&text);
+  rs_tree_free(tree);
+  return profile;
+}
+
+/* ---- transformers ------------------------------------------------------------------------------------------------ */
+
+/* The spectrum of what a model publishes, in a dialect or ("") as transformers reads it. */
+static rs_spectrum spectrum_of(const rs_model *model, const char *dialect, size_t length) {
+  rs_recipe recipe = {0};
+  rs_spectrum spectrum;
+  rs_err err = {0};
+  rs_status status = rs_recipe_init(&recipe, model->published.method, &err);
+  if (status == RS_OK && *dialect != '\0') status = rs_recipe_set(&recipe, "dialect", dialect, &err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, &err);
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, length, &spectrum, &err);
+  cr_assert_eq(status, RS_OK, "%s", err.message);
+  rs_recipe_clear(&recipe);
+  return spectrum;
+}
+
+static void expect_same_model(const char *what, const rs_model *a, const rs_model *b) {
+  const size_t lengths[] = {a->train_length / 2 + 1, a->train_length > 0 ? a->train_length : 1, a->train_length + 1,
+                            a->max_length + 1, 2 * a->max_length + 2};
+  cr_assert_not_null(b->published.method, "%s", what);
+  bool turns = a->published.method->freq != NULL;
+  if (!turns) cr_expect_str_eq(a->published.method->name, b->published.method->name, "%s", what);
+  for (size_t i = 0; turns && i < RS_COUNT(lengths); i++) {
+    rs_spectrum x = spectrum_of(a, "", lengths[i]), y = spectrum_of(b, "", lengths[i]);
+    rs_difference d = rs_spectrum_compare(&x, &y, SAME);
+    cr_expect_eq(d.differs, 0, "%s at %zu: %#x, %zu pairs, pair %zu by %g; beyond '%s' and '%s'", what, lengths[i],
+                 d.differs, d.count, d.worst, d.largest, x.beyond, y.beyond);
+    rs_spectrum_clear(&x);
+    rs_spectrum_clear(&y);
+  }
+}
+
+static void expect_same_profile(const subject *s, const char *to, const rs_profile *got) {
+  const rs_profile *asked = &s->model.profile;
+  bool file = *s->model.family != '\0';
+  rs_text what = {0};
+  rs_text_printf(&what, "%s to %s", s->name, to);
+  if (file) cr_assert_eq(got->kind_count, asked->kind_count, "%s", what.data);
+  expect_same_model(what.data, &asked->kinds[asked->chosen].model, &got->kinds[got->chosen].model);
+  for (size_t k = 0; k < asked->kind_count && got->kind_count == asked->kind_count; k++) {
+    cr_expect_eq(got->kinds[k].attends, asked->kinds[k].attends);
+    if (asked->kinds[k].attends) expect_same_model(what.data, &asked->kinds[k].model, &got->kinds[k].model);
+  }
+  rs_text_clear(&what);
+}
+
+static void see_transformers(const subject *s) {
+  static const char *const consumers[] = {"hf4", "hf5"};
+  for (size_t i = 0; i < RS_COUNT(consumers); i++) {
+    rs_conversion conversion;
+    rs_err err = {0};
+    cr_assert_eq(rs_convert(&s->model, consumers[i], 0, &conversion, &err), RS_OK, "%s: %s", s->name, err.message);
+    rs_profile got = read_merged(s, conversion.fragment, true);
+    expect_same_profile(s, consumers[i], &got);
+    rs_profile_clear(&got);
+    rs_conversion_clear(&conversion);
+  }
+}
+
+Test(convert_round_trips, transformers_4_and_5__the_same_spectrum) {
+  for_every_model(see_transformers);
+}
+
+/* ---- engines ----------------------------------------------------------------------------------------------------- */
+
+static bool says(const rs_conversion *conversion, const char *word) {
+  bool found = false;
+  for (size_t i = 0; i < conversion->notes.count; i++) found |= strstr(conversion->notes.items[i], word) != NULL;
+  return found;
+}
+
+static const char *argument_of(const rs_conversion *conversion, const char *flag) {
+  for (size_t i = 0; i + 1 < conversion->arguments.count; i++)
+    if (strcmp(conversion->arguments.items[i], flag) == 0) return conversion->arguments.items[i + 1];
+  return NULL;
+}
+
+/* What an engine has must be what transformers has, or a note says that it is not: "otherwise", or that it is no
+ * option at all. What multiplies the logits can always be said, but for DeepSeek's models. */
+static void expect_same_or_noted(const subject *s, const rs_conversion *conversion, const rs_model *engine,
+                                 const char *dialect, size_t length) {
+  const rs_model *model = &s->model.profile.kinds[s->model.kind].model;
+  rs_spectrum x = spectrum_of(model, "", length), y = spectrum_of(engine, dialect, length);
+  rs_difference d = rs_spectrum_compare(&x, &y, 1e-9);
+  bool turned = (d.differs & (RS_DIFFERS_FREQUENCY | RS_DIFFERS_AXIS)) != 0, unsaid = says(conversion, "is no option");
+  bool amplified = (d.differs & RS_DIFFERS_AMPLITUDE) != 0;
+  cr_expect_eq(turned, says(conversion, "otherwise") || unsaid, "%s to %s: %zu pairs, pair %zu by %g", s->name, dialect,
+               d.count, d.worst, d.largest);
+  cr_expect(!amplified || unsaid || says(conversion, "yarn_log_multiplier"), "%s to %s: %g and %g", s->name, dialect,
+            x.amp, y.amp);
+  rs_spectrum_clear(&x);
+  rs_spectrum_clear(&y);
+}
+
+static size_t served_by(const rs_conversion *conversion, const char *flag) {
+  const char *word = argument_of(conversion, flag);
+  cr_assert_not_null(word, "no %s", flag);
+  return (size_t)strtoull(word, NULL, 10);
+}
+
+static void see_vllm(const subject *s) {
+  rs_conversion conversion;
+  rs_err err = {0};
+  const rs_model *model = &s->model.profile.kinds[s->model.kind].model;
+  cr_assert_eq(rs_convert(&s->model, "vllm", 0, &conversion, &err), RS_OK, "%s: %s", s->name, err.message);
+  size_t length = served_by(&conversion, "--max-model-len");
+  if (model->published.method->freq == NULL) {
+    cr_expect(says(&conversion, "turn nothing"), "%s", s->name);
+  } else if (*s->model.family != '\0') { /* a preset has no file that says its length */
+    rs_profile got = read_merged(s, argument_of(&conversion, "--hf-overrides"), false);
+    expect_same_or_noted(s, &conversion, &got.kinds[got.chosen].model, "vllm", length);
+    rs_profile_clear(&got);
+  }
+  rs_conversion_clear(&conversion);
+}
+
+Test(convert_round_trips, vllm__the_same_spectrum_or_a_note) {
+  for_every_model(see_vllm);
+}
+
+/* The recipe that llama.cpp's options make on a model's geometry. */
+static rs_model read_options(const rs_conversion *conversion, const rs_model *geometry) {
+  rs_model model;
+  rs_err err = {0};
+  const char *type = argument_of(conversion, "--rope-scaling"), *word;
+  static const char *const params[][2] = {{"--rope-scale", "factor"},
+                                          {"--yarn-attn-factor", "attn_factor"},
+                                          {"--yarn-beta-fast", "beta_fast"},
+                                          {"--yarn-beta-slow", "beta_slow"}};
+  cr_assert_eq(rs_model_copy(&model, geometry, &err), RS_OK);
+  rs_recipe_clear(&model.published);
+  bool axes = model.mrope_section[0] > 0, linear = strcmp(type, "linear") == 0, yarn = strcmp(type, "yarn") == 0;
+  const char *method = linear ? "pi" : yarn ? "yarn" : axes ? "mrope" : "rope";
+  cr_assert_eq(rs_recipe_init(&model.published, rs_method_find(method), &err), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(params); i++)
+    if ((word = argument_of(conversion, params[i][0])) != NULL)
+      cr_assert_eq(rs_recipe_set(&model.published, params[i][1], word, &err), RS_OK, "%s", err.message);
+  model.rope_theta = strtod(argument_of(conversion, "--rope-freq-base"), NULL);
+  word = argument_of(conversion, "--yarn-orig-ctx");
+  if (word != NULL) model.train_length = (size_t)strtoull(word, NULL, 10);
+  return model;
+}
+
+static void see_llamacpp(const subject *s) {
+  rs_conversion conversion;
+  rs_err err = {0};
+  const rs_model *model = &s->model.profile.kinds[s->model.kind].model;
+  cr_assert_eq(rs_convert(&s->model, "llamacpp", 0, &conversion, &err), RS_OK, "%s: %s", s->name, err.message);
+  size_t length = served_by(&conversion, "-c");
+  if (model->published.method->freq == NULL) {
+    cr_expect(says(&conversion, "turn nothing"), "%s", s->name);
+  } else if (argument_of(&conversion, "--rope-scaling") == NULL) {
+    cr_expect(says(&conversion, "rope_factors_long.weight"), "%s", s->name);
+  } else {
+    rs_model got = read_options(&conversion, model);
+    expect_same_or_noted(s, &conversion, &got, "llamacpp", length);
+    rs_model_clear(&got);
+  }
+  rs_conversion_clear(&conversion);
+}
+
+Test(convert_round_trips, llamacpp__the_same_spectrum_or_a_note) {
+  for_every_model(see_llamacpp);
+}

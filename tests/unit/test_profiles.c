@@ -1,0 +1,327 @@
+/* Which layers of a published model are of which kind, by its config.json. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ropescope/hf.h"
+
+#define SIZES "\"hidden_size\": 64, \"num_attention_heads\": 4, \"max_position_embeddings\": 64"
+
+static rs_profile read_profile(const char *text) {
+  rs_profile profile;
+  rs_text json = {0};
+  rs_err err = {0};
+  rs_text_printf(&json, "{" SIZES "%s%s}", *text != '\0' ? ", " : "", text);
+  cr_assert_eq(rs_profile_read(json.data, json.length, "config.json", &profile, &err), RS_OK, "%s: %s", text,
+               err.message);
+  rs_text_clear(&json);
+  return profile;
+}
+
+/* "0-1: sliding_attention, window 8, rope 10000; *2: ...", the chosen kind with a star. Release with free(). */
+static char *words_of(const rs_profile *profile) {
+  rs_text text = {0};
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    const rs_layer_kind *kind = &profile->kinds[k];
+    rs_text_printf(&text, "%s%s", k > 0 ? "; " : "", k == profile->chosen ? "*" : "");
+    rs_profile_write_layers(profile, k, &text);
+    rs_text_printf(&text, ": %s, ", kind->name);
+    if (!kind->attends) {
+      rs_text_puts(&text, "no attention");
+      continue;
+    }
+    rs_layer_kind_write_mask(kind, &text);
+    rs_text_printf(&text, ", %s", kind->model.published.method->name);
+    if (kind->model.published.method->freq != NULL) rs_text_printf(&text, " %g", kind->model.rope_theta);
+    if (kind->model.head_dim != 16) rs_text_printf(&text, ", D %zu", kind->model.head_dim);
+    if (kind->model.head_dim != kind->model.rotary_dim) rs_text_printf(&text, ", R %zu", kind->model.rotary_dim);
+  }
+  return text.data;
+}
+
+typedef struct profile_case {
+  const char *text, *words;
+} profile_case;
+
+static void expect_profiles(const profile_case *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    rs_profile profile = read_profile(cases[i].text);
+    char *words = words_of(&profile);
+    cr_expect_str_eq(words, cases[i].words, "%s:\n%s\n%s", cases[i].text, words, cases[i].words);
+    free(words);
+    rs_profile_clear(&profile);
+  }
+}
+
+/* ---- classes ----------------------------------------------------------------------------------------------------- */
+
+#define MODEL(type, layers) "\"model_type\": \"" type "\", \"num_hidden_layers\": " #layers
+#define HEADS "\"head_dim\": 16, "
+
+/* Rules of transformers' configuration_*.py and modeling_*.py, of files that leave them out. */
+Test(profiles, classes__turn_and_see_as_transformers_has_them) {
+  static const profile_case cases[] = {
+      {MODEL("llama", 3), "*0-2: full_attention, everything before, rope 10000"},
+      {MODEL("mistral", 2), "*0-1: sliding_attention, window 4096, rope 10000"},
+      {MODEL("mistral", 2) ", \"sliding_window\": null", "*0-1: full_attention, everything before, rope 10000"},
+      {MODEL("mixtral", 2) ", \"sliding_window\": 8", "*0-1: sliding_attention, window 8, rope 1e+06"},
+      {HEADS MODEL("qwen3", 3) ", \"sliding_window\": 8, \"max_window_layers\": 1",
+       "*0-2: full_attention, everything before, rope 10000"},
+      {HEADS MODEL("qwen3", 3) ", \"sliding_window\": 8, \"max_window_layers\": 1, \"use_sliding_window\": true",
+       "*0: full_attention, everything before, rope 10000; 1-2: sliding_attention, window 8, rope 10000"},
+      {MODEL("qwen3_moe", 2) ", \"sliding_window\": 8", "*0-1: full_attention, everything before, rope 10000"},
+      {MODEL("qwen3_moe", 2) ", \"sliding_window\": 8, \"max_window_layers\": 1, \"use_sliding_window\": true",
+       "*0-1: sliding_attention, window 8, rope 10000"},
+      {MODEL("qwen2_moe", 1) ", \"sliding_window\": 0, \"use_sliding_window\": false",
+       "*0: full_attention, everything before, rope 10000"},
+      {MODEL("qwen2_moe", 6) ", \"max_window_layers\": 3", "*0-5: full_attention, everything before, rope 10000"},
+      {MODEL("qwen2_moe", 6) ", \"max_window_layers\": 3, \"use_sliding_window\": true",
+       "0, 2: sliding_attention, window 4096, rope 10000; *1, 3-5: full_attention, everything before, rope 10000"},
+      {MODEL("dots1", 64), "*0-61: full_attention, everything before, rope 10000; "
+                           "62-63: sliding_attention, window 4096, rope 10000"},
+      {MODEL("phimoe", 2) ", \"sliding_window\": 8", "*0-1: sliding_attention, window 8, rope 1e+06"},
+      {HEADS MODEL("gemma2", 3), "0, 2: sliding_attention, window 4096, rope 10000; "
+                                 "*1: full_attention, everything before, rope 10000"},
+      {HEADS MODEL("gemma3_text", 7), "0-4, 6: sliding_attention, window 4096, rope 10000; "
+                                      "*5: full_attention, everything before, rope 1e+06"},
+      {HEADS MODEL("gemma3n_text", 5), "0-3: sliding_attention, window 512, rope 10000; "
+                                       "*4: full_attention, everything before, rope 1e+06"},
+      {HEADS MODEL("gpt_oss", 2), "0: sliding_attention, window 128, rope 150000; "
+                                  "*1: full_attention, everything before, rope 150000"},
+      {MODEL("olmo3", 4), "0-2: sliding_attention, window 4096, rope 500000; "
+                          "*3: full_attention, everything before, rope 500000"},
+      {MODEL("cohere2", 4), "*0-2: sliding_attention, window 4096, rope 10000; "
+                            "3: full_attention, everything before, nope"},
+      {MODEL("exaone4", 4), "*0-2: sliding_attention, window 4096, rope 10000; "
+                            "3: full_attention, everything before, nope"},
+      {MODEL("exaone4", 2) ", \"sliding_window\": null", "*0-1: full_attention, everything before, rope 10000"},
+      {MODEL("exaone4", 5) ", \"sliding_window\": 8, \"sliding_window_pattern\": \"LG\"",
+       "*0, 2: sliding_attention, window 8, rope 10000; 1, 3-4: full_attention, everything before, nope"},
+      {MODEL("afmoe", 4), "*0-2: sliding_attention, window 1024, rope 10000; "
+                          "3: full_attention, everything before, nope"},
+      {MODEL("smollm3", 4), "*0-2: full_attention, everything before, rope 2e+06; "
+                            "3: full_attention_nope, everything before, nope"},
+      {MODEL("smollm3", 4) ", \"use_sliding_window\": true, \"sliding_window\": 8",
+       "*0-2: full_attention, everything before, rope 2e+06; 3: sliding_attention, window 8, nope"},
+      {MODEL("llama4_text", 4), "*0-2: chunked_attention, chunks of 8192, rope 500000; "
+                                "3: full_attention, everything before, nope"},
+      {MODEL("cwm", 5) ", " HEADS "\"sliding_window\": 8",
+       "*0, 4: full_attention, everything before, rope 1e+06; 1-3: sliding_attention, window 8, rope 1e+06"},
+      {MODEL("modernbert", 4), "*0, 3: full_attention, everything, rope 160000; "
+                               "1-2: sliding_attention, window 64 on both sides, rope 10000"},
+      {"\"head_dim\": 18, " MODEL("mimo_v2_flash", 7),
+       "*0, 5: full_attention, everything before, rope 5e+06, D 18, R 6; "
+       "1-4, 6: sliding_attention, window 128, rope 10000, D 18, R 6"},
+      {HEADS MODEL("gemma4_text", 3) ", \"global_head_dim\": 32, \"rope_parameters\": {\"full_attention\": "
+                                     "{\"rope_type\": \"proportional\", \"rope_theta\": 1e6, "
+                                     "\"partial_rotary_factor\": 0.25}, \"sliding_attention\": {\"rope_theta\": 1e4}}",
+       "0-1: sliding_attention, window 512, rope 10000; "
+       "*2: full_attention, everything before, proportional 1e+06, D 32"},
+      {HEADS MODEL("qwen3_next", 4), "0-2: linear_attention, no attention; "
+                                     "*3: full_attention, everything before, rope 10000, R 4"},
+      {MODEL("nemotron_h", 4) ", \"hybrid_override_pattern\": \"M*E-\"",
+       "0: mamba, no attention; *1: full_attention, everything before, nope; 2: moe, no attention; "
+       "3: mlp, no attention"},
+      {MODEL("jamba", 4) ", \"attn_layer_period\": 2, \"attn_layer_offset\": 1",
+       "0, 2: mamba, no attention; *1, 3: full_attention, everything before, nope"},
+      {MODEL("mllama_text_model", 3) ", \"cross_attention_layers\": [1]",
+       "*0, 2: full_attention, everything before, rope 500000; 1: cross_attention, another sequence, nope"},
+  };
+  expect_profiles(cases, RS_COUNT(cases));
+}
+
+/* Plain on layers with a window alone, 160000 with YaRN on those that see averaged keys, no amplitude on either. */
+Test(profiles, deepseek_v4__two_recipes_on_three_kinds) {
+  static const char latent[] = "\"head_dim\": 16, \"qk_rope_head_dim\": 4, ";
+  static const char yarn[] = ", \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 16, "
+                             "\"original_max_position_embeddings\": 32}";
+  static const char nested[] = ", \"rope_parameters\": {\"main\": {\"rope_theta\": 1e4}, \"compress\": {\"rope_type\": "
+                               "\"yarn\", \"factor\": 16, \"rope_theta\": 160000, "
+                               "\"original_max_position_embeddings\": 32}}";
+  static const char ratios[] = MODEL("deepseek_v4", 4) ", \"compress_ratios\": [0, 4, 128, 4, 0]";
+  const char *const ropes[] = {yarn, nested};
+  for (size_t i = 0; i < RS_COUNT(ropes); i++) {
+    rs_text text = {0};
+    rs_text_printf(&text, "%s%s%s", latent, ratios, ropes[i]);
+    rs_profile profile = read_profile(text.data);
+    char *words = words_of(&profile);
+    cr_expect_str_eq(words,
+                     "0: sliding_attention, window 128, rope 10000, R 4; "
+                     "*1, 3: compressed_sparse_attention, window 128, beyond it 4 keys as one, yarn 160000, R 4; "
+                     "2: heavily_compressed_attention, window 128, beyond it 128 keys as one, yarn 160000, R 4",
+                     "%s", words);
+    const rs_settings *settings = &profile.kinds[1].model.published.settings;
+    cr_expect_eq(rs_setting(settings, "attention_factor")->number, 1);
+    cr_expect_eq(rs_setting(settings, "factor")->number, 16);
+    free(words);
+    rs_profile_clear(&profile);
+    rs_text_clear(&text);
+  }
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
+
+Test(profiles, keys__say_which_layers_do_what) {
+  static const profile_case cases[] = {
+      {"", "*all: full_attention, everything before, rope 10000"},
+      {"\"num_hidden_layers\": 3, \"layer_types\": [\"sliding_attention\", \"attention\", \"mamba\"], "
+       "\"sliding_window\": 8",
+       "0: sliding_attention, window 8, rope 10000; *1: full_attention, everything before, rope 10000; "
+       "2: mamba, no attention"},
+      {"\"num_hidden_layers\": 3, \"sliding_window_pattern\": 3, \"sliding_window\": 8",
+       "0-1: sliding_attention, window 8, rope 10000; *2: full_attention, everything before, rope 10000"},
+      {"\"num_hidden_layers\": 3, \"no_rope_layers\": [1, 0, 1]",
+       "*0, 2: full_attention, everything before, rope 10000; 1: full_attention_nope, everything before, nope"},
+      {"\"num_hidden_layers\": 4, \"no_rope_layer_interval\": 2",
+       "*0, 2: full_attention, everything before, rope 10000; 1, 3: full_attention_nope, everything before, nope"},
+      {HEADS MODEL("gemma3_text", 2) ", \"sliding_window_pattern\": 2, \"sliding_window\": 8, \"rope_theta\": 5e5, "
+                                     "\"rope_local_base_freq\": 2e4, \"rope_scaling\": {\"type\": \"linear\", "
+                                     "\"factor\": 8}",
+       "0: sliding_attention, window 8, rope 20000; *1: full_attention, everything before, pi 500000"},
+      {HEADS MODEL("gemma3_text", 2) ", \"sliding_window_pattern\": 2, \"rope_parameters\": {\"full_attention\": "
+                                     "{\"rope_type\": \"linear\", \"factor\": 8, \"rope_theta\": 3e5}}",
+       "0: sliding_attention, window 4096, rope 10000; *1: full_attention, everything before, pi 300000"},
+      {MODEL("modernbert",
+             2) ", \"local_attention\": 16, \"global_attn_every_n_layers\": 2, \"local_rope_theta\": "
+                "500, \"global_rope_theta\": 700, \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}",
+       "*0: full_attention, everything, pi 700; 1: sliding_attention, window 8 on both sides, pi 500"},
+      {HEADS MODEL("gemma3_text", 2) ", \"sliding_window_pattern\": 2, \"sliding_window\": 64, "
+                                     "\"use_bidirectional_attention\": true",
+       "0: sliding_attention, window 32 on both sides, rope 10000; *1: full_attention, everything, rope 1e+06"},
+      {MODEL("olmo3", 4) ", \"rope_theta\": 300, \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}",
+       "0-2: sliding_attention, window 4096, rope 300; *3: full_attention, everything before, pi 300"},
+      {HEADS MODEL("mimo_v2_flash", 3) ", \"hybrid_layer_pattern\": [1, 0, 1], \"swa_rope_theta\": 300, "
+                                       "\"swa_head_dim\": 32, \"partial_rotary_factor\": 0.5",
+       "0, 2: sliding_attention, window 128, rope 300, D 32, R 16; "
+       "*1: full_attention, everything before, rope 5e+06, R 8"},
+      {MODEL("cohere2", 2) ", \"layer_types\": [\"full_attention\", \"sliding_attention\"], \"rope_parameters\": "
+                           "{\"full_attention\": null, \"sliding_attention\": {\"rope_theta\": 300}}",
+       "0: full_attention, everything before, nope; *1: sliding_attention, window 4096, rope 300"},
+      {MODEL("llama4_text", 2) ", \"attention_chunk_size\": 8, \"no_rope_layers\": [0, 1]",
+       "0: full_attention, everything before, nope; *1: chunked_attention, chunks of 8, rope 500000"},
+  };
+  expect_profiles(cases, RS_COUNT(cases));
+}
+
+/* Llama 4's temperature is of the layers that do not turn. */
+Test(profiles, llama4__temperature_of_bare_layers) {
+  rs_profile profile = read_profile(MODEL("llama4_text", 4) ", \"attn_scale\": 0.3, \"floor_scale\": 16");
+  const rs_settings *turning = &profile.kinds[0].model.published.settings;
+  const rs_settings *bare = &profile.kinds[1].model.published.settings;
+  cr_expect_eq(rs_setting(bare, "logit_scale_factor")->number, 0.3);
+  cr_expect_eq(rs_setting(bare, "logit_scale_length")->number, 16);
+  cr_expect(!rs_setting(turning, "logit_scale_factor")->set);
+  rs_profile_clear(&profile);
+}
+
+/* ---- models without rotation ------------------------------------------------------------------------------------- */
+
+Test(profiles, models_without_rotation__are_told_as_what_they_are) {
+  static const profile_case cases[] = {
+      {MODEL("bert", 1), "*0: full_attention, everything, learned"},
+      {MODEL("roberta", 1), "*0: full_attention, everything, learned"},
+      {MODEL("gpt_bigcode", 1), "*0: full_attention, everything before, learned"},
+      {MODEL("clip_text_model", 1), "*0: full_attention, everything before, learned"},
+      {MODEL("vit", 1), "*0: full_attention, everything, learned_2d"},
+      {MODEL("t5", 1), "*0: full_attention, everything before, t5"},
+      {MODEL("falcon", 1) ", \"alibi\": true", "*0: full_attention, everything before, alibi"},
+      {"\"num_hidden_layers\": 1, \"use_alibi\": true", "*0: full_attention, everything before, alibi"},
+      {"\"num_hidden_layers\": 1, \"use_rope\": false", "*0: full_attention, everything before, nope"},
+      {"\"num_hidden_layers\": 1, \"use_rope\": true", "*0: full_attention, everything before, rope 10000"},
+      {"\"num_hidden_layers\": 1, \"mla_use_nope\": true", "*0: full_attention, everything before, nope"},
+      {"\"num_hidden_layers\": 1, \"position_embedding_type\": \"nope\"",
+       "*0: full_attention, everything before, nope"},
+      {"\"num_hidden_layers\": 1, \"position_embedding_type\": \"absolute\"",
+       "*0: full_attention, everything before, learned"},
+      {"\"num_hidden_layers\": 1, \"position_embedding_type\": \"rope\"",
+       "*0: full_attention, everything before, rope 10000"},
+  };
+  expect_profiles(cases, RS_COUNT(cases));
+}
+
+/* ---- mistakes ---------------------------------------------------------------------------------------------------- */
+
+Test(profiles, wrong_lists__name_the_key) {
+  static const struct {
+    const char *text, *said;
+  } cases[] = {
+      {"\"num_hidden_layers\": 2, \"layer_types\": [\"full_attention\"]",
+       "layer_types = [...]: must have an entry for each of the 2 layers"},
+      {"\"num_hidden_layers\": 1, \"layer_types\": [{}]", "layer_types[0] = {...}: must be a word"},
+      {"\"num_hidden_layers\": 2, \"no_rope_layers\": 3",
+       "no_rope_layers = 3: must have an entry for each of the 2 layers"},
+      {"\"num_hidden_layers\": 1, \"rope_scaling\": \"yarn\"",
+       "rope_scaling = \"yarn\": must be a dictionary, or null"},
+      {"\"num_hidden_layers\": 1, \"rope_scaling\": []", "rope_scaling = [...]: must be a dictionary, or null"},
+      {"\"num_hidden_layers\": 1, \"rope_parameters\": 4", "rope_parameters = 4: must be a dictionary, or null"},
+      {MODEL("falcon_mamba", 1) ", \"layer_types\": [\"mamba\"]",
+       "no layer of a falcon_mamba has attention, hence none has positions"},
+      {"\"num_hidden_layers\": 2, \"layer_types\": [\"sliding_attention\", \"full_attention\"], \"rope_parameters\": "
+       "{\"full_attention\": {}}",
+       "rope_parameters = {...}: differs by layer type, and none is sliding_attention: not supported"},
+      {"\"num_hidden_layers\": 65537", "65537 layers are too many"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_profile profile;
+    rs_text json = {0};
+    rs_err err = {0};
+    rs_text_printf(&json, "{" SIZES ", %s}", cases[i].text);
+    cr_expect_eq(rs_profile_read(json.data, json.length, "config.json", &profile, &err), RS_INPUT, "%s", json.data);
+    size_t said = strlen(cases[i].said), length = strlen(err.message); /* behind the file and its place */
+    cr_expect(length > said && strcmp(err.message + length - said, cases[i].said) == 0, "%s", err.message);
+    cr_expect_eq(strncmp(err.message, "config.json:", 12), 0, "%s", err.message);
+    cr_expect(profile.kinds == NULL && profile.layers == NULL, "%s: not cleared", json.data);
+    rs_text_clear(&json);
+  }
+}
+
+/* Layers that draft tokens ahead may stand behind the others. */
+Test(profiles, lists__may_be_longer_by_drafting_layers) {
+  rs_profile profile = read_profile("\"num_hidden_layers\": 1, \"num_nextn_predict_layers\": 1, \"layer_types\": "
+                                    "[\"full_attention\", \"sliding_attention\"]");
+  cr_expect(profile.layer_count == 1 && profile.kind_count == 1);
+  rs_profile_clear(&profile);
+}
+
+/* ---- which kind -------------------------------------------------------------------------------------------------- */
+
+Test(profiles, find__by_name_by_number_or_the_chosen) {
+  rs_profile profile = read_profile(MODEL("nemotron_h", 3) ", \"hybrid_override_pattern\": \"M*M\"");
+  rs_profile gemma = read_profile(HEADS MODEL("gemma3_text", 6));
+  rs_err err = {0};
+  size_t kind = SIZE_MAX;
+  cr_expect(rs_profile_find(&gemma, NULL, &kind, &err) == RS_OK && kind == 1);
+  cr_expect(rs_profile_find(&gemma, "sliding_attention", &kind, &err) == RS_OK && kind == 0);
+  cr_expect(rs_profile_find(&gemma, "5", &kind, &err) == RS_OK && kind == 1);
+  cr_expect(rs_profile_find(&gemma, "4", &kind, &err) == RS_OK && kind == 0);
+  static const char *const wrong[] = {"6", "", "local"};
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    rs_err why = {0};
+    cr_expect_eq(rs_profile_find(&gemma, wrong[i], &kind, &why), RS_INPUT, "%s", wrong[i]);
+    cr_expect_not_null(strstr(why.message, "(there are: sliding_attention, full_attention;"), "%s", why.message);
+  }
+  cr_expect_eq(rs_profile_find(&profile, "mamba", &kind, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "no layers mamba with attention (there are: full_attention; or the number of a layer)");
+  rs_profile_clear(&gemma);
+  rs_profile_clear(&profile);
+}
+
+/* Mixed are layers that turn otherwise; windows alone, and layers without attention, are not. */
+Test(profiles, mixed__where_recipes_differ) {
+  static const struct {
+    const char *text;
+    bool mixed;
+  } cases[] = {{HEADS MODEL("gemma2", 2), false},
+               {HEADS MODEL("gpt_oss", 2), false},
+               {HEADS MODEL("qwen3_next", 4), false},
+               {HEADS MODEL("gemma3_text", 6), true},
+               {MODEL("cohere2", 4), true},
+               {MODEL("smollm3", 4), true},
+               {MODEL("olmo3", 4), false},
+               {MODEL("olmo3", 4) ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}", true}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_profile profile = read_profile(cases[i].text);
+    cr_expect_eq(rs_profile_mixed(&profile), cases[i].mixed, "%s", cases[i].text);
+    rs_profile_clear(&profile);
+  }
+}

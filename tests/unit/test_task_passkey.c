@@ -1,0 +1,239 @@
+/* test_task_passkey.c: which token stands where in the sequences of `passkey`, what is asked, and what is refused. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../fixtures/npy.h"
+#include "../fixtures/scratch.h"
+#include "../fixtures/task_desk.h"
+#include "ropescope/io.h"
+
+static const char *const files[] = {"intro", "filler", "needle", "question"};
+
+static void write_texts(const char *intro, const char *filler, const char *needle, const char *question) {
+  const char *const texts[] = {intro, filler, needle, question};
+  for (size_t i = 0; i < RS_COUNT(files); i++)
+    cr_assert_eq(rs_file_write(files[i], texts[i], strlen(texts[i]), NULL), RS_OK);
+}
+
+static void make_desk(task_desk *desk, const char *settings) {
+  desk_make(desk, "passkey");
+  for (size_t i = 0; i < RS_COUNT(files); i++) bound_set(&desk->parameters, files[i], files[i]);
+  desk_set(desk, settings);
+}
+
+static void prepare_desk(task_desk *desk, const char *settings) {
+  make_desk(desk, settings);
+  desk_prepare(desk, 1);
+}
+
+/* The tokens as text, the keys' letters as they come. */
+static const char *written(const task_desk *desk) {
+  static char text[256];
+  for (size_t t = 0; t < desk->shape.length; t++) text[t] = (char)desk->example.tokens[t];
+  text[desk->shape.length] = '\0';
+  return text;
+}
+
+/* The tokens are `pattern`, in which K is the first token of the key and E the second, and both are asked for, one
+ * after the other, from token `asked` on; the needle has the key at token `told` first. */
+static void check_sequence(const task_desk *desk, const char *pattern, size_t asked, size_t told, float depth) {
+  const rs_example *e = &desk->example;
+  char expected[256];
+  int32_t key[] = {e->targets[asked], e->targets[asked + 1]};
+  cr_assert_eq(strlen(pattern), desk->shape.length);
+  for (size_t t = 0; t <= desk->shape.length; t++)
+    expected[t] = (char)(pattern[t] == 'K' ? key[0] : pattern[t] == 'E' ? key[1] : pattern[t]);
+  cr_expect_str_eq(written(desk), expected);
+  cr_expect_eq(desk_targets(desk), 2);
+  for (size_t k = 0; k < 2; k++) {
+    cr_expect(key[k] >= '0' && key[k] <= '9', "%d", key[k]);
+    cr_expect_eq(e->sought[asked + k], told + k);
+    cr_expect_eq(e->depths[asked + k], depth);
+    cr_expect_eq(e->parts[asked + k], 0);
+  }
+}
+
+/* 21 tokens, of which the last is a target alone: 1 of intro, 7 of needle, 1 of question, 2 of the key; a quarter of
+ * the 10 others is 2.5, rounded up. Depths come by turns. */
+Test(passkey, sequence__is_intro_filler_needle_filler_question_key) {
+  task_desk desk;
+  enter_scratch();
+  write_texts("<", "abcd", "[#=#]", "?");
+  prepare_desk(&desk, "numbers=uint8 key_symbols=2 depths=[0.25,1,0]");
+  desk_draw(&desk, RS_SPLIT_EVALUATION, 0, 20);
+  check_sequence(&desk, "<abc[KE=KE]dabcdab?K", 18, 5, 0.25f);
+  desk_draw(&desk, RS_SPLIT_EVALUATION, 1, 20);
+  check_sequence(&desk, "<abcdabcdab[KE=KE]?K", 18, 12, 1);
+  desk_draw(&desk, RS_SPLIT_EVALUATION, 2, 20);
+  check_sequence(&desk, "<[KE=KE]abcdabcdab?K", 18, 2, 0);
+  desk_draw(&desk, RS_SPLIT_EVALUATION, 3, 10); /* no filler fits */
+  check_sequence(&desk, "<[KE=KE]?K", 8, 2, 0.25f);
+  cr_expect(desk.shape.vocabulary == 256 && desk.shape.classes == 256 && !desk.shape.untrainable);
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
+
+/* Without depths the needle stands anywhere, in training always; the filler begins anywhere where it may. */
+Test(passkey, drawn_places__are_all_taken) {
+  enum { SEQUENCES = 400 };
+  task_desk desk;
+  size_t places[2][11] = {{0}}, firsts[4] = {0};
+  enter_scratch();
+  write_texts("<", "abcd", "#", "?");
+  prepare_desk(&desk, "numbers=uint8 key_symbols=2 depths=any filler_from=any");
+  for (size_t i = 0; i < SEQUENCES; i++)
+    for (size_t split = 0; split < 2; split++) {
+      desk_draw(&desk, (rs_split)split, i, 15); /* <, 10 of filler, the needle, ?, and a token of the answer */
+      size_t told = desk.example.sought[13] - 1;
+      cr_assert_leq(told, 10);
+      places[split][told]++;
+      const char *text = written(&desk) + 1;
+      size_t first = (size_t)(text[told == 0 ? 2 : 0] - 'a');
+      firsts[first]++;
+      for (size_t t = 0; t < 12; t++)
+        if (t < told || t > told + 1) cr_assert_eq(text[t], "abcd"[(first + (t < told ? t : t - 2)) % 4], "%s", text);
+    }
+  for (size_t split = 0; split < 2; split++)
+    for (size_t i = 0; i <= 10; i++)
+      cr_expect(within_four_sigma(places[split][i], SEQUENCES, i % 10 == 0 ? 0.05 : 0.1), "%zu at %zu",
+                places[split][i], i);
+  for (size_t i = 0; i < 4; i++)
+    cr_expect(within_four_sigma(firsts[i], 2 * SEQUENCES, 0.25), "%zu from %zu", firsts[i], i);
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
+
+/* Ids of two bytes: symbols are (10, 11), (12, 13) and (10, 14). Of their first tokens 10 is the commonest, two of
+ * three, of their second each is one of three: half of all, for one who reads nothing. */
+Test(passkey, symbols_of_several_tokens__are_drawn_whole) {
+  static const double symbols[] = {10, 11, 12, 13, 10, 14};
+  static const uint16_t needle[] = {7, 900, 8}, question[] = {300}, none[] = {9};
+  size_t drawn[3] = {0};
+  task_desk desk;
+  enter_scratch();
+  cr_assert_eq(rs_file_write("filler", (const char *)none, sizeof none, NULL), RS_OK);
+  cr_assert_eq(rs_file_write("intro", (const char *)none, sizeof none, NULL), RS_OK);
+  cr_assert_eq(rs_file_write("needle", (const char *)needle, sizeof needle, NULL), RS_OK);
+  make_npy("question", 1, NPY("<u2", "False", "(1,)"), (const char *)question, sizeof question);
+  cr_assert_eq(rename("question", "question.npy"), 0);
+  make_desk(&desk, "mark=900 symbol_tokens=2 key_symbols=2 question=question.npy");
+  bound_list(&desk.parameters, "symbols", symbols, RS_COUNT(symbols));
+  desk_prepare(&desk, 1);
+  cr_expect_eq(desk.kind->chance(desk.task.state, 0), 0.5);
+  for (size_t i = 0; i < 300; i++) {
+    desk_draw(&desk, RS_SPLIT_EVALUATION, i, 12);
+    const int32_t *key = desk.example.targets + 8;
+    for (size_t k = 0; k < 4; k += 2) {
+      size_t s = key[k] == 12 ? 1 : key[k + 1] == 11 ? 0 : 2;
+      cr_assert(key[k] == symbols[2 * s] && key[k + 1] == symbols[2 * s + 1], "%d %d", key[k], key[k + 1]);
+      drawn[s]++;
+    }
+  }
+  for (size_t s = 0; s < 3; s++) cr_expect(within_four_sigma(drawn[s], 600, 1 / 3.0), "%zu of %zu", drawn[s], s);
+  cr_expect_eq(desk.shape.vocabulary, 301); /* the mark is never read */
+  desk_clear(&desk);
+  leaves((const char *[]){"filler", "intro", "needle", "question.npy"}, 4);
+}
+
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
+
+Test(passkey, contradictions__name_the_parameter) {
+  static const struct {
+    const char *settings, *subject, *message;
+  } wrong[] = {
+      {"", "mark", "must be given: the id that stands in the needle for the key"},
+      {"mark=3", "symbols", "must be given: the ids that keys are made of"},
+      {"mark=3 symbols=[1,2,3] symbol_tokens=2", "symbols",
+       "3 ids are no whole number of symbols of 2 (symbol_tokens)"},
+      {"mark=3 symbols=[1,2.5]", "symbols", "2.5 is no id of a token"},
+      {"numbers=uint8 symbols=[1,2] symbol_tokens=2 key_symbols=513", "key_symbols",
+       "513 symbols of 2 tokens: a key has 1024 tokens at most"},
+  };
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    task_desk desk;
+    rs_err err = {0};
+    make_desk(&desk, wrong[i].settings);
+    cr_expect_eq(desk.kind->check(&desk.parameters.binding, &err), RS_INPUT, "%s", wrong[i].settings);
+    cr_expect_str_eq(err.subject, wrong[i].subject);
+    cr_expect_str_eq(err.message, wrong[i].message);
+    desk_clear(&desk);
+  }
+}
+
+Test(passkey, missing_files__are_told) {
+  for (size_t i = 1; i < RS_COUNT(files); i++) {
+    task_desk desk;
+    rs_err err = {0};
+    desk_make(&desk, "passkey");
+    for (size_t k = 1; k < i; k++) bound_set(&desk.parameters, files[k], files[k]);
+    cr_expect_eq(desk.kind->check(&desk.parameters.binding, &err), RS_INPUT);
+    cr_expect_str_eq(err.subject, files[i]);
+    cr_expect_str_eq(err.message, "must be given: a file of ids");
+    desk_clear(&desk);
+  }
+}
+
+Test(passkey, wrong_files__are_told) {
+  static const struct {
+    const char *filler, *needle, *settings, *subject, *message;
+  } wrong[] = {
+      {"ab", "no place", "numbers=uint8", "needle", "needle: has no id 35, which stands for the key (mark)"},
+      {"ab", "##", "numbers=uint8 mark=36", "needle", "needle: has no id 36, which stands for the key (mark)"},
+      {"", "#", "numbers=uint8", "", "filler: is empty (was a download broken off?)"},
+      {"abc", "##", "mark=8995 symbols=[1]", "", "filler: 3 bytes are no whole number of ids of 16 bits"},
+      {"ab\1\1", "cd\1\1", "numbers=uint32 mark=1 symbols=[1]", "needle",
+       "needle: has no id 1, which stands for the key (mark)"},
+  };
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    task_desk desk;
+    rs_err err = {0};
+    write_texts("<<<<", wrong[i].filler, wrong[i].needle, "????");
+    make_desk(&desk, wrong[i].settings);
+    rs_task_in in = {desk.parameters.binding.fields, 0};
+    cr_expect_eq(rs_task_prepare(desk.kind, &in, &desk.task, &err), RS_INPUT, "%zu", i);
+    cr_expect_str_eq(err.message, wrong[i].message);
+    cr_expect_str_eq(err.subject, wrong[i].subject);
+    desk_clear(&desk);
+  }
+  leaves(files, RS_COUNT(files));
+}
+
+/* An id that no vocabulary has; a file of llm.c that has a header and nothing else. */
+Test(passkey, wrong_ids__are_told) {
+  static const uint32_t ids[] = {5, 16777216};
+  static const int32_t header[256] = {20240520, 1, 0};
+  task_desk desk;
+  rs_err err = {0};
+  enter_scratch();
+  write_texts("<<<<", "abcd", "5\0\0", "????");
+  cr_assert_eq(rs_file_write("needle", (const char *)ids, sizeof ids, NULL), RS_OK);
+  make_desk(&desk, "numbers=uint32 mark=5 symbols=[1] filler=needle intro=needle question=needle");
+  rs_task_in in = {desk.parameters.binding.fields, 0};
+  cr_expect_eq(rs_task_prepare(desk.kind, &in, &desk.task, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "needle: token 1 (from 0) is 16777216; ids end at 16777215");
+  cr_expect_str_eq(err.subject, "numbers");
+  desk_clear(&desk);
+  cr_assert_eq(rs_file_write("filler", (const char *)header, sizeof header, NULL), RS_OK);
+  make_desk(&desk, "numbers=uint16 mark=5 symbols=[1] intro=needle question=needle");
+  err = (rs_err){0};
+  in.params = desk.parameters.binding.fields;
+  cr_expect_eq(rs_task_prepare(desk.kind, &in, &desk.task, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "filler: has no ids");
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
+
+Test(passkey, short_lengths__are_told_with_what_fits) {
+  task_desk desk;
+  rs_err err = {0};
+  rs_example_shape shape;
+  enter_scratch();
+  write_texts("<", "abcd", "[#=#]", "?");
+  prepare_desk(&desk, "numbers=uint8 key_symbols=2");
+  cr_expect_eq(desk.kind->shape(desk.task.state, 9, &shape, &err), RS_DOMAIN);
+  cr_expect_str_eq(err.message, "9 tokens: intro, needle, question and key fill 10 without a filler");
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
