@@ -31,10 +31,12 @@ static rs_status find_all(const rs_checked *checked, rs_findings *findings, rs_e
   return RS_OK;
 }
 
-rs_status rs_check(const char *text, size_t length, const char *name, rs_findings *findings, rs_err *err) {
+rs_status rs_check(const char *text, size_t length, const char *name, uint32_t engines, rs_findings *findings,
+                   rs_err *err) {
   rs_checked checked;
   *findings = (rs_findings){0};
   RS_TRY(rs_checked_read(text, length, name, &checked, err));
+  checked.engines = engines;
   rs_status status = find_all(&checked, findings, err);
   rs_checked_clear(&checked);
   if (status != RS_OK) rs_findings_clear(findings);

@@ -66,8 +66,10 @@ Test(check_command, text__says_what_the_file_says) {
       "             transformers 4.51 to 4.55: cos and sin times 1.13863\n"
       "           ! transformers 4 up to 4.50: cos and sin times 1.13863, 2 of 4 frequencies are others, by up to 2 "
       "times\n"
-      "             vLLM: cos and sin times 1.13863\n"
-      "             llama.cpp: cos and sin times 1.13863\n"
+      "             vLLM from #56446 (September 2026): cos and sin times 1.13863, serves 16384 tokens\n"
+      "             vLLM before #56446: cos and sin times 1.13863, serves 16384 tokens\n"
+      "             SGLang: cos and sin times 1.13863, serves 16384 tokens\n"
+      "             llama.cpp: cos and sin times 1.13863, serves 16384 tokens\n"
       "           ! gpt-oss's code: cos and sin times 1.13863, 1 of 4 frequencies are others, by up to 4.91 %\n"
       "             DeepSeek's code: cos and sin as they are, softmax scale times 1.29648\n\n"
       "scaled.json:3:90: note: ",
