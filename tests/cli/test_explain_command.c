@@ -168,7 +168,7 @@ Test(explain_command, wrong_use__is_said) {
       {{"explain", "empty.json", "--length", "1k"}, "empty.json:1:1: no attention geometry", 2},
   };
   write_file("config.json", YARN);
-  write_file("endless.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
+  write_file("endless.json", "{\"model_type\": \"my_model\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
   write_file("bert.json", "{\"model_type\": \"bert\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
   write_file("empty.json", "{}");
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
