@@ -51,17 +51,3 @@ size_t rs_findings_drop(rs_findings *findings, const rs_rule *rule) {
   findings->count = kept;
   return count - kept;
 }
-
-rs_status rs_rule_find(const char *word, const rs_rule **rule, rs_err *err) {
-  enum { MOST = 256 };
-  const char *words[MOST];
-  size_t count = 0;
-  for (size_t i = 0; (*rule = rs_rules(i)) != NULL && count + 2 <= MOST; i++) {
-    if (strcmp((*rule)->code, word) == 0 || strcmp((*rule)->name, word) == 0) return RS_OK;
-    words[count++] = (*rule)->code;
-    words[count++] = (*rule)->name;
-  }
-  const char *near = rs_suggest(word, words, count);
-  if (near != NULL) return rs_fail(err, RS_INPUT, "no finding %.60s (did you mean %s?)", word, near);
-  return rs_fail(err, RS_INPUT, "no finding %.60s (ropescope list findings shows them)", word);
-}

@@ -127,9 +127,9 @@ static rs_status find_lengths(const rs_checked *checked, rs_findings *findings, 
     const rs_reader *reader = &rs_readers[i];
     if (reader->length == NULL || !is_asked(checked, i) || !rs_engine_reads(checked, reader)) continue;
     double length = reader->length(checked);
-    if (isnan(length) || length == meant) continue;
-    used += snprintf(names + used, sizeof names - (size_t)used, "%s%s %.0f", used > 0 ? ", " : "", reader->engine.title,
-                     length);
+    if (isnan(length) || length == meant || meant == 0) continue;
+    used += snprintf(names + used, sizeof names - (size_t)used, "%s%s%s %.0f", used > 0 ? ", " : "",
+                     reader->engine.title, used > 0 ? "" : " serves", length);
   }
   if (used == 0) return RS_OK;
   char fix[160];

@@ -163,13 +163,21 @@ static rs_status find_ratio(const rs_checked *checked, const rs_rope_entry *rope
                  node->text, factor * rs_node_number(original), maximum->text, original->text, said);
 }
 
+static rs_status find_no_maximum(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const char *fix = "add \"max_position_embeddings\", the length that is served";
+  size_t length = checked->model->max_length;
+  if (rs_maximum_of(checked) != NULL) return RS_OK;
+  if (length == 0)
+    return rs_find(findings, &rules[NO_MAXIMUM], NULL, "max_position_embeddings", fix, err,
+                   "no max_position_embeddings: engines take their class's default");
+  return rs_find(findings, &rules[NO_MAXIMUM], NULL, "max_position_embeddings", fix, err,
+                 "no max_position_embeddings: %zu is served, by the default of %s", length, checked->family);
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   bool turns = checked->model != NULL && checked->model->published.method != NULL &&
                checked->model->published.method->freq != NULL;
-  if (turns && rs_maximum_of(checked) == NULL)
-    RS_TRY(rs_find(findings, &rules[NO_MAXIMUM], NULL, "max_position_embeddings",
-                   "add \"max_position_embeddings\", the length that is served", err,
-                   "no max_position_embeddings: engines take their class's default"));
+  if (turns) RS_TRY(find_no_maximum(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     RS_TRY(find_no_original(checked, rope, findings, err));

@@ -124,8 +124,15 @@ Test(check, lengths__by_code_and_place) {
   finds(PLAIN ", \"original_max_position_embeddings\": 8192,\n\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": "
               "16.0, \"original_max_position_embeddings\": 4096}}",
         "RS206@4:91");
+  says("{\"model_type\": \"my_model\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 10000}",
+       "RS207", "engines take their class's default", "add \"max_position_embeddings\"");
   says("{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 10000}", "RS207",
-       "engines take their class's default", "add \"max_position_embeddings\"");
+       "2048 is served, by the default of llama", "add \"max_position_embeddings\"");
+  says(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 0.25}}", "RS203",
+       "4 times faster: what was learned of 131072 tokens is met within 32768", "write 4");
+  says(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, "
+             "\"original_max_position_embeddings\": 262144}}",
+       "RS205", "the length of training, 262144, is above", "131072 and 262144, if the two were swapped");
 }
 
 Test(check, attention_factor_and_ramp__by_code_and_place) {
@@ -239,6 +246,9 @@ Test(check, no_model__is_an_error_with_its_reason) {
   rs_findings findings;
   rs_err err = {0};
   finds("{}", "RS901@1:1");
+  finds("{\"_class_name\": \"WanModel\", \"dim\": 5120, \"num_heads\": 40, \"model_type\": \"wan\"}", "RS901@1:17");
+  says("{\"_class_name\": \"WanModel\", \"dim\": 5120, \"num_heads\": 40}", "RS901",
+       "WanModel is a class of diffusers, whose configs are not read here", "");
   cr_expect_eq(rs_check("[1]", 3, "list.json", 0, &findings, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "list.json: holds no JSON object, so it is no config.json");
   cr_expect_null(findings.items);
