@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE, LENGTHS };
+enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE, LENGTHS, WIDTH };
 
 static const rs_rule rules[] = {
     [DIFFERS] = {"RS601", "engines-differ", RS_NOTE,
@@ -27,6 +27,10 @@ static const rs_rule rules[] = {
                  "--engine names it",
                  "vLLM, config/model.py: _get_and_verify_max_len; github.com/vllm-project/vllm/pull/56446; SGLang, "
                  "get_context_length"},
+    [WIDTH] =
+        {"RS606", "rotary-dim-unread", RS_NOTE,
+         "transformers before its pull request 48486 did not read rotary_dim of this class, and turned whole heads",
+         "github.com/huggingface/transformers/pull/48486"},
 };
 
 /* ---- frequencies and factors ------------------------------------------------------------------------------------- */
@@ -163,11 +167,28 @@ static rs_status find_releases(const rs_checked *checked, const rs_rope_entry *r
                  maximum->text, original->text);
 }
 
+/* MiniMax-M2's width, as it is published. */
+static rs_status find_width(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_node *node = rs_key(checked->root, "rotary_dim");
+  const rs_model *model = checked->model;
+  if (node == NULL || model == NULL || strcmp(checked->family, "minimax_m2") != 0) return RS_OK;
+  if (rs_key(checked->root, "partial_rotary_factor") != NULL || model->rotary_dim == model->head_dim) return RS_OK;
+  char fix[120], share[RS_NUMBER_CHARS];
+  (void)rs_number_format((double)model->rotary_dim / (double)model->head_dim, share);
+  snprintf(fix, sizeof fix, "add \"partial_rotary_factor\": %s, which all releases read", share);
+  return rs_find(
+      findings, &rules[WIDTH], node, NULL, fix, err,
+      "transformers before its pull request 48486 (September 2026) did not read rotary_dim = %s, and turned all "
+      "%zu dims of a head",
+      node->text, model->head_dim);
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   const rs_model *model = checked->model;
   bool turns = model != NULL && model->published.method != NULL && model->published.method->freq != NULL;
   if (turns) RS_TRY(find_differences(checked, findings, err));
   if (turns) RS_TRY(find_lengths(checked, findings, err));
+  RS_TRY(find_width(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     const char *truncate = rs_key_word(rope->node, "truncate");

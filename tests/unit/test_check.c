@@ -176,6 +176,16 @@ Test(check, geometry__by_code_and_place) {
   finds(PLAIN ",\n\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [16, 24, 24]}}", "");
 }
 
+Test(check, minimax_m2__its_width_was_not_read) {
+#define MINIMAX(more)                                                                                                  \
+  "{\"model_type\": \"minimax_m2\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "               \
+  "\"max_position_embeddings\": 64, \"rope_theta\": 10000,\n\"rotary_dim\": " more "}"
+  notes(MINIMAX("8"), "RS606@2:15");
+  says(MINIMAX("8"), "RS606", "turned all 16 dims of a head", "\"partial_rotary_factor\": 0.5");
+  notes(MINIMAX("16"), "");
+  notes(MINIMAX("8, \"partial_rotary_factor\": 0.5"), "");
+}
+
 Test(check, longrope__lists_and_switch) {
   const char *json =
       "{\"model_type\": \"phi3\", \"hidden_size\": 16, \"num_attention_heads\": 2, \"rope_theta\": 10000, "

@@ -27,7 +27,7 @@ Test(io, json__numbers_that_json_has_not__keep_their_places) {
   describes(rs_json_read, "[\"\\u007f\"]", "['\x7f'@1:2 ]@1:1 ");
   refuses_text(
       rs_json_read, "[Infinite]",
-      "f:1:2: invalid token near 'Infinite' (JSON wants double quotes, no comments and no comma after the last item)");
+      "f:1:9: invalid token near 'Infinite' (JSON wants double quotes, no comments and no comma after the last item)");
 }
 
 Test(io, json__errors__say_where_and_why) {
