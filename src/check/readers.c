@@ -11,7 +11,7 @@
 #define VLLM_OLD "vLLM 239b5ff30cf4, rotary_embedding, config/model.py"
 
 const rs_reader rs_readers[RS_CONFIG_ENGINES] = {
-    {{"transformers", "transformers", NO_KEYS, "what is said here is said of it"},
+    {{"transformers", "transformers", NO_KEYS, "all but YaRN with an original length: what is said here is said of it"},
      .scope = RS_BUT_RELEASES,
      .dialect = "hf"},
     {{"transformers", "transformers 5 (and 4.56 on)", NO_KEYS ", pull request 40320",
@@ -28,7 +28,7 @@ const rs_reader rs_readers[RS_CONFIG_ENGINES] = {
      .scope = RS_OF_RELEASES,
      .dialect = "hf",
      .numbers = RS_BY_MAXIMUM},
-    {{"vllm", "vLLM", VLLM_OLD, "its dialect"},
+    {{"vllm", "vLLM", VLLM_OLD, "all but YaRN: its dialect"},
      .scope = RS_BUT_YARN,
      .dialect = "vllm",
      .serves = true,
