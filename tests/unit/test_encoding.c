@@ -35,6 +35,7 @@ static const char *const method_texts[][2] = {
     {"ntk_mixed", SCALED "mixed_b=0.625 " ROTARY COMMON},
     {"critical_base", SCALED ROTARY COMMON},
     {"dprope", SCALED "angle_bins=360 " ROTARY COMMON},
+    {"riflex", SCALED "intrinsic_pair=none repetition=none margin=0.9 " ROTARY COMMON},
     {"ntk_by_parts", SCALED BY_PARTS ROTARY COMMON},
     {"ntk_by_parts_v1", SCALED ROTARY COMMON},
     {"yarn", SCALED BY_PARTS YARN("none", "none", "false") ROTARY COMMON},
