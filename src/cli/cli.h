@@ -14,9 +14,10 @@ typedef struct cli_list {
 
 /* What the command line said; 0, NULL and false where it said nothing. */
 typedef struct cli_options {
-  const char *arguments[CLI_ARGUMENTS]; /* after the command */
-  size_t argument_count;                /* all that were given, kept or not */
-  cli_list edits, jobs, only;           /* --set, --job and --only; the last two may hold several names with commas */
+  const char *arguments[CLI_ARGUMENTS];         /* after the command */
+  size_t argument_count;                        /* all that were given, kept or not */
+  cli_list edits, jobs, only, engines, ignored; /* --set, --job, --only, --engine, --ignore; all but the first may hold
+                                                   several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
       *pixels, *to, *inv_freq;

@@ -127,6 +127,11 @@ static const struct option_row {
     {"format", "WORD", WORD, FIELD(format), CHECK,
      .help = "text (default), json, sarif, or github (annotations of a change)", .words = check_forms},
     {"findings", NULL, FLAG, FIELD(findings), CHECK, .help = "what is wrong alone, without what the file says"},
+    {"engine", "NAME,...", LIST, FIELD(engines), CHECK,
+     .help = "who is to read the file, as in vllm or transformers@4.52: what it does otherwise is a warning, and what "
+             "others do is not said"},
+    {"ignore", "CODE,...", LIST, FIELD(ignored), CHECK,
+     .help = "findings that are accepted, as in RS603 (ropescope list findings); may be given again"},
     {"all", NULL, FLAG, FIELD(all), PLOT,
      .help = "also pictures that say nothing: of one number, or of lines that are all equal"},
     {"job", "NAME,...", LIST, FIELD(jobs), BENCH, .help = "these jobs (--list shows them); may be given again"},
