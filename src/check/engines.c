@@ -59,8 +59,8 @@ static bool has_releases(const rs_checked *checked) {
 }
 
 bool rs_is_in_4_50(const rs_checked *checked) {
-  static const char *const later[] = {"deepseek_v3", "deepseek_v4", "gpt_oss", "llama4",
-                                      "qwen3"}; /* from 4.51 on, gpt_oss from 4.55, deepseek_v4 from 5 */
+  /* From 4.51 on, gpt_oss from 4.55, ministral from 4.57, deepseek_v4 and ministral3 from 5. */
+  static const char *const later[] = {"deepseek_v3", "deepseek_v4", "gpt_oss", "llama4", "ministral", "qwen3"};
   for (size_t i = 0; i < RS_COUNT(later); i++)
     if (strncmp(checked->family, later[i], strlen(later[i])) == 0) return false;
   return true;
