@@ -17,6 +17,12 @@ typedef struct rs_turning {
 rs_status rs_reach_first_violation(const rs_turning *turning, uint64_t most, uint64_t *length, rs_err *err)
     RS_NONNULL(1, 3);
 
+/* Whether all distances of `length` tokens have such a sum. *hint: 0, or a distance near which other frequencies had a
+ * negative one, where these may have theirs; it becomes the next one's, so that a search over settings which change
+ * little by little seldom looks at every distance. */
+rs_status rs_reach_serves(const rs_turning *turning, uint64_t length, uint64_t *hint, bool *serves, rs_err *err)
+    RS_NONNULL(1, 3, 4);
+
 /* The period of the critical pair as it is run (Liu et al., arXiv:2310.05209, theorem 2), and the longest context in
  * which no pair that did not go full circle in training turns further than there; infinite where every pair did. */
 double rs_reach_critical(const rs_turning *turning) RS_NONNULL(1);
@@ -45,7 +51,8 @@ typedef struct rs_question {
   const char *method;      /* a recipe on it, as YAML; NULL: what it publishes, else plain RoPE */
 } rs_question;
 
-/* One line of an answer: "means", "training", "search", "note", "recipe", "layers", "criterion", "reference". */
+/* One line of an answer: "means", "training", "search", "note", "switch", "recipe", "published", "layers", "window",
+ * "temperature", "criterion", "reference". */
 typedef struct rs_remark {
   const char *name;
   char text[512];
@@ -54,7 +61,7 @@ typedef struct rs_remark {
 typedef struct rs_solution {
   double value;                 /* base, factor, or tokens */
   char number[RS_NUMBER_CHARS]; /* the same to the digits that hold */
-  rs_remark rows[9];
+  rs_remark rows[12];
   size_t count;
 } rs_solution;
 

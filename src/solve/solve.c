@@ -56,6 +56,14 @@ static rs_status read_model(const rs_question *question, rs_solve_task *task, rs
   return plain_recipe(question, &task->model, &task->recipe, err);
 }
 
+/* What turns nothing has no base, no factor and no length. */
+static rs_status need_turns(const rs_solve_task *task, rs_err *err) {
+  const rs_method *method = task->recipe.method;
+  if (method->freq != NULL && task->model.rotary_dim > 1) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "%s turns no pairs on %s: it has no base, no factor, and no length to solve for",
+                 method->name, task->model.name);
+}
+
 /* Plain RoPE as trained, into task->trained. */
 static rs_status read_training(rs_solve_task *task, rs_err *err) {
   const rs_question model_alone = {0};
@@ -74,15 +82,28 @@ static rs_status read_training(rs_solve_task *task, rs_err *err) {
   return RS_OK;
 }
 
+rs_status rs_solve_task_read(const rs_question *question, rs_solve_task *task, rs_problems *problems, rs_err *err) {
+  *task = (rs_solve_task){.question = question};
+  rs_status status = read_model(question, task, problems, err);
+  if (status == RS_OK) status = need_turns(task, err);
+  if (status == RS_OK) status = read_training(task, err);
+  if (status != RS_OK) rs_solve_task_clear(task);
+  return status;
+}
+
+void rs_solve_task_clear(rs_solve_task *task) {
+  rs_recipe_clear(&task->recipe);
+  rs_model_clear(&task->model);
+  rs_profile_clear(&task->profile);
+  free(task->trained);
+  *task = (rs_solve_task){0};
+}
+
 rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err) {
-  rs_solve_task task = {.question = question};
+  rs_solve_task task;
   *solution = (rs_solution){0};
-  rs_status status = read_model(question, &task, problems, err);
-  if (status == RS_OK) status = read_training(&task, err);
-  if (status == RS_OK) status = rs_solve_answer(&task, solution, err);
-  rs_recipe_clear(&task.recipe);
-  rs_model_clear(&task.model);
-  rs_profile_clear(&task.profile);
-  free(task.trained);
+  RS_TRY(rs_solve_task_read(question, &task, problems, err));
+  rs_status status = rs_solve_answer(&task, solution, err);
+  rs_solve_task_clear(&task);
   return status;
 }
