@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CHUNK = 1 << 16, LARGEST_TABLE = 1 << 26 }; /* distances */
+enum { CHUNK = 1 << 20, LARGEST_TABLE = 1 << 26 }; /* distances */
 
 /* c(m): how well the key m back fits a head that looks one back, in [-1, 1]. */
 static double fit(const rs_encoding *encoding, size_t m) {
@@ -31,7 +31,8 @@ static rs_status fit_waves(const rs_encoding *encoding, rs_decay **decay, rs_err
 /* Adds exp(logit (c(m) - there)) of each key where the key m back stands at m. */
 static rs_status sum_by_distance(const rs_encoding *encoding, const rs_decay *decay, double logit, double there,
                                  double *sum, rs_err *err) {
-  double pairs = (double)encoding->rotary_dim / 2, *fits = rs_alloc(CHUNK, sizeof *fits, err);
+  size_t chunk = encoding->length < CHUNK ? encoding->length : CHUNK;
+  double pairs = (double)encoding->rotary_dim / 2, *fits = rs_alloc(chunk, sizeof *fits, err);
   if (fits == NULL) return RS_MEMORY;
   for (size_t begin = 0; begin < encoding->length; begin += CHUNK) {
     size_t count = encoding->length - begin < CHUNK ? encoding->length - begin : CHUNK;

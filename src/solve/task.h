@@ -41,6 +41,15 @@ rs_status rs_solve_reach(const rs_solve_task *task, const rs_spectrum *spectrum,
 rs_status rs_solve_serves(const rs_solve_task *task, const rs_spectrum *spectrum, double length, uint64_t *hint,
                           bool *good, rs_err *err);
 
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+/* What a checked recipe costs the last query of a context. RS_DOMAIN where it is undefined there, RS_MEMORY. */
+rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t length, rs_turn_costs *costs,
+                         rs_err *err);
+
+/* Plain RoPE, resolved and checked, at a base, 0: the model's. */
+rs_status rs_solve_plain(const rs_model *model, double base, rs_recipe *recipe, rs_err *err);
+
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
 
 /* The number to ten digits, or as it is where a rounded one may be bad; a line of the answer. */
