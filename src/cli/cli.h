@@ -20,7 +20,7 @@ typedef struct cli_options {
                                                    several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
-      *pixels, *to, *inv_freq;
+      *pixels, *to, *inv_freq, *weights, *consumer;
   long sort;
   size_t length, threads, rounds, head_dim, last, pair; /* pair: its index plus 1 */
   double rtol, base;
@@ -77,6 +77,7 @@ int cmd_table(const cli_options *options);
 int cmd_logits(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
+int cli_solve_setting(const cli_options *options); /* solve setting */
 int cmd_version(const cli_options *options);
 int cmd_help(const cli_options *options);
 
