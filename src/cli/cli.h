@@ -25,7 +25,7 @@ typedef struct cli_options {
   size_t length, threads, rounds, head_dim, last, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -37,6 +37,7 @@ enum {
   CLI_LIST,
   CLI_SHOW,
   CLI_PLOT,
+  CLI_REPORT,
   CLI_TABLE,
   CLI_REPRODUCE,
   CLI_CHECK,
@@ -68,6 +69,7 @@ int cmd_plan(const cli_options *options);
 int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_report(const cli_options *options);
 int cmd_check(const cli_options *options);
 int cmd_convert(const cli_options *options);
 int cmd_explain(const cli_options *options);
