@@ -123,7 +123,8 @@ typedef struct rs_portrait {
   double factor;            /* s at the served length; NaN: the method has none */
   double attention_given, attention_formula; /* on cos and sin: what the file gives (NaN: nothing), and without it */
   double amp, logit_factor;                  /* on cos and sin, and on the softmax scale, at the served length */
-  const char *temperature; /* the rule that scales logits by position, "ministral"; NULL: none; static */
+  const char *temperature; /* the rule that scales logits by position, "ministral"; NULL: none, or one that
+                              multiplies all of them by 1; static */
   size_t fates[RS_PAIR_FATES];
   double stretch;               /* the largest plain omega / omega of a pair that turns */
   rs_reach reaches[RS_REACHES]; /* at 32k, 128k and the served length, ascending */

@@ -43,6 +43,14 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                   "",
                   {"ropescope plot results/quickstart", "ropescope plot results/quickstart --only decay --length 32k"},
                   1},
+    [CLI_REPORT] = {"report",
+                    "RESULTS...",
+                    "results folders as one page for a browser: words, table, curves with their values, CSV",
+                    "The page holds all it shows and asks no network. It stands in the first folder as report.html;\n"
+                    "stdout says where it is. Several folders stand side by side.\n",
+                    {"ropescope report results/quickstart",
+                     "ropescope report results/before results/after --out compared.html"},
+                    CLI_ARGUMENTS},
     [CLI_TABLE] =
         {"table",
          "RESULTS COLUMN...",

@@ -1,7 +1,7 @@
 /* The class defaults of Hugging Face's model families, as in transformers 5 (configuration_*.py). */
 #include "families.h"
 
-#include "ropescope/base.h"
+#include "ropescope/hf.h"
 
 #include <string.h>
 
@@ -118,6 +118,7 @@ static const rs_hf_family families[] = {
     {.prefix = "mimo_v2_flash",
      .theta = 5e6,
      .local_theta = 10000,
+     .local_key = "swa_rope_theta",
      .rotary_fraction = 0.334,
      .head_dim = 192,
      .windows = RS_WINDOW_BUT_ENDS,
@@ -135,6 +136,7 @@ static const rs_hf_family families[] = {
      .length = 8192,
      .theta = 160000,
      .local_theta = 10000,
+     .local_key = "local_rope_theta",
      .both_ways = true,
      .windows = RS_WINDOW_BUT_FIRST,
      .window = 64,
@@ -142,6 +144,7 @@ static const rs_hf_family families[] = {
     {.prefix = "modernbert-decoder",
      .theta = 160000,
      .local_theta = 10000,
+     .local_key = "local_rope_theta",
      .windows = RS_WINDOW_BUT_FIRST,
      .window = 64,
      .pattern = 3},
@@ -212,4 +215,10 @@ rs_hf_family rs_hf_family_of(const char *model_type) {
     found = families[i];
   }
   return found;
+}
+
+const char *rs_hf_base_key(const char *model_type, const rs_layer_kind *kind) {
+  rs_hf_family family = rs_hf_family_of(model_type);
+  if (family.local_theta == 0 || kind->mask.window == 0) return "rope_theta";
+  return family.local_key != NULL ? family.local_key : "rope_local_base_freq";
 }

@@ -168,6 +168,16 @@ Test(check, deepseek__softmax_scale_is_told) {
 
 Test(check, geometry__by_code_and_place) {
   says(SIZES "}", "RS401", "10000 is taken, the default of llama", "\"rope_theta\": 10000.0");
+#define GEMMA(family, layers, more)                                                                                    \
+  "{\"model_type\": \"" family "\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": " layers   \
+  ", \"max_position_embeddings\": 4096, \"sliding_window\": 512" more "}"
+  /* A cut to local layers alone, whose base has a key of its own; with a global one, and where windows change nothing.
+   */
+  says(GEMMA("gemma3_text", "1", ""), "RS401", "no rope_local_base_freq: 10000 is taken, the default of gemma3_text",
+       "add \"rope_local_base_freq\": 10000.0");
+  says(GEMMA("gemma3_text", "6", ""), "RS401", "no rope_theta: 1000000 is taken", "add \"rope_theta\": 1000000.0");
+  says(GEMMA("mistral", "1", ""), "RS401", "no rope_theta: 10000 is taken", "add \"rope_theta\": 10000.0");
+  finds(GEMMA("gemma3_text", "1", ", \"rope_local_base_freq\": 10000.0"), "");
   finds(PLAIN ",\n\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000}}", "RS402@4:59");
   says(PLAIN ", \"partial_rotary_factor\": 0.5, \"rotary_pct\": 0.25}", "RS403", "turns 32 of 128 dims", "keep one");
   finds(PLAIN ",\n\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [16, 24, 20]}}", "RS405@4:52");
@@ -222,11 +232,18 @@ Test(check, engines_and_releases__told_apart) {
              "131072}}",
        "RS603", "took their ratio 1 for the factor and scaled nothing", "");
   says(YARN(""), "RS603", "up to 4.50 took max_position_embeddings = 131072 for the length of training, not 32768", "");
-  /* no release before 4.51 has Qwen3 */
+  /* no release before 4.51 has Qwen3, */
   notes("{\"model_type\": \"qwen3\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"rope_theta\": 10000.0, "
         "\"max_position_embeddings\": 16384, \"head_dim\": 8, \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": "
         "4.0, \"original_max_position_embeddings\": 4096}}",
         "");
+  /* and none before 5 Ministral 3 */
+  char ministral[256];
+  describe("{\"model_type\": \"ministral3\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"rope_theta\": 10000.0, "
+           "\"max_position_embeddings\": 16384, \"head_dim\": 8, \"rope_parameters\": {\"rope_type\": \"yarn\", "
+           "\"factor\": 4.0, \"original_max_position_embeddings\": 4096}}",
+           true, ministral, sizeof ministral);
+  cr_expect_null(strstr(ministral, "RS603"), "%s", ministral);
   says(YARN(", \"truncate\": false"), "RS601", "llama.cpp", "");
   finds(SIZES ",\n\"layer_types\": [\"full_attention\"], \"rope_parameters\": {\"full_attention\": {\"rope_type\": "
               "\"yarn\", \"rope_theta\": 500000.0, \"factor\": 4.0, \"original_max_position_embeddings\": 32768,\n"

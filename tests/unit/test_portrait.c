@@ -172,6 +172,22 @@ Test(portrait, longrope__alters_by_no_one_factor) {
   rs_portrait_clear(&p);
 }
 
+/* Ministral 3's 1 + beta ln(...), and Devstral 2's, which a beta of 0 makes 1. */
+Test(portrait, temperature__of_factor_0_is_none) {
+#define TEMPERED(beta)                                                                                                 \
+  "{\"model_type\": \"ministral3\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"head_dim\": 8, "                \
+  "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16384, \"rope_parameters\": {\"rope_type\": \"yarn\", "      \
+  "\"rope_theta\": 10000.0, \"factor\": 4.0, \"original_max_position_embeddings\": 4096, "                             \
+  "\"llama_4_scaling_beta\": " beta "}}"
+  rs_portrait p = portray(TEMPERED("0.1"));
+  cr_assert_not_null(p.temperature);
+  cr_expect_str_eq(p.temperature, "ministral");
+  rs_portrait_clear(&p);
+  p = portray(TEMPERED("0"));
+  cr_expect_null(p.temperature);
+  rs_portrait_clear(&p);
+}
+
 Test(portrait, pair_fate__is_within_a_millionth) {
   cr_expect_eq(rs_pair_fate_of(1, 1, 4), RS_KEPT);
   cr_expect_eq(rs_pair_fate_of(1 + 9e-7, 1, 4), RS_KEPT);
