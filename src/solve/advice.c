@@ -2,7 +2,6 @@
 #include "task.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char derived[] = " (derived from formulas, not measured on a model)";
 
