@@ -184,6 +184,21 @@ Test(solve_command, advice__use_because_costs) {
   expect_rows("length" LLAMA2, (const char *[]){"4097\n", "use it up to 4097 tokens", "4096 are within"}, 3);
 }
 
+/* Layers with a window never look farther, whatever else is said of their pairs. */
+Test(solve_command, layers_with_a_window__hold_at_any_length) {
+  char *file = write_config("\"sliding_window\": 32, \"layer_types\": [\"sliding_attention\", \"full_attention\"]"),
+       line[256];
+  snprintf(line, sizeof line, "length --hf %s --layers sliding_attention", file);
+  expect_rows(line,
+              (const char *[]){"use it at any length because these layers see 32 tokens whatever the context",
+                               "\nwindow     these layers see 32 tokens"},
+              2);
+  snprintf(line, sizeof line, "length --hf %s --layers full_attention", file);
+  expect_rows(line, (const char *[]){"use it up to 257 tokens because a pair leaves"}, 1);
+  remove(file);
+  free(file);
+}
+
 /* LongRoPE of four pairs 1, 0.1, 0.01, 0.001, trained at 64 tokens: pairs 1 and 0 went full circle, the others come to
  * 0.64 and 0.064 rad, which (L - 1) / 4 times their frequencies reach at L = 257. Dynamic NTK leaves that range at
  * once: s^(6/8 .. ) falls short of L / L0 at pair 2. */
