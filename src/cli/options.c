@@ -111,7 +111,7 @@ static const struct option_row {
     {"method", "YAML", NAME, FIELD(method), SHOW | SOLVE,
      .help = "this method on --model or --hf, as in '{name: yarn, factor: 4}'"},
     {"criterion", "WORD", WORD, FIELD(criterion), SOLVE,
-     .help = "first_violation, critical_dim, ood or ntk alone (default: the first, with the others beside it)",
+     .help = "first_violation, critical_dim, ood or ntk alone (default: all of them, with advice)",
      .words = cli_criteria},
     {"head-dim", "N", COUNT, FIELD(head_dim), SOLVE, .help = "rotary dims of a head, where no model gives them",
      .most = 4096},
