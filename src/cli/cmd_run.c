@@ -195,7 +195,7 @@ static int run_into(const cli_options *options, const rs_experiment *experiment,
 int cmd_run(const cli_options *options) {
   rs_experiment *experiment;
   rs_err err = {0};
-  int code = cli_load(options, options->arguments[0], &experiment);
+  int code = cli_load_sweep(options, &experiment);
   if (code != CLI_OK) return code;
   char *directory = results_folder(options, experiment, &err);
   code = directory != NULL ? run_into(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
@@ -294,7 +294,7 @@ int cmd_plan(const cli_options *options) {
   rs_experiment *experiment;
   rs_err err = {0};
   rs_text text = {0};
-  int code = cli_load(options, options->arguments[0], &experiment);
+  int code = cli_load_sweep(options, &experiment);
   if (code != CLI_OK) return code;
   char *directory = results_folder(options, experiment, &err);
   char *checkpoints = directory != NULL ? checkpoints_folder(options, directory, &err) : NULL;
