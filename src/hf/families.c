@@ -54,6 +54,7 @@ static const rs_hf_family families[] = {
     {.prefix = "gemma2", .head_dim = 256, .windows = RS_WINDOW_BUT_LAST, .window = 4096, .pattern = 2},
     {.prefix = "gemma3",
      .head_dim = 256,
+     .length = 131072,
      .theta = 1e6,
      .local_theta = 10000,
      .plain_local = true,
@@ -88,7 +89,7 @@ static const rs_hf_family families[] = {
     {.prefix = "helium", .theta = 100000, .interleaved = true, .head_dim = 128},
     {.prefix = "jamba", .bare = RS_BARE_ALL},
     {.prefix = "kimi", .interleaved = true},
-    {.prefix = "llama"},
+    {.prefix = "llama", .width = 4096, .heads = 32, .length = 2048},
     {.prefix = "llama4",
      .theta = 500000,
      .interleaved = true,
@@ -168,6 +169,7 @@ static const rs_hf_family families[] = {
     {.prefix = "whisper", .method = "learned"},
     {.prefix = "xglm", .method = "sinusoidal"},
     {.prefix = "xlm-roberta", .method = "learned", .both_ways = true},
+    {.prefix = "zamba", .method = "nope", .length = 4096},
 };
 
 rs_hf_family rs_hf_family_of(const char *model_type) {

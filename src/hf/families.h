@@ -37,6 +37,7 @@ typedef struct rs_hf_family {
   double theta, rotary_fraction;
   double local_theta; /* of layers with a window; 0: that of the others */
   size_t head_dim, rotary_dim, length;
+  size_t width, heads;    /* where a config leaves out hidden_size and num_attention_heads */
   size_t global_head_dim; /* of layers without a window; 0: the same */
   bool interleaved;
   bool plain_local;   /* rope_scaling is of layers without a window alone */

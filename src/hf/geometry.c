@@ -5,7 +5,7 @@
 
 void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim", NULL};
-  static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", NULL};
+  static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", "attention_head_dim", NULL};
   static const char *const global_dims[] = {"global_head_dim", NULL}, *const local_dims[] = {"swa_head_dim", NULL};
   rs_model *model = hf->model;
   const rs_node *rotary = rs_hf_latent_part(hf), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
@@ -15,7 +15,8 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
     model->head_dim = model->rotary_dim + (rs_hf_present(plain) ? rs_hf_count_of(hf, plain, RS_HF_MOST_DIMS, 0) : 0);
     return;
   }
-  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, 0);
+  bool doubled = rs_hf_in_family(hf, "zamba"); /* its attention reads the state beside the embedding */
+  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, known->width);
   /* transformers: one that is null is width / heads; a config without it has the class's. */
   size_t usual = rs_node_get(hf->root, dims[0]) == NULL ? known->head_dim : 0;
   model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, dims), RS_HF_MOST_DIMS, usual);
@@ -28,7 +29,7 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
   if (width % model->heads != 0)
     rs_problem(hf->problems, hf->root, NULL,
                "hidden_size = %zu is no multiple of the %zu heads, and there is no head_dim", width, model->heads);
-  model->head_dim = width / model->heads;
+  model->head_dim = (doubled ? 2 * width : width) / model->heads;
 }
 
 void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known) {

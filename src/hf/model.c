@@ -11,7 +11,9 @@
 /* M, L0 and what the two make of a factor that the file leaves out. */
 static void read_lengths(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const maxima[] = {
-      "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", NULL};
+      "max_position_embeddings", "n_positions",      "n_ctx", "max_seq_len", "seq_length", "max_target_positions",
+      "max_sequence_length",     "model_max_length", NULL};
+  static const char *const sequences[] = {"seq_length", NULL};
   static const char *const originals[] = {"original_max_position_embeddings", "initial_context_length", NULL};
   static const char *const inner_originals[] = {"original_max_position_embeddings", NULL};
   enum { GEMMA3_TRAINED = 32768 }; /* arXiv:2503.19786: trained at 32K; no field of the file says so */
@@ -25,6 +27,8 @@ static void read_lengths(rs_hf_reader *hf, const rs_hf_family *known) {
     trained =
         top ? rs_hf_count_of(hf, outer, RS_HF_MOST_TOKENS, most) : rs_hf_count_of(hf, inner, RS_HF_MOST_TOKENS, most);
   }
+  if (strcmp(hf->family, "qwen") == 0) /* what its scaling is measured by; the other one is a buffer's */
+    trained = rs_hf_count_of(hf, rs_hf_first(hf->root, sequences), RS_HF_MOST_TOKENS, trained);
   if (rs_hf_in_family(hf, "gemma3") && trained > GEMMA3_TRAINED) trained = GEMMA3_TRAINED;
   model->train_length = trained;
   model->max_length = most;
@@ -96,6 +100,7 @@ static void find_rope(rs_hf_reader *hf, const rs_hf_family *known) {
 /* Keys that change the numbers in a way that is not offered: better refused than ignored. */
 static void refuse_unsupported(rs_hf_reader *hf) {
   static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "rope_ratio"};
+  const rs_node *extended = rs_node_get(hf->root, "use_long_context"); /* Zamba-2 */
   for (size_t i = 0; i < RS_COUNT(keys); i++) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
     const rs_node *node = rs_hf_present(inner) ? inner : outer;
@@ -104,15 +109,37 @@ static void refuse_unsupported(rs_hf_reader *hf) {
     rs_path path = rs_hf_path(node, rs_hf_present(inner) ? hf->rope_key : NULL);
     rs_problem(hf->problems, node, &path, "changes the numbers, and is not supported");
   }
+  if (rs_hf_true(hf->root, "use_long_context", false)) {
+    rs_path path = rs_hf_path(extended, NULL);
+    rs_problem(hf->problems, extended, &path, "changes the numbers, and is not supported");
+  }
+}
+
+/* Models of pictures and films by diffusers: they turn rows, columns and frames by rules of their classes, which the
+ * file does not hold. */
+static bool refuse_pictures(rs_hf_reader *hf) {
+  static const char *const marks[] = {"_diffusers_version", NULL}, *const names[] = {"_class_name", NULL};
+  const rs_node *mark = rs_hf_first(hf->root, marks), *name = rs_hf_first(hf->root, names);
+  if (mark == NULL) return false;
+  const rs_node *node = name != NULL && name->kind == RS_SCALAR ? name : mark;
+  rs_path path = rs_hf_path(node, NULL);
+  rs_problem(hf->problems, node, &path,
+             "is a model of diffusers, which makes pictures or films: what it does with rows, columns and frames is "
+             "not in this file (a config can say it: model: {head_dim: 128, train_length: 4096}, tokens: [{image: [64, "
+             "64]}] and a method of two axes)");
+  return true;
 }
 
 static void read_model(rs_hf_reader *hf) {
-  static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads", NULL};
+  static const char *const heads[] = {
+      "num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads",
+      "encoder_attention_heads", NULL};
   rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
+  if (refuse_pictures(hf)) return;
   find_rope(hf, &known);
   refuse_unsupported(hf);
-  hf->model->heads = rs_hf_count_of(hf, rs_hf_first(hf->root, heads), RS_HF_MOST_HEADS, 0);
+  hf->model->heads = rs_hf_count_of(hf, rs_hf_first(hf->root, heads), RS_HF_MOST_HEADS, known.heads);
   rs_hf_read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
     rs_problem(hf->problems, hf->root, NULL,

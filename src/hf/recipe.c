@@ -154,15 +154,41 @@ static const char *stated_method(const rs_hf_reader *hf) {
   return nope ? "nope" : NULL;
 }
 
-/* MPT and Falcon turn ALiBi on and off by a flag. */
+/* Baichuan's classes of 13B have ALiBi, those of 7B turn; the files differ in the width alone, and vLLM goes by that.
+ */
+static bool is_baichuan_13b(const rs_hf_reader *hf) {
+  static const char *const widths[] = {"hidden_size", NULL};
+  const rs_node *classes = rs_node_get(hf->root, "architectures"), *width = rs_hf_first(hf->root, widths);
+  if (strcmp(hf->family, "baichuan") != 0 || classes == NULL || classes->kind != RS_SEQUENCE || classes->count == 0)
+    return false;
+  bool later = classes->items[0].kind == RS_SCALAR && strcmp(classes->items[0].text, "BaichuanForCausalLM") == 0;
+  return later && width != NULL && width->kind == RS_SCALAR && strcmp(width->text, "4096") != 0;
+}
+
+/* Qwen 1: an NTK-aware base in steps of the length, and log n beyond the trained length (modeling_qwen.py). */
+static void read_qwen(rs_hf_reader *hf) {
+  bool stretched = rs_hf_true(hf->root, "use_dynamic_ntk", false);
+  start_recipe(hf, stretched ? "ntk" : "rope");
+  if (rs_hf_failed(hf)) return;
+  if (stretched) rs_hf_set_text(hf, "scale", "qwen_dynamic");
+  if (rs_hf_true(hf->root, "use_logn_attn", false)) rs_hf_set_text(hf, "logit_scale", "log_n");
+}
+
+/* MPT and Falcon turn ALiBi on and off by a flag, Zamba-2 rotation. */
 void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
   const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
   const char *method = known->method;
   if (rs_hf_in_family(hf, "mpt") && attention != NULL && !rs_hf_true(attention, "alibi", true))
     method = rs_hf_true(attention, "rope", false) ? NULL : "learned";
+  if (rs_hf_in_family(hf, "zamba") && rs_hf_true(hf->root, "use_mem_rope", false)) method = NULL;
+  if (is_baichuan_13b(hf)) method = "alibi";
   if (stated_method(hf) != NULL) method = stated_method(hf);
   if (hf->layers->bare) {
     read_bare(hf, known);
+    return;
+  }
+  if (method == NULL && strcmp(hf->family, "qwen") == 0) {
+    read_qwen(hf);
     return;
   }
   if (method == NULL) {

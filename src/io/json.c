@@ -1,6 +1,7 @@
 /* json.c: JSON text to the same tree that YAML becomes, by way of jansson. The depth and the number of values are
  * checked on the text beforehand, so that neither jansson nor the conversion goes further than the limits, and the
  * complaint about the depth still names a place. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -14,6 +15,59 @@ typedef struct json_reader {
   size_t most_values;
   rs_err *err;
 } json_reader;
+
+/* ---- numbers that JSON has not ----------------------------------------------------------------------------------- */
+
+/* Python writes these where a float is not finite, and jansson refuses them. A text of the same length stands in for
+ * each, with letters that no file has: columns stay as they are. */
+static const struct {
+  const char *literal, *stand_in, *inner;
+} literals[] = {{"-Infinity", "\"\x7f-inf\x7f\x7f\"", "\x7f-inf\x7f\x7f"},
+                {"Infinity",
+                 "\"\x7f"
+                 "inf\x7f\x7f\"",
+                 "\x7f"
+                 "inf\x7f\x7f"},
+                {"NaN", "\"\x7f\"", "\x7f"}};
+
+/* The literal that a text stands in for, or NULL. */
+static const char *literal_of(const char *text) {
+  for (size_t i = 0; i < RS_COUNT(literals) && text[0] == '\x7f'; i++)
+    if (strcmp(text, literals[i].inner) == 0) return literals[i].literal;
+  return NULL;
+}
+
+/* Puts what stands in for it in the place of a literal. Returns the bytes of that, 0 where there is none. */
+static size_t replace_literal(char *text, size_t left) {
+  for (size_t i = 0; i < RS_COUNT(literals); i++) {
+    size_t size = strlen(literals[i].literal);
+    if (left < size || memcmp(text, literals[i].literal, size) != 0) continue;
+    if (left > size && isalnum((unsigned char)text[size])) continue;
+    memcpy(text, literals[i].stand_in, size);
+    return size;
+  }
+  return 0;
+}
+
+/* A copy of the text without such literals; *copy stays NULL where it has none. */
+static rs_status replace_literals(const char *text, size_t length, char **copy, rs_err *err) {
+  bool in_string = false;
+  for (size_t i = 0; i < length; i++) {
+    char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') i++;
+    if (in_string || (c != 'I' && c != 'N' && c != '-')) continue;
+    if (c == '-' && (i + 1 == length || text[i + 1] != 'I')) continue;
+    if (*copy == NULL) {
+      *copy = rs_alloc(length + 1, 1, err);
+      if (*copy == NULL) return RS_MEMORY;
+      memcpy(*copy, text, length);
+    }
+    size_t size = replace_literal(*copy + i, length - i);
+    i += size > 0 ? size - 1 : 0;
+  }
+  return RS_OK;
+}
 
 /* ---- from jansson's values to nodes ------------------------------------------------------------------------------ */
 
@@ -46,8 +100,9 @@ static rs_status convert_scalar(json_reader *in, const json_t *value, rs_node *n
   const char *text = "null";
   switch (json_typeof(value)) {
   case JSON_STRING:
-    node->quoted = true;
-    text = json_string_value(value);
+    text = literal_of(json_string_value(value));
+    node->quoted = text == NULL;
+    if (text == NULL) text = json_string_value(value);
     break;
   case JSON_INTEGER:
     snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -149,7 +204,10 @@ static rs_status parse(const json_reader *in, const char *text, size_t length, j
   RS_TRY(check_not_empty(in, text, length));
   RS_TRY(check_outline(in, text, length));
   json_error_t error = {0};
-  *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  char *copy = NULL;
+  RS_TRY(replace_literals(text, length, &copy, in->err));
+  *value = json_loadb(copy != NULL ? copy : text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  free(copy);
   return *value ? RS_OK : fail_parser(in, &error);
 }
 
