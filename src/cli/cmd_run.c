@@ -75,10 +75,11 @@ static void report(const cli_options *options, const char *directory, const rs_r
   cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
            directory);
   bool none = summary->failed == summary->cells; /* an exit status of 1 needs a word, however quiet */
+  if (none && summary->cells > 0) cli_error("cell %zu: %s", summary->first_failed, summary->message);
   if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
   if (summary->failed > 0 && !none)
-    cli_note(options, "%zu of them without values: see status and message in %s/summary.csv", summary->failed,
-             directory);
+    cli_note(options, "%zu of them without values: see status and message in %s/summary.csv (cell %zu: %s)",
+             summary->failed, directory, summary->first_failed, summary->message);
 }
 
 static double mebibytes(double bytes) {

@@ -1,6 +1,7 @@
 /* test_files.c: files read and written whole. The C library's read, write, fsync and rename are replaced below, so
  * that each of them can be made to fail. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -227,6 +228,29 @@ Test(io, file_write__temporary_names_taken__finds_another_or_gives_up) {
     snprintf(name, sizeof name, ".ropescope-%ld-%d.tmp", (long)getpid(), i);
     cr_assert_eq(remove(name), 0);
   }
+  leaves((const char *[]){"a"}, 1);
+}
+
+/* How many names the folder has while a file is filled, however that ends. */
+static rs_status count_names(const rs_sink *sink, const void *content) {
+  DIR *folder = opendir(".");
+  size_t *names = *(size_t *const *)content;
+  RS_TRY(rs_sink_put(sink, "x", 1));
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+    *names += entry->d_name[0] != '.' || entry->d_name[1] == 'r';
+  closedir(folder);
+  return RS_OK;
+}
+
+/* Linux: a program that is killed there leaves nothing. */
+Test(io, file_fill__until_it_is_whole__it_has_no_name) {
+  enter_scratch();
+  size_t names = 0, *counted = &names;
+  cr_assert_eq(rs_file_fill("a", count_names, &counted, NULL), RS_OK);
+  holds("a", "x");
+#ifdef O_TMPFILE
+  cr_expect_eq(names, 0);
+#endif
   leaves((const char *[]){"a"}, 1);
 }
 
