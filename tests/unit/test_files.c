@@ -231,23 +231,25 @@ Test(io, file_write__temporary_names_taken__finds_another_or_gives_up) {
   leaves((const char *[]){"a"}, 1);
 }
 
-/* How many names the folder has while a file is filled, however that ends. */
-static rs_status count_names(const rs_sink *sink, const void *content) {
+/* How many names the folder has while a file is filled. */
+static rs_status count_names(rs_npy_file *file, void *content, rs_err *err) {
   DIR *folder = opendir(".");
-  size_t *names = *(size_t *const *)content;
-  RS_TRY(rs_sink_put(sink, "x", 1));
+  size_t *names = content;
+  (void)err;
+  RS_TRY(rs_npy_put(file, (const double[]){1}, 1));
   for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-    *names += entry->d_name[0] != '.' || entry->d_name[1] == 'r';
+    *names += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
   closedir(folder);
   return RS_OK;
 }
 
-/* Linux: a program that is killed there leaves nothing. */
-Test(io, file_fill__until_it_is_whole__it_has_no_name) {
+/* A program that is killed there leaves nothing. */
+Test(io, npy_fill__until_it_is_whole__has_no_name) {
+  const rs_array one = {.rank = 1, .shape = {1}, .count = 1};
+  size_t names = 0;
   enter_scratch();
-  size_t names = 0, *counted = &names;
-  cr_assert_eq(rs_file_fill("a", count_names, &counted, NULL), RS_OK);
-  holds("a", "x");
+  cr_assert_eq(rs_npy_fill("a", &one, true, count_names, &names, NULL), RS_OK);
+  cr_expect_eq(access("a", R_OK), 0);
 #ifdef O_TMPFILE
   cr_expect_eq(names, 0);
 #endif
