@@ -16,7 +16,7 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
     return;
   }
   bool doubled = rs_hf_in_family(hf, "zamba"); /* its attention reads the state beside the embedding */
-  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, known->width);
+  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
   /* transformers: one that is null is width / heads; a config without it has the class's. */
   size_t usual = rs_node_get(hf->root, dims[0]) == NULL ? known->head_dim : 0;
   model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, dims), RS_HF_MOST_DIMS, usual);

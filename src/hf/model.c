@@ -115,19 +115,17 @@ static void refuse_unsupported(rs_hf_reader *hf) {
   }
 }
 
-/* Models of pictures and films by diffusers: they turn rows, columns and frames by rules of their classes, which the
- * file does not hold. */
-static bool refuse_pictures(rs_hf_reader *hf) {
-  static const char *const marks[] = {"_diffusers_version", NULL}, *const names[] = {"_class_name", NULL};
-  const rs_node *mark = rs_hf_first(hf->root, marks), *name = rs_hf_first(hf->root, names);
-  if (mark == NULL) return false;
-  const rs_node *node = name != NULL && name->kind == RS_SCALAR ? name : mark;
-  rs_path path = rs_hf_path(node, NULL);
-  rs_problem(hf->problems, node, &path,
-             "is a model of diffusers, which makes pictures or films: what it does with rows, columns and frames is "
-             "not in this file (a config can say it: model: {head_dim: 128, train_length: 4096}, tokens: [{image: [64, "
-             "64]}] and a method of two axes)");
-  return true;
+/* diffusers says which of its classes a file is of; their positions are of pictures, and are not in it. */
+static bool is_of_diffusers(rs_hf_reader *hf) {
+  const rs_node *class = rs_node_get(hf->root, "_class_name");
+  bool diffuses = rs_hf_present(class) && class->kind == RS_SCALAR;
+  if (diffuses)
+    rs_problem(hf->problems, class, NULL,
+               "%.60s is a class of diffusers, whose configs are not read here: what they do with rows, columns and "
+               "frames is in their code (a config can say it: model: {head_dim: 128, train_length: 4096}, tokens: "
+               "[{image: [64, 64]}] and a method of two axes)",
+               class->text);
+  return diffuses;
 }
 
 static void read_model(rs_hf_reader *hf) {
@@ -136,10 +134,10 @@ static void read_model(rs_hf_reader *hf) {
       "encoder_attention_heads", NULL};
   rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
-  if (refuse_pictures(hf)) return;
+  if (is_of_diffusers(hf)) return;
   find_rope(hf, &known);
   refuse_unsupported(hf);
-  hf->model->heads = rs_hf_count_of(hf, rs_hf_first(hf->root, heads), RS_HF_MOST_HEADS, known.heads);
+  hf->model->heads = rs_hf_count_of(hf, rs_hf_first(hf->root, heads), RS_HF_MOST_HEADS, hf->nested ? known.heads : 0);
   rs_hf_read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
     rs_problem(hf->problems, hf->root, NULL,
@@ -162,6 +160,7 @@ static void read_model(rs_hf_reader *hf) {
 void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_model *model, rs_problems *problems) {
   rs_hf_reader hf = {.root = rs_hf_text_config(top),
                      .layers = layers,
+                     .nested = rs_hf_text_config(top) != top,
                      .family = rs_hf_model_type(top),
                      .compresses = rs_hf_family_of(rs_hf_model_type(top)).windows == RS_WINDOW_COMPRESSED,
                      .model = model,

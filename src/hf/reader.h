@@ -15,6 +15,7 @@ typedef struct rs_hf_reader {
   const char *rope_key; /* what it is called */
   const rs_hf_layers *layers;
   bool by_layer;      /* rope is their dictionary of several */
+  bool nested;        /* root is a text_config */
   bool compresses;    /* DeepSeek-V4: layers with a window turn plainly, those that see more are scaled */
   const char *family; /* model_type, "" where absent */
   rs_model *model;

@@ -1,7 +1,6 @@
 /* json.c: JSON text to the same tree that YAML becomes, by way of jansson. The depth and the number of values are
  * checked on the text beforehand, so that neither jansson nor the conversion goes further than the limits, and the
  * complaint about the depth still names a place. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,64 +9,19 @@
 
 #include "io_internal.h"
 
+/* What Python writes for numbers that JSON has not. In what jansson sees a string of as many characters stands in its
+ * place, which no file has: DEL, and a sign. */
+static const struct {
+  const char *word, *stand_in, *text;
+} odd_numbers[] = {
+    {"-Infinity", "\"\x7f-\"     ", "\x7f-"}, {"Infinity", "\"\x7f+\"    ", "\x7f+"}, {"NaN", "\"\x7f\"", "\x7f"}};
+
 typedef struct json_reader {
   const char *name;
   size_t most_values;
+  bool odd; /* the text had odd numbers */
   rs_err *err;
 } json_reader;
-
-/* ---- numbers that JSON has not ----------------------------------------------------------------------------------- */
-
-/* Python writes these where a float is not finite, and jansson refuses them. A text of the same length stands in for
- * each, with letters that no file has: columns stay as they are. */
-static const struct {
-  const char *literal, *stand_in, *inner;
-} literals[] = {{"-Infinity", "\"\x7f-inf\x7f\x7f\"", "\x7f-inf\x7f\x7f"},
-                {"Infinity",
-                 "\"\x7f"
-                 "inf\x7f\x7f\"",
-                 "\x7f"
-                 "inf\x7f\x7f"},
-                {"NaN", "\"\x7f\"", "\x7f"}};
-
-/* The literal that a text stands in for, or NULL. */
-static const char *literal_of(const char *text) {
-  for (size_t i = 0; i < RS_COUNT(literals) && text[0] == '\x7f'; i++)
-    if (strcmp(text, literals[i].inner) == 0) return literals[i].literal;
-  return NULL;
-}
-
-/* Puts what stands in for it in the place of a literal. Returns the bytes of that, 0 where there is none. */
-static size_t replace_literal(char *text, size_t left) {
-  for (size_t i = 0; i < RS_COUNT(literals); i++) {
-    size_t size = strlen(literals[i].literal);
-    if (left < size || memcmp(text, literals[i].literal, size) != 0) continue;
-    if (left > size && isalnum((unsigned char)text[size])) continue;
-    memcpy(text, literals[i].stand_in, size);
-    return size;
-  }
-  return 0;
-}
-
-/* A copy of the text without such literals; *copy stays NULL where it has none. */
-static rs_status replace_literals(const char *text, size_t length, char **copy, rs_err *err) {
-  bool in_string = false;
-  for (size_t i = 0; i < length; i++) {
-    char c = text[i];
-    if (c == '"') in_string = !in_string;
-    if (in_string && c == '\\') i++;
-    if (in_string || (c != 'I' && c != 'N' && c != '-')) continue;
-    if (c == '-' && (i + 1 == length || text[i + 1] != 'I')) continue;
-    if (*copy == NULL) {
-      *copy = rs_alloc(length + 1, 1, err);
-      if (*copy == NULL) return RS_MEMORY;
-      memcpy(*copy, text, length);
-    }
-    size_t size = replace_literal(*copy + i, length - i);
-    i += size > 0 ? size - 1 : 0;
-  }
-  return RS_OK;
-}
 
 /* ---- from jansson's values to nodes ------------------------------------------------------------------------------ */
 
@@ -95,14 +49,21 @@ static rs_status convert_object(json_reader *in, json_t *object, rs_node *node) 
   return RS_OK;
 }
 
+/* The number that a string stands for, or NULL. */
+static const char *odd_number(const char *text) {
+  for (size_t i = 0; i < RS_COUNT(odd_numbers); i++)
+    if (strcmp(odd_numbers[i].text, text) == 0) return odd_numbers[i].word;
+  return NULL;
+}
+
 static rs_status convert_scalar(json_reader *in, const json_t *value, rs_node *node) {
   char number[RS_NUMBER_CHARS];
   const char *text = "null";
   switch (json_typeof(value)) {
   case JSON_STRING:
-    text = literal_of(json_string_value(value));
+    text = in->odd ? odd_number(json_string_value(value)) : NULL;
     node->quoted = text == NULL;
-    if (text == NULL) text = json_string_value(value);
+    if (node->quoted) text = json_string_value(value);
     break;
   case JSON_INTEGER:
     snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -200,14 +161,41 @@ static rs_status fail_parser(const json_reader *in, const json_error_t *error) {
                  hint_for(json_error_code(error)));
 }
 
-static rs_status parse(const json_reader *in, const char *text, size_t length, json_t **value) {
+/* Puts a stand-in for each odd number into a copy of the text; NULL where there is none. */
+static rs_status mask(const json_reader *in, const char *text, size_t length, char **masked) {
+  bool in_string = false;
+  *masked = NULL;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '"') in_string = !in_string;
+    if (in_string) {
+      i += text[i] == '\\';
+      continue;
+    }
+    for (size_t k = 0; k < RS_COUNT(odd_numbers); k++) {
+      size_t size = strlen(odd_numbers[k].word);
+      if (size > length - i || memcmp(text + i, odd_numbers[k].word, size) != 0) continue;
+      if (*masked == NULL) {
+        *masked = rs_alloc(length, 1, in->err);
+        if (*masked == NULL) return RS_MEMORY;
+        memcpy(*masked, text, length);
+      }
+      memcpy(*masked + i, odd_numbers[k].stand_in, size);
+      i += size - 1;
+      break;
+    }
+  }
+  return RS_OK;
+}
+
+static rs_status parse(json_reader *in, const char *text, size_t length, json_t **value) {
+  char *masked;
   RS_TRY(check_not_empty(in, text, length));
   RS_TRY(check_outline(in, text, length));
+  RS_TRY(mask(in, text, length, &masked));
   json_error_t error = {0};
-  char *copy = NULL;
-  RS_TRY(replace_literals(text, length, &copy, in->err));
-  *value = json_loadb(copy != NULL ? copy : text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-  free(copy);
+  *value = json_loadb(masked != NULL ? masked : text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  in->odd = masked != NULL;
+  free(masked);
   return *value ? RS_OK : fail_parser(in, &error);
 }
 

@@ -196,7 +196,8 @@ Test(hf, families__have_their_own_ways) {
     const char *json, *method, *settings;
     size_t heads, head_dim, trained, most;
   } cases[] = {
-      {"{\"model_type\": \"llama\"}", "rope", "{name: rope}", 32, 128, 2048, 2048},
+      {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}}", "rope", "{name: rope}", 32, 128,
+       2048, 2048},
       {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\", \"max_position_embeddings\": 64}}",
        "rope", "{name: rope}", 32, 128, 64, 64},
       {"{\"model_type\": \"gemma3_text\", " GEOMETRY "\"head_dim\": 8}", "rope", "{name: rope}", 4, 8, 32768, 131072},
@@ -243,10 +244,9 @@ Test(hf, families__have_their_own_ways) {
 Test(hf, what_is_not_read__says_what_it_is) {
   static const char *const cases[][2] = {
       {"{\"_class_name\": \"FluxTransformer2DModel\", \"_diffusers_version\": \"0.30\", \"num_attention_heads\": 24}",
-       "f:1:17: _class_name = \"FluxTransformer2DModel\": is a model of diffusers, which makes pictures or films: what "
-       "it "
-       "does with rows, columns and frames is not in this file (a config can say it: model: {head_dim: 128, "
-       "train_length: 4096}, tokens: [{image: [64, 64]}] and a method of two axes)"},
+       "f:1:17: FluxTransformer2DModel is a class of diffusers, whose configs are not read here: what they do with "
+       "rows, columns and frames is in their code (a config can say it: model: {head_dim: 128, train_length: 4096}, "
+       "tokens: [{image: [64, 64]}] and a method of two axes)"},
       {"{\"model_type\": \"zamba2\", " GEOMETRY "\"use_long_context\": true}",
        "f:1:91: use_long_context = true: changes the numbers, and is not supported"},
       {"{\"model_type\": \"llama\", " GEOMETRY "\"rope_theta\": Infinity}",
