@@ -4,19 +4,21 @@
 #include <string.h>
 
 const cli_command cli_commands[CLI_COMMANDS] = {
-    [CLI_RUN] = {"run",
-                 "[CONFIG]",
-                 "sweep a config into CSV files (no config: the built-in demo)",
-                 "Results go to results/NAME, where NAME is the config's, or to --out.\n",
-                 {"ropescope run config.yaml --print",
-                  "ropescope run config.yaml --lengths 4k,32k --set 'methods=[rope, yarn]' --out results/try"},
-                 1},
+    [CLI_RUN] =
+        {"run",
+         "[CONFIG]",
+         "sweep a config into CSV files (no config: the built-in demo)",
+         "Results go to results/NAME, where NAME is the config's, or to --out. With --hf the arguments are files\n"
+         "of further models, and NAME is that of the first.\n",
+         {"ropescope run config.yaml --print",
+          "ropescope run --hf llama/config.json qwen/config.json --lengths 32k,128k --methods published,yarn"},
+         CLI_ARGUMENTS},
     [CLI_PLAN] = {"plan",
                   "[CONFIG]",
                   "what a run would take: cells, rows, memory, time; runs nothing",
                   "",
-                  {"ropescope plan config.yaml", "ropescope plan --lengths 32k,128k --set seeds=1"},
-                  1},
+                  {"ropescope plan config.yaml", "ropescope plan --hf config.json"},
+                  CLI_ARGUMENTS},
     [CLI_LIST] =
         {"list",
          "[LIST] [NAME]",

@@ -137,7 +137,7 @@ Test(encoding, recipe_set__bad_values__name_the_parameter) {
       {"yarn", "beta_fast", "0", "must be from 1e-06 to 1000000000"},
       {"yarn", "ramp", "papr", "must be one of hf, paper (did you mean paper?)"},
       {"pi", "scale", "atuo",
-       "must be one of fixed, auto, dynamic, hf_dynamic, vllm_dynamic, or a number (did you mean auto?)"},
+       "must be one of fixed, auto, dynamic, hf_dynamic, vllm_dynamic, qwen_dynamic, or a number (did you mean auto?)"},
       {"pi", "scale", "0", "must be from 1e-06 to 1000000000"},
       {"rope", "rope_theta", "1", "must be from 1.000001 to 1e+300"},
       {"rope", "rotary_dim", "0", "must be from 2 to 65536"},
