@@ -1,6 +1,7 @@
 /* json.c: JSON text to the same tree that YAML becomes, by way of jansson. The depth and the number of values are
  * checked on the text beforehand, so that neither jansson nor the conversion goes further than the limits, and the
  * complaint about the depth still names a place. */
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -149,7 +150,13 @@ static rs_status parse(const json_reader *in, const char *text, size_t length, j
   RS_TRY(check_not_empty(in, text, length));
   RS_TRY(check_outline(in, text, length));
   json_error_t error = {0};
+  errno = 0;
   *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  if (errno == ENOMEM) { /* jansson calls it bad syntax within a string, or leaves bytes out */
+    json_decref(*value);
+    *value = NULL;
+    return rs_fail(in->err, RS_MEMORY, "out of memory while reading %s", in->name);
+  }
   return *value ? RS_OK : fail_parser(in, &error);
 }
 
