@@ -43,6 +43,7 @@ __extension__ typedef enum RS_NODISCARD rs_status {
  * its line), else "". Zero-initialise before use. */
 typedef struct rs_err {
   rs_status status;
+  bool unread; /* RS_IO: a file that is wanted could not be read; else one could not be written */
   char subject[64];
   char message[1024];
 } rs_err;
@@ -54,6 +55,9 @@ rs_status rs_fail(rs_err *err, rs_status status, const char *format, ...) RS_PRI
 /* The same, naming the parameter `subject` at fault. */
 rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const char *format, ...) RS_PRINTF(4, 5)
     RS_NONNULL(3, 4);
+
+/* RS_IO of a file that could not be read: to whoever named it, as wrong as if it held nonsense. */
+rs_status rs_fail_read(rs_err *err, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(2);
 
 /* A short word for the status: "ok", "input", "domain", ... */
 const char *rs_status_name(rs_status status);

@@ -15,6 +15,10 @@ typedef struct rs_spectrum {
   /* What the recipe does beyond turning pairs by their position, as "self_extend group=auto window=auto"; "": nothing;
    * NULL: unknown. Owned. */
   char *beyond;
+  double *slack;    /* (pairs,) rad/token, by how much omega may be off; NULL: not at all; owned */
+  double amp_slack; /* the same of amp */
+  rs_format
+      positions; /* of lower precision than its table's: what positions, or angles, were rounded to; else RS_F64 */
 } rs_spectrum;
 
 /* The spectrum of a recipe, which rs_recipe_check has accepted. RS_DOMAIN where it is undefined at this length,
@@ -35,8 +39,9 @@ enum {
   RS_DIFFERS_AMPLITUDE = 2, /* amp or logit_factor */
   RS_DIFFERS_AXIS = 4,
   RS_DIFFERS_LAYOUT = 8,
-  RS_DIFFERS_BEYOND = 16, /* in what is no frequency: positions, biases, temperatures by position */
-  RS_DIFFERS_WIDTH = 32   /* head_dim, which 1/sqrt(D) puts on the logits */
+  RS_DIFFERS_BEYOND = 16,   /* in what is no frequency: positions, biases, temperatures by position */
+  RS_DIFFERS_WIDTH = 32,    /* head_dim, which 1/sqrt(D) puts on the logits */
+  RS_DIFFERS_POSITIONS = 64 /* in what they are rounded to */
 };
 
 /* Where two spectra part. What either does not know is not compared. */
@@ -47,8 +52,12 @@ typedef struct rs_difference {
   double largest;            /* |omega_b / omega_a - 1| is largest; infinite where omega_a alone is 0 */
 } rs_difference;
 
-/* Equal is |b - a| <= rtol * max(|a|, |b|). Spectra of different numbers of pairs have no pair in common. */
+/* Equal is |b - a| <= rtol * max(|a|, |b|) + the slack of both. Spectra of different numbers of pairs have no pair in
+ * common. */
 rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, double rtol) RS_NONNULL(1, 2);
+
+/* Whether pair j of both, spectra of as many pairs, is equal so. */
+bool rs_pair_equal(const rs_spectrum *a, const rs_spectrum *b, size_t j, double rtol) RS_NONNULL(1, 2);
 
 /* What the difference comes to at one relative position (tokens) of text. */
 typedef struct rs_divergence {
@@ -82,6 +91,7 @@ enum { RS_CAUSES = 12 };
 typedef struct rs_causes {
   rs_cause items[RS_CAUSES]; /* those that explain everything first */
   size_t count;
+  size_t untried;  /* changes that would have taken too long to try: wide heads, angles counted at many positions */
   char shape[320]; /* what the ratio of the frequencies looks like where nothing explains it, else "" */
 } rs_causes;
 
@@ -102,6 +112,7 @@ typedef struct rs_layer_difference {
   bool view;                /* they see other keys */
   bool recipe;              /* one of them does not turn, or both do something else that differs */
   bool attention;           /* one of them has none */
+  rs_causes *causes;        /* of the difference, owned; NULL: not looked for */
 } rs_layer_difference;
 
 typedef struct rs_layer_differences {
@@ -115,10 +126,28 @@ typedef struct rs_layer_differences {
  * rs_spectrum_make. Release with rs_layer_differences_clear; cleared on failure. */
 rs_status rs_layers_compare(const rs_profile *a, const rs_profile *b, size_t length, double rtol,
                             rs_layer_differences *out, rs_err *err) RS_NONNULL(1, 2, 5);
+
+/* Looks for the causes of each difference in what turns, but for layers of the kinds `known` (their numbers in A and
+ * B), whose causes are known. RS_DOMAIN, RS_MEMORY. */
+rs_status rs_layers_explain(const rs_profile *a, const rs_profile *b, const size_t known[2], size_t length, double rtol,
+                            rs_layer_differences *layers, rs_err *err) RS_NONNULL(1, 2, 3, 6);
 bool rs_layers_differ(const rs_layer_difference *difference) RS_NONNULL(1);
 void rs_layer_differences_clear(rs_layer_differences *layers) RS_NONNULL(1);
 
 /* ---- the two sides ----------------------------------------------------------------------------------------------- */
+
+/* The buffers inv_freq of a checkpoint, which PyTorch saves where a class says so. Zero-initialise. */
+typedef struct rs_buffer {
+  char *name;   /* "model.layers.3.self_attn.rotary_emb.inv_freq"; owned */
+  size_t layer; /* by the name; RS_NO_KIND: of all */
+  rs_spectrum spectrum;
+} rs_buffer;
+
+typedef struct rs_buffers {
+  rs_buffer *items; /* (count,) owned, by layer */
+  size_t count;
+  char unread[200]; /* why a folder's checkpoint was not read; "": it was, or there is none */
+} rs_buffers;
 
 typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP } rs_origin;
 
@@ -132,14 +161,16 @@ typedef struct rs_contender {
   rs_model model;     /* none for dumps */
   rs_recipe recipe;   /* method NULL for dumps */
   rs_spectrum spectrum;
-  size_t length; /* tokens */
-  int folded;    /* dump that held each frequency twice: the pair layout that is for; else -1 */
+  size_t length;      /* tokens */
+  int folded;         /* dump that held each frequency twice: the pair layout that is for; else -1 */
+  char read[240];     /* what was seen in a dump of cos and sin; "" of others */
+  rs_buffers buffers; /* of a checkpoint */
 } rs_contender;
 
 /* What is compared. All borrowed. */
 typedef struct rs_contest {
-  const char *text[2];     /* a file (.json config or dump, .npy, .csv), the folder of a config.json, a preset's name,
-                              or a recipe as YAML */
+  const char *text[2];     /* a file (.json config or dump, .npy, .csv, .safetensors), the folder of a config.json, a
+                              preset's name, or a recipe as YAML */
   const char *layers;      /* of configs: which kind of their layers, as in rs_profile_find; NULL: the chosen ones */
   const char *hf, *preset; /* the model on which recipes stand; both NULL: the other side's */
   const char *hf_text;     /* as in rs_subject_in */
@@ -152,5 +183,26 @@ typedef struct rs_contest {
 rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_problems *problems, rs_err *err)
     RS_NONNULL(1, 2, 3);
 void rs_contest_clear(rs_contender sides[2]) RS_NONNULL(1);
+
+/* Buffers of consecutive layers that hold the same numbers, beside what a config says of these layers. */
+typedef struct rs_buffer_check {
+  size_t buffers, config; /* the sides that have them */
+  size_t first, last;     /* layers; RS_NO_KIND: of all */
+  size_t kind;            /* of the config's layers */
+  rs_difference difference;
+  rs_causes *causes; /* owned; NULL: nothing differs */
+} rs_buffer_check;
+
+typedef struct rs_buffer_checks {
+  rs_buffer_check *items; /* (count,) owned */
+  size_t count;
+  bool differ;
+} rs_buffer_checks;
+
+/* Checks each checkpoint's buffers against the config of its own folder, or, of a file, the other side's. RS_DOMAIN,
+ * RS_MEMORY; cleared on failure. Release with rs_buffer_checks_clear. */
+rs_status rs_buffers_check(const rs_contender sides[2], double rtol, rs_buffer_checks *checks, rs_err *err)
+    RS_NONNULL(1, 3);
+void rs_buffer_checks_clear(rs_buffer_checks *checks) RS_NONNULL(1);
 
 #endif

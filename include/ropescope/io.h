@@ -36,8 +36,8 @@ rs_status rs_yaml_read(const char *text, size_t length, const char *name, rs_tre
     RS_NONNULL(1, 3, 4);
 
 /* The same for JSON; strings count as quoted. Whole numbers become decimal text, others what rs_number_format gives,
- * true, false and null the unquoted words. Too many nodes are reported without a place. Where an allocation fails
- * within a string or number, jansson may call it bad syntax (RS_INPUT). */
+ * true, false and null the unquoted words. Too many nodes are reported
+ * without a place. */
 rs_status rs_json_read(const char *text, size_t length, const char *name, rs_tree **tree, rs_err *err)
     RS_NONNULL(1, 3, 4);
 void rs_tree_free(rs_tree *tree);

@@ -29,6 +29,16 @@ rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const c
   return status;
 }
 
+rs_status rs_fail_read(rs_err *err, const char *format, ...) {
+  va_list words;
+  bool first = err != NULL && err->status == RS_OK;
+  va_start(words, format);
+  rs_status status = record(err, RS_IO, "", format, words);
+  va_end(words);
+  if (first) err->unread = true;
+  return status;
+}
+
 const char *rs_status_name(rs_status status) {
   static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal", "stopped"};
   return (size_t)status < RS_COUNT(names) ? names[status] : "unknown";

@@ -16,6 +16,14 @@ static bool knows_layers(const rs_contender *side) {
   return side->origin == RS_FROM_HF || (side->origin == RS_FROM_PRESET && side->profile.counted);
 }
 
+/* What is wrong in layers, and why; of frequencies in buffers, too. */
+static rs_status explain_layers(const cli_options *options, outcome *o, rs_err *err) {
+  const size_t known[2] = {o->sides[0].kind, o->sides[1].kind};
+  if (options->csv || o->layers.count == 0) return RS_OK;
+  return rs_layers_explain(&o->sides[0].profile, &o->sides[1].profile, known, o->sides[0].length, o->rtol, &o->layers,
+                           err);
+}
+
 /* Two models as wholes. Whoever names a kind of layers asks of these alone. */
 static rs_status compare_layers(const cli_options *options, outcome *o, rs_err *err) {
   if (!knows_layers(&o->sides[0]) || !knows_layers(&o->sides[1]) || options->layers != NULL) return RS_OK;
@@ -27,7 +35,8 @@ static int compare(const cli_options *options, outcome *o) {
   rs_text text = {0};
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
   o->difference = rs_spectrum_compare(a.spectrum, b.spectrum, o->rtol);
-  if (compare_layers(options, o, &err) != RS_OK ||
+  if (compare_layers(options, o, &err) != RS_OK || explain_layers(options, o, &err) != RS_OK ||
+      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK ||
       (!options->csv && rs_causes_find(&a, &b, o->rtol, &o->causes, &err) != RS_OK)) {
     cli_error("%s", err.message);
     return CLI_USAGE;
@@ -39,7 +48,7 @@ static int compare(const cli_options *options, outcome *o) {
   else if (compare_put_json(o, &text, &err) != RS_OK)
     text.failed = true;
   if (!cli_put(&text)) return CLI_USAGE;
-  return o->difference.differs == 0 && !o->layers.differs ? CLI_OK : DIFFERENT;
+  return o->difference.differs == 0 && !o->layers.differs && !o->buffers.differ ? CLI_OK : DIFFERENT;
 }
 
 int cmd_compare(const cli_options *options) {
@@ -72,6 +81,7 @@ int cmd_compare(const cli_options *options) {
     cli_fail(err.status, &problems, &err);
   rs_problems_clear(&problems);
   rs_layer_differences_clear(&o.layers);
+  rs_buffer_checks_clear(&o.buffers);
   rs_contest_clear(o.sides);
   return code;
 }

@@ -36,6 +36,52 @@ static void put_length(const subject *s, rs_text *text) {
   rs_text_printf(text, "%s the %zu that the file is for.\n", length > p->served ? "beyond" : "within", p->served);
 }
 
+/* Which dims turn with which, and the exponents of the ladder. */
+static void put_dims(const subject *s, rs_text *text) {
+  const rs_portrait *p = s->portrait;
+  const rs_model *model = p->model;
+  const rs_value *layout = rs_setting(&p->recipe.settings, "pair_layout");
+  bool alternate = layout->set ? layout->choice == RS_INTERLEAVED : model->pair_layout == RS_INTERLEAVED;
+  bool over_head = strcmp(p->recipe.method->name, "proportional") == 0;
+  size_t still = 0;
+  for (size_t j = 0; j < s->here->count; j++) still += s->here->pairs[j].fate == RS_STILL;
+  rs_text_printf(text, "%zu of %zu dims turn; pair j is ", 2 * (p->pairs - still), model->head_dim);
+  if (alternate)
+    rs_text_puts(text, "dims 2j and 2j + 1 of these (interleaved)");
+  else
+    rs_text_printf(text, "dims j and j + %zu of %s (half_split)", p->pairs, still > 0 ? "the head" : "these");
+  rs_text_printf(text, ", its exponent 2j / %zu, %s.\n", 2 * p->pairs,
+                 over_head                         ? "the whole head"
+                 : 2 * p->pairs == model->head_dim ? "all dims"
+                                                   : "the dims that turn, not the head's");
+}
+
+/* Which pairs read which axis: in runs, or where these alternate, how many of each. */
+static void put_sections(const subject *s, rs_text *text) {
+  static const char *const axes[RS_AXES] = {"time", "rows", "columns"};
+  const rs_view *view = s->here;
+  size_t runs = 0, count[RS_AXES] = {0};
+  if (!rs_recipe_has_sections(&s->portrait->recipe, s->portrait->model)) return;
+  for (size_t j = 0; j < view->count; j++) {
+    runs += j == 0 || view->pairs[j].axis != view->pairs[j - 1].axis;
+    if (view->pairs[j].axis < RS_AXES) count[view->pairs[j].axis]++;
+  }
+  rs_text_printf(text, "Of pictures, time, rows and columns are read by %zu, %zu and %zu pairs, ", count[0], count[1],
+                 count[2]);
+  if (runs > RS_AXES)
+    rs_text_puts(text, "which alternate:");
+  else
+    rs_text_puts(text, "in blocks:");
+  for (size_t j = 0, shown = 0; j < view->count && shown < 2 * RS_AXES; shown++) {
+    size_t first = j, axis = view->pairs[j].axis;
+    while (j < view->count && view->pairs[j].axis == axis) j++;
+    rs_text_printf(text, "%s %zu", shown > 0 ? "," : "", first);
+    if (j - 1 > first) rs_text_printf(text, " to %zu", j - 1);
+    rs_text_printf(text, " %s", axis < RS_AXES ? axes[axis] : "none");
+  }
+  rs_text_puts(text, runs > 2 * RS_AXES ? ", ...\n" : ".\n");
+}
+
 /* Rules that depend on the length. */
 static void put_rule(const subject *s, rs_text *text) {
   const rs_portrait *p = s->portrait;
@@ -251,6 +297,8 @@ static rs_status put_all(const subject *s, const cli_options *options, rs_text *
   }
   put_recipe(s, text);
   put_length(s, text);
+  put_dims(s, text);
+  put_sections(s, text);
   put_rule(s, text);
   put_angles(s, text);
   RS_TRY(put_logits(s, text, err));

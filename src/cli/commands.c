@@ -94,10 +94,11 @@ const cli_command cli_commands[CLI_COMMANDS] = {
     [CLI_COMPARE] =
         {"compare",
          "A B",
-         "where two recipes, configs or dumps of inv_freq part, and why",
-         "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a dump of inverse\n"
-         "frequencies (.json, .npy, .csv), or a recipe, which stands on the model of --model or --hf, else\n"
-         "on the other side's.\n",
+         "where two recipes, configs or dumps part, and why",
+         "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a recipe (which\n"
+         "stands on the model of --model or --hf, else on the other side's), or a dump: inverse frequencies\n"
+         "(.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and sin (.safetensors, or cos.npy\n"
+         "beside sin.npy). A folder's weights are asked for their buffers, too.\n",
          {"ropescope compare config.json '{name: yarn, factor: 8}'",
           "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
          2},

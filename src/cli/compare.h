@@ -13,12 +13,17 @@ typedef struct outcome {
   rs_difference difference;
   rs_causes causes;
   rs_layer_differences layers; /* of two models, where no kind of layers is asked for; else without items */
+  rs_buffer_checks buffers;    /* of checkpoints */
 } outcome;
 
 void compare_put_text(const outcome *o, rs_text *text);
 void compare_put_csv(const outcome *o, rs_text *csv); /* every pair */
+void compare_put_causes(const rs_causes *causes, unsigned differs, const char *indent, rs_text *text);
 void compare_put_layers(const outcome *o, rs_text *text);
+void compare_put_buffers(const outcome *o, rs_text *text);
+void compare_write_causes(const rs_causes *causes, rs_json *json); /* NULL: none */
 void compare_write_layers(const outcome *o, rs_json *json);
+void compare_write_buffers(const outcome *o, rs_json *json);
 rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err);
 
 #endif

@@ -41,15 +41,16 @@ static void write_side(rs_json *json, const char *key, const rs_contender *s) {
   rs_json_number(json, "logit_factor", s->spectrum.logit_factor);
   rs_json_string(json, "pair_layout", layout < 0 ? NULL : layout == RS_INTERLEAVED ? "interleaved" : "half_split");
   rs_json_string(json, "beyond_frequencies", s->spectrum.beyond);
+  rs_json_string(json, "read", *s->read != '\0' ? s->read : NULL);
   rs_json_end(json);
   rs_text_clear(&recipe);
 }
 
 static void write_difference(rs_json *json, const outcome *o) {
-  static const char *const words[] = {"frequencies", "attention_factor",   "axes",
-                                      "pair_layout", "beyond_frequencies", "head_dim"};
+  static const char *const words[] = {"frequencies",        "attention_factor", "axes",     "pair_layout",
+                                      "beyond_frequencies", "head_dim",         "positions"};
   const rs_difference *d = &o->difference;
-  rs_json_bool(json, "equal", d->differs == 0 && !o->layers.differs);
+  rs_json_bool(json, "equal", d->differs == 0 && !o->layers.differs && !o->buffers.differ);
   rs_json_number(json, "rtol", o->rtol);
   rs_json_list(json, "differs");
   for (size_t i = 0; i < RS_COUNT(words); i++)
@@ -60,19 +61,6 @@ static void write_difference(rs_json *json, const outcome *o) {
   rs_json_number(json, "largest_relative_difference", d->count > 0 ? d->largest : NAN);
 }
 
-static void write_causes(rs_json *json, const rs_causes *causes) {
-  rs_json_array(json, "likely_causes");
-  for (size_t i = 0; i < causes->count; i++) {
-    rs_json_object(json, NULL);
-    rs_json_string(json, "text", causes->items[i].text);
-    rs_json_bool(json, "explains_all", causes->items[i].whole);
-    rs_json_number(json, "residual", causes->items[i].residual);
-    rs_json_end(json);
-  }
-  rs_json_end(json);
-  rs_json_string(json, "shape", *causes->shape != '\0' ? causes->shape : NULL);
-}
-
 rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   rs_json json = {.text = text};
   rs_text csv = {0};
@@ -80,8 +68,9 @@ rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   write_side(&json, "a", &o->sides[0]);
   write_side(&json, "b", &o->sides[1]);
   write_difference(&json, o);
-  write_causes(&json, &o->causes);
+  compare_write_causes(&o->causes, &json);
   compare_write_layers(o, &json);
+  compare_write_buffers(o, &json);
   compare_put_csv(o, &csv);
   rs_status status = cli_json_columns(&json, "columns", &csv, err);
   rs_json_end(&json);

@@ -69,10 +69,11 @@ static void put_item(rs_text *text, const outcome *o, const rs_layer_difference 
   rs_text_puts(text, a);
   if (strcmp(a, b) != 0) rs_text_printf(text, " in A, %s in B", b);
   put_difference(&line, o, d);
-  if (!rs_layers_differ(d))
+  if (!rs_layers_differ(d) || line.length < 2)
     rs_text_puts(text, ": equal\n");
   else
     rs_text_printf(text, ": %s\n", rs_text_string(&line) + 2);
+  if (d->causes != NULL) compare_put_causes(d->causes, d->difference.differs, "    ", text);
   text->failed |= line.failed;
   rs_text_clear(&line);
 }
@@ -92,6 +93,43 @@ void compare_put_layers(const outcome *o, rs_text *text) {
   if (o->layers.count == 0 || (o->layers.count == 1 && !o->layers.differs)) return;
   rs_text_printf(text, "%s:\n", o->layers.by_layer ? "layer by layer" : "kinds of layers");
   for (size_t i = 0; i < o->layers.count; i++) put_item(text, o, &o->layers.items[i]);
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
+
+static void put_check(rs_text *text, const outcome *o, const rs_buffer_check *check) {
+  const rs_contender *config = &o->sides[check->config];
+  if (check->first == RS_NO_KIND)
+    rs_text_puts(text, "  all layers");
+  else
+    rs_text_printf(text, check->first < check->last ? "  layers %zu-%zu" : "  layer %zu", check->first, check->last);
+  rs_text_printf(text, " (%s): ", config->profile.kinds[check->kind].name);
+  if (check->difference.differs == 0)
+    rs_text_puts(text, "as config.json says\n");
+  else if (check->causes == NULL)
+    rs_text_puts(text, "config.json turns nothing there\n");
+  else if (check->difference.count > 0)
+    rs_text_printf(
+        text, "not as config.json says (here A; the buffer is B): %zu frequencies differ, most at pair %zu: %.3g %%\n",
+        check->difference.count, check->difference.worst, 100 * check->difference.largest);
+  else
+    rs_text_puts(text, "not as config.json says (here A; the buffer is B): other pairs turn\n");
+  if (check->causes != NULL) compare_put_causes(check->causes, check->difference.differs, "    ", text);
+}
+
+void compare_put_buffers(const outcome *o, rs_text *text) {
+  for (size_t side = 0; side < 2; side++) {
+    const rs_buffers *buffers = &o->sides[side].buffers;
+    bool led = false;
+    if (*buffers->unread != '\0')
+      rs_text_printf(text, "weights of %c are not read: %s\n", "AB"[side], buffers -> unread);
+    for (size_t i = 0; i < o->buffers.count; i++) {
+      if (o->buffers.items[i].buffers != side) continue;
+      if (!led) rs_text_printf(text, "buffers inv_freq of %c:\n", "AB"[side]);
+      put_check(text, o, &o->buffers.items[i]);
+      led = true;
+    }
+  }
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -126,6 +164,25 @@ void compare_write_layers(const outcome *o, rs_json *json) {
     rs_json_bool(json, "equal", !rs_layers_differ(d));
     rs_json_number(json, "pairs_that_differ", (double)d->difference.count);
     rs_json_number(json, "largest_relative_difference", d->difference.count > 0 ? d->difference.largest : NAN);
+    compare_write_causes(d->causes, json);
+    rs_json_end(json);
+  }
+  rs_json_end(json);
+}
+
+void compare_write_buffers(const outcome *o, rs_json *json) {
+  rs_json_array(json, "buffers");
+  for (size_t i = 0; i < o->buffers.count; i++) {
+    const rs_buffer_check *check = &o->buffers.items[i];
+    bool all = check->first == RS_NO_KIND;
+    rs_json_object(json, NULL);
+    rs_json_string(json, "side", check->buffers == 0 ? "a" : "b");
+    rs_json_number(json, "first_layer", all ? NAN : (double)check->first);
+    rs_json_number(json, "last_layer", all ? NAN : (double)check->last);
+    rs_json_string(json, "kind", o->sides[check->config].profile.kinds[check->kind].name);
+    rs_json_bool(json, "as_config", check->difference.differs == 0);
+    rs_json_number(json, "pairs_that_differ", (double)check->difference.count);
+    compare_write_causes(check->causes, json);
     rs_json_end(json);
   }
   rs_json_end(json);

@@ -19,6 +19,8 @@ typedef struct search {
   rs_cause *found;  /* (MOST_FOUND) */
   char (*keys)[48]; /* (MOST_FOUND) of the alterations that were found */
   size_t count;
+  double *work;   /* that may still be done */
+  size_t untried; /* for want of it */
   rs_err *err;
 } search;
 
@@ -58,10 +60,24 @@ static void judge(search *in, size_t from, const rs_spectrum *got, const char *w
 
 /* ---- altered recipes --------------------------------------------------------------------------------------------- */
 
-static rs_status try_each(search *in, size_t from, const rs_hypothesis *list, size_t count) {
+/* Whether there is time to try them. */
+static bool affords(search *in, size_t from, const rs_hypothesis *const *tried, size_t count) {
+  static const double share = 0.003; /* of all work, that one of thousands of pairs may take */
+  double work = rs_hypotheses_work(in->sides[from], tried, count);
+  bool enough = work <= *in->work && (count == 1 || work <= share * RS_MOST_WORK);
+  if (enough)
+    *in->work -= work;
+  else
+    in->untried++;
+  return enough;
+}
+
+static rs_status try_each(search *in, size_t from, const rs_hypothesis *list, size_t count, bool fitted) {
   for (size_t i = 0; i < count; i++) {
+    if (list[i].fitted != fitted) continue;
     const rs_hypothesis *tried[] = {&list[i]};
     rs_spectrum got;
+    if (!affords(in, from, tried, 1)) continue;
     RS_TRY(rs_hypotheses_try(in->sides[from], tried, 1, &got, in->err));
     if (got.pairs > 0) judge(in, from, &got, list[i].what, list[i].key);
     rs_spectrum_clear(&got);
@@ -73,7 +89,9 @@ static rs_status try_two(search *in, size_t from, const rs_hypothesis *a, const 
   const rs_hypothesis *tried[] = {a, b};
   char what[sizeof a->what * 2], key[sizeof a->key * 2];
   rs_spectrum got;
-  if (strcmp(a->key, b->key) == 0 || b->method != NULL) return RS_OK; /* a method is exchanged first */
+  if (strcmp(a->key, b->key) == 0 || b->method != NULL || a->fitted || b->fitted)
+    return RS_OK; /* a method is exchanged first */
+  if (!affords(in, from, tried, 2)) return RS_OK;
   RS_TRY(rs_hypotheses_try(in->sides[from], tried, 2, &got, in->err));
   snprintf(what, sizeof what, "%s and %s", a->what, b->what);
   snprintf(key, sizeof key, "%s+%s", a->key, b->key);
@@ -103,11 +121,13 @@ static rs_status try_recipes(search *in, rs_hypothesis *lists[2]) {
   size_t count[2] = {0};
   for (size_t side = 0; side < 2; side++) {
     if (in->sides[side]->recipe == NULL) continue;
-    count[side] = rs_hypotheses_list(in->sides[side], in->sides[1 - side], lists[side]);
-    RS_TRY(try_each(in, side, lists[side], count[side]));
+    RS_TRY(rs_hypotheses_list(in->sides[side], in->sides[1 - side], lists[side], &count[side], in->err));
+    RS_TRY(try_each(in, side, lists[side], count[side], false));
   }
   for (size_t side = 0; side < 2 && !(explained(in) & RS_DIFFERS_FREQUENCY); side++)
     if (in->differs & RS_DIFFERS_FREQUENCY) RS_TRY(try_pairs(in, side, lists[side], count[side]));
+  for (size_t side = 0; side < 2 && !(explained(in) & RS_DIFFERS_FREQUENCY); side++)
+    RS_TRY(try_each(in, side, lists[side], count[side], true));
   return RS_OK;
 }
 
@@ -159,49 +179,61 @@ static void try_amplitude(search *in) {
   if (in->count == before) try_amplitudes(in, 1);
 }
 
-/* ---- order ------------------------------------------------------------------------------------------------------- */
+/* ---- positions --------------------------------------------------------------------------------------------------- */
+
+/* Rounding of positions is seen in a table of cos and sin alone, so it is its own cause. */
+static void try_positions(search *in) {
+  static const char *const words[RS_FORMATS] = {
+      [RS_F32] = "with positions in float32: those past 16777216 share angles",
+      [RS_BF16] = "with positions or angles in bfloat16: from position 257 on, neighbours share one angle",
+      [RS_F16] = "with positions or angles in float16: from position 2049 on, neighbours share one angle"};
+  size_t from = in->sides[0]->spectrum->positions == RS_F64 ? 0 : 1;
+  rs_format format = in->sides[1 - from]->spectrum->positions;
+  if (!(in->differs & RS_DIFFERS_POSITIONS) || words[format] == NULL) return;
+  rs_spectrum altered = *in->sides[from]->spectrum;
+  altered.positions = format;
+  judge(in, from, &altered, words[format], "positions");
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-/* The j-th frequency in the order `way`. */
-static double ordered(const rs_spectrum *s, int way, size_t j) {
-  enum { REVERSED, ODD_AFTER_EVEN, MERGED };
-  size_t half = (s->pairs + 1) / 2;
-  if (way == REVERSED) return s->omega[s->pairs - 1 - j];
-  if (way == ODD_AFTER_EVEN) return s->omega[j < half ? 2 * j : 2 * (j - half) + 1];
-  return s->omega[j % 2 == 0 ? j / 2 : half + j / 2];
-}
-
-/* Orders of A's frequencies: three that code makes, and any other. */
-static rs_status try_orders(search *in) {
-  static const char *const words[] = {
-      "in reversed order", "with the pairs in the order 0, 2, 4, ..., 1, 3, 5, ... (split as if interleaved)",
-      "with the pairs' two halves interleaved", "with the pairs in another order (the same frequencies)"};
-  enum { ANY = RS_COUNT(words) - 1 };
+/* The same frequencies in any order. */
+static void try_any_order(search *in, double *mine, double *other) {
   const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
-  if (!(in->differs & RS_DIFFERS_FREQUENCY) || a->pairs != b->pairs) return RS_OK;
-  double *mine = rs_alloc(2 * a->pairs, sizeof *mine, in->err);
-  if (mine == NULL) return RS_MEMORY;
-  double *other = mine + a->pairs;
   rs_spectrum altered = *a, target = *b;
   const rs_compared sorted = {.spectrum = &target}, *plain = in->sides[1];
+  memcpy(mine, a->omega, a->pairs * sizeof *mine);
+  memcpy(other, b->omega, b->pairs * sizeof *other);
+  qsort(mine, a->pairs, sizeof *mine, ascending);
+  qsort(other, b->pairs, sizeof *other, ascending);
   altered.omega = mine;
-  for (int way = 0; way <= ANY; way++) {
-    for (size_t j = 0; j < a->pairs; j++) mine[j] = way == ANY ? a->omega[j] : ordered(a, way, j);
-    if (way == ANY) {
-      memcpy(other, b->omega, b->pairs * sizeof *other);
-      qsort(mine, a->pairs, sizeof *mine, ascending);
-      qsort(other, b->pairs, sizeof *other, ascending);
-      target.omega = other;
-      in->sides[1] = &sorted;
-    }
-    judge(in, 0, &altered, words[way], "order");
-  }
+  target.omega = other;
+  target.slack = altered.slack = NULL; /* which pair had which */
+  in->sides[1] = &sorted;
+  judge(in, 0, &altered, "with the pairs in another order (the same frequencies)", "order");
   in->sides[1] = plain;
-  free(mine);
+}
+
+/* What is done to a table, to that of each side; orders to A's alone, from which B's follow. */
+static rs_status try_tables(search *in) {
+  const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
+  if (!(in->differs & RS_DIFFERS_FREQUENCY) || a->pairs != b->pairs) return RS_OK;
+  double *room = rs_alloc(2 * a->pairs, sizeof *room, in->err);
+  if (room == NULL) return RS_MEMORY;
+  for (size_t from = 0; from < 2; from++) {
+    const char *what, *key;
+    rs_spectrum altered = *in->sides[from]->spectrum;
+    altered.omega = room;
+    for (size_t way = 0; rs_table_alter(in->sides[from], way, room, &what, &key); way++)
+      if (what != NULL && (from == 0 || strcmp(key, "order") != 0)) judge(in, from, &altered, what, key);
+  }
+  try_any_order(in, room, room + a->pairs);
+  free(room);
   return RS_OK;
 }
 
@@ -239,7 +271,7 @@ static void name_causes(const search *in, unsigned about, int wanted, rs_causes 
 static void choose(const search *in, rs_causes *causes) {
   name_causes(in, ~0u, 0, causes);
   if (causes->count > 0) return;
-  for (unsigned about = 1; about <= RS_DIFFERS_WIDTH; about <<= 1) {
+  for (unsigned about = 1; about <= RS_DIFFERS_POSITIONS; about <<= 1) {
     size_t before = causes->count;
     bool known = false;
     for (size_t k = 0; k < before; k++) known |= (causes->items[k].explains & about) != 0;
@@ -267,16 +299,24 @@ static rs_status run(search *in, rs_hypothesis *lists[2], double rtol, rs_causes
   add_rounding(in, rtol, causes);
   if (in->differs == 0) return RS_OK;
   try_amplitude(in);
-  RS_TRY(try_orders(in));
+  try_positions(in);
+  RS_TRY(try_tables(in));
   RS_TRY(try_recipes(in, lists));
   choose(in, causes);
+  causes->untried = in->untried;
   if ((in->differs & RS_DIFFERS_FREQUENCY) && !(explained(in) & RS_DIFFERS_FREQUENCY))
     rs_shape_describe(a, b, in->tolerance, causes->shape, sizeof causes->shape);
   return RS_OK;
 }
 
 rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err) {
-  search in = {.sides = {a, b}, .tolerance = fmax(rtol, float32_loss), .err = err};
+  double work = RS_MOST_WORK;
+  return rs_causes_within(a, b, rtol, &work, causes, err);
+}
+
+rs_status rs_causes_within(const rs_compared *a, const rs_compared *b, double rtol, double *work, rs_causes *causes,
+                           rs_err *err) {
+  search in = {.sides = {a, b}, .tolerance = fmax(rtol, float32_loss), .work = work, .err = err};
   rs_hypothesis *lists[2];
   for (size_t i = 0; i < 2; i++) lists[i] = rs_alloc(RS_HYPOTHESES, sizeof *lists[i], err);
   in.found = rs_alloc(MOST_FOUND, sizeof *in.found, err);

@@ -5,86 +5,21 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-typedef struct maker {
-  const rs_compared *from, *other;
-  rs_hypothesis *list;
-  size_t count;
-} maker;
-
-/* One more, or NULL when the list is full. */
-static rs_hypothesis *add(maker *make, const char *key) {
-  if (make->count == RS_HYPOTHESES) return NULL;
-  rs_hypothesis *hypothesis = &make->list[make->count++];
-  *hypothesis = (rs_hypothesis){0};
-  snprintf(hypothesis->key, sizeof hypothesis->key, "%s", key);
-  return hypothesis;
-}
-
-static void change(rs_hypothesis *hypothesis, const char *param, const char *text) {
-  if (hypothesis == NULL || hypothesis->count == RS_CHANGES) return;
-  rs_change *added = &hypothesis->changes[hypothesis->count++];
-  added->param = param;
-  snprintf(added->text, sizeof added->text, "%s", text != NULL ? text : "");
-}
-
-/* A value as a message has it: long lists by their length. */
-static void describe(const rs_param *param, const rs_value *value, char *out, size_t size) {
-  rs_text text = {0};
-  if (value->count > 4)
-    rs_text_printf(&text, "a list of %zu", value->count);
-  else
-    rs_value_write(param, value, &text);
-  snprintf(out, size, "%s", rs_text_string(&text));
-  rs_text_clear(&text);
-}
-
-/* What the recipe has, or reads of the model where it has nothing. */
-static void describe_own(const rs_compared *side, size_t index, char *out, size_t size) {
-  const rs_settings *settings = &side->recipe->settings;
-  const rs_model *model = side->model;
-  const char *name = settings->params[index]->name;
-  describe(settings->params[index], &settings->values[index], out, size);
-  if (settings->values[index].set) return;
-  if (strcmp(name, "train_length") == 0) snprintf(out, size, "%zu", model->train_length);
-  if (strcmp(name, "rotary_dim") == 0) snprintf(out, size, "%zu", model->rotary_dim);
-  if (strcmp(name, "rope_theta") == 0) snprintf(out, size, "%.15g", model->rope_theta);
-  if (strcmp(name, "pair_layout") == 0)
-    snprintf(out, size, "%s", model->pair_layout == RS_INTERLEAVED ? "interleaved" : "half_split");
-}
-
-/* "with name: new (why; A has old)". */
-static rs_hypothesis *alter(maker *make, const char *name, const char *text, const char *why) {
-  int index = rs_settings_find(&make->from->recipe->settings, name);
-  char old[64];
-  if (index < 0) return NULL;
-  describe_own(make->from, (size_t)index, old, sizeof old);
-  if (strcmp(old, text != NULL ? text : "none") == 0) return NULL;
-  rs_hypothesis *hypothesis = add(make, name);
-  if (hypothesis == NULL) return NULL;
-  snprintf(hypothesis->what, sizeof hypothesis->what, "with %s: %.60s (%s%s@ has %s)", name,
-           text != NULL ? text : "none", why, *why != '\0' ? "; " : "", old);
-  change(hypothesis, name, text);
-  return hypothesis;
-}
-
-static void alter_number(maker *make, const char *name, double number, const char *why) {
-  char text[RS_NUMBER_CHARS];
-  rs_number_format(number, text);
-  if (isfinite(number)) alter(make, name, text, why);
-}
+typedef rs_hypothesis_maker maker;
 
 /* ---- one parameter ----------------------------------------------------------------------------------------------- */
 
 /* Whether the other recipe has another value of parameter p; both as text. */
-static bool lends(const maker *make, size_t p, char mine[64], char lent[64]) {
+static bool lends(maker *make, size_t p, char mine[64], char lent[64]) {
   const rs_recipe *from = make->from->recipe, *other = make->other->recipe;
   const rs_param *param = from->settings.params[p];
   const rs_value *a = &from->settings.values[p], *b = &other->settings.values[p];
   if (strcmp(param->name, "dialect") == 0) return false; /* in effect already, as other parameters */
-  describe_own(make->from, p, mine, 64);
-  describe_own(make->other, p, lent, 64);
+  rs_compared_own(make, make->from, p, mine, 64);
+  rs_compared_own(make, make->other, p, lent, 64);
   if (strcmp(mine, lent) != 0) return true;
   return a->count > 0 && a->count == b->count && memcmp(a->list, b->list, a->count * sizeof *a->list) != 0;
 }
@@ -97,17 +32,17 @@ static void lend_settings(maker *make) {
   for (size_t p = 0; lent != NULL && lent->method == mine->method && p < mine->settings.count; p++) {
     const char *name = mine->settings.params[p]->name;
     if (!lends(make, p, old, new)) continue;
-    rs_hypothesis *hypothesis = add(make, name);
+    rs_hypothesis *hypothesis = rs_hypothesis_add(make, name);
     if (hypothesis == NULL) return;
     snprintf(hypothesis->what, sizeof hypothesis->what, "with %s: %s (@ has %s)", name, new,
              strcmp(old, new) == 0 ? "another" : old);
-    change(hypothesis, name, NULL);
+    rs_hypothesis_change(hypothesis, name, NULL);
     hypothesis->changes[0].value = &lent->settings.values[p];
     size_t length = strlen(all.what);
     snprintf(all.what + length, sizeof all.what - length, "%s %s", all.count > 0 ? "," : "", name);
     if (all.count < RS_CHANGES) all.changes[all.count++] = hypothesis->changes[0];
   }
-  rs_hypothesis *together = all.count > 1 ? add(make, all.key) : NULL;
+  rs_hypothesis *together = all.count > 1 ? rs_hypothesis_add(make, all.key) : NULL;
   if (together != NULL) *together = all;
 }
 
@@ -116,15 +51,16 @@ static void lend_model(maker *make) {
   const rs_model *mine = make->from->model, *lent = make->other->model;
   if (lent == NULL) return;
   if (mine->train_length != lent->train_length)
-    alter_number(make, "train_length", (double)lent->train_length, "the other model's");
+    rs_hypothesis_number(make, "train_length", (double)lent->train_length, "the other model's");
   if (mine->axis_layout != lent->axis_layout)
-    alter(make, "mrope_layout", rs_axis_layout_words[lent->axis_layout], "the other model's");
-  if (mine->rope_theta != lent->rope_theta) alter_number(make, "rope_theta", lent->rope_theta, "the other model's");
+    rs_hypothesis_alter(make, "mrope_layout", rs_axis_layout_words[lent->axis_layout], "the other model's");
+  if (mine->rope_theta != lent->rope_theta)
+    rs_hypothesis_number(make, "rope_theta", lent->rope_theta, "the other model's");
 }
 
 /* Every other word. */
 static void alter_words(maker *make, const rs_param *param) {
-  for (size_t i = 0; i < param->word_count; i++) alter(make, param->name, param->words[i], "");
+  for (size_t i = 0; i < param->word_count; i++) rs_hypothesis_alter(make, param->name, param->words[i], "");
 }
 
 /* Flags turned over, words exchanged, and every value that is not the default left unread. */
@@ -136,26 +72,16 @@ static void alter_each(maker *make) {
     /* Not parts of a spectrum; and s, which has rules of its own. */
     bool apart = strcmp(param->name, "dialect") == 0 || strcmp(param->name, "scale") == 0;
     if (apart || strcmp(param->name, "factor") == 0) continue;
-    if (param->type == RS_BOOL && value->set) alter(make, param->name, value->number == 1 ? "false" : "true", "");
+    if (param->type == RS_BOOL && value->set)
+      rs_hypothesis_alter(make, param->name, value->number == 1 ? "false" : "true", "");
     if (param->type == RS_CHOICE && value->set) alter_words(make, param);
     if (param->type == RS_CHOICE || param->type == RS_BOOL || !value->set) continue;
     if (param->words != NULL) alter_words(make, param);
-    alter(make, param->name, param->fallback, "the default");
+    rs_hypothesis_alter(make, param->name, param->fallback, "the default");
   }
 }
 
 /* ---- lengths, base, scale ---------------------------------------------------------------------------------------- */
-
-static double train_length_of(const rs_compared *side) {
-  const rs_value *given = rs_setting(&side->recipe->settings, "train_length");
-  return given->set ? given->number : (double)side->model->train_length;
-}
-
-/* s, or NaN where the method has none. */
-static double scale_of(const rs_compared *side) {
-  if (!rs_method_scaled(side->recipe->method)) return NAN;
-  return rs_scale_resolve(&side->recipe->settings, (double)side->length, train_length_of(side));
-}
 
 /* The number of fewest digits that is as near as float32 tables tell. */
 static double snapped(double number) {
@@ -171,14 +97,15 @@ static double snapped(double number) {
 /* The s that the slowest pair shows: every method with a scale divides that one by s. NaN where it shows none. */
 static double shown_scale(const rs_compared *side, const rs_compared *other) {
   const rs_spectrum *mine = side->spectrum, *shown = other->spectrum;
-  double now = scale_of(side), last = mine->omega[mine->pairs - 1], to = shown->omega[shown->pairs - 1];
+  double now = rs_compared_scale(side), last = mine->omega[mine->pairs - 1], to = shown->omega[shown->pairs - 1];
   if (mine->pairs != shown->pairs || !(last > 0) || !(to > 0)) return NAN;
   return snapped((isnan(now) ? 1 : now) * last / to);
 }
 
 /* The base that the slowest pair shows, if s divides it as it does here. */
 static double shown_base(const rs_compared *side, const rs_compared *other) {
-  double now = scale_of(side), pairs = (double)other->spectrum->pairs, to = other->spectrum->omega[(size_t)pairs - 1];
+  double now = rs_compared_scale(side), pairs = (double)other->spectrum->pairs,
+         to = other->spectrum->omega[(size_t)pairs - 1];
   if (side->spectrum->pairs != other->spectrum->pairs || pairs < 2 || !(to > 0)) return NAN;
   return snapped(pow(isnan(now) ? to : to * now, -pairs / (pairs - 1)));
 }
@@ -188,22 +115,23 @@ static void alter_train_length(maker *make) {
     double times;
     const char *why;
   } shares[] = {{2, "twice as long"}, {4, "4 times as long"}, {0.5, "half as long"}, {0.25, "a quarter as long"}};
-  double length = train_length_of(make->from), most = (double)make->from->model->max_length;
-  double s = scale_of(make->from);
+  double length = rs_compared_train_length(make->from), most = (double)make->from->model->max_length;
+  double s = rs_compared_scale(make->from);
   const struct {
     double length;
     const char *why;
   } named[] = {{most, "max_length"}, {floor(most / s), "max_length / s"}, {floor(length * s), "train_length times s"}};
   for (size_t i = 0; i < RS_COUNT(named); i++)
-    if (named[i].length != length) alter_number(make, "train_length", named[i].length, named[i].why);
+    if (named[i].length != length) rs_hypothesis_number(make, "train_length", named[i].length, named[i].why);
   for (size_t i = 0; i < RS_COUNT(shares); i++)
-    alter_number(make, "train_length", floor(length * shares[i].times), shares[i].why);
+    rs_hypothesis_number(make, "train_length", floor(length * shares[i].times), shares[i].why);
 }
 
 static void alter_layout(maker *make) {
   int mine = make->from->spectrum->pair_layout, other = make->other->spectrum->pair_layout;
   if (mine >= 0 && other >= 0 && mine != other)
-    alter(make, "pair_layout", other == RS_INTERLEAVED ? "interleaved" : "half_split", "the other side's");
+    rs_hypothesis_alter(make, "pair_layout", other == RS_INTERLEAVED ? "interleaved" : "half_split",
+                        "the other side's");
 }
 
 static void alter_base(maker *make) {
@@ -213,30 +141,32 @@ static void alter_base(maker *make) {
   double theta = given->set ? given->number : model->rope_theta;
   double dims = rotary->set ? rotary->number : (double)model->rotary_dim;
   double whole = (double)model->head_dim, other = 2 * (double)make->other->spectrum->pairs;
-  if (theta != 10000) alter_number(make, "rope_theta", 10000, "what libraries fall back to");
+  if (theta != 10000) rs_hypothesis_number(make, "rope_theta", 10000, "what libraries fall back to");
   /* theta^(-2j/D) is the ladder of base theta^(R/D) over R. */
-  if (dims != whole) alter_number(make, "rope_theta", pow(theta, dims / whole), "as exponents over head_dim make it");
-  alter_number(make, "rope_theta", shown_base(make->from, make->other), "as the slowest pair shows");
-  if (dims != other && other <= whole) alter_number(make, "rotary_dim", other, "as many pairs as the other side");
+  if (dims != whole)
+    rs_hypothesis_number(make, "rope_theta", pow(theta, dims / whole), "as exponents over head_dim make it");
+  rs_hypothesis_number(make, "rope_theta", shown_base(make->from, make->other), "as the slowest pair shows");
+  if (dims != other && other <= whole)
+    rs_hypothesis_number(make, "rotary_dim", other, "as many pairs as the other side");
 }
 
 /* s fixed at another value: whatever the rule was, it goes. */
 static void alter_scale_to(maker *make, double s, const char *why) {
   char text[RS_NUMBER_CHARS];
-  double now = scale_of(make->from);
+  double now = rs_compared_scale(make->from);
   if (!isfinite(s) || s <= 0 || s == now) return;
-  rs_hypothesis *hypothesis = add(make, "factor");
+  rs_hypothesis *hypothesis = rs_hypothesis_add(make, "factor");
   if (hypothesis == NULL) return;
   rs_number_format(s, text);
   snprintf(hypothesis->what, sizeof hypothesis->what, "with s = %s (%s; @ has %.6g)", text, why, now);
-  change(hypothesis, "scale", NULL);
-  change(hypothesis, "factor", text);
+  rs_hypothesis_change(hypothesis, "scale", NULL);
+  rs_hypothesis_change(hypothesis, "factor", text);
 }
 
 static void alter_scale(maker *make) {
-  double length = train_length_of(make->from), s = scale_of(make->from);
+  double length = rs_compared_train_length(make->from), s = rs_compared_scale(make->from);
   if (isnan(s)) return;
-  if (make->other->recipe != NULL) alter_scale_to(make, scale_of(make->other), "the other side's");
+  if (make->other->recipe != NULL) alter_scale_to(make, rs_compared_scale(make->other), "the other side's");
   alter_scale_to(make, (double)make->from->length / length, "length / train_length");
   alter_scale_to(make, (double)make->from->model->max_length / length, "max_length / train_length");
   alter_scale_to(make, shown_scale(make->from, make->other), "as the slowest pair shows");
@@ -244,7 +174,7 @@ static void alter_scale(maker *make) {
 }
 
 static void alter_length(maker *make) {
-  double trained = train_length_of(make->from);
+  double trained = rs_compared_train_length(make->from);
   const double lengths[] = {trained,
                             trained + 1,
                             (double)make->from->model->max_length,
@@ -253,7 +183,7 @@ static void alter_length(maker *make) {
                             2 * (double)make->from->length};
   for (size_t i = 0; i < RS_COUNT(lengths); i++) {
     if (lengths[i] < 1 || lengths[i] == (double)make->from->length) continue;
-    rs_hypothesis *hypothesis = add(make, "length");
+    rs_hypothesis *hypothesis = rs_hypothesis_add(make, "length");
     if (hypothesis == NULL) return;
     hypothesis->length = (size_t)lengths[i];
     snprintf(hypothesis->what, sizeof hypothesis->what, "at %zu tokens%s (@ is at %zu)", hypothesis->length,
@@ -270,7 +200,7 @@ static void as_method(maker *make, const rs_method *method, double s) {
   char text[RS_NUMBER_CHARS], key[48];
   bool plain = !method->freq->scaled, pi = strcmp(method->freq->kind.name, "linear") == 0;
   snprintf(key, sizeof key, "method %.30s", method->name);
-  rs_hypothesis *hypothesis = add(make, key);
+  rs_hypothesis *hypothesis = rs_hypothesis_add(make, key);
   if (hypothesis == NULL) return;
   hypothesis->method = method;
   rs_number_format(s, text);
@@ -281,8 +211,8 @@ static void as_method(maker *make, const rs_method *method, double s) {
   }
   snprintf(hypothesis->what, sizeof hypothesis->what, "as %s with s = %.6g%s (@ is %s)", method->name, s,
            pi ? ": every frequency divided by s" : "", make->from->recipe->method->name);
-  change(hypothesis, "scale", NULL);
-  change(hypothesis, "factor", text);
+  rs_hypothesis_change(hypothesis, "scale", NULL);
+  rs_hypothesis_change(hypothesis, "factor", text);
 }
 
 /* Whether the method differs from another by its rule for s alone: with s given they are one. */
@@ -296,7 +226,7 @@ static bool repeats(const rs_method *method) {
 static void alter_method(maker *make) {
   size_t count;
   const rs_method *methods = rs_methods(&count), *mine = make->from->recipe->method;
-  double s = scale_of(make->from), shown = shown_scale(make->from, make->other);
+  double s = rs_compared_scale(make->from), shown = shown_scale(make->from, make->other);
   for (size_t i = 0; i < count; i++) {
     bool plain = strcmp(methods[i].name, "rope") == 0, rotary = methods[i].freq != NULL;
     bool same = methods[i].freq == mine->freq && methods[i].pos == mine->pos;
@@ -316,40 +246,53 @@ static void alter_dialect(maker *make) {
     const rs_recipe *recipe = make->from->recipe;
     if (!rs_dialect_fits(&dialects[d], recipe->method) || dialects[d].settings[0].name == NULL) continue;
     if (!rs_dialect_holds(&dialects[d], &recipe->settings)) continue;
-    rs_hypothesis *hypothesis = add(make, key);
+    rs_hypothesis *hypothesis = rs_hypothesis_add(make, key);
     if (hypothesis == NULL) return;
     snprintf(hypothesis->what, sizeof hypothesis->what, "in dialect %s: %.150s", dialects[d].name, dialects[d].summary);
     for (size_t i = 0; i < RS_COUNT(dialects[d].settings) && dialects[d].settings[i].name != NULL; i++)
-      change(hypothesis, dialects[d].settings[i].name, dialects[d].settings[i].value);
+      rs_hypothesis_change(hypothesis, dialects[d].settings[i].name, dialects[d].settings[i].value);
   }
 }
 
-/* DeepSeek's two, each alone and both left out, are beyond one parameter at a time. */
-static void alter_mscale(maker *make) {
-  const rs_settings *settings = &make->from->recipe->settings;
-  if (!rs_setting(settings, "mscale")->set || !rs_setting(settings, "mscale_all_dim")->set) return;
-  rs_hypothesis *hypothesis = add(make, "mscale and mscale_all_dim");
-  if (hypothesis == NULL) return;
-  snprintf(hypothesis->what, sizeof hypothesis->what, "without mscale and mscale_all_dim");
-  change(hypothesis, "mscale", NULL);
-  change(hypothesis, "mscale_all_dim", NULL);
-  change(hypothesis, "mscale_softmax", "false");
-}
-
-size_t rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_hypothesis *list) {
+rs_status rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_hypothesis *list, size_t *count,
+                             rs_err *err) {
   maker make = {.from = from, .other = other, .list = list};
   lend_settings(&make);
   lend_model(&make);
   alter_train_length(&make);
   alter_layout(&make);
+  rs_hypotheses_mishaps(&make); /* what has a name goes before numbers that fit */
   alter_base(&make);
   alter_scale(&make);
-  alter_mscale(&make);
   alter_each(&make);
+  rs_hypotheses_factors(&make);
   alter_dialect(&make);
   alter_method(&make);
   alter_length(&make);
-  return make.count;
+  *count = make.count;
+  return make.starved ? rs_fail(err, RS_MEMORY, "out of memory for text") : RS_OK;
+}
+
+/* ---- work ------------------------------------------------------------------------------------------------------- */
+
+/* DPRoPE counts the angles of every position of both lengths. */
+static double counted_positions(const rs_compared *from, const rs_method *method, double s) {
+  double length = rs_compared_train_length(from);
+  if (method->freq == NULL || strcmp(method->freq->kind.name, "dprope") != 0) return 0;
+  return isnan(s) ? length : length * (1 + 2 * s);
+}
+
+double rs_hypotheses_work(const rs_compared *from, const rs_hypothesis *const *tried, size_t count) {
+  static const double recipe = 15e3, power = 300, position = 2;
+  const rs_method *method = from->recipe->method;
+  double s = rs_compared_scale(from), given;
+  for (size_t i = 0; i < count; i++) {
+    if (tried[i]->method != NULL) method = tried[i]->method;
+    for (size_t c = 0; c < tried[i]->count; c++)
+      if (strcmp(tried[i]->changes[c].param, "factor") == 0 && rs_number_read(tried[i]->changes[c].text, &given))
+        s = given;
+  }
+  return recipe + (double)from->spectrum->pairs * (power + position * counted_positions(from, method, s));
 }
 
 /* ---- trying ------------------------------------------------------------------------------------------------------ */
@@ -374,9 +317,24 @@ static rs_status switch_method(rs_recipe *recipe, const rs_method *method, rs_er
   return status;
 }
 
+/* "16,24,24". */
+static rs_status set_list(rs_recipe *recipe, int index, const char *text, rs_err *err) {
+  double list[RS_AXES];
+  size_t count = 0;
+  for (char *end; count < RS_COUNT(list); text = end + (*end == ',')) {
+    list[count] = strtod(text, &end);
+    if (end == text) break;
+    count++;
+  }
+  rs_value_clear(&recipe->settings.values[index]);
+  return rs_value_list(recipe->settings.params[index], list, count, &recipe->settings.values[index], err);
+}
+
 static rs_status apply_change(rs_recipe *recipe, const rs_change *hypothesis, rs_err *err) {
   int index = rs_settings_find(&recipe->settings, hypothesis->param);
   if (index < 0) return rs_fail(err, RS_INPUT, "no such parameter");
+  if (hypothesis->value == NULL && strchr(hypothesis->text, ',') != NULL)
+    return set_list(recipe, index, hypothesis->text, err);
   if (hypothesis->value == NULL)
     return rs_recipe_preset(recipe, hypothesis->param, *hypothesis->text != '\0' ? hypothesis->text : NULL, err);
   rs_value_clear(&recipe->settings.values[index]);

@@ -1,10 +1,11 @@
 /* Two models layer by layer: layers that are of the same kinds on both sides are compared once. */
-#include "ropescope/compare.h"
+#include "causes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void rs_layer_differences_clear(rs_layer_differences *layers) {
+  for (size_t i = 0; i < layers->count; i++) free(layers->items[i].causes);
   free(layers->items);
   *layers = (rs_layer_differences){0};
 }
@@ -40,22 +41,35 @@ static rs_status pair_by_layer(const rs_profile *a, const rs_profile *b, rs_laye
   return RS_OK;
 }
 
-static rs_status make_spectrum(const rs_model *model, size_t length, rs_spectrum *spectrum, rs_err *err) {
-  rs_recipe recipe;
-  RS_TRY(rs_recipe_copy(&recipe, &model->published, err));
-  rs_status status = rs_recipe_resolve(&recipe, model, err);
-  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, length, spectrum, err);
-  rs_recipe_clear(&recipe);
+rs_status rs_published_make(const rs_model *model, size_t length, rs_published *side, rs_err *err) {
+  *side = (rs_published){0};
+  RS_TRY(rs_recipe_copy(&side->recipe, &model->published, err));
+  rs_status status = rs_recipe_resolve(&side->recipe, model, err);
+  if (status == RS_OK) status = rs_spectrum_make(&side->recipe, model, length, &side->spectrum, err);
+  side->compared = (rs_compared){&side->recipe, model, length, &side->spectrum};
+  if (status != RS_OK) rs_published_clear(side);
   return status;
 }
 
+void rs_published_clear(rs_published *side) {
+  rs_recipe_clear(&side->recipe);
+  rs_spectrum_clear(&side->spectrum);
+}
+
+/* The difference of two kinds, and where there is work for it (else NULL) its causes. */
 static rs_status compare_spectra(const rs_layer_kind *a, const rs_layer_kind *b, size_t length, double rtol,
-                                 rs_difference *difference, rs_err *err) {
-  rs_spectrum spectra[2] = {{0}};
-  rs_status status = make_spectrum(&a->model, length, &spectra[0], err);
-  if (status == RS_OK) status = make_spectrum(&b->model, length, &spectra[1], err);
-  if (status == RS_OK) *difference = rs_spectrum_compare(&spectra[0], &spectra[1], rtol);
-  for (size_t i = 0; i < 2; i++) rs_spectrum_clear(&spectra[i]);
+                                 double *work, rs_layer_difference *out, rs_err *err) {
+  rs_published sides[] = {{.compared = {0}}, {.compared = {0}}};
+  rs_status status = rs_published_make(&a->model, length, &sides[0], err);
+  if (status == RS_OK) status = rs_published_make(&b->model, length, &sides[1], err);
+  if (status == RS_OK) out->difference = rs_spectrum_compare(&sides[0].spectrum, &sides[1].spectrum, rtol);
+  if (status == RS_OK && work != NULL && out->difference.differs != 0) {
+    out->causes = rs_alloc(1, sizeof *out->causes, err);
+    status = out->causes != NULL
+                 ? rs_causes_within(&sides[0].compared, &sides[1].compared, rtol, work, out->causes, err)
+                 : RS_MEMORY;
+  }
+  for (size_t i = 0; i < 2; i++) rs_published_clear(&sides[i]);
   return status;
 }
 
@@ -73,7 +87,7 @@ static rs_status compare_kinds(const rs_layer_kind *a, const rs_layer_kind *b, s
   if (!a->attends || !b->attends) return RS_OK;
   out->view = !sees_alike(a, b);
   if (rs_layers_turn_alike(a, b)) return RS_OK;
-  if (turns(a) && turns(b)) return compare_spectra(a, b, length, rtol, &out->difference, err);
+  if (turns(a) && turns(b)) return compare_spectra(a, b, length, rtol, NULL, out, err);
   out->recipe = true;
   return RS_OK;
 }
@@ -96,4 +110,16 @@ rs_status rs_layers_compare(const rs_profile *a, const rs_profile *b, size_t len
   }
   if (status != RS_OK) rs_layer_differences_clear(out);
   return status;
+}
+
+rs_status rs_layers_explain(const rs_profile *a, const rs_profile *b, const size_t known[2], size_t length, double rtol,
+                            rs_layer_differences *layers, rs_err *err) {
+  double work = RS_MOST_WORK;
+  for (size_t i = 0; i < layers->count; i++) {
+    rs_layer_difference *item = &layers->items[i];
+    bool told = item->kind[0] == known[0] && item->kind[1] == known[1];
+    if (told || item->difference.differs == 0 || item->causes != NULL) continue;
+    RS_TRY(compare_spectra(&a->kinds[item->kind[0]], &b->kinds[item->kind[1]], length, rtol, &work, item, err));
+  }
+  return RS_OK;
 }

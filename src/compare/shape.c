@@ -79,7 +79,8 @@ void rs_shape_describe(const rs_spectrum *a, const rs_spectrum *b, double rtol, 
   line ratio = turn && a->pairs > 2 ? fit(a, b) : (line){.residual = INFINITY};
   double span = fabs(ratio.slope) * (double)a->pairs;
   if (ratio.residual <= rtol && span <= rtol)
-    snprintf(text, size, "B is %.6g times A at every pair (1 / %.6g)", exp(ratio.offset), exp(-ratio.offset));
+    snprintf(text, size, "B is %.6g times A at every pair (1 / %.6g), as if positions were divided by that",
+             exp(ratio.offset), exp(-ratio.offset));
   else if (ratio.residual <= rtol)
     describe_ladder(a, b, rtol, ratio, text, size);
   else if (turn)

@@ -1,94 +1,18 @@
 /* What the two arguments of a comparison mean: an existing file by its ending (a Hugging Face config, or a dump of
  * inverse frequencies), or the folder of a config, else a preset's name, else a recipe as YAML. */
-#include "ropescope/compare.h"
+#include "dumps.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static const char letters[] = "AB";
 
-static bool ends_in(const char *text, const char *ending) {
-  size_t length = strlen(text), size = strlen(ending);
-  return length > size && strcmp(text + length - size, ending) == 0;
-}
-
 /* A failure, with the side that it is about and, where there is one, the parameter. */
 static rs_status name_side(size_t which, const char *text, const rs_err *why, rs_err *err) {
   return rs_fail(err, why->status == RS_MEMORY ? RS_MEMORY : RS_INPUT, "%c, %.200s: %s%s%s", letters[which], text,
                  why->subject, *why->subject != '\0' ? ": " : "", why->message);
-}
-
-/* ---- dumps ------------------------------------------------------------------------------------------------------- */
-
-static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
-  char *text;
-  size_t length;
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
-  rs_status status = rs_json_read(text, length, file, tree, err);
-  free(text);
-  return status;
-}
-
-/* A config names a geometry; a dump is a list, or an object with one. */
-static bool names_geometry(const rs_node *root) {
-  static const char *const keys[] = {"model_type", "text_config", "num_attention_heads", "hidden_size",
-                                     "n_head",     "n_embd",      "rope_scaling",        "architectures"};
-  bool known = false;
-  for (size_t i = 0; i < RS_COUNT(keys); i++) known |= rs_node_get(root, keys[i]) != NULL;
-  return known;
-}
-
-static rs_status positive(const char *file, const char *text, double *factor, rs_err *err) {
-  if (rs_number_read(text, factor) && isfinite(*factor) && *factor > 0) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s: the attention factor \"%.40s\" is no positive number", file, text);
-}
-
-/* A dump may say what cos and sin are multiplied by: {"inv_freq": [...], "attention_factor": 1.2}. */
-static rs_status json_factor(const char *file, double *factor, rs_err *err) {
-  rs_tree *tree = NULL;
-  RS_TRY(read_tree(file, &tree, err));
-  const rs_node *node = rs_node_get(&tree->root, "attention_factor");
-  rs_status status = RS_OK;
-  if (node != NULL) status = positive(file, node->kind == RS_SCALAR ? node->text : "[...]", factor, err);
-  rs_tree_free(tree);
-  return status;
-}
-
-/* The column attention_factor, or amp as `ropescope show frequencies` has it: the same in every row. */
-static rs_status csv_factor(const char *file, double *factor, rs_err *err) {
-  char *text;
-  size_t length;
-  rs_table *table = NULL;
-  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
-  rs_status status = rs_csv_read(text, length, file, &table, err);
-  free(text);
-  if (status != RS_OK) return status;
-  int column = rs_table_column(table, "attention_factor");
-  if (column < 0) column = rs_table_column(table, "amp");
-  for (size_t row = 0; row < table->rows && column >= 0 && status == RS_OK; row++)
-    if (strcmp(table->fields[row * table->columns + (size_t)column], table->fields[column]) != 0)
-      status = rs_fail(err, RS_INPUT, "%s:%zu: the attention factor changes from pair to pair", file, row + 2);
-  if (column >= 0 && status == RS_OK) status = positive(file, table->fields[column], factor, err);
-  rs_table_free(table);
-  return status;
-}
-
-static rs_status read_dump(rs_contender *s, rs_err *err) {
-  double *list = NULL, factor = NAN;
-  size_t count = 0;
-  RS_TRY(rs_numbers_read(s->text, &list, &count, err));
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < count && status == RS_OK; i++)
-    if (list[i] < 0) status = rs_fail(err, RS_INPUT, "%s: frequency %zu is negative", s->text, i);
-  if (status == RS_OK && ends_in(s->text, ".json")) status = json_factor(s->text, &factor, err);
-  if (status == RS_OK && ends_in(s->text, ".csv")) status = csv_factor(s->text, &factor, err);
-  if (status == RS_OK) status = rs_spectrum_list(list, count, &s->spectrum, err);
-  s->spectrum.amp = factor;
-  s->origin = RS_FROM_DUMP;
-  free(list);
-  return status;
 }
 
 /* ---- published recipes ------------------------------------------------------------------------------------------- */
@@ -113,19 +37,54 @@ static rs_status read_config(rs_contender *s, const char *layers, rs_err *err) {
   return take_layers(s, layers, err);
 }
 
+/* The buffers of a folder's checkpoint, where it has one that can be read: the config is what was asked for. */
+static rs_status read_weights(rs_contender *s, rs_err *err) {
+  char *path = NULL;
+  rs_safetensors *checkpoint = NULL;
+  rs_err why = {0};
+  rs_status status = rs_hf_weights_find(s->text, &path, &why);
+  if (status == RS_IO) return RS_OK;
+  if (status == RS_OK) status = rs_safetensors_map(path, &checkpoint, &why);
+  if (status == RS_OK) status = rs_buffers_read(checkpoint, &s->buffers, &why);
+  if (status != RS_OK) snprintf(s->buffers.unread, sizeof s->buffers.unread, "%.190s", why.message);
+  rs_safetensors_free(checkpoint);
+  free(path);
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
+}
+
 static rs_status read_folder(rs_contender *s, const char *layers, rs_err *err) {
   s->file = rs_path_join(s->text, "config.json", err);
-  return s->file != NULL ? read_config(s, layers, err) : RS_MEMORY;
+  if (s->file == NULL) return RS_MEMORY;
+  RS_TRY(read_config(s, layers, err));
+  return read_weights(s, err);
+}
+
+static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
+  char *text;
+  size_t length;
+  RS_TRY(rs_file_read(file, RS_LARGEST_FILE, &text, &length, err));
+  rs_status status = rs_json_read(text, length, file, tree, err);
+  free(text);
+  return status;
+}
+
+/* A config names a geometry; a dump is a list, or an object with one. */
+static bool names_geometry(const rs_node *root) {
+  static const char *const keys[] = {"model_type", "text_config", "num_attention_heads", "hidden_size",
+                                     "n_head",     "n_embd",      "rope_scaling",        "architectures"};
+  bool known = false;
+  for (size_t i = 0; i < RS_COUNT(keys); i++) known |= rs_node_get(root, keys[i]) != NULL;
+  return known;
 }
 
 /* A file, by what it holds. */
 static rs_status read_file(rs_contender *s, const char *layers, rs_err *err) {
   rs_tree *tree = NULL;
-  if (!ends_in(s->text, ".json")) return read_dump(s, err);
+  if (!rs_dump_ends(s->text, ".json")) return rs_dump_read(s, layers, err);
   RS_TRY(read_tree(s->text, &tree, err));
   bool config = names_geometry(&tree->root);
   rs_tree_free(tree);
-  return config ? read_config(s, layers, err) : read_dump(s, err);
+  return config ? read_config(s, layers, err) : rs_dump_read(s, layers, err);
 }
 
 static bool is_preset(const char *name) {
@@ -195,14 +154,14 @@ static rs_status read_on_model(const rs_contest *contest, size_t which, rs_conte
 /* Files and presets first: they may lend a recipe their model. */
 static rs_status read_named(rs_contender *s, const char *layers, rs_err *err) {
   struct stat info;
-  bool file = rs_numbers_named(s->text), there = stat(s->text, &info) == 0;
+  bool file = rs_numbers_named(s->text) || rs_dump_ends(s->text, ".safetensors"), there = stat(s->text, &info) == 0;
   if (*s->text == '\0') return rs_fail(err, RS_INPUT, "is empty");
   if (there && S_ISDIR(info.st_mode) && !is_preset(s->text)) return read_folder(s, layers, err);
   if (file && !there) return rs_fail(err, RS_INPUT, "is not there");
   if (file) return read_file(s, layers, err);
   if (is_preset(s->text)) return read_preset(s, layers, err);
   if (there && strchr(s->text, '.') != NULL)
-    return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy and .csv (dump)");
+    return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)");
   return RS_OK;
 }
 
@@ -264,6 +223,7 @@ rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_p
 void rs_contest_clear(rs_contender sides[2]) {
   for (size_t i = 0; i < 2; i++) {
     rs_spectrum_clear(&sides[i].spectrum);
+    rs_buffers_clear(&sides[i].buffers);
     rs_recipe_clear(&sides[i].recipe);
     rs_model_clear(&sides[i].model);
     rs_profile_clear(&sides[i].profile);

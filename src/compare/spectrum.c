@@ -10,6 +10,7 @@ void rs_spectrum_clear(rs_spectrum *spectrum) {
   free(spectrum->omega);
   free(spectrum->axis);
   free(spectrum->beyond);
+  free(spectrum->slack);
   *spectrum = (rs_spectrum){0};
 }
 
@@ -118,6 +119,15 @@ static bool equal(double a, double b, double rtol) {
   return fabs(b - a) <= rtol * fmax(fabs(a), fabs(b));
 }
 
+static double slack_of(const rs_spectrum *spectrum, size_t j) {
+  return spectrum->slack != NULL ? spectrum->slack[j] : 0;
+}
+
+bool rs_pair_equal(const rs_spectrum *a, const rs_spectrum *b, size_t j, double rtol) {
+  double most = fmax(fabs(a->omega[j]), fabs(b->omega[j]));
+  return fabs(b->omega[j] - a->omega[j]) <= rtol * most + slack_of(a, j) + slack_of(b, j);
+}
+
 static bool repeats(const rs_spectrum *spectrum, double rtol, int layout) {
   size_t half = spectrum->pairs / 2;
   bool same = spectrum->pairs % 2 == 0 && half > 0;
@@ -142,29 +152,32 @@ int rs_spectrum_fold(rs_spectrum *spectrum, double rtol) {
 static void compare_pairs(const rs_spectrum *a, const rs_spectrum *b, double rtol, rs_difference *out) {
   for (size_t j = 0; j < a->pairs; j++) {
     double from = a->omega[j], to = b->omega[j];
-    double change = to == from ? 0 : from == 0 ? INFINITY : fabs(to / from - 1);
+    bool same = rs_pair_equal(a, b, j, rtol), told = a->slack == NULL && b->slack == NULL;
+    double change = to == from || (same && !told) ? 0 : from == 0 ? INFINITY : fabs(to / from - 1);
     if (change > out->largest) {
       out->largest = change;
       out->worst = j;
     }
-    if (equal(from, to, rtol)) continue;
+    if (same) continue;
     if (out->count++ == 0) out->first = j;
     out->last = j;
   }
   if (out->count > 0) out->differs |= RS_DIFFERS_FREQUENCY;
 }
 
-static bool known_apart(double a, double b, double rtol) {
-  return !isnan(a) && !isnan(b) && !equal(a, b, rtol);
+static bool known_apart(double a, double b, double rtol, double slack) {
+  return !isnan(a) && !isnan(b) && fabs(b - a) > rtol * fmax(fabs(a), fabs(b)) + slack;
 }
 
 rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, double rtol) {
   rs_difference out = {0};
-  if (known_apart(a->amp, b->amp, rtol) || known_apart(a->logit_factor, b->logit_factor, rtol))
+  if (known_apart(a->amp, b->amp, rtol, a->amp_slack + b->amp_slack) ||
+      known_apart(a->logit_factor, b->logit_factor, rtol, 0))
     out.differs |= RS_DIFFERS_AMPLITUDE;
   if (a->pair_layout >= 0 && b->pair_layout >= 0 && a->pair_layout != b->pair_layout) out.differs |= RS_DIFFERS_LAYOUT;
   if (a->beyond != NULL && b->beyond != NULL && strcmp(a->beyond, b->beyond) != 0) out.differs |= RS_DIFFERS_BEYOND;
   if (!isnan(a->logit_factor) && !isnan(b->logit_factor) && a->head_dim != b->head_dim) out.differs |= RS_DIFFERS_WIDTH;
+  if (a->positions != b->positions) out.differs |= RS_DIFFERS_POSITIONS;
   if (a->pairs != b->pairs) {
     out.differs |= RS_DIFFERS_FREQUENCY;
     out.largest = INFINITY;

@@ -52,7 +52,7 @@ static rs_status load(const char *file, const rs_param *param, rs_value *value, 
   value->file = realpath(file, NULL);
   if (value->file == NULL)
     status = errno == ENOMEM ? rs_fail(err, RS_MEMORY, "out of memory")
-                             : rs_fail(err, RS_IO, "%s: cannot be found: %s", file, strerror(errno));
+                             : rs_fail_read(err, "%s: cannot be found: %s", file, strerror(errno));
   if (status == RS_OK && param->type != RS_FOLDER) status = rs_sha256_file(file, value->hash, err);
   if (status != RS_OK) rs_value_clear(value);
   return status;

@@ -465,8 +465,8 @@ rs_status rs_hf_weights_find(const char *folder, char **path, rs_err *err) {
     free(*path);
   }
   *path = NULL;
-  return rs_fail(err, RS_IO, "%s: has neither %s nor %s (other formats of weights are not read)", folder, names[0],
-                 names[1]);
+  return rs_fail_read(err, "%s: has neither %s nor %s (other formats of weights are not read)", folder, names[0],
+                      names[1]);
 }
 
 /* Whether matrices are multiplied as they are read, so that they cannot stay in their file. */

@@ -15,6 +15,10 @@ static rs_status fail_errno(rs_err *err, const char *path, const char *what) {
   return rs_fail(err, RS_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
+static rs_status fail_reading(rs_err *err, const char *path) {
+  return rs_fail_read(err, "%s: cannot read: %s", path, strerror(errno));
+}
+
 /* ---- in ---------------------------------------------------------------------------------------------------------- */
 
 /* Reads until the end instead of asking for the size: pipes have none, and /proc and devices lie about theirs. */
@@ -27,11 +31,11 @@ static rs_status read_all(int file, const char *path, size_t limit, char **data,
     *data = grown;
     ssize_t got = read(file, *data + *length, CHUNK - 1);
     if (got == -1 && errno == EINTR) continue;
-    if (got == -1) return fail_errno(err, path, "cannot read");
+    if (got == -1) return fail_reading(err, path);
     (*data)[*length + (size_t)got] = '\0';
     if (got == 0) return RS_OK;
     *length += (size_t)got;
-    if (*length > limit) return rs_fail(err, RS_IO, "%s: cannot read: larger than %zu bytes", path, limit);
+    if (*length > limit) return rs_fail_read(err, "%s: cannot read: larger than %zu bytes", path, limit);
   }
 }
 
@@ -39,7 +43,7 @@ rs_status rs_file_read(const char *path, size_t limit, char **data, size_t *leng
   *data = NULL;
   *length = 0;
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file == -1) return fail_errno(err, path, "cannot read");
+  if (file == -1) return fail_reading(err, path);
   rs_status status = read_all(file, path, limit, data, length, err);
   close(file);
   if (status != RS_OK) {

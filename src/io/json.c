@@ -1,6 +1,7 @@
 /* json.c: JSON text to the same tree that YAML becomes, by way of jansson. The depth and the number of values are
  * checked on the text beforehand, so that neither jansson nor the conversion goes further than the limits, and the
  * complaint about the depth still names a place. */
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -193,9 +194,16 @@ static rs_status parse(json_reader *in, const char *text, size_t length, json_t 
   RS_TRY(check_outline(in, text, length));
   RS_TRY(mask(in, text, length, &masked));
   json_error_t error = {0};
+  errno = 0;
   *value = json_loadb(masked != NULL ? masked : text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  bool starved = errno == ENOMEM; /* jansson calls it bad syntax within a string, or leaves bytes out */
   in->odd = masked != NULL;
   free(masked);
+  if (starved) {
+    json_decref(*value);
+    *value = NULL;
+    return rs_fail(in->err, RS_MEMORY, "out of memory while reading %s", in->name);
+  }
   return *value ? RS_OK : fail_parser(in, &error);
 }
 

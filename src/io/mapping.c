@@ -9,15 +9,15 @@
 #include "io_internal.h"
 
 static rs_status fail_errno(rs_err *err, const char *path) {
-  return rs_fail(err, RS_IO, "%s: cannot read: %s", path, strerror(errno));
+  return rs_fail_read(err, "%s: cannot read: %s", path, strerror(errno));
 }
 
 static rs_status map(int file, const char *path, rs_mapping *mapping, rs_err *err) {
   struct stat info;
   if (fstat(file, &info) != 0) return fail_errno(err, path);
   if (!S_ISREG(info.st_mode))
-    return rs_fail(err, RS_IO, "%s: cannot read: %s, not a regular file", path,
-                   S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
+    return rs_fail_read(err, "%s: cannot read: %s, not a regular file", path,
+                        S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
   if (info.st_size == 0) return rs_fail(err, RS_INPUT, "%s: is empty (was a download broken off?)", path);
   void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
   if (bytes == MAP_FAILED) return fail_errno(err, path);

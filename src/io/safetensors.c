@@ -180,7 +180,7 @@ static rs_status fail_shard(const shard_index *index, const char *file, const rs
   while (i + 1 < index->count && strcmp(index->entries[i]->text, file) != 0) i++;
   rs_io_one_line(index->entries[i]->key, sizeof name, name);
   if (why->status != RS_IO) return rs_fail(err, why->status, "%s", why->message);
-  return rs_fail(err, RS_IO, "%s (%s has tensor \"%s\" in it)", why->message, index->path, name);
+  return rs_fail_read(err, "%s (%s has tensor \"%s\" in it)", why->message, index->path, name);
 }
 
 static rs_status add_shards(rs_safetensors *checkpoint, const shard_index *index, rs_err *err) {

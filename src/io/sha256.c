@@ -42,7 +42,7 @@ rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) {
     if (got == -1 && errno != EINTR) break;
     if (got > 0) sha256_update(&context, (size_t)got, block);
   }
-  rs_status status = file != -1 && got == 0 ? RS_OK : rs_fail(err, RS_IO, "%s: cannot read: %s", path, strerror(errno));
+  rs_status status = file != -1 && got == 0 ? RS_OK : rs_fail_read(err, "%s: cannot read: %s", path, strerror(errno));
   if (file != -1) close(file);
   put_digest(&context, out);
   return status;

@@ -154,20 +154,21 @@ Test(compare_command, examples__what_differs_and_why) {
 
 /* The whole text of one small comparison: what a user reads. */
 Test(compare_command, text__is_short_and_whole) {
-  static const char text[] = "A  a.json: dump of 4 inverse frequencies\n"
-                             "B  b.csv: dump of 4 inverse frequencies, without an attention factor\n"
-                             "frequencies: 4 of 4 pairs differ, from pair 0 to 3; most at pair 0: 50 %\n"
-                             "  pair  omega A        omega B        B / A\n"
-                             "     0  1              0.5            0.5\n"
-                             "     1  0.5            0.25           0.5\n"
-                             "     2  0.25           0.125          0.5\n"
-                             "     3  0.125          0.0625         0.5\n"
-                             "    distance  largest difference of angle  mean cosine A  mean cosine B\n"
-                             "           1  0.5        rad at pair 0      0.844749       0.959185\n"
-                             "          10  2.5        rad at pair 1      -0.260308      0.152201\n"
-                             "          11  2.75       rad at pair 1      -0.0041648     0.187938\n"
-                             "no known change explains the frequencies\n"
-                             "shape of the difference: B is 0.5 times A at every pair (1 / 2)\n";
+  static const char text[] =
+      "A  a.json: dump of 4 inverse frequencies\n"
+      "B  b.csv: dump of 4 inverse frequencies, without an attention factor\n"
+      "frequencies: 4 of 4 pairs differ, from pair 0 to 3; most at pair 0: 50 %\n"
+      "  pair  omega A        omega B        B / A\n"
+      "     0  1              0.5            0.5\n"
+      "     1  0.5            0.25           0.5\n"
+      "     2  0.25           0.125          0.5\n"
+      "     3  0.125          0.0625         0.5\n"
+      "    distance  largest difference of angle  mean cosine A  mean cosine B\n"
+      "           1  0.5        rad at pair 0      0.844749       0.959185\n"
+      "          10  2.5        rad at pair 1      -0.260308      0.152201\n"
+      "          11  2.75       rad at pair 1      -0.0041648     0.187938\n"
+      "no known change explains the frequencies\n"
+      "shape of the difference: B is 0.5 times A at every pair (1 / 2), as if positions were divided by that\n";
   int status;
   write_file("a.json", "{\"inv_freq\": [1, 0.5, 0.25, 0.125], \"attention_factor\": 2}");
   write_file("b.csv", "inv_freq\n0.5\n0.25\n0.125\n0.0625\n");
@@ -261,7 +262,7 @@ Test(compare_command, wrong_input__status_2_and_why) {
       {"compare gpt-oss xyzzy", "ropescope: B, xyzzy: is no file, no model preset and no method (ropescope list shows "
                                 "presets and methods; a recipe is written {name: yarn, factor: 8})\n"},
       {"compare gpt-oss t.txt",
-       "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy and .csv (dump)\n"},
+       "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)\n"},
       {"compare gpt-oss mpt-7b", "ropescope: B, mpt-7b: alibi turns no pairs: there are no frequencies to compare\n"},
       {"compare gpt-oss '{name: yarn, factr: 2}'",
        "recipe B:1:14: methods[0].factr: yarn has no key factr (did you mean factor?)\n"

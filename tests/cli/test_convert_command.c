@@ -103,7 +103,7 @@ Test(convert_command, wrong_use__is_said) {
   expect_run(SAY("convert", "config.json", "--json", "--inv-freq", "csv"), 2, "", "--json goes with --to");
   expect_run(SAY("convert", "config.json", "--inv-freq", "npy"), 2, "", "--inv-freq npy needs --out FILE");
   expect_run(SAY("convert", "config.json", "--inv-freq", "txt"), 2, "", "no --inv-freq txt");
-  expect_run(SAY("convert", "none.json", "--to", "hf5"), 1, "", "none.json: cannot read: No such file");
+  expect_run(SAY("convert", "none.json", "--to", "hf5"), 2, "", "none.json: cannot read: No such file");
   expect_run(SAY("convert", "lama-2-7b", "--to", "hf5"), 2, "", "did you mean llama-2-7b?");
   expect_run(SAY("convert", "gpt2", "--inv-freq", "csv"), 2, "", "learned turns no pairs: there are no frequencies");
   expect_run(SAY("convert", "config.json", "--to", "hf5", "--layers", "none"), 2, "", "no layers none with attention");

@@ -11,6 +11,7 @@
 #define SCALED(length, rope) SMALL(length, ", \"rope_scaling\": {" rope "}")
 #define YARN SCALED("16384", "\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 4096")
 #define FIRST "{name: yarn, factor: 4} with base 10000 turns 4 pairs of layers 0-1 (full_attention).\n"
+#define DIMS "8 of 8 dims turn; pair j is dims j and j + 4 of these (half_split), its exponent 2j / 8, all dims.\n"
 
 TestSuite(explain_command, .init = enter_folder, .fini = leave_folder);
 
@@ -40,7 +41,7 @@ static void holds(const char *json, const char *length, const char *const *sente
  * here; pair 2 is 0.00625, half way between 0.01 and 0.0025. */
 Test(explain_command, yarn__a_length_and_its_pairs) {
   static const char beyond[] = FIRST
-      "32768 tokens are 8 times the trained length, 4096, and beyond the 16384 that the file is for.\n"
+      "32768 tokens are 8 times the trained length, 4096, and beyond the 16384 that the file is for.\n" DIMS
       "s is 4 at every length, so short inputs are scaled, too.\n"
       "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n"
       "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
@@ -72,7 +73,7 @@ Test(explain_command, yarn__a_length_and_its_pairs) {
   }
   says(YARN, "4096", NULL,
        FIRST
-       "4096 tokens are within the trained length, 4096, and within the 16384 that the file is for.\n"
+       "4096 tokens are within the trained length, 4096, and within the 16384 that the file is for.\n" DIMS
        "s is 4 at every length, so short inputs are scaled, too.\n"
        "No pair turns past what plain RoPE turns it to in 4096 tokens.\n"
        "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
@@ -108,6 +109,50 @@ Test(explain_command, plain_rope__and_windows) {
         "s is");
   holds(SMALL("300", ", \"sliding_window\": 64, \"layer_types\": [\"sliding_attention\", \"sliding_attention\"]"), "1k",
         (const char *const[]){"These layers see keys up to 63 tokens back alone.\nNo pair turns past", NULL}, NULL);
+}
+
+/* GPT-NeoX's and GPT-J's dims, Gemma 4's denominator and Qwen's sections. */
+Test(explain_command, dims_and_sections__are_told) {
+  holds(SMALL("300", ", \"partial_rotary_factor\": 0.5"), "65k",
+        (const char *const[]){
+            "\n4 of 8 dims turn; pair j is dims j and j + 2 of these (half_split), its exponent 2j / 4, "
+            "the dims that turn, not the head's.\n",
+            NULL},
+        "Of pictures");
+  holds("{\"model_type\": \"gptj\", \"n_embd\": 64, \"n_head\": 8, \"n_layer\": 2, \"n_positions\": 2048, "
+        "\"rotary_dim\": 4}",
+        "257",
+        (const char *const[]){
+            "\n4 of 8 dims turn; pair j is dims 2j and 2j + 1 of these (interleaved), its exponent 2j / 4", NULL},
+        NULL);
+  holds(SMALL("300", ", \"rope_parameters\": {\"rope_type\": \"proportional\", \"rope_theta\": 10000.0, "
+                     "\"partial_rotary_factor\": 0.5}"),
+        "258",
+        (const char *const[]){
+            "\n4 of 8 dims turn; pair j is dims j and j + 4 of the head (half_split), its exponent 2j / 8, "
+            "the whole head.\n",
+            NULL},
+        NULL);
+  const char *blocks = "{\"model_type\": \"qwen2_vl\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                       "\"num_hidden_layers\": 2, \"max_position_embeddings\": 300, \"rope_theta\": 10000.0, "
+                       "\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [2, 3, 3]}}";
+  holds(blocks, "300",
+        (const char *const[]){
+            "\nOf pictures, time, rows and columns are read by 2, 3 and 3 pairs, in blocks: 0 to 1 time, 2 "
+            "to 4 rows, 5 to 7 columns.\n",
+            NULL},
+        NULL);
+  const char *alternate =
+      "{\"model_type\": \"qwen3_vl_text\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+      "\"head_dim\": 16, \"num_hidden_layers\": 2, \"max_position_embeddings\": 300, "
+      "\"rope_theta\": 10000.0, \"rope_scaling\": {\"rope_type\": \"default\", \"mrope_section\": [4, "
+      "2, 2], \"mrope_interleaved\": true}}";
+  holds(alternate, "300",
+        (const char *const[]){
+            "\nOf pictures, time, rows and columns are read by 4, 2 and 2 pairs, which alternate: 0 time, "
+            "1 rows, 2 columns, 3 time, 4 rows, 5 columns, ...\n",
+            NULL},
+        NULL);
 }
 
 /* Half of the numbers' distance: 2^(16 - 7) and 2^(16 - 10) below 131072, and 65520 is infinite in float16. The dims of
@@ -184,7 +229,7 @@ Test(explain_command, wrong_use__is_said) {
        "explain needs a file and --length, as in ropescope explain config.json --length",
        2},
       {{"explain", "--length", "1k"}, "explain needs a file and --length", 2},
-      {{"explain", "none.json", "--length", "1k"}, "none.json: cannot read: No such file", 1},
+      {{"explain", "none.json", "--length", "1k"}, "none.json: cannot read: No such file", 2},
       {{"explain", "config.json", "--length", "1k", "--pair", "4"}, "--pair 4: there are pairs 0 to 3", 2},
       {{"explain", "config.json", "--length", "1k", "--pair", "-1"}, "--pair -1: ", 2},
       {{"explain", "bert.json", "--length", "1k"},

@@ -250,7 +250,7 @@ Test(help_command, options__go_with_their_commands_alone) {
   cr_expect(!exists("o") && !exists("results"));
 }
 
-Test(help_command, missing_files__status_1_and_their_names) {
+Test(help_command, missing_files__status_2_and_their_names) {
   static const struct {
     const char *arguments[4], *err;
   } cases[] = {
@@ -261,7 +261,7 @@ Test(help_command, missing_files__status_1_and_their_names) {
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     command c = {0};
     for (size_t k = 0; k < RS_COUNT(cases[i].arguments); k++) c.arguments[k] = cases[i].arguments[k];
-    expect_failure(&c, 1, cases[i].err);
+    expect_failure(&c, 2, cases[i].err);
   }
 }
 

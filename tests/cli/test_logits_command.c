@@ -288,9 +288,9 @@ Test(logits_command, wrong_use__says_what_is_needed) {
   expect_failure(&(command){.arguments = {"logits", "x", "y.npy"}}, 2,
                  "ropescope: logits needs a checkpoint, token ids and --out, as in ropescope logits FOLDER tokens.npy "
                  "--out logits.npy\n");
-  expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "z.npy"}}, 1,
+  expect_failure(&(command){.arguments = {"logits", "x", "y.npy", "--out", "z.npy"}}, 2,
                  "ropescope: x/config.json: cannot read: No such file or directory\n");
-  expect_failure(&(command){.arguments = {"logits", golden("llama"), "y.npy", "--out", "z.npy"}}, 1,
+  expect_failure(&(command){.arguments = {"logits", golden("llama"), "y.npy", "--out", "z.npy"}}, 2,
                  "ropescope: y.npy: cannot read: No such file or directory\n");
   expect_failure(&(command){.arguments = {"logits", golden("t5"), "y.npy", "--out", "z.npy", "--decoder-tokens",
                                           "y.npy", "--attention-mask", "y.npy"}},

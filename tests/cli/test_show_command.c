@@ -133,7 +133,7 @@ Test(show_command, hf__file_folder_or_stdin) {
       {"compare rope '{name: pi, factor: 1}' --hf - < model/config.json", 0, "on llama at 64 tokens"},
       {"solve length --criterion ood --hf - < model/config.json", 0, "65\n"},
       {"show scale --hf - < /dev/null", 2, "standard input:1:1: the file is empty"},
-      {"show scale --hf .", 1, "./config.json: cannot read: No such file or directory\n"},
+      {"show scale --hf .", 2, "./config.json: cannot read: No such file or directory\n"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     int status;
