@@ -71,7 +71,7 @@ static void put_item(rs_text *text, const outcome *o, const rs_layer_difference 
   put_difference(&line, o, d);
   if (!rs_layers_differ(d))
     rs_text_puts(text, ": equal\n");
-  else
+  else if (!line.failed)
     rs_text_printf(text, ": %s\n", rs_text_string(&line) + 2);
   text->failed |= line.failed;
   rs_text_clear(&line);

@@ -185,6 +185,7 @@ void rs_recipe_write(const rs_recipe *recipe, rs_text *text) {
       rs_text_printf(text, ", %s: %zu numbers", param->name, value->count);
     else if (!usual)
       rs_text_printf(text, ", %s: %s", param->name, rs_text_string(&written));
+    text->failed |= written.failed;
     rs_text_clear(&written);
   }
   rs_text_puts(text, "}");

@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   rs_hf_checkpoint checkpoint = {0};
   rs_err err = {0}, why = {0};
   fuzz_file("config.json", data, size);
-  (void)rs_trained_marked(".");
+  bool marked;
+  LAW(rs_trained_marked(".", &marked, NULL) == RS_OK);
   rs_status status = rs_hf_checkpoint_read(".", &checkpoint, &why);
   fuzz_says_why(status, &why);
   if (status == RS_OK) rs_hf_checkpoint_clear(&checkpoint);
