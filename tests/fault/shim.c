@@ -1,5 +1,5 @@
-/* shim.c: a library to preload: one call of a kind fails, or all from it on. FAULT_CALL names the kind (malloc stands for
- * calloc, realloc and aligned_alloc too), FAULT_AT which of them, from 1, FAULT_ON that all after it fail as well,
+/* shim.c: a library to preload: one call of a kind fails, or all from it on. FAULT_CALL names the kind (malloc stands
+ * for calloc, realloc and aligned_alloc too), FAULT_AT which of them, from 1, FAULT_ON that all after it fail as well,
  * FAULT_ERRNO the reason as a number. FAULT_COUNTS is a file that gets the number of calls of each kind at the end.
  *
  * Only calls of the program and of the libraries that return to it are counted: OpenMP's and librsvg's end the program
@@ -57,7 +57,8 @@ static bool is_counted(void *caller) {
   bool found = false;
   if (dladdr(caller, &where) != 0) {
     const char *slash = strrchr(where.dli_fname, '/'), *name = slash != NULL ? slash + 1 : where.dli_fname;
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) found |= strncmp(name, counted[i], strlen(counted[i])) == 0;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+      found |= strncmp(name, counted[i], strlen(counted[i])) == 0;
   }
   last = caller;
   return answer = found;

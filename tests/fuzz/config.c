@@ -24,7 +24,8 @@ static void write_again(const rs_experiment *experiment) {
   rs_err err = {0};
   rs_experiment_write(experiment, &first);
   rs_status status = rs_config_read(rs_text_string(&first), "written", (rs_config_edits){0}, &again, &problems, &err);
-  if (status != RS_OK) fprintf(stderr, "%s\n%s\n%s\n", rs_text_string(&first), rs_text_string(&problems.text), err.message);
+  if (status != RS_OK)
+    fprintf(stderr, "%s\n%s\n%s\n", rs_text_string(&first), rs_text_string(&problems.text), err.message);
   LAW(status == RS_OK);
   rs_experiment_write(again, &second);
   LAW(strcmp(rs_text_string(&first), rs_text_string(&second)) == 0);

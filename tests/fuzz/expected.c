@@ -15,8 +15,8 @@ static void write_results(void) {
 }
 
 static void report(const rs_claims *claims, const rs_finding *findings) {
-  static void (*const forms[])(const rs_claims *, const rs_finding *, rs_text *) = {
-      rs_claims_print, rs_claims_markdown, rs_claims_csv};
+  static void (*const forms[])(const rs_claims *, const rs_finding *, rs_text *) = {rs_claims_print, rs_claims_markdown,
+                                                                                    rs_claims_csv};
   rs_tally tally = {0};
   rs_text line = {0};
   for (size_t i = 0; i < RS_COUNT(forms); i++) {

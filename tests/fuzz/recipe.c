@@ -1,5 +1,5 @@
-/* recipe.c: a recipe in words, as of --method, with changes as of --set on further lines: read, written, read again, and
- * made into the tables of a short context. */
+/* recipe.c: a recipe in words, as of --method, with changes as of --set on further lines: read, written, read again,
+ * and made into the tables of a short context. */
 #include "fuzz.h"
 
 #include "ropescope/config.h"
@@ -8,8 +8,7 @@ enum { EDITS = 8, LENGTH = 32 };
 
 static rs_status read(const char *words, const char *const *edits, size_t count, rs_subject *subject, rs_err *err) {
   rs_problems problems = {0};
-  const rs_subject_in in = {
-      .preset = "llama-2-7b", .method = words, .edits = {edits, count, NULL}, .length = LENGTH};
+  const rs_subject_in in = {.preset = "llama-2-7b", .method = words, .edits = {edits, count, NULL}, .length = LENGTH};
   rs_status status = rs_subject_read(&in, subject, &problems, err);
   rs_problems_clear(&problems);
   return status;

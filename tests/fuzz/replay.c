@@ -61,7 +61,8 @@ int main(int count, char **arguments) {
   struct dirent **entries = NULL;
   char directory[PATH_MAX];
   int kept = standard_output_to_nowhere(), files = 0;
-  int found = count == 2 && realpath(arguments[1], directory) != NULL ? scandir(directory, &entries, NULL, alphasort) : -1;
+  int found =
+      count == 2 && realpath(arguments[1], directory) != NULL ? scandir(directory, &entries, NULL, alphasort) : -1;
   if (found < 0 || kept < 0) {
     fprintf(stderr, "usage: %s CORPUS (%s)\n", arguments[0], strerror(errno));
     return 2;

@@ -27,8 +27,8 @@ static void write_again(const rs_table *table) {
 static void show(const rs_table *table) {
   const char *questions[] = {table->header[table->columns - 1]};
   for (rs_pivot_form form = RS_PIVOT_PLAIN; form <= RS_PIVOT_JSON; form++) {
-    const rs_pivot_wanted wanted = {.lines = table->header[0], .questions = questions, .count = 1, .where = "",
-                                    .sort = -1, .form = form};
+    const rs_pivot_wanted wanted = {
+        .lines = table->header[0], .questions = questions, .count = 1, .where = "", .sort = -1, .form = form};
     rs_text text = {0};
     rs_err err = {0};
     fuzz_says_why(rs_pivot("summary.csv", &wanted, &text, &err), &err);
