@@ -29,7 +29,7 @@ static void put_forms(checked_file *file) {
 static void check(const char *data, size_t size) {
   checked_file file = {.name = (char *)"fuzz.json"};
   rs_err err = {0}, why = {0};
-  rs_status status = rs_check(data, size, file.name, &file.findings, &err);
+  rs_status status = rs_check(data, size, file.name, 0, &file.findings, &err);
   fuzz_says_why(status, &err);
   if (status != RS_OK) return;
   status = rs_portrait_read(data, size, file.name, NULL, &file.portrait, &why);
