@@ -309,8 +309,9 @@ rs_status rs_trained_write(const rs_trained *trained, rs_text *json, rs_err *err
 rs_status rs_trained_write_llama(const rs_trained *trained, rs_json *json, bool *llama, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
-/* Whether config.json of a folder says that a run of this program has made it. */
-bool rs_trained_marked(const char *folder) RS_NONNULL(1);
+/* Whether config.json of a folder says that a run of this program has made it; one that is missing or wrong does not.
+ * RS_MEMORY. */
+rs_status rs_trained_marked(const char *folder, bool *marked, rs_err *err) RS_NONNULL(1, 2);
 
 /* Reads config.json of a folder. Strict: RS_INPUT with the file and each key that is wrong, a line each. Cleared on
  * failure. */

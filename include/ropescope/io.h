@@ -110,6 +110,10 @@ void rs_file_unmap(rs_mapping *mapping) RS_NONNULL(1);
  * place already. The mode follows the umask; a symbolic link is replaced, not followed. */
 rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err) RS_NONNULL(1);
 
+/* Whether rs_file_write could begin to write `path` now: for work of minutes whose result has no other place. RS_IO with
+ * the path and the reason; nothing is left behind. */
+rs_status rs_file_writable(const char *path, rs_err *err) RS_NONNULL(1);
+
 /* Removes directory/name; RS_OK when it is not there. */
 rs_status rs_file_remove(const char *directory, const char *name, rs_err *err) RS_NONNULL(1, 2);
 

@@ -133,6 +133,9 @@ void cli_note_layers(const cli_options *options, const rs_profile *profile, size
 /* Writes the columns of a CSV text as an object of lists. RS_MEMORY. */
 rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, rs_err *err);
 
+/* Whether threads have stacks that are large enough. Returns an exit status, after a message. */
+int cli_check_stacks(void);
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* The config that a command was given, checked, with the changes of --set and --lengths. Returns an exit status. */

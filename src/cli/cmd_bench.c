@@ -104,6 +104,7 @@ int cmd_bench(const cli_options *options) {
   size_t name_count, count;
   if (options->list) return list_jobs();
   rs_status status = cli_split_names(&options->jobs, &words, &names, &name_count, &err);
+  if (status == RS_OK && options->csv_file != NULL) status = rs_file_writable(options->csv_file, &err);
   if (status == RS_OK) status = run_jobs(options, names, name_count, &rows, &count, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : put_table(rows, count);
   /* After the table, which took minutes and is shown even where the file cannot be written. */

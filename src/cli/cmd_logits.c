@@ -258,9 +258,10 @@ static rs_status run(const cli_options *options, rs_err *err) {
   rs_format format = options->precision != NULL && strcmp(options->precision, "f64") == 0 ? RS_F64 : RS_F32;
   const char *folder = options->arguments[0];
   inputs i = {0};
-  bool own = rs_trained_marked(folder);
+  bool own;
   rs_hf_checkpoint checkpoint = {0};
   rs_transformer *transformer = NULL;
+  RS_TRY(rs_trained_marked(folder, &own, err));
   if (!own) RS_TRY(rs_hf_checkpoint_read(folder, &checkpoint, err));
   rs_status status = read_inputs(options, &checkpoint, &i, err);
   if (status == RS_OK)
@@ -299,6 +300,7 @@ static bool check(const cli_options *options) {
 int cmd_logits(const cli_options *options) {
   rs_err err = {0};
   if (!check(options)) return CLI_USAGE;
-  rs_status status = run(options, &err);
+  rs_status status = rs_file_writable(options->out, &err); /* before minutes of work */
+  if (status == RS_OK) status = run(options, &err);
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }

@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool is_results_folder(const char *directory) {
-  char *manifest = rs_path_join(directory, "manifest.json", NULL);
-  bool found = manifest != NULL && access(manifest, F_OK) == 0;
+static rs_status find_manifest(const char *directory, rs_err *err) {
+  char *manifest = rs_path_join(directory, "manifest.json", err);
+  if (manifest == NULL) return RS_MEMORY;
+  bool found = access(manifest, F_OK) == 0;
   free(manifest);
-  return found;
+  if (found) return RS_OK;
+  return rs_fail(err, RS_INPUT, "%s is no results folder: it has no manifest.json (ropescope run writes one)",
+                 directory);
 }
 
 /* What --format says; else SVG and, where they can be made, PNG. */
@@ -47,11 +50,8 @@ int cmd_plot(const cli_options *options) {
     cli_error("plot needs a results folder, as in ropescope plot results/quickstart");
     return CLI_USAGE;
   }
-  if (!is_results_folder(options->arguments[0])) {
-    cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", options->arguments[0]);
-    return CLI_USAGE;
-  }
-  rs_status status = draw(options, &report, &err);
+  rs_status status = find_manifest(options->arguments[0], &err);
+  if (status == RS_OK) status = draw(options, &report, &err);
   for (size_t i = 0; i < report.note_count; i++) cli_note(options, "%s", report.notes[i]);
   if (report.count > 0)
     cli_note(options, "%zu picture%s in %s/plots", report.count, report.count == 1 ? "" : "s", options->arguments[0]);

@@ -105,11 +105,11 @@ static int list_experiments(const cli_options *options, const char *root, const 
 /* ---- one experiment ---------------------------------------------------------------------------------------------- */
 
 /* Pictures of what there is to draw; a file without any is none's fault. */
-static void draw(const cli_options *options, const char *directory) {
+static void draw(const char *directory) {
   rs_plot_report report = {0};
   rs_err why = {0};
   if (rs_plot_results(directory, NULL, &report, &why) != RS_OK)
-    cli_note(options, "%s: no pictures: %s", directory, why.message);
+    cli_error("%s: no pictures: %s", directory, why.message);
   rs_plot_report_clear(&report);
 }
 
@@ -143,7 +143,7 @@ static int run_config(const cli_options *options, const char *root, const char *
   if (code == CLI_OK && results != NULL) {
     directory = rs_path_join(results, experiment->name, &err);
     code = directory != NULL ? cli_run(options, experiment, directory) : CLI_FAILED;
-    if (code == CLI_OK) draw(options, directory);
+    if (code == CLI_OK) draw(directory);
   }
   free(directory);
   rs_text_clear(&file);

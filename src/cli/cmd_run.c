@@ -112,7 +112,7 @@ static void warn(const cli_options *options, const rs_experiment *experiment) {
 static void remove_stale_pictures(const cli_options *options, const char *directory) {
   rs_plot_report pictures = {0};
   rs_err why = {0};
-  if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_note(options, "%s", why.message);
+  if (rs_plot_remove_stale(directory, &pictures, &why) != RS_OK) cli_error("%s", why.message);
   for (size_t i = 0; i < pictures.note_count; i++) cli_note(options, "%s", pictures.notes[i]);
   rs_plot_report_clear(&pictures);
 }

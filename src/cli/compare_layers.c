@@ -71,7 +71,7 @@ static void put_item(rs_text *text, const outcome *o, const rs_layer_difference 
   put_difference(&line, o, d);
   if (!rs_layers_differ(d) || line.length < 2)
     rs_text_puts(text, ": equal\n");
-  else
+  else if (!line.failed)
     rs_text_printf(text, ": %s\n", rs_text_string(&line) + 2);
   if (d->causes != NULL) compare_put_causes(d->causes, d->difference.differs, "    ", text);
   text->failed |= line.failed;

@@ -49,7 +49,8 @@ static int run_command(int command, cli_options *options) {
   /* A file over the size limit is then a failed write, with a message and nothing left behind. */
   signal(SIGXFSZ, SIG_IGN);
   use_threads(options->threads);
-  int status = use_kernels(options->isa);
+  int status = cli_check_stacks();
+  if (status == CLI_OK) status = use_kernels(options->isa);
   if (status == CLI_OK) status = cli_read_hf(options);
   return status == CLI_OK ? actions[command](options) : status;
 }

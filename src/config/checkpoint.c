@@ -234,9 +234,11 @@ static void make_found(const rs_entry *e, rs_checkpoint *checkpoint, rs_model *m
   forget_defaults(checkpoint);
   checkpoint->folder = find_folder(e, node, &path);
   if (checkpoint->folder == NULL) return;
-  rs_status status = rs_trained_marked(checkpoint->folder)
-                         ? read_trained(checkpoint->folder, checkpoint, model, &why)
-                         : read_published(checkpoint->folder, checkpoint, model, &why);
+  bool marked;
+  rs_status status = rs_trained_marked(checkpoint->folder, &marked, &why);
+  if (status == RS_OK)
+    status = marked ? read_trained(checkpoint->folder, checkpoint, model, &why)
+                    : read_published(checkpoint->folder, checkpoint, model, &why);
   if (status == RS_MEMORY)
     rs_problem_memory(e->config->problems);
   else if (status != RS_OK)

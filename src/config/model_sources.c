@@ -34,7 +34,8 @@ static rs_status check_place(const rs_variant *source, const char *name, size_t 
 static rs_status read_shape(const char *folder, rs_shape *shape, rs_err *err) {
   rs_hf_checkpoint published = {0};
   rs_trained trained = {0};
-  bool marked = rs_trained_marked(folder);
+  bool marked;
+  RS_TRY(rs_trained_marked(folder, &marked, err));
   RS_TRY(marked ? rs_trained_read(folder, &trained, err) : rs_hf_checkpoint_read(folder, &published, err));
   rs_shape *from = marked ? &trained.shape : &published.shape;
   *shape = *from;

@@ -258,16 +258,18 @@ static rs_status read_text(const char *text, size_t length, const char *file, rs
   return status;
 }
 
-bool rs_trained_marked(const char *folder) {
-  char *file = rs_path_join(folder, RS_TRAINED_CONFIG, NULL), *text = NULL;
+rs_status rs_trained_marked(const char *folder, bool *marked, rs_err *err) {
+  char *file = rs_path_join(folder, RS_TRAINED_CONFIG, err), *text = NULL;
   rs_tree *tree = NULL;
   size_t length;
-  bool marked = file != NULL && rs_file_read(file, RS_LARGEST_FILE, &text, &length, NULL) == RS_OK &&
-                rs_json_read(text, length, file, &tree, NULL) == RS_OK && rs_node_get(&tree->root, "ropescope") != NULL;
+  rs_err why = {0};
+  rs_status status = file != NULL ? rs_file_read(file, RS_LARGEST_FILE, &text, &length, &why) : RS_MEMORY;
+  if (status == RS_OK) status = rs_json_read(text, length, file, &tree, &why);
+  *marked = status == RS_OK && rs_node_get(&tree->root, "ropescope") != NULL;
   rs_tree_free(tree);
   free(text);
   free(file);
-  return marked;
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }
 
 rs_status rs_trained_read(const char *folder, rs_trained *trained, rs_err *err) {

@@ -18,9 +18,10 @@ static rs_text entry_text(const rs_plot_series *series) {
   return text;
 }
 
-/* Height of one entry, and its width as far as that is more than `*width`. */
-static double measure_entry(const rs_plot_series *series, double *width) {
+/* Height of one entry, and its width as far as that is more than `*width`; `*failed` where there is no memory. */
+static double measure_entry(const rs_plot_series *series, double *width, bool *failed) {
   rs_text text = entry_text(series);
+  *failed |= text.failed;
   const char *rest = rs_text_string(&text);
   double height = ROW - ROW_WRAPPED;
   while (*rest != '\0') {
@@ -35,13 +36,15 @@ static double measure_entry(const rs_plot_series *series, double *width) {
 
 void rs_plot_legend_measure(rs_plot_legend *legend, const rs_plot_series *series, size_t count) {
   double text = 0, total = 0, tallest = 0;
+  bool failed = false;
   for (size_t i = 0; i < count; i++) {
-    double height = measure_entry(&series[i], &text);
+    double height = measure_entry(&series[i], &text, &failed);
     total += height;
     tallest = fmax(tallest, height);
   }
   double columns = fmax(ceil(total / TALLEST), 1);
-  *legend = (rs_plot_legend){.series = series, .count = count, .column_width = SAMPLE + SAMPLE_GAP + text};
+  *legend =
+      (rs_plot_legend){.series = series, .count = count, .column_width = SAMPLE + SAMPLE_GAP + text, .failed = failed};
   legend->height = columns > 1 ? total / columns + tallest : total;
   legend->width = columns * (legend->column_width + COLUMN_GAP) - COLUMN_GAP;
 }
@@ -69,8 +72,9 @@ static void draw_entry(const rs_plot_series *series, double x, double y, rs_plot
 
 void rs_plot_legend_draw(const rs_plot_legend *legend, double left, double top, rs_plot_picture *picture) {
   double x = left, y = top;
+  picture->failed |= legend->failed;
   for (size_t i = 0; i < legend->count; i++) {
-    double ignored = 0, height = measure_entry(&legend->series[i], &ignored);
+    double ignored = 0, height = measure_entry(&legend->series[i], &ignored, &picture->failed);
     if (y + height > top + legend->height + 0.5) {
       x += legend->column_width + COLUMN_GAP;
       y = top;

@@ -8,6 +8,7 @@ typedef struct rs_plot_legend {
   const rs_plot_series *series; /* (count,) in their order. Borrowed. */
   size_t count;
   double column_width, width, height; /* pixels */
+  bool failed;                        /* no memory to measure it */
 } rs_plot_legend;
 
 /* How large the legend of `series` is. */

@@ -81,7 +81,9 @@ static rs_status read_published(const rs_checkpoint *checkpoint, rs_trained *tra
 static rs_status read_folder(const rs_checkpoint *checkpoint, rs_trained *trained, rs_transformer **transformer,
                              rs_err *err) {
   const char *folder = checkpoint->folder;
-  if (!rs_trained_marked(folder)) return read_published(checkpoint, trained, transformer, err);
+  bool marked;
+  RS_TRY(rs_trained_marked(folder, &marked, err));
+  if (!marked) return read_published(checkpoint, trained, transformer, err);
   RS_TRY(rs_trained_read(folder, trained, err));
   rs_status status = RS_OK;
   if (*trained->weights == '\0')

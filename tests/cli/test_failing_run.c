@@ -158,3 +158,9 @@ Test(failing_run, full_stdout__status_1_and_a_message) {
     result_clear(&got);
   }
 }
+
+/* A stack that is too small would end the program without a word. */
+Test(failing_run, stacks_too_small__status_1_and_a_message) {
+  expect_failure(&(command){.arguments = {"list", "models"}, .environment = {"OMP_STACKSIZE=128k"}}, 1,
+                 "ropescope: threads have a stack of 128 KiB here, and need 1024 (OMP_STACKSIZE=4M, ulimit -s 8192)\n");
+}

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Runs every command while an allocation or a call of the system fails, and sees what comes of it.
+
+    fault.py PROGRAM SHIM [--each N | --all] [--seed S] [--command NAME]... [--old-results]
+
+Each trial fails one call, or all from it on: allocations, write, fsync, rename, open, close, mkdir, mmap, with ENOSPC,
+EIO, EDQUOT, EMFILE or EINTR. After it must hold:
+  - the program ended by itself with 0, 1 or 2;
+  - with 0, and every file and all of stdout as without the fault;
+  - else with a reason on stderr, and each file of a final name is absent, as it was before, or whole;
+  - no temporary file is left.
+--each trials are drawn for each command and kind of call (8; the seed of the month), --all takes every call in turn.
+--old-results also wants complete results that a failing run was to replace to be left as one.
+Exit status: 0 all held, 1 something did not, 2 wrong use."""
+import argparse
+import datetime
+import errno
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+KINDS = {
+    "malloc": ["ENOMEM"],
+    "write": ["ENOSPC", "EIO", "EDQUOT", "EINTR"],
+    "fsync": ["EIO", "ENOSPC", "EDQUOT"],
+    "rename": ["ENOSPC", "EIO", "EDQUOT"],
+    "open": ["EMFILE", "EIO", "ENOSPC"],
+    "close": ["EIO", "EDQUOT", "EINTR"],
+    "mkdir": ["ENOSPC", "EDQUOT", "EIO"],
+    "mmap": ["ENOMEM", "EMFILE"],
+}
+SECONDS = 60
+ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where fsync takes no time
+
+CONFIG = """name: small
+model: {name: tiny, heads: 2, head_dim: 8, rope_theta: 10000, train_length: 16}
+methods: [rope, {name: pi, factor: 2}]
+lengths: [16, 32]
+sources: [gaussian]
+seeds: 2
+metrics: [entropy, decay]
+"""
+TRAINED = """name: trained
+checkpoint: {method: rope, heads: 1, head_dim: 4, width: 4, train: {steps: 2, length: 16, sequences: 2}}
+task: copy
+lengths: [16]
+methods: [trained]
+metrics: [loss]
+"""
+MODEL = """{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_attention_heads": 4,
+ "num_hidden_layers": 2, "max_position_embeddings": 8192, "rope_theta": 10000.0,
+ "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048}}
+"""
+EXPECTED = """key,file,column,where,expected,here,tolerance,origin,verdict,source,note
+cells,summary,count(entropy_nats),,,8,,found,,,
+"""
+COMMANDS = {
+    "run": ["run", "small.yaml", "--out", "new", "--quiet"],
+    "run_over": ["run", "small.yaml", "--set", "seeds=3", "--out", "old", "--force", "--quiet"],
+    "train": ["run", "trained.yaml", "--out", "new", "--checkpoints", "made", "--quiet"],
+    "read_trained": ["run", "trained.yaml", "--out", "new", "--checkpoints", "kept", "--quiet"],
+    "plan": ["plan", "small.yaml"],
+    "list": ["list", "methods"],
+    "list_json": ["list", "metrics", "--json"],
+    "list_one": ["list", "yarn"],
+    "check": ["check", "model/config.json"],
+    "check_sarif": ["check", "model", "--format", "sarif"],
+    "explain": ["explain", "model/config.json", "--length", "32k", "--pair", "3"],
+    "show": ["show", "frequencies", "--hf", "model/config.json"],
+    "show_layers": ["show", "layers", "--hf", "model/config.json", "--json"],
+    "compare": ["compare", "model/config.json", "{name: yarn, factor: 8}"],
+    "convert": ["convert", "model/config.json", "--to", "vllm"],
+    "convert_out": ["convert", "model/config.json", "--inv-freq", "csv", "--out", "inv_freq.csv"],
+    "solve": ["solve", "base", "--length", "32k", "--head-dim", "64"],
+    "plot": ["plot", "old", "--format", "svg", "--quiet"],
+    "table": ["table", "old", "entropy_nats", "mean_cosine_at_length"],
+    "logits": ["logits", "TRAINED", "tokens.npy", "--out", "logits.npy"],
+    "reproduce": ["reproduce", "one", "--experiments", "experiments", "--out", "results", "--quiet"],
+}
+# Those that answer by their status: 1 is that something was found.
+SAYS_BY_STATUS = {"compare": 1}
+
+
+def tokens():
+    head = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<3i", 0, 1, 2)
+
+
+def clean_environment():
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("FAULT_")}
+    return {**kept, "OMP_NUM_THREADS": "1", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
+
+
+def write(folder, name, data):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+
+
+def prepare(program, folder):
+    for name, data in {"small.yaml": CONFIG, "trained.yaml": TRAINED, "model/config.json": MODEL, "tokens.npy": tokens(),
+                       "experiments/one/config.yaml": CONFIG.replace("small", "one"), "experiments/one/expected.csv": EXPECTED}.items():
+        write(folder, name, data)
+    for words in (["run", "small.yaml", "--out", "old"], ["run", "trained.yaml", "--out", "x", "--checkpoints", "kept"]):
+        subprocess.run([program, *words, "--quiet"], cwd=folder, env=clean_environment(), check=True)
+    shutil.rmtree(os.path.join(folder, "x"))
+    kept = os.listdir(os.path.join(folder, "kept"))
+    COMMANDS["logits"][1] = os.path.join("kept", kept[0])
+
+
+def files_of(folder):
+    found = {}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(root, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, folder)] = file.read()
+    return found
+
+
+# What no two runs have in common: seconds, and what memory is free.
+def comparable(name, data):
+    if name.endswith("timings.csv") or name.endswith("training.csv"):
+        return b""
+    if name == "stdout":
+        return b"\n".join(line for line in data.split(b"\n") if not line.startswith((b"time ", b"memory ")))
+    if name.endswith("manifest.json"):  # a CPU that cannot be asked has no name
+        return re.sub(rb'"cpu": "[^"]*"', b"", data)
+    return data
+
+
+class Command:
+    def __init__(self, name, program, shim, template):
+        self.name, self.program, self.shim, self.template = name, program, shim, template
+        self.before = files_of(template)
+        with tempfile.TemporaryDirectory(dir=ROOM) as folder:
+            counts = os.path.join(folder, "counts")
+            status, self.out, err, self.after = self.start({"FAULT_COUNTS": counts})
+            if status != SAYS_BY_STATUS.get(name, 0):
+                sys.exit(f"{name}: fails without a fault: status {status}: {err.decode()}")
+            self.status = status
+            with open(counts) as file:
+                self.counts = {k: int(n) for k, n in (line.split() for line in file)}
+
+    def start(self, extra):
+        with tempfile.TemporaryDirectory(dir=ROOM) as above:
+            folder = os.path.join(above, "w")
+            shutil.copytree(self.template, folder)
+            environment = {**clean_environment(), "LD_PRELOAD": self.shim, **extra}
+            try:
+                done = subprocess.run([self.program, *COMMANDS[self.name]], cwd=folder, env=environment,
+                                      capture_output=True, timeout=SECONDS, stdin=subprocess.DEVNULL)
+            except subprocess.TimeoutExpired:
+                return None, b"", b"", files_of(folder)
+            return done.returncode, done.stdout, done.stderr, files_of(folder)
+
+    def whole(self, name, data):
+        same = [there.get(name) for there in (self.before, self.after)]
+        return any(other is not None and comparable(name, data) == comparable(name, other) for other in same)
+
+    # What is wrong after a trial; None: nothing.
+    def judge(self, kind, result, old_results):
+        status, out, err, files = result
+        if status is None:
+            return f"takes more than {SECONDS} s"
+        if status not in (0, 1, 2):
+            return f"status {status}: {err.decode(errors='replace')[-200:]}"
+        left = [name for name in files if re.search(r"\.tmp$|\.partial", name)]
+        if left:
+            return f"leaves {left[0]}"
+        if status == self.status and comparable("stdout", out) == comparable("stdout", self.out):
+            differ = [n for n in set(files) | set(self.after)
+                      if n not in files or n not in self.after or comparable(n, files[n]) != comparable(n, self.after[n])]
+            if not differ or (self.name == "reproduce" and err and all("/plots" in name for name in differ)):
+                return None  # an experiment holds without pictures, but says so
+            if status == 0:
+                return f"status 0, but {sorted(differ)[0]} is not as it should be"
+        elif status == 0 or (status == self.status and not err):
+            return f"status {status} and stdout is not what it should be"
+        if not err.strip():
+            return f"status {status} without a word on stderr"
+        # jansson may call a lack of memory bad syntax; a folder of ours is then none (io.h, rs_trained_marked).
+        syntax = b"(JSON wants" in err or b"ropescope is no architecture" in err
+        if status == 2 and b"emory" not in err and kind == "malloc" and not syntax:
+            return f"a lack of memory is told as wrong use: {err.decode(errors='replace')[:200]}"
+        if self.name == "run_over" and not old_results:
+            return None
+        if self.name == "run_over":
+            mixed = {n: d for n, d in files.items() if n.startswith("old/")}
+            old = {n: d for n, d in self.before.items() if n.startswith("old/")}
+            return None if mixed == old else "the results that were there are not left whole"
+        # A cell that finds no memory is a row that says so.
+        rows = any(b",memory," in data for name, data in files.items() if name.endswith("/summary.csv"))
+        for name, data in files.items():
+            if not (name.startswith("made/") or (rows and name.startswith(("new/", "results/")))) and not self.whole(name, data):
+                return f"status {status} and {name} is neither the old nor the new file"
+        return None
+
+    def trial(self, kind, number, on, reason, old_results):
+        extra = {"FAULT_CALL": kind, "FAULT_AT": str(number), "FAULT_ERRNO": str(getattr(errno, reason))}
+        if on:
+            extra["FAULT_ON"] = "1"
+        wrong = self.judge(kind, self.start(extra), old_results)
+        if wrong is None:
+            return True
+        words = " ".join(f"{k}={v}" for k, v in extra.items())
+        print(f"{self.name}: {kind} {number} of {self.counts[kind]}{' and all after it' if on else ''}, {reason}: {wrong}\n"
+              f"    {words}", flush=True)
+        return False
+
+
+def trials_of(command, options, dice):
+    for kind, reasons in KINDS.items():
+        count = command.counts[kind]
+        every = [(n, on) for n in range(1, count + 1) for on in (False, True)]
+        chosen = every if options.all or len(every) <= options.each else dice.sample(every, options.each)
+        for number, on in chosen:
+            for reason in reasons if options.all else [dice.choice(reasons)]:
+                # Writing again is right where a signal came between; for ever is nobody's fault but this shim's.
+                if not (on and reason == "EINTR"):
+                    yield kind, number, on, reason
+
+
+def main():
+    month = datetime.date.today()
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].strip())
+    parser.add_argument("program")
+    parser.add_argument("shim")
+    parser.add_argument("--each", type=int, default=8)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--seed", type=int, default=month.year * 100 + month.month)
+    parser.add_argument("--command", action="append", choices=list(COMMANDS))
+    parser.add_argument("--old-results", action="store_true")
+    options = parser.parse_args()
+    dice = random.Random(options.seed)
+    program, shim = os.path.abspath(options.program), os.path.abspath(options.shim)
+    trials = failed = 0
+    with tempfile.TemporaryDirectory(dir=ROOM) as template:
+        prepare(program, template)
+        for name in options.command or COMMANDS:
+            command = Command(name, program, shim, template)
+            for kind, number, on, reason in trials_of(command, options, dice):
+                trials += 1
+                failed += not command.trial(kind, number, on, reason, options.old_results)
+    print(f"{trials} trials, seed {options.seed}: {failed} did not hold")
+    return 1 if failed > 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+/* shim.c: a library to preload: one call of a kind fails, or all from it on. FAULT_CALL names the kind (malloc stands
+ * for calloc, realloc and aligned_alloc too), FAULT_AT which of them, from 1, FAULT_ON that all after it fail as well,
+ * FAULT_ERRNO the reason as a number. FAULT_COUNTS is a file that gets the number of calls of each kind at the end.
+ *
+ * Only calls of the program and of the libraries that return to it are counted: OpenMP's and librsvg's end the program
+ * where they are refused memory, which is theirs to do. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+enum { MALLOC, WRITE, FSYNC, RENAME, OPEN, CLOSE, MKDIR, MMAP, KINDS };
+static const char *const names[KINDS] = {"malloc", "write", "fsync", "rename", "open", "close", "mkdir", "mmap"};
+
+static long counts[KINDS], at;
+static int kind = KINDS, reason;
+static bool on, ready;
+
+__attribute__((constructor)) static void begin(void) {
+  const char *call = getenv("FAULT_CALL"), *place = getenv("FAULT_AT"), *number = getenv("FAULT_ERRNO");
+  for (int i = 0; i < KINDS && call != NULL; i++)
+    if (strcmp(names[i], call) == 0) kind = i;
+  at = place != NULL ? atol(place) : 0;
+  reason = number != NULL ? atoi(number) : ENOMEM;
+  on = getenv("FAULT_ON") != NULL;
+  ready = true;
+}
+
+__attribute__((destructor)) static void end(void) {
+  const char *path = getenv("FAULT_COUNTS");
+  ready = false;
+  FILE *file = path != NULL ? fopen(path, "w") : NULL;
+  for (int i = 0; i < KINDS && file != NULL; i++) fprintf(file, "%s %ld\n", names[i], counts[i]);
+  if (file != NULL) fclose(file);
+}
+
+/* Whether the code at `caller` is to be refused. The last answer is kept, for dladdr is slow. */
+static bool is_counted(void *caller) {
+  static const char *const counted[] = {"ropescope", "libyaml", "libjansson", "libgsl.", "libnettle"};
+  static _Thread_local void *last;
+  static _Thread_local bool answer;
+  Dl_info where;
+  if (!ready) return false;
+  if (caller == last) return answer;
+  bool found = false;
+  if (dladdr(caller, &where) != 0) {
+    const char *slash = strrchr(where.dli_fname, '/'), *name = slash != NULL ? slash + 1 : where.dli_fname;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+      found |= strncmp(name, counted[i], strlen(counted[i])) == 0;
+  }
+  last = caller;
+  return answer = found;
+}
+
+static bool fails(int call, void *caller) {
+  if (!is_counted(caller)) return false;
+  long number = __atomic_add_fetch(&counts[call], 1, __ATOMIC_RELAXED);
+  if (call != kind || (on ? number < at : number != at)) return false;
+  errno = reason;
+  return true;
+}
+
+#define FAILS(call) fails(call, __builtin_return_address(0))
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+void *malloc(size_t size) {
+  return FAILS(MALLOC) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+  return FAILS(MALLOC) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+  return FAILS(MALLOC) ? NULL : __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  return FAILS(MALLOC) ? NULL : __libc_memalign(alignment, size);
+}
+
+ssize_t write(int file, const void *data, size_t size) {
+  return FAILS(WRITE) ? -1 : NEXT(write)(file, data, size);
+}
+
+int fsync(int file) {
+  return FAILS(FSYNC) ? -1 : NEXT(fsync)(file);
+}
+
+int rename(const char *from, const char *to) {
+  return FAILS(RENAME) ? -1 : NEXT(rename)(from, to);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return FAILS(OPEN) ? -1 : NEXT(open)(path, flags, mode);
+}
+
+/* The descriptor is gone even so, as on Linux. */
+int close(int file) {
+  bool failed = FAILS(CLOSE);
+  int why = errno, status = NEXT(close)(file);
+  if (!failed) return status;
+  errno = why;
+  return -1;
+}
+
+int mkdir(const char *path, mode_t mode) {
+  return FAILS(MKDIR) ? -1 : NEXT(mkdir)(path, mode);
+}
+
+void *mmap(void *place, size_t size, int protection, int flags, int file, off_t offset) {
+  return FAILS(MMAP) ? MAP_FAILED : NEXT(mmap)(place, size, protection, flags, file, offset);
+}
