@@ -209,7 +209,7 @@ static void put_fate(const rs_pair_view *pair, double s, rs_text *text) {
 }
 
 /* Which dims the pair is, of those that turn, and what the exponent of its plain frequency divides by. */
-static void put_dims(const subject *s, size_t index, rs_text *text) {
+static void put_pair_dims(const subject *s, size_t index, rs_text *text) {
   const rs_model *model = s->portrait->model;
   bool halves = model->pair_layout == RS_HALF_SPLIT;
   size_t first = halves ? index : 2 * index, second = halves ? index + model->rotary_dim / 2 : 2 * index + 1;
@@ -230,7 +230,7 @@ static void put_pair(const subject *s, size_t index, rs_text *text) {
   }
   rs_text_printf(text, "Pair %zu turns by %.4g rad a token, a wave of %.6g tokens; plain RoPE's is %.6g long.\n", index,
                  pair->omega, turn / pair->omega, turn / pair->plain);
-  put_dims(s, index, text);
+  put_pair_dims(s, index, text);
   put_fate(pair, s->here->factor, text);
   rs_text_printf(text, "By plain RoPE it makes %.4g turns in the %zu tokens of training%s; here it makes %.4g in %zu",
                  pair->trained / turn, p->trained, isinf(pair->range) ? ", so every angle is known" : "",

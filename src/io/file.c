@@ -205,11 +205,11 @@ rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs
 
 rs_status rs_file_writable(const char *path, rs_err *err) {
   char *temporary = NULL;
-  int file;
+  int file = -1;
   RS_TRY(check_target(path, err));
   char *directory = directory_of(path, err);
   if (!directory) return RS_MEMORY;
-  rs_status status = open_temporary(directory, path, &temporary, &file, err);
+  rs_status status = name_temporary(directory, path, &temporary, &file, err);
   if (status == RS_OK) {
     close(file);
     unlink(temporary);
