@@ -173,6 +173,18 @@
     return element("label", {}, "Charts with the words: ", input);
   }
 
+  // What is not in view is drawn when there is time, for paper: a print does not wait.
+  function drawRest(cards, draw) {
+    const later = window.requestIdleCallback || ((task) => setTimeout(task, 30));
+    const next = () => {
+      const card = cards.find((one) => !one.form && !one.element.hidden);
+      if (!card) { document.documentElement.dataset.ready = "all"; return; }
+      draw(card);
+      later(next);
+    };
+    later(next);
+  }
+
   async function drawCharts() {
     const folders = [];
     for (let i = 0; i < data.folders.length; i++) folders.push(JSON.parse(await unpack(`views-${i}-0`)));
@@ -186,8 +198,8 @@
     place.before(element("div", {className: "controls wide"}, offerFilter(cards), offerMethods(cards, chosen, folders)));
     place.append(...cards.map((card) => card.element));
     cards.forEach((card) => seen.observe(card.element));
-    window.addEventListener("beforeprint", () => cards.forEach(draw));
     document.documentElement.dataset.ready = "charts";
+    drawRest(cards, draw);
   }
 
   const table = document.getElementById("summary");
