@@ -174,7 +174,7 @@ const ropescope = (() => {
         return element("label", {}, box, ` log ${axis}`);
       };
       this.controls.append(toggle("x"), toggle("y"), button("Reset zoom", () => this.reset()),
-        button("All", () => this.choose(() => true)), button("None", () => this.choose(() => false)));
+        button("All lines", () => this.choose(() => true)), button("No lines", () => this.choose(() => false)));
     }
 
     set(spec) {
@@ -440,7 +440,7 @@ const ropescope = (() => {
   class Heat {
     constructor(parent, spec, colours) {
       this.colours = colours.map((c) => [c >> 16, (c >> 8) & 255, c & 255]);
-      this.element = element("div", {className: "chart-box"});
+      this.element = element("div", {className: "chart-box heat"});
       this.maps = element("div", {className: "maps"});
       this.readout = element("output", {className: "readout", "aria-live": "polite"});
       this.places = element("p", {className: "soft small"});
@@ -491,7 +491,16 @@ const ropescope = (() => {
         if (value !== null) image.data.set([...this.colourOf(value), 255], 4 * i);
       }
       pen.putImageData(image, 0, 0);
+      const box = element("div", {className: "map"}, canvas);
       if (height === 1) canvas.classList.add("strip");
+      else canvas.style.aspectRatio = String(Math.max(0.75, Math.min(2, width / height)));
+      const mark = (spec.marks || [])[p] ?? null;
+      if (mark !== null) {
+        const dot = element("i", {className: "mark"});
+        dot.style.left = `${(100 * ((mark % width) + 0.5)) / width}%`;
+        dot.style.top = `${(100 * (Math.floor(mark / width) + 0.5)) / height}%`;
+        box.append(dot);
+      }
       const cursor = {x: 0, y: 0};
       const tell = () => {
         const y = height > 1 ? `, ${spec.y.name} ${exact(spec.y.values[cursor.y])}` : "";
@@ -513,7 +522,7 @@ const ropescope = (() => {
         go(cursor.x + step[0], cursor.y + step[1]);
         event.preventDefault();
       });
-      return element("figure", {}, element("figcaption", {textContent: name}), canvas);
+      return element("figure", {}, element("figcaption", {textContent: name}), box);
     }
 
     table() {

@@ -179,12 +179,43 @@ def check_wide(browser, program, folder):
     browser.open("about:blank")
     begin = time.monotonic()
     ready(browser, page)
+    browser.wait("return document.querySelector('.chart canvas')") # the first chart stands
     took = time.monotonic() - begin
     assert browser.run("return document.querySelectorAll('#summary tbody tr').length") == 2000
     assert browser.run("return document.images.length + document.querySelectorAll('main b > b, main script b').length") == 0
     assert browser.run("return document.querySelector('.legend').textContent").find("<img src=x") >= 0
     assert took < 2, f"100 methods by 20 lengths took {took:.1f} s to open"
     print(f"100 methods by 20 lengths: {took:.2f} s")
+
+
+MAPS = """name: maps
+lengths: [512]
+model: {name: m, heads: 2, head_dim: 32, train_length: 256}
+methods: [rope, nope]
+sources: [{name: needle, depth: [0.25, 0.5, 0.75]}]
+metrics: [needle]
+seeds: 1
+heads: 1
+"""
+
+
+def check_map(browser, program, base):
+    """Arrow keys read the cells of a map."""
+    (base / "maps.yaml").write_text(MAPS)
+    subprocess.run([program, "run", "maps.yaml", "--quiet", "--out", "maps"], check=True, cwd=base)
+    subprocess.run([program, "report", "maps"], check=True, cwd=base, stdout=subprocess.DEVNULL)
+    ready(browser, base / "maps" / "report.html", drawn=True)
+    rows = [row for row in read(base / "maps" / "summary.csv") if row["method"] == "nope"]
+    wanted = {float(row["depth"]): float(row["needle_logit_nats"]) for row in rows}
+    assert len(wanted) == 3, rows
+    browser.run("const c = [...document.querySelectorAll('.card')].find((c) => c.id.includes('needle_logit'));"
+                "[...c.querySelectorAll('figure')].find((f) => f.textContent.startsWith('nope')).querySelector('canvas').focus();")
+    for step, (depth, value) in enumerate(sorted(wanted.items())):
+        if step > 0:
+            browser.keys(ARROW_RIGHT)
+        words = browser.run("return document.activeElement.closest('.card').querySelector('.readout').textContent")
+        assert words.startswith(f"nope · depth {depth:g}: ") and float(words.split(": ")[1]) == value, (words, depth, value)
+    check_quiet(browser)
 
 
 def main():
@@ -211,6 +242,7 @@ def main():
                 check(browser)
             check_file(browser, demo)
             check_quiet(browser)
+            check_map(browser, program, base)
             check_wide(browser, program, base / "wide")
             check_quiet(browser)
         with Browser(width=500, dark=True) as browser:
