@@ -1,6 +1,9 @@
 /* test_report.c: pages of results: sentences that are true, text that stays text. */
 #include "plot_fixture.h"
+#include "ropescope/page.h"
 #include "ropescope/report.h"
+
+#include <zlib.h>
 
 TestSuite(report, .init = make_folder, .fini = remove_folder);
 
@@ -143,6 +146,78 @@ Test(report, page__hostile_text__stays_text) {
   expect_words(text, "name: &lt;b&gt;&amp;");
   cr_expect_eq(occurrences(text, "<script"), occurrences(text, "</script>"));
   free(text);
+}
+
+/* ---- what is packed ---------------------------------------------------------------------------------------------- */
+
+static size_t decode(const char *text, size_t length, unsigned char *out) {
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  size_t count = 0;
+  unsigned bits = 0, held = 0;
+  cr_assert_eq(length % 4, 0u);
+  for (size_t i = 0; i < length && text[i] != '='; i++) {
+    const char *found = strchr(letters, text[i]);
+    cr_assert_not_null(found, "%c", text[i]);
+    bits = bits << 6 | (unsigned)(found - letters);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out[count++] = (unsigned char)(bits >> held);
+  }
+  return count;
+}
+
+/* What the script of this id unpacks to, with a NUL behind it; the caller frees. */
+static char *unpacked(const char *text, const char *id) {
+  char begin[64];
+  snprintf(begin, sizeof begin, "id=\"%s\">", id);
+  const char *start = strstr(text, begin);
+  cr_assert_not_null(start, "no %s", id);
+  start += strlen(begin);
+  size_t length = (size_t)(strstr(start, "</script>") - start), room = 1 << 20;
+  unsigned char *packed = malloc(length);
+  char *out = calloc(room, 1);
+  z_stream stream = {.next_in = packed, .next_out = (unsigned char *)out, .avail_out = (unsigned)room - 1};
+  stream.avail_in = (unsigned)decode(start, length, packed);
+  cr_assert_eq(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+  cr_assert_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  inflateEnd(&stream);
+  free(packed);
+  return out;
+}
+
+Test(report, page__csv_of_any_length__unpacks_to_its_bytes) {
+  char message[8] = "";
+  for (size_t i = 0; i < 6; i++) { /* all the ends that base64 has */
+    char line[400];
+    memset(message, 'x', i);
+    snprintf(line, sizeof line, "0,m,rope,4096,1,g,1,8,2,1,ok,%s\n", message);
+    put_summary(TWO_COLUMNS, TWO, line);
+    char *text = page(), *summary = picture_text("summary.csv"), *found = unpacked(text, "csv-0-0");
+    cr_expect_str_eq(found, summary);
+    free(text), free(summary), free(found);
+  }
+}
+
+Test(report, page__charts__hold_what_the_pictures_show) {
+  rs_text text = {0};
+  rs_plot_report notes = {0};
+  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", ROWS);
+  cr_assert_eq(rs_report_write((const char *const[]){folder}, 1, false, &text, &notes, NULL), RS_OK);
+  cr_expect_eq(strstr(text.data, "\"charts\": true") != NULL, rs_page_has_charts());
+  cr_expect_eq(strstr(text.data, "<svg") == NULL, rs_page_has_charts());
+  if (rs_page_has_charts()) {
+    rs_tree *tree = NULL;
+    char *views = unpacked(text.data, "views-0-0");
+    cr_assert_eq(rs_json_read(views, strlen(views), "views", &tree, NULL), RS_OK, "%s", views);
+    cr_assert_eq(tree->root.count, 1u);
+    cr_expect_str_eq(rs_node_get(&tree->root.items[0], "column")->text, "entropy_nats");
+    expect_words(text.data, "Permission is hereby granted"); /* the terms of the library */
+    rs_tree_free(tree);
+    free(views);
+  }
+  rs_text_clear(&text);
+  rs_plot_report_clear(&notes);
 }
 
 Test(report, page__several_folders__have_names_that_differ) {
