@@ -4,7 +4,6 @@
  *                                  level: {name, value}, lines: [{name, colour, dash, x, y, low, high, samples, event}]},
  *                                  where y may hold null: no value. Gives {update(spec), showNames(set), element}.
  *   ropescope.dots(parent, spec)   the same of lines of one point: a row for each. Gives {element}.
- *   ropescope.heat(parent, spec, colours)  maps of values by method, panel, y and x. Gives {update(spec), element}.
  *   ropescope.number(value)        a number to six digits
  *   ropescope.element(tag, properties, children...)
  * All text of a spec is set as text, never as HTML. Without the library (window.Dygraph) a chart is its table. */
@@ -15,7 +14,6 @@ const ropescope = (() => {
   const MARKS = 16; // lines of up to so many points show each
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const live = new Set();
-  let printing = false;
   let ids = 0;
 
   function element(tag, properties = {}, ...children) {
@@ -40,14 +38,14 @@ const ropescope = (() => {
   }
 
   const unitOf = (axis) => (axis.unit && axis.unit !== "1" ? ` (${axis.unit})` : "");
-  const isDark = () => dark.matches && !printing;
+  const isDark = () => dark.matches;
 
   // Colours are made for white paper; those that black would swallow are mixed with white.
   function shade(colour) {
     if (!isDark()) return colour;
     const rgb = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
     const light = (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]) / 255;
-    const mix = Math.max(0, Math.min(0.85, (0.62 - light) / (1 - light)));
+    const mix = Math.max(0, (0.92 - 0.6 * light - light) / (1 - light));
     return `rgb(${rgb.map((c) => Math.round(c + (255 - c) * mix)).join(",")})`;
   }
 
@@ -161,6 +159,7 @@ const ropescope = (() => {
       parent.append(this.element);
       this.frame.addEventListener("keydown", (event) => this.onKey(event));
       this.frame.addEventListener("focus", () => this.cursor.x === null && this.move(0, 0));
+      this.plot.addEventListener("dblclick", (event) => { event.stopPropagation(); this.reset(); }, true);
       this.makeControls();
       this.set(spec);
       live.add(this);
@@ -174,7 +173,7 @@ const ropescope = (() => {
         return element("label", {}, box, ` log ${axis}`);
       };
       this.controls.append(toggle("x"), toggle("y"), button("Reset zoom", () => this.reset()),
-        button("All", () => this.choose(() => true)), button("None", () => this.choose(() => false)));
+        button("All lines", () => this.choose(() => true)), button("No lines", () => this.choose(() => false)));
     }
 
     set(spec) {
@@ -218,9 +217,20 @@ const ropescope = (() => {
       });
     }
 
+    // All x with a little room, on the scale of the axis.
+    span(xs) {
+      const least = xs[0], most = xs[xs.length - 1];
+      if (this.axes.x) {
+        const room = most > least ? (most / least) ** 0.03 : 1.5;
+        return [least / room, most * room];
+      }
+      const room = most > least ? 0.03 * (most - least) : 0.5;
+      return [least - room, most + room];
+    }
+
     options() {
       const {spec} = this, ink = getComputedStyle(document.documentElement);
-      const colour = (name) => (printing ? {"--line": "#ddd", "--soft": "#555"}[name] : ink.getPropertyValue(name).trim());
+      const colour = (name) => ink.getPropertyValue(name).trim();
       const xLog = this.axes.x, yLog = this.axes.y, marks = spec.x.marks && spec.x.marks.length > 0;
       const series = {};
       spec.lines.forEach((line, s) => {
@@ -229,13 +239,15 @@ const ropescope = (() => {
           pointSize: 3, strokeWidth: this.spec.form === "dots" ? 0 : 1.8};
       });
       const axisLook = {axisLineColor: colour("--soft"), gridLineColor: colour("--line")};
+      const rows = rowsOf(spec, xLog);
+      this.window = rows.length > 0 ? this.span(rows.map((row) => row[0])) : [1, 2];
       return {
-        file: rowsOf(spec, xLog), labels: ["x", ...spec.lines.map((_, s) => `s${s}`)],
+        file: rows, labels: ["x", ...spec.lines.map((_, s) => `s${s}`)],
         customBars: hasBand(spec), connectSeparatedPoints: true, legend: "never", logscale: yLog,
         colors: spec.lines.map((line) => shade(line.colour)), series,
         visibility: spec.lines.map((line) => !this.hidden.has(line.name)),
         highlightCircleSize: 4, highlightSeriesOpts: {strokeWidth: 3.2}, highlightSeriesBackgroundAlpha: 1,
-        xRangePad: 8, yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
+        dateWindow: this.window, yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
         axes: {
           x: {...axisLook, logscale: xLog, axisLabelWidth: 60, axisLabelFormatter: labelOf(spec.x),
             ticker: marks ? markTicks(spec.x) : xLog ? logTicks(spec.x) : Dygraph.numericTicks},
@@ -258,11 +270,11 @@ const ropescope = (() => {
         return;
       }
       const options = this.options();
-      this.empty = options.file.length === 0;
-      if (this.empty) options.file = [[1, ...this.spec.lines.map(() => (hasBand(this.spec) ? [null, null, null] : null))]];
+      if (options.file.length === 0) options.file = [[1, ...this.spec.lines.map(() => (hasBand(this.spec) ? [null, null, null] : null))]];
       if (this.graph) this.graph.destroy();
       const {file, ...rest} = options;
       this.graph = new Dygraph(this.plot, file, rest);
+      this.element.classList.toggle("dark", isDark());
       this.colourLegend();
     }
 
@@ -282,11 +294,14 @@ const ropescope = (() => {
       }
       canvas.setLineDash([]);
       this.spec.lines.forEach((line) => {
-        const i = line.event === undefined || this.hidden.has(line.name) ? -1 : line.x.findIndex((x) => x >= line.event);
-        if (i < 0 || line.y[i] === null) return;
+        const y = this.axes.y ? NaN : graph.toDomYCoord(0); // what happens is that a line passes zero
+        if (line.event === undefined || this.hidden.has(line.name) || !Number.isFinite(y)) return;
+        const to = this.axes.x ? Math.log : (x) => x, [low, high] = graph.xAxisRange().map(to);
+        const share = (to(line.event) - low) / (high - low);
+        if (!(share >= 0 && share <= 1)) return;
         canvas.strokeStyle = shade(line.colour);
         canvas.beginPath();
-        canvas.arc(graph.toDomXCoord(line.event), graph.toDomYCoord(line.y[i]), 5, 0, 2 * Math.PI);
+        canvas.arc(area.x + share * area.w, y, 5, 0, 2 * Math.PI);
         canvas.stroke();
       });
       canvas.restore();
@@ -349,13 +364,15 @@ const ropescope = (() => {
     zoom(share) {
       if (!this.graph) return;
       const to = this.axes.x ? Math.log : (x) => x, from = this.axes.x ? Math.exp : (x) => x;
-      const [low, high] = this.graph.xAxisRange().map(to), [least, most] = this.graph.xAxisExtremes().map(to);
+      const [low, high] = this.graph.xAxisRange().map(to), [least, most] = this.window.map(to);
       const middle = this.cursor.x > 0 || !this.axes.x ? to(this.cursor.x ?? from((low + high) / 2)) : (low + high) / 2;
       const half = ((high - low) / 2) * share;
       this.graph.updateOptions({dateWindow: [from(Math.max(least, middle - half)), from(Math.min(most, middle + half))]});
     }
 
-    reset() { if (this.graph) this.graph.resetZoom(); }
+    reset() {
+      if (this.graph) this.graph.updateOptions({dateWindow: this.window, valueRange: null});
+    }
 
     choose(wanted) {
       this.spec.lines.forEach((line) => (wanted(line.name) ? this.hidden.delete(line.name) : this.hidden.add(line.name)));
@@ -382,10 +399,9 @@ const ropescope = (() => {
         })]));
     }
 
-    // For another scheme of colours, or paper.
+    // For another scheme of colours.
     recolour() {
-      if (!this.graph || this.plot.offsetWidth === 0) return;
-      this.draw();
+      if (this.graph && this.plot.offsetWidth > 0 && !window.matchMedia("print").matches) this.draw();
     }
   }
 
@@ -397,16 +413,18 @@ const ropescope = (() => {
     const known = values.filter((value) => value !== null);
     const log = spec.y.log && known.every((value) => value > 0), to = log ? Math.log : (value) => value;
     const low = to(Math.min(...known)), high = to(Math.max(...known));
+    const bands = [];
     const rows = spec.lines.map((line, s) => {
       const track = element("span", {className: "track", ariaHidden: "true"}), dot = element("i");
       if (values[s] !== null) {
         dot.style.left = `${high > low ? (100 * (to(values[s]) - low)) / (high - low) : 50}%`;
         dot.style.background = line.colour;
         track.append(dot);
+        bands[s] = line.low && line.high[0] > line.low[0] ? `, ${exact(line.low[0])} to ${exact(line.high[0])}` : "";
       }
-      return element("tr", {title: values[s] === null ? "no value" : exact(values[s])},
+      return element("tr", {title: values[s] === null ? "no value" : `${exact(values[s])}${bands[s]}`},
         element("th", {scope: "row", textContent: line.name}), element("td", {className: "wide"}, track),
-        element("td", {className: "number", textContent: values[s] === null ? "–" : exact(values[s])}));
+        element("td", {className: "number", textContent: number(values[s])}));
     });
     const box = element("div", {className: "chart-box scroll"},
       element("table", {className: "dots"}, element("thead", {}, element("tr", {}, element("th", {scope: "col", textContent: "method"}),
@@ -416,102 +434,9 @@ const ropescope = (() => {
     return {element: box};
   }
 
-  /* ---- maps ----------------------------------------------------------------------------------------------------- */
+  // A chart that is drawn as the browser prepares a print stays blank there, so style turns dark ones round for paper.
+  dark.addEventListener("change", () => live.forEach((chart) => chart.recolour()));
 
-  class Heat {
-    constructor(parent, spec, colours) {
-      this.colours = colours.map((c) => [c >> 16, (c >> 8) & 255, c & 255]);
-      this.element = element("div", {className: "chart-box"});
-      this.maps = element("div", {className: "maps"});
-      this.readout = element("output", {className: "readout", "aria-live": "polite"});
-      this.scale = element("div", {className: "scale"});
-      this.behind = tableBehind(spec.title || "", () => this.table());
-      this.element.append(this.maps, this.scale, this.readout, this.behind.details);
-      parent.append(this.element);
-      this.update(spec);
-    }
-
-    update(spec) {
-      this.spec = spec;
-      this.readout.textContent = "";
-      const panels = spec.panel.values, figures = [];
-      spec.methods.forEach((method, m) => panels.forEach((panel, p) => figures.push(this.map(m, p))));
-      this.maps.replaceChildren(...figures);
-      const ramp = this.colours.map((c) => `rgb(${c.join(",")})`).join(",");
-      const bar = element("span", {className: "bar", ariaHidden: "true"});
-      bar.style.backgroundImage = `linear-gradient(to right, ${ramp})`;
-      this.scale.replaceChildren(`${spec.value.name}${unitOf(spec.value)}: ${number(spec.value.low)} `, bar, ` ${number(spec.value.high)}`,
-        this.isLog() ? " (log)" : "", spec.absent.length > 0 ? ` · no value: ${spec.absent.join(", ")}` : "");
-      this.behind.refresh();
-    }
-
-    isLog() { return this.spec.value.log && this.spec.value.low > 0; }
-
-    at(m, p, y, x) {
-      const {spec} = this, width = spec.x.values.length, height = spec.y.values.length;
-      return spec.values[((m * spec.panel.values.length + p) * height + y) * width + x];
-    }
-
-    colourOf(value) {
-      const {low, high} = this.spec.value, to = this.isLog() ? Math.log : (v) => v;
-      const share = high > low ? (to(value) - to(low)) / (to(high) - to(low)) : 0.5;
-      return this.colours[Math.max(0, Math.min(this.colours.length - 1, Math.round(share * (this.colours.length - 1))))];
-    }
-
-    map(m, p) {
-      const {spec} = this, width = spec.x.values.length, height = spec.y.values.length;
-      const name = spec.methods[m] + (spec.panel.name ? ` · ${spec.panel.name} ${number(spec.panel.values[p])}` : "");
-      const canvas = element("canvas", {width, height, tabIndex: 0, role: "img",
-        "aria-label": `${spec.title || "Map"}: ${name}, ${height} by ${width} cells. Arrow keys read the values.`});
-      const pen = canvas.getContext("2d"), image = pen.createImageData(width, height);
-      for (let i = 0; i < width * height; i++) {
-        const value = this.at(m, p, Math.floor(i / width), i % width);
-        if (value !== null) image.data.set([...this.colourOf(value), 255], 4 * i);
-      }
-      pen.putImageData(image, 0, 0);
-      if (height === 1) canvas.classList.add("strip");
-      const cursor = {x: 0, y: 0};
-      const tell = () => {
-        const y = height > 1 ? `, ${spec.y.name} ${exact(spec.y.values[cursor.y])}` : "";
-        this.readout.textContent = `${name} · ${spec.x.name} ${exact(spec.x.values[cursor.x])}${y}: ${exact(this.at(m, p, cursor.y, cursor.x))}`;
-      };
-      const go = (x, y) => {
-        cursor.x = Math.max(0, Math.min(width - 1, x));
-        cursor.y = Math.max(0, Math.min(height - 1, y));
-        tell();
-      };
-      canvas.addEventListener("mousemove", (event) => {
-        const box = canvas.getBoundingClientRect();
-        go(Math.floor(((event.clientX - box.left) / box.width) * width), Math.floor(((event.clientY - box.top) / box.height) * height));
-      });
-      canvas.addEventListener("focus", tell);
-      canvas.addEventListener("keydown", (event) => {
-        const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
-        if (!step) return;
-        go(cursor.x + step[0], cursor.y + step[1]);
-        event.preventDefault();
-      });
-      const ends = (axis) => `${number(axis.values[0])} to ${number(axis.values[axis.values.length - 1])}`;
-      const down = height > 1 ? `; downwards ${spec.y.name} ${ends(spec.y)}` : "";
-      return element("figure", {}, element("figcaption", {textContent: name}), canvas,
-        element("p", {className: "soft small", textContent: `to the right ${spec.x.name} ${ends(spec.x)}${down}`}));
-    }
-
-    table() {
-      const {spec} = this, rows = [], several = spec.panel.values.length > 1, high = spec.y.values.length > 1;
-      spec.methods.forEach((method, m) => spec.panel.values.forEach((panel, p) => spec.y.values.forEach((y, k) => {
-        const place = `${method}${several ? ` · ${spec.panel.name} ${number(panel)}` : ""}${high ? ` · ${spec.y.name} ${number(y)}` : ""}`;
-        rows.push([place, ...spec.x.values.map((_, x) => { const v = this.at(m, p, k, x); return v === null ? "" : exact(v); })]);
-      })));
-      return table([spec.x.name, ...spec.x.values.map(number)], rows);
-    }
-  }
-
-  const recolourAll = () => live.forEach((chart) => chart.recolour());
-  dark.addEventListener("change", recolourAll);
-  window.addEventListener("beforeprint", () => { printing = true; recolourAll(); });
-  window.addEventListener("afterprint", () => { printing = false; recolourAll(); });
-
-  return {chart: (parent, spec) => new Chart(parent, spec), dots, heat: (parent, spec, colours) => new Heat(parent, spec, colours),
-    number, element, tokens, button, charts: live};
+  return {chart: (parent, spec) => new Chart(parent, spec), dots, element, number, exact, tokens, unitOf, button, table, tableBehind,
+    charts: live};
 })();

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Made by bytes.c. */
-extern const unsigned char rs_page_css[], rs_page_chart[];
-extern const size_t rs_page_css_length, rs_page_chart_length;
+extern const unsigned char rs_page_css[], rs_page_chart[], rs_page_heat[];
+extern const size_t rs_page_css_length, rs_page_chart_length, rs_page_heat_length;
 
 #ifdef ROPESCOPE_CHARTS
 extern const unsigned char rs_page_library[], rs_page_library_css[], rs_page_licence[];
@@ -68,6 +68,7 @@ void rs_page_charts(rs_text *out, bool library) {
   (void)library;
 #endif
   rs_page_script(out, rs_page_chart, rs_page_chart_length);
+  rs_page_script(out, rs_page_heat, rs_page_heat_length);
 }
 
 void rs_page_script(rs_text *out, const unsigned char *bytes, size_t length) {
