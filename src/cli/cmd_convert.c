@@ -50,23 +50,6 @@ static int put_text(const cli_options *options, rs_text *text) {
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }
 
-/* A word as a shell reads it. */
-static void put_word(rs_text *text, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (*word != '\0' && strspn(word, plain) == strlen(word)) {
-    rs_text_puts(text, word);
-    return;
-  }
-  rs_text_puts(text, "'");
-  for (; *word != '\0'; word++) {
-    if (*word == '\'')
-      rs_text_puts(text, "'\\''");
-    else
-      rs_text_add(text, word, 1);
-  }
-  rs_text_puts(text, "'");
-}
-
 static void put_node(rs_json *json, const char *key, const rs_node *node) {
   double number;
   if (node->kind == RS_MAPPING)
@@ -117,7 +100,7 @@ static rs_status put_conversion(const cli_options *options, const rs_conversion 
   if (conversion->fragment != NULL) rs_text_puts(text, conversion->fragment);
   for (size_t i = 0; i < conversion->arguments.count; i++) {
     rs_text_puts(text, i > 0 ? " " : "");
-    put_word(text, conversion->arguments.items[i]);
+    rs_text_shell(text, conversion->arguments.items[i]);
   }
   if (conversion->fragment == NULL) rs_text_puts(text, "\n");
   return RS_OK;
