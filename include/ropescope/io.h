@@ -81,6 +81,11 @@ void rs_json_bool(rs_json *json, const char *key, bool value);
 /* The spec of a parameter as an object: name, type, words, unit, min, max, default, summary. */
 void rs_json_param(rs_json *json, const rs_param *param);
 
+/* ---- XML and HTML ------------------------------------------------------------------------------------------------ */
+
+/* Appends text that is safe within XML or HTML, between quotes too; what XML or UTF-8 does not allow becomes U+FFFD. */
+void rs_xml_escape(const char *text, rs_text *out) RS_NONNULL(1, 2);
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the largest file that is read as configs of models, lists of numbers or dumps. */

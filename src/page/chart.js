@@ -1,0 +1,2 @@
+/* Charts. */
+"use strict";
