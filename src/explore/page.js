@@ -109,13 +109,15 @@ function accept(said, query, began) {
   drawFrequencies();
   drawAngles();
   drawDecay();
-  const took = began === null ? null : performance.now() - began;
   document.body.dataset.answered = query;
-  if (took !== null) {
-    document.body.dataset.redraw = took.toFixed(1);
-    byId("status").textContent = `Drawn anew in ${Math.round(took)} ms.`;
-  }
+  if (began !== null) requestAnimationFrame(() => tellTime(performance.now() - began));
   void askPlain();
+}
+
+/* From the change to the frame that shows it. */
+function tellTime(took) {
+  document.body.dataset.redraw = took.toFixed(1);
+  byId("status").textContent = `Drawn anew in ${Math.round(took)} ms.`;
 }
 
 function refuse(said) {
