@@ -9,8 +9,7 @@ MESON_NEEDED=1.0.1 # as in meson.build; Debian 12 has it
 BUILD=build
 DEMO=quickstart # the name of the built-in demo, so the folder below results/
 
-# One line per requirement: for (build, test, or picture: PNG and PDF, without which all else works) | found by | Debian |
-# Fedora | Arch | Homebrew | source. Found by "tool NAME" on the PATH, "module NAME" in pkg-config, "header NAME" by the
+# One line per requirement: for (build, test, or what can be done without: picture, explore) | found by | Debian | Fedora | Arch | Homebrew | source. Found by "tool NAME" on the PATH, "module NAME" in pkg-config, "header NAME" by the
 # compiler, "font" by a file of one, or "cc" by compiling a C17 program with OpenMP. A "?" where we know of no package:
 # the source is named instead.
 REQUIREMENTS='
@@ -25,6 +24,7 @@ build|header Random123/philox.h|librandom123-dev|Random123-devel|?|?|https://git
 build|module nettle|nettle-dev|nettle-devel|nettle|nettle|https://www.lysator.liu.se/~nisse/nettle
 picture|module librsvg-2.0|librsvg2-dev|librsvg2-devel|librsvg|librsvg|https://gitlab.gnome.org/GNOME/librsvg
 picture|font|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|?|https://dejavu-fonts.github.io
+explore|module libmicrohttpd|libmicrohttpd-dev|libmicrohttpd-devel|libmicrohttpd|libmicrohttpd|https://www.gnu.org/software/libmicrohttpd/
 test|module criterion|libcriterion-dev|?|?|criterion|https://github.com/Snaipe/Criterion
 '
 
@@ -137,8 +137,17 @@ is_there() {
     esac
 }
 
-# Reads the table and fills `packages` (Debian's names of what is missing) and `missing` (the table's own lines). What
-# pictures need is installed with the rest where apt has it; nowhere does its lack stop the build.
+# lost PURPOSE: what a build without it lacks; fails where there is no build without it.
+lost() {
+    case $1 in
+    picture) echo 'pictures as SVG alone, no PNG and PDF' ;;
+    explore) echo 'no ropescope explore' ;;
+    *) return 1 ;;
+    esac
+}
+
+# Reads the table and fills `packages` (Debian's names of what is missing) and `missing` (the table's own lines). What is
+# optional is installed with the rest where apt has it; nowhere does its lack stop the build.
 find_missing() {
     local purpose how debian rest name words
     packages=() missing=()
@@ -148,8 +157,8 @@ find_missing() {
         if [ "$purpose" = test ] && [ "$task" != test ]; then continue; fi
         read -r -a words <<<"$how"
         if is_there "${words[@]}"; then continue; fi
-        if [ "$purpose" = picture ] && { $tried || ! is_debian; }; then
-            say "without $how (optional): pictures as SVG alone, no PNG and PDF; its source: ${rest##*|}"
+        if lost "$purpose" >/dev/null && { $tried || ! is_debian; }; then
+            say "without $how (optional): $(lost "$purpose"); its source: ${rest##*|}"
             continue
         fi
         missing+=("$how|$debian|$rest")

@@ -24,6 +24,9 @@ rs_status rs_explorer_create(const rs_subject_in *in, rs_explorer **explorer, rs
     RS_NONNULL(1, 2, 3);
 void rs_explorer_free(rs_explorer *explorer);
 
+/* The length that the subject has, tokens, be it past RS_EXPLORE_LONGEST or not. */
+size_t rs_explorer_subject_length(const rs_explorer *explorer) RS_NONNULL(1);
+
 /* What there is to choose from, as JSON: models, methods with the specs of their parameters, columns, and in "query"
  * the query that is the beginning. */
 rs_status rs_explore_choices(const rs_explorer *explorer, rs_text *json, rs_err *err) RS_NONNULL(1, 2);

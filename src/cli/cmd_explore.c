@@ -29,6 +29,9 @@ static int serve(const cli_options *options, const rs_explorer *explorer) {
   rs_text_printf(&address, "%s\n", rs_explore_url(server));
   bool printed = cli_put(&address);
   if (printed) {
+    if (rs_explorer_subject_length(explorer) > RS_EXPLORE_LONGEST)
+      cli_note(options, "The model is for %zu tokens; the page begins with %d, the most that it shows.",
+               rs_explorer_subject_length(explorer), RS_EXPLORE_LONGEST);
     cli_note(options, "Open this address in a browser of this machine; Ctrl-C ends it.");
     wait_for_end(&ends);
   }

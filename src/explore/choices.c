@@ -23,6 +23,7 @@ static rs_status check_lists(const rs_recipe *recipe, rs_err *err) {
 
 static rs_status fill(const rs_subject_in *in, rs_explorer *explorer, rs_problems *problems, rs_err *err) {
   RS_TRY(rs_subject_read(in, &explorer->start, problems, err));
+  explorer->length = explorer->start.length;
   if (explorer->start.length > RS_EXPLORE_LONGEST) explorer->start.length = RS_EXPLORE_LONGEST;
   explorer->piped = in->hf_text != NULL;
   explorer->written = in->method != NULL;
@@ -49,6 +50,10 @@ void rs_explorer_free(rs_explorer *explorer) {
   free(explorer->preset);
   free(explorer->layers);
   free(explorer);
+}
+
+size_t rs_explorer_subject_length(const rs_explorer *explorer) {
+  return explorer->length;
 }
 
 /* The query of the beginning. Of a recipe that is published it says the name, and the model the rest. */

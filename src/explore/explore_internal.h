@@ -5,12 +5,13 @@
 #include "ropescope/explore.h"
 
 struct rs_explorer {
-  rs_subject start;
-  char *hf;     /* the file as it was named; NULL: a preset */
-  char *preset; /* NULL: a file */
-  char *layers; /* NULL: the chosen ones */
-  bool piped;   /* the file came by standard input */
-  bool written; /* the recipe is somebody's own, not what the model publishes */
+  rs_subject start; /* its length is at most RS_EXPLORE_LONGEST */
+  size_t length;    /* that it had before */
+  char *hf;         /* the file as it was named; NULL: a preset */
+  char *preset;     /* NULL: a file */
+  char *layers;     /* NULL: the chosen ones */
+  bool piped;       /* the file came by standard input */
+  bool written;     /* the recipe is somebody's own, not what the model publishes */
 };
 
 /* How queries name the file. */

@@ -188,6 +188,18 @@ Test(explore_command, given_recipe_and_port__hold) {
   expect_end(&second, SIGINT);
 }
 
+Test(explore_command, longest_models__are_shortened_with_a_note) {
+  write_file("config.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                            "\"max_position_embeddings\": 4194304, \"rope_theta\": 10000.0}");
+  served s = serve(&(command){.arguments = {"explore", "--hf", "config.json"}});
+  expect_in(get(&s, "choices"), 200, "\"query\": \"model=file&method=rope&length=1048576\"");
+  expect_end(&s, SIGINT);
+  size_t length;
+  char *err = read_path("stderr", &length);
+  cr_expect_not_null(strstr(err, "The model is for 4194304 tokens; the page begins with 1048576,"), "%s", err);
+  free(err);
+}
+
 /* ---- strangers --------------------------------------------------------------------------------------------------- */
 
 Test(explore_command, strangers__are_refused) {
