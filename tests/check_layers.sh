@@ -9,7 +9,8 @@
 # headers. An #include inside a comment or an inactive #if counts too: what is commented out today is compiled tomorrow.
 set -eu
 
-# Each layer, then what it may use besides itself. Only cli may use plot, claims and page.
+# Each layer, then what it may use besides itself. Only cli may use plot, claims, page and report; a report shows what
+# plot reads and draws.
 layers='
 base:
 io: base
@@ -30,8 +31,9 @@ explore: base math kernel encoding attention model hf metrics io config compare 
 plot: base io
 claims: base io
 page: base io
+report: base io plot page
 bench: base math kernel encoding attention model metrics sweep io config
-cli: base math kernel encoding attention model hf metrics sweep io plot claims page bench config compare solve check convert explore
+cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert explore
 '
 
 # Public headers that are not called as their layer: the header, then whose it is.

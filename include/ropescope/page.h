@@ -19,9 +19,9 @@ void rs_page_begin(rs_text *out, const char *title, bool live) RS_NONNULL(1, 2);
  * back as it was. */
 void rs_page_json(rs_text *out, const char *id, const char *json) RS_NONNULL(1, 2, 3);
 
-/* Appends the chart library, the terms that it comes under, and the script of charts: src/page/chart.js says what it
- * offers to scripts that follow. */
-void rs_page_charts(rs_text *out) RS_NONNULL(1);
+/* Appends the script of charts, before it (with `library`, where the program has it) the chart library and the terms
+ * that it comes under. src/page/chart.js says what it offers to scripts that follow. */
+void rs_page_charts(rs_text *out, bool library) RS_NONNULL(1);
 
 /* Appends <script> with `bytes` (length,), which come with the program and are no user's. */
 void rs_page_script(rs_text *out, const unsigned char *bytes, size_t length) RS_NONNULL(1, 2);

@@ -56,12 +56,16 @@ void rs_page_json(rs_text *out, const char *id, const char *json) {
   rs_text_puts(out, "</script>\n");
 }
 
-void rs_page_charts(rs_text *out) {
+void rs_page_charts(rs_text *out, bool library) {
 #ifdef ROPESCOPE_CHARTS
-  rs_text_puts(out, "<script type=\"text/plain\" id=\"terms-of-dygraphs\">\n");
-  rs_xml_escape((const char *)rs_page_licence, out);
-  rs_text_puts(out, "</script>\n");
-  rs_page_script(out, rs_page_library, rs_page_library_length);
+  if (library) {
+    rs_text_puts(out, "<script type=\"text/plain\" id=\"terms-of-dygraphs\">\n");
+    rs_xml_escape((const char *)rs_page_licence, out);
+    rs_text_puts(out, "</script>\n");
+    rs_page_script(out, rs_page_library, rs_page_library_length);
+  }
+#else
+  (void)library;
 #endif
   rs_page_script(out, rs_page_chart, rs_page_chart_length);
 }
