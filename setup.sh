@@ -9,9 +9,15 @@ MESON_NEEDED=1.0.1 # as in meson.build; Debian 12 has it
 BUILD=build
 DEMO=quickstart # the name of the built-in demo, so the folder below results/
 
-# One line per requirement: for (build, test, or what can be done without: picture, explore) | found by | Debian | Fedora | Arch | Homebrew | source. Found by "tool NAME" on the PATH, "module NAME" in pkg-config, "header NAME" by the
-# compiler, "font" by a file of one, or "cc" by compiling a C17 program with OpenMP. A "?" where we know of no package:
-# the source is named instead.
+# One line per requirement: for (build, test, or what all else works without: picture, for PNG and PDF, chart, for charts
+# in pages, and explore, for its page) | found by | Debian | Fedora | Arch | Homebrew | source. Found by "tool NAME" on
+# the PATH, "module NAME" in pkg-config, "header NAME" by the compiler, "script NAME" by a folder of scripts, "font" by a
+# file of one, or "cc" by compiling a C17 program with OpenMP. A "?" where we know of no package: the source is named
+# instead.
+#
+# Charts are drawn by dygraphs. uPlot is smaller, but only npm has it, and this script downloads nothing apart from apt's
+# packages; Debian's libjs-d3 is of 2016, node-d3 takes 38 packages, and its Chart.js has no zoom. libjs-dygraphs is one
+# package of the same version in Debian 12 and 13.
 REQUIREMENTS='
 build|cc|gcc libc6-dev|gcc|gcc|gcc|https://gcc.gnu.org
 build|tool meson|meson|meson|meson|meson|https://mesonbuild.com
@@ -22,6 +28,8 @@ build|module yaml-0.1|libyaml-dev|libyaml-devel|libyaml|libyaml|https://pyyaml.o
 build|module jansson|libjansson-dev|jansson-devel|jansson|jansson|https://github.com/akheron/jansson
 build|header Random123/philox.h|librandom123-dev|Random123-devel|?|?|https://github.com/DEShawResearch/random123
 build|module nettle|nettle-dev|nettle-devel|nettle|nettle|https://www.lysator.liu.se/~nisse/nettle
+build|module zlib|zlib1g-dev|zlib-devel|zlib|zlib|https://zlib.net
+chart|script dygraphs|libjs-dygraphs|?|?|?|https://dygraphs.com (meson setup build -Ddygraphs=FOLDER)
 picture|module librsvg-2.0|librsvg2-dev|librsvg2-devel|librsvg|librsvg|https://gitlab.gnome.org/GNOME/librsvg
 picture|font|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|?|https://dejavu-fonts.github.io
 explore|module libmicrohttpd|libmicrohttpd-dev|libmicrohttpd-devel|libmicrohttpd|libmicrohttpd|https://www.gnu.org/software/libmicrohttpd/
@@ -32,7 +40,7 @@ usage() {
     cat <<'HELP'
 Usage: ./setup.sh [--dry-run] demo|test|build
 
-  demo    install what is missing, compile, run the built-in demo sweep, plot it
+  demo    install what is missing, compile, run the built-in demo sweep, plot it, write its report
   test    install what is missing (and the test library), compile, run every test
   build   install what is missing and compile build/ropescope, no more
 
@@ -129,6 +137,7 @@ is_there() {
     cc) [ ${#compiler[@]} -gt 0 ] ;;
     tool) have "$2" ;;
     module) have pkg-config && pkg-config --exists "$2" ;;
+    script) [ -d "/usr/share/javascript/$2" ] ;;
     font) [ "$(uname -s)" = Darwin ] || find /usr/share/fonts -name '*.[to]tf' 2>/dev/null | grep -q . ;;
     header)
         [ ${#compiler[@]} -gt 0 ] && printf '#include <%s>\n' "$2" |
@@ -141,6 +150,7 @@ is_there() {
 lost() {
     case $1 in
     picture) echo 'pictures as SVG alone, no PNG and PDF' ;;
+    chart) echo 'reports with still pictures, no charts' ;;
     explore) echo 'no ropescope explore' ;;
     *) return 1 ;;
     esac
@@ -150,7 +160,7 @@ lost() {
 # optional is installed with the rest where apt has it; nowhere does its lack stop the build.
 find_missing() {
     local purpose how debian rest name words
-    packages=() missing=()
+    packages=() missing=() optional=' '
     find_compiler
     while IFS='|' read -r purpose how debian rest; do
         [ -n "$purpose" ] || continue
@@ -162,6 +172,7 @@ find_missing() {
             continue
         fi
         missing+=("$how|$debian|$rest")
+        if lost "$purpose" >/dev/null; then optional+="$debian "; fi
         read -r -a words <<<"$debian"
         for name in "${words[@]}"; do
             if ! is_debian || ! installed "$name"; then packages+=("$name"); fi
@@ -206,9 +217,14 @@ candidate() {
 
 # Names what apt cannot give before anything is installed.
 check_candidates() {
-    local name unknown=() version
+    local name unknown=() known=() version
     for name in "${packages[@]}"; do
         version=$(candidate "$name")
+        if [ -z "$version" ] && [[ $optional == *" $name "* ]]; then
+            say "apt knows no package named $name (optional)"
+            continue
+        fi
+        known+=("$name")
         if [ -z "$version" ]; then
             unknown+=("$name")
         elif [ "$name" = meson ] && older "$version" "$MESON_NEEDED"; then
@@ -220,6 +236,7 @@ check_candidates() {
         "On Ubuntu they are in 'universe': sudo add-apt-repository universe" \
         'Debian 12 (bookworm) and later have them in main: look at /etc/apt/sources.list and /etc/apt/sources.list.d' \
         "Then run ./setup.sh $task again."
+    packages=(${known[@]+"${known[@]}"})
 }
 
 install_missing() {
@@ -241,6 +258,7 @@ install_missing() {
         'Is the network up, and are the hosts in /etc/apt/sources.list* right? (apt-get said why above.)' \
         "Then run ./setup.sh $task again."
     if ! $dry_run; then check_candidates; fi
+    if [ ${#packages[@]} -eq 0 ]; then return; fi
     step "${apt[@]}" install -y --no-install-recommends "${packages[@]}" || stop 'apt-get install failed' \
         "apt-get said why above. As root, 'dpkg --configure -a' and 'apt-get -f install' mend an interrupted install." \
         "Then run ./setup.sh $task again."
@@ -338,7 +356,9 @@ run_demo() {
         "It said why above. The folder results/ must be writable: $PWD/results"
     step "$BUILD/ropescope" plot "results/$DEMO" || stop 'the plot failed' \
         "It said why above. The numbers are in results/$DEMO; again: $BUILD/ropescope plot results/$DEMO"
-    if ! $dry_run; then say "the demo is in results/$DEMO; next: $BUILD/ropescope --help"; fi
+    step_output "$BUILD/ropescope" report "results/$DEMO" || stop 'the report failed' \
+        "It said why above. The numbers are in results/$DEMO; again: $BUILD/ropescope report results/$DEMO"
+    if ! $dry_run; then say "the demo is in results/$DEMO; open its report.html in a browser; next: $BUILD/ropescope --help"; fi
 }
 
 run_tests() {

@@ -96,7 +96,7 @@ typedef struct rs_plot_views {
  *   lines and dots: x {name, unit, log, marks [[number, name], ...]}, y {name, unit, log}, level {name, value} or null,
  *     lines [{name, colour, dash, x, y, low, high, samples, event}], the last four where there are any;
  *   heat and strips: x {name, values}, y, panel, value {name, unit, log, low, high}, methods, absent (names without a
- *     value) and values by method, panel, y and x.
+ *     value), marks (of each panel the marked cell, y by y, or null) and values by method, panel, y and x.
  * The report gets notes alone. Fails as rs_plot_results does. */
 rs_status rs_plot_views_read(const char *directory, bool still, rs_plot_views *views, rs_plot_report *report,
                              rs_err *err) RS_NONNULL(1, 3, 4);

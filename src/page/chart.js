@@ -15,7 +15,6 @@ const ropescope = (() => {
   const MARKS = 16; // lines of up to so many points show each
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const live = new Set();
-  let printing = false;
   let ids = 0;
 
   function element(tag, properties = {}, ...children) {
@@ -40,14 +39,14 @@ const ropescope = (() => {
   }
 
   const unitOf = (axis) => (axis.unit && axis.unit !== "1" ? ` (${axis.unit})` : "");
-  const isDark = () => dark.matches && !printing;
+  const isDark = () => dark.matches;
 
   // Colours are made for white paper; those that black would swallow are mixed with white.
   function shade(colour) {
     if (!isDark()) return colour;
     const rgb = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
     const light = (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]) / 255;
-    const mix = Math.max(0, Math.min(0.85, (0.62 - light) / (1 - light)));
+    const mix = Math.max(0, (0.92 - 0.6 * light - light) / (1 - light));
     return `rgb(${rgb.map((c) => Math.round(c + (255 - c) * mix)).join(",")})`;
   }
 
@@ -161,6 +160,7 @@ const ropescope = (() => {
       parent.append(this.element);
       this.frame.addEventListener("keydown", (event) => this.onKey(event));
       this.frame.addEventListener("focus", () => this.cursor.x === null && this.move(0, 0));
+      this.plot.addEventListener("dblclick", (event) => { event.stopPropagation(); this.reset(); }, true);
       this.makeControls();
       this.set(spec);
       live.add(this);
@@ -174,7 +174,7 @@ const ropescope = (() => {
         return element("label", {}, box, ` log ${axis}`);
       };
       this.controls.append(toggle("x"), toggle("y"), button("Reset zoom", () => this.reset()),
-        button("All", () => this.choose(() => true)), button("None", () => this.choose(() => false)));
+        button("All lines", () => this.choose(() => true)), button("No lines", () => this.choose(() => false)));
     }
 
     set(spec) {
@@ -218,9 +218,20 @@ const ropescope = (() => {
       });
     }
 
+    // All x with a little room, on the scale of the axis.
+    span(xs) {
+      const least = xs[0], most = xs[xs.length - 1];
+      if (this.axes.x) {
+        const room = most > least ? (most / least) ** 0.03 : 1.5;
+        return [least / room, most * room];
+      }
+      const room = most > least ? 0.03 * (most - least) : 0.5;
+      return [least - room, most + room];
+    }
+
     options() {
       const {spec} = this, ink = getComputedStyle(document.documentElement);
-      const colour = (name) => (printing ? {"--line": "#ddd", "--soft": "#555"}[name] : ink.getPropertyValue(name).trim());
+      const colour = (name) => ink.getPropertyValue(name).trim();
       const xLog = this.axes.x, yLog = this.axes.y, marks = spec.x.marks && spec.x.marks.length > 0;
       const series = {};
       spec.lines.forEach((line, s) => {
@@ -229,13 +240,15 @@ const ropescope = (() => {
           pointSize: 3, strokeWidth: this.spec.form === "dots" ? 0 : 1.8};
       });
       const axisLook = {axisLineColor: colour("--soft"), gridLineColor: colour("--line")};
+      const rows = rowsOf(spec, xLog);
+      this.window = rows.length > 0 ? this.span(rows.map((row) => row[0])) : [1, 2];
       return {
-        file: rowsOf(spec, xLog), labels: ["x", ...spec.lines.map((_, s) => `s${s}`)],
+        file: rows, labels: ["x", ...spec.lines.map((_, s) => `s${s}`)],
         customBars: hasBand(spec), connectSeparatedPoints: true, legend: "never", logscale: yLog,
         colors: spec.lines.map((line) => shade(line.colour)), series,
         visibility: spec.lines.map((line) => !this.hidden.has(line.name)),
         highlightCircleSize: 4, highlightSeriesOpts: {strokeWidth: 3.2}, highlightSeriesBackgroundAlpha: 1,
-        xRangePad: 8, yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
+        dateWindow: this.window, yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
         axes: {
           x: {...axisLook, logscale: xLog, axisLabelWidth: 60, axisLabelFormatter: labelOf(spec.x),
             ticker: marks ? markTicks(spec.x) : xLog ? logTicks(spec.x) : Dygraph.numericTicks},
@@ -258,11 +271,11 @@ const ropescope = (() => {
         return;
       }
       const options = this.options();
-      this.empty = options.file.length === 0;
-      if (this.empty) options.file = [[1, ...this.spec.lines.map(() => (hasBand(this.spec) ? [null, null, null] : null))]];
+      if (options.file.length === 0) options.file = [[1, ...this.spec.lines.map(() => (hasBand(this.spec) ? [null, null, null] : null))]];
       if (this.graph) this.graph.destroy();
       const {file, ...rest} = options;
       this.graph = new Dygraph(this.plot, file, rest);
+      this.element.classList.toggle("dark", isDark());
       this.colourLegend();
     }
 
@@ -282,11 +295,14 @@ const ropescope = (() => {
       }
       canvas.setLineDash([]);
       this.spec.lines.forEach((line) => {
-        const i = line.event === undefined || this.hidden.has(line.name) ? -1 : line.x.findIndex((x) => x >= line.event);
-        if (i < 0 || line.y[i] === null) return;
+        const y = this.axes.y ? NaN : graph.toDomYCoord(0); // what happens is that a line passes zero
+        if (line.event === undefined || this.hidden.has(line.name) || !Number.isFinite(y)) return;
+        const to = this.axes.x ? Math.log : (x) => x, [low, high] = graph.xAxisRange().map(to);
+        const share = (to(line.event) - low) / (high - low);
+        if (!(share >= 0 && share <= 1)) return;
         canvas.strokeStyle = shade(line.colour);
         canvas.beginPath();
-        canvas.arc(graph.toDomXCoord(line.event), graph.toDomYCoord(line.y[i]), 5, 0, 2 * Math.PI);
+        canvas.arc(area.x + share * area.w, y, 5, 0, 2 * Math.PI);
         canvas.stroke();
       });
       canvas.restore();
@@ -349,13 +365,15 @@ const ropescope = (() => {
     zoom(share) {
       if (!this.graph) return;
       const to = this.axes.x ? Math.log : (x) => x, from = this.axes.x ? Math.exp : (x) => x;
-      const [low, high] = this.graph.xAxisRange().map(to), [least, most] = this.graph.xAxisExtremes().map(to);
+      const [low, high] = this.graph.xAxisRange().map(to), [least, most] = this.window.map(to);
       const middle = this.cursor.x > 0 || !this.axes.x ? to(this.cursor.x ?? from((low + high) / 2)) : (low + high) / 2;
       const half = ((high - low) / 2) * share;
       this.graph.updateOptions({dateWindow: [from(Math.max(least, middle - half)), from(Math.min(most, middle + half))]});
     }
 
-    reset() { if (this.graph) this.graph.resetZoom(); }
+    reset() {
+      if (this.graph) this.graph.updateOptions({dateWindow: this.window, valueRange: null});
+    }
 
     choose(wanted) {
       this.spec.lines.forEach((line) => (wanted(line.name) ? this.hidden.delete(line.name) : this.hidden.add(line.name)));
@@ -382,10 +400,9 @@ const ropescope = (() => {
         })]));
     }
 
-    // For another scheme of colours, or paper.
+    // For another scheme of colours.
     recolour() {
-      if (!this.graph || this.plot.offsetWidth === 0) return;
-      this.draw();
+      if (this.graph && this.plot.offsetWidth > 0 && !window.matchMedia("print").matches) this.draw();
     }
   }
 
@@ -397,16 +414,18 @@ const ropescope = (() => {
     const known = values.filter((value) => value !== null);
     const log = spec.y.log && known.every((value) => value > 0), to = log ? Math.log : (value) => value;
     const low = to(Math.min(...known)), high = to(Math.max(...known));
+    const bands = [];
     const rows = spec.lines.map((line, s) => {
       const track = element("span", {className: "track", ariaHidden: "true"}), dot = element("i");
       if (values[s] !== null) {
         dot.style.left = `${high > low ? (100 * (to(values[s]) - low)) / (high - low) : 50}%`;
         dot.style.background = line.colour;
         track.append(dot);
+        bands[s] = line.low && line.high[0] > line.low[0] ? `, ${exact(line.low[0])} to ${exact(line.high[0])}` : "";
       }
-      return element("tr", {title: values[s] === null ? "no value" : exact(values[s])},
+      return element("tr", {title: values[s] === null ? "no value" : `${exact(values[s])}${bands[s]}`},
         element("th", {scope: "row", textContent: line.name}), element("td", {className: "wide"}, track),
-        element("td", {className: "number", textContent: values[s] === null ? "–" : exact(values[s])}));
+        element("td", {className: "number", textContent: number(values[s])}));
     });
     const box = element("div", {className: "chart-box scroll"},
       element("table", {className: "dots"}, element("thead", {}, element("tr", {}, element("th", {scope: "col", textContent: "method"}),
@@ -421,12 +440,13 @@ const ropescope = (() => {
   class Heat {
     constructor(parent, spec, colours) {
       this.colours = colours.map((c) => [c >> 16, (c >> 8) & 255, c & 255]);
-      this.element = element("div", {className: "chart-box"});
+      this.element = element("div", {className: "chart-box heat"});
       this.maps = element("div", {className: "maps"});
       this.readout = element("output", {className: "readout", "aria-live": "polite"});
+      this.places = element("p", {className: "soft small"});
       this.scale = element("div", {className: "scale"});
       this.behind = tableBehind(spec.title || "", () => this.table());
-      this.element.append(this.maps, this.scale, this.readout, this.behind.details);
+      this.element.append(this.maps, this.places, this.scale, this.readout, this.behind.details);
       parent.append(this.element);
       this.update(spec);
     }
@@ -437,6 +457,8 @@ const ropescope = (() => {
       const panels = spec.panel.values, figures = [];
       spec.methods.forEach((method, m) => panels.forEach((panel, p) => figures.push(this.map(m, p))));
       this.maps.replaceChildren(...figures);
+      const ends = (axis) => `${axis.name}: ${number(axis.values[0])} to ${number(axis.values[axis.values.length - 1])}`;
+      this.places.textContent = `To the right ${ends(spec.x)}${spec.y.values.length > 1 ? `; downwards ${ends(spec.y)}` : ""}`;
       const ramp = this.colours.map((c) => `rgb(${c.join(",")})`).join(",");
       const bar = element("span", {className: "bar", ariaHidden: "true"});
       bar.style.backgroundImage = `linear-gradient(to right, ${ramp})`;
@@ -469,7 +491,16 @@ const ropescope = (() => {
         if (value !== null) image.data.set([...this.colourOf(value), 255], 4 * i);
       }
       pen.putImageData(image, 0, 0);
+      const box = element("div", {className: "map"}, canvas);
       if (height === 1) canvas.classList.add("strip");
+      else canvas.style.aspectRatio = String(Math.max(0.75, Math.min(2, width / height)));
+      const mark = (spec.marks || [])[p] ?? null;
+      if (mark !== null) {
+        const dot = element("i", {className: "mark"});
+        dot.style.left = `${(100 * ((mark % width) + 0.5)) / width}%`;
+        dot.style.top = `${(100 * (Math.floor(mark / width) + 0.5)) / height}%`;
+        box.append(dot);
+      }
       const cursor = {x: 0, y: 0};
       const tell = () => {
         const y = height > 1 ? `, ${spec.y.name} ${exact(spec.y.values[cursor.y])}` : "";
@@ -491,10 +522,7 @@ const ropescope = (() => {
         go(cursor.x + step[0], cursor.y + step[1]);
         event.preventDefault();
       });
-      const ends = (axis) => `${number(axis.values[0])} to ${number(axis.values[axis.values.length - 1])}`;
-      const down = height > 1 ? `; downwards ${spec.y.name} ${ends(spec.y)}` : "";
-      return element("figure", {}, element("figcaption", {textContent: name}), canvas,
-        element("p", {className: "soft small", textContent: `to the right ${spec.x.name} ${ends(spec.x)}${down}`}));
+      return element("figure", {}, element("figcaption", {textContent: name}), box);
     }
 
     table() {
@@ -507,10 +535,8 @@ const ropescope = (() => {
     }
   }
 
-  const recolourAll = () => live.forEach((chart) => chart.recolour());
-  dark.addEventListener("change", recolourAll);
-  window.addEventListener("beforeprint", () => { printing = true; recolourAll(); });
-  window.addEventListener("afterprint", () => { printing = false; recolourAll(); });
+  // A chart that is drawn as the browser prepares a print stays blank there, so style turns dark ones round for paper.
+  dark.addEventListener("change", () => live.forEach((chart) => chart.recolour()));
 
   return {chart: (parent, spec) => new Chart(parent, spec), dots, heat: (parent, spec, colours) => new Heat(parent, spec, colours),
     number, element, tokens, button, charts: live};

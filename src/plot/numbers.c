@@ -140,6 +140,10 @@ void rs_plot_heat_numbers(const rs_plot_heat *heat, bool strips, rs_json *json) 
   rs_json_end(json);
   write_methods("methods", heat, 0, map->count, json);
   write_methods("absent", heat, map->count, map->absent, json);
+  rs_json_list(json, "marks");
+  for (size_t i = 0; i < map->panel.count; i++)
+    rs_json_number(json, NULL, map->marks[i] != SIZE_MAX ? (double)map->marks[i] : NAN);
+  rs_json_end(json);
   rs_json_list(json, "values");
   size_t count = map->count * map->panel.count * map->y.count * map->x.count;
   for (size_t i = 0; i < count; i++) rs_json_number(json, NULL, map->values[i]);

@@ -75,7 +75,7 @@
 
   /* ---- charts --------------------------------------------------------------------------------------------------- */
 
-  // Views of one group are the same chart at several lengths; charts of the same name of several folders stand together.
+  // Views of one group are the same chart at several lengths. A list of charts for each that folders have in common.
   function chartsOf(folders) {
     const charts = new Map();
     folders.forEach((views, folder) => views.forEach((view) => {
@@ -85,7 +85,7 @@
       if (!byFolder.has(name)) byFolder.set(name, {folder, views: []});
       byFolder.get(name).views.push(view);
     }));
-    return [...charts.values()].flatMap((byFolder) => [...byFolder.values()].sort((a, b) => a.folder - b.folder));
+    return [...charts.values()].map((byFolder) => [...byFolder.values()].sort((a, b) => a.folder - b.folder));
   }
 
   const formOf = (view) => {
@@ -141,6 +141,7 @@
         else this.chart = ropescope.chart(this.body, view);
         this.form = form;
       }
+      this.element.classList.toggle("wide", form === "map" && view.methods.length * view.panel.values.length > 4 && view.y.values.length > 1);
       if (this.chosen.names !== null) this.choose();
     }
 
@@ -173,21 +174,39 @@
     return element("label", {}, "Charts with the words: ", input);
   }
 
+  // What is not in view is drawn when there is time, for paper: a print does not wait.
+  function drawRest(cards, draw) {
+    const later = window.requestIdleCallback || ((task) => setTimeout(task, 30));
+    const next = () => {
+      const card = cards.find((one) => !one.form && !one.element.hidden);
+      if (!card) { document.documentElement.dataset.ready = "all"; return; }
+      draw(card);
+      later(next);
+    };
+    later(next);
+  }
+
   async function drawCharts() {
     const folders = [];
     for (let i = 0; i < data.folders.length; i++) folders.push(JSON.parse(await unpack(`views-${i}-0`)));
     const chosen = {names: null}, place = document.getElementById("cards");
-    const cards = chartsOf(folders).map((chart) => new Card(chart, chosen));
+    const rows = chartsOf(folders).map((charts) => charts.map((chart) => new Card(chart, chosen)));
+    const cards = rows.flat();
     const draw = (card) => { if (!card.form) card.show(); };
     const seen = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
       seen.unobserve(entry.target);
       draw(cards.find((card) => card.element === entry.target));
     }), {rootMargin: "400px"});
     place.before(element("div", {className: "controls wide"}, offerFilter(cards), offerMethods(cards, chosen, folders)));
-    place.append(...cards.map((card) => card.element));
+    if (folders.length > 1) {
+      place.className = "rows";
+      place.append(...rows.map((row) => element("div", {className: "cards"}, ...row.map((card) => card.element))));
+    } else {
+      place.append(...cards.map((card) => card.element));
+    }
     cards.forEach((card) => seen.observe(card.element));
-    window.addEventListener("beforeprint", () => cards.forEach(draw));
     document.documentElement.dataset.ready = "charts";
+    drawRest(cards, draw);
   }
 
   const table = document.getElementById("summary");

@@ -44,6 +44,18 @@ static rs_status read_heading(const report_results *folders, size_t count, headi
   return RS_OK;
 }
 
+/* A name may break behind its underscores. */
+static void put_name(const char *name, rs_text *out) {
+  for (const char *end; (end = strchr(name, '_')) != NULL; name = end + 1) {
+    char *part = strndup(name, (size_t)(end - name) + 1);
+    out->failed = out->failed || part == NULL;
+    if (part != NULL) rs_xml_escape(part, out);
+    free(part);
+    rs_text_puts(out, "<wbr>");
+  }
+  rs_xml_escape(name, out);
+}
+
 static void put_head(const heading *head, bool several, rs_text *out) {
   rs_text_puts(out, "<thead><tr>");
   if (several) rs_text_puts(out, "<th scope=\"col\">results</th>");
@@ -52,7 +64,7 @@ static void put_head(const heading *head, bool several, rs_text *out) {
     rs_text_puts(out, "<th scope=\"col\" title=\"");
     rs_xml_escape(column->summary, out);
     rs_text_puts(out, i < head->keys ? "\">" : "\" class=\"number\">");
-    rs_xml_escape(column->name, out);
+    put_name(column->name, out);
     if (column->better != 0)
       rs_text_printf(out, " <small>(%s is better)</small>", column->better > 0 ? "higher" : "lower");
     rs_text_puts(out, "</th>");

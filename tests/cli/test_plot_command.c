@@ -9,12 +9,14 @@ Test(plot_command, plot__pictures_of_a_small_result) {
   cr_expect_eq(got.status, 0, "%s", got.err);
   cr_expect_str_eq(got.out, "");
   char *names = names_in("o/plots", ".svg"), *rest = NULL, *all = names_in("o/plots", "");
-  cr_expect_str_eq(names, all, "no PNG was asked for");
+  cr_expect(strstr(all, ".png") == NULL && strstr(all, "index.html") != NULL, "no PNG was asked for: %s", all);
+  char *index = read_path("o/plots/index.html", NULL);
   cr_expect_gt(strlen(names), 0);
   for (char *name = strtok_r(names, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
     char *path = rs_path_join("o/plots", name, NULL), *text = read_path(path, NULL);
     cr_expect(strncmp(text, "<svg", 4) == 0 || strncmp(text, "<?xml", 5) == 0, "%s: %.20s", name, text);
     cr_expect_not_null(strstr(text, "</svg>"), "%s", name);
+    cr_expect_not_null(strstr(index, name), "the index has no %s", name);
     free(text);
     free(path);
   }
@@ -24,6 +26,7 @@ Test(plot_command, plot__pictures_of_a_small_result) {
   result_clear(&got);
   free(names);
   free(all);
+  free(index);
 }
 
 Test(plot_command, plot__only__draws_those_or_names_what_is_none) {
@@ -33,7 +36,7 @@ Test(plot_command, plot__only__draws_those_or_names_what_is_none) {
   cr_assert(first != NULL && *rest != '\0', "several pictures");
   run_small("p", NULL, NULL, NULL);
   result one = run(&(command){.arguments = {"plot", "p", "--format", "svg", "--only", first}});
-  char *left = names_in("p/plots", "");
+  char *left = names_in("p/plots", ".svg");
   cr_expect(one.status == 0 && strcmp(left, first) == 0, "%s: %s", one.err, left);
   static const char *const wrong[][2] = {{"nothing_like_it", "no picture or column is \"nothing_like_it\""},
                                          {",", "only: there is no name in it"}};

@@ -1,0 +1,257 @@
+"""Usage: test_report.py ROPESCOPE. Reports in a headless Chromium: what the mouse and the keyboard get from a page is what
+the CSV files say. Exit status 77 (skipped) where Chromium or chromedriver is not installed, or the program has no charts."""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from webdriver import ARROW_DOWN, ARROW_RIGHT, ENTER, SPACE, Browser, programs
+
+MEGABYTE = 1_000_000
+
+CARD = "return [...document.querySelectorAll('.card')].findIndex((c) => c.id === arguments[0])"
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def ready(browser, page, drawn=False):
+    """Opens the page; with `drawn`, waits until no chart moves another any more."""
+    browser.open(page.as_uri())
+    browser.wait("return document.documentElement.dataset.ready" + (" === 'all'" if drawn else ""), seconds=60)
+
+
+def card(browser, name):
+    """Brings a chart into view; its number."""
+    index = browser.run(CARD, f"chart-0-{name}")
+    assert index >= 0, f"no chart {name}"
+    browser.run("document.querySelectorAll('.card')[arguments[0]].scrollIntoView({block: 'center'})", index)
+    browser.wait("return document.querySelectorAll('.card')[arguments[0]].querySelector('.frame canvas')", index)
+    return index
+
+
+def readout(browser, index):
+    return browser.run("return document.querySelectorAll('.card')[arguments[0]].querySelector('.readout').textContent", index)
+
+
+def focus(browser, index):
+    browser.run("document.querySelectorAll('.card')[arguments[0]].querySelector('.frame').focus()", index)
+
+
+def check_quiet(browser):
+    said = [entry for entry in browser.log() if entry["level"] in ("SEVERE", "WARNING")]
+    assert not said, f"the console: {said}"
+
+
+def check_hover(browser, demo):
+    """The mouse over a point of a curve: the readout has the CSV's number, digit by digit."""
+    rows = {(row["method"], row["distance_tokens"]): row["mean_cosine"] for row in read(demo / "decay.csv")
+            if row["length_tokens"] == "32768"}
+    index = card(browser, "decay--mean_cosine--1k")
+    for share in (0.2, 0.5, 0.8):
+        box = browser.run("const b = document.querySelectorAll('.card')[arguments[0]].querySelector('.chart canvas')"
+                          ".getBoundingClientRect(); return [b.left, b.top, b.width, b.height]", index)
+        browser.hover(box[0] + share * box[2], box[1] + 0.4 * box[3])
+        words = browser.wait("return document.querySelectorAll('.card')[arguments[0]].querySelector('.readout').textContent", index)
+        place, line = words.split(" · ")
+        method, numbers = line.split(": ")
+        number = numbers.split(",")[0]
+        distance = place.split(" ")[1]
+        assert float(rows[method, distance]) == float(number) and len(number) >= 1, f"{words}: CSV {rows[method, distance]}"
+        values = browser.run("return Object.fromEntries([...document.querySelectorAll('.card')[arguments[0]].querySelectorAll("
+                             "'.legend li')].map((li) => [li.querySelector('input').parentElement.textContent.split(' ◯')[0].trim(),"
+                             " li.querySelector('.value').textContent]))", index)
+        for name, value in values.items():
+            assert abs(float(value) - float(rows[name, distance])) <= 1e-5 * abs(float(value)), (name, value)
+
+
+def check_mean(browser, demo):
+    """A value of the summary is the mean over the seeds."""
+    rows = [row for row in read(demo / "summary.csv") if row["method"] == "rope" and row["source"] == "gaussian"]
+    index = card(browser, "entropy_nats--gaussian")
+    focus(browser, index)
+    words = readout(browser, index)
+    assert words.startswith("length 1024 tokens · rope: "), words
+    mean = sum(float(row["entropy_nats"]) for row in rows if row["length_tokens"] == "1024") / 2
+    assert abs(float(words.split(": ")[1].split(",")[0]) - mean) < 1e-12, (words, mean)
+
+
+def check_keys(browser):
+    """Arrows walk along and between lines, space hides one, plus and 0 zoom."""
+    index = card(browser, "entropy_nats--gaussian")
+    focus(browser, index)
+    browser.keys(ARROW_RIGHT)
+    assert readout(browser, index).startswith("length 2048 tokens · rope"), readout(browser, index)
+    browser.keys(ARROW_DOWN)
+    assert "length 2048 tokens · nope" in readout(browser, index), readout(browser, index)
+    span = "const c = [...ropescope.charts].find((c) => c.element.closest('.card') === document.querySelectorAll('.card')[arguments[0]]);"
+    before = browser.run(span + "return c.graph.xAxisRange()", index)
+    browser.keys("+")
+    near = browser.run(span + "return c.graph.xAxisRange()", index)
+    assert near[0] >= before[0] * (1 - 1e-9) and near[1] < 0.9 * before[1], (before, near)
+    browser.keys("0")
+    again = browser.run(span + "return c.graph.xAxisRange()", index)
+    assert max(abs(a / b - 1) for a, b in zip(before, again)) < 1e-9, (before, again)
+    browser.run("document.querySelectorAll('.card')[arguments[0]].querySelector('.legend input').focus()", index)
+    browser.keys(SPACE)
+    assert browser.run(span + "return c.graph.visibility()[0]", index) is False
+    browser.keys(SPACE)
+    assert browser.run(span + "return c.graph.visibility()[0]", index) is True
+    browser.run("document.querySelectorAll('.card')[arguments[0]].querySelector('.controls input').focus()", index)
+    browser.keys(SPACE)
+    assert browser.run(span + "return c.axes.x", index) is False
+
+
+def check_zoom(browser):
+    """A drag shows less, the button all."""
+    index = card(browser, "needle_rank--needle")
+    span = "const c = [...ropescope.charts].find((c) => c.element.closest('.card') === document.querySelectorAll('.card')[arguments[0]]);"
+    box = browser.run("const b = document.querySelectorAll('.card')[arguments[0]].querySelector('.chart canvas')"
+                      ".getBoundingClientRect(); return [b.left, b.top, b.width, b.height]", index)
+    before = browser.run(span + "return c.graph.xAxisRange()", index)
+    browser.drag(box[0] + 0.4 * box[2], box[1] + 0.5 * box[3], box[0] + 0.7 * box[2], box[1] + 0.5 * box[3])
+    near = browser.run(span + "return c.graph.xAxisRange()", index)
+    assert near[0] > before[0] and near[1] < before[1], (before, near)
+    browser.run("[...document.querySelectorAll('.card')[arguments[0]].querySelectorAll('button')].find("
+                "(b) => b.textContent === 'Reset zoom').click()", index)
+    assert browser.run(span + "return c.graph.xAxisRange()[0]", index) == before[0]
+
+
+def check_sort(browser):
+    """The heads of the table are buttons; rows without a value stand last."""
+    browser.run("[...document.querySelectorAll('#summary .sort')].find((b) => b.textContent.startsWith('first_violation')).focus()")
+    cells = ("const i = [...document.querySelectorAll('#summary thead th')].findIndex((h) => h.textContent.startsWith("
+             "'first_violation')); return [...document.querySelectorAll('#summary tbody tr:not([hidden])')]"
+             ".map((r) => r.cells[i].textContent)")
+    for sign in (1, -1):
+        browser.keys(ENTER)
+        found = browser.run(cells)
+        numbers = [sign * float(text) for text in found if text]
+        assert numbers == sorted(numbers) and len(set(numbers)) > 2, found
+        assert found[-1] == "" and found[len(numbers)] == "", found
+
+
+def check_file(browser, demo):
+    """What is within the page is the file."""
+    text = browser.run("""const done = document.querySelector('a.csv[data-name="summary.csv"]');
+        document.addEventListener('click', (event) => { if (done.href.startsWith('blob:')) event.preventDefault(); });
+        done.click(); return true""")
+    assert text
+    browser.wait("return document.querySelector('a.csv[data-name=\"summary.csv\"]').href.startsWith('blob:')")
+    found = browser.call("POST", "/execute/async", {"args": [], "script": "const end = arguments[arguments.length - 1];"
+                         "const bytes = Uint8Array.from(atob(document.getElementById('csv-0-0').textContent), (c) => c.charCodeAt(0));"
+                         "new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(end)"})
+    assert found == (demo / "summary.csv").read_text()
+
+
+def write_wide(folder):
+    """100 methods by 20 lengths, of which names and texts are not kind to a page."""
+    folder.mkdir()
+    columns = [{"name": name, "role": "key", "unit": unit} for name, unit in
+               [("cell", ""), ("model", ""), ("method", ""), ("length_tokens", "tokens"), ("scale", ""), ("source", ""),
+                ("seed", ""), ("heads", "")]]
+    values = [{"name": f"metric_{i}", "role": "value", "unit": "1", "axis": "linear", "better": "higher",
+               "summary": "</script><b>bold</b> & \"quoted\""} for i in range(6)]
+    status = [{"name": "status", "role": "status"}, {"name": "message", "role": "status"}]
+    manifest = {"name": "</title><script>alert(1)</script>", "config": "name: wide", "sources": [],
+                "files": [{"file": "summary.csv", "columns": columns + values + status}]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with open(folder / "summary.csv", "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow([column["name"] for column in columns + values + status])
+        for m in range(100):
+            for l in range(20):
+                name = '</script><img src=x onerror="alert(1)">' if m == 0 else f"méthode {m}"
+                rows.writerow([m * 20 + l, "m", name, 1024 * (l + 1), "", "", "", 8, *(m + l * i for i in range(6)), "ok", ""])
+
+
+def check_wide(browser, program, folder):
+    write_wide(folder)
+    page = folder / "report.html"
+    subprocess.run([program, "report", folder], check=True, stdout=subprocess.DEVNULL)
+    browser.open("about:blank")
+    begin = time.monotonic()
+    ready(browser, page)
+    browser.wait("return document.querySelector('.chart canvas')") # the first chart stands
+    took = time.monotonic() - begin
+    assert browser.run("return document.querySelectorAll('#summary tbody tr').length") == 2000
+    assert browser.run("return document.images.length + document.querySelectorAll('main b > b, main script b').length") == 0
+    assert browser.run("return document.querySelector('.legend').textContent").find("<img src=x") >= 0
+    assert took < 2, f"100 methods by 20 lengths took {took:.1f} s to open"
+    print(f"100 methods by 20 lengths: {took:.2f} s")
+
+
+MAPS = """name: maps
+lengths: [512]
+model: {name: m, heads: 2, head_dim: 32, train_length: 256}
+methods: [rope, nope]
+sources: [{name: needle, depth: [0.25, 0.5, 0.75]}]
+metrics: [needle]
+seeds: 1
+heads: 1
+"""
+
+
+def check_map(browser, program, base):
+    """Arrow keys read the cells of a map."""
+    (base / "maps.yaml").write_text(MAPS)
+    subprocess.run([program, "run", "maps.yaml", "--quiet", "--out", "maps"], check=True, cwd=base)
+    subprocess.run([program, "report", "maps"], check=True, cwd=base, stdout=subprocess.DEVNULL)
+    ready(browser, base / "maps" / "report.html", drawn=True)
+    rows = [row for row in read(base / "maps" / "summary.csv") if row["method"] == "nope"]
+    wanted = {float(row["depth"]): float(row["needle_logit_nats"]) for row in rows}
+    assert len(wanted) == 3, rows
+    browser.run("const c = [...document.querySelectorAll('.card')].find((c) => c.id.includes('needle_logit'));"
+                "[...c.querySelectorAll('figure')].find((f) => f.textContent.startsWith('nope')).querySelector('canvas').focus();")
+    for step, (depth, value) in enumerate(sorted(wanted.items())):
+        if step > 0:
+            browser.keys(ARROW_RIGHT)
+        words = browser.run("return document.activeElement.closest('.card').querySelector('.readout').textContent")
+        assert words.startswith(f"nope · depth {depth:g}: ") and float(words.split(": ")[1]) == value, (words, depth, value)
+    check_quiet(browser)
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    if programs() is None:
+        print("skipped: no chromium, or no chromedriver")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="ropescope-page-") as base:
+        base = pathlib.Path(base)
+        demo, page = base / "demo", base / "demo" / "report.html"
+        subprocess.run([program, "run", "--quiet", "--out", demo], check=True, cwd=base)
+        subprocess.run([program, "report", demo], check=True, stdout=subprocess.DEVNULL)
+        if "Dygraph" not in page.read_text():
+            print("skipped: the program has no charts")
+            return 77
+        size = page.stat().st_size
+        print(f"the demo's page: {size / MEGABYTE:.2f} MB")
+        assert size < 2 * MEGABYTE, size
+        with Browser() as browser:
+            ready(browser, page, drawn=True)
+            for check in (check_hover, check_mean):
+                check(browser, demo)
+            for check in (check_keys, check_zoom, check_sort):
+                check(browser)
+            check_file(browser, demo)
+            check_quiet(browser)
+            check_map(browser, program, base)
+            check_wide(browser, program, base / "wide")
+            check_quiet(browser)
+        with Browser(width=500, dark=True) as browser:
+            browser.command("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+            ready(browser, page)
+            assert browser.run("return document.documentElement.scrollWidth") <= 400, "a narrow page scrolls sideways"
+            check_quiet(browser)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,211 @@
+/* test_report.c: pages of results: sentences that are true, text that stays text. */
+#include "plot_fixture.h"
+#include "ropescope/report.h"
+
+TestSuite(report, .init = make_folder, .fini = remove_folder);
+
+/* The page of the folder; the caller frees. */
+static char *page_of(const char *const *folders, size_t count) {
+  rs_text page = {0};
+  rs_plot_report notes = {0};
+  rs_err err = {0};
+  rs_status status = rs_report_write(folders, count, true, &page, &notes, &err);
+  cr_assert_eq(status, RS_OK, "%s: %s", rs_status_name(status), err.message);
+  rs_plot_report_clear(&notes);
+  return page.data;
+}
+
+static char *page(void) {
+  return page_of((const char *const[]){folder}, 1);
+}
+
+static void expect_words(const char *text, const char *words) {
+  cr_expect_not_null(strstr(text, words), "the page does not say: %s", words);
+}
+
+static void expect_no_words(const char *text, const char *words) {
+  cr_expect_null(strstr(text, words), "the page says: %s", words);
+}
+
+#define METRIC(name, better)                                                                                           \
+  "{\"name\":\"" name "\",\"role\":\"value\",\"unit\":\"nats\",\"axis\":\"linear\",\"better\":\"" better               \
+  "\",\"summary\":\"what it is\",\"reads\":\"source\"}"
+
+#define TWO "low_nats,high_nats,status,message"
+#define TWO_COLUMNS METRIC("low_nats", "lower") "," METRIC("high_nats", "higher") "," STATUS
+
+/* Two seeds, two lengths: at the longer one the means are rope 3 and 10, yarn 5 and 20. */
+static const char rows[] = "0,m,rope,1024,1,gaussian,1,8,0.1,99,ok,\n1,m,rope,1024,1,gaussian,2,8,0.1,99,ok,\n"
+                           "2,m,rope,4096,1,gaussian,1,8,2,10,ok,\n3,m,rope,4096,1,gaussian,2,8,4,10,ok,\n"
+                           "4,m,yarn,4096,1,gaussian,1,8,5,20,ok,\n5,m,yarn,4096,1,gaussian,2,8,5,20,ok,\n";
+
+Test(report, sentences__best_and_worst__by_the_side_that_is_better_at_the_longest_length) {
+  put_summary(TWO_COLUMNS, TWO, rows);
+  char *text = page();
+  expect_words(text, "<b>rope</b>, <b>yarn</b> at 2 lengths from 1k to 4k tokens");
+  expect_words(text, "values are means over up to 2 seeds");
+  expect_words(text,
+               "<b>low_nats</b>, gaussian (lower is better): best <b>rope</b> (3 nats), worst <b>yarn</b> (5 nats).");
+  expect_words(
+      text, "<b>high_nats</b>, gaussian (higher is better): best <b>yarn</b> (20 nats), worst <b>rope</b> (10 nats).");
+  expect_words(text, "All 6 cells of the sweep came out.");
+  free(text);
+}
+
+Test(report, sentences__no_direction__no_best) {
+  put_summary(METRIC("low_nats", "") "," STATUS, "low_nats,status,message",
+              "0,m,rope,4096,1,g,1,8,2,ok,\n"
+              "1,m,yarn,4096,1,g,1,8,3,ok,\n");
+  char *text = page();
+  expect_no_words(text, "is better");
+  expect_words(text, ">2</td>");
+  free(text);
+}
+
+Test(report, sentences__equal_and_missing_values__are_called_so) {
+  put_summary(TWO_COLUMNS, TWO,
+              "0,m,rope,4096,1,g,1,8,2,1,ok,\n1,m,pi,4096,1,g,1,8,2,,ok,\n2,m,nope,4096,1,g,1,8,,,ok,\n");
+  char *text = page();
+  expect_words(
+      text, "<b>low_nats</b>, g (lower is better): equal for all that have a value (2 nats); no value: <b>nope</b>.");
+  expect_words(text,
+               "<b>high_nats</b>, g (higher is better): only <b>rope</b> (1 nats); no value: <b>pi</b>, <b>nope</b>.");
+  expect_words(text, "; one seed.");
+  free(text);
+}
+
+Test(report, sentences__failed_cells__count_and_say_why_and_have_no_mean) {
+  put_summary(TWO_COLUMNS, TWO,
+              "0,m,rope,4096,1,g,1,8,2,1,ok,\n1,m,rope,4096,1,g,2,8,7,7,domain,too <long>\n"
+              "2,m,yarn,4096,1,g,1,8,3,0.5,ok,\n3,m,yarn,4096,1,g,2,8,,,domain,too <long>\n");
+  char *text = page();
+  expect_words(text, "2 of 4 cells failed and have no value");
+  expect_words(text, "<b>rope</b> at 4096 tokens (domain): too &lt;long&gt;");
+  cr_expect_eq(occurrences(text, "too &lt;long&gt;"), 1u, "each message once");
+  expect_words(text, "best <b>rope</b> (2 nats)");
+  expect_words(text, "<b class=\"bad\">(1 failed)</b>");
+  expect_no_words(text, "cells of the sweep came out");
+  free(text);
+}
+
+Test(report, sentences__all_cells_failed__no_best) {
+  put_summary(TWO_COLUMNS, TWO, "0,m,rope,4096,1,g,1,8,,,memory,none left\n1,m,yarn,4096,1,g,1,8,,,ok,\n");
+  char *text = page();
+  expect_words(text, "1 of 2 cells failed and has no value");
+  expect_no_words(text, "best ");
+  free(text);
+}
+
+/* A manifest of one summary, with more members before the files. */
+static void put_manifest(const char *members) {
+  char text[8000];
+  snprintf(text, sizeof text, "{%s,\"files\":[{\"file\":\"summary.csv\",\"columns\":[%s,%s]}]}", members, KEYS,
+           TWO_COLUMNS);
+  put_file("manifest.json", text);
+}
+
+Test(report, sentences__simulated_and_trained__are_told_apart) {
+  put_summary(TWO_COLUMNS, TWO, rows);
+  put_manifest(
+      "\"name\":\"x\",\"sources\":[{\"name\":\"gaussian\",\"kind\":\"gaussian\",\"caption\":[\"depth 0.5\"]}]");
+  char *text = page();
+  expect_words(text, "The heads are <em>simulated</em>");
+  expect_words(text, "not read from a trained model: <b>gaussian</b> (depth 0.5).");
+  expect_no_words(text, "<em>trained models</em>");
+  free(text);
+  put_manifest("\"name\":\"x\",\"sources\":[{\"name\":\"text\",\"kind\":\"model\",\"caption\":[]}]");
+  text = page();
+  expect_words(text, "Queries and keys are read from a trained model: <b>text</b>.");
+  expect_no_words(text, "simulated");
+  free(text);
+  put_manifest("\"name\":\"x\",\"task\":{\"name\":\"recall\"},\"checkpoints\":[{\"name\":\"m\",\"caption\":[]}],"
+               "\"sources\":[]");
+  text = page();
+  expect_words(text, "What reads the text here are <em>trained models</em> (checkpoints), on the task <b>recall</b>.");
+  expect_words(text, "on the checkpoints <b>m</b>");
+  expect_no_words(text, "simulated");
+  free(text);
+}
+
+Test(report, page__hostile_text__stays_text) {
+  static const char name[] = "</script><script>alert('1')</script>";
+  char members[300];
+  put_summary(TWO_COLUMNS, TWO,
+              "0,m,\"</td><b>\"\"&é\",4096,1,g,1,8,2,1,ok,\n1,m,\xff\x01,4096,1,g,1,8,3,2,domain,</p><img src=x>\n");
+  snprintf(members, sizeof members, "\"name\":\"%s\",\"config\":\"name: <b>&\"", name);
+  put_manifest(members);
+  char *text = page();
+  expect_no_words(text, "<script>alert");
+  expect_no_words(text, "</td><b>");
+  expect_no_words(text, "<img");
+  expect_words(text, "&lt;/td&gt;&lt;b&gt;&quot;&amp;é");
+  expect_words(text, "<title>&lt;/script&gt;&lt;script&gt;alert(&#39;1&#39;)");
+  expect_words(text, "name: &lt;b&gt;&amp;");
+  cr_expect_eq(occurrences(text, "<script"), occurrences(text, "</script>"));
+  free(text);
+}
+
+Test(report, page__several_folders__have_names_that_differ) {
+  char *a = rs_path_join(folder, "a", NULL), *b = rs_path_join(folder, "b/a", NULL);
+  put_summary(TWO_COLUMNS, TWO, rows);
+  char *manifest = picture_text("manifest.json"), *summary = picture_text("summary.csv");
+  cr_assert(rs_make_directories(a, NULL) == RS_OK && rs_make_directories(b, NULL) == RS_OK);
+  put_file("a/manifest.json", manifest);
+  put_file("a/summary.csv", summary);
+  put_file("b/a/manifest.json", manifest);
+  put_file("b/a/summary.csv", summary);
+  char *text = page_of((const char *const[]){a, b}, 2), line[5000];
+  snprintf(line, sizeof line, "<h3>%s</h3>", b);
+  expect_words(text, line);
+  snprintf(line, sizeof line, "<td>%s</td>", a);
+  expect_words(text, line);
+  free(text), free(manifest), free(summary), free(a), free(b);
+}
+
+static void expect_failure(rs_status wanted, const char *words) {
+  rs_text text = {0};
+  rs_plot_report notes = {0};
+  rs_err err = {0};
+  rs_status status = rs_report_write((const char *const[]){folder}, 1, true, &text, &notes, &err);
+  cr_expect_eq(status, wanted, "%s: %s", rs_status_name(status), err.message);
+  cr_expect_not_null(strstr(err.message, words), "\"%s\" is not in \"%s\"", words, err.message);
+  rs_text_clear(&text);
+  rs_plot_report_clear(&notes);
+}
+
+Test(report, page__folder_without_what_it_promises__names_it) {
+  expect_failure(RS_IO, "manifest.json");
+  put_summary(TWO_COLUMNS, TWO, rows);
+  put_file("summary.csv", HEADER ",low_nats,status,message\n0,m,rope,4096,1,g,1,8,2,ok,\n");
+  expect_failure(RS_INPUT, "high_nats");
+  put_file("summary.csv", HEADER "," TWO "\n0,m,rope,4096,1,g,1,8,two,1,ok,\n");
+  expect_failure(RS_INPUT, "two");
+  put_file("manifest.json", "{\"files\": [");
+  expect_failure(RS_INPUT, "manifest.json");
+}
+
+Test(report, page__no_summary__says_so) {
+  put_file("manifest.json", "{\"name\":\"x\",\"files\":[]}");
+  char *text = page();
+  expect_words(text, "There is no summary of this folder.");
+  free(text);
+}
+
+Test(report, views__every_length_and_their_numbers) {
+  rs_plot_views views = {0};
+  rs_plot_report notes = {0};
+  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", ROWS);
+  cr_assert_eq(rs_plot_views_read(folder, false, &views, &notes, NULL), RS_OK);
+  cr_assert_eq(views.count, 1u);
+  rs_tree *tree = NULL;
+  const char *json = views.items[0].numbers;
+  cr_assert_eq(rs_json_read(json, strlen(json), "view", &tree, NULL), RS_OK, "%s", json);
+  const rs_node *lines = rs_node_get(&tree->root, "lines"), *rope = &lines->items[0];
+  cr_expect_str_eq(rs_node_get(rope, "name")->text, "rope");
+  cr_expect_str_eq(rs_node_get(rope, "x")->items[1].text, "4096");
+  cr_expect_str_eq(rs_node_get(rope, "y")->items[1].text, "6.5");
+  cr_expect_str_eq(rs_node_get(&lines->items[1], "name")->text, "a<b>&");
+  rs_tree_free(tree);
+  rs_plot_views_clear(&views);
+  rs_plot_report_clear(&notes);
+}
