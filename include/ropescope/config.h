@@ -185,6 +185,7 @@ typedef struct rs_config_edits {
   const char *const *edits;
   size_t count;
   const char *lengths; /* in place of the config's, after all edits: "4k,8k"; NULL: its own */
+  const char *methods; /* in place of the config's, before them: "rope, {name: pi, factor: 4}"; NULL: its own */
 } rs_config_edits;
 
 /* Reads and checks a config. `file` NULL: the built-in demo. RS_INPUT when there are problems, all of which stand in
@@ -195,6 +196,23 @@ rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment 
 /* The same for a config in memory; `name` stands in messages. */
 rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
                          rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+
+/* Files that say what models are, and nothing of what is to be asked of them. */
+typedef struct rs_standing_in {
+  const char *const *files; /* (count,) each a config.json of Hugging Face's, or a folder that holds one */
+  size_t count;
+  const char *layers; /* which kind of their layers, as in rs_profile_find; NULL: the chosen ones */
+  bool any_length;    /* lengths stand elsewhere: a file needs none of its own */
+} rs_standing_in;
+
+/* Adds the standing sweep of the files as a config: what they publish, out to 4 times the length that they are served
+ * at, beside plain RoPE and rules that need no training; by metrics that take seconds. RS_INPUT where a file cannot be
+ * read or says no length, RS_UNSUPPORTED where nothing in its attention depends on positions. */
+rs_status rs_standing_write(const rs_standing_in *in, rs_text *yaml, rs_err *err) RS_NONNULL(1, 2);
+
+/* The same, changed by the edits and checked, as rs_config_read has it. */
+rs_status rs_standing_read(const rs_standing_in *in, rs_config_edits edits, rs_experiment **experiment,
+                           rs_problems *problems, rs_err *err) RS_NONNULL(1, 3, 4);
 
 /* Built-in model presets, by name. */
 typedef struct rs_preset {

@@ -395,8 +395,9 @@ rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text
 typedef enum rs_interpolated { RS_INTERPOLATE_FREQUENCIES, RS_INTERPOLATE_POSITIONS, RS_INTERPOLATED } rs_interpolated;
 
 /* s by the rule in `settings`: fixed s = factor; auto s = L / L0; dynamic s = max(1, L / L0); hf_dynamic
- * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0. Without a rule: fixed
- * with a factor, else dynamic. */
+ * s = factor * max(L, L0) / L0 - (factor - 1); vllm_dynamic the same as if L were factor * L0; qwen_dynamic
+ * s = max(1, 2^ceil(log2(L / L0) + 1) - 1), get_ntk_alpha of Qwen 1. Without a rule: fixed with a factor, else dynamic.
+ */
 double rs_scale_resolve(const rs_settings *settings, double length, double train_length) RS_NONNULL(1);
 
 #endif

@@ -71,6 +71,8 @@ typedef struct rs_run_options {
 typedef struct rs_run_summary {
   size_t cells, failed; /* failed: without values, whatever the reason */
   size_t starved;       /* of those, for want of memory */
+  size_t first_failed;  /* the first of those, and what is wrong with it: "k.npy: number 12 is not finite" */
+  char message[1024];
   double seconds;
 } rs_run_summary;
 

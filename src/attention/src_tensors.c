@@ -75,6 +75,15 @@ static void describe(axis_order order, size_t heads, size_t dims, char *out, siz
     snprintf(out, size, "(tokens, %zu, %zu) or (%zu, tokens, %zu)", heads, dims, heads, dims);
 }
 
+/* What to do with a tensor that has no axis of heads; "" where it has one. */
+static const char *axis_hint(const rs_stored_tensor *tensor, size_t dims) {
+  if (tensor->rank != 2) return "";
+  if (tensor->shape[1] == dims)
+    return " (it has no axis of heads: for one head, save q[:, None], whose model has heads: 1)";
+  return tensor->shape[1] % dims == 0 ? " (it has no axis of heads: save q.reshape(tokens, heads, dims), layout: lhd)"
+                                      : "";
+}
+
 static rs_status place_queries(const params *p, size_t heads, size_t dims, dump *q, axis_order *order, rs_err *err) {
   size_t extents[3];
   char found[RS_SHAPE_CHARS], wanted[160];
@@ -91,8 +100,8 @@ static rs_status place_queries(const params *p, size_t heads, size_t dims, dump 
   }
   rs_shape_text(q->file.tensor.shape, q->file.tensor.rank, found);
   describe(p->layout, heads, dims, wanted, sizeof wanted);
-  return rs_fail_on(err, RS_INPUT, "q", "%s: has shape %s, the model has %zu heads of %zu: wanted %s", base_name(p->q),
-                    found, heads, dims, wanted);
+  return rs_fail_on(err, RS_INPUT, "q", "%s: has shape %s, the model has %zu heads of %zu: wanted %s%s",
+                    base_name(p->q), found, heads, dims, wanted, axis_hint(&q->file.tensor, dims));
 }
 
 /* As the queries are laid out; several heads of queries may share one of keys. */
@@ -105,8 +114,8 @@ static rs_status place_keys(const params *p, const dump *q, axis_order order, du
   }
   rs_shape_text(k->file.tensor.shape, k->file.tensor.rank, found);
   snprintf(wanted, sizeof wanted, order == ORDER_LHD ? "(%zu, heads, %zu)" : "(heads, %zu, %zu)", q->tokens, q->dims);
-  return rs_fail_on(err, RS_INPUT, "k", "%s: has shape %s, wanted %s, where heads divide the queries' %zu",
-                    base_name(p->k), found, wanted, q->heads);
+  return rs_fail_on(err, RS_INPUT, "k", "%s: has shape %s, wanted %s, where heads divide the queries' %zu%s",
+                    base_name(p->k), found, wanted, q->heads, axis_hint(&k->file.tensor, q->dims));
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */

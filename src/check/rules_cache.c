@@ -54,7 +54,7 @@ static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *
       RS_TRY(rs_find(findings, &rules[SWITCH], rope->node, rope->path, NULL, err,
                      "past %.0f tokens long_factor takes the place of short_factor: transformers switches within a "
                      "sequence, keys cached before keep the other table; vLLM and llama.cpp choose once, by the length "
-                     "they are started with",
+                     "they are started with, SGLang for each batch",
                      trained));
     if (strcmp(type, "dynamic") == 0 && rs_key(rope->node, "alpha") == NULL)
       RS_TRY(rs_find(findings, &rules[DYNAMIC], rope->node, rope->path, NULL, err,

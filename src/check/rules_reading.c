@@ -8,11 +8,15 @@ static const rs_rule rules[] = {
     {"RS901", "not-read", RS_ERROR, "the file cannot be read as a model's config", "docs/config.md"},
 };
 
+/* An error, or a type that is not computed here. */
+static bool says_all(const rs_finding *finding) {
+  return finding->severity == RS_ERROR || strcmp(finding->rule->code, "RS111") == 0;
+}
+
 /* Whether a finding at that place has said it already. */
 static bool is_said(const rs_findings *findings, size_t line, size_t column) {
   for (size_t i = 0; i < findings->count; i++)
-    if (findings->items[i].line == line && findings->items[i].column == column &&
-        findings->items[i].severity == RS_ERROR)
+    if (findings->items[i].line == line && findings->items[i].column == column && says_all(&findings->items[i]))
       return true;
   return false;
 }

@@ -5,7 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_MAPPING, NO_TYPE, NO_SUCH_TYPE, TWO_TYPES, TWO_PLACES, MISSPELT, UNREAD_KEY, NEEDS_KEY, OTHER_FACTOR, TOP };
+enum {
+  NO_MAPPING,
+  NO_TYPE,
+  NO_SUCH_TYPE,
+  TWO_TYPES,
+  TWO_PLACES,
+  MISSPELT,
+  UNREAD_KEY,
+  NEEDS_KEY,
+  OTHER_FACTOR,
+  TOP,
+  OWN_TYPE
+};
 
 static const rs_rule rules[] = {
     [NO_MAPPING] = {"RS101", "rope-scaling-is-no-object", RS_ERROR,
@@ -38,6 +50,10 @@ static const rs_rule rules[] = {
     [TOP] = {"RS110", "misspelt-key-of-the-file", RS_ERROR,
              "a key beside rope_scaling that nobody reads and that is nearly one that is read",
              "transformers, configuration_utils.py: further keys are kept and not looked at"},
+    [OWN_TYPE] = {"RS111", "rope-type-of-own-code", RS_WARNING,
+                  "a rope_type that vLLM, SGLang or the model's own code knows, and transformers does not; it is not "
+                  "computed here",
+                  "vLLM, rotary_embedding/__init__.py; SGLang, rotary_embedding/factory.py"},
 };
 
 /* Keys of any rope dictionary, whatever its type. */
@@ -152,11 +168,27 @@ static rs_status find_no_type(const rs_rope_entry *rope, rs_findings *findings, 
                  rope->path, scaling->key, scaling->kind == RS_SCALAR ? scaling->text : "[...]");
 }
 
+/* Types that have code somewhere: vLLM's get_rope (telechat3-yarn is YaRN with 0.07 in the place of 0.1), SGLang's,
+ * Grok's. */
+static const char *const own_types[] = {
+    "telechat3-yarn", "yarn_log",      "deepseek_yarn", "deepseek_llama_scaling", "ntk", "openpangu",
+    "mllama4",        "bailing_mrope", "xdrope"};
+
+static rs_status find_own_type(const rs_rope_entry *rope, const rs_node *node, rs_findings *findings, rs_err *err) {
+  rs_path path = rs_key_path(rope, node->key);
+  return rs_find(
+      findings, &rules[OWN_TYPE], node, path.text, NULL, err,
+      "\"%s\" is a rope type of vLLM's, SGLang's or the model's own code: transformers does not know it, and it "
+      "is not computed here",
+      rope->type);
+}
+
 static rs_status find_wrong_type(const rs_rope_entry *rope, rs_findings *findings, rs_err *err) {
   const char *names[RS_HF_ROPE_TYPES];
   const rs_node *node = rs_key(rope->node, "rope_type");
   if (node == NULL) node = rs_key(rope->node, "type");
   if (node == NULL || rope->known != NULL) return RS_OK;
+  if (among(rope->type, own_types, RS_COUNT(own_types))) return find_own_type(rope, node, findings, err);
   for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++) names[t] = rs_hf_rope_types[t].type;
   const char *near = rs_suggest(rope->type, names, RS_HF_ROPE_TYPES);
   char fix[160];

@@ -14,11 +14,12 @@ typedef struct cli_list {
 
 /* What the command line said; 0, NULL and false where it said nothing. */
 typedef struct cli_options {
-  const char *arguments[CLI_ARGUMENTS];         /* after the command */
-  size_t argument_count;                        /* all that were given, kept or not */
-  cli_list edits, jobs, only, engines, ignored; /* --set, --job, --only, --engine, --ignore; all but the first may hold
-                                                   several names with commas */
-  const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
+  const char *arguments[CLI_ARGUMENTS];  /* after the command */
+  size_t argument_count;                 /* all that were given, kept or not */
+  cli_list edits, models;                /* --set, and --hf of sweeps */
+  cli_list jobs, only, engines, ignored; /* --job, --only, --engine, --ignore, each with several names by commas */
+  const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where,
+      *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
       *pixels, *to, *inv_freq, *weights, *consumer;
   long sort;
@@ -138,6 +139,9 @@ rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, r
 
 /* The config that a command was given, checked, with the changes of --set and --lengths. Returns an exit status. */
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment);
+
+/* The same of the command's only argument, or the standing sweep of the models that --hf names and all arguments. */
+int cli_load_sweep(const cli_options *options, rs_experiment **experiment);
 
 /* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
 int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);

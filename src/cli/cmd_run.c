@@ -75,10 +75,11 @@ static void report(const cli_options *options, const char *directory, const rs_r
   cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
            directory);
   bool none = summary->failed == summary->cells; /* an exit status of 1 needs a word, however quiet */
+  if (none && summary->cells > 0) cli_error("cell %zu: %s", summary->first_failed, summary->message);
   if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
   if (summary->failed > 0 && !none)
-    cli_note(options, "%zu of them without values: see status and message in %s/summary.csv", summary->failed,
-             directory);
+    cli_note(options, "%zu of them without values: see status and message in %s/summary.csv (cell %zu: %s)",
+             summary->failed, directory, summary->first_failed, summary->message);
 }
 
 static double mebibytes(double bytes) {
@@ -195,7 +196,7 @@ static int run_into(const cli_options *options, const rs_experiment *experiment,
 int cmd_run(const cli_options *options) {
   rs_experiment *experiment;
   rs_err err = {0};
-  int code = cli_load(options, options->arguments[0], &experiment);
+  int code = cli_load_sweep(options, &experiment);
   if (code != CLI_OK) return code;
   char *directory = results_folder(options, experiment, &err);
   code = directory != NULL ? run_into(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
@@ -294,7 +295,7 @@ int cmd_plan(const cli_options *options) {
   rs_experiment *experiment;
   rs_err err = {0};
   rs_text text = {0};
-  int code = cli_load(options, options->arguments[0], &experiment);
+  int code = cli_load_sweep(options, &experiment);
   if (code != CLI_OK) return code;
   char *directory = results_folder(options, experiment, &err);
   char *checkpoints = directory != NULL ? checkpoints_folder(options, directory, &err) : NULL;

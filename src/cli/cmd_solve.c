@@ -1,5 +1,5 @@
-/* ropescope solve base|factor|length: the setting that serves a length, or the length that a setting serves, by a named
- * criterion. Here: what was asked. */
+/* ropescope solve base|factor|length: the setting that serves a length, or the length that a setting serves, by all
+ * criteria or a named one. */
 #include "cli.h"
 
 #include "ropescope/solve.h"

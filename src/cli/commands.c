@@ -4,19 +4,21 @@
 #include <string.h>
 
 const cli_command cli_commands[CLI_COMMANDS] = {
-    [CLI_RUN] = {"run",
-                 "[CONFIG]",
-                 "sweep a config into CSV files (no config: the built-in demo)",
-                 "Results go to results/NAME, where NAME is the config's, or to --out.\n",
-                 {"ropescope run config.yaml --print",
-                  "ropescope run config.yaml --lengths 4k,32k --set 'methods=[rope, yarn]' --out results/try"},
-                 1},
+    [CLI_RUN] =
+        {"run",
+         "[CONFIG]",
+         "sweep a config into CSV files (no config: the built-in demo)",
+         "Results go to results/NAME, where NAME is the config's, or to --out. With --hf the arguments are files\n"
+         "of further models, and NAME is that of the first.\n",
+         {"ropescope run config.yaml --print",
+          "ropescope run --hf llama/config.json qwen/config.json --lengths 32k,128k --methods published,yarn"},
+         CLI_ARGUMENTS},
     [CLI_PLAN] = {"plan",
                   "[CONFIG]",
                   "what a run would take: cells, rows, memory, time; runs nothing",
                   "",
-                  {"ropescope plan config.yaml", "ropescope plan --lengths 32k,128k --set seeds=1"},
-                  1},
+                  {"ropescope plan config.yaml", "ropescope plan --hf config.json"},
+                  CLI_ARGUMENTS},
     [CLI_LIST] =
         {"list",
          "[LIST] [NAME]",
@@ -110,13 +112,15 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          {"ropescope compare config.json '{name: yarn, factor: 8}'",
           "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
          2},
-    [CLI_SOLVE] = {"solve",
-                   "base|factor|length",
-                   "the setting that serves a length, or the length that it serves, by a criterion",
-                   "",
-                   {"ropescope solve base --length 128k --head-dim 128",
-                    "ropescope solve factor --length 32k --model llama-2-7b --method yarn --criterion ood"},
-                   1},
+    [CLI_SOLVE] =
+        {"solve",
+         "base|factor|length|setting",
+         "the setting that serves a length, or the length that it serves, and what it costs",
+         "base, factor and length are answered by all criteria, with advice, or by --criterion alone; setting\n"
+         "ranks whole recipes by what they cost and writes the best as a config (docs/solve.md).\n",
+         {"ropescope solve factor --length 64k --hf config.json --method yarn",
+          "ropescope solve setting --to 256k --hf config.json"},
+         1},
     [CLI_LOGITS] = {"logits",
                     "FOLDER TOKENS",
                     "what a published checkpoint says of token ids, for comparison with another engine",

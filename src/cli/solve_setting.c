@@ -97,8 +97,13 @@ static rs_status convert(const cli_options *options, const rs_ranking *ranking, 
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
+/* What rounding has left is nothing. */
+static double shown(double cost) {
+  return fabs(cost) < 1e-9 ? 0 : cost;
+}
+
 static void put_terms(const rs_turn_costs *costs, rs_text *text) {
-  rs_text_printf(text, "near %.4g, far %.4g, out %.4g", costs->near, costs->far, costs->out);
+  rs_text_printf(text, "near %.4g, far %.4g, out %.4g", shown(costs->near), costs->far, shown(costs->out));
 }
 
 /* What the first one takes away from what leaving RoPE as it is costs. */
@@ -149,8 +154,8 @@ static void put_table(const cli_options *options, const rs_ranking *ranking, rs_
       ranking->train_length);
   for (size_t i = 0; i < ranking->count; i++) {
     const rs_candidate *c = &ranking->items[i];
-    rs_text_printf(text, "  %4zu %9.4g %9.3g %9.4g %9.4g %9.4g  %11.4g  %s ", i + 1, c->sum, c->costs.near,
-                   c->costs.far, c->costs.out, c->needles, c->early_sum, c->said.method != NULL ? "*" : " ");
+    rs_text_printf(text, "  %4zu %9.4g %9.3g %9.4g %9.4g %9.4g  %11.4g  %s ", i + 1, c->sum, shown(c->costs.near),
+                   c->costs.far, shown(c->costs.out), c->needles, c->early_sum, c->said.method != NULL ? "*" : " ");
     rs_recipe_write(&c->recipe, text);
     rs_text_puts(text, "\n");
   }

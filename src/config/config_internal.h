@@ -81,6 +81,9 @@ void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path 
 /* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */
 rs_status rs_tree_edit(rs_node *root, const char *edit, rs_err *err);
 
+/* Makes "rope, {name: pi, factor: 4}" the methods of a config, whatever it has. */
+rs_status rs_tree_methods(rs_node *root, const char *list, rs_err *err);
+
 /* Makes "4k,8k" the lengths of a config, whatever it has. */
 rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err);
 

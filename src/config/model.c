@@ -1,10 +1,10 @@
 /* Models: a preset, a Hugging Face config, explicit numbers, or one of the first two with numbers of its own. */
 #include "config_internal.h"
+#include "model_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const double most_tokens = 1 << 28, most_dims = 4096, most_heads = 65536, largest_theta = 1e300;
 
@@ -225,16 +225,6 @@ static rs_status take_layers(const rs_profile *profile, const char *word, rs_mod
   return profile->counted ? keep_kind(&profile->kinds[kind], layers, err) : RS_OK;
 }
 
-/* A folder stands for its config.json. Release with free(). */
-static char *config_file(const rs_node *node, const char *word) {
-  struct stat info;
-  char *file = rs_beside(node, word);
-  if (file == NULL || stat(file, &info) != 0 || !S_ISDIR(info.st_mode)) return file;
-  char *inner = rs_path_join(file, "config.json", NULL);
-  free(file);
-  return inner;
-}
-
 static void report(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_err *why) {
   if (why->status == RS_MEMORY)
     rs_problem_memory(problems);
@@ -250,7 +240,7 @@ static void start_from(rs_problems *problems, const rs_node *node, const rs_path
   const char *word = rs_read_word(problems, node, path);
   const char *layer = kind != NULL ? rs_read_word(problems, kind, kind_path) : NULL;
   if (word == NULL || (kind != NULL && layer == NULL)) return;
-  char *file = hf ? config_file(node, word) : NULL;
+  char *file = hf ? rs_model_file(rs_beside(node, word)) : NULL;
   rs_status status = !hf            ? rs_preset_profile(word, &profile, &why)
                      : file != NULL ? rs_profile_load(file, &profile, &why)
                                     : rs_fail(&why, RS_MEMORY, "out of memory");
@@ -294,21 +284,21 @@ void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *pa
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-/* What tells one config.json from another: the file's name, or its folder's where it is called config.json. */
-static void add_stem(const char *file, rs_model *model) {
-  const char *end = file + strlen(file), *slash;
-  if (strlen(file) > 11 && strcmp(end - 11, "config.json") == 0 && end[-12] == '/') end -= 12;
-  while (end > file && end[-1] == '/') end--;
-  for (slash = end; slash > file && slash[-1] != '/';) slash--;
-  size_t stem = (size_t)(end - slash), length = strlen(model->name);
-  if (stem > 5 && strncmp(end - 5, ".json", 5) == 0) stem -= 5;
-  snprintf(model->name + length, sizeof model->name - length, " %.*s", (int)(stem < 100 ? stem : 100), slash);
-}
-
 static bool name_taken(const rs_experiment *experiment, const char *name) {
   for (size_t i = 0; i < experiment->model_count; i++)
     if (strcmp(experiment->models[i].name, name) == 0) return true;
   return false;
+}
+
+/* Two files of one family are told apart by their names, or their folders' where they are called config.json, and by as
+ * much more of the path as it takes. */
+static void tell_apart(const rs_experiment *experiment, const char *file, rs_model *model) {
+  size_t length = strlen(model->name), parts = 1;
+  char stem[sizeof model->name];
+  while (name_taken(experiment, model->name) && rs_file_stem(file, parts, stem, sizeof stem) == parts) {
+    snprintf(model->name + length, sizeof model->name - length, " %s", stem);
+    parts++;
+  }
 }
 
 void rs_config_models(rs_config_context *config, const rs_node *node) {
@@ -338,7 +328,7 @@ void rs_config_models(rs_config_context *config, const rs_node *node) {
     const rs_node *file = item->kind == RS_MAPPING ? rs_node_get(item, "hf") : NULL;
     rs_read_model(config->problems, item, &place, model, layers);
     bool unnamed = file != NULL && file->kind == RS_SCALAR && rs_node_get(item, "name") == NULL;
-    if (unnamed && name_taken(experiment, model->name)) add_stem(file->text, model);
+    if (unnamed) tell_apart(experiment, file->text, model);
     if (config->problems->count == before && name_taken(experiment, model->name))
       rs_problem(config->problems, item, &place, "is the second model called %s (give it a name: ...)", model->name);
     if (config->problems->count > before) {

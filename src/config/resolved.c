@@ -92,12 +92,12 @@ static void put_queries(rs_text *yaml, const rs_query_set *queries) {
 }
 
 static void put_mask(rs_text *yaml, const rs_mask *mask) {
-  static const char *const words[RS_CHUNKS + 1] = {
+  static const char *const words[RS_BAND + 1] = {
       [RS_CAUSAL] = "causal", [RS_BIDIRECTIONAL] = "bidirectional", [RS_CROSS] = "cross"};
   if (words[mask->kind] != NULL)
     rs_text_printf(yaml, "mask: %s\n", words[mask->kind]);
-  else if (mask->kind == RS_CHUNKS)
-    rs_text_printf(yaml, "mask: {chunk: %zu}\n", mask->window);
+  else if (mask->kind == RS_CHUNKS || mask->kind == RS_BAND)
+    rs_text_printf(yaml, "mask: {%s: %zu}\n", mask->kind == RS_BAND ? "band" : "chunk", mask->window);
   else if (mask->kind == RS_WINDOW)
     rs_text_printf(yaml, "mask: {window: %zu}\n", mask->window);
   else

@@ -208,6 +208,7 @@ static rs_status read_text(const char *text, size_t length, const char *name, rs
   rs_tree *tree = NULL;
   *experiment = NULL;
   rs_status status = rs_yaml_read(text, length, name, &tree, err);
+  if (status == RS_OK && edits.methods != NULL) status = rs_tree_methods(&tree->root, edits.methods, err);
   for (size_t i = 0; i < edits.count && status == RS_OK; i++) status = rs_tree_edit(&tree->root, edits.edits[i], err);
   if (status == RS_OK && edits.lengths != NULL) status = rs_tree_lengths(&tree->root, edits.lengths, err);
   if (status == RS_OK) status = check_tree(tree, experiment, problems, err);

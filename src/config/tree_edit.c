@@ -138,3 +138,22 @@ rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err) {
   rs_node_clear(&lengths);
   return status;
 }
+
+/* ---- methods ----------------------------------------------------------------------------------------------------- */
+
+rs_status rs_tree_methods(rs_node *root, const char *list, rs_err *err) {
+  rs_node *target = root;
+  rs_tree *tree = NULL;
+  rs_err why = {0};
+  rs_text text = {0};
+  if (root->kind != RS_MAPPING) return RS_OK; /* no config, which its check tells */
+  rs_text_printf(&text, list[strspn(list, " ")] == '[' ? "%s" : "[%s]", list);
+  rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK && rs_yaml_read(rs_text_string(&text), text.length, "value", &tree, &why) != RS_OK)
+    status = rs_fail(err, why.status, "--methods %s: %s", list, why.message);
+  if (status == RS_OK) status = enter_key(&target, "methods", strlen("methods"), list, err);
+  if (status == RS_OK) status = replace(target, &tree->root, "--methods", err);
+  rs_tree_free(tree);
+  rs_text_clear(&text);
+  return status;
+}

@@ -19,6 +19,7 @@
   kind(proportional) \
   kind(critical_base) \
   kind(dprope) \
+  kind(riflex) \
   kind(xpos) \
   kind(axial) \
   kind(mixed) \

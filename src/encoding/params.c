@@ -26,7 +26,8 @@ static const char *const scale_words[RS_SCALE_RULES + 1] = {[RS_SCALE_FIXED] = "
                                                             [RS_SCALE_AUTO] = "auto",
                                                             [RS_SCALE_DYNAMIC] = "dynamic",
                                                             [RS_SCALE_HF_DYNAMIC] = "hf_dynamic",
-                                                            [RS_SCALE_VLLM_DYNAMIC] = "vllm_dynamic"};
+                                                            [RS_SCALE_VLLM_DYNAMIC] = "vllm_dynamic",
+                                                            [RS_SCALE_QWEN_DYNAMIC] = "qwen_dynamic"};
 static const char *const interpolation_words[RS_INTERPOLATED + 1] = {
     [RS_INTERPOLATE_FREQUENCIES] = "frequencies", [RS_INTERPOLATE_POSITIONS] = "positions"};
 const char *const rs_factor_place_words[RS_FACTOR_PLACES + 1] = {
@@ -105,7 +106,9 @@ static const rs_param scale_specs[] = {
      .summary =
          "context factor s: a number, or a rule. fixed: factor; auto: length / train_length; dynamic: the same but "
          "at least 1; hf_dynamic: factor * length / train_length - (factor - 1); vllm_dynamic: the same as if length "
-         "were factor * train_length, always (default: fixed with a factor, else dynamic)"},
+         "were factor * train_length, always; qwen_dynamic: 2^ceil(log2(length / train_length) + 1) - 1, at least 1, "
+         "as in "
+         "Qwen 1 (default: fixed with a factor, else dynamic)"},
     {RS_FIELD(rs_scale_params, factor), .unit = "1", .min = 1e-6, .max = 1e9,
      .summary = "s for scale: fixed, or the factor of scale: hf_dynamic and vllm_dynamic"},
 };
@@ -146,6 +149,7 @@ double rs_scale_at(const rs_scale_params *params, double length, double train_le
   case RS_SCALE_DYNAMIC: return fmax(1, ratio);
   case RS_SCALE_HF_DYNAMIC: return f * fmax(1, ratio) - (f - 1);
   case RS_SCALE_VLLM_DYNAMIC: return f * f - (f - 1);
+  case RS_SCALE_QWEN_DYNAMIC: return fmax(1, exp2(ceil(log2(ratio) + 1)) - 1);
   default: return isnan(params->scale.number) ? factor : params->scale.number;
   }
 }

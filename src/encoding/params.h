@@ -44,6 +44,7 @@ typedef enum rs_scale_rule {
   RS_SCALE_DYNAMIC,
   RS_SCALE_HF_DYNAMIC,
   RS_SCALE_VLLM_DYNAMIC,
+  RS_SCALE_QWEN_DYNAMIC,
   RS_SCALE_RULES
 } rs_scale_rule;
 

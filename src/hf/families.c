@@ -203,6 +203,7 @@ static const rs_hf_family families[] = {
     {.prefix = "whisper", .method = "learned"},
     {.prefix = "xglm", .method = "sinusoidal"},
     {.prefix = "xlm-roberta", .method = "learned", .both_ways = true},
+    {.prefix = "zamba", .method = "nope", .length = 4096},
 };
 
 rs_hf_family rs_hf_family_of(const char *model_type) {

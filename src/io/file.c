@@ -106,19 +106,44 @@ static rs_status check_target(const char *path, rs_err *err) {
   return rs_fail(err, RS_IO, "%s: cannot write: not a regular file", path);
 }
 
+/* A file without a name, which is gone whenever the program is, however it ends; -1 where the system has none. It is
+ * named by way of /proc. */
+static int open_unnamed(const char *directory) {
+#ifdef O_TMPFILE
+  if (access("/proc/self/fd", X_OK) == 0) return open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#endif
+  (void)directory;
+  return -1;
+}
+
+/* Opens a file of this name, or, where one is open, gives it the name. False, and errno, where that fails. */
+static bool take_name(const char *name, int *file) {
+  char link[64];
+  if (*file == -1) {
+    *file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return *file != -1;
+  }
+  snprintf(link, sizeof link, "/proc/self/fd/%d", *file);
+  return linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
 /* Not mkstemp, whose files only their owner may read. Another thread or a killed run may hold the first names. */
-static rs_status open_temporary(const char *directory, const char *path, char **temporary, int *file, rs_err *err) {
+static rs_status name_temporary(const char *directory, const char *path, char **temporary, int *file, rs_err *err) {
   enum { TRIES = 100, NAME_CHARS = 64 };
   size_t size = strlen(directory) + NAME_CHARS;
+  bool named = false;
   *temporary = rs_alloc(size, 1, err);
   if (!*temporary) return RS_MEMORY;
-  *file = -1;
   errno = EEXIST;
-  for (int i = 0; i < TRIES && *file == -1 && errno == EEXIST; i++) {
+  for (int i = 0; i < TRIES && !named && errno == EEXIST; i++) {
     snprintf(*temporary, size, "%s/.ropescope-%ld-%d.tmp", directory, (long)getpid(), i);
-    *file = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    named = take_name(*temporary, file);
   }
-  return *file != -1 ? RS_OK : fail_errno(err, path, "cannot write");
+  if (named) return RS_OK;
+  rs_status status = fail_errno(err, path, "cannot write");
+  free(*temporary);
+  *temporary = NULL;
+  return status;
 }
 
 rs_status rs_sink_put(const rs_sink *sink, const void *data, size_t length) {
@@ -152,15 +177,14 @@ static rs_status sync_directory(const char *directory, rs_err *err) {
 
 static rs_status write_and_rename(const char *directory, const char *path, rs_filler fill, const void *content,
                                   rs_err *err) {
-  rs_sink sink = {.path = path, .err = err};
-  char *temporary;
-  rs_status status = open_temporary(directory, path, &temporary, &sink.file, err);
-  if (status != RS_OK) goto out;
-  status = fill_and_sync(&sink, fill, content);
-  close(sink.file);
+  rs_sink sink = {.path = path, .err = err, .file = open_unnamed(directory)};
+  char *temporary = NULL;
+  rs_status status = sink.file != -1 ? RS_OK : name_temporary(directory, path, &temporary, &sink.file, err);
+  if (status == RS_OK) status = fill_and_sync(&sink, fill, content);
+  if (status == RS_OK && temporary == NULL) status = name_temporary(directory, path, &temporary, &sink.file, err);
+  if (sink.file != -1) close(sink.file);
   if (status == RS_OK && rename(temporary, path) != 0) status = fail_errno(err, path, "cannot write");
-  if (status != RS_OK) unlink(temporary);
-out:
+  if (status != RS_OK && temporary != NULL) unlink(temporary);
   free(temporary);
   return status;
 }

@@ -32,6 +32,7 @@ static const struct {
     {"ntk_mixed", LOOK(OLIVE, 0)},
     {"critical_base", LOOK(RED, 2)},
     {"dprope", LOOK(PINK, 2)},
+    {"riflex", LOOK(PINK, 3)},
     {"ntk_by_parts", LOOK(LIME, 0)},
     {"ntk_by_parts_v1", LOOK(LIME, 1)},
     {"yarn", LOOK(GREEN, 0)},

@@ -2,7 +2,6 @@
 #include "task.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char derived[] = " (derived from formulas, not measured on a model)";
 
@@ -22,7 +21,7 @@ static rs_status plain_reach(const adviser *a, double *reach, rs_err *err) {
   const rs_solve_task *task = a->task;
   rs_turning turning = {task->trained, NULL, task->pairs, task->still, task->train_length};
   uint64_t length;
-  RS_TRY(rs_reach_first_violation(&turning, (uint64_t)1 << 28, &length, err));
+  RS_TRY(rs_reach_first_violation(&turning, RS_LONGEST_SOUGHT, &length, err));
   *reach = (double)length;
   return RS_OK;
 }
@@ -153,16 +152,40 @@ static rs_status advise_factor(const adviser *a, rs_err *err) {
 
 /* ---- lengths ----------------------------------------------------------------------------------------------------- */
 
+/* The tokens that the layers see whatever the context; 0: all. */
+static double window_of(const rs_solve_task *task) {
+  const rs_layer_kind *kind = task->profile.kind_count > 0 ? &task->profile.kinds[task->kind] : NULL;
+  return kind != NULL && kind->compression == 0 ? (double)kind->mask.window : 0;
+}
+
+/* The length by the sums of cosines alone. */
+static void advise_by_sums(const adviser *a) {
+  double bound = a->solved[RS_FIRST_VIOLATION];
+  rs_text *text = &a->out->text;
+  a->out->value = bound;
+  if (bound < RS_LONGEST_SOUGHT)
+    rs_text_printf(text, "use it up to %.0f tokens because the sum of cosines is negative at a distance past them",
+                   bound);
+  else
+    rs_text_printf(text, "use it up to %.0f tokens, where the search ends, because no sum of cosines is negative",
+                   bound);
+}
+
 static rs_status advise_length(const adviser *a, rs_err *err) {
   const rs_solve_task *task = a->task;
   double bound = a->solved[RS_FIRST_VIOLATION], range = a->solved[RS_OUT_OF_RANGE], reach = 0;
   double published = task->question->head_dim == 0 ? (double)task->model.max_length : 0;
   rs_text *text = &a->out->text;
+  double window = window_of(task), holds = said(a, RS_OUT_OF_RANGE) ? range : bound;
+  if (window > 0 && window <= holds) {
+    a->out->value = holds;
+    rs_text_printf(text,
+                   "use it at any length because these layers see %.0f tokens whatever the context, and %.0f hold",
+                   window, holds);
+    return task->train_length > 0 ? put_costs(a, &task->recipe, err) : RS_OK;
+  }
   if (!said(a, RS_OUT_OF_RANGE)) {
-    if (!said(a, RS_FIRST_VIOLATION)) return RS_OK;
-    a->out->value = bound;
-    rs_text_printf(text, "use it up to %.0f tokens because the sum of cosines is negative at a distance past them",
-                   bound);
+    if (said(a, RS_FIRST_VIOLATION)) advise_by_sums(a);
     return RS_OK;
   }
   RS_TRY(plain_reach(a, &reach, err));

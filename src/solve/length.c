@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Longer contexts than any table of the program, and where a march over lengths ends. */
-static const uint64_t most_length = (uint64_t)1 << 28, most_march = (uint64_t)1 << 20;
+/* Where searches end, and marches over lengths that look at every distance of each. */
+static const uint64_t most_length = RS_LONGEST_SOUGHT, most_march = (uint64_t)1 << 20;
 
 static const double march_step = 1.02; /* relative */
 

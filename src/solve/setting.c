@@ -111,7 +111,7 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
   RS_TRY(rs_recipe_init(recipe, rs_method_find(recipes[index].method), err));
   rs_status status = RS_OK;
   if (recipes[index].param != NULL) {
-    rs_number_format(number_for(ranking, length, recipes[index].value), digits);
+    snprintf(digits, sizeof digits, "%.10g", number_for(ranking, length, recipes[index].value));
     status = rs_recipe_set(recipe, recipes[index].param, digits, err);
   }
   if (status == RS_OK && strcmp(recipes[index].method, "longrope") == 0)

@@ -4,6 +4,8 @@
 
 #include "ropescope/solve.h"
 
+enum { RS_LONGEST_SOUGHT = 1 << 28 }; /* tokens, longer than any table of the program */
+
 typedef struct rs_solve_task {
   const rs_question *question;
   rs_profile profile; /* of the model that the question names; else without kinds */

@@ -191,6 +191,10 @@ rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options,
   if (status == RS_OK) status = write_files(experiment, states, count, options->directory, err);
   *summary = (rs_run_summary){.cells = count};
   for (size_t i = 0; i < count; i++) {
+    if (states[i].status != RS_OK && summary->failed == 0) {
+      summary->first_failed = i;
+      snprintf(summary->message, sizeof summary->message, "%s", states[i].message);
+    }
     summary->failed += states[i].status != RS_OK;
     summary->starved += states[i].status == RS_MEMORY;
   }

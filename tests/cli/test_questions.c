@@ -276,6 +276,11 @@ Test(questions, each__has_one_command) {
        {"explain", "plain.json", "--length", "128k"},
        0,
        {"positions held in bfloat16 up to 256 tokens, and float16 ends at 65504."}},
+      {"13: RIFLEx's pair and its frequency, of HunyuanVideo's frames", /* 0.9 * 2 pi / 66 */
+       {"show", "frequencies", "--model", "llama-2-7b", "--method",
+        "{name: riflex, factor: 2, rope_theta: 256, rotary_dim: 16, train_length: 33}"},
+       0,
+       {"\n2,t,0.25,", "\n3,t,0.08567979964335799,73.33333333333333,1\n", "\n4,t,0.0625,"}},
       {"14: for another engine",
        {"convert", "yarn.json", "--to", "llamacpp"},
        0,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "../say.h"
 #include "ropescope/base.h"
@@ -37,12 +38,43 @@ static void expect_number(const char *arguments, double value, double relative, 
   cr_expect(fabs(got - value) <= relative * fabs(value), "%s: %.12g, should be %.12g", arguments, got, value);
 }
 
+/* Every one of `rows` stands in what it says, the first one where that has no line break before it at the top. */
+static void expect_rows(const char *arguments, const char *const *rows, size_t count) {
+  int status;
+  char *out = say(arguments, &status);
+  cr_expect_eq(status, 0, "%s: %s", arguments, out);
+  for (size_t r = 0; r < count; r++)
+    cr_expect_not_null(strstr(out, rows[r]), "%s: %s\nlacks %s", arguments, out, rows[r]);
+  free(out);
+}
+
+/* A config.json of a model with four pairs, base 10000. */
+static void rewrite_config(const char *file, const char *rope, int length) {
+  FILE *out = fopen(file, "w");
+  cr_assert_not_null(out);
+  fprintf(out,
+          "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "
+          "\"rope_theta\": 10000.0, \"max_position_embeddings\": %d, %s}",
+          length, rope);
+  fclose(out);
+}
+
+static char *write_config(const char *rope) {
+  char *file = strdup("/tmp/ropescope-solve-XXXXXX");
+  int descriptor = mkstemp(file);
+  cr_assert_geq(descriptor, 0);
+  close(descriptor);
+  rewrite_config(file, rope, 256);
+  return file;
+}
+
 #define LLAMA2 " --model llama-2-7b "
 
 /* Values of test_reach.c and of the papers: NTK-aware bases as printed, 93.06 for Code Llama. */
 Test(solve_command, base__each_criterion) {
-  expect_number("base --length 4k --head-dim 128", 26952.339228, 3e-9, "criterion  first_violation");
-  expect_number("base --length 4k" LLAMA2, 26952.339228, 3e-9, "search ");
+  expect_number("base --criterion first_violation --length 4k --head-dim 128", 26952.339228, 3e-9,
+                "criterion  first_violation");
+  expect_number("base --criterion first_violation --length 4k" LLAMA2, 26952.339228, 3e-9, "search ");
   expect_number("base --length 128k --criterion critical_dim" LLAMA2, pow(131072 / (2 * M_PI), 128.0 / 92), 1e-9,
                 "46 of 64 pairs");
   expect_number("base --length 4k --criterion critical_dim" LLAMA2, 1e4, 0, "as it is");
@@ -51,12 +83,14 @@ Test(solve_command, base__each_criterion) {
   expect_number("base --length 4097 --criterion ood" LLAMA2, 1e4, 0, "as it is");
   expect_number("base --length 32k --criterion ntk" LLAMA2, 82685, 1e-5, "factor of 8");
   expect_number("base --length 1k --criterion ntk" LLAMA2, 1e4, 0, "as it is");
-  expect_number("base --length 4k --model pythia-6.9b", 1110240.755, 1e-8, "48 pairs of a head that do not turn");
+  expect_number("base --criterion first_violation --length 4k --model pythia-6.9b", 1110240.755, 1e-8,
+                "48 pairs of a head that do not turn");
 }
 
 Test(solve_command, factor__each_criterion) {
   /* The least base for 4k as a factor of NTK-aware scaling; sums below it have the same violators. */
-  expect_number("factor --length 4k --method ntk" LLAMA2, pow(2.6952339228, 126.0 / 128), 2e-8, "steps of 0.1 %");
+  expect_number("factor --criterion first_violation --length 4k --method ntk" LLAMA2, pow(2.6952339228, 126.0 / 128),
+                2e-8, "steps of 0.1 %");
   /* (L - 1) / s = L0, for each slow pair alike. */
   expect_number("factor --length 32k --method pi --criterion ood" LLAMA2, 32767.0 / 4096, 2e-9,
                 "which pi serves 32768");
@@ -72,25 +106,26 @@ Test(solve_command, factor__each_criterion) {
 }
 
 Test(solve_command, length__each_criterion) {
-  expect_number("length --base 1e4 --head-dim 128", 1707, 0, "longest context");
-  expect_number("length --base 1e6 --head-dim 64", 6235, 0, "longest context");
-  expect_number("length" LLAMA2, 1707, 0, "longest context");
-  expect_number("length --method '{name: yarn, factor: 8}'" LLAMA2, 8886, 0, "longest context");
-  expect_number("length --method '{name: rope, rotary_dim: 128, rope_theta: 1e7}'" LLAMA2, 144660, 0,
+  expect_number("length --criterion first_violation --base 1e4 --head-dim 128", 1707, 0, "longest context");
+  expect_number("length --criterion first_violation --base 1e6 --head-dim 64", 6235, 0, "longest context");
+  expect_number("length --criterion first_violation" LLAMA2, 1707, 0, "longest context");
+  expect_number("length --criterion first_violation --method '{name: yarn, factor: 8}'" LLAMA2, 8886, 0,
                 "longest context");
+  expect_number("length --criterion first_violation --method '{name: rope, rotary_dim: 128, rope_theta: 1e7}'" LLAMA2,
+                144660, 0, "longest context");
   expect_number("length --base 1e6 --criterion critical_dim" LLAMA2, 2 * M_PI * pow(1e6, 92.0 / 128), 1e-9, "period");
   expect_number("length --criterion ood" LLAMA2, 4097, 0, "longest context");
   expect_number("length --method '{name: pi, factor: 8}' --criterion ood" LLAMA2, 32769, 0, "46 of 64");
   expect_number("length --base 1e6 --criterion ood" LLAMA2, floor(4096 * pow(100, 92.0 / 128)) + 1, 0, "46 of 64");
   expect_number("length --base 1e6 --criterion ntk" LLAMA2, 4096 * pow(100, 126.0 / 128), 1e-9, "criterion  ntk");
-  expect_number("length --base 1e300 --head-dim 128", 1 << 28, 0, "and further");
+  expect_number("length --criterion first_violation --base 1e300 --head-dim 128", 1 << 28, 0, "and further");
 }
 
 /* A base or factor that was solved for a length serves it, as printed. */
 Test(solve_command, base_and_length__answer_each_other) {
   char line[128];
-  snprintf(line, sizeof line, "length --head-dim 64 --base %.17g",
-           number("base --head-dim 64 --length 3000", "search"));
+  snprintf(line, sizeof line, "length --criterion first_violation --head-dim 64 --base %.17g",
+           number("base --criterion first_violation --head-dim 64 --length 3000", "search"));
   cr_expect_geq(number(line, "longest"), 3000);
   /* The factor that is found for 4600 or 6550 tokens is a little too small in ten digits. */
   static const int lengths[] = {4600, 6550, 65538};
@@ -102,49 +137,102 @@ Test(solve_command, base_and_length__answer_each_other) {
   }
 }
 
-/* Each of the others says the number that it says alone, or why it has none. */
-Test(solve_command, no_criterion__shows_all_beside_each_other) {
+/* Each says the number that it says alone, or why it has none. */
+Test(solve_command, no_criterion__shows_all_side_by_side) {
   static const struct {
-    const char *arguments, *rows[3];
+    const char *arguments, *rows[4];
   } cases[] = {
       {"length" LLAMA2,
-       {"\nbeside     critical_dim: 4711.724278, tokens: the period of the critical pair\n",
-        "\nbeside     ood: 4097, tokens: the longest context that holds\n",
-        "\nbeside     ntk: needs --base, the base to be judged\n"}},
+       {"\nfirst_violation: 1707, tokens", "\ncritical_dim: 4711.724278, tokens: the period of the critical pair\n",
+        "\nood: 4097, tokens: the longest context that holds\n", "\nntk: needs --base, the base to be judged\n"}},
       {"base --length 4k --head-dim 128",
-       {"\nbeside     critical_dim: needs --model or --hf, for the base and the length of its training\n",
-        "\nbeside     ood: needs --model", "\nbeside     ntk: needs --model"}},
+       {"26952.33925", "\ncritical_dim: needs --model or --hf, for the base and the length of its training\n",
+        "\nood: needs --model", "\nntk: needs --model"}},
       {"length --method '{name: pi, factor: 8}'" LLAMA2,
-       {"\nbeside     critical_dim: 37693.79422, tokens: ", /* 8 times the period above */
-        "\nbeside     ood: 32769, tokens: ", "\nbeside     ntk: needs --base"}},
-      {"length --head-dim 128 --base 1e6", {"beside     critical_dim: needs --model", "ood: needs", "ntk: needs"}},
+       {"32769\n", "\ncritical_dim: 37693.79422, tokens: ", /* 8 times the period above */
+        "\nood: 32769, tokens: ", "\nntk: needs --base"}},
+      {"length --head-dim 128 --base 1e6", {"critical_dim: needs --model", "ood: needs", "ntk: needs", "advice"}},
   };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) expect_rows(cases[i].arguments, cases[i].rows, 4);
   int status;
-  for (size_t i = 0; i < RS_COUNT(cases); i++) {
-    char *out = say(cases[i].arguments, &status);
-    cr_expect_eq(status, 0);
-    cr_expect_null(strstr(out, "beside     first_violation"));
-    for (size_t r = 0; r < 3; r++)
-      cr_expect_not_null(strstr(out, cases[i].rows[r]), "%s\nlacks %s", out, cases[i].rows[r]);
-    free(out);
-  }
   char *out = say("length --criterion first_violation" LLAMA2, &status);
-  cr_expect_null(strstr(out, "beside"), "%s", out);
+  cr_expect(status == 0 && strstr(out, "ood") == NULL && strstr(out, "advice") == NULL, "%s", out);
   free(out);
 }
 
+/* The two questions that users bring: which base, and which factor at what price for short inputs. */
+Test(solve_command, advice__use_because_costs) {
+  /* The larger of the two bases; 1.24e6 is 1e4 (131071/4096)^(64/46). */
+  expect_rows("base --length 128k" LLAMA2,
+              (const char *[]){"4869104.374190054\n",
+                               "advice     use base 4869104.374190054 because no sum of cosines "
+                               "is negative with it up to 131072 tokens",
+                               "(1.24199e+06 is the least for that); costs, at short inputs too: the keys 1 to 8 back",
+                               "(derived from formulas, not measured on a model)\n"},
+              4);
+  /* 65535 / 4096 is hardly less than 16; no factor has YaRN's sums positive, which is no failure. */
+  expect_rows("factor --length 64k --method yarn" LLAMA2,
+              (const char *[]){"16\n",
+                               "use yarn with a factor of 16 because no pair of 65536 tokens leaves the angles "
+                               "of training then (15.9998 is the least); negative sums are let be, as training "
+                               "itself had one at 1707 of its 4096 tokens; costs, at short inputs too",
+                               "\nfirst_violation: no factor up to 10000", "\nood: 15.99975587, "},
+              4);
+  /* What fits needs nothing. */
+  expect_rows("base --length 1k" LLAMA2, (const char *[]){"10000\n", "costs nothing"}, 2);
+  expect_rows("factor --length 2k --method pi" LLAMA2, (const char *[]){"1\n", "costs nothing"}, 2);
+  expect_rows("length" LLAMA2, (const char *[]){"4097\n", "use it up to 4097 tokens", "4096 are within"}, 3);
+}
+
+/* Layers with a window never look farther, whatever else is said of their pairs. */
+Test(solve_command, layers_with_a_window__hold_at_any_length) {
+  char *file = write_config("\"sliding_window\": 32, \"layer_types\": [\"sliding_attention\", \"full_attention\"]"),
+       line[256];
+  snprintf(line, sizeof line, "length --hf %s --layers sliding_attention", file);
+  expect_rows(line,
+              (const char *[]){"use it at any length because these layers see 32 tokens whatever the context",
+                               "\nwindow     these layers see 32 tokens"},
+              2);
+  snprintf(line, sizeof line, "length --hf %s --layers full_attention", file);
+  expect_rows(line, (const char *[]){"use it up to 257 tokens because a pair leaves"}, 1);
+  remove(file);
+  free(file);
+}
+
+/* LongRoPE of four pairs 1, 0.1, 0.01, 0.001, trained at 64 tokens: pairs 1 and 0 went full circle, the others come to
+ * 0.64 and 0.064 rad, which (L - 1) / 4 times their frequencies reach at L = 257. Dynamic NTK leaves that range at
+ * once: s^(6/8 .. ) falls short of L / L0 at pair 2. */
+Test(solve_command, recipes_that_follow_the_length__are_asked_there) {
+  char *file = write_config("\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1], "
+                            "\"long_factor\": [1, 1, 4, 4], \"original_max_position_embeddings\": 64}");
+  char line[256];
+  snprintf(line, sizeof line, "length --criterion ood --hf %s", file);
+  expect_number(line, 257, 0,
+                "short_factor up to 64 tokens, of which it serves 64; long_factor past them, which serves 257");
+  rewrite_config(file, "\"rope_scaling\": {\"rope_type\": \"dynamic\", \"factor\": 1.0}", 64);
+  double want = 64; /* the last L with (L - 1) w_j(s) <= 64 w_j for pairs 2 and 3, where s = L / 64 */
+  for (bool in = true; in; want += in) {
+    double s = fmax(1, (want + 1) / 64), base = 1e4 * pow(s, 8.0 / 6);
+    for (int j = 2; j < 4; j++) in = in && want * pow(base, -j / 4.0) <= 64 * pow(1e4, -j / 4.0);
+  }
+  expect_number(line, want, 0, "the frequencies follow the length");
+  remove(file);
+  free(file);
+}
+
 Test(solve_command, published_recipe__is_what_the_model_runs) {
-  double plain = number("length --method rope --model llama-3.1-8b", "longest");
-  double published = number("length --model llama-3.1-8b", "longest");
+  double plain = number("length --criterion first_violation --method rope --model llama-3.1-8b", "longest");
+  double published = number("length --criterion first_violation --model llama-3.1-8b", "longest");
   cr_expect_eq(plain, 18438);
   (void)number("length --model llama-3.1-8b --criterion ood",
                "recipe     {name: llama3, factor: 8} on llama-3.1-8b, which is published for 131072 tokens\n");
-  (void)number("length --base 1e4 --head-dim 128", "recipe     {name: rope, rope_theta: 10000}\n");
+  (void)number("length --criterion first_violation --base 1e4 --head-dim 128",
+               "recipe     {name: rope, rope_theta: 10000}\n");
   cr_expect_gt(published, plain);
 }
 
 Test(solve_command, wrong_use__status_2_and_a_hint) {
-  expect_words("", "ropescope: a quantity is missing: base, factor or length\n");
+  expect_words("", "ropescope: a quantity is missing: base, factor, length or setting\n");
   expect_words("lenght", "ropescope: no quantity lenght (did you mean length?)\n");
   expect_words("base --criterion xyzzy",
                "ropescope: no --criterion xyzzy (there are first_violation, critical_dim, ood and ntk)\n");
@@ -174,8 +262,6 @@ Test(solve_command, wrong_use__status_2_and_a_hint) {
 }
 
 Test(solve_command, what_has_no_answer__says_why) {
-  expect_words("length --method yarn" LLAMA2,
-               "ropescope: the frequencies of yarn follow the length: fix them, as in {name: yarn, factor: 8}\n");
   expect_words("factor --length 8k --method abf" LLAMA2,
                "ropescope: abf has no factor (pi, ntk, critical_base, yarn, llama3 and others have)\n");
   expect_words("factor --length 8k --method '{name: yarn, factor: 2}'" LLAMA2,
@@ -186,7 +272,7 @@ Test(solve_command, what_has_no_answer__says_why) {
                "ropescope: --base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
   expect_words("factor --base 10 --criterion ntk" LLAMA2,
                "ropescope: --base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
-  expect_words("factor --length 1M --method llama3" LLAMA2,
+  expect_words("factor --criterion first_violation --length 1M --method llama3" LLAMA2,
                "ropescope: no factor up to 10000 makes llama3 serve 1048576 tokens\n");
   int status;
   char *out = say("length --method rerope" LLAMA2, &status);

@@ -39,6 +39,8 @@ static const oracle oracles[] = {
     {.method = "ntk_fixed", .settings = "factor=2.5", .omega = ntk_fixed},
     {.method = "ntk_mixed", .settings = "factor=2.5", .omega = ntk_mixed},
     {.method = "critical_base", .settings = "factor=2.5", .omega = critical_base},
+    {.method = "riflex", .settings = "factor=2.5", .omega = riflex},
+    {.method = "riflex", .settings = "factor=2.5 intrinsic_pair=0 margin=0.5", .omega = riflex_first},
     {.method = "dprope", .settings = "factor=2.5 angle_bins=5", .omega = nearer_in_angles},
     {.method = "ntk_by_parts", .settings = "factor=2.5 beta_fast=0.8 beta_slow=0.05 truncate=false", .omega = by_parts},
     {.method = "ntk_by_parts", .settings = "factor=2.5 beta_fast=0.8 beta_slow=0.05 ramp=paper", .omega = by_rotations},

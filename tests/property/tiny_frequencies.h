@@ -69,6 +69,18 @@ static inline double ntk_mixed(const tiny *t, size_t j) {
   return plain(t, j) / exp(log(S) * pow((double)(j + 1) / pairs, 0.625));
 }
 
+/* The wave, in whole tokens, that is nearest to 2 L0; the first of those. */
+static inline double riflex(const tiny *t, size_t j) {
+  size_t nearest = 0;
+  for (size_t i = 1; i < t->rotary / 2; i++)
+    if (fabs(round(2 * M_PI / plain(t, i)) - 2 * L0) < fabs(round(2 * M_PI / plain(t, nearest)) - 2 * L0)) nearest = i;
+  return j == nearest ? 0.9 * 2 * M_PI / (S * L0) : plain(t, j);
+}
+
+static inline double riflex_first(const tiny *t, size_t j) {
+  return j == 0 ? 0.5 * 2 * M_PI / (S * L0) : plain(t, j);
+}
+
 static inline double critical_base(const tiny *t, size_t j) {
   double trained = log(L0 / (2 * M_PI)), wanted = log(S * L0 / (2 * M_PI));
   return ladder(pow(THETA, wanted / trained), (double)t->rotary, j);

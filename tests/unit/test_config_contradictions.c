@@ -153,15 +153,15 @@ static const wrong bad_parts[] = {
     {LLAMA "queries: {random: x}\n", "t.yaml:2:19: queries.random = x: must be a number"},
     {LLAMA "mask: windowed\n",
      "t.yaml:2:7: mask = windowed: must be causal (decoder), bidirectional (encoder), cross, model, "
-     "{window: W}, {window: W, sinks: S} or {chunk: W}"},
+     "{window: W}, {window: W, sinks: S}, {chunk: W} or {band: W}"},
     {LLAMA "mask: {sinks: 4}\n",
      "t.yaml:2:7: mask = {...}: must be causal (decoder), bidirectional (encoder), cross, model, "
-     "{window: W}, {window: W, sinks: S} or {chunk: W}"},
+     "{window: W}, {window: W, sinks: S}, {chunk: W} or {band: W}"},
     {LLAMA "mask: {window: 0}\n", "t.yaml:2:16: mask.window = 0: must be from 1 to 268435456"},
     {LLAMA "mask: {window: 4, sinks: 0}\n", "t.yaml:2:26: mask.sinks = 0: must be from 1 to 268435456"},
     {LLAMA "mask: [causal]\n",
      "t.yaml:2:7: mask = [...]: must be causal (decoder), bidirectional (encoder), cross, model, "
-     "{window: W}, {window: W, sinks: S} or {chunk: W}"},
+     "{window: W}, {window: W, sinks: S}, {chunk: W} or {band: W}"},
     {LLAMA "tokens: 4\n", "t.yaml:2:9: tokens = 4: must be a list of runs, like [{text: 10}, {image: [16, 24]}]"},
     {LLAMA "tokens: [text]\n",
      "t.yaml:2:10: tokens[0] = text: must be {text: N}, {image: [rows, columns]} or {video: [frames, rows, columns]}"},

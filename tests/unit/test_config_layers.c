@@ -98,9 +98,11 @@ Test(config_layers, mask__of_the_model) {
           {"model: {preset: gemma-3, layers: sliding_attention}\nmask: model\n", {0}, "mask: {window: 1024}\n"},
           {"model: {hf: bert.json}\nmethods: published\nmask: model\n", {0}, "mask: bidirectional\n"},
           {"model: gpt2\nmethods: nope\nmask: {chunk: 4}\n", {0}, "mask: {chunk: 4}\n"},
+          {"model: gpt2\nmethods: nope\nmask: {band: 4}\n", {0}, "mask: {band: 4}\n"},
+          {"model: {hf: modern.json, layers: 1}\nmask: model\n", {0}, "mask: {band: 65}\n"},
           {"model: [{hf: gemma.json}, {hf: other.json}]\nmask: model\n", {0}, "mask: causal\n"},
       },
-      8);
+      10);
   expect_messages(
       (const wrong[]){
           {"model: [{hf: gemma.json, layers: 0}, {hf: gemma.json}]\nmask: model\n",
@@ -108,11 +110,11 @@ Test(config_layers, mask__of_the_model) {
            "for each"},
           {"model: gpt2\nmethods: nope\nmask: model\n",
            "t.yaml:3:7: mask = model: model gpt2 says no mask: its layers are not known"},
-          {"model: {hf: modern.json, layers: 1}\nmask: model\n",
-           "t.yaml:2:7: mask = model: no mask here is what layers of modernbert sliding_attention see"},
           {"model: {hf: .}\nmask: model\n", "t.yaml:2:7: mask = model: no mask here is what layers of deepseek_v4 see"},
           {"model: gpt2\nmethods: nope\nmask: {chunk: 4, sinks: 2}\n",
            "t.yaml:3:15: mask.chunk = 4: stands beside a window (keep one of them)"},
+          {"model: gpt2\nmethods: nope\nmask: {window: 4, band: 2}\n",
+           "t.yaml:3:25: mask.band = 2: stands beside a window (keep one of them)"},
       },
       5);
 }

@@ -97,11 +97,13 @@ static const wrong bad_numbers[] = {
      "t.yaml:2:30: methods[0].ramp = hff: must be one of hf, paper (did you mean hf?)"},
     {LLAMA "methods: [{name: yarn, ramp: 3}]\n", "t.yaml:2:30: methods[0].ramp = 3: must be one of hf, paper"},
     {LLAMA "methods: [{name: yarn, scale: dynamics}]\n",
-     "t.yaml:2:31: methods[0].scale = dynamics: must be one of fixed, auto, dynamic, hf_dynamic, vllm_dynamic, or a "
+     "t.yaml:2:31: methods[0].scale = dynamics: must be one of fixed, auto, dynamic, hf_dynamic, vllm_dynamic, "
+     "qwen_dynamic, or a "
      "number (did you "
      "mean dynamic?)"},
-    {LLAMA "methods: [{name: yarn, scale: cubic}]\n", "t.yaml:2:31: methods[0].scale = cubic: must be one of fixed, "
-                                                      "auto, dynamic, hf_dynamic, vllm_dynamic, or a number"},
+    {LLAMA "methods: [{name: yarn, scale: cubic}]\n",
+     "t.yaml:2:31: methods[0].scale = cubic: must be one of fixed, "
+     "auto, dynamic, hf_dynamic, vllm_dynamic, qwen_dynamic, or a number"},
     {LLAMA "methods: [{name: mrope, mrope_section: 3}]\n",
      "t.yaml:2:40: methods[0].mrope_section = 3: must be a list of numbers, like [1, 2]"},
     {LLAMA "methods: [{name: mrope, mrope_section: thirds}]\n",

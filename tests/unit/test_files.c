@@ -1,6 +1,7 @@
 /* test_files.c: files read and written whole. The C library's read, write, fsync and rename are replaced below, so
  * that each of them can be made to fail. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -227,6 +228,31 @@ Test(io, file_write__temporary_names_taken__finds_another_or_gives_up) {
     snprintf(name, sizeof name, ".ropescope-%ld-%d.tmp", (long)getpid(), i);
     cr_assert_eq(remove(name), 0);
   }
+  leaves((const char *[]){"a"}, 1);
+}
+
+/* How many names the folder has while a file is filled. */
+static rs_status count_names(rs_npy_file *file, void *content, rs_err *err) {
+  DIR *folder = opendir(".");
+  size_t *names = content;
+  (void)err;
+  RS_TRY(rs_npy_put(file, (const double[]){1}, 1));
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+    *names += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  closedir(folder);
+  return RS_OK;
+}
+
+/* A program that is killed there leaves nothing. */
+Test(io, npy_fill__until_it_is_whole__has_no_name) {
+  const rs_array one = {.rank = 1, .shape = {1}, .count = 1};
+  size_t names = 0;
+  enter_scratch();
+  cr_assert_eq(rs_npy_fill("a", &one, true, count_names, &names, NULL), RS_OK);
+  cr_expect_eq(access("a", R_OK), 0);
+#ifdef O_TMPFILE
+  cr_expect_eq(names, 0);
+#endif
   leaves((const char *[]){"a"}, 1);
 }
 

@@ -22,6 +22,31 @@ static size_t first_negative(const rs_encoding *encoding) {
   return 0;
 }
 
+/* Time axes of published models: HunyuanVideo's k = 4 by its 66th frame, CogVideoX's k = 2 by its 26th (github.com/
+ * thu-ml/RIFLEx); k counts from 1. */
+Test(frequencies, riflex__published_axes__their_pair_is_slowed) {
+  static const struct {
+    double theta;
+    const char *settings;
+    size_t trained, pair;
+    double omega;
+  } cases[] = {{256, "factor=2", 33, 3, 0.9 * 2 * M_PI / 66},
+               {256, "factor=2 repetition=66", 20, 3, 0.9 * 2 * M_PI / 40},
+               {1e4, "factor=2", 13, 1, 0.9 * 2 * M_PI / 26},
+               {1e4, "factor=2 intrinsic_pair=2 margin=1", 13, 2, 2 * M_PI / 26},
+               {1e4, "factor=1", 13, 8, 0}}; /* none */
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model = plain_model(16, cases[i].theta, cases[i].trained);
+    rs_encoding *encoding = encode("riflex", cases[i].settings, &model, cases[i].trained);
+    for (size_t j = 0; j < 8; j++) {
+      double want = j == cases[i].pair ? cases[i].omega : pow(cases[i].theta, -2.0 * (double)j / 16);
+      cr_expect(close_to(encoding->omega[j], want, 1e-14, 0), "%s: pair %zu is %g, not %g", cases[i].settings, j,
+                encoding->omega[j], want);
+    }
+    rs_encoding_free(encoding);
+  }
+}
+
 /* Liu et al.: 2 ceil(R/2 log_10000(L0 / 2 pi)) critical dims; the base keeps their continuous number. Its kernel first
  * turns negative at 9937 tokens for L0 = 4096 and s = 8 (a published comparison of extension methods). */
 Test(frequencies, critical_base__llama2_times_8__base_and_first_violation) {

@@ -188,3 +188,74 @@ Test(hf, not_json__line_and_column) {
   }
   unlink(name);
 }
+
+/* What a class leaves unsaid, and what its own keys mean (modeling_qwen.py, vLLM's baichuan.py, modeling_zamba2.py). */
+Test(hf, families__have_their_own_ways) {
+#define GEOMETRY "\"hidden_size\": 64, \"num_attention_heads\": 4, "
+  static const struct {
+    const char *json, *method, *settings;
+    size_t heads, head_dim, trained, most;
+  } cases[] = {
+      {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}}", "rope", "{name: rope}", 32, 128,
+       2048, 2048},
+      {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\", \"max_position_embeddings\": 64}}",
+       "rope", "{name: rope}", 32, 128, 64, 64},
+      {"{\"model_type\": \"gemma3_text\", " GEOMETRY "\"head_dim\": 8}", "rope", "{name: rope}", 4, 8, 32768, 131072},
+      {"{\"model_type\": \"qwen\", " GEOMETRY "\"seq_length\": 128, \"max_position_embeddings\": 512, "
+       "\"use_dynamic_ntk\": true, \"use_logn_attn\": true}",
+       "ntk", "{name: ntk, scale: qwen_dynamic, logit_scale: log_n}", 4, 16, 128, 512},
+      {"{\"model_type\": \"qwen\", " GEOMETRY "\"seq_length\": 128, \"use_dynamic_ntk\": true}", "ntk",
+       "{name: ntk, scale: qwen_dynamic}", 4, 16, 128, 128},
+      {"{\"model_type\": \"qwen\", " GEOMETRY "\"seq_length\": 128, \"use_logn_attn\": true}", "rope",
+       "{name: rope, logit_scale: log_n}", 4, 16, 128, 128},
+      {"{\"model_type\": \"baichuan\", " GEOMETRY
+       "\"model_max_length\": 128, \"architectures\": [\"BaichuanForCausalLM\"]}",
+       "alibi", "{name: alibi}", 4, 16, 128, 128},
+      {"{\"model_type\": \"baichuan\", \"hidden_size\": 4096, \"num_attention_heads\": 32, \"model_max_length\": 128, "
+       "\"architectures\": [\"BaichuanForCausalLM\"]}",
+       "rope", "{name: rope}", 32, 128, 128, 128},
+      {"{\"model_type\": \"baichuan\", " GEOMETRY
+       "\"max_position_embeddings\": 128, \"architectures\": [\"BaiChuanForCausalLM\"]}",
+       "rope", "{name: rope}", 4, 16, 128, 128},
+      {"{\"model_type\": \"zamba2\", " GEOMETRY "\"time_step_limit\": [0.0, Infinity]}", "nope", "{name: nope}", 4, 32,
+       4096, 4096},
+      {"{\"model_type\": \"zamba2\", " GEOMETRY "\"attention_head_dim\": 40, \"use_mem_rope\": true}", "rope",
+       "{name: rope}", 4, 40, 4096, 4096},
+      {"{\"model_type\": \"whisper\", \"d_model\": 64, \"decoder_attention_heads\": 4, \"max_target_positions\": 32}",
+       "learned", "{name: learned}", 4, 16, 32, 32},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model;
+    rs_err err = {0};
+    rs_text recipe = {0};
+    cr_assert_eq(rs_hf_model_read(cases[i].json, strlen(cases[i].json), "f", &model, &err), RS_OK, "%s", err.message);
+    rs_recipe_write(&model.published, &recipe);
+    cr_expect_str_eq(model.published.method->name, cases[i].method, "%s", cases[i].json);
+    cr_expect_str_eq(rs_text_string(&recipe), cases[i].settings, "%s", cases[i].json);
+    cr_expect(model.heads == cases[i].heads && model.head_dim == cases[i].head_dim, "%s: %zu heads of %zu",
+              cases[i].json, model.heads, model.head_dim);
+    cr_expect(model.train_length == cases[i].trained && model.max_length == cases[i].most, "%s: %zu, %zu",
+              cases[i].json, model.train_length, model.max_length);
+    rs_text_clear(&recipe);
+    rs_model_clear(&model);
+  }
+}
+
+Test(hf, what_is_not_read__says_what_it_is) {
+  static const char *const cases[][2] = {
+      {"{\"_class_name\": \"FluxTransformer2DModel\", \"_diffusers_version\": \"0.30\", \"num_attention_heads\": 24}",
+       "f:1:17: FluxTransformer2DModel is a class of diffusers, whose configs are not read here: what they do with "
+       "rows, columns and frames is in their code (a config can say it: model: {head_dim: 128, train_length: 4096}, "
+       "tokens: [{image: [64, 64]}] and a method of two axes)"},
+      {"{\"model_type\": \"zamba2\", " GEOMETRY "\"use_long_context\": true}",
+       "f:1:91: use_long_context = true: changes the numbers, and is not supported"},
+      {"{\"model_type\": \"llama\", " GEOMETRY "\"rope_theta\": Infinity}",
+       "f:1:84: rope_theta = Infinity: must be a number"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model;
+    rs_err err = {0};
+    cr_expect_eq(rs_hf_model_read(cases[i][0], strlen(cases[i][0]), "f", &model, &err), RS_INPUT);
+    cr_expect_str_eq(err.message, cases[i][1], "%s", err.message);
+  }
+}

@@ -78,6 +78,11 @@ Test(encoding, scale__each_rule__resolves_s) {
       {"scale=hf_dynamic factor=2", 32, 1},
       {"scale=hf_dynamic", 256, 4},
       {"scale=auto train_length=128", 256, 2},
+      {"scale=qwen_dynamic", 16, 1}, /* get_ntk_alpha: 2^ceil(log2(L / 64) + 1) - 1 */
+      {"scale=qwen_dynamic", 64, 1},
+      {"scale=qwen_dynamic", 65, 3},
+      {"scale=qwen_dynamic", 128, 3},
+      {"scale=qwen_dynamic", 129, 7},
   };
   rs_model model = plain_model(16, 1e4, 64);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

@@ -299,6 +299,7 @@ Test(tensors_source, files_that_cannot_be_read__are_named) {
   make_npy("big.npy", 1, NPY(">f4", "False", "(6, 4, 4)"), floats, sizeof floats);
   make_npy("whole.npy", 1, NPY("<i4", "False", "(6, 4, 4)"), floats, sizeof floats);
   make_npy("cut.npy", 1, NPY("<f4", "False", "(6, 4, 4)"), floats, sizeof floats - 1);
+  make_npy("beside.npy", 1, NPY("<f4", "False", "(6, 16)"), floats, sizeof floats);
   make_npy("flat.npy", 1, NPY("<f4", "False", "(24, 4)"), floats, sizeof floats);
   static const struct {
     const char *files, *message;
@@ -310,7 +311,14 @@ Test(tensors_source, files_that_cannot_be_read__are_named) {
       {"q: whole.npy, k: k.npy", "whole.npy: holds I32, numbers are read from F64, F32, BF16 and F16"},
       {"q: cut.npy, k: k.npy", "cut.npy: holds 383 bytes of numbers where its header says 384 (is it cut off?)"},
       {"q: flat.npy, k: k.npy",
-       "flat.npy: has shape (24, 4), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4)"},
+       "flat.npy: has shape (24, 4), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4) (it has no "
+       "axis of heads: for one head, save q[:, None], whose model has heads: 1)"},
+      {"q: beside.npy, k: k.npy",
+       "beside.npy: has shape (6, 16), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4) (it has no "
+       "axis of heads: save q.reshape(tokens, heads, dims), layout: lhd)"},
+      {"q: q.npy, k: beside.npy",
+       "beside.npy: has shape (6, 16), wanted (6, heads, 4), where heads divide the queries' 4 (it has no axis of "
+       "heads: save q.reshape(tokens, heads, dims), layout: lhd)"},
       {"q: q.npy, k: k.npy, q_name: ''", "sources[0].q_name = \"\": must be a name"},
       {"q: q.npy, k: odd.safetensors, k_name: keys",
        "odd.safetensors: has shape (1,), wanted (6, heads, 4), where heads divide the queries' 4"},

@@ -1,0 +1,45 @@
+/* Fields of a config.json that is read as a model, and what several readers ask of it. */
+#include "reader.h"
+
+#include <string.h>
+
+bool rs_hf_failed(const rs_hf_reader *hf) {
+  return hf->problems->count > hf->problems_before;
+}
+
+rs_path rs_hf_path(const rs_node *node, const char *parent) {
+  const rs_path above = {0};
+  rs_path top = parent != NULL ? rs_path_key(&above, parent) : above;
+  return rs_path_key(&top, node->key);
+}
+
+size_t rs_hf_count_of(rs_hf_reader *hf, const rs_node *node, double most, size_t fallback) {
+  if (node == NULL) return fallback;
+  rs_path path = rs_hf_path(node, NULL);
+  return rs_read_count(hf->problems, node, &path, 1, most, fallback);
+}
+
+double rs_hf_real_of(rs_hf_reader *hf, const rs_node *node, const char *parent, double min, double max,
+                     double fallback) {
+  if (node == NULL) return fallback;
+  rs_path path = rs_hf_path(node, parent);
+  return rs_read_real(hf->problems, node, &path, min, max, fallback);
+}
+
+bool rs_hf_in_family(const rs_hf_reader *hf, const char *prefix) {
+  return strncmp(hf->family, prefix, strlen(prefix)) == 0;
+}
+
+bool rs_hf_are_of(const rs_hf_reader *hf, const char *type) {
+  return strcmp(hf->layers->type, type) == 0;
+}
+
+bool rs_hf_compressed(const rs_hf_reader *hf) {
+  return hf->compresses && !rs_hf_are_of(hf, RS_HF_LOCAL);
+}
+
+const rs_node *rs_hf_latent_part(const rs_hf_reader *hf) {
+  const rs_node *rotary = rs_node_get(hf->root, "qk_rope_head_dim");
+  bool none = rs_hf_present(rotary) && rotary->kind == RS_SCALAR && strcmp(rotary->text, "0") == 0;
+  return rs_hf_present(rotary) && !none ? rotary : NULL;
+}

@@ -1,0 +1,106 @@
+/* The geometry of layers of a config.json: heads, dims that turn, base, pairs and their axes. */
+#include "reader.h"
+
+#include <string.h>
+
+void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
+  static const char *const widths[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim", NULL};
+  static const char *const dims[] = {"head_dim", "kv_channels", "d_kv", "attention_head_dim", NULL};
+  static const char *const global_dims[] = {"global_head_dim", NULL}, *const local_dims[] = {"swa_head_dim", NULL};
+  rs_model *model = hf->model;
+  const rs_node *rotary = rs_hf_latent_part(hf), *plain = rs_node_get(hf->root, "qk_nope_head_dim");
+  bool whole = !rs_hf_present(plain) && rs_hf_first(hf->root, dims) != NULL; /* DeepSeek-V4's is of both parts */
+  if (rotary != NULL && !whole) { /* `head_dim`, where saved, is the rotary width alone */
+    model->rotary_dim = rs_hf_count_of(hf, rotary, RS_HF_MOST_DIMS, 0);
+    model->head_dim = model->rotary_dim + (rs_hf_present(plain) ? rs_hf_count_of(hf, plain, RS_HF_MOST_DIMS, 0) : 0);
+    return;
+  }
+  bool doubled = rs_hf_in_family(hf, "zamba"); /* its attention reads the state beside the embedding */
+  size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
+  /* transformers: one that is null is width / heads; a config without it has the class's. */
+  size_t usual = rs_node_get(hf->root, dims[0]) == NULL ? known->head_dim : 0;
+  model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, dims), RS_HF_MOST_DIMS, usual);
+  if (rs_hf_are_of(hf, RS_HF_LOCAL))
+    model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, local_dims), RS_HF_MOST_DIMS, model->head_dim);
+  else if (hf->by_layer || known->global_head_dim > 0)
+    model->head_dim = rs_hf_count_of(hf, rs_hf_first(hf->root, global_dims), RS_HF_MOST_DIMS,
+                                     known->global_head_dim > 0 ? known->global_head_dim : model->head_dim);
+  if (model->head_dim > 0 || width == 0 || model->heads == 0) return;
+  if (width % model->heads != 0)
+    rs_problem(hf->problems, hf->root, NULL,
+               "hidden_size = %zu is no multiple of the %zu heads, and there is no head_dim", width, model->heads);
+  model->head_dim = (doubled ? 2 * width : width) / model->heads;
+}
+
+void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known) {
+  static const char *const in_rope[] = {"partial_rotary_factor", NULL};
+  static const char *const rotary[] = {"rotary_dim", NULL};
+  static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_percentage", NULL};
+  rs_model *model = hf->model;
+  if (model->rotary_dim > 0) return;
+  const rs_node *part = rs_hf_latent_part(hf) != NULL ? rs_hf_latent_part(hf) : rs_hf_first(hf->root, rotary);
+  size_t given = rs_hf_count_of(hf, part, RS_HF_MOST_DIMS, known->rotary_dim);
+  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL;
+  double fraction = known->rotary_fraction > 0 ? known->rotary_fraction : 1;
+  fraction = rs_hf_real_of(hf, rs_hf_first(hf->root, on_top), NULL, 1e-6, 1, fraction);
+  fraction = rs_hf_real_of(hf, inner, hf->rope_key, 1e-6, 1, fraction);
+  bool whole = model->published.method != NULL && strcmp(model->published.method->name, "proportional") == 0;
+  model->rotary_dim = whole ? model->head_dim : given > 0 ? given : (size_t)((double)model->head_dim * fraction);
+}
+
+/* The base that the file gives these layers of their own, or NULL. */
+static const rs_node *own_base(const rs_hf_reader *hf) {
+  static const char *const local[] = {"rope_local_base_freq", "local_rope_theta", "swa_rope_theta", NULL};
+  static const char *const compressed[] = {"compress_rope_theta", NULL};
+  if (rs_hf_are_of(hf, RS_HF_LOCAL)) return rs_hf_first(hf->root, local);
+  return rs_hf_compressed(hf) ? rs_hf_first(hf->root, compressed) : NULL;
+}
+
+void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
+  static const char *const in_rope[] = {"rope_theta", NULL}, *const inner_bases[] = {"rope_theta", NULL};
+  static const char *const on_top[] = {"rope_theta", "global_rope_theta", "rotary_emb_base", "rope_embedding_base",
+                                       NULL};
+  enum { COMPRESSED = 160000 }; /* DeepSeek-V4's class */
+  const rs_node *inner = hf->rope != NULL ? rs_hf_first(hf->rope, in_rope) : NULL, *own = own_base(hf);
+  const rs_node *attention = rs_node_get(hf->root, "attn_config"); /* DBRX's */
+  const rs_node *top = rs_hf_first(hf->root, on_top);
+  const rs_node *shared = rs_node_get(hf->root, "local_rope_theta"); /* null: local layers have that of all */
+  bool apart = rs_hf_are_of(hf, RS_HF_LOCAL) && known->local_theta > 0 && (shared == NULL || rs_hf_present(shared));
+  double theta = known->theta > 0 ? known->theta : 10000;
+  if (top == NULL && attention != NULL) top = rs_hf_first(attention, inner_bases);
+  theta = apart                  ? known->local_theta
+          : rs_hf_compressed(hf) ? COMPRESSED
+                                 : rs_hf_real_of(hf, top, NULL, 1.000001, 1e300, theta);
+  theta = rs_hf_real_of(hf, own, NULL, 1.000001, 1e300, theta);
+  /* DeepSeek-V4's flat dictionary is of compressed layers, whose base is apart. */
+  if (!rs_hf_compressed(hf) || hf->by_layer) theta = rs_hf_real_of(hf, inner, hf->rope_key, 1.000001, 1e300, theta);
+  hf->model->rope_theta = theta;
+}
+
+void rs_hf_read_layout(rs_hf_reader *hf, const rs_hf_family *known) {
+  bool latent = rs_hf_latent_part(hf) != NULL;
+  bool interleaved = latent ? rs_hf_true(hf->root, "rope_interleave", true) : known->interleaved;
+  hf->model->pair_layout = interleaved ? RS_INTERLEAVED : RS_HALF_SPLIT;
+}
+
+void rs_hf_read_sections(rs_hf_reader *hf) {
+  const rs_node *node = hf->rope != NULL ? rs_node_get(hf->rope, "mrope_section") : NULL;
+  if (!rs_hf_present(node)) return;
+  rs_path path = rs_hf_path(node, hf->rope_key);
+  size_t total = 0;
+  bool ernie = rs_hf_in_family(hf, "ernie4_5"); /* in the order h, w, t */
+  if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
+    rs_problem(hf->problems, node, &path, "must have 3 entries (t, h, w)");
+    return;
+  }
+  for (size_t a = 0; a < RS_AXES; a++) {
+    rs_path place = rs_path_index(&path, a);
+    total += hf->model->mrope_section[ernie ? (a + 1) % RS_AXES : a] =
+        rs_read_count(hf->problems, &node->items[a], &place, 0, 32768, 0);
+  }
+  if (total != hf->model->rotary_dim / 2)
+    rs_problem(hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
+               hf->model->rotary_dim / 2);
+  bool alternating = rs_hf_true(hf->rope, "mrope_interleaved", rs_hf_in_family(hf, "qwen3"));
+  hf->model->axis_layout = ernie ? RS_AXES_SPATIAL_FIRST : alternating ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;
+}

@@ -1,0 +1,210 @@
+/* The positional recipe of layers of a config.json: rope_scaling and rope_parameters, flat or by layer type, and what
+ * stands in the place of rotation. */
+#include "reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sets one parameter of the published recipe from its node. */
+static void set_param(rs_hf_reader *hf, const rs_node *node, const char *name) {
+  rs_recipe *recipe = &hf->model->published;
+  rs_path path = rs_hf_path(node, hf->rope_key);
+  int index = rs_settings_find(&recipe->settings, name);
+  const rs_param *param = recipe->settings.params[index];
+  rs_value value = {0};
+  rs_err why = {0};
+  if (node->kind == RS_SEQUENCE) {
+    double *list = rs_alloc(node->count, sizeof *list, &why);
+    for (size_t i = 0; i < node->count && list != NULL; i++) {
+      rs_path place = rs_path_index(&path, i);
+      list[i] = rs_read_real(hf->problems, &node->items[i], &place, param->min, param->max, 1);
+    }
+    if (list != NULL) (void)rs_value_list(param, list, node->count, &value, &why);
+    free(list);
+    if (why.status != RS_OK) rs_problem_err(hf->problems, node, &path, &why);
+  } else if (!rs_read_value(hf->problems, node, &path, param, &value)) {
+    return;
+  }
+  value.given = true;
+  rs_value_clear(&recipe->settings.values[index]);
+  recipe->settings.values[index] = value;
+}
+
+void rs_hf_set_text(rs_hf_reader *hf, const char *name, const char *text) {
+  rs_err why = {0};
+  if (rs_recipe_set(&hf->model->published, name, text, &why) != RS_OK)
+    rs_problem_err(hf->problems, hf->root, NULL, &why);
+}
+
+void rs_hf_set_number(rs_hf_reader *hf, const char *name, double number) {
+  char digits[RS_NUMBER_CHARS];
+  rs_number_format(number, digits);
+  rs_hf_set_text(hf, name, digits);
+}
+
+static void start_recipe(rs_hf_reader *hf, const char *method) {
+  rs_err why = {0};
+  if (rs_recipe_init(&hf->model->published, rs_method_find(method), &why) != RS_OK)
+    rs_problem_err(hf->problems, hf->root, NULL, &why);
+}
+
+/* Phi-3 calls LongRoPE "su", and once "yarn". */
+static const char *rope_type_of(const rs_hf_reader *hf, const rs_node **node) {
+  static const char *const names[] = {"rope_type", "type", NULL};
+  *node = hf->rope != NULL ? rs_hf_first(hf->rope, names) : NULL;
+  const char *type = *node != NULL && (*node)->kind == RS_SCALAR ? (*node)->text : "default";
+  if (strcmp(type, "su") == 0) return "longrope";
+  if (strcmp(type, "yarn") == 0 && rs_hf_in_family(hf, "phi3")) return "longrope";
+  bool sections = hf->rope != NULL && rs_hf_present(rs_node_get(hf->rope, "mrope_section"));
+  return strcmp(type, "default") == 0 && sections ? "mrope" : type;
+}
+
+static void unknown_rope_type(rs_hf_reader *hf, const rs_node *node) {
+  const char *names[RS_HF_ROPE_TYPES];
+  rs_path path = rs_hf_path(node, hf->rope_key);
+  for (size_t i = 0; i < RS_HF_ROPE_TYPES; i++) names[i] = rs_hf_rope_types[i].type;
+  const char *near = rs_suggest(node->text, names, RS_COUNT(names));
+  rs_problem(hf->problems, node, &path,
+             near != NULL ? "is no rope type (did you mean %s?)" : "is no rope type that is known here%s",
+             near != NULL ? near : "");
+}
+
+static void read_rope_recipe(rs_hf_reader *hf) {
+  const rs_node *node;
+  const char *type = rope_type_of(hf, &node);
+  size_t t = 0;
+  while (t < RS_HF_ROPE_TYPES && strcmp(rs_hf_rope_types[t].type, type) != 0) t++;
+  if (t == RS_HF_ROPE_TYPES) {
+    unknown_rope_type(hf, node);
+    return;
+  }
+  const rs_node *alpha = hf->rope != NULL ? rs_node_get(hf->rope, "alpha") : NULL;
+  if (strcmp(type, "dynamic") == 0 && rs_hf_present(alpha)) { /* HunYuan's fixed NTK-aware base goes by this name */
+    start_recipe(hf, "ntk");
+    set_param(hf, alpha, "factor");
+    return;
+  }
+  start_recipe(hf, rs_hf_rope_types[t].method);
+  for (const rs_hf_key *key = rs_hf_rope_types[t].keys; key->key != NULL && !rs_hf_failed(hf); key++) {
+    const rs_node *value = rs_node_get(hf->rope, key->key);
+    rs_path path = rs_path_key(NULL, hf->rope_key);
+    bool zero = rs_hf_present(value) && value->kind == RS_SCALAR && strcmp(value->text, "0") == 0;
+    bool beta = strncmp(key->key, "beta_", 5) == 0; /* 0 means the default there: `beta_fast or 32` */
+    if (rs_hf_present(value) && !(beta && zero))
+      set_param(hf, value, key->param);
+    else if (key->required)
+      rs_problem(hf->problems, hf->rope, &path, "needs %s for rope type %s", key->key, type);
+  }
+}
+
+/* Ministral 3's temperature, beside any recipe: modeling_ministral3.py. */
+void rs_hf_read_temperature(rs_hf_reader *hf) {
+  static const char *const betas[] = {"llama_4_scaling_beta", NULL};
+  static const char *const lengths[] = {"original_max_position_embeddings", NULL};
+  bool inside = hf->rope != NULL && rs_hf_first(hf->rope, betas) != NULL;
+  const rs_node *beta = rs_hf_first(inside ? hf->rope : hf->root, betas);
+  const rs_node *length = rs_hf_first(inside ? hf->rope : hf->root, lengths);
+  const char *parent = inside ? hf->rope_key : NULL;
+  if (beta == NULL || rs_hf_failed(hf)) return;
+  rs_path path = rs_hf_path(beta, parent);
+  if (length == NULL) rs_problem(hf->problems, beta, &path, "needs original_max_position_embeddings beside it");
+  double factor = rs_hf_real_of(hf, beta, parent, 0, 1e6, 0),
+         tokens = rs_hf_real_of(hf, length, parent, 1, RS_HF_MOST_TOKENS, 1);
+  if (rs_hf_failed(hf)) return;
+  rs_hf_set_text(hf, "logit_scale", "ministral");
+  rs_hf_set_number(hf, "logit_scale_factor", factor);
+  rs_hf_set_number(hf, "logit_scale_length", tokens);
+}
+
+static void read_buckets(rs_hf_reader *hf) {
+  static const char *const keys[][2] = {{"relative_attention_num_buckets", "num_buckets"},
+                                        {"relative_attention_max_distance", "max_distance"}};
+  for (size_t i = 0; i < RS_COUNT(keys); i++) {
+    const rs_node *node = rs_node_get(hf->root, keys[i][0]);
+    if (rs_hf_present(node)) set_param(hf, node, keys[i][1]);
+  }
+}
+
+/* Llama 4's, of queries that are not turned. */
+static void read_bare(rs_hf_reader *hf, const rs_hf_family *known) {
+  static const char *const factors[] = {"attn_scale", NULL}, *const lengths[] = {"floor_scale", NULL};
+  const rs_node *tuned = rs_node_get(hf->root, "attn_temperature_tuning");
+  bool off = rs_hf_present(tuned) && tuned->kind == RS_SCALAR &&
+             (strcmp(tuned->text, "false") == 0 || strcmp(tuned->text, "0") == 0);
+  start_recipe(hf, "nope");
+  if (rs_hf_failed(hf) || !known->temperature || off) return;
+  rs_hf_set_text(hf, "logit_scale", "llama4");
+  rs_hf_set_number(hf, "logit_scale_factor", rs_hf_real_of(hf, rs_hf_first(hf->root, factors), NULL, 0, 1e6, 0.1));
+  rs_hf_set_number(hf, "logit_scale_length",
+                   (double)rs_hf_count_of(hf, rs_hf_first(hf->root, lengths), RS_HF_MOST_TOKENS, 8192));
+}
+
+/* What a word or flag of the file says in the place of rotation; NULL: nothing. */
+static const char *stated_method(const rs_hf_reader *hf) {
+  static const struct {
+    const char *word, *method;
+  } words[] = {{"nope", "nope"}, {"none", "nope"}, {"absolute", "learned"}, {"learned", "learned"}, {"alibi", "alibi"}};
+  const rs_node *type = rs_node_get(hf->root, "position_embedding_type");
+  for (size_t i = 0; i < RS_COUNT(words); i++)
+    if (rs_hf_present(type) && type->kind == RS_SCALAR && strcmp(type->text, words[i].word) == 0)
+      return words[i].method;
+  if (rs_hf_true(hf->root, "alibi", false) || rs_hf_true(hf->root, "use_alibi", false)) return "alibi";
+  bool nope = !rs_hf_true(hf->root, "use_rope", true) || rs_hf_true(hf->root, "mla_use_nope", false);
+  return nope ? "nope" : NULL;
+}
+
+/* Baichuan's classes of 13B have ALiBi, those of 7B turn; the files differ in the width alone, and vLLM goes by that.
+ */
+static bool is_baichuan_13b(const rs_hf_reader *hf) {
+  static const char *const widths[] = {"hidden_size", NULL};
+  const rs_node *classes = rs_node_get(hf->root, "architectures"), *width = rs_hf_first(hf->root, widths);
+  if (strcmp(hf->family, "baichuan") != 0 || classes == NULL || classes->kind != RS_SEQUENCE || classes->count == 0)
+    return false;
+  bool later = classes->items[0].kind == RS_SCALAR && strcmp(classes->items[0].text, "BaichuanForCausalLM") == 0;
+  return later && width != NULL && width->kind == RS_SCALAR && strcmp(width->text, "4096") != 0;
+}
+
+/* Qwen 1: an NTK-aware base in steps of the length, and log n beyond the trained length (modeling_qwen.py). */
+static void read_qwen(rs_hf_reader *hf) {
+  bool stretched = rs_hf_true(hf->root, "use_dynamic_ntk", false);
+  start_recipe(hf, stretched ? "ntk" : "rope");
+  if (rs_hf_failed(hf)) return;
+  if (stretched) rs_hf_set_text(hf, "scale", "qwen_dynamic");
+  if (rs_hf_true(hf->root, "use_logn_attn", false)) rs_hf_set_text(hf, "logit_scale", "log_n");
+}
+
+/* MPT and Falcon turn ALiBi on and off by a flag, Zamba-2 rotation. */
+void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
+  const rs_node *attention = rs_node_get(hf->root, "attn_config"), *slopes = rs_node_get(attention, "alibi_bias_max");
+  const char *method = known->method;
+  if (rs_hf_in_family(hf, "mpt") && attention != NULL && !rs_hf_true(attention, "alibi", true))
+    method = rs_hf_true(attention, "rope", false) ? NULL : "learned";
+  if (rs_hf_in_family(hf, "zamba") && rs_hf_true(hf->root, "use_mem_rope", false)) method = NULL;
+  if (is_baichuan_13b(hf)) method = "alibi";
+  if (stated_method(hf) != NULL) method = stated_method(hf);
+  if (hf->layers->bare) {
+    read_bare(hf, known);
+    return;
+  }
+  if (method == NULL && strcmp(hf->family, "qwen") == 0) {
+    read_qwen(hf);
+    return;
+  }
+  if (method == NULL) {
+    read_rope_recipe(hf);
+    return;
+  }
+  start_recipe(hf, method);
+  /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
+  if (rs_hf_in_family(hf, "falcon") && !rs_hf_failed(hf)) rs_hf_set_text(hf, "slope_factor", "inv_sqrt_dim");
+  if (strcmp(method, "t5") == 0) read_buckets(hf);
+  if (rs_hf_in_family(hf, "xglm") && hf->problems->count == 0) { /* modeling_xglm.py, after fairseq */
+    rs_hf_set_text(hf, "embedding_layout", "tensor2tensor");
+    rs_hf_set_text(hf, "embedding_offset", "2");
+  }
+  if (rs_hf_present(slopes) && strcmp(method, "alibi") == 0) {
+    hf->rope_key = "attn_config";
+    set_param(hf, slopes, "bias_max");
+  }
+}

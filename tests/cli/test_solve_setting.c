@@ -1,0 +1,119 @@
+/* test_solve_setting.c: `ropescope solve setting` as its user meets it. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../say.h"
+#include "ropescope/io.h"
+
+static char *say(const char *arguments, int *status) {
+  return say_line("\"$ROPESCOPE\" solve setting", arguments, status);
+}
+
+static void expect_words(const char *arguments, const char *words) {
+  int got;
+  char *out = say(arguments, &got);
+  cr_expect(got == 2 && strcmp(out, words) == 0, "%s: status %d: %s", arguments, got, out);
+  free(out);
+}
+
+static void expect_rows(const char *arguments, const char *const *rows) {
+  int status;
+  char *out = say(arguments, &status);
+  cr_expect_eq(status, 0, "%s: %s", arguments, out);
+  for (; *rows != NULL; rows++) cr_expect_not_null(strstr(out, *rows), "%s: %s\nlacks %s", arguments, out, *rows);
+  free(out);
+}
+
+#define LLAMA2 " --model llama-2-7b "
+
+Test(solve_setting, table__advice__and_config) {
+  expect_rows(
+      "--to 32k" LLAMA2,
+      (const char *[]){"advice     use {name: yarn, factor: 8} because its cost of ", "; it costs ",
+                       "\ntarget     32768 tokens, 8 times the 4096 of training; llama-2-7b: base 10000, 128 of "
+                       "128 dims turn\n",
+                       "\ncost       2 near + 0.02 far + 1 out; needles: 0.1 far + 1 out",
+                       "* {name: yarn, factor: 8}\n", "  {name: rerope}\n", "* {name: pi, factor: 8}\n",
+                       "\nleft out   string: ", "\nevidence   derived from angles by formulas, measured on no model",
+                       "\nconfig     of rank 1, for hf5\n{\n", "\"rope_type\": \"yarn\"", "\"factor\": 8,", NULL});
+  expect_rows("--to 32k --weights near=0,far=0,out=1" LLAMA2,
+              (const char *[]){"\ncost       0 near + 0 far + 1 out", NULL});
+  expect_rows("--to 32k --weights needles" LLAMA2, (const char *[]){"\ncost       0 near + 0.1 far + 1 out", NULL});
+  expect_rows("--to 32k --for llamacpp" LLAMA2,
+              (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8", NULL});
+}
+
+/* The fragment in the place of the file's keys is the recipe of the first line. */
+Test(solve_setting, fragment__read_back__is_the_recipe) {
+  char file[] = "/tmp/ropescope-setting-XXXXXX.json";
+  int descriptor = mkstemps(file, 5), status;
+  cr_assert_geq(descriptor, 0);
+  close(descriptor);
+  char *out = say("--to 32k --quiet" LLAMA2, &status), *fragment = strstr(out, "\n{\n"), line[256];
+  cr_assert_not_null(fragment, "%s", out);
+  FILE *config = fopen(file, "w");
+  cr_assert_not_null(config);
+  fprintf(config, "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_attention_heads\": 32,%s", fragment + 2);
+  fclose(config);
+  free(out);
+  snprintf(line, sizeof line, "%s '{name: yarn, factor: 8}' --hf %s --length 32k", file, file);
+  out = say_line("\"$ROPESCOPE\" compare", line, &status);
+  cr_expect_eq(status, 0, "%s", out);
+  free(out);
+  remove(file);
+}
+
+Test(solve_setting, json__is_what_the_table_says) {
+  int status;
+  rs_tree *tree;
+  rs_err err = {0};
+  char *out = say("--to 64k --json" LLAMA2, &status);
+  cr_assert_eq(status, 0, "%s", out);
+  cr_assert_eq(rs_json_read(out, strlen(out), "answer", &tree, &err), RS_OK, "%s", err.message);
+  const rs_node *recipes = rs_node_get(&tree->root, "recipes"), *weights = rs_node_get(&tree->root, "weights");
+  cr_expect_str_eq(rs_node_get(weights, "near")->text, "2");
+  cr_expect_gt(recipes->count, 15);
+  double last = 0;
+  for (size_t i = 0; i < recipes->count; i++) {
+    const rs_node *terms = rs_node_get(&recipes->items[i], "terms");
+    double cost = atof(rs_node_get(&recipes->items[i], "cost")->text), near = atof(rs_node_get(terms, "near")->text),
+           far = atof(rs_node_get(terms, "far")->text), fresh = atof(rs_node_get(terms, "out")->text);
+    cr_expect_float_eq(cost, 2 * near + far / 50 + fresh, 1e-12);
+    cr_expect_geq(cost, last * (1 - 1e-11));
+    last = cost;
+  }
+  cr_expect_not_null(rs_node_get(rs_node_get(&tree->root, "config"), "fragment"));
+  rs_tree_free(tree);
+  free(out);
+}
+
+Test(solve_setting, wrong_use__status_2_and_a_hint) {
+  expect_words("--to 32k", "ropescope: solve setting needs --hf or --model, which is to be served\n");
+  expect_words(LLAMA2, "ropescope: solve setting needs --to, the context to be served, as in --to 256k\n");
+  expect_words("--to 32k --criterion ood" LLAMA2,
+               "ropescope: solve setting takes no --criterion: it ranks by costs (--weights)\n");
+  expect_words("--to 32k --method yarn" LLAMA2, "ropescope: solve setting takes no --method: it ranks all of them\n");
+  expect_words("--to 32k --base 1e6" LLAMA2, "ropescope: solve setting takes no --base: it is the model's\n");
+  expect_words("--to 32k --head-dim 64" LLAMA2, "ropescope: solve setting takes no --head-dim: it is the model's\n");
+  expect_words("--to 32k --hf x" LLAMA2, "ropescope: solve setting takes one model: keep --hf or --model\n");
+#define WEIGHTS(words)                                                                                                 \
+  "ropescope: --weights " words ": write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1\n"
+  expect_words("--to 32k --weights near" LLAMA2, WEIGHTS("near"));
+  expect_words("--to 32k --weights near=-1" LLAMA2, WEIGHTS("near=-1"));
+  expect_words("--to 32k --weights near=1,far" LLAMA2, WEIGHTS("near=1,far"));
+  expect_words("--to 32k --weights near=1," LLAMA2, WEIGHTS("near=1,"));
+  expect_words("--to 32k --weights nearer=1" LLAMA2, WEIGHTS("nearer=1"));
+  expect_words("--to 32k --weights near=x" LLAMA2, WEIGHTS("near=x"));
+  expect_words("--to 4k" LLAMA2,
+               "ropescope: 4096 tokens are within the 4096 that llama-2-7b was trained at: no setting is called for\n");
+  expect_words("--to 32k --for xyzzy" LLAMA2,
+               "ropescope: no consumer xyzzy (there are: hf4, hf5, vllm, sglang, llamacpp, "
+               "gguf-metadata, megatron, mlx)\n");
+  int status;
+  char *out = say_line("\"$ROPESCOPE\" solve base --length 8k --weights loss", LLAMA2, &status);
+  cr_expect(status == 2 && strcmp(out, "ropescope: solve: --weights goes with setting\n") == 0, "%s", out);
+  free(out);
+}
