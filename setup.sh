@@ -9,10 +9,11 @@ MESON_NEEDED=1.0.1 # as in meson.build; Debian 12 has it
 BUILD=build
 DEMO=quickstart # the name of the built-in demo, so the folder below results/
 
-# One line per requirement: for (build, test, or what all else works without: picture, for PNG and PDF, and chart, for
-# charts in pages) | found by | Debian | Fedora | Arch | Homebrew | source. Found by "tool NAME" on the PATH, "module NAME"
-# in pkg-config, "header NAME" by the compiler, "script NAME" by a folder of scripts, "font" by a file of one, or "cc" by
-# compiling a C17 program with OpenMP. A "?" where we know of no package: the source is named instead.
+# One line per requirement: for (build, test, or what all else works without: picture, for PNG and PDF, chart, for charts
+# in pages, and explore, for its page) | found by | Debian | Fedora | Arch | Homebrew | source. Found by "tool NAME" on
+# the PATH, "module NAME" in pkg-config, "header NAME" by the compiler, "script NAME" by a folder of scripts, "font" by a
+# file of one, or "cc" by compiling a C17 program with OpenMP. A "?" where we know of no package: the source is named
+# instead.
 #
 # Charts are drawn by dygraphs. uPlot is smaller, but only npm has it, and this script downloads nothing apart from apt's
 # packages; Debian's libjs-d3 is of 2016, node-d3 takes 38 packages, and its Chart.js has no zoom. libjs-dygraphs is one
@@ -31,6 +32,7 @@ build|module zlib|zlib1g-dev|zlib-devel|zlib|zlib|https://zlib.net
 chart|script dygraphs|libjs-dygraphs|?|?|?|https://dygraphs.com (meson setup build -Ddygraphs=FOLDER)
 picture|module librsvg-2.0|librsvg2-dev|librsvg2-devel|librsvg|librsvg|https://gitlab.gnome.org/GNOME/librsvg
 picture|font|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|?|https://dejavu-fonts.github.io
+explore|module libmicrohttpd|libmicrohttpd-dev|libmicrohttpd-devel|libmicrohttpd|libmicrohttpd|https://www.gnu.org/software/libmicrohttpd/
 test|module criterion|libcriterion-dev|?|?|criterion|https://github.com/Snaipe/Criterion
 '
 
@@ -144,8 +146,18 @@ is_there() {
     esac
 }
 
-# Reads the table and fills `packages` (Debian's names of what is missing) and `missing` (the table's own lines). What
-# pictures need is installed with the rest where apt has it; nowhere does its lack stop the build.
+# lost PURPOSE: what a build without it lacks; fails where there is no build without it.
+lost() {
+    case $1 in
+    picture) echo 'pictures as SVG alone, no PNG and PDF' ;;
+    chart) echo 'reports with still pictures, no charts' ;;
+    explore) echo 'no ropescope explore' ;;
+    *) return 1 ;;
+    esac
+}
+
+# Reads the table and fills `packages` (Debian's names of what is missing) and `missing` (the table's own lines). What is
+# optional is installed with the rest where apt has it; nowhere does its lack stop the build.
 find_missing() {
     local purpose how debian rest name words
     packages=() missing=() optional=' '
@@ -155,20 +167,12 @@ find_missing() {
         if [ "$purpose" = test ] && [ "$task" != test ]; then continue; fi
         read -r -a words <<<"$how"
         if is_there "${words[@]}"; then continue; fi
-        if $tried || ! is_debian; then
-            case $purpose in
-            picture)
-                say "without $how (optional): pictures as SVG alone, no PNG and PDF; its source: ${rest##*|}"
-                continue
-                ;;
-            chart)
-                say "without $how (optional): reports with still pictures, no charts; its source: ${rest##*|}"
-                continue
-                ;;
-            esac
+        if lost "$purpose" >/dev/null && { $tried || ! is_debian; }; then
+            say "without $how (optional): $(lost "$purpose"); its source: ${rest##*|}"
+            continue
         fi
         missing+=("$how|$debian|$rest")
-        case $purpose in picture | chart) optional+="$debian " ;; esac
+        if lost "$purpose" >/dev/null; then optional+="$debian "; fi
         read -r -a words <<<"$debian"
         for name in "${words[@]}"; do
             if ! is_debian || ! installed "$name"; then packages+=("$name"); fi

@@ -27,12 +27,13 @@ compare: base math kernel encoding attention model hf metrics io config
 solve: base math kernel encoding attention metrics io config compare
 check: base math kernel encoding attention model hf metrics io config compare
 convert: base math kernel encoding attention model hf metrics io config compare
+explore: base math kernel encoding attention model hf metrics io config compare solve check convert
 plot: base io
 claims: base io
 page: base io
 report: base io plot page
 bench: base math kernel encoding attention model metrics sweep io config
-cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert
+cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert explore
 '
 
 # Public headers that are not called as their layer: the header, then whose it is.

@@ -98,6 +98,8 @@ void rs_text_add(rs_text *text, const char *bytes, size_t count) RS_NONNULL(1);
 void rs_text_puts(rs_text *text, const char *string) RS_NONNULL(1, 2);
 void rs_text_printf(rs_text *text, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(1, 2);
 void rs_text_number(rs_text *text, double value) RS_NONNULL(1); /* as rs_number_format */
+void rs_text_shell(rs_text *text, const char *word)
+    RS_NONNULL(1, 2); /* as a word that a shell reads, quoted if need be */
 void rs_text_clear(rs_text *text) RS_NONNULL(1);
 const char *rs_text_string(const rs_text *text) __attribute__((returns_nonnull)) RS_NONNULL(1); /* never NULL */
 

@@ -78,6 +78,9 @@ void rs_json_string(rs_json *json, const char *key, const char *value); /* NULL:
 void rs_json_number(rs_json *json, const char *key, double value);      /* not finite: null */
 void rs_json_bool(rs_json *json, const char *key, bool value);
 
+/* The spec of a parameter as an object: name, type, words, unit, min, max, default, summary. */
+void rs_json_param(rs_json *json, const rs_param *param);
+
 /* ---- XML and HTML ------------------------------------------------------------------------------------------------ */
 
 /* Appends text that is safe within XML or HTML, between quotes too; what XML or UTF-8 does not allow becomes U+FFFD. */

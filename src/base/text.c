@@ -44,6 +44,22 @@ void rs_text_number(rs_text *text, double value) {
   rs_text_add(text, digits, rs_number_format(value, digits));
 }
 
+void rs_text_shell(rs_text *text, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (*word != '\0' && strspn(word, plain) == strlen(word)) {
+    rs_text_puts(text, word);
+    return;
+  }
+  rs_text_puts(text, "'");
+  for (; *word != '\0'; word++) {
+    if (*word == '\'')
+      rs_text_puts(text, "'\\''");
+    else
+      rs_text_add(text, word, 1);
+  }
+  rs_text_puts(text, "'");
+}
+
 void rs_text_clear(rs_text *text) {
   free(text->data);
   *text = (rs_text){0};

@@ -23,7 +23,7 @@ typedef struct cli_options {
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
       *pixels, *to, *inv_freq, *weights, *consumer;
   long sort;
-  size_t length, threads, rounds, head_dim, last, pair; /* pair: its index plus 1 */
+  size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
   bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still;
@@ -44,6 +44,7 @@ enum {
   CLI_CHECK,
   CLI_CONVERT,
   CLI_EXPLAIN,
+  CLI_EXPLORE,
   CLI_COMPARE,
   CLI_SOLVE,
   CLI_LOGITS,
@@ -74,6 +75,7 @@ int cmd_report(const cli_options *options);
 int cmd_check(const cli_options *options);
 int cmd_convert(const cli_options *options);
 int cmd_explain(const cli_options *options);
+int cmd_explore(const cli_options *options);
 int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_table(const cli_options *options);

@@ -81,6 +81,17 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                      {"ropescope explain config.json --length 128k",
                       "ropescope explain config.json --length 128k --pair 37"},
                      1},
+    [CLI_EXPLORE] =
+        {"explore",
+         "",
+         "a page in the browser: move parameters, see frequencies, angles and decay at once",
+         "Begins with the recipe of --hf or --model (default: llama-3.1-8b), or --method on it. Prints the\n"
+         "address of the page, which this machine alone can open (127.0.0.1, with a path drawn at random),\n"
+         "and answers until Ctrl-C. Exit status: 0 when it is ended so, 1 where the port is taken or a file\n"
+         "cannot be read, 2 where a file or recipe is wrong.\n",
+         {"ropescope explore --hf config.json",
+          "ropescope explore --model llama-2-7b --method '{name: yarn, factor: 8}' --length 32k --port 8765"},
+         0},
     [CLI_CONVERT] =
         {"convert",
          "FILE",

@@ -3,23 +3,6 @@
 
 #include <string.h>
 
-/* A word as a shell reads it. */
-static void put_word(rs_text *text, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (*word != '\0' && strspn(word, plain) == strlen(word)) {
-    rs_text_puts(text, word);
-    return;
-  }
-  rs_text_puts(text, "'");
-  for (; *word != '\0'; word++) {
-    if (*word == '\'')
-      rs_text_puts(text, "'\\''");
-    else
-      rs_text_add(text, word, 1);
-  }
-  rs_text_puts(text, "'");
-}
-
 static void put_node(rs_json *json, const char *key, const rs_node *node) {
   double number;
   if (node->kind == RS_MAPPING)
@@ -68,7 +51,7 @@ void cli_put_conversion(const rs_conversion *conversion, rs_text *text) {
   if (conversion->fragment != NULL) rs_text_puts(text, conversion->fragment);
   for (size_t i = 0; i < conversion->arguments.count; i++) {
     rs_text_puts(text, i > 0 ? " " : "");
-    put_word(text, conversion->arguments.items[i]);
+    rs_text_shell(text, conversion->arguments.items[i]);
   }
   if (conversion->fragment == NULL) rs_text_puts(text, "\n");
 }

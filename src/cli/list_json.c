@@ -3,33 +3,6 @@
 
 #include <string.h>
 
-/* ---- parameters -------------------------------------------------------------------------------------------------- */
-
-static void write_words(rs_json *json, const rs_param *param) {
-  rs_json_array(json, "words");
-  for (size_t i = 0; i < param->word_count; i++) rs_json_string(json, NULL, param->words[i]);
-  rs_json_end(json);
-}
-
-static void write_param(rs_json *json, const rs_param *param) {
-  static const char *const types[] = {[RS_REAL] = "real",     [RS_INTEGER] = "integer", [RS_BOOL] = "bool",
-                                      [RS_CHOICE] = "choice", [RS_REALS] = "reals",     [RS_FILE] = "file",
-                                      [RS_NAME] = "name",     [RS_FOLDER] = "folder",   [RS_RECIPE] = "method"};
-  rs_json_object(json, NULL);
-  rs_json_string(json, "name", param->name);
-  rs_json_string(json, "type", types[param->type]);
-  if (param->words != NULL) write_words(json, param);
-  bool numbers = param->type == RS_REAL || param->type == RS_INTEGER || param->type == RS_REALS;
-  if (numbers) {
-    rs_json_string(json, "unit", param->unit);
-    rs_json_number(json, "min", param->min);
-    rs_json_number(json, "max", param->max);
-  }
-  rs_json_string(json, "default", param->fallback);
-  rs_json_string(json, "summary", param->summary);
-  rs_json_end(json);
-}
-
 static void write_head(rs_json *json, const char *name, const char *summary, const char *reference) {
   rs_json_string(json, "name", name);
   rs_json_string(json, "summary", summary);
@@ -47,7 +20,7 @@ static void write_method_params(rs_json *json, const rs_method *method) {
     rs_param param = *recipe.settings.params[p];
     for (size_t d = 0; d < RS_COUNT(method->defaults) && method->defaults[d].name != NULL; d++)
       if (strcmp(method->defaults[d].name, param.name) == 0) param.fallback = method->defaults[d].value;
-    write_param(json, &param);
+    rs_json_param(json, &param);
   }
   rs_json_end(json);
   rs_recipe_clear(&recipe);
@@ -81,7 +54,7 @@ void list_write_method(rs_json *json, size_t i) {
 static void write_kind(rs_json *json, const rs_kind *kind) {
   write_head(json, kind->name, kind->summary, kind->reference);
   rs_json_array(json, "parameters");
-  for (size_t p = 0; p < kind->param_count; p++) write_param(json, &kind->params[p]);
+  for (size_t p = 0; p < kind->param_count; p++) rs_json_param(json, &kind->params[p]);
   rs_json_end(json);
 }
 
@@ -125,7 +98,7 @@ void list_write_part(rs_json *json, size_t i) {
   rs_json_array(json, "parameters");
   for (size_t p = 0; p < list_part_count(i); p++) {
     rs_param param = list_part_param(i, p);
-    write_param(json, &param);
+    rs_json_param(json, &param);
   }
   rs_json_end(json);
   rs_json_end(json);
