@@ -36,6 +36,7 @@ cli: base math kernel encoding attention model hf metrics sweep io plot claims b
 more_headers='
 recipe: encoding
 problems: io
+folder: io
 reading: model
 '
 

@@ -124,7 +124,10 @@ typedef struct rs_bytes {
   size_t length;
 } rs_bytes;
 
-/* The same of parts (count,), one behind the other, and of a file, as sha256sum prints it. RS_IO. */
+/* The 32 bytes themselves, of parts (count,). */
+void rs_sha256_digest(const rs_bytes *parts, size_t count, uint8_t out[32]) RS_NONNULL(3);
+
+/* The same as digits of parts (count,), one behind the other, and of a file, as sha256sum prints it. RS_IO. */
 void rs_sha256_parts(const rs_bytes *parts, size_t count, char out[65]) RS_NONNULL(3);
 rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) RS_NONNULL(1, 2);
 

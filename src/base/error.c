@@ -30,6 +30,6 @@ rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const c
 }
 
 const char *rs_status_name(rs_status status) {
-  static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal", "stopped"};
+  static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal", "stopped", "busy"};
   return (size_t)status < RS_COUNT(names) ? names[status] : "unknown";
 }
