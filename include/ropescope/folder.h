@@ -17,9 +17,10 @@ typedef struct rs_file_sums {
 
 typedef struct rs_out_file rs_out_file;
 
-/* Makes directory/name, which must not be there. RS_IO, RS_MEMORY; *file is NULL on failure. */
-rs_status rs_out_file_create(const char *directory, const char *name, rs_out_file **file, rs_err *err)
-    RS_NONNULL(1, 2, 3);
+/* Makes directory/name, which must not be there, and which messages call `shown`/name: the place that it is for.
+ * RS_IO, RS_MEMORY; *file is NULL on failure. */
+rs_status rs_out_file_create(const char *directory, const char *shown, const char *name, rs_out_file **file,
+                             rs_err *err) RS_NONNULL(1, 2, 3, 4);
 
 /* What is added to its end, to write to. Borrowed. */
 rs_text *rs_out_file_text(rs_out_file *file) RS_NONNULL(1);

@@ -60,7 +60,7 @@ typedef struct rs_training_watch {
 } rs_training_watch;
 
 typedef struct rs_run_options {
-  const char *directory; /* made if missing; files in it are replaced one by one, each whole */
+  const char *directory; /* made if missing; locked; the files of a run in it are replaced all at once */
   /* Called after each cell, from the calling thread; may be NULL. */
   void (*progress)(void *context, size_t done, size_t cells, double work_share);
   void *context;
@@ -76,7 +76,7 @@ typedef struct rs_run_summary {
 
 /* Runs every cell and writes summary.csv, a CSV for each metric with a curve, config.yaml, manifest.json and
  * timings.csv. A cell that is undefined at its length is a row with its error. RS_IO, RS_MEMORY or RS_INTERNAL end the
- * run. */
+ * run, and RS_BUSY where another process runs into the folder: what stood there then stays. */
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err)
     RS_NONNULL(1, 2, 3);
 

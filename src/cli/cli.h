@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_BUSY = 75, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
 
 /* Values of an option that may be given again, in order. */
 typedef struct cli_list {
@@ -37,6 +37,7 @@ enum {
   CLI_SHOW,
   CLI_PLOT,
   CLI_TABLE,
+  CLI_VERIFY,
   CLI_REPRODUCE,
   CLI_CHECK,
   CLI_CONVERT,
@@ -73,6 +74,7 @@ int cmd_explain(const cli_options *options);
 int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_table(const cli_options *options);
+int cmd_verify(const cli_options *options);
 int cmd_logits(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);

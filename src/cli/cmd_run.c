@@ -133,7 +133,8 @@ static char *checkpoints_folder(const cli_options *options, const char *director
 /* An exit status as a shell gives it to what a signal has ended. */
 static int end_badly(rs_status status, const rs_err *err) {
   enum { BY_SIGNAL = 128 };
-  cli_fail(status, NULL, err);
+  int code = cli_fail(status, NULL, err);
+  if (code == CLI_BUSY) return code;
   return status == RS_STOPPED ? BY_SIGNAL + cli_signal() : CLI_FAILED; /* the input was good */
 }
 

@@ -50,6 +50,15 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          {"ropescope table results/quickstart entropy_nats needle_win_rate --where length_tokens=32k",
           "ropescope table results/quickstart 'at 32k: mean(entropy_nats) where length_tokens=32k' --sort -1"},
          CLI_WORDS},
+    [CLI_VERIFY] =
+        {"verify",
+         "RESULTS...",
+         "is every file of a results folder what its manifest.json says",
+         "Rows, bytes and SHA-256 of each CSV file and config.yaml. Exit status: 0 where all are right, 1 where\n"
+         "one is missing or another, 2 where a folder has no such manifest. plot, table and reproduce refuse a\n"
+         "file that differs.\n",
+         {"ropescope verify results/quickstart", "ropescope verify --quiet results/*"},
+         CLI_ARGUMENTS},
     [CLI_REPRODUCE] = {"reproduce",
                        "[NAME...]",
                        "run the experiments and check what comes out against what was published",

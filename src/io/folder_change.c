@@ -26,6 +26,7 @@
 #define MARK ".ropescope-staged"
 
 static rs_status fail_errno(rs_err *err, const char *path, const char *what) {
+  if (errno == ENOMEM) return rs_fail(err, RS_MEMORY, "out of memory for changing %s", path);
   return rs_fail(err, RS_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
@@ -95,7 +96,7 @@ typedef struct forward {
 /* A file of the old set that the new one has not. */
 static bool drop_entry(void *context, const char *folder, const char *name) {
   const forward *f = context;
-  if (!f->own(name)) return true;
+  if (!rs_tree_is_own(f->own, folder, name)) return true;
   char *new = rs_path_join(f->p->ready, name, NULL);
   bool fine = new != NULL && (is_there(new) || rs_file_remove(folder, name, NULL) == RS_OK);
   if (new == NULL) errno = ENOMEM;

@@ -34,6 +34,14 @@ static bool is_folder(const char *path) {
   return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool rs_tree_is_own(rs_own_name *own, const char *folder, const char *name) {
+  if (own == NULL || !own(name)) return false;
+  char *path = rs_path_join(folder, name, NULL);
+  bool file = path == NULL || !is_folder(path);
+  free(path);
+  return file;
+}
+
 /* Two folders that are walked together. */
 typedef struct walk {
   const char *other; /* NULL: one alone */
@@ -77,7 +85,7 @@ static bool link_folder(const char *from, const char *to) {
 static bool link_entry(void *context, const char *folder, const char *name) {
   const walk *w = context;
   pair p;
-  if (w->own != NULL && w->own(name)) return true;
+  if (rs_tree_is_own(w->own, folder, name)) return true;
   if (!pair_make(folder, w->other, name, &p)) return pair_end(&p, false);
   return pair_end(&p, is_folder(p.one) ? link_folder(p.one, p.two) : link(p.one, p.two) == 0);
 }
@@ -91,7 +99,7 @@ bool rs_tree_link(const char *from, const char *to, rs_own_name *own) {
 
 static bool remove_entry(void *context, const char *folder, const char *name) {
   const walk *w = context;
-  if (w->own != NULL && w->own(name)) return true;
+  if (rs_tree_is_own(w->own, folder, name)) return true;
   char *path = rs_path_join(folder, name, NULL);
   if (path == NULL) errno = ENOMEM;
   bool fine = path != NULL && (is_folder(path) ? rs_tree_remove(path) : unlink(path) == 0);
@@ -122,7 +130,7 @@ static bool hand_over_entry(void *context, const char *folder, const char *name)
   const walk *w = context;
   pair p;
   if (!pair_make(folder, w->other, name, &p)) return pair_end(&p, false);
-  bool goes = (w->own != NULL && w->own(name)) || same_file(p.one, p.two);
+  bool goes = rs_tree_is_own(w->own, folder, name) || same_file(p.one, p.two);
   if (is_folder(p.one) && is_folder(p.two)) return pair_end(&p, rs_tree_hand_over(p.one, p.two, NULL));
   return pair_end(&p, goes ? unlink(p.one) == 0 : rename(p.one, p.two) == 0);
 }

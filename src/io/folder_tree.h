@@ -7,6 +7,9 @@
 /* `own` is asked for names at the top of a tree; below, nothing is a run's. NULL: nothing is. Symbolic links are never
  * followed. All return whether all went well, and leave errno else. */
 
+/* Whether an entry of the folder is a file of a run; a folder never is. */
+bool rs_tree_is_own(rs_own_name *own, const char *folder, const char *name);
+
 /* Gives the tree at `to`, which is there, links to every file of `from` that is not a run's. */
 bool rs_tree_link(const char *from, const char *to, rs_own_name *own);
 

@@ -1,11 +1,13 @@
 /* A run: cells in batches of one model and length, shortest first, or those of one training after the other, then the
- * files. Nothing is written before the
- * numbers are there. */
+ * files. The folder is locked from
+ * the beginning to the end; what stood in it stays until the new files are whole. */
+#include "output.h"
 #include "trained.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,31 +76,27 @@ static rs_status run_batches(const rs_experiment *experiment, rs_cell_state *sta
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Takes away what an earlier run left: a summary.csv that stays would call a half-written folder complete. */
-static rs_status remove_old(const char *directory, rs_err *err) {
-  size_t count;
-  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  RS_TRY(rs_file_remove(directory, "summary.csv", err));
-  for (size_t i = 0; i < count; i++) {
-    char name[80];
-    snprintf(name, sizeof name, "%.70s.csv", kinds[i]->kind.name);
-    if (kinds[i]->curve_count > 0) RS_TRY(rs_file_remove(directory, name, err));
-  }
-  return RS_OK;
+/* All cells into a new set of files, which then takes the old one's place. */
+static rs_status fill_set(const rs_experiment *experiment, const rs_cell_state *states, size_t count,
+                          const char *directory, const char *shown, rs_run_summary *summary, rs_err *err) {
+  rs_output output;
+  rs_status status = rs_output_begin(experiment, directory, shown, &output, err);
+  output.cells = count;
+  for (size_t i = 0; i < count && status == RS_OK; i++) status = rs_output_add(&output, i, &states[i], err);
+  if (status == RS_OK) status = rs_output_end(&output, err);
+  *summary = (rs_run_summary){.cells = count, .failed = output.totals.failed, .starved = output.totals.starved};
+  rs_output_clear(&output);
+  return status;
 }
 
 static rs_status write_files(const rs_experiment *experiment, const rs_cell_state *states, size_t count,
-                             const char *directory, rs_err *err) {
-  RS_TRY(rs_make_directories(directory, err));
-  RS_TRY(remove_old(directory, err));
-  for (size_t m = 0; m < experiment->metrics.count; m++) {
-    char name[80];
-    if (rs_curve_file(experiment, m, name)) RS_TRY(rs_write_curve(experiment, m, states, count, directory, err));
-  }
-  RS_TRY(rs_write_timings(states, count, directory, err));
-  RS_TRY(rs_write_manifest(experiment, states, count, directory, err));
-  return rs_write_summary(experiment, states, count, directory,
-                          err); /* last: its presence says the folder is complete */
+                             const char *directory, rs_run_summary *summary, rs_err *err) {
+  rs_folder_change change;
+  RS_TRY(rs_folder_change_begin(directory, rs_is_run_file, &change, err));
+  rs_status status = fill_set(experiment, states, count, change.staged, directory, summary, err);
+  if (status == RS_OK) status = rs_folder_change_commit(&change, err);
+  rs_folder_change_clear(&change);
+  return status;
 }
 
 static bool is_there(const char *directory, const char *name, rs_err *err) {
@@ -119,18 +117,29 @@ static bool is_result(const char *directory, const char *name, rs_err *err) {
   return result && memcmp(head, begins, sizeof head) == 0;
 }
 
+/* A folder or device under our name cannot be replaced. */
+static bool is_writable(const char *directory, const char *name, rs_err *err) {
+  struct stat info;
+  char *path = rs_path_join(directory, name, err);
+  bool writable = path != NULL && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+  if (path != NULL && !writable) (void)rs_fail(err, RS_IO, "%s: cannot write: not a regular file", path);
+  free(path);
+  return writable;
+}
+
 /* A folder without a manifest is not ours: what stands in it under our names is somebody's, unless it reads like ours.
  */
 static rs_status refuse_foreign(const rs_experiment *experiment, const char *directory, rs_err *err) {
-  static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv"};
+  static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv", "manifest.json"};
   rs_err why = {0};
-  if (is_there(directory, "manifest.json", &why)) return RS_OK;
+  bool ours = is_there(directory, "manifest.json", &why);
   for (size_t i = 0; i < RS_COUNT(always) + experiment->metrics.count && why.status == RS_OK; i++) {
     char name[80];
     bool fixed = i < RS_COUNT(always);
     if (fixed) snprintf(name, sizeof name, "%s", always[i]);
     if (!fixed && !rs_curve_file(experiment, i - RS_COUNT(always), name)) continue;
-    if (is_there(directory, name, &why) && !is_result(directory, name, &why))
+    if (why.status == RS_OK && !is_writable(directory, name, &why)) break;
+    if (!ours && is_there(directory, name, &why) && !is_result(directory, name, &why))
       return rs_fail(err, RS_IO,
                      "%s/%s is there already, and no manifest.json says that a run made it (another --out, "
                      "or move it away)",
@@ -176,25 +185,32 @@ static rs_status run_cells(const rs_experiment *experiment, rs_cell_state *state
                                          : run_batches(experiment, states, count, p, err);
 }
 
-rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
-  struct timespec start;
+/* In a folder that is locked. */
+static rs_status run_locked(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary,
+                            rs_err *err) {
   rs_cell_state *states;
   size_t count;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  RS_TRY(
-      rs_make_directories(options->directory, err)); /* before the work: an unwritable place should not cost an hour */
+  RS_TRY(rs_folder_change_recover(options->directory, rs_is_run_file, err));
   RS_TRY(refuse_foreign(experiment, options->directory, err));
   RS_TRY(rs_cell_states_make(experiment, &states, &count, err));
   progress p = {.options = options, .cells = count};
   rs_status status = weigh(experiment, options, states, count, &p.total, err);
   if (status == RS_OK) status = run_cells(experiment, states, count, &p, err);
-  if (status == RS_OK) status = write_files(experiment, states, count, options->directory, err);
-  *summary = (rs_run_summary){.cells = count};
-  for (size_t i = 0; i < count; i++) {
-    summary->failed += states[i].status != RS_OK;
-    summary->starved += states[i].status == RS_MEMORY;
-  }
-  summary->seconds = seconds_since(&start);
+  if (status == RS_OK) status = write_files(experiment, states, count, options->directory, summary, err);
   rs_cell_states_free(experiment, states, count);
+  return status;
+}
+
+rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
+  struct timespec start;
+  rs_folder_lock lock;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  *summary = (rs_run_summary){0};
+  /* before the work: an unwritable place should not cost an hour */
+  RS_TRY(rs_make_directories(options->directory, err));
+  RS_TRY(rs_folder_lock_take(options->directory, &lock, err));
+  rs_status status = run_locked(experiment, options, summary, err);
+  rs_folder_lock_drop(&lock);
+  summary->seconds = seconds_since(&start);
   return status;
 }

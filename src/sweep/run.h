@@ -133,16 +133,4 @@ void rs_put_status(const rs_cell_row *row, rs_text *csv);
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
-rs_status rs_write_summary(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                           const char *directory, rs_err *err);
-rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const rs_cell_state *cells, size_t count,
-                         const char *directory, rs_err *err);
-rs_status rs_write_timings(const rs_cell_state *cells, size_t count, const char *directory, rs_err *err);
-
-/* config.yaml (the resolved config) and manifest.json, which holds its SHA-256. */
-rs_status rs_write_manifest(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                            const char *directory, rs_err *err);
-
 #endif
