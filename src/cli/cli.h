@@ -24,7 +24,7 @@ typedef struct cli_options {
   size_t length, threads, rounds, head_dim, last, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, fresh, partial;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -135,15 +135,16 @@ rs_status cli_json_columns(rs_json *json, const char *key, const rs_text *csv, r
 /* The config that a command was given, checked, with the changes of --set and --lengths. Returns an exit status. */
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment);
 
-/* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);
+/* Runs a checked config into `directory`, with progress on a terminal; goes on from what an earlier run has done there,
+ * and keeps what it does for later ones unless it is to `forget`. Returns an exit status. */
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, bool forget);
 
-/* From begin to end of a training, an interrupt or a request to end is noted, so that its state can be saved; the
- * second one ends the program. For rs_training_watch; `context` is not read. */
-void cli_catch_signals(void *context);
-void cli_release_signals(void *context);
+/* From catch to release an interrupt or a request to end is noted, and told of on stderr unless `quiet`, so that a run
+ * can end with what is done; the second one ends the program. */
+void cli_catch_signals(bool quiet);
+void cli_release_signals(void);
 
-/* The signal that was noted; 0: none. Who asks is taken to act on it. */
+/* The signal that was noted; 0: none. Who asks is taken to act on it. From any thread. */
 int cli_signal(void);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */
