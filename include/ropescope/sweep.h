@@ -86,7 +86,7 @@ typedef struct rs_run_summary {
  * manifest.json and timings.csv. A cell that is undefined at its length is a row with its error. RS_IO, RS_MEMORY or
  * RS_INTERNAL end the run, and RS_BUSY where another process runs into the folder, RS_STOPPED where it was asked to:
  * what stood there then stays. A cell that is done is recorded in directory/.ropescope/journal, and on the disk at the
- * latest when the cells that share its queries and keys are done, about 5 seconds of work at most. RS_INPUT where that
+ * latest when the cells that share its queries and keys are done, some seconds of work at most. RS_INPUT where that
  * journal is damaged. */
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err)
     RS_NONNULL(1, 2, 3);

@@ -82,9 +82,13 @@ static char *results_folder(const cli_options *options, const rs_experiment *exp
 }
 
 static void report(const cli_options *options, const char *directory, const rs_run_summary *summary) {
-  cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
-           directory);
-  bool none = summary->failed == summary->cells; /* an exit status of 1 needs a word, however quiet */
+  bool whole = summary->done == summary->cells;
+  if (whole)
+    cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
+             directory);
+  else
+    cli_note(options, "incomplete: %zu of %zu cells: %s", summary->done, summary->cells, directory);
+  bool none = summary->failed == summary->done; /* an exit status of 1 needs a word, however quiet */
   if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
   if (summary->failed > 0 && !none)
     cli_note(options, "%zu of them without values: see status and message in %s/summary.csv", summary->failed,
@@ -190,7 +194,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   remove_stale_pictures(options, directory);
   if (summary.starved > 0)
     cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary.starved);
-  if (summary.starved > 0 || summary.failed == summary.cells) return CLI_FAILED;
+  if (summary.starved > 0 || summary.failed == summary.done) return CLI_FAILED;
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
 }
 
@@ -207,6 +211,10 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
 static int run_into(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   bool differs;
   rs_err err = {0};
+  if (options->partial && options->fresh) {
+    cli_error("--partial writes what was done before, --fresh does it again: keep one");
+    return CLI_USAGE;
+  }
   rs_status status = rs_folder_differs(experiment, directory, &differs, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (!differs || options->force) return cli_run(options, experiment, directory, false);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What makes a portion full: products of numbers that a core does in about 5 seconds, for each thread, or cells. */
-static const double most_work = 5e11;
+/* What makes a portion full: products of numbers that a core does in one or two seconds, for each thread, or cells. */
+static const double most_work = 1e11;
 enum { MOST_CELLS = 256 };
 
 typedef struct portions {
@@ -18,6 +18,7 @@ typedef struct portions {
   size_t model, length;
   size_t *order; /* (count,) cells of that model and length that are to be done */
   size_t count;
+  bool together;         /* they make one portion */
   rs_cell_state *states; /* (MOST_CELLS,) */
 } portions;
 
@@ -68,19 +69,36 @@ static void list_cells(portions *p) {
   qsort_r(p->order, p->count, sizeof *p->order, compare_cells, p->ledger);
 }
 
+static double most_here(void) {
+  return most_work * (double)rs_engine_threads();
+}
+
+static double work_of(const portions *p, size_t cell) {
+  const rs_experiment *experiment = p->ledger->experiment;
+  if (!rs_needs_heads(experiment)) return 0;
+  return rs_cell_work(experiment, &p->ledger->cells[cell]) * (double)experiment->models[p->model].head_dim;
+}
+
+/* Whether all cells are soon done: then all share their content, those with projections too. */
+static bool fit_together(const portions *p) {
+  double work = 0;
+  for (size_t i = 0; i < p->count; i++) work += work_of(p, p->order[i]);
+  return p->count <= MOST_CELLS && work <= most_here();
+}
+
 /* How many cells from `first` on make a portion. */
 static size_t portion_size(const portions *p, size_t first) {
   const rs_experiment *experiment = p->ledger->experiment;
   const rs_cell *cells = p->ledger->cells, *head = &cells[p->order[first]];
-  double work = 0, most = most_work * (double)rs_engine_threads();
-  double dims = (double)experiment->models[p->model].head_dim;
+  double work = 0;
   size_t size = 0;
-  bool rows = rs_needs_heads(experiment), embed = projects(experiment, head);
+  bool embed = projects(experiment, head);
+  if (p->together) return p->count;
   for (; first + size < p->count && size < MOST_CELLS; size++) {
     const rs_cell *cell = &cells[p->order[first + size]];
     if (projects(experiment, cell) != embed || hands_on(experiment, cell) != hands_on(experiment, head)) break;
-    if (rows && !embed) work += rs_cell_work(experiment, cell) * dims;
-    if (size > 0 && work > most) break;
+    if (!embed) work += work_of(p, p->order[first + size]);
+    if (size > 0 && work > most_here()) break;
   }
   return size;
 }
@@ -144,6 +162,7 @@ static rs_status run_batch(portions *p, rs_text_model *texts, rs_err *err) {
   rs_batch_work work;
   list_cells(p);
   if (p->count == 0) return RS_OK;
+  p->together = fit_together(p);
   rs_status status = rs_batch_open(&work, &batch, count_groups(p), err);
   for (size_t first = 0, size; first < p->count && status == RS_OK; first += size) {
     size = portion_size(p, first);
