@@ -4,13 +4,16 @@
 #include <string.h>
 
 const cli_command cli_commands[CLI_COMMANDS] = {
-    [CLI_RUN] = {"run",
-                 "[CONFIG]",
-                 "sweep a config into CSV files (no config: the built-in demo)",
-                 "Results go to results/NAME, where NAME is the config's, or to --out.\n",
-                 {"ropescope run config.yaml --print",
-                  "ropescope run config.yaml --lengths 4k,32k --set 'methods=[rope, yarn]' --out results/try"},
-                 1},
+    [CLI_RUN] =
+        {"run",
+         "[CONFIG]",
+         "sweep a config into CSV files (no config: the built-in demo)",
+         "Results go to results/NAME, where NAME is the config's, or to --out. What an earlier run into the folder\n"
+         "has done is not done again; an interrupt ends the run with what is done, and the same command goes on.\n"
+         "Exit status: 75 where another process runs into the folder, 130 and 143 after SIGINT and SIGTERM.\n",
+         {"ropescope run config.yaml --print",
+          "ropescope run config.yaml --lengths 4k,32k --set 'methods=[rope, yarn]' --out results/try"},
+         1},
     [CLI_PLAN] = {"plan",
                   "[CONFIG]",
                   "what a run would take: cells, rows, memory, time; runs nothing",
