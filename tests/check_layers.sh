@@ -9,7 +9,8 @@
 # headers. An #include inside a comment or an inactive #if counts too: what is commented out today is compiled tomorrow.
 set -eu
 
-# Each layer, then what it may use besides itself. Only cli may use plot and claims.
+# Each layer, then what it may use besides itself. Only cli may use plot, claims, page and report; a report shows what
+# plot reads and draws.
 layers='
 base:
 io: base
@@ -28,8 +29,10 @@ check: base math kernel encoding attention model hf metrics io config compare
 convert: base math kernel encoding attention model hf metrics io config compare
 plot: base io
 claims: base io
+page: base io
+report: base io plot page
 bench: base math kernel encoding attention model metrics sweep io config
-cli: base math kernel encoding attention model hf metrics sweep io plot claims bench config compare solve check convert
+cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert
 '
 
 # Public headers that are not called as their layer: the header, then whose it is.

@@ -31,10 +31,11 @@ const rs_rule *rs_rules(size_t index);
 /* One thing that was found. */
 typedef struct rs_finding {
   const rs_rule *rule;
-  size_t line, column; /* of the value that it is about; 0: of the file as a whole */
-  char key[96];        /* "rope_scaling.factor"; "": none */
-  char text[640];      /* what is wrong, with the file's numbers: whole sentences */
-  char fix[320];       /* what to write in its place; "": nothing is to be done */
+  rs_severity severity; /* the rule's, or a warning where it is of an engine that the caller has named */
+  size_t line, column;  /* of the value that it is about; 0: of the file as a whole */
+  char key[96];         /* "rope_scaling.factor"; "": none */
+  char text[640];       /* what is wrong, with the file's numbers: whole sentences */
+  char fix[320];        /* what to write in its place; "": nothing is to be done */
 } rs_finding;
 
 typedef struct rs_findings {
@@ -42,31 +43,54 @@ typedef struct rs_findings {
   size_t count, capacity;
 } rs_findings;
 
-/* What all rules find in a config.json (length bytes); `name` stands in messages. RS_INPUT where it is no JSON object,
- * RS_MEMORY. Cleared on failure; release with rs_findings_clear. */
-rs_status rs_check(const char *text, size_t length, const char *name, rs_findings *findings, rs_err *err)
-    RS_NONNULL(1, 3, 4);
+/* What all rules find in a config.json (length bytes); `name` stands in messages. `engines` is a set of
+ * rs_config_engines_choose where it is to be read by these alone, else 0: what any engine does otherwise is then a
+ * note. RS_INPUT where it is no JSON object, RS_MEMORY. Cleared on failure; release with rs_findings_clear. */
+rs_status rs_check(const char *text, size_t length, const char *name, uint32_t engines, rs_findings *findings,
+                   rs_err *err) RS_NONNULL(1, 3, 5);
 void rs_findings_clear(rs_findings *findings) RS_NONNULL(1);
 
 /* How many are at least this severe. */
 size_t rs_findings_count(const rs_findings *findings, rs_severity least) RS_NONNULL(1);
 
+/* The rule with this code or name; RS_INPUT, with the one that was meant, where there is none. */
+rs_status rs_rule_find(const char *word, const rs_rule **rule, rs_err *err) RS_NONNULL(1, 2);
+
+/* Takes away what a rule has found, and returns how much that was. */
+size_t rs_findings_drop(rs_findings *findings, const rs_rule *rule) RS_NONNULL(1, 2);
+
+/* ---- engines ----------------------------------------------------------------------------------------------------- */
+
+/* What reads config.json, in versions that read it alike. */
+typedef struct rs_config_engine {
+  const char *name, *title;  /* "vllm", as it is chosen; "vLLM before #56446" */
+  const char *source, *says; /* the commit or thread that was read; what is read otherwise, in words */
+} rs_config_engine;
+
+enum { RS_CONFIG_ENGINES = 11 };
+
+/* Engine `index`; NULL past the last. */
+const rs_config_engine *rs_config_engines(size_t index);
+
+/* Adds the engines that a word names, "vllm" or "transformers@4.52", to a set: bit i is engine i. RS_INPUT with what
+ * there is, where it names none, or a version that is not known. */
+rs_status rs_config_engines_choose(const char *word, uint32_t *engines, rs_err *err) RS_NONNULL(1, 2);
+
 /* ---- portraits: what a config.json says, right or wrong ---------------------------------------------------------- */
 
 /* What an engine derives from the file, at the served length. */
 typedef struct rs_derivation {
-  const char *engine;       /* "llama.cpp"; static */
+  size_t engine;            /* its index */
   char refusal[160];        /* why it cannot; "": it can */
   double amp, logit_factor; /* on cos and sin, on the softmax scale */
   size_t differ;            /* frequencies that are another than transformers 5's by more than 1e-6, relative */
   double largest;           /* the largest of these differences */
   bool differs;             /* in a frequency, or in what is on the logits by more than 1e-6 */
+  double length; /* tokens that it serves unless it is told otherwise; NaN: it has no limit, or is not known */
 } rs_derivation;
 
-enum { RS_DERIVATIONS = 7 };
-
 typedef struct rs_derivations {
-  rs_derivation items[RS_DERIVATIONS]; /* transformers 5 first */
+  rs_derivation items[RS_CONFIG_ENGINES]; /* those that can have the file; transformers 5 first */
   size_t count;
 } rs_derivations;
 
@@ -99,7 +123,8 @@ typedef struct rs_portrait {
   double factor;            /* s at the served length; NaN: the method has none */
   double attention_given, attention_formula; /* on cos and sin: what the file gives (NaN: nothing), and without it */
   double amp, logit_factor;                  /* on cos and sin, and on the softmax scale, at the served length */
-  const char *temperature; /* the rule that scales logits by position, "ministral"; NULL: none; static */
+  const char *temperature; /* the rule that scales logits by position, "ministral"; NULL: none, or one that
+                              multiplies all of them by 1; static */
   size_t fates[RS_PAIR_FATES];
   double stretch;               /* the largest plain omega / omega of a pair that turns */
   rs_reach reaches[RS_REACHES]; /* at 32k, 128k and the served length, ascending */

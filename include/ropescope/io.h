@@ -78,6 +78,11 @@ void rs_json_string(rs_json *json, const char *key, const char *value); /* NULL:
 void rs_json_number(rs_json *json, const char *key, double value);      /* not finite: null */
 void rs_json_bool(rs_json *json, const char *key, bool value);
 
+/* ---- XML and HTML ------------------------------------------------------------------------------------------------ */
+
+/* Appends text that is safe within XML or HTML, between quotes too; what XML or UTF-8 does not allow becomes U+FFFD. */
+void rs_xml_escape(const char *text, rs_text *out) RS_NONNULL(1, 2);
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the largest file that is read as configs of models, lists of numbers or dumps. */

@@ -153,6 +153,24 @@ struct rs_row_needs {
 rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err)
     RS_NONNULL(1, 2);
 
+/* ---- what a change of rotary angles costs ------------------------------------------------------------------------ */
+
+/* The terms of the predictors of zero_shot_damage and lookback_damage, for the last query of an encoding, or what they
+ * are multiplied by before they are added. All are lower where less is lost; NaN where pairs have no one distance. */
+typedef struct rs_turn_costs {
+  double near; /* near_turn: mean of 1 - cos of what the keys 1 to 8 back are turned by, weighted by 1/m, in [0, 2] */
+  double far;  /* lookback_nats: -ln of the last query's weight on the key before it among all keys, nats */
+  double out;  /* new_angle_turns: turns that training has not shown, mean over pairs, in [0, 1] */
+} rs_turn_costs;
+
+/* Milliseconds for each 10^5 tokens where all keys stand at whole distances, as they do unless positions are divided.
+ * RS_MEMORY. */
+rs_status rs_turn_costs_find(const rs_encoding *encoding, rs_turn_costs *costs, rs_err *err) RS_NONNULL(1, 2);
+double rs_turn_costs_sum(const rs_turn_costs *costs, const rs_turn_costs *weights) RS_NONNULL(1, 2);
+
+/* Weights that make the sum loss_damage and needle_damage: fits to small models (m_lookback_damage.c). */
+extern const rs_turn_costs rs_loss_weights, rs_needle_weights;
+
 /* ---- the least base that serves a length ------------------------------------------------------------------------- */
 
 /* What a search for the least base came to. */

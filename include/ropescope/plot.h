@@ -67,13 +67,45 @@ rs_status rs_plot_render_check(rs_err *err);
 
 /* Draws the results in `directory` into directory/plots/, replacing pictures of the same name. Pictures that it drew
  * there from other results (another config, or other numbers) and does not draw now are removed: plots/.drawn lists
- * what it drew, and all other files are left be. `options` may be NULL (all zero). All input is checked before the
- * first picture is written; on a later failure the report holds what is there by then. RS_INPUT: a manifest or CSV that
- * is not as promised (file, and line of a CSV), no curve at options->length, no picture that a name of options->only
- * means, nothing to draw. RS_UNSUPPORTED: PNG or PDF, as rs_plot_render_check says. RS_IO: a file could not be read or
- * written. RS_MEMORY. */
+ * what it drew, plots/index.html shows it, and all other files are left be. `options` may be NULL (all zero). All input
+ * is checked before the first picture is written; on a later failure the report holds what is there by then. RS_INPUT:
+ * a manifest or CSV that is not as promised (file, and line of a CSV), no curve at options->length, no picture that a
+ * name of options->only means, nothing to draw. RS_UNSUPPORTED: PNG or PDF, as rs_plot_render_check says. RS_IO: a file
+ * could not be read or written. RS_MEMORY. */
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err)
     RS_NONNULL(1, 3);
+
+/* One picture in a form for pages. All text is owned. */
+typedef struct rs_plot_view {
+  char *name;    /* of the picture's files, without an ending */
+  char *numbers; /* JSON: see rs_plot_views_read; NULL where pictures were asked for */
+  char *svg;     /* the picture; NULL where numbers were asked for */
+} rs_plot_view;
+
+/* Zero-initialise; release with rs_plot_views_clear, after a failure too. */
+typedef struct rs_plot_views {
+  rs_plot_view *items;
+  size_t count, capacity;
+} rs_plot_views;
+
+/* The pictures that rs_plot_results draws of `directory`, which it does not change: as SVG (`still`), or as what they
+ * show, and then curves at every length. Of pictures that differ in nothing but the length all are left out that say
+ * nothing, or none. The numbers are an object with
+ *   name, file, column, length (null: none), title, definition, subtitle, form (lines, dots, heat or strips);
+ *   group: equal for pictures that differ in the length alone;
+ *   lines and dots: x {name, unit, log, marks [[number, name], ...]}, y {name, unit, log}, level {name, value} or null,
+ *     lines [{name, colour, dash, x, y, low, high, samples, event}], the last four where there are any;
+ *   heat and strips: x {name, values}, y, panel, value {name, unit, log, low, high}, methods, absent (names without a
+ *     value) and values by method, panel, y and x.
+ * The report gets notes alone. Fails as rs_plot_results does. */
+rs_status rs_plot_views_read(const char *directory, bool still, rs_plot_views *views, rs_plot_report *report,
+                             rs_err *err) RS_NONNULL(1, 3, 4);
+void rs_plot_views_clear(rs_plot_views *views) RS_NONNULL(1);
+
+enum { RS_PLOT_MAP_LEVELS = 64 };
+
+/* The colours of maps as 0xRRGGBB, dark to light. */
+void rs_plot_map_colours(uint32_t colours[RS_PLOT_MAP_LEVELS]) RS_NONNULL(1);
 
 /* Removes the pictures that were drawn from results which are there no more, as rs_plot_results does, and draws none.
  */

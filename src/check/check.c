@@ -16,6 +16,20 @@ const rs_rule *rs_rules(size_t index) {
   return NULL;
 }
 
+rs_status rs_rule_find(const char *word, const rs_rule **rule, rs_err *err) {
+  enum { MOST = 256 };
+  const char *words[MOST];
+  size_t count = 0;
+  for (size_t i = 0; (*rule = rs_rules(i)) != NULL && count + 2 <= MOST; i++) {
+    if (strcmp((*rule)->code, word) == 0 || strcmp((*rule)->name, word) == 0) return RS_OK;
+    words[count++] = (*rule)->code;
+    words[count++] = (*rule)->name;
+  }
+  const char *near = rs_suggest(word, words, count);
+  if (near != NULL) return rs_fail(err, RS_INPUT, "no finding %.60s (did you mean %s?)", word, near);
+  return rs_fail(err, RS_INPUT, "no finding %.60s (ropescope list findings shows them)", word);
+}
+
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 static int by_place(const void *left, const void *right) {
@@ -31,10 +45,12 @@ static rs_status find_all(const rs_checked *checked, rs_findings *findings, rs_e
   return RS_OK;
 }
 
-rs_status rs_check(const char *text, size_t length, const char *name, rs_findings *findings, rs_err *err) {
+rs_status rs_check(const char *text, size_t length, const char *name, uint32_t engines, rs_findings *findings,
+                   rs_err *err) {
   rs_checked checked;
   *findings = (rs_findings){0};
   RS_TRY(rs_checked_read(text, length, name, &checked, err));
+  checked.engines = engines;
   rs_status status = find_all(&checked, findings, err);
   rs_checked_clear(&checked);
   if (status != RS_OK) rs_findings_clear(findings);

@@ -5,46 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which numbers of the file a release of transformers takes for YaRN's: its issue 38224 and pull request 40320. */
-typedef enum release { FACTOR, RATIO, MAXIMUM } release;
-
-static const struct {
-  const char *engine, *dialect;
-  release release;
-} readers[] = {
-    {"transformers 5 (and 4.56 on)", NULL, FACTOR},
-    {"transformers 4.51 to 4.55", NULL, RATIO},
-    {"transformers 4 up to 4.50", NULL, MAXIMUM},
-    {"vLLM", "vllm", FACTOR},
-    {"llama.cpp", "llamacpp", FACTOR},
-    {"gpt-oss's code", "gpt_oss", FACTOR},
-    {"DeepSeek's code", "deepseek", FACTOR},
-};
-_Static_assert(RS_COUNT(readers) <= RS_DERIVATIONS, "room for all of them");
-
-rs_status rs_spectrum_as(const rs_model *model, const char *dialect, rs_spectrum *spectrum, rs_err *err) {
-  rs_recipe recipe;
-  RS_TRY(rs_recipe_init(&recipe, model->published.method, err));
-  rs_status status = dialect != NULL ? rs_recipe_set(&recipe, "dialect", dialect, err) : RS_OK;
-  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
-  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
-  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, model->max_length, spectrum, err);
-  rs_recipe_clear(&recipe);
-  return status;
-}
+/* ---- who can have the file --------------------------------------------------------------------------------------- */
 
 /* Models for which an engine has code of its own, which multiplies cos and sin by what the file says: for DeepSeek-V4
- * by 1 (vLLM's deepseek_v4 sets mscale to 0, DeepSeek's code has none), for Ministral 3 by llama.cpp's
+ * by 1 (vLLM's and SGLang's deepseek_v4 set mscale to 0, DeepSeek's code has none), for Ministral 3 by llama.cpp's
  * yarn_log_multiplier, which its converter takes from mscale_all_dim. A dialect says nothing of them. */
 static const struct {
-  const char *family, *dialect; /* NULL: every one */
-} exceptions[] = {{"deepseek_v4", NULL}, {"ministral3", "llamacpp"}};
+  const char *family, *engine; /* NULL: every one */
+} exceptions[] = {{"deepseek_v4", NULL}, {"deepseek_ref", NULL}, {"ministral3", "llamacpp"}};
 
-bool rs_engine_reads(const rs_checked *checked, const char *dialect) {
+static bool has_own_code(const rs_checked *checked, const char *engine) {
   for (size_t i = 0; i < RS_COUNT(exceptions); i++)
     if (strcmp(checked->family, exceptions[i].family) == 0 &&
-        (exceptions[i].dialect == NULL || strcmp(dialect, exceptions[i].dialect) == 0))
-      return false;
+        (exceptions[i].engine == NULL || strcmp(engine, exceptions[i].engine) == 0))
+      return true;
+  return false;
+}
+
+static bool has_dialect(const rs_checked *checked, const char *dialect) {
   size_t count;
   const rs_dialect *all = rs_dialects(&count);
   for (size_t i = 0; i < count; i++)
@@ -52,44 +30,87 @@ bool rs_engine_reads(const rs_checked *checked, const char *dialect) {
   return false;
 }
 
+static bool is_yarn(const rs_checked *checked) {
+  return strcmp(checked->model->published.method->name, "yarn") == 0;
+}
+
 /* Whether releases of transformers differ: YaRN with an original length. */
 static bool has_releases(const rs_checked *checked) {
-  return strcmp(checked->model->published.method->name, "yarn") == 0 && checked->rope_count == 1 &&
-         rs_original_of(checked, &checked->ropes[0]) != NULL && rs_maximum_of(checked) != NULL;
+  return is_yarn(checked) && checked->rope_count == 1 && rs_original_of(checked, &checked->ropes[0]) != NULL &&
+         rs_maximum_of(checked) != NULL;
 }
 
+/* Classes that transformers 4.50 had, and that read rope_scaling by its shared functions. */
 bool rs_is_in_4_50(const rs_checked *checked) {
-  static const char *const later[] = {"deepseek_v3", "deepseek_v4", "gpt_oss", "llama4",
-                                      "qwen3"}; /* from 4.51 on, gpt_oss from 4.55, deepseek_v4 from 5 */
-  for (size_t i = 0; i < RS_COUNT(later); i++)
-    if (strncmp(checked->family, later[i], strlen(later[i])) == 0) return false;
-  return true;
+  static const char *const families[] = {
+      "",           "cohere",    "cohere2",  "falcon",   "gemma",      "gemma2",    "gemma3", "gemma3_text",
+      "glm",        "gpt_neox",  "granite",  "llama",    "mistral",    "mixtral",   "mllama", "mllama_text_model",
+      "nemotron",   "olmo",      "olmo2",    "olmoe",    "persimmon",  "phi",       "phimoe", "qwen2",
+      "qwen2_5_vl", "qwen2_moe", "qwen2_vl", "stablelm", "starcoder2", "granitemoe"};
+  for (size_t i = 0; i < RS_COUNT(families); i++)
+    if (strcmp(checked->family, families[i]) == 0) return true;
+  return false;
 }
 
-static bool reads(const rs_checked *checked, size_t reader) {
-  if (readers[reader].release == MAXIMUM && !rs_is_in_4_50(checked)) return false;
-  if (readers[reader].release != FACTOR) return has_releases(checked);
-  const char *dialect = readers[reader].dialect;
-  return dialect == NULL || rs_engine_reads(checked, dialect);
+bool rs_engine_reads(const rs_checked *checked, const rs_reader *reader) {
+  bool transformers = strcmp(reader->engine.name, "transformers") == 0;
+  if (!transformers && has_own_code(checked, reader->engine.name)) return false;
+  if (!has_dialect(checked, reader->dialect)) return false;
+  if (reader->numbers == RS_BY_MAXIMUM && !rs_is_in_4_50(checked)) return false;
+  switch (reader->scope) {
+  case RS_BUT_RELEASES: return !has_releases(checked);
+  case RS_OF_RELEASES: return has_releases(checked);
+  case RS_BUT_YARN: return !is_yarn(checked);
+  case RS_OF_YARN: return is_yarn(checked);
+  default: return true;
+  }
+}
+
+/* ---- what it makes of it ----------------------------------------------------------------------------------------- */
+
+static rs_status make_spectrum(const rs_model *model, const char *dialect, const char *ramp_length,
+                               rs_spectrum *spectrum, rs_err *err) {
+  rs_recipe recipe;
+  RS_TRY(rs_recipe_init(&recipe, model->published.method, err));
+  rs_status status = rs_recipe_set(&recipe, "dialect", dialect, err);
+  if (status == RS_OK && ramp_length != NULL) status = rs_recipe_set(&recipe, "ramp_length", ramp_length, err);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, err);
+  if (status == RS_OK) status = rs_recipe_check(&recipe, model, err);
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, model->max_length, spectrum, err);
+  rs_recipe_clear(&recipe);
+  return status;
+}
+
+rs_status rs_spectrum_published(const rs_model *model, rs_spectrum *spectrum, rs_err *err) {
+  return make_spectrum(model, "hf", NULL, spectrum, err);
 }
 
 /* The model as the release takes its numbers. */
-static rs_status release_model(const rs_checked *checked, release taken, rs_model *model, rs_err *err) {
+static rs_status take_numbers(const rs_checked *checked, rs_yarn_numbers taken, rs_model *model, rs_err *err) {
   double maximum = rs_node_number(rs_maximum_of(checked));
   RS_TRY(rs_model_copy(model, checked->model, err));
-  if (taken == FACTOR) return RS_OK;
+  if (taken == RS_BY_FACTOR) return RS_OK;
   char digits[RS_NUMBER_CHARS];
   rs_number_format(maximum / (double)model->train_length, digits);
-  rs_status status = taken == RATIO ? rs_recipe_set(&model->published, "factor", digits, err) : RS_OK;
-  if (taken == MAXIMUM) model->train_length = (size_t)maximum;
+  rs_status status = taken == RS_BY_RATIO ? rs_recipe_set(&model->published, "factor", digits, err) : RS_OK;
+  if (taken == RS_BY_MAXIMUM) model->train_length = (size_t)maximum;
   if (status != RS_OK) rs_model_clear(model);
   return status;
 }
 
-static rs_status read_as(const rs_checked *checked, size_t reader, rs_spectrum *spectrum, rs_err *err) {
+/* DeepSeek's models have a class of their own in vLLM, which its change of YaRN's left as it was. */
+static const char *dialect_of(const rs_checked *checked, const rs_reader *reader) {
+  const rs_value *softmax = rs_setting(&checked->model->published.settings, "mscale_softmax");
+  bool latent = reader->mrope_ramp && softmax != NULL && softmax->set && softmax->number == 1;
+  return latent ? "vllm" : reader->dialect;
+}
+
+rs_status rs_spectrum_read(const rs_checked *checked, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err) {
   rs_model model;
-  RS_TRY(release_model(checked, readers[reader].release, &model, err));
-  rs_status status = rs_spectrum_as(&model, readers[reader].dialect, spectrum, err);
+  const char *dialect = dialect_of(checked, reader);
+  bool plain = reader->mrope_ramp && dialect == reader->dialect;
+  RS_TRY(take_numbers(checked, reader->numbers, &model, err));
+  rs_status status = make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
   rs_model_clear(&model);
   return status;
 }
@@ -111,25 +132,29 @@ static void compare(const rs_spectrum *ours, const rs_spectrum *theirs, rs_deriv
   derivation->differs = d.count > 0 || !same_factors(ours, theirs);
 }
 
+static rs_status derive(const rs_checked *checked, const rs_reader *reader, const rs_spectrum *ours,
+                        rs_derivation *derivation, rs_err *err) {
+  rs_spectrum theirs = {0};
+  rs_err why = {0};
+  rs_status status = rs_spectrum_read(checked, reader, &theirs, &why);
+  if (status == RS_OK) compare(ours, &theirs, derivation);
+  rs_spectrum_clear(&theirs);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (status != RS_OK) snprintf(derivation->refusal, sizeof derivation->refusal, "%.159s", why.message);
+  return RS_OK;
+}
+
 rs_status rs_derivations_make(const rs_checked *checked, rs_derivations *derivations, rs_err *err) {
   rs_spectrum ours = {0};
   derivations->count = 0;
-  RS_TRY(rs_spectrum_as(checked->model, NULL, &ours, err));
+  RS_TRY(rs_spectrum_published(checked->model, &ours, err));
   rs_status status = RS_OK;
-  for (size_t i = 0; i < RS_COUNT(readers) && status == RS_OK; i++) {
-    rs_spectrum theirs = {0};
-    rs_err why = {0};
-    if (!reads(checked, i)) continue;
+  for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++) {
+    const rs_reader *reader = &rs_readers[i];
+    if (!rs_engine_reads(checked, reader)) continue;
     rs_derivation *derivation = &derivations->items[derivations->count++];
-    *derivation = (rs_derivation){.engine = readers[i].engine};
-    rs_status read = read_as(checked, i, &theirs, &why);
-    if (read == RS_OK)
-      compare(&ours, &theirs, derivation);
-    else if (read == RS_MEMORY)
-      status = rs_fail(err, RS_MEMORY, "%s", why.message);
-    else
-      snprintf(derivation->refusal, sizeof derivation->refusal, "%.159s", why.message);
-    rs_spectrum_clear(&theirs);
+    *derivation = (rs_derivation){.engine = i, .length = reader->length != NULL ? reader->length(checked) : NAN};
+    status = derive(checked, reader, &ours, derivation, err);
   }
   rs_spectrum_clear(&ours);
   return status;

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "rules.h"
 
@@ -13,7 +14,7 @@ rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *nod
   RS_TRY(rs_grow(&items, &findings->capacity, findings->count + 1, sizeof *findings->items, err));
   findings->items = items;
   rs_finding *finding = &findings->items[findings->count++];
-  *finding = (rs_finding){.rule = rule};
+  *finding = (rs_finding){.rule = rule, .severity = rule->severity};
   if (node != NULL) {
     finding->line = node->line;
     finding->column = node->column;
@@ -28,6 +29,10 @@ rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *nod
   return RS_OK;
 }
 
+void rs_raise(const rs_checked *checked, rs_findings *findings) {
+  findings->items[findings->count - 1].severity = checked->engines != 0 ? RS_WARNING : RS_NOTE;
+}
+
 void rs_findings_clear(rs_findings *findings) {
   free(findings->items);
   *findings = (rs_findings){0};
@@ -35,6 +40,14 @@ void rs_findings_clear(rs_findings *findings) {
 
 size_t rs_findings_count(const rs_findings *findings, rs_severity least) {
   size_t count = 0;
-  for (size_t i = 0; i < findings->count; i++) count += findings->items[i].rule->severity >= least;
+  for (size_t i = 0; i < findings->count; i++) count += findings->items[i].severity >= least;
   return count;
+}
+
+size_t rs_findings_drop(rs_findings *findings, const rs_rule *rule) {
+  size_t kept = 0, count = findings->count;
+  for (size_t i = 0; i < count; i++)
+    if (findings->items[i].rule != rule) findings->items[kept++] = findings->items[i];
+  findings->count = kept;
+  return count - kept;
 }

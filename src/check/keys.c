@@ -31,7 +31,8 @@ rs_path rs_key_path(const rs_rope_entry *rope, const char *key) {
 }
 
 const rs_node *rs_maximum_of(const rs_checked *checked) {
-  static const char *const names[] = {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"};
+  static const char *const names[] = {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length",
+                                      "model_max_length"};
   for (size_t i = 0; i < RS_COUNT(names); i++)
     if (rs_key(checked->root, names[i]) != NULL) return rs_key(checked->root, names[i]);
   return NULL;

@@ -91,6 +91,16 @@ static void fill_lengths(const rs_checked *checked, rs_portrait *portrait) {
   portrait->served = portrait->model->max_length;
 }
 
+/* The rule that scales logits by position. Those of Llama 4 and Ministral 3 are 1 + factor ln(...), and some files turn
+ * them off by a factor of 0. */
+static const char *temperature_of(const rs_settings *settings) {
+  const rs_lscale_kind *chosen = rs_lscale_chosen(settings);
+  if (chosen == NULL) return NULL;
+  bool adds = strcmp(chosen->kind.name, "ministral") == 0 || strcmp(chosen->kind.name, "llama4") == 0;
+  const rs_value *factor = rs_setting(settings, "logit_scale_factor");
+  return adds && factor->set && factor->number == 0 ? NULL : chosen->kind.name;
+}
+
 /* The factor that the file gives, and what the formula gives in its place. */
 static rs_status fill_attention(const rs_checked *checked, rs_portrait *portrait, rs_err *err) {
   rs_recipe recipe;
@@ -101,8 +111,7 @@ static rs_status fill_attention(const rs_checked *checked, rs_portrait *portrait
   for (size_t r = 0; r < checked->rope_count; r++) /* a model's code may set it, too */
     if (given >= 0 && settings->values[given].set && !isnan(rs_key_number(checked->ropes[r].node, "attention_factor")))
       portrait->attention_given = settings->values[given].number;
-  const rs_lscale_kind *chosen = rs_lscale_chosen(settings);
-  portrait->temperature = chosen != NULL ? chosen->kind.name : NULL;
+  portrait->temperature = temperature_of(settings);
   RS_TRY(rs_recipe_copy(&recipe, &portrait->recipe, err));
   rs_status status = given >= 0 ? rs_recipe_preset(&recipe, "attention_factor", NULL, err) : RS_OK;
   if (status == RS_OK) status = rs_spectrum_make(&recipe, portrait->model, portrait->served, &spectrum, err);

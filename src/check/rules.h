@@ -25,6 +25,7 @@ typedef struct rs_checked {
   size_t rope_count;
   rs_profile profile;    /* as the file is read; without kinds where it cannot be */
   const rs_model *model; /* of its chosen layers; NULL where it cannot be read */
+  uint32_t engines;      /* that are asked about; 0: none in particular */
   rs_err unread;         /* why it cannot be, a line for each problem; status RS_OK */
 } rs_checked;
 
@@ -47,21 +48,54 @@ extern const rs_rule_group rs_rules_type, rs_rules_lengths, rs_rules_attention, 
 rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *node, const char *key, const char *fix,
                   rs_err *err, const char *format, ...) RS_PRINTF(7, 8);
 
+/* The same as a warning where engines are asked about, else a note. */
+void rs_raise(const rs_checked *checked, rs_findings *findings);
+
 /* ---- engines ----------------------------------------------------------------------------------------------------- */
 
-/* The published recipe of a model at its longest length, in a dialect (NULL: as transformers 5 has it), which reads of
- * it what it can. RS_INPUT, RS_DOMAIN where it has no such thing. */
-rs_status rs_spectrum_as(const rs_model *model, const char *dialect, rs_spectrum *spectrum, rs_err *err);
+/* Which numbers of the file a release of transformers takes for YaRN's: its issue 38224 and pull request 40320. */
+typedef enum rs_yarn_numbers { RS_BY_FACTOR, RS_BY_RATIO, RS_BY_MAXIMUM } rs_yarn_numbers;
 
-/* Whether a dialect says what its engine does with the file: it has the method, and no code of its own for the family.
- * The file must have a model. */
-bool rs_engine_reads(const rs_checked *checked, const char *dialect);
+/* Which files versions of an engine read otherwise than its other versions do: the entry is of these alone. */
+typedef enum rs_engine_scope {
+  RS_OF_ALL,
+  RS_BUT_RELEASES, /* files that all of its versions read alike */
+  RS_OF_RELEASES,  /* YaRN with an original and a maximum length */
+  RS_BUT_YARN,
+  RS_OF_YARN
+} rs_engine_scope;
 
-/* Whether transformers up to 4.50 may have had the model: classes that came later are known. */
+/* How an engine reads: the part of rs_config_engine that only computing needs. */
+typedef struct rs_reader {
+  rs_config_engine engine;
+  rs_engine_scope scope;
+  const char *dialect;
+  rs_yarn_numbers numbers;
+  bool mrope_ramp; /* with M-RoPE the ramp is that of 4 L0, which the dialect has not */
+  bool serves;     /* people serve with it: what it reads otherwise is told of any file */
+  double (*length)(const rs_checked *checked);
+} rs_reader;
+extern const rs_reader rs_readers[RS_CONFIG_ENGINES];
+
+/* Whether an engine can have the file, in the versions that the entry is of. The file must have a model. */
+bool rs_engine_reads(const rs_checked *checked, const rs_reader *reader);
+
+/* Whether transformers up to 4.50 had the model. */
 bool rs_is_in_4_50(const rs_checked *checked);
+
+/* The published recipe of a model at its longest length, as transformers 5 has it, and as an engine does. RS_INPUT,
+ * RS_DOMAIN where it has no such thing. */
+rs_status rs_spectrum_published(const rs_model *model, rs_spectrum *spectrum, rs_err *err);
+rs_status rs_spectrum_read(const rs_checked *checked, const rs_reader *reader, rs_spectrum *spectrum, rs_err *err);
 
 /* What each engine derives from a file whose model turns pairs. */
 rs_status rs_derivations_make(const rs_checked *checked, rs_derivations *derivations, rs_err *err);
+
+/* Tokens that engines serve unless they are told otherwise; NaN where the file does not say. */
+double rs_length_vllm(const rs_checked *checked);
+double rs_length_vllm_before(const rs_checked *checked);
+double rs_length_sglang(const rs_checked *checked);
+double rs_length_llamacpp(const rs_checked *checked);
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@ enum { OFF_FORMULA, TWICE, BETAS, BETA_0, NTK_BASE, BETAS_EQUAL };
 
 static const rs_rule rules[] = {
     [OFF_FORMULA] = {"RS301", "attention-factor-off-formula", RS_WARNING,
-                     "attention_factor differs from what the method's formula gives; vLLM and llama.cpp take the "
-                     "formula, transformers the number",
+                     "attention_factor differs from what the method's formula gives; llama.cpp, SGLang and vLLM before "
+                     "#56446 take the formula, transformers the number",
                      "github.com/ggml-org/llama.cpp/issues/17945"},
     [TWICE] = {"RS302", "attention-factor-and-mscale", RS_WARNING,
                "attention_factor beside mscale: transformers takes attention_factor and leaves mscale unread on cos "
@@ -62,7 +62,7 @@ static rs_status find_off_formula(const rs_checked *checked, const rs_rope_entry
            fabs(given / rs_factor_of(checked, rope) - 1) < 1e-3 ? " (the number is that of factor)" : "");
   return rs_find(findings, &rules[OFF_FORMULA], node, path.text, fix, err,
                  "attention_factor = %s multiplies cos and sin in transformers, so logits by %.4g; %s gives %.6g, so "
-                 "%.4g, which is what vLLM and llama.cpp take",
+                 "%.4g, which is what llama.cpp, SGLang and vLLM before #56446 take",
                  node->text, given * given, yarn ? "0.1 ln s + 1" : "sqrt(1 + ln s / ln L0)", wanted, wanted * wanted);
 }
 

@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE };
+enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE, LENGTHS, WIDTH };
 
 static const rs_rule rules[] = {
-    [DIFFERS] = {"RS601", "engines-differ", RS_WARNING,
-                 "an engine makes other frequencies or another attention factor of the file than transformers",
+    [DIFFERS] = {"RS601", "engines-differ", RS_NOTE,
+                 "an engine makes other frequencies or another attention factor of the file than transformers: a "
+                 "warning where --engine names it",
                  "docs/dialects.md"},
-    [CANNOT] = {"RS602", "engine-cannot", RS_WARNING, "an engine has no way to say what the file says",
+    [CANNOT] = {"RS602", "engine-cannot", RS_NOTE,
+                "an engine has no way to say what the file says: a warning where --engine names it",
                 "docs/dialects.md"},
     [RELEASES] = {"RS603", "releases-differ", RS_NOTE,
                   "transformers up to 4.50 left the original length unread, and 4.51 to 4.55 took the ratio of the "
@@ -20,54 +22,132 @@ static const rs_rule rules[] = {
     [LAYERED_TRUNCATE] = {"RS604", "truncate-by-layers", RS_WARNING,
                           "transformers 5 does not read truncate where rope_parameters differ by type of layers",
                           "transformers decba1d2ea4e, modeling_rope_utils.py:474"},
+    [LENGTHS] = {"RS605", "served-lengths-differ", RS_NOTE,
+                 "unless it is told otherwise, an engine serves another length than the file is for: a warning where "
+                 "--engine names it",
+                 "vLLM, config/model.py: _get_and_verify_max_len; github.com/vllm-project/vllm/pull/56446; SGLang, "
+                 "get_context_length"},
+    [WIDTH] =
+        {"RS606", "rotary-dim-unread", RS_NOTE,
+         "transformers before its pull request 48486 did not read rotary_dim of this class, and turned whole heads",
+         "github.com/huggingface/transformers/pull/48486"},
 };
 
-static const struct {
-  const char *dialect, *name;
-} engines[] = {{"vllm", "vLLM (239b5ff30cf4; YaRN is transformers' from its #56446 on)"},
-               {"llamacpp", "llama.cpp (c55d53acec86)"}};
+/* ---- frequencies and factors ------------------------------------------------------------------------------------- */
 
-static rs_status find_difference(const rs_checked *checked, size_t engine, const rs_spectrum *ours,
-                                 rs_findings *findings, rs_err *err) {
-  rs_spectrum theirs = {0};
-  rs_err why = {0};
-  const rs_node *node = checked->rope_count > 0 ? checked->ropes[0].node : NULL;
-  const char *path = checked->rope_count > 0 ? checked->ropes[0].path : NULL;
-  rs_status status = rs_spectrum_as(checked->model, engines[engine].dialect, &theirs, &why);
-  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
-  if (status != RS_OK)
-    return rs_find(findings, &rules[CANNOT], node, path, NULL, err, "%s: %s", engines[engine].name, why.message);
-  rs_difference d = rs_spectrum_compare(ours, &theirs, 1e-6);
+/* What is said of an engine, and of those that do the same. */
+typedef struct opinion {
+  const rs_rule *rule;
+  char text[360];
+} opinion;
+
+/* Whether an engine is spoken of: one that was asked about, or that people serve with. */
+static bool is_asked(const rs_checked *checked, size_t engine) {
+  return checked->engines != 0 ? (checked->engines >> engine & 1) != 0 : rs_readers[engine].serves;
+}
+
+static void put_difference(const rs_spectrum *ours, const rs_spectrum *theirs, opinion *out) {
+  rs_difference d = rs_spectrum_compare(ours, theirs, 1e-6);
   char frequencies[120] = "", factors[120] = "", softmax[120] = "";
+  if ((d.differs & (RS_DIFFERS_FREQUENCY | RS_DIFFERS_AMPLITUDE)) == 0) return;
   if (d.differs & RS_DIFFERS_FREQUENCY)
     snprintf(frequencies, sizeof frequencies, "%zu of %zu frequencies differ, by up to %.3g %% (pair %zu)", d.count,
              ours->pairs, 100 * d.largest, d.worst);
-  if (ours->amp != theirs.amp)
+  if (ours->amp != theirs->amp)
     snprintf(factors, sizeof factors, "%scos and sin are multiplied by %.6g, not %.6g", *frequencies ? "; " : "",
-             theirs.amp, ours->amp);
-  if (ours->logit_factor != theirs.logit_factor)
+             theirs->amp, ours->amp);
+  if (ours->logit_factor != theirs->logit_factor)
     snprintf(softmax, sizeof softmax, "%sthe softmax scale by %.6g, not %.6g", *frequencies || *factors ? "; " : "",
-             theirs.logit_factor, ours->logit_factor);
-  if (d.differs & (RS_DIFFERS_FREQUENCY | RS_DIFFERS_AMPLITUDE))
-    status = rs_find(findings, &rules[DIFFERS], node, path, NULL, err, "%s: %s%s%s", engines[engine].name, frequencies,
-                     factors, softmax);
+             theirs->logit_factor, ours->logit_factor);
+  out->rule = &rules[DIFFERS];
+  snprintf(out->text, sizeof out->text, "%s%s%s", frequencies, factors, softmax);
+}
+
+/* `out` without a rule: it does what transformers does, or is not spoken of. */
+static rs_status ask(const rs_checked *checked, size_t engine, const rs_spectrum *ours, opinion *out, rs_err *err) {
+  rs_spectrum theirs = {0};
+  rs_err why = {0};
+  *out = (opinion){0};
+  if (!is_asked(checked, engine) || !rs_engine_reads(checked, &rs_readers[engine])) return RS_OK;
+  rs_status status = rs_spectrum_read(checked, &rs_readers[engine], &theirs, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  if (status == RS_OK) {
+    put_difference(ours, &theirs, out);
+  } else {
+    out->rule = &rules[CANNOT];
+    snprintf(out->text, sizeof out->text, "%.359s", why.message);
+  }
   rs_spectrum_clear(&theirs);
-  return status;
+  return RS_OK;
+}
+
+/* One finding for all that do the same. */
+static rs_status tell(const rs_checked *checked, opinion *opinions, size_t first, rs_findings *findings, rs_err *err) {
+  const rs_node *node = checked->rope_count > 0 ? checked->ropes[0].node : NULL;
+  const char *path = checked->rope_count > 0 ? checked->ropes[0].path : NULL;
+  char names[200];
+  int used = snprintf(names, sizeof names, "%s", rs_readers[first].engine.title);
+  for (size_t i = first + 1; i < RS_CONFIG_ENGINES; i++) {
+    if (opinions[i].rule != opinions[first].rule || strcmp(opinions[i].text, opinions[first].text) != 0) continue;
+    used += snprintf(names + used, sizeof names - (size_t)used, ", %s", rs_readers[i].engine.title);
+    opinions[i].rule = NULL;
+  }
+  RS_TRY(rs_find(findings, opinions[first].rule, node, path, NULL, err, "%s: %s", names, opinions[first].text));
+  rs_raise(checked, findings);
+  return RS_OK;
 }
 
 static rs_status find_differences(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   rs_spectrum ours = {0};
   rs_err why = {0};
-  const rs_model *model = checked->model;
-  if (model == NULL || model->published.method == NULL || model->published.method->freq == NULL) return RS_OK;
-  rs_status status = rs_spectrum_as(model, NULL, &ours, &why);
+  opinion opinions[RS_CONFIG_ENGINES] = {{0}};
+  rs_status status = rs_spectrum_published(checked->model, &ours, &why);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   if (status != RS_OK) return RS_OK; /* what is wrong with it has been said */
-  for (size_t i = 0; i < RS_COUNT(engines) && status == RS_OK; i++)
-    if (rs_engine_reads(checked, engines[i].dialect)) status = find_difference(checked, i, &ours, findings, err);
+  for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++) status = ask(checked, i, &ours, &opinions[i], err);
+  for (size_t i = 0; i < RS_CONFIG_ENGINES && status == RS_OK; i++)
+    if (opinions[i].rule != NULL) status = tell(checked, opinions, i, findings, err);
   rs_spectrum_clear(&ours);
   return status;
 }
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+/* Whether each dictionary has a type, without which engines stop. */
+static bool has_types(const rs_checked *checked) {
+  for (size_t r = 0; r < checked->rope_count; r++) {
+    const rs_node *node = checked->ropes[r].node;
+    bool typed = rs_key(node, "rope_type") != NULL || rs_key(node, "type") != NULL;
+    if (!typed && !isnan(rs_key_number(node, "factor"))) return false;
+  }
+  return true;
+}
+
+static rs_status find_lengths(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  char names[320] = "";
+  double meant = (double)checked->model->max_length;
+  int used = 0;
+  for (size_t i = 0; i < RS_CONFIG_ENGINES && has_types(checked); i++) {
+    const rs_reader *reader = &rs_readers[i];
+    if (reader->length == NULL || !is_asked(checked, i) || !rs_engine_reads(checked, reader)) continue;
+    double length = reader->length(checked);
+    if (isnan(length) || length == meant || meant == 0) continue;
+    used += snprintf(names + used, sizeof names - (size_t)used, "%s%s%s %.0f", used > 0 ? ", " : "",
+                     reader->engine.title, used > 0 ? "" : " serves", length);
+  }
+  if (used == 0) return RS_OK;
+  char fix[160];
+  snprintf(fix, sizeof fix,
+           "give it: --max-model-len (vLLM), --context-length (SGLang), -c "
+           "(llama.cpp) %.0f",
+           meant);
+  RS_TRY(rs_find(findings, &rules[LENGTHS], rs_maximum_of(checked), NULL, fix, err,
+                 "the file is for %.0f tokens; where no length is given to it, %s", meant, names));
+  rs_raise(checked, findings);
+  return RS_OK;
+}
+
+/* ---- releases ---------------------------------------------------------------------------------------------------- */
 
 static rs_status find_releases(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings,
                                rs_err *err) {
@@ -75,6 +155,7 @@ static rs_status find_releases(const rs_checked *checked, const rs_rope_entry *r
   double factor = rs_key_number(rope->node, "factor");
   double ratio = rs_node_number(maximum) / rs_node_number(original);
   if (rope->known == NULL || strcmp(rope->known->type, "yarn") != 0 || original == NULL) return RS_OK;
+  if (checked->engines != 0) return RS_OK; /* what the one that is asked about does has been said */
   if (ratio == 1 && factor > 1)
     return rs_find(findings, &rules[RELEASES], original, NULL, NULL, err,
                    "the original length is max_position_embeddings: transformers 4.51 to 4.55 took their ratio 1 for "
@@ -86,8 +167,28 @@ static rs_status find_releases(const rs_checked *checked, const rs_rope_entry *r
                  maximum->text, original->text);
 }
 
+/* MiniMax-M2's width, as it is published. */
+static rs_status find_width(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_node *node = rs_key(checked->root, "rotary_dim");
+  const rs_model *model = checked->model;
+  if (node == NULL || model == NULL || strcmp(checked->family, "minimax_m2") != 0) return RS_OK;
+  if (rs_key(checked->root, "partial_rotary_factor") != NULL || model->rotary_dim == model->head_dim) return RS_OK;
+  char fix[120], share[RS_NUMBER_CHARS];
+  (void)rs_number_format((double)model->rotary_dim / (double)model->head_dim, share);
+  snprintf(fix, sizeof fix, "add \"partial_rotary_factor\": %s, which all releases read", share);
+  return rs_find(
+      findings, &rules[WIDTH], node, NULL, fix, err,
+      "transformers before its pull request 48486 (September 2026) did not read rotary_dim = %s, and turned all "
+      "%zu dims of a head",
+      node->text, model->head_dim);
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
-  RS_TRY(find_differences(checked, findings, err));
+  const rs_model *model = checked->model;
+  bool turns = model != NULL && model->published.method != NULL && model->published.method->freq != NULL;
+  if (turns) RS_TRY(find_differences(checked, findings, err));
+  if (turns) RS_TRY(find_lengths(checked, findings, err));
+  RS_TRY(find_width(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     const char *truncate = rs_key_word(rope->node, "truncate");

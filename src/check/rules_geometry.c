@@ -30,8 +30,9 @@ static size_t pairs_of(const rs_checked *checked) {
 }
 
 static rs_status find_base(const rs_checked *checked, rs_findings *findings, rs_err *err) {
-  static const char *const keys[] = {"rope_theta",  "rotary_emb_base", "global_rope_theta",   "rope_embedding_base",
-                                     "attn_config", "rope_base",       "rope_local_base_freq"};
+  static const char *const keys[] = {"rope_theta",           "rotary_emb_base",  "global_rope_theta",
+                                     "rope_embedding_base",  "attn_config",      "rope_base",
+                                     "rope_local_base_freq", "local_rope_theta", "swa_rope_theta"};
   const rs_model *model = checked->model;
   bool turns = model != NULL && model->published.method != NULL && model->published.method->freq != NULL;
   const rs_node *outer = rs_key(checked->root, "rope_theta");
@@ -49,10 +50,10 @@ static rs_status find_base(const rs_checked *checked, rs_findings *findings, rs_
   }
   if (said || !turns) return RS_OK;
   char fix[160], base[RS_NUMBER_CHARS];
+  const char *key = rs_hf_base_key(checked->family, &checked->profile.kinds[checked->profile.chosen]);
   (void)rs_number_format(model->rope_theta, base);
-  snprintf(fix, sizeof fix, "add \"rope_theta\": %s.0 if that is the base of training", base);
-  return rs_find(findings, &rules[NO_BASE], NULL, "rope_theta", fix, err,
-                 "no rope_theta: %s is taken, the default of %s", base,
+  snprintf(fix, sizeof fix, "add \"%s\": %s.0 if that is the base of training", key, base);
+  return rs_find(findings, &rules[NO_BASE], NULL, key, fix, err, "no %s: %s is taken, the default of %s", key, base,
                  *checked->family != '\0' ? checked->family : "plain RoPE");
 }
 

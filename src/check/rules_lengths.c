@@ -113,8 +113,12 @@ static rs_status find_original_above(const rs_checked *checked, const rs_rope_en
   if (!(rs_node_number(original) > rs_node_number(maximum))) return RS_OK;
   bool inner = original == rs_key(rope->node, "original_max_position_embeddings");
   rs_path path = rs_key_path(rope, "original_max_position_embeddings");
-  return rs_find(findings, &rules[ORIGINAL_ABOVE], original, inner ? path.text : NULL,
-                 "write the length of training here, and the length that is served as max_position_embeddings", err,
+  char fix[200];
+  snprintf(fix, sizeof fix,
+           "write the length of training here, and the length that is served as max_position_embeddings: %s and %s, if "
+           "the two were swapped",
+           maximum->text, original->text);
+  return rs_find(findings, &rules[ORIGINAL_ABOVE], original, inner ? path.text : NULL, fix, err,
                  "the length of training, %s, is above max_position_embeddings = %s: the ratio of the two, which some "
                  "releases take for the factor, is below 1",
                  original->text, maximum->text);
@@ -132,13 +136,13 @@ static rs_status find_factor(const rs_checked *checked, const rs_rope_entry *rop
                    "the factor is no number");
   if (factor == 1) return rs_find(findings, &rules[FACTOR_1], node, path.text, NULL, err, "s = 1: nothing is scaled");
   if (factor > 1 || is_type(rope, "proportional")) return RS_OK;
-  double maximum = rs_node_number(rs_maximum_of(checked));
+  double trained = rs_trained_of(checked, rope);
   char inverse[32], fix[160];
   put_whole(inverse, 1 / factor);
   snprintf(fix, sizeof fix, "write %s if the context is to grow", inverse);
   return rs_find(findings, &rules[FACTOR_BELOW_1], node, path.text, fix, err,
-                 "s = %s makes the slow pairs %s times faster, so that the context%s shrinks", node->text, inverse,
-                 maximum > 0 ? " of max_position_embeddings tokens" : "");
+                 "s = %s makes slow pairs %s times faster: what was learned of %.0f tokens is met within %.0f",
+                 node->text, inverse, trained, trained * factor);
 }
 
 /* YaRN's and LongRoPE's factor is the ratio of the lengths; Llama 3's is none (8 for 16 times as many tokens). A config
@@ -159,13 +163,21 @@ static rs_status find_ratio(const rs_checked *checked, const rs_rope_entry *rope
                  node->text, factor * rs_node_number(original), maximum->text, original->text, said);
 }
 
+static rs_status find_no_maximum(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const char *fix = "add \"max_position_embeddings\", the length that is served";
+  size_t length = checked->model->max_length;
+  if (rs_maximum_of(checked) != NULL) return RS_OK;
+  if (length == 0)
+    return rs_find(findings, &rules[NO_MAXIMUM], NULL, "max_position_embeddings", fix, err,
+                   "no max_position_embeddings: engines take their class's default");
+  return rs_find(findings, &rules[NO_MAXIMUM], NULL, "max_position_embeddings", fix, err,
+                 "no max_position_embeddings: %zu is served, by the default of %s", length, checked->family);
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   bool turns = checked->model != NULL && checked->model->published.method != NULL &&
                checked->model->published.method->freq != NULL;
-  if (turns && rs_maximum_of(checked) == NULL)
-    RS_TRY(rs_find(findings, &rules[NO_MAXIMUM], NULL, "max_position_embeddings",
-                   "add \"max_position_embeddings\", the length that is served", err,
-                   "no max_position_embeddings: engines take their class's default"));
+  if (turns) RS_TRY(find_no_maximum(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     RS_TRY(find_no_original(checked, rope, findings, err));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SCALED_ELSEWISE, SCALED_CLASS };
+enum { SCALED_ELSEWISE, SCALED_CLASS, SAID, UNREAD, UNCOUNTED };
 
 static const rs_rule rules[] = {
     [SCALED_ELSEWISE] = {"RS501", "scaling-without-rotation", RS_WARNING,
@@ -12,6 +12,17 @@ static const rs_rule rules[] = {
     [SCALED_CLASS] = {"RS502", "scaling-of-a-class-without-rotation", RS_WARNING,
                       "rope_scaling in the config of a class that turns nothing: nobody reads it",
                       "transformers, modeling_bert.py, modeling_bloom.py and others"},
+    [SAID] =
+        {"RS503", "no-rotation-by-key", RS_NOTE,
+         "a key says that positions are not rotary: nothing turns, and what is said of the file is of what it names",
+         "the model's own code"},
+    [UNREAD] = {"RS504", "no-rotation-by-unread-key", RS_WARNING,
+                "a key says that positions are not rotary, and the class in transformers does not read it and turns "
+                "all the same",
+                "transformers, modeling_llama.py and others: rotary_emb without a condition"},
+    [UNCOUNTED] = {"RS505", "positions-by-own-code", RS_NOTE,
+                   "a key that changes positions in the model's own code or in vLLM, and that is not counted here",
+                   "Qwen's modeling_qwen.py; vLLM, rotary_embedding/dual_chunk_rope.py, fope.py"},
 };
 
 /* The key that says so, or NULL. */
@@ -33,10 +44,60 @@ static const rs_node *says_not_rotary(const rs_node *root) {
   return NULL;
 }
 
+/* Classes of transformers that turn whatever such keys say. */
+static bool turns_always(const char *family) {
+  static const char *const families[] = {"cohere",  "cohere2",   "deepseek_v2", "deepseek_v3", "gemma",     "gemma2",
+                                         "gemma3",  "glm",       "glm4",        "glm4_moe",    "gpt_neox",  "gpt_oss",
+                                         "granite", "llama",     "mistral",     "mixtral",     "nemotron",  "olmo",
+                                         "olmo2",   "olmo3",     "phi",         "phi3",        "qwen2",     "qwen2_moe",
+                                         "qwen3",   "qwen3_moe", "seed_oss",    "stablelm",    "starcoder2"};
+  for (size_t i = 0; i < RS_COUNT(families); i++)
+    if (strcmp(family, families[i]) == 0) return true;
+  return false;
+}
+
+/* Flags of classes whose files always have them say nothing new. */
+static bool is_usual(const rs_checked *checked, const rs_node *sign) {
+  static const char *const prefixes[] = {"falcon", "mpt", "bloom"};
+  for (size_t i = 0; i < RS_COUNT(prefixes); i++)
+    if (strncmp(checked->family, prefixes[i], strlen(prefixes[i])) == 0) return true;
+  bool word = strcmp(sign->key, "position_embedding_type") == 0;
+  return word && strcmp(sign->text, "nope") != 0 && strcmp(sign->text, "none") != 0 && strcmp(sign->text, "alibi") != 0;
+}
+
+static rs_status find_said(const rs_checked *checked, const rs_node *sign, rs_findings *findings, rs_err *err) {
+  const rs_model *model = checked->model;
+  if (sign == NULL || is_usual(checked, sign) || model == NULL || model->published.method == NULL) return RS_OK;
+  if (turns_always(checked->family))
+    return rs_find(
+        findings, &rules[UNREAD], sign, NULL, "take it away, or name the model_type whose code reads it", err,
+        "%s is %s: the class %s of transformers does not read it, and turns all the same; here it is taken at "
+        "its word (%s)",
+        sign->key, sign->text, checked->family, model->published.method->name);
+  return rs_find(findings, &rules[SAID], sign, NULL, NULL, err, "%s is %s: nothing turns (%s)", sign->key, sign->text,
+                 model->published.method->name);
+}
+
+static rs_status find_uncounted(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  static const char *const keys[] = {"use_dynamic_ntk", "use_logn_attn", "dual_chunk_attention_config", "use_fope"};
+  for (size_t i = 0; i < RS_COUNT(keys); i++) {
+    const rs_node *node = rs_key(checked->root, keys[i]);
+    for (size_t r = 0; r < checked->rope_count && node == NULL; r++) node = rs_key(checked->ropes[r].node, keys[i]);
+    bool flag = node != NULL && node->kind == RS_SCALAR;
+    if (node == NULL || (flag && strcmp(node->text, "true") != 0)) continue;
+    RS_TRY(rs_find(findings, &rules[UNCOUNTED], node, NULL, NULL, err,
+                   "%s changes positions in the model's own code or in vLLM: nothing that is said here counts it",
+                   keys[i]));
+  }
+  return RS_OK;
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   const rs_node *sign = says_not_rotary(checked->root);
   const rs_model *model = checked->model;
-  if (checked->rope_count == 0 || strcmp(checked->ropes[0].type, "default") == 0) return RS_OK;
+  RS_TRY(find_uncounted(checked, findings, err));
+  if (checked->rope_count == 0 || strcmp(checked->ropes[0].type, "default") == 0)
+    return find_said(checked, sign, findings, err);
   const rs_rope_entry *rope = &checked->ropes[0];
   if (sign != NULL)
     return rs_find(findings, &rules[SCALED_ELSEWISE], sign, NULL, "take one of the two away", err,

@@ -12,7 +12,7 @@ static const rs_rule rules[] = {
 static bool is_said(const rs_findings *findings, size_t line, size_t column) {
   for (size_t i = 0; i < findings->count; i++)
     if (findings->items[i].line == line && findings->items[i].column == column &&
-        findings->items[i].rule->severity == RS_ERROR)
+        findings->items[i].severity == RS_ERROR)
       return true;
   return false;
 }

@@ -32,8 +32,8 @@ static const rs_rule rules[] = {
     [NEEDS_KEY] = {"RS108", "missing-key", RS_ERROR, "a key is missing that this rope_type needs",
                    "transformers, modeling_rope_utils.py: rope_config_validation"},
     [OTHER_FACTOR] = {"RS109", "attn-factor-for-attention-factor", RS_WARNING,
-                      "attn_factor multiplies the attention factor in vLLM and llama.cpp, and transformers does not "
-                      "read it; attention_factor replaces it in transformers, and vLLM does not read that",
+                      "attn_factor multiplies the attention factor in llama.cpp, SGLang and vLLM before #56446, and "
+                      "transformers does not read it; attention_factor replaces it in transformers and newer vLLM",
                       "github.com/ggml-org/llama.cpp/issues/17945"},
     [TOP] = {"RS110", "misspelt-key-of-the-file", RS_ERROR,
              "a key beside rope_scaling that nobody reads and that is nearly one that is read",
@@ -247,7 +247,8 @@ static rs_status find_other_factor(const rs_rope_entry *rope, rs_findings *findi
   return rs_find(
       findings, &rules[OTHER_FACTOR], node, path.text,
       "for transformers write attention_factor, the whole factor on cos and sin", err,
-      "vLLM and llama.cpp multiply their attention factor by attn_factor = %s; transformers does not read it",
+      "llama.cpp, SGLang and vLLM before #56446 multiply their attention factor by attn_factor = %s; transformers does "
+      "not read it",
       node->text);
 }
 

@@ -11,6 +11,7 @@ typedef struct checked_file {
   char *name;    /* as it was named; a folder's is that of its config.json. Owned. */
   char *message; /* why it could not be read; NULL: it could. Owned. */
   rs_findings findings;
+  size_t ignored;       /* findings that --ignore took away */
   rs_portrait portrait; /* of what it says, where `portrayed` */
   bool portrayed;
 } checked_file;

@@ -7,7 +7,7 @@ static void write_finding(rs_json *json, const rs_finding *f) {
   rs_json_object(json, NULL);
   rs_json_string(json, "code", f->rule->code);
   rs_json_string(json, "name", f->rule->name);
-  rs_json_string(json, "severity", rs_severity_words[f->rule->severity]);
+  rs_json_string(json, "severity", rs_severity_words[f->severity]);
   rs_json_number(json, "line", f->line > 0 ? (double)f->line : NAN);
   rs_json_number(json, "column", f->line > 0 ? (double)f->column : NAN);
   rs_json_string(json, "key", *f->key != '\0' ? f->key : NULL);
@@ -29,6 +29,7 @@ void check_put_json(const checked_files *files, rs_text *text) {
     rs_json_array(&json, "findings");
     for (size_t k = 0; k < file->findings.count; k++) write_finding(&json, &file->findings.items[k]);
     rs_json_end(&json);
+    rs_json_number(&json, "ignored", (double)file->ignored);
     rs_json_end(&json);
   }
   rs_json_end(&json);
@@ -79,7 +80,7 @@ static void write_result(rs_json *json, const char *name, const rs_finding *f) {
   json->text->failed |= words.failed;
   rs_json_object(json, NULL);
   rs_json_string(json, "ruleId", f->rule->code);
-  rs_json_string(json, "level", rs_severity_words[f->rule->severity]);
+  rs_json_string(json, "level", rs_severity_words[f->severity]);
   write_words(json, "message", rs_text_string(&words));
   write_location(json, name, f);
   rs_json_end(json);

@@ -95,7 +95,8 @@ static void put_near(const rs_portrait *p, rs_text *text) {
 /* ---- engines ----------------------------------------------------------------------------------------------------- */
 
 static void put_engine(const rs_derivation *r, const char *label, size_t pairs, rs_text *text) {
-  rs_text_printf(text, "  %-9s%s %s: ", label, r->differs || *r->refusal != '\0' ? "!" : " ", r->engine);
+  rs_text_printf(text, "  %-9s%s %s: ", label, r->differs || *r->refusal != '\0' ? "!" : " ",
+                 rs_config_engines(r->engine)->title);
   if (*r->refusal != '\0') {
     rs_text_printf(text, "%s\n", r->refusal);
     return;
@@ -110,6 +111,7 @@ static void put_engine(const rs_derivation *r, const char *label, size_t pairs, 
     rs_text_printf(text, "%.3g %%", 100 * r->largest);
   else if (r->differ > 0)
     rs_text_printf(text, "%.3g times", 1 + r->largest);
+  if (!isnan(r->length)) rs_text_printf(text, ", serves %.0f tokens", r->length);
   rs_text_puts(text, "\n");
 }
 
@@ -137,13 +139,15 @@ void check_put_portrait(const rs_portrait *p, rs_text *text) {
 static void write_engine(rs_json *json, const rs_derivation *r) {
   bool refused = *r->refusal != '\0';
   rs_json_object(json, NULL);
-  rs_json_string(json, "engine", r->engine);
+  rs_json_string(json, "engine", rs_config_engines(r->engine)->title);
+  rs_json_string(json, "source", rs_config_engines(r->engine)->source);
   rs_json_string(json, "refusal", refused ? r->refusal : NULL);
   rs_json_number(json, "attention_factor", refused ? NAN : r->amp);
   rs_json_number(json, "softmax_factor", refused ? NAN : r->logit_factor);
   rs_json_number(json, "frequencies_that_differ", refused ? NAN : (double)r->differ);
   rs_json_number(json, "largest_difference", refused ? NAN : r->largest);
   rs_json_bool(json, "differs", r->differs);
+  rs_json_number(json, "serves_tokens", r->length);
   rs_json_end(json);
 }
 

@@ -24,10 +24,10 @@ static void put_counts(rs_text *text, size_t counts[RS_SEVERITIES]) {
 static void put_finding(rs_text *text, const char *name, const rs_finding *f) {
   put_place(text, name, f);
   bool named = *f->key == '\0' || strncmp(f->text, f->key, strlen(f->key)) == 0;
-  rs_text_printf(text, "%s: %s%s%s [%s]\n", rs_severity_words[f->rule->severity], named ? "" : f->key,
-                 named ? "" : ": ", f->text, f->rule->code);
+  rs_text_printf(text, "%s: %s%s%s [%s]\n", rs_severity_words[f->severity], named ? "" : f->key, named ? "" : ": ",
+                 f->text, f->rule->code);
   if (*f->fix != '\0') rs_text_printf(text, "    fix: %s\n", f->fix);
-  if (f->rule->severity > RS_NOTE) rs_text_printf(text, "    see: %s\n", f->rule->reference);
+  if (f->severity > RS_NOTE) rs_text_printf(text, "    see: %s\n", f->rule->reference);
 }
 
 void check_put_text(const checked_files *files, rs_text *text) {
@@ -42,10 +42,11 @@ void check_put_text(const checked_files *files, rs_text *text) {
     }
     for (size_t k = 0; k < file->findings.count; k++) {
       put_finding(text, file->name, &file->findings.items[k]);
-      counts[file->findings.items[k].rule->severity]++;
+      counts[file->findings.items[k].severity]++;
     }
     rs_text_printf(text, "%s: ", file->name);
     put_counts(text, counts);
+    if (file->ignored > 0) rs_text_printf(text, ", %zu ignored", file->ignored);
     rs_text_puts(text, "\n");
   }
 }
@@ -74,7 +75,7 @@ void check_put_github(const checked_files *files, rs_text *text) {
     }
     for (size_t k = 0; k < file->findings.count; k++) {
       const rs_finding *f = &file->findings.items[k];
-      rs_text_printf(text, "::%s file=", commands[f->rule->severity]);
+      rs_text_printf(text, "::%s file=", commands[f->severity]);
       put_escaped(text, file->name, true);
       if (f->line > 0) rs_text_printf(text, ",line=%zu,col=%zu", f->line, f->column);
       rs_text_printf(text, ",title=%s %s::", f->rule->code, f->rule->name);

@@ -14,17 +14,18 @@ typedef struct cli_list {
 
 /* What the command line said; 0, NULL and false where it said nothing. */
 typedef struct cli_options {
-  const char *arguments[CLI_ARGUMENTS]; /* after the command */
-  size_t argument_count;                /* all that were given, kept or not */
-  cli_list edits, jobs, only;           /* --set, --job and --only; the last two may hold several names with commas */
+  const char *arguments[CLI_ARGUMENTS];         /* after the command */
+  size_t argument_count;                        /* all that were given, kept or not */
+  cli_list edits, jobs, only, engines, ignored; /* --set, --job, --only, --engine, --ignore; all but the first may hold
+                                                   several names with commas */
   const char *lengths, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where, *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
-      *pixels, *to, *inv_freq;
+      *pixels, *to, *inv_freq, *weights, *consumer;
   long sort;
   size_t length, threads, rounds, head_dim, last, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, fresh, partial;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still, fresh, partial;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -36,6 +37,7 @@ enum {
   CLI_LIST,
   CLI_SHOW,
   CLI_PLOT,
+  CLI_REPORT,
   CLI_TABLE,
   CLI_VERIFY,
   CLI_REPRODUCE,
@@ -68,6 +70,7 @@ int cmd_plan(const cli_options *options);
 int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_report(const cli_options *options);
 int cmd_check(const cli_options *options);
 int cmd_convert(const cli_options *options);
 int cmd_explain(const cli_options *options);
@@ -78,6 +81,7 @@ int cmd_verify(const cli_options *options);
 int cmd_logits(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
+int cli_solve_setting(const cli_options *options); /* solve setting */
 int cmd_version(const cli_options *options);
 int cmd_help(const cli_options *options);
 

@@ -14,13 +14,37 @@ static rs_status portray(const char *data, size_t length, const char *name, chec
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
 }
 
-static rs_status check_file(const char *word, bool portrayed, checked_file *file, rs_err *err) {
+/* What the options say of all files. */
+typedef struct request {
+  bool portrayed;
+  uint32_t engines;                  /* 0: none is named */
+  const rs_rule *ignored[CLI_WORDS]; /* (ignored_count,) */
+  size_t ignored_count;
+} request;
+
+static void ignore(const request *asked, checked_file *file) {
+  for (size_t i = 0; i < asked->ignored_count; i++)
+    file->ignored += rs_findings_drop(&file->findings, asked->ignored[i]);
+}
+
+/* Portraits tell of the engines that are named, and of transformers, which all are measured by. */
+static void choose_engines(uint32_t engines, rs_derivations *derivations) {
+  size_t kept = 0;
+  for (size_t i = 0; i < derivations->count && engines != 0; i++)
+    if (i == 0 || (engines >> derivations->items[i].engine & 1) != 0)
+      derivations->items[kept++] = derivations->items[i];
+  if (engines != 0) derivations->count = kept;
+}
+
+static rs_status check_file(const char *word, const request *asked, checked_file *file, rs_err *err) {
   char *name = NULL, *data = NULL;
   size_t length = 0;
   rs_err why = {0};
   rs_status status = cli_read_config(word, &name, &data, &length, &why);
-  if (status == RS_OK) status = rs_check(data, length, name, &file->findings, &why);
-  if (status == RS_OK && portrayed) status = portray(data, length, name, file, &why);
+  if (status == RS_OK) status = rs_check(data, length, name, asked->engines, &file->findings, &why);
+  if (status == RS_OK && asked->portrayed) status = portray(data, length, name, file, &why);
+  if (status == RS_OK) ignore(asked, file);
+  if (file->portrayed) choose_engines(asked->engines, &file->portrait.engines);
   free(data);
   file->name = name;
   if (status == RS_OK) return RS_OK;
@@ -29,12 +53,39 @@ static rs_status check_file(const char *word, bool portrayed, checked_file *file
 }
 
 /* All of them, whatever one of them is. */
-static rs_status check_all(const cli_options *options, checked_files *files, rs_err *err) {
+static rs_status check_all(const cli_options *options, const request *asked, checked_files *files, rs_err *err) {
   files->items = rs_alloc(options->argument_count, sizeof *files->items, err);
   if (files->items == NULL) return RS_MEMORY;
   for (; files->count < options->argument_count; files->count++)
-    RS_TRY(check_file(options->arguments[files->count], !options->findings, &files->items[files->count], err));
+    RS_TRY(check_file(options->arguments[files->count], asked, &files->items[files->count], err));
   return RS_OK;
+}
+
+static rs_status add_engine(const char *word, request *asked, rs_err *err) {
+  return rs_config_engines_choose(word, &asked->engines, err);
+}
+
+static rs_status add_ignored(const char *word, request *asked, rs_err *err) {
+  if (asked->ignored_count == CLI_WORDS) return rs_fail(err, RS_INPUT, "more than %d findings to ignore", CLI_WORDS);
+  return rs_rule_find(word, &asked->ignored[asked->ignored_count++], err);
+}
+
+static rs_status read_words(const cli_list *list, rs_status (*add)(const char *word, request *asked, rs_err *err),
+                            request *asked, rs_err *err) {
+  const char **names = NULL;
+  char *words = NULL;
+  size_t count = 0;
+  rs_status status = cli_split_names(list, &words, &names, &count, err);
+  for (size_t i = 0; i < count && status == RS_OK; i++) status = add(names[i], asked, err);
+  free(names);
+  free(words);
+  return status;
+}
+
+static rs_status read_request(const cli_options *options, request *asked, rs_err *err) {
+  asked->portrayed = !options->findings;
+  RS_TRY(read_words(&options->engines, add_engine, asked, err));
+  return read_words(&options->ignored, add_ignored, asked, err);
 }
 
 static int put_all(const cli_options *options, const checked_files *files) {
@@ -71,7 +122,8 @@ int cmd_check(const cli_options *options) {
     return CLI_USAGE;
   }
   int code = CLI_USAGE;
-  if (check_all(options, &files, &err) == RS_OK)
+  request asked = {0};
+  if (read_request(options, &asked, &err) == RS_OK && check_all(options, &asked, &files, &err) == RS_OK)
     code = put_all(options, &files);
   else
     cli_fail(err.status, NULL, &err);

@@ -1,7 +1,5 @@
 /* ropescope convert FILE --to CONSUMER: the positional recipe of a model for another engine. */
-#include "cli.h"
-
-#include "ropescope/convert.h"
+#include "conversion.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,76 +48,11 @@ static int put_text(const cli_options *options, rs_text *text) {
   return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }
 
-/* A word as a shell reads it. */
-static void put_word(rs_text *text, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (*word != '\0' && strspn(word, plain) == strlen(word)) {
-    rs_text_puts(text, word);
-    return;
-  }
-  rs_text_puts(text, "'");
-  for (; *word != '\0'; word++) {
-    if (*word == '\'')
-      rs_text_puts(text, "'\\''");
-    else
-      rs_text_add(text, word, 1);
-  }
-  rs_text_puts(text, "'");
-}
-
-static void put_node(rs_json *json, const char *key, const rs_node *node) {
-  double number;
-  if (node->kind == RS_MAPPING)
-    rs_json_object(json, key);
-  else if (node->kind == RS_SEQUENCE)
-    rs_json_list(json, key);
-  else if (node->quoted)
-    rs_json_string(json, key, node->text);
-  else if (strcmp(node->text, "null") == 0)
-    rs_json_string(json, key, NULL);
-  else if (rs_number_read(node->text, &number))
-    rs_json_number(json, key, number);
-  else
-    rs_json_bool(json, key, strcmp(node->text, "true") == 0);
-  if (node->kind == RS_SCALAR) return;
-  for (size_t i = 0; i < node->count; i++) put_node(json, node->items[i].key, &node->items[i]);
-  rs_json_end(json);
-}
-
-static void put_list(rs_json *json, const char *key, const rs_words *words) {
-  rs_json_array(json, key);
-  for (size_t i = 0; i < words->count; i++) rs_json_string(json, NULL, words->items[i]);
-  rs_json_end(json);
-}
-
-static rs_status put_json(const cli_options *options, const rs_conversion *conversion, rs_text *text, rs_err *err) {
-  rs_json json = {.text = text};
-  rs_tree *tree = NULL;
-  if (conversion->fragment != NULL)
-    RS_TRY(rs_json_read(conversion->fragment, strlen(conversion->fragment), "fragment", &tree, err));
-  rs_json_object(&json, NULL);
-  rs_json_string(&json, "to", options->to);
-  for (size_t i = 0; rs_consumers(i) != NULL; i++)
-    if (strcmp(rs_consumers(i)->name, options->to) == 0) rs_json_string(&json, "reference", rs_consumers(i)->reference);
-  if (tree != NULL)
-    put_node(&json, "fragment", &tree->root);
-  else
-    put_list(&json, "arguments", &conversion->arguments);
-  put_list(&json, "notes", &conversion->notes);
-  rs_json_end(&json);
-  rs_tree_free(tree);
-  return RS_OK;
-}
-
 static rs_status put_conversion(const cli_options *options, const rs_conversion *conversion, rs_text *text,
                                 rs_err *err) {
-  if (options->json) return put_json(options, conversion, text, err);
-  if (conversion->fragment != NULL) rs_text_puts(text, conversion->fragment);
-  for (size_t i = 0; i < conversion->arguments.count; i++) {
-    rs_text_puts(text, i > 0 ? " " : "");
-    put_word(text, conversion->arguments.items[i]);
-  }
-  if (conversion->fragment == NULL) rs_text_puts(text, "\n");
+  rs_json json = {.text = text};
+  if (options->json) return cli_json_conversion(&json, NULL, options->to, conversion, err);
+  cli_put_conversion(conversion, text);
   return RS_OK;
 }
 

@@ -110,6 +110,39 @@ static rs_status put_logits(const subject *s, rs_text *text, rs_err *err) {
   return put_temperature(s, text, err);
 }
 
+/* The largest error of a position among the last ones, of which there are enough for one half way between two numbers
+ * of the format; infinite beyond its range. */
+static double position_error(rs_format format, size_t length) {
+  double worst = 0;
+  for (size_t m = length - length / 64 - 1; m < length; m++)
+    worst = fmax(worst, fabs(rs_round(format, (double)m) - (double)m));
+  return worst;
+}
+
+static double angle_error(const rs_view *view) {
+  enum { POSITIONS = 64 };
+  double worst = 0;
+  size_t first = view->length > POSITIONS ? view->length - POSITIONS : 0;
+  for (size_t m = first; m < view->length; m++)
+    for (size_t j = 0; j < view->count; j++) {
+      double exact = view->pairs[j].omega * (double)m;
+      double rounded = rs_round(RS_F32, rs_round(RS_F32, view->pairs[j].omega) * (double)m);
+      worst = fmax(worst, fabs(rounded - exact));
+    }
+  return worst;
+}
+
+static void put_arithmetic(const subject *s, rs_text *text) {
+  size_t length = s->here->length;
+  double half = position_error(RS_F16, length);
+  rs_text_printf(text, "Here angles of float32 are up to %.2g rad off, positions held in bfloat16 up to %g tokens, ",
+                 angle_error(s->here), position_error(RS_BF16, length));
+  if (isinf(half))
+    rs_text_puts(text, "and float16 ends at 65504.\n");
+  else
+    rs_text_printf(text, "in float16 up to %g.\n", half);
+}
+
 /* ---- a pair ------------------------------------------------------------------------------------------------------ */
 
 static void put_fate(const rs_pair_view *pair, double s, rs_text *text) {
@@ -129,6 +162,17 @@ static void put_fate(const rs_pair_view *pair, double s, rs_text *text) {
   }
 }
 
+/* Which dims the pair is, of those that turn, and what the exponent of its plain frequency divides by. */
+static void put_dims(const subject *s, size_t index, rs_text *text) {
+  const rs_model *model = s->portrait->model;
+  bool halves = model->pair_layout == RS_HALF_SPLIT;
+  size_t first = halves ? index : 2 * index, second = halves ? index + model->rotary_dim / 2 : 2 * index + 1;
+  rs_text_printf(text, "It is dims %zu and %zu of the %zu", first, second, model->rotary_dim);
+  if (model->rotary_dim < model->head_dim) rs_text_printf(text, " that turn, of %zu", model->head_dim);
+  rs_text_printf(text, "; plain RoPE's frequency is %.10g^(-%zu/%zu).\n", model->rope_theta, 2 * index,
+                 model->rotary_dim);
+}
+
 static void put_pair(const subject *s, size_t index, rs_text *text) {
   static const char *const axes[RS_AXES] = {"time", "row", "column"};
   const rs_portrait *p = s->portrait;
@@ -140,6 +184,7 @@ static void put_pair(const subject *s, size_t index, rs_text *text) {
   }
   rs_text_printf(text, "Pair %zu turns by %.4g rad a token, a wave of %.6g tokens; plain RoPE's is %.6g long.\n", index,
                  pair->omega, turn / pair->omega, turn / pair->plain);
+  put_dims(s, index, text);
   put_fate(pair, s->here->factor, text);
   rs_text_printf(text, "By plain RoPE it makes %.4g turns in the %zu tokens of training%s; here it makes %.4g in %zu",
                  pair->trained / turn, p->trained, isinf(pair->range) ? ", so every angle is known" : "",
@@ -185,6 +230,10 @@ static void write_all(const subject *s, const cli_options *options, rs_text *tex
   rs_json_number(&json, "attention_factor", view->amp);
   rs_json_number(&json, "softmax_factor", view->logit_factor);
   rs_json_number(&json, "pairs_out_of_range", (double)view->out_of_range);
+  rs_json_number(&json, "float32_angle_error_rad", angle_error(view));
+  rs_json_number(&json, "bfloat16_position_error_tokens", position_error(RS_BF16, view->length));
+  double half = position_error(RS_F16, view->length);
+  rs_json_number(&json, "float16_position_error_tokens", isinf(half) ? NAN : half);
   rs_json_array(&json, "pairs");
   for (size_t j = 0; j < view->count; j++)
     if (options->pair == 0 || options->pair - 1 == j) write_pair(&json, &view->pairs[j]);
@@ -205,6 +254,7 @@ static rs_status put_all(const subject *s, const cli_options *options, rs_text *
   put_rule(s, text);
   put_angles(s, text);
   RS_TRY(put_logits(s, text, err));
+  put_arithmetic(s, text);
   if (options->pair > 0) put_pair(s, options->pair - 1, text);
   return RS_OK;
 }

@@ -66,7 +66,11 @@ static const char *finding_name(size_t i) {
   return rs_rules(i) != NULL ? rs_rules(i)->code : NULL;
 }
 
-enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, ARCHITECTURES, DIALECTS, FINDINGS, LISTS };
+static const char *engine_name(size_t i) {
+  return rs_config_engines(i) != NULL ? rs_config_engines(i)->name : NULL;
+}
+
+enum { METHODS, KINDS, SOURCES, TASKS, CHECKPOINT, METRICS, MODELS, ARCHITECTURES, DIALECTS, FINDINGS, ENGINES, LISTS };
 
 static const list lists[LISTS] = {
     [METHODS] = {"methods", method_name, list_methods_lead, list_put_method, list_write_method},
@@ -79,6 +83,7 @@ static const list lists[LISTS] = {
     [ARCHITECTURES] = {"architectures", architecture_name, NULL, list_put_architecture, list_write_architecture},
     [DIALECTS] = {"dialects", dialect_name, NULL, list_put_dialect, list_write_dialect},
     [FINDINGS] = {"findings", finding_name, NULL, list_put_finding, list_write_finding},
+    [ENGINES] = {"engines", engine_name, NULL, list_put_engine, list_write_engine},
 };
 
 /* What is asked for: these lists, and of these all entries or those called `name`. */
@@ -121,7 +126,7 @@ static int unknown(const question *q, const char *word, size_t searched) {
     cli_error("nothing is called %s (did you mean %s?)", word, near);
   else
     cli_error("nothing is called %s (ropescope list methods, kinds, sources, tasks, checkpoint, metrics, models, "
-              "architectures, dialects or findings shows what there is)",
+              "architectures, dialects, findings or engines shows what there is)",
               word);
   return CLI_USAGE;
 }

@@ -12,7 +12,7 @@ enum { LENGTH = 1, BASE = 2, GEOMETRY = 4, MODEL = 8, METHOD = 16 }; /* GEOMETRY
 
 enum { QUANTITIES = 3, CRITERIA = 4 };
 
-static const char *const wanted_words[] = {"base", "factor", "length", NULL};
+static const char *const wanted_words[] = {"base", "factor", "length", "setting", NULL};
 const char *const cli_criteria[] = {"first_violation", "critical_dim", "ood", "ntk", NULL};
 
 /* What each question needs, and what it takes beside. */
@@ -89,27 +89,19 @@ static int check_options(const cli_options *options, const rs_question *question
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
-/* What another criterion says of the same question. */
-typedef struct second_answer {
+/* What a criterion says. */
+typedef struct verdict {
   rs_solution solution;
   char why[160]; /* why it says nothing; "": it does */
-} second_answer;
+} verdict;
 
-static void ask(const rs_question *question, int has, second_answer *answer) {
-  rs_problems problems = {0};
-  rs_err err = {0};
-  *answer = (second_answer){0};
-  if (lacks(question, has, answer->why)) return;
-  if (rs_solve(question, &answer->solution, &problems, &err) != RS_OK)
-    snprintf(answer->why, sizeof answer->why, "%.159s", err.message);
-  rs_problems_clear(&problems);
-}
-
-static const char *meaning_of(const rs_solution *solution) {
+static const char *row_of(const rs_solution *solution, const char *name) {
   for (size_t i = 0; i < solution->count; i++)
-    if (strcmp(solution->rows[i].name, "means") == 0) return solution->rows[i].text;
-  return "";
+    if (strcmp(solution->rows[i].name, name) == 0) return solution->rows[i].text;
+  return NULL;
 }
+
+/* ---- one criterion ----------------------------------------------------------------------------------------------- */
 
 static void put_text(const rs_solution *solution, rs_text *text) {
   rs_text_printf(text, "%s\n", solution->number);
@@ -117,70 +109,148 @@ static void put_text(const rs_solution *solution, rs_text *text) {
     rs_text_printf(text, "%-11s%s\n", solution->rows[i].name, solution->rows[i].text);
 }
 
-static void put_seconds(const second_answer seconds[CRITERIA], rs_criterion first, rs_text *text) {
-  for (size_t c = 0; c < CRITERIA; c++) {
-    if (c == first) continue;
-    rs_text_printf(text, "%-11s%s: ", "beside", cli_criteria[c]);
-    if (*seconds[c].why != '\0')
-      rs_text_printf(text, "%s\n", seconds[c].why);
-    else
-      rs_text_printf(text, "%s, %s\n", seconds[c].solution.number, meaning_of(&seconds[c].solution));
-  }
-}
-
-static void write_seconds(rs_json *json, const second_answer seconds[CRITERIA], rs_criterion first) {
-  rs_json_array(json, "beside");
-  for (size_t c = 0; c < CRITERIA; c++) {
-    if (c == first) continue;
-    bool none = *seconds[c].why != '\0';
-    rs_json_object(json, NULL);
-    rs_json_string(json, "criterion", cli_criteria[c]);
-    rs_json_number(json, "value", none ? NAN : seconds[c].solution.value);
-    rs_json_string(json, "means", none ? NULL : meaning_of(&seconds[c].solution));
-    rs_json_string(json, "why_not", none ? seconds[c].why : NULL);
-    rs_json_end(json);
-  }
-  rs_json_end(json);
-}
-
-/* `seconds` NULL: one criterion was asked for. */
-static void put_json(const rs_question *question, const rs_solution *solution, const second_answer *seconds,
-                     rs_text *text) {
+static void put_json(const rs_question *question, const rs_solution *solution, rs_text *text) {
   rs_json json = {.text = text};
   rs_json_object(&json, NULL);
   rs_json_string(&json, "quantity", wanted_words[question->sought]);
   rs_json_number(&json, "value", solution->value);
   for (size_t i = 0; i < solution->count; i++) rs_json_string(&json, solution->rows[i].name, solution->rows[i].text);
-  if (seconds != NULL) write_seconds(&json, seconds, question->criterion);
   rs_json_end(&json);
-}
-
-static bool put_answer(const cli_options *options, const rs_question *question, const rs_solution *solution) {
-  second_answer seconds[CRITERIA];
-  bool all = options->criterion == NULL;
-  rs_text out = {0};
-  for (size_t c = 0; all && c < CRITERIA; c++) {
-    rs_question other = *question;
-    other.criterion = (rs_criterion)c;
-    if (c != question->criterion) ask(&other, given(options), &seconds[c]);
-  }
-  if (options->json)
-    put_json(question, solution, all ? seconds : NULL, &out);
-  else
-    put_text(solution, &out);
-  if (all && !options->json) put_seconds(seconds, question->criterion, &out);
-  bool put = cli_put(&out);
-  rs_text_clear(&out);
-  return put;
 }
 
 static int answer(const cli_options *options, const rs_question *question) {
   rs_problems problems = {0};
   rs_err err = {0};
   rs_solution solution;
+  rs_text text = {0};
   rs_status status = rs_solve(question, &solution, &problems, &err);
-  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
-  if (status == RS_OK && !put_answer(options, question, &solution)) code = CLI_FAILED;
+  if (status == RS_OK && options->json)
+    put_json(question, &solution, &text);
+  else if (status == RS_OK)
+    put_text(&solution, &text);
+  int code = status != RS_OK ? cli_fail(status, &problems, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
+  rs_problems_clear(&problems);
+  return code;
+}
+
+/* ---- all of them, side by side ----------------------------------------------------------------------------------- */
+
+/* Lines that are the same whatever the criterion, and those of one criterion. */
+static const char *const shared_rows[] = {"recipe", "published", "layers", "window", "temperature", "training"};
+static const char *const own_rows[] = {"search", "switch", "note"};
+
+static bool has_answer(const verdict *said) {
+  return *said->why == '\0';
+}
+
+/* The line as the first criterion that has one says it. */
+static const char *shared_row(const verdict all[RS_CRITERIA], const char *name) {
+  const char *text = NULL;
+  for (size_t c = 0; c < RS_CRITERIA && text == NULL; c++)
+    if (has_answer(&all[c])) text = row_of(&all[c].solution, name);
+  return text;
+}
+
+/* The number that is advised, else the first that a criterion has. */
+static double value_of(const verdict all[RS_CRITERIA], const rs_advice *advice) {
+  double value = advice->value;
+  for (size_t c = 0; c < RS_CRITERIA && isnan(value); c++)
+    if (has_answer(&all[c])) value = all[c].solution.value;
+  return value;
+}
+
+static void put_all(const verdict all[RS_CRITERIA], const rs_advice *advice, rs_text *text) {
+  rs_text_number(text, value_of(all, advice));
+  rs_text_puts(text, "\n");
+  if (advice->text.length > 0) rs_text_printf(text, "%-11s%s\n", "advice", rs_text_string(&advice->text));
+  for (size_t i = 0; i < RS_COUNT(shared_rows); i++)
+    if (shared_row(all, shared_rows[i]) != NULL)
+      rs_text_printf(text, "%-11s%s\n", shared_rows[i], shared_row(all, shared_rows[i]));
+  for (size_t c = 0; c < RS_CRITERIA; c++) {
+    rs_text_printf(text, "%s: ", cli_criteria[c]);
+    if (!has_answer(&all[c])) {
+      rs_text_printf(text, "%s\n", all[c].why);
+      continue;
+    }
+    rs_text_printf(text, "%s, %s\n", all[c].solution.number, row_of(&all[c].solution, "means"));
+    for (size_t i = 0; i < RS_COUNT(own_rows); i++) {
+      const char *row = row_of(&all[c].solution, own_rows[i]);
+      if (row != NULL) rs_text_printf(text, "           %s\n", row);
+    }
+  }
+}
+
+static void write_criterion(rs_json *json, rs_criterion criterion, const verdict *said) {
+  bool none = !has_answer(said);
+  rs_json_object(json, NULL);
+  rs_json_string(json, "criterion", cli_criteria[criterion]);
+  rs_json_number(json, "value", none ? NAN : said->solution.value);
+  rs_json_string(json, "means", none ? NULL : row_of(&said->solution, "means"));
+  rs_json_string(json, "why_not", none ? said->why : NULL);
+  for (size_t i = 0; i < RS_COUNT(own_rows) && !none; i++)
+    if (row_of(&said->solution, own_rows[i]) != NULL)
+      rs_json_string(json, own_rows[i], row_of(&said->solution, own_rows[i]));
+  if (!none) rs_json_string(json, "reference", row_of(&said->solution, "reference"));
+  rs_json_end(json);
+}
+
+static void write_all(const rs_question *question, const verdict all[RS_CRITERIA], const rs_advice *advice,
+                      rs_text *text) {
+  rs_json json = {.text = text};
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "quantity", wanted_words[question->sought]);
+  rs_json_number(&json, "value", value_of(all, advice));
+  rs_json_string(&json, "advice", advice->text.length > 0 ? rs_text_string(&advice->text) : NULL);
+  for (size_t i = 0; i < RS_COUNT(shared_rows); i++)
+    if (shared_row(all, shared_rows[i]) != NULL) rs_json_string(&json, shared_rows[i], shared_row(all, shared_rows[i]));
+  rs_json_array(&json, "criteria");
+  for (size_t c = 0; c < RS_CRITERIA; c++) write_criterion(&json, (rs_criterion)c, &all[c]);
+  rs_json_end(&json);
+  rs_json_end(&json);
+}
+
+/* What each criterion says. Where none does, the first failure is the answer: an exit status. */
+static int ask_all(const cli_options *options, const rs_question *question, verdict all[RS_CRITERIA]) {
+  int answers = 0, first = CLI_OK;
+  for (size_t c = 0; c < RS_CRITERIA; c++) {
+    rs_question one = *question;
+    rs_problems problems = {0};
+    rs_err err = {0};
+    all[c] = (verdict){0};
+    one.criterion = (rs_criterion)c;
+    if (lacks(&one, given(options), all[c].why)) continue;
+    rs_status status = rs_solve(&one, &all[c].solution, &problems, &err);
+    bool wrong = status == RS_INPUT || status == RS_MEMORY || status == RS_IO || status == RS_UNSUPPORTED;
+    if (status != RS_OK) snprintf(all[c].why, sizeof all[c].why, "%.159s", err.message);
+    if (wrong && c == 0) first = cli_fail(status, &problems, &err);
+    rs_problems_clear(&problems);
+    if (first != CLI_OK) return first;
+    answers += status == RS_OK;
+  }
+  if (answers > 0) return CLI_OK;
+  cli_error("%s", all[0].why);
+  return CLI_USAGE;
+}
+
+static int answer_all(const cli_options *options, const rs_question *question) {
+  verdict all[RS_CRITERIA];
+  double solved[RS_CRITERIA];
+  rs_advice advice = {0};
+  rs_problems problems = {0};
+  rs_err err = {0};
+  rs_text text = {0};
+  int code = ask_all(options, question, all);
+  if (code != CLI_OK) return code;
+  for (size_t c = 0; c < RS_CRITERIA; c++) solved[c] = has_answer(&all[c]) ? all[c].solution.value : NAN;
+  rs_status status = rs_advise(question, solved, &advice, &problems, &err);
+  if (status == RS_OK && options->json)
+    write_all(question, all, &advice, &text);
+  else if (status == RS_OK)
+    put_all(all, &advice, &text);
+  code = status != RS_OK ? cli_fail(status, &problems, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
+  rs_advice_clear(&advice);
   rs_problems_clear(&problems);
   return code;
 }
@@ -192,6 +262,9 @@ int cmd_solve(const cli_options *options) {
   int sought = cli_choose("quantity", options->arguments[0], wanted_words);
   int criterion = sought >= 0 ? cli_choose("--criterion", word, cli_criteria) : -1;
   if (sought < 0 || criterion < 0) return CLI_USAGE;
+  if (sought == QUANTITIES) return cli_solve_setting(options);
+  if (options->weights != NULL) return refuse("--weights goes with setting");
+  if (options->consumer != NULL) return refuse("--for goes with setting");
   const rs_question question = {.sought = (rs_sought)sought,
                                 .criterion = (rs_criterion)criterion,
                                 .length = (double)options->length,
@@ -203,5 +276,6 @@ int cmd_solve(const cli_options *options) {
                                 .layers = options->layers,
                                 .method = options->method};
   int code = check_options(options, &question);
-  return code == CLI_OK ? answer(options, &question) : code;
+  if (code != CLI_OK) return code;
+  return options->criterion != NULL ? answer(options, &question) : answer_all(options, &question);
 }

@@ -24,7 +24,8 @@ const cli_command cli_commands[CLI_COMMANDS] = {
         {"list",
          "[LIST] [NAME]",
          "what there is, with parameters, units, defaults, references",
-         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, dialects or findings.\n"
+         "LIST is methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, dialects, findings or\n"
+         "engines.\n"
          "NAME alone is looked for in all of them.\n",
          {"ropescope list methods yarn", "ropescope list metrics --json"},
          2},
@@ -45,6 +46,14 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                   "",
                   {"ropescope plot results/quickstart", "ropescope plot results/quickstart --only decay --length 32k"},
                   1},
+    [CLI_REPORT] = {"report",
+                    "RESULTS...",
+                    "results folders as one page for a browser: words, table, curves with their values, CSV",
+                    "The page holds all it shows and asks no network. It stands in the first folder as report.html;\n"
+                    "stdout says where it is. Several folders stand side by side.\n",
+                    {"ropescope report results/quickstart",
+                     "ropescope report results/before results/after --out compared.html"},
+                    CLI_ARGUMENTS},
     [CLI_TABLE] =
         {"table",
          "RESULTS COLUMN...",
@@ -72,7 +81,7 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                    "FILE...",
                    "is this config.json right: what is wrong in it, where, and what to write instead",
                    "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Exit status: 0 where\n"
-                   "nothing but notes is found, 1 where something is, 2 where a file cannot be read.\n",
+                   "nothing but notes is found, 1 where something is, 2 where a file or an option cannot be read.\n",
                    {"ropescope check config.json", "ropescope check --format github models/*/config.json"},
                    CLI_ARGUMENTS},
     [CLI_EXPLAIN] = {"explain",

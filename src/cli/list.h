@@ -44,6 +44,7 @@ void list_put_model(rs_text *text, size_t i);
 void list_put_architecture(rs_text *text, size_t i);
 void list_put_dialect(rs_text *text, size_t i);
 void list_put_finding(rs_text *text, size_t i);
+void list_put_engine(rs_text *text, size_t i);
 
 /* The parameters that method `i` shares with others; they stand once before a whole list. */
 void list_put_common(rs_text *text, size_t i);
@@ -62,5 +63,6 @@ void list_write_model(rs_json *json, size_t i);
 void list_write_architecture(rs_json *json, size_t i);
 void list_write_dialect(rs_json *json, size_t i);
 void list_write_finding(rs_json *json, size_t i);
+void list_write_engine(rs_json *json, size_t i);
 
 #endif

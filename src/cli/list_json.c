@@ -201,3 +201,11 @@ void list_write_finding(rs_json *json, size_t i) {
   rs_json_string(json, "severity", rs_severity_words[rule->severity]);
   rs_json_end(json);
 }
+
+void list_write_engine(rs_json *json, size_t i) {
+  const rs_config_engine *engine = rs_config_engines(i);
+  rs_json_object(json, NULL);
+  write_head(json, engine->name, engine->says, engine->source);
+  rs_json_string(json, "title", engine->title);
+  rs_json_end(json);
+}

@@ -342,6 +342,20 @@ static void put_findings(rs_text *text) {
   }
 }
 
+/* ---- engines ----------------------------------------------------------------------------------------------------- */
+
+static void put_engines(rs_text *text) {
+  const rs_config_engine *engine;
+  rs_text_puts(text, "| `--engine` | versions | what they read otherwise | read in |\n|---|---|---|---|\n");
+  for (size_t i = 0; (engine = rs_config_engines(i)) != NULL; i++) {
+    rs_text_printf(text, "| `%s` | %s | ", engine->name, engine->title);
+    put_words(text, engine->says);
+    rs_text_puts(text, " | ");
+    put_words(text, engine->source);
+    rs_text_puts(text, " |\n");
+  }
+}
+
 /* ---- the lists --------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -351,7 +365,8 @@ static const struct {
              {"sources", put_sources},       {"tasks", put_tasks},
              {"checkpoint", put_checkpoint}, {"metrics", put_metrics},
              {"models", put_models},         {"architectures", put_architectures},
-             {"dialects", put_dialects},     {"findings", put_findings}};
+             {"dialects", put_dialects},     {"findings", put_findings},
+             {"engines", put_engines}};
 
 bool list_put_markdown(const char *name, rs_text *text) {
   for (size_t i = 0; i < RS_COUNT(lists); i++)

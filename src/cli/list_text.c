@@ -245,3 +245,10 @@ void list_put_finding(rs_text *text, size_t i) {
   put_wrapped(text, 4, rule->summary);
   rs_text_printf(text, "\n    [%s]\n", rule->reference);
 }
+
+void list_put_engine(rs_text *text, size_t i) {
+  const rs_config_engine *engine = rs_config_engines(i);
+  rs_text_printf(text, "%s: %s\n    ", engine->name, engine->title);
+  put_wrapped(text, 4, engine->says);
+  rs_text_printf(text, "\n    [%s]\n", engine->source);
+}

@@ -64,7 +64,6 @@ static rs_status note_reading(rs_converting *c, const server *s, const char *dia
   if (rs_settled_is(settled, "yarn") && !softmax && fabs(amp / usual - 1) > 1e-15)
     rs_note(c, "%s multiplies 0.1 ln s + 1 by attn_factor: %.10g makes it %.10g, as transformers has it.", s->name,
             amp / usual, amp);
-  if (s->flat && rs_settled_is(settled, "yarn") && rs_has_axes(settled)) return RS_OK; /* a class of its own */
   return rs_note_engine(c, s->name, dialect, settings, err);
 }
 
@@ -92,7 +91,6 @@ rs_status rs_to_vllm(rs_converting *c, rs_err *err) {
   return RS_OK;
 }
 
-/* A fork of vLLM's code, but for M-RoPE with YaRN, whose ramp is that of the original length. */
 rs_status rs_to_sglang(rs_converting *c, rs_err *err) {
   static const server sglang = {"SGLang", "--json-model-override-args", "--context-length", true};
   if (*c->from->levels[0] != '\0' && c->settled.type != NULL)
@@ -100,5 +98,5 @@ rs_status rs_to_sglang(rs_converting *c, rs_err *err) {
             "SGLang's versions differ in whether these keys reach %s: the keys of --to hf5, written into config.json, "
             "do.",
             c->from->levels[0]);
-  return write_server(c, &sglang, "vllm", err);
+  return write_server(c, &sglang, "sglang", err);
 }

@@ -14,8 +14,8 @@ const char *const rs_id_arithmetic_words[RS_ID_ARITHMETICS + 1] = {[RS_IDS_F32] 
 
 #define WORD(name) [RS_LSCALE_##name] = #name,
 static const char *const lscale_words[RS_LSCALES + 1] = {[RS_LSCALE_NONE] = "none", RS_LSCALE_KINDS(WORD)};
-static const char *const dialect_words[] = {"paper",   "authors", "hf",    "vllm", "llamacpp", "deepseek",
-                                            "gpt_oss", "falcon",  "bloom", "mpt",  NULL};
+static const char *const dialect_words[] = {"paper",    "authors", "hf",     "vllm",  "sglang", "llamacpp",
+                                            "deepseek", "gpt_oss", "falcon", "bloom", "mpt",    NULL};
 static const char *const section_words[RS_SECTION_WORDS + 1] = {
     [RS_SECTION_NONE] = "none", [RS_SECTION_EQUAL] = "equal"};
 static const char *const tail_words[RS_MROPE_TAILS + 1] = {[RS_TAIL_T] = "t", [RS_TAIL_UNROTATED] = "unrotated"};

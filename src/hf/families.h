@@ -35,8 +35,10 @@ typedef enum rs_bare_rule {
 typedef struct rs_hf_family {
   const char *prefix; /* of model_type; NULL: no family */
   double theta, rotary_fraction;
-  double local_theta; /* of layers with a window; 0: that of the others */
+  double local_theta;    /* of layers with a window; 0: that of the others */
+  const char *local_key; /* of its config that says another; NULL: rope_local_base_freq */
   size_t head_dim, rotary_dim, length;
+  size_t width, heads;    /* of a text_config, in which releases leave out what the class says */
   size_t global_head_dim; /* of layers without a window; 0: the same */
   bool interleaved;
   bool plain_local;   /* rope_scaling is of layers without a window alone */

@@ -18,6 +18,7 @@ typedef struct hf_reader {
   const char *rope_key; /* what it is called */
   const rs_hf_layers *layers;
   bool by_layer;      /* rope is their dictionary of several */
+  bool nested;        /* root is a text_config */
   bool compresses;    /* DeepSeek-V4: layers with a window turn plainly, those that see more are scaled */
   const char *family; /* model_type, "" where absent */
   rs_model *model;
@@ -83,7 +84,7 @@ static void read_head_dim(hf_reader *hf, const rs_hf_family *known) {
     model->head_dim = model->rotary_dim + (rs_hf_present(plain) ? count_of(hf, plain, most_dims, 0) : 0);
     return;
   }
-  size_t width = count_of(hf, rs_hf_first(hf->root, widths), most_width, 0);
+  size_t width = count_of(hf, rs_hf_first(hf->root, widths), most_width, hf->nested ? known->width : 0);
   /* transformers: one that is null is width / heads; a config without it has the class's. */
   size_t usual = rs_node_get(hf->root, dims[0]) == NULL ? known->head_dim : 0;
   model->head_dim = count_of(hf, rs_hf_first(hf->root, dims), most_dims, usual);
@@ -351,8 +352,8 @@ static void read_recipe(hf_reader *hf, const rs_hf_family *known) {
 
 /* M, L0 and what the two make of a factor that the file leaves out. */
 static void read_lengths(hf_reader *hf, const rs_hf_family *known) {
-  static const char *const maxima[] = {
-      "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", NULL};
+  static const char *const maxima[] = {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length",
+                                       "model_max_length",        NULL};
   static const char *const originals[] = {"original_max_position_embeddings", "initial_context_length", NULL};
   static const char *const inner_originals[] = {"original_max_position_embeddings", NULL};
   enum { GEMMA3_TRAINED = 32768 }; /* arXiv:2503.19786: trained at 32K; no field of the file says so */
@@ -446,13 +447,25 @@ static void refuse_unsupported(hf_reader *hf) {
   }
 }
 
+/* diffusers says which of its classes a file is of; their positions are of pictures, and are not in it. */
+static bool is_of_diffusers(hf_reader *hf) {
+  const rs_node *class = rs_node_get(hf->root, "_class_name");
+  bool diffuses = rs_hf_present(class) && class->kind == RS_SCALAR;
+  if (diffuses)
+    rs_problem(hf->problems, class, NULL, "%.60s is a class of diffusers, whose configs are not read here",
+               class->text);
+  return diffuses;
+}
+
 static void read_model(hf_reader *hf) {
-  static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads", NULL};
+  static const char *const heads[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads",
+                                      "decoder_attention_heads", NULL};
   rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
+  if (is_of_diffusers(hf)) return;
   find_rope(hf, &known);
   refuse_unsupported(hf);
-  hf->model->heads = count_of(hf, rs_hf_first(hf->root, heads), most_heads, 0);
+  hf->model->heads = count_of(hf, rs_hf_first(hf->root, heads), most_heads, hf->nested ? known.heads : 0);
   read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
     rs_problem(hf->problems, hf->root, NULL,
@@ -475,6 +488,7 @@ static void read_model(hf_reader *hf) {
 void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_model *model, rs_problems *problems) {
   hf_reader hf = {.root = rs_hf_text_config(top),
                   .layers = layers,
+                  .nested = rs_hf_text_config(top) != top,
                   .family = rs_hf_model_type(top),
                   .compresses = rs_hf_family_of(rs_hf_model_type(top)).windows == RS_WINDOW_COMPRESSED,
                   .model = model,

@@ -9,9 +9,17 @@
 
 #include "io_internal.h"
 
+/* What Python writes for numbers that JSON has not. In what jansson sees a string of as many characters stands in its
+ * place, which no file has: DEL, and a sign. */
+static const struct {
+  const char *word, *stand_in, *text;
+} odd_numbers[] = {
+    {"-Infinity", "\"\x7f-\"     ", "\x7f-"}, {"Infinity", "\"\x7f+\"    ", "\x7f+"}, {"NaN", "\"\x7f\"", "\x7f"}};
+
 typedef struct json_reader {
   const char *name;
   size_t most_values;
+  bool odd; /* the text had odd numbers */
   rs_err *err;
 } json_reader;
 
@@ -41,13 +49,21 @@ static rs_status convert_object(json_reader *in, json_t *object, rs_node *node) 
   return RS_OK;
 }
 
+/* The number that a string stands for, or NULL. */
+static const char *odd_number(const char *text) {
+  for (size_t i = 0; i < RS_COUNT(odd_numbers); i++)
+    if (strcmp(odd_numbers[i].text, text) == 0) return odd_numbers[i].word;
+  return NULL;
+}
+
 static rs_status convert_scalar(json_reader *in, const json_t *value, rs_node *node) {
   char number[RS_NUMBER_CHARS];
   const char *text = "null";
   switch (json_typeof(value)) {
   case JSON_STRING:
-    node->quoted = true;
-    text = json_string_value(value);
+    text = in->odd ? odd_number(json_string_value(value)) : NULL;
+    node->quoted = text == NULL;
+    if (node->quoted) text = json_string_value(value);
     break;
   case JSON_INTEGER:
     snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -145,11 +161,41 @@ static rs_status fail_parser(const json_reader *in, const json_error_t *error) {
                  hint_for(json_error_code(error)));
 }
 
-static rs_status parse(const json_reader *in, const char *text, size_t length, json_t **value) {
+/* Puts a stand-in for each odd number into a copy of the text; NULL where there is none. */
+static rs_status mask(const json_reader *in, const char *text, size_t length, char **masked) {
+  bool in_string = false;
+  *masked = NULL;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '"') in_string = !in_string;
+    if (in_string) {
+      i += text[i] == '\\';
+      continue;
+    }
+    for (size_t k = 0; k < RS_COUNT(odd_numbers); k++) {
+      size_t size = strlen(odd_numbers[k].word);
+      if (size > length - i || memcmp(text + i, odd_numbers[k].word, size) != 0) continue;
+      if (*masked == NULL) {
+        *masked = rs_alloc(length, 1, in->err);
+        if (*masked == NULL) return RS_MEMORY;
+        memcpy(*masked, text, length);
+      }
+      memcpy(*masked + i, odd_numbers[k].stand_in, size);
+      i += size - 1;
+      break;
+    }
+  }
+  return RS_OK;
+}
+
+static rs_status parse(json_reader *in, const char *text, size_t length, json_t **value) {
+  char *masked;
   RS_TRY(check_not_empty(in, text, length));
   RS_TRY(check_outline(in, text, length));
+  RS_TRY(mask(in, text, length, &masked));
   json_error_t error = {0};
-  *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  *value = json_loadb(masked != NULL ? masked : text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  in->odd = masked != NULL;
+  free(masked);
   return *value ? RS_OK : fail_parser(in, &error);
 }
 

@@ -12,36 +12,16 @@
  * argument, the weights 2, 1/50 and 1/10 are fits to small models: no law. */
 #include "metrics.h"
 
-#include <math.h>
-
-static const double near_weight = 2, loss_weight = 0.02, needle_weight = 0.1;
-
-/* c(m): how well the key m back fits a head that looks one back, in [-1, 1]. */
-static double fit(const rs_encoding *encoding, size_t m) {
-  size_t pairs = encoding->rotary_dim / 2;
-  double sum = 0;
-  for (size_t j = 0; j < pairs; j++) sum += cos(rs_turned(encoding, j, m) - encoding->omega_trained[j]);
-  return sum / (double)pairs;
-}
-
-/* B, nats, for two tokens or more. */
-static double lookback(const rs_encoding *encoding) {
-  double logit = rs_last_logit_factor(encoding) * 2 * log(encoding->train_length), there = fit(encoding, 1);
-  double sum = 0;
-  for (size_t m = 0; m < encoding->length; m++) sum += exp(logit * (fit(encoding, m) - there));
-  return log(sum);
-}
+const rs_turn_costs rs_loss_weights = {.near = 2, .far = 0.02, .out = 1};
+const rs_turn_costs rs_needle_weights = {.near = 0, .far = 0.1, .out = 1};
 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
-  (void)err;
-  const rs_encoding *encoding = in->encoding;
-  result->value[0] = result->value[1] = result->value[2] = NAN;
-  if (!rs_turns_readable(encoding) || encoding->length < 2) return RS_OK;
-  double fresh = rs_new_angle_turns(encoding);
-  result->value[0] = lookback(encoding);
-  result->value[1] = fresh + near_weight * rs_near_turn(encoding) + loss_weight * result->value[0];
-  result->value[2] = fresh + needle_weight * result->value[0];
+  rs_turn_costs costs;
+  RS_TRY(rs_turn_costs_find(in->encoding, &costs, err));
+  result->value[0] = costs.far;
+  result->value[1] = rs_turn_costs_sum(&costs, &rs_loss_weights);
+  result->value[2] = rs_turn_costs_sum(&costs, &rs_needle_weights);
   return RS_OK;
 }
 

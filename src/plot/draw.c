@@ -7,6 +7,7 @@
 #include "chart.h"
 #include "dots.h"
 #include "grids.h"
+#include "numbers.h"
 #include "strip.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static rs_status find_chance(const rs_plot_measure *measure, const rs_plot_choic
 
 static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choice *choice, rs_plot_content *content,
                              const rs_plot_style *styles, const rs_plot_caption *caption, rs_plot_picture *picture,
-                             rs_err *err) {
+                             rs_json *numbers, rs_err *err) {
   const rs_plot_column *x = rs_plot_x_of(measure->file);
   rs_plot_set *set = &content->set;
   rs_plot_categories categories = {0};
@@ -92,7 +93,8 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
                          .series = set->series,
                          .count = set->count};
   bool dots = content->form == RS_PLOT_DOTS;
-  if (status == RS_OK)
+  if (status == RS_OK && numbers != NULL) rs_plot_chart_numbers(&chart, dots, numbers);
+  if (status == RS_OK && picture != NULL)
     status = dots ? rs_plot_dots_draw(&chart, picture, err) : rs_plot_chart_draw(&chart, picture, err);
   rs_plot_categories_clear(&categories);
   rs_plot_grids_clear(&grids);
@@ -100,7 +102,7 @@ static rs_status draw_series(const rs_plot_measure *measure, const rs_plot_choic
 }
 
 static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_content *content,
-                          const rs_plot_caption *caption, rs_plot_picture *picture, rs_err *err) {
+                          const rs_plot_caption *caption, rs_plot_picture *picture, rs_json *numbers, rs_err *err) {
   rs_plot_heat heat = {.head = head_of(caption),
                        .x_name = rs_text_string(&caption->x_name),
                        .y_name = rs_text_string(&caption->y_name),
@@ -112,12 +114,14 @@ static rs_status draw_map(const rs_plot_measure *measure, const rs_plot_item *it
                            measure->over_lengths || (item->choice.family != NULL && content->form == RS_PLOT_HEAT),
                        .methods = (const char *const *)measure->data->methods.items,
                        .map = &content->map};
+  if (numbers != NULL) rs_plot_heat_numbers(&heat, content->form == RS_PLOT_STRIPS, numbers);
+  if (picture == NULL) return RS_OK;
   return content->form == RS_PLOT_STRIPS ? rs_plot_strip_draw(&heat, picture, err)
                                          : rs_plot_heat_draw(&heat, picture, err);
 }
 
 rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_style *styles,
-                       rs_plot_picture *picture, rs_err *err) {
+                       rs_plot_picture *picture, rs_json *numbers, rs_err *err) {
   rs_plot_content content = {0};
   rs_plot_caption caption = {0};
   rs_status status = rs_plot_content_read(measure, &item->choice, &content, err);
@@ -125,8 +129,8 @@ rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const
   if (status == RS_OK) status = rs_plot_caption_check(&caption, err);
   bool map = content.form == RS_PLOT_HEAT || content.form == RS_PLOT_STRIPS;
   if (status == RS_OK)
-    status = map ? draw_map(measure, item, &content, &caption, picture, err)
-                 : draw_series(measure, &item->choice, &content, styles, &caption, picture, err);
+    status = map ? draw_map(measure, item, &content, &caption, picture, numbers, err)
+                 : draw_series(measure, &item->choice, &content, styles, &caption, picture, numbers, err);
   rs_plot_caption_clear(&caption);
   rs_plot_content_clear(&content);
   return status;

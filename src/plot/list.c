@@ -6,6 +6,7 @@
 #include "format.h"
 #include "report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 /* What is at work. */
 typedef struct listing {
   const rs_plot_data *data;
-  double length; /* of curves; 0: the longest */
+  double length; /* of curves; 0: the longest; RS_PLOT_EVERY_LENGTH */
   rs_plot_list *list;
   rs_plot_report *report;
   rs_err *err;
@@ -84,15 +85,37 @@ static rs_status add_panels(listing *l, rs_plot_measure *measure, rs_plot_choice
   return status;
 }
 
+static rs_status add_at_length(listing *l, rs_plot_measure *measure, const rs_plot_choice *choice) {
+  bool map = measure->map || measure->strip, panels = measure->part[RS_PLOT_MAP_PANEL] != NULL;
+  return panels && !map && choice->sweep == NULL ? add_panels(l, measure, *choice) : add_choice(l, measure, choice);
+}
+
+/* The shortest length of the file's cells that is longer; INFINITY: none. */
+static double longer_than(const rs_plot_file *file, double length) {
+  double next = INFINITY;
+  for (size_t i = 0; i < file->cell_count; i++)
+    if (file->cells[i].length > length) next = fmin(next, file->cells[i].length);
+  return next;
+}
+
+/* At the length that is asked for, or at each. */
+static rs_status add_lengths(listing *l, rs_plot_measure *measure, rs_plot_choice choice) {
+  if (l->length == RS_PLOT_EVERY_LENGTH) {
+    for (double at = longer_than(measure->file, 0); isfinite(at); at = longer_than(measure->file, at)) {
+      choice.length = at;
+      RS_TRY(add_at_length(l, measure, &choice));
+    }
+    return RS_OK;
+  }
+  choice.length = l->length > 0 ? l->length : rs_plot_longest(measure, &choice);
+  if (!(choice.length > 0)) return RS_OK; /* this model or source has none of it */
+  return add_at_length(l, measure, &choice);
+}
+
 static rs_status add_source(listing *l, rs_plot_measure *measure, size_t model, size_t source) {
   rs_plot_choice choice = {.model = model, .source = source};
-  if (measure->x != NULL && !measure->over_lengths) {
-    choice.length = l->length > 0 ? l->length : rs_plot_longest(measure, &choice);
-    if (!(choice.length > 0)) return RS_OK; /* this model or source has none of it */
-  }
-  bool map = measure->map || measure->strip;
-  return measure->part[RS_PLOT_MAP_PANEL] != NULL && !map ? add_panels(l, measure, choice)
-                                                          : add_choice(l, measure, &choice);
+  bool curve = measure->x != NULL && !measure->over_lengths;
+  return curve ? add_lengths(l, measure, choice) : add_at_length(l, measure, &choice);
 }
 
 /* A summary that depends on the source: one map for each family of sources instead of a chart for each of them. */
@@ -110,8 +133,7 @@ static rs_status add_families(listing *l, rs_plot_measure *measure) {
 /* Over the number that checkpoints differ in, at one length. */
 static rs_status add_sweep(listing *l, rs_plot_measure *measure) {
   rs_plot_choice choice = {.source = measure->per_source ? 0 : RS_PLOT_ANY, .sweep = &l->list->sweep};
-  choice.length = l->length > 0 ? l->length : rs_plot_longest(measure, &choice);
-  return choice.length > 0 ? add_choice(l, measure, &choice) : RS_OK;
+  return add_lengths(l, measure, choice);
 }
 
 static rs_status add_measure(listing *l, rs_plot_measure *measure) {

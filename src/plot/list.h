@@ -22,7 +22,10 @@ typedef struct rs_plot_list {
   rs_plot_sweep sweep;       /* likewise */
 } rs_plot_list;
 
-/* Lists the pictures of all values, curves at `length` tokens (0: at the longest that has data, picture by picture).
+#define RS_PLOT_EVERY_LENGTH (-1.0)
+
+/* Lists the pictures of all values, curves at `length` tokens (0: at the longest that has data, picture by picture;
+ * RS_PLOT_EVERY_LENGTH: one picture for each length, the shortest first).
  * Notes say what has no picture, and why. RS_MEMORY. */
 rs_status rs_plot_list_read(const rs_plot_data *data, double length, rs_plot_list *list, rs_plot_report *report,
                             rs_err *err);

@@ -1,11 +1,11 @@
 /* results.c: all pictures of a folder: its files are read and checked, the pictures listed and chosen, and only then
  * drawn and written. */
-#include "cells.h"
 #include "draw.h"
 #include "drawn.h"
+#include "folder.h"
 #include "format.h"
+#include "index.h"
 #include "manifest.h"
-#include "methods.h"
 #include "render.h"
 #include "report.h"
 #include "svg.h"
@@ -26,27 +26,6 @@ typedef struct plotter {
 } plotter;
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
-
-/* A number that is none must show before there is a picture, not between two. */
-static rs_status check_numbers(const rs_plot_file *file, rs_err *err) {
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < file->count && status == RS_OK; i++) {
-    double *numbers = NULL;
-    rs_plot_role role = file->columns[i].role;
-    if (role != RS_PLOT_KEY && role != RS_PLOT_STATUS) status = rs_plot_numbers(file, &file->columns[i], &numbers, err);
-    free(numbers);
-  }
-  return status;
-}
-
-static rs_status read_files(plotter *p) {
-  for (size_t i = 0; i < p->data.count; i++) {
-    if (!rs_plot_file_drawn(&p->data.files[i])) continue;
-    RS_TRY(rs_plot_cells_read(&p->data, &p->data.files[i], p->report, p->err));
-    RS_TRY(check_numbers(&p->data.files[i], p->err));
-  }
-  return rs_plot_methods_sort(&p->data, p->err);
-}
 
 /* Appends the lengths of the file's cells, each once, as far as a message holds them. */
 static void list_lengths(const rs_plot_file *file, rs_text *out) {
@@ -136,7 +115,7 @@ static rs_status draw_items(plotter *p) {
       rs_plot_measure_clear(&measure);
       status = rs_plot_measure_read(&p->data, item->file, item->column, &measure, p->err);
     }
-    if (status == RS_OK) status = rs_plot_draw(&measure, item, p->styles, &picture, p->err);
+    if (status == RS_OK) status = rs_plot_draw(&measure, item, p->styles, &picture, NULL, p->err);
     if (status == RS_OK) status = write_picture(p, &picture, item->name);
     rs_plot_picture_clear(&picture);
   }
@@ -149,19 +128,16 @@ static rs_status draw_folder(plotter *p) {
   if ((p->options.formats & ~(unsigned)RS_PLOT_SVG) != 0) RS_TRY(rs_plot_render_check(p->err));
   p->folder = rs_path_join(p->directory, "plots", p->err);
   if (p->folder == NULL) return RS_MEMORY;
-  RS_TRY(rs_plot_manifest_read(p->directory, &p->data, p->err));
-  RS_TRY(read_files(p));
+  RS_TRY(rs_plot_folder_read(p->directory, &p->data, &p->styles, p->report, p->err));
   RS_TRY(check_length(p));
-  p->styles = rs_alloc(p->data.methods.count, sizeof *p->styles, p->err);
-  if (p->styles == NULL) return RS_MEMORY;
-  rs_plot_methods_style(&p->data.methods, p->styles);
   RS_TRY(rs_plot_list_read(&p->data, (double)p->options.length, &p->list, p->report, p->err));
   if (p->list.count == 0)
     return rs_fail(p->err, RS_INPUT, "%s: nothing to draw: no file that manifest.json lists has a value", p->directory);
   RS_TRY(rs_plot_list_filter(&p->list, &p->options, p->report, p->err));
   RS_TRY(draw_items(p));
   RS_TRY(rs_plot_fingerprint(&p->data, fingerprint, p->err));
-  return rs_plot_drawn_update(p->folder, fingerprint, p->report, p->err);
+  RS_TRY(rs_plot_drawn_update(p->folder, fingerprint, p->report, p->err));
+  return rs_plot_index_write(p->folder, p->data.name, p->err);
 }
 
 rs_status rs_plot_results(const char *directory, const rs_plot_options *options, rs_plot_report *report, rs_err *err) {
@@ -185,6 +161,7 @@ rs_status rs_plot_remove_stale(const char *directory, rs_plot_report *report, rs
   if (drawn) status = rs_plot_manifest_read(directory, &data, err);
   if (status == RS_OK && drawn) status = rs_plot_fingerprint(&data, fingerprint, err);
   if (status == RS_OK && drawn) status = rs_plot_drawn_update(folder, fingerprint, report, err);
+  if (status == RS_OK && drawn) status = rs_plot_index_write(folder, data.name, err);
   rs_plot_data_clear(&data);
   free(folder);
   free(list);

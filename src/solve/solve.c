@@ -15,24 +15,12 @@ static void bare_model(size_t head_dim, rs_model *model) {
                       .max_length = 4096};
 }
 
-/* RoPE at the question's base, or the model's where it names none. */
-static rs_status plain_recipe(const rs_question *question, const rs_model *model, rs_recipe *recipe, rs_err *err) {
-  char base[RS_NUMBER_CHARS];
-  RS_TRY(rs_recipe_init(recipe, rs_method_find("rope"), err));
-  rs_number_format(question->base, base);
-  rs_status status = question->base > 0 ? rs_recipe_set(recipe, "rope_theta", base, err) : RS_OK;
-  if (status == RS_OK) status = rs_recipe_resolve(recipe, model, err);
-  if (status == RS_OK) status = rs_recipe_check(recipe, model, err);
-  if (status != RS_OK) rs_recipe_clear(recipe);
-  return status;
-}
-
 static rs_status read_model(const rs_question *question, rs_solve_task *task, rs_problems *problems, rs_err *err) {
   if (question->head_dim > 0) {
     if (question->head_dim % 2 != 0)
       return rs_fail(err, RS_INPUT, "--head-dim %zu: must be even: dims turn in pairs", question->head_dim);
     bare_model(question->head_dim, &task->model);
-    return plain_recipe(question, &task->model, &task->recipe, err);
+    return rs_solve_plain(&task->model, question->base, &task->recipe, err);
   }
   const rs_subject_in in = {.hf = question->hf,
                             .hf_text = question->hf_text,
@@ -53,15 +41,22 @@ static rs_status read_model(const rs_question *question, rs_solve_task *task, rs
   rs_subject_clear(&subject);
   if (question->base == 0) return RS_OK;
   rs_recipe_clear(&task->recipe);
-  return plain_recipe(question, &task->model, &task->recipe, err);
+  return rs_solve_plain(&task->model, question->base, &task->recipe, err);
+}
+
+/* What turns nothing has no base, no factor and no length. */
+static rs_status need_turns(const rs_solve_task *task, rs_err *err) {
+  const rs_method *method = task->recipe.method;
+  if (method->freq != NULL && task->model.rotary_dim > 1) return RS_OK;
+  return rs_fail(err, RS_UNSUPPORTED, "%s turns no pairs on %s: it has no base, no factor, and no length to solve for",
+                 method->name, task->model.name);
 }
 
 /* Plain RoPE as trained, into task->trained. */
 static rs_status read_training(rs_solve_task *task, rs_err *err) {
-  const rs_question model_alone = {0};
   rs_recipe plain;
   rs_spectrum spectrum;
-  RS_TRY(plain_recipe(&model_alone, &task->model, &plain, err));
+  RS_TRY(rs_solve_plain(&task->model, 0, &plain, err));
   rs_status status = rs_spectrum_make(&plain, &task->model, 1, &spectrum, err);
   rs_recipe_clear(&plain);
   if (status != RS_OK) return status;
@@ -74,15 +69,28 @@ static rs_status read_training(rs_solve_task *task, rs_err *err) {
   return RS_OK;
 }
 
+rs_status rs_solve_task_read(const rs_question *question, rs_solve_task *task, rs_problems *problems, rs_err *err) {
+  *task = (rs_solve_task){.question = question};
+  rs_status status = read_model(question, task, problems, err);
+  if (status == RS_OK) status = need_turns(task, err);
+  if (status == RS_OK) status = read_training(task, err);
+  if (status != RS_OK) rs_solve_task_clear(task);
+  return status;
+}
+
+void rs_solve_task_clear(rs_solve_task *task) {
+  rs_recipe_clear(&task->recipe);
+  rs_model_clear(&task->model);
+  rs_profile_clear(&task->profile);
+  free(task->trained);
+  *task = (rs_solve_task){0};
+}
+
 rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_problems *problems, rs_err *err) {
-  rs_solve_task task = {.question = question};
+  rs_solve_task task;
   *solution = (rs_solution){0};
-  rs_status status = read_model(question, &task, problems, err);
-  if (status == RS_OK) status = read_training(&task, err);
-  if (status == RS_OK) status = rs_solve_answer(&task, solution, err);
-  rs_recipe_clear(&task.recipe);
-  rs_model_clear(&task.model);
-  rs_profile_clear(&task.profile);
-  free(task.trained);
+  RS_TRY(rs_solve_task_read(question, &task, problems, err));
+  rs_status status = rs_solve_answer(&task, solution, err);
+  rs_solve_task_clear(&task);
   return status;
 }

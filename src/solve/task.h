@@ -17,4 +17,49 @@ typedef struct rs_solve_task {
 
 rs_status rs_solve_answer(const rs_solve_task *task, rs_solution *out, rs_err *err);
 
+/* A question with its model and recipe; RS_INPUT as of rs_solve. Cleared on failure. */
+rs_status rs_solve_task_read(const rs_question *question, rs_solve_task *task, rs_problems *problems, rs_err *err);
+void rs_solve_task_clear(rs_solve_task *task);
+
+/* The factor that makes the task's recipe serve the length, and the length that its recipe serves. */
+rs_status rs_solve_factor(const rs_solve_task *task, rs_solution *out, rs_err *err);
+rs_status rs_solve_length(const rs_solve_task *task, rs_solution *out, rs_err *err);
+
+/* ---- reaches ----------------------------------------------------------------------------------------------------- */
+
+/* The frequencies of a recipe on the task's model at one length. RS_UNSUPPORTED for methods that do more than turn
+ * pairs by the distance. Release with rs_spectrum_clear. */
+rs_status rs_solve_turn(const rs_solve_task *task, const rs_recipe *recipe, double length, rs_spectrum *spectrum,
+                        rs_err *err);
+
+/* Tokens that the frequencies serve, up to `most`. */
+rs_status rs_solve_reach(const rs_solve_task *task, const rs_spectrum *spectrum, uint64_t most, double *reach,
+                         rs_err *err);
+
+/* Whether they serve as many. *hint: a distance near which similar frequencies have a negative sum, 0: none is known;
+ * it is where these have one, if they have. */
+rs_status rs_solve_serves(const rs_solve_task *task, const rs_spectrum *spectrum, double length, uint64_t *hint,
+                          bool *good, rs_err *err);
+
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+/* What a checked recipe costs the last query of a context. RS_DOMAIN where it is undefined there, RS_MEMORY. */
+rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t length, rs_turn_costs *costs,
+                         rs_err *err);
+
+/* Plain RoPE, resolved and checked, at a base, 0: the model's. */
+rs_status rs_solve_plain(const rs_model *model, double base, rs_recipe *recipe, rs_err *err);
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+/* The number to ten digits, or as it is where a rounded one may be bad; a line of the answer. */
+void rs_solve_put_value(rs_solution *out, double value);
+void rs_solve_put_exact(rs_solution *out, double value);
+void rs_solve_put(rs_solution *out, const char *name, const char *format, ...) RS_PRINTF(3, 4);
+
+/* What training has left: the first pair that did not go full circle, RS_DOMAIN where there is none, the line of it. */
+size_t rs_solve_critical(const rs_solve_task *task);
+rs_status rs_solve_need_critical(const rs_solve_task *task, rs_err *err);
+void rs_solve_put_training(const rs_solve_task *task, rs_solution *out);
+
 #endif

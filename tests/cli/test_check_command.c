@@ -18,6 +18,11 @@
   "\"rope_theta\": 10000.0, \"max_position_embeddings\": 16384,\n"                                                     \
   "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 4096}}"
 
+#define YARN_WITH(more)                                                                                                \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2,\n"           \
+  "\"rope_theta\": 10000.0, \"max_position_embeddings\": 16384,\n"                                                     \
+  "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 4096" more "}}"
+
 TestSuite(check_command, .init = enter_folder, .fini = leave_folder);
 
 static void expect_run(const char *const *arguments, int status, const char *out, const char *err) {
@@ -66,8 +71,10 @@ Test(check_command, text__says_what_the_file_says) {
       "             transformers 4.51 to 4.55: cos and sin times 1.13863\n"
       "           ! transformers 4 up to 4.50: cos and sin times 1.13863, 2 of 4 frequencies are others, by up to 2 "
       "times\n"
-      "             vLLM: cos and sin times 1.13863\n"
-      "             llama.cpp: cos and sin times 1.13863\n"
+      "             vLLM from #56446 (September 2026): cos and sin times 1.13863, serves 16384 tokens\n"
+      "             vLLM before #56446: cos and sin times 1.13863, serves 16384 tokens\n"
+      "             SGLang: cos and sin times 1.13863, serves 16384 tokens\n"
+      "             llama.cpp: cos and sin times 1.13863, serves 16384 tokens\n"
       "           ! gpt-oss's code: cos and sin times 1.13863, 1 of 4 frequencies are others, by up to 4.91 %\n"
       "             DeepSeek's code: cos and sin as they are, softmax scale times 1.29648\n\n"
       "scaled.json:3:90: note: ",
@@ -149,6 +156,81 @@ Test(check_command, json_and_sarif__are_json_with_places) {
     rs_tree_free(tree);
     result_clear(&got);
   }
+}
+
+/* What the schema requires, and what GitHub reads: its ids are those of rules, levels are words of SARIF, lines and
+ * columns count from 1. */
+Test(check_command, sarif__has_what_its_schema_requires) {
+  write_file("wrong.json", WRONG);
+  write_file("scaled.json", SCALED);
+  command c = {.arguments = {"check", "--format", "sarif", "wrong.json", "scaled.json"}};
+  result got = run(&c);
+  rs_tree *tree;
+  cr_assert_eq(rs_json_read(got.out, strlen(got.out), "sarif", &tree, NULL), RS_OK);
+  const rs_node *sarif = &rs_node_get(&tree->root, "runs")->items[0];
+  const rs_node *driver = rs_node_get(rs_node_get(sarif, "tool"), "driver"), *rules = rs_node_get(driver, "rules");
+  const rs_node *results = rs_node_get(sarif, "results");
+  cr_expect_not_null(strstr(rs_node_get(&tree->root, "$schema")->text, "sarif-2.1.0"));
+  cr_expect_str_eq(rs_node_get(&tree->root, "version")->text, "2.1.0");
+  cr_expect_str_eq(rs_node_get(driver, "name")->text, "ropescope");
+  cr_assert_gt(results->count, 1);
+  for (size_t i = 0; i < rules->count; i++) {
+    cr_expect_eq(strlen(rs_node_get(&rules->items[i], "id")->text), 5);
+    cr_expect_not_null(rs_node_get(rs_node_get(&rules->items[i], "shortDescription"), "text"));
+    cr_expect_not_null(rs_node_get(rs_node_get(&rules->items[i], "help"), "text"));
+    for (size_t k = 0; k < i; k++)
+      cr_expect_str_neq(rs_node_get(&rules->items[i], "id")->text, rs_node_get(&rules->items[k], "id")->text);
+  }
+  for (size_t i = 0; i < results->count; i++) {
+    const rs_node *found = &results->items[i], *level = rs_node_get(found, "level");
+    const rs_node *place = rs_node_get(&rs_node_get(found, "locations")->items[0], "physicalLocation");
+    const rs_node *region = rs_node_get(place, "region");
+    bool known = false;
+    for (size_t k = 0; k < rules->count; k++)
+      known |= strcmp(rs_node_get(&rules->items[k], "id")->text, rs_node_get(found, "ruleId")->text) == 0;
+    cr_expect(known, "%s is no rule", rs_node_get(found, "ruleId")->text);
+    cr_expect(strcmp(level->text, "error") == 0 || strcmp(level->text, "warning") == 0 ||
+              strcmp(level->text, "note") == 0);
+    cr_expect(*rs_node_get(rs_node_get(found, "message"), "text")->text != '\0');
+    cr_expect_not_null(strstr(rs_node_get(rs_node_get(place, "artifactLocation"), "uri")->text, ".json"));
+    if (region == NULL) continue; /* of the file as a whole */
+    cr_expect_geq(atoi(rs_node_get(region, "startLine")->text), 1);
+    cr_expect_geq(atoi(rs_node_get(region, "startColumn")->text), 1);
+  }
+  rs_tree_free(tree);
+  result_clear(&got);
+}
+
+Test(check_command, engine__is_who_reads_it) {
+  write_file("factor.json", YARN_WITH(", \"attention_factor\": 1.5"));
+  expect_run(
+      (const char *const[]){"check", "--findings", "--ignore", "RS301", "factor.json", NULL}, 0,
+      "note: rope_scaling: vLLM before #56446, SGLang, llama.cpp: cos and sin are multiplied by 1.13863, not 1.5 "
+      "[RS601]",
+      "");
+  expect_run(
+      (const char *const[]){"check", "--engine", "sglang", "--ignore", "RS301", "factor.json", NULL}, 1,
+      "  engines    transformers 5 (and 4.56 on): cos and sin times 1.5\n"
+      "           ! SGLang: cos and sin times 1.13863, serves 16384 tokens\n\n"
+      "factor.json:3:17: warning: rope_scaling: SGLang: cos and sin are multiplied by 1.13863, not 1.5 [RS601]\n",
+      "");
+  expect_run((const char *const[]){"check", "--engine", "transformers@5,vllm@2026-10-01", "--ignore", "RS301",
+                                   "factor.json", NULL},
+             0, "factor.json: nothing found, 1 ignored\n", "");
+  expect_run((const char *const[]){"check", "--engine", "slang", "factor.json", NULL}, 2, "",
+             "no engine slang (did you mean sglang?)");
+}
+
+Test(check_command, ignored__findings_are_counted_and_unknown_codes_are_errors) {
+  write_file("wrong.json", WRONG);
+  expect_run((const char *const[]){"check", "--findings", "--ignore", "RS102", "wrong.json", NULL}, 0,
+             "wrong.json: nothing found, 1 ignored\n", "");
+  expect_run((const char *const[]){"check", "--findings", "--ignore=RS201,scaling-without-type", "wrong.json", NULL}, 0,
+             "wrong.json: nothing found, 1 ignored\n", "");
+  expect_run((const char *const[]){"check", "--json", "--ignore", "RS102", "wrong.json", NULL}, 0, "\"ignored\": 1",
+             "");
+  expect_run((const char *const[]){"check", "--ignore", "RS999", "wrong.json", NULL}, 2, "",
+             "no finding RS999 (ropescope list findings shows them)");
 }
 
 Test(check_command, wrong_use__is_said) {

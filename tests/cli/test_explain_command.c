@@ -39,22 +39,27 @@ static void holds(const char *json, const char *length, const char *const *sente
 /* 0.1 ln 4 + 1 = 1.13863. Pair 3 makes 4.096 / 2 pi = 0.6519 turns in 4096 tokens, and 32767 * 0.00025 / 2 pi = 1.304
  * here; pair 2 is 0.00625, half way between 0.01 and 0.0025. */
 Test(explain_command, yarn__a_length_and_its_pairs) {
-  static const char beyond[] =
-      FIRST "32768 tokens are 8 times the trained length, 4096, and beyond the 16384 that the file is for.\n"
-            "s is 4 at every length, so short inputs are scaled, too.\n"
-            "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n"
-            "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n";
+  static const char beyond[] = FIRST
+      "32768 tokens are 8 times the trained length, 4096, and beyond the 16384 that the file is for.\n"
+      "s is 4 at every length, so short inputs are scaled, too.\n"
+      "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n"
+      "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
+      "Here angles of float32 are up to 0.00015 rad off, positions held in bfloat16 up to 64 tokens, in float16 up "
+      "to 8.\n";
   static const char *const pairs[] = {
       "Pair 0 turns by 1 rad a token, a wave of 6.28319 tokens; plain RoPE's is 6.28319 long.\n"
+      "It is dims 0 and 4 of the 8; plain RoPE's frequency is 10000^(-0/8).\n"
       "It is kept: it turns as by plain RoPE.\n"
       "By plain RoPE it makes 651.9 turns in the 4096 tokens of training, so every angle is known; here it makes 5215 "
       "in 32767, none of them new.\n",
       NULL,
       "Pair 2 turns by 0.00625 rad a token, a wave of 1005.31 tokens; plain RoPE's is 628.319 long.\n"
+      "It is dims 2 and 6 of the 8; plain RoPE's frequency is 10000^(-4/8).\n"
       "It is blended, between kept and divided by s = 4: 1.6 times slower than by plain RoPE.\n"
       "By plain RoPE it makes 6.519 turns in the 4096 tokens of training, so every angle is known; here it makes 32.59 "
       "in 32767, none of them new.\n",
       "Pair 3 turns by 0.00025 rad a token, a wave of 25132.7 tokens; plain RoPE's is 6283.19 long.\n"
+      "It is dims 3 and 7 of the 8; plain RoPE's frequency is 10000^(-6/8).\n"
       "It is divided: 4 times slower than by plain RoPE, which is s.\n"
       "By plain RoPE it makes 0.6519 turns in the 4096 tokens of training; here it makes 1.304 in 32767, 0.6519 of "
       "them past training.\n"};
@@ -66,10 +71,13 @@ Test(explain_command, yarn__a_length_and_its_pairs) {
     says(YARN, "32k", (const char[]){(char)('0' + j), '\0'}, want);
   }
   says(YARN, "4096", NULL,
-       FIRST "4096 tokens are within the trained length, 4096, and within the 16384 that the file is for.\n"
-             "s is 4 at every length, so short inputs are scaled, too.\n"
-             "No pair turns past what plain RoPE turns it to in 4096 tokens.\n"
-             "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n");
+       FIRST
+       "4096 tokens are within the trained length, 4096, and within the 16384 that the file is for.\n"
+       "s is 4 at every length, so short inputs are scaled, too.\n"
+       "No pair turns past what plain RoPE turns it to in 4096 tokens.\n"
+       "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
+       "Here angles of float32 are up to 1.8e-05 rad off, positions held in bfloat16 up to 8 tokens, in float16 up "
+       "to 1.\n");
 }
 
 /* s = 4 * 8192 / 4096 - 3. */
@@ -100,6 +108,24 @@ Test(explain_command, plain_rope__and_windows) {
         "s is");
   holds(SMALL("300", ", \"sliding_window\": 64, \"layer_types\": [\"sliding_attention\", \"sliding_attention\"]"), "1k",
         (const char *const[]){"These layers see keys up to 63 tokens back alone.\nNo pair turns past", NULL}, NULL);
+}
+
+/* Half of the numbers' distance: 2^(16 - 7) and 2^(16 - 10) below 131072, and 65520 is infinite in float16. The dims of
+ * a pair stand side by side in GPT-J's heads. */
+Test(explain_command, short_floats_and_dims__of_a_length) {
+  holds(SMALL("300", ""), "65k",
+        (const char *const[]){"positions held in bfloat16 up to 256 tokens, and float16 ends", NULL}, NULL);
+  holds(SMALL("300", ""), "63k", (const char *const[]){"in bfloat16 up to 128 tokens, in float16 up to 16.\n", NULL},
+        NULL);
+  write_file("config.json",
+             "{\"model_type\": \"gptj\", \"n_embd\": 64, \"n_head\": 4, \"n_layer\": 2, \"rotary_dim\": 8, "
+             "\"n_positions\": 2048}");
+  command c = {.arguments = {"explain", ".", "--length", "2k", "--pair", "3"}};
+  result got = run(&c);
+  cr_expect_not_null(strstr(got.out, "It is dims 6 and 7 of the 8 that turn, of 16; plain RoPE's frequency is "
+                                     "10000^(-6/8).\n"),
+                     "%s%s", got.out, got.err);
+  result_clear(&got);
 }
 
 /* Ministral 3: 1 + 0.1 ln(1 + floor(8192 / 4096)). */
@@ -168,7 +194,7 @@ Test(explain_command, wrong_use__is_said) {
       {{"explain", "empty.json", "--length", "1k"}, "empty.json:1:1: no attention geometry", 2},
   };
   write_file("config.json", YARN);
-  write_file("endless.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
+  write_file("endless.json", "{\"model_type\": \"my_model\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
   write_file("bert.json", "{\"model_type\": \"bert\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
   write_file("empty.json", "{}");
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

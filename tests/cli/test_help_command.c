@@ -146,7 +146,7 @@ Test(help_command, wrong_use__status_2_and_why) {
       {{"list", "metric", "needle"}, "no list metric (did you mean metrics?)"},
       {{"list", "things", "needle"},
        "no list things (there are methods, kinds, sources, tasks, checkpoint, metrics, models, architectures, "
-       "dialects and findings)"},
+       "dialects, findings and engines)"},
       {{"plan", "--set", "x"}, "--set x: has no '=' (like --set methods[1].factor=8)"},
       {{"plan", "--set", "methods[99].factor=8"},
        "--set methods[99].factor=8: the list has 7 entries, and indices start at 0"},

@@ -17,7 +17,7 @@ static void finds(const char *json, const char *code, size_t line, size_t column
   rs_findings findings;
   rs_err err = {0};
   size_t found = 0;
-  cr_assert_eq(rs_check(json, strlen(json), "config.json", &findings, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_check(json, strlen(json), "config.json", 0, &findings, &err), RS_OK, "%s", err.message);
   for (size_t i = 0; i < findings.count; i++) {
     const rs_finding *f = &findings.items[i];
     if (strncmp(f->rule->code, "RS8", 3) != 0 && strcmp(f->rule->code, "RS901") != 0) continue;

@@ -13,7 +13,7 @@ static const char config[] =
 
 static rs_status use_check(rs_err *err) {
   rs_findings findings;
-  rs_status status = rs_check(config, strlen(config), "config.json", &findings, err);
+  rs_status status = rs_check(config, strlen(config), "config.json", 0, &findings, err);
   rs_findings_clear(&findings);
   return status;
 }

@@ -1,5 +1,6 @@
-/* Conversions read again: config.json of transformers 4 and 5 gives the same spectrum, and so does what vLLM and
- * llama.cpp are given, by their dialects, or a note says why not. Over every preset and the files of tests/data/hf. */
+/* Conversions read again: config.json of transformers 4 and 5 gives the same spectrum, and so does what vLLM,
+ * SGLang and llama.cpp are given, by their dialects, or a note says why not. Over every preset and the files of
+ * tests/data/hf. */
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -342,24 +343,38 @@ static size_t served_by(const rs_conversion *conversion, const char *flag) {
   return (size_t)strtoull(word, NULL, 10);
 }
 
-static void see_vllm(const subject *s) {
+static void see_server(const subject *s, const char *to, const char *keys, const char *length_flag) {
   rs_conversion conversion;
   rs_err err = {0};
   const rs_model *model = &s->model.profile.kinds[s->model.kind].model;
-  cr_assert_eq(rs_convert(&s->model, "vllm", 0, &conversion, &err), RS_OK, "%s: %s", s->name, err.message);
-  size_t length = served_by(&conversion, "--max-model-len");
+  cr_assert_eq(rs_convert(&s->model, to, 0, &conversion, &err), RS_OK, "%s: %s", s->name, err.message);
+  size_t length = served_by(&conversion, length_flag);
   if (model->published.method->freq == NULL) {
     cr_expect(says(&conversion, "turn nothing"), "%s", s->name);
   } else if (*s->model.family != '\0') { /* a preset has no file that says its length */
-    rs_profile got = read_merged(s, argument_of(&conversion, "--hf-overrides"), false);
-    expect_same_or_noted(s, &conversion, &got.kinds[got.chosen].model, "vllm", length);
+    rs_profile got = read_merged(s, argument_of(&conversion, keys), false);
+    expect_same_or_noted(s, &conversion, &got.kinds[got.chosen].model, to, length);
     rs_profile_clear(&got);
   }
   rs_conversion_clear(&conversion);
 }
 
+static void see_vllm(const subject *s) {
+  see_server(s, "vllm", "--hf-overrides", "--max-model-len");
+}
+
 Test(convert_round_trips, vllm__the_same_spectrum_or_a_note) {
   for_every_model(see_vllm);
+}
+
+/* SGLang's keys stand at the top, and take the place of the text model's. */
+static void see_sglang(const subject *s) {
+  bool nested = s->config != NULL && rs_hf_text_config(&s->config->root) != &s->config->root;
+  if (!nested) see_server(s, "sglang", "--json-model-override-args", "--context-length");
+}
+
+Test(convert_round_trips, sglang__the_same_spectrum_or_a_note) {
+  for_every_model(see_sglang);
 }
 
 /* The recipe that llama.cpp's options make on a model's geometry. */

@@ -20,6 +20,16 @@ Test(io, json__values__become_nodes_with_places) {
             "{\"a:{\\@2:2=[{}@3:4 []@3:8 '\xC3\xA9'@4:1 5@4:5 ]@3:2 b@4:10={c@4:15=1@4:19 }@4:14 }@1:1 ");
 }
 
+/* As Python writes them; in a string they are words. */
+Test(io, json__numbers_that_json_has_not__keep_their_places) {
+  describes(rs_json_read, "[Infinity,-Infinity, NaN ,\"NaN\\\"Infinity\",{\"a\":NaN,\"b\":1}]",
+            "[Infinity@1:2 -Infinity@1:11 NaN@1:22 'NaN\"Infinity'@1:27 {a@1:44=NaN@1:48 b@1:52=1@1:56 }@1:43 ]@1:1 ");
+  describes(rs_json_read, "[\"\\u007f\"]", "['\x7f'@1:2 ]@1:1 ");
+  refuses_text(
+      rs_json_read, "[Infinite]",
+      "f:1:9: invalid token near 'Infinite' (JSON wants double quotes, no comments and no comma after the last item)");
+}
+
 Test(io, json__errors__say_where_and_why) {
 #define SYNTAX "(JSON wants double quotes, no comments and no comma after the last item)"
 #define RANGE "(a double ends at 1.8e308, a whole number at 9223372036854775807)"

@@ -86,7 +86,7 @@ Test(plot_words, xml_escape__markup_and_broken_bytes__stay_text) {
       {"cut \xe2\x88", "cut \uFFFD\uFFFD"},         {"\xef\xbf\xbf", "\uFFFD"}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_text text = {0};
-    rs_plot_xml_escape(cases[i][0], &text);
+    rs_xml_escape(cases[i][0], &text);
     cr_assert_str_eq(rs_text_string(&text), cases[i][1], "case %zu", i);
     rs_text_clear(&text);
   }

@@ -84,6 +84,10 @@ Test(portrait, attention_factor__of_the_code_is_not_the_files) {
   rs_portrait_clear(&p);
 }
 
+static const char *title(const rs_derivation *derivation) {
+  return rs_config_engines(derivation->engine)->title;
+}
+
 /* Up to 4.50 the ramp was that of 16384 tokens, floor(1.91) = 1 to ceil(3.42) = 4: pair 2 is a third of the way, pair 3
  * two thirds, (1 - 2/3 * 3/4) / (1/4) = 2. gpt-oss does not round: pair 2 is 0.459 of the way, 4.91 % faster. */
 Test(portrait, engines__beside_transformers_5) {
@@ -95,7 +99,9 @@ Test(portrait, engines__beside_transformers_5) {
   } want[] = {{"transformers 5 (and 4.56 on)", 0, 0, 1.138629436111989, 1, false},
               {"transformers 4.51 to 4.55", 0, 0, 1.138629436111989, 1, false},
               {"transformers 4 up to 4.50", 2, 1, 1.138629436111989, 1, true},
-              {"vLLM", 0, 0, 1.138629436111989, 1, false},
+              {"vLLM from #56446 (September 2026)", 0, 0, 1.138629436111989, 1, false},
+              {"vLLM before #56446", 0, 0, 1.138629436111989, 1, false},
+              {"SGLang", 0, 0, 1.138629436111989, 1, false},
               {"llama.cpp", 0, 0, 1.138629436111989, 1, false},
               {"gpt-oss's code", 1, 0.0491154433807095, 1.138629436111989, 1, true},
               {"DeepSeek's code", 0, 0, 1, 1.2964769927807063, false}}; /* whole heads turn: the same logits */
@@ -103,12 +109,12 @@ Test(portrait, engines__beside_transformers_5) {
   cr_assert_eq(p.engines.count, RS_COUNT(want));
   for (size_t i = 0; i < RS_COUNT(want); i++) {
     const rs_derivation *r = &p.engines.items[i];
-    cr_expect_str_eq(r->engine, want[i].engine);
-    cr_expect_eq(r->differ, want[i].differ, "%s: %zu", r->engine, r->differ);
-    cr_expect_float_eq(r->largest, want[i].largest, 1e-9, "%s: %.17g", r->engine, r->largest);
+    cr_expect_str_eq(title(r), want[i].engine);
+    cr_expect_eq(r->differ, want[i].differ, "%s: %zu", title(r), r->differ);
+    cr_expect_float_eq(r->largest, want[i].largest, 1e-9, "%s: %.17g", title(r), r->largest);
     cr_expect_float_eq(r->amp, want[i].amp, 1e-12);
     cr_expect_float_eq(r->logit_factor, want[i].logit_factor, 1e-12, "%.17g", r->logit_factor);
-    cr_expect_eq(r->differs, want[i].differs, "%s", r->engine);
+    cr_expect_eq(r->differs, want[i].differs, "%s", title(r));
   }
   rs_portrait_clear(&p);
 }
@@ -130,9 +136,9 @@ Test(portrait, releases__before_the_model_are_left_out) {
                           "\"head_dim\": 8, \"num_hidden_layers\": 2, \"rope_theta\": 10000.0, "
                           "\"max_position_embeddings\": 16384, \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": "
                           "4.0, \"original_max_position_embeddings\": 4096}}");
-  cr_assert_eq(p.engines.count, 6);
-  cr_expect_str_eq(p.engines.items[1].engine, "transformers 4.51 to 4.55");
-  cr_expect_str_eq(p.engines.items[2].engine, "vLLM");
+  cr_assert_eq(p.engines.count, 8);
+  cr_expect_str_eq(title(&p.engines.items[1]), "transformers 4.51 to 4.55");
+  cr_expect_str_eq(title(&p.engines.items[2]), "vLLM from #56446 (September 2026)");
   rs_portrait_clear(&p);
 }
 
@@ -163,6 +169,22 @@ Test(portrait, longrope__alters_by_no_one_factor) {
   expect_fates(&p, (const size_t[]){[RS_KEPT] = 1, [RS_ALTERED] = 3, [RS_STILL] = 0});
   cr_expect_float_eq(p.stretch, 6, 1e-12);
   cr_expect_float_eq(p.amp, sqrt(1 + log(4) / log(4096)), 1e-12);
+  rs_portrait_clear(&p);
+}
+
+/* Ministral 3's 1 + beta ln(...), and Devstral 2's, which a beta of 0 makes 1. */
+Test(portrait, temperature__of_factor_0_is_none) {
+#define TEMPERED(beta)                                                                                                 \
+  "{\"model_type\": \"ministral3\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"head_dim\": 8, "                \
+  "\"num_hidden_layers\": 2, \"max_position_embeddings\": 16384, \"rope_parameters\": {\"rope_type\": \"yarn\", "      \
+  "\"rope_theta\": 10000.0, \"factor\": 4.0, \"original_max_position_embeddings\": 4096, "                             \
+  "\"llama_4_scaling_beta\": " beta "}}"
+  rs_portrait p = portray(TEMPERED("0.1"));
+  cr_assert_not_null(p.temperature);
+  cr_expect_str_eq(p.temperature, "ministral");
+  rs_portrait_clear(&p);
+  p = portray(TEMPERED("0"));
+  cr_expect_null(p.temperature);
   rs_portrait_clear(&p);
 }
 

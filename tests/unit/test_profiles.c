@@ -241,6 +241,37 @@ Test(profiles, models_without_rotation__are_told_as_what_they_are) {
 
 /* ---- mistakes ---------------------------------------------------------------------------------------------------- */
 
+/* Releases leave out of a text_config what its class says; a file of its own says it. */
+Test(profiles, text_config__without_sizes_has_the_classs) {
+  static const struct {
+    const char *text;
+    size_t heads, head_dim, length;
+  } cases[] = {
+      {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\", \"vocab_size\": 32064}}", 32, 128,
+       2048},
+      {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, "
+       "\"num_hidden_layers\": 34}}",
+       8, 256, 131072},
+      {"{\"text_config\": {\"model_type\": \"mistral\", \"head_dim\": 160, \"num_attention_heads\": 16}}", 16, 160,
+       131072},
+      {"{\"model_type\": \"whisper\", \"d_model\": 1280, \"decoder_attention_heads\": 20}", 20, 64, 0},
+      {"{\"model_type\": \"baichuan\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"model_max_length\": 4096}", 4,
+       16, 4096},
+  };
+  rs_profile profile;
+  rs_err err = {0};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    cr_assert_eq(rs_profile_read(cases[i].text, strlen(cases[i].text), "config.json", &profile, &err), RS_OK, "%s: %s",
+                 cases[i].text, err.message);
+    const rs_model *model = &profile.kinds[profile.chosen].model;
+    cr_expect_eq(model->heads, cases[i].heads, "%s: %zu", cases[i].text, model->heads);
+    cr_expect_eq(model->head_dim, cases[i].head_dim, "%s: %zu", cases[i].text, model->head_dim);
+    cr_expect_eq(model->max_length, cases[i].length, "%s: %zu", cases[i].text, model->max_length);
+    rs_profile_clear(&profile);
+  }
+  cr_expect_eq(rs_profile_read("{\"model_type\": \"llama\"}", 23, "config.json", &profile, &err), RS_INPUT);
+}
+
 Test(profiles, wrong_lists__name_the_key) {
   static const struct {
     const char *text, *said;

@@ -1,0 +1,517 @@
+/* Charts of a page. A script that follows finds
+ *   ropescope.chart(parent, spec)  lines with hover values, choice of lines, linear or log axes, zoom, keyboard, and the
+ *                                  table of the numbers behind; spec {x: {name, unit, log, marks}, y: {name, unit, log},
+ *                                  level: {name, value}, lines: [{name, colour, dash, x, y, low, high, samples, event}]},
+ *                                  where y may hold null: no value. Gives {update(spec), showNames(set), element}.
+ *   ropescope.dots(parent, spec)   the same of lines of one point: a row for each. Gives {element}.
+ *   ropescope.heat(parent, spec, colours)  maps of values by method, panel, y and x. Gives {update(spec), element}.
+ *   ropescope.number(value)        a number to six digits
+ *   ropescope.element(tag, properties, children...)
+ * All text of a spec is set as text, never as HTML. Without the library (window.Dygraph) a chart is its table. */
+"use strict";
+
+const ropescope = (() => {
+  const FEW = 16; // as in the pictures: a mean of fewer samples is not joined
+  const MARKS = 16; // lines of up to so many points show each
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const live = new Set();
+  let printing = false;
+  let ids = 0;
+
+  function element(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [key, value] of Object.entries(properties)) {
+      if (key in node) node[key] = value;
+      else node.setAttribute(key, value);
+    }
+    node.append(...children);
+    return node;
+  }
+
+  const number = (value) => (value === null || Number.isNaN(value) ? "–" : String(Number(value.toPrecision(6))));
+  const exact = (value) => (value === null || Number.isNaN(value) ? "no value" : String(value));
+  const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+  function tokens(value) {
+    const mega = 1048576;
+    if (value >= mega && value % mega === 0) return `${value / mega}M`;
+    if (value >= 1024 && value % 1024 === 0) return `${value / 1024}k`;
+    return number(value);
+  }
+
+  const unitOf = (axis) => (axis.unit && axis.unit !== "1" ? ` (${axis.unit})` : "");
+  const isDark = () => dark.matches && !printing;
+
+  // Colours are made for white paper; those that black would swallow are mixed with white.
+  function shade(colour) {
+    if (!isDark()) return colour;
+    const rgb = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+    const light = (0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]) / 255;
+    const mix = Math.max(0, Math.min(0.85, (0.62 - light) / (1 - light)));
+    return `rgb(${rgb.map((c) => Math.round(c + (255 - c) * mix)).join(",")})`;
+  }
+
+  function button(label, action) {
+    const node = element("button", {type: "button", textContent: label});
+    node.addEventListener("click", action);
+    return node;
+  }
+
+  // The table behind a chart is made when it is first opened.
+  function tableBehind(title, fill) {
+    const details = element("details", {className: "behind"}, element("summary", {textContent: "Table of the numbers"}));
+    const box = element("div", {className: "scroll", role: "region", tabIndex: 0, "aria-label": `Numbers: ${title}`});
+    details.append(box);
+    const refresh = () => details.open && box.replaceChildren(fill());
+    details.addEventListener("toggle", refresh);
+    return {details, refresh};
+  }
+
+  function table(head, rows) {
+    const cell = (tag, text, scope) => element(tag, scope ? {textContent: text, scope} : {textContent: text});
+    return element("table", {},
+      element("thead", {}, element("tr", {}, ...head.map((text) => cell("th", text, "col")))),
+      element("tbody", {}, ...rows.map((row) => element("tr", {},
+        ...row.map((text, i) => (i === 0 ? cell("th", text, "row") : cell("td", text)))))));
+  }
+
+  /* ---- axes ----------------------------------------------------------------------------------------------------- */
+
+  const labelOf = (axis) => {
+    const marks = new Map((axis.marks || []).map(([at, name]) => [at, name]));
+    return (value) => escape(marks.get(value) ?? (axis.unit === "tokens" ? tokens(value) : number(value)));
+  };
+
+  // Powers of two for tokens, of ten else, with 2 and 5 between where there is room.
+  function logTicks(axis) {
+    const base = axis.unit === "tokens" ? 2 : 10;
+    return (low, high, pixels) => {
+      const label = labelOf(axis);
+      const first = Math.ceil(Math.log(low) / Math.log(base) - 1e-9), last = Math.floor(Math.log(high) / Math.log(base) + 1e-9);
+      const step = Math.max(1, Math.ceil(((last - first) * 45) / pixels));
+      const ticks = [];
+      for (let e = first; e <= last; e += step) ticks.push({v: base ** e, label: label(base ** e)});
+      if (ticks.length < 3) {
+        for (let e = first - 1; e <= last; e++) {
+          for (const part of base === 10 ? [2, 5] : [1.5]) {
+            const v = part * base ** e;
+            if (v >= low && v <= high) ticks.push({v, label: label(v)});
+          }
+        }
+      }
+      return ticks;
+    };
+  }
+
+  function markTicks(axis) {
+    return (low, high, pixels) => {
+      const shown = axis.marks.filter(([at]) => at >= low && at <= high);
+      const step = Math.ceil((shown.length * 60) / pixels);
+      return shown.filter((_, i) => i % step === 0).map(([at, name]) => ({v: at, label: escape(name)}));
+    };
+  }
+
+  /* ---- rows ----------------------------------------------------------------------------------------------------- */
+
+  const hasBand = (spec) => spec.lines.some((line) => line.low);
+
+  // One row for each x of any line; null: the line has no point there, NaN: it breaks there.
+  function rowsOf(spec, xLog) {
+    const band = hasBand(spec), rows = new Map();
+    const at = (x) => {
+      if (!rows.has(x)) rows.set(x, [x, ...spec.lines.map(() => (band ? [null, null, null] : null))]);
+      return rows.get(x);
+    };
+    spec.lines.forEach((line, s) => {
+      line.x.forEach((x, i) => {
+        if (xLog && !(x > 0)) return;
+        const y = line.y[i] ?? NaN;
+        at(x)[s + 1] = band ? [line.low?.[i] ?? y, y, line.high?.[i] ?? y] : y;
+        const few = (k) => line.samples && line.samples[k] > 0 && line.samples[k] < FEW;
+        if (i > 0 && (few(i) || few(i - 1)) && !(xLog && !(line.x[i - 1] > 0))) {
+          const before = line.x[i - 1];
+          at(xLog ? Math.sqrt(before * x) : (before + x) / 2)[s + 1] = band ? [NaN, NaN, NaN] : NaN;
+        }
+      });
+    });
+    return [...rows.values()].sort((a, b) => a[0] - b[0]);
+  }
+
+  const hasPositive = (spec) => spec.lines.some((line) => line.y.some((y) => y > 0));
+  const allXsOf = (spec) => [...new Set(spec.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
+
+  /* ---- lines ---------------------------------------------------------------------------------------------------- */
+
+  class Chart {
+    constructor(parent, spec) {
+      this.hidden = new Set();
+      this.cursor = {x: null, line: 0};
+      this.axes = {x: spec.x.log, y: spec.y.log && hasPositive(spec)};
+      this.id = `chart-${++ids}`;
+      this.element = element("div", {className: "chart-box"});
+      this.yName = element("p", {className: "axis-name"});
+      this.xName = element("p", {className: "axis-name x-name"});
+      this.plot = element("div", {className: "chart"});
+      this.frame = element("div", {className: "frame", tabIndex: 0, role: "group", "aria-roledescription": "chart"}, this.plot);
+      this.readout = element("output", {className: "readout", "aria-live": "polite"});
+      this.legend = element("ul", {className: "legend", "aria-label": "Lines"});
+      this.behind = tableBehind(spec.title || "", () => this.table());
+      this.controls = element("div", {className: "controls"});
+      this.element.append(this.controls, this.yName, this.frame, this.xName, this.readout, this.legend, this.behind.details);
+      parent.append(this.element);
+      this.frame.addEventListener("keydown", (event) => this.onKey(event));
+      this.frame.addEventListener("focus", () => this.cursor.x === null && this.move(0, 0));
+      this.makeControls();
+      this.set(spec);
+      live.add(this);
+    }
+
+    makeControls() {
+      const toggle = (axis) => {
+        const box = element("input", {type: "checkbox", checked: this.axes[axis]});
+        box.addEventListener("change", () => { this.axes[axis] = box.checked; this.draw(); });
+        this[`${axis}Box`] = box;
+        return element("label", {}, box, ` log ${axis}`);
+      };
+      this.controls.append(toggle("x"), toggle("y"), button("Reset zoom", () => this.reset()),
+        button("All", () => this.choose(() => true)), button("None", () => this.choose(() => false)));
+    }
+
+    set(spec) {
+      this.spec = spec;
+      this.frame.setAttribute("aria-label",
+        `${spec.title || "Chart"}. Arrow keys read the values, plus and minus zoom, 0 shows all.`);
+      this.yName.textContent = `${spec.y.name}${unitOf(spec.y)}`;
+      this.xName.textContent = `${spec.x.name}${unitOf(spec.x)}`;
+      this.cursor = {x: null, line: 0};
+      this.readout.textContent = "";
+      this.fillLegend();
+      this.behind.refresh();
+      this.draw();
+    }
+
+    update(spec) { this.set(spec); }
+
+    fillLegend() {
+      this.legend.replaceChildren(...this.spec.lines.map((line, s) => {
+        const box = element("input", {type: "checkbox", checked: !this.hidden.has(line.name)});
+        box.addEventListener("change", () => {
+          if (box.checked) this.hidden.delete(line.name);
+          else this.hidden.add(line.name);
+          this.showLines();
+        });
+        const swatch = element("span", {className: "swatch", ariaHidden: "true"});
+        const value = element("span", {className: "value"});
+        const note = line.event === undefined ? "" : ` ◯ ${tokens(line.event)}`;
+        const empty = line.y.every((y) => y === null) ? " (no data)" : "";
+        const item = element("li", {}, element("label", {}, box, swatch, ` ${line.name}${empty}${note} `), value);
+        item.addEventListener("mouseenter", () => this.highlight(s));
+        return item;
+      }));
+      this.colourLegend();
+    }
+
+    colourLegend() {
+      this.spec.lines.forEach((line, s) => {
+        this.legend.children[s].querySelector(".swatch").style.borderTop =
+          `3px ${line.dash && line.dash.length ? "dashed" : "solid"} ${shade(line.colour)}`;
+      });
+    }
+
+    options() {
+      const {spec} = this, ink = getComputedStyle(document.documentElement);
+      const colour = (name) => (printing ? {"--line": "#ddd", "--soft": "#555"}[name] : ink.getPropertyValue(name).trim());
+      const xLog = this.axes.x, yLog = this.axes.y, marks = spec.x.marks && spec.x.marks.length > 0;
+      const series = {};
+      spec.lines.forEach((line, s) => {
+        const points = line.x.length <= MARKS || this.form === "dots";
+        series[`s${s}`] = {strokePattern: line.dash && line.dash.length ? line.dash : null, drawPoints: points,
+          pointSize: 3, strokeWidth: this.spec.form === "dots" ? 0 : 1.8};
+      });
+      const axisLook = {axisLineColor: colour("--soft"), gridLineColor: colour("--line")};
+      return {
+        file: rowsOf(spec, xLog), labels: ["x", ...spec.lines.map((_, s) => `s${s}`)],
+        customBars: hasBand(spec), connectSeparatedPoints: true, legend: "never", logscale: yLog,
+        colors: spec.lines.map((line) => shade(line.colour)), series,
+        visibility: spec.lines.map((line) => !this.hidden.has(line.name)),
+        highlightCircleSize: 4, highlightSeriesOpts: {strokeWidth: 3.2}, highlightSeriesBackgroundAlpha: 1,
+        xRangePad: 8, yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
+        axes: {
+          x: {...axisLook, logscale: xLog, axisLabelWidth: 60, axisLabelFormatter: labelOf(spec.x),
+            ticker: marks ? markTicks(spec.x) : xLog ? logTicks(spec.x) : Dygraph.numericTicks},
+          y: {...axisLook, axisLabelWidth: 58, axisLabelFormatter: labelOf(spec.y),
+            ticker: yLog ? logTicks(spec.y) : Dygraph.numericTicks},
+        },
+        underlayCallback: (canvas, area, graph) => this.drawMarks(canvas, area, graph),
+        highlightCallback: (_, x, points, row, name) => this.show(x, Number(name.slice(1))),
+        unhighlightCallback: () => {},
+      };
+    }
+
+    draw() {
+      this.xBox.checked = this.axes.x;
+      this.yBox.checked = this.axes.y;
+      if (!window.Dygraph) {
+        this.controls.hidden = true;
+        this.frame.hidden = true;
+        this.behind.details.open = true;
+        return;
+      }
+      const options = this.options();
+      this.empty = options.file.length === 0;
+      if (this.empty) options.file = [[1, ...this.spec.lines.map(() => (hasBand(this.spec) ? [null, null, null] : null))]];
+      if (this.graph) this.graph.destroy();
+      const {file, ...rest} = options;
+      this.graph = new Dygraph(this.plot, file, rest);
+      this.colourLegend();
+    }
+
+    // A level across, and a ring where something happens to a line.
+    drawMarks(canvas, area, graph) {
+      const {level} = this.spec;
+      canvas.save();
+      canvas.strokeStyle = canvas.fillStyle = isDark() ? "#aaa" : "#666";
+      if (level && Number.isFinite(graph.toDomYCoord(level.value))) {
+        const y = graph.toDomYCoord(level.value);
+        canvas.setLineDash([4, 4]);
+        canvas.beginPath();
+        canvas.moveTo(area.x, y);
+        canvas.lineTo(area.x + area.w, y);
+        canvas.stroke();
+        canvas.fillText(level.name, area.x + 4, y - 4);
+      }
+      canvas.setLineDash([]);
+      this.spec.lines.forEach((line) => {
+        const i = line.event === undefined || this.hidden.has(line.name) ? -1 : line.x.findIndex((x) => x >= line.event);
+        if (i < 0 || line.y[i] === null) return;
+        canvas.strokeStyle = shade(line.colour);
+        canvas.beginPath();
+        canvas.arc(graph.toDomXCoord(line.event), graph.toDomYCoord(line.y[i]), 5, 0, 2 * Math.PI);
+        canvas.stroke();
+      });
+      canvas.restore();
+    }
+
+    visible() { return this.spec.lines.map((line, s) => s).filter((s) => !this.hidden.has(this.spec.lines[s].name)); }
+
+    // The values of all lines at x in the legend, and that of one, with all its digits, in the readout.
+    show(x, s) {
+      const {spec} = this;
+      if (!spec.lines.some((line) => line.x.includes(x))) return;
+      this.cursor = {x, line: s};
+      spec.lines.forEach((line, k) => {
+        const i = line.x.indexOf(x), item = this.legend.children[k];
+        item.querySelector(".value").textContent = i < 0 ? "" : number(line.y[i]);
+        item.classList.toggle("near", k === s);
+      });
+      const line = spec.lines[s], i = line ? line.x.indexOf(x) : -1;
+      const mark = new Map((spec.x.marks || [])).get(x);
+      const band = i >= 0 && line.low && line.high[i] > line.low[i] ? `, ${exact(line.low[i])} to ${exact(line.high[i])}` : "";
+      const samples = i >= 0 && line.samples ? `, n = ${line.samples[i]}` : "";
+      this.readout.textContent = `${spec.x.name} ${mark ?? exact(x)}${mark ? "" : spec.x.unit && spec.x.unit !== "1" ? ` ${spec.x.unit}` : ""}` +
+        (line ? ` · ${line.name}: ${i < 0 ? "no value" : exact(line.y[i])}${band}${samples}` : "");
+    }
+
+    highlight(s) {
+      if (this.graph && this.cursor.x !== null) this.select(this.cursor.x, s);
+    }
+
+    select(x, s) {
+      const row = this.graph ? this.graph.getRowForX(x) : null;
+      if (row !== null && row >= 0) this.graph.setSelection(row, `s${s}`);
+      this.show(x, s);
+    }
+
+    move(dx, dy) {
+      const lines = this.visible();
+      if (lines.length === 0) return;
+      let at = Math.max(0, lines.indexOf(this.cursor.line)) + dy;
+      const s = lines[(at + lines.length) % lines.length], line = this.spec.lines[s];
+      const xs = line.x.filter((x) => !(this.axes.x && !(x > 0)));
+      if (xs.length === 0) { this.cursor.line = s; return; }
+      let i = this.cursor.x === null ? 0 : xs.findIndex((x) => x >= this.cursor.x);
+      i = Math.max(0, Math.min(xs.length - 1, (i < 0 ? xs.length - 1 : i) + dx));
+      this.select(xs[i], s);
+    }
+
+    onKey(event) {
+      const moves = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [-10, 0], PageDown: [10, 0],
+        Home: [-1e9, 0], End: [1e9, 0]};
+      if (moves[event.key]) this.move(...moves[event.key]);
+      else if (event.key === "+") this.zoom(0.5);
+      else if (event.key === "-") this.zoom(2);
+      else if (event.key === "0" || event.key === "Escape") this.reset();
+      else return;
+      event.preventDefault();
+    }
+
+    // Around the cursor, on the scale of the axis.
+    zoom(share) {
+      if (!this.graph) return;
+      const to = this.axes.x ? Math.log : (x) => x, from = this.axes.x ? Math.exp : (x) => x;
+      const [low, high] = this.graph.xAxisRange().map(to), [least, most] = this.graph.xAxisExtremes().map(to);
+      const middle = this.cursor.x > 0 || !this.axes.x ? to(this.cursor.x ?? from((low + high) / 2)) : (low + high) / 2;
+      const half = ((high - low) / 2) * share;
+      this.graph.updateOptions({dateWindow: [from(Math.max(least, middle - half)), from(Math.min(most, middle + half))]});
+    }
+
+    reset() { if (this.graph) this.graph.resetZoom(); }
+
+    choose(wanted) {
+      this.spec.lines.forEach((line) => (wanted(line.name) ? this.hidden.delete(line.name) : this.hidden.add(line.name)));
+      this.showLines();
+    }
+
+    // Names outside of `names` are hidden.
+    showNames(names) { this.choose((name) => names.has(name)); }
+
+    showLines() {
+      this.spec.lines.forEach((line, s) => {
+        this.legend.children[s].querySelector("input").checked = !this.hidden.has(line.name);
+      });
+      if (this.graph) this.graph.updateOptions({visibility: this.spec.lines.map((line) => !this.hidden.has(line.name))});
+    }
+
+    table() {
+      const {spec} = this, marks = new Map(spec.x.marks || []);
+      const places = spec.lines.map((line) => new Map(line.x.map((x, i) => [x, i])));
+      return table([`${spec.x.name}${unitOf(spec.x)}`, ...spec.lines.map((line) => line.name)],
+        allXsOf(spec).map((x) => [marks.get(x) ?? exact(x), ...spec.lines.map((line, s) => {
+          const i = places[s].get(x);
+          return i === undefined || line.y[i] === null ? "" : exact(line.y[i]);
+        })]));
+    }
+
+    // For another scheme of colours, or paper.
+    recolour() {
+      if (!this.graph || this.plot.offsetWidth === 0) return;
+      this.draw();
+    }
+  }
+
+  /* ---- dots ----------------------------------------------------------------------------------------------------- */
+
+  // A row for each line of one point, placed between the least and the largest; the table is the chart.
+  function dots(parent, spec) {
+    const values = spec.lines.map((line) => line.y.find((y) => y !== null) ?? null);
+    const known = values.filter((value) => value !== null);
+    const log = spec.y.log && known.every((value) => value > 0), to = log ? Math.log : (value) => value;
+    const low = to(Math.min(...known)), high = to(Math.max(...known));
+    const rows = spec.lines.map((line, s) => {
+      const track = element("span", {className: "track", ariaHidden: "true"}), dot = element("i");
+      if (values[s] !== null) {
+        dot.style.left = `${high > low ? (100 * (to(values[s]) - low)) / (high - low) : 50}%`;
+        dot.style.background = line.colour;
+        track.append(dot);
+      }
+      return element("tr", {title: values[s] === null ? "no value" : exact(values[s])},
+        element("th", {scope: "row", textContent: line.name}), element("td", {className: "wide"}, track),
+        element("td", {className: "number", textContent: values[s] === null ? "–" : exact(values[s])}));
+    });
+    const box = element("div", {className: "chart-box scroll"},
+      element("table", {className: "dots"}, element("thead", {}, element("tr", {}, element("th", {scope: "col", textContent: "method"}),
+        element("td", {className: "soft small", textContent: log ? "log" : ""}),
+        element("th", {scope: "col", className: "number", textContent: `${spec.y.name}${unitOf(spec.y)}`}))), element("tbody", {}, ...rows)));
+    parent.append(box);
+    return {element: box};
+  }
+
+  /* ---- maps ----------------------------------------------------------------------------------------------------- */
+
+  class Heat {
+    constructor(parent, spec, colours) {
+      this.colours = colours.map((c) => [c >> 16, (c >> 8) & 255, c & 255]);
+      this.element = element("div", {className: "chart-box"});
+      this.maps = element("div", {className: "maps"});
+      this.readout = element("output", {className: "readout", "aria-live": "polite"});
+      this.scale = element("div", {className: "scale"});
+      this.behind = tableBehind(spec.title || "", () => this.table());
+      this.element.append(this.maps, this.scale, this.readout, this.behind.details);
+      parent.append(this.element);
+      this.update(spec);
+    }
+
+    update(spec) {
+      this.spec = spec;
+      this.readout.textContent = "";
+      const panels = spec.panel.values, figures = [];
+      spec.methods.forEach((method, m) => panels.forEach((panel, p) => figures.push(this.map(m, p))));
+      this.maps.replaceChildren(...figures);
+      const ramp = this.colours.map((c) => `rgb(${c.join(",")})`).join(",");
+      const bar = element("span", {className: "bar", ariaHidden: "true"});
+      bar.style.backgroundImage = `linear-gradient(to right, ${ramp})`;
+      this.scale.replaceChildren(`${spec.value.name}${unitOf(spec.value)}: ${number(spec.value.low)} `, bar, ` ${number(spec.value.high)}`,
+        this.isLog() ? " (log)" : "", spec.absent.length > 0 ? ` · no value: ${spec.absent.join(", ")}` : "");
+      this.behind.refresh();
+    }
+
+    isLog() { return this.spec.value.log && this.spec.value.low > 0; }
+
+    at(m, p, y, x) {
+      const {spec} = this, width = spec.x.values.length, height = spec.y.values.length;
+      return spec.values[((m * spec.panel.values.length + p) * height + y) * width + x];
+    }
+
+    colourOf(value) {
+      const {low, high} = this.spec.value, to = this.isLog() ? Math.log : (v) => v;
+      const share = high > low ? (to(value) - to(low)) / (to(high) - to(low)) : 0.5;
+      return this.colours[Math.max(0, Math.min(this.colours.length - 1, Math.round(share * (this.colours.length - 1))))];
+    }
+
+    map(m, p) {
+      const {spec} = this, width = spec.x.values.length, height = spec.y.values.length;
+      const name = spec.methods[m] + (spec.panel.name ? ` · ${spec.panel.name} ${number(spec.panel.values[p])}` : "");
+      const canvas = element("canvas", {width, height, tabIndex: 0, role: "img",
+        "aria-label": `${spec.title || "Map"}: ${name}, ${height} by ${width} cells. Arrow keys read the values.`});
+      const pen = canvas.getContext("2d"), image = pen.createImageData(width, height);
+      for (let i = 0; i < width * height; i++) {
+        const value = this.at(m, p, Math.floor(i / width), i % width);
+        if (value !== null) image.data.set([...this.colourOf(value), 255], 4 * i);
+      }
+      pen.putImageData(image, 0, 0);
+      if (height === 1) canvas.classList.add("strip");
+      const cursor = {x: 0, y: 0};
+      const tell = () => {
+        const y = height > 1 ? `, ${spec.y.name} ${exact(spec.y.values[cursor.y])}` : "";
+        this.readout.textContent = `${name} · ${spec.x.name} ${exact(spec.x.values[cursor.x])}${y}: ${exact(this.at(m, p, cursor.y, cursor.x))}`;
+      };
+      const go = (x, y) => {
+        cursor.x = Math.max(0, Math.min(width - 1, x));
+        cursor.y = Math.max(0, Math.min(height - 1, y));
+        tell();
+      };
+      canvas.addEventListener("mousemove", (event) => {
+        const box = canvas.getBoundingClientRect();
+        go(Math.floor(((event.clientX - box.left) / box.width) * width), Math.floor(((event.clientY - box.top) / box.height) * height));
+      });
+      canvas.addEventListener("focus", tell);
+      canvas.addEventListener("keydown", (event) => {
+        const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
+        if (!step) return;
+        go(cursor.x + step[0], cursor.y + step[1]);
+        event.preventDefault();
+      });
+      const ends = (axis) => `${number(axis.values[0])} to ${number(axis.values[axis.values.length - 1])}`;
+      const down = height > 1 ? `; downwards ${spec.y.name} ${ends(spec.y)}` : "";
+      return element("figure", {}, element("figcaption", {textContent: name}), canvas,
+        element("p", {className: "soft small", textContent: `to the right ${spec.x.name} ${ends(spec.x)}${down}`}));
+    }
+
+    table() {
+      const {spec} = this, rows = [], several = spec.panel.values.length > 1, high = spec.y.values.length > 1;
+      spec.methods.forEach((method, m) => spec.panel.values.forEach((panel, p) => spec.y.values.forEach((y, k) => {
+        const place = `${method}${several ? ` · ${spec.panel.name} ${number(panel)}` : ""}${high ? ` · ${spec.y.name} ${number(y)}` : ""}`;
+        rows.push([place, ...spec.x.values.map((_, x) => { const v = this.at(m, p, k, x); return v === null ? "" : exact(v); })]);
+      })));
+      return table([spec.x.name, ...spec.x.values.map(number)], rows);
+    }
+  }
+
+  const recolourAll = () => live.forEach((chart) => chart.recolour());
+  dark.addEventListener("change", recolourAll);
+  window.addEventListener("beforeprint", () => { printing = true; recolourAll(); });
+  window.addEventListener("afterprint", () => { printing = false; recolourAll(); });
+
+  return {chart: (parent, spec) => new Chart(parent, spec), dots, heat: (parent, spec, colours) => new Heat(parent, spec, colours),
+    number, element, tokens, button, charts: live};
+})();

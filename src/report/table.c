@@ -1,0 +1,107 @@
+/* table.c: the table of the summaries. Plain HTML: it is there without a script, on paper and for screen readers. */
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of all folders, each name once; the first folder that has it speaks for it. */
+typedef struct heading {
+  const report_column **items; /* (count,) */
+  size_t count, keys;          /* keys come first */
+} heading;
+
+static bool is_listed(const heading *head, const char *name) {
+  for (size_t i = 0; i < head->count; i++)
+    if (strcmp(head->items[i]->name, name) == 0) return true;
+  return false;
+}
+
+/* A key that lines of a folder differ in, or that folders may differ in. */
+static bool is_shown_key(const report_column *column, bool several) {
+  bool always = strcmp(column->name, "method") == 0 || strcmp(column->name, "length_tokens") == 0;
+  return column->key && (always || column->varies || (several && strcmp(column->name, "model") == 0));
+}
+
+static void add_columns(const report_results *folders, size_t count, bool keys, heading *head) {
+  for (size_t f = 0; f < count; f++) {
+    for (size_t i = 0; i < folders[f].count; i++) {
+      const report_column *column = &folders[f].columns[i];
+      bool shown = keys ? is_shown_key(column, count > 1) : column->value && column->any;
+      if (shown && !is_listed(head, column->name)) head->items[head->count++] = column;
+    }
+  }
+}
+
+static rs_status read_heading(const report_results *folders, size_t count, heading *head, rs_err *err) {
+  size_t all = 0;
+  for (size_t f = 0; f < count; f++) all += folders[f].count;
+  head->items = rs_alloc(all, sizeof *head->items, err);
+  if (head->items == NULL) return RS_MEMORY;
+  add_columns(folders, count, true, head);
+  head->keys = head->count;
+  add_columns(folders, count, false, head);
+  return RS_OK;
+}
+
+static void put_head(const heading *head, bool several, rs_text *out) {
+  rs_text_puts(out, "<thead><tr>");
+  if (several) rs_text_puts(out, "<th scope=\"col\">results</th>");
+  for (size_t i = 0; i < head->count; i++) {
+    const report_column *column = head->items[i];
+    rs_text_puts(out, "<th scope=\"col\" title=\"");
+    rs_xml_escape(column->summary, out);
+    rs_text_puts(out, i < head->keys ? "\">" : "\" class=\"number\">");
+    rs_xml_escape(column->name, out);
+    if (column->better != 0)
+      rs_text_printf(out, " <small>(%s is better)</small>", column->better > 0 ? "higher" : "lower");
+    rs_text_puts(out, "</th>");
+  }
+  rs_text_puts(out, "<th scope=\"col\" class=\"number\" title=\"rows of summary.csv that the values are means of\">rows"
+                    "</th></tr></thead>\n<tbody>\n");
+}
+
+static void put_key(const report_results *folder, const report_line *line, const report_column *column, rs_text *out) {
+  bool method = strcmp(column->name, "method") == 0;
+  double number;
+  const char *field = report_field(folder, column->name, line->row);
+  rs_text_puts(out, method ? "<th scope=\"row\">" : rs_number_read(field, &number) ? "<td class=\"number\">" : "<td>");
+  rs_xml_escape(field, out);
+  rs_text_puts(out, method ? "</th>" : "</td>");
+}
+
+static void put_value(const report_results *folder, const report_line *line, const report_column *column,
+                      rs_text *out) {
+  const report_column *found = report_column_find(folder, column->name);
+  double value = found != NULL ? line->means[found - folder->columns] : NAN;
+  rs_text_puts(out, "<td class=\"number\">");
+  if (!isnan(value)) report_number(value, out);
+  rs_text_puts(out, "</td>");
+}
+
+static void put_line(const report_results *folder, const report_line *line, const heading *head, bool several,
+                     rs_text *out) {
+  rs_text_puts(out, "<tr data-length=\"");
+  if (!isnan(line->length)) rs_text_number(out, line->length);
+  rs_text_puts(out, line->length == folder->longest || isnan(folder->longest) ? "\">" : "\" hidden>");
+  if (several) rs_text_puts(out, "<td>"), rs_xml_escape(folder->label, out), rs_text_puts(out, "</td>");
+  for (size_t i = 0; i < head->count; i++) (i < head->keys ? put_key : put_value)(folder, line, head->items[i], out);
+  rs_text_printf(out, "<td class=\"number\">%zu", line->rows);
+  if (line->bad > 0) rs_text_printf(out, " <b class=\"bad\">(%zu failed)</b>", line->bad);
+  rs_text_puts(out, "</td></tr>\n");
+}
+
+rs_status report_table(const report_results *folders, size_t count, rs_text *out, rs_err *err) {
+  heading head = {0};
+  RS_TRY(read_heading(folders, count, &head, err));
+  rs_text_puts(out, "<noscript><style>tr[hidden] { display: table-row; }</style></noscript>\n"
+                    "<div class=\"scroll\" role=\"region\" aria-label=\"Summary\" tabindex=\"0\">\n"
+                    "<table id=\"summary\">\n<caption>Means over the seeds, to six digits.</caption>\n");
+  put_head(&head, count > 1, out);
+  for (size_t f = 0; f < count; f++)
+    for (size_t i = 0; i < folders[f].line_count; i++)
+      put_line(&folders[f], &folders[f].lines[i], &head, count > 1, out);
+  rs_text_puts(out, "</tbody>\n</table>\n</div>\n");
+  free(head.items);
+  return RS_OK;
+}

@@ -1,0 +1,22 @@
+/* What a recipe costs at a length, by the terms of ropescope/metrics.h. */
+#include "task.h"
+
+rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t length, rs_turn_costs *costs,
+                         rs_err *err) {
+  rs_encoding *encoding;
+  RS_TRY(rs_encoding_create(recipe, model, length, NULL, NULL, &encoding, err));
+  rs_status status = rs_turn_costs_find(encoding, costs, err);
+  rs_encoding_free(encoding);
+  return status;
+}
+
+rs_status rs_solve_plain(const rs_model *model, double base, rs_recipe *recipe, rs_err *err) {
+  char digits[RS_NUMBER_CHARS];
+  RS_TRY(rs_recipe_init(recipe, rs_method_find("rope"), err));
+  rs_number_format(base, digits);
+  rs_status status = base > 0 ? rs_recipe_set(recipe, "rope_theta", digits, err) : RS_OK;
+  if (status == RS_OK) status = rs_recipe_resolve(recipe, model, err);
+  if (status == RS_OK) status = rs_recipe_check(recipe, model, err);
+  if (status != RS_OK) rs_recipe_clear(recipe);
+  return status;
+}

@@ -1,0 +1,345 @@
+/* Whole recipes for a length, ranked by what they cost a model that is not trained again. */
+#include "task.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers that the length asks for. */
+typedef enum asked {
+  NOTHING,
+  ONE,
+  TWO,
+  TIMES, /* L / L0 */
+
+  BASE,         /* the least base that keeps all pairs within the angles of training */
+  TURNING_SHARE /* of the pairs: those that went full circle in training */
+} asked;
+
+/* The methods that are used without training, or with a short one, and what is set of each. Ceilings at the trained
+ * length (lm_infinite) are not here: a distance at its rim is rare in training, which no cost sees. */
+static const struct {
+  const char *method, *param;
+  asked value;
+} recipes[] = {
+    {"rope", NULL, NOTHING},
+    {"pi", "factor", TIMES},
+    {"ntk", "factor", TIMES},
+    {"abf", "rope_theta", BASE},
+    {"critical_base", "factor", TIMES},
+    {"dynamic_ntk", "factor", ONE},
+    {"dynamic_ntk", "factor", TWO},
+    {"ntk_fixed", "factor", TIMES},
+    {"ntk_mixed", "factor", TIMES},
+    {"dprope", "factor", TIMES},
+    {"ntk_by_parts", "factor", TIMES},
+    {"yarn", "factor", TIMES},
+    {"dynamic_yarn", NULL, NOTHING},
+    {"llama3", "factor", TIMES},
+    {"longrope", "factor", TIMES},
+    {"p_rope", "rotary_fraction", TURNING_SHARE},
+    {"self_extend", NULL, NOTHING},
+    {"rerope", NULL, NOTHING},
+    {"dual_chunk", NULL, NOTHING},
+    {"string", NULL, NOTHING},
+};
+
+static double number_for(const rs_ranking *ranking, size_t length, asked value) {
+  const rs_model *model = ranking->model;
+  double times = fmax(1, (double)length / ranking->train_length);
+  size_t pairs = model->rotary_dim / 2, critical = 0;
+  double *omega = rs_alloc(pairs, sizeof *omega, NULL);
+  if (omega == NULL) return NAN;
+  rs_ladder(model->rope_theta, (double)model->rotary_dim, pairs, omega);
+  critical = rs_critical_pair(omega, pairs, ranking->train_length);
+  free(omega);
+  switch (value) {
+  case ONE: return 1;
+  case TIMES: return times;
+  case TWO: return 2;
+  case TURNING_SHARE: return (double)critical / (double)pairs;
+  case BASE:
+    if (critical == 0 || critical == pairs || times == 1) return model->rope_theta;
+    return rs_base_in_range(model->rope_theta, critical, pairs, ranking->train_length, (double)length);
+  default: return NAN;
+  }
+}
+
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
+
+static rs_status set_list(rs_recipe *recipe, const char *name, const double *list, size_t count, rs_err *err) {
+  int index = rs_settings_find(&recipe->settings, name);
+  rs_value *value = &recipe->settings.values[index];
+  rs_value_clear(value);
+  RS_TRY(rs_value_list(recipe->settings.params[index], list, count, value, err));
+  value->given = true;
+  return RS_OK;
+}
+
+/* What a search as LongRoPE's ends in where these costs are searched by: pairs that went full circle are kept, and each
+ * other one is divided by no more than brings its farthest key to where training ended. */
+static rs_status set_divisors(const rs_ranking *ranking, size_t length, rs_recipe *recipe, rs_err *err) {
+  const rs_model *model = ranking->model;
+  size_t pairs = model->rotary_dim / 2;
+  double *divisors = rs_alloc(pairs, sizeof *divisors, err), *ones = rs_alloc(pairs, sizeof *ones, err);
+  rs_status status = divisors != NULL && ones != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) {
+    rs_ladder(model->rope_theta, (double)model->rotary_dim, pairs, divisors);
+    for (size_t j = 0; j < pairs; j++) {
+      double range = rs_angle_range(ranking->train_length * divisors[j]), farthest = (double)length - 1;
+      divisors[j] = isinf(range) ? 1 : fmax(1, farthest * divisors[j] / range);
+      ones[j] = 1;
+    }
+    status = set_list(recipe, "short_factor", ones, pairs, err);
+    if (status == RS_OK) status = set_list(recipe, "long_factor", divisors, pairs, err);
+  }
+  free(divisors);
+  free(ones);
+  return status;
+}
+
+static rs_status settle(const rs_ranking *ranking, rs_recipe *recipe, rs_err *err) {
+  RS_TRY(rs_recipe_resolve(recipe, ranking->model, err));
+  return rs_recipe_check(recipe, ranking->model, err);
+}
+
+static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t index, rs_recipe *recipe, rs_err *err) {
+  char digits[RS_NUMBER_CHARS];
+  if (recipes[index].value == TURNING_SHARE && ranking->model->rotary_dim != ranking->model->head_dim)
+    return rs_fail(err, RS_UNSUPPORTED, "its ladder is that of a whole head, and the model turns a part");
+  RS_TRY(rs_recipe_init(recipe, rs_method_find(recipes[index].method), err));
+  rs_status status = RS_OK;
+  if (recipes[index].param != NULL) {
+    rs_number_format(number_for(ranking, length, recipes[index].value), digits);
+    status = rs_recipe_set(recipe, recipes[index].param, digits, err);
+  }
+  if (status == RS_OK && strcmp(recipes[index].method, "longrope") == 0)
+    status = set_divisors(ranking, length, recipe, err);
+  if (status == RS_OK) status = settle(ranking, recipe, err);
+  if (status != RS_OK) rs_recipe_clear(recipe);
+  return status;
+}
+
+/* ---- as a config.json says it ------------------------------------------------------------------------------------ */
+
+/* The base of a table that is plain at one; NaN for others. */
+static double base_of(const rs_spectrum *spectrum) {
+  double pairs = (double)spectrum->pairs, base = spectrum->pairs > 1 ? pow(spectrum->omega[1], -pairs) : NAN;
+  for (size_t j = 0; j < spectrum->pairs; j++)
+    if (!(fabs(spectrum->omega[j] * pow(base, (double)j / pairs) - 1) <= 1e-9)) return NAN;
+  return spectrum->amp == 1 && spectrum->logit_factor == 1 ? base : NAN;
+}
+
+static bool has_rope_type(const rs_recipe *recipe) {
+  for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++)
+    if (strcmp(rs_hf_rope_types[t].method, recipe->method->name) == 0) return true;
+  return false;
+}
+
+/* NTK-by-parts is YaRN without its temperature. */
+static rs_status say_by_parts(const rs_ranking *ranking, const rs_recipe *recipe, rs_recipe *said, rs_err *err) {
+  char factor[RS_NUMBER_CHARS];
+  rs_number_format(rs_setting(&recipe->settings, "factor")->number, factor);
+  RS_TRY(rs_recipe_init(said, rs_method_find("yarn"), err));
+  rs_status status = rs_recipe_set(said, "factor", factor, err);
+  if (status == RS_OK) status = rs_recipe_set(said, "attention_factor", "1", err);
+  if (status == RS_OK) status = settle(ranking, said, err);
+  if (status != RS_OK) rs_recipe_clear(said);
+  return status;
+}
+
+/* Keeps what is said where it turns pairs as the recipe does, at the length and at the trained one. */
+static rs_status keep_same(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err) {
+  const size_t lengths[] = {length, (size_t)ranking->train_length};
+  rs_model model;
+  RS_TRY(rs_model_copy(&model, ranking->model, err));
+  model.rope_theta = c->theta;
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < RS_COUNT(lengths) && status == RS_OK && c->said.method != NULL; i++) {
+    rs_spectrum recipe = {0}, said = {0};
+    status = rs_spectrum_make(&c->recipe, ranking->model, lengths[i], &recipe, err);
+    if (status == RS_OK) status = rs_spectrum_make(&c->said, &model, lengths[i], &said, err);
+    if (status == RS_OK && rs_spectrum_compare(&recipe, &said, 1e-9).differs != 0) rs_recipe_clear(&c->said);
+    rs_spectrum_clear(&recipe);
+    rs_spectrum_clear(&said);
+  }
+  rs_model_clear(&model);
+  return status;
+}
+
+static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, rs_err *err) {
+  rs_spectrum spectrum;
+  const rs_method *method = c->recipe.method;
+  c->theta = ranking->model->rope_theta;
+  if (method->pos->prepare != NULL && !method->pos->scaled) return RS_OK;
+  if (has_rope_type(&c->recipe)) return rs_recipe_copy(&c->said, &c->recipe, err);
+  if (strcmp(method->name, "ntk_by_parts") == 0) {
+    RS_TRY(say_by_parts(ranking, &c->recipe, &c->said, err));
+    return keep_same(ranking, length, c, err);
+  }
+  RS_TRY(rs_spectrum_make(&c->recipe, ranking->model, length, &spectrum, err));
+  double base = base_of(&spectrum);
+  rs_spectrum_clear(&spectrum);
+  if (isnan(base)) return RS_OK;
+  c->theta = base;
+  RS_TRY(rs_solve_plain(ranking->model, base, &c->said, err));
+  return keep_same(ranking, length, c, err);
+}
+
+/* ---- the ranking ------------------------------------------------------------------------------------------------- */
+
+static void leave_out(rs_ranking *ranking, const rs_method *method, const char *why) {
+  rs_left_out *out = &ranking->left_out[ranking->left_out_count++];
+  out->method = method->name;
+  snprintf(out->why, sizeof out->why, "%.159s", why);
+}
+
+static void clear_candidate(rs_candidate *c) {
+  rs_recipe_clear(&c->recipe);
+  rs_recipe_clear(&c->said);
+  *c = (rs_candidate){0};
+}
+
+static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_candidate *c, rs_err *err) {
+  RS_TRY(rs_solve_costs(&c->recipe, ranking->model, in->length, &c->costs, err));
+  RS_TRY(rs_solve_costs(&c->recipe, ranking->model, (size_t)ranking->train_length, &c->early, err));
+  c->sum = rs_turn_costs_sum(&c->costs, &in->weights);
+  c->early_sum = rs_turn_costs_sum(&c->early, &in->weights);
+  c->needles = rs_turn_costs_sum(&c->costs, &rs_needle_weights);
+  return isnan(c->sum) ? rs_fail(err, RS_UNSUPPORTED, "its pairs have no one distance")
+                       : say(ranking, in->length, c, err);
+}
+
+/* Whether the same recipe is there already: a factor may be 1, or the one that is published. */
+static bool repeats(const rs_ranking *ranking, const rs_recipe *recipe) {
+  rs_text written = {0}, other = {0};
+  bool same = false;
+  rs_recipe_write(recipe, &written);
+  for (size_t i = 0; i < ranking->count && !same; i++) {
+    rs_recipe_write(&ranking->items[i].recipe, &other);
+    same = recipe->settings.count > 0 && ranking->items[i].recipe.method == recipe->method &&
+           strcmp(rs_text_string(&written), rs_text_string(&other)) == 0 &&
+           strcmp(recipe->method->name, "longrope") != 0;
+    rs_text_clear(&other);
+  }
+  rs_text_clear(&written);
+  return same;
+}
+
+/* Takes the recipe. */
+static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *recipe, rs_err *err) {
+  rs_candidate *c = &ranking->items[ranking->count];
+  rs_err why = {0};
+  if (repeats(ranking, recipe)) {
+    rs_recipe_clear(recipe);
+    return RS_OK;
+  }
+  *c = (rs_candidate){.recipe = *recipe};
+  *recipe = (rs_recipe){0};
+  rs_status status = price(in, ranking, c, &why);
+  if (status == RS_OK)
+    ranking->count++;
+  else {
+    leave_out(ranking, c->recipe.method, why.message);
+    clear_candidate(c);
+  }
+  return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;
+}
+
+static rs_status add_published(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
+  rs_recipe recipe;
+  RS_TRY(rs_recipe_copy(&recipe, &ranking->model->published, err));
+  rs_status status = settle(ranking, &recipe, err);
+  if (status == RS_OK) status = add(in, ranking, &recipe, err);
+  rs_recipe_clear(&recipe);
+  return status;
+}
+
+static rs_status add_all(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
+  if (ranking->model->published.method != NULL) RS_TRY(add_published(in, ranking, err));
+  for (size_t i = 0; i < RS_COUNT(recipes); i++) {
+    rs_recipe recipe = {0};
+    rs_err why = {0};
+    rs_status status = make_recipe(ranking, in->length, i, &recipe, &why);
+    if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+    if (status == RS_OK)
+      RS_TRY(add(in, ranking, &recipe, err));
+    else
+      leave_out(ranking, rs_method_find(recipes[i].method), why.message);
+  }
+  return RS_OK;
+}
+
+/* By their sums; where these are equal, as of dynamic rules and fixed ones, by what short contexts lose. */
+static int by_cost(const void *a, const void *b) {
+  const rs_candidate *x = a, *y = b;
+  double scale = 1e-12 * fmax(fabs(x->sum), fabs(y->sum));
+  if (fabs(x->sum - y->sum) > scale) return x->sum < y->sum ? -1 : 1;
+  return (x->early_sum > y->early_sum) - (x->early_sum < y->early_sum);
+}
+
+static void rank(rs_ranking *ranking) {
+  qsort(ranking->items, ranking->count, sizeof *ranking->items, by_cost);
+  for (size_t i = 0; i < ranking->count; i++) {
+    const rs_recipe *recipe = &ranking->items[i].recipe;
+    if (strcmp(recipe->method->name, "rope") == 0) ranking->unchanged = i;
+    if (ranking->items[i].needles < ranking->items[ranking->by_needles].needles) ranking->by_needles = i;
+  }
+}
+
+static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
+  const rs_layer_kind *kind = &ranking->profile.kinds[ranking->kind];
+  const rs_model *model = ranking->model;
+  const rs_method *published = model->published.method;
+  if (model->rotary_dim < 2 || (published != NULL && published->freq == NULL))
+    return rs_fail(err, RS_UNSUPPORTED, "%s turns no pairs on %s: there is no setting to rank",
+                   published != NULL ? published->name : "the model", model->name);
+  ranking->train_length =
+      published != NULL ? rs_recipe_train_length(&model->published, model) : (double)model->train_length;
+  if (ranking->train_length < 2)
+    return rs_fail(err, RS_INPUT,
+                   "%s: has no max_position_embeddings, and its class no default: which length was it "
+                   "trained at?",
+                   model->name);
+  if (in->length < 2 || in->length > RS_LONGEST_RANKED)
+    return rs_fail(err, RS_INPUT, "--to %zu: from 2 to %d tokens can be ranked", in->length, RS_LONGEST_RANKED);
+  if ((double)in->length <= ranking->train_length)
+    return rs_fail(err, RS_DOMAIN, "%zu tokens are within the %g that %s was trained at: no setting is called for",
+                   in->length, ranking->train_length, model->name);
+  if (kind->mask.window > 0 && kind->compression == 0 && (double)kind->mask.window <= ranking->train_length)
+    return rs_fail(err, RS_DOMAIN,
+                   "these layers of %s (%s) see %zu tokens whatever the context, and training had %g: no "
+                   "setting is called for",
+                   model->name, kind->name, kind->mask.window, ranking->train_length);
+  return RS_OK;
+}
+
+rs_status rs_rank_settings(const rs_ranking_in *in, rs_ranking *ranking, rs_err *err) {
+  const rs_subject_in subject = {
+      .hf = in->hf, .hf_text = in->hf_text, .preset = in->preset, .layers = in->layers, .length = in->length};
+  *ranking = (rs_ranking){0};
+  if (in->hf == NULL && in->preset == NULL) return rs_fail(err, RS_INPUT, "no model is named");
+  RS_TRY(rs_subject_profile(&subject, &ranking->profile, &ranking->kind, err));
+  ranking->model = &ranking->profile.kinds[ranking->kind].model;
+  rs_status status = check_model(in, ranking, err);
+  if (status == RS_OK) status = add_all(in, ranking, err);
+  if (status == RS_OK && ranking->count == 0) status = rs_fail(err, RS_DOMAIN, "no recipe has a cost there");
+  if (status == RS_OK)
+    rank(ranking);
+  else
+    rs_ranking_clear(ranking);
+  return status;
+}
+
+void rs_ranking_clear(rs_ranking *ranking) {
+  for (size_t i = 0; i < ranking->count; i++) clear_candidate(&ranking->items[i]);
+  rs_profile_clear(&ranking->profile);
+  *ranking = (rs_ranking){0};
+}
+
+size_t rs_ranking_best_said(const rs_ranking *ranking) {
+  for (size_t i = 0; i < ranking->count; i++)
+    if (ranking->items[i].said.method != NULL) return i;
+  return SIZE_MAX;
+}
