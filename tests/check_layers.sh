@@ -40,6 +40,7 @@ cli: base math kernel encoding attention model hf metrics sweep io plot claims p
 more_headers='
 recipe: encoding
 problems: io
+folder: io
 reading: model
 '
 

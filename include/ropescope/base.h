@@ -36,7 +36,8 @@ __extension__ typedef enum RS_NODISCARD rs_status {
   RS_MEMORY,      /* an allocation failed, or a size would overflow */
   RS_IO,          /* a file could not be read or written */
   RS_INTERNAL,    /* a bug in ropescope */
-  RS_STOPPED      /* the caller has asked for it; what it takes to go on is kept */
+  RS_STOPPED,     /* the caller has asked for it; what it takes to go on is kept */
+  RS_BUSY         /* another process has it; later it may do */
 } rs_status;
 
 /* The first failure of a call. `subject` names the parameter at fault where one is (so that a config check can point at

@@ -113,8 +113,8 @@ void rs_file_unmap(rs_mapping *mapping) RS_NONNULL(1);
  * place already. The mode follows the umask; a symbolic link is replaced, not followed. */
 rs_status rs_file_write(const char *path, const char *data, size_t length, rs_err *err) RS_NONNULL(1);
 
-/* Whether rs_file_write could begin to write `path` now: for work of minutes whose result has no other place. RS_IO with
- * the path and the reason; nothing is left behind. */
+/* Whether rs_file_write could begin to write `path` now: for work of minutes whose result has no other place. RS_IO
+ * with the path and the reason; nothing is left behind. */
 rs_status rs_file_writable(const char *path, rs_err *err) RS_NONNULL(1);
 
 /* Removes directory/name; RS_OK when it is not there. */
@@ -136,7 +136,10 @@ typedef struct rs_bytes {
   size_t length;
 } rs_bytes;
 
-/* The same of parts (count,), one behind the other, and of a file, as sha256sum prints it. RS_IO. */
+/* The 32 bytes themselves, of parts (count,). */
+void rs_sha256_digest(const rs_bytes *parts, size_t count, uint8_t out[32]) RS_NONNULL(3);
+
+/* The same as digits of parts (count,), one behind the other, and of a file, as sha256sum prints it. RS_IO. */
 void rs_sha256_parts(const rs_bytes *parts, size_t count, char out[65]) RS_NONNULL(3);
 rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) RS_NONNULL(1, 2);
 

@@ -60,25 +60,37 @@ typedef struct rs_training_watch {
 } rs_training_watch;
 
 typedef struct rs_run_options {
-  const char *directory; /* made if missing; files in it are replaced one by one, each whole */
+  const char *directory; /* made if missing; locked; the files of a run in it are replaced all at once */
   /* Called after each cell, from the calling thread; may be NULL. */
   void (*progress)(void *context, size_t done, size_t cells, double work_share);
+  /* Called before the first cell is run, where an earlier run has done cells; may be NULL. */
+  void (*resumed)(void *context, size_t done, size_t cells);
+  /* Asked again and again, from any thread: true ends the run with what is done. May be NULL. */
+  bool (*stop)(void *context);
   void *context;
-  const char *checkpoints;           /* where trained models are kept, and found again; NULL: nowhere */
+  bool resume;             /* cells that earlier runs into the folder have done are not done again */
+  bool partial;            /* run nothing, and write the cells that are done, as a set that says how many it lacks */
+  bool forget;             /* at the end what is done is not kept for later runs */
+  const char *checkpoints; /* where trained models are kept, and found again; NULL: nowhere */
   const rs_training_watch *training; /* told of each step before `progress` is; NULL: nobody */
 } rs_run_options;
 
 typedef struct rs_run_summary {
-  size_t cells, failed; /* failed: without values, whatever the reason */
+  size_t cells;
+  size_t done, resumed; /* cells that are recorded now, and those that were before; set when a run is stopped, too */
+  size_t failed;        /* without values, whatever the reason */
   size_t starved;       /* of those, for want of memory */
   size_t first_failed;  /* the first of those, and what is wrong with it: "k.npy: number 12 is not finite" */
   char message[1024];
   double seconds;
 } rs_run_summary;
 
-/* Runs every cell and writes summary.csv, a CSV for each metric with a curve, config.yaml, manifest.json and
- * timings.csv. A cell that is undefined at its length is a row with its error. RS_IO, RS_MEMORY or RS_INTERNAL end the
- * run. */
+/* Runs every cell that is not done, and writes summary.csv, a CSV for each metric with a curve, config.yaml,
+ * manifest.json and timings.csv. A cell that is undefined at its length is a row with its error. RS_IO, RS_MEMORY or
+ * RS_INTERNAL end the run, and RS_BUSY where another process runs into the folder, RS_STOPPED where it was asked to:
+ * what stood there then stays. A cell that is done is recorded in directory/.ropescope/journal, and on the disk at the
+ * latest when the cells that share its queries and keys are done, some seconds of work at most. RS_INPUT where that
+ * journal is damaged. */
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err)
     RS_NONNULL(1, 2, 3);
 

@@ -40,6 +40,7 @@ rs_status rs_fail_read(rs_err *err, const char *format, ...) {
 }
 
 const char *rs_status_name(rs_status status) {
-  static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal", "stopped"};
+  static const char *const names[] = {"ok", "input",    "domain",  "unsupported", "memory",
+                                      "io", "internal", "stopped", "busy"};
   return (size_t)status < RS_COUNT(names) ? names[status] : "unknown";
 }

@@ -2,6 +2,8 @@
  * beside the scores is what this job shows. Nothing is skipped: every pair that is counted is computed. */
 #include "bench_internal.h"
 
+#include "ropescope/folder.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +36,8 @@ typedef struct sweep {
   char *directory; /* a temporary one */
 } sweep;
 
-/* Removes the folder with the files a run leaves; it makes no folders in it. */
-static void remove_folder(const char *path) {
+/* Removes a folder with the files in it, but for folders. */
+static void remove_files(const char *path) {
   DIR *folder = opendir(path);
   if (folder == NULL) return;
   for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
@@ -43,6 +45,14 @@ static void remove_folder(const char *path) {
       (void)rs_file_remove(path, entry->d_name, NULL); /* then rmdir leaves the folder */
   closedir(folder);
   rmdir(path);
+}
+
+/* Removes the folder with the files a run leaves. */
+static void remove_folder(const char *path) {
+  char *work = rs_path_join(path, RS_WORK_FOLDER, NULL);
+  if (work != NULL) remove_files(work);
+  free(work);
+  remove_files(path);
 }
 
 static void free_sweep(void *state) {

@@ -4,7 +4,7 @@
 
 #include "ropescope/sweep.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_BUSY = 75, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
 
 /* Values of an option that may be given again, in order. */
 typedef struct cli_list {
@@ -26,7 +26,7 @@ typedef struct cli_options {
   size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still, fresh, partial;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -40,6 +40,7 @@ enum {
   CLI_PLOT,
   CLI_REPORT,
   CLI_TABLE,
+  CLI_VERIFY,
   CLI_REPRODUCE,
   CLI_CHECK,
   CLI_CONVERT,
@@ -79,6 +80,7 @@ int cmd_explore(const cli_options *options);
 int cmd_compare(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_table(const cli_options *options);
+int cmd_verify(const cli_options *options);
 int cmd_logits(const cli_options *options);
 int cmd_bench(const cli_options *options);
 int cmd_solve(const cli_options *options);
@@ -146,15 +148,16 @@ int cli_load(const cli_options *options, const char *file, rs_experiment **exper
 /* The same of the command's only argument, or the standing sweep of the models that --hf names and all arguments. */
 int cli_load_sweep(const cli_options *options, rs_experiment **experiment);
 
-/* Runs a checked config into `directory`, with progress on a terminal. Returns an exit status. */
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory);
+/* Runs a checked config into `directory`, with progress on a terminal; goes on from what an earlier run has done there,
+ * and keeps what it does for later ones unless it is to `forget`. Returns an exit status. */
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, bool forget);
 
-/* From begin to end of a training, an interrupt or a request to end is noted, so that its state can be saved; the
- * second one ends the program. For rs_training_watch; `context` is not read. */
-void cli_catch_signals(void *context);
-void cli_release_signals(void *context);
+/* From catch to release an interrupt or a request to end is noted, and told of on stderr unless `quiet`, so that a run
+ * can end with what is done; the second one ends the program. */
+void cli_catch_signals(bool quiet);
+void cli_release_signals(void);
 
-/* The signal that was noted; 0: none. Who asks is taken to act on it. */
+/* The signal that was noted; 0: none. Who asks is taken to act on it. From any thread. */
 int cli_signal(void);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */

@@ -53,6 +53,16 @@ static void warn_of_foreign(const display *d) {
            several ? "them" : "it");
 }
 
+static bool is_stopped(void *context) {
+  (void)context;
+  return cli_signal() != 0;
+}
+
+static void note_resumed(void *context, size_t done, size_t cells) {
+  const display *d = context;
+  cli_note(d->options, "%zu of %zu cells were done before (--fresh does them again)", done, cells);
+}
+
 static void show_progress(void *context, size_t done, size_t cells, double share) {
   display *d = context;
   char line[256];
@@ -72,10 +82,14 @@ static char *results_folder(const cli_options *options, const rs_experiment *exp
 }
 
 static void report(const cli_options *options, const char *directory, const rs_run_summary *summary) {
-  cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
-           directory);
-  bool none = summary->failed == summary->cells; /* an exit status of 1 needs a word, however quiet */
-  if (none && summary->cells > 0) cli_error("cell %zu: %s", summary->first_failed, summary->message);
+  bool whole = summary->done == summary->cells;
+  if (whole)
+    cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
+             directory);
+  else
+    cli_note(options, "incomplete: %zu of %zu cells: %s", summary->done, summary->cells, directory);
+  bool none = summary->failed == summary->done; /* an exit status of 1 needs a word, however quiet */
+  if (none && summary->done > 0) cli_error("cell %zu: %s", summary->first_failed, summary->message);
   if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
   if (summary->failed > 0 && !none)
     cli_note(options, "%zu of them without values: see status and message in %s/summary.csv (cell %zu: %s)",
@@ -131,25 +145,35 @@ static char *checkpoints_folder(const cli_options *options, const char *director
   return NULL;
 }
 
-/* An exit status as a shell gives it to what a signal has ended. */
 static int end_badly(rs_status status, const rs_err *err) {
-  enum { BY_SIGNAL = 128 };
-  cli_fail(status, NULL, err);
-  return status == RS_STOPPED ? BY_SIGNAL + cli_signal() : CLI_FAILED; /* the input was good */
+  int code = cli_fail(status, NULL, err);
+  return code == CLI_BUSY ? code : CLI_FAILED; /* the input was good */
 }
 
+/* An exit status as a shell gives it to what a signal has ended. */
+static int end_stopped(const rs_run_summary *summary, const rs_err *err) {
+  enum { BY_SIGNAL = 128 };
+  bool training = strcmp(err->message, "stopped") != 0; /* which says itself how to go on */
+  if (training) cli_error("%s", err->message);
+  if (!training || summary->done > 0)
+    cli_error("%zu of %zu cells are done: the same command goes on from there%s", summary->done, summary->cells,
+              summary->done > 0 ? ", and --partial writes what there is" : "");
+  return BY_SIGNAL + cli_signal();
+}
+
+/* `forget`: what is done is not for later runs. */
 static int run_at(const cli_options *options, const rs_experiment *experiment, const char *directory,
-                  const char *checkpoints) {
+                  const char *checkpoints, bool forget) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}, .options = options};
-  const rs_training_watch training = {.wait = note_waiting,
-                                      .begin = cli_catch_signals,
-                                      .step = note_training,
-                                      .end = cli_release_signals,
-                                      .ready = note_ready,
-                                      .context = &d};
+  const rs_training_watch training = {.wait = note_waiting, .step = note_training, .ready = note_ready, .context = &d};
   bool live = !options->quiet && d.progress.terminal;
   rs_run_options run = {.directory = directory,
                         .progress = options->quiet ? NULL : show_progress,
+                        .resumed = note_resumed,
+                        .stop = is_stopped,
+                        .resume = !options->fresh,
+                        .partial = options->partial,
+                        .forget = forget,
                         .checkpoints = checkpoints,
                         .training = &training,
                         .context = &d};
@@ -159,24 +183,27 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   if (fits != CLI_OK) return fits;
   warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
+  cli_catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
+  cli_release_signals();
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
+  if (status == RS_STOPPED) return end_stopped(&summary, &err);
   if (status != RS_OK) return end_badly(status, &err);
   report(options, directory, &summary);
   remove_stale_pictures(options, directory);
   if (summary.starved > 0)
     cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary.starved);
-  if (summary.starved > 0 || summary.failed == summary.cells) return CLI_FAILED;
+  if (summary.starved > 0 || summary.failed == summary.done) return CLI_FAILED;
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
 }
 
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory) {
+int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, bool forget) {
   rs_err err = {0};
   char *checkpoints = checkpoints_folder(options, directory, &err);
-  int code =
-      checkpoints != NULL ? run_at(options, experiment, directory, checkpoints) : cli_fail(RS_MEMORY, NULL, &err);
+  int code = checkpoints != NULL ? run_at(options, experiment, directory, checkpoints, forget)
+                                 : cli_fail(RS_MEMORY, NULL, &err);
   free(checkpoints);
   return code;
 }
@@ -185,9 +212,13 @@ int cli_run(const cli_options *options, const rs_experiment *experiment, const c
 static int run_into(const cli_options *options, const rs_experiment *experiment, const char *directory) {
   bool differs;
   rs_err err = {0};
+  if (options->partial && options->fresh) {
+    cli_error("--partial writes what was done before, --fresh does it again: keep one");
+    return CLI_USAGE;
+  }
   rs_status status = rs_folder_differs(experiment, directory, &differs, &err);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
-  if (!differs || options->force) return cli_run(options, experiment, directory);
+  if (!differs || options->force) return cli_run(options, experiment, directory, false);
   cli_error("%s holds the results of another config: choose another --out or name, or --force to replace them",
             directory);
   return CLI_USAGE;

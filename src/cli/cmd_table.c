@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "ropescope/claims.h"
+#include "ropescope/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,21 @@ static char *csv_of(const char *path, rs_err *err) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? rs_path_join(path, "summary.csv", err)
                                                          : rs_strdup(path, err);
+}
+
+/* Whether the set lacks cells is said with every table of it; beside JSON on stderr. */
+static rs_status say_incomplete(const cli_options *options, const char *file, rs_text *text, rs_err *err) {
+  rs_text words = {0};
+  const char *slash = strrchr(file, '/');
+  char *folder = rs_strdup(slash != NULL ? file : ".", err);
+  if (folder == NULL) return RS_MEMORY;
+  if (slash != NULL) folder[slash == file ? 1 : slash - file] = '\0';
+  rs_status status = rs_results_incomplete(folder, &words, err);
+  if (status == RS_OK && words.length > 0 && options->json) cli_note(options, "%s: %s", folder, words.data);
+  if (status == RS_OK && words.length > 0 && !options->json) rs_text_printf(text, "\n%s\n", words.data);
+  rs_text_clear(&words);
+  free(folder);
+  return status;
 }
 
 int cmd_table(const cli_options *options) {
@@ -36,6 +52,7 @@ int cmd_table(const cli_options *options) {
   wanted.count = options->argument_count - 1;
   char *file = csv_of(options->arguments[0], &err);
   rs_status status = file != NULL ? rs_pivot(file, &wanted, &text, &err) : RS_MEMORY;
+  if (status == RS_OK) status = say_incomplete(options, file, &text, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);
   free(file);

@@ -9,7 +9,9 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "[CONFIG]",
          "sweep a config into CSV files (no config: the built-in demo)",
          "Results go to results/NAME, where NAME is the config's, or to --out. With --hf the arguments are files\n"
-         "of further models, and NAME is that of the first.\n",
+         "of further models, and NAME is that of the first. What an earlier run into the folder has done is not\n"
+         "done again; an interrupt ends the run with what is done, and the same command goes on.\n"
+         "Exit status: 75 where another process runs into the folder, 130 and 143 after SIGINT and SIGTERM.\n",
          {"ropescope run config.yaml --print",
           "ropescope run --hf llama/config.json qwen/config.json --lengths 32k,128k --methods published,yarn"},
          CLI_ARGUMENTS},
@@ -61,6 +63,15 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          {"ropescope table results/quickstart entropy_nats needle_win_rate --where length_tokens=32k",
           "ropescope table results/quickstart 'at 32k: mean(entropy_nats) where length_tokens=32k' --sort -1"},
          CLI_WORDS},
+    [CLI_VERIFY] =
+        {"verify",
+         "RESULTS...",
+         "is every file of a results folder what its manifest.json says",
+         "Rows, bytes and SHA-256 of each CSV file and config.yaml. Exit status: 0 where all are right, 1 where\n"
+         "one is missing or another, 2 where a folder has no such manifest. plot, table and reproduce refuse a\n"
+         "file that differs.\n",
+         {"ropescope verify results/quickstart", "ropescope verify --quiet results/*"},
+         CLI_ARGUMENTS},
     [CLI_REPRODUCE] = {"reproduce",
                        "[NAME...]",
                        "run the experiments and check what comes out against what was published",

@@ -18,9 +18,9 @@ int cli_help(void) {
   }
   rs_text_puts(&text, "\nOptions of every command:\n");
   cli_options_help(CLI_HELP, &text);
-  rs_text_puts(&text,
-               "\nropescope help COMMAND shows the other options of a command, and two examples.\n"
-               "Exit status: 0 done, 1 failed, 2 wrong input, or input that cannot be read (nothing was run).\n");
+  rs_text_puts(&text, "\nropescope help COMMAND shows the other options of a command, and two examples.\n"
+                      "Exit status: 0 done, 1 failed, 2 wrong input, or input that cannot be read (nothing was run),\n"
+                      "75 another process runs into the folder.\n");
   return cli_put(&text) ? CLI_OK : CLI_FAILED;
 }
 

@@ -31,8 +31,9 @@ static int (*const actions[CLI_COMMANDS])(const cli_options *options) = {
     [CLI_SHOW] = cmd_show,       [CLI_PLOT] = cmd_plot,           [CLI_REPORT] = cmd_report,
     [CLI_TABLE] = cmd_table,     [CLI_REPRODUCE] = cmd_reproduce, [CLI_CHECK] = cmd_check,
     [CLI_EXPLAIN] = cmd_explain, [CLI_CONVERT] = cmd_convert,     [CLI_COMPARE] = cmd_compare,
-    [CLI_SOLVE] = cmd_solve,     [CLI_LOGITS] = cmd_logits,       [CLI_BENCH] = cmd_bench,
-    [CLI_VERSION] = cmd_version, [CLI_EXPLORE] = cmd_explore,     [CLI_HELP] = cmd_help,
+    [CLI_SOLVE] = cmd_solve,     [CLI_VERIFY] = cmd_verify,       [CLI_LOGITS] = cmd_logits,
+    [CLI_BENCH] = cmd_bench,     [CLI_VERSION] = cmd_version,     [CLI_EXPLORE] = cmd_explore,
+    [CLI_HELP] = cmd_help,
 };
 
 static int run_command(int command, cli_options *options) {

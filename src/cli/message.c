@@ -53,6 +53,7 @@ int cli_choose(const char *what, const char *word, const char *const *words) {
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
   if (problems != NULL && problems->count > 0) fprintf(stderr, "%s\n", rs_text_string(&problems->text));
   cli_error("%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+  if (status == RS_BUSY) return CLI_BUSY;
   bool input =
       status == RS_INPUT || status == RS_DOMAIN || status == RS_UNSUPPORTED || (status == RS_IO && err->unread);
   return input ? CLI_USAGE : CLI_FAILED;

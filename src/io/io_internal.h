@@ -46,6 +46,10 @@ rs_status rs_sink_put(const rs_sink *sink, const void *data, size_t length);
 typedef rs_status (*rs_filler)(const rs_sink *sink, const void *content);
 rs_status rs_file_fill(const char *path, rs_filler fill, const void *content, rs_err *err);
 
+/* The sum of what went into the context (nettle's), as hexadecimal digits; it begins anew. */
+struct sha256_ctx;
+void rs_sha256_end(struct sha256_ctx *context, char out[65]);
+
 /* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
 rs_status rs_npy_list(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ropescope/io.h"
+#include "io_internal.h"
 
-static void put_digest(struct sha256_ctx *context, char out[65]) {
+void rs_sha256_end(struct sha256_ctx *context, char out[65]) {
   static const char digits[] = "0123456789abcdef";
   uint8_t digest[SHA256_DIGEST_SIZE];
   sha256_digest(context, sizeof digest, digest);
@@ -19,12 +19,22 @@ static void put_digest(struct sha256_ctx *context, char out[65]) {
   out[64] = '\0';
 }
 
+static void add_parts(struct sha256_ctx *context, const rs_bytes *parts, size_t count) {
+  sha256_init(context);
+  for (size_t i = 0; i < count; i++)
+    if (parts[i].length > 0) sha256_update(context, parts[i].length, parts[i].data);
+}
+
+void rs_sha256_digest(const rs_bytes *parts, size_t count, uint8_t out[32]) {
+  struct sha256_ctx context;
+  add_parts(&context, parts, count);
+  sha256_digest(&context, SHA256_DIGEST_SIZE, out);
+}
+
 void rs_sha256_parts(const rs_bytes *parts, size_t count, char out[65]) {
   struct sha256_ctx context;
-  sha256_init(&context);
-  for (size_t i = 0; i < count; i++)
-    if (parts[i].length > 0) sha256_update(&context, parts[i].length, parts[i].data);
-  put_digest(&context, out);
+  add_parts(&context, parts, count);
+  rs_sha256_end(&context, out);
 }
 
 void rs_sha256_hex(const char *data, size_t length, char out[65]) {
@@ -44,6 +54,6 @@ rs_status rs_sha256_file(const char *path, char out[65], rs_err *err) {
   }
   rs_status status = file != -1 && got == 0 ? RS_OK : rs_fail_read(err, "%s: cannot read: %s", path, strerror(errno));
   if (file != -1) close(file);
-  put_digest(&context, out);
+  rs_sha256_end(&context, out);
   return status;
 }

@@ -42,6 +42,7 @@ static void write_place(const rs_plot_measure *measure, const rs_plot_choice *ch
     rs_text_puts(out, " ");
     rs_text_number(out, choice->panel);
   }
+  add_piece(out, measure->data->incomplete);
   out->failed = out->failed || model.failed || task.failed;
   rs_text_clear(&model);
   rs_text_clear(&task);

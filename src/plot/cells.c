@@ -4,6 +4,7 @@
 #include "cells.h"
 
 #include "report.h"
+#include "ropescope/folder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static rs_status find_columns(rs_plot_file *file, rs_err *err) {
 static rs_status read_table(rs_plot_file *file, rs_err *err) {
   char *text;
   size_t length;
-  RS_TRY(rs_file_read(file->path, TABLE_LIMIT, &text, &length, err));
+  RS_TRY(rs_results_read(file->path, TABLE_LIMIT, &text, &length, err));
   rs_status status = rs_csv_read(text, length, file->path, &file->table, err);
   free(text);
   return status == RS_OK ? find_columns(file, err) : status;

@@ -57,6 +57,7 @@ typedef struct rs_plot_data {
   rs_tree *manifest;
   const char *name;           /* of the experiment; "" when it has none. Borrowed from the manifest. */
   const char *config;         /* fingerprint of the config, likewise */
+  char incomplete[64];        /* "incomplete: 3 of 8 cells"; "" of a whole set */
   const rs_node *captions;    /* sources with the phrases of their captions; NULL: the manifest has none. Borrowed. */
   const char *task;           /* its name, with a caption among the sources'; NULL, "": none. Borrowed. */
   const rs_node *checkpoints; /* models, likewise, that are checkpoints */

@@ -2,6 +2,8 @@
  * axis that is not known is an error: a chart that guesses could mix what must be kept apart. */
 #include "manifest.h"
 
+#include "ropescope/folder.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +140,14 @@ static rs_status read_manifest(const rs_node *root, const char *directory, const
   return RS_OK;
 }
 
+static rs_status read_incomplete(const char *directory, rs_plot_data *data, rs_err *err) {
+  rs_text words = {0};
+  rs_status status = rs_results_incomplete(directory, &words, err);
+  snprintf(data->incomplete, sizeof data->incomplete, "%s", rs_text_string(&words));
+  rs_text_clear(&words);
+  return status;
+}
+
 rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_err *err) {
   char *text = NULL, *path = rs_path_join(directory, "manifest.json", err);
   size_t length = 0;
@@ -145,6 +155,7 @@ rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_er
   if (status == RS_OK) status = rs_file_read(path, MANIFEST_LIMIT, &text, &length, err);
   if (status == RS_OK) status = rs_json_read(text, length, path, &data->manifest, err);
   if (status == RS_OK) status = read_manifest(&data->manifest->root, directory, path, data, err);
+  if (status == RS_OK) status = read_incomplete(directory, data, err);
   free(text);
   free(path);
   return status;

@@ -3,6 +3,7 @@
 #include "ropescope/report.h"
 
 #include "pack.h"
+#include "ropescope/folder.h"
 #include "ropescope/page.h"
 #include "sentences.h"
 #include "table.h"
@@ -64,7 +65,17 @@ static void put_header(const reporter *r, const char *title) {
                        "<a href=\"#charts\">Charts</a> <a href=\"#files\">Files</a></nav>\n</header>\n<main>\n");
 }
 
-static void put_words(const reporter *r) {
+/* A set that lacks cells says so before anything else. */
+static rs_status put_incomplete(const reporter *r, const report_results *folder) {
+  rs_text words = {0};
+  rs_status status = rs_results_incomplete(folder->directory, &words, r->err);
+  if (status == RS_OK && words.length > 0)
+    rs_text_printf(r->out, "<p><strong>%s</strong></p>\n", rs_text_string(&words));
+  rs_text_clear(&words);
+  return status;
+}
+
+static rs_status put_words(const reporter *r) {
   rs_text_puts(r->out, "<section id=\"asked\">\n<h2>What was asked, and what came out</h2>\n");
   if (r->count > 1) rs_text_printf(r->out, "<p>%zu folders of results stand side by side.</p>\n", r->count);
   for (size_t i = 0; i < r->count; i++) {
@@ -73,10 +84,12 @@ static void put_words(const reporter *r) {
       rs_xml_escape(r->folders[i].label, r->out);
       rs_text_puts(r->out, "</h3>\n");
     }
+    RS_TRY(put_incomplete(r, &r->folders[i]));
     report_asked(&r->folders[i], r->out);
     report_found(&r->folders[i], r->out);
   }
   rs_text_puts(r->out, "</section>\n");
+  return RS_OK;
 }
 
 static void put_config(const report_results *folder, rs_text *out) {
@@ -169,7 +182,7 @@ static rs_status put_file(const reporter *r, size_t folder, size_t index, const 
   size_t length = 0;
   if (path == NULL) return RS_MEMORY;
   rs_err why = {0};
-  rs_status status = rs_file_read(path, RS_REPORT_CSV, &text, &length, &why);
+  rs_status status = rs_results_read(path, RS_REPORT_CSV, &text, &length, &why);
   rs_text_puts(r->out, "<li>");
   rs_xml_escape(r->count > 1 ? path : name, r->out);
   if (status == RS_OK) {
@@ -180,7 +193,8 @@ static rs_status put_file(const reporter *r, size_t folder, size_t index, const 
   } else {
     rs_text_puts(r->out, ": not in this page: ");
     rs_xml_escape(why.message, r->out);
-    status = status == RS_MEMORY ? rs_fail(r->err, RS_MEMORY, "%s", why.message) : RS_OK;
+    /* of a file that is not what the manifest says (RS_INPUT) no page is made */
+    status = status != RS_IO ? rs_fail(r->err, status, "%s", why.message) : RS_OK;
   }
   rs_text_puts(r->out, "</li>\n");
   free(text);
@@ -227,7 +241,7 @@ static rs_status put_data(const reporter *r) {
 static rs_status write_page(reporter *r, const char *title) {
   rs_page_begin(r->out, title, false);
   put_header(r, title);
-  put_words(r);
+  RS_TRY(put_words(r));
   rs_text_puts(r->out, "<section id=\"table\">\n<h2>Summary</h2>\n");
   RS_TRY(report_table(r->folders, r->count, r->out, r->err));
   rs_text_puts(r->out, "</section>\n");

@@ -1,6 +1,8 @@
 /* results.c: one folder, read by its manifest. */
 #include "results.h"
 
+#include "ropescope/folder.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,7 +200,7 @@ static rs_status read_lines(report_results *results, rs_err *err) {
 static rs_status read_file(const char *directory, const char *name, size_t limit, char **path, char **text,
                            size_t *length, rs_err *err) {
   *path = rs_path_join(directory, name, err);
-  return *path != NULL ? rs_file_read(*path, limit, text, length, err) : RS_MEMORY;
+  return *path != NULL ? rs_results_read(*path, limit, text, length, err) : RS_MEMORY;
 }
 
 static rs_status read_manifest(report_results *results, rs_err *err) {

@@ -28,15 +28,24 @@ static void make_encodings(rs_batch_work *work) {
   }
 }
 
-static bool reads_tables(const rs_batch_work *work, size_t metric) {
-  return !rs_metric_observes(work->experiment->metrics.items[metric].metric);
+static const rs_metric_kind *kind_of(const rs_batch_work *work, size_t metric) {
+  return work->experiment->metrics.items[metric].metric;
 }
 
-/* The first cell before `index` at which a metric of tables gives the same: that of the same method and heads, and of
- * the same seed if the metric draws numbers. */
+static bool reads_tables(const rs_batch_work *work, size_t metric) {
+  return !rs_metric_observes(kind_of(work, metric));
+}
+
+/* Whether the cell has the curve of a metric of tables, which others share. */
+static bool keeps(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
+  return kind_of(work, metric)->draws ? cell->role.draws : cell->role.tables;
+}
+
+/* The first cell of the portion before `index` at which a metric of tables gives the same: that of the same method and
+ * heads, and of the same seed if the metric draws numbers. */
 static const rs_cell_state *twin(const rs_batch_work *work, size_t index, size_t metric) {
   const rs_cell_state *cell = work->batch->cells[index];
-  bool draws = work->experiment->metrics.items[metric].metric->draws;
+  bool draws = kind_of(work, metric)->draws;
   for (size_t i = 0; i < index; i++) {
     const rs_cell_state *other = work->batch->cells[i];
     if (rs_cell_method(other) == rs_cell_method(cell) && other->cell.group == cell->cell.group &&
@@ -46,35 +55,92 @@ static const rs_cell_state *twin(const rs_batch_work *work, size_t index, size_t
   return NULL;
 }
 
+static rs_known_tables *known_of(const rs_batch_work *work, const rs_cell_state *cell) {
+  return &work->known[rs_cell_method(cell) * work->groups + cell->cell.group];
+}
+
+/* What an earlier portion has found for the metric; NULL: nothing. */
+static const double *known_value(const rs_batch_work *work, const rs_cell_state *cell, size_t metric) {
+  const rs_known_tables *known = known_of(work, cell);
+  bool fits = known->known && (!kind_of(work, metric)->draws || known->seed == cell->cell.axis[RS_BY_SEED]);
+  return fits ? known->value + metric * RS_METRIC_SCALARS : NULL;
+}
+
+static bool computes(const rs_batch_work *work, size_t index, size_t metric) {
+  const rs_cell_state *cell = work->batch->cells[index];
+  if (!reads_tables(work, metric)) return false;
+  return keeps(work, cell, metric) || (twin(work, index, metric) == NULL && known_value(work, cell, metric) == NULL);
+}
+
 static void copy_tables(const rs_batch_work *work, size_t index) {
   rs_cell_state *cell = work->batch->cells[index];
   for (size_t m = 0; m < work->experiment->metrics.count; m++) {
-    const rs_cell_state *first = reads_tables(work, m) ? twin(work, index, m) : NULL;
-    if (first == NULL) continue;
-    rs_err why = {.status = first->status};
-    snprintf(why.message, sizeof why.message, "%s", first->message);
-    if (first->status != RS_OK) rs_cell_fail(cell, &why);
-    memcpy(cell->results[m].value, first->results[m].value, sizeof first->results[m].value);
+    if (!reads_tables(work, m) || computes(work, index, m)) continue;
+    const rs_cell_state *first = twin(work, index, m);
+    const double *value = first != NULL ? first->results[m].value : known_value(work, cell, m);
+    if (first != NULL && first->status != RS_OK) {
+      rs_err why = {.status = first->status};
+      snprintf(why.message, sizeof why.message, "%s", first->message);
+      rs_cell_fail(cell, &why);
+    }
+    memcpy(cell->results[m].value, value, sizeof cell->results[m].value);
   }
 }
 
-static void read_cell(const rs_batch_work *work, size_t index) {
-  rs_cell_state *cell = work->batch->cells[index];
+/* For the portions that follow; where there is no room they compute it again. */
+static void note_tables(const rs_batch_work *work, const rs_cell_state *cell) {
+  rs_known_tables *known = known_of(work, cell);
+  size_t metrics = work->experiment->metrics.count, seed = cell->cell.axis[RS_BY_SEED];
+  if (cell->status != RS_OK || (known->known && known->seed == seed)) return;
+  if (known->value == NULL) known->value = rs_alloc(metrics * RS_METRIC_SCALARS, sizeof *known->value, NULL);
+  if (known->value == NULL) return;
+  for (size_t m = 0; m < metrics; m++)
+    memcpy(known->value + m * RS_METRIC_SCALARS, cell->results[m].value, sizeof cell->results[m].value);
+  known->known = true;
+  known->seed = seed;
+}
+
+static void drop_curves(const rs_batch_work *work, rs_cell_state *cell) {
   for (size_t m = 0; m < work->experiment->metrics.count; m++)
-    if (cell->status == RS_OK && reads_tables(work, m) && twin(work, index, m) == NULL) rs_metric_finish(work, cell, m);
+    if (reads_tables(work, m) && !keeps(work, cell, m)) rs_curve_clear(&cell->results[m].curve);
+}
+
+/* Computes what the cell does not get from another; if that is all of it, it is done. */
+static void read_cell(const rs_batch_work *work, size_t index, bool heads, rs_err *failed) {
+  rs_cell_state *cell = work->batch->cells[index];
+  bool whole = !heads;
+  rs_err why = {0};
+  for (size_t m = 0; m < work->experiment->metrics.count; m++) {
+    bool own = computes(work, index, m);
+    whole = whole && own;
+    if (cell->status == RS_OK && own) rs_metric_finish(work, cell, m);
+  }
+  if (!whole || rs_batch_stopped(work)) return;
+  drop_curves(work, cell);
+  if (rs_batch_done(work, cell, &why) == RS_OK) return;
+#pragma omp critical(rs_batch_failed)
+  (void)rs_fail(failed, why.status, "%s", why.message);
 }
 
 /* Metrics of tables: computed once for each method and head group (and seed, where they draw numbers), whose first cell
  * keeps the curve; copied to the others. */
-static void read_tables(const rs_batch_work *work) {
+static rs_status read_tables(const rs_batch_work *work, bool heads, rs_err *err) {
   size_t count = work->batch->count;
+  rs_err failed = {0};
   if (count < rs_engine_threads()) { /* few cells: let each have all threads */
-    for (size_t i = 0; i < count; i++) read_cell(work, i);
+    for (size_t i = 0; i < count; i++) read_cell(work, i, heads, &failed);
   } else {
 #pragma omp parallel for schedule(dynamic, 1)
-    for (size_t i = 0; i < count; i++) read_cell(work, i);
+    for (size_t i = 0; i < count; i++)
+      if (!rs_batch_stopped(work)) read_cell(work, i, heads, &failed);
   }
+  if (failed.status != RS_OK) return rs_fail(err, failed.status, "%s", failed.message);
   for (size_t i = 0; i < count; i++) copy_tables(work, i);
+  for (size_t i = 0; i < count; i++) {
+    note_tables(work, work->batch->cells[i]);
+    drop_curves(work, work->batch->cells[i]);
+  }
+  return RS_OK;
 }
 
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
@@ -157,23 +223,32 @@ static bool is_used(const rs_batch_work *work, const rs_variant *source) {
   return false;
 }
 
-/* Its rows are made once for all heads and methods, and let go before the next source's are. */
+/* Its rows are made once for all heads, methods and portions, and let go before the next source's are. */
+static rs_status find_text(rs_batch_work *work, size_t source, rs_err *err) {
+  if (work->rows_of == source + 1) return RS_OK;
+  rs_text_rows_clear(&work->rows);
+  work->rows = (rs_text_rows){0};
+  work->rows_of = 0;
+  RS_TRY(rs_text_rows_read(work->batch->texts, work->experiment->sources.items[source].params, work->batch->length,
+                           &work->rows, err));
+  work->rows_of = source + 1;
+  return RS_OK;
+}
+
 static rs_status run_text(rs_batch_work *work, size_t source, rs_contents *contents, rs_err *err) {
   const rs_variant *variant = &work->experiment->sources.items[source];
-  rs_text_rows rows = {0};
   double *zeros = NULL;
   rs_err why = {0};
   if (!is_used(work, variant)) return RS_OK;
   if (work->batch->texts != NULL)
-    (void)rs_text_rows_read(work->batch->texts, variant->params, work->batch->length, &rows, &why);
+    (void)find_text(work, source, &why);
   else
     zeros = rs_alloc(work->model->head_dim, sizeof *zeros, &why);
   rs_status status = RS_OK;
   if (why.status == RS_OK)
-    status = run_heads(work, source, &rows, zeros, contents, err);
+    status = run_heads(work, source, &work->rows, zeros, contents, err);
   else
     fail_source(work, variant, &why);
-  rs_text_rows_clear(&rows);
   free(zeros);
   return status;
 }
@@ -189,30 +264,86 @@ static rs_status run_rows(rs_batch_work *work, rs_contents *contents, rs_err *er
 
 /* ---- the batch --------------------------------------------------------------------------------------------------- */
 
-rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
-  rs_batch_work work = {.batch = batch,
-                        .experiment = batch->experiment,
-                        .model = &batch->experiment->models[batch->model],
-                        .mask = batch->experiment->mask,
-                        .tokens = &batch->experiment->tokens};
+static rs_status list_units(rs_batch_work *work, rs_err *err) {
+  free(work->units);
+  work->unit_count = 0;
+  work->units = rs_alloc(work->batch->count, sizeof *work->units, err);
+  if (work->units == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < work->batch->count; i++) {
+    const size_t *axis = work->batch->cells[i]->cell.axis;
+    size_t unit = axis[RS_BY_SOURCE] * work->experiment->seed_count + axis[RS_BY_SEED], k = 0;
+    while (k < work->unit_count && work->units[k] != unit) k++;
+    if (k == work->unit_count) work->units[work->unit_count++] = unit;
+  }
+  return RS_OK;
+}
+
+rs_status rs_batch_open(rs_batch_work *work, const rs_cell_batch *batch, size_t groups, rs_err *err) {
+  *work = (rs_batch_work){.batch = batch,
+                          .experiment = batch->experiment,
+                          .model = &batch->experiment->models[batch->model],
+                          .mask = batch->experiment->mask,
+                          .tokens = &batch->experiment->tokens,
+                          .groups = groups};
+  work->known = rs_alloc(work->experiment->methods.count * groups, sizeof *work->known, err);
+  if (work->known == NULL) return RS_MEMORY;
+  (void)rs_batch_work_make(work, &work->why);
+  return RS_OK;
+}
+
+void rs_batch_close(rs_batch_work *work) {
+  size_t methods = work->experiment->methods.count;
+  for (size_t m = 0; m < methods && work->encodings != NULL; m++) rs_encoding_free(work->encodings[m]);
+  for (size_t i = 0; i < methods * work->groups && work->known != NULL; i++) free(work->known[i].value);
+  free(work->known);
+  free(work->units);
+  rs_text_rows_clear(&work->rows);
+  rs_batch_work_clear(work);
+}
+
+/* The rows of a portion whose tables are read. Only RS_INTERNAL is returned. */
+static rs_status observe(rs_batch_work *work, rs_err *err) {
   rs_contents contents = {0};
-  bool heads = rs_needs_heads(batch->experiment);
   rs_err why = {0};
-  rs_status status = rs_batch_work_make(&work, &why);
+  rs_status status = list_units(work, &why);
+  if (status == RS_OK) status = rs_contents_make(work, &contents, &why);
+  for (size_t i = 0; i < work->batch->count && status != RS_OK; i++) rs_cell_fail(work->batch->cells[i], &why);
   if (status == RS_OK) {
-    make_encodings(&work);
-    read_tables(&work);
-    if (heads) status = rs_contents_make(&work, &contents, &why);
+    rs_batch_begin_rows(work);
+    status = run_rows(work, &contents, err);
   }
-  for (size_t i = 0; i < batch->count && status != RS_OK; i++) rs_cell_fail(batch->cells[i], &why);
-  if (status == RS_OK && heads) {
-    rs_batch_begin_rows(&work);
-    status = run_rows(&work, &contents, err);
-  }
-  for (size_t i = 0; i < batch->count && !heads; i++) rs_batch_advance(&work, batch->cells[i]->weight);
   rs_contents_clear(&contents);
-  for (size_t m = 0; m < batch->experiment->methods.count && work.encodings != NULL; m++)
-    rs_encoding_free(work.encodings[m]);
-  rs_batch_work_clear(&work);
   return status == RS_INTERNAL ? status : RS_OK;
+}
+
+rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
+  const rs_cell_batch *batch = work->batch;
+  bool heads = rs_needs_heads(batch->experiment), made = work->why.status == RS_OK;
+  for (size_t i = 0; i < batch->count && !made; i++) rs_cell_fail(batch->cells[i], &work->why);
+  if (made) {
+    make_encodings(work);
+    RS_TRY(read_tables(work, heads, err));
+    if (heads) RS_TRY(observe(work, err));
+  }
+  if (rs_batch_stopped(work)) return rs_fail(err, RS_STOPPED, "stopped");
+  for (size_t i = 0; i < batch->count && !heads; i++) rs_batch_advance(work, batch->cells[i]->weight);
+  for (size_t i = 0; i < batch->count; i++) RS_TRY(rs_batch_done(work, batch->cells[i], err));
+  return RS_OK;
+}
+
+static size_t count_groups(const rs_cell_batch *batch) {
+  size_t groups = 1;
+  for (size_t i = 0; i < batch->count; i++)
+    if (batch->cells[i]->cell.group >= groups) groups = batch->cells[i]->cell.group + 1;
+  return groups;
+}
+
+rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err) {
+  rs_batch_work work;
+  rs_err why = {0};
+  rs_status status = rs_batch_open(&work, batch, count_groups(batch), &why);
+  for (size_t i = 0; i < batch->count && status != RS_OK; i++) rs_cell_fail(batch->cells[i], &why);
+  if (status == RS_OK) status = rs_batch_portion(&work, err);
+  rs_batch_close(&work);
+  return status == RS_MEMORY ? RS_OK : status;
 }

@@ -169,6 +169,16 @@ static rs_status fingerprint_folder(const char *folder, char hash[65], rs_err *e
   return status;
 }
 
+rs_status rs_folder_fingerprint(const char *folder, char hash[65], rs_err *err) {
+  char weights[65], *config = rs_path_join(folder, RS_TRAINED_CONFIG, err);
+  if (config == NULL) return RS_MEMORY;
+  rs_status status = rs_sha256_file(config, hash, err);
+  free(config);
+  if (status == RS_OK) status = fingerprint_folder(folder, weights, err);
+  if (status == RS_OK) rs_sha256_parts((const rs_bytes[]){{hash, 64}, {weights, 64}}, 2, hash);
+  return status;
+}
+
 static rs_status obtain_folder(const rs_checkpoint *checkpoint, const rs_checkpoint_place *place,
                                rs_transformer **transformer, rs_err *err) {
   rs_trained found;

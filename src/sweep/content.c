@@ -172,7 +172,7 @@ static bool has_unit(const rs_cell_state *cell, const rs_content_unit *u) {
 /* Every cell of one unit; the first that can be observed has the content made. */
 static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *content) {
   bool ready = false;
-  for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK; i++) {
+  for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK && !rs_batch_stopped(work); i++) {
     rs_cell_state *cell = work->batch->cells[i];
     if (!has_unit(cell, &u)) continue;
     if (!ready && cell->status == RS_OK) {
@@ -186,10 +186,10 @@ static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *c
   }
 }
 
-/* Unit number `index` of one head; those of checkpoints wait for their rows. */
+/* Unit number `index` of the portion, for one head; those of checkpoints wait for their rows. */
 static void run_made(const rs_batch_work *work, size_t index, size_t head, rs_content *content) {
-  const rs_content_unit unit = {
-      .source = index / work->experiment->seed_count, .seed = index % work->experiment->seed_count, .head = head};
+  const size_t number = work->units[index], seeds = work->experiment->seed_count;
+  const rs_content_unit unit = {.source = number / seeds, .seed = number % seeds, .head = head};
   if (!work->experiment->sources.items[unit.source].source->of_model) run_unit(work, unit, content);
 }
 
@@ -203,7 +203,7 @@ static rs_status check_contents(const rs_contents *contents, rs_err *err) {
 
 /* One thread's loop stands by itself: a parallel region of one would leave its inner teams a single place to run at. */
 rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err) {
-  size_t units = work->experiment->sources.count * work->experiment->seed_count;
+  size_t units = work->unit_count;
   if (contents->count == 1) {
     for (size_t i = 0; i < units; i++) run_made(work, i, head, contents->items);
   } else {
@@ -215,8 +215,11 @@ rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *c
 
 rs_status rs_contents_run_given(const rs_batch_work *work, size_t source, size_t head, const rs_given_rows *given,
                                 rs_contents *contents, rs_err *err) {
-  for (size_t seed = 0; seed < work->experiment->seed_count; seed++)
-    run_unit(work, (rs_content_unit){source, seed, head, given}, contents->items);
+  for (size_t i = 0; i < work->unit_count; i++) {
+    size_t seeds = work->experiment->seed_count;
+    if (work->units[i] / seeds != source) continue;
+    run_unit(work, (rs_content_unit){source, work->units[i] % seeds, head, given}, contents->items);
+  }
   return check_contents(contents, err);
 }
 
@@ -236,7 +239,7 @@ bool rs_is_small(double work, size_t dims) {
 /* How many threads take units of their own. */
 static size_t count_contents(const rs_batch_work *work) {
   const rs_cell_batch *batch = work->batch;
-  size_t units = work->experiment->sources.count * work->experiment->seed_count, threads = rs_engine_threads();
+  size_t units = work->unit_count, threads = rs_engine_threads();
   double most = 0;
   for (size_t i = 0; i < batch->count; i++) most = fmax(most, head_work(work, batch->cells[i]));
   if (!rs_is_small(most * (double)batch->count / (double)units, work->model->head_dim)) return 1;

@@ -239,25 +239,31 @@ static json_t *machine(void) {
 }
 
 /* What the scores of all cells came about by. */
-static json_t *engine(const rs_cell_state *cells, size_t count) {
-  double error = 0, weight = 0;
-  json_int_t single = 0, twice = 0;
-  for (size_t i = 0; i < count; i++) {
-    single += cells[i].scores.f32;
-    twice += cells[i].scores.f64;
-    error = fmax(error, cells[i].scores.error);
-    weight = fmax(weight, cells[i].scores.skipped_weight);
-  }
-  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", rs_kernels_get()->isa, "cells_f32", single,
-                   "cells_f64", twice, "largest_score_error", error, "largest_skipped_weight", weight);
+static json_t *engine(const rs_totals *totals) {
+  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", rs_kernels_get()->isa, "cells_f32",
+                   (json_int_t)totals->single, "cells_f64", (json_int_t)totals->twice, "largest_score_error",
+                   totals->error, "largest_skipped_weight", totals->weight);
 }
 
-static rs_status write_text(const char *directory, const char *name, const char *text, size_t length, rs_err *err) {
-  char *path = rs_path_join(directory, name, err);
-  if (path == NULL) return RS_MEMORY;
-  rs_status status = rs_file_write(path, text, length, err);
-  free(path);
-  return status;
+/* What each file holds, so that another one is told from it. */
+static rs_status list_contents(json_t *contents, const rs_output *output, rs_err *err) {
+  for (size_t i = 0; i < output->sum_count; i++) {
+    const rs_file_sums *sums = &output->sums[i];
+    json_t *entry =
+        json_pack("{s:s, s:I, s:s}", "file", sums->name, "bytes", (json_int_t)sums->bytes, "sha256", sums->sha256);
+    rs_status status = RS_OK;
+    if (entry != NULL && sums->rows != RS_NO_COUNT)
+      status = rs_manifest_set(entry, "rows", json_integer((json_int_t)sums->rows), err);
+    rs_status last = rs_manifest_append(contents, entry, err);
+    if (status != RS_OK || last != RS_OK) return RS_MEMORY;
+  }
+  return RS_OK;
+}
+
+/* Of a set that lacks cells; NULL, which is no member, for a whole one. */
+static json_t *incomplete(const rs_output *output) {
+  if (output->totals.written == output->cells) return NULL;
+  return json_pack("{s:I, s:I}", "cells", (json_int_t)output->cells, "done", (json_int_t)output->totals.written);
 }
 
 /* The manifest as text, or NULL. jansson leaves pieces out where its buffer has no room to grow, without a word: what
@@ -278,48 +284,40 @@ typedef struct trained {
   json_t *task, *checkpoints;
 } trained;
 
-static rs_status list_trained(const rs_experiment *experiment, const rs_cell_state *cells, size_t count, trained *lists,
-                              rs_err *err) {
+static rs_status list_trained(const rs_output *output, trained *lists, rs_err *err) {
+  const rs_experiment *experiment = output->experiment;
   *lists = (trained){0};
   if (experiment->checkpoints == NULL) return RS_OK;
   *lists = (trained){json_object(), json_array()};
   RS_TRY(rs_manifest_task(experiment, lists->task, err));
-  return rs_manifest_checkpoints(experiment, cells, count, lists->checkpoints, err);
+  return rs_manifest_checkpoints(experiment, &output->totals, lists->checkpoints, err);
 }
 
-static rs_status write_json(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                            const char *directory, const rs_text *config, rs_err *err) {
+rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_text *out, rs_err *err) {
   char sha[65];
   trained lists;
-  json_t *files = json_array(), *kinds = json_array(), *inputs = json_array(), *sources = json_array();
+  const rs_experiment *experiment = output->experiment;
+  json_t *files = json_array(), *kinds = json_array(), *inputs = json_array(), *sources = json_array(),
+         *contents = json_array();
   rs_status status = list_files(files, experiment, err);
   if (status == RS_OK) status = list_kinds(kinds, experiment, err);
   if (status == RS_OK) status = list_sources(sources, experiment, err);
   if (status == RS_OK) status = list_inputs(inputs, experiment, err);
-  rs_status last = list_trained(experiment, cells, count, &lists, err);
+  if (status == RS_OK) status = list_contents(contents, output, err);
+  rs_status last = list_trained(output, &lists, err);
   if (status == RS_OK) status = last;
   rs_sha256_hex(rs_text_string(config), config->length, sha);
   json_t *manifest =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o}", "name", experiment->name,
-                "program", "ropescope", "version", ROPESCOPE_VERSION, "config", rs_text_string(config), "config_sha256",
-                sha, "machine", machine(), "engine", engine(cells, count), "kinds", kinds, "sources", sources, "task",
-                lists.task, "checkpoints", lists.checkpoints, "inputs", inputs, "files", files);
-  size_t members = experiment->checkpoints != NULL ? 13 : 11;
+      json_pack("{s:s, s:s, s:s, s:o*, s:s, s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o}", "name",
+                experiment->name, "program", "ropescope", "version", ROPESCOPE_VERSION, "incomplete",
+                incomplete(output), "config", rs_text_string(config), "config_sha256", sha, "machine", machine(),
+                "engine", engine(&output->totals), "kinds", kinds, "sources", sources, "task", lists.task,
+                "checkpoints", lists.checkpoints, "inputs", inputs, "files", files, "contents", contents);
+  size_t members = 12 + (experiment->checkpoints != NULL ? 2 : 0) + (output->totals.written != output->cells);
   char *text = json_object_size(manifest) == members ? dump(manifest) : NULL;
   if (status == RS_OK && text == NULL) status = rs_manifest_no_memory(err);
-  if (status == RS_OK) status = write_text(directory, "manifest.json", text, strlen(text), err);
+  if (status == RS_OK) rs_text_puts(out, text);
   free(text);
   json_decref(manifest);
-  return status;
-}
-
-rs_status rs_write_manifest(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                            const char *directory, rs_err *err) {
-  rs_text config = {0};
-  rs_experiment_write(experiment, &config);
-  rs_status status = rs_text_check(&config, err);
-  if (status == RS_OK) status = write_text(directory, "config.yaml", rs_text_string(&config), config.length, err);
-  if (status == RS_OK) status = write_json(experiment, cells, count, directory, &config, err);
-  rs_text_clear(&config);
   return status;
 }

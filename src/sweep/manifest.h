@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SWEEP_MANIFEST_H
 #define ROPESCOPE_SWEEP_MANIFEST_H
 
-#include "run.h"
+#include "output.h"
 
 #include <jansson.h>
 
@@ -22,8 +22,8 @@ rs_status rs_manifest_fewer(const rs_experiment *experiment, bool *fewer, rs_err
 rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err);
 
 /* Its checkpoints: parameters of shape and training, how many numbers they have, what captions say of them, and which
- * instruction sets computed the weights that `cells` (count,) read. */
-rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                                  json_t *checkpoints, rs_err *err);
+ * instruction sets computed the weights that cells read. */
+rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_totals *totals, json_t *checkpoints,
+                                  rs_err *err);
 
 #endif

@@ -153,14 +153,11 @@ static rs_status put_caption(const rs_experiment *experiment, const rs_checkpoin
   return add_phrase(phrases, &text, err);
 }
 
-/* ["v3"]: each once. */
-static rs_status put_arithmetic(const rs_cell_state *cells, size_t count, size_t model, json_t *words, rs_err *err) {
-  for (size_t i = 0; i < count; i++) {
-    bool listed = cells[i].cell.axis[RS_BY_MODEL] != model || *cells[i].arithmetic == '\0';
-    for (size_t k = 0; k < json_array_size(words); k++)
-      listed |= strcmp(json_string_value(json_array_get(words, k)), cells[i].arithmetic) == 0;
-    if (!listed) RS_TRY(rs_manifest_append(words, json_string(cells[i].arithmetic), err));
-  }
+/* ["v3"] */
+static rs_status put_arithmetic(const rs_totals *totals, size_t model, json_t *words, rs_err *err) {
+  for (size_t i = 0; i < totals->arithmetic_count; i++)
+    if (totals->arithmetic[i].model == model)
+      RS_TRY(rs_manifest_append(words, json_string(totals->arithmetic[i].words), err));
   return RS_OK;
 }
 
@@ -183,14 +180,14 @@ static rs_status put_checkpoint(const rs_experiment *experiment, size_t model, j
   return checkpoint->tuned ? put_part(entry, "tuning", &checkpoint->settings[RS_PART_TUNING], err) : RS_OK;
 }
 
-rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                                  json_t *checkpoints, rs_err *err) {
+rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_totals *totals, json_t *checkpoints,
+                                  rs_err *err) {
   for (size_t m = 0; m < experiment->model_count; m++) {
     json_t *entry = json_object();
     RS_TRY(rs_manifest_append(checkpoints, entry, err));
     RS_TRY(put_checkpoint(experiment, m, entry, err));
     RS_TRY(rs_manifest_set(entry, "arithmetic", json_array(), err));
-    RS_TRY(put_arithmetic(cells, count, m, json_object_get(entry, "arithmetic"), err));
+    RS_TRY(put_arithmetic(totals, m, json_object_get(entry, "arithmetic"), err));
   }
   return RS_OK;
 }

@@ -1,11 +1,13 @@
-/* A run: cells in batches of one model and length, shortest first, or those of one training after the other, then the
- * files. Nothing is written before the
- * numbers are there. */
-#include "trained.h"
+/* A run: the cells that are not done yet, each recorded in the folder's journal when it is, then the files, which are
+ * written from the journal alone: they are the same bytes, however often the run was interrupted. The folder is locked
+ * from the beginning to the end; what stood in it stays until the new files are whole. */
+#include "output.h"
+#include "portions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,89 +18,52 @@ typedef struct progress {
   double work, total;
 } progress;
 
-static void advance(void *context, double work) {
+static void advance(void *context, double work, size_t cells) {
   progress *p = context;
   p->work += work;
+  p->done += cells;
   double share = p->total > 0 ? p->work / p->total : 1; /* cells of checkpoints that cannot be made take nothing */
   if (p->options->progress != NULL) p->options->progress(p->options->context, p->done, p->cells, share);
 }
 
-static void advance_cells(void *context, double work, size_t cells) {
-  progress *p = context;
-  p->done += cells;
-  advance(p, work);
-}
-
-/* ---- batches ----------------------------------------------------------------------------------------------------- */
-
-static size_t length_of(const rs_experiment *experiment, const rs_cell_state *state) {
-  return experiment->lengths[state->cell.axis[RS_BY_LENGTH]];
-}
-
-/* Cells of one model and one length, together. */
-static rs_status run_batch(const rs_experiment *experiment, rs_cell_state *states, size_t count, size_t model,
-                           size_t length, rs_text_model *texts, progress *p, rs_err *err) {
-  rs_cell_batch batch = {
-      .experiment = experiment, .model = model, .length = length, .texts = texts, .advance = advance, .context = p};
-  batch.cells = rs_alloc(count, sizeof(rs_cell_state *), err);
-  if (batch.cells == NULL) return RS_MEMORY;
-  for (size_t i = 0; i < count; i++)
-    if (states[i].cell.axis[RS_BY_MODEL] == model && length_of(experiment, &states[i]) == length)
-      batch.cells[batch.count++] = &states[i];
-  rs_status status = batch.count > 0 ? rs_batch_run(&batch, err) : RS_OK;
-  p->done += batch.count;
-  free(batch.cells);
-  return status;
-}
-
-static int by_size(const void *a, const void *b) {
-  size_t x = *(const size_t *)a, y = *(const size_t *)b;
-  return (x > y) - (x < y);
-}
-
-static rs_status run_batches(const rs_experiment *experiment, rs_cell_state *states, size_t count, progress *p,
-                             rs_err *err) {
-  size_t *lengths = rs_alloc(experiment->length_count, sizeof *lengths, err);
-  if (lengths == NULL) return RS_MEMORY;
-  memcpy(lengths, experiment->lengths, experiment->length_count * sizeof *lengths);
-  qsort(lengths, experiment->length_count, sizeof *lengths, by_size);
-  rs_text_model texts = {0};
-  rs_status status = RS_OK;
-  for (size_t l = 0; l < experiment->length_count; l++)
-    for (size_t model = 0; model < experiment->model_count && status == RS_OK; model++)
-      status = run_batch(experiment, states, count, model, lengths[l], &texts, p, err);
-  rs_text_model_clear(&texts);
-  free(lengths);
-  return status;
+/* Whether the user wants the run to end. */
+static bool stop(void *context) {
+  const progress *p = context;
+  return p->options->stop != NULL && p->options->stop(p->options->context);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Takes away what an earlier run left: a summary.csv that stays would call a half-written folder complete. */
-static rs_status remove_old(const char *directory, rs_err *err) {
-  size_t count;
-  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  RS_TRY(rs_file_remove(directory, "summary.csv", err));
-  for (size_t i = 0; i < count; i++) {
-    char name[80];
-    snprintf(name, sizeof name, "%.70s.csv", kinds[i]->kind.name);
-    if (kinds[i]->curve_count > 0) RS_TRY(rs_file_remove(directory, name, err));
+/* All cells that are done into a new set of files, in their order. */
+static rs_status fill_set(const rs_ledger *ledger, const char *directory, const char *shown, rs_run_summary *summary,
+                          rs_err *err) {
+  rs_output output;
+  rs_status status = rs_output_begin(ledger->experiment, directory, shown, &output, err);
+  output.cells = ledger->count;
+  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
+    rs_cell_state state;
+    if (ledger->places[i] == 0) continue;
+    status = rs_ledger_read(ledger, i, &state, err);
+    if (status == RS_OK) status = rs_output_add(&output, i, &state, err);
+    rs_cell_state_clear(ledger->experiment, &state);
   }
-  return RS_OK;
+  if (status == RS_OK) status = rs_output_end(&output, err);
+  summary->failed = output.totals.failed;
+  summary->starved = output.totals.starved;
+  summary->first_failed = output.totals.first_failed;
+  snprintf(summary->message, sizeof summary->message, "%s", output.totals.message);
+  rs_output_clear(&output);
+  return status;
 }
 
-static rs_status write_files(const rs_experiment *experiment, const rs_cell_state *states, size_t count,
-                             const char *directory, rs_err *err) {
-  RS_TRY(rs_make_directories(directory, err));
-  RS_TRY(remove_old(directory, err));
-  for (size_t m = 0; m < experiment->metrics.count; m++) {
-    char name[80];
-    if (rs_curve_file(experiment, m, name)) RS_TRY(rs_write_curve(experiment, m, states, count, directory, err));
-  }
-  RS_TRY(rs_write_timings(states, count, directory, err));
-  RS_TRY(rs_write_manifest(experiment, states, count, directory, err));
-  return rs_write_summary(experiment, states, count, directory,
-                          err); /* last: its presence says the folder is complete */
+/* The set then takes the old one's place. */
+static rs_status write_files(const rs_ledger *ledger, const char *directory, rs_run_summary *summary, rs_err *err) {
+  rs_folder_change change;
+  RS_TRY(rs_folder_change_begin(directory, rs_is_run_file, &change, err));
+  rs_status status = fill_set(ledger, change.staged, directory, summary, err);
+  if (status == RS_OK) status = rs_folder_change_commit(&change, err);
+  rs_folder_change_clear(&change);
+  return status;
 }
 
 static bool is_there(const char *directory, const char *name, rs_err *err) {
@@ -119,18 +84,29 @@ static bool is_result(const char *directory, const char *name, rs_err *err) {
   return result && memcmp(head, begins, sizeof head) == 0;
 }
 
+/* A folder or device under our name cannot be replaced. */
+static bool is_writable(const char *directory, const char *name, rs_err *err) {
+  struct stat info;
+  char *path = rs_path_join(directory, name, err);
+  bool writable = path != NULL && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+  if (path != NULL && !writable) (void)rs_fail(err, RS_IO, "%s: cannot write: not a regular file", path);
+  free(path);
+  return writable;
+}
+
 /* A folder without a manifest is not ours: what stands in it under our names is somebody's, unless it reads like ours.
  */
 static rs_status refuse_foreign(const rs_experiment *experiment, const char *directory, rs_err *err) {
-  static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv"};
+  static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv", "manifest.json"};
   rs_err why = {0};
-  if (is_there(directory, "manifest.json", &why)) return RS_OK;
+  bool ours = is_there(directory, "manifest.json", &why);
   for (size_t i = 0; i < RS_COUNT(always) + experiment->metrics.count && why.status == RS_OK; i++) {
     char name[80];
     bool fixed = i < RS_COUNT(always);
     if (fixed) snprintf(name, sizeof name, "%s", always[i]);
     if (!fixed && !rs_curve_file(experiment, i - RS_COUNT(always), name)) continue;
-    if (is_there(directory, name, &why) && !is_result(directory, name, &why))
+    if (why.status == RS_OK && !is_writable(directory, name, &why)) break;
+    if (!ours && is_there(directory, name, &why) && !is_result(directory, name, &why))
       return rs_fail(err, RS_IO,
                      "%s/%s is there already, and no manifest.json says that a run made it (another --out, "
                      "or move it away)",
@@ -145,60 +121,84 @@ static double seconds_since(const struct timespec *start) {
   return (double)(t.tv_sec - start->tv_sec) + 1e-9 * (double)(t.tv_nsec - start->tv_nsec);
 }
 
-/* What each cell counts in the progress: the seconds it is found to take, or its work where nobody looks. Returns the
- * sum, which is positive. */
-static double weigh_rows(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
-                         size_t count) {
+/* What each cell that is to be done counts in the progress: the seconds it is found to take, or its work where nobody
+ * looks. Returns the sum, which is positive where there is such a cell. */
+static double weigh_rows(rs_ledger *ledger, const rs_run_options *options) {
   static const double budget = 0.1; /* seconds; the run itself tells more as it goes */
+  const rs_experiment *experiment = ledger->experiment;
+  size_t count = ledger->count;
   double *seconds = options->progress != NULL ? rs_alloc(count, sizeof *seconds, NULL) : NULL, sum = 0, work = 0;
   bool measured = seconds != NULL && rs_estimate_seconds(experiment, NULL, budget, seconds, count, NULL) == RS_OK;
   for (size_t i = 0; i < count && measured; i++) sum += seconds[i];
   measured = measured && sum > 0;
   for (size_t i = 0; i < count; i++) {
-    states[i].weight = measured ? seconds[i] : rs_cell_work(experiment, &states[i].cell);
-    work += states[i].weight;
+    if (ledger->places[i] != 0) continue;
+    ledger->weights[i] = measured ? seconds[i] : rs_cell_work(experiment, &ledger->cells[i]);
+    work += ledger->weights[i];
   }
   free(seconds);
   return work;
 }
 
-static rs_status weigh(const rs_experiment *experiment, const rs_run_options *options, rs_cell_state *states,
-                       size_t count, double *work, rs_err *err) {
-  if (experiment->checkpoints != NULL) return rs_trained_weigh(experiment, options->checkpoints, states, work, err);
-  *work = weigh_rows(experiment, options, states, count);
-  return RS_OK;
+static rs_status run_cells(rs_ledger *ledger, const rs_run_options *options, rs_err *err) {
+  bool trained = ledger->experiment->checkpoints != NULL;
+  progress p = {.options = options, .done = ledger->done, .cells = ledger->count};
+  const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
+  if (ledger->done == ledger->count || options->partial) return RS_OK;
+  if (trained)
+    RS_TRY(rs_trained_weigh(ledger, options->checkpoints, &p.total, err));
+  else
+    p.total = weigh_rows(ledger, options);
+  return trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
 }
 
-static rs_status run_cells(const rs_experiment *experiment, rs_cell_state *states, size_t count, progress *p,
-                           rs_err *err) {
-  const rs_trained_watch watch = {advance_cells, p, p->options->checkpoints, p->options->training};
-  return experiment->checkpoints != NULL ? rs_trained_run(experiment, states, &watch, err)
-                                         : run_batches(experiment, states, count, p, err);
+/* However the run ends, what is done is kept, and said to be whole. */
+static rs_status run_ledger(rs_ledger *ledger, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
+  rs_err late = {0};
+  summary->cells = ledger->count;
+  summary->resumed = ledger->resumed;
+  if (options->resumed != NULL && ledger->resumed > 0)
+    options->resumed(options->context, ledger->resumed, ledger->count);
+  rs_status status = run_cells(ledger, options, err), sealed = rs_journal_seal(&ledger->journal, &late);
+  summary->done = ledger->done;
+  if (status == RS_OK && sealed != RS_OK) status = rs_fail(err, sealed, "%s", late.message);
+  if (status == RS_OK && ledger->done == 0 && options->partial)
+    status =
+        rs_fail(err, RS_INPUT, "%s: no cell of this config is done: there is nothing to write", options->directory);
+  return status == RS_OK ? write_files(ledger, options->directory, summary, err) : status;
+}
+
+/* Removes the journal. */
+static rs_status forget(const char *directory, rs_err *err) {
+  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
+  rs_status status = folder != NULL ? rs_file_remove(folder, "journal", err) : RS_MEMORY;
+  free(folder);
+  return status;
+}
+
+/* In a folder that is locked. */
+static rs_status run_locked(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary,
+                            rs_err *err) {
+  rs_ledger ledger;
+  RS_TRY(rs_folder_change_recover(options->directory, rs_is_run_file, err));
+  RS_TRY(refuse_foreign(experiment, options->directory, err));
+  rs_status status = rs_ledger_open(experiment, options->directory, !options->resume, &ledger, err);
+  if (status == RS_OK) status = run_ledger(&ledger, options, summary, err);
+  rs_ledger_close(&ledger);
+  if (status == RS_OK && options->forget) status = forget(options->directory, err);
+  return status;
 }
 
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   struct timespec start;
-  rs_cell_state *states;
-  size_t count;
+  rs_folder_lock lock;
   clock_gettime(CLOCK_MONOTONIC, &start);
-  RS_TRY(
-      rs_make_directories(options->directory, err)); /* before the work: an unwritable place should not cost an hour */
-  RS_TRY(refuse_foreign(experiment, options->directory, err));
-  RS_TRY(rs_cell_states_make(experiment, &states, &count, err));
-  progress p = {.options = options, .cells = count};
-  rs_status status = weigh(experiment, options, states, count, &p.total, err);
-  if (status == RS_OK) status = run_cells(experiment, states, count, &p, err);
-  if (status == RS_OK) status = write_files(experiment, states, count, options->directory, err);
-  *summary = (rs_run_summary){.cells = count};
-  for (size_t i = 0; i < count; i++) {
-    if (states[i].status != RS_OK && summary->failed == 0) {
-      summary->first_failed = i;
-      snprintf(summary->message, sizeof summary->message, "%s", states[i].message);
-    }
-    summary->failed += states[i].status != RS_OK;
-    summary->starved += states[i].status == RS_MEMORY;
-  }
+  *summary = (rs_run_summary){0};
+  /* before the work: an unwritable place should not cost an hour */
+  RS_TRY(rs_make_directories(options->directory, err));
+  RS_TRY(rs_folder_lock_take(options->directory, &lock, err));
+  rs_status status = run_locked(experiment, options, summary, err);
+  rs_folder_lock_drop(&lock);
   summary->seconds = seconds_since(&start);
-  rs_cell_states_free(experiment, states, count);
   return status;
 }

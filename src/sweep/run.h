@@ -14,15 +14,24 @@ typedef struct rs_cell_scores {
   double skipped_weight; /* the most of a row's weight that was */
 } rs_cell_scores;
 
-/* One cell of a run. */
+/* Which curves a cell keeps: cells that share numbers of tables leave their curve to the first of them. */
+typedef struct rs_cell_role {
+  bool tables; /* the first of its model, length, method and heads */
+  bool draws;  /* and seed */
+  size_t rank; /* of a checkpoint: among the cells that are read together */
+} rs_cell_role;
+
+/* One cell of a run, while it is worked on. */
 typedef struct rs_cell_state {
   rs_cell cell;
+  size_t number; /* of the cell */
+  rs_cell_role role;
+  bool handed_over; /* it is done, and who wanted to know it knows */
   rs_status status;
   bool read; /* of a checkpoint: metrics of readings and tables hold, whatever becomes of its rows */
   char message[RS_CELL_MESSAGE];
   double scale, seconds; /* s at this length (NaN: none); time spent on its attention, or on its readings */
   double weight;         /* in the progress of the run; no unit */
-  double training;       /* that of the trainings that are done for it, in the same */
   rs_cell_scores scores;
   char arithmetic[RS_ARITHMETIC]; /* the instruction sets that computed the weights it reads; "": none */
   rs_head_group group;            /* of its heads; owned */
@@ -32,21 +41,30 @@ typedef struct rs_cell_state {
   rs_result *results;             /* one for each metric */
 } rs_cell_state;
 
-/* Cells of one model and one length are run together: they share encodings, queries and keys. */
+/* Cells of one model and one length are run together: they share encodings, queries and keys. There may be more of them
+ * than are in memory at a time: a portion. */
 typedef struct rs_cell_batch {
   const rs_experiment *experiment;
-  rs_cell_state **cells; /* of one model and length, in the order of the list */
+  rs_cell_state **cells; /* of one model and length: the portion at hand */
   size_t count;
   size_t model, length; /* index of the model; tokens */
   rs_text_model *texts; /* for sources with a checkpoint of their own; NULL: a rehearsal, their rows are zeros */
   /* Called with the share of the run's work that was just done; may be NULL. */
   void (*advance)(void *context, double work);
+  /* Called with each cell that is done, one at a time, from any thread; may be NULL. What it fails with ends the run.
+   */
+  rs_status (*done)(void *context, const rs_cell_state *cell, rs_err *err);
+  bool (*stop)(void *context); /* whether to leave the portion as it is, RS_STOPPED; may be NULL */
   void *context;
 } rs_cell_batch;
 
-/* Runs the batch: fills status, scale, results of each cell. What is undefined for a cell becomes its status; only
- * RS_INTERNAL is returned. */
+/* Runs a batch of one portion: fills status, scale, results of each cell. What is undefined for a cell becomes its
+ * status; RS_INTERNAL, RS_STOPPED and what `done` fails with are returned. */
 rs_status rs_batch_run(const rs_cell_batch *batch, rs_err *err);
+
+/* One cell, nothing done yet. Release with rs_cell_state_clear, also after a failure. */
+rs_status rs_cell_state_make(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err);
+void rs_cell_state_clear(const rs_experiment *experiment, rs_cell_state *state);
 
 /* The cells of the experiment, nothing done yet. Release with rs_cell_states_free. */
 rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **states, size_t *count, rs_err *err);
@@ -132,17 +150,5 @@ void rs_put_status(const rs_cell_row *row, rs_text *csv);
 
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
-
-/* ---- files ------------------------------------------------------------------------------------------------------- */
-
-rs_status rs_write_summary(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                           const char *directory, rs_err *err);
-rs_status rs_write_curve(const rs_experiment *experiment, size_t metric, const rs_cell_state *cells, size_t count,
-                         const char *directory, rs_err *err);
-rs_status rs_write_timings(const rs_cell_state *cells, size_t count, const char *directory, rs_err *err);
-
-/* config.yaml (the resolved config) and manifest.json, which holds its SHA-256. */
-rs_status rs_write_manifest(const rs_experiment *experiment, const rs_cell_state *cells, size_t count,
-                            const char *directory, rs_err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
+void rs_cell_state_clear(const rs_experiment *experiment, rs_cell_state *state) {
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     if (state->states != NULL) free(state->states[m]);
     if (state->results != NULL) rs_curve_clear(&state->results[m].curve);
@@ -17,7 +17,7 @@ static void state_clear(const rs_experiment *experiment, rs_cell_state *state) {
 }
 
 void rs_cell_states_free(const rs_experiment *experiment, rs_cell_state *states, size_t count) {
-  for (size_t i = 0; i < count && states != NULL; i++) state_clear(experiment, &states[i]);
+  for (size_t i = 0; i < count && states != NULL; i++) rs_cell_state_clear(experiment, &states[i]);
   free(states);
 }
 
@@ -36,7 +36,7 @@ static rs_status name_heads(const rs_experiment *experiment, rs_cell_state *stat
   return state->heads != NULL ? RS_OK : RS_MEMORY;
 }
 
-static rs_status state_init(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err) {
+rs_status rs_cell_state_make(const rs_experiment *experiment, const rs_cell *cell, rs_cell_state *state, rs_err *err) {
   size_t metrics = experiment->metrics.count;
   *state = (rs_cell_state){.cell = *cell, .scale = NAN};
   state->states = rs_alloc(metrics, sizeof *state->states, err);
@@ -55,7 +55,8 @@ rs_status rs_cell_states_make(const rs_experiment *experiment, rs_cell_state **s
   RS_TRY(rs_experiment_cells(experiment, &cells, count, err));
   *states = rs_alloc(*count, sizeof **states, err);
   rs_status status = *states != NULL ? RS_OK : RS_MEMORY;
-  for (size_t i = 0; i < *count && status == RS_OK; i++) status = state_init(experiment, &cells[i], &(*states)[i], err);
+  for (size_t i = 0; i < *count && status == RS_OK; i++)
+    status = rs_cell_state_make(experiment, &cells[i], &(*states)[i], err);
   if (status != RS_OK) rs_cell_states_free(experiment, *states, *count);
   free(cells);
   return status;

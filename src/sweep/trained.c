@@ -13,10 +13,11 @@
 /* A run over the cells of checkpoints. */
 typedef struct trained_run {
   const rs_experiment *experiment;
-  rs_cell *cells; /* (count,) */
+  rs_ledger *ledger;
+  const rs_cell *cells; /* (count,) the ledger's */
   size_t count;
   rs_costs costs;
-  rs_cell_state *states; /* (count,) */
+  double *trainings; /* (count,) flops of what is to be trained for a cell */
   const rs_trained_watch *watch;
   double trained; /* flops of the training at hand that are done */
 } trained_run;
@@ -25,7 +26,7 @@ typedef struct trained_run {
 typedef struct reader {
   const rs_experiment *experiment;
   const rs_transformer *transformer;
-  rs_cell_state **cells; /* (count,); owned */
+  rs_cell_state *states, **cells; /* (count,); owned */
   size_t count;
   size_t length; /* of the task */
   rs_task task;
@@ -170,9 +171,11 @@ static void clear(reader *r) {
   free(r->cut_losses);
   rs_context_free(r->context);
   free(r->edges);
-  for (size_t i = 0; i < r->transformer->recipe_count && r->recipes != NULL; i++) rs_recipe_clear(&r->recipes[i]);
+  for (size_t i = 0; r->recipes != NULL && i < r->transformer->recipe_count; i++) rs_recipe_clear(&r->recipes[i]);
   free(r->recipes);
   if (r->task.kind != NULL) rs_task_clear(&r->task);
+  for (size_t i = 0; i < r->count; i++) rs_cell_state_clear(r->experiment, &r->states[i]);
+  free(r->states);
   free(r->cells);
 }
 
@@ -249,16 +252,66 @@ static bool is_first_read(const trained_run *run, size_t index) {
   return true;
 }
 
-/* Cell `first`, and those after it that are read together with it. RS_MEMORY for the list of them. */
-static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first, rs_err *err) {
-  reader r = {.experiment = run->experiment, .transformer = transformer};
-  r.cells = rs_alloc(run->count - first, sizeof(rs_cell_state *), err);
-  if (r.cells == NULL) return RS_MEMORY;
+static bool is_pending(const trained_run *run, size_t index) {
+  return run->ledger->places[index] == 0;
+}
+
+/* Whether any cell that is read together with it is to be done. */
+static bool any_pending(const trained_run *run, size_t first) {
   for (size_t i = first; i < run->count; i++)
-    if (read_as_one(&run->cells[first], &run->cells[i])) r.cells[r.count++] = &run->states[i];
-  read_cells(&r);
-  clear(&r);
+    if (is_pending(run, i) && read_as_one(&run->cells[first], &run->cells[i])) return true;
+  return false;
+}
+
+static bool any_weights_pending(const trained_run *run, size_t first) {
+  for (size_t i = first; i < run->count; i++)
+    if (is_pending(run, i) && rs_same_weights(run->experiment, &run->cells[first], &run->cells[i])) return true;
+  return false;
+}
+
+/* States of cell `first` and those after it that are read together with it. */
+static rs_status make_states(const trained_run *run, size_t first, const char *arithmetic, reader *r, rs_err *err) {
+  size_t count = 0;
+  for (size_t i = first; i < run->count; i++) count += read_as_one(&run->cells[first], &run->cells[i]);
+  r->cells = rs_alloc(count, sizeof(rs_cell_state *), err);
+  r->states = rs_alloc(count, sizeof *r->states, err);
+  if (r->cells == NULL || r->states == NULL) return RS_MEMORY;
+  for (size_t i = first; i < run->count; i++) {
+    if (!read_as_one(&run->cells[first], &run->cells[i])) continue;
+    rs_cell_state *state = r->cells[r->count] = &r->states[r->count];
+    r->count++;
+    RS_TRY(rs_ledger_state(run->ledger, i, state, err));
+    snprintf(state->arithmetic, sizeof state->arithmetic, "%s", arithmetic);
+  }
   return RS_OK;
+}
+
+/* What was done before stays as it is recorded. */
+static rs_status record(const trained_run *run, const reader *r, rs_err *err) {
+  for (size_t i = 0; i < r->count; i++) {
+    const rs_cell_state *state = r->cells[i];
+    if (!is_pending(run, state->number)) continue;
+    RS_TRY(rs_ledger_add(run->ledger, state, err));
+    run->watch->advance(run->watch->context, state->weight, 1);
+  }
+  return rs_journal_sync(&run->ledger->journal, err);
+}
+
+/* Reads cell `first`, and those after it that are read together with it, or fails them where there is no transformer.
+ * RS_MEMORY for the list of them, RS_IO. */
+static rs_status read_with(const trained_run *run, const rs_transformer *transformer, size_t first,
+                           const char *arithmetic, const rs_err *why, rs_err *err) {
+  reader r = {.experiment = run->experiment, .transformer = transformer};
+  rs_status status = make_states(run, first, arithmetic, &r, err);
+  for (size_t i = 0; i < r.count && status == RS_OK && transformer == NULL; i++) rs_cell_fail(r.cells[i], why);
+  if (status == RS_OK && transformer != NULL) read_cells(&r);
+  if (status == RS_OK) status = record(run, &r, err);
+  clear(&r);
+  return status;
+}
+
+static bool is_stopped(const trained_run *run) {
+  return run->watch->stop != NULL && run->watch->stop(run->watch->context);
 }
 
 /* Every cell that has the weights of cell `first`. */
@@ -272,65 +325,70 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
                                    .ready = note_ready,
                                    .context = &context};
   const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
-  rs_transformer *transformer;
-  rs_status memory = RS_OK;
+  rs_transformer *transformer = NULL;
   rs_err why = {0};
+  if (!any_weights_pending(run, first)) return RS_OK;
   run->trained = 0;
   rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
                                           rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
   if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  double left = run->states[first].training - run->trained; /* of a model that is there by now, all */
+  double left = run->trainings[first] - run->trained; /* of a model that is there by now, all */
   if (left > 0) run->watch->advance(run->watch->context, left, 0);
-  for (size_t i = first; i < run->count; i++) {
+  status = RS_OK;
+  for (size_t i = first; i < run->count && status == RS_OK; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
-    memcpy(run->states[i].arithmetic, context.arithmetic, sizeof context.arithmetic);
-    if (status != RS_OK) rs_cell_fail(&run->states[i], &why);
-    if (status == RS_OK && is_first_read(run, i)) memory = read_with(run, transformer, i, err);
-    if (memory != RS_OK) break;
-    run->watch->advance(run->watch->context, run->states[i].weight, 1);
+    if (!is_first_read(run, i) || !any_pending(run, i)) continue;
+    if (is_stopped(run))
+      status = rs_fail(err, RS_STOPPED, "stopped");
+    else
+      status = read_with(run, transformer, i, context.arithmetic, &why, err);
   }
   rs_transformer_free(transformer);
-  return memory;
+  return status;
 }
 
 /* ---- all cells --------------------------------------------------------------------------------------------------- */
 
-static rs_status start(trained_run *run, rs_err *err) {
-  RS_TRY(rs_experiment_cells(run->experiment, &run->cells, &run->count, err));
-  rs_status status = rs_costs_make(run->experiment, &run->costs, err);
-  if (status != RS_OK) free(run->cells);
-  return status;
-}
-
 static void end(trained_run *run) {
   rs_costs_clear(&run->costs);
-  free(run->cells);
+  free(run->trainings);
 }
 
-rs_status rs_trained_run(const rs_experiment *experiment, rs_cell_state *states, const rs_trained_watch *watch,
-                         rs_err *err) {
-  trained_run run = {.experiment = experiment, .states = states, .watch = watch};
-  RS_TRY(start(&run, err));
-  rs_status status = RS_OK;
-  for (size_t i = 0; i < run.count && status == RS_OK; i++)
-    if (rs_is_first(experiment, run.cells, i)) status = run_weights(&run, i, err);
-  end(&run);
-  return status;
-}
-
-rs_status rs_trained_weigh(const rs_experiment *experiment, const char *checkpoints, rs_cell_state *states,
-                           double *work, rs_err *err) {
-  trained_run run = {.experiment = experiment};
-  *work = 0;
-  RS_TRY(start(&run, err));
-  rs_work_left *left = rs_alloc(run.count, sizeof *left, err);
-  rs_status status = left != NULL ? rs_costs_left(&run.costs, run.cells, run.count, checkpoints, left, err) : RS_MEMORY;
-  for (size_t i = 0; i < run.count && status == RS_OK; i++) {
-    states[i].weight = rs_reading_flops(&run.costs, &run.cells[i]);
-    states[i].training = left[i].flops;
-    *work += states[i].weight + states[i].training;
-  }
+/* Finds the flops of the trainings that are to be done, in `checkpoints`. */
+static rs_status start(rs_ledger *ledger, const char *checkpoints, trained_run *run, rs_err *err) {
+  *run =
+      (trained_run){.experiment = ledger->experiment, .ledger = ledger, .cells = ledger->cells, .count = ledger->count};
+  RS_TRY(rs_costs_make(run->experiment, &run->costs, err));
+  rs_work_left *left = rs_alloc(run->count, sizeof *left, err);
+  run->trainings = rs_alloc(run->count, sizeof *run->trainings, err);
+  rs_status status = left != NULL && run->trainings != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = rs_costs_left(&run->costs, run->cells, run->count, checkpoints, left, err);
+  for (size_t i = 0; i < run->count && status == RS_OK; i++) run->trainings[i] = left[i].flops;
   free(left);
+  if (status != RS_OK) end(run);
+  return status;
+}
+
+rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
+  trained_run run;
+  rs_status status = RS_OK;
+  RS_TRY(start(ledger, watch->checkpoints, &run, err));
+  run.watch = watch;
+  for (size_t i = 0; i < run.count && status == RS_OK; i++)
+    if (rs_is_first(run.experiment, run.cells, i)) status = run_weights(&run, i, err);
   end(&run);
   return status;
+}
+
+rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err) {
+  trained_run run;
+  *work = 0;
+  RS_TRY(start(ledger, checkpoints, &run, err));
+  for (size_t i = 0; i < run.count; i++) {
+    ledger->weights[i] = is_pending(&run, i) ? rs_reading_flops(&run.costs, &run.cells[i]) : 0;
+    bool trained = rs_is_first(run.experiment, run.cells, i) && any_weights_pending(&run, i);
+    *work += ledger->weights[i] + (trained ? run.trainings[i] : 0);
+  }
+  end(&run);
+  return RS_OK;
 }

@@ -24,6 +24,19 @@ void rs_batch_advance(const rs_batch_work *work, double done) {
   if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
 }
 
+bool rs_batch_stopped(const rs_batch_work *work) {
+  return work->batch->stop != NULL && work->batch->stop(work->batch->context);
+}
+
+rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err) {
+  rs_status status = RS_OK;
+  if (cell->handed_over || work->batch->done == NULL) return RS_OK;
+#pragma omp critical(rs_batch_advance)
+  status = work->batch->done(work->batch->context, cell, err);
+  cell->handed_over = true;
+  return status;
+}
+
 /* ---- what does not hang on methods ------------------------------------------------------------------------------- */
 
 rs_status rs_batch_work_make(rs_batch_work *work, rs_err *err) {

@@ -4,6 +4,13 @@
 
 #include "run.h"
 
+/* What metrics of tables came to for a method and a group of heads, once it is known. */
+typedef struct rs_known_tables {
+  bool known;
+  size_t seed;   /* for which metrics drew numbers */
+  double *value; /* (metrics, RS_METRIC_SCALARS); owned */
+} rs_known_tables;
+
 /* What the cells of a batch share. */
 typedef struct rs_batch_work {
   const rs_cell_batch *batch;
@@ -18,6 +25,12 @@ typedef struct rs_batch_work {
   const rs_token_layout *tokens; /* borrowed */
   double *ids;                   /* (L, RS_AXES) */
   uint32_t *run;                 /* (L,) */
+  rs_err why;                    /* what kept all this from being made */
+  size_t *units, unit_count;     /* of the portion: source * seeds + seed, each once */
+  rs_known_tables *known;        /* (methods, groups) */
+  size_t groups;
+  rs_text_rows rows; /* of the source that handed on rows last, */
+  size_t rows_of;    /* its number from 1; 0: none has */
 } rs_batch_work;
 
 /* Index of the cell's method. */
@@ -46,6 +59,20 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, siz
 
 /* What that metric comes to. One that fails fails its cell. */
 void rs_metric_finish(const rs_batch_work *work, rs_cell_state *cell, size_t metric);
+
+/* What the portions of a batch share, whose cells have at most so many groups of heads. What cannot be made fails the
+ * cells of each portion. Close it in any case. RS_MEMORY. */
+rs_status rs_batch_open(rs_batch_work *work, const rs_cell_batch *batch, size_t groups, rs_err *err);
+void rs_batch_close(rs_batch_work *work);
+
+/* Runs the cells that stand in the batch now, and hands each over. As rs_batch_run. */
+rs_status rs_batch_portion(rs_batch_work *work, rs_err *err);
+
+/* Whether the caller of the run wants it to end. */
+bool rs_batch_stopped(const rs_batch_work *work);
+
+/* Hands a cell that is done to the caller, once, one thread at a time. What `done` fails with. */
+rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err);
 
 /* Tells the caller of the run that work is done, one thread at a time. */
 void rs_batch_advance(const rs_batch_work *work, double done);

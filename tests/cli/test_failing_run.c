@@ -83,31 +83,33 @@ Test(failing_run, run__disk_full__status_1_whole_files_only) {
   }
 }
 
-/* A half-written folder must not look like the complete one it was. */
-Test(failing_run, run__disk_full_in_an_old_folder__no_summary_and_no_stale_curves) {
+/* What was complete stays so, and readable, until the new set is. */
+Test(failing_run, run__disk_full_in_an_old_folder__old_results_stay_whole) {
   static const rlim_t limits[] = {100, 1024, 4000};
   static const char fewer[] = "--set=metrics=[entropy, {name: decay, distances: all}]";
+  run_small("whole", NULL, NULL, NULL);
+  run_small("o", NULL, NULL, NULL);
+  write_file("o/README.md", "mine");
   for (size_t i = 0; i < RS_COUNT(limits); i++) {
     if (limits[i] < LEAST_FILE) continue;
-    run_small("o", NULL, NULL, NULL);
     result got = run(&(command){.arguments = {"run", "small.yaml", "--quiet", "--out", "o", "--force", fewer},
                                 .file_size = limits[i]});
     cr_expect_eq(got.status, 1, "%zu bytes: status %d", (size_t)limits[i], got.status);
     cr_expect_eq(strncmp(got.err, "ropescope: o/", 13), 0, "%s", got.err);
     cr_expect(ends_with(got.err, ": cannot write: File too large\n"), "%s", got.err);
-    char *names = names_in("o", "");
-    cr_expect_str_eq(names, "config.yaml manifest.json timings.csv", "%zu bytes: %s", (size_t)limits[i], names);
-    free(names);
+    expect_same_csv("o", "whole", "after a failed run");
+    run_well(&(command){.arguments = {"verify", "o", "--quiet"}});
     result_clear(&got);
   }
   run_well(&(command){.arguments = {"run", "small.yaml", "--out", "o", "--force", fewer}});
   char *names = names_in("o", "");
-  cr_expect_str_eq(names, "config.yaml decay.csv manifest.json summary.csv timings.csv", "%s", names);
+  cr_expect_str_eq(names, "README.md config.yaml decay.csv manifest.json summary.csv timings.csv", "%s", names);
   free(names);
+  cr_expect(!exists(".ropescope-o.new"));
 }
 
-/* summary.csv says that a folder is complete, so nothing may come after it. */
-Test(failing_run, run__manifest_that_cannot_be_written__no_summary) {
+/* Before anything is run. */
+Test(failing_run, run__manifest_that_cannot_be_written__is_refused) {
   write_file("small.yaml", small_config);
   cr_assert_eq(mkdir("o", 0777) + mkdir("o/manifest.json", 0777), 0);
   expect_failure(&(command){.arguments = {"run", "small.yaml", "--out", "o"}}, 1,

@@ -33,7 +33,8 @@ Test(base, error__words_too_long__are_cut_and_terminated) {
 }
 
 Test(base, status_name__each_status__is_its_word) {
-  static const char *const names[] = {"ok", "input", "domain", "unsupported", "memory", "io", "internal", "stopped"};
+  static const char *const names[] = {"ok", "input",    "domain",  "unsupported", "memory",
+                                      "io", "internal", "stopped", "busy"};
   for (size_t i = 0; i < RS_COUNT(names); i++) cr_assert_str_eq(rs_status_name((rs_status)i), names[i]);
   cr_assert_str_eq(rs_status_name((rs_status)RS_COUNT(names)), "unknown");
 }

@@ -70,8 +70,11 @@ static size_t expect_summary_rows(const rs_table *got, const rs_table *want, lon
 static void expect_manifest(long n) {
   size_t length;
   char *got = read_path("o", "manifest.json", &length), *want = read_path("whole", "manifest.json", &length);
-  const char *a = strstr(got, "\n \"kinds\""), *b = strstr(want, "\n \"kinds\"");
+  char *a = strstr(got, "\n \"kinds\""), *b = strstr(want, "\n \"kinds\"");
   cr_assert(a != NULL && b != NULL);
+  char *sums[] = {strstr(a, "\n \"contents\""), strstr(b, "\n \"contents\"")}; /* timings.csv has others */
+  cr_assert(sums[0] != NULL && sums[1] != NULL);
+  *sums[0] = *sums[1] = '\0';
   size_t same = 0;
   while (a != NULL && b != NULL && a[same] != '\0' && a[same] == b[same]) same++;
   cr_assert_str_eq(a, b, "allocation %ld: manifest.json has other kinds or columns: %.60s for %.60s", n, a + same - 20,
@@ -174,6 +177,7 @@ Test(run, each_failing_allocation__no_wrong_cell_and_no_leak) {
   for (int all = 0; all < 2; all++) {
     for (long n = 0; n < way_count; n++)
       if (is_tried(n)) cr_assert_not(starve(n, all), "allocation %ld of %ld is not met", n, way_count);
+    run(starving, "o"); /* which removes what the last of them has left, and allocates for it */
     cr_assert(starve(way_count, all), "more allocations than %ld", way_count);
   }
 }

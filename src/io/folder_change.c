@@ -1,0 +1,270 @@
+/* folder_change.c: a set of files takes the place of another as one.
+ *
+ * The new set is made in a hidden folder beside the old one, so that both stand on one file system. It then gets links
+ * to whatever else stands in the old one (pictures, a README, the journal), and renameat2(RENAME_EXCHANGE) swaps the
+ * two names: a single step of the kernel, before which the old set is whole and after which the new one is. A folder
+ * and not a pointer (a symbolic link to the set that counts) is exchanged, because results are then plain files in a
+ * plain folder, which can be copied, committed and read by anything.
+ *
+ * A folder cannot always be exchanged: its parent may be read-only, it may be a mount point, the file system may know
+ * neither exchange nor links, and a shell that stands in it would find itself in the old one. Its files are then
+ * renamed one by one from .ropescope/ready, a name that the new set gets when it is whole: from then on the change is
+ * decided, and whoever comes next ends it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "folder_tree.h"
+#include "ropescope/io.h"
+
+/* Stands in a set that is not in its place yet. */
+#define MARK ".ropescope-staged"
+
+static rs_status fail_errno(rs_err *err, const char *path, const char *what) {
+  if (errno == ENOMEM) return rs_fail(err, RS_MEMORY, "out of memory for changing %s", path);
+  return rs_fail(err, RS_IO, "%s: %s: %s", path, what, strerror(errno));
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+/* The paths of one folder; all owned. */
+typedef struct places {
+  char *real;   /* DIRECTORY */
+  char *beside; /* PARENT/.ropescope-NAME.new */
+  char *work;   /* DIRECTORY/.ropescope */
+  char *within; /* DIRECTORY/.ropescope/new */
+  char *ready;  /* DIRECTORY/.ropescope/ready: the change is decided; the old set's further files go */
+  char *moving; /* DIRECTORY/.ropescope/moving: and then the new one's come */
+} places;
+
+static void places_clear(places *p) {
+  free(p->real);
+  free(p->beside);
+  free(p->work);
+  free(p->within);
+  free(p->ready);
+  free(p->moving);
+}
+
+static char *path_beside(const char *real, rs_err *err) {
+  const char *slash = strrchr(real, '/');
+  rs_text path = {0};
+  rs_text_printf(&path, "%.*s.ropescope-%s.new", (int)(slash + 1 - real), real, slash + 1);
+  if (rs_text_check(&path, err) == RS_OK) return path.data;
+  rs_text_clear(&path);
+  return NULL;
+}
+
+static rs_status places_make(const char *directory, places *p, rs_err *err) {
+  *p = (places){.real = realpath(directory, NULL)};
+  if (p->real == NULL) return fail_errno(err, directory, "cannot be found");
+  p->beside = path_beside(p->real, err);
+  p->work = rs_path_join(p->real, RS_WORK_FOLDER, err);
+  p->within = p->work != NULL ? rs_path_join(p->work, "new", err) : NULL;
+  p->ready = p->work != NULL ? rs_path_join(p->work, "ready", err) : NULL;
+  p->moving = p->work != NULL ? rs_path_join(p->work, "moving", err) : NULL;
+  if (p->beside != NULL && p->within != NULL && p->ready != NULL && p->moving != NULL) return RS_OK;
+  places_clear(p);
+  return RS_MEMORY;
+}
+
+/* As file.c has it: some file systems cannot be asked. */
+static void sync_folder(const char *path) {
+  int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file == -1) return;
+  (void)fsync(file);
+  close(file);
+}
+
+/* ---- files one by one -------------------------------------------------------------------------------------------- */
+
+static bool is_there(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0;
+}
+
+typedef struct forward {
+  const places *p;
+  rs_own_name *own;
+} forward;
+
+/* A file of the old set that the new one has not. */
+static bool drop_entry(void *context, const char *folder, const char *name) {
+  const forward *f = context;
+  if (!rs_tree_is_own(f->own, folder, name)) return true;
+  char *new = rs_path_join(f->p->ready, name, NULL);
+  bool fine = new != NULL && (is_there(new) || rs_file_remove(folder, name, NULL) == RS_OK);
+  if (new == NULL) errno = ENOMEM;
+  free(new);
+  return fine;
+}
+
+static bool move_entry(void *context, const char *folder, const char *name) {
+  const forward *f = context;
+  char *from = rs_path_join(folder, name, NULL), *to = rs_path_join(f->p->real, name, NULL);
+  if (from == NULL || to == NULL) errno = ENOMEM;
+  bool fine = from != NULL && to != NULL && (rename(from, to) == 0 || errno == ENOENT);
+  int reason = errno;
+  free(from);
+  free(to);
+  errno = reason;
+  return fine;
+}
+
+/* Ends a change that is decided, from wherever it was left. The manifest goes before the other files: it fits no
+ * mixture. */
+static rs_status roll_forward(const places *p, rs_own_name *own, rs_err *err) {
+  forward f = {p, own};
+  if (is_there(p->ready)) {
+    if (!rs_tree_each(p->real, drop_entry, &f)) return fail_errno(err, p->real, "cannot remove old results");
+    if (rename(p->ready, p->moving) != 0) return fail_errno(err, p->moving, "cannot write");
+  }
+  if (!is_there(p->moving)) return RS_OK;
+  bool moved = move_entry(&f, p->moving, "manifest.json") && rs_tree_each(p->moving, move_entry, &f);
+  if (!moved) return fail_errno(err, p->real, "cannot replace results");
+  sync_folder(p->real);
+  return rmdir(p->moving) == 0 ? RS_OK : fail_errno(err, p->moving, "cannot remove");
+}
+
+/* ---- beginning --------------------------------------------------------------------------------------------------- */
+
+/* Whether the two are one folder. */
+static bool is_same(const struct stat *a, const struct stat *b) {
+  return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Makes the folder beside, with the mark in it; false where it cannot be, or would not be exchanged. */
+static bool make_beside(const places *p) {
+  struct stat old, here, made;
+  char *mark = rs_path_join(p->beside, MARK, NULL);
+  bool fine = mark != NULL && stat(p->real, &old) == 0 && stat(".", &here) == 0 && !is_same(&old, &here) &&
+              mkdir(p->beside, 0700) == 0;
+  if (fine) {
+    int file = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    fine = file != -1 && stat(p->beside, &made) == 0 && made.st_dev == old.st_dev;
+    fine = fine && (made.st_uid == old.st_uid || chown(p->beside, old.st_uid, old.st_gid) == 0);
+    fine = fine && chmod(p->beside, old.st_mode & 07777) == 0;
+    if (file != -1) close(file);
+    if (!fine) (void)rs_tree_remove(p->beside);
+  }
+  free(mark);
+  return fine;
+}
+
+rs_status rs_folder_change_begin(const char *directory, rs_own_name *own, rs_folder_change *change, rs_err *err) {
+  places p;
+  *change = (rs_folder_change){.own = own};
+  RS_TRY(places_make(directory, &p, err));
+  change->in_place = !make_beside(&p);
+  rs_status status = change->in_place ? rs_make_directories(p.within, err) : RS_OK;
+  change->directory = rs_strdup(p.real, err);
+  change->staged = rs_strdup(change->in_place ? p.within : p.beside, err);
+  if (status == RS_OK && (change->directory == NULL || change->staged == NULL)) status = RS_MEMORY;
+  places_clear(&p);
+  if (status != RS_OK) rs_folder_change_clear(change);
+  return status;
+}
+
+/* ---- the end of it ----------------------------------------------------------------------------------------------- */
+
+/* What was killed behind the exchange leaves the old set beside, without the mark: files that came to it meanwhile are
+ * somebody's. Failures are for the next run to mend: the new set is there. */
+static void end_exchange(const places *p, rs_own_name *own) {
+  (void)rs_file_remove(p->real, MARK, NULL);
+  if (rs_tree_hand_over(p->beside, p->real, own)) sync_folder(p->real);
+}
+
+/* Whether the folders were exchanged; nothing has changed where they were not. */
+static bool exchange(const places *p, rs_own_name *own) {
+  if (!rs_tree_link(p->real, p->beside, own)) return false;
+  sync_folder(p->beside);
+  if (renameat2(AT_FDCWD, p->beside, AT_FDCWD, p->real, RENAME_EXCHANGE) != 0) return false;
+  char *parent = rs_path_join(p->beside, "..", NULL);
+  if (parent != NULL) sync_folder(parent);
+  free(parent);
+  end_exchange(p, own);
+  return true;
+}
+
+/* A set beside that could not be exchanged, without the links that it got, becomes one within. */
+static rs_status move_within(const places *p, rs_own_name *own, rs_err *err) {
+  if (!rs_tree_keep_own(p->beside, own) || rs_file_remove(p->beside, MARK, err) != RS_OK ||
+      rename(p->beside, p->within) != 0)
+    return fail_errno(err, p->within, "cannot write");
+  return RS_OK;
+}
+
+rs_status rs_folder_change_commit(rs_folder_change *change, rs_err *err) {
+  places p;
+  RS_TRY(places_make(change->directory, &p, err));
+  sync_folder(change->staged);
+  rs_status status = RS_OK;
+  bool exchanged = !change->in_place && exchange(&p, change->own);
+  if (!exchanged && !change->in_place) status = move_within(&p, change->own, err);
+  if (!exchanged && status == RS_OK) {
+    if (rename(p.within, p.ready) != 0) status = fail_errno(err, p.ready, "cannot write");
+    if (status == RS_OK) sync_folder(p.work);
+    if (status == RS_OK) status = roll_forward(&p, change->own, err);
+  }
+  if (status == RS_OK) { /* what stands at that path now, if anything, is for the next change to mend */
+    free(change->staged);
+    change->staged = NULL;
+  }
+  places_clear(&p);
+  return status;
+}
+
+void rs_folder_change_clear(rs_folder_change *change) {
+  if (change->staged != NULL) (void)rs_tree_remove(change->staged);
+  free(change->directory);
+  free(change->staged);
+  *change = (rs_folder_change){0};
+}
+
+/* ---- after a kill ------------------------------------------------------------------------------------------------ */
+
+/* ".ropescope-PID-N.tmp" of a process that is no more. */
+static bool is_orphan(const char *name) {
+  long process;
+  int end = 0;
+  if (sscanf(name, ".ropescope-%ld-%*d.tmp%n", &process, &end) != 1 || end == 0 || name[end] != '\0') return false;
+  return process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+static bool drop_orphan(void *context, const char *folder, const char *name) {
+  (void)context;
+  return !is_orphan(name) || rs_file_remove(folder, name, NULL) == RS_OK;
+}
+
+static rs_status recover(const places *p, rs_own_name *own, rs_err *err) {
+  char *mark = rs_path_join(p->beside, MARK, err), *plots = rs_path_join(p->real, "plots", err);
+  bool fine = mark != NULL && plots != NULL;
+  rs_status status = fine ? roll_forward(p, own, err) : RS_MEMORY;
+  if (status == RS_OK && is_there(p->beside)) {
+    if (is_there(mark))
+      fine = rs_tree_remove(p->beside);
+    else
+      end_exchange(p, own);
+  }
+  if (status == RS_OK) fine = fine && rs_tree_remove(p->within);
+  if (status == RS_OK)
+    fine = fine && rs_tree_each(p->real, drop_orphan, NULL) && rs_tree_each(plots, drop_orphan, NULL);
+  if (status == RS_OK && !fine) status = fail_errno(err, p->real, "cannot remove what a run has left");
+  if (status == RS_OK) status = rs_file_remove(p->real, MARK, err);
+  free(mark);
+  free(plots);
+  return status;
+}
+
+rs_status rs_folder_change_recover(const char *directory, rs_own_name *own, rs_err *err) {
+  places p;
+  RS_TRY(places_make(directory, &p, err));
+  rs_status status = recover(&p, own, err);
+  places_clear(&p);
+  return status;
+}

@@ -1,0 +1,276 @@
+/* Keys of cells. What a cell is made of (a model, a method, a source) is put in words once for all lengths, seeds and
+ * heads; the key of a cell is that of these words, its length, seed and heads. */
+#include "cell_key.h"
+
+#include "checkpoint.h"
+#include "costs.h"
+#include "ropescope/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Raised when a record holds something else, or a key is made in another way. */
+enum { SCHEMA = 1 };
+
+/* ---- roles ------------------------------------------------------------------------------------------------------- */
+
+/* Cells by what they share; `last` axis is the seed where it counts. */
+typedef struct order {
+  const rs_cell *cells;
+  bool seeds, trained;
+} order;
+
+static int compare_sizes(size_t a, size_t b) {
+  return (a > b) - (a < b);
+}
+
+static int compare_shared(const order *o, size_t a, size_t b) {
+  static const int axes[] = {RS_BY_MODEL, RS_BY_LENGTH, RS_BY_METHOD};
+  int difference = 0;
+  for (size_t i = 0; i < RS_COUNT(axes) && difference == 0; i++)
+    difference = compare_sizes(o->cells[a].axis[axes[i]], o->cells[b].axis[axes[i]]);
+  if (difference == 0 && o->seeds)
+    difference = compare_sizes(o->cells[a].axis[RS_BY_SEED], o->cells[b].axis[RS_BY_SEED]);
+  if (difference == 0 && !o->trained) difference = compare_sizes(o->cells[a].group, o->cells[b].group);
+  return difference;
+}
+
+static int compare_cells(const void *a, const void *b, void *context) {
+  size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  int difference = compare_shared(context, x, y);
+  return difference != 0 ? difference : compare_sizes(x, y);
+}
+
+/* Tells each cell in `places` (count,) the number of those before it that it shares with. */
+static void rank_cells(order o, size_t *places, size_t count, size_t *ranks) {
+  qsort_r(places, count, sizeof *places, compare_cells, &o);
+  for (size_t i = 0; i < count; i++)
+    ranks[places[i]] = i > 0 && compare_shared(&o, places[i - 1], places[i]) == 0 ? ranks[places[i - 1]] + 1 : 0;
+}
+
+rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
+                             rs_err *err) {
+  bool trained = experiment->checkpoints != NULL;
+  size_t *places = rs_alloc(count, sizeof *places, err), *ranks = rs_alloc(count, sizeof *ranks, err);
+  for (size_t i = 0; i < count && places != NULL && ranks != NULL; i++) places[i] = i;
+  for (int seeds = trained; seeds < 2 && places != NULL && ranks != NULL; seeds++) {
+    rank_cells((order){cells, seeds == 1, trained}, places, count, ranks);
+    for (size_t i = 0; i < count; i++) {
+      if (seeds == 0) roles[i].tables = ranks[i] == 0;
+      if (seeds == 1) roles[i].draws = ranks[i] == 0;
+      if (trained) roles[i].rank = ranks[i];
+    }
+  }
+  bool made = places != NULL && ranks != NULL;
+  free(places);
+  free(ranks);
+  return made ? RS_OK : RS_MEMORY;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+static void put_version(rs_text *words, const char *stage, const rs_kind *kind) {
+  rs_text_printf(words, "%s: %s %d\n", stage, kind->name, kind->version);
+}
+
+static void put_stages(rs_text *words, const rs_method *method, const rs_settings *settings) {
+  const rs_lscale_kind *lscale = rs_lscale_chosen(settings);
+  put_version(words, "pos", &method->pos->kind);
+  if (method->freq != NULL) put_version(words, "freq", &method->freq->kind);
+  if (method->embed != NULL) put_version(words, "embed", &method->embed->kind);
+  if (method->bias != NULL) put_version(words, "bias", &method->bias->kind);
+  if (lscale != NULL) put_version(words, "lscale", &lscale->kind);
+}
+
+/* What files held when they were read; of a folder with a model, what it holds. One that cannot be read is told when it
+ * is wanted: its cells fail, and are tried again. */
+static rs_status put_files(rs_text *words, const rs_settings *settings, rs_err *err) {
+  for (size_t i = 0; i < settings->count; i++) {
+    const rs_value *value = &settings->values[i];
+    if (value->file == NULL) continue;
+    char hash[65] = "";
+    rs_err why = {0};
+    bool folder = settings->params[i]->type == RS_FOLDER;
+    if (folder && rs_folder_fingerprint(value->file, hash, &why) == RS_MEMORY)
+      return rs_fail(err, RS_MEMORY, "%s", why.message);
+    rs_text_printf(words, "%s: %s%s\n", settings->params[i]->name, folder ? hash : value->hash, why.message);
+  }
+  return RS_OK;
+}
+
+/* One model, method and source of an experiment, as an experiment. */
+typedef struct single {
+  rs_experiment experiment;
+  rs_model model;
+  rs_variant method, source;
+  size_t length;
+  uint64_t seed;
+} single;
+
+static void unname(rs_variant *variant) {
+  variant->label = (char *)rs_variant_name(variant); /* only read */
+}
+
+static void single_make(const rs_experiment *experiment, const rs_cell *cell, single *s) {
+  rs_experiment *one = &s->experiment;
+  *s = (single){.experiment = *experiment,
+                .model = experiment->models[cell->axis[RS_BY_MODEL]],
+                .method = experiment->methods.items[cell->axis[RS_BY_METHOD]]};
+  s->model.name[0] = '\0';
+  unname(&s->method);
+  if (experiment->sources.count > 0) {
+    s->source = experiment->sources.items[cell->axis[RS_BY_SOURCE]];
+    unname(&s->source);
+    one->sources = (rs_variants){.items = &s->source, .count = 1};
+  }
+  one->name = one->description = (char *)""; /* only read */
+  one->models = &s->model;
+  one->methods = (rs_variants){.items = &s->method, .count = 1};
+  one->lengths = &s->length;
+  one->seeds = &s->seed;
+  one->model_count = one->length_count = one->seed_count = 1;
+  one->heads = (rs_head_choice){.all = true};
+  one->swept_count = 0;
+  memset(one->zipped, 0, sizeof one->zipped);
+  if (one->task.task != NULL) unname(&one->task);
+  if (one->checkpoints != NULL) one->checkpoints += cell->axis[RS_BY_MODEL];
+}
+
+static rs_status put_source(rs_text *words, const rs_variant *source, rs_err *err) {
+  put_version(words, "source", &source->source->kind);
+  if (source->rotated.method != NULL) put_stages(words, source->rotated.method, &source->rotated.settings);
+  return put_files(words, &source->settings, err);
+}
+
+/* The config of the parts that a cell is made of, and what it does not say. */
+static rs_status put_parts(rs_text *words, const single *s, rs_err *err) {
+  const rs_experiment *one = &s->experiment;
+  rs_text_printf(words, "schema: %d\nprogram: %s\ninstruction_set: %s\n", SCHEMA, ROPESCOPE_VERSION,
+                 rs_kernels_get()->isa);
+  rs_experiment_write(one, words);
+  if (s->model.published.method != NULL) {
+    put_stages(words, s->model.published.method, &s->model.published.settings);
+    RS_TRY(put_files(words, &s->model.published.settings, err));
+  }
+  if (s->method.method != NULL) put_stages(words, s->method.method, &s->method.settings);
+  RS_TRY(put_files(words, &s->method.settings, err));
+  if (one->sources.count > 0) RS_TRY(put_source(words, &s->source, err));
+  for (size_t m = 0; m < one->metrics.count; m++) {
+    put_version(words, "metric", &one->metrics.items[m].metric->kind);
+    RS_TRY(put_files(words, &one->metrics.items[m].settings, err));
+  }
+  if (one->task.task == NULL) return RS_OK;
+  put_version(words, "task", &one->task.task->kind);
+  return put_files(words, &one->task.settings, err);
+}
+
+static rs_status digest_parts(const rs_experiment *experiment, const rs_cell *cell, rs_cell_key *key, rs_err *err) {
+  single s;
+  rs_text words = {0};
+  single_make(experiment, cell, &s);
+  rs_status status = put_parts(&words, &s, err);
+  if (status == RS_OK) status = rs_text_check(&words, err);
+  rs_sha256_digest(&(rs_bytes){rs_text_string(&words), words.length}, 1, key->bytes);
+  rs_text_clear(&words);
+  return status;
+}
+
+/* What the checkpoint of a cell is: the fingerprint of what determines its weights, or of the folder that has them. */
+static rs_status digest_checkpoint(const rs_experiment *experiment, const rs_cell *cell, rs_cell_key *key,
+                                   rs_err *err) {
+  const rs_checkpoint *checkpoint = &experiment->checkpoints[cell->axis[RS_BY_MODEL]];
+  rs_stage_state stages[RS_STAGES];
+  char folder[65] = "";
+  rs_err why = {0};
+  rs_status status =
+      rs_checkpoint_stages(experiment, cell->axis[RS_BY_MODEL], rs_weights_seed(experiment, cell), NULL, stages, &why);
+  if (status == RS_OK && checkpoint->folder != NULL) status = rs_folder_fingerprint(checkpoint->folder, folder, &why);
+  if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  rs_sha256_digest((const rs_bytes[]){{folder, strlen(folder)},
+                                      {stages[RS_STAGE_TRAINING].hash, 64},
+                                      {stages[RS_STAGE_TUNING].hash, 64},
+                                      {why.message, strlen(why.message)}},
+                   4, key->bytes);
+  return RS_OK;
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
+
+/* Digests of parts, by model, method and source, and of checkpoints, by model and seed. */
+typedef struct digests {
+  const rs_experiment *experiment;
+  rs_cell_key *parts, *checkpoints;
+  bool *has_parts, *has_checkpoints;
+} digests;
+
+static size_t source_count(const rs_experiment *experiment) {
+  return experiment->sources.count > 0 ? experiment->sources.count : 1;
+}
+
+static rs_status digests_make(const rs_experiment *experiment, digests *d, rs_err *err) {
+  size_t parts = experiment->model_count * experiment->methods.count * source_count(experiment);
+  size_t checkpoints = experiment->checkpoints != NULL ? experiment->model_count * experiment->seed_count : 1;
+  *d = (digests){.experiment = experiment,
+                 .parts = rs_alloc(parts, sizeof *d->parts, err),
+                 .checkpoints = rs_alloc(checkpoints, sizeof *d->checkpoints, err),
+                 .has_parts = rs_alloc(parts, sizeof(bool), err),
+                 .has_checkpoints = rs_alloc(checkpoints, sizeof(bool), err)};
+  bool made = d->parts != NULL && d->checkpoints != NULL && d->has_parts != NULL && d->has_checkpoints != NULL;
+  return made ? RS_OK : RS_MEMORY;
+}
+
+static void digests_clear(digests *d) {
+  free(d->parts);
+  free(d->checkpoints);
+  free(d->has_parts);
+  free(d->has_checkpoints);
+}
+
+static rs_status find_parts(digests *d, const rs_cell *cell, const rs_cell_key **key, rs_err *err) {
+  const size_t *axis = cell->axis;
+  size_t sources = source_count(d->experiment), source = d->experiment->sources.count > 0 ? axis[RS_BY_SOURCE] : 0;
+  size_t place = (axis[RS_BY_MODEL] * d->experiment->methods.count + axis[RS_BY_METHOD]) * sources + source;
+  if (!d->has_parts[place]) RS_TRY(digest_parts(d->experiment, cell, &d->parts[place], err));
+  d->has_parts[place] = true;
+  *key = &d->parts[place];
+  return RS_OK;
+}
+
+/* Zeros where heads are simulated. */
+static rs_status find_checkpoint(digests *d, const rs_cell *cell, const rs_cell_key **key, rs_err *err) {
+  size_t place = 0;
+  *key = d->checkpoints;
+  if (d->experiment->checkpoints == NULL) return RS_OK;
+  place = cell->axis[RS_BY_MODEL] * d->experiment->seed_count + cell->axis[RS_BY_SEED];
+  if (!d->has_checkpoints[place]) RS_TRY(digest_checkpoint(d->experiment, cell, &d->checkpoints[place], err));
+  d->has_checkpoints[place] = true;
+  *key = &d->checkpoints[place];
+  return RS_OK;
+}
+
+static rs_status make_key(digests *d, const rs_cell *cell, const rs_cell_role *role, rs_cell_key *key, rs_err *err) {
+  const rs_experiment *experiment = d->experiment;
+  const rs_cell_key *parts, *checkpoint;
+  rs_head_group group;
+  RS_TRY(find_parts(d, cell, &parts, err));
+  RS_TRY(find_checkpoint(d, cell, &checkpoint, err));
+  RS_TRY(rs_experiment_heads(experiment, cell, &group, err));
+  const uint64_t numbers[] = {experiment->lengths[cell->axis[RS_BY_LENGTH]], experiment->seeds[cell->axis[RS_BY_SEED]],
+                              role->tables, role->draws, role->rank};
+  rs_sha256_digest((const rs_bytes[]){{parts, sizeof *parts},
+                                      {checkpoint, sizeof *checkpoint},
+                                      {numbers, sizeof numbers},
+                                      {group.heads, group.count * sizeof *group.heads}},
+                   4, key->bytes);
+  rs_head_group_clear(&group);
+  return RS_OK;
+}
+
+rs_status rs_cell_keys_make(const rs_experiment *experiment, const rs_cell *cells, const rs_cell_role *roles,
+                            size_t count, rs_cell_key *keys, rs_err *err) {
+  digests d;
+  rs_status status = digests_make(experiment, &d, err);
+  for (size_t i = 0; i < count && status == RS_OK; i++) status = make_key(&d, &cells[i], &roles[i], &keys[i], err);
+  digests_clear(&d);
+  return status;
+}

@@ -1,0 +1,209 @@
+/* The journal's file: one line that says what it is, then records of a head (RS_HEAD bytes, little-endian) and data:
+ *
+ *   bytes  0  magic
+ *          4  length of the data
+ *          8  solid: how much of the file was on the disk for sure when this was written
+ *         16  key (32 bytes; all zero: no cell, the file was sealed)
+ *         48  the first 16 bytes of the SHA-256 of what precedes, and of the data
+ *
+ * Records are written at the end alone. What a process or the power ends may leave the last ones torn, out of order or
+ * missing; they are cut off, and their cells run again. `solid` tells that from damage: a bad record that a later good
+ * one calls solid was once whole. */
+#include "journal.h"
+
+#include "ropescope/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RS_HEAD = 64, SUMMED = 48, SUM = 16 };
+static const char title[] = "ropescope journal 1\n";
+enum { TITLE = sizeof title - 1 };
+static const uint8_t magic[4] = {0xc5, 'c', 'e', 'l'};
+
+static rs_status fail_errno(const rs_journal *journal, const char *what, rs_err *err) {
+  return rs_fail(err, RS_IO, "%s: %s: %s", journal->path, what, strerror(errno));
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void put_number(uint8_t *out, uint64_t number, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) out[i] = (uint8_t)(number >> 8 * i);
+}
+
+static uint64_t get_number(const uint8_t *in, size_t bytes) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < bytes; i++) number |= (uint64_t)in[i] << 8 * i;
+  return number;
+}
+
+static void sum_record(const uint8_t *head, const void *data, size_t length, uint8_t sum[SUM]) {
+  uint8_t digest[32];
+  rs_sha256_digest((const rs_bytes[]){{head, SUMMED}, {data, length}}, 2, digest);
+  memcpy(sum, digest, SUM);
+}
+
+/* The length of a good record at the beginning of `bytes` (left,), head and data; 0: there is none. */
+static size_t check_record(const uint8_t *bytes, size_t left) {
+  uint8_t sum[SUM];
+  if (left < RS_HEAD || memcmp(bytes, magic, sizeof magic) != 0) return 0;
+  size_t length = (size_t)get_number(bytes + 4, 4);
+  if (length > left - RS_HEAD) return 0;
+  sum_record(bytes, bytes + RS_HEAD, length, sum);
+  return memcmp(sum, bytes + SUMMED, SUM) == 0 ? RS_HEAD + length : 0;
+}
+
+static bool is_seal(const uint8_t *bytes) {
+  static const uint8_t none[RS_KEY_BYTES];
+  return memcmp(bytes + 16, none, sizeof none) == 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/* A bad record: good ones behind it that call it solid. */
+static size_t count_witnesses(const uint8_t *bytes, size_t length, size_t bad) {
+  size_t witnesses = 0;
+  for (size_t at = bad + 1; at < length;) {
+    const uint8_t *next = memmem(bytes + at, length - at, magic, sizeof magic);
+    if (next == NULL) break;
+    size_t place = (size_t)(next - bytes), size = check_record(next, length - place);
+    witnesses += size > 0 && get_number(next + 8, 8) > bad;
+    at = place + (size > 0 ? size : 1);
+  }
+  return witnesses;
+}
+
+static rs_status scan(rs_journal *journal, const uint8_t *bytes, size_t length, rs_journal_reader *each, void *context,
+                      rs_err *err) {
+  size_t at = TITLE, number = 1;
+  for (size_t size; at < length && (size = check_record(bytes + at, length - at)) > 0; at += size, number++) {
+    rs_cell_key key;
+    memcpy(key.bytes, bytes + at + 16, sizeof key.bytes);
+    if (!is_seal(bytes + at)) RS_TRY(each(context, &key, at, bytes + at + RS_HEAD, size - RS_HEAD, err));
+  }
+  size_t witnesses = at < length ? count_witnesses(bytes, length, at) : 0;
+  if (witnesses > 0)
+    return rs_fail(err, RS_INPUT,
+                   "%s: record %zu, at byte %zu, is damaged, and not at the end: %zu good ones follow (put back a copy "
+                   "of the file, or --fresh starts over without it)",
+                   journal->path, number, at, witnesses);
+  journal->end = at;
+  return RS_OK;
+}
+
+/* Whether this is no journal that can be gone on with: another version's, or one whose title is torn. */
+static bool is_other(const uint8_t *bytes, size_t length) {
+  return length < TITLE || memcmp(bytes, title, TITLE) != 0;
+}
+
+static rs_status write_at(const rs_journal *journal, const void *data, size_t length, uint64_t offset, rs_err *err) {
+  const char *left = data;
+  while (length > 0) {
+    ssize_t put = pwrite(journal->file, left, length, (off_t)offset);
+    if (put == -1 && errno == EINTR) continue;
+    if (put == -1) return fail_errno(journal, "cannot write", err);
+    left += put;
+    offset += (uint64_t)put;
+    length -= (size_t)put;
+  }
+  return RS_OK;
+}
+
+static rs_status begin(rs_journal *journal, rs_err *err) {
+  if (ftruncate(journal->file, 0) != 0) return fail_errno(journal, "cannot write", err);
+  RS_TRY(write_at(journal, title, TITLE, 0, err));
+  journal->end = TITLE;
+  return RS_OK;
+}
+
+static rs_status read_all(rs_journal *journal, rs_journal_reader *each, void *context, rs_err *err) {
+  rs_mapping mapping = {0};
+  off_t size = lseek(journal->file, 0, SEEK_END);
+  if (size < 0) return fail_errno(journal, "cannot read", err);
+  if (size == 0) return begin(journal, err);
+  RS_TRY(rs_file_map(journal->path, &mapping, err));
+  bool other = is_other(mapping.bytes, mapping.length);
+  rs_status status = other ? RS_OK : scan(journal, mapping.bytes, mapping.length, each, context, err);
+  rs_file_unmap(&mapping);
+  if (status == RS_OK && other) return begin(journal, err);
+  if (status == RS_OK && ftruncate(journal->file, (off_t)journal->end) != 0)
+    return fail_errno(journal, "cannot write", err);
+  return status;
+}
+
+rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
+                          rs_journal *journal, rs_err *err) {
+  *journal = (rs_journal){.file = -1};
+  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
+  journal->path = folder != NULL ? rs_path_join(folder, "journal", err) : NULL;
+  rs_status status = journal->path != NULL ? rs_make_directories(folder, err) : RS_MEMORY;
+  free(folder);
+  RS_TRY(status);
+  journal->file = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (journal->file == -1) return fail_errno(journal, "cannot write", err);
+  RS_TRY(fresh ? begin(journal, err) : read_all(journal, each, context, err));
+  return rs_journal_sync(journal, err);
+}
+
+void rs_journal_close(rs_journal *journal) {
+  if (journal->file != -1) close(journal->file);
+  free(journal->path);
+  *journal = (rs_journal){.file = -1};
+}
+
+rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *data, rs_err *err) {
+  uint8_t head[RS_HEAD], block[4096];
+  if (pread(journal->file, head, sizeof head, (off_t)offset) != sizeof head)
+    return fail_errno(journal, "cannot read", err);
+  size_t left = (size_t)get_number(head + 4, 4);
+  for (offset += RS_HEAD; left > 0;) {
+    ssize_t got = pread(journal->file, block, left < sizeof block ? left : sizeof block, (off_t)offset);
+    if (got == -1 && errno == EINTR) continue;
+    if (got <= 0) return fail_errno(journal, "cannot read", err);
+    rs_text_add(data, (const char *)block, (size_t)got);
+    offset += (uint64_t)got;
+    left -= (size_t)got;
+  }
+  return rs_text_check(data, err);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
+                         rs_err *err) {
+  uint8_t head[RS_HEAD];
+  RS_TRY(rs_text_check(data, err));
+  if (data->length > UINT32_MAX) return rs_fail(err, RS_IO, "%s: a record of 4 GiB has no room", journal->path);
+  memcpy(head, magic, sizeof magic);
+  put_number(head + 4, data->length, 4);
+  put_number(head + 8, journal->solid, 8);
+  memcpy(head + 16, key->bytes, sizeof key->bytes);
+  sum_record(head, rs_text_string(data), data->length, head + SUMMED);
+  rs_status status = write_at(journal, head, sizeof head, journal->end, err);
+  if (status == RS_OK) status = write_at(journal, rs_text_string(data), data->length, journal->end + sizeof head, err);
+  if (status != RS_OK) {
+    (void)!ftruncate(journal->file, (off_t)journal->end);
+    return status;
+  }
+  *offset = journal->end;
+  journal->end += sizeof head + data->length;
+  return RS_OK;
+}
+
+rs_status rs_journal_sync(rs_journal *journal, rs_err *err) {
+  if (fsync(journal->file) != 0) return fail_errno(journal, "cannot write", err);
+  journal->solid = journal->end;
+  return RS_OK;
+}
+
+rs_status rs_journal_seal(rs_journal *journal, rs_err *err) {
+  static const rs_cell_key none;
+  const rs_text nothing = {0};
+  uint64_t offset;
+  RS_TRY(rs_journal_sync(journal, err));
+  RS_TRY(rs_journal_add(journal, &none, &nothing, &offset, err));
+  return rs_journal_sync(journal, err);
+}

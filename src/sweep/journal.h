@@ -1,0 +1,46 @@
+/* The journal of a folder: a record for each cell that is done, added behind the others and on the disk before the run
+ * goes on for long. Private to the sweep layer. */
+#ifndef ROPESCOPE_SWEEP_JOURNAL_H
+#define ROPESCOPE_SWEEP_JOURNAL_H
+
+#include "ropescope/io.h"
+
+enum { RS_KEY_BYTES = 32 };
+
+/* What a cell's numbers are determined by, as a SHA-256. */
+typedef struct rs_cell_key {
+  uint8_t bytes[RS_KEY_BYTES];
+} rs_cell_key;
+
+typedef struct rs_journal {
+  int file;       /* -1: closed */
+  char *path;     /* owned */
+  uint64_t end;   /* bytes that are written, */
+  uint64_t solid; /* and that are on the disk for sure */
+} rs_journal;
+
+/* Told of each record, in their order; `data` (length,) is borrowed. */
+typedef rs_status rs_journal_reader(void *context, const rs_cell_key *key, uint64_t offset, const uint8_t *data,
+                                    size_t length, rs_err *err);
+
+/* Opens directory/.ropescope/journal, made where it is missing or `fresh`, and tells of its records. A tail that is
+ * torn (the end of a process or of the power) is cut off. RS_INPUT, with the record's number and place, for one that
+ * is damaged though it has been on the disk; RS_IO, RS_MEMORY, and what `each` fails with. Close it in any case. */
+rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
+                          rs_journal *journal, rs_err *err);
+void rs_journal_close(rs_journal *journal);
+
+/* Adds a record; *offset is where it can be read. A failure leaves the journal as it was. RS_IO, RS_MEMORY. */
+rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
+                         rs_err *err);
+
+/* Brings what was added to the disk. RS_IO. */
+rs_status rs_journal_sync(rs_journal *journal, rs_err *err);
+
+/* The same, and says so in the journal: damage to any record before is then told from a torn tail. */
+rs_status rs_journal_seal(rs_journal *journal, rs_err *err);
+
+/* The data of a record, added to `data`. RS_IO, RS_MEMORY. */
+rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *data, rs_err *err);
+
+#endif

@@ -1,0 +1,115 @@
+/* A record is a cell's status and message, then its numbers as the machine has them: whoever reads it back gets the
+ * same bits. Numbers are little-endian, as all machines are that this runs on. */
+#include "record.h"
+
+#include <string.h>
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+static void put(rs_text *record, const void *data, size_t size) {
+  rs_text_add(record, data, size);
+}
+
+static void put_count(rs_text *record, size_t count) {
+  uint64_t number = count;
+  put(record, &number, sizeof number);
+}
+
+static void put_numbers(rs_text *record, const double *numbers, size_t count) {
+  put(record, numbers, count * sizeof *numbers);
+}
+
+static void put_result(rs_text *record, const rs_metric_kind *kind, const rs_result *result) {
+  put_numbers(record, result->value, kind->scalar_count);
+  put_numbers(record, result->error, kind->scalar_count);
+  put_count(record, result->curve.columns);
+  put_count(record, result->curve.rows);
+  if (result->curve.rows > 0) put_numbers(record, result->curve.cells, result->curve.rows * result->curve.columns);
+}
+
+void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *state, rs_text *record) {
+  const rs_cell_scores *scores = &state->scores;
+  const uint8_t flags[] = {(uint8_t)state->status, state->read, scores->f32, scores->f64};
+  const double numbers[] = {state->scale,  state->seconds,  scores->error,
+                            scores->pairs, scores->skipped, scores->skipped_weight};
+  size_t message = strlen(state->message);
+  put(record, flags, sizeof flags);
+  put_numbers(record, numbers, RS_COUNT(numbers));
+  put_count(record, message);
+  put(record, state->message, message);
+  put(record, state->arithmetic, sizeof state->arithmetic);
+  put_count(record, experiment->metrics.count);
+  for (size_t m = 0; m < experiment->metrics.count; m++)
+    put_result(record, experiment->metrics.items[m].metric, &state->results[m]);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/* What is left of a record. */
+typedef struct rest {
+  const uint8_t *data;
+  size_t length;
+} rest;
+
+static bool get(rest *r, void *out, size_t size) {
+  if (size > r->length) return false;
+  if (size > 0) memcpy(out, r->data, size);
+  r->data += size;
+  r->length -= size;
+  return true;
+}
+
+/* A count that is at most `most`. */
+static bool get_count(rest *r, size_t most, size_t *count) {
+  uint64_t number;
+  if (!get(r, &number, sizeof number) || number > most) return false;
+  *count = (size_t)number;
+  return true;
+}
+
+static bool get_result(rest *r, const rs_metric_kind *kind, rs_result *result, rs_err *err) {
+  double row[64];
+  size_t columns, rows = 0, width = result->curve.columns;
+  bool fine = get(r, result->value, kind->scalar_count * sizeof(double)) &&
+              get(r, result->error, kind->scalar_count * sizeof(double)) && get_count(r, RS_COUNT(row), &columns) &&
+              get_count(r, r->length / sizeof(double), &rows) && (rows == 0 || columns == width);
+  for (size_t i = 0; i < rows && fine; i++)
+    fine = get(r, row, columns * sizeof(double)) && rs_curve_add(&result->curve, row, err) == RS_OK;
+  return fine;
+}
+
+static bool get_state(rest *r, const rs_experiment *experiment, rs_cell_state *state, rs_err *err) {
+  uint8_t flags[4];
+  double numbers[6];
+  size_t message, metrics;
+  if (!get(r, flags, sizeof flags) || !get(r, numbers, sizeof numbers) ||
+      !get_count(r, RS_CELL_MESSAGE - 1, &message) || !get(r, state->message, message) ||
+      !get(r, state->arithmetic, sizeof state->arithmetic) || !get_count(r, experiment->metrics.count, &metrics) ||
+      metrics != experiment->metrics.count)
+    return false;
+  state->message[message] = '\0';
+  state->arithmetic[sizeof state->arithmetic - 1] = '\0';
+  state->status = (rs_status)flags[0];
+  state->read = flags[1] != 0;
+  state->scale = numbers[0];
+  state->seconds = numbers[1];
+  state->scores = (rs_cell_scores){flags[2] != 0, flags[3] != 0, numbers[2], numbers[3], numbers[4], numbers[5]};
+  for (size_t m = 0; m < metrics; m++)
+    if (!get_result(r, experiment->metrics.items[m].metric, &state->results[m], err)) return false;
+  return r->length == 0;
+}
+
+rs_status rs_cell_record_read(const rs_experiment *experiment, const uint8_t *record, size_t length,
+                              rs_cell_state *state, rs_err *err) {
+  rest r = {record, length};
+  rs_err why = {0};
+  if (get_state(&r, experiment, state, &why)) return RS_OK;
+  if (why.status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
+  return rs_fail(err, RS_INPUT, "a record of the journal does not fit its cell (--fresh starts over without it)");
+}
+
+bool rs_cell_record_holds(const uint8_t *record, size_t length) {
+  if (length == 0) return false;
+  rs_status status = (rs_status)record[0];
+  return status == RS_OK || status == RS_DOMAIN || status == RS_UNSUPPORTED;
+}
