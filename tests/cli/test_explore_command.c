@@ -331,7 +331,7 @@ Test(explore_command, wrong_use__is_said) {
     int status;
   } cases[] = {
       {{"explore", "--hf", "wrong.json"}, "wrong.json:2:", 2},
-      {{"explore", "--hf", "none.json"}, "none.json: cannot read", 1},
+      {{"explore", "--hf", "none.json"}, "none.json: cannot read", 2},
       {{"explore", "--hf", "wrong.json", "--model", "llama-2-7b"}, "both name a model", 2},
       {{"explore", "--model", "llama-2"}, "is no model preset", 2},
       {{"explore", "--method", "{name: yarn, facto: 8}"}, "did you mean factor?", 2},

@@ -141,16 +141,17 @@ Test(json_forms, solve__value_and_what_it_means) {
   free(out);
 }
 
-Test(json_forms, solve__other_criteria_beside) {
+Test(json_forms, solve__all_criteria) {
   rs_tree *tree = tree_of(0, &(command){.arguments = {"solve", "length", "--model", "llama-2-7b", "--json"}});
-  const rs_node *beside = rs_node_get(&tree->root, "beside");
-  cr_assert_eq(beside->count, 3);
-  expect_text(&tree->root, "value", "1707");
-  expect_text(&beside->items[1], "criterion", "ood");
-  expect_text(&beside->items[1], "value", "4097");
-  expect_text(&beside->items[1], "why_not", "null");
-  expect_text(&beside->items[2], "value", "null");
-  expect_text(&beside->items[2], "why_not", "needs --base, the base to be judged");
+  const rs_node *criteria = rs_node_get(&tree->root, "criteria");
+  cr_assert_eq(criteria->count, 4);
+  expect_text(&criteria->items[0], "criterion", "first_violation");
+  expect_text(&criteria->items[0], "value", "1707");
+  expect_text(&criteria->items[2], "criterion", "ood");
+  expect_text(&criteria->items[2], "value", "4097");
+  expect_text(&criteria->items[2], "why_not", "null");
+  expect_text(&criteria->items[3], "value", "null");
+  expect_text(&criteria->items[3], "why_not", "needs --base, the base to be judged");
   rs_tree_free(tree);
 }
 

@@ -203,8 +203,8 @@ Test(layers_command, compare__recipes_and_folders) {
 Test(layers_command, solve__names_the_layers) {
   static const struct {
     const char *layers, *out, *row;
-  } cases[] = {{"5", "216916\n", "layers     full_attention (layers " GLOBAL "), not sliding_attention (" LOCAL ")\n"},
-               {"0", "1707\n", "layers     sliding_attention (layers " LOCAL "), not full_attention (" GLOBAL ")\n"}};
+  } cases[] = {{"5", "262145\n", "layers     full_attention (layers " GLOBAL "), not sliding_attention (" LOCAL ")\n"},
+               {"0", "32769\n", "layers     sliding_attention (layers " LOCAL "), not full_attention (" GLOBAL ")\n"}};
   rs_text text = {0};
   rs_text_puts(&text, "{\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 34, \"head_dim\": 128, "
                       "\"num_attention_heads\": 2, \"max_position_embeddings\": 131072, \"rope_scaling\": {\"type\": "

@@ -160,5 +160,5 @@ Test(reproduce, table__of_results_or_a_file__is_printed) {
   EXPECT("table results/one", 2, "table needs results and columns");
   EXPECT("table results/one first_violation", 2, "no column first_violation");
   EXPECT("table results/one cell --sort 0", 2, "--sort 0: columns count from 1");
-  EXPECT("table nowhere cell", 1, "nowhere");
+  EXPECT("table nowhere cell", 2, "nowhere");
 }
