@@ -56,7 +56,8 @@ Test(list_command, list_markdown__is_a_whole_list) {
        {"| `RS201` | `no-original-length` | warning | YaRN without", "| `RS204` | `factor-1` | note | ",
         "| github.com/vllm-project/vllm/issues/53634 |\n"}},
       {"engines",
-       {"| `--engine` | versions | ", "| `vllm` | vLLM before #56446 | ", "| `sglang` | SGLang | its dialect | sglang "}},
+       {"| `--engine` | versions | ", "| `vllm` | vLLM before #56446 | ",
+        "| `sglang` | SGLang | its dialect | sglang "}},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     char *out = output_of(&(command){.arguments = {"list", cases[i].list, "--markdown"}});

@@ -294,7 +294,8 @@ Test(compare, causes__nothing_known__the_shape_is_told) {
     double (*change)(const double *omega, size_t pairs, size_t j);
     const char *shape;
   } cases[] = {
-      {"llama3", "factor=8", times_constant, "B is 0.7 times A at every pair (1 / 1.42857), as if positions were divided by that"},
+      {"llama3", "factor=8", times_constant,
+       "B is 0.7 times A at every pair (1 / 1.42857), as if positions were divided by that"},
       {"rope", "", other_base,
        "B / A is geometric: 1 times 0.968699^j for pair j; as ladders over 128 dims, A has base 10000 and B has base "
        "76543 (or A's base over 104.834 dims)"},

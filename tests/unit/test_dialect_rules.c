@@ -62,7 +62,8 @@ Test(dialects, resolve__against_the_dialect_or_unknown__names_the_parameter) {
       {"yarn", "dialect=vllm attention_factor=1", "attention_factor",
        "is not in the power of dialect vllm, which does not read it (leave one of them out)"},
       {"alibi", "dialect=gpt_oss", "dialect", NULL},
-      {"rope", "dialect=deepseek", "dialect", "deepseek is not known to differ for rope (known: hf, vllm, sglang, llamacpp)"}};
+      {"rope", "dialect=deepseek", "dialect",
+       "deepseek is not known to differ for rope (known: hf, vllm, sglang, llamacpp)"}};
   rs_model model = plain_model(16, 1e4, 64);
   for (size_t c = 0; c < RS_COUNT(cases); c++) {
     rs_recipe recipe = make_recipe(cases[c][0], cases[c][1]);
