@@ -103,11 +103,12 @@ static void note_growth(rs_converting *c) {
   const rs_settled *settled = &c->settled;
   const rs_lscale_kind *scaled = rs_lscale_chosen(&settled->recipe.settings);
   rs_note(c,
-          "The base grows with the length, which no key says: %.10g is that of %zu tokens, for all lengths, and "
-          "right for no other.",
+          "The base grows with the length, which no key says: %.10g is that of %zu tokens, and is had at shorter "
+          "lengths, too.",
           settled->theta, settled->length);
   if (scaled != NULL)
-    rs_note(c, "No key says %s, by which the model multiplies its logits: it is lost.", scaled->kind.name);
+    rs_note(c, "%s, by which the model multiplies its logits, is not said here: its own class alone has it.",
+            scaled->kind.name);
 }
 
 void rs_note_base(rs_converting *c) {
