@@ -21,6 +21,7 @@ static rs_status put_keys(rs_converting *c, const server *s, rs_err *err) {
   if (s->flat) {
     c->json = (rs_json){.text = &c->text};
     rs_json_object(&c->json, NULL);
+    rs_put_growth(c);
   } else {
     rs_begin_levels(c);
   }

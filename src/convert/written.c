@@ -76,6 +76,13 @@ void rs_begin_levels(rs_converting *c) {
   rs_json_object(&c->json, NULL);
   for (size_t i = 0; i < RS_CONFIG_LEVELS && *c->from->levels[i] != '\0'; i++)
     rs_json_object(&c->json, c->from->levels[i]);
+  rs_put_growth(c);
+}
+
+/* The class of the file would let the grown base grow once more. */
+void rs_put_growth(rs_converting *c) {
+  bool grows = strcmp(c->settled.recipe.method->name, "ntk") == 0 && isnan(c->settled.factor);
+  if (grows && strcmp(c->from->family, "qwen") == 0) rs_json_bool(&c->json, "use_dynamic_ntk", false);
 }
 
 void rs_end_levels(rs_converting *c) {
@@ -91,10 +98,27 @@ void rs_note_unturned(rs_converting *c, const char *who) {
           c->settled.recipe.method->name, who);
 }
 
+/* A base that is another at each length, of which keys hold one; log n comes with it in Qwen 1's class. */
+static void note_growth(rs_converting *c) {
+  const rs_settled *settled = &c->settled;
+  const rs_lscale_kind *scaled = rs_lscale_chosen(&settled->recipe.settings);
+  rs_note(c,
+          "The base grows with the length, which no key says: %.10g is that of %zu tokens, and is had at shorter "
+          "lengths, too.",
+          settled->theta, settled->length);
+  if (scaled != NULL)
+    rs_note(c, "%s, by which the model multiplies its logits, is not said here: its own class alone has it.",
+            scaled->kind.name);
+}
+
 void rs_note_base(rs_converting *c) {
-  if (strcmp(c->settled.recipe.method->name, "ntk") != 0) return;
-  rs_note(c, "HunYuan's alpha = %g is written as what it comes to, the base %.10g: other classes do not read alpha.",
-          c->settled.factor, c->settled.theta);
+  const rs_settled *settled = &c->settled;
+  if (strcmp(settled->recipe.method->name, "ntk") != 0) return;
+  if (isnan(settled->factor))
+    note_growth(c);
+  else
+    rs_note(c, "HunYuan's alpha = %g is written as what it comes to, the base %.10g: other classes do not read alpha.",
+            settled->factor, settled->theta);
 }
 
 void rs_note_layers(rs_converting *c, const char *what) {

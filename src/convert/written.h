@@ -67,6 +67,9 @@ void rs_fragment(rs_converting *c);
 void rs_begin_levels(rs_converting *c);
 void rs_end_levels(rs_converting *c);
 
+/* Adds what stops a base that grows with the length in the file's own class (Qwen 1), where one base is written. */
+void rs_put_growth(rs_converting *c);
+
 /* ---- the rope dictionary ----------------------------------------------------------------------------------------- */
 
 /* How a consumer is told what multiplies cos and sin. */
@@ -99,7 +102,7 @@ rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_s
 /* Positions that no rotation gives: ALiBi, T5's buckets, learned ones, none. */
 void rs_note_unturned(rs_converting *c, const char *who);
 
-/* A larger base stands for HunYuan's alpha. */
+/* A larger base stands for HunYuan's alpha, or for one that grows with the length (Qwen 1), at one length alone. */
 void rs_note_base(rs_converting *c);
 
 /* Layers that turn otherwise, of which this consumer is told nothing. */
