@@ -3,6 +3,7 @@
  * tests/data/hf. */
 #include <criterion/criterion.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
