@@ -142,6 +142,7 @@ static void put_listed(const outcome *o, rs_text *text) {
   for (size_t i = 0; i < 2; i++)
     if (o->sides[i].profile.kind_count > 0) names[i] = o->sides[i].profile.kinds[o->sides[i].kind].name;
   const char *first = names[0] != NULL ? names[0] : names[1];
+  if (first == NULL) return;
   rs_text_printf(text, "of %s", first);
   if (names[1] != NULL && strcmp(first, names[1]) != 0) rs_text_printf(text, " of A and %s of B", names[1]);
   rs_text_puts(text, ", ");

@@ -157,15 +157,16 @@ static void read_model(rs_hf_reader *hf) {
   read_magnitude(hf);
 }
 
-void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_model *model, rs_problems *problems) {
+void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_layer_kind *kind, rs_problems *problems) {
   rs_hf_reader hf = {.root = rs_hf_text_config(top),
                      .layers = layers,
                      .nested = rs_hf_text_config(top) != top,
                      .family = rs_hf_model_type(top),
                      .compresses = rs_hf_family_of(rs_hf_model_type(top)).windows == RS_WINDOW_COMPRESSED,
-                     .model = model,
+                     .model = &kind->model,
                      .problems = problems,
                      .problems_before = problems->count};
-  *model = (rs_model){0};
+  kind->model = (rs_model){0};
   read_model(&hf);
+  kind->tuned = rs_hf_true(hf.rope, "finetuned", false);
 }
