@@ -146,7 +146,7 @@ extern const rs_architecture rs_dense[], rs_mixtures[], rs_encoders[];
 /* The row of a model_type, or NULL. */
 const rs_architecture *rs_architecture_find(const char *model_type);
 
-/* Names that some rows share (architecture_names.c). */
+/* Names, which some rows share (architecture_names.c, mixture_names.c, encoder_names.c). */
 extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_experts[], rs_names_mixtral[],
     rs_names_granite_experts[], rs_names_distilbert[], rs_names_albert[], rs_names_dinov2[], rs_names_modernbert[],
     rs_names_vit[], rs_names_t5[], rs_names_t5_encoder[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[],
