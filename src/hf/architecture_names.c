@@ -258,6 +258,19 @@ const rs_hf_name rs_names_cohere[] = {
     {NULL, NULL, RS_ROWS_OWN},
 };
 
+const rs_hf_name rs_names_hunyuan[] = {
+    {"self_attn.q_norm", "self_attn.query_layernorm", RS_ROWS_OWN},
+    {"self_attn.k_norm", "self_attn.key_layernorm", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
+const rs_hf_name rs_names_apertus[] = {
+    {"input_layernorm", "attention_layernorm", RS_ROWS_OWN},
+    {"post_attention_layernorm", "feedforward_layernorm", RS_ROWS_OWN},
+    {"mlp.curve", "mlp.act_fn", RS_ROWS_CURVE},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 /* Masks, frequencies and sinusoids that older releases stored. */
 const char *const rs_ignored_buffers[] = {
     ".attn.bias", ".attn.masked_bias", ".attention.bias",         ".attention.masked_bias",

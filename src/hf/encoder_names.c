@@ -68,6 +68,24 @@ const rs_hf_name rs_names_modernbert[] = {
     {NULL, NULL, RS_ROWS_OWN},
 };
 
+/* As nomic-ai's files have them; fc11 is what the gate, fc12, is multiplied by. */
+const rs_hf_name rs_names_nomic[] = {
+    {"embed_tokens", "embeddings.word_embeddings", RS_ROWS_OWN},
+    {"token_type_embeddings", "embeddings.token_type_embeddings", RS_ROWS_OWN},
+    {"embedding_norm", "emb_ln", RS_ROWS_OWN},
+    {"self_attn.q_proj", "attn.Wqkv", RS_ROWS_PARTS},
+    {"self_attn.k_proj", "attn.Wqkv", RS_ROWS_PARTS},
+    {"self_attn.v_proj", "attn.Wqkv", RS_ROWS_PARTS},
+    {"self_attn.o_proj", "attn.out_proj", RS_ROWS_OWN},
+    {"post_attention_layernorm", "norm1", RS_ROWS_OWN},
+    {"mlp.gate_proj", "mlp.fc12", RS_ROWS_OWN},
+    {"mlp.up_proj", "mlp.fc11", RS_ROWS_OWN},
+    {"mlp.up_proj", "mlp.fc1", RS_ROWS_OWN},
+    {"mlp.down_proj", "mlp.fc2", RS_ROWS_OWN},
+    {"post_feedforward_layernorm", "norm2", RS_ROWS_OWN},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const rs_hf_name rs_names_dinov2[] = {
     {"patch_embed", "embeddings.patch_embeddings.projection", RS_ROWS_FOLDED},
     {"class_token", "embeddings.cls_token", RS_ROWS_FOLDED},

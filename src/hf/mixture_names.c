@@ -69,4 +69,36 @@ const rs_hf_name rs_names_granite_experts[] = {
     {NULL, NULL, RS_ROWS_OWN},
 };
 
+const rs_hf_name rs_names_hunyuan_experts[] = {
+    {"self_attn.q_norm", "self_attn.query_layernorm", RS_ROWS_OWN},
+    {"self_attn.k_norm", "self_attn.key_layernorm", RS_ROWS_OWN},
+    {"mlp.router", "mlp.gate.wg", RS_ROWS_OWN},
+    {"mlp.shared_experts.gate_proj", "mlp.shared_mlp.gate_proj", RS_ROWS_OWN},
+    {"mlp.shared_experts.up_proj", "mlp.shared_mlp.up_proj", RS_ROWS_OWN},
+    {"mlp.shared_experts.down_proj", "mlp.shared_mlp.down_proj", RS_ROWS_OWN},
+    {"mlp.experts.#.gate_proj", "mlp.experts.#.gate_proj", RS_ROWS_OWN},
+    {"mlp.experts.#.gate_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
+    {"mlp.experts.#.up_proj", "mlp.experts.#.up_proj", RS_ROWS_OWN},
+    {"mlp.experts.#.up_proj", "mlp.experts.gate_up_proj", RS_ROWS_EXPERTS},
+    {"mlp.experts.#.down_proj", "mlp.experts.#.down_proj", RS_ROWS_OWN},
+    {"mlp.experts.#.down_proj", "mlp.experts.down_proj", RS_ROWS_EXPERTS},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
+const rs_hf_name rs_names_dbrx[] = {
+    {"embed_tokens", "wte", RS_ROWS_OWN},
+    {"norm", "norm_f", RS_ROWS_OWN},
+    {"input_layernorm", "norm_attn_norm.norm_1", RS_ROWS_OWN},
+    {"post_attention_layernorm", "norm_attn_norm.norm_2", RS_ROWS_OWN},
+    {"self_attn.q_proj", "norm_attn_norm.attn.Wqkv", RS_ROWS_PARTS},
+    {"self_attn.k_proj", "norm_attn_norm.attn.Wqkv", RS_ROWS_PARTS},
+    {"self_attn.v_proj", "norm_attn_norm.attn.Wqkv", RS_ROWS_PARTS},
+    {"self_attn.o_proj", "norm_attn_norm.attn.out_proj", RS_ROWS_OWN},
+    {"mlp.router", "ffn.router.layer", RS_ROWS_OWN},
+    {"mlp.experts.#.gate_proj", "ffn.experts.mlp.w1", RS_ROWS_EXPERTS_BELOW},
+    {"mlp.experts.#.up_proj", "ffn.experts.mlp.v1", RS_ROWS_EXPERTS_BELOW},
+    {"mlp.experts.#.down_proj", "ffn.experts.mlp.w2", RS_ROWS_EXPERTS_BELOW},
+    {NULL, NULL, RS_ROWS_OWN},
+};
+
 const char *const rs_ignored_guesses[] = {"mtp_", NULL};

@@ -4,7 +4,8 @@
 #include <string.h>
 
 bool rs_hf_of_experts(rs_hf_rows rows) {
-  return rows == RS_ROWS_EXPERTS || rows == RS_ROWS_EXPERTS_TURNED || rows == RS_ROWS_EXPERTS_MIXED;
+  return rows == RS_ROWS_EXPERTS || rows == RS_ROWS_EXPERTS_TURNED || rows == RS_ROWS_EXPERTS_MIXED ||
+         rows == RS_ROWS_EXPERTS_BELOW;
 }
 
 bool rs_hf_is_part(const char *name, const char *part) {
@@ -42,10 +43,11 @@ static rs_hf_row_map quartered_rows(const rs_block *block, const rs_tensor *tens
   return (rs_hf_row_map){3 * all, 0, part * quarter, quarter, 3 * quarter};
 }
 
-/* Gates, then ups, or both alternating. */
+/* Gates, then ups, or both alternating; or each in a tensor of its own. */
 static rs_hf_row_map expert_rows(const rs_tensor *tensor, const rs_hf_source *s, size_t rows) {
-  bool single = rs_hf_is_part(tensor->name, ".down_proj"), mixed = s->renamed->rows == RS_ROWS_EXPERTS_MIXED;
-  size_t second = rs_hf_is_part(tensor->name, ".up_proj") ? 1 : 0;
+  bool below = s->renamed->rows == RS_ROWS_EXPERTS_BELOW;
+  bool single = below || rs_hf_is_part(tensor->name, ".down_proj"), mixed = s->renamed->rows == RS_ROWS_EXPERTS_MIXED;
+  size_t second = !below && rs_hf_is_part(tensor->name, ".up_proj") ? 1 : 0;
   rs_hf_row_map map = {single ? rows : 2 * rows, 0, mixed ? second : second * rows, single || !mixed ? rows : 1, 2};
   map.start = (size_t)s->number * map.all * (tensor->vector ? 1 : tensor->columns);
   return map;

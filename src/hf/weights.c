@@ -1,6 +1,7 @@
 /* The weights of a checkpoint in Hugging Face's layout: the numbers, or where they stay in its files. */
 #include "weights.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,33 @@ static rs_status read_heads(const rs_hf_loader *l, const rs_tensor *tensor, cons
   return RS_OK;
 }
 
+/* xIELU's numbers, as modeling_apertus.py reads them: logs of e^alpha - 1, and buffers that a file may leave out. */
+static rs_status read_curve(const rs_hf_loader *l, const rs_tensor *tensor, const rs_hf_source *s, rs_err *err) {
+  static const char *const ends[] = {"alpha_p", "alpha_n", "beta", "eps"};
+  double numbers[RS_COUNT(ends)] = {0, 0, 0.5, -1e-6};
+  rs_transformer *t = l->transformer;
+  for (size_t i = 0; i < RS_COUNT(ends); i++) {
+    char name[208];
+    snprintf(name, sizeof name, "%s.%s", s->name, ends[i]);
+    const rs_stored_tensor *stored = rs_safetensors_find(l->file, name);
+    if (stored == NULL && i >= 2) continue;
+    if (stored == NULL) return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\"", l->file->path, name);
+    if (stored->count != 1)
+      return rs_fail(err, RS_INPUT, "%s: tensor \"%s\": has %zu numbers, wanted is one", l->file->path, name,
+                     stored->count);
+    l->used[stored - l->file->tensors] = true;
+    RS_TRY(rs_stored_doubles(stored, 0, 1, &numbers[i], err));
+    if (i < 2) numbers[i] = numbers[i] > 30 ? numbers[i] : log1p(exp(numbers[i]));
+  }
+  numbers[1] += numbers[2];
+  for (size_t i = 0; i < RS_COUNT(ends); i++)
+    if (t->format == RS_F64)
+      ((double *)t->values)[tensor->offset + i] = numbers[i];
+    else
+      ((float *)t->values)[tensor->offset + i] = (float)numbers[i];
+  return RS_OK;
+}
+
 static void fill_ones(const rs_hf_loader *l, const rs_tensor *tensor) {
   rs_transformer *t = l->transformer;
   for (size_t i = tensor->offset; i < tensor->offset + tensor->rows * tensor->columns; i++)
@@ -111,6 +139,7 @@ static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_
   rs_hf_source s = rs_hf_source_of(l, tensor);
   rs_hf_rows kind = s.renamed != NULL ? s.renamed->rows : RS_ROWS_OWN;
   if (kind == RS_ROWS_HEADS) return read_heads(l, tensor, &s, err);
+  if (kind == RS_ROWS_CURVE) return read_curve(l, tensor, &s, err);
   if (kind == RS_ROWS_ONES) {
     fill_ones(l, tensor);
     return RS_OK;
@@ -122,12 +151,15 @@ static rs_status read_tensor(const rs_hf_loader *l, const rs_tensor *tensor, rs_
   rs_hf_row_map map = rs_hf_rows_of(l, tensor, &s);
   bool turned = l->checkpoint->architecture->turned && s.block >= 0 && !tensor->vector;
   bool expert = s.renamed != NULL && rs_hf_of_experts(s.renamed->rows);
-  if (expert) turned = s.renamed->rows != RS_ROWS_EXPERTS && !tensor->vector;
+  bool below = expert && kind == RS_ROWS_EXPERTS_BELOW;
+  if (expert) turned = kind != RS_ROWS_EXPERTS && !tensor->vector;
+  if (below) turned = rs_hf_is_part(tensor->name, ".down_proj");
   size_t experts = expert ? l->checkpoint->shape.decoder.blocks[s.block].feed_forward.experts.count : 0;
-  size_t wanted[3] = {experts}, rank = expert ? 1 : 0;
+  size_t wanted[3] = {experts}, rank = expert && !below ? 1 : 0;
   if (turned) wanted[rank++] = tensor->columns;
   wanted[rank++] = map.all;
   if (!turned && !tensor->vector) wanted[rank++] = tensor->columns;
+  if (below) wanted[0] *= experts;
   const rs_stored_tensor *stored;
   if (s.renamed != NULL && s.renamed->rows == RS_ROWS_FOLDED)
     RS_TRY(find_folded(l, tensor, s.name, &stored, err));
