@@ -68,8 +68,20 @@ RS_INLINE bend relu2(vec x) {
   return (bend){y * y, all(2) * y};
 }
 
-RS_INLINE bend bend_at(rs_curve_kind curve, vec x) {
+/* Below `edge` e^x - 1 - x errs by a rounding of 1 + |x|, times `negative`. */
+RS_INLINE bend xielu(const rs_xielu *learned, vec x) {
+  const vec positive = all((real)learned->positive), negative = all((real)learned->negative);
+  const vec slope = all((real)learned->slope), edge = all((real)learned->edge);
+  vec e = power_of_e(larger(choose(x < edge, x, edge), all(-LEAST)));
+  vec above = x * (positive * x + slope), below = negative * (e - all(1) - x) + slope * x;
+  vec rises = choose(x < edge, e, all(0)) - all(1);
+  return (bend){choose(x > all(0), above, below),
+                choose(x > all(0), all(2) * positive * x + slope, negative * rises + slope)};
+}
+
+RS_INLINE bend bend_at(rs_curve_kind curve, const rs_curve_call *call, vec x) {
   switch (curve) {
+  case RS_CURVE_XIELU: return xielu(&call->xielu, x);
   case RS_CURVE_GELU: return gelu(x);
   case RS_CURVE_GELU_TANH: return gelu_tanh(x, 1.5957691216057307118);
   case RS_CURVE_GELU_BLOOM: return gelu_tanh(x, 2 * 0.79788456); /* cut short in modeling_bloom.py */
@@ -86,7 +98,7 @@ RS_INLINE void bend_rows(const rs_curve_call *call, rs_curve_kind curve, real *y
     real *slopes = call->slopes != NULL ? (real *)call->slopes + row * call->x_step : NULL;
     for (size_t i = 0; i < call->width; i += WIDTH) {
       size_t left = call->width - i;
-      bend b = bend_at(curve, load_first(x + i, left));
+      bend b = bend_at(curve, call, load_first(x + i, left));
       vec gate = call->gated ? load_first(x + call->width + i, left) : all(1);
       if (slopes != NULL) store_first(slopes + i, call->gated ? b.slope * gate : b.slope, left);
       if (slopes != NULL && call->gated) store_first(slopes + call->width + i, b.value, left);
@@ -103,6 +115,7 @@ void NET(curve)(const rs_curve_call *call, void *y, size_t y_step) {
   case RS_CURVE_SILU: bend_rows(call, RS_CURVE_SILU, y, y_step); break;
   case RS_CURVE_GELU_BLOOM: bend_rows(call, RS_CURVE_GELU_BLOOM, y, y_step); break;
   case RS_CURVE_RELU2: bend_rows(call, RS_CURVE_RELU2, y, y_step); break;
+  case RS_CURVE_XIELU: bend_rows(call, RS_CURVE_XIELU, y, y_step); break;
   }
 }
 
