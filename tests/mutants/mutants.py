@@ -138,7 +138,7 @@ class Tree:
     """A copy of the tree with a build of its own."""
 
     def __init__(self, folder):
-        self.tree, self.build, self.scratch = folder / "tree", folder / "build", folder / "tmp"
+        self.tree, self.build, self.scratch = folder / "tree", folder / "tree/build", folder / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
         for name in said("git", "-C", str(ROOT), "ls-files", "-z", "-co", "--exclude-standard").split("\0"):
             source, copy = ROOT / name, self.tree / name
