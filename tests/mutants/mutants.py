@@ -126,7 +126,8 @@ def make_map(build):
         shutil.rmtree(data, ignore_errors=True)
         passed = test.run(build / "mutants" / "tmp", GCOV_PREFIX=str(data), GCOV_PREFIX_STRIP=str(len(build.parts) - 1))
         lines = lines_run(data, build) if data.exists() else {}
-        known["tests"][test.name] = {"seconds": test.took, "lines": {n: sorted(l) for n, l in lines.items()}}
+        known["tests"][test.name] = {"passed": passed, "seconds": test.took,
+                                    "lines": {n: sorted(l) for n, l in lines.items()}}
         print(f"{test.took:7.2f} s {len(lines):4d} files {test.name}{'' if passed else ': FAILED'}", flush=True)
     (build / "mutants" / "map.json").write_text(json.dumps(known))
 
@@ -237,7 +238,7 @@ def draw(known, seed, at=None):
 def run(build, folder, name, seed, count, at):
     known = json.loads((build / "mutants" / "map.json").read_text())
     tree = Tree(folder)
-    known["tests"] = {n: t for n, t in known["tests"].items() if n in tree.tests}
+    known["tests"] = {n: t for n, t in known["tests"].items() if n in tree.tests and t["passed"]}
     for t in known["tests"].values():
         t["lines"] = {n: set(l) for n, l in t["lines"].items()}
     sites, texts, number = draw(known, seed, at)
