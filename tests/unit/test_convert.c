@@ -24,6 +24,11 @@
 #define LONGROPE                                                                                                       \
   "\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": " SHORT_LIST ", \"long_factor\": " LONG_LIST      \
   ", \"attention_factor\": 1.5, \"original_max_position_embeddings\": 512}"
+/* DeepSeek's: what multiplies cos and sin is 1, and the softmax has the rest. */
+#define SOFTMAX_KEYS "\"factor\": 8, \"mscale\": 1, \"mscale_all_dim\": 1, \"original_max_position_embeddings\": 512"
+#define SOFTMAX                                                                                                        \
+  "\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 16, \"qk_nope_head_dim\": 16, \"v_head_dim\": 16, "          \
+  "\"kv_lora_rank\": 8, \"q_lora_rank\": null, \"rope_scaling\": {\"type\": \"yarn\", " SOFTMAX_KEYS "}"
 #define MROPE "\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [4, 2, 2]}"
 
 static rs_convertible read_model(const char *keys) {
@@ -215,6 +220,8 @@ Test(convert, mlx) {
       {MROPE, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"default\", \"type\": \"default\", "
                            "\"mrope_section\": [4, 2, 2]}} # mlx-lm "
                            "turns text alone"},
+      {SOFTMAX, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"yarn\", " SOFTMAX_KEYS "}} # Pairs are dims (2j, "
+                             "2j + 1)"},
   };
   expect_all("mlx", cases, RS_COUNT(cases));
 }
