@@ -333,9 +333,9 @@ static inline uint32_t rs_token_id(const rs_token_file *file, size_t index) {
 
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
-/* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an
- * empty field. An empty field that begins a row is written "", which tells it from no field. End each row with
- * rs_csv_end_row. */
+/* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be, and where it
+ * begins with = + - or @ and is no number; a NaN is an empty field. An empty field that begins a row is written "",
+ * which tells it from no field. End each row with rs_csv_end_row. */
 void rs_csv_text(rs_text *csv, const char *field) RS_NONNULL(1, 2);
 void rs_csv_number(rs_text *csv, double value) RS_NONNULL(1);
 void rs_csv_end_row(rs_text *csv) RS_NONNULL(1);

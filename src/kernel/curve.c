@@ -19,7 +19,7 @@ typedef struct bend {
  * there, less than 2e-35. */
 RS_INLINE bend swish(vec x, vec t, vec dt) {
   vec e = power_of_e(-larger(all(-LEAST), t)), sigma = reciprocal(all(1) + e);
-  return (bend){x * sigma, sigma + x * dt * (sigma * sigma * e)};
+  return (bend){x * sigma, fused(x * dt, sigma * sigma * e, sigma)};
 }
 
 RS_INLINE bend silu(vec x) {
@@ -30,7 +30,7 @@ RS_INLINE bend silu(vec x) {
 RS_INLINE bend gelu_tanh(vec x, double root) {
   const vec outer = all((real)root), cube = all((real)(0.044715 * root));
   vec square = x * x;
-  return swish(x, x * (outer + cube * square), outer + all(3) * cube * square);
+  return swish(x, x * fused(cube, square, outer), fused(all(3) * cube, square, outer));
 }
 
 /* x Phi(x) with slope Phi(x) + x phi(x). For z = |x| and s = (z - k) / (z + k), Phi(-z) e^(z^2 / 2) is a polynomial of
@@ -53,9 +53,10 @@ RS_INLINE bend gelu(vec x) {
   const vec k = all(5);
 #endif
   vec z = larger(-x, x), e = power_of_e(all((real)-0.5) * z * z);
-  vec s = all(1) - all(2) * k * reciprocal(z + k), beyond = e * polynomial(coefficients, RS_COUNT(coefficients), s);
+  vec s = fused(all(-2) * k, reciprocal(z + k), all(1)),
+      beyond = e * polynomial(coefficients, RS_COUNT(coefficients), s);
   vec below = choose(x > all(0), all(1) - beyond, beyond);
-  return (bend){larger(all(0), x) - z * beyond, below + x * e * all((real)0.39894228040143267794)};
+  return (bend){fused(-z, beyond, larger(all(0), x)), fused(x * e, all((real)0.39894228040143267794), below)};
 }
 
 RS_INLINE bend relu(vec x) {
