@@ -184,6 +184,8 @@ static rs_status run_locked(const rs_experiment *experiment, const rs_run_option
   RS_TRY(refuse_foreign(experiment, options->directory, err));
   rs_status status = rs_ledger_open(experiment, options->directory, !options->resume, &ledger, err);
   if (status == RS_OK) status = run_ledger(&ledger, options, summary, err);
+  rs_err unable = {0}; /* to make the journal smaller: it holds what it must */
+  if (status == RS_OK && !options->partial) (void)rs_ledger_compact(&ledger, &unable);
   rs_ledger_close(&ledger);
   if (status == RS_OK && options->forget) status = forget(options->directory, err);
   return status;
