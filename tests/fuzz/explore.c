@@ -4,7 +4,7 @@
 
 #include "../../src/explore/explore_internal.h"
 
-enum { LENGTH = 64, PORT = 8080 }; /* tokens: a longer context takes seconds to answer */
+enum { LENGTH = 64, DIMS = 8, PORT = 8080 }; /* tokens, head_dim: answers of more are long, and read as one */
 static const char token[] = "0123456789abcdef0123456789abcdef";
 
 static const char *or_none(const char *word) {
@@ -72,7 +72,7 @@ static void ask(const rs_explorer *explorer, const char *text) {
   write_again(&query);
   status = rs_asked_read(explorer, &query, &asked, &why);
   LAW(status == why.status);
-  bool brief = status == RS_OK && asked.length <= LENGTH;
+  bool brief = status == RS_OK && asked.length <= LENGTH && asked.model.head_dim <= DIMS;
   if (status == RS_OK) rs_asked_clear(&asked);
   rs_query_clear(&query);
   if (brief || status != RS_OK) answer(explorer, text);

@@ -1,5 +1,6 @@
 /* journal.c: the journal of a folder, and the records of cells in it. The first byte says which: an odd one that what
- * looks like a record gets the sum that it needs, one with 2 that the rest is a cell's record itself. */
+ * looks like a record gets the sum that it needs, one with 2 that the rest is a cell's record itself, one with 4 that
+ * the journal is gone on with. */
 #include "fuzz.h"
 
 #include <sys/stat.h>
@@ -80,7 +81,7 @@ static void go_on(rs_journal *journal, const seen *before) {
   rs_text_clear(&data);
 }
 
-static void read_file(const char *bytes, size_t size) {
+static void read_file(const char *bytes, size_t size, bool more) {
   rs_journal journal;
   seen s = {0};
   rs_err err = {0};
@@ -91,7 +92,7 @@ static void read_file(const char *bytes, size_t size) {
   if (status == RS_OK) {
     LAW(size < TITLE || journal.end <= size);
     check_records(&journal, &s);
-    go_on(&journal, &s);
+    if (more) go_on(&journal, &s);
   }
   rs_journal_close(&journal);
 }
@@ -154,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     read_record((const uint8_t *)bytes, size - 1);
   } else {
     if ((data[0] & 1) != 0) mend_sums((uint8_t *)bytes, size - 1);
-    read_file(bytes, size - 1);
+    read_file(bytes, size - 1, (data[0] & 4) != 0);
   }
   free(bytes);
   return 0;
