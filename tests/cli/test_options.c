@@ -12,15 +12,15 @@ static bool is_among(const char *words, const char *word) {
 
 /* The status of reading one option and a word that ends the reading; *said is what it says on stderr. Release with
  * free(). */
-static int read_words(int command, const char *option, char **said) {
-  char *words[] = {(char *)cli_commands[command].name, (char *)option, "--xyzzy"};
+static int read_words(int index, const char *option, char **said) {
+  char *words[] = {(char *)cli_commands[index].name, (char *)option, "--xyzzy"};
   cli_options options = {0};
   FILE *file = tmpfile();
   int kept = dup(STDERR_FILENO);
   cr_assert(file != NULL && kept >= 0);
   fflush(stderr);
   dup2(fileno(file), STDERR_FILENO);
-  int status = cli_options_read(command, RS_COUNT(words), words, &options);
+  int status = cli_options_read(index, RS_COUNT(words), words, &options);
   fflush(stderr);
   dup2(kept, STDERR_FILENO);
   close(kept);
@@ -90,20 +90,20 @@ Test(options, every_pair__goes_with_its_commands_alone) {
       {"--isa=auto", NULL},
   };
   for (int c = 0; c < CLI_COMMANDS; c++) {
-    const char *command = cli_commands[c].name;
-    char *help = output_of(&(struct command){.arguments = {"help", command}});
+    const char *verb = cli_commands[c].name;
+    char *help = output_of(&(struct command){.arguments = {"help", verb}});
     for (size_t o = 0; o < RS_COUNT(options); o++) {
       char name[32], shown[40], want[80], *said;
       snprintf(name, sizeof name, "%.*s", (int)strcspn(options[o].option + 2, "="), options[o].option + 2);
       snprintf(shown, sizeof shown, "\n  --%s ", name);
-      bool bare = strcmp(command, "compare") == 0 || strcmp(command, "show") == 0;
+      bool bare = strcmp(verb, "compare") == 0 || strcmp(verb, "show") == 0;
       if (strcmp(name, "csv") == 0 && bare) continue; /* there without a value */
-      bool fits = options[o].with == NULL || is_among(options[o].with, command);
-      cr_expect_eq(strstr(help, shown) != NULL, fits, "help %s: --%s", command, name);
+      bool fits = options[o].with == NULL || is_among(options[o].with, verb);
+      cr_expect_eq(strstr(help, shown) != NULL, fits, "help %s: --%s", verb, name);
       snprintf(want, sizeof want, fits ? "ropescope: no option --xyzzy" : "ropescope: --%s does not go with %s", name,
-               command);
+               verb);
       int status = read_words(c, options[o].option, &said);
-      cr_expect(status == CLI_USAGE && strncmp(said, want, strlen(want)) == 0, "%s %s: %s", command, options[o].option,
+      cr_expect(status == CLI_USAGE && strncmp(said, want, strlen(want)) == 0, "%s %s: %s", verb, options[o].option,
                 said);
       free(said);
     }
