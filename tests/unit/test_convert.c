@@ -220,7 +220,8 @@ Test(convert, mlx) {
       {MROPE, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"default\", \"type\": \"default\", "
                            "\"mrope_section\": [4, 2, 2]}} # mlx-lm "
                            "turns text alone"},
-      {SOFTMAX, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"yarn\", " SOFTMAX_KEYS "}} # Pairs are dims (2j, "
+      {SOFTMAX, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"type\": \"yarn\", " SOFTMAX_KEYS
+                             "}} # Pairs are dims (2j, "
                              "2j + 1)"},
   };
   expect_all("mlx", cases, RS_COUNT(cases));
