@@ -32,7 +32,10 @@ int cli_load(const cli_options *options, const char *file, rs_experiment **exper
   rs_status status = RS_OK;
   if (file != NULL && access(file, F_OK) != 0) status = find_installed(file, &installed, &err);
   if (installed != NULL) cli_note(options, "config: %s", installed);
-  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods};
+  rs_config_edits edits = {.edits = options->edits.items,
+                           .count = options->edits.count,
+                           .lengths = options->lengths,
+                           .methods = options->methods};
   if (status == RS_OK)
     status = rs_config_load(installed != NULL ? installed : file, edits, experiment, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
