@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-void cli_candidate(cli_completion *c, const char *word, const char *summary) {
-  if (strncmp(word, c->part, strlen(c->part)) != 0) return;
-  rs_text_add(&c->out, c->before, c->before_count);
-  rs_text_puts(&c->out, word);
-  if (summary != NULL) rs_text_printf(&c->out, "\t%s", summary);
-  rs_text_puts(&c->out, "\n");
-}
-
 /* The option of the command that a word like --model or --model=gpt2 names. */
 static bool find_option(int command, const char *word, cli_option *option) {
   size_t length = strcspn(word + 2, "=");

@@ -10,6 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+void cli_candidate(cli_completion *c, const char *word, const char *summary) {
+  if (strncmp(word, c->part, strlen(c->part)) != 0) return;
+  rs_text_add(&c->out, c->before, c->before_count);
+  rs_text_puts(&c->out, word);
+  if (summary != NULL) rs_text_printf(&c->out, "\t%s", summary);
+  rs_text_puts(&c->out, "\n");
+}
+
 /* ---- what the program knows -------------------------------------------------------------------------------------- */
 
 static void put_entries(cli_completion *c, const char *list) {
