@@ -127,6 +127,12 @@ rs_status rs_make_directories(const char *path, rs_err *err) RS_NONNULL(1);
  * free(). */
 char *rs_path_join(const char *directory, const char *name, rs_err *err) RS_NONNULL(1, 2);
 
+/* Where a file or folder is that comes with the program, like "experiments": in the first of these folders that has it:
+ * that of the environment's ROPESCOPE_DATADIR, ../share/ropescope beside the program's own folder, the source tree that
+ * the program was built in, share/ropescope below the prefix that the build was configured for. *path is NULL where
+ * none has it. RS_MEMORY. Release with free(). */
+rs_status rs_data_find(const char *name, char **path, rs_err *err) RS_NONNULL(1, 2);
+
 /* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
 void rs_sha256_hex(const char *data, size_t length, char out[65]) RS_NONNULL(3);
 

@@ -35,8 +35,7 @@ static rs_status list_entries(const char *directory,
   DIR *folder = opendir(directory);
   rs_status status = RS_OK;
   if (folder == NULL)
-    return rs_fail(err, RS_INPUT, "no folder %s here (run it from the project's root, or say --experiments DIR)",
-                   directory);
+    return rs_fail(err, RS_INPUT, "no folder %s (--experiments or ROPESCOPE_DATADIR says where it is)", directory);
   for (struct dirent *entry; status == RS_OK && (entry = readdir(folder)) != NULL;) {
     void *items = list->items;
     rs_err why = {0};
@@ -300,12 +299,32 @@ static int conclude(const cli_options *options, size_t experiments, const rs_tal
   return CLI_FAILED;
 }
 
+/* Where the experiments are: what --experiments says, the folder of that name here if it holds any, or those that came
+ * with the program. Owned by the caller; NULL after a message. */
+static char *find_root(const cli_options *options) {
+  static const char here[] = "experiments";
+  rs_err err = {0};
+  names all = {0};
+  char *root = NULL;
+  if (options->experiments != NULL) {
+    root = rs_strdup(options->experiments, &err);
+  } else if (find_experiments(here, &all, NULL) == RS_OK) {
+    root = rs_strdup(here, &err);
+  } else if (rs_data_find(here, &root, &err) == RS_OK && root == NULL) {
+    root = rs_strdup(here, &err); /* so that messages name it */
+  }
+  clear_names(&all);
+  if (root == NULL) (void)cli_fail(RS_MEMORY, NULL, &err);
+  return root;
+}
+
 int cmd_reproduce(const cli_options *options) {
-  const char *root = options->experiments != NULL ? options->experiments : "experiments";
   const char *results = options->out != NULL ? options->out : "results";
   names all = {0};
   rs_tally total = {0};
   rs_err err = {0};
+  char *root = find_root(options);
+  if (root == NULL) return CLI_FAILED;
   rs_status status = find_experiments(root, &all, &err);
   int code = status == RS_OK ? check_arguments(options, &all) : cli_fail(status, NULL, &err);
   if (code == CLI_OK && options->list)
@@ -317,5 +336,6 @@ int cmd_reproduce(const cli_options *options) {
     if (code == CLI_OK) code = conclude(options, experiments, &total);
   }
   clear_names(&all);
+  free(root);
   return code;
 }

@@ -76,6 +76,7 @@ int main(int count, char **arguments) {
   json_set_alloc_funcs(allocate_json, free);
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return cli_help();
   if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return cmd_version(&options);
+  if (strcmp(word, "--complete") == 0) return cli_complete((size_t)count - 2, arguments + 2);
   int command = cli_command_find(word);
   if (command < 0) return CLI_USAGE;
   int status = cli_options_read(command, count - 1, arguments + 1, &options);
