@@ -361,6 +361,23 @@ typedef struct ropescope_rows {
   ptrdiff_t head_stride, token_stride, dim_stride;
 } ropescope_rows;
 
+/* An array of a file, mapped: its numbers stay on the disk until they are read. Read-only. */
+typedef struct ropescope_array ropescope_array;
+
+/* The array of a .npy file (little-endian, C order; `tensor` NULL), or the tensor called so of a file of safetensors or
+ * their index. ROPESCOPE_INPUT as "file: why", also for a tensor that is not there; ROPESCOPE_UNSUPPORTED for numbers
+ * that are no ropescope_dtype, or other than 1 to 3 axes; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
+ropescope_status ropescope_array_open(const char *path, const char *tensor, ropescope_array **array,
+                                      ropescope_error **error);
+void ropescope_array_free(ropescope_array *array);
+
+/* How many axes it has, and numbers along one. */
+size_t ropescope_array_rank(const ropescope_array *array);
+size_t ropescope_array_extent(const ropescope_array *array, size_t axis);
+
+/* Its numbers as rows, the axes being (heads,) tokens, dims. Borrows. */
+ropescope_rows ropescope_array_rows(const ropescope_array *array);
+
 /* Which keys n a query m sees. */
 typedef enum ropescope_mask {
   ROPESCOPE_MASK_OF_LAYER = 0,      /* as the layers of the recipe have it, causal where the model does not say */
