@@ -38,6 +38,8 @@ typedef struct rs_variants {
   size_t count, capacity;
 } rs_variants;
 
+void rs_variants_clear(rs_variants *variants) RS_NONNULL(1);
+
 /* Heads that are averaged in one row. */
 typedef struct rs_head_group {
   size_t *heads;
@@ -125,6 +127,7 @@ typedef struct rs_experiment {
   size_t bins_per_octave;
   char **swept; /* names of parameters with several values, in order of appearance; owned */
   size_t swept_count;
+  const rs_method_list *beside; /* that its config was read with; borrowed */
 } rs_experiment;
 
 /* Indices into the experiment's lists. `group` is the head group (0 unless each head stands for itself). */
@@ -180,12 +183,14 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) RS_NONN
 
 /* ---- configs ----------------------------------------------------------------------------------------------------- */
 
-/* Changes of a config from the command line: each "path=value", as in "methods[1].factor=8"; the value is YAML. */
+/* What a config is read with. Changes from the command line: each "path=value", as in "methods[1].factor=8"; the value
+ * is YAML. */
 typedef struct rs_config_edits {
   const char *const *edits;
   size_t count;
   const char *lengths; /* in place of the config's, after all edits: "4k,8k"; NULL: its own */
   const char *methods; /* in place of the config's, before them: "rope, {name: pi, factor: 4}"; NULL: its own */
+  const rs_method_list *beside; /* methods that `methods` may name besides the built-in ones; NULL: none */
 } rs_config_edits;
 
 /* Reads and checks a config. `file` NULL: the built-in demo. RS_INPUT when there are problems, all of which stand in
@@ -196,6 +201,12 @@ rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment 
 /* The same for a config in memory; `name` stands in messages. */
 rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
                          rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+
+/* Metrics as a config lists them: `text` is YAML, "[entropy, {name: top_mass}]", and `name` stands in messages. Bound
+ * and checked, each once, none of readings. RS_INPUT with `problems`, RS_MEMORY. Cleared on failure; release with
+ * rs_variants_clear. */
+rs_status rs_metrics_read(const char *text, const char *name, rs_variants *metrics, rs_problems *problems, rs_err *err)
+    RS_NONNULL(1, 2, 3, 4);
 
 /* Files that say what models are, and nothing of what is to be asked of them. */
 typedef struct rs_standing_in {
