@@ -89,6 +89,24 @@ typedef struct rs_training_watch {
   double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
 } rs_training_watch;
 
+/* ---- ranks: processes of MPI that run one sweep together ----------------------------------------------------------
+ */
+
+typedef struct rs_ranks rs_ranks;
+
+/* Joins the other processes that an MPI launcher has started; *ranks is NULL where none has. A process does so once.
+ * RS_UNSUPPORTED where there are several and this build has no MPI, or one that does not serve; RS_MEMORY. */
+rs_status rs_ranks_open(rs_ranks **ranks, rs_err *err) RS_NONNULL(1);
+void rs_ranks_close(rs_ranks *ranks); /* when all ranks do; NULL is fine */
+
+/* The number of this process, from 0, how many there are, and how many on this machine. NULL: 0, 1, 1. */
+size_t rs_ranks_rank(const rs_ranks *ranks);
+size_t rs_ranks_count(const rs_ranks *ranks);
+size_t rs_ranks_local(const rs_ranks *ranks);
+
+/* The largest `code` of all ranks, when each has called this. */
+int rs_ranks_agree(rs_ranks *ranks, int code);
+
 typedef struct rs_run_options {
   const char *directory; /* made if missing; locked; the files of a run in it are replaced all at once */
   /* Called after each cell, from the calling thread; may be NULL. */
@@ -99,6 +117,7 @@ typedef struct rs_run_options {
   bool (*stop)(void *context);
   void *context;
   rs_sweep_shard shard;    /* this part alone: its cells stand in the journal, and shard.json says what they are */
+  rs_ranks *ranks;         /* that run it together; rank 0 has the folder. NULL: this process alone */
   bool resume;             /* cells that earlier runs into the folder have done are not done again */
   bool partial;            /* run nothing, and write the cells that are done, as a set that says how many it lacks */
   bool forget;             /* at the end what is done is not kept for later runs */

@@ -150,11 +150,21 @@ int cli_load(const cli_options *options, const char *file, rs_experiment **exper
 /* The same of the command's only argument, or the standing sweep of the models that --hf names and all arguments. */
 int cli_load_sweep(const cli_options *options, rs_experiment **experiment);
 
-/* Runs a checked config into `directory`, with progress on a terminal; goes on from what an earlier run has done there,
- * and keeps what it does for later ones unless it is to `forget`; `shard` alone, of which no files are written. Returns
- * an exit status. */
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, rs_sweep_shard shard,
-            bool forget);
+/* Where a run goes, and what of it. */
+typedef struct cli_target {
+  const char *directory; /* borrowed, as all here */
+  rs_sweep_shard shard;  /* this part alone, of which no files are written */
+  rs_ranks *ranks;       /* that run it together; NULL: this process alone */
+  bool forget;           /* what is done is not for later runs */
+} cli_target;
+
+/* Runs a checked config, with progress on a terminal; goes on from what an earlier run has done there, and keeps what
+ * it does for later ones. Returns an exit status. */
+int cli_run(const cli_options *options, const rs_experiment *experiment, const cli_target *target);
+
+/* Joins the ranks that mpirun has started; NULL: there are none. `shard`: a build without MPI may run a part in each.
+ * Returns an exit status, after a message. */
+int cli_open_ranks(const cli_options *options, bool shard, rs_ranks **ranks);
 
 /* The part of a sweep that --shard i/n names; the whole without it. Returns an exit status, after a message. */
 int cli_read_shard(const cli_options *options, rs_sweep_shard *shard);

@@ -142,7 +142,8 @@ static int run_config(const cli_options *options, const char *root, const char *
   if (code == CLI_OK) code = check_name(experiment, rs_text_string(&file), name, stem, config);
   if (code == CLI_OK && results != NULL) {
     directory = rs_path_join(results, experiment->name, &err);
-    code = directory != NULL ? cli_run(options, experiment, directory, (rs_sweep_shard){0}, true) : CLI_FAILED;
+    code = directory != NULL ? cli_run(options, experiment, &(cli_target){.directory = directory, .forget = true})
+                             : CLI_FAILED;
     if (code == CLI_OK) draw(directory);
   }
   free(directory);

@@ -108,11 +108,13 @@ static void report_shard(const cli_options *options, const char *directory, rs_s
 }
 
 /* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
-static int check_memory(const cli_options *options, const rs_experiment *experiment, const char *checkpoints) {
+static int check_memory(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
+                        const char *checkpoints) {
   rs_plan plan;
   rs_err err = {0};
   double available = rs_memory_available();
   rs_status status = rs_plan_make(experiment, checkpoints, &plan, &err);
+  plan.peak_bytes *= (double)rs_ranks_local(target->ranks);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (options->force || !(plan.peak_bytes > available)) return CLI_OK;
   cli_error("the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
@@ -145,6 +147,11 @@ static int end_stopped(const rs_run_summary *summary, rs_sweep_shard shard, cons
   return BY_SIGNAL + cli_signal();
 }
 
+/* What a rank has failed with is told by rank 0. */
+static int end_other(rs_status status) {
+  return status == RS_OK || status == RS_STOPPED ? CLI_OK : CLI_FAILED;
+}
+
 /* Whether a run ends with 1 though nothing stood in its way. */
 static bool say_starved(const rs_run_summary *summary) {
   if (summary->starved > 0)
@@ -160,28 +167,29 @@ int cli_end_run(const cli_options *options, const rs_experiment *experiment, con
   return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
 }
 
-/* `forget`: what is done is not for later runs. */
-static int run_at(const cli_options *options, const rs_experiment *experiment, const char *directory,
-                  rs_sweep_shard shard, const char *checkpoints, bool forget) {
+static int run_at(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
+                  const char *checkpoints) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}, .options = options};
   const rs_training_watch training = {.wait = note_waiting, .step = note_training, .ready = note_ready, .context = &d};
   bool live = !options->quiet && d.progress.terminal;
-  rs_run_options run = {.directory = directory,
+  rs_run_options run = {.directory = target->directory,
                         .progress = options->quiet ? NULL : show_progress,
                         .resumed = note_resumed,
                         .stop = is_stopped,
-                        .shard = shard,
+                        .shard = target->shard,
+                        .ranks = target->ranks,
                         .resume = !options->fresh,
                         .partial = options->partial,
-                        .forget = forget,
+                        .forget = target->forget,
                         .checkpoints = checkpoints,
                         .training = &training,
                         .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
-  int fits = check_memory(options, experiment, checkpoints);
+  bool first = rs_ranks_rank(target->ranks) == 0;
+  int fits = rs_ranks_agree(target->ranks, check_memory(options, experiment, target, checkpoints));
   if (fits != CLI_OK) return fits;
-  cli_warn(options, experiment);
+  if (first) cli_warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
   cli_catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
@@ -189,19 +197,18 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
-  if (status == RS_STOPPED) return end_stopped(&summary, shard, &err);
+  if (!first) return end_other(status);
+  if (status == RS_STOPPED) return end_stopped(&summary, target->shard, &err);
   if (status != RS_OK) return end_badly(status, &err);
-  if (shard.count == 0) return cli_end_run(options, experiment, directory, &summary);
-  report_shard(options, directory, shard, &summary);
+  if (target->shard.count == 0) return cli_end_run(options, experiment, target->directory, &summary);
+  report_shard(options, target->directory, target->shard, &summary);
   return say_starved(&summary) ? CLI_FAILED : CLI_OK;
 }
 
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, rs_sweep_shard shard,
-            bool forget) {
+int cli_run(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   rs_err err = {0};
-  char *checkpoints = cli_checkpoints_folder(options, directory, &err);
-  int code = checkpoints != NULL ? run_at(options, experiment, directory, shard, checkpoints, forget)
-                                 : cli_fail(RS_MEMORY, NULL, &err);
+  char *checkpoints = cli_checkpoints_folder(options, target->directory, &err);
+  int code = checkpoints != NULL ? run_at(options, experiment, target, checkpoints) : cli_fail(RS_MEMORY, NULL, &err);
   free(checkpoints);
   return code;
 }
@@ -217,41 +224,63 @@ static rs_status check_count(const rs_experiment *experiment, rs_sweep_shard sha
                  shard.number, shard.count, count, count == 1 ? "" : "s");
 }
 
-static int run_shard(const cli_options *options, const rs_experiment *experiment, const char *directory,
-                     rs_sweep_shard shard) {
+static int check_shard(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   rs_err err = {0};
   if (options->partial || options->print) {
-    cli_error("--%s shows results, and a shard has none: ropescope merge %s", options->print ? "print" : "partial",
-              options->print ? "--print" : "--partial");
+    cli_error("--%s shows results, and a shard has none: ropescope merge --%s", options->print ? "print" : "partial",
+              options->print ? "print" : "partial");
     return CLI_USAGE;
   }
-  rs_status status = rs_shard_fits(experiment, directory, options->force, &err);
-  if (status == RS_OK) status = check_count(experiment, shard, &err);
-  return status == RS_OK ? cli_run(options, experiment, directory, shard, false) : cli_fail(status, NULL, &err);
+  rs_status status = rs_shard_fits(experiment, target->directory, options->force, &err);
+  if (status == RS_OK) status = check_count(experiment, target->shard, &err);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
 }
 
-/* Runs into the folder unless it holds something else. */
-static int run_into(const cli_options *options, const rs_experiment *experiment, const char *directory,
-                    rs_sweep_shard shard) {
+/* A folder that holds something else is not run into. */
+static int check_target(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   if (options->partial && options->fresh) {
     cli_error("--partial writes what was done before, --fresh does it again: keep one");
     return CLI_USAGE;
   }
-  if (shard.count > 0) return run_shard(options, experiment, directory, shard);
-  int code = cli_check_folder(options, experiment, directory);
-  return code == CLI_OK ? cli_run(options, experiment, directory, shard, false) : code;
+  return target->shard.count > 0 ? check_shard(options, experiment, target)
+                                 : cli_check_folder(options, experiment, target->directory);
+}
+
+/* What is run, checked, and the folder for it, which are the caller's to release whatever is returned. */
+static int prepare(const cli_options *options, cli_target *target, rs_experiment **experiment, char **directory) {
+  rs_err err = {0};
+  int code = cli_load_sweep(options, experiment);
+  if (code != CLI_OK) return code;
+  *directory = cli_results_folder(options, *experiment, target->shard, &err);
+  if (*directory == NULL) return cli_fail(RS_MEMORY, NULL, &err);
+  target->directory = *directory;
+  return check_target(options, *experiment, target);
+}
+
+/* What is wrong is said by rank 0 alone where it sees it, too: it looks first. */
+static int run_target(const cli_options *options, cli_target *target) {
+  rs_experiment *experiment = NULL;
+  char *directory = NULL;
+  bool first = rs_ranks_rank(target->ranks) == 0;
+  int code = first ? CLI_OK : rs_ranks_agree(target->ranks, CLI_OK);
+  if (code != CLI_OK) return code;
+  code = prepare(options, target, &experiment, &directory);
+  if (first) code = rs_ranks_agree(target->ranks, code);
+  if (code == CLI_OK || !first) code = rs_ranks_agree(target->ranks, code);
+  if (code == CLI_OK) code = cli_run(options, experiment, target);
+  free(directory);
+  rs_experiment_free(experiment);
+  return code;
 }
 
 int cmd_run(const cli_options *options) {
-  rs_experiment *experiment;
-  rs_sweep_shard shard;
-  rs_err err = {0};
-  int code = cli_read_shard(options, &shard);
-  if (code == CLI_OK) code = cli_load_sweep(options, &experiment);
+  cli_options own = *options;
+  cli_target target = {0};
+  int code = cli_read_shard(options, &target.shard);
+  if (code == CLI_OK) code = cli_open_ranks(options, target.shard.count > 0, &target.ranks);
   if (code != CLI_OK) return code;
-  char *directory = cli_results_folder(options, experiment, shard, &err);
-  code = directory != NULL ? run_into(options, experiment, directory, shard) : cli_fail(RS_MEMORY, NULL, &err);
-  free(directory);
-  rs_experiment_free(experiment);
+  own.quiet = own.quiet || rs_ranks_rank(target.ranks) > 0;
+  code = run_target(&own, &target);
+  rs_ranks_close(target.ranks);
   return code;
 }

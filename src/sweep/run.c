@@ -3,6 +3,7 @@
  * from the beginning to the end; what stood in it stays until the new files are whole. */
 #include "output.h"
 #include "portions.h"
+#include "ranks.h"
 #include "shard_file.h"
 #include "target.h"
 
@@ -60,7 +61,15 @@ static double weigh_rows(rs_ledger *ledger, const rs_run_options *options) {
   return work;
 }
 
-static rs_status run_cells(rs_ledger *ledger, const rs_run_options *options, rs_err *err) {
+/* What a run is asked, and where it is. */
+typedef struct run {
+  const rs_run_options *options;
+  rs_run_summary *summary;
+  bool dealt; /* other ranks have been told of an end */
+} run;
+
+static rs_status run_cells(rs_ledger *ledger, run *r, rs_err *err) {
+  const rs_run_options *options = r->options;
   bool trained = ledger->experiment->checkpoints != NULL;
   progress p = {.options = options, .done = ledger->done, .cells = ledger->wanted};
   const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
@@ -69,6 +78,8 @@ static rs_status run_cells(rs_ledger *ledger, const rs_run_options *options, rs_
     RS_TRY(rs_trained_weigh(ledger, options->checkpoints, &p.total, err));
   else
     p.total = weigh_rows(ledger, options);
+  r->dealt = rs_ranks_count(options->ranks) > 1;
+  if (r->dealt) return rs_ranks_deal(options->ranks, ledger, &watch, err);
   return trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
 }
 
@@ -94,13 +105,15 @@ static rs_status sum_up(const rs_ledger *ledger, rs_run_summary *summary, rs_err
 }
 
 /* However the run ends, what is done is kept, and said to be whole. */
-static rs_status run_ledger(rs_ledger *ledger, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
+static rs_status run_ledger(rs_ledger *ledger, run *r, rs_err *err) {
+  const rs_run_options *options = r->options;
+  rs_run_summary *summary = r->summary;
   rs_err late = {0};
   summary->cells = ledger->wanted;
   summary->resumed = ledger->resumed;
   if (options->resumed != NULL && ledger->resumed > 0)
     options->resumed(options->context, ledger->resumed, ledger->wanted);
-  rs_status status = run_cells(ledger, options, err), sealed = rs_journal_seal(&ledger->journal, &late);
+  rs_status status = run_cells(ledger, r, err), sealed = rs_journal_seal(&ledger->journal, &late);
   summary->done = ledger->done;
   if (status == RS_OK && sealed != RS_OK) status = rs_fail(err, sealed, "%s", late.message);
   if (status == RS_OK && ledger->done == 0 && options->partial)
@@ -147,8 +160,8 @@ static rs_status forget(const char *directory, rs_err *err) {
 }
 
 /* In a folder that is locked. */
-static rs_status run_locked(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary,
-                            rs_err *err) {
+static rs_status run_locked(const rs_experiment *experiment, run *r, rs_err *err) {
+  const rs_run_options *options = r->options;
   rs_ledger ledger;
   RS_TRY(rs_folder_change_recover(options->directory, rs_is_run_file, err));
   RS_TRY(rs_target_check(experiment, options->directory, err));
@@ -158,22 +171,49 @@ static rs_status run_locked(const rs_experiment *experiment, const rs_run_option
   if (status == RS_OK && shard) status = keep_shard(&ledger, options->shard, err);
   if (status == RS_OK) status = rs_ledger_open(&ledger, options->directory, !options->resume, err);
   if (status == RS_OK && shard) status = rs_shard_file_write(&ledger, options->shard, options->directory, err);
-  if (status == RS_OK) status = run_ledger(&ledger, options, summary, err);
+  if (status == RS_OK) status = run_ledger(&ledger, r, err);
   rs_ledger_close(&ledger);
   if (status == RS_OK && options->forget) status = forget(options->directory, err);
   return status;
 }
 
+/* before the work: an unwritable place should not cost an hour */
+static rs_status run_folder(const rs_experiment *experiment, run *r, rs_err *err) {
+  rs_folder_lock lock;
+  RS_TRY(rs_make_directories(r->options->directory, err));
+  RS_TRY(rs_folder_lock_take(r->options->directory, &lock, err));
+  rs_status status = run_locked(experiment, r, err);
+  rs_folder_lock_drop(&lock);
+  return status;
+}
+
+/* Another rank than the one that has the folder. */
+static rs_status run_for_others(const rs_experiment *experiment, const rs_run_options *options, rs_err *err) {
+  rs_ledger ledger;
+  progress p = {.options = options};
+  const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
+  rs_err why = {0};
+  rs_status status = rs_ledger_make(experiment, rs_kernels_get()->isa, &ledger, &why);
+  if (status == RS_OK && options->shard.count > 0) status = keep_shard(&ledger, options->shard, &why);
+  if (status == RS_OK)
+    status = rs_ranks_work(options->ranks, &ledger, &watch, err);
+  else
+    status = rs_fail(err, rs_ranks_refuse(options->ranks, &why), "%s", why.message);
+  rs_ledger_close(&ledger);
+  return status;
+}
+
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   struct timespec start;
-  rs_folder_lock lock;
+  run r = {.options = options, .summary = summary};
   clock_gettime(CLOCK_MONOTONIC, &start);
   *summary = (rs_run_summary){0};
-  /* before the work: an unwritable place should not cost an hour */
-  RS_TRY(rs_make_directories(options->directory, err));
-  RS_TRY(rs_folder_lock_take(options->directory, &lock, err));
-  rs_status status = run_locked(experiment, options, summary, err);
-  rs_folder_lock_drop(&lock);
+  if (rs_ranks_rank(options->ranks) > 0) return run_for_others(experiment, options, err);
+  rs_status status = run_folder(experiment, &r, err);
+  rs_err late = {0};
+  if (!r.dealt && rs_ranks_count(options->ranks) > 1 && rs_ranks_dismiss(options->ranks, &late) != RS_OK &&
+      status == RS_OK)
+    status = rs_fail(err, late.status, "%s", late.message);
   summary->seconds = seconds_since(&start);
   return status;
 }
