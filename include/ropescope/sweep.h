@@ -46,10 +46,11 @@ typedef struct rs_sweep_shard {
 } rs_sweep_shard;
 
 /* Tells each cell (count, in the order of rs_experiment_cells) which of the shards it belongs to, from 1, and each
- * shard (shards,) its planned flops. The rule hangs on the config alone: cells that share a training, or queries and
- * keys, stay together but where that is more than a shard's part (a quarter of it, of queries and keys), which is then
- * split in halves; the parts go, the largest first, each to the shard that has the least. Every shard gets a cell.
- * RS_INPUT for more shards than cells; RS_MEMORY, RS_INTERNAL, and what a task fails with. */
+ * shard (shards,) its planned flops. The rule hangs on the config alone. Cells that share a training, or queries and
+ * keys, stay together; where that is more than a shard's part (a quarter of it, of queries and keys that take far less
+ * to make than what is done with them), it is split in halves. The parts go, the largest first, each to the shard that
+ * has the least. Every shard gets a cell. RS_INPUT for more shards than cells; RS_MEMORY, RS_INTERNAL, and what a task
+ * fails with. */
 rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_t *of_cell, size_t count, double *costs,
                            rs_err *err) RS_NONNULL(1, 3, 5);
 

@@ -49,6 +49,7 @@ rs_status rs_ranks_open(rs_ranks **ranks, rs_err *err) {
 
 void rs_ranks_close(rs_ranks *ranks) {
   if (ranks == NULL) return;
+  (void)rs_ranks_agree(ranks, 0); /* which sleeps until all are here; MPI_Finalize would spin */
   MPI_Finalize();
   free(ranks);
 }

@@ -26,13 +26,14 @@ static void join_units(rs_schedule *s, const rs_cell *cells, double target) {
   for (size_t u = 0; u < units->count; u++) {
     const rs_unit *unit = &units->items[u];
     rs_portion *last = s->count > 0 ? &s->items[s->count - 1] : NULL;
-    bool joins = last != NULL && !units->trained && last->cost + unit->own <= target &&
+    double cost = unit->own + (units->trained ? 0 : unit->making);
+    bool joins = last != NULL && !units->trained && last->cost + cost <= target &&
                  share_encodings(&cells[units->order[last->first]], &cells[units->order[unit->first]]);
     if (joins) {
       last->count += unit->count;
-      last->cost += unit->own;
+      last->cost += cost;
     } else {
-      s->items[s->count++] = (rs_portion){.first = unit->first, .count = unit->count, .cost = unit->own};
+      s->items[s->count++] = (rs_portion){.first = unit->first, .count = unit->count, .cost = cost};
     }
   }
   for (size_t i = 0; i < s->count; i++) s->items[i].priority = s->items[i].cost;

@@ -7,7 +7,7 @@
 
 typedef struct rs_portion {
   size_t first, count; /* of its cells, in units.order */
-  double cost;         /* planned flops, a training that it does among them */
+  double cost;         /* planned flops, with what is made for its cells */
   double priority;     /* and of those that wait for it */
   size_t after;        /* the portion that trains what it reads, from 1; 0: it waits for none */
   bool given, done;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Queries and keys made again are cheap beside what is done with them, a training is not. */
+/* A unit is split where its cells take more than a shard's part, over this. A training is to be done once. */
 enum { PARTS_SIMULATED = 4, PARTS_TRAINED = 1 };
 
 static size_t least_of(const double *costs, size_t shards) {

@@ -145,6 +145,18 @@ static rs_status cut_units(const place *places, size_t count, rs_units *units, r
   return RS_OK;
 }
 
+/* What making the queries and keys of a cell takes, in the flops of a query with a key: drawing the numbers of a key
+ * takes about as long as multiplying it by KEY_NUMBERS queries (measured: 400 to 500). A text's rows take a model's pass,
+ * which is not known here: as much as all that is done with them, so that it is not done twice. */
+static double making_of(const rs_experiment *experiment, const rs_cell *cell, double own) {
+  enum { KEY_NUMBERS = 400 };
+  double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
+  if (!rs_needs_heads(experiment)) return 0;
+  if (rs_reads_model(experiment, cell)) return own;
+  return 2 * dims * KEY_NUMBERS * (double)experiment->lengths[cell->axis[RS_BY_LENGTH]] *
+         (double)rs_head_count(experiment, cell);
+}
+
 static rs_status make_simulated(const rs_experiment *experiment, const rs_cell *cells, size_t count, place *places,
                                 rs_units *units, rs_err *err) {
   for (size_t i = 0; i < count; i++) {
@@ -152,7 +164,12 @@ static rs_status make_simulated(const rs_experiment *experiment, const rs_cell *
         2 * rs_cell_work(experiment, &cells[i]) * (double)experiment->models[cells[i].axis[RS_BY_MODEL]].head_dim;
     place_simulated(experiment, &cells[i], &places[i]);
   }
-  return cut_units(places, count, units, err);
+  RS_TRY(cut_units(places, count, units, err));
+  for (size_t u = 0; u < units->count; u++) {
+    rs_unit *unit = &units->items[u];
+    unit->making = making_of(experiment, &cells[units->order[unit->first]], unit->own);
+  }
+  return RS_OK;
 }
 
 /* A tuning is part of the first cell that reads its weights. */
@@ -229,9 +246,16 @@ static rs_status split(rs_units *units, size_t index, rs_err *err) {
   return RS_OK;
 }
 
+/* Whether the halves of a unit are worth what is made for each of them. A training is found by the others where they
+ * share a folder. */
+static bool is_worth_splitting(const rs_units *units, const rs_unit *unit, double most) {
+  static const double times = 4; /* what is made twice is then a quarter of it at most */
+  return unit->count > 1 && unit->own > most && (units->trained || unit->own > times * unit->making);
+}
+
 rs_status rs_units_split(rs_units *units, double most, rs_err *err) {
   for (size_t u = 0; u < units->count; u++)
-    while (units->items[u].count > 1 && units->items[u].own > most) RS_TRY(split(units, u, err));
+    while (is_worth_splitting(units, &units->items[u], most)) RS_TRY(split(units, u, err));
   return RS_OK;
 }
 

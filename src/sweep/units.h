@@ -9,7 +9,7 @@
 typedef struct rs_unit {
   size_t first, count; /* of its cells, in `order` */
   size_t shared; /* what is made for all its cells, counted from 0: parts of a unit that was split have it in common */
-  double making; /* flops of that, a training */
+  double making; /* flops of that: a training, queries and keys */
   double own;    /* and of its cells themselves */
 } rs_unit;
 
@@ -18,7 +18,7 @@ typedef struct rs_units {
   double *costs; /* (cells,) planned flops of each cell, by number; positive */
   rs_unit *items;
   size_t count, capacity;
-  bool trained; /* what units share are trainings */
+  bool trained; /* what units share are trainings: one part does it, and the others read it */
 } rs_units;
 
 /* The units of all cells (count,) of an experiment. Release with rs_units_clear, also after a failure. RS_MEMORY, and
@@ -30,8 +30,8 @@ void rs_units_clear(rs_units *units);
 /* What all units take together. */
 double rs_units_total(const rs_units *units);
 
-/* Splits units whose cells take more than `most`, near the half of them, until none does that has two cells. RS_MEMORY.
- */
+/* Splits units whose cells take more than `most`, near the half of them, as long as they have two cells; but where what
+ * they share is then made again, only those whose cells take far more than that. RS_MEMORY. */
 rs_status rs_units_split(rs_units *units, double most, rs_err *err);
 
 /* Splits the largest units until there are at least `least`, or every cell is one. RS_MEMORY. */

@@ -1,10 +1,10 @@
 /* Usage: simulate_ranks RESULTS [RANKS] [SEEDS] [MESSAGE_SECONDS]
  *
  * How long so many ranks would stand idle in a sweep: the program's own schedule, planned costs and portions, and the
- * seconds that the cells of RESULTS took, run there with --threads 1. The sweep is scaled up by its seeds: SEEDS of
- * them in place of those that were run, of which each cell takes the seconds of one in turn. Each portion waits
- * MESSAGE_SECONDS (0.004: two polls) for its message, and rank 0, which works too, handles messages one by one, 50 us
- * each.
+ * seconds that the cells of RESULTS took, run there with --threads 1. The sweep is scaled up by its seeds: SEEDS of them
+ * in place of those that were run, of which each cell takes the seconds of one in turn; making queries and keys, which
+ * is not recorded by cell, takes what it is planned to beside them. Each portion waits MESSAGE_SECONDS (0.004: two
+ * polls) for its message, and rank 0, which works too, handles messages one by one, 50 us each.
  *
  * Prints ranks, cells, portions, the seconds of all work, the longest cell and portion, the end, what the end would be
  * were nobody ever idle, and the idle share, waiting for messages among it. Exit status 1 where a file is not as it
@@ -87,7 +87,17 @@ typedef struct outcome {
   double end, work, longest_portion;
 } outcome;
 
-static outcome simulate(rs_schedule *s, const double *seconds, size_t count, double message) {
+/* What a portion takes: the seconds of its cells, and those of making queries and keys, `rate` for each planned flop. */
+static double seconds_of_portion(const rs_schedule *s, const rs_portion *p, const double *seconds, double rate) {
+  double took = 0, own = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    took += seconds[s->units.order[p->first + i]];
+    own += s->units.costs[s->units.order[p->first + i]];
+  }
+  return took + rate * fmax(0, p->cost - own);
+}
+
+static outcome simulate(rs_schedule *s, const double *seconds, double rate, size_t count, double message) {
   rank *ranks = calloc(count, sizeof *ranks);
   outcome o = {0};
   double server = 0; /* when rank 0 has handled what it was told */
@@ -101,9 +111,7 @@ static outcome simulate(rs_schedule *s, const double *seconds, size_t count, dou
       ended++;
       continue;
     }
-    double took = 0;
-    const rs_portion *p = &s->items[portion];
-    for (size_t i = 0; i < p->count; i++) took += seconds[s->units.order[p->first + i]];
+    double took = seconds_of_portion(s, &s->items[portion], seconds, rate);
     ranks[r] = (rank){server + message + took, portion + 1};
     o.end = fmax(o.end, ranks[r].free);
     o.work += took;
@@ -132,7 +140,12 @@ int main(int count, char **words) {
   for (size_t i = 0; i < cell_count; i++)
     longest = fmax(longest, seconds[i] = seconds_of(&r, recorded_cells, &cells[i]));
   if (rs_schedule_make(&large, cells, cell_count, ranks, &schedule, &err) != RS_OK) end(err.message);
-  outcome o = simulate(&schedule, seconds, ranks, message);
+  double planned = 0, recorded_seconds = 0;
+  for (size_t i = 0; i < cell_count; i++) {
+    planned += schedule.units.costs[i];
+    recorded_seconds += seconds[i];
+  }
+  outcome o = simulate(&schedule, seconds, recorded_seconds / planned, ranks, message);
   double ideal = o.work / (double)ranks;
   printf("ranks %zu\ncells %zu\nportions %zu\nwork %.1f s\nlongest cell %.3f s\nlongest portion %.3f s\nend %.2f s\n"
          "end without idling %.2f s\nidle %.2f %%\n",
