@@ -21,14 +21,6 @@ static void nap(long *ns) {
   nanosleep(&(struct timespec){0, *ns}, NULL);
 }
 
-/* As launchers tell it: those of Open MPI, of MPICH and Slurm. */
-size_t rs_ranks_launched(void) {
-  static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  for (size_t i = 0; i < RS_COUNT(sizes); i++)
-    if (getenv(sizes[i]) != NULL) return (size_t)strtoul(getenv(sizes[i]), NULL, 10);
-  return getenv("PMIX_RANK") != NULL ? 1 : 0; /* and who joins sees how many */
-}
-
 static rs_status run_cells(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
   bool trained = ledger->experiment->checkpoints != NULL;
   return trained ? rs_trained_run(ledger, watch, err) : rs_portions_run(ledger, watch, err);
