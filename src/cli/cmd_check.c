@@ -88,6 +88,13 @@ static rs_status read_request(const cli_options *options, request *asked, rs_err
   return read_words(&options->ignored, add_ignored, asked, err);
 }
 
+/* Whether a file is JSON and still no config of a model. */
+static bool is_unread(const checked_file *file) {
+  for (size_t i = 0; i < file->findings.count; i++)
+    if (strcmp(file->findings.items[i].rule->name, "not-read") == 0) return true;
+  return file->message != NULL;
+}
+
 static int put_all(const cli_options *options, const checked_files *files) {
   static const struct {
     const char *word;
@@ -103,7 +110,7 @@ static int put_all(const cli_options *options, const checked_files *files) {
   for (size_t i = 0; i < files->count; i++) {
     const checked_file *file = &files->items[i];
     found += rs_findings_count(&file->findings, RS_WARNING);
-    unread += file->message != NULL;
+    unread += is_unread(file);
     if (file->message != NULL) cli_error("%s", file->message);
   }
   return unread > 0 ? CLI_USAGE : found > 0 ? FOUND : CLI_OK;

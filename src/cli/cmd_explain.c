@@ -15,12 +15,18 @@ typedef struct subject {
 
 /* ---- the length -------------------------------------------------------------------------------------------------- */
 
+static size_t still_pairs(const subject *s) {
+  size_t still = 0;
+  for (size_t j = 0; j < s->here->count; j++) still += s->here->pairs[j].fate == RS_STILL;
+  return still;
+}
+
 static void put_recipe(const subject *s, rs_text *text) {
   const rs_portrait *p = s->portrait;
   rs_recipe_write(&p->recipe, text);
   rs_text_puts(text, " with base ");
   rs_text_number(text, p->model->rope_theta);
-  rs_text_printf(text, " turns %zu pairs of layers ", p->pairs);
+  rs_text_printf(text, " turns %zu pairs of layers ", p->pairs - still_pairs(s));
   rs_profile_write_layers(&p->profile, p->kind, text);
   rs_text_printf(text, " (%s).\n", p->profile.kinds[p->kind].name);
 }
@@ -43,8 +49,7 @@ static void put_dims(const subject *s, rs_text *text) {
   const rs_value *layout = rs_setting(&p->recipe.settings, "pair_layout");
   bool alternate = layout->set ? layout->choice == RS_INTERLEAVED : model->pair_layout == RS_INTERLEAVED;
   bool over_head = strcmp(p->recipe.method->name, "proportional") == 0;
-  size_t still = 0;
-  for (size_t j = 0; j < s->here->count; j++) still += s->here->pairs[j].fate == RS_STILL;
+  size_t still = still_pairs(s);
   rs_text_printf(text, "%zu of %zu dims turn; pair j is ", 2 * (p->pairs - still), model->head_dim);
   if (alternate)
     rs_text_puts(text, "dims 2j and 2j + 1 of these (interleaved)");

@@ -6,11 +6,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool is_results_folder(const char *directory, rs_err *err) {
-  char *manifest = rs_path_join(directory, "manifest.json", err);
-  bool found = manifest != NULL && access(manifest, F_OK) == 0;
-  free(manifest);
+static bool holds(const char *directory, const char *name, rs_err *err) {
+  char *path = rs_path_join(directory, name, err);
+  bool found = path != NULL && access(path, F_OK) == 0;
+  free(path);
   return found;
+}
+
+/* CSV files alone do not say what was asked, what their columns mean, or that they are whole: the page would have to
+ * make its sentences up. */
+static void refuse(const char *directory, bool summary) {
+  if (summary)
+    cli_error("%s has summary.csv and no manifest.json, which says what was asked and vouches for the CSV files: "
+              "ropescope run, or reproduce with --out, writes both",
+              directory);
+  else
+    cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", directory);
 }
 
 /* Returns an exit status. */
@@ -21,9 +32,10 @@ static int check_folders(const cli_options *options) {
   }
   for (size_t i = 0; i < options->argument_count; i++) {
     rs_err err = {0};
-    if (is_results_folder(options->arguments[i], &err)) continue;
+    if (holds(options->arguments[i], "manifest.json", &err)) continue;
+    bool summary = err.status == RS_OK && holds(options->arguments[i], "summary.csv", &err);
     if (err.status != RS_OK) return cli_fail(err.status, NULL, &err);
-    cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", options->arguments[i]);
+    refuse(options->arguments[i], summary);
     return CLI_USAGE;
   }
   return CLI_OK;

@@ -1,6 +1,8 @@
 /* ropescope show layers: a model layer by layer, a line for each kind. */
 #include "show.h"
 
+#include "ropescope/compare.h"
+
 #include <math.h>
 
 void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind) {
@@ -32,6 +34,22 @@ static void put_recipe(const rs_layer_kind *kind, rs_text *text) {
   rs_recipe_clear(&recipe);
 }
 
+/* Of the dims that the ladder is made for, those whose frequency is 0 do not turn (Gemma 4). */
+static size_t turning_dims(const rs_layer_kind *kind) {
+  const rs_model *model = &kind->model;
+  rs_recipe recipe = {0};
+  rs_spectrum spectrum = {0};
+  size_t dims = model->rotary_dim, still = 0, length = model->train_length > 0 ? model->train_length : 1;
+  rs_status status = rs_recipe_copy(&recipe, &model->published, NULL);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, NULL);
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, length, &spectrum, NULL);
+  for (size_t j = 0; status == RS_OK && j < spectrum.pairs; j++) still += spectrum.omega[j] == 0;
+  if (status == RS_OK) dims = 2 * (spectrum.pairs - still);
+  rs_spectrum_clear(&spectrum);
+  rs_recipe_clear(&recipe);
+  return dims;
+}
+
 void show_put_kind(const rs_profile *profile, size_t k, rs_text *text) {
   const rs_layer_kind *kind = &profile->kinds[k];
   rs_profile_write_layers(profile, k, text);
@@ -46,7 +64,7 @@ void show_put_kind(const rs_profile *profile, size_t k, rs_text *text) {
   if (turns(kind)) {
     rs_text_puts(text, ", base ");
     rs_text_number(text, kind->model.rope_theta);
-    rs_text_printf(text, ", %zu of %zu dims turn", kind->model.rotary_dim, kind->model.head_dim);
+    rs_text_printf(text, ", %zu of %zu dims turn", turning_dims(kind), kind->model.head_dim);
   }
   rs_text_puts(text, "\n");
 }

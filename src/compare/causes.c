@@ -2,6 +2,8 @@
  * is named was computed and fits. Frequencies and attention factor are judged apart, so that two causes can be told. */
 #include "causes.h"
 
+#include "dumps.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,10 +221,47 @@ static void try_any_order(search *in, double *mine, double *other) {
   in->sides[1] = plain;
 }
 
+/* A list that is what the longer one begins with: FoPE's tables hold the pairs that it keeps, and no others. */
+static void try_first_pairs(search *in) {
+  size_t from = in->sides[0]->spectrum->pairs > in->sides[1]->spectrum->pairs ? 0 : 1;
+  const rs_compared *longer = in->sides[from];
+  rs_spectrum altered = *longer->spectrum;
+  size_t kept = in->sides[1 - from]->spectrum->pairs, turning = 0;
+  char what[200], length[64] = "";
+  altered.pairs = kept;
+  if (longer->recipe != NULL) {
+    double trained = rs_compared_train_length(longer);
+    while (turning < longer->spectrum->pairs && longer->spectrum->omega[turning] > 2 * M_PI / trained) turning++;
+    snprintf(length, sizeof length, "%.15g tokens, the trained length", trained);
+  }
+  if (turning == kept)
+    snprintf(what, sizeof what, "with its first %zu pairs alone (FoPE's cut: others make no turn within %s)", kept,
+             length);
+  else
+    snprintf(what, sizeof what, "with its first %zu pairs alone (FoPE's num_inv_freq, or a list that was cut)", kept);
+  judge(in, from, &altered, what, "first pairs");
+}
+
+/* Rows of a table of cos and sin that turn otherwise than the rest are what cos_sin.c calls so. */
+static void try_first_positions(search *in) {
+  if (!(in->differs & RS_DIFFERS_BEYOND)) return;
+  for (size_t from = 0; from < 2; from++) {
+    const rs_spectrum *other = in->sides[1 - from]->spectrum;
+    rs_spectrum altered = *in->sides[from]->spectrum;
+    char what[200];
+    if (strstr(other->beyond, rs_other_first_rows) == NULL) continue;
+    altered.beyond = other->beyond;
+    snprintf(what, sizeof what, "with %s (as LongRoPE's mixed tables, which keep plain RoPE there)", other->beyond);
+    judge(in, from, &altered, what, "first positions");
+  }
+}
+
 /* What is done to a table, to that of each side; orders to A's alone, from which B's follow. */
 static rs_status try_tables(search *in) {
   const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
-  if (!(in->differs & RS_DIFFERS_FREQUENCY) || a->pairs != b->pairs) return RS_OK;
+  if (!(in->differs & RS_DIFFERS_FREQUENCY)) return RS_OK;
+  if (a->pairs != b->pairs) try_first_pairs(in);
+  if (a->pairs != b->pairs) return RS_OK;
   double *room = rs_alloc(2 * a->pairs, sizeof *room, in->err);
   if (room == NULL) return RS_MEMORY;
   for (size_t from = 0; from < 2; from++) {
@@ -300,6 +339,7 @@ static rs_status run(search *in, rs_hypothesis *lists[2], double rtol, rs_causes
   if (in->differs == 0) return RS_OK;
   try_amplitude(in);
   try_positions(in);
+  try_first_positions(in);
   RS_TRY(try_tables(in));
   RS_TRY(try_recipes(in, lists));
   choose(in, causes);

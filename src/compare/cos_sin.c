@@ -197,6 +197,68 @@ static rs_status find_first(work *w, bool *known) {
   return RS_OK;
 }
 
+/* ---- first rows ---------------------------------------------------------------------------------------------------
+ */
+
+const char rs_other_first_rows[] = "other frequencies at its first ";
+
+/* Rows `begin` and on, before `end`. */
+static rs_cos_sin_table rows_of(const rs_cos_sin_table *table, size_t begin, size_t end) {
+  rs_cos_sin_table part = *table;
+  for (size_t side = 0; side < 2; side++) part.base[side] += begin * table->stride;
+  part.rows = end - begin;
+  return part;
+}
+
+/* Whether row p of the table stands at `position`. */
+static rs_status stands_at(work *w, size_t p, double position, bool *stands) {
+  static const double near = 1e-3;
+  double off = 0;
+  RS_TRY(read_phases(w, p, w->phase[1]));
+  for (size_t j = 0; j < w->pairs; j++) off = fmax(off, 1 - cos(w->phase[1][j] - w->omega[j] * position));
+  *stands = off < near;
+  return RS_OK;
+}
+
+/* The first row of which all that follow turn alike, by the second half of them; 0 where these turn unevenly, or the
+ * rows before it do. Frequencies are lost. */
+static rs_status find_turning(work *w, look seen, size_t *first_row) {
+  const rs_cos_sin_table *whole = w->table;
+  size_t half = whole->rows / 2, row = half;
+  rs_cos_sin_table part = rows_of(whole, half, whole->rows);
+  double left, even = fmax(4 * pow(finest(seen.format), 2), 1e-8);
+  bool known = false, stands = true;
+  *first_row = 0;
+  if (half < 2) return RS_OK;
+  w->table = &part;
+  double before = w->first;
+  rs_status status = fit(w, roundings[0], &left);
+  if (status == RS_OK && left <= even) status = find_first(w, &known);
+  w->table = whole;
+  double position = w->first;
+  w->first = before;
+  while (status == RS_OK && known && row > 0) {
+    status = stands_at(w, row - 1, position - (double)(half - row + 1), &stands);
+    if (!stands) break;
+    row--;
+  }
+  if (status != RS_OK || !known || row < 2) return status;
+  part = rows_of(whole, 0, row);
+  w->table = &part;
+  status = fit(w, roundings[0], &left);
+  w->table = whole;
+  if (left <= even) *first_row = row;
+  return status;
+}
+
+/* Rows that samples of a long table miss. */
+static rs_status first_rows_fit(work *w, bool *all) {
+  size_t rows = w->table->rows < EXACT_ROWS ? w->table->rows : EXACT_ROWS;
+  *all = true;
+  for (size_t p = 0; p < rows && *all; p++) RS_TRY(stands_at(w, p, w->first + (double)p, all));
+  return RS_OK;
+}
+
 /* The rounding that leaves least, where it leaves far less than none. */
 static rs_status choose_rounding(work *w, look seen, rounding *best) {
   double plain, least, floor_of = fmax(4 * pow(finest(seen.format), 2), 1e-8);
@@ -213,10 +275,11 @@ static rs_status choose_rounding(work *w, look seen, rounding *best) {
   double left;
   RS_TRY(fit(w, *best, &left));
   if (left < 0.02) return RS_OK;
-  return rs_fail(w->err, RS_INPUT,
-                 "phases do not grow evenly from row to row (off by %.3g of 2): rows of other than text, or of several "
-                 "tables",
-                 left);
+  return rs_fail(
+      w->err, RS_INPUT,
+      "phases do not grow evenly from row to row (off by %.3g of 2): rows of other than text (pictures under "
+      "M-RoPE), or of several tables",
+      left);
 }
 
 /* ---- all of it
@@ -240,31 +303,51 @@ static rs_status fill(const work *w, look seen, rounding r, rs_spectrum *spectru
   return RS_OK;
 }
 
-static void describe(const work *w, look seen, rounding r, bool known, char read[240]) {
+static void describe(const work *w, look seen, rounding r, bool known, size_t others, char read[240]) {
   static const char *const formats[RS_FORMATS] = {"float64", "float32", "bfloat16", "float16"};
   static const char *const layouts[] = {[RS_HALF_SPLIT] = "half_split", [RS_INTERLEAVED] = "interleaved"};
-  char first[48] = "", rounded[80] = "";
+  char first[64] = "", rounded[80] = "";
   if (!known) snprintf(first, sizeof first, ", row 0 of no one position");
   if (known && fabs(w->first) > 0.01) snprintf(first, sizeof first, ", from position %.6g", w->first);
+  if (others > 0) snprintf(first, sizeof first, ", %zu rows before which turn otherwise", others);
   if (r.format != RS_F64)
     snprintf(rounded, sizeof rounded, ", positions%s rounded to %s", r.all ? ", frequencies and angles" : "",
              formats[r.format]);
-  snprintf(read, 240, "cos and sin of %zu positions, %zu pairs%s%s, %s%s%s", w->table->rows, w->pairs,
+  snprintf(read, 240, "cos and sin of %zu positions, %zu pairs%s%s, %s%s%s%s", w->table->rows, w->pairs,
            w->layout >= 0 ? " each twice: " : ", each once", w->layout >= 0 ? layouts[w->layout] : "",
-           formats[seen.format], first, rounded);
+           formats[seen.format], w->table->axes ? ", three axes alike" : "", first, rounded);
+}
+
+static rs_status say_first_rows(rs_spectrum *spectrum, size_t others, rs_err *err) {
+  rs_text text = {0};
+  rs_text_printf(&text, "%s%zu positions", rs_other_first_rows, others);
+  spectrum->beyond = text.failed ? NULL : rs_strdup(rs_text_string(&text), err);
+  rs_text_clear(&text);
+  return spectrum->beyond != NULL ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory for text");
 }
 
 static rs_status recover(work *w, rs_spectrum *spectrum, char read[240]) {
   look seen;
   rounding best;
-  bool known = true;
+  bool known = true, all = false;
   double left;
+  size_t others = 0;
+  rs_cos_sin_table later;
   RS_TRY(look_over(w, &seen));
   RS_TRY(fit(w, roundings[0], &left));
   if (left < 0.02) RS_TRY(find_first(w, &known));
+  if (left < 0.02 && known) RS_TRY(first_rows_fit(w, &all));
+  if (!all) RS_TRY(find_turning(w, seen, &others));
+  if (others > 0) {
+    later = rows_of(w->table, others, w->table->rows);
+    w->table = &later;
+    RS_TRY(fit(w, roundings[0], &left));
+    RS_TRY(find_first(w, &known));
+  }
   RS_TRY(choose_rounding(w, seen, &best));
-  describe(w, seen, best, known, read);
-  return fill(w, seen, best, spectrum);
+  describe(w, seen, best, known, others, read);
+  RS_TRY(fill(w, seen, best, spectrum));
+  return others > 0 ? say_first_rows(spectrum, others, w->err) : RS_OK;
 }
 
 rs_status rs_cos_sin_read(const rs_cos_sin_table *table, rs_spectrum *spectrum, char read[240], rs_err *err) {

@@ -80,10 +80,11 @@ static rs_status read_list(rs_contender *s, rs_err *err) {
 static rs_status fail_shape(const rs_stored_tensor *tensor, rs_err *err) {
   char shape[RS_SHAPE_CHARS];
   rs_shape_text(tensor->shape, tensor->rank, shape);
-  return rs_fail(err, RS_INPUT,
-                 "%s has shape %s: wanted are cos and sin of shape (L, R) or (L, R/2), both in one (L, cos and sin), "
-                 "(2, L, R), or (L, R/2, 2)",
-                 tensor->name != NULL ? tensor->name : "the array", shape);
+  return rs_fail(
+      err, RS_INPUT,
+      "%s has shape %s: wanted are cos and sin of shape (L, R) or (L, R/2), (3, L, R) of three axes, both in one "
+      "(L, cos and sin), (2, L, R), or (L, R/2, 2)",
+      tensor->name != NULL ? tensor->name : "the array", shape);
 }
 
 /* The shape without extents of 1; how many are left. */
@@ -116,14 +117,40 @@ static rs_status lay_out_one(const rs_stored_tensor *tensor, rs_cos_sin_table *t
   return table->width > 0 ? RS_OK : fail_shape(tensor, err);
 }
 
+/* Three tables of one shape, as M-RoPE's code makes them before sections choose: for text all are the same. */
+static rs_status lay_out_axes(const rs_stored_tensor *tensor, const size_t shape[RS_TENSOR_RANK], rs_err *err) {
+  size_t row = shape[2];
+  double *numbers = rs_alloc(2 * row, sizeof *numbers, err);
+  if (numbers == NULL) return RS_MEMORY;
+  rs_status status = RS_OK;
+  bool same = true;
+  for (size_t i = 0; i < shape[1] && same && status == RS_OK; i++)
+    for (size_t axis = 1; axis < 3 && same && status == RS_OK; axis++) {
+      status = rs_stored_doubles(tensor, i * row, row, numbers, err);
+      if (status == RS_OK) status = rs_stored_doubles(tensor, (axis * shape[1] + i) * row, row, numbers + row, err);
+      same = status != RS_OK || memcmp(numbers, numbers + row, row * sizeof *numbers) == 0;
+    }
+  free(numbers);
+  if (same) return status;
+  return rs_fail(err, RS_INPUT,
+                 "%s holds three axes (time, row, column) that differ: those of a picture; those of a text tell "
+                 "frequencies",
+                 tensor->name != NULL ? tensor->name : "the array");
+}
+
 static rs_status lay_out_two(const rs_stored_tensor *cosine, const rs_stored_tensor *sine, rs_cos_sin_table *table,
                              rs_err *err) {
   size_t shape[RS_TENSOR_RANK], other[RS_TENSOR_RANK];
-  if (squeeze(cosine, shape) != 2) return fail_shape(cosine, err);
-  if (squeeze(sine, other) != 2 || memcmp(shape, other, 2 * sizeof *shape) != 0) return fail_shape(sine, err);
-  *table =
-      (rs_cos_sin_table){.tensor = {cosine, sine}, .rows = shape[0], .width = shape[1], .stride = shape[1], .step = 1};
-  return shape[0] > 0 && shape[1] > 0 ? RS_OK : fail_shape(cosine, err);
+  size_t rank = squeeze(cosine, shape);
+  bool axes = rank == 3 && shape[0] == 3;
+  if (rank != 2 && !axes) return fail_shape(cosine, err);
+  if (squeeze(sine, other) != rank || memcmp(shape, other, rank * sizeof *shape) != 0) return fail_shape(sine, err);
+  if (axes) RS_TRY(lay_out_axes(cosine, shape, err));
+  if (axes) RS_TRY(lay_out_axes(sine, shape, err));
+  size_t rows = shape[rank - 2], width = shape[rank - 1];
+  *table = (rs_cos_sin_table){
+      .tensor = {cosine, sine}, .rows = rows, .width = width, .stride = width, .step = 1, .axes = axes};
+  return rows > 0 && width > 0 ? RS_OK : fail_shape(cosine, err);
 }
 
 /* `name` with its last "cos" made "sin"; NULL where it has none, or (*err) no memory. Owned. */

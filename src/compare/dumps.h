@@ -19,7 +19,11 @@ void rs_buffers_clear(rs_buffers *buffers);
 typedef struct rs_cos_sin_table {
   const rs_stored_tensor *tensor[2];
   size_t base[2], rows, width, stride, step;
+  bool axes; /* of three axes that hold the same, as those of M-RoPE do for text */
 } rs_cos_sin_table;
+
+/* In rs_spectrum.beyond of a table whose first rows turn otherwise: "other frequencies at its first 4 positions". */
+extern const char rs_other_first_rows[];
 
 /* Recovers frequencies, attention factor, layout, the first position and what positions were rounded to. RS_INPUT where
  * the tables are none of rotations. `read` gets what was seen. */

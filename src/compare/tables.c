@@ -79,6 +79,30 @@ static double cut_short(const rs_compared *from, size_t j) {
   return ramp(from, "beta_fast", "beta_slow", (double)from->spectrum->pairs - 1, j);
 }
 
+/* FoPE's cut: what makes less than one turn within the trained length does not turn. */
+static double cut_slow(const rs_compared *from, size_t j) {
+  double omega = from->spectrum->omega[j];
+  return omega > 2 * M_PI / rs_compared_train_length(from) ? omega : 0;
+}
+
+/* The list of divisors that LongRoPE's code scales by the length; NULL where the recipe has none. */
+static const double *divisors_of(const rs_compared *from) {
+  int index = rs_settings_find(&from->recipe->settings, "long_factor");
+  const rs_value *list = index >= 0 ? &from->recipe->settings.values[index] : NULL;
+  return list != NULL && list->set && list->count == from->spectrum->pairs ? list->list : NULL;
+}
+
+/* What the longest context is of the trained one. */
+static double most_scale(const rs_compared *from) {
+  return (double)from->model->max_length / rs_compared_train_length(from);
+}
+
+/* LongRoPE's dynamic rule: 1 + (f - 1) (n / L0 - 1) / (s - 1), from no divisor at L0 to the whole list at s L0. */
+static double by_length(const rs_compared *from, size_t j) {
+  double share = ((double)from->length / rs_compared_train_length(from) - 1) / (most_scale(from) - 1);
+  return plain_at(from, j) / (1 + (divisors_of(from)[j] - 1) * fmax(share, 0));
+}
+
 static const alteration alterations[] = {
     {"in reversed order", "order", reversed},
     {"with the pairs in the order 0, 2, 4, ..., 1, 3, 5, ... (split as if interleaved)", "order", odd_after_even},
@@ -89,6 +113,9 @@ static const alteration alterations[] = {
     {"with periods in place of frequencies (1 / omega)", "unit", inverted},
     {"with beta_fast and beta_slow exchanged", "betas", swapped},
     {"with the ramp's end held at the last pair, R/2 - 1 (YaRN's code holds it at R - 1)", "clamp", cut_short},
+    {"with the pairs that make less than one turn within the trained length held still (FoPE's cut)", "cut", cut_slow},
+    {"with long_factor grown with the length, 1 + (f - 1) (n / L0 - 1) / (s - 1) (LongRoPE's dynamic rule)",
+     "by length", by_length},
     {"with the scaling applied twice (each pair divided once more by what divides it)", "twice", twice},
     {"with the blend of kept and divided pairs geometric, as xAI's yarn_log has it", "blend", geometric},
 };
@@ -96,6 +123,8 @@ static const alteration alterations[] = {
 /* What the recipe must be for it. */
 static bool fits(const alteration *way, const rs_compared *from) {
   bool by_ramp = way->at == swapped || way->at == cut_short;
+  if (way->at == cut_slow) return from->recipe != NULL;
+  if (way->at == by_length) return from->recipe != NULL && divisors_of(from) != NULL && most_scale(from) > 1;
   if (way->at != twice && way->at != geometric && !by_ramp) return true;
   double s = from->recipe != NULL ? rs_compared_scale(from) : NAN;
   bool has_ramp = !by_ramp || (s > 0 && rs_settings_find(&from->recipe->settings, "truncate") >= 0);

@@ -15,7 +15,7 @@ static const struct {
     {{"vllm", "vllm serve --hf-overrides and --max-model-len", "vllm 239b5ff30cf4"}, rs_to_vllm},
     {{"sglang", "sglang --json-model-override-args and --context-length", "sglang 108c36c00829"}, rs_to_sglang},
     {{"llamacpp", "options of llama.cpp's programs, --rope-scaling and the like",
-      "llama.cpp 145b6280d6aa, common/arg.cpp"},
+      "llama.cpp 00dc8057ab28, tools/server/README.md"},
      rs_to_llamacpp},
     {{"gguf-metadata", "keys and tensors of a GGUF file", "llama.cpp ef035f779276, gguf-py/gguf/constants.py"},
      rs_to_gguf},

@@ -114,9 +114,10 @@ static void put_base(rs_converting *c) {
     rs_put_fraction(c, &c->settled);
 }
 
-static const char *local_base_key(const rs_converting *c) {
+static const char *local_base_key(const rs_converting *c, const rs_layer_kind *kind) {
   if (c->settled.kind->compression > 0) return "rope_theta"; /* DeepSeek-V4 */
-  return in_family(c, "modernbert") ? "local_rope_theta" : "rope_local_base_freq";
+  const char *key = rs_hf_base_key(c->from->family, kind);
+  return strcmp(key, "rope_theta") != 0 ? key : "rope_local_base_freq"; /* where the class has none */
 }
 
 /* The base of layers with a window, which turn plainly; other differences have no key. */
@@ -130,7 +131,7 @@ static void put_local(rs_converting *c) {
     if (method->freq == NULL)
       rs_note(c, "Layers %s turn nothing: the model's class, or its no_rope_layers, says so.", kind->name);
     else if (strcmp(method->name, "rope") == 0 && kind->mask.window > 0)
-      rs_json_number(&c->json, local_base_key(c), kind->model.rope_theta);
+      rs_json_number(&c->json, local_base_key(c, kind), kind->model.rope_theta);
     else
       rs_note(c, "Layers %s turn otherwise than %s, for which transformers 4 has no key.", kind->name, chosen->name);
   }

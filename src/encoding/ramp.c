@@ -43,7 +43,10 @@ double rs_ramp_at(rs_ramp ramp, double pair) {
 static rs_status guarded_ramp(const rs_freq_in *in, const rs_by_parts *parts, rs_ramp *ramp, rs_err *err) {
   double length = ramp_length(in, parts), last = (double)in->rotary_dim / 2 - 1;
   double low = pair_at_rotations(in, length, parts->beta_fast), high = pair_at_rotations(in, length, parts->beta_slow);
-  if (parts->ramp_guard == RS_GUARD_REFUSE && !(0 < low && low < high && high < last))
+  bool guarded = parts->ramp_guard == RS_GUARD_REFUSE;
+  if (guarded && low >= high) /* betas alike or exchanged */
+    return rs_fail(err, RS_DOMAIN, "the ramp from pair %.6g to %.6g does not rise", low, high);
+  if (guarded && !(0 < low && high < last))
     return rs_fail(err, RS_DOMAIN, "the ramp from pair %.6g to %.6g leaves the pairs 0 to %g", low, high, last);
   *ramp = rs_correction_ramp(in, length, parts->beta_fast, parts->beta_slow, parts->truncate);
   if (parts->ramp_guard == RS_GUARD_GGML && ramp->high < ramp->low) ramp->high = ramp->low + 0.001;

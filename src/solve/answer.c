@@ -144,9 +144,9 @@ rs_tuning rs_solve_tuning(const rs_solve_task *task) {
   const rs_method *method = task->recipe.method;
   bool published = q->sought == RS_SOLVE_LENGTH && q->head_dim == 0 && q->method == NULL && q->base == 0 &&
                    task->model.published.method != NULL;
-  if (!published || strcmp(method->name, "rope") == 0) return RS_NOT_TUNED;
-  if (task->profile.kind_count > 0 && task->profile.kinds[task->kind].tuned) return RS_TUNED_BY_FILE;
   bool always = strcmp(method->name, "llama3") == 0 || strcmp(method->name, "longrope") == 0;
+  if (!published || (!always && !rs_method_scaled(method))) return RS_NOT_TUNED; /* M-RoPE is no extension */
+  if (task->profile.kind_count > 0 && task->profile.kinds[task->kind].tuned) return RS_TUNED_BY_FILE;
   return always ? RS_TUNED_BY_METHOD : RS_TUNED_UNSAID;
 }
 

@@ -86,7 +86,8 @@ Test(check_command, text__says_what_the_file_says) {
              "plain RoPE turns them to at 1024; keys seen: window 64\n",
              "");
   write_file("wrong.json", "{\"model_type\": \"llama\"}"); /* of which there is no portrait */
-  expect_run((const char *const[]){"check", "wrong.json", NULL}, 1, "wrong.json:1:1: error: ", "");
+  expect_run((const char *const[]){"check", "wrong.json", NULL}, 2, "wrong.json:1:1: error: ", "");
+  expect_run((const char *const[]){"check", "--ignore", "RS901", "wrong.json", NULL}, 0, "wrong.json: ", "");
 }
 
 Test(check_command, json__holds_the_recipe) {

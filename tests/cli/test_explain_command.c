@@ -129,6 +129,7 @@ Test(explain_command, dims_and_sections__are_told) {
                      "\"partial_rotary_factor\": 0.5}"),
         "258",
         (const char *const[]){
+            " with base 10000 turns 2 pairs of layers ",
             "\n4 of 8 dims turn; pair j is dims j and j + 4 of the head (half_split), its exponent 2j / 8, "
             "the whole head.\n",
             NULL},

@@ -48,6 +48,29 @@ Test(layers_command, show_layers__a_line_for_each_kind) {
       NULL);
 }
 
+/* Of Gemma 4's heads the fastest pairs turn, and the ladder is made for all. */
+Test(layers_command, dims_that_stand_still__are_not_counted) {
+  write_file("p.json",
+             "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+             "\"num_hidden_layers\": 2, \"max_position_embeddings\": 64, \"rope_parameters\": {\"rope_type\": "
+             "\"proportional\", \"rope_theta\": 10000.0, \"partial_rotary_factor\": 0.5}}");
+  expect_said(&(command){.arguments = {"show", "layers", "--hf", "p.json"}}, 0,
+              "llama, 2 layers\n0-1: full_attention, everything before, {name: proportional, rotary_fraction: 0.5}, "
+              "base 10000, 4 of 8 dims turn\n",
+              NULL);
+}
+
+/* The base of local layers has the key that the model's class reads. */
+Test(layers_command, base_of_windows__has_the_key_of_its_class) {
+  write_file("m.json", "{\"model_type\": \"mimo_v2_flash\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                       "\"head_dim\": 24, \"num_hidden_layers\": 6, \"max_position_embeddings\": 64, \"rope_theta\": "
+                       "5000000.0, \"swa_rope_theta\": 500.0, \"hybrid_layer_pattern\": [0, 1, 1, 1, 1, 0]}");
+  char *out = output_of(&(command){.arguments = {"convert", "m.json", "--to", "hf4"}});
+  cr_expect_not_null(strstr(out, "\"swa_rope_theta\": 500,"), "%s", out);
+  cr_expect_null(strstr(out, "rope_local_base_freq"), "%s", out);
+  free(out);
+}
+
 /* Presets say the same as files of the same models. */
 Test(layers_command, presets__layers_as_in_their_files) {
   static const char *const pairs[][2] = {{"gemma-3", GEMMA}, {"gpt-oss", "tests/data/hf/gpt-oss.json"}};

@@ -217,6 +217,10 @@ Test(solve_command, published_recipe__says_that_tuning_is_not_counted) {
        "4, "
        "\"original_max_position_embeddings\": 64}",
        "\ntuned      llama3 is published with models that were tuned with it"},
+      {"\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1], \"long_factor\": [1, 2, 4, "
+       "4]}, "
+       "\"original_max_position_embeddings\": 64",
+       "\ntuned      longrope is published with models that were tuned with it"},
   };
   char line[256];
   for (size_t i = 0; i < RS_COUNT(words); i++) {
@@ -231,6 +235,27 @@ Test(solve_command, published_recipe__says_that_tuning_is_not_counted) {
     free(out);
     remove(file);
     free(file);
+  }
+}
+
+/* Of presets the method tells, as they hold no finetuned; what scales nothing was not tuned for it. */
+Test(solve_command, presets__say_of_tuning_what_the_method_tells) {
+  static const char *const words[][2] = {
+      {"phi-3-mini-128k", "\ntuned      longrope is published with models that were tuned with it: "},
+      {"llama-3.1-8b", "\ntuned      llama3 is published with models that were tuned with it: "},
+      {"yarn-llama-2-7b-64k", "\ntuned      whether the model was tuned with this recipe is not said: "},
+      {"llama-2-7b", NULL},
+      {"qwen2.5-vl-7b", NULL},
+  };
+  for (size_t i = 0; i < RS_COUNT(words); i++) {
+    char line[256];
+    int status;
+    snprintf(line, sizeof line, "length --model %s", words[i][0]);
+    char *out = say(line, &status);
+    const char *told = strstr(out, "\ntuned ");
+    cr_expect_eq(status, 0, "%s", out);
+    cr_expect(words[i][1] != NULL ? strstr(out, words[i][1]) != NULL : told == NULL, "%s: %s", words[i][0], out);
+    free(out);
   }
 }
 

@@ -185,6 +185,45 @@ Test(compare, causes__list__planted_change_is_named) {
     }
 }
 
+/* FoPE holds slow pairs still, or has no number of them; LongRoPE's dynamic rule grows its divisors with the length. */
+Test(compare, causes__of_authors_code__are_named) {
+  rs_model model = small_model(); /* 4096 tokens, up to 32768: 10000^(-j/64) makes a turn in 4096 tokens up to 45 */
+  rs_text lists = {0};
+  double list[64], kept[64], grown[64];
+  side a, b;
+  rs_err err = {0};
+  for (int j = 0; j < 64; j++) {
+    list[j] = pow(10000, -j / 64.0);
+    kept[j] = list[j] * 4096 > 2 * M_PI ? list[j] : 0;
+    grown[j] = list[j] / (1 + (0.5 + 0.1 * j) * (16384 / 4096.0 - 1) / 7);
+  }
+  for (int l = 0; l < 2; l++)
+    for (int j = 0; j < 64; j++)
+      rs_text_printf(&lists, "%s%g", j > 0 ? "," : l ? " long_factor=" : "short_factor=", l ? 1.5 + 0.1 * j : 1);
+  const struct {
+    const char *method, *settings;
+    const double *list;
+    size_t pairs;
+    const char *cause;
+  } cases[] = {
+      {"rope", "", kept, 64, "with the pairs that make less than one turn within the trained length held still (FoPE"},
+      {"rope", "", list, 46, "with its first 46 pairs alone (FoPE's cut: others make no turn within 4096 tokens"},
+      {"rope", "", list, 20, "with its first 20 pairs alone (FoPE's num_inv_freq, or a list that was cut)"},
+      {"longrope", rs_text_string(&lists), grown, 64, "with long_factor grown with the length, 1 + (f - 1) (n / L0"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    make_side(cases[i].method, cases[i].settings, &model, 16384, &a);
+    b = (side){0};
+    cr_assert_eq(rs_spectrum_list(cases[i].list, cases[i].pairs, &b.spectrum, &err), RS_OK);
+    b.compared = (rs_compared){.length = 16384, .spectrum = &b.spectrum};
+    rs_causes causes = causes_of(&a.compared, &b.compared);
+    expect_cause(&causes, cases[i].cause, cases[i].settings);
+    side_clear(&a);
+    rs_spectrum_clear(&b.spectrum);
+  }
+  rs_text_clear(&lists);
+}
+
 /* Two causes at once: apart where one is of the frequencies and one of the factor, together where both are. */
 Test(compare, causes__two_at_once__are_both_named) {
   rs_model model = small_model();

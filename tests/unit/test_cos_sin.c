@@ -117,6 +117,48 @@ Test(cos_sin, tables__give_back_what_they_were_made_from) {
   leaves((const char *[]){"table.safetensors"}, 1);
 }
 
+/* M-RoPE's code has three tables, alike for text; LongRoPE's mixed one keeps plain RoPE in its first rows. */
+Test(cos_sin, axes_and_first_rows__are_told) {
+  enum { ROWS = 400, FIRST = 4 };
+  static double numbers[2][3 * ROWS * PAIRS];
+  static const size_t axes[] = {3, 1, ROWS, PAIRS}, plain[] = {ROWS, PAIRS};
+  const char *path = "table.safetensors";
+  rs_contender sides[2];
+  for (size_t mixed = 0; mixed < 2; mixed++) {
+    rs_err err = {0};
+    for (size_t i = 0; i < 3 * ROWS * PAIRS; i++) {
+      size_t p = i / PAIRS % ROWS;
+      double angle = (double)p * omega_of(i % PAIRS) * (mixed && p >= FIRST ? 0.25 : 1);
+      numbers[0][i] = cos(angle), numbers[1][i] = sin(angle);
+    }
+    rs_tensor_numbers tensors[2] = {{.name = "cos"}, {.name = "sin"}};
+    for (size_t part = 0; part < 2; part++) {
+      tensors[part].dtype = RS_DTYPE_F32;
+      tensors[part].rank = mixed ? 2 : 4;
+      tensors[part].shape = mixed ? plain : axes;
+      tensors[part].doubles = numbers[part];
+    }
+    cr_assert_eq(rs_safetensors_write(path, tensors, 2, &err), RS_OK, "%s", err.message);
+    cr_assert_eq(contest(mixed ? "{name: pi, factor: 4}" : "rope", path, sides, &err), RS_OK, "%s", err.message);
+    cr_expect_not_null(strstr(sides[1].read, mixed ? ", 4 rows before which turn otherwise" : ", three axes alike"),
+                       "%s", sides[1].read);
+    rs_compared a = {&sides[0].recipe, &sides[0].model, sides[0].length, &sides[0].spectrum},
+                b = {.length = sides[1].length, .spectrum = &sides[1].spectrum};
+    unsigned differs = rs_spectrum_compare(a.spectrum, b.spectrum, rtol).differs;
+    cr_expect_eq(differs, mixed ? RS_DIFFERS_BEYOND : 0u, "%u", differs);
+    rs_causes causes;
+    cr_assert_eq(rs_causes_find(&a, &b, rtol, &causes, &err), RS_OK);
+    if (mixed) expect_cause(&causes, "B is A with other frequencies at its first 4 positions (as LongRoPE's mixed", "");
+    rs_contest_clear(sides);
+    if (mixed) continue;
+    numbers[1][2 * ROWS * PAIRS + 5] += 0.5; /* another column */
+    cr_assert_eq(rs_safetensors_write(path, tensors, 2, &err), RS_OK);
+    cr_expect_eq(contest("rope", path, sides, &err), RS_INPUT);
+    cr_expect_not_null(strstr(err.message, "sin holds three axes (time, row, column) that differ"), "%s", err.message);
+  }
+  leaves(&path, 1);
+}
+
 /* The same table from NumPy's files, of which cos.npy has sin.npy beside it. */
 Test(cos_sin, numpy__two_files_or_one) {
   const making m = {"npy", 200, ONCE, RS_DTYPE_F32, RS_F64, RS_F64, 1, 0, 1, TWO};

@@ -220,4 +220,12 @@ Test(dialects, gpt_oss__ramp_outside_the_pairs__is_refused) {
   cr_assert_eq(rs_encoding_create(&recipe, &model, 8, NULL, NULL, &encoding, &err), RS_DOMAIN);
   cr_assert_eq(strncmp(err.message, "the ramp from pair -", 20), 0, "%s", err.message);
   rs_recipe_clear(&recipe);
+  /* betas that are alike, as Kimi-K2 has them, are a step within the pairs */
+  model = plain_model(64, 5e4, 4096);
+  recipe = make_recipe("yarn", "factor=32 beta_fast=1 beta_slow=1 dialect=gpt_oss");
+  err = (rs_err){0};
+  cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_OK);
+  cr_assert_eq(rs_encoding_create(&recipe, &model, 8, NULL, NULL, &encoding, &err), RS_DOMAIN);
+  cr_assert_str_eq(err.message, "the ramp from pair 19.1646 to 19.1646 does not rise");
+  rs_recipe_clear(&recipe);
 }
