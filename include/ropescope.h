@@ -140,7 +140,7 @@ typedef struct ropescope_method_spec {
   ropescope_status (*frequencies)(void *user, const ropescope_method_call *call, double *inv_freq,
                                   double *attention_factor, double *logit_factor, char *message, size_t capacity);
   /* bias[n - begin] = bias(h, m, n) in nats, finite, of query m = `query` and keys n in [begin, end), n <= m unless the
-   * mask lets queries see ahead. NULL: no bias. */
+   * mask lets queries see ahead or the bias is of distance. NULL: no bias. */
   void (*bias)(void *user, const ropescope_method_call *call, size_t head, size_t query, size_t begin, size_t end,
                double *bias);
   int bias_of_distance;        /* not 0: the bias is a function of h and m - n alone (faster) */
@@ -540,22 +540,13 @@ const ropescope_frame *ropescope_results_frame(const ropescope_results *results,
 /* What `ropescope plot` draws of results. */
 typedef struct ropescope_pictures ropescope_pictures;
 
-typedef struct ropescope_plot_options {
-  size_t size;
-  size_t length; /* curves at this length, tokens; 0: at the longest that has data */
-  /* Only pictures that one of these names means: a picture's name, its beginning up to "--", or a column. NULL: all. */
-  const char *const *only;
-  size_t only_count;
-  int all; /* 1: also pictures that say nothing: of one number, or of lines that are all equal */
-} ropescope_plot_options;
-
-/* `options` may be NULL. ROPESCOPE_INPUT where no picture is meant or nothing is to be drawn; ROPESCOPE_IO (a temporary
- * folder); ROPESCOPE_MEMORY. */
-ropescope_status ropescope_plot(const ropescope_results *results, const ropescope_plot_options *options,
-                                ropescope_pictures **pictures, ropescope_error **error);
+/* Draws everything that says something, curves at the longest length that has data. ROPESCOPE_INPUT where there is
+ * nothing to draw; ROPESCOPE_IO (a temporary folder, which is removed); ROPESCOPE_MEMORY. */
+ropescope_status ropescope_plot(const ropescope_results *results, ropescope_pictures **pictures,
+                                ropescope_error **error);
 void ropescope_pictures_free(ropescope_pictures *pictures);
 
-/* Picture `index`: its name, and itself as a whole SVG document; NULL past the last. */
+/* Picture `index`: its name ("entropy_nats--llama-2-7b"), and itself as a whole SVG document; NULL past the last. */
 const char *ropescope_pictures_name(const ropescope_pictures *pictures, size_t index);
 const char *ropescope_pictures_svg(const ropescope_pictures *pictures, size_t index);
 

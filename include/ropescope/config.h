@@ -125,6 +125,7 @@ typedef struct rs_experiment {
   size_t bins_per_octave;
   char **swept; /* names of parameters with several values, in order of appearance; owned */
   size_t swept_count;
+  const rs_method_list *beside; /* that its config was read with; borrowed */
 } rs_experiment;
 
 /* Indices into the experiment's lists. `group` is the head group (0 unless each head stands for itself). */
@@ -180,12 +181,14 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) RS_NONN
 
 /* ---- configs ----------------------------------------------------------------------------------------------------- */
 
-/* Changes of a config from the command line: each "path=value", as in "methods[1].factor=8"; the value is YAML. */
+/* What a config is read with. Changes from the command line: each "path=value", as in "methods[1].factor=8"; the value
+ * is YAML. */
 typedef struct rs_config_edits {
   const char *const *edits;
   size_t count;
   const char *lengths; /* in place of the config's, after all edits: "4k,8k"; NULL: its own */
   const char *methods; /* in place of the config's, before them: "rope, {name: pi, factor: 4}"; NULL: its own */
+  const rs_method_list *beside; /* methods that `methods` may name besides the built-in ones; NULL: none */
 } rs_config_edits;
 
 /* Reads and checks a config. `file` NULL: the built-in demo. RS_INPUT when there are problems, all of which stand in

@@ -36,6 +36,7 @@ typedef struct rs_kind {
 
 /* What a frequency table is made from. */
 typedef struct rs_freq_in {
+  const struct rs_freq_kind *kind;     /* that is asked */
   size_t length, head_dim, rotary_dim; /* L, D tokens; R dims */
   double theta;                        /* base of the geometric ladder */
   double train_length, max_length;     /* L0 and the published maximum, tokens */
@@ -82,8 +83,9 @@ typedef struct rs_stage_in {
   double train_length;                   /* L0, tokens */
   double scale;                          /* s; NaN where the method has none */
   const rs_token_layout *tokens;
-  const char *method; /* its name, for messages */
-  const void *params; /* the kind's own struct */
+  const char *method;  /* its name, for messages */
+  const rs_kind *kind; /* of the stage that is prepared */
+  const void *params;  /* the kind's own struct */
 } rs_stage_in;
 
 /* Keys [begin, end) of one query row, read through view `view`. */
@@ -206,6 +208,15 @@ bool rs_method_scaled(const rs_method *method) RS_NONNULL(1);
 
 /* The method called `name`, or NULL. */
 const rs_method *rs_method_find(const char *name) RS_NONNULL(1);
+
+/* Methods beside those, for programs that bring their own; they outlive whatever is made with them. */
+typedef struct rs_method_list {
+  const rs_method *const *items; /* (count,) */
+  size_t count;
+} rs_method_list;
+
+/* The same among these as well; `beside` may be NULL. */
+const rs_method *rs_method_find_in(const rs_method_list *beside, const char *name) RS_NONNULL(2);
 
 /* A method with its parameters. Zero-initialise; create with rs_recipe_init, release with rs_recipe_clear. */
 typedef struct rs_recipe {

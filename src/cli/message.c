@@ -70,7 +70,7 @@ bool cli_put(rs_text *text) {
 int cli_load(const cli_options *options, const char *file, rs_experiment **experiment) {
   rs_problems problems = {0};
   rs_err err = {0};
-  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods};
+  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods, NULL};
   rs_status status = rs_config_load(file, edits, experiment, &problems, &err);
   int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
   rs_problems_clear(&problems);

@@ -31,7 +31,7 @@ static int load_models(const cli_options *options, rs_experiment **experiment) {
   rs_standing_in in = {.files = files, .layers = options->layers};
   rs_problems problems = {0};
   rs_err err = {0};
-  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods};
+  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods, NULL};
   int code = collect(options, files, &in.count);
   if (code != CLI_OK) return code;
   rs_status status = rs_standing_read(&in, edits, experiment, &problems, &err);

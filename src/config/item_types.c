@@ -4,9 +4,9 @@ static rs_status init_kind(rs_variant *variant, const rs_kind *kind, rs_err *err
   return rs_settings_init_specs(&variant->settings, kind->params, kind->param_count, err);
 }
 
-static bool init_method(const char *name, rs_variant *variant, rs_err *err) {
+static bool init_method(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
   rs_recipe recipe;
-  variant->method = rs_method_find(name);
+  variant->method = rs_method_find_in(beside, name);
   if (variant->method == NULL) return false;
   if (rs_recipe_init(&recipe, variant->method, err) == RS_OK) variant->settings = recipe.settings;
   return true;
@@ -19,7 +19,8 @@ static size_t method_names(const char **names, size_t room) {
   return count;
 }
 
-static bool init_source(const char *name, rs_variant *variant, rs_err *err) {
+static bool init_source(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
+  (void)beside;
   variant->source = rs_source_find(name);
   if (variant->source != NULL) (void)init_kind(variant, &variant->source->kind, err);
   return variant->source != NULL;
@@ -32,7 +33,8 @@ static size_t source_names(const char **names, size_t room) {
   return count;
 }
 
-static bool init_metric(const char *name, rs_variant *variant, rs_err *err) {
+static bool init_metric(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
+  (void)beside;
   variant->metric = rs_metric_find(name);
   if (variant->metric != NULL) (void)init_kind(variant, &variant->metric->kind, err);
   return variant->metric != NULL;
@@ -45,7 +47,8 @@ static size_t metric_names(const char **names, size_t room) {
   return count;
 }
 
-static bool init_task(const char *name, rs_variant *variant, rs_err *err) {
+static bool init_task(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
+  (void)beside;
   variant->task = rs_task_find(name);
   if (variant->task != NULL) (void)init_kind(variant, &variant->task->kind, err);
   return variant->task != NULL;

@@ -7,7 +7,8 @@
 
 struct rs_item_type {
   const char *key, *what;
-  bool (*init)(const char *name, rs_variant *variant, rs_err *err); /* false: unknown name */
+  /* False: unknown name. Methods may be among those beside the built-in ones. */
+  bool (*init)(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err);
   size_t (*names)(const char **names, size_t room);
 };
 

@@ -381,7 +381,7 @@ static bool init_item(item *entry, const rs_node *name) {
                "is a checkpoint's own method: it stands under methods, beside checkpoint: {...}");
     return false;
   }
-  if (!entry->type->init(name->text, &entry->base, &err)) {
+  if (!entry->type->init(entry->config->experiment->beside, name->text, &entry->base, &err)) {
     unknown_name(entry, name, name->text);
     return false;
   }

@@ -111,7 +111,7 @@ static rs_status read_tree(const rs_node *root, rs_experiment *experiment, rs_pr
 /* The recipe `text` with the edits, on the model, which moves into the subject. */
 static rs_status read_recipe(const rs_subject_in *in, const char *text, rs_model *model, rs_subject *subject,
                              rs_problems *problems, rs_err *err) {
-  rs_experiment experiment = {.models = rs_alloc(1, sizeof *experiment.models, err)};
+  rs_experiment experiment = {.models = rs_alloc(1, sizeof *experiment.models, err), .beside = in->edits.beside};
   rs_tree *tree = NULL;
   rs_node root = {0};
   if (experiment.models == NULL) return RS_MEMORY;

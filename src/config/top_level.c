@@ -182,12 +182,14 @@ static void read_config(rs_config_context *config, const rs_node *root) {
   refuse_simulated(config);
 }
 
-static rs_status check_tree(const rs_tree *tree, rs_experiment **experiment, rs_problems *problems, rs_err *err) {
+static rs_status check_tree(const rs_tree *tree, const rs_method_list *beside, rs_experiment **experiment,
+                            rs_problems *problems, rs_err *err) {
   rs_config_context config = {.experiment = rs_alloc(1, sizeof(rs_experiment), err),
                               .problems = problems,
                               .root = &tree->root,
                               .check_source = rs_model_source_check};
   if (config.experiment == NULL) return RS_MEMORY;
+  config.experiment->beside = beside;
   read_config(&config, &tree->root);
   rs_task_clear(&config.task);
   rs_status status = rs_text_check(&problems->text, err);
@@ -211,7 +213,7 @@ static rs_status read_text(const char *text, size_t length, const char *name, rs
   if (status == RS_OK && edits.methods != NULL) status = rs_tree_methods(&tree->root, edits.methods, err);
   for (size_t i = 0; i < edits.count && status == RS_OK; i++) status = rs_tree_edit(&tree->root, edits.edits[i], err);
   if (status == RS_OK && edits.lengths != NULL) status = rs_tree_lengths(&tree->root, edits.lengths, err);
-  if (status == RS_OK) status = check_tree(tree, experiment, problems, err);
+  if (status == RS_OK) status = check_tree(tree, edits.beside, experiment, problems, err);
   rs_tree_free(tree);
   return status;
 }

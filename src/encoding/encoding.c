@@ -86,6 +86,7 @@ static rs_status check_formats(const rs_encoding *encoding, rs_err *err) {
 /* By the kind of the position map. */
 static rs_status move_positions(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
   const rs_pos_kind *kind = encoding->method->pos;
+  in.kind = &kind->kind;
   in.params = encoding->params->pos.fields;
   const rs_positions positions = {encoding->length, encoding->axes, encoding->pos_q, encoding->pos_k};
   if (kind->text_only) RS_TRY(rs_text_only(encoding, err));
@@ -131,6 +132,7 @@ static rs_status fill_logit_scale(rs_encoding *encoding, rs_stage_in in, rs_err 
 static rs_status prepare_embedding(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
   const rs_embed_kind *kind = encoding->method->embed;
   if (kind == NULL) return RS_OK;
+  in.kind = &kind->kind;
   in.params = encoding->params->embed.fields;
   encoding->embed_state = rs_alloc(1, kind->state_size, err);
   return encoding->embed_state != NULL ? kind->prepare(&in, encoding->embed_state, err) : RS_MEMORY;
@@ -139,6 +141,7 @@ static rs_status prepare_embedding(rs_encoding *encoding, rs_stage_in in, rs_err
 static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err) {
   const rs_bias_kind *kind = encoding->method->bias;
   if (kind == NULL) return RS_OK;
+  in.kind = &kind->kind;
   in.params = encoding->params->bias.fields;
   encoding->bias_size = rs_bias_table_size(kind, &in);
   encoding->bias_state = rs_alloc(1, kind->state_size, err);

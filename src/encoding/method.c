@@ -291,3 +291,9 @@ const rs_method *rs_method_find(const char *name) {
     if (strcmp(methods[i].name, name) == 0) return &methods[i];
   return NULL;
 }
+
+const rs_method *rs_method_find_in(const rs_method_list *beside, const char *name) {
+  for (size_t i = 0; beside != NULL && i < beside->count; i++)
+    if (strcmp(beside->items[i]->name, name) == 0) return beside->items[i];
+  return rs_method_find(name);
+}

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 /* The config of the folder as this version writes it out; one that cannot be read is another one. */
-static rs_status read_back(const char *path, rs_text *yaml, bool *read, rs_err *err) {
+static rs_status read_back(const char *path, const rs_method_list *beside, rs_text *yaml, bool *read, rs_err *err) {
   rs_experiment *experiment = NULL;
   rs_problems problems = {0};
   rs_err why = {0};
-  rs_status status = rs_config_load(path, (rs_config_edits){0}, &experiment, &problems, &why);
+  rs_status status = rs_config_load(path, (rs_config_edits){.beside = beside}, &experiment, &problems, &why);
   *read = status == RS_OK;
   if (*read) rs_experiment_write(experiment, yaml);
   rs_experiment_free(experiment);
@@ -37,7 +37,7 @@ rs_status rs_folder_differs(const rs_experiment *experiment, const char *directo
   char *path = rs_path_join(directory, "config.yaml", err);
   rs_experiment_write(experiment, &mine);
   rs_status status = path != NULL ? rs_text_check(&mine, err) : RS_MEMORY;
-  if (status == RS_OK) status = read_back(path, &theirs, &read, err);
+  if (status == RS_OK) status = read_back(path, experiment->beside, &theirs, &read, err);
   if (status == RS_OK) *differs = !read || strcmp(rs_text_string(&mine), rs_text_string(&theirs)) != 0;
   rs_text_clear(&mine);
   rs_text_clear(&theirs);

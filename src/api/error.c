@@ -1,0 +1,173 @@
+/* Failures as objects: the message as a program prints it, and what it says line by line, taken apart. */
+#include "api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ropescope_error {
+  ropescope_status status;
+  char *message;
+  char subject[sizeof((rs_err *)0)->subject];
+  ropescope_problem problems[RS_PROBLEMS_SHOWN];
+  size_t count;
+  char *words; /* that the problems point into */
+};
+
+/* Where there is no memory to tell that there is none. Never changed, never freed. */
+static char no_memory_message[] = "out of memory";
+static ropescope_error no_memory = {.status = ROPESCOPE_MEMORY, .message = no_memory_message};
+
+_Static_assert((int)ROPESCOPE_OK == RS_OK && (int)ROPESCOPE_INPUT == RS_INPUT && (int)ROPESCOPE_DOMAIN == RS_DOMAIN &&
+                   (int)ROPESCOPE_UNSUPPORTED == RS_UNSUPPORTED && (int)ROPESCOPE_MEMORY == RS_MEMORY &&
+                   (int)ROPESCOPE_IO == RS_IO && (int)ROPESCOPE_INTERNAL == RS_INTERNAL &&
+                   (int)ROPESCOPE_STOPPED == RS_STOPPED && (int)ROPESCOPE_BUSY == RS_BUSY,
+               "a status goes out as it is");
+
+/* ---- problems ---------------------------------------------------------------------------------------------------- */
+
+/* Reads ":12" before a ':', and steps onto that; 0 where there is none. */
+static size_t read_number(char **at) {
+  char *end;
+  if ((*at)[0] != ':' || strspn(*at + 1, "0123456789") == 0) return 0;
+  unsigned long number = strtoul(*at + 1, &end, 10);
+  if (*end != ':') return 0;
+  *at = end;
+  return number;
+}
+
+/* Cuts "file:line:column: rest" or "file:line: rest" behind the file; returns the rest, or NULL. */
+static char *cut_place(char *line, ropescope_problem *problem) {
+  for (char *colon = strchr(line, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+    char *at = colon;
+    size_t number = read_number(&at);
+    if (number == 0) continue;
+    problem->line = number;
+    problem->column = read_number(&at);
+    if (at[1] != ' ') continue;
+    *colon = '\0';
+    problem->file = line;
+    return at + 2;
+  }
+  problem->line = problem->column = 0;
+  return NULL;
+}
+
+/* A hint stands in the brackets that end a line. */
+static const char *cut_hint(char *text) {
+  size_t length = strlen(text), open = 0;
+  if (length == 0 || text[length - 1] != ')') return "";
+  for (size_t i = length; i-- > 1;) {
+    if (text[i] == ')') open++;
+    if (text[i] == '(' && --open == 0) {
+      if (text[i - 1] != ' ') return "";
+      text[length - 1] = text[i - 1] = '\0';
+      return text + i + 1;
+    }
+  }
+  return "";
+}
+
+/* A path of keys ends before " = " or ": ". */
+static size_t key_length(const char *text) {
+  size_t length = 0;
+  while (text[length] != '\0' && strchr(" :", text[length]) == NULL) length++;
+  return strncmp(text + length, " = ", 3) == 0 || strncmp(text + length, ": ", 2) == 0 ? length : 0;
+}
+
+/* What is told of a line: the line itself, cut, and its key, which is a copy. */
+static bool read_line(char *line, bool always, char *key, ropescope_problem *problem) {
+  *problem = (ropescope_problem){.file = "", .key = "", .hint = ""};
+  char *text = cut_place(line, problem);
+  if (text == NULL && !always) return false;
+  problem->text = text != NULL ? text : line;
+  problem->hint = cut_hint(text != NULL ? text : line);
+  size_t length = text != NULL ? key_length(problem->text) : 0;
+  if (length == 0) return true;
+  memcpy(key, problem->text, length);
+  key[length] = '\0';
+  problem->key = key;
+  return true;
+}
+
+/* The lines of `text`, which is cut to pieces; `always`: also those without a place. Keys go to `keys`. */
+static void read_lines(char *text, bool always, char *keys, ropescope_error *error) {
+  for (char *line = text, *next; line != NULL && error->count < RS_PROBLEMS_SHOWN; line = next) {
+    next = strchr(line, '\n');
+    if (next != NULL) *next++ = '\0';
+    size_t length = strlen(line);
+    if (length > 0 && read_line(line, always, keys + (line - text), &error->problems[error->count])) error->count++;
+  }
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+/* "problems\nsubject: message" */
+static void put_message(const rs_err *err, const rs_problems *problems, rs_text *text) {
+  if (problems != NULL && problems->text.length > 0) rs_text_printf(text, "%s\n", rs_text_string(&problems->text));
+  rs_text_printf(text, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+}
+
+/* Room for problems, then for the message, each twice: as it is cut, and its keys. */
+static char *list_problems(const rs_err *err, const rs_problems *problems, ropescope_error *error) {
+  const char *told = problems != NULL ? rs_text_string(&problems->text) : "";
+  size_t lines = strlen(told) + 1, message = strlen(err->message) + 1;
+  char *words = rs_alloc(2 * (lines + message), 1, NULL);
+  if (words == NULL) return NULL;
+  char *said = words + 2 * lines;
+  memcpy(words, told, lines);
+  memcpy(said, err->message, message);
+  read_lines(words, true, words + lines, error);
+  read_lines(said, false, said + message, error);
+  return words;
+}
+
+static ropescope_error *make_error(const rs_err *err, const rs_problems *problems) {
+  rs_text text = {0};
+  ropescope_error *error = rs_alloc(1, sizeof *error, NULL);
+  if (error == NULL) return NULL;
+  put_message(err, problems, &text);
+  error->status = (ropescope_status)err->status;
+  snprintf(error->subject, sizeof error->subject, "%s", err->subject);
+  error->message = text.data;
+  error->words = list_problems(err, problems, error);
+  if (!text.failed && text.data != NULL && error->words != NULL) return error;
+  rs_text_clear(&text);
+  free(error->words);
+  free(error);
+  return NULL;
+}
+
+ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const rs_problems *problems) {
+  if (error == NULL) return (ropescope_status)err->status;
+  ropescope_error *made = make_error(err, problems);
+  *error = made != NULL ? made : &no_memory;
+  return (ropescope_status)err->status;
+}
+
+ropescope_status ropescope_error_status(const ropescope_error *error) {
+  return error != NULL ? error->status : ROPESCOPE_OK;
+}
+
+const char *ropescope_error_message(const ropescope_error *error) {
+  return error != NULL ? error->message : "";
+}
+
+const char *ropescope_error_subject(const ropescope_error *error) {
+  return error != NULL ? error->subject : "";
+}
+
+const ropescope_problem *ropescope_error_problem(const ropescope_error *error, size_t index) {
+  return error != NULL && index < error->count ? &error->problems[index] : NULL;
+}
+
+void ropescope_error_free(ropescope_error *error) {
+  if (error == NULL || error == &no_memory) return;
+  free(error->message);
+  free(error->words);
+  free(error);
+}
+
+const char *ropescope_status_name(ropescope_status status) {
+  return status >= ROPESCOPE_OK && status <= ROPESCOPE_BUSY ? rs_status_name((rs_status)status) : "unknown";
+}
