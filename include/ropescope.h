@@ -159,14 +159,15 @@ typedef struct ropescope_entry {
   const char *name, *summary, *reference; /* "" where there is none */
 } ropescope_entry;
 
-/* Method, metric, preset of a model, rule of `check`, engine that `check` knows, and consumer of `convert` number
- * `index`, in the order of `ropescope list`; NULL past the last. Methods of the library follow the built-in ones. */
-const ropescope_entry *ropescope_method_at(const ropescope_library *library, size_t index);
-const ropescope_entry *ropescope_metric_at(size_t index);
-const ropescope_entry *ropescope_preset_at(size_t index);
-const ropescope_entry *ropescope_rule_at(size_t index);
-const ropescope_entry *ropescope_engine_at(size_t index);
-const ropescope_entry *ropescope_consumer_at(size_t index);
+/* Fills *entry with method, metric, preset of a model, rule of `check`, engine that `check` knows, or consumer of
+ * `convert` number `index`, in the order of `ropescope list`, and returns 1; 0 past the last. Methods of the library
+ * follow the built-in ones. Words live as long as the library; built-in ones for ever. */
+int ropescope_method_at(const ropescope_library *library, size_t index, ropescope_entry *entry);
+int ropescope_metric_at(size_t index, ropescope_entry *entry);
+int ropescope_preset_at(size_t index, ropescope_entry *entry);
+int ropescope_rule_at(size_t index, ropescope_entry *entry);
+int ropescope_engine_at(size_t index, ropescope_entry *entry);
+int ropescope_consumer_at(size_t index, ropescope_entry *entry);
 
 /* ---- recipes ----------------------------------------------------------------------------------------------------- */
 
@@ -360,6 +361,23 @@ typedef struct ropescope_rows {
   ptrdiff_t head_stride, token_stride, dim_stride;
 } ropescope_rows;
 
+/* An array of a file, mapped: its numbers stay on the disk until they are read. Read-only. */
+typedef struct ropescope_array ropescope_array;
+
+/* The array of a .npy file (little-endian, C order; `tensor` NULL), or the tensor called so of a file of safetensors or
+ * their index. ROPESCOPE_INPUT as "file: why", also for a tensor that is not there; ROPESCOPE_UNSUPPORTED for numbers
+ * that are no ropescope_dtype, or other than 1 to 3 axes; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
+ropescope_status ropescope_array_open(const char *path, const char *tensor, ropescope_array **array,
+                                      ropescope_error **error);
+void ropescope_array_free(ropescope_array *array);
+
+/* How many axes it has, and numbers along one. */
+size_t ropescope_array_rank(const ropescope_array *array);
+size_t ropescope_array_extent(const ropescope_array *array, size_t axis);
+
+/* Its numbers as rows, the axes being (heads,) tokens, dims. Borrows. */
+ropescope_rows ropescope_array_rows(const ropescope_array *array);
+
 /* Which keys n a query m sees. */
 typedef enum ropescope_mask {
   ROPESCOPE_MASK_OF_LAYER = 0,      /* as the layers of the recipe have it, causal where the model does not say */
@@ -394,8 +412,9 @@ typedef struct ropescope_attention {
   const double *learned_sinks; /* (heads,) logits that take weight and are no key, nats; NULL: none */
   size_t first_keys;           /* how many keys from the start ROPESCOPE_FIRST_WEIGHT is of; 0: 4 */
   size_t bins_per_octave;      /* of distances; 0: 4 */
-  double epsilon; /* weight of a row that may be left unseen where that is certain; 0: 1e-12; negative: none */
-  int exact;      /* 1: logits in doubles; 0: in float wherever that errs by at most 2e-4 nats */
+  double epsilon;  /* weight of a row that may be left unseen where that is certain; 0: 1e-12; negative: none */
+  int exact;       /* 1: logits in doubles; 0: in float wherever that errs by at most 2e-4 nats */
+  int by_distance; /* 1: the weight of each query by distance is kept (Q * bins numbers a head) */
   const char
       *metrics;   /* names of metrics and their parameters, a YAML list: "[entropy, {name: top_mass}]"; NULL: none */
   uint64_t seed;  /* of metrics that draw */
@@ -446,7 +465,7 @@ size_t ropescope_statistics_values(const ropescope_statistics *statistics, size_
  */
 size_t ropescope_statistics_edges(const ropescope_statistics *statistics, double *out, size_t capacity);
 
-/* Copies the weight of the keys in each bin, for each query of one head (Q, bins). */
+/* Copies the weight of the keys in each bin, for each query of one head (Q, bins); none without `by_distance`. */
 size_t ropescope_statistics_mass(const ropescope_statistics *statistics, size_t head, double *out, size_t capacity);
 
 /* The scalars of the metrics that were asked for, one row: columns as in summary.csv, over all heads. NULL without
@@ -511,11 +530,11 @@ typedef struct ropescope_run_options {
 /* A folder of results, in memory. */
 typedef struct ropescope_results ropescope_results;
 
-/* Runs a config: `text` (YAML), which messages call `name` and whose relative paths start at the working directory; or,
- * where `text` is NULL, the file `name`; where both are, the built-in demo. `options` may be NULL. A cell that is
- * undefined at its length is a row with its error. ROPESCOPE_INPUT with the problems of the config, or where
- * `directory` holds the results of another one; ROPESCOPE_IO; ROPESCOPE_MEMORY; ROPESCOPE_STOPPED; ROPESCOPE_BUSY;
- * ROPESCOPE_INTERNAL. */
+/* Runs a config: `text` (YAML), which messages call `name`, and in whose folder its relative paths start (NULL:
+ * "config", in the working directory); or, where `text` is NULL, the file `name`; where both are, the built-in demo.
+ * `options` may be NULL. A cell that is undefined at its length is a row with its error. ROPESCOPE_INPUT with the
+ * problems of the config, or where `directory` holds the results of another one; ROPESCOPE_IO; ROPESCOPE_MEMORY;
+ * ROPESCOPE_STOPPED; ROPESCOPE_BUSY; ROPESCOPE_INTERNAL. */
 ropescope_status ropescope_run(const ropescope_library *library, const char *text, const char *name,
                                const ropescope_run_options *options, ropescope_results **results,
                                ropescope_error **error);

@@ -38,6 +38,8 @@ typedef struct rs_variants {
   size_t count, capacity;
 } rs_variants;
 
+void rs_variants_clear(rs_variants *variants) RS_NONNULL(1);
+
 /* Heads that are averaged in one row. */
 typedef struct rs_head_group {
   size_t *heads;
@@ -199,6 +201,12 @@ rs_status rs_config_load(const char *file, rs_config_edits edits, rs_experiment 
 /* The same for a config in memory; `name` stands in messages. */
 rs_status rs_config_read(const char *text, const char *name, rs_config_edits edits, rs_experiment **experiment,
                          rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+
+/* Metrics as a config lists them: `text` is YAML, "[entropy, {name: top_mass}]", and `name` stands in messages. Bound
+ * and checked, each once, none of readings. RS_INPUT with `problems`, RS_MEMORY. Cleared on failure; release with
+ * rs_variants_clear. */
+rs_status rs_metrics_read(const char *text, const char *name, rs_variants *metrics, rs_problems *problems, rs_err *err)
+    RS_NONNULL(1, 2, 3, 4);
 
 /* Files that say what models are, and nothing of what is to be asked of them. */
 typedef struct rs_standing_in {

@@ -47,6 +47,14 @@ typedef struct rs_folder_lock {
 rs_status rs_folder_lock_take(const char *directory, rs_folder_lock *lock, rs_err *err) RS_NONNULL(1, 2);
 void rs_folder_lock_drop(rs_folder_lock *lock) RS_NONNULL(1);
 
+/* ---- folders for a moment ---------------------------------------------------------------------------------------- */
+
+/* Makes a new folder that this user alone can read, in $TMPDIR or else /tmp. RS_IO, RS_MEMORY; *path is NULL then. */
+rs_status rs_scratch_make(char **path, rs_err *err) RS_NONNULL(1);
+
+/* Removes it with all that is in it, and frees `path` (NULL is fine). */
+void rs_scratch_remove(char *path);
+
 /* ---- a folder that changes as one -------------------------------------------------------------------------------- */
 
 /* Whether a file called so in a results folder is one that a run writes, or its temporary. All else stays what it is.

@@ -38,6 +38,7 @@ typedef struct rs_kind {
 typedef struct rs_freq_in {
   const struct rs_freq_kind *kind;     /* that is asked */
   size_t length, head_dim, rotary_dim; /* L, D tokens; R dims */
+  size_t heads;                        /* H */
   double theta;                        /* base of the geometric ladder */
   double train_length, max_length;     /* L0 and the published maximum, tokens */
   double scale;                        /* s; NaN where the method has no scale */

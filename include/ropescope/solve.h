@@ -52,6 +52,20 @@ typedef struct rs_question {
   const char *method;      /* a recipe on it, as YAML; NULL: what it publishes, else plain RoPE */
 } rs_question;
 
+/* Parts of a question. Geometry: head_dim, or a model. */
+typedef enum rs_question_part {
+  RS_ASKS_LENGTH = 1,
+  RS_ASKS_BASE = 2,
+  RS_ASKS_GEOMETRY = 4,
+  RS_ASKS_MODEL = 8,
+  RS_ASKS_METHOD = 16
+} rs_question_part;
+
+/* The parts that it has, as a set; and whether it lacks one that its quantity and criterion need, or has one that they
+ * have no use for: *part is the first such, and *missing which of both. */
+int rs_question_has(const rs_question *question) RS_NONNULL(1);
+bool rs_question_lacks(const rs_question *question, rs_question_part *part, bool *missing) RS_NONNULL(1, 2, 3);
+
 /* One line of an answer: "means", "training", "search", "note", "switch", "recipe", "published", "layers", "window",
  * "temperature", "criterion", "reference". */
 typedef struct rs_remark {

@@ -12,6 +12,9 @@ ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const r
 /* RS_INPUT where a struct of the caller's is NULL or of another size than `wanted`; `what` is its type. */
 rs_status rs_api_sized(const void *structure, size_t wanted, const char *what, rs_err *err);
 
+/* RS_INPUT where a source names no model, or two. */
+rs_status rs_api_model_check(const ropescope_recipe_source *source, rs_err *err);
+
 /* What "copies" means in ropescope.h. */
 size_t rs_api_copy(const double *numbers, size_t count, double *out, size_t capacity);
 

@@ -23,6 +23,16 @@ size_t rs_api_copy(const double *numbers, size_t count, double *out, size_t capa
   return count;
 }
 
+rs_status rs_api_model_check(const ropescope_recipe_source *source, rs_err *err) {
+  RS_TRY(rs_api_sized(source, sizeof *source, "ropescope_recipe_source", err));
+  bool file = source->file != NULL || source->text != NULL;
+  if (file && source->preset != NULL)
+    return rs_fail_on(err, RS_INPUT, "preset", "stands beside a file or text: one of them names the model");
+  if (!file && source->preset == NULL)
+    return rs_fail(err, RS_INPUT, "no model is named (file, text or preset names one)");
+  return RS_OK;
+}
+
 char *rs_api_config_path(const char *path, rs_err *err) {
   struct stat info;
   bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);

@@ -8,16 +8,6 @@
 
 /* ---- what is asked for ------------------------------------------------------------------------------------------- */
 
-static rs_status check_source(const ropescope_recipe_source *source, rs_err *err) {
-  RS_TRY(rs_api_sized(source, sizeof *source, "ropescope_recipe_source", err));
-  bool file = source->file != NULL || source->text != NULL;
-  if (file && source->preset != NULL)
-    return rs_fail_on(err, RS_INPUT, "preset", "stands beside a file or text: one of them names the model");
-  if (!file && source->preset == NULL)
-    return rs_fail(err, RS_INPUT, "no model is named (file, text or preset names one)");
-  return RS_OK;
-}
-
 /* "tokens=..." and "precision=...", for those that are given. */
 typedef struct edits {
   rs_text text[2];
@@ -126,7 +116,7 @@ ropescope_status ropescope_recipe_create(const ropescope_library *library, const
   rs_problems problems = {0};
   rs_err err = {0};
   *recipe = rs_alloc(1, sizeof **recipe, &err);
-  rs_status status = *recipe != NULL ? check_source(source, &err) : RS_MEMORY;
+  rs_status status = *recipe != NULL ? rs_api_model_check(source, &err) : RS_MEMORY;
   if (status == RS_OK) status = read_subject(library, source, &(*recipe)->subject, &problems, &err);
   if (status == RS_OK) status = describe(*recipe, &err);
   if (status == RS_OK) return ROPESCOPE_OK;

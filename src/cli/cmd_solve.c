@@ -8,43 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LENGTH = 1, BASE = 2, GEOMETRY = 4, MODEL = 8, METHOD = 16 }; /* GEOMETRY: --head-dim, or a model */
-
-enum { QUANTITIES = 3, CRITERIA = 4 };
+enum { QUANTITIES = 3 };
 
 static const char *const wanted_words[] = {"base", "factor", "length", "setting", NULL};
 const char *const cli_criteria[] = {"first_violation", "critical_dim", "ood", "ntk", NULL};
 
-/* What each question needs, and what it takes beside. */
 static const struct {
-  int needs, takes;
-} questions[QUANTITIES][CRITERIA] = {
-    [RS_SOLVE_BASE] = {{LENGTH | GEOMETRY, 0}, {LENGTH | MODEL, 0}, {LENGTH | MODEL, 0}, {LENGTH | MODEL, 0}},
-    [RS_SOLVE_FACTOR] = {{LENGTH | MODEL | METHOD, 0},
-                         {LENGTH | MODEL | METHOD, 0},
-                         {LENGTH | MODEL | METHOD, 0},
-                         {BASE | MODEL, 0}},
-    [RS_SOLVE_LENGTH] = {{GEOMETRY, BASE | METHOD}, {MODEL, BASE | METHOD}, {MODEL, BASE | METHOD}, {BASE | MODEL, 0}},
-};
-
-static const struct {
-  int bit;
+  rs_question_part part;
   const char *name, *missing;
 } parts[] = {
-    {LENGTH, "--length", "--length, the context to be served"},
-    {BASE, "--base", "--base, the base to be judged"},
-    {GEOMETRY, "--head-dim", "--head-dim, or a model by --model or --hf"},
-    {MODEL, "--model", "--model or --hf, for the base and the length of its training"},
-    {METHOD, "--method", "--method, as in --method yarn"},
+    {RS_ASKS_LENGTH, "--length", "--length, the context to be served"},
+    {RS_ASKS_BASE, "--base", "--base, the base to be judged"},
+    {RS_ASKS_GEOMETRY, "--head-dim", "--head-dim, or a model by --model or --hf"},
+    {RS_ASKS_MODEL, "--model", "--model or --hf, for the base and the length of its training"},
+    {RS_ASKS_METHOD, "--method", "--method, as in --method yarn"},
 };
 
 /* ---- what was given ---------------------------------------------------------------------------------------------- */
-
-static int given(const cli_options *options) {
-  bool model = options->model != NULL || options->hf != NULL;
-  return (options->length > 0 ? LENGTH : 0) | (options->base > 0 ? BASE : 0) | (options->head_dim > 0 ? GEOMETRY : 0) |
-         (model ? MODEL : 0) | (options->method != NULL ? METHOD : 0);
-}
 
 static int refuse(const char *why) {
   cli_error("solve: %s", why);
@@ -52,37 +32,31 @@ static int refuse(const char *why) {
 }
 
 /* What the question needs and lacks, or would ignore: "needs --length, the context to be served". False: nothing. */
-static bool lacks(const rs_question *question, int has, char why[160]) {
-  int needs = questions[question->sought][question->criterion].needs,
-      takes = needs | questions[question->sought][question->criterion].takes;
-  if ((takes & GEOMETRY) != 0) takes |= MODEL;
-  for (size_t i = 0; i < RS_COUNT(parts); i++) {
-    bool there = (has & parts[i].bit) != 0 || (parts[i].bit == GEOMETRY && (has & MODEL) != 0);
-    if ((needs & parts[i].bit) == 0 || there) continue;
-    snprintf(why, 160, "needs %s", parts[i].missing);
-    return true;
-  }
-  for (size_t i = 0; i < RS_COUNT(parts); i++) {
-    if ((has & parts[i].bit) == 0 || (takes & parts[i].bit) != 0) continue;
-    snprintf(why, 160, "takes no %s", parts[i].name);
-    return true;
-  }
-  return false;
+static bool lacks(const rs_question *question, char why[160]) {
+  rs_question_part part;
+  bool missing;
+  if (!rs_question_lacks(question, &part, &missing)) return false;
+  for (size_t i = 0; i < RS_COUNT(parts); i++)
+    if (parts[i].part == part)
+      snprintf(why, 160, missing ? "needs %s" : "takes no %s", missing ? parts[i].missing : parts[i].name);
+  return true;
 }
 
 static int check_options(const cli_options *options, const rs_question *question) {
-  int has = given(options);
+  int has = rs_question_has(question);
   if (options->hf != NULL && options->model != NULL) return refuse("--hf and --model both name a model: keep one");
-  if ((has & GEOMETRY) != 0 && (has & MODEL) != 0) return refuse("--head-dim and a model both give the dims: keep one");
-  if (options->layers != NULL && (has & MODEL) == 0) return refuse("--layers needs --model or --hf");
-  if ((has & BASE) != 0 && (has & METHOD) != 0) return refuse("--base is plain RoPE: keep it or --method");
+  if ((has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_MODEL) != 0)
+    return refuse("--head-dim and a model both give the dims: keep one");
+  if (options->layers != NULL && (has & RS_ASKS_MODEL) == 0) return refuse("--layers needs --model or --hf");
+  if ((has & RS_ASKS_BASE) != 0 && (has & RS_ASKS_METHOD) != 0)
+    return refuse("--base is plain RoPE: keep it or --method");
   char why[160];
-  if (lacks(question, has, why)) {
+  if (lacks(question, why)) {
     cli_error("solve %s by %s %s", wanted_words[question->sought], cli_criteria[question->criterion], why);
     return CLI_USAGE;
   }
-  if ((has & GEOMETRY) != 0 && (has & METHOD) != 0) return refuse("--method needs --model or --hf");
-  if (question->sought == RS_SOLVE_LENGTH && (has & GEOMETRY) != 0 && (has & BASE) == 0)
+  if ((has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_METHOD) != 0) return refuse("--method needs --model or --hf");
+  if (question->sought == RS_SOLVE_LENGTH && (has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_BASE) == 0)
     return refuse("--head-dim alone has no frequencies: --base gives them");
   return CLI_OK;
 }
@@ -211,7 +185,7 @@ static void write_all(const rs_question *question, const verdict all[RS_CRITERIA
 }
 
 /* What each criterion says. Where none does, the first failure is the answer: an exit status. */
-static int ask_all(const cli_options *options, const rs_question *question, verdict all[RS_CRITERIA]) {
+static int ask_all(const rs_question *question, verdict all[RS_CRITERIA]) {
   int answers = 0, first = CLI_OK;
   for (size_t c = 0; c < RS_CRITERIA; c++) {
     rs_question one = *question;
@@ -219,7 +193,7 @@ static int ask_all(const cli_options *options, const rs_question *question, verd
     rs_err err = {0};
     all[c] = (verdict){0};
     one.criterion = (rs_criterion)c;
-    if (lacks(&one, given(options), all[c].why)) continue;
+    if (lacks(&one, all[c].why)) continue;
     rs_status status = rs_solve(&one, &all[c].solution, &problems, &err);
     bool wrong = status == RS_INPUT || status == RS_MEMORY || status == RS_IO || status == RS_UNSUPPORTED;
     if (status != RS_OK) snprintf(all[c].why, sizeof all[c].why, "%.159s", err.message);
@@ -240,7 +214,7 @@ static int answer_all(const cli_options *options, const rs_question *question) {
   rs_problems problems = {0};
   rs_err err = {0};
   rs_text text = {0};
-  int code = ask_all(options, question, all);
+  int code = ask_all(question, all);
   if (code != CLI_OK) return code;
   for (size_t c = 0; c < RS_CRITERIA; c++) solved[c] = has_answer(&all[c]) ? all[c].solution.value : NAN;
   rs_status status = rs_advise(question, solved, &advice, &problems, &err);

@@ -87,7 +87,6 @@ rs_status rs_tree_methods(rs_node *root, const char *list, rs_err *err);
 /* Makes "4k,8k" the lengths of a config, whatever it has. */
 rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err);
 
-void rs_variants_clear(rs_variants *variants);
 void rs_checkpoint_clear(rs_checkpoint *checkpoint);
 
 /* Frees what the experiment owns, not the experiment. */

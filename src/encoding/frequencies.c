@@ -10,6 +10,7 @@ static rs_freq_in frequency_input(const rs_encoding *encoding, const rs_model *m
   bool scaled = rs_method_scaled(encoding->method);
   return (rs_freq_in){.kind = encoding->method->freq,
                       .length = length,
+                      .heads = encoding->heads,
                       .head_dim = encoding->head_dim,
                       .rotary_dim = encoding->rotary_dim,
                       .theta = isnan(params->rotary.rope_theta) ? model->rope_theta : params->rotary.rope_theta,

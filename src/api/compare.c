@@ -1,0 +1,120 @@
+/* Two settings side by side. */
+#include "ropescope/compare.h"
+
+#include "api.h"
+
+#include <stdlib.h>
+
+static const double USUAL_TOLERANCE = 1e-6;
+
+struct ropescope_comparison {
+  rs_contender sides[2];
+  rs_difference difference;
+  rs_causes causes;
+  ropescope_cause handed[RS_CAUSES];
+};
+
+_Static_assert((int)ROPESCOPE_DIFFERS_FREQUENCY == RS_DIFFERS_FREQUENCY &&
+                   (int)ROPESCOPE_DIFFERS_AMPLITUDE == RS_DIFFERS_AMPLITUDE &&
+                   (int)ROPESCOPE_DIFFERS_AXIS == RS_DIFFERS_AXIS &&
+                   (int)ROPESCOPE_DIFFERS_LAYOUT == RS_DIFFERS_LAYOUT &&
+                   (int)ROPESCOPE_DIFFERS_BEYOND == RS_DIFFERS_BEYOND &&
+                   (int)ROPESCOPE_DIFFERS_WIDTH == RS_DIFFERS_WIDTH &&
+                   (int)ROPESCOPE_DIFFERS_POSITIONS == RS_DIFFERS_POSITIONS,
+               "what differs goes out as it is");
+
+static rs_status check_contest(const ropescope_contest *contest, rs_err *err) {
+  RS_TRY(rs_api_sized(contest, sizeof *contest, "ropescope_contest", err));
+  if (contest->a == NULL || contest->b == NULL)
+    return rs_fail_on(err, RS_INPUT, contest->a == NULL ? "a" : "b", "is missing");
+  if ((contest->file != NULL || contest->text != NULL) && contest->preset != NULL)
+    return rs_fail_on(err, RS_INPUT, "preset", "stands beside a file or text: one of them names the model");
+  if (!(contest->tolerance >= 0 && contest->tolerance < 1))
+    return rs_fail_on(err, RS_INPUT, "tolerance", "must be at least 0 and below 1");
+  return RS_OK;
+}
+
+static rs_compared compared(const rs_contender *side) {
+  bool dump = side->origin == RS_FROM_DUMP;
+  return (rs_compared){.recipe = dump ? NULL : &side->recipe,
+                       .model = dump ? NULL : &side->model,
+                       .length = side->length,
+                       .spectrum = &side->spectrum};
+}
+
+static rs_status compare(const ropescope_contest *contest, const char *path, ropescope_comparison *out,
+                         rs_problems *problems, rs_err *err) {
+  double tolerance = contest->tolerance > 0 ? contest->tolerance : USUAL_TOLERANCE;
+  const char *name = contest->file != NULL ? contest->file : "config.json";
+  const rs_contest in = {.text = {contest->a, contest->b},
+                         .layers = contest->layers,
+                         .hf = contest->text != NULL ? name : path,
+                         .preset = contest->preset,
+                         .hf_text = contest->text,
+                         .length = contest->length,
+                         .rtol = tolerance};
+  RS_TRY(rs_contest_read(&in, out->sides, problems, err));
+  const rs_compared a = compared(&out->sides[0]), b = compared(&out->sides[1]);
+  out->difference = rs_spectrum_compare(a.spectrum, b.spectrum, tolerance);
+  RS_TRY(rs_causes_find(&a, &b, tolerance, &out->causes, err));
+  for (size_t i = 0; i < out->causes.count; i++)
+    out->handed[i] =
+        (ropescope_cause){out->causes.items[i].text, out->causes.items[i].whole, out->causes.items[i].residual};
+  return RS_OK;
+}
+
+static rs_status compare_named(const ropescope_contest *contest, ropescope_comparison *out, rs_problems *problems,
+                               rs_err *err) {
+  RS_TRY(check_contest(contest, err));
+  if (contest->file == NULL || contest->text != NULL) return compare(contest, NULL, out, problems, err);
+  char *path = rs_api_config_path(contest->file, err);
+  rs_status status = path != NULL ? compare(contest, path, out, problems, err) : RS_MEMORY;
+  free(path);
+  return status;
+}
+
+ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_comparison **comparison,
+                                   ropescope_error **error) {
+  rs_problems problems = {0};
+  rs_err err = {0};
+  *comparison = rs_alloc(1, sizeof **comparison, &err);
+  rs_status status = *comparison != NULL ? compare_named(contest, *comparison, &problems, &err) : RS_MEMORY;
+  if (status == RS_OK) return ROPESCOPE_OK;
+  ropescope_status said = rs_api_fail(error, &err, &problems);
+  rs_problems_clear(&problems);
+  ropescope_comparison_free(*comparison);
+  *comparison = NULL;
+  return said;
+}
+
+void ropescope_comparison_free(ropescope_comparison *comparison) {
+  if (comparison == NULL) return;
+  rs_contest_clear(comparison->sides);
+  free(comparison);
+}
+
+unsigned ropescope_comparison_differs(const ropescope_comparison *comparison) {
+  return comparison->difference.differs;
+}
+
+size_t ropescope_comparison_pairs(const ropescope_comparison *comparison) {
+  return comparison->difference.count;
+}
+
+double ropescope_comparison_largest(const ropescope_comparison *comparison) {
+  return comparison->difference.largest;
+}
+
+size_t ropescope_comparison_worst(const ropescope_comparison *comparison) {
+  return comparison->difference.worst;
+}
+
+size_t ropescope_comparison_inv_freq(const ropescope_comparison *comparison, int side, double *out, size_t capacity) {
+  if (side != 0 && side != 1) return 0;
+  const rs_spectrum *spectrum = &comparison->sides[side].spectrum;
+  return rs_api_copy(spectrum->omega, spectrum->pairs, out, capacity);
+}
+
+const ropescope_cause *ropescope_comparison_cause(const ropescope_comparison *comparison, size_t index) {
+  return index < comparison->causes.count ? &comparison->handed[index] : NULL;
+}

@@ -1,0 +1,118 @@
+/* Columns of numbers and words, read from CSV text. */
+#include "frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct about {
+  const char *unit, *summary; /* borrowed from the words */
+  bool numeric;
+} about;
+
+struct ropescope_frame {
+  rs_table *table;
+  about *columns; /* (table->columns,) */
+  rs_api_strings words;
+};
+
+static const char *field(const ropescope_frame *frame, size_t row, size_t column) {
+  return frame->table->fields[row * frame->table->columns + column];
+}
+
+static double number_of(const char *text) {
+  double value;
+  return rs_number_read(text, &value) ? value : NAN;
+}
+
+static bool is_numeric(const ropescope_frame *frame, size_t column) {
+  double value;
+  for (size_t r = 0; r < frame->table->rows; r++) {
+    const char *text = field(frame, r, column);
+    if (*text != '\0' && !rs_number_read(text, &value)) return false;
+  }
+  return true;
+}
+
+rs_status rs_api_frame_make(const char *csv, size_t length, const char *name, ropescope_frame **frame, rs_err *err) {
+  *frame = rs_alloc(1, sizeof **frame, err);
+  rs_status status = *frame != NULL ? rs_csv_read(csv, length, name, &(*frame)->table, err) : RS_MEMORY;
+  if (status == RS_OK) {
+    (*frame)->columns = rs_alloc((*frame)->table->columns, sizeof(about), err);
+    status = (*frame)->columns != NULL ? RS_OK : RS_MEMORY;
+  }
+  for (size_t c = 0; status == RS_OK && c < (*frame)->table->columns; c++)
+    (*frame)->columns[c] = (about){"", "", is_numeric(*frame, c)};
+  if (status == RS_OK) return RS_OK;
+  rs_api_frame_free(*frame);
+  *frame = NULL;
+  return status;
+}
+
+void rs_api_frame_free(ropescope_frame *frame) {
+  if (frame == NULL) return;
+  rs_table_free(frame->table);
+  free(frame->columns);
+  rs_api_strings_clear(&frame->words);
+  free(frame);
+}
+
+rs_status rs_api_frame_describe(ropescope_frame *frame, const char *name, const char *unit, const char *summary,
+                                rs_err *err) {
+  rs_text words[2] = {{0}, {0}};
+  int column = rs_table_column(frame->table, name);
+  if (column < 0) return RS_OK;
+  rs_text_puts(&words[0], rs_api_word(unit));
+  rs_text_puts(&words[1], rs_api_word(summary));
+  const char *kept[2] = {rs_api_keep(&frame->words, &words[0], err), rs_api_keep(&frame->words, &words[1], err)};
+  if (kept[0] == NULL || kept[1] == NULL) return RS_MEMORY;
+  frame->columns[column].unit = kept[0];
+  frame->columns[column].summary = kept[1];
+  return RS_OK;
+}
+
+size_t ropescope_frame_rows(const ropescope_frame *frame) {
+  return frame->table->rows;
+}
+
+size_t ropescope_frame_columns(const ropescope_frame *frame) {
+  return frame->table->columns;
+}
+
+const char *ropescope_frame_name(const ropescope_frame *frame, size_t column) {
+  return column < frame->table->columns ? frame->table->header[column] : NULL;
+}
+
+const char *ropescope_frame_unit(const ropescope_frame *frame, size_t column) {
+  return column < frame->table->columns ? frame->columns[column].unit : NULL;
+}
+
+const char *ropescope_frame_summary(const ropescope_frame *frame, size_t column) {
+  return column < frame->table->columns ? frame->columns[column].summary : NULL;
+}
+
+int ropescope_frame_is_numeric(const ropescope_frame *frame, size_t column) {
+  return column < frame->table->columns && frame->columns[column].numeric;
+}
+
+size_t ropescope_frame_find(const ropescope_frame *frame, const char *name) {
+  int column = rs_table_column(frame->table, name);
+  return column >= 0 ? (size_t)column : SIZE_MAX;
+}
+
+const char *ropescope_frame_text(const ropescope_frame *frame, size_t row, size_t column) {
+  bool there = row < frame->table->rows && column < frame->table->columns;
+  return there ? field(frame, row, column) : NULL;
+}
+
+double ropescope_frame_number(const ropescope_frame *frame, size_t row, size_t column) {
+  const char *text = ropescope_frame_text(frame, row, column);
+  return text != NULL ? number_of(text) : NAN;
+}
+
+size_t ropescope_frame_numbers(const ropescope_frame *frame, size_t column, double *out, size_t capacity) {
+  size_t rows = frame->table->rows;
+  if (column >= frame->table->columns) return 0;
+  for (size_t r = 0; r < rows && out != NULL && capacity >= rows; r++) out[r] = number_of(field(frame, r, column));
+  return rows;
+}

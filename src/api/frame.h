@@ -1,0 +1,16 @@
+/* CSV text as columns. Private to the api layer. */
+#ifndef ROPESCOPE_API_FRAME_H
+#define ROPESCOPE_API_FRAME_H
+
+#include "api.h"
+
+/* Reads CSV text (length bytes), which messages call `name`. RS_INPUT as rs_csv_read, RS_MEMORY; *frame is NULL then.
+ */
+rs_status rs_api_frame_make(const char *csv, size_t length, const char *name, ropescope_frame **frame, rs_err *err);
+void rs_api_frame_free(ropescope_frame *frame);
+
+/* What is known of the column called `name`, where there is one; the words are copied. RS_MEMORY. */
+rs_status rs_api_frame_describe(ropescope_frame *frame, const char *name, const char *unit, const char *summary,
+                                rs_err *err);
+
+#endif

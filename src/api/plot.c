@@ -1,0 +1,57 @@
+/* Pictures of results: they are written to a folder for a moment, where the plotter reads them. */
+#include "ropescope/plot.h"
+#include "results.h"
+#include "ropescope/folder.h"
+
+#include <stdlib.h>
+
+struct ropescope_pictures {
+  rs_plot_views views;
+};
+
+static rs_status write_files(const ropescope_results *results, const char *directory, rs_err *err) {
+  for (size_t i = 0; i < results->count; i++) {
+    char *path = rs_path_join(directory, results->files[i].name, err);
+    rs_status status =
+        path != NULL ? rs_file_write(path, results->files[i].data, results->files[i].length, err) : RS_MEMORY;
+    free(path);
+    if (status != RS_OK) return status;
+  }
+  return RS_OK;
+}
+
+static rs_status draw(const ropescope_results *results, ropescope_pictures *pictures, rs_err *err) {
+  char *scratch;
+  rs_plot_report report = {0};
+  RS_TRY(rs_scratch_make(&scratch, err));
+  rs_status status = write_files(results, scratch, err);
+  if (status == RS_OK) status = rs_plot_views_read(scratch, true, &pictures->views, &report, err);
+  rs_plot_report_clear(&report);
+  rs_scratch_remove(scratch);
+  return status;
+}
+
+ropescope_status ropescope_plot(const ropescope_results *results, ropescope_pictures **pictures,
+                                ropescope_error **error) {
+  rs_err err = {0};
+  *pictures = rs_alloc(1, sizeof **pictures, &err);
+  rs_status status = *pictures != NULL ? draw(results, *pictures, &err) : RS_MEMORY;
+  if (status == RS_OK) return ROPESCOPE_OK;
+  ropescope_pictures_free(*pictures);
+  *pictures = NULL;
+  return rs_api_fail(error, &err, NULL);
+}
+
+void ropescope_pictures_free(ropescope_pictures *pictures) {
+  if (pictures == NULL) return;
+  rs_plot_views_clear(&pictures->views);
+  free(pictures);
+}
+
+const char *ropescope_pictures_name(const ropescope_pictures *pictures, size_t index) {
+  return index < pictures->views.count ? pictures->views.items[index].name : NULL;
+}
+
+const char *ropescope_pictures_svg(const ropescope_pictures *pictures, size_t index) {
+  return index < pictures->views.count ? pictures->views.items[index].svg : NULL;
+}

@@ -1,0 +1,145 @@
+/* Folders of results, read whole. */
+#include "results.h"
+
+#include "frame.h"
+#include "ropescope/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+static bool is_csv(const char *name) {
+  size_t length = strlen(name);
+  return length > 4 && strcmp(name + length - 4, ".csv") == 0;
+}
+
+static rs_status read_file(const char *path, const char *name, rs_api_file *file, rs_err *err) {
+  *file = (rs_api_file){.name = rs_strdup(name, err)};
+  if (file->name == NULL) return RS_MEMORY;
+  RS_TRY(rs_results_read(path, SIZE_MAX, &file->data, &file->length, err));
+  return is_csv(name) ? rs_api_frame_make(file->data, file->length, path, &file->frame, err) : RS_OK;
+}
+
+static rs_status add_file(ropescope_results *results, const char *directory, const char *name, rs_err *err) {
+  struct stat info;
+  void *files = results->files;
+  if (name[0] == '.') return RS_OK;
+  char *path = rs_path_join(directory, name, err);
+  rs_status status = path != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+    status = rs_grow(&files, &results->capacity, results->count + 1, sizeof *results->files, err);
+    results->files = files;
+    if (status == RS_OK) status = read_file(path, name, &results->files[results->count++], err);
+  }
+  free(path);
+  return status;
+}
+
+static rs_status add_files(ropescope_results *results, const char *directory, rs_err *err) {
+  struct dirent **entries;
+  rs_status status = RS_OK;
+  int count = scandir(directory, &entries, NULL, NULL);
+  if (count < 0) return rs_fail_read(err, "%s: %s", directory, strerror(errno));
+  for (int i = 0; i < count; i++) {
+    if (status == RS_OK) status = add_file(results, directory, entries[i]->d_name, err);
+    free(entries[i]);
+  }
+  free(entries);
+  return status;
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const rs_api_file *)a)->name, ((const rs_api_file *)b)->name);
+}
+
+static const rs_api_file *find_file(const ropescope_results *results, const char *name) {
+  for (size_t i = 0; i < results->count; i++)
+    if (strcmp(results->files[i].name, name) == 0) return &results->files[i];
+  return NULL;
+}
+
+/* ---- what manifest.json says of columns -------------------------------------------------------------------------- */
+
+static const char *word_of(const rs_node *node, const char *key) {
+  const rs_node *child = rs_node_get(node, key);
+  return child != NULL ? child->text : NULL;
+}
+
+static rs_status describe_file(ropescope_frame *frame, const rs_node *columns, rs_err *err) {
+  for (size_t c = 0; columns != NULL && c < columns->count; c++) {
+    const char *name = word_of(&columns->items[c], "name");
+    if (name == NULL) continue;
+    RS_TRY(rs_api_frame_describe(frame, name, word_of(&columns->items[c], "unit"),
+                                 word_of(&columns->items[c], "summary"), err));
+  }
+  return RS_OK;
+}
+
+static rs_status describe(const ropescope_results *results, rs_err *err) {
+  const rs_api_file *manifest = find_file(results, "manifest.json");
+  rs_tree *tree = NULL;
+  rs_status status = RS_OK;
+  if (manifest == NULL) return RS_OK;
+  RS_TRY(rs_json_read(manifest->data, manifest->length, "manifest.json", &tree, err));
+  const rs_node *files = rs_node_get(&tree->root, "files");
+  for (size_t i = 0; files != NULL && i < files->count && status == RS_OK; i++) {
+    const char *name = word_of(&files->items[i], "file");
+    const rs_api_file *file = name != NULL ? find_file(results, name) : NULL;
+    if (file != NULL && file->frame != NULL)
+      status = describe_file(file->frame, rs_node_get(&files->items[i], "columns"), err);
+  }
+  rs_tree_free(tree);
+  return status;
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+rs_status rs_api_results_read(const char *directory, ropescope_results **results, rs_err *err) {
+  *results = rs_alloc(1, sizeof **results, err);
+  rs_status status = *results != NULL ? add_files(*results, directory, err) : RS_MEMORY;
+  if (status == RS_OK && (*results)->count > 0)
+    qsort((*results)->files, (*results)->count, sizeof *(*results)->files, by_name);
+  if (status == RS_OK) status = describe(*results, err);
+  if (status == RS_OK && find_file(*results, "summary.csv") == NULL)
+    status = rs_fail(err, RS_INPUT, "%s holds no results: there is no summary.csv", directory);
+  if (status == RS_OK) return RS_OK;
+  ropescope_results_free(*results);
+  *results = NULL;
+  return status;
+}
+
+ropescope_status ropescope_results_open(const char *directory, ropescope_results **results, ropescope_error **error) {
+  rs_err err = {0};
+  rs_status status = rs_api_results_read(directory, results, &err);
+  return status == RS_OK ? ROPESCOPE_OK : rs_api_fail(error, &err, NULL);
+}
+
+void ropescope_results_free(ropescope_results *results) {
+  if (results == NULL) return;
+  for (size_t i = 0; i < results->count; i++) {
+    free(results->files[i].name);
+    free(results->files[i].data);
+    rs_api_frame_free(results->files[i].frame);
+  }
+  free(results->files);
+  free(results);
+}
+
+const char *ropescope_results_name(const ropescope_results *results, size_t index) {
+  return index < results->count ? results->files[index].name : NULL;
+}
+
+const char *ropescope_results_file(const ropescope_results *results, const char *name, size_t *length) {
+  const rs_api_file *file = find_file(results, name);
+  if (length != NULL) *length = file != NULL ? file->length : 0;
+  return file != NULL ? file->data : NULL;
+}
+
+const ropescope_frame *ropescope_results_frame(const ropescope_results *results, const char *name) {
+  const rs_api_file *file = find_file(results, name);
+  return file != NULL ? file->frame : NULL;
+}
