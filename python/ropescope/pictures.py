@@ -53,7 +53,7 @@ def plot(what: Results | str | os.PathLike[str], name: str | None = None) -> Any
     """What `ropescope plot` draws of results, or of a folder of them: Pictures, or the one called `name`.
 
     >>> import ropescope as rs
-    >>> pictures = rs.plot(rs.run({"models": ["llama-2-7b"], "methods": ["rope", "ntk"], "lengths": [64, 256],
+    >>> pictures = rs.plot(rs.run({"model": "llama-2-7b", "methods": ["rope", "ntk"], "lengths": [64, 256],
     ...                            "metrics": ["entropy"]}))
     >>> all(picture.svg.startswith("<svg") for picture in pictures.values())
     True

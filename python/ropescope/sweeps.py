@@ -80,7 +80,7 @@ def run(
     called after each cell. Ctrl-C ends it.
 
     >>> import ropescope as rs
-    >>> results = rs.run({"models": ["llama-2-7b"], "methods": ["rope", {"name": "pi", "factor": 4}],
+    >>> results = rs.run({"model": "llama-2-7b", "methods": ["rope", {"name": "pi", "factor": 4}],
     ...                   "lengths": [64, 256], "metrics": ["entropy"]})
     >>> results.frame("summary")["method"].tolist()
     ['rope', 'rope', 'pi', 'pi']

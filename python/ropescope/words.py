@@ -36,7 +36,7 @@ def presets() -> list[str]:
 class Struct:
     """A struct of the library's with its `size` set; texts that it borrows live as long as it does."""
 
-    def __init__(self, name: str, **members: Any):
+    def __init__(self, name: str, /, **members: Any):
         self.pointer = ffi.new(name + " *")
         self.pointer.size = ffi.sizeof(name)
         self._kept: list[Any] = []

@@ -11,7 +11,7 @@ import pytest
 import ropescope as rs
 
 CONFIG = {
-    "models": ["llama-2-7b"],
+    "model": "llama-2-7b",
     "methods": ["rope", {"name": "pi", "factor": 4}],
     "lengths": [64, 256],
     "metrics": ["entropy", "decay"],
@@ -82,13 +82,16 @@ def test_ctrl_c_ends_a_run():
     long = {**CONFIG, "lengths": [131072], "queries": "all", "seeds": list(range(200)), "metrics": ["entropy"]}
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        rs.run(long)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rs.run(long)
+    finally:
+        timer.cancel()
 
 
 def test_mistakes_in_a_config_all_say_where():
     with pytest.raises(rs.InputError) as caught:
-        rs.run("models: [llama-2-7b]\nmethods: [rope]\nlengths: [-1]\nmetrics: [entropi]\n")
+        rs.run("model: llama-2-7b\nmethods: [rope]\nlengths: [-1]\nmetrics: [entropi]\n")
     assert [problem.line for problem in caught.value.problems] == [3, 4]
     assert "entropy" in caught.value.problems[1].hint
 
