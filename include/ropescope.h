@@ -31,8 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROPESCOPE_VERSION_MAJOR 0
-#define ROPESCOPE_VERSION_MINOR 1
+#define ROPESCOPE_VERSION_MAJOR 1
+#define ROPESCOPE_VERSION_MINOR 0
 #define ROPESCOPE_VERSION_PATCH 0
 
 /* Whether this header is of that version or a later one, for #if. */

@@ -9,8 +9,8 @@
 # headers. An #include inside a comment or an inactive #if counts too: what is commented out today is compiled tomorrow.
 set -eu
 
-# Each layer, then what it may use besides itself. Only cli may use plot, claims, page and report; a report shows what
-# plot reads and draws.
+# Each layer, then what it may use besides itself. Only api and cli may use plot, only cli claims, page and report; a
+# report shows what plot reads and draws.
 layers='
 base:
 io: base
@@ -33,6 +33,7 @@ claims: base io
 page: base io
 report: base io plot page
 bench: base math kernel encoding attention model metrics sweep io config
+api: base math kernel encoding attention model hf metrics sweep io plot config compare solve check convert
 cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert explore
 '
 
@@ -83,6 +84,7 @@ function layer_of(file,    part, n, name) {
         return ""
     }
     name = part[n]; sub(/\.h(\.in)?$/, "", name)
+    if (file == "include/ropescope.h") return "api" # for programs: what is installed
     if (part[2] == "ropescope" && n == 3 && (name in owner)) return owner[name]
     if (part[2] == "ropescope" && n == 3 && name == "meson.build") return ""
     offence(file ":1", "unknown public header: it is include/ropescope/<layer>.h, a layer being one of " names)
@@ -111,6 +113,10 @@ function check(file, layer, where, name, quoted,    dir, path, target, n, part) 
         if (file !~ /^src\//) offence(where, "the public header of " layer " includes the private " target)
         else if (part[2] != layer) offence(where, layer " includes " target ", which is private to " part[2])
         if (part[2] != layer && part[2] in allowed) edge(layer, part[2], where)
+        return
+    }
+    if (target == "include/ropescope.h") {
+        if (layer != "api") offence(where, "ropescope.h is for programs: a layer includes ropescope/<layer>.h")
         return
     }
     if (file ~ /^src\// && name !~ /^ropescope\//) offence(where, "write it as \"ropescope/" part[n] "\"")

@@ -30,6 +30,9 @@ rs_status rs_spectrum_make(const rs_recipe *recipe, const rs_model *model, size_
 rs_status rs_spectrum_list(const double *omega, size_t pairs, rs_spectrum *spectrum, rs_err *err) RS_NONNULL(1, 3);
 void rs_spectrum_clear(rs_spectrum *spectrum) RS_NONNULL(1);
 
+/* The base of a table that is plain RoPE at one, with nothing on cos and sin or the logits; NaN for others. */
+double rs_spectrum_base(const rs_spectrum *spectrum) RS_NONNULL(1);
+
 /* Where a list has each frequency twice (within `rtol`), as code does that multiplies whole heads: keeps one of each.
  * Returns the pair layout that such a list is for, -1 (and changes nothing) where it is none. */
 int rs_spectrum_fold(rs_spectrum *spectrum, double rtol) RS_NONNULL(1);

@@ -334,6 +334,10 @@ rs_status rs_trained_create(const rs_trained *trained, rs_transformer **transfor
 rs_status rs_trained_load(const rs_trained *trained, const char *folder, rs_transformer **transformer, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
+/* The shape of a checkpoint's folder, by its config.json alone: one of this program's, or in Hugging Face's layout.
+ * Fails as these readers do. Release with rs_shape_clear; empty on failure. */
+rs_status rs_folder_shape(const char *folder, rs_shape *shape, rs_err *err) RS_NONNULL(1, 2);
+
 /* ---- warnings ---------------------------------------------------------------------------------------------------- */
 
 /* Adds what its author will hardly have meant of a recipe (resolved) at this length: M-RoPE that is plain RoPE, a scale

@@ -15,6 +15,7 @@ enum { RS_LAYER_NAME = 64 };
 typedef struct rs_layer_kind {
   char name[RS_LAYER_NAME]; /* as layer_types has it, "sliding_attention"; "_nope" behind where others of it turn */
   bool attends;             /* false: layers without attention (Mamba, linear attention), of which no more is said */
+  bool tuned;               /* the file says that it was trained with this recipe (finetuned: true) */
   rs_model model;           /* their geometry, and the recipe that is published for them */
   rs_mask mask;             /* what they see, but for `compression` */
   size_t compression;       /* keys beyond the window are averaged so many at a time (DeepSeek-V4); 0: they are not */

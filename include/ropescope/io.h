@@ -127,6 +127,12 @@ rs_status rs_make_directories(const char *path, rs_err *err) RS_NONNULL(1);
  * free(). */
 char *rs_path_join(const char *directory, const char *name, rs_err *err) RS_NONNULL(1, 2);
 
+/* Where a file or folder is that comes with the program, like "experiments": in the first of these folders that has it:
+ * that of the environment's ROPESCOPE_DATADIR, ../share/ropescope beside the program's own folder, the source tree that
+ * the program was built in, share/ropescope below the prefix that the build was configured for. *path is NULL where
+ * none has it. RS_MEMORY. Release with free(). */
+rs_status rs_data_find(const char *name, char **path, rs_err *err) RS_NONNULL(1, 2);
+
 /* The SHA-256 of `data` as 64 lower-case hexadecimal digits and a NUL. */
 void rs_sha256_hex(const char *data, size_t length, char out[65]) RS_NONNULL(3);
 
@@ -333,9 +339,9 @@ static inline uint32_t rs_token_id(const rs_token_file *file, size_t index) {
 
 /* ---- CSV (RFC 4180, LF, header row) ------------------------------------------------------------------------------ */
 
-/* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be; a NaN is an
- * empty field. An empty field that begins a row is written "", which tells it from no field. End each row with
- * rs_csv_end_row. */
+/* Appends one field and, except before the first of a row, the comma. Text is quoted where it must be, and where it
+ * begins with = + - or @ and is no number; a NaN is an empty field. An empty field that begins a row is written "",
+ * which tells it from no field. End each row with rs_csv_end_row. */
 void rs_csv_text(rs_text *csv, const char *field) RS_NONNULL(1, 2);
 void rs_csv_number(rs_text *csv, double value) RS_NONNULL(1);
 void rs_csv_end_row(rs_text *csv) RS_NONNULL(1);

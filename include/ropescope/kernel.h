@@ -231,8 +231,15 @@ typedef enum rs_curve_kind {
   RS_CURVE_RELU,
   RS_CURVE_SILU,
   RS_CURVE_GELU_BLOOM,
-  RS_CURVE_RELU2
+  RS_CURVE_RELU2,
+  RS_CURVE_XIELU
 } rs_curve_kind;
+
+/* What xielu has learned (arXiv:2411.13010): x > 0: positive x^2 + slope x; else negative (e^min(x, edge) - 1 - x) +
+ * slope x. */
+typedef struct rs_xielu {
+  double positive, negative, slope, edge;
+} rs_xielu;
 
 /* y (rows, width) = curve(x), or, gated, curve(x) * u for x (rows, 2 width) that holds x, then u in each row. */
 typedef struct rs_curve_call {
@@ -242,6 +249,7 @@ typedef struct rs_curve_call {
   const void *x;
   size_t x_step;
   void *slopes; /* as x, whose place it may take: derivatives of y by x; written forwards unless NULL, read backwards */
+  rs_xielu xielu; /* of that curve */
 } rs_curve_call;
 
 /* A tile of logits (rows, columns), of which row r sees columns [begin[r], end[r]). */

@@ -56,7 +56,7 @@ typedef struct rs_head_shape {
   bool qkv_bias, output_bias;
   rs_norm qk_norm; /* of q and k */
   rs_qk_span qk_span;
-  bool qk_norm_turned; /* after the rotation (Llama 4), not before */
+  bool qk_norm_turned; /* after the rotation (Llama 4, Hunyuan), not before; with weights not trained */
   double score_scale;  /* multiplies q.k; 0: 1/sqrt(D) */
   double soft_cap;     /* nats: q.k becomes cap tanh(q.k / cap), before the bias (Gemma-2); 0: none */
   double clip;         /* numbers of q, k and v, before their norms, are kept within it (OLMo); 0: none; not trained */
@@ -88,6 +88,7 @@ typedef struct rs_feed_forward {
   rs_activation activation;
   bool gated; /* W2 (act(Wg x) * (W1 x)) */
   bool bias;
+  bool learned_curve; /* xIELU, with numbers of its own (Apertus), in the place of `activation`; not trained */
   rs_experts experts; /* each of this width; not trained */
 } rs_feed_forward;
 
@@ -136,7 +137,7 @@ typedef struct rs_shape {
 rs_status rs_shape_check(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
 
 /* RS_UNSUPPORTED for what published models have and no way back is there for: experts, narrow layers, norms of sums,
- * clipped queries, token types, no classes. */
+ * clipped queries, learned curves, norms with weights behind the rotation, token types, no classes. */
 rs_status rs_shape_trains(const rs_shape *shape, rs_err *err) RS_NONNULL(1);
 rs_status rs_shape_copy(rs_shape *copy, const rs_shape *from, rs_err *err) RS_NONNULL(1, 2);
 void rs_shape_clear(rs_shape *shape) RS_NONNULL(1);

@@ -66,8 +66,8 @@ typedef enum rs_question_part {
 int rs_question_has(const rs_question *question) RS_NONNULL(1);
 bool rs_question_lacks(const rs_question *question, rs_question_part *part, bool *missing) RS_NONNULL(1, 2, 3);
 
-/* One line of an answer: "means", "training", "search", "note", "switch", "recipe", "published", "layers", "window",
- * "temperature", "criterion", "reference". */
+/* One line of an answer: "means", "training", "search", "note", "switch", "recipe", "published", "tuned", "layers",
+ * "window", "temperature", "criterion", "reference". */
 typedef struct rs_remark {
   const char *name;
   char text[512];
@@ -76,6 +76,7 @@ typedef struct rs_remark {
 typedef struct rs_solution {
   double value;                 /* base, factor, or tokens */
   char number[RS_NUMBER_CHARS]; /* the same to the digits that hold */
+  bool open;                    /* a length at which the search ended: it may be more */
   rs_remark rows[12];
   size_t count;
 } rs_solution;
@@ -88,13 +89,14 @@ rs_status rs_solve(const rs_question *question, rs_solution *solution, rs_proble
 /* What to do by all criteria together, and what it costs by formula. Release with rs_advice_clear. */
 typedef struct rs_advice {
   double value; /* the base, factor or length; NaN: there is no advice */
+  bool open;    /* a length up to which no end was found */
   rs_text text; /* one sentence without its full stop: use X because Y; costs Z */
 } rs_advice;
 
-/* From what each criterion says of the question, NaN where it says nothing: the base that satisfies both the first
+/* From what each criterion says of the question, NULL where it says nothing: the base that satisfies both the first
  * violation and the range of angles, and the factor or length that keeps angles in range, or, where training itself had
  * no negative sum of cosines, length without one. The question's own criterion is not read. Errors as of rs_solve. */
-rs_status rs_advise(const rs_question *question, const double solved[RS_CRITERIA], rs_advice *advice,
+rs_status rs_advise(const rs_question *question, const rs_solution *const solved[RS_CRITERIA], rs_advice *advice,
                     rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 void rs_advice_clear(rs_advice *advice) RS_NONNULL(1);
 

@@ -14,7 +14,7 @@ typedef struct rs_plan {
   double score_flops; /* multiplications and additions of queries with keys; 0 where no rows are observed */
   size_t trainings;   /* of checkpoints, that are to be done, */
   size_t trained;     /* and that earlier runs have done */
-  double training_flops, reading_flops; /* what the former and all readings take */
+  double training_flops, reading_flops; /* what the former take; readings, and passes of sources' own checkpoints */
 } rs_plan;
 
 /* What a run would take; runs nothing. `checkpoints` is where it keeps trained models (NULL: nowhere). */

@@ -118,6 +118,14 @@ def entries(at, *of):
         index += 1
 
 
+def named(at, *of):
+    """Name, summary and reference of what `at(*of, 0, entry)`, ... fill in, up to the first that is not there."""
+    entry, index = ffi.new("ropescope_entry *"), 0
+    while at(*of, index, entry):
+        yield text(entry.name), text(entry.summary), text(entry.reference)
+        index += 1
+
+
 def _problems(error) -> tuple[Problem, ...]:
     return tuple(
         Problem(text(p.file), p.line, p.column, text(p.key), text(p.text), text(p.hint))

@@ -5,7 +5,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 from ._native import ffi, lib
 from .callbacks import Method, Raised
-from .errors import call, create, entries, text
+from .errors import call, create, named
 from .words import Struct
 
 
@@ -107,7 +107,7 @@ def raising(library: Library | None) -> Any:
 
 
 def _entries(at: Callable, *of: Any) -> list[Entry]:
-    return [Entry(text(e.name), text(e.summary), text(e.reference)) for e in entries(at, *of)]
+    return [Entry(*words) for words in named(at, *of)]
 
 
 def methods(library: Library | None = None) -> list[Entry]:

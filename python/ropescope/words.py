@@ -6,7 +6,7 @@ import os
 from typing import Any, Mapping, Union
 
 from ._native import ffi, lib
-from .errors import entries, text
+from .errors import named
 
 #: A config.json (path, folder or its contents), the name of a preset, or what has `to_dict()` as transformers' configs.
 Model = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
@@ -30,7 +30,7 @@ def yaml(value: Any) -> str:
 
 def presets() -> list[str]:
     """The names of the built-in models."""
-    return [text(entry.name) for entry in entries(lib.ropescope_preset_at)]
+    return [name for name, _, _ in named(lib.ropescope_preset_at)]
 
 
 class Struct:

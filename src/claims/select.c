@@ -162,7 +162,7 @@ static bool keeps(const condition *c, const char *field) {
   double a, b;
   if (rs_number_read(field, &a) && rs_quantity_read(c->value, &b)) return rs_relation_holds(c->relation, a - b);
   bool ordered = c->relation != RS_EQUAL && c->relation != RS_UNEQUAL;
-  return !ordered && rs_relation_holds(c->relation, strcmp(field, c->value));
+  return !ordered && rs_relation_holds(c->relation, (double)strcmp(field, c->value));
 }
 
 /* The columns of what is wanted and of the conditions. */

@@ -26,7 +26,7 @@ typedef struct cli_options {
   size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still, fresh, partial;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, force, help, findings, still, fresh, partial, manual;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
@@ -92,6 +92,15 @@ int cmd_help(const cli_options *options);
 int cli_help(void);
 int cli_help_command(int command);
 
+/* The manual page of a command, or (CLI_COMMANDS) of the program. Returns an exit status. */
+int cli_manual(int command);
+
+/* What may stand in the place of the last of some words behind "ropescope", for completion. Returns an exit status. */
+int cli_complete(size_t count, char **words);
+
+/* Name `index` of a list of `ropescope list` ("methods"), or of the lists themselves (""); NULL past the last. */
+const char *cli_list_name(const char *list, size_t index);
+
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 /* Reads the words after a command: arguments[0] is the command itself. Returns CLI_OK, or CLI_USAGE after a message. */
@@ -108,8 +117,18 @@ rs_status cli_read_config(const char *word, char **name, char **data, size_t *le
 /* The words of --criterion, in the order of rs_criterion. */
 extern const char *const cli_criteria[];
 
-/* Adds the options of a command as its help shows them. */
-void cli_options_help(int command, rs_text *text);
+/* The tables of `show`, NULL behind the last. */
+extern const char *const cli_show_words[];
+
+/* An option as help, manual and completion tell of it. */
+typedef struct cli_option {
+  const char *name, *value; /* without "--"; what its value is called, or NULL */
+  const char *help;
+  const char *const *words; /* what its value may be, NULL behind the last; or NULL */
+} cli_option;
+
+/* Option `index` of those that go with the command. False past the last. */
+bool cli_option_at(int command, size_t index, cli_option *option);
 
 /* The index of `word` in a NULL-terminated list, or -1 after a message: "no WHAT WORD", with the word that was meant or
  * all that there are. `word` may be NULL: it is missing. */
@@ -127,6 +146,10 @@ void cli_note(const cli_options *options, const char *format, ...) RS_PRINTF(2, 
 
 /* Says what failed (with every problem of a config) and returns the exit status for it. */
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
+
+/* Adds words that go on lines of at most `width` characters: the first line has `column` of them already, the others
+ * begin with `indent` spaces. */
+void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const char *words);
 
 /* Writes text to stdout and empties it. False after a message when stdout takes no more. */
 bool cli_put(rs_text *text);

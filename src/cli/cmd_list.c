@@ -86,6 +86,13 @@ static const list lists[LISTS] = {
     [ENGINES] = {"engines", engine_name, NULL, list_put_engine, list_write_engine},
 };
 
+const char *cli_list_name(const char *name, size_t index) {
+  if (*name == '\0') return index < LISTS ? lists[index].name : NULL;
+  for (size_t l = 0; l < LISTS; l++)
+    if (strcmp(lists[l].name, name) == 0) return lists[l].name_at(index);
+  return NULL;
+}
+
 /* What is asked for: these lists, and of these all entries or those called `name`. */
 typedef struct question {
   bool asked[LISTS];

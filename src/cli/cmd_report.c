@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool is_results_folder(const char *directory) {
-  char *manifest = rs_path_join(directory, "manifest.json", NULL);
+static bool is_results_folder(const char *directory, rs_err *err) {
+  char *manifest = rs_path_join(directory, "manifest.json", err);
   bool found = manifest != NULL && access(manifest, F_OK) == 0;
   free(manifest);
   return found;
@@ -20,7 +20,9 @@ static int check_folders(const cli_options *options) {
     return CLI_USAGE;
   }
   for (size_t i = 0; i < options->argument_count; i++) {
-    if (is_results_folder(options->arguments[i])) continue;
+    rs_err err = {0};
+    if (is_results_folder(options->arguments[i], &err)) continue;
+    if (err.status != RS_OK) return cli_fail(err.status, NULL, &err);
     cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", options->arguments[i]);
     return CLI_USAGE;
   }

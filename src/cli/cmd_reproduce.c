@@ -29,16 +29,19 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* The entries of `directory` that `wanted` takes, sorted. */
-static rs_status list_entries(const char *directory, bool (*wanted)(const char *directory, const char *name),
-                              names *list, rs_err *err) {
+static rs_status list_entries(const char *directory,
+                              bool (*wanted)(const char *directory, const char *name, rs_err *err), names *list,
+                              rs_err *err) {
   DIR *folder = opendir(directory);
   rs_status status = RS_OK;
   if (folder == NULL)
-    return rs_fail(err, RS_INPUT, "no folder %s here (run it from the project's root, or say --experiments DIR)",
-                   directory);
+    return rs_fail(err, RS_INPUT, "no folder %s (--experiments or ROPESCOPE_DATADIR says where it is)", directory);
   for (struct dirent *entry; status == RS_OK && (entry = readdir(folder)) != NULL;) {
     void *items = list->items;
-    if (!wanted(directory, entry->d_name)) continue;
+    rs_err why = {0};
+    bool found = wanted(directory, entry->d_name, &why);
+    if (why.status != RS_OK) status = rs_fail(err, why.status, "%s", why.message);
+    if (!found) continue;
     status = rs_grow(&items, &list->capacity, list->count + 1, sizeof *list->items, err);
     if (status != RS_OK) break;
     list->items = items;
@@ -51,18 +54,19 @@ static rs_status list_entries(const char *directory, bool (*wanted)(const char *
   return status;
 }
 
-static bool is_experiment(const char *directory, const char *name) {
+static bool is_experiment(const char *directory, const char *name, rs_err *err) {
   rs_text path = {0};
   if (*name == '.') return false;
   rs_text_printf(&path, "%s/%s/expected.csv", directory, name);
-  bool found = !path.failed && access(rs_text_string(&path), F_OK) == 0;
+  bool found = rs_text_check(&path, err) == RS_OK && access(rs_text_string(&path), F_OK) == 0;
   rs_text_clear(&path);
   return found;
 }
 
-static bool is_config(const char *directory, const char *name) {
+static bool is_config(const char *directory, const char *name, rs_err *err) {
   size_t length = strlen(name);
   (void)directory;
+  (void)err;
   return length > 5 && strcmp(name + length - 5, ".yaml") == 0;
 }
 
@@ -138,11 +142,12 @@ static int run_config(const cli_options *options, const char *root, const char *
   size_t stem = strlen(config) - 5;
   if (!options->full && rs_claims_is_full(config, stem)) return CLI_OK;
   rs_text_printf(&file, "%s/%s/%s", root, name, config);
-  int code = cli_load(options, rs_text_string(&file), &experiment);
+  rs_status status = rs_text_check(&file, &err);
+  int code = status == RS_OK ? cli_load(options, rs_text_string(&file), &experiment) : cli_fail(status, NULL, &err);
   if (code == CLI_OK) code = check_name(experiment, rs_text_string(&file), name, stem, config);
   if (code == CLI_OK && results != NULL) {
     directory = rs_path_join(results, experiment->name, &err);
-    code = directory != NULL ? cli_run(options, experiment, directory, true) : CLI_FAILED;
+    code = directory != NULL ? cli_run(options, experiment, directory, true) : cli_fail(RS_MEMORY, NULL, &err);
     if (code == CLI_OK) draw(directory);
   }
   free(directory);
@@ -294,12 +299,32 @@ static int conclude(const cli_options *options, size_t experiments, const rs_tal
   return CLI_FAILED;
 }
 
+/* Where the experiments are: what --experiments says, the folder of that name here if it holds any, or those that came
+ * with the program. Owned by the caller; NULL after a message. */
+static char *find_root(const cli_options *options) {
+  static const char here[] = "experiments";
+  rs_err err = {0};
+  names all = {0};
+  char *root = NULL;
+  if (options->experiments != NULL) {
+    root = rs_strdup(options->experiments, &err);
+  } else if (find_experiments(here, &all, NULL) == RS_OK) {
+    root = rs_strdup(here, &err);
+  } else if (rs_data_find(here, &root, &err) == RS_OK && root == NULL) {
+    root = rs_strdup(here, &err); /* so that messages name it */
+  }
+  clear_names(&all);
+  if (root == NULL) (void)cli_fail(RS_MEMORY, NULL, &err);
+  return root;
+}
+
 int cmd_reproduce(const cli_options *options) {
-  const char *root = options->experiments != NULL ? options->experiments : "experiments";
   const char *results = options->out != NULL ? options->out : "results";
   names all = {0};
   rs_tally total = {0};
   rs_err err = {0};
+  char *root = find_root(options);
+  if (root == NULL) return CLI_FAILED;
   rs_status status = find_experiments(root, &all, &err);
   int code = status == RS_OK ? check_arguments(options, &all) : cli_fail(status, NULL, &err);
   if (code == CLI_OK && options->list)
@@ -311,5 +336,6 @@ int cmd_reproduce(const cli_options *options) {
     if (code == CLI_OK) code = conclude(options, experiments, &total);
   }
   clear_names(&all);
+  free(root);
   return code;
 }

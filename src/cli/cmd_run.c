@@ -304,7 +304,7 @@ static void put_trainings(const rs_plan *plan, rs_text *text) {
 static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
   bool trained = experiment->checkpoints != NULL;
   if (trained) put_trainings(plan, text);
-  if (trained) rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
+  if (trained || plan->reading_flops > 0) rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
   if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
 }
 

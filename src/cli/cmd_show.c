@@ -169,11 +169,12 @@ static int show_embedding(const rs_encoding *encoding, table_out *out) {
   return code;
 }
 
-static const struct {
-  const char *name;
-  int (*show)(const rs_encoding *encoding, table_out *out);
-} tables[] = {{"frequencies", show_frequencies}, {"positions", show_positions}, {"scale", show_scale},
-              {"slopes", show_slopes},           {"bias", show_bias},           {"embedding", show_embedding}};
+/* In the order of their names. */
+static int (*const tables[])(const rs_encoding *encoding, table_out *out) = {
+    show_frequencies, show_positions, show_scale, show_slopes, show_bias, show_embedding};
+
+const char *const cli_show_words[] = {"frequencies", "positions", "scale",  "slopes",
+                                      "bias",        "embedding", "layers", NULL};
 
 /* ---- which recipe ------------------------------------------------------------------------------------------------ */
 
@@ -244,12 +245,12 @@ static int put_json(const rs_subject *subject, const char *table, const rs_text 
 
 static int put_table(const cli_options *options, const rs_subject *subject, const rs_encoding *encoding, size_t table) {
   table_out out = {.kept = options->json};
-  int code = tables[table].show(encoding, &out);
+  int code = tables[table](encoding, &out);
   if (code == CLI_OK && !options->json) say_subject(options, subject);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &subject->profile, subject->kind);
   if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
-    code = put_json(subject, tables[table].name, &out.csv);
+    code = put_json(subject, cli_show_words[table], &out.csv);
   else if (code == CLI_OK && !cli_put(&out.csv))
     code = CLI_FAILED;
   rs_text_clear(&out.csv);
@@ -271,9 +272,7 @@ static int show(const cli_options *options, size_t table) {
 }
 
 int cmd_show(const cli_options *options) {
-  const char *names[RS_COUNT(tables) + 2] = {[RS_COUNT(tables)] = "layers"};
-  for (size_t i = 0; i < RS_COUNT(tables); i++) names[i] = tables[i].name;
-  int table = cli_choose("table", options->arguments[0], names);
+  int table = cli_choose("table", options->arguments[0], cli_show_words);
   if (table == RS_COUNT(tables)) return conflict(options) == NULL ? show_layers(options) : refuse(conflict(options));
   return table >= 0 ? show(options, (size_t)table) : CLI_USAGE;
 }

@@ -88,6 +88,7 @@ static void put_json(const rs_question *question, const rs_solution *solution, r
   rs_json_object(&json, NULL);
   rs_json_string(&json, "quantity", wanted_words[question->sought]);
   rs_json_number(&json, "value", solution->value);
+  if (solution->open) rs_json_bool(&json, "open", true);
   for (size_t i = 0; i < solution->count; i++) rs_json_string(&json, solution->rows[i].name, solution->rows[i].text);
   rs_json_end(&json);
 }
@@ -111,7 +112,8 @@ static int answer(const cli_options *options, const rs_question *question) {
 /* ---- all of them, side by side ----------------------------------------------------------------------------------- */
 
 /* Lines that are the same whatever the criterion, and those of one criterion. */
-static const char *const shared_rows[] = {"recipe", "published", "layers", "window", "temperature", "training"};
+static const char *const shared_rows[] = {"recipe", "published",   "tuned",   "layers",
+                                          "window", "temperature", "training"};
 static const char *const own_rows[] = {"search", "switch", "note"};
 
 static bool has_answer(const verdict *said) {
@@ -160,6 +162,7 @@ static void write_criterion(rs_json *json, rs_criterion criterion, const verdict
   rs_json_object(json, NULL);
   rs_json_string(json, "criterion", cli_criteria[criterion]);
   rs_json_number(json, "value", none ? NAN : said->solution.value);
+  if (!none && said->solution.open) rs_json_bool(json, "open", true);
   rs_json_string(json, "means", none ? NULL : row_of(&said->solution, "means"));
   rs_json_string(json, "why_not", none ? said->why : NULL);
   for (size_t i = 0; i < RS_COUNT(own_rows) && !none; i++)
@@ -175,6 +178,7 @@ static void write_all(const rs_question *question, const verdict all[RS_CRITERIA
   rs_json_object(&json, NULL);
   rs_json_string(&json, "quantity", wanted_words[question->sought]);
   rs_json_number(&json, "value", value_of(all, advice));
+  if (advice->open) rs_json_bool(&json, "open", true);
   rs_json_string(&json, "advice", advice->text.length > 0 ? rs_text_string(&advice->text) : NULL);
   for (size_t i = 0; i < RS_COUNT(shared_rows); i++)
     if (shared_row(all, shared_rows[i]) != NULL) rs_json_string(&json, shared_rows[i], shared_row(all, shared_rows[i]));
@@ -209,14 +213,14 @@ static int ask_all(const rs_question *question, verdict all[RS_CRITERIA]) {
 
 static int answer_all(const cli_options *options, const rs_question *question) {
   verdict all[RS_CRITERIA];
-  double solved[RS_CRITERIA];
+  const rs_solution *solved[RS_CRITERIA];
   rs_advice advice = {0};
   rs_problems problems = {0};
   rs_err err = {0};
   rs_text text = {0};
   int code = ask_all(question, all);
   if (code != CLI_OK) return code;
-  for (size_t c = 0; c < RS_CRITERIA; c++) solved[c] = has_answer(&all[c]) ? all[c].solution.value : NAN;
+  for (size_t c = 0; c < RS_CRITERIA; c++) solved[c] = has_answer(&all[c]) ? &all[c].solution : NULL;
   rs_status status = rs_advise(question, solved, &advice, &problems, &err);
   if (status == RS_OK && options->json)
     write_all(question, all, &advice, &text);

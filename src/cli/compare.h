@@ -19,6 +19,10 @@ typedef struct outcome {
 void compare_put_text(const outcome *o, rs_text *text);
 void compare_put_csv(const outcome *o, rs_text *csv); /* every pair */
 void compare_put_causes(const rs_causes *causes, unsigned differs, const char *indent, rs_text *text);
+
+/* Adds what holds of all layers and buffers, "different in layers 0-4 (sliding_attention)", a line, and "of
+ * full_attention, ", which the next one is of. False, and nothing, where one table is all there is. */
+bool compare_put_whole(const outcome *o, rs_text *text);
 void compare_put_layers(const outcome *o, rs_text *text);
 void compare_put_buffers(const outcome *o, rs_text *text);
 void compare_write_causes(const rs_causes *causes, rs_json *json); /* NULL: none */

@@ -6,8 +6,8 @@
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-/* The layers that both sides have of these kinds, or "-": in models of other depths there is no such number. */
-static void put_layers(rs_text *text, const outcome *o, const rs_layer_difference *d) {
+/* The numbers of the layers that are of these kinds, "layers 0-4, 6"; nothing in models of other depths. */
+static bool put_numbers(rs_text *text, const outcome *o, const rs_layer_difference *d) {
   const rs_profile *a = &o->sides[0].profile, *b = &o->sides[1].profile;
   bool any = false;
   for (size_t i = 0; o->layers.by_layer && i < a->layer_count; i++) {
@@ -17,7 +17,7 @@ static void put_layers(rs_text *text, const outcome *o, const rs_layer_differenc
     rs_text_printf(text, first < i ? "%s%zu-%zu" : "%s%zu", any ? ", " : "layers ", first, i);
     any = true;
   }
-  if (any) rs_text_puts(text, ": ");
+  return any;
 }
 
 static const char *name_of(const outcome *o, const rs_layer_difference *d, size_t side) {
@@ -65,7 +65,7 @@ static void put_item(rs_text *text, const outcome *o, const rs_layer_difference 
   const char *a = name_of(o, d, 0), *b = name_of(o, d, 1);
   rs_text line = {0};
   rs_text_puts(text, "  ");
-  put_layers(text, o, d);
+  if (put_numbers(text, o, d)) rs_text_puts(text, ": ");
   rs_text_puts(text, a);
   if (strcmp(a, b) != 0) rs_text_printf(text, " in A, %s in B", b);
   put_difference(&line, o, d);
@@ -91,8 +91,77 @@ static void put_choice(rs_text *text, const outcome *o, size_t side) {
 void compare_put_layers(const outcome *o, rs_text *text) {
   for (size_t side = 0; side < 2; side++) put_choice(text, o, side);
   if (o->layers.count == 0 || (o->layers.count == 1 && !o->layers.differs)) return;
-  rs_text_printf(text, "%s:\n", o->layers.by_layer ? "layer by layer" : "kinds of layers");
+  const rs_profile *a = &o->sides[0].profile, *b = &o->sides[1].profile;
+  if (o->layers.by_layer)
+    rs_text_puts(text, "layer by layer:\n");
+  else if (a->counted && b->counted)
+    rs_text_printf(text, "kinds of layers (A has %zu layers, B %zu):\n", a->layer_count, b->layer_count);
+  else
+    rs_text_puts(text, "kinds of layers:\n");
   for (size_t i = 0; i < o->layers.count; i++) put_item(text, o, &o->layers.items[i]);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
+/* "layers 0-4, 6 (sliding_attention)"; of models of other depths "sliding_attention". */
+static void put_kinds(rs_text *text, const outcome *o, const rs_layer_difference *d) {
+  const char *a = name_of(o, d, 0), *b = name_of(o, d, 1);
+  bool numbered = put_numbers(text, o, d);
+  rs_text_printf(text, numbered ? " (%s" : "%s", d->kind[0] == RS_NO_KIND ? b : a);
+  if (d->kind[0] == RS_NO_KIND || d->kind[1] == RS_NO_KIND)
+    rs_text_printf(text, ", which %c alone has", d->kind[0] == RS_NO_KIND ? 'B' : 'A');
+  else if (strcmp(a, b) != 0)
+    rs_text_printf(text, " in A, %s in B", b);
+  if (numbered) rs_text_puts(text, ")");
+}
+
+/* Where the two differ beside the layers of which frequencies are listed. */
+static void put_elsewhere(const outcome *o, rs_text *text) {
+  const char *between = "different in ";
+  for (size_t i = 0; i < o->layers.count; i++) {
+    if (!rs_layers_differ(&o->layers.items[i])) continue;
+    rs_text_puts(text, between);
+    put_kinds(text, o, &o->layers.items[i]);
+    between = "; ";
+  }
+  for (size_t side = 0; side < 2; side++) {
+    bool other = false;
+    for (size_t i = 0; i < o->buffers.count; i++)
+      other |= o->buffers.items[i].buffers == side && o->buffers.items[i].difference.differs != 0;
+    if (!other) continue;
+    rs_text_printf(text, "%sbuffers of %c", between, "AB"[side]);
+    between = "; ";
+  }
+  rs_text_puts(text, "\n");
+}
+
+/* "of full_attention, ": the layers whose frequencies are listed. */
+static void put_listed(const outcome *o, rs_text *text) {
+  const char *names[2] = {NULL, NULL};
+  for (size_t i = 0; i < 2; i++)
+    if (o->sides[i].profile.kind_count > 0) names[i] = o->sides[i].profile.kinds[o->sides[i].kind].name;
+  const char *first = names[0] != NULL ? names[0] : names[1];
+  if (first == NULL) return;
+  rs_text_printf(text, "of %s", first);
+  if (names[1] != NULL && strcmp(first, names[1]) != 0) rs_text_printf(text, " of A and %s of B", names[1]);
+  rs_text_puts(text, ", ");
+}
+
+bool compare_put_whole(const outcome *o, rs_text *text) {
+  bool several = o->layers.count > 1;
+  for (size_t i = 0; i < 2; i++)
+    several |= o->sides[i].profile.kind_count > 0 && rs_profile_mixed(&o->sides[i].profile);
+  bool whole = o->layers.count > 0 && !o->layers.differs && !o->buffers.differ && o->difference.differs == 0;
+  if (whole && several) {
+    rs_text_printf(text, "equal within %g in every %s\n", o->rtol, o->layers.by_layer ? "layer" : "kind of layers");
+  } else if (o->buffers.differ || (o->layers.differs && (several || o->difference.differs == 0))) {
+    put_elsewhere(o, text);
+    several = true;
+  }
+  if (!several) return false;
+  put_listed(o, text);
+  return true;
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */

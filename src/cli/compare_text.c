@@ -144,8 +144,10 @@ static void put_agreement(rs_text *text, const outcome *o) {
     rs_text_printf(&line, ", softmax scale %.9g", softmax_scale(a));
   if (!(differs & RS_DIFFERS_LAYOUT) && a->pair_layout >= 0 && b->pair_layout >= 0)
     rs_text_printf(&line, ", pair layout %s", layout_name(a->pair_layout));
-  bool told = a->slack != NULL || b->slack != NULL;
-  if (line.length > 0)
+  bool told = a->slack != NULL || b->slack != NULL, named = compare_put_whole(o, text);
+  if (line.length == 0 && named)
+    rs_text_puts(text, "nothing is equal\n");
+  else if (line.length > 0)
     rs_text_printf(text, "equal within %g%s: %s\n", o->rtol, told ? " and what cos and sin tell" : "",
                    rs_text_string(&line) + 2);
   text->failed |= line.failed;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LINE = 110 };
+
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 static void put_range(rs_text *text, const rs_param *param) {
@@ -14,22 +16,10 @@ static void put_range(rs_text *text, const rs_param *param) {
   rs_text_number(text, param->max);
 }
 
-/* Words on lines of at most LINE characters, the first of which is begun up to `indent`. */
-static void put_wrapped(rs_text *text, int indent, const char *words) {
-  enum { LINE = 110 };
-  for (int column = indent; *words != '\0';) {
-    int length = (int)strcspn(words, " ");
-    if (column > indent && column + 1 + length > LINE) column = indent, rs_text_printf(text, "\n%*s", indent, "");
-    rs_text_printf(text, "%s%.*s", column > indent ? " " : "", length, words);
-    column += length + (column > indent);
-    words += length + (words[length] == ' ');
-  }
-}
-
 static void put_param(rs_text *text, const rs_param *param) {
   enum { INDENT = 23 };
   rs_text_printf(text, "    %-18s ", param->name);
-  put_wrapped(text, INDENT, param->summary);
+  cli_wrap(text, INDENT, INDENT, LINE, param->summary);
   rs_text_printf(text, "\n%*s", INDENT, "");
   for (size_t i = 0; i < param->word_count; i++) rs_text_printf(text, "%s%s", i > 0 ? "|" : "", param->words[i]);
   if (param->words != NULL)
@@ -62,7 +52,7 @@ static void put_dialects(rs_text *text, const rs_method *method) {
     bool general = dialects[d].method == NULL;
     if (method != NULL ? general || !rs_dialect_fits(&dialects[d], method) : !general) continue;
     rs_text_printf(text, "    dialect %s: ", dialects[d].name);
-    put_wrapped(text, 23, dialects[d].summary);
+    cli_wrap(text, 23, 23, LINE, dialects[d].summary);
     rs_text_printf(text, " [%s]\n", dialects[d].reference);
   }
 }
@@ -227,7 +217,7 @@ void list_put_model(rs_text *text, size_t i) {
 void list_put_architecture(rs_text *text, size_t i) {
   const rs_architecture_entry *entry = rs_architectures(i);
   rs_text_printf(text, "%-14s ", entry->model_type);
-  put_wrapped(text, 15, entry->models);
+  cli_wrap(text, 15, 15, LINE, entry->models);
   rs_text_puts(text, "\n");
 }
 
@@ -235,20 +225,20 @@ void list_put_dialect(rs_text *text, size_t i) {
   size_t count;
   const rs_dialect *dialect = &rs_dialects(&count)[i];
   rs_text_printf(text, "%-10s %-14s ", dialect->name, dialect->method != NULL ? dialect->method : "every rotary");
-  put_wrapped(text, 26, dialect->summary);
+  cli_wrap(text, 26, 26, LINE, dialect->summary);
   rs_text_printf(text, "\n%26s[%s]\n", "", dialect->reference);
 }
 
 void list_put_finding(rs_text *text, size_t i) {
   const rs_rule *rule = rs_rules(i);
   rs_text_printf(text, "%s %s (%s)\n    ", rule->code, rule->name, rs_severity_words[rule->severity]);
-  put_wrapped(text, 4, rule->summary);
+  cli_wrap(text, 4, 4, LINE, rule->summary);
   rs_text_printf(text, "\n    [%s]\n", rule->reference);
 }
 
 void list_put_engine(rs_text *text, size_t i) {
   const rs_config_engine *engine = rs_config_engines(i);
   rs_text_printf(text, "%s: %s\n    ", engine->name, engine->title);
-  put_wrapped(text, 4, engine->says);
+  cli_wrap(text, 4, 4, LINE, engine->says);
   rs_text_printf(text, "\n    [%s]\n", engine->source);
 }

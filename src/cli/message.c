@@ -59,20 +59,26 @@ int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
   return input ? CLI_USAGE : CLI_FAILED;
 }
 
+void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const char *words) {
+  bool begun = false; /* this line has a word of these */
+  for (words += strspn(words, " \n"); *words != '\0'; words += strspn(words, " \n")) {
+    size_t length = strcspn(words, " \n");
+    if (begun && column + 1 + length > width) {
+      rs_text_printf(text, "\n%*s", (int)indent, "");
+      column = indent;
+      begun = false;
+    }
+    rs_text_printf(text, "%s%.*s", begun ? " " : "", (int)length, words);
+    column += length + begun;
+    begun = true;
+    words += length;
+  }
+}
+
 bool cli_put(rs_text *text) {
   bool written =
       !text->failed && fwrite(rs_text_string(text), 1, text->length, stdout) == text->length && fflush(stdout) == 0;
   if (!written) cli_error("cannot write to standard output: %s", text->failed ? "out of memory" : strerror(errno));
   rs_text_clear(text);
   return written;
-}
-
-int cli_load(const cli_options *options, const char *file, rs_experiment **experiment) {
-  rs_problems problems = {0};
-  rs_err err = {0};
-  rs_config_edits edits = {options->edits.items, options->edits.count, options->lengths, options->methods, NULL};
-  rs_status status = rs_config_load(file, edits, experiment, &problems, &err);
-  int code = status == RS_OK ? CLI_OK : cli_fail(status, &problems, &err);
-  rs_problems_clear(&problems);
-  return code;
 }

@@ -38,6 +38,7 @@ enum {
   SOLVE = 1 << CLI_SOLVE,
   LOGITS = 1 << CLI_LOGITS,
   BENCH = 1 << CLI_BENCH,
+  HELP = 1 << CLI_HELP,
   EVERY = (1 << CLI_COMMANDS) - 1
 };
 
@@ -162,7 +163,8 @@ static const struct option_row {
     {"quick", NULL, FLAG, FIELD(quick), BENCH, .help = "small sizes, to see that all runs, not how fast"},
     {"full", NULL, FLAG, FIELD(full), REPRODUCE, .help = "the searches that take minutes, too"},
     {"experiments", "DIR", NAME, FIELD(experiments), REPRODUCE,
-     .help = "where the experiments are (default: experiments)"},
+     .help = "where the experiments are (default: experiments here, or what was installed)"},
+    {"man", NULL, FLAG, FIELD(manual), HELP, .help = "as a manual page, as in ropescope help run --man | man -l -"},
     {"threads", "N", COUNT, FIELD(threads), EVERY,
      .help = "threads (default: all cores; the CSV files are the same bytes)", .most = 1024},
     {"isa", "NAME", WORD, FIELD(isa), EVERY,
@@ -180,13 +182,13 @@ static bool goes_with(const option_row *row, int command) {
   return (row->commands & 1u << command) != 0;
 }
 
-void cli_options_help(int command, rs_text *text) {
+bool cli_option_at(int command, size_t index, cli_option *option) {
   for (const option_row *row = table; row < table + ROWS; row++) {
-    char usage[64];
-    if (!goes_with(row, command)) continue;
-    snprintf(usage, sizeof usage, "--%s %s", row->name, row->value != NULL ? row->value : "");
-    rs_text_printf(text, "  %-24s %s\n", usage, row->help);
+    if (!goes_with(row, command) || index-- > 0) continue;
+    *option = (cli_option){row->name, row->value, row->help, row->words};
+    return true;
   }
+  return false;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */

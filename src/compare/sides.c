@@ -160,7 +160,7 @@ static rs_status read_named(rs_contender *s, const char *layers, rs_err *err) {
   if (file && !there) return rs_fail(err, RS_INPUT, "is not there");
   if (file) return read_file(s, layers, err);
   if (is_preset(s->text)) return read_preset(s, layers, err);
-  if (there && strchr(s->text, '.') != NULL)
+  if (there && (strchr(s->text, '.') != NULL || strchr(s->text, '/') != NULL))
     return rs_fail(err, RS_INPUT, "is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)");
   return RS_OK;
 }

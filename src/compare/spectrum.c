@@ -206,3 +206,10 @@ rs_divergence rs_spectrum_at(const rs_spectrum *a, const rs_spectrum *b, double 
   }
   return out;
 }
+
+double rs_spectrum_base(const rs_spectrum *spectrum) {
+  double pairs = (double)spectrum->pairs, base = spectrum->pairs > 1 ? pow(spectrum->omega[1], -pairs) : NAN;
+  for (size_t j = 0; j < spectrum->pairs; j++)
+    if (!(fabs(spectrum->omega[j] * pow(base, (double)j / pairs) - 1) <= 1e-9)) return NAN;
+  return spectrum->amp == 1 && spectrum->logit_factor == 1 ? base : NAN;
+}

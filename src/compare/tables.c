@@ -56,17 +56,27 @@ static double geometric(const rs_compared *from, size_t j) {
   return plain * pow(s, -fmin(fmax(r, 0), 1));
 }
 
-/* The ramp of code that takes beta_fast for beta_slow: from there it falls, and slow pairs are kept. */
-static double swapped(const rs_compared *from, size_t j) {
+/* YaRN's ramp between the pairs of two betas, which ends at pair `last` at the latest. */
+static double ramp(const rs_compared *from, const char *begin, const char *end, double last, size_t j) {
   const rs_settings *settings = &from->recipe->settings;
-  double s = rs_compared_scale(from), dims = 2 * (double)from->spectrum->pairs;
-  double low = rs_ramp_pair(from, rs_setting(settings, "beta_slow")->number);
-  double high = rs_ramp_pair(from, rs_setting(settings, "beta_fast")->number);
+  double s = rs_compared_scale(from);
+  double low = rs_ramp_pair(from, rs_setting(settings, begin)->number);
+  double high = rs_ramp_pair(from, rs_setting(settings, end)->number);
   bool truncate = rs_setting(settings, "truncate")->number == 1;
   low = fmax(truncate ? floor(low) : low, 0);
-  high = fmin(truncate ? ceil(high) : high, dims - 1);
+  high = fmin(truncate ? ceil(high) : high, last);
   double r = fmin(fmax(((double)j - low) / (high != low ? high - low : 0.001), 0), 1);
   return plain_at(from, j) * (1 - r + r / s);
+}
+
+/* The ramp of code that takes beta_fast for beta_slow: from there it falls, and slow pairs are kept. */
+static double swapped(const rs_compared *from, size_t j) {
+  return ramp(from, "beta_slow", "beta_fast", 2 * (double)from->spectrum->pairs - 1, j);
+}
+
+/* The ramp of code that ends it at the last pair, R/2 - 1, where YaRN's has R - 1. */
+static double cut_short(const rs_compared *from, size_t j) {
+  return ramp(from, "beta_fast", "beta_slow", (double)from->spectrum->pairs - 1, j);
 }
 
 static const alteration alterations[] = {
@@ -78,16 +88,18 @@ static const alteration alterations[] = {
     {"in turns, not in radians (every frequency over 2 pi)", "unit", in_turns},
     {"with periods in place of frequencies (1 / omega)", "unit", inverted},
     {"with beta_fast and beta_slow exchanged", "betas", swapped},
+    {"with the ramp's end held at the last pair, R/2 - 1 (YaRN's code holds it at R - 1)", "clamp", cut_short},
     {"with the scaling applied twice (each pair divided once more by what divides it)", "twice", twice},
     {"with the blend of kept and divided pairs geometric, as xAI's yarn_log has it", "blend", geometric},
 };
 
 /* What the recipe must be for it. */
 static bool fits(const alteration *way, const rs_compared *from) {
-  if (way->at != twice && way->at != geometric && way->at != swapped) return true;
+  bool by_ramp = way->at == swapped || way->at == cut_short;
+  if (way->at != twice && way->at != geometric && !by_ramp) return true;
   double s = from->recipe != NULL ? rs_compared_scale(from) : NAN;
-  bool ramp = way->at != swapped || (s > 0 && rs_settings_find(&from->recipe->settings, "truncate") >= 0);
-  return s > 0 && s != 1 && ramp;
+  bool has_ramp = !by_ramp || (s > 0 && rs_settings_find(&from->recipe->settings, "truncate") >= 0);
+  return s > 0 && s != 1 && has_ramp;
 }
 
 bool rs_table_alter(const rs_compared *from, size_t way, double *out, const char **what, const char **key) {

@@ -30,11 +30,11 @@ static rs_status check_place(const rs_variant *source, const char *name, size_t 
 
 /* ---- a checkpoint of its own ------------------------------------------------------------------------------------- */
 
-/* Release *shape with rs_shape_clear. */
-static rs_status read_shape(const char *folder, rs_shape *shape, rs_err *err) {
+rs_status rs_folder_shape(const char *folder, rs_shape *shape, rs_err *err) {
   rs_hf_checkpoint published = {0};
   rs_trained trained = {0};
   bool marked;
+  *shape = (rs_shape){0};
   RS_TRY(rs_trained_marked(folder, &marked, err));
   RS_TRY(marked ? rs_trained_read(folder, &trained, err) : rs_hf_checkpoint_read(folder, &published, err));
   rs_shape *from = marked ? &trained.shape : &published.shape;
@@ -81,7 +81,7 @@ static rs_status check_folder(const rs_variant *source, const rs_model *model, r
   const rs_model_source *rows = source->params;
   rs_shape shape;
   rs_err why = {0};
-  if (read_shape(rows->checkpoint.path, &shape, &why) != RS_OK)
+  if (rs_folder_shape(rows->checkpoint.path, &shape, &why) != RS_OK)
     return rs_fail_on(err, why.status, "checkpoint", "%s", why.message);
   rs_status status = check_shape(source, &shape, model, err);
   rs_shape_clear(&shape);

@@ -14,11 +14,15 @@ static const struct {
      rs_to_hf5},
     {{"vllm", "vllm serve --hf-overrides and --max-model-len", "vllm 239b5ff30cf4"}, rs_to_vllm},
     {{"sglang", "sglang --json-model-override-args and --context-length", "sglang 108c36c00829"}, rs_to_sglang},
-    {{"llamacpp", "options of llama.cpp's programs, --rope-scaling and the like", "llama.cpp c55d53acec86"},
+    {{"llamacpp", "options of llama.cpp's programs, --rope-scaling and the like",
+      "llama.cpp 145b6280d6aa, common/arg.cpp"},
      rs_to_llamacpp},
-    {{"gguf-metadata", "keys and tensors of a GGUF file", "llama.cpp 0024aa7417ef, gguf-py"}, rs_to_gguf},
-    {{"megatron", "arguments of Megatron-LM's training", "Megatron-LM d98e8a64dd, arguments.py"}, rs_to_megatron},
-    {{"mlx", "config.json as mlx-lm reads it", "mlx-lm 060aa4349449, rope_utils.py"}, rs_to_mlx},
+    {{"gguf-metadata", "keys and tensors of a GGUF file", "llama.cpp ef035f779276, gguf-py/gguf/constants.py"},
+     rs_to_gguf},
+    {{"megatron", "arguments of Megatron-LM's training",
+      "Megatron-LM d98e8a64ddf3, training/arguments.py and argument_utils.py"},
+     rs_to_megatron},
+    {{"mlx", "config.json as mlx-lm reads it", "mlx-lm d78bf58e217c, models/rope_utils.py"}, rs_to_mlx},
 };
 
 const rs_consumer *rs_consumers(size_t index) {

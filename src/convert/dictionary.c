@@ -60,14 +60,25 @@ static void put_published(rs_json *json, const rs_settled *settled, rs_magnitude
 
 /* ---- what multiplies cos and sin --------------------------------------------------------------------------------- */
 
-static void put_magnitude(rs_json *json, const rs_settled *settled, rs_magnitude_style style) {
+/* mscale alone makes any: 0.1 mscale ln s + 1 over 0.1 mscale_all_dim ln s + 1. */
+static void put_mscale(rs_json *json, const rs_settled *settled) {
+  double usual = rs_yarn_magnitude(settled->factor);
+  if (settled->factor <= 1) return;
+  rs_json_number(json, "mscale", (settled->spectrum.amp - 1) / (usual - 1));
+  rs_json_number(json, "mscale_all_dim", 0);
+}
+
+static void put_magnitude(rs_json *json, const rs_settled *settled, const rs_dictionary_style *how) {
   const double rounding = 1e-15;
+  const rs_magnitude_style style = how->magnitude;
   double usual = rs_yarn_magnitude(settled->factor), amp = settled->spectrum.amp;
   bool softmax = rs_settled_number(settled, "mscale_softmax") == 1;
   if (style == RS_AS_PUBLISHED) return;
-  if (rs_settled_is(settled, "yarn") && !softmax && fabs(amp / usual - 1) > rounding)
+  bool unusual = rs_settled_is(settled, "yarn") && !softmax && fabs(amp / usual - 1) > rounding;
+  if (unusual)
     rs_json_number(json, style == RS_IN_PLACE ? "attention_factor" : "attn_factor",
                    style == RS_IN_PLACE ? amp : amp / usual);
+  if (unusual && how->by_mscale) put_mscale(json, settled);
   if (style != RS_BY_PRODUCT || !is_placed(settled)) return;
   rs_json_number(json, "short_mscale", amp);
   rs_json_number(json, "long_mscale", amp);
@@ -141,9 +152,10 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
   bool axes = rs_settled_is(settled, "mrope");
   rs_json_object(json, key);
   rs_json_string(json, "rope_type", axes ? "default" : settled->type->type);
+  if (style->both_types) rs_json_string(json, "type", axes ? "default" : settled->type->type);
   if (style->base) rs_json_number(json, "rope_theta", settled->theta);
   put_published(json, settled, style->magnitude);
-  put_magnitude(json, settled, style->magnitude);
+  put_magnitude(json, settled, style);
   put_lengths(json, settled, style);
   put_axes(json, settled);
   if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);

@@ -1,4 +1,5 @@
-/* Megatron-LM: arguments of pretrain_gpt.py. */
+/* Megatron-LM: arguments of pretrain_gpt.py. Held against megatron/training/arguments.py and argument_utils.py, and
+ * what reads them in megatron/core/models/common/embeddings. */
 #include "written.h"
 
 #include <math.h>
@@ -69,6 +70,11 @@ static void put_yarn(rs_converting *c) {
   rs_argument_number(c, "--yarn-beta-slow", rs_settled_number(settled, "beta_slow"));
   rs_argument(c, whole ? "--yarn-correction-range-round-to-int" : "--no-yarn-correction-range-round-to-int");
   put_mscale(c);
+  if (settled->model->pair_layout == RS_INTERLEAVED)
+    rs_note(c, "Megatron-LM's YaRN stops at --rotary-interleaved: pairs of dims (2j, 2j + 1) cannot be said.");
+  if (settled->model->rotary_dim < settled->model->head_dim)
+    rs_note(c, "Megatron-LM's YaRN turns whole heads, whatever --rotary-percent says: %zu of %zu dims cannot be said.",
+            settled->model->rotary_dim, settled->model->head_dim);
 }
 
 /* Multi-latent attention has a YaRN of its own. */

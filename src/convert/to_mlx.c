@@ -1,9 +1,10 @@
-/* mlx-lm: rope_theta and rope_scaling of config.json, as initialize_rope reads them. */
+/* mlx-lm: rope_theta and rope_scaling of config.json, as initialize_rope reads them; classes that read rope_scaling
+ * themselves want "type" (Phi-3, Nemotron). Held against mlx_lm/models/rope_utils.py. */
 #include "written.h"
 
 #include <math.h>
 
-static const rs_dictionary_style style = {.magnitude = RS_IN_PLACE};
+static const rs_dictionary_style style = {.magnitude = RS_IN_PLACE, .both_types = true, .by_mscale = true};
 
 static void note_yarn(rs_converting *c) {
   const rs_settled *settled = &c->settled;
@@ -11,8 +12,11 @@ static void note_yarn(rs_converting *c) {
   bool softmax = rs_settled_number(settled, "mscale_softmax") == 1;
   if (rs_settled_number(settled, "truncate") == 0)
     rs_note(c, "mlx-lm always rounds the ends of the ramp to whole pairs: truncate = false cannot be said.");
-  if (!softmax && fabs(amp / usual - 1) > 1e-15)
-    rs_note(c, "attention_factor = %.10g is read by new versions of mlx-lm alone; others have %.10g.", amp, usual);
+  if (softmax || fabs(amp / usual - 1) <= 1e-15) return;
+  if (settled->factor > 1)
+    rs_note(c, "mlx-lm's releases read no attention_factor: mscale says %.10g there, as 0.1 mscale ln s + 1.", amp);
+  else
+    rs_note(c, "mlx-lm multiplies cos and sin by 1 for a factor up to 1, and not by %g.", amp);
 }
 
 static void note_longrope(rs_converting *c) {
@@ -31,8 +35,8 @@ static void note_reading(rs_converting *c) {
   if (rs_settled_is(settled, "yarn")) note_yarn(c);
   if (rs_settled_is(settled, "longrope")) note_longrope(c);
   if (rs_settled_is(settled, "dynamic"))
-    rs_note(c, "mlx-lm's rope_utils.py has no dynamic NTK: this is the base of %zu tokens, for all lengths.",
-            settled->length);
+    rs_note(c, "mlx-lm up to 0.31.3 has no dynamic NTK, and stops; later ones take the base of each call's length, and "
+               "keys that are cached keep that of theirs.");
   if (rs_has_axes(settled))
     rs_note(c, "mlx-lm turns text alone: mrope_section has no effect there (mlx-vlm reads it).");
   if (!isnan(rs_settled_number(settled, "logit_scale_length")))
@@ -44,10 +48,9 @@ static void note_reading(rs_converting *c) {
 
 static void put_rope(rs_converting *c) {
   const rs_settled *settled = &c->settled;
-  bool dynamic = rs_settled_is(settled, "dynamic");
-  rs_json_number(&c->json, "rope_theta", dynamic ? rs_base_at(settled) : settled->theta);
+  rs_json_number(&c->json, "rope_theta", settled->theta);
   rs_put_fraction(c, settled);
-  if (dynamic || (rs_settled_is(settled, "default") && isnan(rs_settled_number(settled, "logit_scale_length"))))
+  if (rs_settled_is(settled, "default") && isnan(rs_settled_number(settled, "logit_scale_length")))
     rs_json_string(&c->json, "rope_scaling", NULL);
   else
     rs_put_dictionary(c, settled, "rope_scaling", &style);
@@ -55,7 +58,7 @@ static void put_rope(rs_converting *c) {
 
 rs_status rs_to_mlx(rs_converting *c, rs_err *err) {
   (void)err;
-  size_t length = rs_settled_is(&c->settled, "dynamic") ? c->settled.length : rs_maximum_of_settled(&c->settled);
+  size_t length = rs_maximum_of_settled(&c->settled);
   rs_begin_levels(c);
   if (c->settled.type != NULL) {
     if (length > 0) rs_json_number(&c->json, "max_position_embeddings", (double)length);

@@ -82,6 +82,8 @@ typedef enum rs_magnitude_style {
 typedef struct rs_dictionary_style {
   bool base, fraction; /* rope_theta and partial_rotary_factor stand in it */
   bool outer_original; /* LongRoPE's original length does not */
+  bool both_types;     /* type stands beside rope_type */
+  bool by_mscale;      /* what YaRN multiplies cos and sin by is said by mscale, too */
   rs_magnitude_style magnitude;
 } rs_dictionary_style;
 

@@ -43,6 +43,15 @@ static void write_params(const rs_recipe *recipe, rs_json *json) {
   rs_text_clear(&value);
 }
 
+static rs_status write_fragment(const rs_asked *asked, rs_json *json, rs_err *err) {
+  rs_text text = {0};
+  rs_status status = rs_asked_fragment(asked, &text, err);
+  if (status == RS_OK) rs_json_string(json, "fragment", text.length > 0 ? rs_text_string(&text) : NULL);
+  json->text->failed |= text.failed;
+  rs_text_clear(&text);
+  return status;
+}
+
 static void write_words(const rs_asked *asked, rs_json *json) {
   rs_text text = {0};
   rs_recipe_write(&asked->recipe, &text);
@@ -68,6 +77,7 @@ static rs_status write_answer(const rs_asked *asked, const rs_encoding *encoding
   rs_json_number(json, "rotary_dim", (double)encoding->rotary_dim);
   rs_json_number(json, "scale", encoding->scale);
   write_words(asked, json);
+  RS_TRY(write_fragment(asked, json, err));
   write_model(asked, json);
   write_params(&asked->recipe, json);
   RS_TRY(rs_curves_write(asked, encoding, json, err));

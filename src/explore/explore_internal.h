@@ -70,6 +70,10 @@ const rs_profile *rs_asked_profile(const rs_asked *asked);
 void rs_asked_command(const rs_asked *asked, rs_text *text);
 void rs_asked_config(const rs_asked *asked, rs_text *text);
 
+/* The keys of a config.json, as transformers 5 reads them, that say what is shown of the layers that are asked about;
+ * nothing where no keys do. RS_MEMORY. */
+rs_status rs_asked_fragment(const rs_asked *asked, rs_text *text, rs_err *err);
+
 /* ---- curves ------------------------------------------------------------------------------------------------------ */
 
 /* The metrics that an answer has; ends at NULL. */

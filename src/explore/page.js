@@ -299,6 +299,9 @@ function showWords() {
   byId("warning").textContent = answer.warning || "";
   byId("command").textContent = answer.command;
   byId("config").textContent = answer.config;
+  byId("fragment").textContent = answer.fragment || "(no keys say this)";
+  byId("copy-fragment").hidden = answer.fragment === null;
+  byId("keys-title").textContent = `As keys of a config.json (transformers 5)${layers ? `, for ${layers}` : ""}:`;
   byId("numbers").replaceChildren();
   addNumber("length, in trained lengths", `${shown(answer.length_tokens / answer.trained_tokens)} × ${tokensShown(answer.trained_tokens)}`, "length / trained length");
   if (answer.scale !== null) addNumber("s", shown(answer.scale), "what the method divides by");

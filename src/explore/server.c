@@ -116,7 +116,7 @@ static enum MHD_Result read_header(void *context, enum MHD_ValueKind kind, const
   } else if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
     seen->body = true;
   } else if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
-    seen->body = value == NULL || strcmp(value, "0") != 0;
+    seen->body |= value == NULL || strcmp(value, "0") != 0;
   }
   return MHD_YES;
 }

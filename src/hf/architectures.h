@@ -19,11 +19,13 @@ typedef enum rs_hf_rows {
   RS_ROWS_EXPERTS,        /* of one expert among all: (experts, rows, inputs), gates, then ups */
   RS_ROWS_EXPERTS_TURNED, /* the same, but (experts, inputs, rows) */
   RS_ROWS_EXPERTS_MIXED,  /* turned, and gates and ups alternate */
+  RS_ROWS_EXPERTS_BELOW,  /* of one expert among all, one below the other: (experts rows, inputs), down turned */
   RS_ROWS_PADDING,        /* one row of a table of positions: that of padding */
   RS_ROWS_GROUPS,         /* for each head of keys: the heads of queries that read it, it, its values */
   RS_ROWS_QUARTERS,       /* for each quarter of the heads: their queries, their values, their keys */
   RS_ROWS_HEADS,          /* those of each head are a tensor, whose number stands in the place of # */
   RS_ROWS_ONES,           /* no file has them: they are ones */
+  RS_ROWS_CURVE,          /* what xIELU has learned: numbers that are tensors of their own */
 } rs_hf_rows;
 
 /* What a file calls weights that are named otherwise in Llama, the names' ends (".weight", ".bias") apart; # is the
@@ -62,6 +64,7 @@ typedef struct rs_hf_experts {
   bool shared_counted;      /* as many times the width of another as a key says, */
   size_t shared;            /* or, of a config without, this */
   rs_hf_flag normed;        /* whether weights of those that are chosen sum to 1 */
+  const char *power;        /* a key for that: 1, or null where they do not; NULL: `normed` alone */
   rs_experts choice;        /* how they are chosen; scale, groups and limit, where not 0: of a config without */
 } rs_hf_experts;
 
@@ -96,10 +99,12 @@ typedef struct rs_architecture {
   rs_activation activation;   /* of a config that names none */
   bool own_activation;        /* whatever it names */
   const char *activation_key; /* by this key alone (Gemma's files have two); NULL: the usual ones */
+  bool learned_curve;         /* where it is called xielu, or not named */
   bool gated;
   rs_hf_flag qkv_bias, output_bias, feed_forward_bias;
   bool clipped;             /* q, k and v, where clip_qkv is there */
   const char *one_kv_head;  /* a flag: true is one head of keys, false one a head; NULL: num_key_value_heads */
+  const char *kv_heads_key; /* before the usual ones; NULL: those alone */
   size_t kv_heads;          /* of a config without num_key_value_heads; 0: one a head */
   bool class_bias;          /* of the output */
   const char *class_biased; /* a flag that says so; NULL: there is none */
@@ -113,11 +118,12 @@ typedef struct rs_architecture {
   rs_hf_flag norm_bias;  /* whether norms have biases; key NULL: as `norm` says */
   bool first_unnormed;   /* the first layer's attention reads embeddings as they are */
   bool own_output;       /* never tied, whatever tie_word_embeddings says */
-  bool gated_by_name;    /* gated where the activation is called "gated-...", or is_gated_act says so */
-  bool gated_narrower;   /* where use_swiglu_ffn, gated by silu, and two thirds as wide */
-  bool biases_apart;     /* each layer has a positional bias of its own */
-  bool padded;           /* pad_token_id has no position; the first is that of the next row of the table */
-  double output_scale;   /* of a config without logit_scale */
+  bool gated_by_name;  /* gated where the activation is called "gated-...", "swiglu" or "geglu", or is_gated_act says so
+                        */
+  bool gated_narrower; /* where use_swiglu_ffn, gated by silu, and two thirds as wide */
+  bool biases_apart;   /* each layer has a positional bias of its own */
+  bool padded;         /* pad_token_id has no position; the first is that of the next row of the table */
+  double output_scale; /* of a config without logit_scale */
   const char *feed_forward_key; /* of F, before the usual ones; NULL: those alone */
   size_t feed_forward;          /* F / d of a config without F; 0: it is needed */
   bool own_feed_forward;        /* whatever it says */
@@ -146,14 +152,15 @@ extern const rs_architecture rs_dense[], rs_mixtures[], rs_encoders[];
 /* The row of a model_type, or NULL. */
 const rs_architecture *rs_architecture_find(const char *model_type);
 
-/* Names that some rows share (architecture_names.c). */
+/* Names, which some rows share (architecture_names.c, mixture_names.c, encoder_names.c). */
 extern const rs_hf_name rs_names_bert[], rs_names_gpt_oss[], rs_names_experts[], rs_names_mixtral[],
     rs_names_granite_experts[], rs_names_distilbert[], rs_names_albert[], rs_names_dinov2[], rs_names_modernbert[],
     rs_names_vit[], rs_names_t5[], rs_names_t5_encoder[], rs_names_llama[], rs_names_phi3[], rs_names_gpt2[],
     rs_names_neox[], rs_names_bloom[], rs_names_mpt[], rs_names_opt[], rs_names_gptj[], rs_names_phi[],
     rs_names_llama4[], rs_names_falcon[], rs_names_olmo[], rs_names_glm[], rs_names_glm4[], rs_names_starcoder2[],
     rs_names_bigcode[], rs_names_stablelm[], rs_names_codegen[], rs_names_xglm[], rs_names_gpt_neo[],
-    rs_names_persimmon[], rs_names_internlm2[], rs_names_mistral[], rs_names_exaone[], rs_names_cohere[];
+    rs_names_persimmon[], rs_names_internlm2[], rs_names_mistral[], rs_names_exaone[], rs_names_cohere[],
+    rs_names_hunyuan[], rs_names_hunyuan_experts[], rs_names_apertus[], rs_names_dbrx[], rs_names_nomic[];
 
 /* Parts of names of tensors that nothing read here depends on: of all files, of the eyes of models that see, of heads
  * of encoders, of copies of embeddings. */

@@ -60,7 +60,10 @@ static rs_norm read_norm(rs_hf_file *file) {
 /* T5's layers are gated where the word for their activation, which dense_act_fn repeats, begins so. */
 static bool is_gated(const rs_hf_file *file) {
   const rs_node *word = rs_node_get(file->root, "feed_forward_proj");
-  bool named = rs_hf_present(word) && word->kind == RS_SCALAR && strncmp(word->text, "gated-", 6) == 0;
+  if (!rs_hf_present(word)) word = rs_node_get(file->root, "activation_function"); /* NomicBERT's */
+  bool told = rs_hf_present(word) && word->kind == RS_SCALAR;
+  bool named = told && (strncmp(word->text, "gated-", 6) == 0 || strcmp(word->text, "swiglu") == 0 ||
+                        strcmp(word->text, "geglu") == 0);
   return file->row->gated || (file->row->gated_by_name && rs_hf_true(file->root, "is_gated_act", named));
 }
 
@@ -71,10 +74,18 @@ static rs_activation read_activation(rs_hf_file *file) {
   static const struct {
     const char *word;
     rs_activation activation;
-  } words[] = {
-      {"gelu", RS_GELU},       {"gelu_new", RS_GELU_TANH}, {"gelu_pytorch_tanh", RS_GELU_TANH}, {"relu", RS_RELU},
-      {"silu", RS_SILU},       {"swish", RS_SILU},         {"gated-gelu", RS_GELU_TANH},        {"gated-relu", RS_RELU},
-      {"gated-silu", RS_SILU}, {"relu2", RS_RELU2}};
+  } words[] = {{"gelu", RS_GELU},
+               {"gelu_new", RS_GELU_TANH},
+               {"gelu_pytorch_tanh", RS_GELU_TANH},
+               {"relu", RS_RELU},
+               {"silu", RS_SILU},
+               {"swish", RS_SILU},
+               {"gated-gelu", RS_GELU_TANH},
+               {"gated-relu", RS_RELU},
+               {"gated-silu", RS_SILU},
+               {"relu2", RS_RELU2},
+               {"swiglu", RS_SILU},
+               {"geglu", RS_GELU}};
   const rs_architecture *row = file->row;
   const char *const own[] = {row->activation_key, NULL};
   if (row->own_activation) return row->activation;
@@ -89,17 +100,24 @@ static rs_activation read_activation(rs_hf_file *file) {
   return RS_GELU;
 }
 
+static bool is_curve_learned(const rs_hf_file *file) {
+  const rs_node *word = rs_node_get(file->root, "hidden_act");
+  return file->row->learned_curve &&
+         (!rs_hf_present(word) || (word->kind == RS_SCALAR && strcmp(word->text, "xielu") == 0));
+}
+
 /* Falcon's heads in groups. */
 static bool is_grouped(const rs_hf_file *file) {
   return file->row->grouped != NULL && rs_hf_true(file->root, file->row->grouped, false);
 }
 
 static size_t read_kv_heads(rs_hf_file *file, size_t heads) {
-  static const char *const keys[] = {"num_key_value_heads", "num_kv_heads", NULL};
+  const char *own = file->row->kv_heads_key;
+  const char *const keys[] = {own != NULL ? own : "num_key_value_heads", "num_key_value_heads", "num_kv_heads", NULL};
   const char *flag = file->row->one_kv_head;
   if (flag != NULL && !is_grouped(file)) return rs_hf_true(file->root, flag, true) ? 1 : heads;
   /* transformers: null is one for each head; a config without it has the class's number. */
-  bool said = file->row->kv_heads == 0 || rs_node_get(file->root, keys[0]) != NULL;
+  bool said = file->row->kv_heads == 0 || rs_node_get(file->root, keys[1]) != NULL;
   return rs_hf_count(file, keys, 1, said ? heads : file->row->kv_heads);
 }
 
@@ -192,7 +210,10 @@ static rs_feed_forward read_feed_forward(rs_hf_file *file) {
                  : usual > 0           ? rs_hf_count(file, widths, 1, usual)
                                        : rs_hf_needed(file, widths);
   return (rs_feed_forward){.width = width,
-                           .activation = narrower ? RS_SILU : read_activation(file),
+                           .activation = narrower                 ? RS_SILU
+                                         : is_curve_learned(file) ? RS_GELU
+                                                                  : read_activation(file),
+                           .learned_curve = is_curve_learned(file),
                            .gated = narrower || is_gated(file),
                            .bias = rs_hf_says(file, row->feed_forward_bias)};
 }

@@ -54,9 +54,25 @@ static bool is_greedy(const rs_hf_file *file) {
   return !rs_hf_present(method) || (method->kind == RS_SCALAR && strcmp(method->text, "greedy") == 0);
 }
 
+/* The weights are divided by their norm of some power (DBRX). */
+static const rs_node *find_power(const rs_hf_file *file, bool *said) {
+  const char *const keys[] = {file->row->experts.power, NULL};
+  const rs_node *part = rs_node_get(file->root, "ffn_config");
+  *said = rs_node_get(part, "moe_normalize_expert_weights") != NULL;
+  return rs_hf_first(file->root, keys);
+}
+
+static bool is_normed(const rs_hf_file *file) {
+  bool said;
+  if (file->row->experts.power == NULL) return rs_hf_says(file, file->row->experts.normed);
+  return find_power(file, &said) != NULL || !said;
+}
+
 static rs_experts read_experts(rs_hf_file *file, size_t width) {
-  static const char *const counts[] = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", NULL};
-  static const char *const used[] = {"num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk", NULL};
+  static const char *const counts[] = {
+      "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", "ffn_config.moe_num_experts", NULL};
+  static const char *const used[] = {
+      "num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk", "ffn_config.moe_top_k", NULL};
   static const char *const groups[] = {"n_group", NULL}, *const groups_used[] = {"topk_group", NULL};
   static const char *const scales[] = {"routed_scaling_factor", NULL}, *const limits[] = {"swiglu_limit", NULL};
   static const char *const noises[] = {"router_jitter_noise", NULL};
@@ -64,7 +80,7 @@ static rs_experts read_experts(rs_hf_file *file, size_t width) {
   rs_experts experts = row->choice;
   experts.count = rs_hf_needed(file, counts);
   experts.used = rs_hf_needed(file, used);
-  experts.normed = rs_hf_says(file, row->normed);
+  experts.normed = is_normed(file);
   experts.scale = row->choice.scale > 0 ? rs_hf_real(file, scales, 1e-30, row->choice.scale) : 1;
   if (experts.groups > 0) {
     experts.groups = is_greedy(file) ? 0 : rs_hf_count(file, groups, 1, row->choice.groups);
@@ -93,7 +109,8 @@ void rs_hf_place_experts(rs_hf_file *file, rs_stack *stack) {
 }
 
 rs_status rs_hf_refuse_experts(const rs_hf_file *file, rs_err *err) {
-  static const char *const keys[] = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts", NULL};
+  static const char *const keys[] = {"num_local_experts",          "num_experts", "n_routed_experts", "moe_num_experts",
+                                     "ffn_config.moe_num_experts", NULL};
   const rs_node *counted = rs_hf_first(file->root, keys), *method = rs_node_get(file->root, "topk_method");
   const rs_node *frequency = rs_node_get(file->root, "moe_layer_freq");
   const rs_hf_experts *row = &file->row->experts;
@@ -103,5 +120,10 @@ rs_status rs_hf_refuse_experts(const rs_hf_file *file, rs_err *err) {
   bool grouped =
       rs_hf_present(method) && method->kind == RS_SCALAR && strcmp(method->text, "group_limited_greedy") == 0;
   if (row->choice.grouped_by_best && !is_greedy(file) && !grouped) return rs_hf_refuse(file, "topk_method", err);
+  bool said;
+  const rs_node *power = row->power != NULL ? find_power(file, &said) : NULL;
+  bool sums =
+      power == NULL || (power->kind == RS_SCALAR && (strcmp(power->text, "1") == 0 || strcmp(power->text, "1.0") == 0));
+  if (!sums) return rs_hf_refuse(file, row->power, err);
   return RS_OK;
 }

@@ -8,7 +8,10 @@
 static const rs_hf_family families[] = {
     {.prefix = "afmoe", .windows = RS_WINDOW_BUT_LAST, .window = 1024, .pattern = 4, .bare = RS_BARE_GLOBAL},
     {.prefix = "albert", .method = "learned", .both_ways = true},
-    {.prefix = "apertus", .theta = 12e6},
+    {.prefix = "apertus",
+     .theta = 12e6,
+     .rope = "{rope_type: llama3, factor: 8, low_freq_factor: 1, high_freq_factor: 4, "
+             "original_max_position_embeddings: 8192}"},
     {.prefix = "bart", .method = "learned"},
     {.prefix = "bert", .method = "learned", .both_ways = true},
     {.prefix = "bitnet", .theta = 500000},
@@ -154,6 +157,7 @@ static const rs_hf_family families[] = {
     {.prefix = "nemotron", .rotary_fraction = 0.5},
     {.prefix = "nemotron-nas"},
     {.prefix = "nemotron_h", .bare = RS_BARE_ALL},
+    {.prefix = "nomic_bert", .length = 2048, .both_ways = true},
     {.prefix = "olmo2", .length = 2048},
     {.prefix = "olmo3",
      .theta = 500000,

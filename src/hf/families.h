@@ -48,6 +48,7 @@ typedef struct rs_hf_family {
   rs_window_rule windows;
   size_t window, pattern; /* of a config without sliding_window and sliding_window_pattern, or max_window_layers */
   rs_bare_rule bare;
+  const char *rope; /* what the class has where the file says nothing of rope_scaling: refused; NULL: plain rotation */
   bool temperature; /* layers that turn nothing have Llama 4's */
   size_t linear;    /* all but the last of each so many layers have no attention but a state */
 } rs_hf_family;

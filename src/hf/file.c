@@ -1,17 +1,27 @@
 /* Sizes and flags of a checkpoint's config.json, whatever its architecture calls them. */
 #include "checkpoint.h"
 
+#include <string.h>
+
 static const double most_size = 1 << 24;
 
 void rs_hf_missing(rs_hf_file *file, const char *key) {
   rs_problem(&file->problems, file->root, NULL, "%s is missing: a %s needs it", key, file->row->entry.model_type);
 }
 
+/* A number that is listed once for each layer (Hunyuan), or the node itself. */
+static const rs_node *of_all_layers(const rs_node *node) {
+  if (node->kind != RS_SEQUENCE || node->count == 0) return node;
+  for (size_t i = 0; i < node->count; i++)
+    if (node->items[i].kind != RS_SCALAR || strcmp(node->items[i].text, node->items[0].text) != 0) return node;
+  return &node->items[0];
+}
+
 size_t rs_hf_count(rs_hf_file *file, const char *const *keys, double least, size_t fallback) {
   const rs_node *node = rs_hf_first(file->root, keys);
   if (node == NULL) return fallback;
   rs_path path = rs_path_key(NULL, node->key);
-  return rs_read_count(&file->problems, node, &path, least, most_size, fallback);
+  return rs_read_count(&file->problems, of_all_layers(node), &path, least, most_size, fallback);
 }
 
 size_t rs_hf_needed(rs_hf_file *file, const char *const *keys) {

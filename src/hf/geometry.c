@@ -35,7 +35,8 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
 void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const in_rope[] = {"partial_rotary_factor", NULL};
   static const char *const rotary[] = {"rotary_dim", NULL};
-  static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_percentage", NULL};
+  static const char *const on_top[] = {"partial_rotary_factor", "rotary_pct",          "rope_pct",
+                                       "rotary_percentage",     "rotary_emb_fraction", NULL};
   rs_model *model = hf->model;
   if (model->rotary_dim > 0) return;
   const rs_node *part = rs_hf_latent_part(hf) != NULL ? rs_hf_latent_part(hf) : rs_hf_first(hf->root, rotary);
@@ -79,7 +80,8 @@ void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
 
 void rs_hf_read_layout(rs_hf_reader *hf, const rs_hf_family *known) {
   bool latent = rs_hf_latent_part(hf) != NULL;
-  bool interleaved = latent ? rs_hf_true(hf->root, "rope_interleave", true) : known->interleaved;
+  bool stated = rs_hf_true(hf->root, "rotary_emb_interleaved", known->interleaved); /* NomicBERT's */
+  bool interleaved = latent ? rs_hf_true(hf->root, "rope_interleave", true) : stated;
   hf->model->pair_layout = interleaved ? RS_INTERLEAVED : RS_HALF_SPLIT;
 }
 

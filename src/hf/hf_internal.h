@@ -27,8 +27,9 @@ const rs_node *rs_hf_first(const rs_node *mapping, const char *const *names);
 /* What a flag says, or `fallback` where there is none. */
 bool rs_hf_true(const rs_node *mapping, const char *key, bool fallback);
 
-/* The recipe and geometry of such layers of a file (its top). A wrong key is a problem. */
-void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_model *model, rs_problems *problems);
+/* The recipe and geometry of such layers of a file (its top), and whether it was trained with it. A wrong key is a
+ * problem. */
+void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_layer_kind *kind, rs_problems *problems);
 
 /* The layers of a file (its top) that is read already. */
 rs_status rs_hf_profile(const rs_node *top, rs_profile *profile, rs_err *err);

@@ -84,6 +84,10 @@ static bool is_plain(const rs_hf_reader *hf, const rs_hf_family *known, const ch
 /* rope_scaling, else rope_parameters. */
 static void find_rope(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const names[] = {"rope_scaling", "rope_parameters"};
+  bool said = rs_node_get(hf->root, names[0]) != NULL || rs_node_get(hf->root, names[1]) != NULL;
+  if (known->rope != NULL && !said)
+    rs_problem(hf->problems, hf->root, NULL, "rope_scaling is missing (null: plain rotation): its class has %s there",
+               known->rope);
   for (size_t i = 0; i < RS_COUNT(names) && hf->rope == NULL && !hf->layers->bare; i++) {
     const rs_node *node = rs_node_get(hf->root, names[i]);
     rs_path path = rs_path_key(NULL, names[i]);
@@ -99,7 +103,8 @@ static void find_rope(rs_hf_reader *hf, const rs_hf_family *known) {
 
 /* Keys that change the numbers in a way that is not offered: better refused than ignored. */
 static void refuse_unsupported(rs_hf_reader *hf) {
-  static const char *const keys[] = {"extrapolation_factor", "ntk_factor", "xdrope_section", "rope_ratio"};
+  static const char *const keys[] = {"extrapolation_factor",  "ntk_factor",           "xdrope_section", "rope_ratio",
+                                     "rotary_emb_scale_base", "rotary_scaling_factor"};
   const rs_node *extended = rs_node_get(hf->root, "use_long_context"); /* Zamba-2 */
   for (size_t i = 0; i < RS_COUNT(keys); i++) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
@@ -157,15 +162,16 @@ static void read_model(rs_hf_reader *hf) {
   read_magnitude(hf);
 }
 
-void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_model *model, rs_problems *problems) {
+void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_layer_kind *kind, rs_problems *problems) {
   rs_hf_reader hf = {.root = rs_hf_text_config(top),
                      .layers = layers,
                      .nested = rs_hf_text_config(top) != top,
                      .family = rs_hf_model_type(top),
                      .compresses = rs_hf_family_of(rs_hf_model_type(top)).windows == RS_WINDOW_COMPRESSED,
-                     .model = model,
+                     .model = &kind->model,
                      .problems = problems,
                      .problems_before = problems->count};
-  *model = (rs_model){0};
+  kind->model = (rs_model){0};
   read_model(&hf);
+  kind->tuned = rs_hf_true(hf.rope, "finetuned", false);
 }

@@ -324,7 +324,7 @@ static rs_status fill(layer_rules *r, rs_hf_layers *known, const rs_node *top, r
   out->counted = r->counted;
   out->chosen = choose(out, known);
   for (size_t k = 0; k < out->kind_count && r->problems.count == 0; k++)
-    if (out->kinds[k].attends) rs_hf_layers_read(top, &known[k], &out->kinds[k].model, &r->problems);
+    if (out->kinds[k].attends) rs_hf_layers_read(top, &known[k], &out->kinds[k], &r->problems);
   return r->problems.count == 0 ? RS_OK : RS_INPUT;
 }
 

@@ -20,11 +20,22 @@ static void add_quoted(rs_text *csv, const char *field) {
   rs_text_puts(csv, "\"");
 }
 
+/* Whether a spreadsheet would read the text as a formula: it begins like one, and is no number. */
+static bool is_formula(const char *field) {
+  double number;
+  return field[0] != '\0' && strchr("=+-@", field[0]) != NULL && !rs_number_read(field, &number);
+}
+
+static bool must_quote(const char *field) {
+  bool marked = strncmp(field, "\xef\xbb\xbf", 3) == 0; /* would be a mark of the file where it comes first */
+  return marked || field[strcspn(field, ",\"\r\n")] != '\0' || is_formula(field);
+}
+
 void rs_csv_text(rs_text *csv, const char *field) {
   bool first = at_row_start(csv);
   if (!first) rs_text_puts(csv, ",");
   /* An empty first field gets quotes: else the next one would take itself for the first. */
-  bool quote = field[0] == '\0' ? first : field[strcspn(field, ",\"\r\n")] != '\0';
+  bool quote = field[0] == '\0' ? first : must_quote(field);
   if (quote)
     add_quoted(csv, field);
   else

@@ -40,6 +40,7 @@ typedef struct places {
   char *within; /* DIRECTORY/.ropescope/new */
   char *ready;  /* DIRECTORY/.ropescope/ready: the change is decided; the old set's further files go */
   char *moving; /* DIRECTORY/.ropescope/moving: and then the new one's come */
+  char *mark;   /* DIRECTORY/.ropescope-staged, of a set that was made beside and has just come here */
 } places;
 
 static void places_clear(places *p) {
@@ -49,6 +50,7 @@ static void places_clear(places *p) {
   free(p->within);
   free(p->ready);
   free(p->moving);
+  free(p->mark);
 }
 
 static char *path_beside(const char *real, rs_err *err) {
@@ -68,7 +70,8 @@ static rs_status places_make(const char *directory, places *p, rs_err *err) {
   p->within = p->work != NULL ? rs_path_join(p->work, "new", err) : NULL;
   p->ready = p->work != NULL ? rs_path_join(p->work, "ready", err) : NULL;
   p->moving = p->work != NULL ? rs_path_join(p->work, "moving", err) : NULL;
-  if (p->beside != NULL && p->within != NULL && p->ready != NULL && p->moving != NULL) return RS_OK;
+  p->mark = rs_path_join(p->real, MARK, err);
+  if (p->beside != NULL && p->within != NULL && p->ready != NULL && p->moving != NULL && p->mark != NULL) return RS_OK;
   places_clear(p);
   return RS_MEMORY;
 }
@@ -175,7 +178,7 @@ rs_status rs_folder_change_begin(const char *directory, rs_own_name *own, rs_fol
 /* What was killed behind the exchange leaves the old set beside, without the mark: files that came to it meanwhile are
  * somebody's. Failures are for the next run to mend: the new set is there. */
 static void end_exchange(const places *p, rs_own_name *own) {
-  (void)rs_file_remove(p->real, MARK, NULL);
+  (void)unlink(p->mark);
   if (rs_tree_hand_over(p->beside, p->real, own)) sync_folder(p->real);
 }
 

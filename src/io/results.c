@@ -31,10 +31,11 @@ static const char *text_of(const rs_node *node, const char *key) {
   return child != NULL && child->kind == RS_SCALAR ? child->text : NULL;
 }
 
+/* A file of the folder, not one elsewhere, which somebody's manifest might name: a device never ends. */
 static bool is_entry(const rs_node *node) {
   double bytes;
-  const char *number = text_of(node, "bytes");
-  return text_of(node, "file") != NULL && text_of(node, "sha256") != NULL && number != NULL &&
+  const char *number = text_of(node, "bytes"), *file = text_of(node, "file");
+  return file != NULL && strchr(file, '/') == NULL && text_of(node, "sha256") != NULL && number != NULL &&
          rs_number_read(number, &bytes);
 }
 
@@ -42,8 +43,8 @@ static rs_status check_contents(const manifest *m, rs_err *err) {
   bool fine = m->contents->kind == RS_SEQUENCE;
   for (size_t i = 0; fine && i < m->contents->count; i++) fine = is_entry(&m->contents->items[i]);
   return fine ? RS_OK
-              : rs_fail(err, RS_INPUT, "%s: \"contents\" must be a list of objects with file, bytes and sha256",
-                        m->path);
+              : rs_fail(err, RS_INPUT,
+                        "%s: \"contents\" must be a list of objects with file (no path), bytes and sha256", m->path);
 }
 
 static rs_status read_tree(manifest *m, rs_err *err) {

@@ -16,7 +16,7 @@ _Static_assert((int)TERMS <= (int)RS_COUNT(series), "as many terms as there are"
 RS_INLINE vec near_zero(vec y) {
   vec square = y * y, sum = all((real)series[TERMS - 1]);
 #pragma GCC unroll 8
-  for (size_t i = TERMS - 1; i-- > 0;) sum = sum * square + all((real)series[i]);
+  for (size_t i = TERMS - 1; i-- > 0;) sum = fused(sum, square, all((real)series[i]));
   return y * sum;
 }
 

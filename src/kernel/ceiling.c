@@ -1,10 +1,7 @@
 /* The most a core can do. Operations: chains of multiply-adds in registers, enough of them to hide the latency of one
  * (4 or 5 cycles at 2 a cycle). Bandwidth: whole cache lines in order, as the prefetcher likes them; prefetching by
  * hand gained nothing on Zen 4. */
-#include "isa.h"
-
-typedef float floats __attribute__((vector_size(RS_VECTOR_BYTES)));
-typedef double doubles __attribute__((vector_size(RS_VECTOR_BYTES)));
+#include "fused.h"
 
 enum { CHAINS = 12 };
 
@@ -24,7 +21,7 @@ static double fma_f32(size_t rounds) {
   for (size_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
     for (size_t i = 0; i < CHAINS; i++) {
-      chain[i] = chain[i] * factor + plus;
+      chain[i] = fused_floats(chain[i], factor, plus);
       RS_KEEP(chain[i]);
     }
   }
@@ -38,7 +35,7 @@ static double fma_f64(size_t rounds) {
   for (size_t r = 0; r < rounds; r++) {
 #pragma GCC unroll 12
     for (size_t i = 0; i < CHAINS; i++) {
-      chain[i] = chain[i] * factor + plus;
+      chain[i] = fused_doubles(chain[i], factor, plus);
       RS_KEEP(chain[i]);
     }
   }

@@ -19,7 +19,7 @@ typedef struct bend {
  * there, less than 2e-35. */
 RS_INLINE bend swish(vec x, vec t, vec dt) {
   vec e = power_of_e(-larger(all(-LEAST), t)), sigma = reciprocal(all(1) + e);
-  return (bend){x * sigma, sigma + x * dt * (sigma * sigma * e)};
+  return (bend){x * sigma, fused(x * dt, sigma * sigma * e, sigma)};
 }
 
 RS_INLINE bend silu(vec x) {
@@ -30,7 +30,7 @@ RS_INLINE bend silu(vec x) {
 RS_INLINE bend gelu_tanh(vec x, double root) {
   const vec outer = all((real)root), cube = all((real)(0.044715 * root));
   vec square = x * x;
-  return swish(x, x * (outer + cube * square), outer + all(3) * cube * square);
+  return swish(x, x * fused(cube, square, outer), fused(all(3) * cube, square, outer));
 }
 
 /* x Phi(x) with slope Phi(x) + x phi(x). For z = |x| and s = (z - k) / (z + k), Phi(-z) e^(z^2 / 2) is a polynomial of
@@ -53,9 +53,10 @@ RS_INLINE bend gelu(vec x) {
   const vec k = all(5);
 #endif
   vec z = larger(-x, x), e = power_of_e(all((real)-0.5) * z * z);
-  vec s = all(1) - all(2) * k * reciprocal(z + k), beyond = e * polynomial(coefficients, RS_COUNT(coefficients), s);
+  vec s = fused(all(-2) * k, reciprocal(z + k), all(1)),
+      beyond = e * polynomial(coefficients, RS_COUNT(coefficients), s);
   vec below = choose(x > all(0), all(1) - beyond, beyond);
-  return (bend){larger(all(0), x) - z * beyond, below + x * e * all((real)0.39894228040143267794)};
+  return (bend){fused(-z, beyond, larger(all(0), x)), fused(x * e, all((real)0.39894228040143267794), below)};
 }
 
 RS_INLINE bend relu(vec x) {
@@ -68,8 +69,20 @@ RS_INLINE bend relu2(vec x) {
   return (bend){y * y, all(2) * y};
 }
 
-RS_INLINE bend bend_at(rs_curve_kind curve, vec x) {
+/* Below `edge` e^x - 1 - x errs by a rounding of 1 + |x|, times `negative`. */
+RS_INLINE bend xielu(const rs_xielu *learned, vec x) {
+  const vec positive = all((real)learned->positive), negative = all((real)learned->negative);
+  const vec slope = all((real)learned->slope), edge = all((real)learned->edge);
+  vec e = power_of_e(larger(choose(x < edge, x, edge), all(-LEAST)));
+  vec above = x * (positive * x + slope), below = negative * (e - all(1) - x) + slope * x;
+  vec rises = choose(x < edge, e, all(0)) - all(1);
+  return (bend){choose(x > all(0), above, below),
+                choose(x > all(0), all(2) * positive * x + slope, negative * rises + slope)};
+}
+
+RS_INLINE bend bend_at(rs_curve_kind curve, const rs_curve_call *call, vec x) {
   switch (curve) {
+  case RS_CURVE_XIELU: return xielu(&call->xielu, x);
   case RS_CURVE_GELU: return gelu(x);
   case RS_CURVE_GELU_TANH: return gelu_tanh(x, 1.5957691216057307118);
   case RS_CURVE_GELU_BLOOM: return gelu_tanh(x, 2 * 0.79788456); /* cut short in modeling_bloom.py */
@@ -86,7 +99,7 @@ RS_INLINE void bend_rows(const rs_curve_call *call, rs_curve_kind curve, real *y
     real *slopes = call->slopes != NULL ? (real *)call->slopes + row * call->x_step : NULL;
     for (size_t i = 0; i < call->width; i += WIDTH) {
       size_t left = call->width - i;
-      bend b = bend_at(curve, load_first(x + i, left));
+      bend b = bend_at(curve, call, load_first(x + i, left));
       vec gate = call->gated ? load_first(x + call->width + i, left) : all(1);
       if (slopes != NULL) store_first(slopes + i, call->gated ? b.slope * gate : b.slope, left);
       if (slopes != NULL && call->gated) store_first(slopes + call->width + i, b.value, left);
@@ -103,6 +116,7 @@ void NET(curve)(const rs_curve_call *call, void *y, size_t y_step) {
   case RS_CURVE_SILU: bend_rows(call, RS_CURVE_SILU, y, y_step); break;
   case RS_CURVE_GELU_BLOOM: bend_rows(call, RS_CURVE_GELU_BLOOM, y, y_step); break;
   case RS_CURVE_RELU2: bend_rows(call, RS_CURVE_RELU2, y, y_step); break;
+  case RS_CURVE_XIELU: bend_rows(call, RS_CURVE_XIELU, y, y_step); break;
   }
 }
 

@@ -1,9 +1,8 @@
 /* The decay kernel's loops: tiles of vectors of offsets times centres, their sums in registers. See decay.h. */
 #include "decay.h"
 
-#include "isa.h"
+#include "fused.h"
 
-typedef double doubles __attribute__((vector_size(RS_VECTOR_BYTES)));
 typedef double doubles_anywhere __attribute__((vector_size(RS_VECTOR_BYTES), aligned(sizeof(double)), may_alias));
 
 #if defined(__AVX512F__) || defined(__aarch64__)
@@ -29,7 +28,7 @@ RS_INLINE tile multiply(const double *table, const double (*factor)[RS_DECAY_CEN
     for (size_t c = 0; c < RS_DECAY_CENTRES; c++) {
       doubles weight = factor[j][c] - (doubles){0};
 #pragma GCC unroll 4
-      for (size_t w = 0; w < VECTORS; w++) sums.value[c][w] += weight * row[w];
+      for (size_t w = 0; w < VECTORS; w++) sums.value[c][w] = fused_doubles(weight, row[w], sums.value[c][w]);
     }
   }
   return sums;

@@ -207,8 +207,9 @@ static void fill_span(const rs_decay *decay, uint64_t span, const stretch *range
 void rs_decay_range(const rs_decay *decay, uint64_t first, size_t count, double *out) {
   if (count == 0) return;
   stretch all = {first, first + count, out};
-  /* Waking threads takes longer than a span, above all where other work keeps the cores busy. */
-#pragma omp parallel for schedule(dynamic) if (count > SPAN)
+  /* Waking threads, which then spin for a while, takes longer than a few spans, above all where other work keeps the
+   * cores busy. */
+#pragma omp parallel for schedule(dynamic) if (count > 4 * SPAN)
   for (uint64_t span = first / SPAN; span <= (all.end - 1) / SPAN; span++) fill_span(decay, span, &all);
 }
 

@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_KERNEL_LANES_H
 #define ROPESCOPE_KERNEL_LANES_H
 
-#include "isa.h"
+#include "fused.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -32,6 +32,15 @@ typedef real vec_anywhere __attribute__((vector_size(RS_VECTOR_BYTES), aligned(s
  * drop it; 0 + x it must compute. */
 RS_INLINE vec all(real x) {
   return x - (vec){0};
+}
+
+/* a b + c, as fused.h has it. */
+RS_INLINE vec fused(vec a, vec b, vec c) {
+#if RS_REAL_BITS == 32
+  return fused_floats(a, b, c);
+#else
+  return fused_doubles(a, b, c);
+#endif
 }
 
 RS_INLINE vec load(const real *from) {
@@ -167,18 +176,25 @@ RS_INLINE void separate(vec first, vec second, vec *a, vec *b) {
 #endif
 }
 
-/* The sum of all lanes: halves are added to each other until one number is left. */
+/* The sum of all lanes: halves are added to each other until one number is left (compilers' own reductions of a vector
+ * choose an order themselves). */
 RS_INLINE real sum_of(vec x) {
 #if defined(__AVX512F__) && RS_REAL_BITS == 32
-  return _mm512_reduce_add_ps((__m512)x);
+  __m256 part =
+      _mm512_castps512_ps256((__m512)x) + _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd((__m512)x), 1));
 #elif defined(__AVX512F__)
-  return _mm512_reduce_add_pd((__m512d)x);
+  __m256d part = _mm512_castpd512_pd256((__m512d)x) + _mm512_extractf64x4_pd((__m512d)x, 1);
 #elif defined(__AVX2__) && RS_REAL_BITS == 32
-  __m128 half = _mm_add_ps(_mm256_castps256_ps128((__m256)x), _mm256_extractf128_ps((__m256)x, 1));
+  __m256 part = (__m256)x;
+#elif defined(__AVX2__)
+  __m256d part = (__m256d)x;
+#endif
+#if defined(__AVX2__) && RS_REAL_BITS == 32
+  __m128 half = _mm_add_ps(_mm256_castps256_ps128(part), _mm256_extractf128_ps(part, 1));
   half = _mm_add_ps(half, _mm_movehl_ps(half, half));
   return half[0] + half[1];
 #elif defined(__AVX2__)
-  __m128d half = _mm_add_pd(_mm256_castpd256_pd128((__m256d)x), _mm256_extractf128_pd((__m256d)x, 1));
+  __m128d half = _mm_add_pd(_mm256_castpd256_pd128(part), _mm256_extractf128_pd(part, 1));
   return half[0] + half[1];
 #elif RS_REAL_BITS == 32
   return (x[0] + x[2]) + (x[1] + x[3]);
@@ -214,7 +230,7 @@ RS_INLINE vec reciprocal(vec x) {
 #endif
   vec r = (vec)(magic - (uvec)x);
 #pragma GCC unroll 4
-  for (size_t i = 0; i < STEPS; i++) r += r * (all(1) - x * r);
+  for (size_t i = 0; i < STEPS; i++) r = fused(r, fused(-x, r, all(1)), r);
   return r;
 #else
   return all(1) / x;
@@ -225,7 +241,7 @@ RS_INLINE vec reciprocal(vec x) {
 RS_INLINE vec polynomial(const real *c, size_t count, vec t) {
   vec p = all(c[count - 1]);
 #pragma GCC unroll 32
-  for (size_t i = count - 1; i-- > 0;) p = p * t + all(c[i]);
+  for (size_t i = count - 1; i-- > 0;) p = fused(p, t, all(c[i]));
   return p;
 }
 
@@ -248,24 +264,24 @@ RS_INLINE vec square_root(vec x) {
  * errors are 2.6e-9 and 1.8e-17. */
 RS_INLINE vec small_power_of_2(vec f) {
 #if RS_REAL_BITS == 32
-  vec p = all(1.559467816e-4f) * f + all(1.34066439e-3f);
-  p = p * f + all(9.617692973e-3f);
-  p = p * f + all(5.550310551e-2f);
-  p = p * f + all(2.402265278e-1f);
-  p = p * f + all(6.93147215e-1f);
+  vec p = fused(all(1.559467816e-4f), f, all(1.34066439e-3f));
+  p = fused(p, f, all(9.617692973e-3f));
+  p = fused(p, f, all(5.550310551e-2f));
+  p = fused(p, f, all(2.402265278e-1f));
+  p = fused(p, f, all(6.93147215e-1f));
 #else
-  vec p = all(4.078071929588336665e-10) * f + all(7.07257041281442351e-9);
-  p = p * f + all(1.018064765923413889e-7);
-  p = p * f + all(1.321544267532982214e-6);
-  p = p * f + all(1.52527273851938682e-5);
-  p = p * f + all(1.540353044157213033e-4);
-  p = p * f + all(1.333355815343996475e-3);
-  p = p * f + all(9.61812910760700238e-3);
-  p = p * f + all(5.550410866479039455e-2);
-  p = p * f + all(2.402265069591009801e-1);
-  p = p * f + all(6.931471805599456968e-1);
+  vec p = fused(all(4.078071929588336665e-10), f, all(7.07257041281442351e-9));
+  p = fused(p, f, all(1.018064765923413889e-7));
+  p = fused(p, f, all(1.321544267532982214e-6));
+  p = fused(p, f, all(1.52527273851938682e-5));
+  p = fused(p, f, all(1.540353044157213033e-4));
+  p = fused(p, f, all(1.333355815343996475e-3));
+  p = fused(p, f, all(9.61812910760700238e-3));
+  p = fused(p, f, all(5.550410866479039455e-2));
+  p = fused(p, f, all(2.402265069591009801e-1));
+  p = fused(p, f, all(6.931471805599456968e-1));
 #endif
-  return p * f + all(1);
+  return fused(p, f, all(1));
 }
 
 #if RS_REAL_BITS == 32

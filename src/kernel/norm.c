@@ -8,7 +8,7 @@ static real mean_square(const real *x, size_t width, real mean) {
   for (size_t i = 0; i < width; i += WIDTH) {
     vec about = load_first(x + i, width - i) - all(mean);
     if (width - i < WIDTH) about = first_lanes(about, width - i);
-    sum += about * about;
+    sum = fused(about, about, sum);
   }
   return sum_of(sum) / (real)width;
 }
@@ -39,8 +39,8 @@ static void scale_row(const rs_norm_call *call, const real *x, real mean, real s
   const real *bias = call->bias;
   for (size_t i = 0; i < call->width; i += WIDTH) {
     size_t left = call->width - i;
-    vec value = (load_first(x + i, left) - all(mean)) * all(scale) * factors(call, i, left);
-    store_first(y + i, bias != NULL ? value + load_first(bias + i, left) : value, left);
+    vec n = (load_first(x + i, left) - all(mean)) * all(scale), by = factors(call, i, left);
+    store_first(y + i, bias != NULL ? fused(n, by, load_first(bias + i, left)) : n * by, left);
   }
 }
 
@@ -76,7 +76,7 @@ static void mean_gradients(const rs_norm_call *call, const row *r, real *of_g, r
     size_t left = call->width - i;
     vec g = load_first(r->dy + i, left) * factors(call, i, left);
     sum += g;
-    product += g * ((load_first(r->x + i, left) - all(r->mean)) * all(r->scale));
+    product = fused(g, (load_first(r->x + i, left) - all(r->mean)) * all(r->scale), product);
   }
   *of_g = call->centred ? sum_of(sum) / (real)call->width : 0;
   *of_gn = sum_of(product) / (real)call->width;
@@ -93,9 +93,9 @@ void NET(norm_back)(const rs_norm_call *call, const void *dy, size_t dy_step, vo
     for (size_t i = 0; i < call->width; i += WIDTH) {
       size_t left = call->width - i;
       vec g = load_first(r.dy + i, left), n = (load_first(r.x + i, left) - all(r.mean)) * all(r.scale);
-      vec change = all(r.scale) * (g * factors(call, i, left) - all(of_g) - n * all(of_gn));
-      store_first(to + i, load_first(to + i, left) + change, left);
-      if (to_weight != NULL) store_first(to_weight + i, load_first(to_weight + i, left) + g * n, left);
+      vec change = fused(-n, all(of_gn), fused(g, factors(call, i, left), all(-of_g)));
+      store_first(to + i, fused(all(r.scale), change, load_first(to + i, left)), left);
+      if (to_weight != NULL) store_first(to_weight + i, fused(g, n, load_first(to_weight + i, left)), left);
       if (to_bias != NULL) store_first(to_bias + i, load_first(to_bias + i, left) + g, left);
     }
   }

@@ -59,7 +59,8 @@ RS_INLINE void multiply_tile(panel p, size_t rows, size_t vectors, bool turned) 
 #pragma GCC unroll 8
     for (size_t r = 0; r < rows; r++)
 #pragma GCC unroll 4
-      for (size_t v = 0; v < vectors; v++) sums[r * VECTORS + v] += column[v] * p.a[turned ? r : r * p.a_step];
+      for (size_t v = 0; v < vectors; v++)
+        sums[r * VECTORS + v] = fused(column[v], all(p.a[turned ? r : r * p.a_step]), sums[r * VECTORS + v]);
   }
 #pragma GCC unroll 8
   for (size_t r = 0; r < rows; r++, p.c += p.c_step)

@@ -1,5 +1,5 @@
 /* Rotating pairs: tables of cosines and sines, and rows turned by them. */
-#include "isa.h"
+#include "fused.h"
 
 #include <string.h>
 
@@ -7,27 +7,9 @@ enum { PAIRS = 128 }; /* of a token at a time: their float table stays near */
 
 #ifdef RS_FUSED
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
-
-typedef double doubles __attribute__((vector_size(RS_VECTOR_BYTES)));
 typedef int64_t integers __attribute__((vector_size(RS_VECTOR_BYTES)));
 
 enum { LANES = RS_VECTOR_BYTES / sizeof(double) };
-
-/* a * b + c with one rounding, which the angles' exactness rests on: the compiler is free to fuse, not bound to. */
-RS_INLINE doubles fused(doubles a, doubles b, doubles c) {
-#if defined(__AVX512F__)
-  return (doubles)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(__AVX2__)
-  return (doubles)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-  return (doubles)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
-#endif
-}
 
 RS_INLINE doubles everywhere(double x) {
   return x - (doubles){0};
@@ -43,21 +25,21 @@ RS_INLINE doubles load(const double *from, size_t count) {
 /* sin r and cos r for |r| <= 1.0001 pi/4, z = r^2: minimax (Remez in 50 digits) r + r^3 S(z) to 1.6e-18 and
  * 1 - z/2 + z^2 C(z) to 5e-20. */
 RS_INLINE doubles sine_of(doubles r, doubles z) {
-  doubles s = z * 0x1.5d64989e124c5p-33 - 0x1.ae5db3cc462ddp-26;
-  s = s * z + 0x1.71de34747f9f0p-19;
-  s = s * z - 0x1.a01a019ab3958p-13;
-  s = s * z + 0x1.111111110eb15p-7;
-  s = s * z - 0x1.555555555553dp-3;
-  return r + r * z * s;
+  doubles s = fused_doubles(z, everywhere(0x1.5d64989e124c5p-33), everywhere(-0x1.ae5db3cc462ddp-26));
+  s = fused_doubles(s, z, everywhere(0x1.71de34747f9f0p-19));
+  s = fused_doubles(s, z, everywhere(-0x1.a01a019ab3958p-13));
+  s = fused_doubles(s, z, everywhere(0x1.111111110eb15p-7));
+  s = fused_doubles(s, z, everywhere(-0x1.555555555553dp-3));
+  return fused_doubles(r * z, s, r);
 }
 
 RS_INLINE doubles cosine_of(doubles z) {
-  doubles c = z * -0x1.8fae9c650f40fp-37 + 0x1.1ee9ebe90a656p-29;
-  c = c * z - 0x1.27e4f809f06bfp-22;
-  c = c * z + 0x1.a01a019cb1bd6p-16;
-  c = c * z - 0x1.6c16c16c1517ep-10;
-  c = c * z + 0x1.555555555554cp-5;
-  return (1 - 0.5 * z) + z * z * c;
+  doubles c = fused_doubles(z, everywhere(-0x1.8fae9c650f40fp-37), everywhere(0x1.1ee9ebe90a656p-29));
+  c = fused_doubles(c, z, everywhere(-0x1.27e4f809f06bfp-22));
+  c = fused_doubles(c, z, everywhere(0x1.a01a019cb1bd6p-16));
+  c = fused_doubles(c, z, everywhere(-0x1.6c16c16c1517ep-10));
+  c = fused_doubles(c, z, everywhere(0x1.555555555554cp-5));
+  return fused_doubles(z * z, c, 1 - 0.5 * z);
 }
 
 /* The angle less k quarter turns, k the nearest: |r| <= pi/4 and a little. pi/2 = HIGH + LOW + 1.5e-33. HIGH is a
@@ -66,17 +48,17 @@ RS_INLINE doubles cosine_of(doubles z) {
 RS_INLINE doubles reduce(doubles angle, doubles lost, integers *quadrant) {
   const double HALF_PI_HIGH = 0x1.921fb54442d18p+0, HALF_PI_LOW = 0x1.1a62633145c07p-54;
   const double QUARTERS_PER_RADIAN = 0x1.45f306dc9c883p-1, TO_INTEGER = 0x1.8p52;
-  doubles shifted = fused(angle, everywhere(QUARTERS_PER_RADIAN), everywhere(TO_INTEGER));
+  doubles shifted = fused_doubles(angle, everywhere(QUARTERS_PER_RADIAN), everywhere(TO_INTEGER));
   doubles k = everywhere(TO_INTEGER) - shifted; /* negative */
   *quadrant = (integers)shifted;
-  return fused(k, everywhere(HALF_PI_HIGH), angle) + fused(k, everywhere(HALF_PI_LOW), lost);
+  return fused_doubles(k, everywhere(HALF_PI_HIGH), angle) + fused_doubles(k, everywhere(HALF_PI_LOW), lost);
 }
 
 /* As rs_cos_sin: what the product's rounding lost joins what the reduction leaves over. Errs by half an ulp of r and
  * the last additions of the polynomials, 1.8e-16 seen, 3e-16 promised. */
 RS_INLINE void cos_sin(doubles position, doubles omega, doubles *cosine, doubles *sine, integers *beyond) {
   const int64_t SIGN = INT64_MIN, LARGEST = 0x4270000000000000; /* 2^40: exact up to here, slow from here */
-  doubles angle = position * omega, lost = fused(position, omega, -angle);
+  doubles angle = position * omega, lost = fused_doubles(position, omega, -angle);
   integers quadrant;
   doubles r = reduce(angle, lost, &quadrant), z = r * r;
   integers s = (integers)sine_of(r, z), c = (integers)cosine_of(z);
@@ -135,8 +117,8 @@ RS_INLINE void add_row(const double *cosine, const double *sine, const double *s
                        size_t n, double *out_cosine, double *out_sine) {
 #pragma omp simd
   for (size_t j = 0; j < n; j++) {
-    double c = cosine[j] * step_cosine[j] - sine[j] * step_sine[j];
-    double s = sine[j] * step_cosine[j] + cosine[j] * step_sine[j];
+    double c = fused_double(cosine[j], step_cosine[j], -(sine[j] * step_sine[j]));
+    double s = fused_double(sine[j], step_cosine[j], cosine[j] * step_sine[j]);
     out_cosine[j] = c;
     out_sine[j] = s;
   }
@@ -153,8 +135,8 @@ RS_INLINE void turn_half_f64(const double *restrict c, const double *restrict s,
                              double *restrict y) {
   for (size_t j = 0; j < pairs; j++) {
     double a = x[j], b = y[j];
-    x[j] = a * c[j] - b * s[j];
-    y[j] = a * s[j] + b * c[j];
+    x[j] = fused_double(a, c[j], -(b * s[j]));
+    y[j] = fused_double(a, s[j], b * c[j]);
   }
 }
 
@@ -162,8 +144,8 @@ RS_INLINE void turn_half_f32(const float *restrict c, const float *restrict s, s
                              float *restrict y) {
   for (size_t j = 0; j < pairs; j++) {
     float a = x[j], b = y[j];
-    x[j] = a * c[j] - b * s[j];
-    y[j] = a * s[j] + b * c[j];
+    x[j] = fused_float(a, c[j], -(b * s[j]));
+    y[j] = fused_float(a, s[j], b * c[j]);
   }
 }
 
@@ -171,16 +153,16 @@ RS_INLINE void turn_interleaved_f64(const double *restrict c, const double *rest
                                     double *restrict x) {
   for (size_t j = 0; j < pairs; j++) {
     double a = x[2 * j], b = x[2 * j + 1];
-    x[2 * j] = a * c[j] - b * s[j];
-    x[2 * j + 1] = a * s[j] + b * c[j];
+    x[2 * j] = fused_double(a, c[j], -(b * s[j]));
+    x[2 * j + 1] = fused_double(a, s[j], b * c[j]);
   }
 }
 
 RS_INLINE void turn_interleaved_f32(const float *restrict c, const float *restrict s, size_t pairs, float *restrict x) {
   for (size_t j = 0; j < pairs; j++) {
     float a = x[2 * j], b = x[2 * j + 1];
-    x[2 * j] = a * c[j] - b * s[j];
-    x[2 * j + 1] = a * s[j] + b * c[j];
+    x[2 * j] = fused_float(a, c[j], -(b * s[j]));
+    x[2 * j + 1] = fused_float(a, s[j], b * c[j]);
   }
 }
 

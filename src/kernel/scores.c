@@ -67,12 +67,12 @@ RS_INLINE real *scratch_of(const walk *w, size_t bin) {
 RS_INLINE void weigh(walk *w, size_t r, size_t v, bool moments, bool ranks) {
   vec logit = w->logits[r * VECTORS + v], t = logit - w->reference[v], weight = power_of_2(t);
   w->mass[v] += weight;
-  w->spread[v] += weight * t;
+  w->spread[v] = fused(weight, t, w->spread[v]);
   if (ranks) w->above[v] += logit > w->needle[v];
   if (!moments) return;
   vec about = logit - w->shift[v];
   w->sum[v] += about;
-  w->squares[v] += about * about;
+  w->squares[v] = fused(about, about, w->squares[v]);
 }
 
 RS_INLINE void weigh_pending(walk *w, bool moments, bool ranks) {
@@ -93,7 +93,7 @@ RS_INLINE void multiply(const real **queries, const real **keys, size_t steps, s
 #pragma GCC unroll 8
     for (size_t r = 0; r < ROWS; r++)
 #pragma GCC unroll 4
-      for (size_t v = 0; v < VECTORS; v++) sums[r * VECTORS + v] += query[v] * k[r];
+      for (size_t v = 0; v < VECTORS; v++) sums[r * VECTORS + v] = fused(query[v], all(k[r]), sums[r * VECTORS + v]);
   }
   *queries = q;
   *keys = k;
@@ -128,6 +128,25 @@ static void end_moments(walk *w) {
   }
 }
 
+/* c += a b, as fused.h has it. */
+RS_INLINE void add_panel(const panel_vec *a, real b, panel_vec *c) {
+#if !defined(RS_FUSED)
+  *c += *a * b;
+#elif defined(__AVX512F__) && RS_REAL_BITS == 32
+  *c = (panel_vec)_mm256_fmadd_ps((__m256)*a, _mm256_set1_ps(b), (__m256)*c);
+#elif defined(__AVX512F__)
+  *c = (panel_vec)_mm512_fmadd_pd((__m512d)*a, _mm512_set1_pd(b), (__m512d)*c);
+#elif defined(__AVX2__) && RS_REAL_BITS == 32
+  *c = (panel_vec)_mm_fmadd_ps((__m128)*a, _mm_set1_ps(b), (__m128)*c);
+#elif defined(__AVX2__)
+  *c = (panel_vec)_mm256_fmadd_pd((__m256d)*a, _mm256_set1_pd(b), (__m256d)*c);
+#else
+  const real *from = (const real *)a;
+  real *to = (real *)c;
+  for (size_t i = 0; i < ROWS; i += WIDTH) store(to + i, fused(load(from + i), all(b), load(to + i)));
+#endif
+}
+
 /* The same for a tile of at most FEW queries, whose time is the keys' way from memory: lanes are keys, so that idle
  * ones cost nothing, and the logits are turned round afterwards. Each sum runs over the dims in the same order. */
 RS_INLINE void score_few(walk *w, size_t tile) {
@@ -140,7 +159,7 @@ RS_INLINE void score_few(walk *w, size_t tile) {
     panel_vec key = *(const panel_vec *)(keys + d * ROWS);
     __builtin_prefetch(keys + d * ROWS - AHEAD * panel, 0, 0);
 #pragma GCC unroll 8
-    for (size_t q = 0; q < FEW; q++) sums[q] += key * queries[q];
+    for (size_t q = 0; q < FEW; q++) add_panel(&key, queries[q], &sums[q]);
   }
   memset(w->logits, 0, sizeof w->logits);
   for (size_t r = 0; r < ROWS; r++)
@@ -308,7 +327,7 @@ RS_INLINE void weigh_key(walk *w, const vec *logits, int32_t key, bool moments, 
   for (size_t v = 0; v < VECTORS; v++) {
     vec t = logits[v] - w->reference[v];
     weights[v] = power_of_2(t);
-    w->spread[v] += weights[v] * t;
+    w->spread[v] = fused(weights[v], t, w->spread[v]);
     if (key < w->call->sinks) w->sink[v] += weights[v];
     if (ranks) w->above[v] += logits[v] > w->needle[v];
   }
@@ -436,7 +455,7 @@ static void dot(const void *queries, const void *keys, size_t dims, double *out)
   vec sums[VECTORS];
   for (size_t v = 0; v < VECTORS; v++) sums[v] = all(0);
   for (size_t d = 0; d < dims; d++, q += LANES, k += LANES)
-    for (size_t v = 0; v < VECTORS; v++) sums[v] += load(q + v * WIDTH) * load(k + v * WIDTH);
+    for (size_t v = 0; v < VECTORS; v++) sums[v] = fused(load(q + v * WIDTH), load(k + v * WIDTH), sums[v]);
   for (size_t lane = 0; lane < LANES; lane++) out[lane] = sums[lane / WIDTH][lane % WIDTH];
 }
 

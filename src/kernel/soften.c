@@ -34,7 +34,7 @@ RS_INLINE void soften_rows(const rs_soft_tile *tile, size_t first, size_t rows, 
   }
   vec factor = power_of_e(load(change));
   store_first(shrink, factor, rows);
-  store_first(sum, load_first(sum, rows) * factor + load(seen_sum), rows);
+  store_first(sum, fused(load_first(sum, rows), factor, load(seen_sum)), rows);
 }
 
 void NET(soften)(const rs_soft_tile *tile, void *top, void *sum, void *shrink) {

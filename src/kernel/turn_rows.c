@@ -23,8 +23,8 @@ RS_INLINE void turn_halves(const row *r) {
     vec c = load_first(r->cosine + r->entry + j, left) * r->factor;
     vec s = load_first(r->sine + r->entry + j, left) * r->way;
     vec a = load_first(r->x + j, left), b = load_first(r->x + r->pairs + j, left);
-    put(r->y + j, a * c - b * s, left, r->add);
-    put(r->y + r->pairs + j, a * s + b * c, left, r->add);
+    put(r->y + j, fused(a, c, -(b * s)), left, r->add);
+    put(r->y + r->pairs + j, fused(a, s, b * c), left, r->add);
   }
 }
 
@@ -35,7 +35,7 @@ RS_INLINE void turn_neighbours(const row *r) {
     vec s = load_first(r->sine + r->entry + j, left) * r->way, b;
     vec first = load_first(r->x + 2 * j, numbers), second = load_first(r->x + 2 * j + WIDTH, behind);
     separate(first, second, &a, &b);
-    interleave(a * c - b * s, a * s + b * c, &first, &second);
+    interleave(fused(a, c, -(b * s)), fused(a, s, b * c), &first, &second);
     put(r->y + 2 * j, first, numbers, r->add);
     put(r->y + 2 * j + WIDTH, second, behind, r->add);
   }

@@ -16,8 +16,9 @@ double NET(squares)(const void *x, size_t count) {
   double sums[LANES] = {0}, total = 0;
   size_t i = 0;
   for (; i + LANES <= count; i += LANES)
-    for (size_t lane = 0; lane < LANES; lane++) sums[lane] += (double)numbers[i + lane] * (double)numbers[i + lane];
-  for (; i < count; i++) sums[i % LANES] += (double)numbers[i] * (double)numbers[i];
+    for (size_t lane = 0; lane < LANES; lane++)
+      sums[lane] = fused_double(numbers[i + lane], numbers[i + lane], sums[lane]);
+  for (; i < count; i++) sums[i % LANES] = fused_double(numbers[i], numbers[i], sums[i % LANES]);
   for (size_t lane = 0; lane < LANES; lane++) total += sums[lane];
   return total;
 }
@@ -32,10 +33,11 @@ void NET(adam)(const rs_adam *adam, const void *gradient, size_t count, void *va
   for (size_t i = 0; i < count; i += WIDTH) {
     size_t left = count - i;
     vec d = load_first(g + i, left) * clip;
-    vec m = load_first(mean + i, left) * beta1 + d * rest1;
-    vec v = load_first(square + i, left) * beta2 + d * d * rest2;
+    vec m = fused(load_first(mean + i, left), beta1, d * rest1);
+    vec v = fused(load_first(square + i, left), beta2, d * d * rest2);
     store_first(mean + i, m, left);
     store_first(square + i, v, left);
-    store_first(value + i, load_first(value + i, left) * kept - rate * m / (square_root(v * fix2) + epsilon), left);
+    vec step = rate * m / (square_root(v * fix2) + epsilon);
+    store_first(value + i, fused(load_first(value + i, left), kept, -step), left);
   }
 }

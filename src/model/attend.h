@@ -72,8 +72,9 @@ void rs_attend_sums_finish(const rs_attend *attend, const rs_attend_sums *sums, 
 typedef struct rs_attend_call {
   const real *q, *k, *v; /* (Lq, H, D), (Lk, K, D), (Lk, K, D) */
   size_t q_step, k_step, v_step;
-  const real *sinks; /* (H,) logits that take weight and give nothing; NULL: none */
-  real *out;         /* (Lq, H, D); written forwards, read backwards */
+  const real *sinks;                 /* (H,) logits that take weight and give nothing; NULL: none */
+  const real *q_weights, *k_weights; /* (D,) times q and k when they have turned; NULL: none. Forwards alone */
+  real *out;                         /* (Lq, H, D); written forwards, read backwards */
   size_t out_step;
   real *level;    /* (H, Lq) log-sum-exp, nats; written forwards, read backwards */
   size_t threads; /* that share the sequence forwards; 0: one. The same bits for any number */

@@ -32,6 +32,13 @@ void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work, size_t view, size
   work->net->turn_over(rows, work->dims, count, work->dims, panel, RS_TILE);
 }
 
+/* Times the weights of both sides: queries alone get them, for q.k is the same. */
+static void weigh_dims(const rs_attend_work *work, size_t count, real *rows) {
+  const real *q = work->call->q_weights, *k = work->call->k_weights;
+  for (size_t r = 0; r < count && q != NULL; r++)
+    for (size_t i = 0; i < work->dims; i++) rows[r * work->dims + i] *= q[i] * k[i];
+}
+
 void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile) {
   const rs_attend *attend = work->attend;
   size_t first = tile * RS_TILE, dims = work->dims;
@@ -43,6 +50,7 @@ void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile) {
     rs_row_turn turn = RS_OF_REAL(rs_work_turn)(work, RS_QUERY_SIDE, view, first, count);
     turn.factor = factor;
     work->net->turn_rows(&turn, q, work->call->q_step, rs_work_tile(work, attend->room.queries, view), dims);
+    weigh_dims(work, count, rs_work_tile(work, attend->room.queries, view));
   }
 }
 

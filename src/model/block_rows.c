@@ -8,6 +8,11 @@ rs_status rs_block_check(const rs_shape *shape, size_t block, rs_err *err) {
   if (block >= shape->decoder.count)
     return rs_fail(err, RS_DOMAIN, "layer %zu: the model has %zu (0 to %zu)", block, shape->decoder.count,
                    shape->decoder.count - 1);
+  const rs_head_shape *heads = &shape->decoder.blocks[block].attention;
+  if (heads->qk_norm_turned && heads->qk_norm.kind == RS_NORM_RMS)
+    return rs_fail(err, RS_UNSUPPORTED,
+                   "layer %zu: queries and keys get weights behind the rotation: no rows before it have its scores",
+                   block);
   return RS_OK;
 }
 

@@ -53,6 +53,7 @@ static rs_rows qk_norm(const block_run *b, rs_norm_place place, const rs_norm_wo
                        rs_rows x) {
   const rs_head_shape *shape = &b->shape->attention;
   bool whole = shape->qk_span == RS_QK_PROJECTION;
+  if (shape->qk_norm_turned) place.weight = RS_NOWHERE; /* they come to it when it has turned */
   return rs_norm_rows(b->values, &shape->qk_norm, place, rows, whole ? 1 : heads,
                       whole ? heads * shape->head_dim : shape->head_dim, x, work);
 }
@@ -63,6 +64,7 @@ static void run_heads(const block_run *b, const rs_attend *attend, const rs_atte
   const rs_head_shape *heads = &b->shape->attention;
   size_t queries = heads->heads * heads->head_dim;
   const real *sinks = place->sinks != RS_NOWHERE ? b->values + place->sinks : NULL;
+  bool weighted = heads->qk_norm_turned && place->q_norm.weight != RS_NOWHERE;
   for (size_t s = 0; s < b->sequences; s++) {
     size_t m = s * b->length, n = s * key_length;
     rs_attend_call call = {.q = q.data + m * q.step,
@@ -72,6 +74,8 @@ static void run_heads(const block_run *b, const rs_attend *attend, const rs_atte
                            .k_step = k.step,
                            .v_step = v.step,
                            .sinks = sinks,
+                           .q_weights = weighted ? b->values + place->q_norm.weight : NULL,
+                           .k_weights = weighted ? b->values + place->k_norm.weight : NULL,
                            .out = work->out + m * queries,
                            .out_step = queries,
                            .level = work->level + m * heads->heads,
@@ -168,14 +172,20 @@ static void cross_attention(const block_run *b, rs_rows x) {
   run_heads(b, b->cross, place, q, k, (rs_rows){work->kv + keys, 2 * keys}, b->source_length, work);
 }
 
+static rs_xielu learned_curve(const real *values) {
+  return (rs_xielu){(double)values[0], (double)values[1], (double)values[2], (double)values[3]};
+}
+
 /* What the feed-forward does between its matrices. */
 static void bend(const block_run *b, const rs_feed_forward *shape) {
   const rs_block_work *work = b->work;
+  const rs_xielu xielu = shape->learned_curve ? learned_curve(b->values + b->place->curve) : (rs_xielu){0};
   size_t up = shape->gated ? 2 * shape->width : shape->width;
 #pragma omp parallel for schedule(static) if (rs_shares(b->rows))
   for (size_t first = 0; first < b->rows; first += RS_SHARE) {
     real *x = work->up + first * up;
-    const rs_curve_call call = {.curve = (rs_curve_kind)shape->activation,
+    const rs_curve_call call = {.curve = shape->learned_curve ? RS_CURVE_XIELU : (rs_curve_kind)shape->activation,
+                                .xielu = xielu,
                                 .gated = shape->gated,
                                 .rows = b->rows - first < RS_SHARE ? b->rows - first : RS_SHARE,
                                 .width = shape->width,

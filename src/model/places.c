@@ -202,6 +202,7 @@ static rs_block_place add_block(list *l, const rs_block *block, size_t width) {
     place.up = add_linear(l, ff->gated ? up : up + 1, ff->gated ? 2 : 1, width, sd, ff->bias);
     place.down = add_linear(l, &down, 1, ff->width, sd / 2, ff->bias);
   }
+  if (ff->learned_curve) place.curve = add_vector(l, "mlp.curve", 4, RS_INIT_ONE);
   place.after_feed_forward = add_norm(l, "post_feedforward_layernorm", &block->after_feed_forward, width);
   return place;
 }

@@ -54,8 +54,8 @@ static rs_status check_experts(const rs_block *block, rs_err *err) {
                    experts->count);
   if (experts->shared > most)
     return rs_fail(err, RS_INPUT, "a shared expert of %zu: at most %zu", experts->shared, most);
-  if (!block->feed_forward.gated || block->after_feed_forward.kind != RS_NORM_NONE)
-    return rs_fail(err, RS_UNSUPPORTED, "experts without a gate, or with a norm behind them");
+  if (!block->feed_forward.gated || block->after_feed_forward.kind != RS_NORM_NONE || block->feed_forward.learned_curve)
+    return rs_fail(err, RS_UNSUPPORTED, "experts without a gate, with a learned curve, or with a norm behind them");
   return RS_OK;
 }
 
@@ -149,16 +149,29 @@ static bool clips(const rs_stack *stack) {
   return false;
 }
 
+/* Norms of what has turned have weights. */
+static bool weighs_turned(const rs_head_shape *heads) {
+  return heads->qk_norm_turned && (heads->qk_norm.kind == RS_NORM_RMS || heads->qk_norm.kind == RS_NORM_LAYER);
+}
+
+static bool learns_more(const rs_stack *stack) {
+  for (size_t i = 0; i < stack->count; i++)
+    if (stack->blocks[i].feed_forward.learned_curve || weighs_turned(&stack->blocks[i].attention)) return true;
+  return false;
+}
+
 rs_status rs_shape_trains(const rs_shape *shape, rs_err *err) {
   bool sums = sums_normed(&shape->encoder) || sums_normed(&shape->decoder);
   bool experts = has_detours(&shape->encoder) || has_detours(&shape->decoder);
   bool clipped = clips(&shape->encoder) || clips(&shape->decoder);
+  bool learns = learns_more(&shape->encoder) || learns_more(&shape->decoder);
   bool plain = shape->token_types == 0 && !shape->leaves_padding && shape->embedding_width == 0;
-  if (shape->classes > 0 && plain && !sums && !experts && !clipped) return RS_OK;
+  if (shape->classes > 0 && plain && !sums && !experts && !clipped && !learns) return RS_OK;
   return rs_fail(err, RS_UNSUPPORTED, "a model %s is read, and not trained",
                  sums                         ? "with norms of sums"
                  : experts                    ? "with experts or narrow layers"
                  : clipped                    ? "with clipped queries, keys and values"
+                 : learns                     ? "with learned curves, or norms with weights behind the rotation"
                  : shape->token_types > 0     ? "with token types"
                  : shape->embedding_width > 0 ? "with embeddings of another width"
                  : shape->leaves_padding      ? "whose padding has no position"

@@ -135,6 +135,37 @@ const ropescope = (() => {
     return [...rows.values()].sort((a, b) => a[0] - b[0]);
   }
 
+  /* Lines that lie on each other where they are drawn: for each line the list that it is of, in order. A pixel is
+   * about one part in 400 of the height. */
+  function togetherOf(spec, yLog, shown) {
+    const to = (y) => (y === null || Number.isNaN(y) ? null : yLog ? Math.log(y) : y);
+    const lists = [], of = spec.lines.map(() => []);
+    let low = Infinity, high = -Infinity;
+    spec.lines.forEach((line, s) => shown(s) && line.y.forEach((y) => {
+      const at = to(y);
+      if (at !== null && Number.isFinite(at)) [low, high] = [Math.min(low, at), Math.max(high, at)];
+    }));
+    const room = high > low ? (high - low) / 400 : 0;
+    const near = (a, b) => (a === null || b === null ? a === b : a === b || Math.abs(a - b) <= room);
+    const same = (a, b) => a.x.length === b.x.length && a.x.every((x, i) => x === b.x[i] && near(to(a.y[i]), to(b.y[i])));
+    spec.lines.forEach((line, s) => {
+      if (!shown(s) || line.y.every((y) => y === null)) return;
+      let list = lists.find(([first]) => same(spec.lines[first], line));
+      if (!list) lists.push((list = []));
+      list.push(s);
+      of[s] = list;
+    });
+    return of;
+  }
+
+  const STRIPE = 9; // pixels of a line that shows among those on it
+
+  // The first is whole, the next leave gaps: each shows as stripes of equal length.
+  function stripes(list, s) {
+    const place = list.indexOf(s);
+    return place > 0 ? [STRIPE * (list.length - place), STRIPE * place] : null;
+  }
+
   const hasPositive = (spec) => spec.lines.some((line) => line.y.some((y) => y > 0));
   const allXsOf = (spec) => [...new Set(spec.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
 
@@ -203,7 +234,8 @@ const ropescope = (() => {
         const value = element("span", {className: "value"});
         const note = line.event === undefined ? "" : ` ◯ ${tokens(line.event)}`;
         const empty = line.y.every((y) => y === null) ? " (no data)" : "";
-        const item = element("li", {}, element("label", {}, box, swatch, ` ${line.name}${empty}${note} `), value);
+        const together = element("span", {className: "together soft"});
+        const item = element("li", {}, element("label", {}, box, swatch, ` ${line.name}${empty}${note} `), together, value);
         item.addEventListener("mouseenter", () => this.highlight(s));
         return item;
       }));
@@ -228,16 +260,38 @@ const ropescope = (() => {
       return [least - room, most + room];
     }
 
+    // How each line is drawn; those that lie on each other take turns.
+    seriesOf() {
+      const {spec} = this, series = {};
+      this.together = togetherOf(spec, this.axes.y, (s) => !this.hidden.has(spec.lines[s].name));
+      spec.lines.forEach((line, s) => {
+        const points = line.x.length <= MARKS || this.form === "dots", list = this.together[s];
+        const dash = line.dash && line.dash.length ? line.dash : null;
+        series[`s${s}`] = {strokePattern: list.length > 1 ? stripes(list, s) : dash, drawPoints: points,
+          pointSize: 3, strokeWidth: this.spec.form === "dots" ? 0 : 1.8};
+      });
+      this.nameTogether();
+      return series;
+    }
+
+    namesWith(s) {
+      return (this.together?.[s] ?? []).filter((k) => k !== s).map((k) => this.spec.lines[k].name);
+    }
+
+    nameTogether() {
+      this.spec.lines.forEach((_, s) => {
+        const names = this.namesWith(s), node = this.legend.children[s].querySelector(".together");
+        node.textContent = names.length > 2 ? ` = ${names[0]} and ${names.length - 1} more`
+          : names.length > 0 ? ` = ${names.join(", ")}` : "";
+        node.title = names.length > 0 ? `on the same line: ${names.join(", ")}` : "";
+      });
+    }
+
     options() {
       const {spec} = this, ink = getComputedStyle(document.documentElement);
       const colour = (name) => ink.getPropertyValue(name).trim();
       const xLog = this.axes.x, yLog = this.axes.y, marks = spec.x.marks && spec.x.marks.length > 0;
-      const series = {};
-      spec.lines.forEach((line, s) => {
-        const points = line.x.length <= MARKS || this.form === "dots";
-        series[`s${s}`] = {strokePattern: line.dash && line.dash.length ? line.dash : null, drawPoints: points,
-          pointSize: 3, strokeWidth: this.spec.form === "dots" ? 0 : 1.8};
-      });
+      const series = this.seriesOf();
       const axisLook = {axisLineColor: colour("--soft"), gridLineColor: colour("--line")};
       const rows = rowsOf(spec, xLog);
       this.window = rows.length > 0 ? this.span(rows.map((row) => row[0])) : [1, 2];
@@ -324,7 +378,8 @@ const ropescope = (() => {
       const band = i >= 0 && line.low && line.high[i] > line.low[i] ? `, ${exact(line.low[i])} to ${exact(line.high[i])}` : "";
       const samples = i >= 0 && line.samples ? `, n = ${line.samples[i]}` : "";
       this.readout.textContent = `${spec.x.name} ${mark ?? exact(x)}${mark ? "" : spec.x.unit && spec.x.unit !== "1" ? ` ${spec.x.unit}` : ""}` +
-        (line ? ` · ${line.name}: ${i < 0 ? "no value" : exact(line.y[i])}${band}${samples}` : "");
+        (line ? ` · ${line.name}: ${i < 0 ? "no value" : exact(line.y[i])}${band}${samples}` : "") +
+        (line && this.namesWith(s).length > 0 ? ` · on the same line: ${this.namesWith(s).join(", ")}` : "");
     }
 
     highlight(s) {
@@ -386,7 +441,8 @@ const ropescope = (() => {
       this.spec.lines.forEach((line, s) => {
         this.legend.children[s].querySelector("input").checked = !this.hidden.has(line.name);
       });
-      if (this.graph) this.graph.updateOptions({visibility: this.spec.lines.map((line) => !this.hidden.has(line.name))});
+      const series = this.seriesOf(), visibility = this.spec.lines.map((line) => !this.hidden.has(line.name));
+      if (this.graph) this.graph.updateOptions({visibility, series});
     }
 
     table() {

@@ -8,9 +8,11 @@
 #include "sentences.h"
 #include "table.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Made of report.js. */
 extern const unsigned char rs_report_script[];
@@ -176,7 +178,13 @@ static rs_status put_charts(const reporter *r) {
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Packs one CSV file; or says where it is, where it is too large. */
+/* Whether the page is made without the file, and says so: it is too large, or not there. */
+static bool is_left_out(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 ? info.st_size > RS_REPORT_CSV : errno == ENOENT;
+}
+
+/* Packs one CSV file. */
 static rs_status put_file(const reporter *r, size_t folder, size_t index, const char *name) {
   char *text = NULL, *path = rs_path_join(r->folders[folder].directory, name, r->err);
   size_t length = 0;
@@ -193,8 +201,7 @@ static rs_status put_file(const reporter *r, size_t folder, size_t index, const 
   } else {
     rs_text_puts(r->out, ": not in this page: ");
     rs_xml_escape(why.message, r->out);
-    /* of a file that is not what the manifest says (RS_INPUT) no page is made */
-    status = status != RS_IO ? rs_fail(r->err, status, "%s", why.message) : RS_OK;
+    status = status != RS_IO || !is_left_out(path) ? rs_fail(r->err, status, "%s", why.message) : RS_OK;
   }
   rs_text_puts(r->out, "</li>\n");
   free(text);

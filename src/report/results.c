@@ -217,9 +217,9 @@ static rs_status read_manifest(report_results *results, rs_err *err) {
   results->version = report_member(root, "version");
   results->sha = report_member(root, "config_sha256");
   /* A config that a newer program wrote may not be read: the report then says less. */
-  if (*config != '\0' && rs_yaml_read(config, strlen(config), "config", &results->config, NULL) != RS_OK)
-    results->config = NULL;
-  return RS_OK;
+  rs_err why = {0};
+  status = *config != '\0' ? rs_yaml_read(config, strlen(config), "config", &results->config, &why) : RS_OK;
+  return status == RS_MEMORY ? rs_fail(err, status, "%s", why.message) : RS_OK;
 }
 
 rs_status report_results_read(const char *directory, report_results *results, rs_err *err) {

@@ -3,17 +3,21 @@
 
 #include <math.h>
 
-static const char derived[] = " (derived from formulas, not measured on a model)";
-
 /* What the sentence is made of. */
 typedef struct adviser {
   const rs_solve_task *task;
-  const double *solved; /* (RS_CRITERIA,) by each criterion; NaN: it says nothing */
+  const rs_solution *const *by; /* (RS_CRITERIA,) what each criterion says; NULL: nothing */
+  double solved[RS_CRITERIA];   /* its number; NaN */
   rs_advice *out;
 } adviser;
 
 static bool said(const adviser *a, rs_criterion criterion) {
   return !isnan(a->solved[criterion]);
+}
+
+/* Whether its number is where its search ended. */
+static bool is_open(const adviser *a, rs_criterion criterion) {
+  return said(a, criterion) && a->by[criterion]->open;
 }
 
 /* How far plain RoPE at the trained base goes before a sum of cosines is negative, tokens. */
@@ -158,17 +162,15 @@ static double window_of(const rs_solve_task *task) {
   return kind != NULL && kind->compression == 0 ? (double)kind->mask.window : 0;
 }
 
-/* The length by the sums of cosines alone. */
-static void advise_by_sums(const adviser *a) {
-  double bound = a->solved[RS_FIRST_VIOLATION];
+/* The length of one criterion, and how it ends there, if it does. */
+static void put_reached(const adviser *a, rs_criterion criterion, const char *end, const char *none) {
   rs_text *text = &a->out->text;
-  a->out->value = bound;
-  if (bound < RS_LONGEST_SOUGHT)
-    rs_text_printf(text, "use it up to %.0f tokens because the sum of cosines is negative at a distance past them",
-                   bound);
+  a->out->value = a->solved[criterion];
+  a->out->open = is_open(a, criterion);
+  if (a->out->open)
+    rs_text_printf(text, "no end was found up to %.0f tokens, where the search ends: %s", a->out->value, none);
   else
-    rs_text_printf(text, "use it up to %.0f tokens, where the search ends, because no sum of cosines is negative",
-                   bound);
+    rs_text_printf(text, "use it up to %.0f tokens because %s", a->out->value, end);
 }
 
 static rs_status advise_length(const adviser *a, rs_err *err) {
@@ -182,21 +184,24 @@ static rs_status advise_length(const adviser *a, rs_err *err) {
     rs_text_printf(text,
                    "use it at any length because these layers see %.0f tokens whatever the context, and %.0f hold",
                    window, holds);
+    a->out->open = is_open(a, said(a, RS_OUT_OF_RANGE) ? RS_OUT_OF_RANGE : RS_FIRST_VIOLATION);
     return task->train_length > 0 ? put_costs(a, &task->recipe, err) : RS_OK;
   }
   if (!said(a, RS_OUT_OF_RANGE)) {
-    if (said(a, RS_FIRST_VIOLATION)) advise_by_sums(a);
+    if (said(a, RS_FIRST_VIOLATION))
+      put_reached(a, RS_FIRST_VIOLATION, "the sum of cosines is negative at a distance past them",
+                  "no sum of cosines is negative");
     return RS_OK;
   }
   RS_TRY(plain_reach(a, &reach, err));
   bool binding = reach >= task->train_length && said(a, RS_FIRST_VIOLATION) && bound < range;
-  a->out->value = binding ? bound : range;
-  rs_text_printf(text, "use it up to %.0f tokens because ", a->out->value);
   if (binding)
-    rs_text_puts(text, "the sum of cosines is negative at a distance past them, as at none of training");
+    put_reached(a, RS_FIRST_VIOLATION, "the sum of cosines is negative at a distance past them, as at none of training",
+                "no sum of cosines is negative, and no pair leaves the angles of training");
   else
-    rs_text_puts(text, "a pair leaves the angles of training past them");
-  if (reach < task->train_length)
+    put_reached(a, RS_OUT_OF_RANGE, "a pair leaves the angles of training past them",
+                "no pair leaves the angles of training");
+  if (reach < task->train_length && said(a, RS_FIRST_VIOLATION) && !is_open(a, RS_FIRST_VIOLATION))
     rs_text_printf(text,
                    "; the first negative sum, at %.0f, is let be, as training itself had one at %.0f of its %.0f "
                    "tokens",
@@ -206,16 +211,23 @@ static rs_status advise_length(const adviser *a, rs_err *err) {
   return put_costs(a, &task->recipe, err);
 }
 
-rs_status rs_advise(const rs_question *question, const double solved[RS_CRITERIA], rs_advice *advice,
+/* What the sentence rests on. */
+static void put_grounds(const rs_solve_task *task, rs_text *text) {
+  rs_text_printf(text, " (derived from formulas%s, not measured on a model)",
+                 rs_solve_tuning(task) != RS_NOT_TUNED ? " as if the model was not tuned with it" : "");
+}
+
+rs_status rs_advise(const rs_question *question, const rs_solution *const solved[RS_CRITERIA], rs_advice *advice,
                     rs_problems *problems, rs_err *err) {
   rs_solve_task task;
   *advice = (rs_advice){.value = NAN};
   RS_TRY(rs_solve_task_read(question, &task, problems, err));
-  adviser a = {&task, solved, advice};
+  adviser a = {.task = &task, .by = solved, .out = advice};
+  for (size_t c = 0; c < RS_CRITERIA; c++) a.solved[c] = solved[c] != NULL ? solved[c]->value : NAN;
   rs_status status = question->sought == RS_SOLVE_BASE     ? advise_base(&a, err)
                      : question->sought == RS_SOLVE_FACTOR ? advise_factor(&a, err)
                                                            : advise_length(&a, err);
-  if (status == RS_OK && advice->text.length > 0) rs_text_puts(&advice->text, derived);
+  if (status == RS_OK && advice->text.length > 0) put_grounds(&task, &advice->text);
   if (status == RS_OK) status = rs_text_check(&advice->text, err);
   if (status != RS_OK) rs_advice_clear(advice);
   rs_solve_task_clear(&task);

@@ -3,6 +3,8 @@
 #include "task.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Of the march of the least base; a million tokens at 128 dims take 6e4. Some minutes. */
 static const size_t most_steps = 10000000;
@@ -136,6 +138,36 @@ static void put_beside(const rs_solve_task *task, rs_solution *out) {
     rs_solve_put(out, "temperature", "logits are scaled by position (%s), which no criterion reads", chosen->kind.name);
 }
 
+/* What is published may be what the model was tuned with, which no criterion knows. */
+rs_tuning rs_solve_tuning(const rs_solve_task *task) {
+  const rs_question *q = task->question;
+  const rs_method *method = task->recipe.method;
+  bool published = q->sought == RS_SOLVE_LENGTH && q->head_dim == 0 && q->method == NULL && q->base == 0 &&
+                   task->model.published.method != NULL;
+  if (!published || strcmp(method->name, "rope") == 0) return RS_NOT_TUNED;
+  if (task->profile.kind_count > 0 && task->profile.kinds[task->kind].tuned) return RS_TUNED_BY_FILE;
+  bool always = strcmp(method->name, "llama3") == 0 || strcmp(method->name, "longrope") == 0;
+  return always ? RS_TUNED_BY_METHOD : RS_TUNED_UNSAID;
+}
+
+static void put_tuning(const rs_solve_task *task, rs_solution *out) {
+  const char *method = task->recipe.method->name;
+  static const char rest[] = "the criteria compare with plain RoPE at %g tokens, as if it was not; a tuned model "
+                             "may do better";
+  rs_tuning tuning = rs_solve_tuning(task);
+  char whether[160];
+  if (tuning == RS_NOT_TUNED) return;
+  if (tuning == RS_TUNED_BY_METHOD)
+    snprintf(whether, sizeof whether, "%s is published with models that were tuned with it", method);
+  else
+    snprintf(whether, sizeof whether, "%s",
+             tuning == RS_TUNED_BY_FILE ? "the file says that the model was tuned with this recipe (finetuned: true)"
+                                        : "whether the model was tuned with this recipe is not said");
+  char line[300];
+  snprintf(line, sizeof line, rest, task->train_length);
+  rs_solve_put(out, "tuned", "%s: %s", whether, line);
+}
+
 /* Which layers of the model it is of, where they turn in several ways. */
 static rs_status put_layers(const rs_solve_task *task, rs_solution *out, rs_err *err) {
   rs_text text = {0};
@@ -154,6 +186,7 @@ rs_status rs_solve_answer(const rs_solve_task *task, rs_solution *out, rs_err *e
                                                  : find_length(task, out, err);
   if (status != RS_OK) return status;
   RS_TRY(put_recipe(task, out, err));
+  put_tuning(task, out);
   RS_TRY(put_layers(task, out, err));
   put_beside(task, out);
   rs_solve_put(out, "criterion", "%s", criteria[task->question->criterion]);

@@ -42,6 +42,7 @@ static rs_status reach_at(const rs_solve_task *task, double length, double *reac
 static void put_reach(const rs_solve_task *task, double reach, rs_solution *out) {
   bool all = !(reach < (double)most_length);
   rs_solve_put_value(out, all ? (double)most_length : reach);
+  out->open = all;
   rs_solve_put(out, "means",
                all                                            ? "tokens, and further: the search ends there"
                : task->question->criterion == RS_CRITICAL_DIM ? "tokens: the period of the critical pair"
@@ -109,6 +110,7 @@ static rs_status following(const rs_solve_task *task, rs_solution *out, rs_err *
     *(holds ? &good : &bad) = middle;
   }
   rs_solve_put_value(out, serving ? most : good);
+  out->open = serving;
   rs_solve_put(out, "means",
                serving ? "tokens, and further: the march ends there"
                        : "tokens: the longest context up to which all that were asked hold");

@@ -123,14 +123,6 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
 
 /* ---- as a config.json says it ------------------------------------------------------------------------------------ */
 
-/* The base of a table that is plain at one; NaN for others. */
-static double base_of(const rs_spectrum *spectrum) {
-  double pairs = (double)spectrum->pairs, base = spectrum->pairs > 1 ? pow(spectrum->omega[1], -pairs) : NAN;
-  for (size_t j = 0; j < spectrum->pairs; j++)
-    if (!(fabs(spectrum->omega[j] * pow(base, (double)j / pairs) - 1) <= 1e-9)) return NAN;
-  return spectrum->amp == 1 && spectrum->logit_factor == 1 ? base : NAN;
-}
-
 static bool has_rope_type(const rs_recipe *recipe) {
   for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++)
     if (strcmp(rs_hf_rope_types[t].method, recipe->method->name) == 0) return true;
@@ -179,7 +171,7 @@ static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, 
     return keep_same(ranking, length, c, err);
   }
   RS_TRY(rs_spectrum_make(&c->recipe, ranking->model, length, &spectrum, err));
-  double base = base_of(&spectrum);
+  double base = rs_spectrum_base(&spectrum);
   rs_spectrum_clear(&spectrum);
   if (isnan(base)) return RS_OK;
   c->theta = base;

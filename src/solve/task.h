@@ -17,6 +17,15 @@ typedef struct rs_solve_task {
   double train_length; /* L0, tokens */
 } rs_solve_task;
 
+/* Whether the model was tuned with the recipe that is judged. */
+typedef enum rs_tuning {
+  RS_NOT_TUNED,    /* it is another one than the model is published with, or scales nothing */
+  RS_TUNED_UNSAID, /* it is published, and nothing says whether it was tuned so */
+  RS_TUNED_BY_FILE,
+  RS_TUNED_BY_METHOD
+} rs_tuning;
+rs_tuning rs_solve_tuning(const rs_solve_task *task);
+
 rs_status rs_solve_answer(const rs_solve_task *task, rs_solution *out, rs_err *err);
 
 /* A question with its model and recipe; RS_INPUT as of rs_solve. Cleared on failure. */

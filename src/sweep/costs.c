@@ -1,7 +1,6 @@
-/* What trainings and readings take, from shapes alone. A pass forward multiplies and adds once for each weight of a
- * matrix and token, and twice (queries with keys, weights with values) for each head dim and pair of tokens that is
- * seen; a pass back takes twice that. */
+/* What trainings and readings take: passes forward, and passes back, which take twice as much. */
 #include "costs.h"
+#include "pass_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,49 +9,11 @@
 
 /* ---- flops ------------------------------------------------------------------------------------------------------- */
 
-/* Pairs of a query and a key that it sees. */
-static double seen_pairs(const rs_mask *mask, double tokens) {
-  bool band = mask->kind == RS_BAND, window = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
-  double width = window || band ? fmin((double)mask->window, tokens) : tokens;
-  double sinks = mask->kind == RS_WINDOW_SINKS ? fmin((double)mask->sinks, tokens - width) : 0;
-  bool causal = window || mask->kind == RS_CAUSAL;
-  if (mask->kind == RS_CHUNKS) {
-    double chunk = fmin((double)mask->window, tokens), rest = fmod(tokens, chunk);
-    return (tokens - rest) * (chunk + 1) / 2 + rest * (rest + 1) / 2;
-  }
-  if (band) return tokens + 2 * (width - 1) * (tokens - width / 2);
-  return causal ? width * (width + 1) / 2 + (tokens - width) * (width + sinks) : tokens * tokens;
-}
-
-static double block_flops(const rs_block *block, double d, double tokens, double source) {
-  const rs_head_shape *heads = &block->attention;
-  double queries = (double)(heads->heads * heads->head_dim), keys = (double)(heads->kv_heads * heads->head_dim);
-  double feed = d * (double)block->feed_forward.width * (block->feed_forward.gated ? 3 : 2);
-  double products = tokens * (d * (2 * queries + 2 * keys) + feed);
-  double attention = 2 * queries * seen_pairs(&block->mask, tokens);
-  if (block->cross) {
-    products += tokens * 2 * d * queries + source * 2 * d * keys;
-    attention += 2 * queries * tokens * source;
-  }
-  return 2 * (products + attention);
-}
-
-/* Of a pass forward over one sequence. */
-static double forward_flops(const rs_shape *shape, const rs_example_shape *example) {
-  double d = (double)shape->width, tokens = (double)example->length, source = (double)example->source_length;
-  bool vision = shape->form == RS_VISION;
-  double flops = 2 * (vision ? 1 : tokens) * d * (double)shape->classes;
-  if (vision) flops += 2 * tokens++ * d * (double)shape->patch_numbers; /* and then a class token */
-  for (size_t i = 0; i < shape->encoder.count; i++) flops += block_flops(&shape->encoder.blocks[i], d, source, 0);
-  for (size_t i = 0; i < shape->decoder.count; i++) flops += block_flops(&shape->decoder.blocks[i], d, tokens, source);
-  return flops;
-}
-
 /* Of a whole training; 0 where the task has no sequence of the length. */
 static double training_flops(const rs_costs *costs, const rs_shape *shape, const rs_training *training) {
   rs_example_shape example;
   if (costs->task.kind->shape(costs->task.state, training->length, &example, NULL) != RS_OK) return 0;
-  return 3 * forward_flops(shape, &example) * (double)training->sequences * (double)training->steps;
+  return 3 * rs_pass_flops(shape, &example) * (double)training->sequences * (double)training->steps;
 }
 
 static size_t length_of(const rs_costs *costs, const rs_cell *cell) {
@@ -85,41 +46,11 @@ double rs_reading_flops(const rs_costs *costs, const rs_cell *cell) {
   rs_example_shape example;
   if (begun == NULL || costs->task.kind->shape(costs->task.state, length_of(costs, cell), &example, NULL) != RS_OK)
     return 0;
-  double each = forward_flops(&begun->shape, &example) * sequences_of(costs, &example);
+  double each = rs_pass_flops(&begun->shape, &example) * sequences_of(costs, &example);
   return each * passes_of(costs->experiment, cell) + rs_row_flops(costs->experiment, cell);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
-
-static double weight_bytes(const rs_transformer *t) {
-  return (double)t->size * (t->format == RS_F64 ? 8 : 4);
-}
-
-static double norm_numbers(const rs_norm *norm, double width) {
-  return norm->kind != RS_NORM_NONE ? width + 2 : 0;
-}
-
-/* Numbers that a block's pass forward keeps for each token. */
-static double block_numbers(const rs_block *block, double d) {
-  const rs_head_shape *heads = &block->attention;
-  double queries = (double)(heads->heads * heads->head_dim), keys = (double)(heads->kv_heads * heads->head_dim);
-  const rs_norm *const norms[] = {&block->before_attention, &block->after_attention, &block->before_cross,
-                                  &block->before_feed_forward, &block->after_feed_forward};
-  double attention = 2 * queries + 2 * keys + (double)heads->heads + norm_numbers(&heads->qk_norm, queries + keys);
-  double numbers = 4 * d + attention * (block->cross ? 2 : 1);
-  for (size_t i = 0; i < RS_COUNT(norms); i++) numbers += norm_numbers(norms[i], d);
-  return numbers + (double)block->feed_forward.width * (block->feed_forward.gated ? 3 : 2);
-}
-
-static double stack_numbers(const rs_stack *stack, double d, bool training) {
-  double sum = 0, most = 0;
-  for (size_t i = 0; i < stack->count; i++) {
-    double numbers = block_numbers(&stack->blocks[i], d);
-    sum += numbers;
-    most = fmax(most, numbers);
-  }
-  return training ? sum + 2 * most : most; /* the pass back has arrays as wide as a block's own, once for all */
-}
 
 /* The most views that a method of the experiment has. */
 static size_t most_views(const rs_experiment *experiment) {
@@ -153,8 +84,8 @@ static double pass_bytes(const rs_costs *costs, size_t model, double rows, const
     tables += rs_encoding_bytes(&t->recipes[r], &t->geometry, (size_t)tokens, NULL);
   double views = training ? 1 : (double)most_views(experiment);
   double head = (double)t->geometry.head_dim * (tokens + (double)example->source_length);
-  double numbers = rows * stack_numbers(&shape->decoder, d, training) +
-                   source * stack_numbers(&shape->encoder, d, training) +
+  double numbers = rs_stack_numbers(&shape->decoder, shape->decoder.count, d, rows, training) +
+                   rs_stack_numbers(&shape->encoder, shape->encoder.count, d, source, training) +
                    head * (training ? 3 * views + 2 : 2 * views + 1);
   return (double)rs_engine_threads() * numbers * (t->format == RS_F64 ? 8 : 4) + 2 * tables;
 }
@@ -164,7 +95,7 @@ static double training_bytes(const rs_costs *costs, size_t model, const rs_train
   const rs_transformer *t = costs->items[model].begun;
   rs_example_shape example;
   if (costs->task.kind->shape(costs->task.state, training->length, &example, NULL) != RS_OK) return 0;
-  double weights = weight_bytes(t), sequences = (double)training->sequences;
+  double weights = rs_weight_bytes(t), sequences = (double)training->sequences;
   double numbers = (double)(example.length * (4 + example.patch_numbers) + example.source_length);
   return weights * (ARRAYS + fmin(PARTS, sequences)) + 4 * sequences * numbers +
          pass_bytes(costs, model, fmax(ROWS, (double)example.length), &example, true);
@@ -178,7 +109,7 @@ double rs_reading_bytes(const rs_costs *costs, const rs_cell *cell) {
     return 0;
   double answers = t->shape.form == RS_VISION ? 1 : (double)example.length;
   double one = sizeof(double) + 2 * sizeof(int32_t) + sizeof(uint8_t) + sizeof(float);
-  return weight_bytes(t) + sequences_of(costs, &example) * answers * one +
+  return rs_weight_bytes(t) + sequences_of(costs, &example) * answers * one +
          pass_bytes(costs, model, (double)example.length, &example, false) +
          observed_bytes(costs->experiment, &costs->experiment->models[model], example.length);
 }
@@ -297,7 +228,7 @@ static void add_to_plan(const rs_costs *costs, const rs_cell *cells, const rs_wo
     if (left[i].trainings > 0) plan->peak_bytes = fmax(plan->peak_bytes, cost->bytes);
   }
   for (size_t m = 0; m < costs->experiment->model_count; m++) /* a run keeps each as it begins */
-    if (costs->items[m].begun != NULL) plan->peak_bytes += weight_bytes(costs->items[m].begun);
+    if (costs->items[m].begun != NULL) plan->peak_bytes += rs_weight_bytes(costs->items[m].begun);
 }
 
 rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
@@ -383,7 +314,7 @@ static double reading_pace_at(const rs_costs *costs, size_t model, size_t length
   }
   rs_context_free(context);
   return median(samples, count) /
-         ((double)rs_example_count(&example, sequences) * forward_flops(&begun->shape, &example));
+         ((double)rs_example_count(&example, sequences) * rs_pass_flops(&begun->shape, &example));
 }
 
 /* Longer and longer readings, twice the last each time, as the budget has room: long ones have more attention. */

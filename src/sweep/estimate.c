@@ -1,6 +1,7 @@
 /* How long each cell will take here: the experiment's own cells are run at short lengths, of one seed and one head, and
- * what they took is carried over to the real sizes. */
+ * what they took is carried over to the real sizes, and passes of checkpoints are timed. */
 #include "costs.h"
+#include "text_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -206,6 +207,7 @@ rs_status rs_estimate_seconds(const rs_experiment *experiment, const char *check
   if (status == RS_OK && trained)
     status = rs_costs_seconds(experiment, cells, count, checkpoints, budget, seconds, err);
   if (status == RS_OK && !trained) status = try_cells(experiment, cells, count, budget, seconds, err);
+  if (status == RS_OK && !trained) status = rs_text_seconds(experiment, cells, count, budget, seconds, err);
   free(cells);
   return status;
 }

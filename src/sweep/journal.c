@@ -15,8 +15,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RS_HEAD = 64, SUMMED = 48, SUM = 16 };
@@ -26,6 +28,30 @@ static const uint8_t magic[4] = {0xc5, 'c', 'e', 'l'};
 
 static rs_status fail_errno(const rs_journal *journal, const char *what, rs_err *err) {
   return rs_fail(err, RS_IO, "%s: %s: %s", journal->path, what, strerror(errno));
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Where a journal is written anew; owned. */
+static char *name_copy(const rs_journal *journal, rs_err *err) {
+  rs_text path = {0};
+  rs_text_printf(&path, "%s.new", journal->path);
+  if (rs_text_check(&path, err) == RS_OK) return path.data;
+  rs_text_clear(&path);
+  return NULL;
+}
+
+/* A process that was killed may have left one. */
+static rs_status remove_copy(const rs_journal *journal, rs_err *err) {
+  char *path = name_copy(journal, err);
+  if (path == NULL) return RS_MEMORY;
+  (void)unlink(path);
+  free(path);
+  return RS_OK;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -136,7 +162,7 @@ static rs_status read_all(rs_journal *journal, rs_journal_reader *each, void *co
 
 rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
                           rs_journal *journal, rs_err *err) {
-  *journal = (rs_journal){.file = -1};
+  *journal = (rs_journal){.file = -1, .opened = now()};
   char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
   journal->path = folder != NULL ? rs_path_join(folder, "journal", err) : NULL;
   rs_status status = journal->path != NULL ? rs_make_directories(folder, err) : RS_MEMORY;
@@ -144,6 +170,7 @@ rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *
   RS_TRY(status);
   journal->file = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (journal->file == -1) return fail_errno(journal, "cannot write", err);
+  RS_TRY(remove_copy(journal, err));
   RS_TRY(fresh ? begin(journal, err) : read_all(journal, each, context, err));
   return rs_journal_sync(journal, err);
 }
@@ -172,38 +199,124 @@ rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *d
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
-                         rs_err *err) {
+static rs_status put_record(rs_journal *journal, const rs_cell_key *key, const void *data, size_t length, rs_err *err) {
   uint8_t head[RS_HEAD];
-  RS_TRY(rs_text_check(data, err));
-  if (data->length > UINT32_MAX) return rs_fail(err, RS_IO, "%s: a record of 4 GiB has no room", journal->path);
+  if (length > UINT32_MAX) return rs_fail(err, RS_IO, "%s: a record of 4 GiB has no room", journal->path);
   memcpy(head, magic, sizeof magic);
-  put_number(head + 4, data->length, 4);
+  put_number(head + 4, length, 4);
   put_number(head + 8, journal->solid, 8);
   memcpy(head + 16, key->bytes, sizeof key->bytes);
-  sum_record(head, rs_text_string(data), data->length, head + SUMMED);
+  sum_record(head, data, length, head + SUMMED);
   rs_status status = write_at(journal, head, sizeof head, journal->end, err);
-  if (status == RS_OK) status = write_at(journal, rs_text_string(data), data->length, journal->end + sizeof head, err);
-  if (status != RS_OK) {
+  if (status == RS_OK) status = write_at(journal, data, length, journal->end + sizeof head, err);
+  if (status == RS_OK)
+    journal->end += sizeof head + length;
+  else
     (void)!ftruncate(journal->file, (off_t)journal->end);
-    return status;
-  }
-  *offset = journal->end;
-  journal->end += sizeof head + data->length;
-  return RS_OK;
+  return status;
+}
+
+/* Cells that take long are worth a call each. Those that are soon done share one: a disk takes milliseconds for it, and
+ * a thousand cells may take no more. */
+static rs_status settle(rs_journal *journal, rs_err *err) {
+  static const double share = 0.02;
+  return journal->syncing <= share * (now() - journal->opened) ? rs_journal_sync(journal, err) : RS_OK;
+}
+
+rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
+                         rs_err *err) {
+  uint64_t place = journal->end;
+  RS_TRY(rs_text_check(data, err));
+  RS_TRY(put_record(journal, key, rs_text_string(data), data->length, err));
+  *offset = place;
+  return settle(journal, err);
 }
 
 rs_status rs_journal_sync(rs_journal *journal, rs_err *err) {
-  if (fsync(journal->file) != 0) return fail_errno(journal, "cannot write", err);
+  double begin = now();
+  if (journal->broken) return rs_fail(err, RS_IO, "%s: cannot write: what went before was lost", journal->path);
+  if (fsync(journal->file) != 0) {
+    journal->broken = true;
+    return fail_errno(journal, "cannot write", err);
+  }
   journal->solid = journal->end;
+  journal->syncing += now() - begin;
   return RS_OK;
 }
 
 rs_status rs_journal_seal(rs_journal *journal, rs_err *err) {
   static const rs_cell_key none;
-  const rs_text nothing = {0};
-  uint64_t offset;
   RS_TRY(rs_journal_sync(journal, err));
-  RS_TRY(rs_journal_add(journal, &none, &nothing, &offset, err));
+  RS_TRY(put_record(journal, &none, "", 0, err));
   return rs_journal_sync(journal, err);
+}
+
+/* ---- compaction -------------------------------------------------------------------------------------------------- */
+
+/* A journal that is written anew. */
+typedef struct compaction {
+  const uint8_t *bytes; /* (length,) the old one, whose records are all good */
+  size_t length;
+  rs_journal_chooser *needed;
+  const void *context;
+} compaction;
+
+/* Copies the records that are needed, or those that are not but for the first `skip` bytes of them; without a copy it
+ * counts them. */
+static rs_status copy_records(const compaction *c, bool needed, uint64_t skip, rs_journal *copy, uint64_t *bytes,
+                              rs_err *err) {
+  *bytes = 0;
+  for (size_t at = TITLE, size; at < c->length && (size = check_record(c->bytes + at, c->length - at)) > 0;
+       at += size) {
+    rs_cell_key key;
+    memcpy(key.bytes, c->bytes + at + 16, sizeof key.bytes);
+    if (is_seal(c->bytes + at) || c->needed(c->context, &key, at) != needed) continue;
+    *bytes += size;
+    if (copy == NULL || *bytes - size < skip) continue;
+    copy->solid = copy->end; /* it is nobody's before all of it is on the disk */
+    RS_TRY(put_record(copy, &key, c->bytes + at + RS_HEAD, size - RS_HEAD, err));
+  }
+  return RS_OK;
+}
+
+static rs_status fill_copy(const compaction *c, uint64_t skip, rs_journal *copy, rs_err *err) {
+  uint64_t bytes;
+  RS_TRY(begin(copy, err));
+  RS_TRY(copy_records(c, false, skip, copy, &bytes, err));
+  RS_TRY(copy_records(c, true, 0, copy, &bytes, err));
+  return rs_journal_seal(copy, err);
+}
+
+/* Where the power fails before the new name is on the disk, the old journal is there again, which is as good. */
+static rs_status replace(rs_journal *journal, rs_journal *copy, rs_err *err) {
+  if (rename(copy->path, journal->path) != 0) return fail_errno(journal, "cannot write", err);
+  int file = copy->file;
+  copy->file = journal->file;
+  journal->file = file;
+  journal->end = copy->end;
+  journal->solid = copy->solid;
+  return RS_OK;
+}
+
+static rs_status write_anew(rs_journal *journal, const compaction *c, uint64_t skip, rs_err *err) {
+  rs_journal copy = {.file = -1, .path = name_copy(journal, err)};
+  if (copy.path == NULL) return RS_MEMORY;
+  copy.file = open(copy.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  rs_status status = copy.file != -1 ? fill_copy(c, skip, &copy, err) : fail_errno(&copy, "cannot write", err);
+  if (status == RS_OK) status = replace(journal, &copy, err);
+  if (status != RS_OK) unlink(copy.path);
+  rs_journal_close(&copy);
+  return status;
+}
+
+rs_status rs_journal_compact(rs_journal *journal, rs_journal_chooser *needed, const void *context, uint64_t room,
+                             rs_err *err) {
+  rs_mapping mapping;
+  uint64_t others;
+  RS_TRY(rs_file_map(journal->path, &mapping, err));
+  const compaction c = {mapping.bytes, mapping.length, needed, context};
+  rs_status status = copy_records(&c, false, 0, NULL, &others, err);
+  if (status == RS_OK && others > room) status = write_anew(journal, &c, others - room / 2, err);
+  rs_file_unmap(&mapping);
+  return status;
 }

@@ -17,6 +17,9 @@ typedef struct rs_journal {
   char *path;     /* owned */
   uint64_t end;   /* bytes that are written, */
   uint64_t solid; /* and that are on the disk for sure */
+  double opened;  /* seconds of the clock, when this was */
+  double syncing; /* seconds that went into bringing records to the disk */
+  bool broken;    /* that failed: what is on the disk is not known any more */
 } rs_journal;
 
 /* Told of each record, in their order; `data` (length,) is borrowed. */
@@ -30,15 +33,26 @@ rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *
                           rs_journal *journal, rs_err *err);
 void rs_journal_close(rs_journal *journal);
 
-/* Adds a record; *offset is where it can be read. A failure leaves the journal as it was. RS_IO, RS_MEMORY. */
+/* Adds a record; *offset is where it can be read. A failure leaves the journal as it was. Brings it to the disk as
+ * well, unless that has taken more than a fiftieth of the time since the journal was opened: what then waits was done
+ * within the time of fifty such calls, and goes with the next record or rs_journal_sync. RS_IO, RS_MEMORY. */
 rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
                          rs_err *err);
 
-/* Brings what was added to the disk. RS_IO. */
+/* Brings what was added to the disk. RS_IO, from then on always: a kernel tells of lost pages once. */
 rs_status rs_journal_sync(rs_journal *journal, rs_err *err);
 
 /* The same, and says so in the journal: damage to any record before is then told from a torn tail. */
 rs_status rs_journal_seal(rs_journal *journal, rs_err *err);
+
+/* Whether a record is needed. */
+typedef bool rs_journal_chooser(const void *context, const rs_cell_key *key, uint64_t offset);
+
+/* Writes the journal anew where its records that are not needed take more than `room` bytes: the oldest of them go,
+ * until half of that is left. The new file takes the old one's place as one, with all offsets changed; a failure leaves
+ * the old one. RS_IO, RS_MEMORY. */
+rs_status rs_journal_compact(rs_journal *journal, rs_journal_chooser *needed, const void *context, uint64_t room,
+                             rs_err *err);
 
 /* The data of a record, added to `data`. RS_IO, RS_MEMORY. */
 rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *data, rs_err *err);

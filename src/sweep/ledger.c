@@ -110,3 +110,17 @@ rs_status rs_ledger_read(const rs_ledger *ledger, size_t index, rs_cell_state *s
   rs_text_clear(&record);
   return status;
 }
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+/* Whether a cell is read from this record: not from an earlier one of the same key. */
+static bool is_needed(const void *context, const rs_cell_key *key, uint64_t offset) {
+  const rs_ledger *ledger = context;
+  size_t first = find_key(ledger, key), cell = first < ledger->count ? ledger->by_key[first] : 0;
+  return first < ledger->count && memcmp(&ledger->keys[cell], key, sizeof *key) == 0 && ledger->places[cell] == offset;
+}
+
+rs_status rs_ledger_compact(rs_ledger *ledger, rs_err *err) {
+  static const uint64_t room = (uint64_t)256 << 20; /* read and summed in about a second, when a run begins */
+  return rs_journal_compact(&ledger->journal, is_needed, ledger, room, err);
+}

@@ -29,6 +29,10 @@ rs_status rs_ledger_state(const rs_ledger *ledger, size_t index, rs_cell_state *
 /* Records what a cell came to. Call from one thread at a time. RS_IO, RS_MEMORY. */
 rs_status rs_ledger_add(rs_ledger *ledger, const rs_cell_state *state, rs_err *err);
 
+/* Drops the oldest records of other configs from the journal where all of them take more than 256 MiB. After it no
+ * record can be read. RS_IO, RS_MEMORY: the journal is as it was. */
+rs_status rs_ledger_compact(rs_ledger *ledger, rs_err *err);
+
 /* Reads into a new state what is recorded of the cell. */
 rs_status rs_ledger_read(const rs_ledger *ledger, size_t index, rs_cell_state *state, rs_err *err);
 

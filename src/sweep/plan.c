@@ -1,5 +1,6 @@
 /* What a run would take, from the sizes alone. */
 #include "costs.h"
+#include "text_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +57,20 @@ static double curve_rows(const rs_experiment *experiment, const rs_cell *cell) {
   return rows;
 }
 
+/* Passes of sources' own checkpoints, one after the other. */
+static rs_status add_texts(const rs_experiment *experiment, const rs_cell *cells, rs_plan *plan, rs_err *err) {
+  rs_text_cost *costs = rs_alloc(plan->cells, sizeof *costs, err);
+  rs_status status = costs != NULL ? rs_text_costs(experiment, cells, plan->cells, costs, err) : RS_MEMORY;
+  double most = 0;
+  for (size_t i = 0; i < plan->cells && status == RS_OK; i++) {
+    plan->reading_flops += costs[i].flops;
+    most = fmax(most, costs[i].bytes);
+  }
+  plan->peak_bytes += most;
+  free(costs);
+  return status;
+}
+
 rs_status rs_plan_make(const rs_experiment *experiment, const char *checkpoints, rs_plan *plan, rs_err *err) {
   rs_cell *cells;
   rs_out_columns columns;
@@ -69,10 +84,12 @@ rs_status rs_plan_make(const rs_experiment *experiment, const char *checkpoints,
     plan->score_flops += rs_row_flops(experiment, &cells[i]);
   }
   rs_status status = RS_OK;
-  if (experiment->checkpoints != NULL)
+  if (experiment->checkpoints != NULL) {
     status = rs_costs_plan(experiment, cells, plan->cells, checkpoints, plan, err);
-  else
+  } else {
     plan->peak_bytes = peak_bytes(experiment);
+    status = add_texts(experiment, cells, plan, err);
+  }
   free(cells);
   return status;
 }

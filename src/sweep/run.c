@@ -56,21 +56,35 @@ static rs_status fill_set(const rs_ledger *ledger, const char *directory, const 
   return status;
 }
 
-/* The set then takes the old one's place. */
-static rs_status write_files(const rs_ledger *ledger, const char *directory, rs_run_summary *summary, rs_err *err) {
-  rs_folder_change change;
-  RS_TRY(rs_folder_change_begin(directory, rs_is_run_file, &change, err));
-  rs_status status = fill_set(ledger, change.staged, directory, summary, err);
-  if (status == RS_OK) status = rs_folder_change_commit(&change, err);
-  rs_folder_change_clear(&change);
-  return status;
-}
-
 static bool is_there(const char *directory, const char *name, rs_err *err) {
   char *path = rs_path_join(directory, name, err);
   bool there = path != NULL && access(path, F_OK) == 0;
   free(path);
   return there;
+}
+
+/* Results that are there are not given for such as lack cells. */
+static rs_status keep_complete(const char *directory, const rs_run_summary *summary, rs_err *err) {
+  rs_err why = {0};
+  bool there = is_there(directory, "manifest.json", &why);
+  if (why.status != RS_OK) return rs_fail(err, why.status, "%s", why.message);
+  if (!there) return RS_OK;
+  return rs_fail(err, RS_MEMORY,
+                 "%zu cells ran out of memory, and the results in %s stay as they were (ropescope plan says what a run "
+                 "takes; what is done is kept: the same command goes on, --partial writes it as it is)",
+                 summary->starved, directory);
+}
+
+/* The set then takes the old one's place. */
+static rs_status write_files(const rs_ledger *ledger, const char *directory, bool partial, rs_run_summary *summary,
+                             rs_err *err) {
+  rs_folder_change change;
+  RS_TRY(rs_folder_change_begin(directory, rs_is_run_file, &change, err));
+  rs_status status = fill_set(ledger, change.staged, directory, summary, err);
+  if (status == RS_OK && summary->starved > 0 && !partial) status = keep_complete(directory, summary, err);
+  if (status == RS_OK) status = rs_folder_change_commit(&change, err);
+  rs_folder_change_clear(&change);
+  return status;
 }
 
 /* Whether the file begins as every CSV file of a run does: then it is a result, committed without its manifest. */
@@ -165,7 +179,7 @@ static rs_status run_ledger(rs_ledger *ledger, const rs_run_options *options, rs
   if (status == RS_OK && ledger->done == 0 && options->partial)
     status =
         rs_fail(err, RS_INPUT, "%s: no cell of this config is done: there is nothing to write", options->directory);
-  return status == RS_OK ? write_files(ledger, options->directory, summary, err) : status;
+  return status == RS_OK ? write_files(ledger, options->directory, options->partial, summary, err) : status;
 }
 
 /* Removes the journal. */
@@ -184,6 +198,8 @@ static rs_status run_locked(const rs_experiment *experiment, const rs_run_option
   RS_TRY(refuse_foreign(experiment, options->directory, err));
   rs_status status = rs_ledger_open(experiment, options->directory, !options->resume, &ledger, err);
   if (status == RS_OK) status = run_ledger(&ledger, options, summary, err);
+  rs_err unable = {0}; /* to make the journal smaller: it holds what it must */
+  if (status == RS_OK && !options->partial) (void)rs_ledger_compact(&ledger, &unable);
   rs_ledger_close(&ledger);
   if (status == RS_OK && options->forget) status = forget(options->directory, err);
   return status;

@@ -3,6 +3,7 @@ brings its settings back. Arguments: the program. Exit status 77 where Chromium 
 
 import csv
 import io
+import json
 import signal
 import subprocess
 import sys
@@ -71,6 +72,8 @@ class Explore(unittest.TestCase):
         self.assertEqual(self.text("recipe"), "{name: yarn, factor: 8} on llama-2-7b at 32k tokens")
         self.assertEqual((self.value("model"), self.value("method"), self.value("factor")), ("llama-2-7b", "yarn", "8"))
         self.assertIn("--method '{name: yarn, factor: 8}' --length 32768", self.text("command"))
+        keys = json.loads(self.text("fragment"))["rope_parameters"]
+        self.assertEqual(keys, {"rope_type": "yarn", "rope_theta": 10000, "factor": 8, "original_max_position_embeddings": 4096})
         self.assertEqual(self.browser.run(UNNAMED), [])
         self.expect_quiet()
 

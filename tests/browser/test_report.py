@@ -60,7 +60,7 @@ def check_hover(browser, demo):
                           ".getBoundingClientRect(); return [b.left, b.top, b.width, b.height]", index)
         browser.hover(box[0] + share * box[2], box[1] + 0.4 * box[3])
         words = browser.wait("return document.querySelectorAll('.card')[arguments[0]].querySelector('.readout').textContent", index)
-        place, line = words.split(" · ")
+        place, line = words.split(" · ")[:2]
         method, numbers = line.split(": ")
         number = numbers.split(",")[0]
         distance = place.split(" ")[1]
@@ -218,6 +218,40 @@ def check_map(browser, program, base):
     check_quiet(browser)
 
 
+SAME = """name: same
+lengths: [256, 512, 1024, 2048]
+model: {name: m, heads: 2, head_dim: 32, train_length: 256}
+methods: [rope, {name: pi, factor: 1}, {name: yarn, factor: 1}, nope]
+sources: [gaussian]
+metrics: [entropy]
+seeds: 1
+heads: 1
+"""
+
+
+def check_together(browser, program, base):
+    """Lines on each other show as stripes and name each other; a line that is hidden is on none."""
+    (base / "same.yaml").write_text(SAME)
+    subprocess.run([program, "run", "same.yaml", "--quiet", "--out", "same"], check=True, cwd=base)
+    subprocess.run([program, "report", "same"], check=True, cwd=base, stdout=subprocess.DEVNULL)
+    ready(browser, base / "same" / "report.html", drawn=True)
+    index = card(browser, "entropy_nats--gaussian")
+    chart = "const c = [...ropescope.charts].find((c) => c.element.closest('.card') === document.querySelectorAll('.card')[arguments[0]]);"
+    names = chart + "return [...c.legend.children].map((li) => li.querySelector('.together').textContent)"
+    dashes = chart + "return c.spec.lines.map((_, s) => c.graph.getOption('strokePattern', `s${s}`))"
+    assert browser.run(names, index) == [" = pi, yarn", "", " = rope, yarn", " = rope, pi"], browser.run(names, index)
+    assert browser.run(dashes, index) == [None, [8, 3], [18, 9], [9, 18]], browser.run(dashes, index)
+    focus(browser, index)
+    assert readout(browser, index).endswith(" · on the same line: pi, yarn"), readout(browser, index)
+    browser.run("document.querySelectorAll('.card')[arguments[0]].querySelectorAll('.legend input')[2].click()", index)
+    assert browser.run(names, index) == [" = yarn", "", "", " = rope"], browser.run(names, index)
+    assert browser.run(dashes, index)[3] == [9, 9] and browser.run(dashes, index)[0] is None, browser.run(dashes, index)
+    if os.environ.get("ROPESCOPE_SCREENSHOTS"):
+        browser.run("document.querySelectorAll('.card')[arguments[0]].querySelectorAll('.legend input')[2].click()", index)
+        browser.screenshot(os.environ["ROPESCOPE_SCREENSHOTS"])
+    check_quiet(browser)
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     if programs() is None:
@@ -243,10 +277,12 @@ def main():
             check_file(browser, demo)
             check_quiet(browser)
             check_map(browser, program, base)
+            check_together(browser, program, base)
             check_wide(browser, program, base / "wide")
             check_quiet(browser)
         with Browser(width=500, dark=True) as browser:
             browser.command("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+            check_together(browser, program, base)
             ready(browser, page)
             assert browser.run("return document.documentElement.scrollWidth") <= 400, "a narrow page scrolls sideways"
             check_quiet(browser)

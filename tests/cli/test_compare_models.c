@@ -46,6 +46,33 @@ Test(compare_models, each_kind_of_layers__has_its_cause) {
        NULL);
 }
 
+/* What is said first holds of all layers, not of those whose frequencies are listed. */
+Test(compare_models, first_line__holds_of_every_layer) {
+  write_file("a.json", GEMMA("10000.0", "8.0"));
+  write_file("b.json", GEMMA("20000.0", "8.0"));
+  write_file("deep.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
+                          "\"num_hidden_layers\": 4, \"max_position_embeddings\": 4096}");
+  says(&(command){.arguments = {"compare", "a.json", "b.json"}}, 1,
+       (const char *const[]){
+           " tokens\ndifferent in layers 0, 2 (sliding_attention)\nof full_attention, equal within 1e-06: "
+           "frequencies of 8 pairs",
+           NULL},
+       "\nequal");
+  says(&(command){.arguments = {"compare", "a.json", "a.json"}}, 0,
+       (const char *const[]){" tokens\nequal within 1e-06 in every layer\nof full_attention, equal", NULL},
+       "different");
+  says(&(command){.arguments = {"compare", "a.json", "{name: pi, factor: 8}"}}, 0,
+       (const char *const[]){" tokens\nof full_attention, equal within 1e-06: frequencies of 8 pairs", NULL},
+       "\nequal");
+  says(&(command){.arguments = {"compare", "a.json", "deep.json"}}, 1,
+       (const char *const[]){"\ndifferent in layers 0, 2 (sliding_attention in A, full_attention in B); layers 1, 3 "
+                             "(full_attention)\n",
+                             NULL},
+       "\nequal");
+  says(&(command){.arguments = {"compare", "deep.json", "deep.json"}}, 0,
+       (const char *const[]){" tokens\nequal within 1e-06: frequencies of 8 pairs", NULL}, "every layer");
+}
+
 /* What YaRN's code makes of 16 dims, 10000, 4096 and 4: low 3, high 6 (12.02, 18.04 over 4.61). */
 static double yarn(size_t j) {
   double plain = pow(10000, -(double)j / PAIRS);
@@ -74,7 +101,8 @@ Test(compare_models, buffers_of_a_checkpoint__are_checked) {
   static const char *const parts[] = {"layers 0-2 (full_attention): as config.json says\n",
                                       "layer 3 (full_attention): not as config.json says (here A; the buffer is B): 5 "
                                       "frequencies differ",
-                                      "    likely cause: B is A without any scaling: plain RoPE (A is yarn)", NULL};
+                                      "    likely cause: B is A without any scaling: plain RoPE (A is yarn)",
+                                      "\ndifferent in buffers of ", NULL};
   cr_assert_eq(rs_make_directories("m", NULL), RS_OK);
   write_file("m/config.json", YARN);
   write_buffers("m/model.safetensors");

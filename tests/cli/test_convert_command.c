@@ -61,7 +61,7 @@ Test(convert_command, json__holds_the_notes) {
     const rs_node *root = &tree->root, *words = rs_node_get(root, "arguments"), *keys = rs_node_get(root, "fragment");
     cr_expect_str_eq(rs_node_get(root, "to")->text, consumers[i]);
     cr_expect_str_eq(rs_node_get(root, "reference")->text,
-                     i == 0 ? "transformers decba1d2ea4e" : "llama.cpp c55d53acec86");
+                     i == 0 ? "transformers decba1d2ea4e" : "llama.cpp 145b6280d6aa, common/arg.cpp");
     if (i == 0) {
       cr_expect(words == NULL && rs_node_get(root, "notes")->count == 0, "%s", out);
       cr_expect_str_eq(rs_node_get(rs_node_get(keys, "rope_parameters"), "attention_factor")->text, "1.5");

@@ -230,6 +230,9 @@ Test(explore_command, strangers__are_refused) {
   expect_in(ask(&s, "PUT", right, host, ""), 405, "only GET");
   expect_in(ask(&s, "GET", right, host, "Content-Length: 5\r\n"), 400, "has no body");
   expect_in(ask(&s, "GET", right, host, "Transfer-Encoding: chunked\r\n"), 400, "has no body");
+  expect_in(ask(&s, "GET", right, host, "Transfer-Encoding: identity\r\nContent-Length: 0\r\n"), 400, "has no body");
+  expect_in(ask(&s, "OPTIONS", right, host, "Origin: http://evil.example\r\nAccess-Control-Request-Method: GET\r\n"),
+            403, "its own page alone");
   expect_end(&s, SIGINT);
 }
 
@@ -273,6 +276,68 @@ Test(explore_command, malformed_requests__do_no_harm) {
   expect_end(&s, SIGINT);
 }
 
+/* Changes, drops, doubles or adds a few bytes at random. */
+static void garble(rs_text *request, unsigned *seed) {
+  static const char marks[] = "\r\n :/?&=%+\0\x7f\xff";
+  for (int i = 1 + rand_r(seed) % 4; i > 0 && request->length > 1; i--) {
+    size_t at = (size_t)rand_r(seed) % request->length, size = 1 + (size_t)rand_r(seed) % 16;
+    if (size > request->length - at) size = request->length - at;
+    char byte = rand_r(seed) % 2 ? marks[(size_t)rand_r(seed) % (sizeof marks - 1)] : (char)rand_r(seed), copy[16];
+    memcpy(copy, request->data + at, size);
+    switch (rand_r(seed) % 4) {
+    case 0: request->data[at] = byte; break;
+    case 1: memset(request->data + at, byte, size); break;
+    case 2: rs_text_add(request, copy, size); break;
+    default: /* dropped */
+      memmove(request->data + at, request->data + at + size, request->length - at - size);
+      request->length -= size;
+    }
+  }
+}
+
+/* What comes back, of its beginning. Of a body that never comes the server waits for the end; we do not. */
+static void send_garbled(const served *s, const rs_text *request, char *part, size_t room) {
+  const struct timeval patience = {.tv_usec = 300000};
+  const struct linger at_once = {.l_onoff = 1};
+  int connection = connect_to(s);
+  size_t length = 0;
+  (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  (void)setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  (void)!send(connection, rs_text_string(request), request->length, MSG_NOSIGNAL);
+  for (ssize_t now; length < room - 1 && (now = recv(connection, part + length, room - 1 - length, 0)) > 0;)
+    length += (size_t)now;
+  part[length] = '\0';
+  close(connection);
+}
+
+/* Whatever it is, the answer is one of HTTP and no failure of the server's own, and the page goes only to its reader.
+ */
+Test(explore_command, garbled_requests__get_an_answer_or_none) {
+  enum { REQUESTS = 500 };
+  served s = serve(&(command){.arguments = {"explore"}});
+  unsigned seed = 1, answered = 0, refused = 0;
+  for (int i = 0; i < REQUESTS; i++) {
+    static const char *const paths[] = {"", "page.js", "choices", "answer?method=yarn&factor=8&length=1k",
+                                        "answer?a=%20"};
+    unsigned before = seed, number = 0;
+    rs_text request = {0};
+    char part[64];
+    rs_text_printf(&request, "GET /%s/%s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nOrigin: http://127.0.0.1:%u\r\n\r\n",
+                   s.token, paths[(size_t)i % RS_COUNT(paths)], s.port, s.port);
+    garble(&request, &seed);
+    rs_text_puts(&request, "\r\n\r\n");
+    send_garbled(&s, &request, part, sizeof part);
+    cr_assert(part[0] == '\0' || sscanf(part, "HTTP/1.%*1[01] %3u ", &number) == 1, "seed %u: %s", before, part);
+    cr_assert(number < 500 || number == 501 || number == 505, "seed %u: %s", before, part);
+    answered += number == 200;
+    refused += number >= 400;
+    rs_text_clear(&request);
+  }
+  cr_expect(answered > 20 && refused > 100, "%u answers, %u refusals", answered, refused);
+  expect_in(get(&s, "answer?length=1k"), 200, "\"length_tokens\": 1024");
+  expect_end(&s, SIGINT);
+}
+
 Test(explore_command, huge_requests__are_refused) {
   served s = serve(&(command){.arguments = {"explore"}});
   rs_text header = {0}, query = {0};
@@ -306,8 +371,42 @@ Test(explore_command, slow_requests__do_not_hold_others) {
   for (size_t i = 0; i < SLOW; i++) close(slow[i]);
 }
 
-/* One that sends nothing more is let go. */
+/* Clients that ask for much and read nothing: the same. */
+Test(explore_command, clients_that_do_not_read__do_not_hold_others) {
+  enum { DEAF = 20, QUESTIONS = 40 };
+  served s = serve(&(command){.arguments = {"explore"}});
+  int deaf[DEAF];
+  rs_text request = {0};
+  for (size_t i = 0; i < QUESTIONS; i++)
+    rs_text_printf(&request, "GET /%s/chart.js HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", s.token, s.port);
+  for (size_t i = 0; i < DEAF; i++) {
+    int small = 1;
+    deaf[i] = connect_to(&s);
+    (void)setsockopt(deaf[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    cr_assert_eq(send(deaf[i], rs_text_string(&request), request.length, MSG_NOSIGNAL), (ssize_t)request.length);
+  }
+  expect_in(get(&s, "answer?length=1k"), 200, "\"length_tokens\": 1024");
+  expect_end(&s, SIGINT);
+  for (size_t i = 0; i < DEAF; i++) close(deaf[i]);
+  rs_text_clear(&request);
+}
+
+/* More of them than are served at once: others wait until they are let go: the suite `full`
+ * waits. */
+Test(explore_command, more_clients_than_are_served__others_wait) {
+  enum { CLIENTS = 80 };
+  if (getenv("ROPESCOPE_WAITS") == NULL) return;
+  served s = serve(&(command){.arguments = {"explore"}});
+  int silent[CLIENTS];
+  for (size_t i = 0; i < CLIENTS; i++) silent[i] = connect_to(&s);
+  expect_in(get(&s, "answer?length=1k"), 200, "\"length_tokens\": 1024");
+  expect_end(&s, SIGINT);
+  for (size_t i = 0; i < CLIENTS; i++) close(silent[i]);
+}
+
+/* One that sends nothing more is let go, after as many seconds as the server has patience: the suite `full` waits. */
 Test(explore_command, silent_clients__are_let_go) {
+  if (getenv("ROPESCOPE_WAITS") == NULL) return;
   served s = serve(&(command){.arguments = {"explore"}});
   char byte;
   int silent = connect_to(&s);

@@ -10,16 +10,16 @@ Test(failing_run, run__cells_out_of_memory__status_1_and_the_others_are_there) {
 #ifdef __SANITIZE_ADDRESS__
   cr_skip_test("the sanitizer needs all addresses");
 #endif
-  static const char *const metrics[] = {"--set=metrics=entropy", "--set=metrics=decay"};
+  static const char *const metrics[] = {"--set=metrics=entropy", "--set=metrics=decay"}, *const outs[] = {"o", "p"};
   write_file("c.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope, alibi]\nlengths: [8, 64M]\n");
   for (size_t i = 0; i < RS_COUNT(metrics); i++) {
-    result got =
-        run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet", "--force", "--threads=1", metrics[i]},
-                       .memory = 512 << 20});
+    result got = run(
+        &(command){.arguments = {"run", "c.yaml", "--out", outs[i], "--quiet", "--force", "--threads=1", metrics[i]},
+                   .memory = 512 << 20});
     cr_expect_eq(got.status, 1, "status %d", got.status);
     cr_expect_str_eq(got.err, "ropescope: 2 cells ran out of memory (ropescope plan says what a run takes)\n", "%s",
                      got.err);
-    rs_table *table = read_table("o/summary.csv");
+    rs_table *table = read_table(i == 0 ? "o/summary.csv" : "p/summary.csv");
     cr_assert_eq(table->rows, 4);
     for (size_t row = 0; row < 4; row++) {
       cr_expect_str_eq(field(table, row, "status"), row % 2 == 0 ? "ok" : "memory");
@@ -28,6 +28,35 @@ Test(failing_run, run__cells_out_of_memory__status_1_and_the_others_are_there) {
     rs_table_free(table);
     result_clear(&got);
   }
+}
+
+/* Nor do they cost results that were complete; what is done is kept, and written on request. */
+Test(failing_run, run_over__cells_out_of_memory__old_results_stay) {
+#ifdef __SANITIZE_ADDRESS__
+  cr_skip_test("the sanitizer needs all addresses");
+#endif
+  size_t before, after;
+  write_file("c.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope, alibi]\nlengths: [8, 64M]\n"
+                       "metrics: [entropy]\n");
+  result first = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--lengths", "16", "--quiet"}});
+  result_clear(&first);
+  char *old = read_path("o/summary.csv", &before);
+  result got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet", "--force", "--threads=1"},
+                              .memory = 512 << 20});
+  cr_expect_eq(got.status, 1);
+  cr_expect_not_null(strstr(got.err, "2 cells ran out of memory, and the results in o stay as they were"), "%s",
+                     got.err);
+  char *new = read_path("o/summary.csv", &after);
+  cr_expect(before == after && memcmp(old, new, before) == 0);
+  result_clear(&got);
+  got = run(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet", "--force", "--partial"}});
+  cr_expect_eq(got.status, 0, "%s", got.err);
+  rs_table *table = read_table("o/summary.csv");
+  cr_expect_eq(table->rows, 2);
+  rs_table_free(table);
+  result_clear(&got);
+  free(old);
+  free(new);
 }
 
 /* ---- when writing fails ------------------------------------------------------------------------------------------ */

@@ -171,8 +171,10 @@ Test(layers_command, compare__kinds_that_one_side_lacks_or_that_do_not_turn) {
   write_file("c.json", "{\"model_type\": \"cohere2\", \"num_hidden_layers\": 6, \"hidden_size\": 16, "
                        "\"num_attention_heads\": 2, \"max_position_embeddings\": 4096, \"rope_theta\": 1e6}");
   result lacks = run(&(command){.arguments = {"compare", "a.json", "b.json"}});
-  cr_expect(lacks.status == 1 && strstr(lacks.out, "kinds of layers:\n  sliding_attention in A, none in B: no such "
-                                                   "layers\n  full_attention: equal\n") != NULL,
+  cr_expect(lacks.status == 1 &&
+                strstr(lacks.out,
+                       "kinds of layers (A has 6 layers, B 5):\n  sliding_attention in A, none in B: no such "
+                       "layers\n  full_attention: equal\n") != NULL,
             "%s", lacks.out);
   result bare = run(&(command){.arguments = {"compare", "a.json", "c.json"}});
   cr_expect(bare.status == 1 &&

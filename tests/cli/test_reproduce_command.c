@@ -129,7 +129,8 @@ Test(reproduce, full_config__without_the_flag__is_left_out) {
 Test(reproduce, slips__status_2_and_nothing_is_run) {
   EXPECT("reproduce tow", 2, "no experiment tow (did you mean two?)");
   EXPECT("reproduce nothing-like-it", 2, "no experiment nothing-like-it (ropescope reproduce --list shows them)");
-  EXPECT("reproduce --experiments nowhere", 2, "no folder nowhere here");
+  EXPECT("reproduce --experiments nowhere", 2,
+         "no folder nowhere (--experiments or ROPESCOPE_DATADIR says where it is)");
   EXPECT("reproduce --experiments .", 2, ". holds no experiment");
   put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,printed,perhaps,nobody,\n");
   EXPECT("reproduce", 2, "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition or refuted");

@@ -164,12 +164,11 @@ Test(solve_command, no_criterion__shows_all_side_by_side) {
 Test(solve_command, advice__use_because_costs) {
   /* The larger of the two bases; 1.24e6 is 1e4 (131071/4096)^(64/46). */
   expect_rows("base --length 128k" LLAMA2,
-              (const char *[]){"4869104.374190054\n",
-                               "advice     use base 4869104.374190054 because no sum of cosines "
-                               "is negative with it up to 131072 tokens",
+              (const char *[]){"4869104.37419", "advice     use base 4869104.37419",
+                               " because no sum of cosines is negative with it up to 131072 tokens",
                                "(1.24199e+06 is the least for that); costs, at short inputs too: the keys 1 to 8 back",
                                "(derived from formulas, not measured on a model)\n"},
-              4);
+              5);
   /* 65535 / 4096 is hardly less than 16; no factor has YaRN's sums positive, which is no failure. */
   expect_rows("factor --length 64k --method yarn" LLAMA2,
               (const char *[]){"16\n",
@@ -182,6 +181,57 @@ Test(solve_command, advice__use_because_costs) {
   expect_rows("base --length 1k" LLAMA2, (const char *[]){"10000\n", "costs nothing"}, 2);
   expect_rows("factor --length 2k --method pi" LLAMA2, (const char *[]){"1\n", "costs nothing"}, 2);
   expect_rows("length" LLAMA2, (const char *[]){"4097\n", "use it up to 4097 tokens", "4096 are within"}, 3);
+}
+
+/* Where a search ended, no pair leaves anything: dynamic YaRN divides all that leaves. 2^28 is where it ends, and 2^20
+ * where each length takes a look at every distance. */
+Test(solve_command, where_a_search_ended__no_end_is_made_up) {
+  expect_rows(
+      "length --method dynamic_yarn" LLAMA2,
+      (const char *[]){"268435456\n",
+                       "no end was found up to 268435456 tokens, where the search ends: no pair leaves the angles "
+                       "of training; the first negative sum, at 1707, is let be"},
+      2);
+  expect_rows("length --head-dim 128 --base 1e60",
+              (const char *[]){"no end was found up to 268435456 tokens, where the search ends: no sum of cosines"}, 1);
+  expect_rows("length --json --method dynamic_yarn" LLAMA2,
+              (const char *[]){"\"open\": true,\n  \"advice\"", "\"open\": true,\n      \"means\""}, 2);
+  int status;
+  char *out = say("length --method '{name: yarn, factor: 4}' --json" LLAMA2, &status);
+  cr_expect(status == 0 && strstr(out, "\"open\"") == NULL && strstr(out, "tuned") == NULL, "%s", out);
+  free(out);
+}
+
+/* What is published may be what the model was tuned with. */
+Test(solve_command, published_recipe__says_that_tuning_is_not_counted) {
+  static const char *const words[][2] = {
+      {"\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 64, "
+       "\"finetuned\": true}",
+       "\ntuned      the file says that the model was tuned with this recipe (finetuned: true): the criteria compare "
+       "with "
+       "plain RoPE at 64 tokens, as if it was not"},
+      {"\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 64, "
+       "\"finetuned\": false}",
+       "\ntuned      whether the model was tuned with this recipe is not said"},
+      {"\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 4.0, \"low_freq_factor\": 1, \"high_freq_factor\": "
+       "4, "
+       "\"original_max_position_embeddings\": 64}",
+       "\ntuned      llama3 is published with models that were tuned with it"},
+  };
+  char line[256];
+  for (size_t i = 0; i < RS_COUNT(words); i++) {
+    char *file = write_config(words[i][0]);
+    snprintf(line, sizeof line, "length --hf %s", file);
+    expect_rows(line,
+                (const char *[]){words[i][1], "(derived from formulas as if the model was not tuned with it, not "}, 2);
+    int status;
+    snprintf(line, sizeof line, "length --hf %s --method '{name: yarn, factor: 2}'", file);
+    char *out = say(line, &status);
+    cr_expect(status == 0 && strstr(out, "tuned") == NULL, "%s", out);
+    free(out);
+    remove(file);
+    free(file);
+  }
 }
 
 /* Layers with a window never look farther, whatever else is said of their pairs. */

@@ -5,6 +5,7 @@
 #
 #     apt-get install gcc-aarch64-linux-gnu qemu-user      # once, as root
 #     tests/cross/aarch64.sh [FOLDER]                      # default: build-aarch64
+#     BYTES_ONLY=1 tests/cross/aarch64.sh [FOLDER]         # no tests: the sums of bytes.sh alone, some minutes
 #
 # Criterion's tests do not start under qemu's user mode; include/criterion/criterion.h stands in for it.
 set -euo pipefail
@@ -13,7 +14,7 @@ root=$(cd -- "$here/../.." && pwd)
 mkdir -p -- "${1:-$root/build-aarch64}"
 folder=$(cd -- "${1:-$root/build-aarch64}" && pwd)
 sysroot=$folder/sysroot libraries=$folder/sysroot/usr/lib/aarch64-linux-gnu
-packages=(libc6-dev libgomp1 libgsl-dev libyaml-dev libjansson-dev nettle-dev librandom123-dev)
+packages=(libc6-dev libgomp1 libgsl-dev libyaml-dev libjansson-dev nettle-dev librandom123-dev zlib1g-dev)
 # Those that need no program of ours beside them; of the engine's, which take minutes in emulation, the broadest case.
 tests=(math subsets kernel_decay kernel_rotate net_cap net_cross_entropy net_curve net_norm net_product net_softmax
        net_turn_rows net_update turns waves masks sources source_shapes projection metrics decay ood rows needle vision
@@ -87,13 +88,13 @@ endian = 'little'
 CROSS
 }
 
-# build NAME OPTION...: configures and compiles below FOLDER.
+# build NAME TARGET OPTION...: configures and compiles below FOLDER.
 build() {
-    local name=$1 again=()
-    shift
+    local name=$1 target=$2 again=()
+    shift 2
     if [ -f "$folder/$name/build.ninja" ]; then again=(--reconfigure); fi
     meson setup --wrap-mode=nofallback "${again[@]}" -Dwerror=true "$@" "$folder/$name" "$root"
-    ninja -C "$folder/$name"
+    ninja -C "$folder/$name" "$target"
 }
 
 emulate() { qemu-aarch64 -L "$sysroot" "$@"; }
@@ -122,8 +123,13 @@ if [ ! -f "$folder/sysroot-done" ]; then
 fi
 add_stand_in
 write_cross_file
-build aarch64 --cross-file "$folder/cross.ini" -Dtests=enabled
-build native -Dtests=disabled
+if [ -n "${BYTES_ONLY-}" ]; then
+    build aarch64 ropescope --cross-file "$folder/cross.ini" -Dtests=disabled
+    RUN="qemu-aarch64 -L $sysroot" "$here/bytes.sh" --run "$folder/aarch64/ropescope" "$folder/bytes"
+    exit
+fi
+build aarch64 all --cross-file "$folder/cross.ini" -Dtests=enabled
+build native all -Dtests=disabled
 
 if ! command -v qemu-aarch64 >/dev/null; then
     echo 'aarch64: compiles; nothing was run, for want of qemu-aarch64 (qemu-user)'

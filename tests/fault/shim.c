@@ -48,7 +48,7 @@ __attribute__((destructor)) static void end(void) {
 
 /* Whether the code at `caller` is to be refused. The last answer is kept, for dladdr is slow. */
 static bool is_counted(void *caller) {
-  static const char *const counted[] = {"ropescope", "libyaml", "libjansson", "libgsl.", "libnettle"};
+  static const char *const counted[] = {"ropescope", "libyaml", "libjansson", "libgsl.", "libnettle", "libmicrohttpd"};
   static _Thread_local void *last;
   static _Thread_local bool answer;
   Dl_info where;

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t head = strncmp(text, "#set ", 5) == 0 ? strcspn(text, "\n") : 0;
   char *body = text + head + (text[head] == '\n' && head > 0);
   if (head > 0) text[head] = '\0';
-  const rs_config_edits changes = {edits, head > 0 ? read_edits(text, edits) : 0, NULL, NULL};
+  const rs_config_edits changes = {edits, head > 0 ? read_edits(text, edits) : 0, NULL, NULL, NULL};
   rs_status status = rs_config_read(body, "fuzz.yaml", changes, &experiment, &problems, &err);
   LAW((status == RS_OK) == (experiment != NULL));
   fuzz_says_why(status, &err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../fixtures/npy.h"
+#include "../fixtures/reading.h"
 #include "../fixtures/runs.h"
 
 TestSuite(text_rows, .init = enter_folder, .fini = leave_folder);
@@ -221,5 +222,44 @@ Test(text_rows, needles_and_a_second_checkpoint__are_refused) {
     cr_expect_not_null(strstr(rs_text_string(&problems.text), cases[i].message), "%s", rs_text_string(&problems.text));
     rs_problems_clear(&problems);
     free(yaml);
+  }
+}
+
+static rs_plan plan_of(const char *lengths, const char *metric, const char *source) {
+  char text[1024];
+  rs_plan plan;
+  snprintf(text, sizeof text,
+           "model: {hf: MODEL/config.json}\nlengths: %s\nmethods: [llama3, pi]\nmetrics: [%s]\nsources: [%s]\n",
+           lengths, metric, source);
+  char *yaml = fill_in(text, "llama3");
+  rs_experiment *experiment = good(yaml);
+  cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
+  rs_experiment_free(experiment);
+  free(yaml);
+  return plan;
+}
+
+/* A text is read once for all heads and methods, through the blocks up to the layer: 9984 weights of matrices a block
+ * and token, and 64 head dims of each pair of tokens, twice. One that is too short is not read, nor one of which nobody
+ * observes rows. */
+Test(text_rows, plan__counts_passes_of_a_source_s_own_checkpoint) {
+  static const struct {
+    const char *layers, *lengths, *metric;
+    double passes;
+  } cases[] = {{"0", "[16]", "entropy", 1},
+               {"[0, 1]", "[16]", "entropy", 3},
+               {"1", "[16, 200]", "entropy", 2},
+               {"1", "[16]", "decay", 0}};
+  const double pass = 2 * (16 * 9984.0 + 2 * 64 * 136);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char source[256];
+    snprintf(source, sizeof source, "{name: model, checkpoint: MODEL, tokens: MODEL/tokens.npy, layer: %s, head: each}",
+             cases[i].layers);
+    rs_plan plan = plan_of(cases[i].lengths, cases[i].metric, source);
+    rs_plan other = plan_of(cases[i].lengths, cases[i].metric, "gaussian");
+    cr_expect_float_eq(plan.reading_flops, cases[i].passes * pass, 1, "%zu: %.17g, not %.17g", i, plan.reading_flops,
+                       cases[i].passes * pass);
+    cr_expect_eq(other.reading_flops, 0);
+    cr_expect_eq(plan.peak_bytes > other.peak_bytes, cases[i].passes > 0, "%g, %g", plan.peak_bytes, other.peak_bytes);
   }
 }

@@ -8,24 +8,29 @@
 #include "../fixtures/attend_world.h"
 #include "../fixtures/obtain.h"
 
-enum { LONG = 24, DIMS = 16, WORLDS = 1200, MOST_METHODS = 100 };
+enum { LONG = 24, DIMS = 16, WORLDS = 1200, MOST_WORLDS = 6000, MOST_METHODS = 100, EACH = 3, ROUNDINGS = 4 };
 
 /* How many worlds of each method were compared. */
 typedef struct tally {
   size_t worlds[MOST_METHODS];
 } tally;
 
-static void check_tally(const tally *compared) {
-  size_t count;
-  const rs_method *methods = rs_methods(&count);
-  cr_assert_leq(count, MOST_METHODS);
-  for (size_t i = 0; i < count; i++) cr_assert_geq(compared->worlds[i], 3, "%s: too few worlds", methods[i].name);
-}
-
 static size_t method_of(uint32_t job) {
   size_t count;
   rs_methods(&count);
   return job % count;
+}
+
+/* Some recipes are undefined, so a method that has had few worlds is drawn again. */
+static bool wanted(const tally *compared, uint32_t first, uint32_t job) {
+  return job < first + WORLDS || compared->worlds[method_of(job)] < EACH;
+}
+
+static void check_tally(const tally *compared) {
+  size_t count;
+  const rs_method *methods = rs_methods(&count);
+  cr_assert_leq(count, MOST_METHODS);
+  for (size_t i = 0; i < count; i++) cr_assert_geq(compared->worlds[i], EACH, "%s: too few worlds", methods[i].name);
 }
 
 /* The gradient by a head's scale sums terms as large as its logits, which may cancel: what roundings of half a unit can
@@ -41,7 +46,7 @@ static void forgive_rounding(const attend_case *given, const attend_result *plai
   }
 }
 
-/* Floats err by some roundings of logits of a few nats; 3e-6 has been seen. */
+/* 1.5 such roundings have been seen in 13,000 worlds of 12 seeds. */
 static void compare(const world *w, const attend_case *given) {
   attend_result plain, doubles, floats;
   const char *where = "";
@@ -53,10 +58,10 @@ static void compare(const world *w, const attend_case *given) {
   attend_tiles_f64(given, &doubles);
   attend_tiles_f32(given, &floats);
   double distance = attend_distance(given, &doubles, &plain, &where);
-  demand(w, distance < 1e-12, "%s differs by %g in double", where, distance);
+  demand(w, distance < ROUNDINGS * DBL_EPSILON * plain.slack, "%s differs by %g in double", where, distance);
   forgive_rounding(given, &plain, &floats);
   distance = attend_distance(given, &floats, &plain, &where);
-  demand(w, distance < 1e-5, "%s differs by %g in float", where, distance);
+  demand(w, distance < ROUNDINGS * (double)FLT_EPSILON * plain.slack, "%s differs by %g in float", where, distance);
   attend_result_clear(&plain);
   attend_result_clear(&doubles);
   attend_result_clear(&floats);
@@ -64,7 +69,8 @@ static void compare(const world *w, const attend_case *given) {
 
 Test(attend_worlds, every_method_and_mask__tiles__are_the_plain_formula) {
   tally compared = {0};
-  for (uint32_t job = 70000; job < 70000 + WORLDS; job++) {
+  for (uint32_t job = 70000; job < 70000 + MOST_WORLDS; job++) {
+    if (!wanted(&compared, 70000, job)) continue;
     world w;
     attend_case given;
     bool fits = attend_world_draw(&w, &given, job, LONG, DIMS);
@@ -116,7 +122,8 @@ static void compare_rows(const world *w, const attend_case *given) {
 
 Test(attend_worlds, every_method_and_mask__tiles__weigh_values_as_the_reference_row_says) {
   tally compared = {0};
-  for (uint32_t job = 80000; job < 80000 + WORLDS; job++) {
+  for (uint32_t job = 80000; job < 80000 + MOST_WORLDS; job++) {
+    if (!wanted(&compared, 80000, job)) continue;
     world w;
     attend_case given;
     bool fits = attend_world_draw(&w, &given, job, LONG, DIMS);

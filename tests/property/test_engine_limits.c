@@ -224,6 +224,30 @@ Test(engine, large_logits__are_doubles_by_themselves__and_refused_as_floats) {
   }
 }
 
+/* The bound of limits.h to the letter, where the largest bias stands before the query and where it stands behind. */
+Test(engine, promised_error__of_known_logits_and_biases__is_the_formula) {
+  static const double values[][3] = {{3, 0, -1}, {-1, 0, 3}, {-2, 0, -1}};
+  for (size_t i = 0; i < 2 * RS_COUNT(values); i++) {
+    world w;
+    bool single = i % 2 == 0;
+    const double *list = values[i / 2];
+    world_make(&w, "relative", 4, 20);
+    set(&w, "clip", "1");
+    int index = rs_settings_find(&w.recipe.settings, "values");
+    rs_value *value = &w.recipe.settings.values[index];
+    cr_assert_eq(rs_value_list(w.recipe.settings.params[index], list, 3, value, NULL), RS_OK);
+    world_fill(&w, 20); /* |q| = |k| = 2, so that logits are 2 nats at most */
+    w.job.mask.kind = RS_BIDIRECTIONAL;
+    w.job.scores = single ? RS_SCORES_F32 : RS_SCORES_F64;
+    rs_observation *observation = run_alone(&w);
+    double unit = single ? 0x1p-24 : 0x1p-53, above = fmax(0, fmax(list[0], list[2]));
+    near(&w, observation->rows, "error", observation->error, unit * (4 * 2 / 2 + 3 * (2 + above) + 28 + 128),
+         1e-9 * unit);
+    rs_observation_free(observation);
+    world_clear(&w);
+  }
+}
+
 /* Refused by their size, before the heap is asked: a sanitizer's heap would end the program. */
 Test(engine, sizes_beyond_memory__are_refused) {
   static const size_t sizes[][3] = {{SIZE_MAX / 3, 2, 1}, {SIZE_MAX, 128, 2}, {SIZE_MAX / 2, 1, 1}};

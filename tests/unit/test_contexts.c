@@ -389,12 +389,16 @@ Test(contexts, latent_heads__that_cannot_be__are_refused) {
 
 /* ---- what is read alone ------------------------------------------------------------------------------------------ */
 
+#define LEARNS "a model with learned curves, or norms with weights behind the rotation is read, and not trained"
+
 Test(contexts, training__of_what_has_no_way_back__is_refused) {
   static const char *const said[] = {"a model without classes is read, and not trained",
                                      "a model with token types is read, and not trained",
                                      "a model with norms of sums is read, and not trained",
                                      "a model with experts or narrow layers is read, and not trained",
-                                     "a model with clipped queries, keys and values is read, and not trained"};
+                                     "a model with clipped queries, keys and values is read, and not trained",
+                                     LEARNS,
+                                     LEARNS};
   for (size_t i = 0; i < RS_COUNT(said); i++) {
     small_model m;
     rs_context *context;
@@ -409,6 +413,9 @@ Test(contexts, training__of_what_has_no_way_back__is_refused) {
       m.blocks[1].feed_forward.gated = true;
     }
     if (i == 4) m.blocks[1].attention.clip = 0.5;
+    if (i == 5) m.blocks[1].feed_forward.learned_curve = true;
+    if (i == 6) m.blocks[1].attention.qk_norm = (rs_norm){.kind = RS_NORM_RMS, .epsilon = 1e-5};
+    if (i == 6) m.blocks[1].attention.qk_norm_turned = true;
     rs_transformer *t = small_model_create(&m, RS_F64, 1);
     cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
     cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), RS_UNSUPPORTED);
@@ -424,9 +431,9 @@ Test(contexts, training__of_what_has_no_way_back__is_refused) {
 
 /* ---- norms behind the rotation ----------------------------------------------------------------------------------- */
 
-/* A rotation leaves lengths, so a norm without weights may stand before it; with weights, or where lengths change, it
- * may not. */
-Test(contexts, norm_behind_the_rotation__without_weights_alone) {
+/* A rotation leaves lengths, so a norm by them may stand before it, its weights behind; a norm that takes a mean off,
+ * or where lengths change, may not. */
+Test(contexts, norm_behind_the_rotation__of_lengths_alone) {
   static const struct {
     rs_norm_kind kind;
     const char *method, *settings;
@@ -434,7 +441,9 @@ Test(contexts, norm_behind_the_rotation__without_weights_alone) {
   } cases[] = {{RS_NORM_L2, "rope", "", RS_OK},
                {RS_NORM_L2, "nope", "", RS_OK},
                {RS_NORM_NONE, "rope", "", RS_OK},
-               {RS_NORM_RMS, "rope", "", RS_UNSUPPORTED},
+               {RS_NORM_RMS, "rope", "", RS_OK},
+               {RS_NORM_LAYER, "rope", "", RS_UNSUPPORTED},
+               {RS_NORM_RMS, "yarn", "factor=4", RS_UNSUPPORTED},
                {RS_NORM_L2, "yarn", "factor=4", RS_UNSUPPORTED}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     small_model m;

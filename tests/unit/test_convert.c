@@ -24,6 +24,11 @@
 #define LONGROPE                                                                                                       \
   "\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": " SHORT_LIST ", \"long_factor\": " LONG_LIST      \
   ", \"attention_factor\": 1.5, \"original_max_position_embeddings\": 512}"
+/* DeepSeek's: what multiplies cos and sin is 1, and the softmax has the rest. */
+#define SOFTMAX_KEYS "\"factor\": 8, \"mscale\": 1, \"mscale_all_dim\": 1, \"original_max_position_embeddings\": 512"
+#define SOFTMAX                                                                                                        \
+  "\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 16, \"qk_nope_head_dim\": 16, \"v_head_dim\": 16, "          \
+  "\"kv_lora_rank\": 8, \"q_lora_rank\": null, \"rope_scaling\": {\"type\": \"yarn\", " SOFTMAX_KEYS "}"
 #define MROPE "\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [4, 2, 2]}"
 
 static rs_convertible read_model(const char *keys) {
@@ -199,18 +204,25 @@ Test(convert, mlx) {
   static const convert_case cases[] = {
       {PLAIN, MAXIMUM PLAIN ", \"rope_scaling\": null}"},
       {PARTIAL, MAXIMUM BASE ", \"partial_rotary_factor\": 0.25, \"rope_scaling\": null}"},
-      {LINEAR, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.5}}"},
-      {DYNAMIC, "{\"max_position_embeddings\": 16384, \"rope_theta\": 187533.17952758705, \"rope_scaling\": null} # "
-                "mlx-lm's rope_utils.py has no dynamic NTK: this is the base of 16384 tokens"},
-      {YARN, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"yarn\", " YARN_KEYS ORIGINAL
-                          "}} # mlx-lm always rounds the ends # attention_factor = 1 is read by new versions of mlx-lm "
-                          "alone; others have 1.207944154."},
-      {LLAMA3, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"llama3\", " LLAMA3_KEYS "}}"},
-      {LONGROPE, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"longrope\", " LISTS
+      {LINEAR, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"linear\", \"type\": \"linear\", \"factor\": 2.5}}"},
+      {DYNAMIC,
+       MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"dynamic\", \"type\": \"dynamic\", \"factor\": 4}} # "
+                    "mlx-lm up to 0.31.3 has no dynamic NTK"},
+      {YARN,
+       MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"type\": \"yarn\", " YARN_KEYS
+                    "\"mscale\": 0, \"mscale_all_dim\": 0, " ORIGINAL
+                    "}} # mlx-lm always rounds the ends # mlx-lm's releases read no attention_factor: mscale says 1 "
+                    "there, as 0.1 mscale ln s + 1."},
+      {LLAMA3, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"llama3\", \"type\": \"llama3\", " LLAMA3_KEYS "}}"},
+      {LONGROPE, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"longrope\", \"type\": \"longrope\", " LISTS
                               ", \"attention_factor\": 1.5, " ORIGINAL "}} # mlx-lm has long_factor for every length "
                               "# mlx-lm multiplies by 1.154700538, which max_position_embeddings gives"},
-      {MROPE, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"default\", \"mrope_section\": [4, 2, 2]}} # mlx-lm "
+      {MROPE, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"default\", \"type\": \"default\", "
+                           "\"mrope_section\": [4, 2, 2]}} # mlx-lm "
                            "turns text alone"},
+      {SOFTMAX, MAXIMUM BASE ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"type\": \"yarn\", " SOFTMAX_KEYS
+                             "}} # Pairs are dims (2j, "
+                             "2j + 1)"},
   };
   expect_all("mlx", cases, RS_COUNT(cases));
 }
@@ -361,6 +373,18 @@ Test(convert, megatron) {
                      "4096 # Megatron-LM has low_freq_factor 1, high_freq_factor 4 and original length 8192 built in"},
       {LONGROPE, TURNS "10000" UP_TO "4096 # Megatron-LM has no longrope: this is plain RoPE"},
       {MROPE, "--position-embedding-type mrope --rotary-base 10000 --mrope-section 4 2 2" UP_TO "4096"},
+  };
+  expect_all("megatron", cases, RS_COUNT(cases));
+}
+
+/* Its YaRN has one ladder over the head, in halves. */
+Test(convert, megatron_yarn__says_what_it_cannot_turn) {
+  static const convert_case cases[] = {
+      {PARTIAL ", \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 8, " ORIGINAL "}",
+       "--position-embedding-type yarn --rotary-base 10000 --rotary-percent 0.25 --rotary-scaling-factor 8 "
+       "--yarn-original-max-position-embeddings 512 --yarn-beta-fast 32 --yarn-beta-slow 1 "
+       "--yarn-correction-range-round-to-int" UP_TO
+       "4096 # Megatron-LM's YaRN turns whole heads, whatever --rotary-percent says: 4 of 16 dims cannot be said."},
   };
   expect_all("megatron", cases, RS_COUNT(cases));
 }

@@ -15,7 +15,22 @@ Test(io, csv_write__fields__are_quoted_where_they_must_be) {
   rs_csv_text(&csv, "");
   rs_csv_text(&csv, "");
   rs_csv_end_row(&csv);
-  cr_assert_str_eq(csv.data, "a,b c,\"x,y\",\"\"\"\",\"a\"\"b\"\"\",\"l\nm\",\"\r\",, é',\"\n\"\n\"\",\n");
+  rs_csv_text(&csv, "\xEF\xBB\xBFm");
+  rs_csv_end_row(&csv);
+  cr_assert_str_eq(csv.data,
+                   "a,b c,\"x,y\",\"\"\"\",\"a\"\"b\"\"\",\"l\nm\",\"\r\",, é',\"\n\"\n\"\",\n\"\xEF\xBB\xBFm\"\n");
+  rs_text_clear(&csv);
+}
+
+/* Numbers stay bare: the shortest text that is read as one. */
+Test(io, csv_write__text_like_a_formula__is_quoted_and_numbers_are_not) {
+  static const char *const fields[] = {"=1+1", "+x",  "-x",   "@a",   "=",       "-",
+                                       "a=b",  "x-y", "-1.5", "-inf", "-1e-300", "-0"};
+  rs_text csv = {0};
+  for (size_t i = 0; i < RS_COUNT(fields); i++) rs_csv_text(&csv, fields[i]);
+  rs_csv_number(&csv, -0.25);
+  rs_csv_end_row(&csv);
+  cr_assert_str_eq(csv.data, "\"=1+1\",\"+x\",\"-x\",\"@a\",\"=\",\"-\",a=b,x-y,-1.5,-inf,-1e-300,-0,-0.25\n");
   rs_text_clear(&csv);
 }
 
@@ -96,13 +111,14 @@ Test(io, csv_read__broken_text__says_the_line) {
 }
 
 Test(io, csv__random_tables__come_back_as_written) {
-  static const char letters[] = "a,\"\n\r '";
+  static const char letters[] = "a,\"\n\r '=+-@1";
   for (unsigned seed = 0; seed < 1000; seed++) {
     unsigned state = seed, columns = 1 + next_random(&state, 3), rows = next_random(&state, 4);
     char fields[16][5] = {{0}};
     rs_text csv = {0};
     for (unsigned i = 0; i < columns * (rows + 1); i++) {
-      for (unsigned j = next_random(&state, 5); j > 0; j--) fields[i][j - 1] = letters[next_random(&state, 7)];
+      for (unsigned j = next_random(&state, 5); j > 0; j--)
+        fields[i][j - 1] = letters[next_random(&state, sizeof letters - 1)];
       rs_csv_text(&csv, fields[i]);
       if ((i + 1) % columns == 0) rs_csv_end_row(&csv);
     }

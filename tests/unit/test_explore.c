@@ -227,6 +227,36 @@ Test(explore, configs__compute_the_same) {
                 "model: qwen2-vl\n");
 }
 
+/* Keys that say what is shown, where there are such keys: a dynamic base is no fixed one, and no key turns pairs by
+ * half a window. NULL: none. */
+Test(explore, fragments__are_the_keys_of_what_is_shown) {
+  static const char *const cases[][3] = {
+      {"method=yarn&factor=8&length=32k", "\"max_position_embeddings\": 32768,",
+       "\"rope_type\": \"yarn\",\n    \"rope_theta\": 10000,\n    \"factor\": 8,\n    "
+       "\"original_max_position_embeddings\": 4096\n"},
+      {"method=yarn&factor=8&rope_theta=500000&train_length=2048&length=16k", "\"rope_theta\": 500000,",
+       "\"original_max_position_embeddings\": 2048"},
+      {"method=abf&rope_theta=500000&length=32k", "\"rope_type\": \"default\"", "\"rope_theta\": 500000"},
+      {"method=critical_base&factor=4&length=16k", "\"rope_type\": \"default\"", "\"rope_theta\": "},
+      {"method=dynamic_ntk&factor=2&length=16k", "\"rope_type\": \"dynamic\"", "\"max_position_embeddings\": 4096"},
+      {"method=yarn&factor=8&dialect=llamacpp&length=32k", "\"rope_type\": \"yarn\"", "\"factor\": 8"},
+      {"model=gpt-j-6b&method=pi&factor=3&length=4k", "\"partial_rotary_factor\": 0.25", "\"factor\": 3"},
+      {"method=dynamic_yarn&length=32k", NULL, NULL},
+      {"method=self_extend&length=8k", NULL, NULL},
+      {"method=alibi&length=8k", NULL, NULL},
+      {"method=ntk_mixed&factor=4&length=16k", NULL, NULL},
+      {"method=dynamic_ntk&scale=dynamic&length=16k", NULL, NULL},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_tree *tree = answer_of(explorer, cases[i][0]);
+    const rs_node *node = at(&tree->root, "fragment", NULL, NULL);
+    cr_expect_eq(node->quoted, cases[i][1] != NULL, "%s: %s", cases[i][0], node->text);
+    for (size_t k = 1; k < 3 && cases[i][k] != NULL; k++)
+      cr_expect_not_null(strstr(node->text, cases[i][k]), "%s: no %s in\n%s", cases[i][0], cases[i][k], node->text);
+    rs_tree_free(tree);
+  }
+}
+
 /* ---- every method ------------------------------------------------------------------------------------------------ */
 
 /* Those that plain settings do not serve say what they want. */

@@ -364,14 +364,16 @@ Test(folder, results_read__another_file_than_the_manifest_says__is_refused) {
   leaves(NULL, 0);
 }
 
+#define LIST "o/manifest.json: \"contents\" must be a list of objects with file (no path), bytes and sha256"
+
 Test(folder, results_verify__what_cannot_be_checked) {
   static const struct {
     const char *manifest, *why;
   } cases[] = {
       {"{}", "o: there is nothing to check: its manifest.json has no sums of files (an older version wrote it)"},
-      {"{\"contents\": 3}", "o/manifest.json: \"contents\" must be a list of objects with file, bytes and sha256"},
-      {"{\"contents\": [{\"file\": \"a\", \"bytes\": \"x\", \"sha256\": \"\"}]}",
-       "o/manifest.json: \"contents\" must be a list of objects with file, bytes and sha256"},
+      {"{\"contents\": 3}", LIST},
+      {"{\"contents\": [{\"file\": \"a\", \"bytes\": \"x\", \"sha256\": \"\"}]}", LIST},
+      {"{\"contents\": [{\"file\": \"../a\", \"bytes\": 1, \"sha256\": \"\"}]}", LIST},
   };
   rs_folder_verdict verdict;
   rs_text findings = {0};

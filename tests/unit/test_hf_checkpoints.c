@@ -124,6 +124,25 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
       {"{" SIZES "\"model_type\": \"llama\", \"num_hidden_layers\": 1, \"num_local_experts\": 4}",
        "./config.json: num_local_experts: changes what a llama computes in a way that is not offered here",
        RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"hunyuan_v1_dense\", \"num_hidden_layers\": 1, \"use_cla\": true}",
+       "./config.json: use_cla: changes what a hunyuan_v1_dense computes in a way that is not offered here",
+       RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"hunyuan_v1_moe\", \"num_hidden_layers\": 2, \"num_experts\": 4, \"moe_topk\": [1, "
+       "2]}",
+       "./config.json: moe_topk = [...]: must be one value", RS_INPUT},
+      {"{" SIZES "\"model_type\": \"dbrx\", \"num_hidden_layers\": 1, \"ffn_config\": {\"moe_num_experts\": 4, "
+       "\"moe_top_k\": 2, \"moe_normalize_expert_weights\": 2}}",
+       "./config.json: ffn_config.moe_normalize_expert_weights: changes what a dbrx computes in a way that is not "
+       "offered here",
+       RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"nomic_bert\", \"num_hidden_layers\": 1, \"prenorm\": true}",
+       "./config.json: prenorm: changes what a nomic_bert computes in a way that is not offered here", RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"nomic_bert\", \"num_hidden_layers\": 1, \"rotary_scaling_factor\": 2}",
+       "./config.json: rotary_scaling_factor = 2: changes the numbers, and is not supported", RS_INPUT},
+      {"{" SIZES "\"model_type\": \"apertus\", \"num_hidden_layers\": 1}",
+       "./config.json: rope_scaling is missing (null: plain rotation): its class has {rope_type: llama3, factor: 8, "
+       "low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 8192} there",
+       RS_INPUT},
       {"{" SIZES "\"model_type\": \"deepseek_v2\", \"num_hidden_layers\": 1, \"topk_method\": \"noaux_tc\"}",
        "./config.json: topk_method: changes what a deepseek_v2 computes in a way that is not offered here",
        RS_UNSUPPORTED},

@@ -7,17 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../src/sweep/journal.h"
 #include "../fixtures/scratch.h"
 
 static int sync_error; /* errno to fail with; 0: all is well, and nothing waits for a disk */
+static int syncs, sync_milliseconds;
+static int calls_left; /* the process ends before the call that makes it 0; what was done stays, as after a kill */
+
+static void count_call(void) {
+  if (calls_left > 0 && --calls_left == 0) _exit(9);
+}
 
 int fsync(int file) {
   (void)file;
+  count_call();
+  syncs++;
+  nanosleep(&(struct timespec){.tv_nsec = sync_milliseconds * 1000000L}, NULL);
   errno = sync_error;
   return sync_error != 0 ? -1 : 0;
+}
+
+ssize_t pwrite(int file, const void *data, size_t size, off_t offset) {
+  count_call();
+  return syscall(SYS_pwrite64, file, data, size, offset);
+}
+
+int rename(const char *from, const char *to) {
+  count_call();
+  return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 TestSuite(journal, .init = enter_scratch);
@@ -162,6 +184,7 @@ Test(journal, open__tail_that_was_not_synced_has_a_hole__is_cut_off) {
   rs_journal journal;
   size_t ends[RECORDS + 1];
   cr_assert_eq(rs_journal_open("o", true, see, NULL, &journal, NULL), RS_OK);
+  journal.syncing = 1e9; /* more than any share of the time: no record is synced for itself */
   for (size_t i = 0; i < RECORDS; i++) {
     ends[i] = journal.end;
     add(&journal, i);
@@ -218,11 +241,179 @@ Test(journal, add__fails__the_journal_is_as_before) {
   cr_expect_eq(rs_journal_sync(&journal, &late), RS_IO);
   cr_expect_str_eq(late.message, "o/.ropescope/journal: cannot write: Input/output error");
   sync_error = 0;
-  add(&journal, 1);
+  rs_err again = {0};
+  cr_expect_eq(rs_journal_sync(&journal, &again), RS_IO, "what was lost does not come back");
+  cr_expect_eq(rs_journal_seal(&journal, &(rs_err){0}), RS_IO);
   rs_journal_close(&journal);
   cr_assert_eq(open_and_see(&s, &journal, NULL), RS_OK);
-  cr_expect(s.good && s.count == 2);
+  cr_expect(s.good && s.count == 1);
   rs_journal_close(&journal);
   rs_text_clear(&data);
+  leave();
+}
+
+/* ---- when records are on the disk ----------------------------------------------------------------------------------
+ */
+
+/* A cell that took long is on the disk when it is added; hundreds that did not share a call. */
+Test(journal, add__syncs_take_a_fiftieth_of_the_time) {
+  rs_journal journal;
+  sync_milliseconds = 4;
+  cr_assert_eq(rs_journal_open("o", true, see, NULL, &journal, NULL), RS_OK);
+  syncs = 0;
+  for (size_t i = 0; i < 500; i++) add(&journal, i % RECORDS);
+  cr_expect_leq(syncs, 100, "%d calls", syncs);
+  cr_expect_lt(journal.solid, journal.end);
+  journal.opened -= 1000;
+  for (size_t i = 0; i < 10; i++) {
+    add(&journal, i % RECORDS);
+    cr_expect_eq(journal.solid, journal.end);
+  }
+  sync_milliseconds = 0;
+  sync_error = EIO;
+  rs_text data = {0};
+  rs_cell_key key = key_of(0);
+  uint64_t offset;
+  cr_expect_eq(rs_journal_add(&journal, &key, &data, &offset, NULL), RS_IO);
+  sync_error = 0;
+  rs_journal_close(&journal);
+  leave();
+}
+
+/* ---- compaction ----------------------------------------------------------------------------------------------------
+ */
+
+/* The odd ones. */
+static bool is_odd(const void *context, const rs_cell_key *key, uint64_t offset) {
+  (void)context;
+  (void)offset;
+  return key->bytes[0] % 2 == 0; /* key_of counts from 1 */
+}
+
+enum { MANY = 12, SIZE = 100, WHOLE = 64 + SIZE };
+
+static void add_many(rs_journal *journal) {
+  for (size_t i = 0; i < MANY; i++) {
+    rs_text data = {0};
+    rs_cell_key key = key_of(i);
+    uint64_t offset;
+    for (size_t b = 0; b < SIZE; b++) rs_text_add(&data, &(char){(char)('a' + i)}, 1);
+    cr_assert_eq(rs_journal_add(journal, &key, &data, &offset, NULL), RS_OK);
+    rs_text_clear(&data);
+  }
+  cr_assert_eq(rs_journal_seal(journal, NULL), RS_OK);
+}
+
+/* The numbers of the records as letters, in their order. */
+typedef struct letters {
+  char words[MANY + 2];
+  size_t count;
+} letters;
+
+static rs_status spell(void *context, const rs_cell_key *key, uint64_t offset, const uint8_t *data, size_t length,
+                       rs_err *err) {
+  letters *l = context;
+  (void)offset;
+  (void)err;
+  cr_assert(l->count <= MANY && length == SIZE && data[0] == data[SIZE - 1] && data[0] == 'a' + key->bytes[0] - 1);
+  l->words[l->count++] = (char)data[0];
+  return RS_OK;
+}
+
+static void expect_letters(const char *words) {
+  rs_journal journal;
+  letters l = {0};
+  rs_err err = {0};
+  cr_assert_eq(rs_journal_open("o", false, spell, &l, &journal, &err), RS_OK, "%s", err.message);
+  cr_expect_str_eq(l.words, words);
+  rs_journal_close(&journal);
+}
+
+/* Six records are not needed. */
+Test(journal, compact__the_oldest_that_are_not_needed_go) {
+  static const struct {
+    size_t room;
+    const char *left;
+  } cases[] = {{6 * WHOLE, "abcdefghijkl"},
+               {6 * WHOLE - 1, "ikbdfhjl"},
+               {2 * WHOLE, "kbdfhjl"},
+               {2 * WHOLE - 1, "bdfhjl"},
+               {0, "bdfhjl"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_journal journal;
+    rs_text data = {0};
+    rs_err err = {0};
+    cr_assert_eq(rs_journal_open("o", true, see, NULL, &journal, NULL), RS_OK);
+    add_many(&journal);
+    cr_assert_eq(rs_journal_compact(&journal, is_odd, NULL, cases[i].room, &err), RS_OK, "%s", err.message);
+    cr_expect_eq(rs_journal_read(&journal, 20, &data, NULL), RS_OK); /* behind the title */
+    cr_expect_eq(data.data[0], cases[i].left[0]);
+    cr_expect_eq(journal.solid, journal.end);
+    rs_journal_close(&journal);
+    expect_letters(cases[i].left);
+    rs_text_clear(&data);
+  }
+  leave();
+}
+
+/* The new file's records are called solid: damage to one is told. */
+Test(journal, compact__a_byte_turned_later__is_an_error) {
+  char bytes[MOST];
+  rs_journal journal;
+  letters l = {0};
+  cr_assert_eq(rs_journal_open("o", true, see, NULL, &journal, NULL), RS_OK);
+  add_many(&journal);
+  cr_assert_eq(rs_journal_compact(&journal, is_odd, NULL, 0, NULL), RS_OK);
+  rs_journal_close(&journal);
+  size_t length = read_file(bytes);
+  bytes[20 + WHOLE + 70] ^= 1;
+  write_bytes(bytes, length);
+  rs_err err = {0};
+  cr_expect_eq(rs_journal_open("o", false, spell, &l, &journal, &err), RS_INPUT);
+  cr_expect_not_null(strstr(err.message, "record 2, at byte 184, is damaged"), "%s", err.message);
+  rs_journal_close(&journal);
+  leave();
+}
+
+/* Killed before any of its calls, it leaves the old journal or the new one, and the next to open it no copy. */
+Test(journal, compact__killed_before_each_call__one_of_both_is_there) {
+  bool done = false;
+  size_t old = 0, new = 0;
+  for (int kill = 1; !done; kill++) {
+    rs_journal journal;
+    int status;
+    cr_assert_eq(rs_journal_open("o", true, see, NULL, &journal, NULL), RS_OK);
+    add_many(&journal);
+    pid_t child = fork();
+    if (child == 0) {
+      calls_left = kill;
+      _exit(rs_journal_compact(&journal, is_odd, NULL, 0, NULL) == RS_OK ? 0 : 1);
+    }
+    rs_journal_close(&journal);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || WEXITSTATUS(status) == 0));
+    done = WEXITSTATUS(status) == 0;
+    old += !done;
+    new += done;
+    expect_letters(done ? "bdfhjl" : "abcdefghijkl");
+    cr_expect_neq(access("o/.ropescope/journal.new", F_OK), 0);
+  }
+  cr_expect(old >= 8 && new == 1);
+  leave();
+}
+
+Test(journal, compact__fails__the_journal_is_as_before) {
+  rs_journal journal;
+  rs_err err = {0};
+  cr_assert_eq(rs_journal_open("o", true, see, NULL, &journal, NULL), RS_OK);
+  add_many(&journal);
+  sync_error = ENOSPC;
+  cr_expect_eq(rs_journal_compact(&journal, is_odd, NULL, 0, &err), RS_IO);
+  cr_expect_str_eq(err.message, "o/.ropescope/journal.new: cannot write: No space left on device");
+  sync_error = 0;
+  cr_expect_eq(rs_journal_seal(&journal, NULL), RS_OK);
+  cr_expect_neq(access("o/.ropescope/journal.new", F_OK), 0);
+  rs_journal_close(&journal);
+  expect_letters("abcdefghijkl");
   leave();
 }

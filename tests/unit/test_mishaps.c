@@ -63,6 +63,12 @@ static double geometric(size_t j) {
   return plain(theta, j) * pow(s, -fmin(fmax(((double)j - low) / (high - low), 0), 1));
 }
 
+/* Base 400: the ramp's end, 64 ln(4096 / 2 pi) / ln 400 = 69.2, lies past the last pair. */
+static double cut_short(size_t j) {
+  double low = floor(pair_of(400, TRAINED, 32)), r = fmin(fmax(((double)j - low) / (PAIRS - 1 - low), 0), 1);
+  return plain(400, j) * (1 - r + r / s);
+}
+
 static double divided_twice(size_t j) {
   return as_usual(j) * (as_usual(j) / plain(theta, j));
 }
@@ -135,6 +141,7 @@ Test(mishaps, tables_made_by_formula__their_cause_alone_is_named) {
       {"yarn", "factor=8", unrounded, NAN, "with truncate: false", "in dialect gpt_oss"},
       {"yarn", "factor=8", on_ntk, NAN, "on an NTK-aware base", NULL},
       {"yarn", "factor=8", of_served_length, NAN, "with train_length: 32768 (max_length", NULL},
+      {"yarn", "factor=8 rope_theta=400", cut_short, NAN, "with the ramp's end held at the last pair", NULL},
       {"yarn", "factor=8", geometric, NAN, "geometric, as xAI's yarn_log", NULL},
       {"yarn", "factor=8", divided_twice, NAN, "with the scaling applied twice", NULL},
       {"yarn", "factor=8", in_turns, NAN, "in turns, not in radians", NULL},

@@ -49,7 +49,7 @@ static bent bent_of(const net_set *set, uint64_t *state, rs_curve_kind curve, bo
             .dy = grid_drawn(set, state, rows, width, -1, 1),
             .dx = grid_of(set, state, rows, columns)};
   b.slopes = grid_with_step(set, rows, columns, b.x.step);
-  b.call = (rs_curve_call){curve, gated, rows, width, grid_start(&b.x), b.x.step, grid_start(&b.slopes)};
+  b.call = (rs_curve_call){curve, gated, rows, width, grid_start(&b.x), b.x.step, grid_start(&b.slopes), {0, 0, 0, 0}};
   set->net->curve(&b.call, grid_start(&b.y), b.y.step);
   set->net->curve_back(&b.call, grid_start(&b.dy), b.dy.step, grid_start(&b.dx), b.dx.step);
   return b;
@@ -194,4 +194,38 @@ static void check_slopes(const net_set *set, uint64_t *state) {
 
 Test(net_curve, slopes__in_the_place_of_x_or_elsewhere_or_none) {
   with_every_net(check_slopes);
+}
+
+/* ---- xielu ------------------------------------------------------------------------------------------------------- */
+
+/* As arXiv:2411.13010 has it, with what is left of e^x - 1 - x where x is above `edge`. */
+static void check_xielu(const net_set *set, uint64_t *state) {
+  static const rs_xielu learned[] = {{0.8, 1.3, 0.5, -1e-6}, {2.5, 0.6, -0.25, -0.5}};
+  for (size_t k = 0; k < RS_COUNT(learned); k++) {
+    const rs_xielu *l = &learned[k];
+    bent b = bent_of(set, state, RS_CURVE_RELU, k == 1, 3, 301, k == 0 ? 4 : 60);
+    b.call.curve = RS_CURVE_XIELU;
+    b.call.xielu = *l;
+    grid_put(&b.x, 0, 0, -1e4);
+    grid_put(&b.x, 0, 1, NAN);
+    set->net->curve(&b.call, grid_start(&b.y), b.y.step);
+    for (size_t r = 0; r < 3; r++)
+      for (size_t i = 0; i < 301; i++) {
+        long double x = grid_at(&b.x, r, i), gate = k == 1 ? grid_at(&b.x, r, 301 + i) : 1;
+        long double low = x < (long double)l->edge ? x : (long double)l->edge, bound = 20 * set->u * (1 + x * x);
+        long double value = x > 0 ? l->positive * x * x + l->slope * x : l->negative * (expm1l(low) - x) + l->slope * x;
+        long double rises = x < (long double)l->edge ? expl(x) - 1 : -1;
+        long double slope = x > 0 ? 2 * l->positive * x + l->slope : l->negative * rises + l->slope;
+        if (isnan(x))
+          cr_assert(isnan(grid_at(&b.y, r, i)));
+        else
+          near(set, grid_at(&b.y, r, i), value * gate, bound * fabsl(gate), "value");
+        if (!isnan(x)) near(set, grid_at(&b.slopes, r, i), slope * gate, bound * fabsl(gate), "slope");
+      }
+    GRIDS_END(&b.x, &b.slopes, &b.y, &b.dy, &b.dx);
+  }
+}
+
+Test(net_curve, xielu__value_and_slope_are_the_formula) {
+  with_every_net(check_xielu);
 }

@@ -235,6 +235,32 @@ Test(plot_readings, chance__is_a_line_where_it_is_one_number, .init = make_folde
   free(two);
 }
 
+/* The same as numbers, for charts: sides of images at the axis, and the level of a guess. */
+Test(plot_readings, numbers__have_marks_and_the_level, .init = make_folder, .fini = remove_folder) {
+  rs_plot_views views = {0};
+  rs_plot_report notes = {0};
+  rs_tree *tree = NULL;
+  put_pictures(2, GRIDS(GRID("36", "1", "6"), GRID("144", "1", "12")), 0.25);
+  cr_assert_eq(rs_plot_views_read(folder, false, &views, &notes, NULL), RS_OK);
+  const char *json = NULL;
+  for (size_t i = 0; i < views.count; i++)
+    if (strstr(views.items[i].numbers, "\"chance\"") != NULL) json = views.items[i].numbers;
+  cr_assert_not_null(json, "%zu views, none with a level", views.count);
+  cr_assert_eq(rs_json_read(json, strlen(json), "view", &tree, NULL), RS_OK, "%s", json);
+  const rs_node *level = rs_node_get(&tree->root, "level"), *x = rs_node_get(&tree->root, "x");
+  cr_assert(level != NULL && level->kind == RS_MAPPING && x != NULL, "%s", json);
+  cr_expect_str_eq(rs_node_get(level, "name")->text, "chance");
+  cr_expect_str_eq(rs_node_get(level, "value")->text, "0.25");
+  const rs_node *marks = rs_node_get(x, "marks");
+  cr_assert(marks != NULL && marks->count == 2, "%s", json);
+  cr_expect_str_eq(marks->items[0].items[0].text, "36");
+  cr_expect_str_eq(marks->items[1].items[1].text, "12 × 12");
+  cr_assert_not_null(rs_node_get(&tree->root, "lines"), "%s", json);
+  rs_tree_free(tree);
+  rs_plot_views_clear(&views);
+  rs_plot_report_clear(&notes);
+}
+
 Test(plot_readings, faults_of_checkpoints__are_named, .init = make_folder, .fini = remove_folder) {
   put_file("summary.csv", OWN_METHOD);
   put_file("manifest.json", SUMMARY("{\"caption\":[]}"));

@@ -107,6 +107,17 @@ Test(select, level__kept__up_to_the_first_length_below_it) {
   rs_table_free(table);
 }
 
+/* Rows of one group that do not stand together are one, the first group too: means 5 at 3, 3 at 2, 2 at 4. */
+Test(select, rows_of_a_group__apart__are_one) {
+  static const char text[] = "g,x,y\na,1,1\nb,2,3\na,5,9\nc,4,2\n";
+  rs_table *table;
+  double value;
+  cr_assert_eq(rs_csv_read(text, sizeof text - 1, "t.csv", &table, NULL), RS_OK);
+  cr_assert_eq(rs_table_select(table, "spearman(y; x; g)", "", NULL, &value, NULL), RS_OK);
+  cr_expect_float_eq(value, -0.5, 1e-12, "%g", value);
+  rs_table_free(table);
+}
+
 Test(select, what_cannot_be_read__reason__is_told) {
   static const struct {
     const char *column, *where, *why;
