@@ -8,8 +8,8 @@ from cffi import FFI
 # What the library calls back. The functions are Python's (callbacks.py).
 CALLBACKS = """
 extern "Python" {
-  void ropescope_python_progress(void *context, size_t done, size_t cells, double share);
-  int ropescope_python_stop(void *context);
+  void ropescope_python_progress(void *user, size_t done, size_t cells, double share);
+  int ropescope_python_stop(void *user);
   ropescope_status ropescope_python_frequencies(void *user, const ropescope_method_call *call, double *inv_freq,
       double *attention_factor, double *logit_factor, char *message, size_t capacity);
   void ropescope_python_bias(void *user, const ropescope_method_call *call, size_t head, size_t query, size_t begin,

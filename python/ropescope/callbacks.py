@@ -36,7 +36,7 @@ class Raised:
     def __init__(self) -> None:
         self.exception: BaseException | None = None
 
-    def note(self, kind: Any, exception: BaseException, trace: Any) -> None:
+    def note(self, exception: BaseException) -> None:
         self.exception = self.exception or exception
 
     @contextlib.contextmanager
@@ -44,11 +44,9 @@ class Raised:
         """Raises it behind the block, in place of what the library makes of it."""
         try:
             yield
-        except Error as error:
+        except Error:
             if self.exception is None:
                 raise
-            exception, self.exception = self.exception, None
-            raise exception from error
         if self.exception is not None:
             exception, self.exception = self.exception, None
             raise exception
@@ -67,10 +65,14 @@ class Method:
 
 
 class Watch:
-    """Who is told of a run. An exception of theirs, or Ctrl-C, stops it."""
+    """Who is told of a run. An exception of theirs, or of the library's methods, or Ctrl-C, stops it."""
 
-    def __init__(self, progress: Callable[[int, int, float], None] | None):
-        self.raised, self.progress = Raised(), progress
+    def __init__(self, progress: Callable[[int, int, float], None] | None, of_methods: Raised):
+        self.raised, self.progress, self.of_methods = Raised(), progress, of_methods
+
+    @property
+    def stopped(self) -> bool:
+        return self.raised.exception is not None or self.of_methods.exception is not None
 
 
 def _write(values: Any, count: int, out: Any) -> None:
@@ -79,7 +81,19 @@ def _write(values: Any, count: int, out: Any) -> None:
     ffi.memmove(out, ffi.from_buffer(array), array.nbytes)
 
 
-@ffi.def_extern(error=lib.ROPESCOPE_INTERNAL)
+def _noted(kind: Any, exception: BaseException, trace: Any) -> None:
+    """Notes what a callback has raised with whom it was called for.
+
+    Ctrl-C arrives in whatever Python the main thread runs next, which is any line of the functions below, the first
+    one too: no `try` of their own would catch it everywhere. cffi hands it to this function.
+    """
+    if trace is None:
+        return
+    given = trace.tb_frame.f_locals
+    ffi.from_handle(given["user"]).raised.note(exception)
+
+
+@ffi.def_extern(error=lib.ROPESCOPE_DOMAIN, onerror=_noted)
 def ropescope_python_frequencies(user, c, inv_freq, attention_factor, logit_factor, message, capacity):
     method = ffi.from_handle(user)
     try:
@@ -88,51 +102,29 @@ def ropescope_python_frequencies(user, c, inv_freq, attention_factor, logit_fact
         _write(values, c.rotary_dim // 2, inv_freq)
         for place, value in zip((attention_factor, logit_factor), factors):
             place[0] = value
-    except BaseException as exception:
+    except Exception as exception:
         said = f"{type(exception).__name__}: {exception}".encode()[: capacity - 1]
         ffi.memmove(message, said + b"\0", len(said) + 1)
         if not isinstance(exception, DomainError):
-            method.raised.note(None, exception, None)
+            raise
         return lib.ROPESCOPE_DOMAIN
     return lib.ROPESCOPE_OK
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=_noted)
 def ropescope_python_bias(user, c, head, query, begin, end, bias):
+    ffi.memmove(bias, bytes(ffi.sizeof("double") * (end - begin)), ffi.sizeof("double") * (end - begin))
     method = ffi.from_handle(user)
-    try:
-        _write(method.bias(method.asked(c), head, query, np.arange(begin, end)), end - begin, bias)
-    except BaseException as exception:
-        _write(0, end - begin, bias)
-        method.raised.note(None, exception, None)
+    _write(method.bias(method.asked(c), head, query, np.arange(begin, end)), end - begin, bias)
 
 
-@ffi.def_extern()
-def ropescope_python_progress(context, done, cells, share):
-    watch = ffi.from_handle(context)
-    if watch.progress is None:
-        return
-    try:
+@ffi.def_extern(onerror=_noted)
+def ropescope_python_progress(user, done, cells, share):
+    watch = ffi.from_handle(user)
+    if watch.progress is not None:
         watch.progress(done, cells, share)
-    except BaseException as exception:
-        watch.raised.note(None, exception, None)
 
 
-def _stop_on(kind: Any, exception: BaseException, trace: Any) -> int:
-    """Ctrl-C arrives in whatever Python runs next in the main thread: here."""
-    _interrupted.append(exception)
-    return 1
-
-
-_interrupted: list[BaseException] = []
-
-
-@ffi.def_extern(onerror=_stop_on)
-def ropescope_python_stop(context):
-    watch = ffi.from_handle(context)
-    return int(watch.raised.exception is not None)
-
-
-def interruption() -> BaseException | None:
-    """The exception, Ctrl-C as a rule, that has stopped a run; taken away."""
-    return _interrupted.pop() if _interrupted else None
+@ffi.def_extern(error=1, onerror=_noted)
+def ropescope_python_stop(user):
+    return int(ffi.from_handle(user).stopped)

@@ -101,9 +101,14 @@ def pointer_of(library: Library | None) -> Any:
     return ffi.NULL if library is None else library._pointer
 
 
+def raised_of(library: Library | None) -> Raised:
+    """Where exceptions of the library's functions are noted."""
+    return Raised() if library is None else library._raised
+
+
 def raising(library: Library | None) -> Any:
     """A block behind which the first exception of the library's functions is raised."""
-    return (Raised() if library is None else library._raised).again()
+    return raised_of(library).again()
 
 
 def _entries(at: Callable, *of: Any) -> list[Entry]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._native import ffi, lib
 from .errors import call, create, entries, text
-from .methods import Library, pointer_of
+from .methods import Library, pointer_of, raising
 from .words import Method, Model, Struct, name_model, yaml
 
 
@@ -144,7 +144,8 @@ class Tables:
 
     def __init__(self, recipe: Recipe, length: int):
         self.recipe = recipe
-        self._pointer = create(lib.ropescope_tables_create, lib.ropescope_tables_free, recipe._pointer, length)
+        with raising(recipe._library):
+            self._pointer = create(lib.ropescope_tables_create, lib.ropescope_tables_free, recipe._pointer, length)
 
     @property
     def length(self) -> int:
@@ -232,7 +233,8 @@ class Tables:
     def bias(self, head: int, query: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         """(end - begin,) nats that are added to the logits of a query with keys [begin, end), all up to it by default."""
         out = np.empty(max((query + 1 if end is None else end) - begin, 0))
-        call(lib.ropescope_tables_bias, self._pointer, head, query, begin, begin + len(out), doubles(out))
+        with raising(self.recipe._library):
+            call(lib.ropescope_tables_bias, self._pointer, head, query, begin, begin + len(out), doubles(out))
         return out
 
     def embedding(self, begin: int = 0, count: int | None = None) -> np.ndarray:
@@ -278,9 +280,10 @@ def recipe(
     name_model(source, model)
     for member, value in (("method", method), ("tokens", tokens), ("precision", precision)):
         source.set(member, None if value is None else yaml(value))
-    pointer = create(
-        lib.ropescope_recipe_create, lib.ropescope_recipe_free, pointer_of(library), source.pointer
-    )
+    with raising(library):
+        pointer = create(
+            lib.ropescope_recipe_create, lib.ropescope_recipe_free, pointer_of(library), source.pointer
+        )
     return Recipe(pointer, library)
 
 

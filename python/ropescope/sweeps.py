@@ -6,10 +6,10 @@ import os
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from ._native import ffi, lib
-from .callbacks import Watch, interruption
-from .errors import StoppedError, create, text
+from .callbacks import Watch
+from .errors import create, text
 from .frames import Frame, table
-from .methods import Library, pointer_of, raising
+from .methods import Library, pointer_of, raised_of, raising
 from .words import Struct, yaml
 
 
@@ -77,7 +77,7 @@ def run(
 
     Results stay in memory unless `directory` says where they go; a run into a folder goes on from the cells that are
     done there. `edits` are changes as the program's --set takes them; `progress(done, cells, share of the work)` is
-    called after each cell. Ctrl-C ends it.
+    called after each cell. Ctrl-C and exceptions of `progress` end it when the rows that are at work are done.
 
     >>> import ropescope as rs
     >>> results = rs.run({"model": "llama-2-7b", "methods": ["rope", {"name": "pi", "factor": 4}],
@@ -85,7 +85,7 @@ def run(
     >>> results.frame("summary")["method"].tolist()
     ['rope', 'rope', 'pi', 'pi']
     """
-    watch = Watch(progress)
+    watch = Watch(progress, raised_of(library))
     handle = ffi.new_handle(watch)
     options = Struct("ropescope_run_options", threads=threads, context=handle)
     options.set("progress", lib.ropescope_python_progress)
@@ -96,15 +96,10 @@ def run(
         options.set("edits", options.hold(ffi.new("char *[]", [options.keep(edit) for edit in edits])))
         options.set("edit_count", len(edits))
     words, name = _config(config)
-    try:
-        with watch.raised.again(), raising(library):
-            pointer = create(
-                lib.ropescope_run,
-                lib.ropescope_results_free,
-                *(pointer_of(library), words, name, options.pointer),
-            )
-    except StoppedError as stopped:
-        raise (interruption() or stopped) from None
+    with watch.raised.again(), raising(library):
+        pointer = create(
+            lib.ropescope_run, lib.ropescope_results_free, pointer_of(library), words, name, options.pointer
+        )
     return Results(pointer)
 
 

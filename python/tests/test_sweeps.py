@@ -79,7 +79,8 @@ def test_an_exception_of_progress_ends_the_run():
 
 
 def test_ctrl_c_ends_a_run():
-    long = {**CONFIG, "lengths": [131072], "queries": "all", "seeds": list(range(200)), "metrics": ["entropy"]}
+    """Many small cells: a run ends behind the rows that are at work."""
+    long = {**CONFIG, "lengths": [1024], "seeds": list(range(20000)), "metrics": ["entropy"]}
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -87,6 +88,22 @@ def test_ctrl_c_ends_a_run():
             rs.run(long)
     finally:
         timer.cancel()
+
+
+def test_ctrl_c_within_callbacks_is_not_lost(capfd):
+    """Raised from the first line of a callback on, where no `try` of its own is entered yet."""
+
+    def progress(done, cells, share):
+        signal.raise_signal(signal.SIGINT)
+
+    for _ in range(20):
+        with pytest.raises(KeyboardInterrupt):
+            rs.run(CONFIG, progress=progress)
+    library = rs.Library()
+    library.add_method("slow", lambda asked: signal.raise_signal(signal.SIGINT) or asked.plain)
+    with pytest.raises(KeyboardInterrupt):
+        rs.frequencies("llama-2-7b", method="slow", library=library)
+    assert capfd.readouterr().err == ""
 
 
 def test_mistakes_in_a_config_all_say_where():
