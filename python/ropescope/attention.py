@@ -148,8 +148,10 @@ class Statistics:
 
     @cached_property
     def mass(self) -> np.ndarray:
-        """(H, Q, bins) the weight of the keys in each bin of distances."""
+        """(H, Q, bins) the weight of the keys in each bin of distances; asked for by `by_distance=True`."""
         shape = self.query.shape[1], lib.ropescope_statistics_bins(self._pointer)
+        if lib.ropescope_statistics_mass(self._pointer, 0, ffi.NULL, 0) != shape[0] * shape[1]:
+            raise ValueError("the weight by distance was not kept: statistics(..., by_distance=True)")
         out = np.stack(
             [
                 copied(lib.ropescope_statistics_mass, self._pointer, head, shape=shape)
@@ -200,6 +202,7 @@ def statistics(
     first_keys: int = 0,
     bins_per_octave: int = 0,
     exact: bool = False,
+    by_distance: bool = False,
     metrics: Any = None,
     seed: int = 0,
     threads: int = 0,
@@ -211,7 +214,8 @@ def statistics(
     has made, or `method` on `model`; without both of these, a Llama with as many heads, trained at this length with
     base 10000. `mask` is "causal", "bidirectional", "window" (with `window`), "window_sinks" (with `sinks`, too),
     "cross", "chunks" or "band"; None: as the layers of the model have it. `queries` are positions, or how many of the
-    last ones; `targets` are positions of the keys that they seek, or None. `metrics` names metrics ("[entropy]", or a
+    last ones; `targets` are positions of the keys that they seek, or None. `exact` has all logits in doubles;
+    `by_distance` keeps the weight of each query by distance (`mass`). `metrics` names metrics ("[entropy]", or a
     list), whose numbers are then in `summary` and `curves`.
 
     >>> import numpy as np, ropescope as rs
@@ -236,8 +240,10 @@ def statistics(
     sizes.update(query_tokens=q.shape[1], first_query=first_query, first_keys=first_keys, window=window, sinks=sinks)
     for member, value in {**sizes, "bins_per_octave": bins_per_octave, "seed": seed, "threads": threads}.items():
         job.set(member, value)
-    for member, number in {"softmax_scale": softmax_scale, "soft_cap": soft_cap, "exact": int(exact)}.items():
+    for member, number in {"softmax_scale": softmax_scale, "soft_cap": soft_cap}.items():
         job.set(member, number)
+    job.set("exact", int(exact))
+    job.set("by_distance", int(by_distance))
     observed = _positions(queries, first_query, q.shape[1])
     if observed is not None:
         job.set("queries", job.hold(ffi.new("size_t[]", observed)))

@@ -25,7 +25,7 @@ class Error(Exception):
     ...     rs.recipe("llama-2-7b", {"name": "yarn", "factr": 4})
     ... except rs.Error as error:
     ...     error.status, error.hint
-    ('input', 'did you mean "factor"?')
+    ('input', 'did you mean factor?')
     """
 
     def __init__(self, message: str, status: str = "internal", subject: str = "", problems: tuple[Problem, ...] = ()):

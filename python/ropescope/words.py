@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Mapping, Union
 
 from ._native import ffi, lib
@@ -12,6 +13,9 @@ from .errors import named
 Model = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
 #: A method: its name, YAML ("{name: yarn, factor: 8}") or the same as a dict.
 Method = Union[str, Mapping[str, Any]]
+
+
+_LENGTH = re.compile(r"[0-9.]+[kKM]")
 
 
 def plain(value: Any) -> Any:
@@ -24,8 +28,19 @@ def plain(value: Any) -> Any:
 
 
 def yaml(value: Any) -> str:
-    """A value as YAML: texts as they are, the rest as JSON, which is YAML."""
-    return value if isinstance(value, str) else json.dumps(value, default=plain)
+    """A value as YAML: a text is YAML already, and anything else becomes its flow form."""
+    return value if isinstance(value, str) else _flow(value)
+
+
+def _flow(value: Any) -> str:
+    """JSON, which is YAML, but for lengths as "4k", which are numbers where they have no quotes."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key))}: {_flow(member)}" for key, member in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_flow(member) for member in value) + "]"
+    if isinstance(value, str) and _LENGTH.fullmatch(value):
+        return value
+    return json.dumps(value, default=plain)
 
 
 def presets() -> list[str]:

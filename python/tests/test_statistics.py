@@ -14,7 +14,7 @@ def test_a_row_is_a_softmax(yarn):
     q, k = RANDOM.standard_normal((2, 96, 64))
     factor = 0.1 * np.log(4) + 1
     weights, logits = attention(q, k, yarn_frequencies(), factor)
-    seen = rs.statistics(q, k, rs.recipe(yarn, length=96), exact=True)
+    seen = rs.statistics(q, k, rs.recipe(yarn, length=96), exact=True, by_distance=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(weights > 0, weights * np.log(weights), 0).sum(1)
     np.testing.assert_allclose(seen.entropy[0], entropy, atol=1e-9)
@@ -28,7 +28,9 @@ def test_a_row_is_a_softmax(yarn):
 def test_mass_is_by_distance():
     q, k = RANDOM.standard_normal((2, 64, 32))
     weights, _ = attention(q, k, 10000.0 ** (-np.arange(16) / 16))
-    seen = rs.statistics(q, k, method="rope", exact=True)
+    seen = rs.statistics(q, k, method="rope", exact=True, by_distance=True)
+    with pytest.raises(ValueError, match="by_distance=True"):
+        rs.statistics(q, k, method="rope").mass
     distance = np.arange(64)[:, None] - np.arange(64)
     for low, high, mass in zip(seen.edges[:-1], seen.edges[1:], seen.mass[0].T):
         inside = (distance >= low) & (distance < high)

@@ -118,7 +118,7 @@ def test_a_method_of_ones_own_in_a_sweep():
     library.add_method("half", lambda asked: asked.plain / 2)
     config = {**CONFIG, "methods": ["half", {"name": "pi", "factor": 2, "scale": "fixed"}], "metrics": ["decay"]}
     frame = rs.run(config, library=library).frame("decay")
-    values = {method: frame["decay"][frame["method"] == method] for method in ("half", "pi")}
+    values = {method: frame["mean_cosine"][frame["method"] == method] for method in ("half", "pi")}
     np.testing.assert_allclose(values["half"], values["pi"], atol=1e-12)
 
 
