@@ -10,7 +10,7 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import create
 from .frames import Frame, table
-from .methods import Library, raising
+from .methods import Library, lender_of, raising
 from .recipes import Recipe, copied, recipe
 from .words import Method, Model, Struct, yaml
 
@@ -260,7 +260,12 @@ def statistics(
         job.set("learned_sinks", job.hold(ffi.new("double[]", [float(s) for s in learned_sinks])))
     job.set("metrics", None if metrics is None else yaml([metrics] if isinstance(metrics, Mapping) else metrics))
     with raising(chosen._library):
-        made = create(lib.ropescope_statistics_create, lib.ropescope_statistics_free, job.pointer)
+        made = create(
+            lib.ropescope_statistics_create,
+            lib.ropescope_statistics_free,
+            job.pointer,
+            lender=lender_of(chosen._library),
+        )
     return Statistics(made, chosen)
 
 

@@ -145,8 +145,37 @@ def call(function, *arguments) -> None:
     raise kind(text(lib.ropescope_error_message(error)), name, text(lib.ropescope_error_subject(error)), _problems(error))
 
 
-def create(function, free, *arguments):
-    """The object that `function(*arguments, &object, &error)` makes; freed with the last reference to it."""
+class Lender:
+    """Frees what others need behind the last of them: Python frees the parts of an object, and what refers to each
+    other, in an order of its own. Sets and lists of Python change at once, whichever thread frees."""
+
+    def __init__(self, free) -> None:
+        self._frees = [free]
+        self._borrowers: set = set()
+
+    def lend(self, free):
+        """The `free` of a borrower, who counts from now on."""
+        borrower = object()
+        self._borrowers.add(borrower)
+
+        def release(pointer) -> None:
+            free(pointer)
+            self._borrowers.discard(borrower)
+            if not self._borrowers and self._frees:
+                self._frees.pop()()
+
+        return release
+
+
+def create(function, free, *arguments, lender: Lender | None = None):
+    """The object that `function(*arguments, &object, &error)` makes; freed with the last reference to it, and before
+    what `lender` frees."""
+    made = create_alone(function, *arguments)
+    return ffi.gc(made, free if lender is None else lender.lend(free))
+
+
+def create_alone(function, *arguments):
+    """The same object, for the caller to free."""
     place = ffi.new(ffi.typeof(function).args[-2])
     call(function, *arguments, place)
-    return ffi.gc(place[0], free)
+    return place[0]

@@ -5,7 +5,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 from ._native import ffi, lib
 from .callbacks import Method, Raised
-from .errors import call, create, named
+from .errors import Lender, call, create_alone, named
 from .words import Struct
 
 
@@ -42,7 +42,9 @@ class Library:
     """
 
     def __init__(self) -> None:
-        self._pointer = create(lib.ropescope_library_create, lib.ropescope_library_free)
+        made = create_alone(lib.ropescope_library_create)
+        self._lender = Lender(lambda: lib.ropescope_library_free(made))
+        self._pointer = ffi.gc(made, self._lender.lend(lambda pointer: None))
         self._handles: list[Any] = []
         self._raised = Raised()
 
@@ -99,6 +101,11 @@ class Library:
 def pointer_of(library: Library | None) -> Any:
     """The library's object; NULL for the built-in methods alone."""
     return ffi.NULL if library is None else library._pointer
+
+
+def lender_of(library: Library | None) -> Lender | None:
+    """What frees the library behind those who need it."""
+    return None if library is None else library._lender
 
 
 def raised_of(library: Library | None) -> Raised:

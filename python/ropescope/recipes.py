@@ -8,7 +8,7 @@ import numpy as np
 
 from ._native import ffi, lib
 from .errors import call, create, entries, text
-from .methods import Library, pointer_of, raising
+from .methods import Library, lender_of, pointer_of, raising
 from .words import Method, Model, Struct, name_model, yaml
 
 
@@ -145,7 +145,12 @@ class Tables:
     def __init__(self, recipe: Recipe, length: int):
         self.recipe = recipe
         with raising(recipe._library):
-            self._pointer = create(lib.ropescope_tables_create, lib.ropescope_tables_free, recipe._pointer, length)
+            self._pointer = create(
+                lib.ropescope_tables_create,
+                lib.ropescope_tables_free,
+                *(recipe._pointer, length),
+                lender=lender_of(recipe._library),
+            )
 
     @property
     def length(self) -> int:
@@ -282,7 +287,10 @@ def recipe(
         source.set(member, None if value is None else yaml(value))
     with raising(library):
         pointer = create(
-            lib.ropescope_recipe_create, lib.ropescope_recipe_free, pointer_of(library), source.pointer
+            lib.ropescope_recipe_create,
+            lib.ropescope_recipe_free,
+            *(pointer_of(library), source.pointer),
+            lender=lender_of(library),
         )
     return Recipe(pointer, library)
 

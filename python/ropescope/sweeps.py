@@ -9,7 +9,7 @@ from ._native import ffi, lib
 from .callbacks import Watch
 from .errors import create, text
 from .frames import Frame, table
-from .methods import Library, pointer_of, raised_of, raising
+from .methods import Library, lender_of, pointer_of, raised_of, raising
 from .words import Struct, yaml
 
 
@@ -77,7 +77,7 @@ def run(
 
     Results stay in memory unless `directory` says where they go; a run into a folder goes on from the cells that are
     done there. `edits` are changes as the program's --set takes them; `progress(done, cells, share of the work)` is
-    called after each cell. Ctrl-C and exceptions of `progress` end it when the rows that are at work are done.
+    called after each cell, by whichever thread has finished it. Ctrl-C and exceptions of `progress` end it when the rows that are at work are done.
 
     >>> import ropescope as rs
     >>> results = rs.run({"model": "llama-2-7b", "methods": ["rope", {"name": "pi", "factor": 4}],
@@ -98,7 +98,10 @@ def run(
     words, name = _config(config)
     with watch.raised.again(), raising(library):
         pointer = create(
-            lib.ropescope_run, lib.ropescope_results_free, pointer_of(library), words, name, options.pointer
+            lib.ropescope_run,
+            lib.ropescope_results_free,
+            *(pointer_of(library), words, name, options.pointer),
+            lender=lender_of(library),
         )
     return Results(pointer)
 

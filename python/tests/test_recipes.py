@@ -78,6 +78,30 @@ def test_tables_outlive_what_they_are_of():
     assert tables.inv_freq[0] == 1
 
 
+@pytest.mark.parametrize("order", ["library", "recipe", "tables", "cycle"])
+def test_a_library_is_freed_behind_what_needs_it(order):
+    """Whatever Python lets go of first; the memory of a freed method would not be read unpunished under
+    MALLOC_PERTURB_, which meson's tests set."""
+    library = rs.Library()
+    library.add_method("steep", lambda asked: asked.plain, bias=lambda asked, head, query, keys: 0.0 * keys)
+    recipe = rs.recipe("llama-2-7b", "steep", library=library)
+    tables = recipe.tables(16)
+    things = {"library": library, "recipe": recipe, "tables": tables, "pointers": [recipe._pointer, tables._pointer]}
+    if order == "cycle":
+        library.cycle = things
+        recipe._library = tables.recipe = None
+    else:
+        recipe._library = tables.recipe = None
+        del things[order]
+    lent = library._lender
+    del library, recipe, tables
+    gc.collect()
+    things.clear()
+    del things
+    gc.collect()
+    assert not lent._borrowers and not lent._frees
+
+
 def test_layers_that_differ_are_told_apart():
     recipe = rs.recipe("gemma-3", layers="sliding_attention")
     assert recipe.theta == 10000

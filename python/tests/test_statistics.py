@@ -1,11 +1,13 @@
 """Statistics against softmax written out."""
 import threading
+import time
 
 import numpy as np
 import pytest
 from conftest import attention, yarn_frequencies
 
 import ropescope as rs
+from ropescope.attention import as_rows
 
 RANDOM = np.random.default_rng(7)
 
@@ -72,13 +74,68 @@ def test_strides_layouts_and_shared_keys():
         np.testing.assert_allclose(got.log_sum_exp[head], alone.log_sum_exp[0], atol=1e-12)
 
 
-def test_nothing_is_copied(monkeypatch):
-    q, k = RANDOM.standard_normal((2, 4, 64, 32))
-    from ropescope.attention import as_rows
-
-    for given in (q, q[:, ::-1], q.transpose(0, 2, 1), q.astype("float32")):
+def test_nothing_is_copied():
+    q = RANDOM.standard_normal((4, 64, 32))
+    for given in (q, q[:, ::-1], q.transpose(0, 2, 1), q[..., 3::5], q.astype("float32"), q.astype("float16")):
         array, _ = as_rows(given, "q")
-        assert np.shares_memory(array, given)
+        assert np.shares_memory(array, given) and array.shape == given.shape
+
+
+class OnlyDlpack:
+    """A tensor of a library that numpy does not know."""
+
+    def __init__(self, array):
+        self.array = array
+        self.asked = 0
+
+    def __dlpack__(self, **words):
+        self.asked += 1
+        return self.array.__dlpack__(**words)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OnlyArray:
+    """The same by the older way."""
+
+    def __init__(self, array):
+        self.array = array
+        self.asked = 0
+
+    def __array__(self, dtype=None, copy=None):
+        self.asked += 1
+        return self.array
+
+
+class NeedsDetach(OnlyArray):
+    """As torch's tensors with a gradient: only what is detached can be read."""
+
+    def detach(self):
+        return OnlyArray(self.array)
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("detach first")
+
+
+@pytest.mark.parametrize("kind", [OnlyDlpack, OnlyArray, NeedsDetach])
+def test_tensors_of_others_are_read_where_they_are(kind):
+    q, k = RANDOM.standard_normal((2, 2, 48, 32)).astype("float32")
+    array, _ = as_rows(kind(q), "q")
+    assert np.shares_memory(array, q)
+    got = rs.statistics(kind(q), kind(k), method="rope")
+    np.testing.assert_array_equal(got.entropy, rs.statistics(q, k, method="rope").entropy)
+
+
+def test_the_memory_of_a_copy_is_not_taken():
+    """A row that is broadcast: 2 KB where a copy would take 64 GB."""
+    row = RANDOM.standard_normal(64).astype("float32")
+    k = np.broadcast_to(row, (32, 4096, 64))
+    huge = np.broadcast_to(row, (32, 1 << 23, 64))
+    array, _ = as_rows(huge, "k")
+    assert array.strides == (0, 0, 4)
+    seen = rs.statistics(k[:, -4:], k, method="nope", first_query=4092, queries=[4095])
+    np.testing.assert_allclose(seen.entropy, np.log(4096), atol=1e-4)
 
 
 def test_masks_queries_and_targets():
@@ -120,16 +177,58 @@ def test_wrong_shapes_are_refused():
         assert str(caught.value)
 
 
-def test_other_threads_run_meanwhile():
-    q, k = RANDOM.standard_normal((2, 2, 4096, 64)).astype("float32")
+def seconds_of_ticks(work):
+    """Begin and end of `work()`, and when another thread ran in between."""
     ticks, done = [], threading.Event()
 
     def tick():
         while not done.wait(0.001):
-            ticks.append(1)
+            ticks.append(time.monotonic())
 
-    thread = threading.Thread(target=tick)
-    thread.start()
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    try:
+        begin = time.monotonic()
+        work()
+        end = time.monotonic()
+    finally:
+        done.set()
+        ticker.join()
+    return begin, end, [t for t in ticks if begin < t < end]
+
+
+def test_other_threads_run_meanwhile():
+    """A call of one long stretch of C: another thread ticks through all of it."""
+    q, k = RANDOM.standard_normal((2, 1, 16384, 64)).astype("float32")
+    begin, end, ticks = seconds_of_ticks(lambda: rs.statistics(q, k, method="rope", threads=1))
+    thirds = [sum(begin + i * (end - begin) / 3 <= t < begin + (i + 1) * (end - begin) / 3 for t in ticks) for i in range(3)]
+    assert min(thirds) >= 3, (end - begin, thirds)
+
+
+def test_two_threads_are_in_the_library_at_once():
+    """Each waits, in a callback of its call, for the other one's."""
+    both, got = threading.Barrier(2, timeout=60), []
+    library = rs.Library()
+
+    @library.method("meeting")
+    def meeting(asked):
+        both.wait()
+        return asked.plain
+
+    calls = [
+        threading.Thread(target=lambda: got.append(rs.frequencies("llama-2-7b", method="meeting", library=library)))
+        for _ in range(2)
+    ]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    np.testing.assert_allclose(got, [rs.frequencies("llama-2-7b")] * 2, rtol=1e-14)
+
+
+def test_threads_have_results_of_their_own():
+    q, k = RANDOM.standard_normal((2, 2, 2048, 64)).astype("float32")
+    expected = [rs.statistics(q[i], k[i], method="rope", threads=1).entropy for i in range(2)]
     results = [None, None]
 
     def observe(i):
@@ -140,8 +239,4 @@ def test_other_threads_run_meanwhile():
         worker.start()
     for worker in workers:
         worker.join()
-    done.set()
-    thread.join()
-    assert ticks
-    for i in (0, 1):
-        np.testing.assert_array_equal(results[i], rs.statistics(q[i], k[i], method="rope", threads=1).entropy)
+    np.testing.assert_array_equal(results, expected)
