@@ -47,6 +47,10 @@ typedef struct rs_folder_lock {
 rs_status rs_folder_lock_take(const char *directory, rs_folder_lock *lock, rs_err *err) RS_NONNULL(1, 2);
 void rs_folder_lock_drop(rs_folder_lock *lock) RS_NONNULL(1);
 
+/* Keeps others from running into a folder that is read, which may be read-only, until the lock is dropped: several may
+ * read one. RS_BUSY where a process runs into it; one into which nobody ever ran is not locked. RS_IO, RS_MEMORY. */
+rs_status rs_folder_lock_share(const char *directory, rs_folder_lock *lock, rs_err *err) RS_NONNULL(1, 2);
+
 /* ---- folders for a moment ---------------------------------------------------------------------------------------- */
 
 /* Makes a new folder that this user alone can read, in $TMPDIR or else /tmp. RS_IO, RS_MEMORY; *path is NULL then. */

@@ -37,6 +37,37 @@ double rs_memory_available(void);
 rs_status rs_folder_differs(const rs_experiment *experiment, const char *directory, bool *differs, rs_err *err)
     RS_NONNULL(1, 2, 3);
 
+/* ---- shards: a sweep in parts, each done apart --------------------------------------------------------------------
+ */
+
+/* One of them. `count` 0: the whole sweep. */
+typedef struct rs_sweep_shard {
+  size_t number, count; /* from 1 to count */
+} rs_sweep_shard;
+
+/* Tells each cell (count, in the order of rs_experiment_cells) which of the shards it belongs to, from 1, and each
+ * shard (shards,) its planned flops. The rule hangs on the config alone. Cells that share a training, or queries and
+ * keys, stay together; where that is more than a shard's part (a quarter of it, of queries and keys that take far less
+ * to make than what is done with them), it is split in halves. The parts go, the largest first, each to the shard that
+ * has the least. Every shard gets a cell. RS_INPUT for more shards than cells; RS_MEMORY, RS_INTERNAL, and what a task
+ * fails with. */
+rs_status rs_shards_assign(const rs_experiment *experiment, size_t shards, size_t *of_cell, size_t count, double *costs,
+                           rs_err *err) RS_NONNULL(1, 3, 5);
+
+/* Whether a shard may be run into `directory`. RS_INPUT where results stand in it, or, unless `force`, a shard of
+ * another config; RS_IO, RS_MEMORY. */
+rs_status rs_shard_fits(const rs_experiment *experiment, const char *directory, bool force, rs_err *err)
+    RS_NONNULL(1, 2);
+
+/* Reads the config that all these folders (count,) hold a shard of. RS_INPUT where one is no shard, stands there twice,
+ * or is of another config, version, instruction set or input than the first; `problems` where this program cannot
+ * read the config; RS_IO, RS_MEMORY. */
+rs_status rs_shards_read(const char *const *folders, size_t count, rs_experiment **experiment, rs_problems *problems,
+                         rs_err *err) RS_NONNULL(1, 3, 4);
+
+/* ---- runs ---------------------------------------------------------------------------------------------------------
+ */
+
 /* What a training of a run is at. */
 typedef struct rs_training_report {
   const char *checkpoint; /* its name; borrowed */
@@ -59,6 +90,24 @@ typedef struct rs_training_watch {
   double save_interval; /* seconds from one state on the disk to the next; 0: 30 */
 } rs_training_watch;
 
+/* ---- ranks: processes of MPI that run one sweep together ----------------------------------------------------------
+ */
+
+typedef struct rs_ranks rs_ranks;
+
+/* Joins the other processes that an MPI launcher has started; *ranks is NULL where none has. A process does so once.
+ * RS_UNSUPPORTED where there are several and this build has no MPI, or one that does not serve; RS_MEMORY. */
+rs_status rs_ranks_open(rs_ranks **ranks, rs_err *err) RS_NONNULL(1);
+void rs_ranks_close(rs_ranks *ranks); /* when all ranks do; NULL is fine */
+
+/* The number of this process, from 0, how many there are, and how many on this machine. NULL: 0, 1, 1. */
+size_t rs_ranks_rank(const rs_ranks *ranks);
+size_t rs_ranks_count(const rs_ranks *ranks);
+size_t rs_ranks_local(const rs_ranks *ranks);
+
+/* The largest `code` of all ranks, when each has called this. */
+int rs_ranks_agree(rs_ranks *ranks, int code);
+
 typedef struct rs_run_options {
   const char *directory; /* made if missing; locked; the files of a run in it are replaced all at once */
   /* Called after each cell, from the calling thread; may be NULL. */
@@ -68,6 +117,8 @@ typedef struct rs_run_options {
   /* Asked again and again, from any thread: true ends the run with what is done. May be NULL. */
   bool (*stop)(void *context);
   void *context;
+  rs_sweep_shard shard;    /* this part alone: its cells stand in the journal, and shard.json says what they are */
+  rs_ranks *ranks;         /* that run it together; rank 0 has the folder. NULL: this process alone */
   bool resume;             /* cells that earlier runs into the folder have done are not done again */
   bool partial;            /* run nothing, and write the cells that are done, as a set that says how many it lacks */
   bool forget;             /* at the end what is done is not kept for later runs */
@@ -76,7 +127,7 @@ typedef struct rs_run_options {
 } rs_run_options;
 
 typedef struct rs_run_summary {
-  size_t cells;
+  size_t cells;         /* of the run; of its shard */
   size_t done, resumed; /* cells that are recorded now, and those that were before; set when a run is stopped, too */
   size_t failed;        /* without values, whatever the reason */
   size_t starved;       /* of those, for want of memory */
@@ -93,5 +144,12 @@ typedef struct rs_run_summary {
  * journal is damaged. */
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err)
     RS_NONNULL(1, 2, 3);
+
+/* Joins the journals of shards into that of options->directory, and writes what a run of the whole would have. Of the
+ * options shard, stop, forget, checkpoints and training are not read. RS_INPUT where a cell is missing, unless
+ * `partial`, where two folders (or the results that stand there) differ in a cell, or where a journal is damaged;
+ * nothing is then written. RS_BUSY where a folder is being run into. */
+rs_status rs_merge(const rs_experiment *experiment, const char *const *folders, size_t count,
+                   const rs_run_options *options, rs_run_summary *summary, rs_err *err) RS_NONNULL(1, 2, 4, 5, 6);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct cli_options {
   const char *lengths, *methods, *out, *hf, *model, *method, *csv_file, *isa, *experiments, *lines, *where,
       *checkpoints;
   const char *layers, *criterion, *format, *precision, *position_ids, *attention_mask, *token_types, *decoder_tokens,
-      *pixels, *to, *inv_freq, *weights, *consumer;
+      *pixels, *to, *inv_freq, *weights, *consumer, *shard;
   long sort;
   size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;
@@ -34,6 +34,7 @@ typedef struct cli_options {
 /* Numbers of the commands, in the order of the help. */
 enum {
   CLI_RUN,
+  CLI_MERGE,
   CLI_PLAN,
   CLI_LIST,
   CLI_SHOW,
@@ -68,6 +69,7 @@ extern const cli_command cli_commands[CLI_COMMANDS];
 int cli_command_find(const char *word);
 
 int cmd_run(const cli_options *options);
+int cmd_merge(const cli_options *options);
 int cmd_plan(const cli_options *options);
 int cmd_list(const cli_options *options);
 int cmd_show(const cli_options *options);
@@ -171,9 +173,46 @@ int cli_load(const cli_options *options, const char *file, rs_experiment **exper
 /* The same of the command's only argument, or the standing sweep of the models that --hf names and all arguments. */
 int cli_load_sweep(const cli_options *options, rs_experiment **experiment);
 
-/* Runs a checked config into `directory`, with progress on a terminal; goes on from what an earlier run has done there,
- * and keeps what it does for later ones unless it is to `forget`. Returns an exit status. */
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, bool forget);
+/* Where a run goes, and what of it. */
+typedef struct cli_target {
+  const char *directory; /* borrowed, as all here */
+  rs_sweep_shard shard;  /* this part alone, of which no files are written */
+  rs_ranks *ranks;       /* that run it together; NULL: this process alone */
+  bool forget;           /* what is done is not for later runs */
+} cli_target;
+
+/* Runs a checked config, with progress on a terminal; goes on from what an earlier run has done there, and keeps what
+ * it does for later ones. Returns an exit status. */
+int cli_run(const cli_options *options, const rs_experiment *experiment, const cli_target *target);
+
+/* Joins the ranks that mpirun has started; NULL: there are none. `shard`: a build without MPI may run a part in each.
+ * Returns an exit status, after a message. */
+int cli_open_ranks(const cli_options *options, bool shard, rs_ranks **ranks);
+
+/* The part of a sweep that --shard i/n names; the whole without it. Returns an exit status, after a message. */
+int cli_read_shard(const cli_options *options, rs_sweep_shard *shard);
+
+/* results/NAME, results/NAME-i-of-n for a shard, or what --out says. Release with free(). */
+char *cli_results_folder(const cli_options *options, const rs_experiment *experiment, rs_sweep_shard shard,
+                         rs_err *err);
+
+/* "checkpoints" beside the folder, or what --checkpoints says. Release with free(). */
+char *cli_checkpoints_folder(const cli_options *options, const char *directory, rs_err *err);
+
+/* Bytes as they are shown. */
+double cli_mebibytes(double bytes);
+
+/* What runs, but was hardly meant. */
+void cli_warn(const cli_options *options, const rs_experiment *experiment);
+
+/* How a run or a merge into the folder ended well: what is said of it, pictures that are no longer true removed, the
+ * table of --print. Returns an exit status. */
+int cli_end_run(const cli_options *options, const rs_experiment *experiment, const char *directory,
+                const rs_run_summary *summary);
+
+/* Whether the folder may be written over: not where it holds the results of another config, unless --force. Returns an
+ * exit status, after a message. */
+int cli_check_folder(const cli_options *options, const rs_experiment *experiment, const char *directory);
 
 /* From catch to release an interrupt or a request to end is noted, and told of on stderr unless `quiet`, so that a run
  * can end with what is done; the second one ends the program. */

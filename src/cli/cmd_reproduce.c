@@ -147,7 +147,8 @@ static int run_config(const cli_options *options, const char *root, const char *
   if (code == CLI_OK) code = check_name(experiment, rs_text_string(&file), name, stem, config);
   if (code == CLI_OK && results != NULL) {
     directory = rs_path_join(results, experiment->name, &err);
-    code = directory != NULL ? cli_run(options, experiment, directory, true) : cli_fail(RS_MEMORY, NULL, &err);
+    code = directory != NULL ? cli_run(options, experiment, &(cli_target){.directory = directory, .forget = true})
+                             : cli_fail(RS_MEMORY, NULL, &err);
     if (code == CLI_OK) draw(directory);
   }
   free(directory);

@@ -1,4 +1,4 @@
-/* ropescope run, and ropescope plan, which says what a run would take. */
+/* ropescope run. */
 #include "cli.h"
 
 #include "progress.h"
@@ -76,50 +76,50 @@ static void show_progress(void *context, size_t done, size_t cells, double share
 
 /* ---- run --------------------------------------------------------------------------------------------------------- */
 
-/* results/NAME, or what --out says. Release with free(). */
-static char *results_folder(const cli_options *options, const rs_experiment *experiment, rs_err *err) {
-  return options->out != NULL ? rs_strdup(options->out, err) : rs_path_join("results", experiment->name, err);
+/* Whether there are values; else an exit status of 1 needs a word, however quiet. */
+static void report_failures(const cli_options *options, const char *where, const rs_run_summary *summary) {
+  bool none = summary->failed == summary->done;
+  if (none && summary->done > 0) cli_error("cell %zu: %s", summary->first_failed, summary->message);
+  if (none) cli_error("no cell has values%s", where);
+  if (summary->failed > 0 && !none)
+    cli_note(options, "%zu of them without values%s (cell %zu: %s)", summary->failed, where, summary->first_failed,
+             summary->message);
 }
 
 static void report(const cli_options *options, const char *directory, const rs_run_summary *summary) {
   bool whole = summary->done == summary->cells;
+  rs_text where = {0};
   if (whole)
     cli_note(options, "%zu cell%s in %.1f s: %s", summary->cells, summary->cells == 1 ? "" : "s", summary->seconds,
              directory);
   else
     cli_note(options, "incomplete: %zu of %zu cells: %s", summary->done, summary->cells, directory);
-  bool none = summary->failed == summary->done; /* an exit status of 1 needs a word, however quiet */
-  if (none && summary->done > 0) cli_error("cell %zu: %s", summary->first_failed, summary->message);
-  if (none) cli_error("no cell has values: see status and message in %s/summary.csv", directory);
-  if (summary->failed > 0 && !none)
-    cli_note(options, "%zu of them without values: see status and message in %s/summary.csv (cell %zu: %s)",
-             summary->failed, directory, summary->first_failed, summary->message);
+  rs_text_printf(&where, ": see status and message in %s/summary.csv", directory);
+  report_failures(options, rs_text_string(&where), summary);
+  rs_text_clear(&where);
 }
 
-static double mebibytes(double bytes) {
-  return ceil(bytes / 1048576);
+/* What a shard's folder lacks is for the next run into it. */
+static void report_shard(const cli_options *options, const char *directory, rs_sweep_shard shard,
+                         const rs_run_summary *summary) {
+  cli_note(options, "shard %zu/%zu: %zu of %zu cells in %.1f s: %s (ropescope merge joins the shards)", shard.number,
+           shard.count, summary->done, summary->cells, summary->seconds, directory);
+  report_failures(options, "", summary);
 }
 
 /* Refuses what does not fit: a run that the system ends has taken its hours for nothing. */
-static int check_memory(const cli_options *options, const rs_experiment *experiment, const char *checkpoints) {
+static int check_memory(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
+                        const char *checkpoints) {
   rs_plan plan;
   rs_err err = {0};
   double available = rs_memory_available();
   rs_status status = rs_plan_make(experiment, checkpoints, &plan, &err);
+  plan.peak_bytes *= (double)rs_ranks_local(target->ranks);
   if (status != RS_OK) return cli_fail(status, NULL, &err);
   if (options->force || !(plan.peak_bytes > available)) return CLI_OK;
   cli_error("the run takes about %.0f MiB and %.0f are available: choose fewer methods or shorter lengths, or --force",
-            mebibytes(plan.peak_bytes), mebibytes(available));
+            cli_mebibytes(plan.peak_bytes), cli_mebibytes(available));
   return CLI_USAGE;
-}
-
-/* What runs, but was hardly meant. */
-static void warn(const cli_options *options, const rs_experiment *experiment) {
-  rs_text lines = {0};
-  if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
-    for (const char *line = rs_text_string(&lines), *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-      cli_note(options, "warning: %.*s", (int)(end - line), line);
-  rs_text_clear(&lines);
 }
 
 /* Pictures of what stood in the folder before would pass for pictures of this run. */
@@ -131,57 +131,65 @@ static void remove_stale_pictures(const cli_options *options, const char *direct
   rs_plot_report_clear(&pictures);
 }
 
-/* "checkpoints" beside the folder, or what --checkpoints says. Release with free(). */
-static char *checkpoints_folder(const cli_options *options, const char *directory, rs_err *err) {
-  static const char name[] = "checkpoints";
-  if (options->checkpoints != NULL) return rs_strdup(options->checkpoints, err);
-  size_t length = strlen(directory);
-  while (length > 1 && directory[length - 1] == '/') length--;
-  while (length > 0 && directory[length - 1] != '/') length--;
-  rs_text path = {0};
-  rs_text_printf(&path, "%.*s%s", (int)length, directory, name);
-  if (rs_text_check(&path, err) == RS_OK) return path.data;
-  rs_text_clear(&path);
-  return NULL;
-}
-
 static int end_badly(rs_status status, const rs_err *err) {
   int code = cli_fail(status, NULL, err);
   return code == CLI_BUSY ? code : CLI_FAILED; /* the input was good */
 }
 
 /* An exit status as a shell gives it to what a signal has ended. */
-static int end_stopped(const rs_run_summary *summary, const rs_err *err) {
+static int end_stopped(const rs_run_summary *summary, rs_sweep_shard shard, const rs_err *err) {
   enum { BY_SIGNAL = 128 };
   bool training = strcmp(err->message, "stopped") != 0; /* which says itself how to go on */
   if (training) cli_error("%s", err->message);
   if (!training || summary->done > 0)
     cli_error("%zu of %zu cells are done: the same command goes on from there%s", summary->done, summary->cells,
-              summary->done > 0 ? ", and --partial writes what there is" : "");
+              summary->done > 0 && shard.count == 0 ? ", and --partial writes what there is" : "");
   return BY_SIGNAL + cli_signal();
 }
 
-/* `forget`: what is done is not for later runs. */
-static int run_at(const cli_options *options, const rs_experiment *experiment, const char *directory,
-                  const char *checkpoints, bool forget) {
+/* What a rank has failed with is told by rank 0. */
+static int end_other(rs_status status) {
+  return status == RS_OK || status == RS_STOPPED ? CLI_OK : CLI_FAILED;
+}
+
+/* Whether a run ends with 1 though nothing stood in its way. */
+static bool say_starved(const rs_run_summary *summary) {
+  if (summary->starved > 0)
+    cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary->starved);
+  return summary->starved > 0 || summary->failed == summary->done;
+}
+
+int cli_end_run(const cli_options *options, const rs_experiment *experiment, const char *directory,
+                const rs_run_summary *summary) {
+  report(options, directory, summary);
+  remove_stale_pictures(options, directory);
+  if (say_starved(summary)) return CLI_FAILED;
+  return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
+}
+
+static int run_at(const cli_options *options, const rs_experiment *experiment, const cli_target *target,
+                  const char *checkpoints) {
   display d = {.progress = {.terminal = isatty(STDERR_FILENO), .permille = -1}, .options = options};
   const rs_training_watch training = {.wait = note_waiting, .step = note_training, .ready = note_ready, .context = &d};
   bool live = !options->quiet && d.progress.terminal;
-  rs_run_options run = {.directory = directory,
+  rs_run_options run = {.directory = target->directory,
                         .progress = options->quiet ? NULL : show_progress,
                         .resumed = note_resumed,
                         .stop = is_stopped,
+                        .shard = target->shard,
+                        .ranks = target->ranks,
                         .resume = !options->fresh,
                         .partial = options->partial,
-                        .forget = forget,
+                        .forget = target->forget,
                         .checkpoints = checkpoints,
                         .training = &training,
                         .context = &d};
   rs_run_summary summary;
   rs_err err = {0};
-  int fits = check_memory(options, experiment, checkpoints);
+  bool first = rs_ranks_rank(target->ranks) == 0;
+  int fits = rs_ranks_agree(target->ranks, check_memory(options, experiment, target, checkpoints));
   if (fits != CLI_OK) return fits;
-  warn(options, experiment);
+  if (first) cli_warn(options, experiment);
   clock_gettime(CLOCK_MONOTONIC, &d.start);
   cli_catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
@@ -189,153 +197,90 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   if (live) fputs("\r\033[K", stderr);
   warn_of_foreign(&d);
   free(d.foreign_folder);
-  if (status == RS_STOPPED) return end_stopped(&summary, &err);
+  if (!first) return end_other(status);
+  if (status == RS_STOPPED) return end_stopped(&summary, target->shard, &err);
   if (status != RS_OK) return end_badly(status, &err);
-  report(options, directory, &summary);
-  remove_stale_pictures(options, directory);
-  if (summary.starved > 0)
-    cli_error("%zu cells ran out of memory (ropescope plan says what a run takes)", summary.starved);
-  if (summary.starved > 0 || summary.failed == summary.done) return CLI_FAILED;
-  return options->print ? cli_print_summary(experiment, directory) : CLI_OK;
+  if (target->shard.count == 0) return cli_end_run(options, experiment, target->directory, &summary);
+  report_shard(options, target->directory, target->shard, &summary);
+  return say_starved(&summary) ? CLI_FAILED : CLI_OK;
 }
 
-int cli_run(const cli_options *options, const rs_experiment *experiment, const char *directory, bool forget) {
+int cli_run(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   rs_err err = {0};
-  char *checkpoints = checkpoints_folder(options, directory, &err);
-  int code = checkpoints != NULL ? run_at(options, experiment, directory, checkpoints, forget)
-                                 : cli_fail(RS_MEMORY, NULL, &err);
+  char *checkpoints = cli_checkpoints_folder(options, target->directory, &err);
+  int code = checkpoints != NULL ? run_at(options, experiment, target, checkpoints) : cli_fail(RS_MEMORY, NULL, &err);
   free(checkpoints);
   return code;
 }
 
-/* Runs into the folder unless it holds something else. */
-static int run_into(const cli_options *options, const rs_experiment *experiment, const char *directory) {
-  bool differs;
+/* More shards than cells are refused before a folder is made. */
+static rs_status check_count(const rs_experiment *experiment, rs_sweep_shard shard, rs_err *err) {
+  rs_cell *cells;
+  size_t count;
+  RS_TRY(rs_experiment_cells(experiment, &cells, &count, err));
+  free(cells);
+  if (shard.count <= count) return RS_OK;
+  return rs_fail(err, RS_INPUT, "--shard %zu/%zu: the config has %zu cell%s, and no more shards than that",
+                 shard.number, shard.count, count, count == 1 ? "" : "s");
+}
+
+static int check_shard(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   rs_err err = {0};
+  if (options->partial || options->print) {
+    cli_error("--%s shows results, and a shard has none: ropescope merge --%s", options->print ? "print" : "partial",
+              options->print ? "print" : "partial");
+    return CLI_USAGE;
+  }
+  rs_status status = rs_shard_fits(experiment, target->directory, options->force, &err);
+  if (status == RS_OK) status = check_count(experiment, target->shard, &err);
+  return status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+}
+
+/* A folder that holds something else is not run into. */
+static int check_target(const cli_options *options, const rs_experiment *experiment, const cli_target *target) {
   if (options->partial && options->fresh) {
     cli_error("--partial writes what was done before, --fresh does it again: keep one");
     return CLI_USAGE;
   }
-  rs_status status = rs_folder_differs(experiment, directory, &differs, &err);
-  if (status != RS_OK) return cli_fail(status, NULL, &err);
-  if (!differs || options->force) return cli_run(options, experiment, directory, false);
-  cli_error("%s holds the results of another config: choose another --out or name, or --force to replace them",
-            directory);
-  return CLI_USAGE;
+  return target->shard.count > 0 ? check_shard(options, experiment, target)
+                                 : cli_check_folder(options, experiment, target->directory);
 }
 
-int cmd_run(const cli_options *options) {
-  rs_experiment *experiment;
+/* What is run, checked, and the folder for it, which are the caller's to release whatever is returned. */
+static int prepare(const cli_options *options, cli_target *target, rs_experiment **experiment, char **directory) {
   rs_err err = {0};
-  int code = cli_load_sweep(options, &experiment);
+  int code = cli_load_sweep(options, experiment);
   if (code != CLI_OK) return code;
-  char *directory = results_folder(options, experiment, &err);
-  code = directory != NULL ? run_into(options, experiment, directory) : cli_fail(RS_MEMORY, NULL, &err);
+  *directory = cli_results_folder(options, *experiment, target->shard, &err);
+  if (*directory == NULL) return cli_fail(RS_MEMORY, NULL, &err);
+  target->directory = *directory;
+  return check_target(options, *experiment, target);
+}
+
+/* What is wrong is said by rank 0 alone where it sees it, too: it looks first. */
+static int run_target(const cli_options *options, cli_target *target) {
+  rs_experiment *experiment = NULL;
+  char *directory = NULL;
+  bool first = rs_ranks_rank(target->ranks) == 0;
+  int code = first ? CLI_OK : rs_ranks_agree(target->ranks, CLI_OK);
+  if (code != CLI_OK) return code;
+  code = prepare(options, target, &experiment, &directory);
+  if (first) code = rs_ranks_agree(target->ranks, code);
+  if (code == CLI_OK || !first) code = rs_ranks_agree(target->ranks, code);
+  if (code == CLI_OK) code = cli_run(options, experiment, target);
   free(directory);
   rs_experiment_free(experiment);
   return code;
 }
 
-/* ---- plan -------------------------------------------------------------------------------------------------------- */
-
-static void put_memory(double bytes, rs_text *text) {
-  double available = rs_memory_available();
-  rs_text_printf(text, "memory          %.0f MiB", mebibytes(bytes));
-  if (!isnan(available)) rs_text_printf(text, " of %.0f available", mebibytes(available));
-  rs_text_puts(text, bytes > available ? ": run refuses without --force\n" : "\n");
-}
-
-static rs_status put_time(const rs_experiment *experiment, const char *checkpoints, const rs_plan *plan, rs_text *text,
-                          rs_err *err) {
-  static const double budget = 0.5; /* seconds */
-  char duration[CLI_DURATION];
-  size_t cells = plan->cells;
-  double *seconds = rs_alloc(cells, sizeof *seconds, err), sum = 0;
-  if (seconds == NULL) return RS_MEMORY;
-  rs_status status = rs_estimate_seconds(experiment, checkpoints, budget, seconds, cells, err);
-  for (size_t i = 0; i < cells; i++) sum += seconds[i];
-  free(seconds);
-  cli_duration(sum, duration);
-  if (sum < 60) snprintf(duration, sizeof duration, "%.2g s", sum);
-  rs_text_printf(text, "time            about %s%s on this machine, measured %s\n", duration,
-                 sum < 60 ? "" : " (hours:minutes)",
-                 experiment->checkpoints == NULL ? "at short lengths"
-                 : plan->trainings > 0           ? "by a few steps of training"
-                                                 : "by a few readings");
-  return status;
-}
-
-static void put_count(rs_text *text, size_t count, const char *what) {
-  rs_text_printf(text, "%zu %s%s", count, what, count == 1 ? "" : "s");
-}
-
-/* How many there are of what the cells are made from. */
-static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
-  bool trained = experiment->checkpoints != NULL;
-  rs_text_printf(text, "cells           %zu (", plan->cells);
-  const struct {
-    size_t count;
-    const char *what;
-  } axes[] = {{experiment->model_count, trained ? "checkpoint" : "model"},
-              {experiment->methods.count, "method"},
-              {experiment->length_count, "length"},
-              {experiment->sources.count, "source"},
-              {experiment->seed_count, "seed"}};
-  for (size_t i = 0; i < RS_COUNT(axes); i++) {
-    if (axes[i].count == 0) continue;
-    if (i > 0) rs_text_puts(text, ", ");
-    put_count(text, axes[i].count, axes[i].what);
-  }
-  rs_text_puts(text, ")\n");
-}
-
-static void put_trainings(const rs_plan *plan, rs_text *text) {
-  rs_text_puts(text, "training        ");
-  if (plan->trainings > 0) {
-    rs_text_printf(text, "%.3g flop in ", plan->training_flops);
-    put_count(text, plan->trainings, "training");
-    if (plan->trained > 0) rs_text_printf(text, "; %zu done already", plan->trained);
-  } else {
-    rs_text_printf(text, "none to do, %zu done already", plan->trained);
-  }
-  rs_text_puts(text, "\n");
-}
-
-static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
-  bool trained = experiment->checkpoints != NULL;
-  if (trained) put_trainings(plan, text);
-  if (trained || plan->reading_flops > 0) rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
-  if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
-}
-
-static rs_status put_plan(const rs_experiment *experiment, const char *checkpoints, rs_text *text, rs_err *err) {
-  rs_plan plan;
-  for (size_t i = 0; i < experiment->length_count; i++)
-    RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
-  RS_TRY(rs_plan_make(experiment, checkpoints, &plan, err));
-  rs_text_printf(text, "name            %s\n", experiment->name);
-  put_axes(experiment, &plan, text);
-  rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
-  rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
-  put_work(experiment, &plan, text);
-  put_memory(plan.peak_bytes, text);
-  return put_time(experiment, checkpoints, &plan, text, err);
-}
-
-int cmd_plan(const cli_options *options) {
-  rs_experiment *experiment;
-  rs_err err = {0};
-  rs_text text = {0};
-  int code = cli_load_sweep(options, &experiment);
+int cmd_run(const cli_options *options) {
+  cli_options own = *options;
+  cli_target target = {0};
+  int code = cli_read_shard(options, &target.shard);
+  if (code == CLI_OK) code = cli_open_ranks(options, target.shard.count > 0, &target.ranks);
   if (code != CLI_OK) return code;
-  char *directory = results_folder(options, experiment, &err);
-  char *checkpoints = directory != NULL ? checkpoints_folder(options, directory, &err) : NULL;
-  rs_status status = checkpoints != NULL ? put_plan(experiment, checkpoints, &text, &err) : RS_MEMORY;
-  if (status == RS_OK) warn(options, experiment);
-  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
-  rs_text_clear(&text);
-  free(checkpoints);
-  free(directory);
-  rs_experiment_free(experiment);
+  own.quiet = own.quiet || rs_ranks_rank(target.ranks) > 0;
+  code = run_target(&own, &target);
+  rs_ranks_close(target.ranks);
   return code;
 }

@@ -10,16 +10,29 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "sweep a config into CSV files (no config: the built-in demo)",
          "Results go to results/NAME, where NAME is the config's, or to --out. With --hf the arguments are files\n"
          "of further models, and NAME is that of the first. What an earlier run into the folder has done is not\n"
-         "done again; an interrupt ends the run with what is done, and the same command goes on.\n"
+         "done again; an interrupt ends the run with what is done, and the same command goes on. With --shard no\n"
+         "results are written: merge joins the folders of all shards.\n"
          "Exit status: 75 where another process runs into the folder, 130 and 143 after SIGINT and SIGTERM.\n",
          {"ropescope run config.yaml --print",
           "ropescope run --hf llama/config.json qwen/config.json --lengths 32k,128k --methods published,yarn"},
+         CLI_ARGUMENTS},
+    [CLI_MERGE] =
+        {"merge",
+         "SHARD...",
+         "join the folders of run --shard into the results of the whole",
+         "The files are the same bytes as those of a run of the whole (docs/clusters.md). Cells that stand in\n"
+         "several folders must agree bit for bit. Results that stand in --out keep their cells: shards may be\n"
+         "merged as they come, with --partial.\n"
+         "Exit status: 1 where cells are missing or differ or a journal is damaged, and nothing was written;\n"
+         "2 where the folders do not belong together; 75 where a process runs into one of them.\n",
+         {"ropescope merge results/sweep-*-of-16 --out results/sweep",
+          "ropescope merge node1/out node2/out --out results/sweep --partial"},
          CLI_ARGUMENTS},
     [CLI_PLAN] = {"plan",
                   "[CONFIG]",
                   "what a run would take: cells, rows, memory, time; runs nothing",
                   "",
-                  {"ropescope plan config.yaml", "ropescope plan --hf config.json"},
+                  {"ropescope plan config.yaml --shard 2/5", "ropescope plan --hf config.json"},
                   CLI_ARGUMENTS},
     [CLI_LIST] =
         {"list",

@@ -40,13 +40,13 @@ static int use_kernels(const char *isa) {
 
 /* What each command does, apart from its texts, which help and options read. */
 static int (*const actions[CLI_COMMANDS])(const cli_options *options) = {
-    [CLI_RUN] = cmd_run,         [CLI_PLAN] = cmd_plan,           [CLI_LIST] = cmd_list,
-    [CLI_SHOW] = cmd_show,       [CLI_PLOT] = cmd_plot,           [CLI_REPORT] = cmd_report,
-    [CLI_TABLE] = cmd_table,     [CLI_REPRODUCE] = cmd_reproduce, [CLI_CHECK] = cmd_check,
-    [CLI_EXPLAIN] = cmd_explain, [CLI_CONVERT] = cmd_convert,     [CLI_COMPARE] = cmd_compare,
-    [CLI_SOLVE] = cmd_solve,     [CLI_VERIFY] = cmd_verify,       [CLI_LOGITS] = cmd_logits,
-    [CLI_BENCH] = cmd_bench,     [CLI_VERSION] = cmd_version,     [CLI_EXPLORE] = cmd_explore,
-    [CLI_HELP] = cmd_help,
+    [CLI_RUN] = cmd_run,         [CLI_MERGE] = cmd_merge,     [CLI_PLAN] = cmd_plan,
+    [CLI_LIST] = cmd_list,       [CLI_SHOW] = cmd_show,       [CLI_PLOT] = cmd_plot,
+    [CLI_REPORT] = cmd_report,   [CLI_TABLE] = cmd_table,     [CLI_REPRODUCE] = cmd_reproduce,
+    [CLI_CHECK] = cmd_check,     [CLI_EXPLAIN] = cmd_explain, [CLI_CONVERT] = cmd_convert,
+    [CLI_COMPARE] = cmd_compare, [CLI_SOLVE] = cmd_solve,     [CLI_VERIFY] = cmd_verify,
+    [CLI_LOGITS] = cmd_logits,   [CLI_BENCH] = cmd_bench,     [CLI_VERSION] = cmd_version,
+    [CLI_EXPLORE] = cmd_explore, [CLI_HELP] = cmd_help,
 };
 
 static int run_command(int command, cli_options *options) {

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,4 +82,16 @@ bool cli_put(rs_text *text) {
   if (!written) cli_error("cannot write to standard output: %s", text->failed ? "out of memory" : strerror(errno));
   rs_text_clear(text);
   return written;
+}
+
+double cli_mebibytes(double bytes) {
+  return ceil(bytes / 1048576);
+}
+
+void cli_warn(const cli_options *options, const rs_experiment *experiment) {
+  rs_text lines = {0};
+  if (rs_experiment_warnings(experiment, &lines, NULL) == RS_OK)
+    for (const char *line = rs_text_string(&lines), *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+      cli_note(options, "warning: %.*s", (int)(end - line), line);
+  rs_text_clear(&lines);
 }

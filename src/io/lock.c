@@ -77,6 +77,30 @@ rs_status rs_folder_lock_take(const char *directory, rs_folder_lock *lock, rs_er
   return status;
 }
 
+/* Where the lock's file cannot be opened for reading though it is there, the journal can hardly be. */
+static rs_status share(const char *directory, const char *path, rs_folder_lock *lock, rs_err *err) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file == -1 && errno == ENOENT) return RS_OK;
+  if (file == -1) return rs_fail_read(err, "%s: cannot read: %s", path, strerror(errno));
+  if (flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    rs_status status = refuse(file, directory, err);
+    close(file);
+    return status;
+  }
+  lock->file = file;
+  return RS_OK;
+}
+
+rs_status rs_folder_lock_share(const char *directory, rs_folder_lock *lock, rs_err *err) {
+  lock->file = -1;
+  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
+  char *path = folder != NULL ? rs_path_join(folder, "lock", err) : NULL;
+  rs_status status = path != NULL ? share(directory, path, lock, err) : RS_MEMORY;
+  free(folder);
+  free(path);
+  return status;
+}
+
 void rs_folder_lock_drop(rs_folder_lock *lock) {
   if (lock->file != -1) close(lock->file);
   lock->file = -1;

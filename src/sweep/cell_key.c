@@ -4,13 +4,9 @@
 
 #include "checkpoint.h"
 #include "costs.h"
-#include "ropescope/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Raised when a record holds something else, or a key is made in another way. */
-enum { SCHEMA = 1 };
 
 /* ---- roles ------------------------------------------------------------------------------------------------------- */
 
@@ -143,10 +139,9 @@ static rs_status put_source(rs_text *words, const rs_variant *source, rs_err *er
 }
 
 /* The config of the parts that a cell is made of, and what it does not say. */
-static rs_status put_parts(rs_text *words, const single *s, rs_err *err) {
+static rs_status put_parts(rs_text *words, const char *isa, const single *s, rs_err *err) {
   const rs_experiment *one = &s->experiment;
-  rs_text_printf(words, "schema: %d\nprogram: %s\ninstruction_set: %s\n", SCHEMA, ROPESCOPE_VERSION,
-                 rs_kernels_get()->isa);
+  rs_text_printf(words, "schema: %d\nprogram: %s\ninstruction_set: %s\n", RS_CELL_SCHEMA, ROPESCOPE_VERSION, isa);
   rs_experiment_write(one, words);
   if (s->model.published.method != NULL) {
     put_stages(words, s->model.published.method, &s->model.published.settings);
@@ -164,11 +159,12 @@ static rs_status put_parts(rs_text *words, const single *s, rs_err *err) {
   return put_files(words, &one->task.settings, err);
 }
 
-static rs_status digest_parts(const rs_experiment *experiment, const rs_cell *cell, rs_cell_key *key, rs_err *err) {
+static rs_status digest_parts(const rs_experiment *experiment, const char *isa, const rs_cell *cell, rs_cell_key *key,
+                              rs_err *err) {
   single s;
   rs_text words = {0};
   single_make(experiment, cell, &s);
-  rs_status status = put_parts(&words, &s, err);
+  rs_status status = put_parts(&words, isa, &s, err);
   if (status == RS_OK) status = rs_text_check(&words, err);
   rs_sha256_digest(&(rs_bytes){rs_text_string(&words), words.length}, 1, key->bytes);
   rs_text_clear(&words);
@@ -199,6 +195,7 @@ static rs_status digest_checkpoint(const rs_experiment *experiment, const rs_cel
 /* Digests of parts, by model, method and source, and of checkpoints, by model and seed. */
 typedef struct digests {
   const rs_experiment *experiment;
+  const char *isa;
   rs_cell_key *parts, *checkpoints;
   bool *has_parts, *has_checkpoints;
 } digests;
@@ -207,10 +204,11 @@ static size_t source_count(const rs_experiment *experiment) {
   return experiment->sources.count > 0 ? experiment->sources.count : 1;
 }
 
-static rs_status digests_make(const rs_experiment *experiment, digests *d, rs_err *err) {
+static rs_status digests_make(const rs_experiment *experiment, const char *isa, digests *d, rs_err *err) {
   size_t parts = experiment->model_count * experiment->methods.count * source_count(experiment);
   size_t checkpoints = experiment->checkpoints != NULL ? experiment->model_count * experiment->seed_count : 1;
   *d = (digests){.experiment = experiment,
+                 .isa = isa,
                  .parts = rs_alloc(parts, sizeof *d->parts, err),
                  .checkpoints = rs_alloc(checkpoints, sizeof *d->checkpoints, err),
                  .has_parts = rs_alloc(parts, sizeof(bool), err),
@@ -230,7 +228,7 @@ static rs_status find_parts(digests *d, const rs_cell *cell, const rs_cell_key *
   const size_t *axis = cell->axis;
   size_t sources = source_count(d->experiment), source = d->experiment->sources.count > 0 ? axis[RS_BY_SOURCE] : 0;
   size_t place = (axis[RS_BY_MODEL] * d->experiment->methods.count + axis[RS_BY_METHOD]) * sources + source;
-  if (!d->has_parts[place]) RS_TRY(digest_parts(d->experiment, cell, &d->parts[place], err));
+  if (!d->has_parts[place]) RS_TRY(digest_parts(d->experiment, d->isa, cell, &d->parts[place], err));
   d->has_parts[place] = true;
   *key = &d->parts[place];
   return RS_OK;
@@ -266,10 +264,10 @@ static rs_status make_key(digests *d, const rs_cell *cell, const rs_cell_role *r
   return RS_OK;
 }
 
-rs_status rs_cell_keys_make(const rs_experiment *experiment, const rs_cell *cells, const rs_cell_role *roles,
-                            size_t count, rs_cell_key *keys, rs_err *err) {
+rs_status rs_cell_keys_make(const rs_experiment *experiment, const char *isa, const rs_cell *cells,
+                            const rs_cell_role *roles, size_t count, rs_cell_key *keys, rs_err *err) {
   digests d;
-  rs_status status = digests_make(experiment, &d, err);
+  rs_status status = digests_make(experiment, isa, &d, err);
   for (size_t i = 0; i < count && status == RS_OK; i++) status = make_key(&d, &cells[i], &roles[i], &keys[i], err);
   digests_clear(&d);
   return status;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -173,6 +174,29 @@ rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *
   RS_TRY(remove_copy(journal, err));
   RS_TRY(fresh ? begin(journal, err) : read_all(journal, each, context, err));
   return rs_journal_sync(journal, err);
+}
+
+static rs_status scan_file(rs_journal *journal, rs_journal_reader *each, void *context, rs_err *err) {
+  rs_mapping mapping = {0};
+  struct stat info;
+  if (stat(journal->path, &info) != 0 && errno == ENOENT) return RS_OK;
+  if (stat(journal->path, &info) == 0 && info.st_size == 0) return RS_OK; /* a run that was killed at once */
+  RS_TRY(rs_file_map(journal->path, &mapping, err));
+  bool other = is_other(mapping.bytes, mapping.length);
+  rs_status status = other ? rs_fail(err, RS_INPUT, "%s: is no journal of this version", journal->path)
+                           : scan(journal, mapping.bytes, mapping.length, each, context, err);
+  rs_file_unmap(&mapping);
+  return status;
+}
+
+rs_status rs_journal_scan(const char *directory, rs_journal_reader *each, void *context, rs_err *err) {
+  rs_journal journal = {.file = -1};
+  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
+  journal.path = folder != NULL ? rs_path_join(folder, "journal", err) : NULL;
+  rs_status status = journal.path != NULL ? scan_file(&journal, each, context, err) : RS_MEMORY;
+  free(folder);
+  rs_journal_close(&journal);
+  return status;
 }
 
 void rs_journal_close(rs_journal *journal) {

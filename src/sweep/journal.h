@@ -33,6 +33,11 @@ rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *
                           rs_journal *journal, rs_err *err);
 void rs_journal_close(rs_journal *journal);
 
+/* Tells of the records of a folder's journal, and changes nothing: a torn tail is passed over. Without a journal there
+ * are none. RS_INPUT for a damaged record, and for a file that is no journal of this version; RS_IO, RS_MEMORY, and
+ * what `each` fails with. */
+rs_status rs_journal_scan(const char *directory, rs_journal_reader *each, void *context, rs_err *err);
+
 /* Adds a record; *offset is where it can be read. A failure leaves the journal as it was. Brings it to the disk as
  * well, unless that has taken more than a fiftieth of the time since the journal was opened: what then waits was done
  * within the time of fifty such calls, and goes with the next record or rs_journal_sync. RS_IO, RS_MEMORY. */

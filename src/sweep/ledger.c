@@ -26,17 +26,24 @@ static size_t find_key(const rs_ledger *ledger, const rs_cell_key *key) {
   return low;
 }
 
+const size_t *rs_ledger_find(const rs_ledger *ledger, const rs_cell_key *key, size_t *count) {
+  size_t first = find_key(ledger, key), end = first;
+  while (end < ledger->count && memcmp(&ledger->keys[ledger->by_key[end]], key, sizeof *key) == 0) end++;
+  *count = end - first;
+  return ledger->by_key + first;
+}
+
 /* A record stands for all cells of its key; the last one counts. */
 static rs_status note_record(void *context, const rs_cell_key *key, uint64_t offset, const uint8_t *data, size_t length,
                              rs_err *err) {
   rs_ledger *ledger = context;
-  bool holds = rs_cell_record_holds(data, length);
+  size_t count;
+  const size_t *cells = rs_ledger_find(ledger, key, &count);
   (void)err;
-  for (size_t i = find_key(ledger, key); i < ledger->count; i++) {
-    size_t cell = ledger->by_key[i];
-    if (memcmp(&ledger->keys[cell], key, sizeof *key) != 0) break;
-    if (holds && ledger->places[cell] == 0) ledger->done++;
-    if (holds) ledger->places[cell] = offset;
+  if (!rs_cell_record_holds(data, length)) return RS_OK;
+  for (size_t i = 0; i < count; i++) {
+    ledger->done += rs_ledger_pending(ledger, cells[i]);
+    ledger->places[cells[i]] = offset;
   }
   return RS_OK;
 }
@@ -47,24 +54,33 @@ static rs_status make_lists(rs_ledger *ledger, rs_err *err) {
   size_t count = ledger->count;
   ledger->roles = rs_alloc(count, sizeof *ledger->roles, err);
   ledger->keys = rs_alloc(count, sizeof *ledger->keys, err);
+  ledger->others = rs_alloc(count, sizeof *ledger->others, err);
   ledger->places = rs_alloc(count, sizeof *ledger->places, err);
   ledger->weights = rs_alloc(count, sizeof *ledger->weights, err);
   ledger->by_key = rs_alloc(count, sizeof *ledger->by_key, err);
-  if (ledger->roles == NULL || ledger->keys == NULL || ledger->places == NULL || ledger->weights == NULL ||
-      ledger->by_key == NULL)
+  if (ledger->roles == NULL || ledger->keys == NULL || ledger->others == NULL || ledger->places == NULL ||
+      ledger->weights == NULL || ledger->by_key == NULL)
     return RS_MEMORY;
   RS_TRY(rs_cell_roles_make(ledger->experiment, ledger->cells, count, ledger->roles, err));
-  RS_TRY(rs_cell_keys_make(ledger->experiment, ledger->cells, ledger->roles, count, ledger->keys, err));
+  RS_TRY(rs_cell_keys_make(ledger->experiment, ledger->isa, ledger->cells, ledger->roles, count, ledger->keys, err));
   for (size_t i = 0; i < count; i++) ledger->by_key[i] = i;
   qsort_r(ledger->by_key, count, sizeof *ledger->by_key, compare_keys, ledger->keys);
   return RS_OK;
 }
 
-rs_status rs_ledger_open(const rs_experiment *experiment, const char *directory, bool fresh, rs_ledger *ledger,
-                         rs_err *err) {
-  *ledger = (rs_ledger){.experiment = experiment, .journal.file = -1};
+rs_status rs_ledger_make(const rs_experiment *experiment, const char *isa, rs_ledger *ledger, rs_err *err) {
+  *ledger = (rs_ledger){.experiment = experiment, .isa = isa, .journal.file = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
   RS_TRY(rs_experiment_cells(experiment, &ledger->cells, &ledger->count, err));
-  RS_TRY(make_lists(ledger, err));
+  ledger->wanted = ledger->count;
+  return make_lists(ledger, err);
+}
+
+void rs_ledger_leave(rs_ledger *ledger, size_t cell) {
+  ledger->wanted -= !ledger->others[cell];
+  ledger->others[cell] = true;
+}
+
+rs_status rs_ledger_open(rs_ledger *ledger, const char *directory, bool fresh, rs_err *err) {
   RS_TRY(rs_journal_open(directory, fresh, note_record, ledger, &ledger->journal, err));
   ledger->resumed = ledger->done;
   return RS_OK;
@@ -72,9 +88,11 @@ rs_status rs_ledger_open(const rs_experiment *experiment, const char *directory,
 
 void rs_ledger_close(rs_ledger *ledger) {
   rs_journal_close(&ledger->journal);
+  (void)pthread_mutex_destroy(&ledger->lock);
   free(ledger->cells);
   free(ledger->roles);
   free(ledger->keys);
+  free(ledger->others);
   free(ledger->places);
   free(ledger->weights);
   free(ledger->by_key);
@@ -90,13 +108,41 @@ rs_status rs_ledger_state(const rs_ledger *ledger, size_t index, rs_cell_state *
   return status;
 }
 
+/* A record that was sent on has no place here; it is done all the same. */
+static rs_status put(rs_ledger *ledger, size_t cell, const rs_text *record, rs_err *err) {
+  enum { ELSEWHERE = 1 };
+  uint64_t *place = &ledger->places[cell];
+  bool before = rs_ledger_pending(ledger, cell);
+  if (ledger->send != NULL) {
+    RS_TRY(ledger->send(ledger->context, cell, record, err));
+    *place = ELSEWHERE;
+  } else {
+    RS_TRY(rs_journal_add(&ledger->journal, &ledger->keys[cell], record, place, err));
+  }
+  ledger->done += before;
+  return RS_OK;
+}
+
+rs_status rs_ledger_put(rs_ledger *ledger, size_t cell, const rs_text *record, rs_err *err) {
+  (void)pthread_mutex_lock(&ledger->lock);
+  rs_status status = put(ledger, cell, record, err);
+  (void)pthread_mutex_unlock(&ledger->lock);
+  return status;
+}
+
 rs_status rs_ledger_add(rs_ledger *ledger, const rs_cell_state *state, rs_err *err) {
   rs_text record = {0};
-  uint64_t *place = &ledger->places[state->number], before = *place;
   rs_cell_record_write(ledger->experiment, state, &record);
-  rs_status status = rs_journal_add(&ledger->journal, &ledger->keys[state->number], &record, place, err);
+  rs_status status = rs_ledger_put(ledger, state->number, &record, err);
   rs_text_clear(&record);
-  if (status == RS_OK && before == 0) ledger->done++;
+  return status;
+}
+
+rs_status rs_ledger_sync(rs_ledger *ledger, rs_err *err) {
+  if (ledger->send != NULL) return RS_OK;
+  (void)pthread_mutex_lock(&ledger->lock);
+  rs_status status = rs_journal_sync(&ledger->journal, err);
+  (void)pthread_mutex_unlock(&ledger->lock);
   return status;
 }
 

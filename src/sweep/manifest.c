@@ -2,8 +2,6 @@
  * and in timings.csv only, so that the CSV files are the same bytes everywhere. */
 #include "manifest.h"
 
-#include "ropescope/kernel.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +116,7 @@ static rs_status add_trained_stages(json_t *kinds, const rs_checkpoint *checkpoi
   return RS_OK;
 }
 
-static rs_status list_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err) {
+rs_status rs_manifest_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err) {
   for (size_t i = 0; i < experiment->model_count && experiment->checkpoints != NULL; i++)
     RS_TRY(add_trained_stages(kinds, &experiment->checkpoints[i], err));
   for (size_t i = 0; i < experiment->methods.count; i++) {
@@ -206,7 +204,7 @@ static rs_status add_inputs(json_t *inputs, const rs_settings *settings, rs_err 
   return RS_OK;
 }
 
-static rs_status list_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err) {
+rs_status rs_manifest_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err) {
   const rs_variants *lists[] = {&experiment->methods, &experiment->sources, &experiment->metrics};
   RS_TRY(add_inputs(inputs, &experiment->task.settings, err));
   for (size_t i = 0; i < experiment->model_count; i++)
@@ -239,10 +237,11 @@ static json_t *machine(void) {
 }
 
 /* What the scores of all cells came about by. */
-static json_t *engine(const rs_totals *totals) {
-  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", rs_kernels_get()->isa, "cells_f32",
-                   (json_int_t)totals->single, "cells_f64", (json_int_t)totals->twice, "largest_score_error",
-                   totals->error, "largest_skipped_weight", totals->weight);
+static json_t *engine(const rs_output *output) {
+  const rs_totals *totals = &output->totals;
+  return json_pack("{s:s, s:I, s:I, s:f, s:f}", "instruction_set", output->isa, "cells_f32", (json_int_t)totals->single,
+                   "cells_f64", (json_int_t)totals->twice, "largest_score_error", totals->error,
+                   "largest_skipped_weight", totals->weight);
 }
 
 /* What each file holds, so that another one is told from it. */
@@ -266,9 +265,8 @@ static json_t *incomplete(const rs_output *output) {
   return json_pack("{s:I, s:I}", "cells", (json_int_t)output->cells, "done", (json_int_t)output->totals.written);
 }
 
-/* The manifest as text, or NULL. jansson leaves pieces out where its buffer has no room to grow, without a word: what
- * it wrote is read back. */
-static char *dump(const json_t *manifest) {
+/* jansson leaves pieces out where its buffer has no room to grow, without a word: what it wrote is read back. */
+char *rs_manifest_dump(const json_t *manifest) {
   char *text = json_dumps(manifest, JSON_INDENT(1));
   json_t *again = text != NULL ? json_loads(text, 0, NULL) : NULL;
   if (!json_equal(manifest, again)) {
@@ -300,9 +298,9 @@ rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_t
   json_t *files = json_array(), *kinds = json_array(), *inputs = json_array(), *sources = json_array(),
          *contents = json_array();
   rs_status status = list_files(files, experiment, err);
-  if (status == RS_OK) status = list_kinds(kinds, experiment, err);
+  if (status == RS_OK) status = rs_manifest_kinds(kinds, experiment, err);
   if (status == RS_OK) status = list_sources(sources, experiment, err);
-  if (status == RS_OK) status = list_inputs(inputs, experiment, err);
+  if (status == RS_OK) status = rs_manifest_inputs(inputs, experiment, err);
   if (status == RS_OK) status = list_contents(contents, output, err);
   rs_status last = list_trained(output, &lists, err);
   if (status == RS_OK) status = last;
@@ -311,10 +309,10 @@ rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_t
       json_pack("{s:s, s:s, s:s, s:o*, s:s, s:s, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o, s:o}", "name",
                 experiment->name, "program", "ropescope", "version", ROPESCOPE_VERSION, "incomplete",
                 incomplete(output), "config", rs_text_string(config), "config_sha256", sha, "machine", machine(),
-                "engine", engine(&output->totals), "kinds", kinds, "sources", sources, "task", lists.task,
-                "checkpoints", lists.checkpoints, "inputs", inputs, "files", files, "contents", contents);
+                "engine", engine(output), "kinds", kinds, "sources", sources, "task", lists.task, "checkpoints",
+                lists.checkpoints, "inputs", inputs, "files", files, "contents", contents);
   size_t members = 12 + (experiment->checkpoints != NULL ? 2 : 0) + (output->totals.written != output->cells);
-  char *text = json_object_size(manifest) == members ? dump(manifest) : NULL;
+  char *text = json_object_size(manifest) == members ? rs_manifest_dump(manifest) : NULL;
   if (status == RS_OK && text == NULL) status = rs_manifest_no_memory(err);
   if (status == RS_OK) rs_text_puts(out, text);
   free(text);

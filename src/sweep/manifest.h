@@ -15,6 +15,13 @@ rs_status rs_manifest_append(json_t *list, json_t *entry, rs_err *err);
 /* Sets a key likewise. */
 rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err *err);
 
+/* Adds the kinds that take part, with their versions, and the files that lists were read from. RS_MEMORY. */
+rs_status rs_manifest_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err);
+rs_status rs_manifest_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err);
+
+/* An object as text, or NULL without memory. Release with free(). */
+char *rs_manifest_dump(const json_t *object);
+
 /* Whether the task has fewer sequences to read, at some length, than the config asks for. RS_MEMORY, RS_IO. */
 rs_status rs_manifest_fewer(const rs_experiment *experiment, bool *fewer, rs_err *err);
 

@@ -10,7 +10,7 @@ enum { SUMMARY, TIMINGS, CURVES }; /* files in their order; curves by the number
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 bool rs_is_run_file(const char *name) {
-  static const char *const always[] = {"summary.csv", "timings.csv", "config.yaml", "manifest.json"};
+  static const char *const always[] = {"summary.csv", "timings.csv", "config.yaml", "manifest.json", "shard.json"};
   size_t count, length = strlen(name), end = length > 4 ? length - 4 : 0;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
   for (size_t i = 0; i < RS_COUNT(always); i++)

@@ -32,7 +32,8 @@ typedef struct rs_output {
   size_t *rows, count;
   rs_file_sums *sums; /* (sum_count,) of files that are whole */
   size_t sum_count;
-  size_t cells; /* of the experiment */
+  size_t cells;    /* of the experiment */
+  const char *isa; /* that computed them; borrowed */
   rs_totals totals;
 } rs_output;
 

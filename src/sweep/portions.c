@@ -62,7 +62,7 @@ static void list_cells(portions *p) {
   p->count = 0;
   for (size_t i = 0; i < ledger->count; i++) {
     const size_t *axis = ledger->cells[i].axis;
-    if (ledger->places[i] == 0 && axis[RS_BY_MODEL] == p->model &&
+    if (rs_ledger_pending(ledger, i) && axis[RS_BY_MODEL] == p->model &&
         ledger->experiment->lengths[axis[RS_BY_LENGTH]] == p->length)
       p->order[p->count++] = i;
   }
@@ -135,7 +135,7 @@ static rs_status run_portion(portions *p, rs_cell_batch *batch, rs_batch_work *w
   if (status == RS_OK) status = rs_batch_portion(work, err);
   for (size_t i = 0; i < made; i++) rs_cell_state_clear(experiment, &p->states[i]);
   rs_err late = {0}; /* what is recorded is kept, however the portion ended */
-  rs_status synced = rs_journal_sync(&p->ledger->journal, &late);
+  rs_status synced = rs_ledger_sync(p->ledger, &late);
   return status == RS_OK && synced != RS_OK ? rs_fail(err, synced, "%s", late.message) : status;
 }
 

@@ -2,6 +2,8 @@
  * same bits. Numbers are little-endian, as all machines are that this runs on. */
 #include "record.h"
 
+#include "ropescope/io.h"
+
 #include <string.h>
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
@@ -112,4 +114,11 @@ bool rs_cell_record_holds(const uint8_t *record, size_t length) {
   if (length == 0) return false;
   rs_status status = (rs_status)record[0];
   return status == RS_OK || status == RS_DOMAIN || status == RS_UNSUPPORTED;
+}
+
+/* The seconds stand behind the flags and the scale. */
+void rs_cell_record_digest(const uint8_t *record, size_t length, uint8_t digest[32]) {
+  enum { SECONDS = 4 + sizeof(double), BEHIND = SECONDS + sizeof(double) };
+  size_t before = length < SECONDS ? length : SECONDS, after = length < BEHIND ? length : BEHIND;
+  rs_sha256_digest((const rs_bytes[]){{record, before}, {record + after, length - after}}, 2, digest);
 }

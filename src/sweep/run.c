@@ -3,13 +3,15 @@
  * from the beginning to the end; what stood in it stays until the new files are whole. */
 #include "output.h"
 #include "portions.h"
+#include "ranks.h"
+#include "shard_file.h"
+#include "target.h"
+
+#include "ropescope/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Progress of a whole run. */
 typedef struct progress {
@@ -34,101 +36,6 @@ static bool stop(void *context) {
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* All cells that are done into a new set of files, in their order. */
-static rs_status fill_set(const rs_ledger *ledger, const char *directory, const char *shown, rs_run_summary *summary,
-                          rs_err *err) {
-  rs_output output;
-  rs_status status = rs_output_begin(ledger->experiment, directory, shown, &output, err);
-  output.cells = ledger->count;
-  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
-    rs_cell_state state;
-    if (ledger->places[i] == 0) continue;
-    status = rs_ledger_read(ledger, i, &state, err);
-    if (status == RS_OK) status = rs_output_add(&output, i, &state, err);
-    rs_cell_state_clear(ledger->experiment, &state);
-  }
-  if (status == RS_OK) status = rs_output_end(&output, err);
-  summary->failed = output.totals.failed;
-  summary->starved = output.totals.starved;
-  summary->first_failed = output.totals.first_failed;
-  snprintf(summary->message, sizeof summary->message, "%s", output.totals.message);
-  rs_output_clear(&output);
-  return status;
-}
-
-static bool is_there(const char *directory, const char *name, rs_err *err) {
-  char *path = rs_path_join(directory, name, err);
-  bool there = path != NULL && access(path, F_OK) == 0;
-  free(path);
-  return there;
-}
-
-/* Results that are there are not given for such as lack cells. */
-static rs_status keep_complete(const char *directory, const rs_run_summary *summary, rs_err *err) {
-  rs_err why = {0};
-  bool there = is_there(directory, "manifest.json", &why);
-  if (why.status != RS_OK) return rs_fail(err, why.status, "%s", why.message);
-  if (!there) return RS_OK;
-  return rs_fail(err, RS_MEMORY,
-                 "%zu cells ran out of memory, and the results in %s stay as they were (ropescope plan says what a run "
-                 "takes; what is done is kept: the same command goes on, --partial writes it as it is)",
-                 summary->starved, directory);
-}
-
-/* The set then takes the old one's place. */
-static rs_status write_files(const rs_ledger *ledger, const char *directory, bool partial, rs_run_summary *summary,
-                             rs_err *err) {
-  rs_folder_change change;
-  RS_TRY(rs_folder_change_begin(directory, rs_is_run_file, &change, err));
-  rs_status status = fill_set(ledger, change.staged, directory, summary, err);
-  if (status == RS_OK && summary->starved > 0 && !partial) status = keep_complete(directory, summary, err);
-  if (status == RS_OK) status = rs_folder_change_commit(&change, err);
-  rs_folder_change_clear(&change);
-  return status;
-}
-
-/* Whether the file begins as every CSV file of a run does: then it is a result, committed without its manifest. */
-static bool is_result(const char *directory, const char *name, rs_err *err) {
-  static const char begins[] = "cell,";
-  char head[sizeof begins - 1], *path = rs_path_join(directory, name, err);
-  FILE *file = path != NULL ? fopen(path, "rb") : NULL;
-  bool result = file != NULL && fread(head, 1, sizeof head, file) == sizeof head;
-  if (file != NULL) fclose(file);
-  free(path);
-  return result && memcmp(head, begins, sizeof head) == 0;
-}
-
-/* A folder or device under our name cannot be replaced. */
-static bool is_writable(const char *directory, const char *name, rs_err *err) {
-  struct stat info;
-  char *path = rs_path_join(directory, name, err);
-  bool writable = path != NULL && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
-  if (path != NULL && !writable) (void)rs_fail(err, RS_IO, "%s: cannot write: not a regular file", path);
-  free(path);
-  return writable;
-}
-
-/* A folder without a manifest is not ours: what stands in it under our names is somebody's, unless it reads like ours.
- */
-static rs_status refuse_foreign(const rs_experiment *experiment, const char *directory, rs_err *err) {
-  static const char *const always[] = {"summary.csv", "config.yaml", "timings.csv", "manifest.json"};
-  rs_err why = {0};
-  bool ours = is_there(directory, "manifest.json", &why);
-  for (size_t i = 0; i < RS_COUNT(always) + experiment->metrics.count && why.status == RS_OK; i++) {
-    char name[80];
-    bool fixed = i < RS_COUNT(always);
-    if (fixed) snprintf(name, sizeof name, "%s", always[i]);
-    if (!fixed && !rs_curve_file(experiment, i - RS_COUNT(always), name)) continue;
-    if (why.status == RS_OK && !is_writable(directory, name, &why)) break;
-    if (!ours && is_there(directory, name, &why) && !is_result(directory, name, &why))
-      return rs_fail(err, RS_IO,
-                     "%s/%s is there already, and no manifest.json says that a run made it (another --out, "
-                     "or move it away)",
-                     directory, name);
-  }
-  return why.status == RS_OK ? RS_OK : rs_fail(err, why.status, "%s", why.message);
-}
-
 static double seconds_since(const struct timespec *start) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -146,7 +53,7 @@ static double weigh_rows(rs_ledger *ledger, const rs_run_options *options) {
   for (size_t i = 0; i < count && measured; i++) sum += seconds[i];
   measured = measured && sum > 0;
   for (size_t i = 0; i < count; i++) {
-    if (ledger->places[i] != 0) continue;
+    if (!rs_ledger_pending(ledger, i)) continue;
     ledger->weights[i] = measured ? seconds[i] : rs_cell_work(experiment, &ledger->cells[i]);
     work += ledger->weights[i];
   }
@@ -154,32 +61,94 @@ static double weigh_rows(rs_ledger *ledger, const rs_run_options *options) {
   return work;
 }
 
-static rs_status run_cells(rs_ledger *ledger, const rs_run_options *options, rs_err *err) {
+/* What a run is asked, and where it is. */
+typedef struct run {
+  const rs_run_options *options;
+  rs_run_summary *summary;
+  bool dealt; /* other ranks have been told of an end */
+} run;
+
+static rs_status run_cells(rs_ledger *ledger, run *r, rs_err *err) {
+  const rs_run_options *options = r->options;
   bool trained = ledger->experiment->checkpoints != NULL;
-  progress p = {.options = options, .done = ledger->done, .cells = ledger->count};
+  progress p = {.options = options, .done = ledger->done, .cells = ledger->wanted};
   const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
-  if (ledger->done == ledger->count || options->partial) return RS_OK;
+  if (ledger->done == ledger->wanted || options->partial) return RS_OK;
   if (trained)
     RS_TRY(rs_trained_weigh(ledger, options->checkpoints, &p.total, err));
   else
     p.total = weigh_rows(ledger, options);
+  r->dealt = rs_ranks_count(options->ranks) > 1;
+  if (r->dealt) return rs_ranks_deal(options->ranks, ledger, &watch, err);
   return trained ? rs_trained_run(ledger, &watch, err) : rs_portions_run(ledger, &watch, err);
 }
 
+static void note_failure(rs_run_summary *summary, size_t cell, const rs_cell_state *state) {
+  if (summary->failed++ == 0) {
+    summary->first_failed = cell;
+    snprintf(summary->message, sizeof summary->message, "%s", state->message);
+  }
+  summary->starved += state->status == RS_MEMORY;
+}
+
+/* What became of a shard's cells, of which no files are written. */
+static rs_status sum_up(const rs_ledger *ledger, rs_run_summary *summary, rs_err *err) {
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
+    rs_cell_state state;
+    if (ledger->others[i] || ledger->places[i] == 0) continue;
+    status = rs_ledger_read(ledger, i, &state, err);
+    if (status == RS_OK && state.status != RS_OK) note_failure(summary, i, &state);
+    rs_cell_state_clear(ledger->experiment, &state);
+  }
+  return status;
+}
+
 /* However the run ends, what is done is kept, and said to be whole. */
-static rs_status run_ledger(rs_ledger *ledger, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
+static rs_status run_ledger(rs_ledger *ledger, run *r, rs_err *err) {
+  const rs_run_options *options = r->options;
+  rs_run_summary *summary = r->summary;
   rs_err late = {0};
-  summary->cells = ledger->count;
+  summary->cells = ledger->wanted;
   summary->resumed = ledger->resumed;
   if (options->resumed != NULL && ledger->resumed > 0)
-    options->resumed(options->context, ledger->resumed, ledger->count);
-  rs_status status = run_cells(ledger, options, err), sealed = rs_journal_seal(&ledger->journal, &late);
+    options->resumed(options->context, ledger->resumed, ledger->wanted);
+  rs_status status = run_cells(ledger, r, err), sealed = rs_journal_seal(&ledger->journal, &late);
   summary->done = ledger->done;
   if (status == RS_OK && sealed != RS_OK) status = rs_fail(err, sealed, "%s", late.message);
   if (status == RS_OK && ledger->done == 0 && options->partial)
     status =
         rs_fail(err, RS_INPUT, "%s: no cell of this config is done: there is nothing to write", options->directory);
-  return status == RS_OK ? write_files(ledger, options->directory, options->partial, summary, err) : status;
+  if (status != RS_OK) return status;
+  return options->shard.count > 0 ? sum_up(ledger, summary, err)
+                                  : rs_target_write(ledger, options->directory, options->partial, summary, err);
+}
+
+/* ---- shards ------------------------------------------------------------------------------------------------------ */
+
+/* Leaves the cells of other shards to them. */
+static rs_status keep_shard(rs_ledger *ledger, rs_sweep_shard shard, rs_err *err) {
+  size_t *of_cell = rs_alloc(ledger->count, sizeof *of_cell, err);
+  double *costs = rs_alloc(shard.count, sizeof *costs, err);
+  rs_status status = of_cell != NULL && costs != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = rs_shards_assign(ledger->experiment, shard.count, of_cell, ledger->count, costs, err);
+  for (size_t i = 0; i < ledger->count && status == RS_OK; i++)
+    if (of_cell[i] != shard.number) rs_ledger_leave(ledger, i);
+  free(of_cell);
+  free(costs);
+  return status;
+}
+
+/* A file under the name of ours that is none, or a folder, is somebody's. */
+static rs_status check_shard_file(const char *directory, rs_err *err) {
+  rs_shard_file file;
+  rs_err why = {0};
+  if (!rs_shard_file_there(directory)) return RS_OK;
+  rs_status status = rs_shard_file_read(directory, &file, &why);
+  rs_shard_file_clear(&file);
+  if (status == RS_OK || status == RS_MEMORY) return status;
+  return rs_fail(err, RS_IO, "%s/%s is there already, and no run made it (another --out, or move it away)", directory,
+                 RS_SHARD_FILE);
 }
 
 /* Removes the journal. */
@@ -191,30 +160,62 @@ static rs_status forget(const char *directory, rs_err *err) {
 }
 
 /* In a folder that is locked. */
-static rs_status run_locked(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary,
-                            rs_err *err) {
+static rs_status run_locked(const rs_experiment *experiment, run *r, rs_err *err) {
+  const rs_run_options *options = r->options;
   rs_ledger ledger;
   RS_TRY(rs_folder_change_recover(options->directory, rs_is_run_file, err));
-  RS_TRY(refuse_foreign(experiment, options->directory, err));
-  rs_status status = rs_ledger_open(experiment, options->directory, !options->resume, &ledger, err);
-  if (status == RS_OK) status = run_ledger(&ledger, options, summary, err);
+  RS_TRY(rs_target_check(experiment, options->directory, err));
+  RS_TRY(check_shard_file(options->directory, err));
+  rs_status status = rs_ledger_make(experiment, rs_kernels_get()->isa, &ledger, err);
+  bool shard = options->shard.count > 0;
+  if (status == RS_OK && shard) status = keep_shard(&ledger, options->shard, err);
+  if (status == RS_OK) status = rs_ledger_open(&ledger, options->directory, !options->resume, err);
+  if (status == RS_OK && shard) status = rs_shard_file_write(&ledger, options->shard, options->directory, err);
+  if (status == RS_OK) status = run_ledger(&ledger, r, err);
   rs_err unable = {0}; /* to make the journal smaller: it holds what it must */
-  if (status == RS_OK && !options->partial) (void)rs_ledger_compact(&ledger, &unable);
+  if (status == RS_OK && !options->partial && !shard) (void)rs_ledger_compact(&ledger, &unable);
   rs_ledger_close(&ledger);
   if (status == RS_OK && options->forget) status = forget(options->directory, err);
   return status;
 }
 
+/* before the work: an unwritable place should not cost an hour */
+static rs_status run_folder(const rs_experiment *experiment, run *r, rs_err *err) {
+  rs_folder_lock lock;
+  RS_TRY(rs_make_directories(r->options->directory, err));
+  RS_TRY(rs_folder_lock_take(r->options->directory, &lock, err));
+  rs_status status = run_locked(experiment, r, err);
+  rs_folder_lock_drop(&lock);
+  return status;
+}
+
+/* Another rank than the one that has the folder. */
+static rs_status run_for_others(const rs_experiment *experiment, const rs_run_options *options, rs_err *err) {
+  rs_ledger ledger;
+  progress p = {.options = options};
+  const rs_trained_watch watch = {advance, stop, &p, options->checkpoints, options->training};
+  rs_err why = {0};
+  rs_status status = rs_ledger_make(experiment, rs_kernels_get()->isa, &ledger, &why);
+  if (status == RS_OK && options->shard.count > 0) status = keep_shard(&ledger, options->shard, &why);
+  if (status == RS_OK)
+    status = rs_ranks_work(options->ranks, &ledger, &watch, err);
+  else
+    status = rs_fail(err, rs_ranks_refuse(options->ranks, &why), "%s", why.message);
+  rs_ledger_close(&ledger);
+  return status;
+}
+
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   struct timespec start;
-  rs_folder_lock lock;
+  run r = {.options = options, .summary = summary};
   clock_gettime(CLOCK_MONOTONIC, &start);
   *summary = (rs_run_summary){0};
-  /* before the work: an unwritable place should not cost an hour */
-  RS_TRY(rs_make_directories(options->directory, err));
-  RS_TRY(rs_folder_lock_take(options->directory, &lock, err));
-  rs_status status = run_locked(experiment, options, summary, err);
-  rs_folder_lock_drop(&lock);
+  if (rs_ranks_rank(options->ranks) > 0) return run_for_others(experiment, options, err);
+  rs_status status = run_folder(experiment, &r, err);
+  rs_err late = {0};
+  if (!r.dealt && rs_ranks_count(options->ranks) > 1 && rs_ranks_dismiss(options->ranks, &late) != RS_OK &&
+      status == RS_OK)
+    status = rs_fail(err, late.status, "%s", late.message);
   summary->seconds = seconds_since(&start);
   return status;
 }

@@ -253,7 +253,7 @@ static bool is_first_read(const trained_run *run, size_t index) {
 }
 
 static bool is_pending(const trained_run *run, size_t index) {
-  return run->ledger->places[index] == 0;
+  return rs_ledger_pending(run->ledger, index);
 }
 
 /* Whether any cell that is read together with it is to be done. */
@@ -294,7 +294,7 @@ static rs_status record(const trained_run *run, const reader *r, rs_err *err) {
     RS_TRY(rs_ledger_add(run->ledger, state, err));
     run->watch->advance(run->watch->context, state->weight, 1);
   }
-  return rs_journal_sync(&run->ledger->journal, err);
+  return rs_ledger_sync(run->ledger, err);
 }
 
 /* Reads cell `first`, and those after it that are read together with it, or fails them where there is no transformer.

@@ -96,8 +96,13 @@ Test(resume, signals__status_and_how_to_go_on) {
     sleep_for(whole / 2);
     kill(child, signals[i]);
     int status = wait_for(child);
-    if (status == 0) continue; /* a busy machine: it was over */
     char *err = read_path("err", NULL);
+    bool over = status == 0 || (*err == '\0' && exists("o/summary.csv")); /* on a busy machine */
+    if (over) {
+      expect_same_csv("o", "whole", "a signal came too late");
+      free(err);
+      continue;
+    }
     cr_expect_eq(status, 128 + signals[i], "status %d: %s", status, err);
     cr_expect(strncmp(err, "ropescope: ", 11) == 0 &&
                   strstr(err, " of 120 cells are done: the same command goes on from there") != NULL,

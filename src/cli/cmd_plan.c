@@ -1,0 +1,150 @@
+/* ropescope plan: what a run would take. */
+#include "cli.h"
+
+#include "progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put_memory(double bytes, rs_text *text) {
+  double available = rs_memory_available();
+  rs_text_printf(text, "memory          %.0f MiB", cli_mebibytes(bytes));
+  if (!isnan(available)) rs_text_printf(text, " of %.0f available", cli_mebibytes(available));
+  rs_text_puts(text, bytes > available ? ": run refuses without --force\n" : "\n");
+}
+
+/* "3:20 (hours:minutes)", "2.5 s" */
+static void put_seconds(double seconds, rs_text *text) {
+  char duration[CLI_DURATION];
+  cli_duration(seconds, duration);
+  if (seconds < 60) snprintf(duration, sizeof duration, "%.2g s", seconds);
+  rs_text_printf(text, "%s%s", duration, seconds < 60 ? "" : " (hours:minutes)");
+}
+
+/* The cells of a shard and their part of the plan, beside those of all shards; `seconds` (cells,) of each cell here. */
+static rs_status put_shard(const rs_experiment *experiment, rs_sweep_shard shard, const double *seconds, size_t cells,
+                           rs_text *text, rs_err *err) {
+  size_t *of_cell = rs_alloc(cells, sizeof *of_cell, err);
+  double *costs = rs_alloc(shard.count, sizeof *costs, err), total = 0, least = INFINITY, most = 0, took = 0;
+  size_t count = 0;
+  rs_status status = of_cell != NULL && costs != NULL ? RS_OK : RS_MEMORY;
+  if (status == RS_OK) status = rs_shards_assign(experiment, shard.count, of_cell, cells, costs, err);
+  for (size_t s = 0; s < shard.count && status == RS_OK; s++) {
+    total += costs[s];
+    least = fmin(least, costs[s]);
+    most = fmax(most, costs[s]);
+  }
+  for (size_t i = 0; i < cells && status == RS_OK; i++) {
+    count += of_cell[i] == shard.number;
+    took += of_cell[i] == shard.number ? seconds[i] : 0;
+  }
+  if (status == RS_OK) {
+    char name[32];
+    snprintf(name, sizeof name, "shard %zu/%zu", shard.number, shard.count);
+    rs_text_printf(text, "%-15s %zu of %zu cells, %.3g flop, about ", name, count, cells, costs[shard.number - 1]);
+    put_seconds(took, text);
+    rs_text_printf(text, "; %.3g %% of the work, where shards have %.3g to %.3g %%\n",
+                   100 * costs[shard.number - 1] / total, 100 * least / total, 100 * most / total);
+  }
+  free(of_cell);
+  free(costs);
+  return status;
+}
+
+static rs_status put_time(const rs_experiment *experiment, const char *checkpoints, const rs_plan *plan,
+                          rs_sweep_shard shard, rs_text *text, rs_err *err) {
+  static const double budget = 0.5; /* seconds */
+  size_t cells = plan->cells;
+  double *seconds = rs_alloc(cells, sizeof *seconds, err), sum = 0;
+  if (seconds == NULL) return RS_MEMORY;
+  rs_status status = rs_estimate_seconds(experiment, checkpoints, budget, seconds, cells, err);
+  for (size_t i = 0; i < cells; i++) sum += seconds[i];
+  rs_text_puts(text, "time            about ");
+  put_seconds(sum, text);
+  rs_text_printf(text, " on this machine, measured %s\n",
+                 experiment->checkpoints == NULL ? "at short lengths"
+                 : plan->trainings > 0           ? "by a few steps of training"
+                                                 : "by a few readings");
+  if (status == RS_OK && shard.count > 0) status = put_shard(experiment, shard, seconds, cells, text, err);
+  free(seconds);
+  return status;
+}
+
+static void put_count(rs_text *text, size_t count, const char *what) {
+  rs_text_printf(text, "%zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
+/* How many there are of what the cells are made from. */
+static void put_axes(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  bool trained = experiment->checkpoints != NULL;
+  rs_text_printf(text, "cells           %zu (", plan->cells);
+  const struct {
+    size_t count;
+    const char *what;
+  } axes[] = {{experiment->model_count, trained ? "checkpoint" : "model"},
+              {experiment->methods.count, "method"},
+              {experiment->length_count, "length"},
+              {experiment->sources.count, "source"},
+              {experiment->seed_count, "seed"}};
+  for (size_t i = 0; i < RS_COUNT(axes); i++) {
+    if (axes[i].count == 0) continue;
+    if (i > 0) rs_text_puts(text, ", ");
+    put_count(text, axes[i].count, axes[i].what);
+  }
+  rs_text_puts(text, ")\n");
+}
+
+static void put_trainings(const rs_plan *plan, rs_text *text) {
+  rs_text_puts(text, "training        ");
+  if (plan->trainings > 0) {
+    rs_text_printf(text, "%.3g flop in ", plan->training_flops);
+    put_count(text, plan->trainings, "training");
+    if (plan->trained > 0) rs_text_printf(text, "; %zu done already", plan->trained);
+  } else {
+    rs_text_printf(text, "none to do, %zu done already", plan->trained);
+  }
+  rs_text_puts(text, "\n");
+}
+
+static void put_work(const rs_experiment *experiment, const rs_plan *plan, rs_text *text) {
+  bool trained = experiment->checkpoints != NULL;
+  if (trained) put_trainings(plan, text);
+  if (trained || plan->reading_flops > 0) rs_text_printf(text, "reading         %.3g flop\n", plan->reading_flops);
+  if (!trained || rs_observes(experiment)) rs_text_printf(text, "queries x keys  %.3g flop\n", plan->score_flops);
+}
+
+static rs_status put_plan(const rs_experiment *experiment, const char *checkpoints, rs_sweep_shard shard, rs_text *text,
+                          rs_err *err) {
+  rs_plan plan;
+  for (size_t i = 0; i < experiment->length_count; i++)
+    RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
+  RS_TRY(rs_plan_make(experiment, checkpoints, &plan, err));
+  rs_text_printf(text, "name            %s\n", experiment->name);
+  put_axes(experiment, &plan, text);
+  rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
+  rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
+  put_work(experiment, &plan, text);
+  put_memory(plan.peak_bytes, text);
+  return put_time(experiment, checkpoints, &plan, shard, text, err);
+}
+
+int cmd_plan(const cli_options *options) {
+  rs_experiment *experiment;
+  rs_err err = {0};
+  rs_text text = {0};
+  rs_sweep_shard shard;
+  int code = cli_read_shard(options, &shard);
+  if (code == CLI_OK) code = cli_load_sweep(options, &experiment);
+  if (code != CLI_OK) return code;
+  char *directory = cli_results_folder(options, experiment, shard, &err);
+  char *checkpoints = directory != NULL ? cli_checkpoints_folder(options, directory, &err) : NULL;
+  rs_status status = checkpoints != NULL ? put_plan(experiment, checkpoints, shard, &text, &err) : RS_MEMORY;
+  if (status == RS_OK) cli_warn(options, experiment);
+  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  rs_text_clear(&text);
+  free(checkpoints);
+  free(directory);
+  rs_experiment_free(experiment);
+  return code;
+}

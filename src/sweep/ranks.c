@@ -1,0 +1,497 @@
+/* A sweep on several ranks. Rank 0 hands out portions to whoever asks, itself among them, and appends what comes back
+ * to the journal; the files are written from that, so that they are the same bytes for any number of ranks. A rank
+ * sends each record when the cell is done: what was received outlives the rank. */
+#include "ranks.h"
+
+#include "portions.h"
+#include "schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* HELLO: the digest of what is to be run, then the instruction set. ASK: the portion at hand is done, or there is none.
+ * RECORD: the number of a cell, then its record. FAIL: a status, then a message. WORK: numbers of cells. */
+enum { HELLO = 1, ASK, RECORD, FAIL, BYE, WORK, END };
+
+static const long longest_nap = 2000000; /* ns */
+
+static void nap(long *ns) {
+  *ns = *ns == 0 ? 20000 : *ns * 2 < longest_nap ? *ns * 2 : longest_nap;
+  nanosleep(&(struct timespec){0, *ns}, NULL);
+}
+
+static rs_status run_cells(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
+  bool trained = ledger->experiment->checkpoints != NULL;
+  return trained ? rs_trained_run(ledger, watch, err) : rs_portions_run(ledger, watch, err);
+}
+
+/* Of what all ranks must agree in. */
+static void digest_ledger(const rs_ledger *ledger, uint8_t digest[32]) {
+  rs_sha256_digest((const rs_bytes[]){{ledger->keys, ledger->count * sizeof *ledger->keys},
+                                      {ledger->others, ledger->count * sizeof *ledger->others}},
+                   2, digest);
+}
+
+/* ---- dealing ----------------------------------------------------------------------------------------------------- */
+
+/* What rank 0 knows of another. */
+typedef struct player {
+  bool waiting, told, gone; /* for a portion; that there is an end; and it has ended */
+  size_t portion;           /* that it has, from 1; 0: none */
+} player;
+
+typedef struct deal {
+  rs_ranks *ranks;
+  rs_ledger *ledger, view; /* of all, and of the portion that rank 0 itself has */
+  const rs_trained_watch *watch;
+  rs_schedule schedule;
+  size_t *cells;        /* numbers of those that are to be done, by the schedule's indices */
+  player *players;      /* (ranks,) */
+  size_t left;          /* other ranks that have not ended */
+  uint8_t digest[32];   /* of what all run */
+  pthread_mutex_t lock; /* of all that follows, and of the schedule */
+  rs_err err;           /* what ends the run before its end */
+  bool unsynced;        /* records wait for the disk */
+  size_t cells_done;    /* by others, and not told of yet */
+  double work_done;
+} deal;
+
+static void lock(deal *d) {
+  (void)pthread_mutex_lock(&d->lock);
+}
+
+static void unlock(deal *d) {
+  (void)pthread_mutex_unlock(&d->lock);
+}
+
+static void fail(deal *d, rs_status status, const char *message) {
+  lock(d);
+  if (status != RS_OK) (void)rs_fail(&d->err, status, "%s", message);
+  unlock(d);
+}
+
+static bool has_failed(deal *d) {
+  lock(d);
+  bool failed = d->err.status != RS_OK;
+  unlock(d);
+  return failed;
+}
+
+static void note_record(deal *d, size_t cell) {
+  lock(d);
+  d->unsynced = true;
+  d->cells_done++;
+  d->work_done += d->ledger->weights[cell];
+  unlock(d);
+}
+
+/* ---- what others say --------------------------------------------------------------------------------------------- */
+
+static rs_status take_hello(deal *d, const rs_rank_message *message, rs_err *err) {
+  size_t size = sizeof d->digest;
+  if (message->length >= size && memcmp(message->data, d->digest, size) == 0) return RS_OK;
+  int length = message->length > size ? (int)(message->length - size) : 0;
+  return rs_fail(err, RS_INPUT,
+                 "rank %zu has another config, program or instruction set (%.*s there, %s here) than rank 0: the same "
+                 "files and options on all machines, and --isa where they differ",
+                 message->rank, length, length > 0 ? (const char *)message->data + size : "", d->ledger->isa);
+}
+
+static rs_status take_record(deal *d, const rs_rank_message *message, rs_err *err) {
+  uint64_t cell;
+  rs_text record = {0};
+  if (message->length < sizeof cell) return rs_fail(err, RS_INTERNAL, "rank %zu sent no record", message->rank);
+  memcpy(&cell, message->data, sizeof cell);
+  if (cell >= d->ledger->count) return rs_fail(err, RS_INTERNAL, "rank %zu sent cell %zu", message->rank, (size_t)cell);
+  rs_text_add(&record, (const char *)message->data + sizeof cell, message->length - sizeof cell);
+  rs_status status = rs_ledger_put(d->ledger, (size_t)cell, &record, err);
+  rs_text_clear(&record);
+  if (status == RS_OK) note_record(d, (size_t)cell);
+  return status;
+}
+
+static rs_status take_failure(const rs_rank_message *message, rs_err *err) {
+  rs_status status = message->length > 0 ? (rs_status)message->data[0] : RS_INTERNAL;
+  int length = message->length > 1 ? (int)(message->length - 1) : 0;
+  if (status == RS_STOPPED) return rs_fail(err, status, "%.*s", length, (const char *)message->data + 1);
+  return rs_fail(err, status, "rank %zu: %.*s", message->rank, length, (const char *)message->data + 1);
+}
+
+static void take_message(deal *d, const rs_rank_message *message) {
+  player *p = &d->players[message->rank];
+  rs_err why = {0};
+  rs_status status = RS_OK;
+  if (message->tag == HELLO) status = take_hello(d, message, &why);
+  if (message->tag == RECORD) status = take_record(d, message, &why);
+  if (message->tag == FAIL) status = take_failure(message, &why);
+  lock(d);
+  if (message->tag == ASK && p->portion > 0) rs_schedule_done(&d->schedule, p->portion - 1);
+  if (message->tag == ASK) p->portion = 0;
+  unlock(d);
+  if (message->tag == HELLO || message->tag == ASK) p->waiting = true;
+  if (message->tag == FAIL || message->tag == BYE) {
+    p->gone = true;
+    d->left--;
+  }
+  fail(d, status, why.message);
+}
+
+/* ---- what they are told ------------------------------------------------------------------------------------------ */
+
+static rs_status send_end(deal *d, size_t rank, rs_err *err) {
+  d->players[rank].told = true;
+  d->players[rank].waiting = false;
+  return rs_ranks_send(d->ranks, rank, END, "", 0, err);
+}
+
+static rs_status send_portion(deal *d, size_t rank, size_t portion, rs_err *err) {
+  const rs_portion *p = &d->schedule.items[portion];
+  uint64_t *numbers = rs_alloc(p->count, sizeof *numbers, err);
+  if (numbers == NULL) return RS_MEMORY;
+  for (size_t i = 0; i < p->count; i++) numbers[i] = d->cells[d->schedule.units.order[p->first + i]];
+  d->players[rank].waiting = false;
+  rs_status status = rs_ranks_send(d->ranks, rank, WORK, numbers, p->count * sizeof *numbers, err);
+  free(numbers);
+  return status;
+}
+
+/* Every rank that waits gets a portion, or the end; all get the end where the run has failed. */
+static rs_status answer(deal *d, size_t rank, rs_err *err) {
+  player *p = &d->players[rank];
+  size_t portion = 0;
+  if (p->gone || p->told) return RS_OK;
+  lock(d);
+  bool failed = d->err.status != RS_OK, given = !failed && p->waiting && rs_schedule_next(&d->schedule, &portion);
+  bool left = rs_schedule_left(&d->schedule);
+  if (given) p->portion = portion + 1;
+  unlock(d);
+  if (given) return send_portion(d, rank, portion, err);
+  return failed || (p->waiting && !left) ? send_end(d, rank, err) : RS_OK;
+}
+
+static rs_status bring_to_disk(deal *d, rs_err *err) {
+  lock(d);
+  bool unsynced = d->unsynced;
+  d->unsynced = false;
+  unlock(d);
+  return unsynced ? rs_ledger_sync(d->ledger, err) : RS_OK;
+}
+
+/* The other thread of rank 0, which has all messages: answers until every rank has ended. */
+static void *serve(void *context) {
+  enum { MOST_BEFORE_DISK = 64 };
+  deal *d = context;
+  size_t taken = 0;
+  long ns = 0;
+  while (d->left > 0) {
+    rs_rank_message message;
+    rs_err why = {0};
+    bool there = false;
+    rs_status status = rs_ranks_receive(d->ranks, &there, &message, &why);
+    if (there) {
+      take_message(d, &message);
+      free(message.data);
+      ns = 0;
+      taken++;
+    } else {
+      nap(&ns);
+    }
+    if (status == RS_OK && (!there || taken % MOST_BEFORE_DISK == 0)) status = bring_to_disk(d, &why);
+    for (size_t r = 1; r < rs_ranks_count(d->ranks) && status == RS_OK; r++) status = answer(d, r, &why);
+    fail(d, status, why.message);
+  }
+  return NULL;
+}
+
+/* ---- rank 0's own part ------------------------------------------------------------------------------------------- */
+
+static rs_status put_own(void *context, size_t cell, const rs_text *record, rs_err *err) {
+  deal *d = context;
+  RS_TRY(rs_ledger_put(d->ledger, cell, record, err));
+  lock(d);
+  d->unsynced = true;
+  unlock(d);
+  return RS_OK;
+}
+
+/* Tells of what others have done, too. */
+static void advance(void *context, double work, size_t cells) {
+  deal *d = context;
+  lock(d);
+  work += d->work_done;
+  cells += d->cells_done;
+  d->work_done = 0;
+  d->cells_done = 0;
+  unlock(d);
+  d->watch->advance(d->watch->context, work, cells);
+}
+
+static bool stop(void *context) {
+  deal *d = context;
+  return has_failed(d) || (d->watch->stop != NULL && d->watch->stop(d->watch->context));
+}
+
+static rs_status run_own(deal *d, size_t portion, rs_err *err) {
+  const rs_trained_watch watch = {advance, stop, d, d->watch->checkpoints, d->watch->training};
+  const rs_portion *p = &d->schedule.items[portion];
+  const size_t *order = d->schedule.units.order + p->first;
+  for (size_t i = 0; i < p->count; i++) d->view.others[d->cells[order[i]]] = false;
+  rs_status status = run_cells(&d->view, &watch, err);
+  for (size_t i = 0; i < p->count; i++) d->view.others[d->cells[order[i]]] = true;
+  return status;
+}
+
+/* Works until nothing is left to give. */
+static void play(deal *d) {
+  long ns = 0;
+  for (bool left = true; left;) {
+    size_t portion;
+    rs_err why = {0};
+    if (d->watch->stop != NULL && d->watch->stop(d->watch->context)) fail(d, RS_STOPPED, "stopped");
+    lock(d);
+    bool failed = d->err.status != RS_OK, given = !failed && rs_schedule_next(&d->schedule, &portion);
+    left = !failed && (given || rs_schedule_left(&d->schedule));
+    unlock(d);
+    if (given) {
+      rs_status status = run_own(d, portion, &why);
+      fail(d, status, why.message);
+      lock(d);
+      if (status == RS_OK) rs_schedule_done(&d->schedule, portion);
+      unlock(d);
+      ns = 0;
+    } else if (left) {
+      nap(&ns);
+    }
+    advance(d, 0, 0);
+  }
+}
+
+/* Waits for the others, who may still work. */
+static void await(deal *d, pthread_t server) {
+  while (pthread_tryjoin_np(server, NULL) != 0) {
+    long ns = longest_nap;
+    if (d->watch->stop != NULL && d->watch->stop(d->watch->context)) fail(d, RS_STOPPED, "stopped");
+    nap(&ns);
+    advance(d, 0, 0);
+  }
+  advance(d, 0, 0);
+}
+
+/* ---- the whole deal ---------------------------------------------------------------------------------------------- */
+
+static rs_status make_view(deal *d, rs_err *err) {
+  size_t count = d->ledger->count;
+  d->view = *d->ledger;
+  d->view.journal = (rs_journal){.file = -1};
+  d->view.send = put_own;
+  d->view.context = d;
+  d->view.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  d->view.others = rs_alloc(count, sizeof(bool), err);
+  d->view.places = rs_alloc(count, sizeof *d->view.places, err);
+  if (d->view.others == NULL || d->view.places == NULL) return RS_MEMORY;
+  memset(d->view.others, true, count * sizeof(bool));
+  return RS_OK;
+}
+
+static rs_status make_schedule(deal *d, rs_err *err) {
+  const rs_ledger *ledger = d->ledger;
+  size_t count = 0;
+  rs_cell *cells = rs_alloc(ledger->count, sizeof *cells, err);
+  d->cells = rs_alloc(ledger->count, sizeof *d->cells, err);
+  rs_status status = cells != NULL && d->cells != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < ledger->count && status == RS_OK; i++) {
+    if (!rs_ledger_pending(ledger, i)) continue;
+    cells[count] = ledger->cells[i];
+    d->cells[count++] = i;
+  }
+  if (status == RS_OK)
+    status = rs_schedule_make(ledger->experiment, cells, count, rs_ranks_count(d->ranks), &d->schedule, err);
+  free(cells);
+  return status;
+}
+
+static rs_status make(deal *d, rs_err *err) {
+  d->players = rs_alloc(rs_ranks_count(d->ranks), sizeof *d->players, err);
+  if (d->players == NULL) return RS_MEMORY;
+  digest_ledger(d->ledger, d->digest);
+  RS_TRY(make_view(d, err));
+  return make_schedule(d, err);
+}
+
+static void clear(deal *d) {
+  rs_schedule_clear(&d->schedule);
+  free(d->view.others);
+  free(d->view.places);
+  free(d->cells);
+  free(d->players);
+}
+
+rs_status rs_ranks_deal(rs_ranks *ranks, rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
+  deal d = {.ranks = ranks,
+            .ledger = ledger,
+            .watch = watch,
+            .left = rs_ranks_count(ranks) - 1,
+            .lock = PTHREAD_MUTEX_INITIALIZER};
+  pthread_t server;
+  rs_status status = make(&d, err);
+  if (status == RS_OK && pthread_create(&server, NULL, serve, &d) != 0)
+    status = rs_fail(err, RS_MEMORY, "no thread for the messages of other ranks");
+  if (status != RS_OK) {
+    rs_err late = {0};
+    (void)rs_ranks_dismiss(ranks, &late);
+  } else {
+    play(&d);
+    await(&d, server);
+    status = rs_ledger_sync(ledger, &d.err);
+    if (d.err.status != RS_OK) status = rs_fail(err, d.err.status, "%s", d.err.message);
+  }
+  clear(&d);
+  return status;
+}
+
+rs_status rs_ranks_dismiss(rs_ranks *ranks, rs_err *err) {
+  size_t left = rs_ranks_count(ranks) - 1;
+  long ns = 0;
+  while (left > 0) {
+    rs_rank_message message;
+    bool there;
+    RS_TRY(rs_ranks_receive(ranks, &there, &message, err));
+    if (!there) {
+      nap(&ns);
+      continue;
+    }
+    free(message.data);
+    left -= message.tag == BYE || message.tag == FAIL;
+    if (message.tag == HELLO || message.tag == ASK) RS_TRY(rs_ranks_send(ranks, message.rank, END, "", 0, err));
+  }
+  return RS_OK;
+}
+
+/* ---- another rank ------------------------------------------------------------------------------------------------ */
+
+typedef struct worker {
+  rs_ranks *ranks;
+  const rs_trained_watch *watch;
+  pthread_mutex_t lock; /* held while messages are sent or looked for */
+  _Atomic bool ended;   /* rank 0 has said so */
+  double looked;        /* when messages were looked for last, while working */
+} worker;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static rs_status send(worker *w, int tag, const void *data, size_t length, rs_err *err) {
+  (void)pthread_mutex_lock(&w->lock);
+  rs_status status = rs_ranks_send(w->ranks, 0, tag, data, length, err);
+  (void)pthread_mutex_unlock(&w->lock);
+  return status;
+}
+
+static rs_status send_record(void *context, size_t cell, const rs_text *record, rs_err *err) {
+  worker *w = context;
+  rs_text words = {0};
+  uint64_t number = cell;
+  rs_text_add(&words, (const char *)&number, sizeof number);
+  rs_text_add(&words, rs_text_string(record), record->length);
+  rs_status status = rs_text_check(record, err);
+  if (status == RS_OK) status = rs_text_check(&words, err);
+  if (status == RS_OK) status = send(w, RECORD, rs_text_string(&words), words.length, err);
+  rs_text_clear(&words);
+  return status;
+}
+
+static void ignore_progress(void *context, double work, size_t cells) {
+  (void)context, (void)work, (void)cells;
+}
+
+/* While it works, no message but the end can come. */
+static bool worker_stop(void *context) {
+  static const double interval = 0.1; /* seconds */
+  worker *w = context;
+  if (pthread_mutex_trylock(&w->lock) == 0) {
+    double t = now();
+    bool there = false;
+    rs_rank_message message;
+    if (!w->ended && t - w->looked > interval && rs_ranks_receive(w->ranks, &there, &message, NULL) == RS_OK && there) {
+      w->ended = true;
+      free(message.data);
+    }
+    if (t - w->looked > interval) w->looked = t;
+    (void)pthread_mutex_unlock(&w->lock);
+  }
+  return w->ended || (w->watch->stop != NULL && w->watch->stop(w->watch->context));
+}
+
+static rs_status work(worker *w, rs_ledger *ledger, const rs_rank_message *message, rs_err *err) {
+  const rs_trained_watch watch = {ignore_progress, worker_stop, w, w->watch->checkpoints, w->watch->training};
+  size_t count = message->length / sizeof(uint64_t);
+  uint64_t *cells = (uint64_t *)(void *)message->data; /* as rs_alloc aligns it */
+  for (size_t i = 0; i < count; i++) ledger->others[cells[i]] = false;
+  w->looked = now();
+  rs_status status = run_cells(ledger, &watch, err);
+  for (size_t i = 0; i < count; i++) ledger->others[cells[i]] = true;
+  return status;
+}
+
+static rs_status receive(worker *w, rs_rank_message *message, rs_err *err) {
+  long ns = 0;
+  for (;;) {
+    bool there;
+    RS_TRY(rs_ranks_receive(w->ranks, &there, message, err));
+    if (there) return RS_OK;
+    if (w->watch->stop != NULL && w->watch->stop(w->watch->context)) return rs_fail(err, RS_STOPPED, "stopped");
+    nap(&ns);
+  }
+}
+
+/* Takes portions until the end. */
+static rs_status work_on(worker *w, rs_ledger *ledger, rs_err *err) {
+  while (!w->ended) {
+    rs_rank_message message;
+    RS_TRY(receive(w, &message, err));
+    w->ended = message.tag == END;
+    rs_status status = message.tag == WORK ? work(w, ledger, &message, err) : RS_OK;
+    free(message.data);
+    if (w->ended) break;
+    RS_TRY(status);
+    RS_TRY(send(w, ASK, "", 0, err));
+  }
+  return RS_OK;
+}
+
+static rs_status greet(worker *w, const rs_ledger *ledger, rs_err *err) {
+  rs_text words = {0};
+  uint8_t digest[32];
+  digest_ledger(ledger, digest);
+  rs_text_add(&words, (const char *)digest, sizeof digest);
+  rs_text_puts(&words, ledger->isa);
+  rs_status status = rs_text_check(&words, err);
+  if (status == RS_OK) status = send(w, HELLO, rs_text_string(&words), words.length, err);
+  rs_text_clear(&words);
+  return status;
+}
+
+rs_status rs_ranks_refuse(rs_ranks *ranks, const rs_err *why) {
+  char words[1 + sizeof why->message];
+  size_t length = strlen(why->message);
+  words[0] = (char)why->status;
+  memcpy(words + 1, why->message, length);
+  (void)rs_ranks_send(ranks, 0, FAIL, words, 1 + length, NULL);
+  return why->status;
+}
+
+rs_status rs_ranks_work(rs_ranks *ranks, rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
+  worker w = {.ranks = ranks, .watch = watch, .lock = PTHREAD_MUTEX_INITIALIZER};
+  rs_err why = {0};
+  rs_status status = greet(&w, ledger, &why);
+  for (size_t i = 0; i < ledger->count; i++) rs_ledger_leave(ledger, i);
+  ledger->send = send_record;
+  ledger->context = &w;
+  if (status == RS_OK) status = work_on(&w, ledger, &why);
+  if (status == RS_OK) return send(&w, BYE, "", 0, err);
+  return rs_fail(err, rs_ranks_refuse(ranks, &why), "%s", why.message);
+}

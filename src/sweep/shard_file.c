@@ -1,0 +1,251 @@
+/* shard.json says which cells a folder's journal is to have: the shard, and the config and all else that keys of cells
+ * are made of, so that `merge` needs no config and can say what two folders differ in. */
+#include "shard_file.h"
+
+#include "manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGEST = 64 << 20 }; /* bytes; a config of files and lists has some kB */
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+static rs_status put_words(const rs_ledger *ledger, rs_sweep_shard shard, rs_text *words, rs_err *err) {
+  char sha[65];
+  rs_text config = {0};
+  json_t *kinds = json_array(), *inputs = json_array();
+  rs_status status = rs_manifest_kinds(kinds, ledger->experiment, err);
+  if (status == RS_OK) status = rs_manifest_inputs(inputs, ledger->experiment, err);
+  rs_experiment_write(ledger->experiment, &config);
+  rs_sha256_hex(rs_text_string(&config), config.length, sha);
+  json_t *root = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o}", "program", "ropescope",
+                           "version", ROPESCOPE_VERSION, "schema", RS_CELL_SCHEMA, "shard", (json_int_t)shard.number,
+                           "shards", (json_int_t)shard.count, "cells_of_shard", (json_int_t)ledger->wanted, "cells",
+                           (json_int_t)ledger->count, "instruction_set", ledger->isa, "config", rs_text_string(&config),
+                           "config_sha256", sha, "kinds", kinds, "inputs", inputs);
+  enum { MEMBERS = 12 };
+  char *text = json_object_size(root) == MEMBERS ? rs_manifest_dump(root) : NULL;
+  if (status == RS_OK) status = rs_text_check(&config, err);
+  if (status == RS_OK && text == NULL) status = rs_manifest_no_memory(err);
+  if (status == RS_OK) rs_text_printf(words, "%s\n", text);
+  free(text);
+  json_decref(root);
+  rs_text_clear(&config);
+  return status == RS_OK ? rs_text_check(words, err) : status;
+}
+
+rs_status rs_shard_file_write(const rs_ledger *ledger, rs_sweep_shard shard, const char *directory, rs_err *err) {
+  rs_text words = {0};
+  char *path = rs_path_join(directory, RS_SHARD_FILE, err);
+  rs_status status = path != NULL ? put_words(ledger, shard, &words, err) : RS_MEMORY;
+  if (status == RS_OK) status = rs_file_write(path, rs_text_string(&words), words.length, err);
+  rs_text_clear(&words);
+  free(path);
+  return status;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+static rs_status unpack(const char *path, rs_shard_file *file, rs_err *err) {
+  json_int_t number = 0, count = 0;
+  json_error_t why;
+  json_t *kinds, *inputs;
+  int fine = json_unpack_ex(file->root, &why, 0, "{s:s, s:i, s:I, s:I, s:s, s:s, s:o, s:o}", "version", &file->version,
+                            "schema", &file->schema, "shard", &number, "shards", &count, "instruction_set", &file->isa,
+                            "config", &file->config, "kinds", &kinds, "inputs", &inputs);
+  if (fine != 0) return rs_fail(err, RS_INPUT, "%s: is not what a run with --shard writes: %s", path, why.text);
+  if (number < 1 || count < number || !json_is_array(kinds) || !json_is_array(inputs))
+    return rs_fail(err, RS_INPUT, "%s: is not what a run with --shard writes", path);
+  file->shard = (rs_sweep_shard){(size_t)number, (size_t)count};
+  file->kinds = kinds;
+  file->inputs = inputs;
+  return RS_OK;
+}
+
+static rs_status read_path(const char *directory, const char *path, rs_shard_file *file, rs_err *err) {
+  char *text;
+  size_t length;
+  json_error_t why;
+  if (access(directory, F_OK) != 0) return rs_fail_read(err, "%s: there is no such folder", directory);
+  if (access(path, F_OK) != 0)
+    return rs_fail(err, RS_INPUT, "%s: holds no shard: there is no %s in it (ropescope run --shard makes one)",
+                   directory, RS_SHARD_FILE);
+  RS_TRY(rs_file_read(path, LARGEST, &text, &length, err));
+  file->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+  free(text);
+  if (file->root == NULL && json_error_code(&why) == json_error_out_of_memory) return rs_manifest_no_memory(err);
+  if (file->root == NULL) return rs_fail(err, RS_INPUT, "%s:%d:%d: %s", path, why.line, why.column, why.text);
+  return unpack(path, file, err);
+}
+
+rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err *err) {
+  *file = (rs_shard_file){0};
+  char *path = rs_path_join(directory, RS_SHARD_FILE, err);
+  rs_status status = path != NULL ? read_path(directory, path, file, err) : RS_MEMORY;
+  free(path);
+  return status;
+}
+
+void rs_shard_file_clear(rs_shard_file *file) {
+  json_decref(file->root);
+  *file = (rs_shard_file){0};
+}
+
+/* ---- whether folders fit ----------------------------------------------------------------------------------------- */
+
+static bool has_file(const char *directory, const char *name) {
+  char *path = rs_path_join(directory, name, NULL);
+  bool there = path != NULL && access(path, F_OK) == 0;
+  free(path);
+  return there;
+}
+
+bool rs_shard_file_there(const char *directory) {
+  return has_file(directory, RS_SHARD_FILE);
+}
+
+static rs_status fits_shard(const rs_experiment *experiment, const char *directory, rs_err *err) {
+  rs_shard_file file;
+  rs_text config = {0};
+  rs_status status = rs_shard_file_read(directory, &file, err);
+  rs_experiment_write(experiment, &config);
+  if (status == RS_OK) status = rs_text_check(&config, err);
+  if (status == RS_OK && strcmp(file.config, rs_text_string(&config)) != 0)
+    status = rs_fail(err, RS_INPUT,
+                     "%s holds a shard of another config: choose another --out, or --force to replace it", directory);
+  rs_text_clear(&config);
+  rs_shard_file_clear(&file);
+  return status;
+}
+
+rs_status rs_shard_fits(const rs_experiment *experiment, const char *directory, bool force, rs_err *err) {
+  if (has_file(directory, "summary.csv"))
+    return rs_fail(err, RS_INPUT, "%s holds results: a shard goes into a folder of its own (choose another --out)",
+                   directory);
+  return rs_shard_file_there(directory) && !force ? fits_shard(experiment, directory, err) : RS_OK;
+}
+
+/* ---- reading several --------------------------------------------------------------------------------------------- */
+
+/* The first line in which two configs differ: "lengths: [1k]" beside "lengths: [2k]". */
+static rs_status refuse_config(const char *first, const char *a, const char *folder, const char *b, rs_err *err) {
+  int line = 1;
+  while (*a != '\0' && strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0) {
+    a += strcspn(a, "\n"), b += strcspn(b, "\n");
+    a += *a == '\n', b += *b == '\n';
+    line++;
+  }
+  return rs_fail(err, RS_INPUT, "%s is of another config than %s: line %d of it is \"%.*s\", there \"%.*s\"", folder,
+                 first, line, (int)strcspn(b, "\n"), b, (int)strcspn(a, "\n"), a);
+}
+
+/* A member of a list of objects that agrees in two keys (`b` NULL: in one); NULL: none. */
+static const json_t *find(const json_t *list, const json_t *like, const char *a, const char *b) {
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *entry = json_array_get(list, i);
+    if (json_equal(json_object_get(entry, a), json_object_get(like, a)) &&
+        (b == NULL || json_equal(json_object_get(entry, b), json_object_get(like, b))))
+      return entry;
+  }
+  return NULL;
+}
+
+static const char *word(const json_t *entry, const char *key) {
+  const char *text = json_string_value(json_object_get(entry, key));
+  return text != NULL ? text : "";
+}
+
+/* Beside what this program would list for the config. */
+static rs_status check_kinds(const char *folder, const rs_shard_file *file, const json_t *kinds, rs_err *err) {
+  for (size_t i = 0; i < json_array_size(kinds); i++) {
+    const json_t *mine = json_array_get(kinds, i), *theirs = find(file->kinds, mine, "stage", "name");
+    int here = (int)json_integer_value(json_object_get(mine, "version"));
+    int there = theirs != NULL ? (int)json_integer_value(json_object_get(theirs, "version")) : 0;
+    if (here != there)
+      return rs_fail(err, RS_INPUT,
+                     "%s: %s %s is of version %d there, and of version %d in this program (run the shard again)",
+                     folder, word(mine, "stage"), word(mine, "name"), there, here);
+  }
+  return RS_OK;
+}
+
+static rs_status check_inputs(const char *folder, const rs_shard_file *file, const json_t *inputs, rs_err *err) {
+  for (size_t i = 0; i < json_array_size(inputs); i++) {
+    const json_t *mine = json_array_get(inputs, i), *theirs = find(file->inputs, mine, "file", NULL);
+    if (strcmp(word(mine, "sha256"), word(theirs, "sha256")) != 0)
+      return rs_fail(err, RS_INPUT, "%s: %s was another file when that ran: its SHA-256 was %.12s..., and is %.12s...",
+                     folder, word(mine, "file"), word(theirs, "sha256"), word(mine, "sha256"));
+  }
+  return RS_OK;
+}
+
+static rs_status check_versions(const char *first, const rs_shard_file *wanted, const char *folder,
+                                const rs_shard_file *file, rs_err *err) {
+  if (strcmp(file->version, ROPESCOPE_VERSION) != 0 || file->schema != RS_CELL_SCHEMA)
+    return rs_fail(err, RS_INPUT,
+                   "%s: was made by version %s (records of version %d), this is %s (%d): run the shard again", folder,
+                   file->version, file->schema, ROPESCOPE_VERSION, RS_CELL_SCHEMA);
+  if (strcmp(file->config, wanted->config) != 0) return refuse_config(first, wanted->config, folder, file->config, err);
+  if (strcmp(file->isa, wanted->isa) != 0)
+    return rs_fail(err, RS_INPUT,
+                   "%s was computed by %s, %s by %s: their last digits differ (run all shards with one --isa, as "
+                   "--isa generic)",
+                   folder, file->isa, first, wanted->isa);
+  return RS_OK;
+}
+
+/* Each folder beside the first, and beside this program. */
+static rs_status check_all(const char *const *folders, size_t count, const rs_shard_file *first,
+                           const rs_experiment *experiment, rs_err *err) {
+  json_t *kinds = json_array(), *inputs = json_array();
+  rs_status status = rs_manifest_kinds(kinds, experiment, err);
+  if (status == RS_OK) status = rs_manifest_inputs(inputs, experiment, err);
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    rs_shard_file file;
+    status = rs_shard_file_read(folders[i], &file, err);
+    if (status == RS_OK) status = check_versions(folders[0], first, folders[i], &file, err);
+    if (status == RS_OK) status = check_kinds(folders[i], &file, kinds, err);
+    if (status == RS_OK) status = check_inputs(folders[i], &file, inputs, err);
+    rs_shard_file_clear(&file);
+  }
+  json_decref(kinds);
+  json_decref(inputs);
+  return status;
+}
+
+static rs_status refuse_twins(const char *const *folders, size_t count, rs_err *err) {
+  char **real = rs_alloc(count, sizeof *real, err);
+  rs_status status = real != NULL ? RS_OK : RS_MEMORY;
+  for (size_t i = 0; i < count && status == RS_OK; i++) {
+    real[i] = realpath(folders[i], NULL);
+    for (size_t j = 0; j < i && real[i] != NULL && status == RS_OK; j++)
+      if (real[j] != NULL && strcmp(real[i], real[j]) == 0)
+        status = rs_fail(err, RS_INPUT, "%s stands there twice%s%s", folders[j],
+                         strcmp(folders[i], folders[j]) != 0 ? ", also as " : "",
+                         strcmp(folders[i], folders[j]) != 0 ? folders[i] : "");
+  }
+  for (size_t i = 0; i < count && real != NULL; i++) free(real[i]);
+  free(real);
+  return status;
+}
+
+rs_status rs_shards_read(const char *const *folders, size_t count, rs_experiment **experiment, rs_problems *problems,
+                         rs_err *err) {
+  rs_shard_file first;
+  *experiment = NULL;
+  RS_TRY(refuse_twins(folders, count, err));
+  rs_status status = rs_shard_file_read(folders[0], &first, err);
+  if (status == RS_OK) status = check_versions(folders[0], &first, folders[0], &first, err);
+  if (status == RS_OK)
+    status = rs_config_read(first.config, folders[0], (rs_config_edits){0}, experiment, problems, err);
+  if (status == RS_OK) status = check_all(folders, count, &first, *experiment, err);
+  if (status != RS_OK) {
+    rs_experiment_free(*experiment);
+    *experiment = NULL;
+  }
+  rs_shard_file_clear(&first);
+  return status;
+}

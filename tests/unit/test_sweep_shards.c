@@ -1,0 +1,258 @@
+/* test_sweep_shards.c: which cells fall into which shard, in which order ranks get them, and journals that do not
+ * agree. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/sweep/ledger.h"
+#include "../../src/sweep/record.h"
+#include "../../src/sweep/schedule.h"
+#include "../fixtures/runs.h"
+#include "ropescope/kernel.h"
+
+TestSuite(sweep_shards, .init = enter_folder, .fini = leave_folder);
+
+static const char simulated[] = TINY "methods: [rope, alibi, nope]\nlengths: [64, 1k, 4k]\nseeds: 4\n"
+                                     "sources: [needle, gaussian]\nmetrics: [entropy]\nqueries: all\n";
+static const char small[] = TINY "methods: [rope, alibi, nope]\nlengths: [8, 16]\nseeds: 2\n"
+                                 "sources: [needle, gaussian]\nmetrics: [entropy]\nqueries: all\n";
+static const char trained[] =
+    "task: {name: copy, symbols: 3}\nsequences: 4\nlengths: [4, 6]\nseeds: 3\nmethods: [trained, alibi]\n"
+    "metrics: [loss]\ncheckpoint: {method: [rope, nope], width: 8, blocks: 1, heads: 2, train: {steps: 500, length: 4, "
+    "sequences: 2}}\n";
+
+static rs_experiment *experiment_of(const char *yaml) {
+  rs_experiment *experiment;
+  rs_problems problems = {0};
+  rs_err err = {0};
+  cr_assert_eq(rs_config_read(yaml, "t.yaml", (rs_config_edits){0}, &experiment, &problems, &err), RS_OK, "%s %s",
+               err.message, rs_text_string(&problems.text));
+  rs_problems_clear(&problems);
+  return experiment;
+}
+
+typedef struct dealt {
+  rs_experiment *experiment;
+  rs_cell *cells;
+  size_t count, *of_cell;
+  double *costs;
+} dealt;
+
+static dealt deal(const char *yaml, size_t shards) {
+  dealt d = {.experiment = experiment_of(yaml)};
+  rs_err err = {0};
+  cr_assert_eq(rs_experiment_cells(d.experiment, &d.cells, &d.count, &err), RS_OK);
+  d.of_cell = calloc(d.count, sizeof *d.of_cell);
+  d.costs = calloc(shards, sizeof *d.costs);
+  cr_assert_eq(rs_shards_assign(d.experiment, shards, d.of_cell, d.count, d.costs, &err), RS_OK, "%s", err.message);
+  return d;
+}
+
+static void dealt_clear(dealt *d) {
+  free(d->cells);
+  free(d->of_cell);
+  free(d->costs);
+  rs_experiment_free(d->experiment);
+}
+
+Test(sweep_shards, assign__every_cell_once_and_no_shard_without) {
+  static const char *const yamls[] = {simulated, trained};
+  for (size_t y = 0; y < RS_COUNT(yamls); y++) {
+    dealt one = deal(yamls[y], 1);
+    for (size_t shards = 1; shards <= one.count; shards++) {
+      dealt d = deal(yamls[y], shards);
+      size_t *cells = calloc(shards + 1, sizeof *cells);
+      for (size_t i = 0; i < d.count; i++) {
+        cr_assert(d.of_cell[i] >= 1 && d.of_cell[i] <= shards);
+        cells[d.of_cell[i]]++;
+      }
+      for (size_t s = 1; s <= shards; s++) cr_expect(cells[s] > 0 && d.costs[s - 1] > 0, "%zu/%zu", s, shards);
+      free(cells);
+      dealt_clear(&d);
+    }
+    dealt_clear(&one);
+  }
+}
+
+Test(sweep_shards, assign__even_where_cells_allow_it) {
+  dealt whole = deal(simulated, 1);
+  for (size_t shards = 2; shards <= 6; shards++) {
+    dealt d = deal(simulated, shards);
+    double sum = 0, most = 0;
+    for (size_t s = 0; s < shards; s++) {
+      sum += d.costs[s];
+      most = fmax(most, d.costs[s]);
+    }
+    cr_expect(sum >= whole.costs[0] * 0.999999 && sum <= 1.5 * whole.costs[0]); /* some is made twice */
+    cr_expect_lt(most, 1.12 * sum / (double)shards, "%zu shards: %g of %g", shards, most, sum / (double)shards);
+    dealt_clear(&d);
+  }
+  dealt_clear(&whole);
+}
+
+/* Few shards: what one training gives is read where it was trained. */
+Test(sweep_shards, assign__a_training_is_not_parted) {
+  for (size_t shards = 2; shards <= 6; shards++) {
+    dealt d = deal(trained, shards);
+    for (size_t i = 0; i < d.count; i++)
+      for (size_t j = 0; j < i; j++) {
+        const size_t *a = d.cells[i].axis, *b = d.cells[j].axis;
+        bool same = a[RS_BY_MODEL] == b[RS_BY_MODEL] && a[RS_BY_SEED] == b[RS_BY_SEED];
+        if (same) cr_expect_eq(d.of_cell[i], d.of_cell[j], "%zu shards: cells %zu and %zu", shards, i, j);
+      }
+    dealt_clear(&d);
+  }
+}
+
+/* Methods that see the same queries and keys are run together; of these there are 24 sets. The longest are worth
+ * splitting, and no others. */
+Test(sweep_shards, units__share_queries_and_keys) {
+  dealt d = deal(simulated, 1);
+  rs_units units;
+  cr_assert_eq(rs_units_make(d.experiment, d.cells, d.count, &units, NULL), RS_OK);
+  cr_expect_eq(units.count, 24);
+  for (size_t u = 0; u < units.count; u++) cr_expect_eq(units.items[u].count, 3);
+  double total = rs_units_total(&units);
+  cr_assert_eq(rs_units_split(&units, total / 20, NULL), RS_OK);
+  size_t cells = 0;
+  double sum = 0;
+  for (size_t u = 0; u < units.count; u++) {
+    const rs_unit *unit = &units.items[u];
+    double own = 0;
+    for (size_t i = 0; i < unit->count; i++) own += units.costs[units.order[unit->first + i]];
+    cr_expect_float_eq(own / unit->own, 1, 1e-12);
+    bool longest = d.cells[units.order[unit->first]].axis[RS_BY_LENGTH] == 2;
+    cr_expect_eq(unit->count == 3, !longest);
+    cr_expect(unit->count == 1 || unit->own <= total / 20 || unit->own <= 4 * unit->making);
+    cells += unit->count;
+    sum += own;
+  }
+  cr_expect_eq(cells, d.count);
+  cr_expect(sum < total);
+  cr_assert_eq(rs_units_multiply(&units, 1000, NULL), RS_OK);
+  cr_expect_eq(units.count, d.count);
+  rs_units_sort(&units);
+  for (size_t u = 1; u < units.count; u++) {
+    const rs_unit *a = &units.items[u - 1], *b = &units.items[u];
+    cr_expect(a->own + a->making >= b->own + b->making);
+  }
+  rs_units_clear(&units);
+  dealt_clear(&d);
+}
+
+Test(sweep_shards, too_many__is_an_error) {
+  rs_experiment *experiment = experiment_of(TINY "methods: rope\nlengths: [8]\nmetrics: [decay]\n");
+  size_t of_cell[1];
+  double costs[2];
+  rs_err err = {0};
+  cr_expect_eq(rs_shards_assign(experiment, 2, of_cell, 1, costs, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "2 shards are too many: the config has 1 cell");
+  rs_experiment_free(experiment);
+}
+
+/* ---- what ranks get ---------------------------------------------------------------------------------------------- */
+
+/* Each cell in one portion; the largest first; what reads a training is not given before that is done. */
+static void expect_schedule(const char *yaml, size_t ranks) {
+  dealt d = deal(yaml, 1);
+  rs_schedule s;
+  size_t *times = calloc(d.count, sizeof *times), given = 0, portion, waiting = 0;
+  cr_assert_eq(rs_schedule_make(d.experiment, d.cells, d.count, ranks, &s, NULL), RS_OK);
+  double largest = 0, part = rs_units_total(&s.units) / (double)ranks;
+  for (size_t u = 0; u < s.units.count; u++) largest = fmax(largest, 5 * s.units.items[u].making); /* not worth more */
+  for (size_t i = 0; i < s.count; i++) {
+    const rs_portion *p = &s.items[i];
+    if (i > 0) cr_expect_leq(p->priority, s.items[i - 1].priority);
+    for (size_t c = 0; c < p->count; c++) times[s.units.order[p->first + c]]++;
+    if (!s.units.trained && p->count > 1) cr_expect_leq(p->cost, 1.000001 * fmax(1e8, fmax(largest, part)));
+    waiting += p->after > 0;
+    if (p->after > 0) {
+      const rs_cell *mine = &d.cells[s.units.order[p->first]];
+      const rs_cell *theirs = &d.cells[s.units.order[s.items[p->after - 1].first]];
+      cr_expect(p->after <= i && s.items[p->after - 1].after == 0);
+      cr_expect_eq(mine->axis[RS_BY_MODEL], theirs->axis[RS_BY_MODEL]);
+      cr_expect_eq(mine->axis[RS_BY_SEED], theirs->axis[RS_BY_SEED]);
+    }
+  }
+  for (size_t i = 0; i < d.count; i++) cr_expect_eq(times[i], 1, "cell %zu is in %zu portions", i, times[i]);
+  for (; rs_schedule_next(&s, &portion); given++) cr_expect_eq(s.items[portion].after, 0);
+  cr_expect_eq(given, s.count - waiting);
+  cr_expect_eq(rs_schedule_left(&s), waiting > 0);
+  for (size_t i = 0; i < s.count; i++)
+    if (s.items[i].after == 0) rs_schedule_done(&s, i);
+  for (; rs_schedule_next(&s, &portion); given++) cr_expect_gt(s.items[portion].after, 0);
+  cr_expect(given == s.count && !rs_schedule_left(&s));
+  rs_schedule_clear(&s);
+  free(times);
+  dealt_clear(&d);
+}
+
+Test(sweep_shards, schedule__each_cell_once_and_trainings_first) {
+  static const size_t ranks[] = {1, 2, 7, 36, 1000};
+  for (size_t i = 0; i < RS_COUNT(ranks); i++) {
+    expect_schedule(simulated, ranks[i]);
+    expect_schedule(trained, ranks[i]);
+  }
+}
+
+/* ---- records that differ ----------------------------------------------------------------------------------------- */
+
+static void run_shard(const rs_experiment *experiment, size_t number, const char *out) {
+  rs_run_summary summary;
+  rs_err err = {0};
+  const rs_run_options options = {.directory = out, .shard = {number, 2}};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+}
+
+/* Puts another record of a cell of `from` into the journal of `to`: seconds or (`at` 20) the error of its scores. */
+static size_t put_record(const rs_experiment *experiment, const char *from, const char *to, size_t at) {
+  rs_ledger source, target;
+  rs_text record = {0};
+  size_t cell = 0;
+  cr_assert_eq(rs_ledger_make(experiment, rs_kernels_get()->isa, &source, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_make(experiment, rs_kernels_get()->isa, &target, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_open(&source, from, false, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_open(&target, to, false, NULL), RS_OK);
+  while (source.places[cell] == 0) cell++;
+  cr_assert_eq(rs_journal_read(&source.journal, source.places[cell], &record, NULL), RS_OK);
+  record.data[at] ^= 1;
+  cr_assert_eq(rs_ledger_put(&target, cell, &record, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_sync(&target, NULL), RS_OK);
+  rs_text_clear(&record);
+  rs_ledger_close(&source);
+  rs_ledger_close(&target);
+  return cell;
+}
+
+static rs_status merge(const rs_experiment *experiment, const char *out, rs_err *err) {
+  static const char *const folders[] = {"a", "b"};
+  rs_run_summary summary;
+  const rs_run_options options = {.directory = out, .resume = true};
+  *err = (rs_err){0};
+  return rs_merge(experiment, folders, RS_COUNT(folders), &options, &summary, err);
+}
+
+Test(sweep_shards, merge__cells_in_two_journals_agree_or_are_named) {
+  enum { SECONDS = 12, ERROR = 20 };
+  rs_experiment *experiment = experiment_of(small);
+  char message[256];
+  rs_err err;
+  run_shard(experiment, 1, "a");
+  run_shard(experiment, 2, "b");
+  (void)put_record(experiment, "a", "b", SECONDS); /* two machines take another time */
+  cr_expect_eq(merge(experiment, "o", &err), RS_OK, "%s", err.message);
+  size_t cell = put_record(experiment, "a", "b", ERROR);
+  cr_expect_eq(merge(experiment, "p", &err), RS_INPUT);
+  snprintf(message, sizeof message, "a and b differ in cell %zu (", cell);
+  cr_expect(strncmp(err.message, message, strlen(message)) == 0, "%s", err.message);
+  cr_expect(!exists("p"));
+  (void)put_record(experiment, "a", "b", SECONDS); /* of several in one journal the last counts */
+  cr_expect_eq(merge(experiment, "p", &err), RS_OK, "%s", err.message);
+  (void)put_record(experiment, "a", "p", ERROR);
+  cr_expect_eq(merge(experiment, "p", &err), RS_INPUT);
+  snprintf(message, sizeof message, "p and a differ in cell %zu (", cell);
+  cr_expect(strncmp(err.message, message, strlen(message)) == 0, "%s", err.message);
+  rs_experiment_free(experiment);
+}
