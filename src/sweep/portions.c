@@ -12,15 +12,21 @@
 static const double most_work = 1e11;
 enum { MOST_CELLS = 256 };
 
-typedef struct portions {
+struct rs_portions {
   rs_ledger *ledger;
   const rs_trained_watch *watch;
+  size_t *lengths; /* of the experiment, the shortest first */
   size_t model, length;
   size_t *order; /* (count,) cells of that model and length that are to be done */
   size_t count;
   bool together;         /* they make one portion */
   rs_cell_state *states; /* (MOST_CELLS,) */
-} portions;
+  rs_text_model texts;
+  rs_cell_batch batch; /* of the model and length that were run last, where it is open */
+  rs_batch_work work;
+  bool open;
+  rs_cell_state *cells[MOST_CELLS]; /* of the batch */
+};
 
 /* ---- the order of cells ------------------------------------------------------------------------------------------ */
 
@@ -28,16 +34,11 @@ static bool hands_on(const rs_experiment *experiment, const rs_cell *cell) {
   return experiment->sources.count > 0 && experiment->sources.items[cell->axis[RS_BY_SOURCE]].source->of_model;
 }
 
-/* Whether rows of an embedding are projected for the cell's method, which all its seeds and sources share. */
-static bool projects(const rs_experiment *experiment, const rs_cell *cell) {
-  return rs_experiment_method(experiment, cell->axis[RS_BY_MODEL], cell->axis[RS_BY_METHOD])->embed != NULL;
-}
-
 /* Sorts by what is costly to make: a text's rows, then a method's projections; then a seed and source, whose content
  * all methods see. */
 static void rank_cell(const rs_experiment *experiment, const rs_cell *cell, size_t rank[6]) {
   const size_t *axis = cell->axis;
-  bool text = hands_on(experiment, cell), embed = projects(experiment, cell);
+  bool text = hands_on(experiment, cell), embed = rs_projects(experiment, cell);
   const size_t made[] = {text ? 1 + axis[RS_BY_SOURCE] : 0,
                          embed ? 1 + axis[RS_BY_METHOD] : 0,
                          axis[RS_BY_SEED],
@@ -57,7 +58,7 @@ static int compare_cells(const void *a, const void *b, void *context) {
   return 0;
 }
 
-static void list_cells(portions *p) {
+static void list_cells(rs_portions *p) {
   const rs_ledger *ledger = p->ledger;
   p->count = 0;
   for (size_t i = 0; i < ledger->count; i++) {
@@ -73,30 +74,30 @@ static double most_here(void) {
   return most_work * (double)rs_engine_threads();
 }
 
-static double work_of(const portions *p, size_t cell) {
+static double work_of(const rs_portions *p, size_t cell) {
   const rs_experiment *experiment = p->ledger->experiment;
   if (!rs_needs_heads(experiment)) return 0;
   return rs_cell_work(experiment, &p->ledger->cells[cell]) * (double)experiment->models[p->model].head_dim;
 }
 
 /* Whether all cells are soon done: then all share their content, those with projections too. */
-static bool fit_together(const portions *p) {
+static bool fit_together(const rs_portions *p) {
   double work = 0;
   for (size_t i = 0; i < p->count; i++) work += work_of(p, p->order[i]);
   return p->count <= MOST_CELLS && work <= most_here();
 }
 
 /* How many cells from `first` on make a portion. */
-static size_t portion_size(const portions *p, size_t first) {
+static size_t portion_size(const rs_portions *p, size_t first) {
   const rs_experiment *experiment = p->ledger->experiment;
   const rs_cell *cells = p->ledger->cells, *head = &cells[p->order[first]];
   double work = 0;
   size_t size = 0;
-  bool embed = projects(experiment, head);
+  bool embed = rs_projects(experiment, head);
   if (p->together) return p->count;
   for (; first + size < p->count && size < MOST_CELLS; size++) {
     const rs_cell *cell = &cells[p->order[first + size]];
-    if (projects(experiment, cell) != embed || hands_on(experiment, cell) != hands_on(experiment, head)) break;
+    if (rs_projects(experiment, cell) != embed || hands_on(experiment, cell) != hands_on(experiment, head)) break;
     if (!embed) work += work_of(p, p->order[first + size]);
     if (size > 0 && work > most_here()) break;
   }
@@ -106,101 +107,137 @@ static size_t portion_size(const portions *p, size_t first) {
 /* ---- running them ------------------------------------------------------------------------------------------------ */
 
 static void advance(void *context, double work) {
-  const portions *p = context;
+  const rs_portions *p = context;
   p->watch->advance(p->watch->context, work, 0);
 }
 
 static rs_status record(void *context, const rs_cell_state *state, rs_err *err) {
-  const portions *p = context;
+  const rs_portions *p = context;
   RS_TRY(rs_ledger_add(p->ledger, state, err));
   p->watch->advance(p->watch->context, 0, 1);
   return RS_OK;
 }
 
 static bool stop(void *context) {
-  const portions *p = context;
+  const rs_portions *p = context;
   return p->watch->stop != NULL && p->watch->stop(p->watch->context);
 }
 
-static rs_status run_portion(portions *p, rs_cell_batch *batch, rs_batch_work *work, size_t first, size_t size,
-                             rs_err *err) {
+static rs_status run_portion(rs_portions *p, size_t first, size_t size, rs_err *err) {
   const rs_experiment *experiment = p->ledger->experiment;
   rs_status status = RS_OK;
   size_t made = 0;
   for (; made < size && status == RS_OK; made++) {
     status = rs_ledger_state(p->ledger, p->order[first + made], &p->states[made], err);
-    batch->cells[made] = &p->states[made];
+    p->cells[made] = &p->states[made];
   }
-  batch->count = size;
-  if (status == RS_OK) status = rs_batch_portion(work, err);
+  p->batch.count = size;
+  if (status == RS_OK) status = rs_batch_portion(&p->work, err);
   for (size_t i = 0; i < made; i++) rs_cell_state_clear(experiment, &p->states[i]);
   rs_err late = {0}; /* what is recorded is kept, however the portion ended */
   rs_status synced = rs_ledger_sync(p->ledger, &late);
   return status == RS_OK && synced != RS_OK ? rs_fail(err, synced, "%s", late.message) : status;
 }
 
-static size_t count_groups(const portions *p) {
+/* ---- the batch --------------------------------------------------------------------------------------------------- */
+
+/* Of all cells of the model and length, whoever runs them. */
+static size_t count_groups(const rs_portions *p) {
+  const rs_ledger *ledger = p->ledger;
   size_t groups = 1;
-  for (size_t i = 0; i < p->count; i++) {
-    size_t group = p->ledger->cells[p->order[i]].group;
-    if (group >= groups) groups = group + 1;
-  }
+  for (size_t i = 0; i < ledger->count; i++)
+    if (ledger->cells[i].axis[RS_BY_MODEL] == p->model && ledger->cells[i].group >= groups)
+      groups = ledger->cells[i].group + 1;
   return groups;
 }
 
-static rs_status run_batch(portions *p, rs_text_model *texts, rs_err *err) {
-  rs_cell_state *cells[MOST_CELLS];
-  rs_cell_batch batch = {.experiment = p->ledger->experiment,
-                         .cells = cells,
-                         .model = p->model,
-                         .length = p->length,
-                         .texts = texts,
-                         .advance = advance,
-                         .done = record,
-                         .stop = stop,
-                         .context = p};
-  rs_batch_work work;
+static void close_batch(rs_portions *p) {
+  if (p->open) rs_batch_close(&p->work);
+  p->open = false;
+}
+
+static rs_status open_batch(rs_portions *p, rs_err *err) {
+  if (p->open && p->batch.model == p->model && p->batch.length == p->length) return RS_OK;
+  close_batch(p);
+  p->batch = (rs_cell_batch){.experiment = p->ledger->experiment,
+                             .cells = p->cells,
+                             .model = p->model,
+                             .length = p->length,
+                             .texts = &p->texts,
+                             .advance = advance,
+                             .done = record,
+                             .stop = stop,
+                             .context = p};
+  rs_status status = rs_batch_open(&p->work, &p->batch, count_groups(p), err);
+  p->open = true;
+  if (status != RS_OK) close_batch(p);
+  return status;
+}
+
+static rs_status run_batch(rs_portions *p, rs_err *err) {
   list_cells(p);
   if (p->count == 0) return RS_OK;
   p->together = fit_together(p);
-  rs_status status = rs_batch_open(&work, &batch, count_groups(p), err);
+  rs_status status = open_batch(p, err);
   for (size_t first = 0, size; first < p->count && status == RS_OK; first += size) {
     size = portion_size(p, first);
-    status = stop(p) ? rs_fail(err, RS_STOPPED, "stopped") : run_portion(p, &batch, &work, first, size, err);
+    status = stop(p) ? rs_fail(err, RS_STOPPED, "stopped") : run_portion(p, first, size, err);
   }
-  rs_batch_close(&work);
   return status;
 }
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
   size_t x = *(const size_t *)a, y = *(const size_t *)b;
   return (x > y) - (x < y);
 }
 
+rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_portions **portions, rs_err *err) {
+  const rs_experiment *experiment = ledger->experiment;
+  rs_portions *p = rs_alloc(1, sizeof *p, err);
+  *portions = p;
+  if (p == NULL) return RS_MEMORY;
+  *p = (rs_portions){.ledger = ledger, .watch = watch};
+  p->lengths = rs_alloc(experiment->length_count, sizeof *p->lengths, err);
+  p->order = rs_alloc(ledger->count, sizeof *p->order, err);
+  p->states = rs_alloc(MOST_CELLS, sizeof *p->states, err);
+  if (p->lengths == NULL || p->order == NULL || p->states == NULL) {
+    rs_portions_close(p);
+    *portions = NULL;
+    return RS_MEMORY;
+  }
+  memcpy(p->lengths, experiment->lengths, experiment->length_count * sizeof *p->lengths);
+  qsort(p->lengths, experiment->length_count, sizeof *p->lengths, by_size);
+  return RS_OK;
+}
+
+void rs_portions_close(rs_portions *p) {
+  if (p == NULL) return;
+  close_batch(p);
+  rs_text_model_clear(&p->texts);
+  free(p->lengths);
+  free(p->order);
+  free(p->states);
+  free(p);
+}
+
 /* A length that stands twice has no cells left the second time. */
-static rs_status run_lengths(portions *p, size_t *lengths, rs_err *err) {
+rs_status rs_portions_work(rs_portions *p, rs_err *err) {
   const rs_experiment *experiment = p->ledger->experiment;
-  rs_text_model texts = {0};
   rs_status status = RS_OK;
-  memcpy(lengths, experiment->lengths, experiment->length_count * sizeof *lengths);
-  qsort(lengths, experiment->length_count, sizeof *lengths, by_size);
   for (size_t l = 0; l < experiment->length_count; l++)
     for (p->model = 0; p->model < experiment->model_count && status == RS_OK; p->model++) {
-      p->length = lengths[l];
-      status = run_batch(p, &texts, err);
+      p->length = p->lengths[l];
+      status = run_batch(p, err);
     }
-  rs_text_model_clear(&texts);
   return status;
 }
 
 rs_status rs_portions_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
-  portions p = {.ledger = ledger, .watch = watch};
-  size_t *lengths = rs_alloc(ledger->experiment->length_count, sizeof *lengths, err);
-  p.order = rs_alloc(ledger->count, sizeof *p.order, err);
-  p.states = rs_alloc(MOST_CELLS, sizeof *p.states, err);
-  rs_status status = lengths != NULL && p.order != NULL && p.states != NULL ? run_lengths(&p, lengths, err) : RS_MEMORY;
-  free(lengths);
-  free(p.order);
-  free(p.states);
+  rs_portions *portions;
+  RS_TRY(rs_portions_open(ledger, watch, &portions, err));
+  rs_status status = rs_portions_work(portions, err);
+  rs_portions_close(portions);
   return status;
 }

@@ -17,6 +17,10 @@ bool rs_needs_heads(const rs_experiment *experiment) {
   return needs.rows || needs.content;
 }
 
+bool rs_projects(const rs_experiment *experiment, const rs_cell *cell) {
+  return rs_experiment_method(experiment, cell->axis[RS_BY_MODEL], cell->axis[RS_BY_METHOD])->embed != NULL;
+}
+
 bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut) {
   for (size_t m = 0; m < experiment->metrics.count; m++) {
     const rs_variant *variant = &experiment->metrics.items[m];

@@ -89,6 +89,9 @@ rs_row_needs rs_experiment_needs(const rs_experiment *experiment);
 /* Whether any metric of the experiment reads rows, or the queries and keys that they are made of. */
 bool rs_needs_heads(const rs_experiment *experiment);
 
+/* Whether rows of an embedding are projected for the cell's method, which all its seeds and sources share. */
+bool rs_projects(const rs_experiment *experiment, const rs_cell *cell);
+
 /* Whether a metric of readings wants contexts to be cut, and how. */
 bool rs_experiment_cuts(const rs_experiment *experiment, rs_cut *cut);
 

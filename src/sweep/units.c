@@ -1,5 +1,6 @@
 /* Units. Simulated heads: cells of one model, length, source and seed have the same queries and keys, those of one
- * model, source and length the rows of a text. Where no metric reads rows, cells of one model, length and method have
+ * model, source and length the rows of a text, those of one model, length and additive method its projections, which
+ * cost more than what they are added to. Where no metric reads rows, cells of one model, length and method have
  * the same tables. Checkpoints: cells that need the same training; of models that are there, cells that are read
  * together. */
 #include "units.h"
@@ -21,8 +22,12 @@ typedef struct place {
 static void place_simulated(const rs_experiment *experiment, const rs_cell *cell, place *p) {
   const size_t *axis = cell->axis;
   bool rows = rs_needs_heads(experiment), text = rows && rs_reads_model(experiment, cell);
-  const size_t unit[RANKS] = {axis[RS_BY_MODEL], axis[RS_BY_LENGTH], rows ? axis[RS_BY_SOURCE] : axis[RS_BY_METHOD],
-                              rows && !text ? axis[RS_BY_SEED] : 0};
+  bool projects = rows && !text && rs_projects(experiment, cell);
+  const size_t unit[RANKS] = {axis[RS_BY_MODEL], axis[RS_BY_LENGTH], projects ? 1 + axis[RS_BY_METHOD] : 0,
+                              !rows      ? axis[RS_BY_METHOD]
+                              : projects ? 0
+                                         : axis[RS_BY_SOURCE],
+                              rows && !text && !projects ? axis[RS_BY_SEED] : 0};
   const size_t within[RANKS] = {axis[RS_BY_SOURCE], axis[RS_BY_METHOD], axis[RS_BY_SEED], cell->group};
   memcpy(p->unit, unit, sizeof unit);
   memcpy(p->within, within, sizeof within);
@@ -147,14 +152,17 @@ static rs_status cut_units(const place *places, size_t count, rs_units *units, r
 
 /* What making the queries and keys of a cell takes, in the flops of a query with a key: drawing the numbers of a key
  * takes about as long as multiplying it by KEY_NUMBERS queries (measured: 400 to 500). A text's rows take a model's
- * pass, which is not known here: as much as all that is done with them, so that it is not done twice. */
+ * pass, which is not known here: as much as all that is done with them, so that it is not done twice. A projection
+ * takes each key's embedding, as wide as all heads, through the columns of a head; making those takes about as
+ * long as EMBEDDING columns (measured: as the columns of 64 dims). */
 static double making_of(const rs_experiment *experiment, const rs_cell *cell, double own) {
-  enum { KEY_NUMBERS = 400 };
-  double dims = (double)experiment->models[cell->axis[RS_BY_MODEL]].head_dim;
+  enum { KEY_NUMBERS = 400, EMBEDDING = 64 };
+  const rs_model *model = &experiment->models[cell->axis[RS_BY_MODEL]];
+  double dims = (double)model->head_dim, width = (double)model->heads * dims;
+  double keys = (double)experiment->lengths[cell->axis[RS_BY_LENGTH]] * (double)rs_head_count(experiment, cell);
   if (!rs_needs_heads(experiment)) return 0;
   if (rs_reads_model(experiment, cell)) return own;
-  return 2 * dims * KEY_NUMBERS * (double)experiment->lengths[cell->axis[RS_BY_LENGTH]] *
-         (double)rs_head_count(experiment, cell);
+  return 2 * keys * (dims * KEY_NUMBERS + (rs_projects(experiment, cell) ? width * (dims + EMBEDDING) : 0));
 }
 
 static rs_status make_simulated(const rs_experiment *experiment, const rs_cell *cells, size_t count, place *places,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../src/sweep/ledger.h"
+#include "../../src/sweep/portions.h"
 #include "../../src/sweep/record.h"
 #include "../../src/sweep/schedule.h"
 #include "../fixtures/runs.h"
@@ -142,6 +143,34 @@ Test(sweep_shards, units__share_queries_and_keys) {
   dealt_clear(&d);
 }
 
+/* What additive embeddings come to in a head is the same for all seeds and sources, and costs more than they do: beside
+ * 16 units of one source and seed, one of each such method and length. */
+Test(sweep_shards, units__share_projections) {
+  dealt d = deal(TINY "methods: [rope, sinusoidal, learned, nope]\nlengths: [64, 1k]\nseeds: 4\n"
+                      "sources: [needle, gaussian]\nmetrics: [entropy]\n",
+                 1);
+  rs_units units;
+  size_t projections = 0;
+  cr_assert_eq(rs_units_make(d.experiment, d.cells, d.count, &units, NULL), RS_OK);
+  cr_expect_eq(units.count, 20);
+  for (size_t u = 0; u < units.count; u++) {
+    const rs_cell *first = &d.cells[units.order[units.items[u].first]];
+    bool projected = first->axis[RS_BY_METHOD] == 1 || first->axis[RS_BY_METHOD] == 2;
+    cr_expect_eq(units.items[u].count, projected ? 8 : 2);
+    for (size_t i = 1; i < units.items[u].count && projected; i++)
+      cr_expect_eq(d.cells[units.order[units.items[u].first + i]].axis[RS_BY_METHOD], first->axis[RS_BY_METHOD]);
+    for (size_t v = 0; v < units.count; v++) {
+      const rs_cell *other = &d.cells[units.order[units.items[v].first]];
+      bool plain = other->axis[RS_BY_METHOD] == 0 && other->axis[RS_BY_LENGTH] == first->axis[RS_BY_LENGTH];
+      if (projected && plain) cr_expect_gt(units.items[u].making, units.items[v].making);
+    }
+    projections += projected;
+  }
+  cr_expect_eq(projections, 4);
+  rs_units_clear(&units);
+  dealt_clear(&d);
+}
+
 Test(sweep_shards, too_many__is_an_error) {
   rs_experiment *experiment = experiment_of(TINY "methods: rope\nlengths: [8]\nmetrics: [decay]\n");
   size_t of_cell[1];
@@ -195,6 +224,57 @@ Test(sweep_shards, schedule__each_cell_once_and_trainings_first) {
     expect_schedule(simulated, ranks[i]);
     expect_schedule(trained, ranks[i]);
   }
+}
+
+/* ---- portions ---------------------------------------------------------------------------------------------------- */
+
+static void ignore_progress(void *context, double work, size_t cells) {
+  (void)context, (void)work, (void)cells;
+}
+
+static size_t count_done(const rs_ledger *ledger) {
+  size_t done = 0;
+  for (size_t i = 0; i < ledger->count; i++) done += ledger->places[i] != 0;
+  return done;
+}
+
+/* Cells that come one by one, of one length and another in turns, come to what they come to in one run. */
+Test(sweep_shards, portions__some_at_a_time_are_the_same) {
+  rs_experiment *experiment = experiment_of(TINY "methods: [rope, sinusoidal]\nlengths: [16, 8]\nseeds: 2\n"
+                                                 "sources: [needle]\nmetrics: [entropy, decay, needle]\n");
+  const rs_trained_watch watch = {.advance = ignore_progress};
+  rs_ledger whole, parts;
+  rs_portions *portions;
+  cr_assert_eq(rs_ledger_make(experiment, rs_kernels_get()->isa, &whole, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_make(experiment, rs_kernels_get()->isa, &parts, NULL), RS_OK);
+  cr_assert_eq(rs_make_directories("w", NULL), RS_OK);
+  cr_assert_eq(rs_make_directories("p", NULL), RS_OK);
+  cr_assert_eq(rs_ledger_open(&whole, "w", true, NULL), RS_OK);
+  cr_assert_eq(rs_ledger_open(&parts, "p", true, NULL), RS_OK);
+  cr_assert_eq(rs_portions_run(&whole, &watch, NULL), RS_OK);
+  cr_assert_eq(rs_portions_open(&parts, &watch, &portions, NULL), RS_OK);
+  memset(parts.others, true, parts.count * sizeof *parts.others);
+  for (size_t i = 0; i < parts.count; i++) {
+    size_t cell = i * 3 % parts.count; /* eight cells: 3 and 8 have no divisor in common */
+    parts.others[cell] = false;
+    cr_assert_eq(rs_portions_work(portions, NULL), RS_OK);
+    parts.others[cell] = true;
+    cr_expect_eq(count_done(&parts), i + 1);
+  }
+  rs_portions_close(portions);
+  for (size_t i = 0; i < whole.count; i++) {
+    enum { SECONDS_END = 20 }; /* of a record: the time it took stands before */
+    rs_text a = {0}, b = {0};
+    cr_assert_eq(rs_journal_read(&whole.journal, whole.places[i], &a, NULL), RS_OK);
+    cr_assert_eq(rs_journal_read(&parts.journal, parts.places[i], &b, NULL), RS_OK);
+    cr_assert_eq(a.length, b.length);
+    cr_expect_arr_eq(a.data + SECONDS_END, b.data + SECONDS_END, a.length - SECONDS_END, "cell %zu", i);
+    rs_text_clear(&a);
+    rs_text_clear(&b);
+  }
+  rs_ledger_close(&whole);
+  rs_ledger_close(&parts);
+  rs_experiment_free(experiment);
 }
 
 /* ---- records that differ ----------------------------------------------------------------------------------------- */

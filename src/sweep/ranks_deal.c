@@ -1,37 +1,12 @@
 /* A sweep on several ranks. Rank 0 hands out portions to whoever asks, itself among them, and appends what comes back
  * to the journal; the files are written from that, so that they are the same bytes for any number of ranks. A rank
  * sends each record when the cell is done: what was received outlives the rank. */
-#include "ranks.h"
-
-#include "portions.h"
+#include "rank_part.h"
 #include "schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* HELLO: the digest of what is to be run, then the instruction set. ASK: the portion at hand is done, or there is none.
- * RECORD: the number of a cell, then its record. FAIL: a status, then a message. WORK: numbers of cells. */
-enum { HELLO = 1, ASK, RECORD, FAIL, BYE, WORK, END };
-
-static const long longest_nap = 2000000; /* ns */
-
-static void nap(long *ns) {
-  *ns = *ns == 0 ? 20000 : *ns * 2 < longest_nap ? *ns * 2 : longest_nap;
-  nanosleep(&(struct timespec){0, *ns}, NULL);
-}
-
-static rs_status run_cells(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
-  bool trained = ledger->experiment->checkpoints != NULL;
-  return trained ? rs_trained_run(ledger, watch, err) : rs_portions_run(ledger, watch, err);
-}
-
-/* Of what all ranks must agree in. */
-static void digest_ledger(const rs_ledger *ledger, uint8_t digest[32]) {
-  rs_sha256_digest((const rs_bytes[]){{ledger->keys, ledger->count * sizeof *ledger->keys},
-                                      {ledger->others, ledger->count * sizeof *ledger->others}},
-                   2, digest);
-}
 
 /* ---- dealing ----------------------------------------------------------------------------------------------------- */
 
@@ -45,6 +20,7 @@ typedef struct deal {
   rs_ranks *ranks;
   rs_ledger *ledger, view; /* of all, and of the portion that rank 0 itself has */
   const rs_trained_watch *watch;
+  rs_rank_part part; /* what rank 0 itself has */
   rs_schedule schedule;
   size_t *cells;        /* numbers of those that are to be done, by the schedule's indices */
   player *players;      /* (ranks,) */
@@ -122,15 +98,15 @@ static void take_message(deal *d, const rs_rank_message *message) {
   player *p = &d->players[message->rank];
   rs_err why = {0};
   rs_status status = RS_OK;
-  if (message->tag == HELLO) status = take_hello(d, message, &why);
-  if (message->tag == RECORD) status = take_record(d, message, &why);
-  if (message->tag == FAIL) status = take_failure(message, &why);
+  if (message->tag == RS_RANK_HELLO) status = take_hello(d, message, &why);
+  if (message->tag == RS_RANK_RECORD) status = take_record(d, message, &why);
+  if (message->tag == RS_RANK_FAIL) status = take_failure(message, &why);
   lock(d);
-  if (message->tag == ASK && p->portion > 0) rs_schedule_done(&d->schedule, p->portion - 1);
-  if (message->tag == ASK) p->portion = 0;
+  if (message->tag == RS_RANK_ASK && p->portion > 0) rs_schedule_done(&d->schedule, p->portion - 1);
+  if (message->tag == RS_RANK_ASK) p->portion = 0;
   unlock(d);
-  if (message->tag == HELLO || message->tag == ASK) p->waiting = true;
-  if (message->tag == FAIL || message->tag == BYE) {
+  if (message->tag == RS_RANK_HELLO || message->tag == RS_RANK_ASK) p->waiting = true;
+  if (message->tag == RS_RANK_FAIL || message->tag == RS_RANK_BYE) {
     p->gone = true;
     d->left--;
   }
@@ -142,7 +118,7 @@ static void take_message(deal *d, const rs_rank_message *message) {
 static rs_status send_end(deal *d, size_t rank, rs_err *err) {
   d->players[rank].told = true;
   d->players[rank].waiting = false;
-  return rs_ranks_send(d->ranks, rank, END, "", 0, err);
+  return rs_ranks_send(d->ranks, rank, RS_RANK_END, "", 0, err);
 }
 
 static rs_status send_portion(deal *d, size_t rank, size_t portion, rs_err *err) {
@@ -151,7 +127,7 @@ static rs_status send_portion(deal *d, size_t rank, size_t portion, rs_err *err)
   if (numbers == NULL) return RS_MEMORY;
   for (size_t i = 0; i < p->count; i++) numbers[i] = d->cells[d->schedule.units.order[p->first + i]];
   d->players[rank].waiting = false;
-  rs_status status = rs_ranks_send(d->ranks, rank, WORK, numbers, p->count * sizeof *numbers, err);
+  rs_status status = rs_ranks_send(d->ranks, rank, RS_RANK_WORK, numbers, p->count * sizeof *numbers, err);
   free(numbers);
   return status;
 }
@@ -195,7 +171,7 @@ static void *serve(void *context) {
       ns = 0;
       taken++;
     } else {
-      nap(&ns);
+      rs_rank_nap(&ns);
     }
     if (status == RS_OK && (!there || taken % MOST_BEFORE_DISK == 0)) status = bring_to_disk(d, &why);
     for (size_t r = 1; r < rs_ranks_count(d->ranks) && status == RS_OK; r++) status = answer(d, r, &why);
@@ -233,11 +209,10 @@ static bool stop(void *context) {
 }
 
 static rs_status run_own(deal *d, size_t portion, rs_err *err) {
-  const rs_trained_watch watch = {advance, stop, d, d->watch->checkpoints, d->watch->training};
   const rs_portion *p = &d->schedule.items[portion];
   const size_t *order = d->schedule.units.order + p->first;
   for (size_t i = 0; i < p->count; i++) d->view.others[d->cells[order[i]]] = false;
-  rs_status status = run_cells(&d->view, &watch, err);
+  rs_status status = rs_rank_part_run(&d->part, err);
   for (size_t i = 0; i < p->count; i++) d->view.others[d->cells[order[i]]] = true;
   return status;
 }
@@ -261,7 +236,7 @@ static void play(deal *d) {
       unlock(d);
       ns = 0;
     } else if (left) {
-      nap(&ns);
+      rs_rank_nap(&ns);
     }
     advance(d, 0, 0);
   }
@@ -270,9 +245,9 @@ static void play(deal *d) {
 /* Waits for the others, who may still work. */
 static void await(deal *d, pthread_t server) {
   while (pthread_tryjoin_np(server, NULL) != 0) {
-    long ns = longest_nap;
+    long ns = rs_rank_longest_nap;
     if (d->watch->stop != NULL && d->watch->stop(d->watch->context)) fail(d, RS_STOPPED, "stopped");
-    nap(&ns);
+    rs_rank_nap(&ns);
     advance(d, 0, 0);
   }
   advance(d, 0, 0);
@@ -312,14 +287,16 @@ static rs_status make_schedule(deal *d, rs_err *err) {
 }
 
 static rs_status make(deal *d, rs_err *err) {
+  d->part = (rs_rank_part){.ledger = &d->view, .watch = {advance, stop, d, d->watch->checkpoints, d->watch->training}};
   d->players = rs_alloc(rs_ranks_count(d->ranks), sizeof *d->players, err);
   if (d->players == NULL) return RS_MEMORY;
-  digest_ledger(d->ledger, d->digest);
+  rs_rank_digest(d->ledger, d->digest);
   RS_TRY(make_view(d, err));
   return make_schedule(d, err);
 }
 
 static void clear(deal *d) {
+  rs_rank_part_clear(&d->part);
   rs_schedule_clear(&d->schedule);
   free(d->view.others);
   free(d->view.places);
@@ -358,140 +335,13 @@ rs_status rs_ranks_dismiss(rs_ranks *ranks, rs_err *err) {
     bool there;
     RS_TRY(rs_ranks_receive(ranks, &there, &message, err));
     if (!there) {
-      nap(&ns);
+      rs_rank_nap(&ns);
       continue;
     }
     free(message.data);
-    left -= message.tag == BYE || message.tag == FAIL;
-    if (message.tag == HELLO || message.tag == ASK) RS_TRY(rs_ranks_send(ranks, message.rank, END, "", 0, err));
+    left -= message.tag == RS_RANK_BYE || message.tag == RS_RANK_FAIL;
+    if (message.tag == RS_RANK_HELLO || message.tag == RS_RANK_ASK)
+      RS_TRY(rs_ranks_send(ranks, message.rank, RS_RANK_END, "", 0, err));
   }
   return RS_OK;
-}
-
-/* ---- another rank ------------------------------------------------------------------------------------------------ */
-
-typedef struct worker {
-  rs_ranks *ranks;
-  const rs_trained_watch *watch;
-  pthread_mutex_t lock; /* held while messages are sent or looked for */
-  _Atomic bool ended;   /* rank 0 has said so */
-  double looked;        /* when messages were looked for last, while working */
-} worker;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static rs_status send(worker *w, int tag, const void *data, size_t length, rs_err *err) {
-  (void)pthread_mutex_lock(&w->lock);
-  rs_status status = rs_ranks_send(w->ranks, 0, tag, data, length, err);
-  (void)pthread_mutex_unlock(&w->lock);
-  return status;
-}
-
-static rs_status send_record(void *context, size_t cell, const rs_text *record, rs_err *err) {
-  worker *w = context;
-  rs_text words = {0};
-  uint64_t number = cell;
-  rs_text_add(&words, (const char *)&number, sizeof number);
-  rs_text_add(&words, rs_text_string(record), record->length);
-  rs_status status = rs_text_check(record, err);
-  if (status == RS_OK) status = rs_text_check(&words, err);
-  if (status == RS_OK) status = send(w, RECORD, rs_text_string(&words), words.length, err);
-  rs_text_clear(&words);
-  return status;
-}
-
-static void ignore_progress(void *context, double work, size_t cells) {
-  (void)context, (void)work, (void)cells;
-}
-
-/* While it works, no message but the end can come. */
-static bool worker_stop(void *context) {
-  static const double interval = 0.1; /* seconds */
-  worker *w = context;
-  if (pthread_mutex_trylock(&w->lock) == 0) {
-    double t = now();
-    bool there = false;
-    rs_rank_message message;
-    if (!w->ended && t - w->looked > interval && rs_ranks_receive(w->ranks, &there, &message, NULL) == RS_OK && there) {
-      w->ended = true;
-      free(message.data);
-    }
-    if (t - w->looked > interval) w->looked = t;
-    (void)pthread_mutex_unlock(&w->lock);
-  }
-  return w->ended || (w->watch->stop != NULL && w->watch->stop(w->watch->context));
-}
-
-static rs_status work(worker *w, rs_ledger *ledger, const rs_rank_message *message, rs_err *err) {
-  const rs_trained_watch watch = {ignore_progress, worker_stop, w, w->watch->checkpoints, w->watch->training};
-  size_t count = message->length / sizeof(uint64_t);
-  uint64_t *cells = (uint64_t *)(void *)message->data; /* as rs_alloc aligns it */
-  for (size_t i = 0; i < count; i++) ledger->others[cells[i]] = false;
-  w->looked = now();
-  rs_status status = run_cells(ledger, &watch, err);
-  for (size_t i = 0; i < count; i++) ledger->others[cells[i]] = true;
-  return status;
-}
-
-static rs_status receive(worker *w, rs_rank_message *message, rs_err *err) {
-  long ns = 0;
-  for (;;) {
-    bool there;
-    RS_TRY(rs_ranks_receive(w->ranks, &there, message, err));
-    if (there) return RS_OK;
-    if (w->watch->stop != NULL && w->watch->stop(w->watch->context)) return rs_fail(err, RS_STOPPED, "stopped");
-    nap(&ns);
-  }
-}
-
-/* Takes portions until the end. */
-static rs_status work_on(worker *w, rs_ledger *ledger, rs_err *err) {
-  while (!w->ended) {
-    rs_rank_message message;
-    RS_TRY(receive(w, &message, err));
-    w->ended = message.tag == END;
-    rs_status status = message.tag == WORK ? work(w, ledger, &message, err) : RS_OK;
-    free(message.data);
-    if (w->ended) break;
-    RS_TRY(status);
-    RS_TRY(send(w, ASK, "", 0, err));
-  }
-  return RS_OK;
-}
-
-static rs_status greet(worker *w, const rs_ledger *ledger, rs_err *err) {
-  rs_text words = {0};
-  uint8_t digest[32];
-  digest_ledger(ledger, digest);
-  rs_text_add(&words, (const char *)digest, sizeof digest);
-  rs_text_puts(&words, ledger->isa);
-  rs_status status = rs_text_check(&words, err);
-  if (status == RS_OK) status = send(w, HELLO, rs_text_string(&words), words.length, err);
-  rs_text_clear(&words);
-  return status;
-}
-
-rs_status rs_ranks_refuse(rs_ranks *ranks, const rs_err *why) {
-  char words[1 + sizeof why->message];
-  size_t length = strlen(why->message);
-  words[0] = (char)why->status;
-  memcpy(words + 1, why->message, length);
-  (void)rs_ranks_send(ranks, 0, FAIL, words, 1 + length, NULL);
-  return why->status;
-}
-
-rs_status rs_ranks_work(rs_ranks *ranks, rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err) {
-  worker w = {.ranks = ranks, .watch = watch, .lock = PTHREAD_MUTEX_INITIALIZER};
-  rs_err why = {0};
-  rs_status status = greet(&w, ledger, &why);
-  for (size_t i = 0; i < ledger->count; i++) rs_ledger_leave(ledger, i);
-  ledger->send = send_record;
-  ledger->context = &w;
-  if (status == RS_OK) status = work_on(&w, ledger, &why);
-  if (status == RS_OK) return send(&w, BYE, "", 0, err);
-  return rs_fail(err, rs_ranks_refuse(ranks, &why), "%s", why.message);
 }
