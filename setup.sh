@@ -10,9 +10,10 @@ BUILD=build
 DEMO=quickstart # the name of the built-in demo, so the folder below results/
 
 # One line per requirement: for (build, test, or what all else works without: picture, for PNG and PDF, chart, for charts
-# in pages, and explore, for its page) | found by | Debian | Fedora | Arch | Homebrew | source. Found by "tool NAME" on
-# the PATH, "module NAME" in pkg-config, "header NAME" by the compiler, "script NAME" by a folder of scripts, "font" by a
-# file of one, or "cc" by compiling a C17 program with OpenMP. A "?" where we know of no package: the source is named
+# in pages, explore, for its page, and python, for that package and its tests) | found by | Debian | Fedora | Arch |
+# Homebrew | source. Found by "tool NAME" on the PATH, "module NAME" in pkg-config, "python NAME" by Python, "header NAME"
+# by the compiler, "script NAME" by a folder of scripts, "font" by a file of one, or "cc" by compiling a C17 program with
+# OpenMP. A "?" where we know of no package: the source is named
 # instead.
 #
 # Charts are drawn by dygraphs. uPlot is smaller, but only npm has it, and this script downloads nothing apart from apt's
@@ -34,6 +35,10 @@ picture|module librsvg-2.0|librsvg2-dev|librsvg2-devel|librsvg|librsvg|https://g
 picture|font|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|?|https://dejavu-fonts.github.io
 explore|module libmicrohttpd|libmicrohttpd-dev|libmicrohttpd-devel|libmicrohttpd|libmicrohttpd|https://www.gnu.org/software/libmicrohttpd/
 test|module criterion|libcriterion-dev|?|?|criterion|https://github.com/Snaipe/Criterion
+python|python numpy|python3-numpy|python3-numpy|python-numpy|numpy|https://numpy.org
+python|python cffi|python3-cffi|python3-cffi|python-cffi|cffi|https://cffi.readthedocs.io
+python|python pytest|python3-pytest|python3-pytest|python-pytest|?|https://pytest.org
+python|module python3|python3-dev|python3-devel|python|python|https://www.python.org
 '
 
 usage() {
@@ -137,6 +142,7 @@ is_there() {
     cc) [ ${#compiler[@]} -gt 0 ] ;;
     tool) have "$2" ;;
     module) have pkg-config && pkg-config --exists "$2" ;;
+    python) /usr/bin/python3 -c "import $2" 2>/dev/null || python3 -c "import $2" 2>/dev/null ;;
     script) [ -d "/usr/share/javascript/$2" ] ;;
     font) [ "$(uname -s)" = Darwin ] || find /usr/share/fonts -name '*.[to]tf' 2>/dev/null | grep -q . ;;
     header)
@@ -152,6 +158,7 @@ lost() {
     picture) echo 'pictures as SVG alone, no PNG and PDF' ;;
     chart) echo 'reports with still pictures, no charts' ;;
     explore) echo 'no ropescope explore' ;;
+    python) echo 'no Python package and no tests of it' ;;
     *) return 1 ;;
     esac
 }
@@ -164,7 +171,7 @@ find_missing() {
     find_compiler
     while IFS='|' read -r purpose how debian rest; do
         [ -n "$purpose" ] || continue
-        if [ "$purpose" = test ] && [ "$task" != test ]; then continue; fi
+        if [[ $purpose == test || $purpose == python ]] && [ "$task" != test ]; then continue; fi
         read -r -a words <<<"$how"
         if is_there "${words[@]}"; then continue; fi
         if lost "$purpose" >/dev/null && { $tried || ! is_debian; }; then

@@ -1,0 +1,203 @@
+"""Which setting serves a length, why two settings differ, and a recipe for another consumer."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from typing import Any, Iterator, Mapping, NamedTuple
+
+import numpy as np
+
+from ._native import ffi, lib
+from .errors import DomainError, UnsupportedError, create, entries, text
+from .recipes import copied
+from .words import Method, Model, Struct, name_model, plain, yaml
+
+_SOUGHT = {
+    "base": lib.ROPESCOPE_SOLVE_BASE,
+    "factor": lib.ROPESCOPE_SOLVE_FACTOR,
+    "length": lib.ROPESCOPE_SOLVE_LENGTH,
+}
+_CRITERIA = {
+    "first_violation": lib.ROPESCOPE_FIRST_VIOLATION,
+    "critical_dim": lib.ROPESCOPE_CRITICAL_DIM,
+    "out_of_range": lib.ROPESCOPE_OUT_OF_RANGE,
+    "ntk_aware": lib.ROPESCOPE_NTK_AWARE,
+}
+
+
+class Solution(NamedTuple):
+    """A base, factor or length (tokens), the same to the digits that hold, and what is to be said of it."""
+
+    value: float
+    number: str
+    remarks: dict[str, str]
+
+
+def solve(
+    sought: str,
+    *,
+    length: float | None = None,
+    model: Model | None = None,
+    method: Method | None = None,
+    layers: str | int | None = None,
+    base: float | None = None,
+    head_dim: int | None = None,
+    criterion: str | None = None,
+) -> Any:
+    """The "base" or "factor" that serves a length, or the "length" that a setting serves.
+
+    By one criterion ("first_violation", "critical_dim", "out_of_range", "ntk_aware"): a Solution. Without: a dict of
+    Solutions by criterion, without those that have no answer.
+
+    >>> import ropescope as rs
+    >>> round(rs.solve("base", length=131072, model="llama-2-7b", criterion="first_violation").value)
+    4869104
+    """
+    if sought not in _SOUGHT:
+        raise ValueError(f"{sought!r} is not one of {', '.join(_SOUGHT)}")
+    if criterion is not None and criterion not in _CRITERIA:
+        raise ValueError(f"{criterion!r} is not one of {', '.join(_CRITERIA)}")
+    question = Struct("ropescope_question", sought=_SOUGHT[sought], length=length, base=base, head_dim=head_dim)
+    name_model(question, model)
+    question.set("layers", None if layers is None else str(layers))
+    question.set("method", None if method is None else yaml(method))
+    if criterion is not None:
+        return _solution(question, criterion)
+    answers = {}
+    for name in _CRITERIA:
+        with contextlib.suppress(DomainError, UnsupportedError):
+            answers[name] = _solution(question, name)
+    return answers
+
+
+def _solution(question: Struct, criterion: str) -> Solution:
+    question.set("criterion", _CRITERIA[criterion])
+    pointer = create(lib.ropescope_solve, lib.ropescope_solution_free, question.pointer)
+    remarks = {text(r.name): text(r.text) for r in entries(lib.ropescope_solution_remark, pointer)}
+    return Solution(lib.ropescope_solution_value(pointer), text(lib.ropescope_solution_number(pointer)), remarks)
+
+
+class Cause(NamedTuple):
+    """A change that makes one side the other. `whole`: nothing differs under it."""
+
+    text: str
+    whole: bool
+    residual: float
+
+
+class Comparison(NamedTuple):
+    """How two settings differ. `differs` holds "frequency", "amplitude", "axis", "layout", "beyond", "width" and
+    "positions"; `pairs` counts frequencies that differ, `largest` is relative, of pair `worst`."""
+
+    differs: frozenset[str]
+    pairs: int
+    largest: float
+    worst: int
+    causes: list[Cause]
+    a: np.ndarray
+    b: np.ndarray
+
+    @property
+    def equal(self) -> bool:
+        """They differ in nothing that both say."""
+        return not self.differs
+
+
+_DIFFERENCES = {
+    "frequency": lib.ROPESCOPE_DIFFERS_FREQUENCY,
+    "amplitude": lib.ROPESCOPE_DIFFERS_AMPLITUDE,
+    "axis": lib.ROPESCOPE_DIFFERS_AXIS,
+    "layout": lib.ROPESCOPE_DIFFERS_LAYOUT,
+    "beyond": lib.ROPESCOPE_DIFFERS_BEYOND,
+    "width": lib.ROPESCOPE_DIFFERS_WIDTH,
+    "positions": lib.ROPESCOPE_DIFFERS_POSITIONS,
+}
+
+
+def _side(given: Any, folder: str, name: str) -> str:
+    """A side in words: dicts of a model and arrays of frequencies go to files of a temporary folder."""
+    given = given.to_dict() if hasattr(given, "to_dict") else given
+    if isinstance(given, Mapping) and "name" in given and "model_type" not in given:
+        return yaml(given)
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given)
+    path = os.path.join(folder, name + (".json" if isinstance(given, Mapping) else ".npy"))
+    if isinstance(given, Mapping):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(given, file, default=plain)
+    else:
+        np.save(path, np.asarray(given))
+    return path
+
+
+@contextlib.contextmanager
+def _sides(a: Any, b: Any) -> Iterator[tuple[str, str]]:
+    with tempfile.TemporaryDirectory(prefix="ropescope-") as folder:
+        yield _side(a, folder, "A"), _side(b, folder, "B")
+
+
+def compare(
+    a: Any,
+    b: Any,
+    *,
+    model: Model | None = None,
+    layers: str | int | None = None,
+    length: int | None = None,
+    tolerance: float | None = None,
+) -> Comparison:
+    """Why two settings differ. A side is a config.json (path, folder or dict), a preset, a method (YAML, or a dict with
+    `name`) on `model` or on the other side's, a file of inverse frequencies, or an array of them.
+
+    >>> import ropescope as rs
+    >>> rs.compare("llama-2-7b", rs.frequencies("llama-2-7b") / 4).causes[0].text
+    'B is A as pi with s = 4: every frequency divided by s (A is rope)'
+    """
+    with _sides(a, b) as (words_a, words_b):
+        contest = Struct("ropescope_contest", a=words_a, b=words_b, length=length, tolerance=tolerance)
+        name_model(contest, model)
+        contest.set("layers", None if layers is None else str(layers))
+        pointer = create(lib.ropescope_compare, lib.ropescope_comparison_free, contest.pointer)
+    bits = lib.ropescope_comparison_differs(pointer)
+    return Comparison(
+        frozenset(name for name, bit in _DIFFERENCES.items() if bits & bit),
+        lib.ropescope_comparison_pairs(pointer),
+        lib.ropescope_comparison_largest(pointer),
+        lib.ropescope_comparison_worst(pointer),
+        [Cause(text(c.text), bool(c.whole), c.residual) for c in entries(lib.ropescope_comparison_cause, pointer)],
+        copied(lib.ropescope_comparison_inv_freq, pointer, 0),
+        copied(lib.ropescope_comparison_inv_freq, pointer, 1),
+    )
+
+
+class Conversion(NamedTuple):
+    """Keys for a consumer's config, arguments of its command line, and what it cannot say or reads otherwise."""
+
+    keys: dict[str, Any]
+    arguments: list[str]
+    notes: list[str]
+
+
+def convert(model: Model, to: str, *, length: int | None = None, layers: str | int | None = None) -> Conversion:
+    """A model's recipe for another consumer (`consumers()` has them), which is to serve `length` tokens.
+
+    >>> import ropescope as rs
+    >>> rs.convert("llama-2-7b", "hf5").keys["rope_parameters"]["rope_type"]
+    'default'
+    """
+    source = Struct("ropescope_recipe_source", layers=None if layers is None else str(layers))
+    name_model(source, model)
+    pointer = create(
+        lib.ropescope_convert,
+        lib.ropescope_conversion_free,
+        source.pointer,
+        to.encode(),
+        length or 0,
+    )
+    fragment = text(lib.ropescope_conversion_fragment(pointer))
+    return Conversion(
+        json.loads(fragment) if fragment else {},
+        [text(word) for word in entries(lib.ropescope_conversion_argument, pointer)],
+        [text(note) for note in entries(lib.ropescope_conversion_note, pointer)],
+    )
