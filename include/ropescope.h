@@ -520,9 +520,12 @@ typedef struct ropescope_run_options {
                               there; NULL: in memory, and no folder that stays is touched */
   const char *checkpoints; /* where models that are trained are kept and found again; NULL: nowhere */
   size_t threads;          /* at most; 0: all */
-  /* Told after each cell, from the calling thread: `done` of `cells`, and the share of the work in [0, 1]. */
+  /* Told as cells, and parts of long ones, are done: `done` of `cells`, and the share of the work in [0, 1]. From any
+   * thread of this run, never twice at once. It may call what it likes, another run too, or wait for one. NULL: nobody
+   * is told. */
   void (*progress)(void *context, size_t done, size_t cells, double share);
-  /* Asked again and again, from any thread: not 0 ends the run with ROPESCOPE_STOPPED. */
+  /* Asked again and again, from any thread, several at once: not 0 ends the run with ROPESCOPE_STOPPED. NULL: it is not
+   * asked. */
   int (*stop)(void *context);
   void *context; /* of both */
 } ropescope_run_options;

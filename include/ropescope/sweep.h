@@ -110,7 +110,8 @@ int rs_ranks_agree(rs_ranks *ranks, int code);
 
 typedef struct rs_run_options {
   const char *directory; /* made if missing; locked; the files of a run in it are replaced all at once */
-  /* Called after each cell, from the calling thread; may be NULL. */
+  /* Called as cells, and parts of long ones, are done: from any thread of the run, never twice at once. It may run
+   * another sweep, or wait for one. May be NULL. */
   void (*progress)(void *context, size_t done, size_t cells, double work_share);
   /* Called before the first cell is run, where an earlier run has done cells; may be NULL. */
   void (*resumed)(void *context, size_t done, size_t cells);

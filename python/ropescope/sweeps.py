@@ -77,7 +77,8 @@ def run(
 
     Results stay in memory unless `directory` says where they go; a run into a folder goes on from the cells that are
     done there. `edits` are changes as the program's --set takes them; `progress(done, cells, share of the work)` is
-    called after each cell, by whichever thread has finished it. Ctrl-C and exceptions of `progress` end it when the rows that are at work are done.
+    called as cells, and parts of long ones, are done, by whichever thread has done them, one at a time. Ctrl-C and
+    exceptions of `progress` end it when the rows that are at work are done.
 
     >>> import ropescope as rs
     >>> results = rs.run({"model": "llama-2-7b", "methods": ["rope", {"name": "pi", "factor": 4}],

@@ -5,6 +5,7 @@
 
 #include "work.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct rs_portions {
   rs_cell_batch batch; /* of the model and length that were run last, where it is open */
   rs_batch_work work;
   bool open;
+  pthread_mutex_t telling; /* held while the watch is told: it may run another sweep meanwhile, or wait for one */
   rs_cell_state *cells[MOST_CELLS]; /* of the batch */
 };
 
@@ -106,15 +108,20 @@ static size_t portion_size(const rs_portions *p, size_t first) {
 
 /* ---- running them ------------------------------------------------------------------------------------------------ */
 
+static void tell(rs_portions *p, double work, size_t cells) {
+  (void)pthread_mutex_lock(&p->telling);
+  p->watch->advance(p->watch->context, work, cells);
+  (void)pthread_mutex_unlock(&p->telling);
+}
+
 static void advance(void *context, double work) {
-  const rs_portions *p = context;
-  p->watch->advance(p->watch->context, work, 0);
+  tell(context, work, 0);
 }
 
 static rs_status record(void *context, const rs_cell_state *state, rs_err *err) {
-  const rs_portions *p = context;
+  rs_portions *p = context;
   RS_TRY(rs_ledger_add(p->ledger, state, err));
-  p->watch->advance(p->watch->context, 0, 1);
+  tell(p, 0, 1);
   return RS_OK;
 }
 
@@ -198,7 +205,7 @@ rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_
   rs_portions *p = rs_alloc(1, sizeof *p, err);
   *portions = p;
   if (p == NULL) return RS_MEMORY;
-  *p = (rs_portions){.ledger = ledger, .watch = watch};
+  *p = (rs_portions){.ledger = ledger, .watch = watch, .telling = PTHREAD_MUTEX_INITIALIZER};
   p->lengths = rs_alloc(experiment->length_count, sizeof *p->lengths, err);
   p->order = rs_alloc(ledger->count, sizeof *p->order, err);
   p->states = rs_alloc(MOST_CELLS, sizeof *p->states, err);
@@ -216,6 +223,7 @@ void rs_portions_close(rs_portions *p) {
   if (p == NULL) return;
   close_batch(p);
   rs_text_model_clear(&p->texts);
+  (void)pthread_mutex_destroy(&p->telling);
   free(p->lengths);
   free(p->order);
   free(p->states);

@@ -49,9 +49,9 @@ typedef struct rs_cell_batch {
   size_t count;
   size_t model, length; /* index of the model; tokens */
   rs_text_model *texts; /* for sources with a checkpoint of their own; NULL: a rehearsal, their rows are zeros */
-  /* Called with the share of the run's work that was just done; may be NULL. */
+  /* Called with the share of the run's work that was just done, from any thread, several at once; may be NULL. */
   void (*advance)(void *context, double work);
-  /* Called with each cell that is done, one at a time, from any thread; may be NULL. What it fails with ends the run.
+  /* Called with each cell that is done, from any thread, several at once; may be NULL. What it fails with ends the run.
    */
   rs_status (*done)(void *context, const rs_cell_state *cell, rs_err *err);
   bool (*stop)(void *context); /* whether to leave the portion as it is, RS_STOPPED; may be NULL */

@@ -6,7 +6,7 @@
 
 /* Who is told of what is done. */
 typedef struct rs_trained_watch {
-  /* `work` of the run was done, `cells` of it are finished. */
+  /* `work` of the run was done, `cells` of it are finished. From any thread, one at a time in each run. */
   void (*advance)(void *context, double work, size_t cells);
   bool (*stop)(void *context); /* whether the run is to end where it is; NULL: never */
   void *context;

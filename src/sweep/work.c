@@ -20,7 +20,6 @@ rs_metric_in rs_metric_input(const rs_batch_work *work, rs_cell_state *cell, siz
 }
 
 void rs_batch_advance(const rs_batch_work *work, double done) {
-#pragma omp critical(rs_batch_advance)
   if (work->batch->advance != NULL) work->batch->advance(work->batch->context, done);
 }
 
@@ -29,10 +28,8 @@ bool rs_batch_stopped(const rs_batch_work *work) {
 }
 
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err) {
-  rs_status status = RS_OK;
   if (cell->handed_over || work->batch->done == NULL) return RS_OK;
-#pragma omp critical(rs_batch_advance)
-  status = work->batch->done(work->batch->context, cell, err);
+  rs_status status = work->batch->done(work->batch->context, cell, err);
   cell->handed_over = true;
   return status;
 }

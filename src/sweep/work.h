@@ -71,10 +71,10 @@ rs_status rs_batch_portion(rs_batch_work *work, rs_err *err);
 /* Whether the caller of the run wants it to end. */
 bool rs_batch_stopped(const rs_batch_work *work);
 
-/* Hands a cell that is done to the caller, once, one thread at a time. What `done` fails with. */
+/* Hands a cell that is done to the caller, once. What `done` fails with. */
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err);
 
-/* Tells the caller of the run that work is done, one thread at a time. */
+/* Tells the caller of the run that work is done. */
 void rs_batch_advance(const rs_batch_work *work, double done);
 
 #endif
