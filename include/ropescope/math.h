@@ -236,6 +236,13 @@ void rs_wave_fit_clear(rs_wave_fit *fit) RS_NONNULL(1);
  * below 1e7 (errors of 1e-9), else QR. */
 rs_solver rs_wave_fit_solver(size_t count, size_t waves, double ridge);
 
+/* ---- GSL's errors ------------------------------------------------------------------------------------------------ */
+
+/* Between these two GSL's functions return what is wrong (no memory, a singular matrix) in place of ending the program.
+ * From any thread, several at once. */
+void rs_gsl_errors_begin(void);
+void rs_gsl_errors_end(void);
+
 /* ---- the ladder of frequencies ----------------------------------------------------------------------------------- */
 
 /* Plain RoPE: omega[j] = theta^(-2j/dims) for j < pairs. */

@@ -6,7 +6,8 @@
 
 #include "ropescope/config.h"
 
-/* Tells *error (which may be NULL) what `err` and `problems` (which may be NULL) say, and returns the status. */
+/* Tells *error (which may be NULL) what `err` and `problems` (which may be NULL) say, and returns the status: RS_MEMORY
+ * where there is none to say it. */
 ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const rs_problems *problems);
 
 /* RS_INPUT where a struct of the caller's is NULL or of another size than `wanted`; `what` is its type. */

@@ -139,10 +139,11 @@ static ropescope_error *make_error(const rs_err *err, const rs_problems *problem
 }
 
 ropescope_status rs_api_fail(ropescope_error **error, const rs_err *err, const rs_problems *problems) {
-  if (error == NULL) return (ropescope_status)err->status;
-  ropescope_error *made = make_error(err, problems);
+  bool cut = problems != NULL && problems->text.failed; /* what is wrong did not fit in memory */
+  if (error == NULL) return cut ? ROPESCOPE_MEMORY : (ropescope_status)err->status;
+  ropescope_error *made = cut ? NULL : make_error(err, problems);
   *error = made != NULL ? made : &no_memory;
-  return (ropescope_status)err->status;
+  return (*error)->status;
 }
 
 ropescope_status ropescope_error_status(const ropescope_error *error) {

@@ -25,8 +25,11 @@ void rs_problems_clear(rs_problems *problems) {
   problems->count = 0;
 }
 
-/* Control characters from the file would garble a terminal or break the line: shown as '?'. */
-static void clean(rs_text *text, size_t from) {
+/* Control characters from the file would garble a terminal or break the line: shown as '?'. A line that did not fit in
+ * memory is no fault of the config either. */
+static void end_line(rs_problems *problems, size_t from) {
+  rs_text *text = &problems->text;
+  problems->memory |= text->failed;
   for (size_t i = from; i < text->length; i++)
     if ((unsigned char)text->data[i] < 0x20 || text->data[i] == 0x7f) text->data[i] = '?';
 }
@@ -68,7 +71,7 @@ void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path,
     rs_text_puts(&problems->text, ": ");
   }
   rs_text_puts(&problems->text, why);
-  clean(&problems->text, start);
+  end_line(problems, start);
 }
 
 rs_problem_mark rs_problems_mark(const rs_problems *problems) {
@@ -151,7 +154,7 @@ void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const r
   size_t start = put_place(&problems->text, child->file, child->key_line, child->key_column);
   rs_text_printf(&problems->text, "%s: %s has no key %.60s", full.text, what, child->key);
   put_hint(&problems->text, child->key, known, count);
-  clean(&problems->text, start);
+  end_line(problems, start);
 }
 
 void rs_check_keys(rs_problems *problems, const rs_node *mapping, const rs_path *path, const char *what,

@@ -279,6 +279,7 @@ rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err 
   if (in->count < 2 * in->waves && !alone)
     return rs_fail(err, RS_DOMAIN, "%zu points do not determine %zu functions: take a ridge above 0 (or solver: svd)",
                    in->count, 2 * in->waves);
+  rs_gsl_errors_begin();
   rs_status status = problem_init(&p, in, err);
   fit->cosine = rs_alloc(in->waves, sizeof *fit->cosine, err);
   fit->sine = rs_alloc(in->waves, sizeof *fit->sine, err);
@@ -286,6 +287,7 @@ rs_status rs_wave_fit_create(const rs_wave_fit_in *in, rs_wave_fit *fit, rs_err 
   if (status == RS_OK) status = solve(&p, fit, err);
   if (status == RS_OK) status = write_fit(&p, fit, err);
   problem_clear(&p);
+  rs_gsl_errors_end();
   if (status != RS_OK) rs_wave_fit_clear(fit);
   return status;
 }

@@ -79,7 +79,11 @@ static rs_status analyse(const rs_encoding *encoding, rs_result *result, rs_err 
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
   result->value[0] = result->value[1] = NAN;
-  return in->encoding->method->embed != NULL ? analyse(in->encoding, result, err) : RS_OK;
+  if (in->encoding->method->embed == NULL) return RS_OK;
+  rs_gsl_errors_begin();
+  rs_status status = analyse(in->encoding, result, err);
+  rs_gsl_errors_end();
+  return status;
 }
 
 static size_t curve_rows(const void *given, const rs_curve_in *in) {

@@ -78,7 +78,10 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   law l = {.slope = p->slope,
            .scales = given ? p->scales.list : octaves,
            .count = given ? p->scales.count : RS_COUNT(octaves)};
-  RS_TRY(fit(&l, &result->value[0], err));
+  rs_gsl_errors_begin();
+  rs_status status = fit(&l, &result->value[0], err);
+  rs_gsl_errors_end();
+  if (status != RS_OK) return status;
   for (size_t i = 0; i < p->sds.count; i++) RS_TRY(add_rows(&l, p->sds.list[i], &result->curve, err));
   return isnan(result->value[0]) ? RS_OK : add_rows(&l, result->value[0], &result->curve, err);
 }
