@@ -5,7 +5,8 @@
  *
  *   logit(h,m,n) = logit_scale[m] * < rot(q[m], position[m]), rot(k[n], position[n]) > / sqrt(D) + bias(h,m,n)
  *
- * rot(x,p) turns pair j of a head by p * inv_freq[j] radians and multiplies it by the attention factor.
+ * rot(x,p) turns pair j of a head by p * inv_freq[j] radians and multiplies it by the attention factor (RoPE,
+ * arXiv:2104.09864, equation 34; the factor is that of YaRN, arXiv:2309.00071, section 3.4).
  * Symbols: L length, H heads, D head_dim, R rotary_dim, P = R/2 pairs, A axes, V views, Q observed queries.
  *
  * Rules that hold for every function:
@@ -33,9 +34,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROPESCOPE_VERSION_MAJOR 1
-#define ROPESCOPE_VERSION_MINOR 0
-#define ROPESCOPE_VERSION_PATCH 0
+/* The version of this header; another number in the first place breaks programs, in the second adds to them. */
+#define ROPESCOPE_VERSION_MAJOR 1 /* first number */
+#define ROPESCOPE_VERSION_MINOR 0 /* second number */
+#define ROPESCOPE_VERSION_PATCH 0 /* third number */
 
 /* Whether this header is of that version or a later one, for #if. */
 #define ROPESCOPE_CHECK_VERSION(major, minor, patch)                                                                   \
@@ -58,8 +60,9 @@ const char *ropescope_version(void);
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
+/* How a call has ended. */
 typedef enum ropescope_status {
-  ROPESCOPE_OK = 0,
+  ROPESCOPE_OK = 0,          /* as it was asked */
   ROPESCOPE_INPUT = 1,       /* a file, a value or an argument is wrong */
   ROPESCOPE_DOMAIN = 2,      /* well formed, but undefined for these values (a learned table beyond its end) */
   ROPESCOPE_UNSUPPORTED = 3, /* meaningful, but not offered */
@@ -105,6 +108,7 @@ const char *ropescope_status_name(ropescope_status status);
  * outlive the recipes and results that are made with it, and is not to be changed while any other call uses it. */
 typedef struct ropescope_library ropescope_library;
 
+/* Makes a library that has no method beside the built-in ones. ROPESCOPE_MEMORY. */
 ropescope_status ropescope_library_create(ropescope_library **library, ropescope_error **error);
 void ropescope_library_free(ropescope_library *library);
 
@@ -134,8 +138,8 @@ typedef struct ropescope_method_spec {
   const char *reference;                      /* paper or code, and equation; NULL: "" */
   int version;                                /* >= 1; raised when the same parameters give other numbers; 0: 1 */
   int scaled;                                 /* not 0: has the parameters `scale` and `factor`, which make s */
-  const ropescope_parameter_spec *parameters; /* (parameter_count,) at most 16 */
-  size_t parameter_count;
+  const ropescope_parameter_spec *parameters; /* (parameter_count,) */
+  size_t parameter_count;                     /* at most 16 */
   /* Fills inv_freq (R/2,) in rad/token, finite and >= 0, and may change what cos and sin (*attention_factor) and the
    * logits (*logit_factor) are multiplied by, both 1 before. What is no ROPESCOPE_OK ends the call that asks; the text
    * then written into `message` (capacity bytes, with its NUL) is told. NULL: pairs do not turn. */
@@ -152,7 +156,7 @@ typedef struct ropescope_method_spec {
 
 /* Adds a method, which recipes made with this library can name from then on. ROPESCOPE_INPUT, with the member as
  * subject, for a name that is taken or none, a parameter whose range or default is wrong, or a method that has neither
- * frequencies nor a bias. */
+ * frequencies nor a bias; ROPESCOPE_MEMORY. */
 ropescope_status ropescope_library_add_method(ropescope_library *library, const ropescope_method_spec *spec,
                                               ropescope_error **error);
 
@@ -193,14 +197,16 @@ typedef struct ropescope_recipe_source {
   const char *precision; /* what numbers are rounded to, as the key `precision`, YAML; NULL: doubles */
 } ropescope_recipe_source;
 
-/* ROPESCOPE_INPUT with the problems for whatever is wrong with the words, also where the model says no length and
- * `length` is 0; ROPESCOPE_IO for a file that cannot be read; ROPESCOPE_MEMORY. */
+/* Reads a model and resolves its method. ROPESCOPE_INPUT with the problems for whatever is wrong with the words, also
+ * where the model says no length and `length` is 0; ROPESCOPE_IO for a file that cannot be read; ROPESCOPE_MEMORY. */
 ropescope_status ropescope_recipe_create(const ropescope_library *library, const ropescope_recipe_source *source,
                                          ropescope_recipe **recipe, ropescope_error **error);
 void ropescope_recipe_free(ropescope_recipe *recipe);
 
-/* The model's name, and that of the method. */
+/* The model's name. */
 const char *ropescope_recipe_model(const ropescope_recipe *recipe);
+
+/* The method's name. */
 const char *ropescope_recipe_method(const ropescope_recipe *recipe);
 
 /* The whole recipe as it is written in configs, what differs from the defaults: "{name: yarn, factor: 8}". */
@@ -209,12 +215,22 @@ const char *ropescope_recipe_text(const ropescope_recipe *recipe);
 /* What its author will hardly have meant at its length, whole sentences; "" where nothing is to be said. */
 const char *ropescope_recipe_warning(const ropescope_recipe *recipe);
 
-/* Geometry: H, D, R (0: no pair turns), L (tokens it is for), L0 and the published maximum (tokens, 0: unknown). */
+/* H. */
 size_t ropescope_recipe_heads(const ropescope_recipe *recipe);
+
+/* D. */
 size_t ropescope_recipe_head_dim(const ropescope_recipe *recipe);
+
+/* R, dims; 0: no pair turns. */
 size_t ropescope_recipe_rotary_dim(const ropescope_recipe *recipe);
+
+/* L, the tokens that it is for. */
 size_t ropescope_recipe_length(const ropescope_recipe *recipe);
+
+/* L0, the tokens that the model was trained for; 0: unknown. */
 size_t ropescope_recipe_train_length(const ropescope_recipe *recipe);
+
+/* The published maximum, tokens; 0: unknown. */
 size_t ropescope_recipe_max_length(const ropescope_recipe *recipe);
 
 /* Base of the model's geometric ladder, > 1. */
@@ -225,11 +241,11 @@ int ropescope_recipe_interleaved(const ropescope_recipe *recipe);
 
 /* A parameter of the recipe, with the value that acts. */
 typedef struct ropescope_parameter {
-  const char *name;
-  const char *value; /* as configs have it: "8", "true", "[16, 24, 24]"; "": it has none */
-  const char *unit;  /* "tokens", "1" for a pure number, "" where none applies */
-  const char *summary;
-  int given; /* 1: written by the caller or published by the model, no default */
+  const char *name;    /* "factor" */
+  const char *value;   /* as configs have it: "8", "true", "[16, 24, 24]"; "": it has none */
+  const char *unit;    /* "tokens", "1" for a pure number, "" where none applies */
+  const char *summary; /* what it means, one line */
+  int given;           /* 1: written by the caller or published by the model, no default */
 } ropescope_parameter;
 
 /* Parameter `index`, in the order of `ropescope list`; NULL past the last. */
@@ -254,7 +270,11 @@ const ropescope_layer_kind *ropescope_recipe_layer_kind(const ropescope_recipe *
 /* What a recipe is at one length. Read-only once made. */
 typedef struct ropescope_tables ropescope_tables;
 
-typedef enum ropescope_side { ROPESCOPE_QUERY = 0, ROPESCOPE_KEY = 1 } ropescope_side;
+/* Whose positions: queries and keys may have different ones. */
+typedef enum ropescope_side {
+  ROPESCOPE_QUERY = 0, /* of queries */
+  ROPESCOPE_KEY = 1    /* of keys */
+} ropescope_side;
 
 /* The tables at `length` tokens (0: the recipe's). They do not refer to the recipe. ROPESCOPE_DOMAIN where the recipe
  * is undefined at this length, ROPESCOPE_UNSUPPORTED for parts that do not go together, ROPESCOPE_MEMORY. */
@@ -262,21 +282,32 @@ ropescope_status ropescope_tables_create(const ropescope_recipe *recipe, size_t 
                                          ropescope_error **error);
 void ropescope_tables_free(ropescope_tables *tables);
 
-/* L; P (0: no pair turns); A: 1 for text, 3 for t, h, w, P where each pair has positions of its own; V; H; the numbers
- * of a token that an embedding is added to. */
+/* L, tokens. */
 size_t ropescope_tables_length(const ropescope_tables *tables);
+
+/* P; 0: no pair turns. */
 size_t ropescope_tables_pairs(const ropescope_tables *tables);
+
+/* A: 1 for text, 3 for t, h, w, P where each pair has positions of its own. */
 size_t ropescope_tables_axes(const ropescope_tables *tables);
+
+/* V: how many positions a token has in turn, by how far it is from who looks; 1 for most methods. */
 size_t ropescope_tables_views(const ropescope_tables *tables);
+
+/* H. */
 size_t ropescope_tables_heads(const ropescope_tables *tables);
+
+/* The numbers of a token that an embedding is added to. */
 size_t ropescope_tables_width(const ropescope_tables *tables);
 
 /* Copies the inverse frequencies (P,), rad/token, pair 0 the fastest of plain RoPE. Of pairs that read rows and columns
  * at once it is the length of what head 0 turns by, rad/patch. */
 size_t ropescope_tables_inv_freq(const ropescope_tables *tables, double *out, size_t capacity);
 
-/* What multiplies cos and sin, and what the logits are multiplied by besides (it is in logit_scale, too). */
+/* What multiplies cos and sin. */
 double ropescope_tables_attention_factor(const ropescope_tables *tables);
+
+/* What the logits are multiplied by besides; it is in logit_scale, too. */
 double ropescope_tables_logit_factor(const ropescope_tables *tables);
 
 /* s, what the method divides by; NaN where it has none. */
@@ -285,7 +316,7 @@ double ropescope_tables_scale(const ropescope_tables *tables);
 /* Copies which axis each pair reads (P,): 0 t, 1 h, 2 w; -1 where it has positions of its own. */
 size_t ropescope_tables_axis(const ropescope_tables *tables, int *out, size_t capacity);
 
-/* Copies the positions of all tokens (L, A), tokens, as queries or keys in view 0 .. V - 1 (of head 0, where heads
+/* Copies the positions of all tokens (L, A), tokens, as queries or keys in view 0 to V - 1 (of head 0, where heads
  * differ in them). */
 size_t ropescope_tables_positions(const ropescope_tables *tables, ropescope_side side, size_t view, double *out,
                                   size_t capacity);
@@ -324,12 +355,17 @@ ropescope_status ropescope_tables_embedding(const ropescope_tables *tables, size
 /* A CSV file, or what would be one: rows of named columns. Borrowed from what it is part of. */
 typedef struct ropescope_frame ropescope_frame;
 
+/* How many rows and columns it has. */
 size_t ropescope_frame_rows(const ropescope_frame *frame);
 size_t ropescope_frame_columns(const ropescope_frame *frame);
 
-/* Of a column: its name, unit ("" where none is known) and definition (likewise); NULL past the last. */
+/* The name of a column; NULL past the last. */
 const char *ropescope_frame_name(const ropescope_frame *frame, size_t column);
+
+/* Its unit, "" where none is known; NULL past the last. */
 const char *ropescope_frame_unit(const ropescope_frame *frame, size_t column);
+
+/* Its definition, "" where none is known; NULL past the last. */
 const char *ropescope_frame_summary(const ropescope_frame *frame, size_t column);
 
 /* 1: every field of the column is a number or empty. */
@@ -347,9 +383,10 @@ size_t ropescope_frame_numbers(const ropescope_frame *frame, size_t column, doub
 
 /* ---- statistics of given queries and keys ------------------------------------------------------------------------ */
 
+/* What a number is stored as. */
 typedef enum ropescope_dtype {
-  ROPESCOPE_F64 = 0,
-  ROPESCOPE_F32 = 1,
+  ROPESCOPE_F64 = 0,  /* double */
+  ROPESCOPE_F32 = 1,  /* float */
   ROPESCOPE_BF16 = 2, /* uint16_t: the upper half of a float */
   ROPESCOPE_F16 = 3   /* uint16_t: IEEE 754 binary16 */
 } ropescope_dtype;
@@ -358,9 +395,9 @@ typedef enum ropescope_dtype {
  * stands at data + h * head_stride + t * token_stride + d * dim_stride; strides are in numbers (not bytes), and may be
  * negative or 0. */
 typedef struct ropescope_rows {
-  const void *data;
-  ropescope_dtype dtype;
-  ptrdiff_t head_stride, token_stride, dim_stride;
+  const void *data;                                /* number 0 of token 0 of head 0 */
+  ropescope_dtype dtype;                           /* of every number */
+  ptrdiff_t head_stride, token_stride, dim_stride; /* from one to the next, in numbers */
 } ropescope_rows;
 
 /* An array of a file, mapped: its numbers stay on the disk until they are read. Read-only. */
@@ -386,7 +423,7 @@ typedef enum ropescope_mask {
   ROPESCOPE_MASK_CAUSAL = 1,        /* n <= m */
   ROPESCOPE_MASK_BIDIRECTIONAL = 2, /* all */
   ROPESCOPE_MASK_WINDOW = 3,        /* also m - n < window */
-  ROPESCOPE_MASK_WINDOW_SINKS = 4,  /* the same, or n < sinks (StreamingLLM) */
+  ROPESCOPE_MASK_WINDOW_SINKS = 4,  /* the same, or n < sinks (StreamingLLM, arXiv:2309.17453) */
   ROPESCOPE_MASK_CROSS = 5,         /* all, of another sequence: neither rotation nor bias acts */
   ROPESCOPE_MASK_CHUNKS = 6,        /* n <= m, both within the same `window` tokens (Llama 4) */
   ROPESCOPE_MASK_BAND = 7           /* |m - n| < window (ModernBERT) */
@@ -395,18 +432,20 @@ typedef enum ropescope_mask {
 /* Attention that is to be observed. All borrowed during the call; 0, NULL: not said. */
 typedef struct ropescope_attention {
   size_t size;
-  const ropescope_recipe *recipe;
-  ropescope_rows q;                 /* (heads, query_tokens, D) before rotation; row 0 stands at position first_query */
-  ropescope_rows k;                 /* (kv_heads, length, D) before rotation */
-  size_t length;                    /* L: keys, tokens; at least 1 */
-  size_t head_dim;                  /* D; must be the recipe's */
-  size_t heads;                     /* of q, at least 1 and at most the recipe's: head h here is head h of the model */
-  size_t kv_heads;                  /* of k, divides `heads`, as many queries' heads in turn share one; 0: as `heads` */
-  size_t query_tokens, first_query; /* rows of q; 0: L from position 0 */
-  ropescope_mask mask;
-  size_t window, sinks;  /* tokens, for masks that have them */
-  const size_t *queries; /* (query_count,) ascending positions among q's rows: which are observed; NULL: all */
-  size_t query_count;
+  const ropescope_recipe *recipe; /* what positions do to q and k */
+  ropescope_rows q;               /* (heads, query_tokens, D) before rotation; row 0 stands at position first_query */
+  ropescope_rows k;               /* (kv_heads, length, D) before rotation */
+  size_t length;                  /* L: keys, tokens; at least 1 */
+  size_t head_dim;                /* D; must be the recipe's */
+  size_t heads;                   /* of q, at least 1 and at most the recipe's: head h here is head h of the model */
+  size_t kv_heads;                /* of k, divides `heads`, as many queries' heads in turn share one; 0: as `heads` */
+  size_t query_tokens;            /* rows of q; 0: L, from position 0 */
+  size_t first_query;             /* the position of row 0, tokens */
+  ropescope_mask mask;            /* which keys a query sees */
+  size_t window;                  /* tokens, for masks that have one */
+  size_t sinks;                   /* tokens, of ROPESCOPE_MASK_WINDOW_SINKS */
+  const size_t *queries;          /* (query_count,) ascending positions among q's rows: which are observed; NULL: all */
+  size_t query_count;             /* Q; not read where `queries` is NULL: Q is then the rows of q */
   const size_t *targets; /* (Q,) the key that each observed query seeks, by position, or ROPESCOPE_NO_TARGET; NULL:
                             none does */
   double softmax_scale;  /* multiplies products in place of 1/sqrt(D); 0: 1/sqrt(D) */
@@ -480,21 +519,24 @@ const char *ropescope_statistics_curve_name(const ropescope_statistics *statisti
 
 /* ---- check: is a config.json right? ------------------------------------------------------------------------------ */
 
+/* How much a finding matters, the least first. */
 typedef enum ropescope_severity {
   ROPESCOPE_NOTE = 0,    /* worth knowing; nothing is wrong */
   ROPESCOPE_WARNING = 1, /* engines differ, or the author has hardly meant it */
   ROPESCOPE_ERROR = 2    /* nobody can have meant it, or engines stop */
 } ropescope_severity;
 
+/* One thing that `check` has to say. */
 typedef struct ropescope_finding {
-  const char *code, *rule; /* "RS201", "no-original-length" */
-  ropescope_severity severity;
-  size_t line, column; /* of the value that it is about, from 1; 0: of the file as a whole */
-  const char *key;     /* "rope_scaling.factor"; "": none */
-  const char *text;    /* what is wrong, with the file's numbers: whole sentences */
-  const char *fix;     /* what to write in its place; "": nothing is to be done */
+  const char *code, *rule;     /* "RS201", "no-original-length" */
+  ropescope_severity severity; /* how much it matters */
+  size_t line, column;         /* of the value that it is about, from 1; 0: of the file as a whole */
+  const char *key;             /* "rope_scaling.factor"; "": none */
+  const char *text;            /* what is wrong, with the file's numbers: whole sentences */
+  const char *fix;             /* what to write in its place; "": nothing is to be done */
 } ropescope_finding;
 
+/* All of them, by line. */
 typedef struct ropescope_findings ropescope_findings;
 
 /* What is found in a config.json: `text` (length bytes), which messages call `name`; or, where `text` is NULL, the file
@@ -517,7 +559,7 @@ size_t ropescope_findings_count(const ropescope_findings *findings, ropescope_se
 typedef struct ropescope_run_options {
   size_t size;
   const char *const *edits; /* (edit_count,) changes of the config: "methods[1].factor=8", as --set */
-  size_t edit_count;
+  size_t edit_count;        /* how many; 0: none */
   const char *directory;   /* where the results go, as `ropescope run --out`, which goes on from the cells that are done
                               there; NULL: in memory, and no folder that stays is touched */
   const char *checkpoints; /* where models that are trained are kept and found again; NULL: nowhere */
@@ -576,38 +618,43 @@ const char *ropescope_pictures_svg(const ropescope_pictures *pictures, size_t in
 
 /* ---- solve: which setting serves a length ------------------------------------------------------------------------ */
 
+/* What is looked for. */
 typedef enum ropescope_sought {
   ROPESCOPE_SOLVE_BASE = 0,   /* the base that serves `length` */
   ROPESCOPE_SOLVE_FACTOR = 1, /* the factor that does */
   ROPESCOPE_SOLVE_LENGTH = 2  /* the length that a setting serves */
 } ropescope_sought;
 
+/* What "serves a length" means. */
 typedef enum ropescope_criterion {
   ROPESCOPE_FIRST_VIOLATION = 0, /* sum_j cos(m omega_j) >= 0 at all distances m (arXiv:2405.14591) */
   ROPESCOPE_CRITICAL_DIM = 1,    /* the period of the critical pair (arXiv:2310.05209) */
   ROPESCOPE_OUT_OF_RANGE = 2,    /* no angle that training has not shown */
-  ROPESCOPE_NTK_AWARE = 3        /* the NTK-aware rule */
+  ROPESCOPE_NTK_AWARE = 3        /* the NTK-aware rule, b = theta s^(R / (R - 2)) */
 } ropescope_criterion;
 
 /* A question. All borrowed during the call; 0, NULL: not said. */
 typedef struct ropescope_question {
   size_t size;
-  ropescope_sought sought;
-  ropescope_criterion criterion;
+  ropescope_sought sought;                            /* what is looked for */
+  ropescope_criterion criterion;                      /* when a length is served */
   double length;                                      /* the context to be served, tokens */
   double base;                                        /* plain RoPE at this base, in place of a recipe */
   size_t head_dim;                                    /* D in place of a model; even */
   const char *file, *text, *preset, *layers, *method; /* as in ropescope_recipe_source */
 } ropescope_question;
 
+/* Something to be said of an answer. */
 typedef struct ropescope_remark {
   const char *name, *text; /* "means", "search", "note", ...; one sentence */
 } ropescope_remark;
 
+/* The answer to a question. */
 typedef struct ropescope_solution ropescope_solution;
 
-/* ROPESCOPE_INPUT for wrong words or a question without what it needs, ROPESCOPE_DOMAIN where nothing serves,
- * ROPESCOPE_UNSUPPORTED for methods that do more than turn pairs. Some searches take minutes. */
+/* Answers a question; some searches take minutes. ROPESCOPE_INPUT for wrong words or a question without what it needs,
+ * ROPESCOPE_DOMAIN where nothing serves, ROPESCOPE_UNSUPPORTED for methods that do more than turn pairs, ROPESCOPE_IO,
+ * ROPESCOPE_MEMORY. */
 ropescope_status ropescope_solve(const ropescope_question *question, ropescope_solution **solution,
                                  ropescope_error **error);
 void ropescope_solution_free(ropescope_solution *solution);
@@ -643,6 +690,7 @@ typedef struct ropescope_contest {
   double tolerance;                 /* relative difference of a frequency that counts as none; 0: 1e-6 */
 } ropescope_contest;
 
+/* In what two sides differ, and why. */
 typedef struct ropescope_comparison ropescope_comparison;
 
 /* A change that makes one side the other, found by trying it. */
@@ -652,8 +700,8 @@ typedef struct ropescope_cause {
   double residual;  /* the largest relative difference of a frequency under it; NaN where it says nothing of them */
 } ropescope_cause;
 
-/* ROPESCOPE_INPUT as "A, TEXT: why", or with the problems of a method; ROPESCOPE_DOMAIN where a side is undefined at
- * this length; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
+/* Compares two sides, and tries what makes one the other. ROPESCOPE_INPUT as "A, TEXT: why", or with the problems of a
+ * method; ROPESCOPE_DOMAIN where a side is undefined at this length; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
 ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_comparison **comparison,
                                    ropescope_error **error);
 void ropescope_comparison_free(ropescope_comparison *comparison);
@@ -661,9 +709,13 @@ void ropescope_comparison_free(ropescope_comparison *comparison);
 /* What the sides differ in, ROPESCOPE_DIFFERS_* together; 0: in nothing that both say. */
 unsigned ropescope_comparison_differs(const ropescope_comparison *comparison);
 
-/* How many pairs' frequencies differ, the largest relative difference of one, and which pair has it. */
+/* How many pairs' frequencies differ. */
 size_t ropescope_comparison_pairs(const ropescope_comparison *comparison);
+
+/* The largest relative difference of a frequency. */
 double ropescope_comparison_largest(const ropescope_comparison *comparison);
+
+/* The pair that has it. */
 size_t ropescope_comparison_worst(const ropescope_comparison *comparison);
 
 /* Copies the inverse frequencies of side 0 (A) or 1 (B) (P,), rad/token. */
@@ -674,6 +726,7 @@ const ropescope_cause *ropescope_comparison_cause(const ropescope_comparison *co
 
 /* ---- convert: a recipe for another consumer ---------------------------------------------------------------------- */
 
+/* What to write for a consumer. */
 typedef struct ropescope_conversion ropescope_conversion;
 
 /* The recipe of a model (as in ropescope_recipe_source: one of `file`, `text`, `preset`, and `layers`; the rest is not

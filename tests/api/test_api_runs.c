@@ -267,6 +267,7 @@ Test(api_methods, what_a_callback_refuses_is_told, .init = enter, .fini = leave)
   FAILS(ropescope_tables_create(recipe, 0, &tables, &error), ROPESCOPE_DOMAIN);
   cr_assert_not_null(strstr(ropescope_error_message(error), "seven is refused"));
   ropescope_error_free(error);
+  ropescope_recipe_free(recipe);
   cr_assert_eq(ropescope_recipe_create(NULL, &source, &recipe, NULL), ROPESCOPE_INPUT, "no other library has it");
   ropescope_library_free(library);
 }
