@@ -18,19 +18,25 @@ again=()
 if [ -f "$folder/build.ninja" ]; then again=(--reconfigure); fi
 CC=clang meson setup --wrap-mode=nofallback "${again[@]}" -Dbuildtype=debugoptimized -Dopenmp=enabled \
     -Db_sanitize=thread -Db_lundef=false -Dtests=disabled "$folder" "$root" >/dev/null
-ninja -C "$folder" ropescope
+library=$(ninja -C "$folder" -t targets all | sed -n 's/^\(src\/api\/libropescope\.so\.[0-9.]*\): .*/\1/p')
+ninja -C "$folder" ropescope "$library"
+clang -std=c11 -g -O1 -fsanitize=thread -I"$root/include" "$root/tests/race/beside.c" -o "$folder/beside" \
+    "$folder/$library" -lpthread "-Wl,-rpath,$folder/src/api"
 
 # Libraries that were not compiled with ThreadSanitizer (OpenMP's own) are left out, as archer's manual says.
 export OMP_TOOL_LIBRARIES=$archer ARCHER_OPTIONS='verbose=1' KMP_BLOCKTIME=0
 export TSAN_OPTIONS='ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66'
 
-# watched ARGUMENT...: the program with four threads; archer must have been there, and nothing reported.
-watched() {
+# watched ARGUMENT...: the program with four threads.
+watched() { watch "$folder/ropescope" "$@" --threads 4; }
+
+# watch COMMAND...: archer must have been there, and nothing reported.
+watch() {
     local status=0 begin=$SECONDS
-    "$folder/ropescope" "$@" --threads 4 >"$folder/log" 2>&1 || status=$?
+    "$@" >"$folder/log" 2>&1 || status=$?
     if [ "$status" -ne 0 ] || grep -q 'ThreadSanitizer' "$folder/log"; then
         head -n 60 -- "$folder/log"
-        printf 'race: FAILED: ropescope %s\n' "$*"
+        printf 'race: FAILED: %s\n' "$*"
         exit 1
     fi
     grep -q 'Archer detected' "$folder/log" || { echo 'race: archer did not start'; exit 1; }
@@ -69,4 +75,6 @@ sweep 2000 1 "$some" 'bins_per_octave: 64' 200
 # Tables are made cell by cell, each by one thread unless OpenMP may nest; only then sums of waves are shared out.
 OMP_MAX_ACTIVE_LEVELS=2 sweep 150000 1 "$some" '' 4
 watched bench --quick --rounds 1
+# Threads of a program's own that call the library, each with a team of its own.
+OMP_NUM_THREADS=4 watch "$folder/beside"
 echo "race: none in $SECONDS s"
