@@ -87,6 +87,10 @@ const rs_node *rs_hf_text_config(const rs_node *root) RS_NONNULL(1);
 /* model_type of the text model, else of the whole; "" where there is none. Borrows. */
 const char *rs_hf_model_type(const rs_node *top) RS_NONNULL(1);
 
+/* Whether the class defaults of `model_type` are known here: what a file leaves unsaid is a guess where they are not.
+ */
+bool rs_hf_knows(const char *model_type) RS_NONNULL(1);
+
 /* The key by which a file gives layers of one kind of `model_type` their base: "rope_theta", or what layers with a
  * window have where their class gives them a base of their own, "rope_local_base_freq". Static. */
 const char *rs_hf_base_key(const char *model_type, const rs_layer_kind *kind) RS_NONNULL(1, 2);

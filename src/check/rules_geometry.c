@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_BASE, TWO_BASES, TWO_PARTS, LIST_LENGTH, SECTIONS };
+enum { NO_BASE, TWO_BASES, TWO_PARTS, LIST_LENGTH, SECTIONS, UNSAID };
 
 static const rs_rule rules[] = {
     [NO_BASE] = {"RS401", "no-base", RS_NOTE, "no rope_theta: the class default holds, which differs between engines",
@@ -22,11 +22,51 @@ static const rs_rule rules[] = {
     [SECTIONS] = {"RS405", "mrope-sections", RS_ERROR,
                   "mrope_section must have three numbers that sum to the pairs that turn",
                   "transformers, modeling_qwen2_vl.py: apply_multimodal_rotary_pos_emb"},
+    [UNSAID] =
+        {"RS406", "rotation-unsaid", RS_WARNING,
+         "no key speaks of positions, and the model_type is not known here: plain RoPE with base 10000 is a guess",
+         "the model's own code"},
 };
 
 /* Pairs that turn; 0 where the file cannot be read. */
 static size_t pairs_of(const rs_checked *checked) {
   return checked->model != NULL ? checked->model->rotary_dim / 2 : 0;
+}
+
+/* Whether any key of the file speaks of rotation. */
+static bool speaks_of_rotation(const rs_checked *checked) {
+  static const char *const keys[] = {"partial_rotary_factor",
+                                     "rotary_pct",
+                                     "rope_pct",
+                                     "rotary_percentage",
+                                     "rotary_dim",
+                                     "use_rope",
+                                     "qk_rope_head_dim",
+                                     "position_embedding_type"};
+  bool said = checked->rope_count > 0;
+  for (size_t i = 0; i < RS_COUNT(keys); i++) said |= rs_key(checked->root, keys[i]) != NULL;
+  return said;
+}
+
+/* No base: what its class has where that is known, else what most have; or rotation as a whole is a guess. */
+static rs_status find_no_base(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const char *key = rs_hf_base_key(checked->family, &checked->profile.kinds[checked->profile.chosen]);
+  const char *family = *checked->family != '\0' ? checked->family : "no model_type";
+  bool known = rs_hf_knows(checked->family);
+  char fix[160], base[RS_NUMBER_CHARS];
+  (void)rs_number_format(checked->model->rope_theta, base);
+  if (!known && !speaks_of_rotation(checked))
+    return rs_find(findings, &rules[UNSAID], NULL, key,
+                   "if it turns, add \"rope_theta\"; if not, \"position_embedding_type\": \"nope\", \"learned\", "
+                   "\"sinusoidal\" or \"alibi\"",
+                   err, "no key speaks of positions, and %s is not known here: plain RoPE with base %s is a guess",
+                   family, base);
+  snprintf(fix, sizeof fix, "add \"%s\": %s.0 if that is the base of training", key, base);
+  if (!known)
+    return rs_find(findings, &rules[NO_BASE], NULL, key, fix, err,
+                   "no %s: %s is taken, as most classes have it; %s is not known here", key, base, family);
+  return rs_find(findings, &rules[NO_BASE], NULL, key, fix, err, "no %s: %s is taken, the default of %s", key, base,
+                 family);
 }
 
 static rs_status find_base(const rs_checked *checked, rs_findings *findings, rs_err *err) {
@@ -48,13 +88,7 @@ static rs_status find_base(const rs_checked *checked, rs_findings *findings, rs_
     RS_TRY(rs_find(findings, &rules[TWO_BASES], inner, path.text, "keep one", err, "%s here and %s on line %zu",
                    inner->text, outer->text, outer->line));
   }
-  if (said || !turns) return RS_OK;
-  char fix[160], base[RS_NUMBER_CHARS];
-  const char *key = rs_hf_base_key(checked->family, &checked->profile.kinds[checked->profile.chosen]);
-  (void)rs_number_format(model->rope_theta, base);
-  snprintf(fix, sizeof fix, "add \"%s\": %s.0 if that is the base of training", key, base);
-  return rs_find(findings, &rules[NO_BASE], NULL, key, fix, err, "no %s: %s is taken, the default of %s", key, base,
-                 *checked->family != '\0' ? checked->family : "plain RoPE");
+  return said || !turns ? RS_OK : find_no_base(checked, findings, err);
 }
 
 /* The share of head_dim that turns, by each of its spellings. */

@@ -31,6 +31,18 @@ typedef enum rs_bare_rule {
   RS_BARE_BESIDE  /* the same where the model has a window at all */
 } rs_bare_rule;
 
+/* How families know order that no method here does: a file of theirs is refused, with the reason. */
+typedef enum rs_otherwise {
+  RS_OFFERED,
+  RS_DISENTANGLED,   /* products of contents with vectors of distances (DeBERTa) */
+  RS_TURNED_QUERIES, /* products of queries with sinusoidal vectors of distances (Transformer-XL) */
+  RS_NO_ATTENTION,   /* a state, or a Fourier transform */
+  RS_CONVOLVED,      /* a convolution over the tokens (wav2vec 2.0) */
+  RS_WINDOWED,       /* biases by row and column in windows, with a table a layer and a geometry a stage (Swin, BEiT) */
+  RS_TWO_WAYS,       /* learned positions and biases by distance at once (MPNet) */
+  RS_SCALED_PATCHES  /* rows and columns that are scaled to -1 ... 1 whatever the picture (DINOv3) */
+} rs_otherwise;
+
 /* Class defaults; 0 means the general one. */
 typedef struct rs_hf_family {
   const char *prefix; /* of model_type; NULL: no family */
@@ -45,6 +57,9 @@ typedef struct rs_hf_family {
   bool both_ways;     /* it looks ahead */
   bool ends_global;   /* the last layer has no window, whatever the file says */
   const char *method; /* a family without rotation */
+  const char *layout; /* of its sinusoidal embeddings; NULL: interleaved */
+  size_t offset;      /* position of their first token */
+  rs_otherwise otherwise;
   rs_window_rule windows;
   size_t window, pattern; /* of a config without sliding_window and sliding_window_pattern, or max_window_layers */
   rs_bare_rule bare;
@@ -52,6 +67,9 @@ typedef struct rs_hf_family {
   bool temperature; /* layers that turn nothing have Llama 4's */
   size_t linear;    /* all but the last of each so many layers have no attention but a state */
 } rs_hf_family;
+
+/* What files of such a family are refused with. Static. */
+const char *rs_hf_otherwise_text(rs_otherwise otherwise);
 
 /* The family with the longest prefix of `model_type`; all 0 where there is none. */
 rs_hf_family rs_hf_family_of(const char *model_type);

@@ -133,13 +133,22 @@ static bool is_of_diffusers(rs_hf_reader *hf) {
   return diffuses;
 }
 
+/* Whether the family's positions are offered here; a problem where they are not. */
+static bool is_offered(rs_hf_reader *hf, const rs_hf_family *known) {
+  const rs_node *type = rs_node_get(hf->root, "model_type");
+  if (known->otherwise != RS_OFFERED)
+    rs_problem(hf->problems, type != NULL ? type : hf->root, NULL, "%.60s: %s", hf->family,
+               rs_hf_otherwise_text(known->otherwise));
+  return known->otherwise == RS_OFFERED;
+}
+
 static void read_model(rs_hf_reader *hf) {
   static const char *const heads[] = {
       "num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads",
       "encoder_attention_heads", NULL};
   rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
-  if (is_of_diffusers(hf)) return;
+  if (is_of_diffusers(hf) || !is_offered(hf, &known)) return;
   find_rope(hf, &known);
   refuse_unsupported(hf);
   hf->model->heads = rs_hf_count_of(hf, rs_hf_first(hf->root, heads), RS_HF_MOST_HEADS, hf->nested ? known.heads : 0);

@@ -140,18 +140,35 @@ static void read_bare(rs_hf_reader *hf, const rs_hf_family *known) {
                    (double)rs_hf_count_of(hf, rs_hf_first(hf->root, lengths), RS_HF_MOST_TOKENS, 8192));
 }
 
-/* What a word or flag of the file says in the place of rotation; NULL: nothing. */
-static const char *stated_method(const rs_hf_reader *hf) {
+/* The method that a word or flag of the file names, "rope" for rotation; NULL: none does. */
+static const char *stated_method(rs_hf_reader *hf) {
   static const struct {
-    const char *word, *method;
-  } words[] = {{"nope", "nope"}, {"none", "nope"}, {"absolute", "learned"}, {"learned", "learned"}, {"alibi", "alibi"}};
+    const char *word, *method; /* NULL: not offered */
+  } words[] = {{"nope", "nope"},        {"none", "nope"},
+               {"absolute", "learned"}, {"learned", "learned"},
+               {"alibi", "alibi"},      {"rope", "rope"},
+               {"rotary", "rope"},      {"sinusoidal", "sinusoidal"},
+               {"relative_key", NULL},  {"relative_key_query", NULL}};
+  static const struct {
+    const char *flag, *method;
+  } flags[] = {{"alibi", "alibi"},
+               {"use_alibi", "alibi"},
+               {"sinusoidal_pos_embds", "sinusoidal"},  /* DistilBERT */
+               {"sinusoidal_embeddings", "sinusoidal"}, /* XLM, FlauBERT */
+               {"mla_use_nope", "nope"}};
   const rs_node *type = rs_node_get(hf->root, "position_embedding_type");
-  for (size_t i = 0; i < RS_COUNT(words); i++)
-    if (rs_hf_present(type) && type->kind == RS_SCALAR && strcmp(type->text, words[i].word) == 0)
-      return words[i].method;
-  if (rs_hf_true(hf->root, "alibi", false) || rs_hf_true(hf->root, "use_alibi", false)) return "alibi";
-  bool nope = !rs_hf_true(hf->root, "use_rope", true) || rs_hf_true(hf->root, "mla_use_nope", false);
-  return nope ? "nope" : NULL;
+  bool word = rs_hf_present(type) && type->kind == RS_SCALAR;
+  for (size_t i = 0; i < RS_COUNT(words); i++) {
+    if (!word || strcmp(type->text, words[i].word) != 0) continue;
+    if (words[i].method == NULL)
+      rs_problem(hf->problems, type, NULL,
+                 "its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
+                 "method here has");
+    return words[i].method;
+  }
+  for (size_t i = 0; i < RS_COUNT(flags); i++)
+    if (rs_hf_true(hf->root, flags[i].flag, false)) return flags[i].method;
+  return rs_hf_true(hf->root, "use_rope", true) ? NULL : "nope";
 }
 
 /* Baichuan's classes of 13B have ALiBi, those of 7B turn; the files differ in the width alone, and vLLM goes by that.
@@ -181,8 +198,9 @@ void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
   if (rs_hf_in_family(hf, "mpt") && attention != NULL && !rs_hf_true(attention, "alibi", true))
     method = rs_hf_true(attention, "rope", false) ? NULL : "learned";
   if (rs_hf_in_family(hf, "zamba") && rs_hf_true(hf->root, "use_mem_rope", false)) method = NULL;
+  const char *stated = stated_method(hf);
   if (is_baichuan_13b(hf)) method = "alibi";
-  if (stated_method(hf) != NULL) method = stated_method(hf);
+  if (stated != NULL) method = strcmp(stated, "rope") == 0 ? NULL : stated;
   if (hf->layers->bare) {
     read_bare(hf, known);
     return;
@@ -199,9 +217,9 @@ void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known) {
   /* modeling_falcon.py adds the bias to q.k and divides both by sqrt(D). */
   if (rs_hf_in_family(hf, "falcon") && !rs_hf_failed(hf)) rs_hf_set_text(hf, "slope_factor", "inv_sqrt_dim");
   if (strcmp(method, "t5") == 0) read_buckets(hf);
-  if (rs_hf_in_family(hf, "xglm") && hf->problems->count == 0) { /* modeling_xglm.py, after fairseq */
-    rs_hf_set_text(hf, "embedding_layout", "tensor2tensor");
-    rs_hf_set_text(hf, "embedding_offset", "2");
+  if (strcmp(method, "sinusoidal") == 0 && known->layout != NULL && !rs_hf_failed(hf)) {
+    rs_hf_set_text(hf, "embedding_layout", known->layout);
+    if (known->offset > 0) rs_hf_set_number(hf, "embedding_offset", (double)known->offset);
   }
   if (rs_hf_present(slopes) && strcmp(method, "alibi") == 0) {
     hf->rope_key = "attn_config";

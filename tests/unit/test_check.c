@@ -169,6 +169,13 @@ Test(check, deepseek__softmax_scale_is_told) {
 
 Test(check, geometry__by_code_and_place) {
   says(SIZES "}", "RS401", "10000 is taken, the default of llama", "\"rope_theta\": 10000.0");
+  /* A model_type that nobody knows: a scaling says that it turns, if not with which base; without it all is a guess. */
+  says(SIZES_OF("eel") ",\n\"rope_scaling\": {\"type\": \"linear\", \"factor\": 2.0}}", "RS401",
+       "10000 is taken, as most classes have it; eel is not known here", "\"rope_theta\": 10000.0");
+  says(SIZES_OF("eel") ",\n\"rotary_pct\": 1.0}", "RS401", "eel is not known here", "\"rope_theta\": 10000.0");
+  says(SIZES_OF("eel") "}", "RS406", "no key speaks of positions, and eel is not known here", "add \"rope_theta\"");
+  finds(SIZES_OF("eel") ",\n\"rope_theta\": 10000.0}", "");
+  finds(SIZES "}", "");
 #define GEMMA(family, layers, more)                                                                                    \
   "{\"model_type\": \"" family "\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": " layers   \
   ", \"max_position_embeddings\": 4096, \"sliding_window\": 512" more "}"
@@ -223,6 +230,8 @@ Test(check, elsewise__scaling_has_no_effect) {
   notes(SIZES_OF("falcon") ", \"alibi\": true}", "");
   notes(SIZES_OF("qwen") ", \"rope_theta\": 10000,\n\"use_dynamic_ntk\": true, \"use_logn_attn\": false}",
         "RS505@3:20");
+  says(SIZES_OF("qwen") ",\n\"use_logn_attn\": true}", "RS505", "own code: counted here", "");
+  says(SIZES_OF("eel") ",\n\"use_logn_attn\": true}", "RS505", "nothing that is said here counts it", "");
   says("{\"model_type\": \"bloom\", \"hidden_size\": 64, \"n_head\": 2, \"rope_scaling\": {\"rope_type\": \"linear\", "
        "\"factor\": 4.0}}",
        "RS502", "bloom turns nothing (alibi)", "take it away");

@@ -223,6 +223,24 @@ Test(hf, families__have_their_own_ways) {
        "{name: rope}", 4, 40, 4096, 4096},
       {"{\"model_type\": \"whisper\", \"d_model\": 64, \"decoder_attention_heads\": 4, \"max_target_positions\": 32}",
        "learned", "{name: learned}", 4, 16, 32, 32},
+      {"{\"model_type\": \"longformer\", " GEOMETRY "\"max_position_embeddings\": 32}", "learned", "{name: learned}", 4,
+       16, 32, 32},
+      {"{\"model_type\": \"marian\", " GEOMETRY "\"max_position_embeddings\": 32}", "sinusoidal",
+       "{name: sinusoidal, embedding_layout: halves}", 4, 16, 32, 32},
+      {"{\"model_type\": \"m2m_100\", " GEOMETRY "\"max_position_embeddings\": 32}", "sinusoidal",
+       "{name: sinusoidal, embedding_layout: tensor2tensor, embedding_offset: 2}", 4, 16, 32, 32},
+      {"{\"model_type\": \"distilbert\", \"dim\": 64, \"n_heads\": 4, \"max_position_embeddings\": 32}", "learned",
+       "{name: learned}", 4, 16, 32, 32},
+      {"{\"model_type\": \"distilbert\", \"dim\": 64, \"n_heads\": 4, \"max_position_embeddings\": 32, "
+       "\"sinusoidal_pos_embds\": true}",
+       "sinusoidal", "{name: sinusoidal}", 4, 16, 32, 32},
+      {"{\"model_type\": \"esm\", " GEOMETRY "\"max_position_embeddings\": 32}", "learned", "{name: learned}", 4, 16,
+       32, 32},
+      {"{\"model_type\": \"esm\", " GEOMETRY "\"max_position_embeddings\": 32, \"position_embedding_type\": "
+       "\"rotary\"}",
+       "rope", "{name: rope}", 4, 16, 32, 32},
+      {"{\"model_type\": \"vit_mae\", " GEOMETRY "\"image_size\": 8, \"patch_size\": 2}", "sinusoidal_2d",
+       "{name: sinusoidal_2d}", 4, 16, 0, 0},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_model model;
@@ -241,6 +259,33 @@ Test(hf, families__have_their_own_ways) {
   }
 }
 
+/* Bases, parts and layouts as the classes' own configuration_*.py have them. */
+Test(hf, class_defaults__where_the_file_is_silent) {
+  static const struct {
+    const char *family;
+    double theta;
+    size_t rotary_dim;
+    rs_pair_layout layout;
+  } cases[] = {
+      {"lfm2", 1e6, 16, RS_HALF_SPLIT},        {"longcat_flash", 1e7, 16, RS_INTERLEAVED},
+      {"persimmon", 25000, 8, RS_HALF_SPLIT},  {"gpt_neox_japanese", 10000, 16, RS_HALF_SPLIT},
+      {"gpt_neox", 10000, 4, RS_HALF_SPLIT},   {"recurrent_gemma", 10000, 8, RS_HALF_SPLIT},
+      {"roformer", 10000, 16, RS_INTERLEAVED}, {"bitnet", 500000, 16, RS_HALF_SPLIT},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char json[160];
+    rs_model model;
+    rs_err err = {0};
+    int length = snprintf(json, sizeof json, "{\"model_type\": \"%s\", " GEOMETRY "\"n_ctx\": 32}", cases[i].family);
+    cr_assert_eq(rs_hf_model_read(json, (size_t)length, "f", &model, &err), RS_OK, "%s", err.message);
+    cr_expect_str_eq(model.published.method->name, "rope", "%s", cases[i].family);
+    cr_expect_eq(model.rope_theta, cases[i].theta, "%s: %g", cases[i].family, model.rope_theta);
+    cr_expect_eq(model.rotary_dim, cases[i].rotary_dim, "%s: %zu", cases[i].family, model.rotary_dim);
+    cr_expect_eq(model.pair_layout, cases[i].layout, "%s", cases[i].family);
+    rs_model_clear(&model);
+  }
+}
+
 Test(hf, what_is_not_read__says_what_it_is) {
   static const char *const cases[][2] = {
       {"{\"_class_name\": \"FluxTransformer2DModel\", \"_diffusers_version\": \"0.30\", \"num_attention_heads\": 24}",
@@ -251,6 +296,15 @@ Test(hf, what_is_not_read__says_what_it_is) {
        "f:1:91: use_long_context = true: changes the numbers, and is not supported"},
       {"{\"model_type\": \"llama\", " GEOMETRY "\"rope_theta\": Infinity}",
        "f:1:84: rope_theta = Infinity: must be a number"},
+      {"{\"model_type\": \"bert\", " GEOMETRY "\"position_embedding_type\": \"relative_key\"}",
+       "f:1:96: its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
+       "method "
+       "here has"},
+      {"{\"model_type\": \"deberta-v2\", " GEOMETRY "\"max_position_embeddings\": 32}",
+       "f:1:16: deberta-v2: its attention adds products of contents with vectors of distances (DeBERTa's disentangled "
+       "attention), which no method here has"},
+      {"{\"model_type\": \"mamba2\", \"num_heads\": 4, \"head_dim\": 16}",
+       "f:1:16: mamba2: it has no attention: there are no logits that positions could change"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_model model;
