@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OFF_FORMULA, TWICE, BETAS, BETA_0, NTK_BASE, BETAS_EQUAL };
+enum { OFF_FORMULA, TWICE, BETAS, BETA_0, NTK_BASE, BETAS_EQUAL, BANDS, HALF_MSCALE };
 
 static const rs_rule rules[] = {
     [OFF_FORMULA] = {"RS301", "attention-factor-off-formula", RS_WARNING,
@@ -26,6 +26,13 @@ static const rs_rule rules[] = {
     [BETAS_EQUAL] = {"RS306", "betas-equal", RS_NOTE,
                      "beta_fast and beta_slow are equal: between kept and divided pairs is a step, no ramp",
                      "transformers, modeling_rope_utils.py: 0.001 is added where low and high are equal"},
+    [BANDS] = {"RS307", "bands-swapped", RS_ERROR,
+               "high_freq_factor is below low_freq_factor: what is to be kept and what is to be divided overlap",
+               "transformers, modeling_rope_utils.py: _validate_llama3_parameters"},
+    [HALF_MSCALE] = {"RS308", "half-an-mscale", RS_WARNING,
+                     "mscale without mscale_all_dim, or the other way round: transformers reads the two together, and "
+                     "takes 0.1 ln s + 1 where one is missing or 0",
+                     "transformers, modeling_rope_utils.py: _compute_yarn_parameters"},
 };
 
 static bool is_type(const rs_rope_entry *rope, const char *type) {
@@ -115,6 +122,36 @@ static rs_status find_betas(const rs_rope_entry *rope, rs_findings *findings, rs
                  values[0], values[1]);
 }
 
+/* Equal ones are a step, as Llama 4 has them. */
+static rs_status find_bands(const rs_rope_entry *rope, rs_findings *findings, rs_err *err) {
+  const rs_node *high = rs_key(rope->node, "high_freq_factor");
+  double low = rs_key_number(rope->node, "low_freq_factor"), above = rs_node_number(high);
+  if (!is_type(rope, "llama3") || !(above < low)) return RS_OK;
+  rs_path path = rs_key_path(rope, "high_freq_factor");
+  char fix[160];
+  snprintf(fix, sizeof fix, "swap them: \"low_freq_factor\": %g, \"high_freq_factor\": %g", above, low);
+  return rs_find(findings, &rules[BANDS], high, path.text, fix, err,
+                 "pairs that turn more than %g times in training are to be kept, those that turn less than %g times "
+                 "divided: the former must be the larger number",
+                 above, low);
+}
+
+/* One that changes nothing when it is read alone, mscale 1, is left in peace, and so is what DeepSeek's softmax scale
+ * reads. */
+static rs_status find_half_mscale(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings,
+                                  rs_err *err) {
+  double one = rs_key_number(rope->node, "mscale"), all = rs_key_number(rope->node, "mscale_all_dim");
+  bool alone = one > 0 && one != 1 && !(all > 0), other = all > 0 && !(one > 0) && !scales_softmax(checked);
+  if (!is_type(rope, "yarn") || (!alone && !other) || rs_key(rope->node, "attention_factor") != NULL) return RS_OK;
+  const char *key = alone ? "mscale" : "mscale_all_dim", *missing = alone ? "mscale_all_dim" : "mscale";
+  double s = rs_factor_of(checked, rope);
+  rs_path path = rs_key_path(rope, key);
+  return rs_find(findings, &rules[HALF_MSCALE], rs_key(rope->node, key), path.text,
+                 "write \"attention_factor\": the number that cos and sin are to be multiplied by", err,
+                 "%s = %g is not read without %s: cos and sin are multiplied by %.6g, which is 0.1 ln s + 1", key,
+                 alone ? one : all, missing, magnitude(1, s));
+}
+
 /* theta s^(d/(d-2)) of a base that somebody trains with. */
 static rs_status find_ntk_base(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings,
                                rs_err *err) {
@@ -144,6 +181,8 @@ static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *
     RS_TRY(find_twice(checked, rope, findings, err));
     RS_TRY(find_betas(rope, findings, err));
     RS_TRY(find_ntk_base(checked, rope, findings, err));
+    RS_TRY(find_bands(rope, findings, err));
+    RS_TRY(find_half_mscale(checked, rope, findings, err));
   }
   return RS_OK;
 }

@@ -45,22 +45,34 @@ static rs_status find_float32(const rs_checked *checked, rs_findings *findings, 
                  model->max_length, worst, (double)model->max_length * 0x1p-9);
 }
 
+static rs_status find_switch(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings, rs_err *err) {
+  return rs_find(
+      findings, &rules[SWITCH], rope->node, rope->path, NULL, err,
+      "past %.0f tokens long_factor takes the place of short_factor: transformers switches within a sequence, "
+      "keys cached before keep the other table; vLLM and llama.cpp choose once, by the length they are "
+      "started with, SGLang for each batch",
+      rs_trained_of(checked, rope));
+}
+
+/* Transformers' base grows from max_position_embeddings on: it allows an original length beside it, and does not read
+ * it. */
+static rs_status find_dynamic(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings,
+                              rs_err *err) {
+  bool original = rs_original_of(checked, rope) != NULL;
+  return rs_find(findings, &rules[DYNAMIC], rope->node, rope->path, NULL, err,
+                 "past %.0f tokens the base grows with each token%s: keys cached before keep the smaller base; vLLM "
+                 "takes the base of the longest length for all, so short inputs are scaled too",
+                 rs_node_number(rs_maximum_of(checked)),
+                 original ? " (original_max_position_embeddings is not read for this type)" : "");
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     const char *type = rope->known != NULL ? rope->known->type : "";
-    double trained = rs_trained_of(checked, rope);
-    if (strcmp(type, "longrope") == 0)
-      RS_TRY(rs_find(findings, &rules[SWITCH], rope->node, rope->path, NULL, err,
-                     "past %.0f tokens long_factor takes the place of short_factor: transformers switches within a "
-                     "sequence, keys cached before keep the other table; vLLM and llama.cpp choose once, by the length "
-                     "they are started with, SGLang for each batch",
-                     trained));
+    if (strcmp(type, "longrope") == 0) RS_TRY(find_switch(checked, rope, findings, err));
     if (strcmp(type, "dynamic") == 0 && rs_key(rope->node, "alpha") == NULL)
-      RS_TRY(rs_find(findings, &rules[DYNAMIC], rope->node, rope->path, NULL, err,
-                     "past %.0f tokens the base grows with each token: keys cached before keep the smaller base; vLLM "
-                     "takes the base of the longest length for all, so short inputs are scaled too",
-                     trained));
+      RS_TRY(find_dynamic(checked, rope, findings, err));
   }
   return find_float32(checked, findings, err);
 }

@@ -159,6 +159,23 @@ Test(check, attention_factor_and_ramp__by_code_and_place) {
        "RS305", "10000 times s^(d/(d-2)) for factor 4", "\"rope_theta\": 10000.0");
 }
 
+Test(check, parameters_that_belong_together__by_code_and_place) {
+#define BANDS(low, high)                                                                                               \
+  PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": " low ",\n"            \
+        "\"high_freq_factor\": " high ", \"original_max_position_embeddings\": 16384}}"
+  finds(BANDS("4.0", "1.0"), "RS307@5:21");
+  says(BANDS("4.0", "1.0"), "RS307", "turn more than 1 times", "\"low_freq_factor\": 1, \"high_freq_factor\": 4");
+  finds(BANDS("1.0", "1.0"), "");
+  finds(BANDS("1.0", "4.0"), "");
+  finds(YARN(",\n\"mscale\": 0.707"), "RS308@5:11");
+  says(YARN(",\n\"mscale\": 0.707"), "RS308", "not read without mscale_all_dim: cos and sin are multiplied by 1.13863",
+       "");
+  finds(YARN(",\n\"mscale\": 0.707, \"mscale_all_dim\": 0"), "RS308@5:11");
+  finds(YARN(",\n\"mscale_all_dim\": 1.0"), "RS308@5:19");
+  finds(YARN(", \"mscale\": 1.0"), "");
+  finds(YARN(", \"mscale\": 0.707, \"mscale_all_dim\": 0.707"), "");
+}
+
 Test(check, deepseek__softmax_scale_is_told) {
   says("{\"model_type\": \"deepseek_v3\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"qk_rope_head_dim\": 16, "
        "\"qk_nope_head_dim\": 16, \"rope_theta\": 10000, \"max_position_embeddings\": 163840, \"rope_scaling\": "
@@ -215,6 +232,14 @@ Test(check, longrope__lists_and_switch) {
   says(text, "RS701", "past 16 tokens long_factor takes the place", "");
   snprintf(text, sizeof text, json, "[1, 2, 3, 4, 5]");
   finds(text, "RS404@2:77");
+}
+
+Test(check, dynamic__grows_from_the_maximum) {
+#define DYNAMIC(more) PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"dynamic\", \"factor\": 2.0" more "}}"
+  says(DYNAMIC(""), "RS702", "past 131072 tokens the base grows with each token: keys", "");
+  says(DYNAMIC(", \"original_max_position_embeddings\": 32768"), "RS702",
+       "past 131072 tokens the base grows with each token (original_max_position_embeddings is not read for this type)",
+       "");
 }
 
 Test(check, elsewise__scaling_has_no_effect) {
