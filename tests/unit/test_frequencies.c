@@ -1,6 +1,7 @@
 /* Frequency kinds beyond the golden tables, and what can be done to any of them: gains, mixed axes, whole
  * wavelengths, running products. Expected values are made here from the papers' formulas. */
 #include "../fixtures/patches.h"
+#include "../fixtures/threads.h"
 #include "../golden.h"
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
@@ -183,6 +184,28 @@ Test(frequencies, xpos__query_and_key__score_decays_by_zeta) {
   }
   rs_encoding_free(rope);
   rs_encoding_free(xpos);
+}
+
+/* Gains that threads share out, and that queries and keys on both sides of the middle share: zeta_j^(+-(n -
+ * middle)/512) for each token, also where keys are not where queries are, whatever the threads. */
+Test(frequencies, xpos__long_context__gains_are_those_of_one_thread_and_of_the_formula) {
+  enum { LENGTH = 5001, DIMS = 8, PAIRS = DIMS / 2 };
+  rs_model model = plain_model(DIMS, 1e4, 64);
+  use_threads(1);
+  rs_encoding *one = encode("xpos", "", &model, LENGTH);
+  use_threads(5);
+  rs_encoding *five = encode("xpos", "", &model, LENGTH);
+  size_t size = LENGTH * PAIRS * sizeof(double);
+  cr_expect_arr_eq(one->gain_q[0], five->gain_q[0], size, "queries");
+  cr_expect_arr_eq(one->gain_k[0], five->gain_k[0], size, "keys");
+  for (size_t n = 0; n < LENGTH; n++)
+    for (size_t j = 0; j < PAIRS; j++) {
+      double rate = log(((double)j / PAIRS + 0.4) / 1.4) / 512, from_middle = (double)n - (LENGTH - 1) / 2.0;
+      cr_assert_eq(five->gain_q[0][n * PAIRS + j], exp(rate * from_middle), "query %zu pair %zu", n, j);
+      cr_assert_eq(five->gain_k[0][n * PAIRS + j], exp(-rate * from_middle), "key %zu pair %zu", n, j);
+    }
+  rs_encoding_free(five);
+  rs_encoding_free(one);
 }
 
 Test(frequencies, xpos__too_long_for_doubles__is_a_domain_error) {
