@@ -257,6 +257,37 @@ Test(frequencies, axial__patches__half_the_pairs_by_column_half_by_row) {
   rs_recipe_clear(&recipe);
 }
 
+/* RandAR's code at its defaults: 16 pairs an axis, two of which stay, and 16 patches a side that grow to 32, so that
+ * linspace(0, 15, 32) steps by 15/31. Rows come first. */
+Test(frequencies, axial_by_parts__larger_picture__slow_pairs_of_both_axes_keep_their_edges) {
+  static const struct {
+    const char *settings;
+    size_t length, kept;
+    double step;
+  } cases[] = {{"", 1024, 2, 15.0 / 31},
+               {"", 256, 2, 1}, /* of training */
+               {"", 64, 2, 1},  /* smaller */
+               {"trained_side=8 side=16 kept_pairs=5", 64, 5, 7.0 / 15},
+               {"kept_pairs=16", 1024, 16, 1}};
+  rs_model model = plain_model(64, 5e5, 256);
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_encoding *encoding = encode("axial_by_parts", cases[c].settings, &model, cases[c].length);
+    cr_assert_eq(encoding->pair_layout, RS_INTERLEAVED);
+    for (size_t j = 0; j < 32; j++) {
+      double omega = pow(10000, -(double)(j % 16) / 16) * (j % 16 < cases[c].kept ? 1 : cases[c].step);
+      cr_assert(close_to(encoding->omega[j], omega, 1e-14, 0), "case %zu pair %zu: %g", c, j, encoding->omega[j]);
+      cr_assert_eq(encoding->axis[j], j < 16 ? 1 : 2, "case %zu pair %zu", c, j);
+    }
+    rs_encoding_free(encoding);
+  }
+  rs_recipe recipe = make_recipe("axial_by_parts", "kept_pairs=17");
+  rs_err err = {0};
+  cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
+  cr_assert_str_eq(err.subject, "kept_pairs");
+  cr_assert_str_eq(err.message, "must be at most 16, the pairs of an axis");
+  rs_recipe_clear(&recipe);
+}
+
 Test(frequencies, rope_mixed__patches__turn_by_column_and_row_together) {
   static const double fx[] = {1, -0.5, 0, 0.03}, fy[] = {0.2, 0.5, 0, -2};
   rs_model model = plain_model(8, 1e4, 64);
