@@ -159,6 +159,11 @@ typedef struct rs_view {
   size_t count, out_of_range;
 } rs_view;
 
+/* The largest distance of a key that a layer sees in a context of `length` (> 0) tokens: a window has `window` of them,
+ * the query's own among them, one that looks both ways as many on each side. Keys beyond the window that are seen
+ * averaged are far ones, too. */
+size_t rs_reach_of(const rs_layer_kind *kind, size_t length) RS_NONNULL(1);
+
 rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view, rs_err *err) RS_NONNULL(1, 3);
 void rs_view_clear(rs_view *view) RS_NONNULL(1);
 

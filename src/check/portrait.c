@@ -25,9 +25,7 @@ static double factor_at(const rs_portrait *portrait, size_t length) {
   return rs_scale_resolve(&recipe->settings, (double)length, rs_recipe_train_length(recipe, portrait->model));
 }
 
-/* The farthest key that a layer sees: a window has `window` of them, the query's own among them, one that looks both
- * ways as many on each side. Keys beyond the window that are seen averaged are far ones, too. */
-static size_t reach_of(const rs_layer_kind *kind, size_t length) {
+size_t rs_reach_of(const rs_layer_kind *kind, size_t length) {
   size_t farthest = length - 1, window = kind->mask.window;
   if (window == 0 || kind->compression > 0) return farthest;
   size_t seen = kind->mask.kind == RS_BIDIRECTIONAL ? window : window - 1;
@@ -58,7 +56,7 @@ rs_status rs_view_make(const rs_portrait *portrait, size_t length, rs_view *view
   const rs_model *model = portrait->model;
   rs_spectrum spectrum = {0};
   *view = (rs_view){.length = length,
-                    .reach = reach_of(&portrait->profile.kinds[portrait->kind], length),
+                    .reach = rs_reach_of(&portrait->profile.kinds[portrait->kind], length),
                     .factor = factor_at(portrait, length)};
   RS_TRY(rs_spectrum_make(&portrait->recipe, model, length, &spectrum, err));
   view->pairs = rs_alloc(spectrum.pairs, sizeof *view->pairs, err);

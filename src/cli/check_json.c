@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <string.h>
 
 static void write_finding(rs_json *json, const rs_finding *f) {
   rs_json_object(json, NULL);
@@ -56,12 +57,32 @@ static void write_rules(rs_json *json) {
   rs_json_end(json);
 }
 
+/* A path as a URI reference (RFC 3986): what is no part of one is escaped, and a colon before the first slash, which
+ * would be read as a scheme. */
+static void write_uri(rs_json *json, const char *path) {
+  static const char plain[] = "-._~/!$&'()*+,;=@:";
+  rs_text uri = {0};
+  size_t first = strcspn(path, "/");
+  for (const char *c = path; *c != '\0'; c++) {
+    bool scheme = *c == ':' && (size_t)(c - path) < first;
+    bool kept = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                (strchr(plain, *c) != NULL && !scheme);
+    if (kept)
+      rs_text_add(&uri, c, 1);
+    else
+      rs_text_printf(&uri, "%%%02X", (unsigned char)*c);
+  }
+  rs_json_string(json, "uri", rs_text_string(&uri));
+  json->text->failed |= uri.failed;
+  rs_text_clear(&uri);
+}
+
 static void write_location(rs_json *json, const char *name, const rs_finding *f) {
   rs_json_array(json, "locations");
   rs_json_object(json, NULL);
   rs_json_object(json, "physicalLocation");
   rs_json_object(json, "artifactLocation");
-  rs_json_string(json, "uri", name);
+  write_uri(json, name);
   rs_json_end(json);
   if (f != NULL && f->line > 0) {
     rs_json_object(json, "region");

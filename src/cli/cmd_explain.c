@@ -1,7 +1,5 @@
-/* ropescope explain FILE --length N: what a length is to a model, and what becomes of a pair there, in words. */
-#include "cli.h"
-
-#include "ropescope/check.h"
+/* ropescope explain FILE [--length N]: what a length is to a model, and what becomes of a pair there, in words. */
+#include "explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,6 +133,16 @@ static void put_angles(const subject *s, rs_text *text) {
   rs_text_printf(text, " past what plain RoPE turns %s to in %zu tokens, where %s not go full circle.\n",
                  view->out_of_range == 1 ? "it" : "them", s->portrait->trained,
                  view->out_of_range == 1 ? "it does" : "they do");
+}
+
+/* What near keys pay for the recipe, whatever the length that is served. */
+static void put_price(const subject *s, rs_text *text) {
+  const rs_portrait *p = s->portrait;
+  if (!(p->near > 0)) return;
+  rs_text_printf(text,
+                 "Inputs of the trained length pay for it: keys 1 to 8 tokens back are turned otherwise than by plain "
+                 "RoPE, 1 - cos = %.3g on average.\n",
+                 p->near);
 }
 
 /* What scales logits by position, at the last token. */
@@ -306,14 +314,15 @@ static rs_status put_all(const subject *s, const cli_options *options, rs_text *
   put_sections(s, text);
   put_rule(s, text);
   put_angles(s, text);
+  put_price(s, text);
   RS_TRY(put_logits(s, text, err));
   put_arithmetic(s, text);
   if (options->pair > 0) put_pair(s, options->pair - 1, text);
   return RS_OK;
 }
 
-static rs_status explain(const rs_portrait *p, const cli_options *options, rs_text *text, rs_err *err) {
-  const size_t lengths[] = {options->length, p->trained, p->served};
+static rs_status explain(const rs_portrait *p, size_t length, const cli_options *options, rs_text *text, rs_err *err) {
+  const size_t lengths[] = {length, p->trained, p->served};
   rs_view views[RS_COUNT(lengths)] = {{0}};
   rs_status status = RS_OK;
   for (size_t i = 0; i < RS_COUNT(lengths) && status == RS_OK; i++)
@@ -323,14 +332,29 @@ static rs_status explain(const rs_portrait *p, const cli_options *options, rs_te
   return status;
 }
 
+/* The length that is asked about: where none is given, the one that the file is for. */
+static rs_status find_length(const rs_portrait *p, const char *name, const cli_options *options, size_t *length,
+                             rs_err *err) {
+  *length = options->length > 0 ? options->length : p->turns ? p->served : p->model->max_length;
+  return *length > 0 ? RS_OK : rs_fail(err, RS_INPUT, "%s: says no length (--length chooses)", name);
+}
+
 /* What there is no answer to. */
 static rs_status check_question(const rs_portrait *p, const char *name, const cli_options *options, rs_err *err) {
-  if (!p->turns)
-    return rs_fail(err, RS_INPUT, "%s: these layers turn nothing (%s), and explain tells of pairs that turn", name,
-                   p->recipe.method != NULL ? p->recipe.method->name : "no recipe");
-  if (options->pair > p->pairs)
+  if (p->recipe.method == NULL) return rs_fail(err, RS_INPUT, "%s: these layers have no recipe", name);
+  if (!p->turns && options->pair > 0)
+    return rs_fail(err, RS_INPUT, "--pair %zu: %s turns no pairs", options->pair - 1, p->recipe.method->name);
+  if (p->turns && options->pair > p->pairs)
     return rs_fail(err, RS_INPUT, "--pair %zu: there are pairs 0 to %zu", options->pair - 1, p->pairs - 1);
   return RS_OK;
+}
+
+static rs_status answer(const rs_portrait *p, const char *name, const cli_options *options, rs_text *text,
+                        rs_err *err) {
+  size_t length;
+  RS_TRY(check_question(p, name, options, err));
+  RS_TRY(find_length(p, name, options, &length, err));
+  return p->turns ? explain(p, length, options, text, err) : explain_put_unturned(p, length, options->json, text, err);
 }
 
 int cmd_explain(const cli_options *options) {
@@ -339,14 +363,13 @@ int cmd_explain(const cli_options *options) {
   rs_portrait portrait = {0};
   rs_text text = {0};
   rs_err err = {0};
-  if (options->argument_count == 0 || options->length == 0) {
-    cli_error("explain needs a file and --length, as in ropescope explain config.json --length 128k");
+  if (options->argument_count == 0) {
+    cli_error("explain needs a file, as in ropescope explain config.json --length 128k");
     return CLI_USAGE;
   }
   rs_status status = cli_read_config(options->arguments[0], &name, &data, &length, &err);
   if (status == RS_OK) status = rs_portrait_read(data, length, name, options->layers, &portrait, &err);
-  if (status == RS_OK) status = check_question(&portrait, name, options, &err);
-  if (status == RS_OK) status = explain(&portrait, options, &text, &err);
+  if (status == RS_OK) status = answer(&portrait, name, options, &text, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &portrait.profile, portrait.kind);
   rs_text_clear(&text);

@@ -98,13 +98,14 @@ const cli_command cli_commands[CLI_COMMANDS] = {
                    "nothing but notes is found, 1 where something is, 2 where a file or an option cannot be read.\n",
                    {"ropescope check config.json", "ropescope check --format github models/*/config.json"},
                    CLI_ARGUMENTS},
-    [CLI_EXPLAIN] = {"explain",
-                     "FILE",
-                     "what a length is to a model, and what becomes of a pair there, in words",
-                     "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin).\n",
-                     {"ropescope explain config.json --length 128k",
-                      "ropescope explain config.json --length 128k --pair 37"},
-                     1},
+    [CLI_EXPLAIN] =
+        {"explain",
+         "FILE",
+         "what a length is to a model, and what becomes of a pair there, in words",
+         "FILE is a Hugging Face config.json, a folder that holds one, or - (stdin). Without --length it is\n"
+         "the length that the file is for.\n",
+         {"ropescope explain config.json --length 128k", "ropescope explain config.json --length 128k --pair 37"},
+         1},
     [CLI_EXPLORE] =
         {"explore",
          "",

@@ -33,16 +33,25 @@ static size_t table_size(const rs_stage_in *in) {
   return in->length;
 }
 
-static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
-  (void)err;
-  size_t dim = ((const params *)in->params)->sandwich_dim;
+/* Adds the cosines of all pairs at distances begin ... end - 1. */
+static void add_cosines(size_t dim, size_t begin, size_t end, double *sums) {
   for (size_t k = 0; k < dim / 2; k++) {
     double omega = pow(base, -2 * (double)k / (double)dim), cosine, sine;
-    for (size_t distance = 0; distance < in->length; distance++) {
+    for (size_t distance = begin; distance < end; distance++) {
       rs_cos_sin((double)distance, omega, &cosine, &sine);
-      table[distance] += cosine;
+      sums[distance] += cosine;
     }
   }
+}
+
+/* Each distance is summed by one thread, in the order of the pairs: the same bits for any number of them. */
+static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
+  (void)err;
+  enum { PIECE = 4096 }; /* distances */
+  size_t dim = ((const params *)in->params)->sandwich_dim, length = in->length;
+#pragma omp parallel for schedule(static) if (length > PIECE)
+  for (size_t begin = 0; begin < length; begin += PIECE)
+    add_cosines(dim, begin, begin + PIECE < length ? begin + PIECE : length, table);
   *(state *)out = (state){table, (double)in->heads};
   return RS_OK;
 }

@@ -8,23 +8,61 @@
 
 static const double LARGEST_EXPONENT = 700; /* exp() of it, and of its negative, is a normal double */
 
-/* Gains of all tokens in every view, 1 at first. */
-static rs_status make_gains(rs_encoding *encoding, rs_err *err) {
+/* Room for the gains of all tokens in every view. */
+static rs_status allocate_gains(rs_encoding *encoding, rs_err *err) {
   size_t count = encoding->length * (encoding->rotary_dim / 2);
-  for (size_t v = 0; v < encoding->views && encoding->gain_q[v] == NULL; v++) {
+  for (size_t v = 0; v < encoding->views; v++) {
     encoding->gain_q[v] = rs_alloc(count, sizeof(double), err);
     encoding->gain_k[v] = rs_alloc(count, sizeof(double), err);
     if (encoding->gain_q[v] == NULL || encoding->gain_k[v] == NULL) return RS_MEMORY;
-    for (size_t i = 0; i < count; i++) encoding->gain_q[v][i] = encoding->gain_k[v][i] = 1;
   }
   return RS_OK;
+}
+
+/* Gains of 1, where there are none yet. */
+static rs_status make_gains(rs_encoding *encoding, rs_err *err) {
+  size_t count = encoding->length * (encoding->rotary_dim / 2);
+  if (encoding->gain_q[0] != NULL) return RS_OK;
+  RS_TRY(allocate_gains(encoding, err));
+  for (size_t v = 0; v < encoding->views; v++)
+    for (size_t i = 0; i < count; i++) encoding->gain_q[v][i] = encoding->gain_k[v][i] = 1;
+  return RS_OK;
+}
+
+/* The rate of each pair (pairs,), nats a token; RS_DOMAIN where exp() cannot say what `reach` tokens make of it. */
+static rs_status fill_rates(const rs_encoding *encoding, double reach, double *rates, rs_err *err) {
+  const rs_freq_kind *kind = encoding->method->freq;
+  size_t pairs = encoding->rotary_dim / 2;
+  for (size_t j = 0; j < pairs; j++) {
+    rates[j] = kind->log_gain(encoding->params->freq.fields, j, pairs);
+    if (fabs(rates[j]) * reach > LARGEST_EXPONENT)
+      return rs_fail(err, RS_DOMAIN, "%s: gains at length %zu leave the range of doubles", kind->kind.name,
+                     encoding->length);
+  }
+  return RS_OK;
+}
+
+/* Each token by itself, so that the bits are those of any number of threads. A key as far behind the middle as a query
+ * is before it has the same gain: one exp() makes both. */
+static void fill_gains(rs_encoding *encoding, size_t view, const double *rates, double middle) {
+  enum { WORTH_THREADS = 4096 }; /* tokens */
+  size_t pairs = encoding->rotary_dim / 2, length = encoding->length;
+  const double *pos_q = encoding->pos_q[view], *pos_k = encoding->pos_k[view];
+#pragma omp parallel for schedule(static) if (length >= WORTH_THREADS)
+  for (size_t n = 0; n < length; n++) {
+    size_t key = length - 1 - n;
+    double query_at = pos_q[n] - middle, key_at = pos_k[key] - middle;
+    double *gain_q = encoding->gain_q[view] + n * pairs, *gain_k = encoding->gain_k[view] + key * pairs;
+    for (size_t j = 0; j < pairs; j++) {
+      gain_q[j] = exp(rates[j] * query_at);
+      gain_k[j] = key_at == -query_at ? gain_q[j] : exp(-rates[j] * key_at);
+    }
+  }
 }
 
 /* exp(+-log_gain * (position - middle)): only the difference of two positions matters, and from the middle of the
  * context the exponents stay smallest. */
 static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
-  const rs_freq_kind *kind = encoding->method->freq;
-  size_t pairs = encoding->rotary_dim / 2;
   double least = INFINITY, most = -INFINITY;
   RS_TRY(rs_text_only(encoding, err));
   for (size_t i = 0; i < encoding->length * encoding->views; i++) {
@@ -32,20 +70,13 @@ static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
     least = fmin(least, fmin(encoding->pos_q[v][n], encoding->pos_k[v][n]));
     most = fmax(most, fmax(encoding->pos_q[v][n], encoding->pos_k[v][n]));
   }
-  double middle = (least + most) / 2;
-  RS_TRY(make_gains(encoding, err));
-  for (size_t j = 0; j < pairs; j++) {
-    double rate = kind->log_gain(encoding->params->freq.fields, j, pairs);
-    if (fabs(rate) * (most - middle) > LARGEST_EXPONENT)
-      return rs_fail(err, RS_DOMAIN, "%s: gains at length %zu leave the range of doubles", kind->kind.name,
-                     encoding->length);
-    for (size_t v = 0; v < encoding->views; v++)
-      for (size_t n = 0; n < encoding->length; n++) {
-        encoding->gain_q[v][n * pairs + j] = exp(rate * (encoding->pos_q[v][n] - middle));
-        encoding->gain_k[v][n * pairs + j] = exp(-rate * (encoding->pos_k[v][n] - middle));
-      }
-  }
-  return RS_OK;
+  double *rates = rs_alloc(encoding->rotary_dim / 2, sizeof *rates, err);
+  if (rates == NULL) return RS_MEMORY;
+  rs_status status = fill_rates(encoding, most - (least + most) / 2, rates, err);
+  if (status == RS_OK) status = allocate_gains(encoding, err);
+  for (size_t v = 0; v < encoding->views && status == RS_OK; v++) fill_gains(encoding, v, rates, (least + most) / 2);
+  free(rates);
+  return status;
 }
 
 /* From (L, A) to (L, R/2) coordinates, each pair reading what it read before. */

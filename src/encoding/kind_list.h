@@ -22,6 +22,7 @@
   kind(riflex) \
   kind(xpos) \
   kind(axial) \
+  kind(axial_by_parts) \
   kind(mixed) \
   kind(explicit)
 

@@ -48,6 +48,7 @@ static const struct {
     {"videorope", LOOK(SKY, 2)},
     {"v2pe", LOOK(VIOLET, 1)},
     {"axial", LOOK(LIME, 2)},
+    {"axial_by_parts", LOOK(LIME, 3)},
     {"rope_mixed", LOOK(OLIVE, 2)},
     {"self_extend", LOOK(INDIGO, 0)},
     {"rerope", LOOK(MAGENTA, 0)},

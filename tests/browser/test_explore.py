@@ -84,7 +84,9 @@ class Explore(unittest.TestCase):
                  ("model=llama-2-7b&method=self_extend&length=131072", "length"),
                  ("model=llama-2-7b&method=alibi&length=32768", "bias_max"),
                  ("model=llama-3.1-8b&method=llama3&length=131072", "low_freq_factor"),
-                 ("model=phi-3-mini-128k&method=longrope&length=131072", "train_length")]
+                 ("model=phi-3-mini-128k&method=longrope&length=131072", "train_length"),
+                 ("model=llama-2-7b&method=xpos&length=65536", "xpos_gamma"),
+                 ("model=llama-2-7b&method=sandwich&length=65536", "train_length")]
         for query, name in cases:
             self.open(query)
             times, seen = [], set()

@@ -159,6 +159,20 @@ Test(check_command, json_and_sarif__are_json_with_places) {
   }
 }
 
+/* RFC 3986: spaces and marks of a path are no part of a URI as they are, and a colon before a slash makes a scheme. */
+Test(check_command, sarif__paths_are_uris) {
+  static const char *const names[][2] = {{"a b#?.json", "\"uri\": \"a%20b%23%3F.json\""},
+                                         {"c:100%.json", "\"uri\": \"c%3A100%25.json\""},
+                                         {"./d:\xc3\xa9.json", "\"uri\": \"./d:%C3%A9.json\""}};
+  for (size_t i = 0; i < RS_COUNT(names); i++) {
+    write_file(names[i][0], WRONG);
+    command c = {.arguments = {"check", "--format", "sarif", names[i][0]}};
+    result got = run(&c);
+    cr_expect_not_null(strstr(got.out, names[i][1]), "%s lacks %s", got.out, names[i][1]);
+    result_clear(&got);
+  }
+}
+
 /* What the schema requires, and what GitHub reads: its ids are those of rules, levels are words of SARIF, lines and
  * columns count from 1. */
 Test(check_command, sarif__has_what_its_schema_requires) {

@@ -11,6 +11,11 @@
 #define SCALED(length, rope) SMALL(length, ", \"rope_scaling\": {" rope "}")
 #define YARN SCALED("16384", "\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 4096")
 #define FIRST "{name: yarn, factor: 4} with base 10000 turns 4 pairs of layers 0-1 (full_attention).\n"
+/* Pair 2 turns by 0.00375 and pair 3 by 0.00075 less than plain RoPE's; (d m)^2 / 2 over m, of eight keys: 36 d^2 / 2;
+ * over the sum of 1/m, 2.71786, and 4 pairs. */
+#define PRICE                                                                                                          \
+  "Inputs of the trained length pay for it: keys 1 to 8 tokens back are turned otherwise than by plain RoPE, 1 - cos " \
+  "= 2.42e-05 on average.\n"
 #define DIMS "8 of 8 dims turn; pair j is dims j and j + 4 of these (half_split), its exponent 2j / 8, all dims.\n"
 
 TestSuite(explain_command, .init = enter_folder, .fini = leave_folder);
@@ -43,7 +48,7 @@ Test(explain_command, yarn__a_length_and_its_pairs) {
   static const char beyond[] = FIRST
       "32768 tokens are 8 times the trained length, 4096, and beyond the 16384 that the file is for.\n" DIMS
       "s is 4 at every length, so short inputs are scaled, too.\n"
-      "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n"
+      "Pair 3 turns past what plain RoPE turns it to in 4096 tokens, where it does not go full circle.\n" PRICE
       "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
       "Here angles of float32 are up to 0.00015 rad off, positions held in bfloat16 up to 64 tokens, in float16 up "
       "to 8.\n";
@@ -75,7 +80,7 @@ Test(explain_command, yarn__a_length_and_its_pairs) {
        FIRST
        "4096 tokens are within the trained length, 4096, and within the 16384 that the file is for.\n" DIMS
        "s is 4 at every length, so short inputs are scaled, too.\n"
-       "No pair turns past what plain RoPE turns it to in 4096 tokens.\n"
+       "No pair turns past what plain RoPE turns it to in 4096 tokens.\n" PRICE
        "cos and sin are multiplied by 1.13863, so logits by 1.29648.\n"
        "Here angles of float32 are up to 1.8e-05 rad off, positions held in bfloat16 up to 8 tokens, in float16 up "
        "to 1.\n");
@@ -221,27 +226,74 @@ Test(explain_command, json__holds_every_pair_or_one) {
   }
 }
 
+/* Where none is given it is the length that the file is for. */
+Test(explain_command, no_length__is_the_one_of_the_file) {
+  write_file("config.json", YARN);
+  command without = {.arguments = {"explain", "."}}, with = {.arguments = {"explain", ".", "--length", "16k"}};
+  result got = run(&without), want = run(&with);
+  cr_expect_eq(got.status, 0, "%s", got.err);
+  cr_expect_str_eq(got.out, want.out);
+  result_clear(&got);
+  result_clear(&want);
+}
+
+/* ALiBi's slopes of 8 heads are 2^-1 to 2^-8; learned tables end; T5's buckets and no positions have every length. */
+Test(explain_command, what_turns_nothing__is_told_without_pairs) {
+#define UNTURNED(type, length)                                                                                         \
+  "{\"model_type\": \"" type "\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2" length "}"
+  static const struct {
+    const char *json, *length, *says[4];
+  } cases[] = {
+      {UNTURNED("mpt", ", \"max_seq_len\": 2048, \"attn_config\": {\"alibi\": true}"),
+       "4097",
+       {"{name: alibi} turns nothing in layers 0-1 (full_attention): no rotation; a penalty linear in distance",
+        "\n4097 tokens are 2 times the trained length, 2048.\n",
+        "\nThe key 4096 tokens back gets a bias from -2048 to -16 nats, by head.\n"}},
+      {UNTURNED("bert", ", \"max_position_embeddings\": 512"),
+       "1k",
+       {"{name: learned} turns nothing", "\n1024 tokens are 2 times the trained length, 512.\n",
+        "\nThere is no such length for it: learned: position 1023 is beyond the table of 512 rows.\n"}},
+      {UNTURNED("bert", ", \"max_position_embeddings\": 512"),
+       "512",
+       {"\n512 tokens are within the trained length, 512.\n"}},
+      {UNTURNED("t5", ", \"n_positions\": 512"), "4k", {"Its biases are learned, and not in this file.\n"}},
+      {UNTURNED("jamba", ", \"max_position_embeddings\": 512"), "4k", {"only the causal mask tells order.\n"}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    holds(cases[i].json, cases[i].length, cases[i].says, i == 2 ? "no such length" : NULL);
+    command c = {.arguments = {"explain", "config.json", "--json", "--length", cases[i].length}};
+    result got = run(&c);
+    rs_tree *tree;
+    cr_assert_eq(rs_json_read(got.out, strlen(got.out), "json", &tree, NULL), RS_OK, "%s%s", got.out, got.err);
+    cr_expect_eq(rs_node_get(&tree->root, "pairs")->count, 0);
+    const rs_node *undefined = rs_node_get(&tree->root, "undefined"),
+                  *least = rs_node_get(&tree->root, "least_bias_nats");
+    cr_expect_eq(strstr(undefined->text, "beyond the table") != NULL, i == 1, "%s", undefined->text);
+    if (i == 0) cr_expect_str_eq(least->text, "-2048");
+    rs_tree_free(tree);
+    result_clear(&got);
+  }
+}
+
 Test(explain_command, wrong_use__is_said) {
   static const struct {
     const char *arguments[6], *err;
     int status;
   } cases[] = {
-      {{"explain", "config.json"},
-       "explain needs a file and --length, as in ropescope explain config.json --length",
-       2},
-      {{"explain", "--length", "1k"}, "explain needs a file and --length", 2},
+      {{"explain"}, "explain needs a file, as in ropescope explain config.json --length 128k", 2},
+      {{"explain", "--length", "1k"}, "explain needs a file", 2},
       {{"explain", "none.json", "--length", "1k"}, "none.json: cannot read: No such file", 2},
       {{"explain", "config.json", "--length", "1k", "--pair", "4"}, "--pair 4: there are pairs 0 to 3", 2},
       {{"explain", "config.json", "--length", "1k", "--pair", "-1"}, "--pair -1: ", 2},
-      {{"explain", "bert.json", "--length", "1k"},
-       "bert.json: these layers turn nothing (learned), and explain tells of pairs that turn",
-       2},
+      {{"explain", "bert.json", "--length", "1k", "--pair", "3"}, "--pair 3: learned turns no pairs", 2},
+      {{"explain", "vit.json"}, "vit.json: says no length (--length chooses)", 2},
       {{"explain", "endless.json", "--length", "1k"}, "endless.json: has no max_position_embeddings", 2},
       {{"explain", "empty.json", "--length", "1k"}, "empty.json:1:1: no attention geometry", 2},
   };
   write_file("config.json", YARN);
   write_file("endless.json", "{\"model_type\": \"my_model\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
   write_file("bert.json", "{\"model_type\": \"bert\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
+  write_file("vit.json", "{\"model_type\": \"vit\", \"hidden_size\": 64, \"num_attention_heads\": 8}");
   write_file("empty.json", "{}");
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     command c = {0};

@@ -71,7 +71,7 @@ static const char *const files[][2] = {
 };
 
 typedef struct question {
-  const char *name, *arguments[8];
+  const char *name, *arguments[9];
   int status;
   const char *holds[3]; /* of stdout */
 } question;
@@ -282,6 +282,11 @@ Test(questions, each__has_one_command) {
         "{name: riflex, factor: 2, rope_theta: 256, rotary_dim: 16, train_length: 33}"},
        0,
        {"\n2,t,0.25,", "\n3,t,0.08567979964335799,73.33333333333333,1\n", "\n4,t,0.0625,"}},
+      {"13: larger pictures, of RandAR's 16 patches a side at 32", /* 10000^(-2/16) * 15/31 */
+       {"show", "frequencies", "--model", "llama-2-7b", "--length", "1024", "--method",
+        "{name: axial_by_parts, rotary_dim: 64, train_length: 256}"},
+       0,
+       {"\n1,h,0.5623413251903491,", "\n2,h,0.1530134", "\n18,w,0.1530134"}},
       {"14: for another engine",
        {"convert", "yarn.json", "--to", "llamacpp"},
        0,

@@ -2,6 +2,7 @@
  * cannot be. Tables of the field's own are the golden suite's matter. */
 #include "../biases.h"
 #include "../fixtures/bias_worlds.h"
+#include "../fixtures/threads.h"
 #include "../golden.h"
 
 /* ---- every bias against its formula ------------------------------------------------------------------------------ */
@@ -49,6 +50,27 @@ static void check_rows(const rs_encoding *e, const char *settings) {
       rs_encoding_bias_row(e, head, m, 9, 9, part);
       cr_assert_eq(part[0], 77, "%s writes an empty row", e->method->name);
     }
+}
+
+/* Sums over 4096 distances at a time, by several threads: the bits of one thread, and the formula. */
+Test(biases, sandwich__long_context__is_that_of_one_thread_and_of_the_formula) {
+  enum { LONG = 9000 };
+  rs_model model = {.heads = 1, .head_dim = 4, .rope_theta = 1e4, .train_length = 64, .max_length = 64};
+  double *rows[2] = {0};
+  for (size_t i = 0; i < RS_COUNT(rows); i++) {
+    use_threads(i == 0 ? 1 : 5);
+    rs_encoding *encoding = encode("sandwich", "sandwich_dim=4", &model, LONG);
+    rows[i] = malloc(LONG * sizeof **rows);
+    cr_assert_not_null(rows[i]);
+    rs_encoding_bias_row(encoding, 0, LONG - 1, 0, LONG, rows[i]);
+    rs_encoding_free(encoding);
+  }
+  cr_expect_arr_eq(rows[0], rows[1], LONG * sizeof **rows);
+  for (size_t n = 0; n < LONG; n++) { /* one head: over 8 */
+    double distance = (double)(LONG - 1 - n), wanted = (cos(distance) + cos(distance / 100)) / 8;
+    cr_assert(close_to(rows[1][n], wanted, 1e-12, 1e-13), "key %zu: %.17g, not %.17g", n, rows[1][n], wanted);
+  }
+  for (size_t i = 0; i < RS_COUNT(rows); i++) free(rows[i]);
 }
 
 Test(biases, every_kind__any_query_and_key__is_the_formula) {

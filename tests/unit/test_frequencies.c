@@ -1,6 +1,7 @@
 /* Frequency kinds beyond the golden tables, and what can be done to any of them: gains, mixed axes, whole
  * wavelengths, running products. Expected values are made here from the papers' formulas. */
 #include "../fixtures/patches.h"
+#include "../fixtures/threads.h"
 #include "../golden.h"
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------- */
@@ -185,6 +186,28 @@ Test(frequencies, xpos__query_and_key__score_decays_by_zeta) {
   rs_encoding_free(xpos);
 }
 
+/* Gains that threads share out, and that queries and keys on both sides of the middle share: zeta_j^(+-(n -
+ * middle)/512) for each token, also where keys are not where queries are, whatever the threads. */
+Test(frequencies, xpos__long_context__gains_are_those_of_one_thread_and_of_the_formula) {
+  enum { LENGTH = 5001, DIMS = 8, PAIRS = DIMS / 2 };
+  rs_model model = plain_model(DIMS, 1e4, 64);
+  use_threads(1);
+  rs_encoding *one = encode("xpos", "", &model, LENGTH);
+  use_threads(5);
+  rs_encoding *five = encode("xpos", "", &model, LENGTH);
+  size_t size = LENGTH * PAIRS * sizeof(double);
+  cr_expect_arr_eq(one->gain_q[0], five->gain_q[0], size, "queries");
+  cr_expect_arr_eq(one->gain_k[0], five->gain_k[0], size, "keys");
+  for (size_t n = 0; n < LENGTH; n++)
+    for (size_t j = 0; j < PAIRS; j++) {
+      double rate = log(((double)j / PAIRS + 0.4) / 1.4) / 512, from_middle = (double)n - (LENGTH - 1) / 2.0;
+      cr_assert_eq(five->gain_q[0][n * PAIRS + j], exp(rate * from_middle), "query %zu pair %zu", n, j);
+      cr_assert_eq(five->gain_k[0][n * PAIRS + j], exp(-rate * from_middle), "key %zu pair %zu", n, j);
+    }
+  rs_encoding_free(five);
+  rs_encoding_free(one);
+}
+
 Test(frequencies, xpos__too_long_for_doubles__is_a_domain_error) {
   rs_model model = plain_model(8, 1e4, 64);
   rs_recipe recipe = make_recipe("xpos", "xpos_scale_base=1");
@@ -231,6 +254,37 @@ Test(frequencies, axial__patches__half_the_pairs_by_column_half_by_row) {
   cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
   cr_assert_str_eq(err.subject, "rotary_dim");
   cr_assert_str_eq(err.message, "is 6: row and column share the pairs, so it must be a multiple of 4");
+  rs_recipe_clear(&recipe);
+}
+
+/* RandAR's code at its defaults: 16 pairs an axis, two of which stay, and 16 patches a side that grow to 32, so that
+ * linspace(0, 15, 32) steps by 15/31. Rows come first. */
+Test(frequencies, axial_by_parts__larger_picture__slow_pairs_of_both_axes_keep_their_edges) {
+  static const struct {
+    const char *settings;
+    size_t length, kept;
+    double step;
+  } cases[] = {{"", 1024, 2, 15.0 / 31},
+               {"", 256, 2, 1}, /* of training */
+               {"", 64, 2, 1},  /* smaller */
+               {"trained_side=8 side=16 kept_pairs=5", 64, 5, 7.0 / 15},
+               {"kept_pairs=16", 1024, 16, 1}};
+  rs_model model = plain_model(64, 5e5, 256);
+  for (size_t c = 0; c < RS_COUNT(cases); c++) {
+    rs_encoding *encoding = encode("axial_by_parts", cases[c].settings, &model, cases[c].length);
+    cr_assert_eq(encoding->pair_layout, RS_INTERLEAVED);
+    for (size_t j = 0; j < 32; j++) {
+      double omega = pow(10000, -(double)(j % 16) / 16) * (j % 16 < cases[c].kept ? 1 : cases[c].step);
+      cr_assert(close_to(encoding->omega[j], omega, 1e-14, 0), "case %zu pair %zu: %g", c, j, encoding->omega[j]);
+      cr_assert_eq(encoding->axis[j], j < 16 ? 1 : 2, "case %zu pair %zu", c, j);
+    }
+    rs_encoding_free(encoding);
+  }
+  rs_recipe recipe = make_recipe("axial_by_parts", "kept_pairs=17");
+  rs_err err = {0};
+  cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
+  cr_assert_str_eq(err.subject, "kept_pairs");
+  cr_assert_str_eq(err.message, "must be at most 16, the pairs of an axis");
   rs_recipe_clear(&recipe);
 }
 
