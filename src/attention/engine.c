@@ -7,6 +7,7 @@
 #include "load.h"
 #include "rows.h"
 #include "tile.h"
+#include "together.h"
 #include "walk.h"
 #include "whole.h"
 
@@ -155,6 +156,7 @@ typedef struct partial {
 /* How some queries of the job are cut: into blocks of tiles, and the keys of each into chunks of panels. */
 typedef struct plan {
   const rs_loaded_job *loaded;
+  const rs_team *team; /* whose member observes some blocks alone; NULL: all */
   rs_range queries;
   size_t each;   /* queries of a block */
   size_t blocks; /* of queries */
@@ -222,11 +224,16 @@ static bool observe_unit(const plan *cut, size_t unit, rs_worker *worker) {
   return true;
 }
 
+static bool is_own(const plan *cut, size_t unit) {
+  return rs_block_is_own(cut->team, cut->blocks - 1 - unit / cut->chunks);
+}
+
 static bool observe_units(const plan *cut, rs_worker *workers, size_t threads) {
   size_t units = cut->blocks * cut->chunks;
   bool failed = false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads) if (threads > 1) reduction(|| : failed)
-  for (size_t unit = 0; unit < units; unit++) failed |= !observe_unit(cut, unit, &workers[rs_engine_thread()]);
+  for (size_t unit = 0; unit < units; unit++)
+    if (is_own(cut, unit)) failed |= !observe_unit(cut, unit, &workers[rs_engine_thread()]);
   (void)threads;
   return !failed;
 }
@@ -235,6 +242,7 @@ static bool observe_units(const plan *cut, rs_worker *workers, size_t threads) {
 static void join_chunks(const plan *cut) {
   for (size_t block = 0; block < cut->blocks; block++) {
     partial *nearest = &cut->partials[block * cut->chunks];
+    if (!is_own(cut, block * cut->chunks)) continue;
     size_t tiles = count_tiles(cut, block_queries(cut, cut->blocks - 1 - block));
     for (size_t t = 0; t < tiles; t++) {
       for (size_t c = 1; c < cut->chunks; c++) rs_tile_join(cut->loaded, &nearest->tiles[t], &nearest[c].tiles[t]);
@@ -256,12 +264,15 @@ static rs_status finish_rows(rs_observation *observation, rs_err *err) {
   return RS_OK;
 }
 
-/* Panel by panel. */
-static rs_status walk_queries(rs_engine *engine, size_t first, rs_observation *observation, rs_err *err) {
+/* Panel by panel. *each gets the queries of a block. */
+static rs_status walk_queries(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
+                              size_t *each, rs_err *err) {
   const rs_loaded_job *loaded = &engine->loaded;
   plan cut = make_plan(loaded, (rs_range){first, first + observation->count}, observation->rows);
   size_t units = cut.blocks * cut.chunks;
   size_t threads = threads_for(observation->pairs * (double)loaded->dims);
+  cut.team = team;
+  *each = cut.each;
   if (threads > units) threads = units;
   if (threads > engine->ready) threads = engine->ready;
   if (cut.chunks > 1) {
@@ -274,38 +285,67 @@ static rs_status walk_queries(rs_engine *engine, size_t first, rs_observation *o
   return complete ? RS_OK : rs_fail(err, RS_MEMORY, "out of memory: %zu chunks of keys", cut.chunks);
 }
 
-/* *above gets the largest bias that came up, nats. */
-static rs_status observe_into(rs_engine *engine, size_t first, rs_observation *observation, double *above,
-                              rs_err *err) {
-  *above = 0;
-  if (observation->count == 0) return RS_OK;
-  observation->pairs = rs_job_pairs(&engine->loaded.job, first, observation->count);
-  if (rs_job_is_whole(&engine->loaded.job)) {
-    *above = rs_whole_observe(&engine->whole, first, observation->count, engine->ready, observation->rows);
-    return finish_rows(observation, err);
+/* Whole rows; returns the largest bias that came up. */
+static double observe_whole(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
+                            size_t each) {
+  double above = 0;
+  for (size_t begin = 0, block = 0; begin < observation->count; begin += each, block++) {
+    size_t left = observation->count - begin, count = left < each ? left : each;
+    if (rs_block_is_own(team, block))
+      above = rs_whole_observe(&engine->whole, first + begin, count, engine->ready, observation->rows + begin);
   }
-  RS_TRY(walk_queries(engine, first, observation, err));
-  for (size_t i = 0; i < engine->ready; i++) *above = fmax(*above, engine->workers[i].above);
-  return finish_rows(observation, err);
+  return above;
 }
 
-rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err) {
+/* The blocks of this member. *each gets the queries of one, *above the largest bias that came up, nats. */
+static rs_status observe_own(rs_engine *engine, const rs_team *team, size_t first, rs_observation *observation,
+                             size_t *each, double *above, rs_err *err) {
+  enum { WHOLE_ROWS = 64 };
+  *above = 0;
+  observation->pairs = rs_job_pairs(&engine->loaded.job, first, observation->count);
+  if (rs_job_is_whole(&engine->loaded.job)) {
+    *each = team != NULL ? WHOLE_ROWS : observation->count;
+    *above = observe_whole(engine, team, first, observation, *each);
+    return RS_OK;
+  }
+  RS_TRY(walk_queries(engine, team, first, observation, each, err));
+  for (size_t i = 0; i < engine->ready; i++) *above = fmax(*above, engine->workers[i].above);
+  return RS_OK;
+}
+
+static rs_status observe_into(rs_engine *engine, rs_team *team, size_t first, rs_status status,
+                              rs_observation *observation, rs_err *err) {
+  double above = 0;
+  size_t each = 1;
+  if (status == RS_OK) status = observe_own(engine, team, first, observation, &each, &above, err);
+  status = rs_rows_gather(team, status, &engine->loaded.job, each, observation, &above, err);
+  if (status == RS_OK) observation->error = rs_limits_error(&engine->loaded, above);
+  return status == RS_OK ? finish_rows(observation, err) : status;
+}
+
+rs_status rs_engine_observe_together(rs_engine *engine, rs_team *team, size_t first, size_t count,
+                                     rs_observation **observation, rs_err *err) {
   const rs_attention_job *job = &engine->loaded.job;
   rs_observation *seen;
   *observation = NULL;
   if (engine->ready == 0) return rs_fail(err, RS_INTERNAL, "the engine has no job to observe");
   if (first > job->query_count || count > job->query_count - first)
     return rs_fail(err, RS_INTERNAL, "the engine's job has %zu queries", job->query_count);
-  double above;
-  RS_TRY(rs_observation_create(job, count, &seen, err));
-  seen->scores = engine->loaded.scores;
-  rs_status status = observe_into(engine, first, seen, &above, err);
-  seen->error = rs_limits_error(&engine->loaded, above);
+  rs_status status = rs_observation_create(job, count, &seen, err);
+  if (status == RS_OK) {
+    seen->scores = engine->loaded.scores;
+    seen->error = rs_limits_error(&engine->loaded, 0);
+  }
+  if (count > 0) status = observe_into(engine, team, first, status, seen, err);
   if (status == RS_OK)
     *observation = seen;
   else
     rs_observation_free(seen);
   return status;
+}
+
+rs_status rs_engine_observe(rs_engine *engine, size_t first, size_t count, rs_observation **observation, rs_err *err) {
+  return rs_engine_observe_together(engine, NULL, first, count, observation, err);
 }
 
 rs_status rs_engine_run(rs_engine *engine, const rs_attention_job *job, rs_observation **observation, rs_err *err) {

@@ -5,9 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+size_t rs_row_numbers(const rs_attention_job *job) {
+  return (job->moments ? 4 : 1) * job->bins + job->top_count;
+}
+
 rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_observation **observation,
                                 rs_err *err) {
-  size_t bins = job->bins, each = (job->moments ? 4 : 1) * bins + job->top_count;
+  size_t bins = job->bins, each = rs_row_numbers(job);
   rs_observation *blank = rs_alloc(1, sizeof *blank, err);
   *observation = NULL;
   if (blank == NULL) return RS_MEMORY;

@@ -4,6 +4,9 @@
 
 #include "worker.h"
 
+/* How many numbers a row has beside its own, of bins and largest keys, from row->bin_weight on. */
+size_t rs_row_numbers(const rs_attention_job *job);
+
 /* An observation of `queries` rows of the job, all zero. */
 rs_status rs_observation_create(const rs_attention_job *job, size_t queries, rs_observation **observation, rs_err *err);
 

@@ -222,6 +222,11 @@ void cli_release_signals(void);
 /* The signal that was noted; 0: none. Who asks is taken to act on it. From any thread. */
 int cli_signal(void);
 
+/* From begin to end the seconds that a command takes are shown on a terminal. What says a word ends it. From the main
+ * thread. */
+void cli_clock_begin(const char *name);
+void cli_clock_end(void);
+
 /* The short table of a run: methods down, metrics across, at the longest length. */
 int cli_print_summary(const rs_experiment *experiment, const char *directory);
 

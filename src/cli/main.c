@@ -49,6 +49,11 @@ static int (*const actions[CLI_COMMANDS])(const cli_options *options) = {
     [CLI_EXPLORE] = cmd_explore, [CLI_HELP] = cmd_help,
 };
 
+/* Whether the command has no progress of its own to show. */
+static bool is_silent(int command) {
+  return command != CLI_RUN && command != CLI_REPRODUCE && command != CLI_BENCH && command != CLI_EXPLORE;
+}
+
 static int run_command(int command, cli_options *options) {
   const cli_command *c = &cli_commands[command];
   if (options->help) return cli_help_command(command);
@@ -67,7 +72,11 @@ static int run_command(int command, cli_options *options) {
   int status = cli_check_stacks();
   if (status == CLI_OK) status = use_kernels(options->isa);
   if (status == CLI_OK) status = cli_read_hf(options);
-  return status == CLI_OK ? actions[command](options) : status;
+  if (status != CLI_OK) return status;
+  if (is_silent(command) && !options->quiet) cli_clock_begin(c->name);
+  status = actions[command](options);
+  cli_clock_end();
+  return status;
 }
 
 int main(int count, char **arguments) {

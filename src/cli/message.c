@@ -17,6 +17,7 @@ static bool coloured(void) {
 void cli_error(const char *format, ...) {
   va_list words;
   bool colour = coloured();
+  cli_clock_end();
   fputs(colour ? "\033[1;31mropescope:\033[0m " : "ropescope: ", stderr);
   va_start(words, format);
   vfprintf(stderr, format, words);
@@ -27,6 +28,7 @@ void cli_error(const char *format, ...) {
 void cli_note(const cli_options *options, const char *format, ...) {
   va_list words;
   if (options->quiet) return;
+  cli_clock_end();
   va_start(words, format);
   vfprintf(stderr, format, words);
   va_end(words);
@@ -52,6 +54,7 @@ int cli_choose(const char *what, const char *word, const char *const *words) {
 }
 
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
+  cli_clock_end();
   if (problems != NULL && problems->count > 0) fprintf(stderr, "%s\n", rs_text_string(&problems->text));
   cli_error("%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
   if (status == RS_BUSY) return CLI_BUSY;
@@ -77,6 +80,7 @@ void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const c
 }
 
 bool cli_put(rs_text *text) {
+  cli_clock_end();
   bool written =
       !text->failed && fwrite(rs_text_string(text), 1, text->length, stdout) == text->length && fflush(stdout) == 0;
   if (!written) cli_error("cannot write to standard output: %s", text->failed ? "out of memory" : strerror(errno));

@@ -301,6 +301,12 @@ void rs_batch_close(rs_batch_work *work) {
   rs_batch_work_clear(work);
 }
 
+/* Ranks that run a portion together go on together. */
+static bool agree(const rs_batch_work *work) {
+  for (size_t i = 0; i < work->batch->count; i++) rs_cell_agree(work, work->batch->cells[i]);
+  return work->batch->team == NULL || work->batch->team->worst == RS_OK;
+}
+
 /* The rows of a portion whose tables are read. Only RS_INTERNAL is returned. */
 static rs_status observe(rs_batch_work *work, rs_err *err) {
   rs_contents contents = {0};
@@ -308,10 +314,9 @@ static rs_status observe(rs_batch_work *work, rs_err *err) {
   rs_status status = list_units(work, &why);
   if (status == RS_OK) status = rs_contents_make(work, &contents, &why);
   for (size_t i = 0; i < work->batch->count && status != RS_OK; i++) rs_cell_fail(work->batch->cells[i], &why);
-  if (status == RS_OK) {
-    rs_batch_begin_rows(work);
-    status = run_rows(work, &contents, err);
-  }
+  if (status == RS_OK) rs_batch_begin_rows(work);
+  bool all = agree(work);
+  if (status == RS_OK && all) status = run_rows(work, &contents, err);
   rs_contents_clear(&contents);
   return status == RS_INTERNAL ? status : RS_OK;
 }
@@ -323,8 +328,8 @@ rs_status rs_batch_portion(rs_batch_work *work, rs_err *err) {
   if (made) {
     make_encodings(work);
     RS_TRY(read_tables(work, heads, err));
-    if (heads) RS_TRY(observe(work, err));
   }
+  if (agree(work) && made && heads) RS_TRY(observe(work, err));
   if (rs_batch_stopped(work)) return rs_fail(err, RS_STOPPED, "stopped");
   for (size_t i = 0; i < batch->count && !heads; i++) rs_batch_advance(work, batch->cells[i]->weight);
   for (size_t i = 0; i < batch->count; i++) RS_TRY(rs_batch_done(work, batch->cells[i], err));

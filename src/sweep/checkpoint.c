@@ -118,8 +118,12 @@ rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, ui
 
 static rs_status obtain(const plan *p, const rs_transformer *origin, const rs_checkpoint_place *place,
                         rs_transformer **transformer, rs_err *err) {
-  const rs_training_job job = {
-      .trained = &p->trained, .task = &p->task, .origin = origin, .checkpoints = place->folder, .watch = place->watch};
+  const rs_training_job job = {.trained = &p->trained,
+                               .task = &p->task,
+                               .origin = origin,
+                               .checkpoints = place->folder,
+                               .watch = place->watch,
+                               .team = place->team};
   return rs_training_obtain(&job, transformer, err);
 }
 

@@ -133,11 +133,12 @@ void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_obser
 /* Some thousands of rows at a time: however many queries there are, their rows take no more. */
 static rs_status observe_rows(const rs_batch_work *work, rs_cell_state *cell, rs_engine *engine,
                               const rs_attention_job *job, rs_err *err) {
-  RS_TRY(rs_engine_load(engine, job, err));
+  rs_team *team = work->batch->team;
+  RS_TRY(rs_team_agree(team, rs_engine_load(engine, job, err), err));
   for (size_t first = 0; first < job->query_count; first += RS_ROWS_AT_ONCE) {
     size_t count = job->query_count - first < RS_ROWS_AT_ONCE ? job->query_count - first : RS_ROWS_AT_ONCE;
     rs_observation *observation;
-    RS_TRY(rs_engine_observe(engine, first, count, &observation, err));
+    RS_TRY(rs_engine_observe_together(engine, team, first, count, &observation, err));
     rs_cell_show(work, cell, observation);
     rs_observation_free(observation);
   }
@@ -175,10 +176,12 @@ static void run_unit(const rs_batch_work *work, rs_content_unit u, rs_content *c
   for (size_t i = 0; i < work->batch->count && content->why.status == RS_OK && !rs_batch_stopped(work); i++) {
     rs_cell_state *cell = work->batch->cells[i];
     if (!has_unit(cell, &u)) continue;
+    rs_cell_agree(work, cell); /* projections may be missing on one rank */
     if (!ready && cell->status == RS_OK) {
       rs_err why = {0};
       ready = rs_content_fill(work, &u, content, &why) == RS_OK;
       if (!ready) rs_cell_fail(cell, &why);
+      rs_cell_agree(work, cell);
     }
     if (cell->status == RS_OK) observe_cell(work, cell, content, u.head);
     if (cell->status == RS_INTERNAL) (void)rs_fail(&content->why, RS_INTERNAL, "%s", cell->message);

@@ -10,14 +10,16 @@
 static double seen_pairs(const rs_mask *mask, double tokens) {
   bool band = mask->kind == RS_BAND, window = mask->kind == RS_WINDOW || mask->kind == RS_WINDOW_SINKS;
   double width = window || band ? fmin((double)mask->window, tokens) : tokens;
-  double sinks = mask->kind == RS_WINDOW_SINKS ? fmin((double)mask->sinks, tokens - width) : 0;
+  double behind = tokens - width; /* queries that see less than all before them, and of sinks one more each */
+  double sinks = mask->kind == RS_WINDOW_SINKS ? fmin((double)mask->sinks, behind) : 0;
   bool causal = window || mask->kind == RS_CAUSAL;
   if (mask->kind == RS_CHUNKS) {
     double chunk = fmin((double)mask->window, tokens), rest = fmod(tokens, chunk);
     return (tokens - rest) * (chunk + 1) / 2 + rest * (rest + 1) / 2;
   }
   if (band) return tokens + 2 * (width - 1) * (tokens - width / 2);
-  return causal ? width * (width + 1) / 2 + (tokens - width) * (width + sinks) : tokens * tokens;
+  if (!causal) return tokens * tokens;
+  return width * (width + 1) / 2 + behind * width + sinks * (sinks + 1) / 2 + (behind - sinks) * sinks;
 }
 
 /* Weights of the matrices that give queries, keys and values and read what heads say. */

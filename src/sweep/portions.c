@@ -26,6 +26,7 @@ struct rs_portions {
   rs_cell_batch batch; /* of the model and length that were run last, where it is open */
   rs_batch_work work;
   bool open;
+  rs_team *team;           /* NULL: alone */
   pthread_mutex_t telling; /* held while the watch is told: it may run another sweep meanwhile, or wait for one */
   rs_cell_state *cells[MOST_CELLS]; /* of the batch */
 };
@@ -120,6 +121,7 @@ static void advance(void *context, double work) {
 
 static rs_status record(void *context, const rs_cell_state *state, rs_err *err) {
   rs_portions *p = context;
+  if (p->team != NULL && p->team->member > 0) return RS_OK;
   RS_TRY(rs_ledger_add(p->ledger, state, err));
   tell(p, 0, 1);
   return RS_OK;
@@ -127,6 +129,7 @@ static rs_status record(void *context, const rs_cell_state *state, rs_err *err) 
 
 static bool stop(void *context) {
   const rs_portions *p = context;
+  if (p->team != NULL) return p->team->worst == RS_STOPPED;
   return p->watch->stop != NULL && p->watch->stop(p->watch->context);
 }
 
@@ -139,6 +142,7 @@ static rs_status run_portion(rs_portions *p, size_t first, size_t size, rs_err *
     p->cells[made] = &p->states[made];
   }
   p->batch.count = size;
+  p->batch.team = p->team;
   if (status == RS_OK) status = rs_batch_portion(&p->work, err);
   for (size_t i = 0; i < made; i++) rs_cell_state_clear(experiment, &p->states[i]);
   rs_err late = {0}; /* what is recorded is kept, however the portion ended */
@@ -228,6 +232,10 @@ void rs_portions_close(rs_portions *p) {
   free(p->order);
   free(p->states);
   free(p);
+}
+
+void rs_portions_join(rs_portions *portions, rs_team *team) {
+  portions->team = team;
 }
 
 /* A length that stands twice has no cells left the second time. */

@@ -13,6 +13,10 @@ typedef struct rs_portions rs_portions;
 rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_portions **portions, rs_err *err);
 void rs_portions_close(rs_portions *portions);
 
+/* Whose members run cells together from now on, all of them the same cells, of which the first records what they come
+ * to; NULL: nobody. It is the team, then, that wants an end. */
+void rs_portions_join(rs_portions *portions, rs_team *team);
+
 /* Runs every cell that is to be done now. As rs_portions_run. */
 rs_status rs_portions_work(rs_portions *portions, rs_err *err);
 

@@ -6,9 +6,18 @@
 #include "ranks.h"
 
 /* Tags of messages. HELLO: the digest of what is to be run, then the instruction set. ASK: the portion at hand is done,
- * or there is none. RECORD: the number of a cell, then its record. FAIL: a status, then a message. WORK: numbers of
- * cells. */
-enum { RS_RANK_HELLO = 1, RS_RANK_ASK, RS_RANK_RECORD, RS_RANK_FAIL, RS_RANK_BYE, RS_RANK_WORK, RS_RANK_END };
+ * or there is none. RECORD: the number of a cell, then its record. FAIL: a status, then a message. JOIN: the number of
+ * a cell that all work on together. WORK: numbers of cells. */
+enum {
+  RS_RANK_HELLO = 1,
+  RS_RANK_ASK,
+  RS_RANK_RECORD,
+  RS_RANK_FAIL,
+  RS_RANK_BYE,
+  RS_RANK_JOIN,
+  RS_RANK_WORK,
+  RS_RANK_END
+};
 
 /* Sleeps between two looks for messages, longer each time. Begin with 0. */
 extern const long rs_rank_longest_nap; /* ns */
@@ -27,6 +36,11 @@ typedef struct rs_rank_part {
 
 /* As rs_portions_work, rs_trained_run. */
 rs_status rs_rank_part_run(rs_rank_part *part, rs_err *err);
+
+/* This rank's share of what all ranks do together: the rows of a cell, or the training that it reads. `stop` (NULL:
+ * never) is asked for an end. As rs_rank_part_run. */
+rs_status rs_rank_part_join(rs_rank_part *part, rs_ranks *ranks, size_t cell, bool (*stop)(void *context),
+                            void *context, rs_err *err);
 void rs_rank_part_clear(rs_rank_part *part);
 
 #endif

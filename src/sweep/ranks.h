@@ -22,6 +22,10 @@ rs_status rs_ranks_send(rs_ranks *ranks, size_t rank, int tag, const void *data,
 /* Takes a message that is there; *there false: none is. Messages of one rank come in their order. RS_IO, RS_MEMORY. */
 rs_status rs_ranks_receive(rs_ranks *ranks, bool *there, rs_rank_message *message, rs_err *err);
 
+/* Gives all ranks the bytes of each, when all have called this: rank r's are [begins[r], begins[r + 1]) of data. From
+ * the thread that has the messages. RS_IO. */
+rs_status rs_ranks_spread(rs_ranks *ranks, void *data, const size_t *begins);
+
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* Runs every cell of rank 0's ledger that is to be done, here and by all other ranks, and ends these. As

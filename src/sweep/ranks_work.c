@@ -73,6 +73,19 @@ static rs_status work(worker *w, const rs_rank_message *message, rs_err *err) {
   return status;
 }
 
+/* What stops this rank alone; rank 0 tells of an end only where all agree. */
+static bool own_stop(void *context) {
+  const worker *w = context;
+  return w->watch->stop != NULL && w->watch->stop(w->watch->context);
+}
+
+/* What comes of it is rank 0's. */
+static void join(worker *w, const rs_rank_message *message) {
+  const uint64_t *cell = (const uint64_t *)(const void *)message->data;
+  rs_err why = {0};
+  (void)rs_rank_part_join(&w->part, w->ranks, (size_t)*cell, own_stop, w, &why);
+}
+
 static rs_status receive(worker *w, rs_rank_message *message, rs_err *err) {
   long ns = 0;
   for (;;) {
@@ -84,15 +97,18 @@ static rs_status receive(worker *w, rs_rank_message *message, rs_err *err) {
   }
 }
 
-/* Takes portions until the end. */
+/* Takes portions until the end; of what is done together nothing is sent. */
 static rs_status work_on(worker *w, rs_err *err) {
   while (!w->ended) {
     rs_rank_message message;
     RS_TRY(receive(w, &message, err));
     w->ended = message.tag == RS_RANK_END;
+    bool together = message.tag == RS_RANK_JOIN;
+    if (together) join(w, &message);
     rs_status status = message.tag == RS_RANK_WORK ? work(w, &message, err) : RS_OK;
     free(message.data);
     if (w->ended) break;
+    if (together) continue;
     RS_TRY(status);
     RS_TRY(send(w, RS_RANK_ASK, "", 0, err));
   }

@@ -56,6 +56,7 @@ typedef struct rs_cell_batch {
   rs_status (*done)(void *context, const rs_cell_state *cell, rs_err *err);
   bool (*stop)(void *context); /* whether to leave the portion as it is, RS_STOPPED; may be NULL */
   void *context;
+  rs_team *team; /* whose members run the portion together, a cell that observes rows; NULL: this process alone */
 } rs_cell_batch;
 
 /* Runs a batch of one portion: fills status, scale, results of each cell. What is undefined for a cell becomes its

@@ -314,8 +314,10 @@ static bool is_stopped(const trained_run *run) {
   return run->watch->stop != NULL && run->watch->stop(run->watch->context);
 }
 
-/* Every cell that has the weights of cell `first`. */
-static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
+/* What cell `first` reads; `arithmetic` (RS_ARITHMETIC,) gets what computed it. Returns what ends the run, `*why` gets
+ * any failure. */
+static rs_status obtain(trained_run *run, size_t first, rs_team *team, char *arithmetic, rs_transformer **transformer,
+                        rs_err *why) {
   const rs_cell *cell = &run->cells[first];
   training_watch context = {.run = run, .cost = cost_of(run, first)};
   const rs_training_watch watch = {.wait = note_wait,
@@ -324,24 +326,33 @@ static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
                                    .end = note_end,
                                    .ready = note_ready,
                                    .context = &context};
-  const rs_checkpoint_place place = {run->watch->checkpoints, &watch};
+  const rs_checkpoint_place place = {run->watch->checkpoints, &watch, team};
+  run->trained = 0;
+  rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
+                                          rs_weights_seed(run->experiment, cell), &place, transformer, why);
+  memcpy(arithmetic, context.arithmetic, sizeof context.arithmetic);
+  if (ends_run(status)) return status;
+  double left = run->trainings[first] - run->trained; /* of a model that is there by now, all */
+  if (left > 0) run->watch->advance(run->watch->context, left, 0);
+  return RS_OK;
+}
+
+/* Every cell that has the weights of cell `first`. */
+static rs_status run_weights(trained_run *run, size_t first, rs_err *err) {
+  const rs_cell *cell = &run->cells[first];
+  char arithmetic[RS_ARITHMETIC];
   rs_transformer *transformer = NULL;
   rs_err why = {0};
   if (!any_weights_pending(run, first)) return RS_OK;
-  run->trained = 0;
-  rs_status status = rs_checkpoint_obtain(run->experiment, cell->axis[RS_BY_MODEL],
-                                          rs_weights_seed(run->experiment, cell), &place, &transformer, &why);
-  if (ends_run(status)) return rs_fail(err, status, "%s", why.message);
-  double left = run->trainings[first] - run->trained; /* of a model that is there by now, all */
-  if (left > 0) run->watch->advance(run->watch->context, left, 0);
-  status = RS_OK;
+  rs_status status = obtain(run, first, NULL, arithmetic, &transformer, &why);
+  if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
   for (size_t i = first; i < run->count && status == RS_OK; i++) {
     if (!rs_same_weights(run->experiment, cell, &run->cells[i])) continue;
     if (!is_first_read(run, i) || !any_pending(run, i)) continue;
     if (is_stopped(run))
       status = rs_fail(err, RS_STOPPED, "stopped");
     else
-      status = read_with(run, transformer, i, context.arithmetic, &why, err);
+      status = read_with(run, transformer, i, arithmetic, &why, err);
   }
   rs_transformer_free(transformer);
   return status;
@@ -378,6 +389,19 @@ rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_er
     if (rs_is_first(run.experiment, run.cells, i)) status = run_weights(&run, i, err);
   end(&run);
   return status;
+}
+
+rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size_t cell, rs_team *team, rs_err *err) {
+  trained_run run;
+  char arithmetic[RS_ARITHMETIC];
+  rs_transformer *transformer = NULL;
+  rs_err why = {0};
+  RS_TRY(start(ledger, watch->checkpoints, &run, err));
+  run.watch = watch;
+  rs_status status = obtain(&run, cell, team, arithmetic, &transformer, &why);
+  rs_transformer_free(transformer);
+  end(&run);
+  return status == RS_OK ? RS_OK : rs_fail(err, status, "%s", why.message);
 }
 
 rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err) {

@@ -20,6 +20,10 @@ typedef struct rs_trained_watch {
  * task fails with. */
 rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err);
 
+/* Trains what a cell reads, as all ranks of the team do, and keeps it in watch->checkpoints, which is needed; nothing
+ * is tuned. What the training fails with is left to whoever reads it. RS_INTERNAL, RS_MEMORY, RS_IO, RS_STOPPED. */
+rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size_t cell, rs_team *team, rs_err *err);
+
 /* Gives each cell that is to be done the flops of its readings as its weight in the progress; *work gets their sum, and
  * that of the trainings which are not done in `checkpoints`. */
 rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err);

@@ -27,6 +27,11 @@ bool rs_batch_stopped(const rs_batch_work *work) {
   return work->batch->stop != NULL && work->batch->stop(work->batch->context);
 }
 
+void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell) {
+  rs_err why = {0};
+  if (rs_team_agree(work->batch->team, cell->status, &why) != RS_OK) rs_cell_fail(cell, &why);
+}
+
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err) {
   if (cell->handed_over || work->batch->done == NULL) return RS_OK;
   rs_status status = work->batch->done(work->batch->context, cell, err);

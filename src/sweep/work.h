@@ -74,6 +74,9 @@ bool rs_batch_stopped(const rs_batch_work *work);
 /* Hands a cell that is done to the caller, once. What `done` fails with. */
 rs_status rs_batch_done(const rs_batch_work *work, rs_cell_state *cell, rs_err *err);
 
+/* A cell that a team runs fails on all ranks where it has failed on one. */
+void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell);
+
 /* Tells the caller of the run that work is done. */
 void rs_batch_advance(const rs_batch_work *work, double done);
 

@@ -127,6 +127,11 @@ Test(check_command, github__escapes_and_names_the_line) {
              "");
 }
 
+Test(check_command, github__names_what_cannot_be_read) {
+  expect_run((const char *const[]){"check", "--format", "github", "a,b.json", NULL}, 2,
+             "::error file=a%2Cb.json::", "ropescope: a,b.json: cannot read: No such file or directory\n");
+}
+
 Test(check_command, json_and_sarif__are_json_with_places) {
   write_file("wrong.json", WRONG);
   static const char *const forms[] = {"json", "sarif"};

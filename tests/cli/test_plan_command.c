@@ -40,6 +40,33 @@ Test(plan_command, plan__counts_and_runs_nothing) {
   free(out);
 }
 
+/* The part of each shard: together they have all cells and all work. */
+Test(plan_command, plan__of_a_shard__is_its_part) {
+  size_t all = 0;
+  double shares = 0;
+  write_file("small.yaml", small_config);
+  for (int i = 1; i <= 3; i++) {
+    char shard[8];
+    size_t number = 0, of = 0, cells = 0, total = 0;
+    double flops = 0, share = 0, least = 0, most = 0;
+    snprintf(shard, sizeof shard, "%d/3", i);
+    char *out = output_of(&(command){.arguments = {"plan", "small.yaml", "--shard", shard}});
+    const char *line = strstr(out, "shard "), *work = line != NULL ? strstr(line, "; ") : NULL;
+    cr_assert_not_null(work, "%s", out);
+    cr_expect_eq(sscanf(line, "shard %zu/%zu %zu of %zu cells, %lf flop", &number, &of, &cells, &total, &flops), 5,
+                 "%s", line);
+    cr_expect_eq(sscanf(work, "; %lf %% of the work, where shards have %lf to %lf %%", &share, &least, &most), 3, "%s",
+                 work);
+    cr_expect(number == (size_t)i && of == 3 && total == 84 && flops > 0, "%s", line);
+    cr_expect(least <= share && share <= most, "%s", work);
+    all += cells;
+    shares += share;
+    free(out);
+  }
+  cr_expect_eq(all, 84);
+  cr_expect_float_eq(shares, 100, 0.5); /* each to three digits */
+}
+
 /* What a run would warn of is told before it. */
 Test(plan_command, plan__warns_as_run_does) {
   static const char want[] = "warning: scale: auto is 0.5 at 32 tokens";

@@ -2,27 +2,37 @@
 #include "../fixtures/program.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 TestSuite(terminal, .init = enter_folder, .fini = leave_folder);
 
 /* ---- terminals --------------------------------------------------------------------------------------------------- */
 
-/* What a command shows on a terminal at stderr. Release with free(). */
-static char *on_terminal(const command *c) {
-  int terminal = posix_openpt(O_RDWR | O_NOCTTY), null = open("/dev/null", O_WRONLY);
-  char name[64], buffer[4096];
-  rs_text shown = {0};
-  if (terminal < 0) cr_skip_test("there are no pseudo-terminals here");
-  cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
-  cr_assert_eq(ptsname_r(terminal, name, sizeof name), 0);
+/* A command with a terminal at stderr, whose other end is at *terminal. */
+static pid_t begin_on_terminal(const command *c, int *terminal) {
+  int null = open("/dev/null", O_WRONLY);
+  char name[64];
+  *terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (*terminal < 0) cr_skip_test("there are no pseudo-terminals here");
+  cr_assert(grantpt(*terminal) == 0 && unlockpt(*terminal) == 0);
+  cr_assert_eq(ptsname_r(*terminal, name, sizeof name), 0);
   int slave = open(name, O_RDWR | O_NOCTTY);
   pid_t child = fork();
   if (child == 0) start(c, null, slave);
   close(slave);
+  close(null);
+  return child;
+}
+
+/* What a command shows on a terminal at stderr. Release with free(). */
+static char *on_terminal(const command *c) {
+  char buffer[4096];
+  rs_text shown = {0};
+  int terminal;
+  pid_t child = begin_on_terminal(c, &terminal);
   for (ssize_t got; (got = read(terminal, buffer, sizeof buffer)) > 0;) rs_text_add(&shown, buffer, (size_t)got);
   wait_for(child);
   close(terminal);
-  close(null);
   char *copy = strdup(rs_text_string(&shown));
   rs_text_clear(&shown);
   return copy;
@@ -39,6 +49,31 @@ Test(terminal, terminal__colour_unless_the_user_minds) {
     cr_expect_eq(strchr(shown, '\033') != NULL, cases[i].colour, "%s: %s", cases[i].environment, shown);
     free(shown);
   }
+}
+
+/* Dims and factors that no model has take seconds; whoever sees none of them would take the program for dead. */
+Test(terminal, terminal__seconds_of_an_answer_that_is_late) {
+  static const char file[] =
+      "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"num_attention_heads\": 1, \"head_dim\": "
+      "4096, \"max_position_embeddings\": 1048576, \"rope_theta\": 1e9}";
+  write_file("large.json", file);
+  const command late = {.arguments = {"solve", "base", "--length", "1M", "--hf", "large.json"}};
+  int terminal, status, child = begin_on_terminal(&late, &terminal);
+  char shown[4096] = "";
+  size_t length = 0;
+  for (ssize_t got = 1; got > 0 && length < sizeof shown - 1 && strstr(shown, "2 s") == NULL; length += (size_t)got) {
+    got = read(terminal, shown + length, sizeof shown - 1 - length);
+    if (got <= 0) break;
+    shown[length + (size_t)got] = '\0';
+  }
+  kill(child, SIGINT);
+  status = wait_for(child);
+  close(terminal);
+  cr_expect_eq(status, 128 + SIGINT);
+  cr_expect_not_null(strstr(shown, "\rsolve: 1 s, Ctrl-C ends it"), "%s", shown);
+  char *soon = on_terminal(&(command){.arguments = {"check", "large.json", "--quiet"}});
+  cr_expect_null(strstr(soon, " s, Ctrl-C"), "%s", soon);
+  free(soon);
 }
 
 Test(terminal, terminal__progress_unless_quiet) {

@@ -2,6 +2,7 @@
 """Runs every command while an allocation or a call of the system fails, and sees what comes of it.
 
     fault.py PROGRAM SHIM [--each N | --all] [--seed S] [--shard I/N] [--command NAME]... [--kind CALL]...
+             [--until-exit]
 
 Each trial fails one call, or all from it on: allocations, write, fsync, rename, open, close, mkdir, mmap, with ENOSPC,
 EIO, EDQUOT, EMFILE or EINTR. After it must hold:
@@ -12,7 +13,7 @@ EIO, EDQUOT, EMFILE or EINTR. After it must hold:
   - no temporary file is left, but for a run's own working places (.ropescope), which the next run sweeps;
   - the same run again, without the fault, gives the files that it would have given at once.
 --each trials are drawn for each command and kind of call (8; the seed of the month), --all takes every call in turn,
---shard the I-th of N equal parts of either.
+--shard the I-th of N equal parts of either. --until-exit is for programs that count coverage, and write it as they end.
 Exit status: 0 all held, 1 something did not, 2 wrong use."""
 import argparse
 import datetime
@@ -38,6 +39,7 @@ KINDS = {
     "mmap": ["ENOMEM", "EMFILE"],
 }
 SECONDS = 60
+UNTIL = {}  # what makes the shim end early
 ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where fsync takes no time
 
 CONFIG = """name: small
@@ -103,7 +105,7 @@ def tokens():
 
 def clean_environment():
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FAULT_")}
-    return {**kept, "OMP_NUM_THREADS": "1", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
+    return {**kept, **UNTIL, "OMP_NUM_THREADS": "1", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
 
 
 def write(folder, name, data):
@@ -284,7 +286,10 @@ def main():
     parser.add_argument("--shard", default="1/1")
     parser.add_argument("--command", action="append", choices=list(COMMANDS))
     parser.add_argument("--kind", action="append", choices=list(KINDS))
+    parser.add_argument("--until-exit", action="store_true")
     options = parser.parse_args()
+    if options.until_exit:
+        UNTIL["FAULT_UNTIL_EXIT"] = "1"
     shard, shards = (int(word) for word in options.shard.split("/"))
     dice = random.Random(options.seed)
     program, shim = os.path.abspath(options.program), os.path.abspath(options.shim)

@@ -1,6 +1,7 @@
 /* shim.c: a library to preload: one call of a kind fails, or all from it on. FAULT_CALL names the kind (malloc stands
  * for calloc, realloc and aligned_alloc too), FAULT_AT which of them, from 1, FAULT_ON that all after it fail as well,
  * FAULT_ERRNO the reason as a number. FAULT_COUNTS is a file that gets the number of calls of each kind at the end.
+ * FAULT_UNTIL_EXIT leaves out what comes behind the program's own end: gcov's counters are written there.
  *
  * Only calls of the program and of the libraries that return to it are counted: OpenMP's and librsvg's end the program
  * where they are refused memory, which is theirs to do. */
@@ -26,7 +27,11 @@ static const char *const names[KINDS] = {"malloc", "write", "fsync", "rename", "
 
 static long counts[KINDS], at;
 static int kind = KINDS, reason;
-static bool on, ready;
+static bool on, ready, until_exit;
+
+static void settle(void) {
+  ready = false;
+}
 
 __attribute__((constructor)) static void begin(void) {
   const char *call = getenv("FAULT_CALL"), *place = getenv("FAULT_AT"), *number = getenv("FAULT_ERRNO");
@@ -35,6 +40,7 @@ __attribute__((constructor)) static void begin(void) {
   at = place != NULL ? atol(place) : 0;
   reason = number != NULL ? atoi(number) : ENOMEM;
   on = getenv("FAULT_ON") != NULL;
+  until_exit = getenv("FAULT_UNTIL_EXIT") != NULL;
   ready = true;
 }
 
@@ -66,6 +72,8 @@ static bool is_counted(void *caller) {
 
 static bool fails(int call, void *caller) {
   if (!is_counted(caller)) return false;
+  /* Handlers run before destructors if they come from a program that has begun. */
+  if (until_exit) until_exit = atexit(settle) != 0;
   long number = __atomic_add_fetch(&counts[call], 1, __ATOMIC_RELAXED);
   if (call != kind || (on ? number < at : number != at)) return false;
   errno = reason;

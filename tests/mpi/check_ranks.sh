@@ -58,14 +58,36 @@ metrics: [loss, entropy, decay]
 sources: [{name: model, layer: 0}, gaussian]
 checkpoint: {method: [rope, nope], width: 8, blocks: 1, heads: 2, train: {steps: 20, length: 4, sequences: 2}}
 YAML
+# Of these one cell, or one training, takes so long that all ranks share it.
+cat > large.yaml <<'YAML'
+name: large
+model: {head_dim: 32, heads: 2, train_length: 256}
+methods: [alibi, sinusoidal]
+lengths: [256, 8k]
+queries: all
+sources: [needle]
+metrics: [entropy, decay, needle, distance_mass]
+YAML
+cat > joint.yaml <<'YAML'
+name: joint
+task: {name: copy, symbols: 8}
+sequences: 4
+lengths: [16]
+methods: [trained, alibi]
+metrics: [loss]
+checkpoint: {method: rope, width: 64, blocks: 2, heads: 2, train: {steps: 60, length: 16, sequences: 10}}
+YAML
 
 # ---- the same bytes ----
-for config in rows tables trained; do
+for config in rows tables trained large joint; do
     "$program" run "$config.yaml" --out "$config" --checkpoints one --quiet
     for count in 1 2 3 5; do
         ranks "$count" "$config.yaml" --out many --checkpoints "many-$count" --quiet || fail "$config on $count ranks"
         same "$config" many || fail "$config on $count ranks: other bytes"
         "$program" verify many --quiet || fail "$config on $count ranks: sums"
+        for model in "many-$count"/*/model.safetensors; do
+            [ ! -e "$model" ] || cmp -s "$model" "one${model#"many-$count"}" || fail "$config on $count ranks: weights"
+        done
         rm -rf many "many-$count"
     done
 done

@@ -373,6 +373,11 @@ Test(convert, megatron) {
                      "4096 # Megatron-LM has low_freq_factor 1, high_freq_factor 4 and original length 8192 built in"},
       {LONGROPE, TURNS "10000" UP_TO "4096 # Megatron-LM has no longrope: this is plain RoPE"},
       {MROPE, "--position-embedding-type mrope --rotary-base 10000 --mrope-section 4 2 2" UP_TO "4096"},
+      {"\"model_type\": \"qwen3_vl_text\", \"head_dim\": 16, \"rope_theta\": 5000000, \"rope_scaling\": "
+       "{\"rope_type\": \"default\", "
+       "\"mrope_interleaved\": true, \"mrope_section\": [4, 2, 2]}",
+       "--position-embedding-type mrope --rotary-base 5000000 --mrope-section 4 2 2" UP_TO
+       "4096 # Here t, h and w have their pairs one behind the other: interleaved cannot be said."},
   };
   expect_all("megatron", cases, RS_COUNT(cases));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "../../src/sweep/pass_costs.h"
 #include "ropescope/sweep.h"
 
 static rs_experiment *experiment_of(const char *yaml) {
@@ -142,4 +143,35 @@ Test(estimate, memory__is_what_the_limit_leaves) {
   cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}), 0);
   double after = rs_memory_available();
   cr_expect(after > 0 && after < 1 << 30, "%g", after);
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
+
+/* What a mask shows is counted as it is, whatever the formula: of blocks that differ in it alone, the flops differ by
+ * two products of each pair. */
+Test(estimate, passes__count_the_pairs_that_masks_show) {
+  enum { HEADS = 3, DIMS = 4, WIDTH = 8 };
+  static const rs_mask masks[] = {{.kind = RS_CAUSAL},
+                                  {.kind = RS_WINDOW, .window = 7},
+                                  {.kind = RS_WINDOW_SINKS, .window = 5, .sinks = 2},
+                                  {.kind = RS_CHUNKS, .window = 6},
+                                  {.kind = RS_BAND, .window = 4}};
+  static const size_t lengths[] = {1, 2, 6, 7, 12, 40, 41};
+  rs_block block = {.attention = {.heads = HEADS, .kv_heads = HEADS, .head_dim = DIMS}, .feed_forward = {.width = 16}};
+  const rs_stack stack = {.blocks = &block, .count = 1};
+  for (size_t i = 0; i < RS_COUNT(masks); i++)
+    for (size_t l = 0; l < RS_COUNT(lengths); l++) {
+      double tokens = (double)lengths[l], pairs = 0;
+      block.mask = (rs_mask){.kind = RS_BIDIRECTIONAL};
+      double all = rs_stack_flops(&stack, 1, WIDTH, tokens, 0);
+      block.mask = masks[i];
+      double seen = rs_stack_flops(&stack, 1, WIDTH, tokens, 0);
+      for (size_t m = 0; m < lengths[l]; m++) {
+        rs_range ranges[2];
+        size_t count = rs_mask_ranges(&masks[i], lengths[l], m, ranges);
+        for (size_t r = 0; r < count; r++) pairs += (double)(ranges[r].end - ranges[r].begin);
+      }
+      cr_expect_float_eq(all - seen, 4 * HEADS * DIMS * (tokens * tokens - pairs), 1e-6,
+                         "mask %zu of %g tokens: %g pairs", i, tokens, pairs);
+    }
 }
