@@ -1,6 +1,7 @@
 """Recipes and tables against formulas written out."""
 import gc
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +171,19 @@ def test_what_a_method_raises_is_raised():
     library.add_method("broken", lambda asked: asked.plain[:3])
     with pytest.raises(ValueError, match="broadcast|shape"):
         rs.frequencies("llama-2-7b", method="broken", library=library)
+
+
+def test_what_is_installed_says_what_pyproject_says():
+    """Two templates stand beside pyproject.toml, for builds without pip."""
+    tomllib = pytest.importorskip("tomllib")
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    about = (root / "python" / "METADATA.in").read_text().splitlines()
+    wanted = {f"Requires-Dist: {needed.replace(' ', '')}" for needed in project["dependencies"]}
+    assert wanted == {line for line in about if line.startswith("Requires-Dist")}
+    for key, value in (("Name", "name"), ("Summary", "description")):
+        assert f"{key}: {project[value]}" in about
+    assert f"Requires-Python: {project['requires-python'].replace(' ', '')}" in about
+    lines = (root / "python" / "entry_points.txt").read_text().split("\n")
+    for group, points in project["entry-points"].items():
+        assert f"[{group}]" in lines and all(f"{name} = {value}" in lines for name, value in points.items())
