@@ -17,6 +17,14 @@ expect() {
 
 expect CITATION.cff "version: $version"
 expect CITATION.cff "date-released: \"$day\""
+expect pyproject.toml "version = '$(printf '%s\n' "$version" | tr -d -)' # of meson.build, as Python writes it"
+for part in MAJOR.1 MINOR.2 PATCH.3; do
+    number=$(printf '%s\n' "${version%%-*}" | cut -d . -f "${part#*.}")
+    if ! grep -q "^#define ROPESCOPE_VERSION_${part%.*} $number " include/ropescope.h; then
+        echo "include/ropescope.h: ROPESCOPE_VERSION_${part%.*} is not $number" >&2
+        wrong=1
+    fi
+done
 first=$(grep -m 1 '^## ' CHANGELOG.md)
 if [ "$first" != "## $version ($day)" ]; then
     echo "CHANGELOG.md: begins with '$first', not '## $version ($day)'" >&2
@@ -32,4 +40,9 @@ case $first in
     wrong=1
     ;;
 esac
+# Debian's tools compare what a package exports with a list of its own.
+sed -n 's/^ \(.*\)@Base .*/\1/p' debian/libropescope1.symbols | diff - tests/api/symbols.txt >&2 || {
+    echo 'debian/libropescope1.symbols: names other functions than tests/api/symbols.txt' >&2
+    wrong=1
+}
 exit "$wrong"

@@ -4,6 +4,8 @@ Frequencies and tables of any published recipe (`recipe`, `frequencies`), whethe
 statistics of given queries and keys (`statistics`), sweeps (`run`, `results`, `plot`), and answers (`solve`,
 `compare`, `convert`). `ropescope.testing` checks an engine's frequencies.
 """
+from __future__ import annotations
+
 from . import testing
 from ._native import ffi as _ffi
 from ._native import lib as _lib
@@ -37,3 +39,8 @@ __all__ = [
     "UnsupportedError", "check", "compare", "consumers", "convert", "engines", "frequencies", "methods", "metrics",
     "plot", "presets", "recipe", "results", "rules", "run", "solve", "statistics", "testing",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """What completion offers: not the files that the package is made of."""
+    return [*__all__, "__version__"]

@@ -12,7 +12,7 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import DomainError, UnsupportedError, create, entries, text
 from .recipes import copied
-from .words import Method, Model, Struct, name_model, plain, yaml
+from .words import Length, Method, Model, Struct, name_model, plain, tokens, yaml
 
 _SOUGHT = {
     "base": lib.ROPESCOPE_SOLVE_BASE,
@@ -38,7 +38,7 @@ class Solution(NamedTuple):
 def solve(
     sought: str,
     *,
-    length: float | None = None,
+    length: Length = None,
     model: Model | None = None,
     method: Method | None = None,
     layers: str | int | None = None,
@@ -59,7 +59,7 @@ def solve(
         raise ValueError(f"{sought!r} is not one of {', '.join(_SOUGHT)}")
     if criterion is not None and criterion not in _CRITERIA:
         raise ValueError(f"{criterion!r} is not one of {', '.join(_CRITERIA)}")
-    question = Struct("ropescope_question", sought=_SOUGHT[sought], length=length, base=base, head_dim=head_dim)
+    question = Struct("ropescope_question", sought=_SOUGHT[sought], length=tokens(length), base=base, head_dim=head_dim)
     name_model(question, model)
     question.set("layers", None if layers is None else str(layers))
     question.set("method", None if method is None else yaml(method))
@@ -104,6 +104,14 @@ class Comparison(NamedTuple):
         """They differ in nothing that both say."""
         return not self.differs
 
+    def __repr__(self) -> str:
+        if self.equal:
+            return "<ropescope.Comparison: equal>"
+        parts = [f"they differ in {', '.join(sorted(self.differs))}"]
+        if self.pairs:
+            parts.append(f"{self.pairs} of {len(self.a)} pairs by up to {self.largest:.3g}, most at pair {self.worst}")
+        return f"<ropescope.Comparison: {'; '.join(parts + [cause.text for cause in self.causes[:1]])}>"
+
 
 _DIFFERENCES = {
     "frequency": lib.ROPESCOPE_DIFFERS_FREQUENCY,
@@ -144,7 +152,7 @@ def compare(
     *,
     model: Model | None = None,
     layers: str | int | None = None,
-    length: int | None = None,
+    length: Length = None,
     tolerance: float | None = None,
 ) -> Comparison:
     """Why two settings differ. A side is a config.json (path, folder or dict), a preset, a method (YAML, or a dict with
@@ -155,7 +163,7 @@ def compare(
     'B is A as pi with s = 4: every frequency divided by s (A is rope)'
     """
     with _sides(a, b) as (words_a, words_b):
-        contest = Struct("ropescope_contest", a=words_a, b=words_b, length=length, tolerance=tolerance)
+        contest = Struct("ropescope_contest", a=words_a, b=words_b, length=tokens(length), tolerance=tolerance)
         name_model(contest, model)
         contest.set("layers", None if layers is None else str(layers))
         pointer = create(lib.ropescope_compare, lib.ropescope_comparison_free, contest.pointer)
@@ -179,7 +187,7 @@ class Conversion(NamedTuple):
     notes: list[str]
 
 
-def convert(model: Model, to: str, *, length: int | None = None, layers: str | int | None = None) -> Conversion:
+def convert(model: Model, to: str, *, length: Length = None, layers: str | int | None = None) -> Conversion:
     """A model's recipe for another consumer (`consumers()` has them), which is to serve `length` tokens.
 
     >>> import ropescope as rs
@@ -193,7 +201,7 @@ def convert(model: Model, to: str, *, length: int | None = None, layers: str | i
         lib.ropescope_conversion_free,
         source.pointer,
         to.encode(),
-        length or 0,
+        tokens(length),
     )
     fragment = text(lib.ropescope_conversion_fragment(pointer))
     return Conversion(

@@ -73,6 +73,10 @@ class Statistics:
         self._pointer = pointer
         self.recipe = recipe  #: the recipe that they are under
 
+    def __repr__(self) -> str:
+        heads, queries = (lib.ropescope_statistics_heads(self._pointer), lib.ropescope_statistics_queries(self._pointer))
+        return f"<ropescope.Statistics of {queries} queries in {heads} heads under {self.recipe!r}>"
+
     def _values(self, observable: int) -> np.ndarray:
         heads = lib.ropescope_statistics_heads(self._pointer)
         out = np.stack(
@@ -274,7 +278,10 @@ def _positions(queries: Sequence[int] | int | None, first: int, count: int) -> l
         return None
     if isinstance(queries, (int, np.integer)):
         return list(range(first + max(count - int(queries), 0), first + count))
-    return [int(position) for position in queries]
+    positions = [int(position) for position in queries]
+    if positions and min(positions) < 0:
+        raise ValueError(f"queries: {min(positions)} is no position (they count from 0)")
+    return positions
 
 
 def _recipe_of(

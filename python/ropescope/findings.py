@@ -40,6 +40,9 @@ class Findings(tuple):
         ranks = list(_SEVERITIES.values())
         return [finding for finding in self if ranks.index(finding.severity) >= ranks.index(severity)]
 
+    def __repr__(self) -> str:
+        return str(self) or f"<ropescope.Findings: nothing in {self.name}>"
+
     def __str__(self) -> str:
         lines = []
         for f in self:

@@ -38,8 +38,11 @@ class Frame:
     def __getitem__(self, name: str) -> np.ndarray:
         index = lib.ropescope_frame_find(self._pointer, name.encode())
         if index == ffi.cast("size_t", -1):
-            raise KeyError(name)
+            raise KeyError(f"{name}; there are {', '.join(c.name for c in self.columns)}")
         return self._column(index)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [c.name for c in self.columns]
 
     def _column(self, index: int) -> np.ndarray:
         if lib.ropescope_frame_is_numeric(self._pointer, index):

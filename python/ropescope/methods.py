@@ -48,6 +48,10 @@ class Library:
         self._handles: list[Any] = []
         self._raised = Raised()
 
+    def __repr__(self) -> str:
+        own = [m.name for m in methods(self)[len(methods()) :]]
+        return f"<ropescope.Library of {', '.join(own) or 'no method'}>"
+
     def method(self, name: str, **words: Any) -> Callable[[Callable], Callable]:
         """Adds the decorated function as the frequencies of a method; `words` as in `add_method`."""
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterator, Mapping
+from typing import Iterator, Mapping, overload
 
 from ._native import ffi, lib
 from .errors import create, text
@@ -34,7 +34,12 @@ class Pictures(Mapping[str, Picture]):
         self._pictures = pictures
 
     def __getitem__(self, name: str) -> Picture:
+        if name not in self._pictures:
+            raise KeyError(f"{name}; there are {', '.join(self)}")
         return self._pictures[name]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._pictures)
@@ -49,7 +54,11 @@ class Pictures(Mapping[str, Picture]):
         return f"<ropescope.Pictures: {', '.join(self)}>"
 
 
-def plot(what: Results | str | os.PathLike[str], name: str | None = None) -> Any:
+@overload
+def plot(what: Results | str | os.PathLike[str], name: None = None) -> Pictures: ...
+@overload
+def plot(what: Results | str | os.PathLike[str], name: str) -> Picture: ...
+def plot(what: Results | str | os.PathLike[str], name: str | None = None) -> Pictures | Picture:
     """What `ropescope plot` draws of results, or of a folder of them: Pictures, or the one called `name`.
 
     >>> import ropescope as rs
@@ -64,6 +73,4 @@ def plot(what: Results | str | os.PathLike[str], name: str | None = None) -> Any
     while (called := lib.ropescope_pictures_name(pointer, index)) != ffi.NULL:
         pictures[text(called)] = Picture(text(called), text(lib.ropescope_pictures_svg(pointer, index)))
         index += 1
-    if name is not None and name not in pictures:
-        raise KeyError(f"{name}; there are {', '.join(pictures)}")
-    return Pictures(pictures) if name is None else pictures[name]
+    return Pictures(pictures) if name is None else Pictures(pictures)[name]

@@ -9,7 +9,7 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import call, create, entries, text
 from .methods import Library, lender_of, pointer_of, raising
-from .words import Method, Model, Struct, name_model, yaml
+from .words import Length, Method, Model, Struct, name_model, tokens as tokens_of, yaml
 
 
 def copied(function: Callable[..., int], *of: Any, dtype: str = "double", shape: tuple[int, ...] | None = None):
@@ -131,9 +131,9 @@ class Recipe:
             for k in entries(lib.ropescope_recipe_layer_kind, self._pointer)
         ]
 
-    def tables(self, length: int | None = None) -> Tables:
+    def tables(self, length: Length = None) -> Tables:
         """What it comes to at a length (None: its own)."""
-        return Tables(self, length or 0)
+        return Tables(self, tokens_of(length))
 
     def __repr__(self) -> str:
         return f"<ropescope.Recipe {self.text} on {self.model} at {self.length} tokens>"
@@ -207,6 +207,10 @@ class Tables:
         """(P,) which axis each pair reads: 0 t, 1 h, 2 w; -1: positions of its own."""
         return copied(lib.ropescope_tables_axis, self._pointer, dtype="int")
 
+    def __repr__(self) -> str:
+        r = self.recipe
+        return f"<ropescope.Tables of {r.text} on {r.model} at {self.length} tokens: {self.pairs} pairs, {self.heads} heads>"
+
     def positions(self, side: str = "query", view: int = 0) -> np.ndarray:
         """(L, A) tokens, as queries or keys ("query", "key") in a view."""
         return copied(
@@ -262,7 +266,7 @@ def recipe(
     method: Method | None = None,
     *,
     layers: str | int | None = None,
-    length: int | None = None,
+    length: Length = None,
     tokens: Any = None,
     precision: Any = None,
     library: Library | None = None,
@@ -271,8 +275,8 @@ def recipe(
 
     `model` is a config.json (its path, its folder, its contents as a dict) or the name of a preset; `method` is a
     name or a dict with parameters (None: what the model publishes, else plain RoPE); `layers` is a kind
-    ("sliding_attention") or a number, where a model's layers differ; `length` is what it is for, in tokens (None: the
-    longest that the model is published for); `tokens` and `precision` are as those keys of a config.
+    ("sliding_attention") or a number, where a model's layers differ; `length` is what it is for, in tokens (32768 or
+    "32k"; None: the longest that the model is published for); `tokens` and `precision` are as those keys of a config.
 
     >>> import ropescope as rs
     >>> yarn = rs.recipe("llama-2-7b", {"name": "yarn", "factor": 8})
@@ -281,7 +285,8 @@ def recipe(
     >>> round(yarn.tables(32768).attention_factor, 4)
     1.2079
     """
-    source = Struct("ropescope_recipe_source", layers=None if layers is None else str(layers), length=length)
+    source = Struct("ropescope_recipe_source", layers=None if layers is None else str(layers))
+    source.set("length", tokens_of(length))
     name_model(source, model)
     for member, value in (("method", method), ("tokens", tokens), ("precision", precision)):
         source.set(member, None if value is None else yaml(value))
@@ -297,7 +302,7 @@ def recipe(
 
 def frequencies(
     model: Model,
-    length: int | None = None,
+    length: Length = None,
     *,
     method: Method | None = None,
     layers: str | int | None = None,

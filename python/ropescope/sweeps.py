@@ -54,6 +54,9 @@ class Results(Mapping[str, Any]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     @property
     def manifest(self) -> dict[str, Any]:
         """What the results are of: config, versions, columns."""

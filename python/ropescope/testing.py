@@ -7,7 +7,7 @@ import numpy as np
 
 from .answers import compare
 from .recipes import recipe
-from .words import Model
+from .words import Length, Model
 
 
 def assert_inv_freq(
@@ -15,7 +15,7 @@ def assert_inv_freq(
     inv_freq: Any,
     attention_factor: float | None = None,
     *,
-    length: int | None = None,
+    length: Length = None,
     layers: str | int | None = None,
     tolerance: float = 1e-6,
 ) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from typing import Any, Mapping, Union
@@ -15,7 +16,11 @@ Model = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
 Method = Union[str, Mapping[str, Any]]
 
 
+#: Tokens: 32768, or as configs have it, "32k"; None: as the model has it.
+Length = Union[int, float, str, None]
+
 _LENGTH = re.compile(r"[0-9.]+[kKM]")
+_TOKENS = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kKM]?)")
 
 
 def plain(value: Any) -> Any:
@@ -43,6 +48,23 @@ def _flow(value: Any) -> str:
     return json.dumps(value, default=plain)
 
 
+def tokens(value: Any, name: str = "length") -> int:
+    """A length as configs have it: 8192, "8k", "1M"; None: 0."""
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        match = _TOKENS.fullmatch(value.strip())
+        number = float(match[1]) * {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20}[match[2]] if match else math.nan
+    else:
+        number = value
+    try:
+        if number == int(number) and 0 <= number < 1 << 63:
+            return int(number)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f'{name} = {value!r}: must be a number of tokens, as 8192, "8k" or "1M" (k: 1024, M: 1024k)')
+
+
 def presets() -> list[str]:
     """The names of the built-in models."""
     return [name for name, _, _ in named(lib.ropescope_preset_at)]
@@ -61,7 +83,10 @@ class Struct:
     def set(self, member: str, value: Any) -> None:
         if value is None:
             return
-        setattr(self.pointer, member, self.keep(value) if isinstance(value, str) else value)
+        try:
+            setattr(self.pointer, member, self.keep(value) if isinstance(value, str) else value)
+        except (OverflowError, TypeError) as error:  # cffi's words name neither the argument nor the value
+            raise type(error)(f"{member} = {value!r}: {error}") from None
 
     def keep(self, value: str):
         """`value` as C has it."""
@@ -86,6 +111,11 @@ def name_model(struct: Struct, model: Model | None) -> None:
     if isinstance(model, Mapping):
         struct.set("text", json.dumps(model, default=plain))
         struct.set("file", "config")
+    elif not isinstance(model, (str, os.PathLike)):
+        raise TypeError(
+            f"model = {model!r}: must be the path of a config.json or of its folder, its contents as a dict, "
+            f"or the name of a preset (presets() has them)"
+        )
     elif isinstance(model, os.PathLike) or os.sep in model or model.endswith(".json") or is_folder(model):
         struct.set("file", os.fspath(model))
     elif model.lstrip().startswith("{"):

@@ -19,9 +19,10 @@ sys.path[:0] = map(str, folder)
 
 import pytest
 
-import ropescope
-
-package = Path(ropescope.__file__).parent
+found = importlib.util.find_spec("ropescope")
+if found is None:
+    sys.exit(f"python: {sys.executable} has no ropescope")
+package = Path(found.origin).parent
 if folder and package.parent != folder[0]:
     sys.exit(f"python: ropescope is {package}, and not that of {folder[0]}")
 tests = root / "python" / "tests"

@@ -80,3 +80,18 @@ def test_the_plugin(pytester, pytestconfig, yarn):
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["*RS203*"])
     pytester.runpytest(*plugin).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rs.frequencies("llama-9"),
+        lambda: rs.solve("base", length=4096, head_dim=3, criterion="first_violation"),
+        lambda: rs.solve("factor", base=10, model="llama-2-7b", criterion="ntk_aware"),
+    ],
+)
+def test_messages_speak_of_no_option(call):
+    """The same words serve the command line, where options have dashes."""
+    with pytest.raises(rs.Error) as caught:
+        call()
+    assert "--" not in str(caught.value)

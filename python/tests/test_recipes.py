@@ -1,6 +1,7 @@
 """Recipes and tables against formulas written out."""
 import gc
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +171,66 @@ def test_what_a_method_raises_is_raised():
     library.add_method("broken", lambda asked: asked.plain[:3])
     with pytest.raises(ValueError, match="broadcast|shape"):
         rs.frequencies("llama-2-7b", method="broken", library=library)
+
+
+def test_what_is_installed_says_what_pyproject_says():
+    """Two templates stand beside pyproject.toml, for builds without pip."""
+    tomllib = pytest.importorskip("tomllib")
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    about = (root / "python" / "METADATA.in").read_text().splitlines()
+    wanted = {f"Requires-Dist: {needed.replace(' ', '')}" for needed in project["dependencies"]}
+    assert wanted == {line for line in about if line.startswith("Requires-Dist")}
+    for key, value in (("Name", "name"), ("Summary", "description")):
+        assert f"{key}: {project[value]}" in about
+    assert f"Requires-Python: {project['requires-python'].replace(' ', '')}" in about
+    lines = (root / "python" / "entry_points.txt").read_text().split("\n")
+    for group, points in project["entry-points"].items():
+        assert f"[{group}]" in lines and all(f"{name} = {value}" in lines for name, value in points.items())
+
+
+def test_objects_say_what_they_are(yarn):
+    recipe = rs.recipe(yarn)
+    assert "factor: 4" in repr(recipe.tables()) and "16384 tokens" in repr(recipe.tables())
+    assert "no method" in repr(rs.Library()) and "slow" in repr(with_method("slow"))
+    seen = rs.statistics(*np.ones((2, 2, 8, 64)), method="rope", queries=3)
+    assert repr(seen).startswith("<ropescope.Statistics of 3 queries in 2 heads")
+    assert repr(rs.compare(yarn, yarn)) == "<ropescope.Comparison: equal>"
+    wrong = dict(yarn, rope_scaling=dict(yarn["rope_scaling"], truncate=False))
+    assert "truncate" in repr(rs.compare(yarn, wrong)) and "array" not in repr(rs.compare(yarn, wrong))
+    found = rs.check(dict(yarn, rope_scaling={"rope_type": "linear", "factor": 0.5}))
+    assert "error: " in repr(found) and "RS203" in repr(found)
+    assert set(dir(rs)) == {*rs.__all__, "__version__"}
+
+
+def with_method(name):
+    library = rs.Library()
+    library.add_method(name, lambda asked: asked.plain)
+    return library
+
+
+@pytest.mark.parametrize("length", ["32k", "32K", 32768, 32768.0, np.int64(32768), "32768", "0.03125M"])
+def test_lengths_are_written_as_in_configs(length):
+    assert rs.recipe("llama-2-7b", length=length).length == 32768
+    assert rs.recipe("llama-2-7b").tables(length).length == 32768
+
+
+@pytest.mark.parametrize("length", [-1, "32q", "", "k", 0.5, float("nan"), float("inf"), 1 << 80, object()])
+def test_what_is_no_length_is_named(length):
+    with pytest.raises(ValueError, match="length = .*must be a number of tokens"):
+        rs.recipe("llama-2-7b", length=length)
+
+
+def test_wrong_arguments_are_named():
+    q, k = np.ones((2, 8, 32))
+    with pytest.raises(TypeError, match="model = 3: must be"):
+        rs.recipe(3)
+    with pytest.raises(OverflowError, match="threads = -1"):
+        rs.statistics(q, k, threads=-1)
+    with pytest.raises(ValueError, match="-1 is no position"):
+        rs.statistics(q, k, queries=[-1])
+    frame = rs.run({"model": "llama-2-7b", "methods": ["rope"], "lengths": [64], "metrics": ["decay"]})
+    with pytest.raises(KeyError, match="method, .*length_tokens"):
+        frame.frame("summary")["nothing"]
+    with pytest.raises(KeyError, match="decay"):
+        rs.plot(frame, "nothing")

@@ -50,7 +50,7 @@ static rs_status read_config(const rs_subject_in *in, rs_subject *subject, rs_pr
 static rs_status read_preset(const char *name, rs_profile *profile, rs_err *err) {
   rs_err why = {0};
   rs_status status = rs_preset_profile(name, profile, &why);
-  return status == RS_OK ? status : rs_fail(err, why.status, "--model %s %s", name, why.message);
+  return status == RS_OK ? status : rs_fail(err, why.status, "%s %s", name, why.message);
 }
 
 rs_status rs_subject_profile(const rs_subject_in *in, rs_profile *profile, size_t *kind, rs_err *err) {

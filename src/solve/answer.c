@@ -53,7 +53,7 @@ static rs_status factor_of_base(const rs_solve_task *task, double *factor, rs_er
   RS_TRY(need_ntk_pairs(task, err));
   *factor = rs_factor_ntk(task->model.rope_theta, task->pairs, task->question->base);
   if (task->question->base >= task->model.rope_theta) return RS_OK;
-  return rs_fail(err, RS_DOMAIN, "--base %g is below the %g of %s, and NTK-aware scaling raises it",
+  return rs_fail(err, RS_DOMAIN, "base %g is below the %g of %s, and NTK-aware scaling raises it",
                  task->question->base, task->model.rope_theta, task->model.name);
 }
 

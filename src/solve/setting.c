@@ -295,7 +295,7 @@ static rs_status check_model(const rs_ranking_in *in, rs_ranking *ranking, rs_er
                    "trained at?",
                    model->name);
   if (in->length < 2 || in->length > RS_LONGEST_RANKED)
-    return rs_fail(err, RS_INPUT, "--to %zu: from 2 to %d tokens can be ranked", in->length, RS_LONGEST_RANKED);
+    return rs_fail(err, RS_INPUT, "%zu tokens: from 2 to %d can be ranked", in->length, RS_LONGEST_RANKED);
   if ((double)in->length <= ranking->train_length)
     return rs_fail(err, RS_DOMAIN, "%zu tokens are within the %g that %s was trained at: no setting is called for",
                    in->length, ranking->train_length, model->name);

@@ -18,7 +18,7 @@ static void bare_model(size_t head_dim, rs_model *model) {
 static rs_status read_model(const rs_question *question, rs_solve_task *task, rs_problems *problems, rs_err *err) {
   if (question->head_dim > 0) {
     if (question->head_dim % 2 != 0)
-      return rs_fail(err, RS_INPUT, "--head-dim %zu: must be even: dims turn in pairs", question->head_dim);
+      return rs_fail(err, RS_INPUT, "head_dim = %zu: must be even: dims turn in pairs", question->head_dim);
     bare_model(question->head_dim, &task->model);
     return rs_solve_plain(&task->model, question->base, &task->recipe, err);
   }

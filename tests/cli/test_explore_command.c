@@ -230,7 +230,8 @@ Test(explore_command, strangers__are_refused) {
   expect_in(ask(&s, "PUT", right, host, ""), 405, "only GET");
   expect_in(ask(&s, "GET", right, host, "Content-Length: 5\r\n"), 400, "has no body");
   expect_in(ask(&s, "GET", right, host, "Transfer-Encoding: chunked\r\n"), 400, "has no body");
-  expect_in(ask(&s, "GET", right, host, "Transfer-Encoding: identity\r\nContent-Length: 0\r\n"), 400, "has no body");
+  /* libmicrohttpd 1.0 (Debian 13) refuses this one itself, in its own words. */
+  expect_in(ask(&s, "GET", right, host, "Transfer-Encoding: identity\r\nContent-Length: 0\r\n"), 400, "Bad Request");
   expect_in(ask(&s, "OPTIONS", right, host, "Origin: http://evil.example\r\nAccess-Control-Request-Method: GET\r\n"),
             403, "its own page alone");
   expect_end(&s, SIGINT);

@@ -344,9 +344,9 @@ Test(solve_command, what_has_no_answer__says_why) {
   expect_words("factor --length 8k --method '{name: pi, scale: auto}'" LLAMA2,
                "ropescope: the factor of pi is what is looked for: leave it out of --method\n");
   expect_words("length --base 10 --criterion ntk" LLAMA2,
-               "ropescope: --base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
+               "ropescope: base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
   expect_words("factor --base 10 --criterion ntk" LLAMA2,
-               "ropescope: --base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
+               "ropescope: base 10 is below the 10000 of llama-2-7b, and NTK-aware scaling raises it\n");
   expect_words("factor --criterion first_violation --length 1M --method llama3" LLAMA2,
                "ropescope: no factor up to 10000 makes llama3 serve 1048576 tokens\n");
   int status;

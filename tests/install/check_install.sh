@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What `meson install` gives, moved elsewhere and used there: the program finds what came with it, manual pages, completion.
-# check_install.sh ROOT BUILD
+# check_install.sh ROOT BUILD PYTHON VERSION
 set -euo pipefail
+python=$3 version=$4
 root=$(realpath -- "$1")
 build=$(realpath -- "$2")
 scratch=$(mktemp -d)
@@ -176,7 +177,29 @@ d.json
 WANT
 }
 
+# The package of Python finds its library by itself; pip knows its version, and pytest its plugin.
+check_python() {
+    local package
+    package=$(find "$prefix" -path '*/ropescope/__init__.py')
+    if [ -z "$package" ]; then return 0; fi # built without
+    env -u LD_LIBRARY_PATH PYTHONPATH="${package%/ropescope/__init__.py}" PYTHONDONTWRITEBYTECODE=1 "$python" - "$prefix" \
+        "$version" >"$scratch/out" 2>&1 <<'CHECK' || report "python: $(cat -- "$scratch/out")"
+import importlib.metadata as metadata
+import sys
+import ropescope
+
+prefix, version = sys.argv[1:]
+assert ropescope.__file__.startswith(prefix), ropescope.__file__
+assert ropescope.__version__ == version, ropescope.__version__
+assert metadata.version("ropescope") == version.replace("-", ""), metadata.version("ropescope")
+plugins = [point.value for point in metadata.distribution("ropescope").entry_points if point.group == "pytest11"]
+assert plugins == ["ropescope.pytest_plugin"], plugins
+assert len(ropescope.frequencies("llama-2-7b")) == 64
+CHECK
+}
+
 check_data
+check_python
 check_documents
 check_bash
 check_zsh
