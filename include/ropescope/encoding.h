@@ -100,8 +100,14 @@ rs_encoding rs_encoding_of_head(const rs_encoding *encoding, size_t head) RS_NON
 void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
                           double *bias) RS_NONNULL(1, 6);
 
-/* Whether there is a bias, and it is a function of m - n alone. */
+/* The same, where many rows are asked for: it may be summed in another order, so that last digits differ, but errs no
+ * more. A number is the same whatever range it is asked for in. */
+void rs_encoding_quick_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                                double *bias) RS_NONNULL(1, 6);
+
+/* Whether there is a bias, and it is a function of m - n alone, or of n alone. */
 bool rs_encoding_bias_of_distance(const rs_encoding *encoding) RS_NONNULL(1);
+bool rs_encoding_bias_of_key(const rs_encoding *encoding) RS_NONNULL(1);
 
 /* The slope of the head's bias, nats/token; NaN where biases have none. */
 double rs_encoding_slope(const rs_encoding *encoding, size_t head) RS_NONNULL(1);

@@ -154,6 +154,8 @@ typedef struct rs_bias_kind {
   size_t state_size;
   /* Numbers in the table. NULL: one a head. */
   size_t (*table_size)(const rs_stage_in *in);
+  /* Numbers that the state owns beside it. NULL: none. */
+  double (*numbers)(const rs_stage_in *in);
   /* Fills `table` (table_size,), zeroed before, which outlives the state. */
   rs_status (*prepare)(const rs_stage_in *in, double *table, void *state, rs_err *err);
   void (*release)(void *state); /* what the state owns; NULL: nothing */
@@ -163,8 +165,13 @@ typedef struct rs_bias_kind {
   double (*slope)(const void *state, size_t head);
   /* Whether the bias is a function of m - n alone. NULL: never. */
   bool (*by_distance)(const void *state);
+  /* Whether it is one of n alone. NULL: never. */
+  bool (*by_key)(const void *state);
   /* bias[n - begin] = bias(h, m, n) in nats for keys [begin, end). */
   void (*row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
+  /* The same sum in another order, for the many rows of long sequences: a number depends on h, m and n alone, and errs
+   * no more than that of `row`. NULL: `row` is quick. */
+  void (*quick_row)(const void *state, size_t head, size_t query, size_t begin, size_t end, double *bias);
   /* The arrays that training may change: the table starts with them, one behind the other, and is read where they
    * stand. Returns how many. NULL: nothing is learned. */
   size_t (*learned)(const void *state, rs_learned out[RS_LEARNED]);

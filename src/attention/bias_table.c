@@ -7,8 +7,8 @@
 
 double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits) {
   double offset;
-  rs_encoding_bias_row(job->encoding, job->head, query, query, query + 1, &offset);
-  rs_encoding_bias_row(job->encoding, job->head, query, begin, end, bits);
+  rs_encoding_quick_bias_row(job->encoding, job->head, query, query, query + 1, &offset);
+  rs_encoding_quick_bias_row(job->encoding, job->head, query, begin, end, bits);
   for (size_t i = 0; i < end - begin; i++) bits[i] = (bits[i] - offset) * M_LOG2E;
   return offset;
 }

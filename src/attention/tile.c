@@ -1,6 +1,7 @@
 /* Queries into lanes: rotated, scaled and packed as the kernel reads them. */
 #include "tile.h"
 
+#include "bias_block.h"
 #include "job.h"
 
 #include <math.h>
@@ -107,6 +108,7 @@ void rs_tile_place(rs_worker *worker, rs_tile *tile, size_t first, size_t count)
   }
   for (size_t lane = 0; lane < count; lane++) tile->keys[lane] = rs_job_pairs(job, first + lane, 1);
   pack_queries(worker, tile);
+  if (rs_tile_needs_bias(worker->loaded, tile)) rs_tile_set_own_bias(worker->loaded, tile);
   if (job->needle_at != NULL) score_needles(worker, tile);
 }
 

@@ -2,6 +2,7 @@
  * query's own place outwards, so that the largest logits tend to come first. */
 #include "walk.h"
 
+#include "bias_block.h"
 #include "skip.h"
 #include "tile.h"
 
@@ -61,20 +62,6 @@ static rs_range set_ranges(const rs_loaded_job *loaded, const rs_tile *tile, siz
 
 /* ---- bias -------------------------------------------------------------------------------------------------------- */
 
-/* Bias of the keys for every lane of the tile, (keys, lanes). */
-static void tabulate_bias(rs_worker *worker, const rs_tile *tile, rs_range keys) {
-  const rs_loaded_job *loaded = worker->loaded;
-  size_t lanes = loaded->kernel->lanes, bytes = loaded->kernel->real_bytes;
-  double *row = worker->bias_row.data;
-  for (size_t lane = 0; lane < lanes; lane++) {
-    rs_bias_of_query(&loaded->job, rs_lane_position(loaded, tile, lane), keys.begin, keys.end, row);
-    for (size_t n = 0; n < keys.end - keys.begin; n++) {
-      rs_real_put(worker->bias.data, bytes, n * lanes + lane, row[n]);
-      worker->above = fmax(worker->above, row[n] * M_LN2);
-    }
-  }
-}
-
 /* Where the kernel finds the bias of panels [call->first, call->end). */
 static void set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call) {
   const rs_loaded_job *loaded = worker->loaded;
@@ -82,13 +69,13 @@ static void set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call
   size_t length = loaded->job.encoding->length, bytes = loaded->kernel->real_bytes;
   rs_range keys = {call->first * loaded->kernel->rows, call->end * loaded->kernel->rows};
   if (!bias->any) return;
-  if (bias->by_distance && tile->consecutive) {
+  if (!rs_tile_needs_bias(loaded, tile)) {
     call->bias = (const char *)bias->table.data + (bias->origin + loaded->job.queries[tile->first]) * bytes;
     call->bias_step = -1;
     return;
   }
   if (keys.end > length) keys.end = length;
-  tabulate_bias(worker, tile, keys);
+  rs_bias_block(worker, tile, keys);
   call->bias = worker->bias.data;
   call->bias_key = (ptrdiff_t)keys.begin;
   call->bias_step = (ptrdiff_t)loaded->kernel->lanes;

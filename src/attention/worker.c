@@ -35,6 +35,7 @@ rs_status rs_worker_prepare(rs_worker *worker, const rs_loaded_job *loaded, rs_e
   RS_TRY(rs_reals_reserve(&worker->pairs, 2 * tile, bytes, err));
   RS_TRY(rs_reals_reserve(&worker->scratch, bins, bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias, block * kernel->lanes, bytes, err));
+  RS_TRY(rs_reals_reserve(&worker->bias_rows, block * kernel->lanes, bytes, err));
   RS_TRY(rs_reals_reserve(&worker->bias_row, block, sizeof(double), err));
   RS_TRY(rs_reals_reserve(&worker->bins, RS_TILES * each, sizeof(double), err));
   memset(worker->scratch.data, 0, bins * bytes);
@@ -55,5 +56,6 @@ void rs_worker_clear(rs_worker *worker) {
   rs_reals_clear(&worker->scratch);
   rs_reals_clear(&worker->bias);
   rs_reals_clear(&worker->bias_row);
+  rs_reals_clear(&worker->bias_rows);
   rs_reals_clear(&worker->bins);
 }

@@ -42,6 +42,7 @@ typedef struct rs_tile {
   char *queries;       /* real [view][D][lanes], rotated; the worker's */
   rs_score_state state;
   double norm[RS_VIEWS][RS_SCORE_LANES]; /* of the rotated queries, bits for each unit of key */
+  double own_bias[RS_SCORE_LANES];       /* of the lanes' own places, nats; where it is needed (bias_block.h) */
   double keys[RS_SCORE_LANES];           /* how many each lane sees, needle aside */
   double needle_logit[RS_SCORE_LANES];   /* bits; where has_needle */
   bool has_needle[RS_SCORE_LANES];
@@ -63,13 +64,14 @@ static inline size_t rs_lane_position(const rs_loaded_job *loaded, const rs_tile
 typedef struct rs_worker {
   const rs_loaded_job *loaded; /* borrowed */
   rs_turner turner;
-  rs_reals queries;  /* [tile][view][D][lanes] */
-  rs_reals pairs;    /* [2][D][lanes]: queries and keys one by one */
-  rs_reals scratch;  /* [bins][lanes], zero */
-  rs_reals bias;     /* [keys of a block][lanes] */
-  rs_reals bias_row; /* double (keys of a block) */
-  rs_reals bins;     /* double: storage of the states */
-  double above;      /* the largest bias it has tabulated, nats; 0 if none is positive */
+  rs_reals queries;   /* [tile][view][D][lanes] */
+  rs_reals pairs;     /* [2][D][lanes]: queries and keys one by one */
+  rs_reals scratch;   /* [bins][lanes], zero */
+  rs_reals bias;      /* [keys of a block][lanes] */
+  rs_reals bias_row;  /* double (keys of a block): one lane's */
+  rs_reals bias_rows; /* [lanes][keys of a block] */
+  rs_reals bins;      /* double: storage of the states */
+  double above;       /* the largest bias it has tabulated, nats; 0 if none is positive */
   rs_tile tiles[RS_TILES];
   size_t first, end; /* the queries that are packed; none where equal */
 } rs_worker;

@@ -15,15 +15,17 @@ typedef struct head {
   bool loaded;  /* the keys were laid out before: a run only observes */
 } head;
 
-rs_status rs_bench_encoding(size_t length, rs_pair_layout layout, rs_encoding **encoding, rs_err *err) {
+rs_status rs_bench_encoding(const rs_bench_method *method, size_t length, rs_encoding **encoding, rs_err *err) {
   rs_model model = {0};
   rs_recipe recipe = {0};
   rs_status status = rs_preset_model("llama-2-7b", &model, err);
-  model.pair_layout = layout;
-  if (status == RS_OK) status = rs_recipe_init(&recipe, rs_method_find("rope"), err);
+  model.pair_layout = method->layout;
+  if (status == RS_OK) status = rs_recipe_init(&recipe, rs_method_find(method->name), err);
+  if (status == RS_OK && method->parameter != NULL)
+    status = rs_recipe_set(&recipe, method->parameter, method->value, err);
   if (status == RS_OK) status = rs_recipe_resolve(&recipe, &model, err);
   if (status == RS_OK) status = rs_recipe_check(&recipe, &model, err);
-  if (status == RS_OK) status = rs_encoding_create(&recipe, &model, length, NULL, NULL, encoding, err);
+  if (status == RS_OK) status = rs_encoding_create(&recipe, &model, length, method->tokens, NULL, encoding, err);
   rs_recipe_clear(&recipe);
   rs_model_clear(&model);
   return status;
@@ -52,9 +54,10 @@ static rs_status choose_queries(head *h, size_t length, size_t count, rs_err *er
   return RS_OK;
 }
 
-static rs_status fill(head *h, size_t length, size_t count, rs_score_format scores, rs_err *err) {
+static rs_status fill(head *h, const rs_bench_method *method, size_t length, size_t count, rs_score_format scores,
+                      rs_err *err) {
   size_t bins;
-  RS_TRY(rs_bench_encoding(length, RS_HALF_SPLIT, &h->encoding, err));
+  RS_TRY(rs_bench_encoding(method, length, &h->encoding, err));
   RS_TRY(rs_engine_create(length, RS_BENCH_HEAD_DIM, h->encoding->views, &h->engine, err));
   RS_TRY(rs_log_edges(length, BINS_PER_OCTAVE, &h->edges, &bins, err));
   RS_TRY(choose_queries(h, length, count, err));
@@ -74,11 +77,11 @@ static rs_status fill(head *h, size_t length, size_t count, rs_score_format scor
   return RS_OK;
 }
 
-rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work,
-                               rs_err *err) {
+rs_status rs_bench_head_create_with(const rs_bench_method *method, rs_score_format scores, const rs_bench_job *job,
+                                    const size_t *sizes, void **state, rs_bench_work *work, rs_err *err) {
   head *h = rs_alloc(1, sizeof *h, err);
-  rs_score_format scores = (rs_score_format)job->variant;
-  rs_status status = h != NULL ? fill(h, sizes[0], sizes[1] > 0 ? sizes[1] : sizes[0], scores, err) : RS_MEMORY;
+  size_t count = sizes[1] > 0 ? sizes[1] : sizes[0];
+  rs_status status = h != NULL ? fill(h, method, sizes[0], count, scores, err) : RS_MEMORY;
   *state = NULL;
   if (status == RS_OK && sizes[1] > 0) {
     status = rs_engine_load(h->engine, &h->job, err);
@@ -93,6 +96,12 @@ rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, voi
   work->amount = job->limit == RS_LIMIT_READ ? key_bytes * (double)sizes[0] : 2 * RS_BENCH_HEAD_DIM * h->pairs;
   *state = h;
   return RS_OK;
+}
+
+rs_status rs_bench_head_create(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work,
+                               rs_err *err) {
+  static const rs_bench_method rope = {.name = "rope"};
+  return rs_bench_head_create_with(&rope, (rs_score_format)job->variant, job, sizes, state, work, err);
 }
 
 rs_status rs_bench_head_run(void *state, rs_err *err) {

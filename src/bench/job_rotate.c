@@ -42,7 +42,8 @@ static rs_status create(const rs_bench_job *job, const size_t *sizes, void **sta
   if (r == NULL) return RS_MEMORY;
   r->tokens = sizes[0];
   r->heads = sizes[1];
-  rs_status status = rs_bench_encoding(r->tokens, (rs_pair_layout)job->variant, &r->encoding, err);
+  const rs_bench_method rope = {.name = "rope", .layout = (rs_pair_layout)job->variant};
+  rs_status status = rs_bench_encoding(&rope, r->tokens, &r->encoding, err);
   if (status == RS_OK) status = make_numbers(r, err);
   if (status != RS_OK) {
     free_rotation(r);

@@ -59,6 +59,10 @@ static bool by_distance(const void *prepared) {
   return ((const state *)prepared)->form == DISTANCE;
 }
 
+static bool by_key(const void *prepared) {
+  return !by_distance(prepared);
+}
+
 /* What the slope multiplies. The forms differ by a constant of the row, which no softmax sees; but only up to the
  * query: beyond it the distance grows again, and the other two go on rising. */
 static double stretch(const state *s, size_t query, size_t key) {
@@ -107,5 +111,6 @@ const rs_bias_kind rs_bias_alibi = {
     .prepare = prepare,
     .slope = slope,
     .by_distance = by_distance,
+    .by_key = by_key,
     .row = row,
 };

@@ -7,9 +7,10 @@
  *
  * As in that listing, training changes the network, c, and a factor of the threshold, which is 1 at first; the signs of
  * the last two do not count. */
-#include "kinds.h"
+#include "fire_lines.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double eps = 1e-6;
 
@@ -25,8 +26,13 @@ enum { W1, B1, W2, B2, C, FACTOR, ARRAYS };
 
 typedef struct state {
   double threshold; /* tokens */
-  size_t units, heads;
+  size_t units, heads, length;
   const double *arrays[ARRAYS];
+  /* What quick rows are read from; owned. */
+  double *logs, log_c;  /* (L,) ln(1 + c d), and the c it was made with */
+  double *numbers;      /* of the lines */
+  rs_fire_lines *lines; /* (H,) */
+  rs_fire_switch *scratch;
 } state;
 
 static size_t weight_count(size_t units, size_t heads) {
@@ -56,15 +62,65 @@ static double weight(const params *p, size_t index) {
   return bound * (2 * rs_uniform(rs_bias_stream(p->table_seed, 0), index) - 1);
 }
 
+/* Numbers of the lines of one head: three for each. */
+static size_t line_numbers(size_t units) {
+  return 3 * (units + 1);
+}
+
+static double numbers(const rs_stage_in *in) {
+  double units = (double)((const params *)in->params)->mlp_width;
+  return (double)in->length + (double)in->heads * (3 * (units + 1) + 4) + 2 * units;
+}
+
+static void release(void *prepared) {
+  state *s = prepared;
+  free(s->logs);
+  free(s->numbers);
+  free(s->lines);
+  free(s->scratch);
+}
+
+static rs_status make_room(state *s, rs_err *err) {
+  size_t most = s->units + 1;
+  s->logs = rs_alloc(s->length, sizeof *s->logs, err);
+  s->numbers = rs_alloc(s->heads * line_numbers(s->units), sizeof *s->numbers, err);
+  s->lines = rs_alloc(s->heads, sizeof *s->lines, err);
+  s->scratch = rs_alloc(s->units, sizeof *s->scratch, err);
+  if (s->logs == NULL || s->numbers == NULL || s->lines == NULL || s->scratch == NULL) return RS_MEMORY;
+  for (size_t h = 0; h < s->heads; h++) {
+    double *own = s->numbers + h * line_numbers(s->units);
+    s->lines[h] = (rs_fire_lines){.from = own, .slope = own + most, .height = own + 2 * most};
+  }
+  s->log_c = NAN;
+  return RS_OK;
+}
+
+static void learned_changed(void *prepared) {
+  state *s = prepared;
+  double c = fabs(*s->arrays[C]);
+  for (size_t d = 0; d < s->length && c != s->log_c; d++) s->logs[d] = log1p(c * (double)d);
+  s->log_c = c;
+  for (size_t h = 0; h < s->heads; h++) {
+    rs_fire_net net = {s->arrays[W1], s->arrays[B1], s->arrays[W2] + h * s->units, s->arrays[B2][h], s->units};
+    rs_fire_lines_fill(&net, s->scratch, &s->lines[h]);
+  }
+}
+
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
-  (void)err;
   const params *p = in->params;
   size_t units = p->mlp_width, heads = in->heads, weights = weight_count(units, heads);
   const double *w1 = table, *b1 = w1 + units, *w2 = b1 + units, *b2 = w2 + heads * units, *c = table + weights;
+  state *s = out;
   for (size_t i = 0; i < weights; i++) table[i] = weight(p, i);
   table[weights] = p->c;
   table[weights + 1] = 1;
-  *(state *)out = (state){p->threshold, units, heads, {w1, b1, w2, b2, c, c + 1}};
+  *s = (state){.threshold = p->threshold,
+               .units = units,
+               .heads = heads,
+               .length = in->length,
+               .arrays = {w1, b1, w2, b2, c, c + 1}};
+  RS_TRY(make_room(s, err));
+  learned_changed(s);
   return RS_OK;
 }
 
@@ -89,6 +145,18 @@ static void row(const void *prepared, size_t head, size_t query, size_t begin, s
     for (size_t k = 0; k < s->units; k++) sum += w2[k] * fmax(0, w1[k] * u + b1[k]);
     bias[n - begin] = sum;
   }
+}
+
+/* Keys up to the query, whose distances fall, and those after it. */
+static void quick_row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
+  const state *s = prepared;
+  const rs_fire_lines *lines = &s->lines[head];
+  double norm = scale_at(s, query).norm;
+  size_t after = query + 1 < begin ? begin : query + 1 < end ? query + 1 : end;
+  if (begin < after)
+    rs_fire_lines_read(lines, s->logs + (query - (after - 1)), norm, after - begin, true, bias + (after - 1 - begin));
+  if (after < end)
+    rs_fire_lines_read(lines, s->logs + (after - query), norm, end - after, false, bias + (after - begin));
 }
 
 /* ---- what training changes --------------------------------------------------------------------------------------- */
@@ -157,15 +225,19 @@ const rs_bias_kind rs_bias_fire = {
     .kind = {.name = "fire",
              .summary = "a small network of the log distance in proportion to the log position",
              .reference = "FIRE, arXiv:2310.04418, section 3",
-             .version = 1,
+             .version = 2,
              .params = specs,
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},
     .check = check,
     .table_size = table_size,
     .state_size = sizeof(state),
+    .numbers = numbers,
     .prepare = prepare,
+    .release = release,
     .row = row,
+    .quick_row = quick_row,
     .learned = learned,
+    .learned_changed = learned_changed,
     .gradient = gradient,
 };

@@ -6,6 +6,8 @@
  * does when it loads one: a step in a larger window is then a smaller part of the table. */
 #include "kinds.h"
 
+#include <stdlib.h>
+
 typedef struct params {
   rs_real_list table_grid; /* [rows, columns] patches; rs_grid_rule */
   rs_resize resize;
@@ -23,6 +25,7 @@ typedef struct state {
   grid trained, window; /* that of the table, and the one it is read for */
   const double *table;  /* as trained */
   double *read;         /* for the window */
+  double *by_head;      /* (H, rows of it) the same turned over: the keys of a row stand together; owned */
   rs_resizer *resizer;  /* from one to the other; NULL: they are the same; owned */
 } state;
 
@@ -69,9 +72,16 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
   return rs_learned_bias_check(binding, offsetof(params, learned), err);
 }
 
+static double numbers(const rs_stage_in *in) {
+  return (double)(in->heads * rows_of(read_grid(in)));
+}
+
 static void learned_changed(void *prepared) {
   state *s = prepared;
+  size_t rows = rows_of(s->window);
   if (s->resizer != NULL) rs_resizer_apply(s->resizer, s->table, s->heads, s->read);
+  for (size_t place = 0; place < rows; place++)
+    for (size_t h = 0; h < s->heads; h++) s->by_head[h * rows + place] = s->read[place * s->heads + h];
 }
 
 static rs_status make_resizer(rs_resize mode, state *s, rs_err *err) {
@@ -93,12 +103,16 @@ static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err
   s->read = table + (same_grid(trained, window) ? 0 : rows_of(trained) * in->heads);
   RS_TRY(rs_learned_bias_fill(in, &p->learned, rows_of(trained), table, err));
   RS_TRY(make_resizer(p->resize, s, err));
+  s->by_head = rs_alloc(s->heads * rows_of(window), sizeof *s->by_head, err);
+  if (s->by_head == NULL) return RS_MEMORY;
   learned_changed(s);
   return RS_OK;
 }
 
 static void release(void *prepared) {
-  rs_resizer_free(((state *)prepared)->resizer);
+  state *s = prepared;
+  rs_resizer_free(s->resizer);
+  free(s->by_head);
 }
 
 /* The frame that holds `token`, as its first token and its sides; false for text. */
@@ -136,11 +150,18 @@ static size_t place_of(const view *v, size_t key) {
   return v->corner - (key - v->first) / v->columns * v->width - (key - v->first) % v->columns;
 }
 
+/* Of the keys of a frame those of one row stand together: a division a row, not one a key. */
 static void row(const void *prepared, size_t head, size_t query, size_t begin, size_t end, double *bias) {
   const state *s = prepared;
   view v = view_from(s, query);
-  for (size_t n = begin; n < end; n++)
-    bias[n - begin] = n >= v.first && n < v.end ? s->read[place_of(&v, n) * s->heads + head] : 0;
+  const double *table = s->by_head + head * rows_of(s->window);
+  size_t n = begin;
+  for (; n < end && n < v.first; n++) bias[n - begin] = 0;
+  while (n < end && n < v.end) {
+    size_t left = v.columns - (n - v.first) % v.columns, stop = end - n < left ? end : n + left;
+    for (size_t place = place_of(&v, n); n < stop; n++, place--) bias[n - begin] = table[place];
+  }
+  for (; n < end; n++) bias[n - begin] = 0;
 }
 
 static size_t learned(const void *prepared, rs_learned out[RS_LEARNED]) {
@@ -189,6 +210,7 @@ const rs_bias_kind rs_bias_relative_2d = {
              .params_size = sizeof(params)},
     .check = check,
     .table_size = table_size,
+    .numbers = numbers,
     .state_size = sizeof(state),
     .prepare = prepare,
     .release = release,

@@ -29,6 +29,7 @@ static double numbers(const rs_recipe *recipe, const rs_model *model, const rs_s
   if (logit_scale != NULL && logit_scale->by_head) count += (double)model->heads;
   in.params = params->bias.fields;
   if (method->bias != NULL) count += (double)rs_bias_table_size(method->bias, &in);
+  if (method->bias != NULL && method->bias->numbers != NULL) count += method->bias->numbers(&in);
   in.params = params->embed.fields;
   if (method->embed != NULL && method->embed->numbers != NULL) count += method->embed->numbers(&in);
   return count;

@@ -37,9 +37,23 @@ void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query
     memset(bias, 0, (end - begin) * sizeof *bias);
 }
 
+void rs_encoding_quick_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,
+                                double *bias) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  if (kind != NULL && kind->quick_row != NULL)
+    kind->quick_row(encoding->bias_state, head, query, begin, end, bias);
+  else
+    rs_encoding_bias_row(encoding, head, query, begin, end, bias);
+}
+
 bool rs_encoding_bias_of_distance(const rs_encoding *encoding) {
   const rs_bias_kind *kind = encoding->method->bias;
   return kind != NULL && kind->by_distance != NULL && kind->by_distance(encoding->bias_state);
+}
+
+bool rs_encoding_bias_of_key(const rs_encoding *encoding) {
+  const rs_bias_kind *kind = encoding->method->bias;
+  return kind != NULL && kind->by_key != NULL && kind->by_key(encoding->bias_state);
 }
 
 double rs_encoding_slope(const rs_encoding *encoding, size_t head) {

@@ -20,8 +20,9 @@ enum { VECTORS = 3, ROWS = 4 };
 #endif
 enum { LANES = VECTORS * WIDTH, LOGITS = ROWS * VECTORS };
 
-/* A tile of so few queries is better read key by key; AHEAD: panels between a key's fetch from memory and its use. */
-enum { FEW = LANES < 8 ? LANES : 8, AHEAD = 4 };
+/* A tile of so few queries is better read key by key, a full one never; AHEAD: panels between a key's fetch from memory
+ * and its use. */
+enum { FEW = LANES > 8 ? 8 : LANES / 2, AHEAD = 4 };
 
 typedef real panel_vec __attribute__((vector_size(ROWS * sizeof(real)), aligned(sizeof(real)), may_alias));
 
@@ -85,9 +86,10 @@ RS_INLINE void weigh_pending(walk *w, bool moments, bool ranks) {
  * next: the hardware does not foresee a descent, and a burst of requests would hold up the products. */
 RS_INLINE void multiply(const real **queries, const real **keys, size_t steps, size_t panel, vec sums[LOGITS]) {
   const real *q = *queries, *k = *keys;
-  for (size_t step = 0; step < steps; step++, q += LANES, k += ROWS) {
+  const ptrdiff_t next = -(ptrdiff_t)panel;
+  for (const real *end = k + steps * ROWS; k != end; q += LANES, k += ROWS) {
     vec query[VECTORS];
-    __builtin_prefetch(k - panel, 0, 3);
+    __builtin_prefetch(k + next, 0, 3);
 #pragma GCC unroll 4
     for (size_t v = 0; v < VECTORS; v++) query[v] = load(q + v * WIDTH);
 #pragma GCC unroll 8

@@ -308,6 +308,41 @@ Test(fire, small_network__by_hand) {
   rs_encoding_free(e);
 }
 
+/* Units that switch at the same place, at 0, nowhere, and off again: the straight lines between are the network. */
+Test(fire, units_that_switch_anyhow__quick_rows_are_the_network) {
+  static const double weights[] = {1,    1,    -1,   0,    0,   2,   -3,  0.5, /* w1 */
+                                   -0.5, -0.5, 0.25, 0.75, -1,  0,   0,   -1,  /* b1: the last switches past u = 1 */
+                                   3,    -7,   11,   13,   17,  -19, 23,  -29, /* w2 */
+                                   0.1,  0.2,  0.3,  0.4,  0.5, 0.6, 0.7, 0.8, 0.5, -0.25};
+  rs_model model = test_model(2);
+  rs_encoding *e =
+      encode_list("fire", "mlp_width=8 c=1 threshold=3", "weights", weights, RS_COUNT(weights), &model, LENGTH);
+  for (size_t head = 0; head < 2; head++)
+    for (size_t m = 0; m < LENGTH; m++) {
+      double row[LENGTH], quick[LENGTH];
+      rs_encoding_bias_row(e, head, m, 0, LENGTH, row);
+      rs_encoding_quick_bias_row(e, head, m, 0, LENGTH, quick);
+      for (size_t n = 0; n < LENGTH; n++)
+        cr_assert(close_to(quick[n], row[n], 1e-14, 1e-13), "(%zu, %zu) head %zu: %.17g, not %.17g", m, n, head,
+                  quick[n], row[n]);
+    }
+  rs_encoding_free(e);
+}
+
+/* What the engine reads once for all queries. */
+Test(alibi, positional_forms__depend_on_the_key_alone) {
+  static const char *const forms[] = {"bias_form=distance", "bias_form=position", "bias_form=end bias_format=bf16"};
+  rs_model model = test_model(2);
+  for (size_t i = 0; i < RS_COUNT(forms); i++) {
+    rs_encoding *e = encode("alibi", forms[i], &model, LENGTH);
+    size_t differ = 0;
+    for (size_t n = 0; n < LENGTH; n++) differ += bias_at(e, 1, 3, n) != bias_at(e, 1, 11, n);
+    cr_assert_eq(differ == 0, rs_encoding_bias_of_key(e), "%s: %zu differ", forms[i], differ);
+    cr_assert_eq(rs_encoding_bias_of_key(e), i > 0);
+    rs_encoding_free(e);
+  }
+}
+
 /* As attention-gym computes it for 12 heads (its values, run by hand): the first head's ratio is 8/12. */
 Test(sandwich, twelve_heads__values_of_attention_gym) {
   static const struct {

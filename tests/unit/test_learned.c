@@ -267,9 +267,12 @@ Test(learned, any_values__biases_are_their_formula) {
     for (size_t h = 0; h < THREE; h++)
       for (size_t m = 0; m < LENGTH; m++)
         for (size_t k = 0; k < LENGTH; k++) {
-          double got = bias_at(e, h, m, k), want = (double)expected_bias(e, h, m, k);
+          double got = bias_at(e, h, m, k), want = (double)expected_bias(e, h, m, k), quick;
+          rs_encoding_quick_bias_row(e, h, m, k, k + 1, &quick);
           cr_assert(close_to(got, want, 1e-12, 1e-13), "%s (%zu, %zu, %zu): %.17g, not %.17g", learners[i].method, h, m,
                     k, got, want);
+          cr_assert(close_to(quick, want, 1e-12, 1e-13), "%s (%zu, %zu, %zu): quickly %.17g, not %.17g",
+                    learners[i].method, h, m, k, quick, want);
         }
     for (size_t h = 0; h < THREE && e->head_scale != NULL; h++)
       cr_assert_eq(rs_encoding_head_scale(e, h), n.starts[n.count - 1][h], "head %zu", h);
