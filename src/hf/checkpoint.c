@@ -398,7 +398,6 @@ static rs_status read_stacks(rs_hf_file *file, rs_err *err) {
 }
 
 static rs_status read_shape(rs_hf_file *file, rs_err *err) {
-  RS_TRY(refuse_unsupported(file, err));
   read_sizes(file);
   if (file->out->shape.form == RS_VISION) RS_TRY(read_images(file, err));
   RS_TRY(read_stacks(file, err));
@@ -428,6 +427,7 @@ static rs_status read_geometry(rs_hf_file *file, rs_err *err) {
 static rs_status read_tree(const rs_node *root, rs_hf_checkpoint *out, rs_err *err) {
   rs_hf_file file = {.top = root, .root = rs_hf_text_config(root), .out = out};
   RS_TRY(rs_hf_find_row(&file, err));
+  RS_TRY(refuse_unsupported(&file, err));
   out->architecture = file.row;
   rs_status status = read_geometry(&file, err);
   if (status == RS_OK) status = read_shape(&file, err);
