@@ -231,7 +231,7 @@ static const rs_hf_family families[] = {
     {.prefix = "opt", .method = "learned"},
     {.prefix = "orion"},
     {.prefix = "pegasus", .method = "sinusoidal", .layout = "halves"},
-    {.prefix = "persimmon", .theta = 25000, .rotary_fraction = 0.5},
+    {.prefix = "persimmon", .rotary_fraction = 0.5}, /* base 25000 in transformers 4, 10000 in 5 */
     {.prefix = "phi", .length = 2048, .rotary_fraction = 0.5},
     {.prefix = "phi3", .length = 4096, .rotary_fraction = 1, .windows = RS_WINDOW_ALL},
     {.prefix = "phi3small", .rotary_fraction = 1, .theta = 1e6},

@@ -268,7 +268,7 @@ Test(hf, class_defaults__where_the_file_is_silent) {
     rs_pair_layout layout;
   } cases[] = {
       {"lfm2", 1e6, 16, RS_HALF_SPLIT},        {"longcat_flash", 1e7, 16, RS_INTERLEAVED},
-      {"persimmon", 25000, 8, RS_HALF_SPLIT},  {"gpt_neox_japanese", 10000, 16, RS_HALF_SPLIT},
+      {"persimmon", 10000, 8, RS_HALF_SPLIT},  {"gpt_neox_japanese", 10000, 16, RS_HALF_SPLIT},
       {"gpt_neox", 10000, 4, RS_HALF_SPLIT},   {"recurrent_gemma", 10000, 8, RS_HALF_SPLIT},
       {"roformer", 10000, 16, RS_INTERLEAVED}, {"bitnet", 500000, 16, RS_HALF_SPLIT},
   };
