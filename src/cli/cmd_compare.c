@@ -30,7 +30,25 @@ static rs_status compare_layers(const cli_options *options, outcome *o, rs_err *
   return rs_layers_compare(&o->sides[0].profile, &o->sides[1].profile, o->sides[0].length, o->rtol, &o->layers, err);
 }
 
+/* Sides that turn nothing: their spectra are empty. */
+static int compare_biases(const cli_options *options, outcome *o) {
+  rs_err err = {0};
+  rs_text text = {0};
+  rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
+  if (rs_biases_compare(&a, &b, o->rtol, &o->biases, &o->causes, &err) != RS_OK) {
+    cli_error("%s", err.message);
+    return CLI_USAGE;
+  }
+  if (options->csv || options->json)
+    compare_write_biases(o, options->csv, &text);
+  else
+    compare_put_biases(o, &text);
+  if (!cli_put(&text)) return CLI_USAGE;
+  return o->biases.differs ? DIFFERENT : CLI_OK;
+}
+
 static int compare(const cli_options *options, outcome *o) {
+  if (o->sides[0].spectrum.pairs == 0 && o->sides[1].spectrum.pairs == 0) return compare_biases(options, o);
   rs_err err = {0};
   rs_text text = {0};
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
@@ -71,7 +89,8 @@ int cmd_compare(const cli_options *options) {
                               .preset = options->model,
                               .layers = options->layers,
                               .length = options->length,
-                              .rtol = o.rtol};
+                              .rtol = o.rtol,
+                              .biases = true};
   rs_problems problems = {0};
   rs_err err = {0};
   int code = CLI_USAGE; /* 1 says that they differ: whatever failed, nothing was compared */

@@ -24,7 +24,7 @@ static void put_dump(rs_text *text, const rs_contender *s) {
   rs_text_puts(text, "\n");
 }
 
-static void put_side(rs_text *text, char letter, const rs_contender *s) {
+void compare_put_side(rs_text *text, char letter, const rs_contender *s) {
   static const char *const kinds[] = {"recipe", "Hugging Face config", "preset"};
   rs_text_printf(text, "%c  ", letter);
   if (s->origin != RS_FROM_WORDS) rs_text_printf(text, "%s: ", s->text);
@@ -172,7 +172,7 @@ static void put_positions(rs_text *text, const outcome *o) {
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 void compare_put_text(const outcome *o, rs_text *text) {
-  for (size_t i = 0; i < 2; i++) put_side(text, "AB"[i], &o -> sides[i]);
+  for (size_t i = 0; i < 2; i++) compare_put_side(text, "AB"[i], &o -> sides[i]);
   put_agreement(text, o);
   put_frequencies(text, o);
   put_amplitude(text, o);
