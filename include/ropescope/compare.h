@@ -104,6 +104,12 @@ typedef struct rs_causes {
 rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err)
     RS_NONNULL(1, 2, 4);
 
+/* Of two recipes that are equal at their length: the shortest of the lengths where rules change (around the trained and
+ * the published ones) at which they part, and how; 0 where they are equal at all of these, or one side is a list.
+ * RS_MEMORY. */
+rs_status rs_compare_elsewhere(const rs_compared *a, const rs_compared *b, double rtol, size_t *length,
+                               rs_difference *difference, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+
 /* ---- biases ------------------------------------------------------------------------------------------------------ */
 
 /* Where the biases of two recipes that turn nothing part, in the last row of a context (of 32768 tokens at most). A

@@ -47,6 +47,12 @@ static int compare_biases(const cli_options *options, outcome *o) {
   return o->biases.differs ? DIFFERENT : CLI_OK;
 }
 
+/* Sides that are equal here may part at other lengths, which nobody would ask about again. */
+static rs_status look_elsewhere(const rs_compared *a, const rs_compared *b, outcome *o, rs_err *err) {
+  if (o->difference.differs != 0) return RS_OK;
+  return rs_compare_elsewhere(a, b, o->rtol, &o->other_length, &o->other_difference, err);
+}
+
 static int compare(const cli_options *options, outcome *o) {
   if (o->sides[0].spectrum.pairs == 0 && o->sides[1].spectrum.pairs == 0) return compare_biases(options, o);
   rs_err err = {0};
@@ -54,7 +60,7 @@ static int compare(const cli_options *options, outcome *o) {
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
   o->difference = rs_spectrum_compare(a.spectrum, b.spectrum, o->rtol);
   if (compare_layers(options, o, &err) != RS_OK || explain_layers(options, o, &err) != RS_OK ||
-      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK ||
+      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK || look_elsewhere(&a, &b, o, &err) != RS_OK ||
       (!options->csv && rs_causes_find(&a, &b, o->rtol, &o->causes, &err) != RS_OK)) {
     cli_error("%s", err.message);
     return CLI_USAGE;

@@ -14,7 +14,9 @@ typedef struct outcome {
   rs_causes causes;
   rs_layer_differences layers; /* of two models, where no kind of layers is asked for; else without items */
   rs_buffer_checks buffers;    /* of checkpoints */
-  rs_bias_difference biases;   /* of sides that turn nothing; else zero */
+  size_t other_length;         /* where sides that are equal here part, tokens; 0: nowhere */
+  rs_difference other_difference;
+  rs_bias_difference biases; /* of sides that turn nothing; else zero */
 } outcome;
 
 void compare_put_text(const outcome *o, rs_text *text);

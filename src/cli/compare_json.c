@@ -58,6 +58,7 @@ static void write_difference(rs_json *json, const outcome *o) {
   rs_json_end(json);
   rs_json_number(json, "pairs_that_differ", (double)d->count);
   rs_json_number(json, "worst_pair", d->count > 0 ? (double)d->worst : NAN);
+  rs_json_number(json, "differs_at_tokens", o->other_length > 0 ? (double)o->other_length : NAN);
   rs_json_number(json, "largest_relative_difference", d->count > 0 ? d->largest : NAN);
 }
 

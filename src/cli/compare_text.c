@@ -169,6 +169,16 @@ static void put_positions(rs_text *text, const outcome *o) {
   }
 }
 
+/* Equal at one length is not equal. */
+static void put_elsewhere(rs_text *text, const outcome *o) {
+  const rs_difference *d = &o->other_difference;
+  if (o->other_length == 0) return;
+  rs_text_printf(text, "at %zu tokens they differ", o->other_length);
+  if (d->differs & RS_DIFFERS_FREQUENCY)
+    rs_text_printf(text, ": %zu of %zu pairs, most pair %zu", d->count, o->sides[0].spectrum.pairs, d->worst);
+  rs_text_printf(text, " (--length %zu says why)\n", o->other_length);
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 void compare_put_text(const outcome *o, rs_text *text) {
@@ -181,6 +191,7 @@ void compare_put_text(const outcome *o, rs_text *text) {
   put_beyond(text, o);
   put_rounding(text, o);
   put_positions(text, o);
+  put_elsewhere(text, o);
   compare_put_causes(&o->causes, o->difference.differs, "", text);
   compare_put_layers(o, text);
   compare_put_buffers(o, text);

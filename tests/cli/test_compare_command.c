@@ -274,6 +274,23 @@ Test(compare_command, biases__are_compared_in_every_form) {
   }
 }
 
+/* Hugging Face's base of dynamic NTK grows from the trained length on, vLLM's is that of 16k always. */
+Test(compare_command, equal_at_one_length__says_where_it_is_not) {
+  static const char rules[] = "compare --model llama-2-7b '{name: dynamic_ntk, scale: hf_dynamic, factor: 4}' "
+                              "'{name: dynamic_ntk, scale: vllm_dynamic, factor: 4}' --length 16k";
+  expect(rules, 0,
+         (const char *const[]){"equal within 1e-06: frequencies of 64 pairs",
+                               "at 2048 tokens they differ: 63 of 64 pairs, most pair 63 (--length 2048 says why)\n",
+                               NULL});
+  char with[400];
+  snprintf(with, sizeof with, "%s --json", rules);
+  expect(with, 0, (const char *const[]){"\"equal\": true", "\"differs_at_tokens\": 2048", NULL});
+  int status;
+  char *out = say("compare --model llama-2-7b rope '{name: rope, rope_theta: 10000}' --length 16k", &status);
+  cr_expect(status == 0 && strstr(out, "they differ") == NULL, "%s", out);
+  free(out);
+}
+
 Test(compare_command, wrong_input__status_2_and_why) {
   static const char *const cases[][2] = {
       {"compare",
