@@ -104,6 +104,32 @@ typedef struct rs_causes {
 rs_status rs_causes_find(const rs_compared *a, const rs_compared *b, double rtol, rs_causes *causes, rs_err *err)
     RS_NONNULL(1, 2, 4);
 
+/* Of two recipes that are equal at their length: the shortest of the lengths where rules change (around the trained and
+ * the published ones) at which they part, and how; 0 where they are equal at all of these, or one side is a list.
+ * RS_MEMORY. */
+rs_status rs_compare_elsewhere(const rs_compared *a, const rs_compared *b, double rtol, size_t *length,
+                               rs_difference *difference, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+
+/* ---- biases ------------------------------------------------------------------------------------------------------ */
+
+/* Where the biases of two recipes that turn nothing part, in the last row of a context (of 32768 tokens at most). A
+ * softmax sees no constant of a row: each is taken less that of the query's own key. */
+typedef struct rs_bias_difference {
+  bool differs;
+  size_t heads, count;   /* of A; how many of them differ */
+  size_t head, distance; /* where most; tokens back */
+  double a, b, largest;  /* there, and |b - a|; nats; NaN: the sides have not the same number of heads */
+  bool shifted;          /* rows are apart by a constant, too, which no softmax sees */
+} rs_bias_difference;
+
+/* Whether the recipe turns nothing and adds biases that are not learned. */
+bool rs_biases_comparable(const rs_recipe *recipe) RS_NONNULL(1);
+
+/* Of two such recipes, with the causes where they differ: changes of a side's parameters, or its dialect, that give the
+ * other side within `rtol`. RS_DOMAIN where one is undefined at its length, RS_MEMORY. */
+rs_status rs_biases_compare(const rs_compared *a, const rs_compared *b, double rtol, rs_bias_difference *out,
+                            rs_causes *causes, rs_err *err) RS_NONNULL(1, 2, 4, 5);
+
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 #define RS_NO_KIND SIZE_MAX
@@ -179,6 +205,7 @@ typedef struct rs_contest {
   const char *hf_text;     /* as in rs_subject_in */
   size_t length;           /* tokens; 0: the longest that A's model is published for, else B's, else 4096 */
   double rtol;             /* relative difference that folds a list of doubled frequencies */
+  bool biases;             /* two sides that add biases are taken, too: they turn nothing, and have empty spectra */
 } rs_contest;
 
 /* Both sides with their spectra. RS_INPUT as "A, TEXT: why", or with `problems` of a recipe. They are cleared on

@@ -30,13 +30,37 @@ static rs_status compare_layers(const cli_options *options, outcome *o, rs_err *
   return rs_layers_compare(&o->sides[0].profile, &o->sides[1].profile, o->sides[0].length, o->rtol, &o->layers, err);
 }
 
+/* Sides that turn nothing: their spectra are empty. */
+static int compare_biases(const cli_options *options, outcome *o) {
+  rs_err err = {0};
+  rs_text text = {0};
+  rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
+  if (rs_biases_compare(&a, &b, o->rtol, &o->biases, &o->causes, &err) != RS_OK) {
+    cli_error("%s", err.message);
+    return CLI_USAGE;
+  }
+  if (options->csv || options->json)
+    compare_write_biases(o, options->csv, &text);
+  else
+    compare_put_biases(o, &text);
+  if (!cli_put(&text)) return CLI_USAGE;
+  return o->biases.differs ? DIFFERENT : CLI_OK;
+}
+
+/* Sides that are equal here may part at other lengths, which nobody would ask about again. */
+static rs_status look_elsewhere(const rs_compared *a, const rs_compared *b, outcome *o, rs_err *err) {
+  if (o->difference.differs != 0) return RS_OK;
+  return rs_compare_elsewhere(a, b, o->rtol, &o->other_length, &o->other_difference, err);
+}
+
 static int compare(const cli_options *options, outcome *o) {
+  if (o->sides[0].spectrum.pairs == 0 && o->sides[1].spectrum.pairs == 0) return compare_biases(options, o);
   rs_err err = {0};
   rs_text text = {0};
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
   o->difference = rs_spectrum_compare(a.spectrum, b.spectrum, o->rtol);
   if (compare_layers(options, o, &err) != RS_OK || explain_layers(options, o, &err) != RS_OK ||
-      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK ||
+      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK || look_elsewhere(&a, &b, o, &err) != RS_OK ||
       (!options->csv && rs_causes_find(&a, &b, o->rtol, &o->causes, &err) != RS_OK)) {
     cli_error("%s", err.message);
     return CLI_USAGE;
@@ -71,7 +95,8 @@ int cmd_compare(const cli_options *options) {
                               .preset = options->model,
                               .layers = options->layers,
                               .length = options->length,
-                              .rtol = o.rtol};
+                              .rtol = o.rtol,
+                              .biases = true};
   rs_problems problems = {0};
   rs_err err = {0};
   int code = CLI_USAGE; /* 1 says that they differ: whatever failed, nothing was compared */

@@ -20,6 +20,8 @@ static void refuse(const char *directory, bool summary) {
     cli_error("%s has summary.csv and no manifest.json, which says what was asked and vouches for the CSV files: "
               "ropescope run, or reproduce with --out, writes both",
               directory);
+  else if (access(directory, F_OK) != 0)
+    cli_error("%s is not there", directory);
   else
     cli_error("%s is no results folder: it has no manifest.json (ropescope run writes one)", directory);
 }

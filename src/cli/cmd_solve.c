@@ -52,7 +52,10 @@ static int check_options(const cli_options *options, const rs_question *question
     return refuse("--base is plain RoPE: keep it or --method");
   char why[160];
   if (lacks(question, why)) {
-    cli_error("solve %s by %s %s", wanted_words[question->sought], cli_criteria[question->criterion], why);
+    if (options->criterion == NULL)
+      cli_error("solve %s %s", wanted_words[question->sought], why);
+    else
+      cli_error("solve %s by %s %s", wanted_words[question->sought], cli_criteria[question->criterion], why);
     return CLI_USAGE;
   }
   if ((has & RS_ASKS_GEOMETRY) != 0 && (has & RS_ASKS_METHOD) != 0) return refuse("--method needs --model or --hf");

@@ -14,10 +14,19 @@ typedef struct outcome {
   rs_causes causes;
   rs_layer_differences layers; /* of two models, where no kind of layers is asked for; else without items */
   rs_buffer_checks buffers;    /* of checkpoints */
+  size_t other_length;         /* where sides that are equal here part, tokens; 0: nowhere */
+  rs_difference other_difference;
+  rs_bias_difference biases; /* of sides that turn nothing; else zero */
 } outcome;
 
 void compare_put_text(const outcome *o, rs_text *text);
 void compare_put_csv(const outcome *o, rs_text *csv); /* every pair */
+void compare_put_side(rs_text *text, char letter, const rs_contender *side);
+void compare_write_side(rs_json *json, const char *key, const rs_contender *side);
+
+/* The same of sides that turn nothing. */
+void compare_put_biases(const outcome *o, rs_text *text);
+void compare_write_biases(const outcome *o, bool csv, rs_text *text);
 void compare_put_causes(const rs_causes *causes, unsigned differs, const char *indent, rs_text *text);
 
 /* Adds what holds of all layers and buffers, "different in layers 0-4 (sliding_attention)", a line, and "of

@@ -23,7 +23,7 @@ void compare_put_csv(const outcome *o, rs_text *csv) {
   }
 }
 
-static void write_side(rs_json *json, const char *key, const rs_contender *s) {
+void compare_write_side(rs_json *json, const char *key, const rs_contender *s) {
   static const char *const origins[] = {"recipe", "hf", "preset", "dump"};
   bool dump = s->origin == RS_FROM_DUMP;
   int layout = s->spectrum.pair_layout;
@@ -58,6 +58,7 @@ static void write_difference(rs_json *json, const outcome *o) {
   rs_json_end(json);
   rs_json_number(json, "pairs_that_differ", (double)d->count);
   rs_json_number(json, "worst_pair", d->count > 0 ? (double)d->worst : NAN);
+  rs_json_number(json, "differs_at_tokens", o->other_length > 0 ? (double)o->other_length : NAN);
   rs_json_number(json, "largest_relative_difference", d->count > 0 ? d->largest : NAN);
 }
 
@@ -65,8 +66,8 @@ rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   rs_json json = {.text = text};
   rs_text csv = {0};
   rs_json_object(&json, NULL);
-  write_side(&json, "a", &o->sides[0]);
-  write_side(&json, "b", &o->sides[1]);
+  compare_write_side(&json, "a", &o->sides[0]);
+  compare_write_side(&json, "b", &o->sides[1]);
   write_difference(&json, o);
   compare_write_causes(&o->causes, &json);
   compare_write_layers(o, &json);

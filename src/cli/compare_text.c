@@ -24,7 +24,7 @@ static void put_dump(rs_text *text, const rs_contender *s) {
   rs_text_puts(text, "\n");
 }
 
-static void put_side(rs_text *text, char letter, const rs_contender *s) {
+void compare_put_side(rs_text *text, char letter, const rs_contender *s) {
   static const char *const kinds[] = {"recipe", "Hugging Face config", "preset"};
   rs_text_printf(text, "%c  ", letter);
   if (s->origin != RS_FROM_WORDS) rs_text_printf(text, "%s: ", s->text);
@@ -169,10 +169,20 @@ static void put_positions(rs_text *text, const outcome *o) {
   }
 }
 
+/* Equal at one length is not equal. */
+static void put_elsewhere(rs_text *text, const outcome *o) {
+  const rs_difference *d = &o->other_difference;
+  if (o->other_length == 0) return;
+  rs_text_printf(text, "at %zu tokens they differ", o->other_length);
+  if (d->differs & RS_DIFFERS_FREQUENCY)
+    rs_text_printf(text, ": %zu of %zu pairs, most pair %zu", d->count, o->sides[0].spectrum.pairs, d->worst);
+  rs_text_printf(text, " (--length %zu says why)\n", o->other_length);
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 void compare_put_text(const outcome *o, rs_text *text) {
-  for (size_t i = 0; i < 2; i++) put_side(text, "AB"[i], &o -> sides[i]);
+  for (size_t i = 0; i < 2; i++) compare_put_side(text, "AB"[i], &o -> sides[i]);
   put_agreement(text, o);
   put_frequencies(text, o);
   put_amplitude(text, o);
@@ -181,6 +191,7 @@ void compare_put_text(const outcome *o, rs_text *text) {
   put_beyond(text, o);
   put_rounding(text, o);
   put_positions(text, o);
+  put_elsewhere(text, o);
   compare_put_causes(&o->causes, o->difference.differs, "", text);
   compare_put_layers(o, text);
   compare_put_buffers(o, text);

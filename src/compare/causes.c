@@ -35,14 +35,18 @@ static bool is_known(const search *in, const char *key, unsigned explains) {
   return false;
 }
 
+void rs_cause_write(rs_cause *cause, size_t from, const char *what) {
+  int length = snprintf(cause->text, sizeof cause->text, "%c is %c ", letters[1 - from], letters[from]);
+  for (size_t index = (size_t)length; *what != '\0' && index + 1 < sizeof cause->text; what++, index++)
+    cause->text[index] = *what == '@' ? letters[from] : *what;
+}
+
 /* Keeps a cause, with `what` said of side `from`. */
 static rs_cause *keep(search *in, size_t from, const char *what, const char *key) {
   if (in->count == MOST_FOUND) return NULL;
   rs_cause *cause = &in->found[in->count];
   *cause = (rs_cause){.residual = NAN};
-  int length = snprintf(cause->text, sizeof cause->text, "%c is %c ", letters[1 - from], letters[from]);
-  for (size_t index = (size_t)length; *what != '\0' && index + 1 < sizeof cause->text; what++, index++)
-    cause->text[index] = *what == '@' ? letters[from] : *what;
+  rs_cause_write(cause, from, what);
   snprintf(in->keys[in->count++], sizeof *in->keys, "%s", key);
   return cause;
 }

@@ -65,6 +65,18 @@ void rs_hypotheses_factors(rs_hypothesis_maker *make);
 rs_status rs_hypotheses_list(const rs_compared *from, const rs_compared *other, rs_hypothesis *list, size_t *count,
                              rs_err *err);
 
+/* Parts of that list: every parameter with the other side's value, another word, or its default; every dialect. */
+void rs_hypotheses_settings(rs_hypothesis_maker *make);
+void rs_hypotheses_dialects(rs_hypothesis_maker *make);
+
+/* The recipe of `from`, and its length, under `count` hypotheses together. Where they make no valid recipe, its
+ * failure. Release with rs_recipe_clear, after a failure too. */
+rs_status rs_hypotheses_apply(const rs_compared *from, const rs_hypothesis *const *tried, size_t count,
+                              rs_recipe *recipe, size_t *length, rs_err *err);
+
+/* Writes "B is A with ...", where `from` is the side (0: A) that `what` alters; '@' in it is that side's letter. */
+void rs_cause_write(rs_cause *cause, size_t from, const char *what);
+
 /* What trying them together takes, in about nanoseconds. */
 double rs_hypotheses_work(const rs_compared *from, const rs_hypothesis *const *tried, size_t count);
 

@@ -81,6 +81,11 @@ static void alter_each(maker *make) {
   }
 }
 
+void rs_hypotheses_settings(rs_hypothesis_maker *make) {
+  lend_settings(make);
+  alter_each(make);
+}
+
 /* ---- lengths, base, scale ---------------------------------------------------------------------------------------- */
 
 /* The number of fewest digits that is as near as float32 tables tell. */
@@ -237,7 +242,7 @@ static void alter_method(maker *make) {
 }
 
 /* What the implementation has, whatever was given. */
-static void alter_dialect(maker *make) {
+void rs_hypotheses_dialects(rs_hypothesis_maker *make) {
   size_t count;
   const rs_dialect *dialects = rs_dialects(&count);
   for (size_t d = 0; d < count; d++) {
@@ -266,7 +271,7 @@ rs_status rs_hypotheses_list(const rs_compared *from, const rs_compared *other, 
   alter_scale(&make);
   alter_each(&make);
   rs_hypotheses_factors(&make);
-  alter_dialect(&make);
+  rs_hypotheses_dialects(&make);
   alter_method(&make);
   alter_length(&make);
   *count = make.count;
@@ -347,18 +352,24 @@ static rs_status apply(rs_recipe *recipe, const rs_hypothesis *hypothesis, rs_er
   return RS_OK;
 }
 
+rs_status rs_hypotheses_apply(const rs_compared *from, const rs_hypothesis *const *tried, size_t count,
+                              rs_recipe *recipe, size_t *length, rs_err *err) {
+  *length = from->length;
+  RS_TRY(rs_recipe_copy(recipe, from->recipe, err));
+  for (size_t i = 0; i < count; i++) {
+    RS_TRY(apply(recipe, tried[i], err));
+    if (tried[i]->length > 0) *length = tried[i]->length;
+  }
+  return rs_recipe_check(recipe, from->model, err);
+}
+
 rs_status rs_hypotheses_try(const rs_compared *from, const rs_hypothesis *const *tried, size_t count,
                             rs_spectrum *spectrum, rs_err *err) {
   rs_recipe recipe = {0};
   rs_err why = {0};
-  size_t length = from->length;
+  size_t length;
   *spectrum = (rs_spectrum){0};
-  rs_status status = rs_recipe_copy(&recipe, from->recipe, &why);
-  for (size_t i = 0; i < count && status == RS_OK; i++) {
-    status = apply(&recipe, tried[i], &why);
-    if (tried[i]->length > 0) length = tried[i]->length;
-  }
-  if (status == RS_OK) status = rs_recipe_check(&recipe, from->model, &why);
+  rs_status status = rs_hypotheses_apply(from, tried, count, &recipe, &length, &why);
   if (status == RS_OK) status = rs_spectrum_make(&recipe, from->model, length, spectrum, &why);
   rs_recipe_clear(&recipe);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;

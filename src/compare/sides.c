@@ -2,6 +2,7 @@
  * inverse frequencies), or the folder of a config, else a preset's name, else a recipe as YAML. */
 #include "dumps.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,13 @@ static rs_status make_spectrum(const rs_contest *contest, size_t which, rs_conte
   size_t first = sides[0].model.max_length > 0 ? sides[0].model.max_length : longest; /* both at A's length */
   s->length = contest->length > 0 ? contest->length : first > 0 ? first : NO_MODEL;
   if (s->origin == RS_FROM_DUMP) return RS_OK;
+  if (contest->biases && rs_biases_comparable(&s->recipe) && rs_biases_comparable(&other->recipe)) {
+    s->spectrum = (rs_spectrum){.amp = NAN, .logit_factor = NAN, .pair_layout = -1};
+    return RS_OK;
+  }
+  if (s->recipe.method->freq == NULL && other->recipe.method != NULL && other->recipe.method->freq != NULL)
+    return rs_fail(err, RS_INPUT, "%s turns no pairs, and the other side does (%s): they have nothing in common",
+                   s->recipe.method->name, other->recipe.method->name);
   return rs_spectrum_make(&s->recipe, &s->model, s->length, &s->spectrum, err);
 }
 

@@ -247,6 +247,50 @@ Test(compare_command, dumps__of_partial_rotation__have_the_model_s_head) {
   free(dump);
 }
 
+/* MPT's slopes are 2^(-8 h / 32) for its 32 heads, h = 1 ... 32, and 2^(-16 h / 32): most apart at h = 4, head 3. */
+Test(compare_command, biases__are_compared_in_every_form) {
+  static const struct {
+    const char *command, *holds[3];
+    int status;
+  } cases[] = {
+      {"compare mpt-7b '{name: alibi, bias_max: 16}'",
+       {"A  mpt-7b: preset {name: alibi} on mpt-7b at 2048 tokens\n", "biases: 32 of 32 heads differ; most in head 3, ",
+        "likely cause: B is A with bias_max: 16 (A has 8)\n"},
+       1},
+      {"compare mpt-7b bloom-7b1", {"equal within 1e-06: biases of 32 heads on keys at any distance\n"}, 0},
+      {"compare mpt-7b '{name: alibi, bias_max: 16}' --csv", {"head,distance_tokens,bias_a_nats,bias_b_nats\n3,"}, 1},
+      {"compare mpt-7b bloom-7b1 --csv", {"head,distance_tokens,bias_a_nats,bias_b_nats\n"}, 0},
+      {"compare mpt-7b '{name: alibi, bias_max: 16}' --json",
+       {"\"differs\": [\"biases\"]", "\"heads_that_differ\": 32", "\"attention_factor\": null"},
+       1},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    int status;
+    char *out = say(cases[i].command, &status);
+    cr_expect_eq(status, cases[i].status, "%s: %s", cases[i].command, out);
+    for (size_t k = 0; k < RS_COUNT(cases[i].holds) && cases[i].holds[k] != NULL; k++)
+      cr_expect_not_null(strstr(out, cases[i].holds[k]), "%s: %s lacks %s", cases[i].command, out, cases[i].holds[k]);
+    free(out);
+  }
+}
+
+/* Hugging Face's base of dynamic NTK grows from the trained length on, vLLM's is that of 16k always. */
+Test(compare_command, equal_at_one_length__says_where_it_is_not) {
+  static const char rules[] = "compare --model llama-2-7b '{name: dynamic_ntk, scale: hf_dynamic, factor: 4}' "
+                              "'{name: dynamic_ntk, scale: vllm_dynamic, factor: 4}' --length 16k";
+  expect(rules, 0,
+         (const char *const[]){"equal within 1e-06: frequencies of 64 pairs",
+                               "at 2048 tokens they differ: 63 of 64 pairs, most pair 63 (--length 2048 says why)\n",
+                               NULL});
+  char with[400];
+  snprintf(with, sizeof with, "%s --json", rules);
+  expect(with, 0, (const char *const[]){"\"equal\": true", "\"differs_at_tokens\": 2048", NULL});
+  int status;
+  char *out = say("compare --model llama-2-7b rope '{name: rope, rope_theta: 10000}' --length 16k", &status);
+  cr_expect(status == 0 && strstr(out, "they differ") == NULL, "%s", out);
+  free(out);
+}
+
 Test(compare_command, wrong_input__status_2_and_why) {
   static const char *const cases[][2] = {
       {"compare",
@@ -263,7 +307,8 @@ Test(compare_command, wrong_input__status_2_and_why) {
                                 "presets and methods; a recipe is written {name: yarn, factor: 8})\n"},
       {"compare gpt-oss t.txt",
        "ropescope: B, t.txt: is a file, but none of .json (config or dump), .npy, .csv and .safetensors (dump)\n"},
-      {"compare gpt-oss mpt-7b", "ropescope: B, mpt-7b: alibi turns no pairs: there are no frequencies to compare\n"},
+      {"compare gpt-oss mpt-7b",
+       "ropescope: B, mpt-7b: alibi turns no pairs, and the other side does (yarn): they have nothing in common\n"},
       {"compare gpt-oss '{name: yarn, factr: 2}'",
        "recipe B:1:14: methods[0].factr: yarn has no key factr (did you mean factor?)\n"
        "ropescope: B, {name: yarn, factr: 2}: recipe B: 1 problem\n"},

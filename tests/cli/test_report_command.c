@@ -51,8 +51,10 @@ Test(report_command, report__no_results__status_2_and_nothing_written) {
   expect_failure(&(command){.arguments = {"report"}}, 2,
                  "ropescope: report needs folders of results, as in ropescope report results/quickstart\n");
   run_small("o", NULL, NULL, NULL);
-  expect_failure(&(command){.arguments = {"report", "o", "nowhere"}}, 2,
-                 "ropescope: nowhere is no results folder: it has no manifest.json (ropescope run writes one)\n");
+  expect_failure(&(command){.arguments = {"report", "o", "nowhere"}}, 2, "ropescope: nowhere is not there\n");
+  write_file("else.txt", "");
+  expect_failure(&(command){.arguments = {"report", "o", "."}}, 2,
+                 "ropescope: . is no results folder: it has no manifest.json (ropescope run writes one)\n");
   cr_assert_eq(remove("o/manifest.json"), 0);
   expect_failure(&(command){.arguments = {"report", "o"}}, 2,
                  "ropescope: o has summary.csv and no manifest.json, which says what was asked and vouches for the CSV "

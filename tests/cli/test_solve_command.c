@@ -312,19 +312,14 @@ Test(solve_command, wrong_use__status_2_and_a_hint) {
   expect_words("base --criterion xyzzy",
                "ropescope: no --criterion xyzzy (there are first_violation, critical_dim, ood and ntk)\n");
   expect_words("base --criterion odd --length 4k", "ropescope: no --criterion odd (did you mean ood?)\n");
-  expect_words("base --head-dim 128",
-               "ropescope: solve base by first_violation needs --length, the context to be served\n");
-  expect_words("base --length 4k",
-               "ropescope: solve base by first_violation needs --head-dim, or a model by --model or --hf\n");
+  expect_words("base --head-dim 128", "ropescope: solve base needs --length, the context to be served\n");
+  expect_words("base --length 4k", "ropescope: solve base needs --head-dim, or a model by --model or --hf\n");
   expect_words("base --length 4k --head-dim 128 --criterion ntk",
                "ropescope: solve base by ntk needs --model or --hf, for the base and the length of its training\n");
-  expect_words("base --length 4k --base 1e4 --head-dim 128",
-               "ropescope: solve base by first_violation takes no --base\n");
-  expect_words("length --length 4k --base 1e4 --head-dim 128",
-               "ropescope: solve length by first_violation takes no --length\n");
+  expect_words("base --length 4k --base 1e4 --head-dim 128", "ropescope: solve base takes no --base\n");
+  expect_words("length --length 4k --base 1e4 --head-dim 128", "ropescope: solve length takes no --length\n");
   expect_words("length --method yarn --head-dim 128", "ropescope: solve: --method needs --model or --hf\n");
-  expect_words("factor --length 4k" LLAMA2,
-               "ropescope: solve factor by first_violation needs --method, as in --method yarn\n");
+  expect_words("factor --length 4k" LLAMA2, "ropescope: solve factor needs --method, as in --method yarn\n");
   expect_words("length --head-dim 64", "ropescope: solve: --head-dim alone has no frequencies: --base gives them\n");
   expect_words("length --head-dim 64 --base 1e4" LLAMA2,
                "ropescope: solve: --head-dim and a model both give the dims: keep one\n");
