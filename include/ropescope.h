@@ -55,7 +55,7 @@ extern "C" {
 
 /* ---- declarations begin ------------------------------------------------------------------------------------------ */
 
-/* The version of the library that runs, "1.2.3". */
+/* The version of the library that runs, "1.2.3" or, before that is released, "1.2.3-rc1". */
 const char *ropescope_version(void);
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */

@@ -5,14 +5,14 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import Any, Iterator, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple, overload
 
 import numpy as np
 
 from ._native import ffi, lib
 from .errors import DomainError, UnsupportedError, create, entries, text
 from .recipes import copied
-from .words import Length, Method, Model, Struct, name_model, plain, tokens, yaml
+from .words import Array, Length, Method, Model, name_model, plain, Struct, tokens, yaml
 
 _SOUGHT = {
     "base": lib.ROPESCOPE_SOLVE_BASE,
@@ -35,6 +35,30 @@ class Solution(NamedTuple):
     remarks: dict[str, str]
 
 
+@overload
+def solve(
+    sought: str,
+    *,
+    length: Length = None,
+    model: Model | None = None,
+    method: Method | None = None,
+    layers: str | int | None = None,
+    base: float | None = None,
+    head_dim: int | None = None,
+    criterion: None = None,
+) -> dict[str, Solution]: ...
+@overload
+def solve(
+    sought: str,
+    *,
+    length: Length = None,
+    model: Model | None = None,
+    method: Method | None = None,
+    layers: str | int | None = None,
+    base: float | None = None,
+    head_dim: int | None = None,
+    criterion: str,
+) -> Solution: ...
 def solve(
     sought: str,
     *,
@@ -45,7 +69,7 @@ def solve(
     base: float | None = None,
     head_dim: int | None = None,
     criterion: str | None = None,
-) -> Any:
+) -> Solution | dict[str, Solution]:
     """The "base" or "factor" that serves a length, or the "length" that a setting serves.
 
     By one criterion ("first_violation", "critical_dim", "out_of_range", "ntk_aware"): a Solution. Without: a dict of
@@ -96,8 +120,8 @@ class Comparison(NamedTuple):
     largest: float
     worst: int
     causes: list[Cause]
-    a: np.ndarray
-    b: np.ndarray
+    a: Array
+    b: Array
 
     @property
     def equal(self) -> bool:

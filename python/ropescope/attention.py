@@ -12,7 +12,7 @@ from .errors import create
 from .frames import Frame, table
 from .methods import Library, lender_of, raising
 from .recipes import Recipe, copied, recipe
-from .words import Method, Model, Struct, yaml
+from .words import Array, Method, Model, Struct, yaml
 
 _MASKS = {
     None: lib.ROPESCOPE_MASK_OF_LAYER,
@@ -27,7 +27,7 @@ _MASKS = {
 _DTYPES = {"float64": lib.ROPESCOPE_F64, "float32": lib.ROPESCOPE_F32, "float16": lib.ROPESCOPE_F16}
 
 
-def as_rows(given: Any, name: str) -> tuple[np.ndarray, int]:
+def as_rows(given: Any, name: str) -> tuple[Array, int]:
     """An array where it stands, or, where that cannot be read, a copy; and the library's number for its type.
 
     Takes numpy's arrays, torch's tensors on the CPU (bfloat16 too), and whatever has `__array__` or `__dlpack__`.
@@ -50,7 +50,7 @@ def as_rows(given: Any, name: str) -> tuple[np.ndarray, int]:
     return array, lib.ROPESCOPE_BF16 if bfloat16 else _DTYPES[array.dtype.name]
 
 
-def _of_heads(array: np.ndarray, layout: str, name: str) -> np.ndarray:
+def _of_heads(array: Array, layout: str, name: str) -> Array:
     """A view (H, L, D) of rows."""
     if array.ndim == 2:
         return array[None]
@@ -59,7 +59,7 @@ def _of_heads(array: np.ndarray, layout: str, name: str) -> np.ndarray:
     return array if layout == "hld" else array.transpose(1, 0, 2)
 
 
-def _set_rows(place: Any, array: np.ndarray, dtype: int) -> None:
+def _set_rows(place: Any, array: Array, dtype: int) -> None:
     size = array.itemsize
     place.data = ffi.cast("const void *", array.ctypes.data)
     place.dtype = dtype
@@ -77,7 +77,7 @@ class Statistics:
         heads, queries = (lib.ropescope_statistics_heads(self._pointer), lib.ropescope_statistics_queries(self._pointer))
         return f"<ropescope.Statistics of {queries} queries in {heads} heads under {self.recipe!r}>"
 
-    def _values(self, observable: int) -> np.ndarray:
+    def _values(self, observable: int) -> Array:
         heads = lib.ropescope_statistics_heads(self._pointer)
         out = np.stack(
             [copied(lib.ropescope_statistics_values, self._pointer, head, observable) for head in range(heads)]
@@ -86,72 +86,72 @@ class Statistics:
         return out
 
     @cached_property
-    def query(self) -> np.ndarray:
+    def query(self) -> Array:
         """Positions of the queries."""
         return self._values(lib.ROPESCOPE_QUERY_POSITION)
 
     @cached_property
-    def keys(self) -> np.ndarray:
+    def keys(self) -> Array:
         """How many keys each sees."""
         return self._values(lib.ROPESCOPE_KEYS)
 
     @cached_property
-    def max_logit(self) -> np.ndarray:
+    def max_logit(self) -> Array:
         """nats."""
         return self._values(lib.ROPESCOPE_MAX_LOGIT)
 
     @cached_property
-    def log_sum_exp(self) -> np.ndarray:
+    def log_sum_exp(self) -> Array:
         """nats."""
         return self._values(lib.ROPESCOPE_LOG_SUM_EXP)
 
     @cached_property
-    def entropy(self) -> np.ndarray:
+    def entropy(self) -> Array:
         """nats."""
         return self._values(lib.ROPESCOPE_ENTROPY)
 
     @cached_property
-    def argmax(self) -> np.ndarray:
+    def argmax(self) -> Array:
         """The position of the key with the largest logit."""
         return self._values(lib.ROPESCOPE_ARGMAX)
 
     @cached_property
-    def first_weight(self) -> np.ndarray:
+    def first_weight(self) -> Array:
         """The weight of the first keys together."""
         return self._values(lib.ROPESCOPE_FIRST_WEIGHT)
 
     @cached_property
-    def learned_weight(self) -> np.ndarray:
+    def learned_weight(self) -> Array:
         """The weight of the learned sink."""
         return self._values(lib.ROPESCOPE_LEARNED_WEIGHT)
 
     @cached_property
-    def target_distance(self) -> np.ndarray:
+    def target_distance(self) -> Array:
         """Tokens to the key that is sought; this and the next three are NaN where none is, or it is not seen."""
         return self._values(lib.ROPESCOPE_TARGET_DISTANCE)
 
     @cached_property
-    def target_logit(self) -> np.ndarray:
+    def target_logit(self) -> Array:
         """nats."""
         return self._values(lib.ROPESCOPE_TARGET_LOGIT)
 
     @cached_property
-    def target_weight(self) -> np.ndarray:
+    def target_weight(self) -> Array:
         """The weight of that key."""
         return self._values(lib.ROPESCOPE_TARGET_WEIGHT)
 
     @cached_property
-    def target_rank(self) -> np.ndarray:
+    def target_rank(self) -> Array:
         """Keys with a larger logit."""
         return self._values(lib.ROPESCOPE_TARGET_RANK)
 
     @cached_property
-    def edges(self) -> np.ndarray:
+    def edges(self) -> Array:
         """(bins + 1,) tokens: bin i has edges[i] <= |m - n| < edges[i + 1]."""
         return copied(lib.ropescope_statistics_edges, self._pointer)
 
     @cached_property
-    def mass(self) -> np.ndarray:
+    def mass(self) -> Array:
         """(H, Q, bins) the weight of the keys in each bin of distances; asked for by `by_distance=True`."""
         shape = self.query.shape[1], lib.ropescope_statistics_bins(self._pointer)
         if lib.ropescope_statistics_mass(self._pointer, 0, ffi.NULL, 0) != shape[0] * shape[1]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._native import ffi, lib
 from .errors import DomainError, Error
+from .words import Array
 
 
 class MethodCall(NamedTuple):
@@ -24,7 +25,7 @@ class MethodCall(NamedTuple):
     parameters: Mapping[str, float]
 
     @property
-    def plain(self) -> np.ndarray:
+    def plain(self) -> Array:
         """The frequencies (R/2,) of plain RoPE, rad/token."""
         pairs = np.arange(self.rotary_dim // 2)
         return self.theta ** (-2 * pairs / self.rotary_dim)
@@ -55,7 +56,9 @@ class Raised:
 class Method:
     """A method's functions."""
 
-    def __init__(self, raised: Raised, frequencies: Callable | None, bias: Callable | None, names: Sequence[str]):
+    def __init__(
+        self, raised: Raised, frequencies: Callable[..., Any] | None, bias: Callable[..., Any] | None, names: Sequence[str]
+    ):
         self.raised, self.frequencies, self.bias, self.names = raised, frequencies, bias, names
 
     def asked(self, c: Any) -> MethodCall:
@@ -94,7 +97,9 @@ def _noted(kind: Any, exception: BaseException, trace: Any) -> None:
 
 
 @ffi.def_extern(error=lib.ROPESCOPE_DOMAIN, onerror=_noted)
-def ropescope_python_frequencies(user, c, inv_freq, attention_factor, logit_factor, message, capacity):
+def ropescope_python_frequencies(
+    user: Any, c: Any, inv_freq: Any, attention_factor: Any, logit_factor: Any, message: Any, capacity: int
+) -> Any:
     method = ffi.from_handle(user)
     try:
         made = method.frequencies(method.asked(c))
@@ -112,19 +117,19 @@ def ropescope_python_frequencies(user, c, inv_freq, attention_factor, logit_fact
 
 
 @ffi.def_extern(onerror=_noted)
-def ropescope_python_bias(user, c, head, query, begin, end, bias):
+def ropescope_python_bias(user: Any, c: Any, head: int, query: int, begin: int, end: int, bias: Any) -> None:
     ffi.memmove(bias, bytes(ffi.sizeof("double") * (end - begin)), ffi.sizeof("double") * (end - begin))
     method = ffi.from_handle(user)
     _write(method.bias(method.asked(c), head, query, np.arange(begin, end)), end - begin, bias)
 
 
 @ffi.def_extern(onerror=_noted)
-def ropescope_python_progress(user, done, cells, share):
+def ropescope_python_progress(user: Any, done: int, cells: int, share: float) -> None:
     watch = ffi.from_handle(user)
     if watch.progress is not None:
         watch.progress(done, cells, share)
 
 
 @ffi.def_extern(error=1, onerror=_noted)
-def ropescope_python_stop(user):
+def ropescope_python_stop(user: Any) -> int:
     return int(ffi.from_handle(user).stopped)

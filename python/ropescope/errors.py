@@ -1,7 +1,7 @@
 """What goes wrong, with the place in the file that it is about."""
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 from ._native import ffi, lib
 
@@ -105,12 +105,12 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 
-def text(pointer) -> str:
+def text(pointer: Any) -> str:
     """A text of the library's; "" for NULL."""
     return "" if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", "replace")
 
 
-def entries(at, *of):
+def entries(at: Callable[..., Any], *of: Any) -> Iterator[Any]:
     """What `at(*of, 0)`, `at(*of, 1)`, ... give, up to the first NULL."""
     index = 0
     while (entry := at(*of, index)) != ffi.NULL:
@@ -118,7 +118,7 @@ def entries(at, *of):
         index += 1
 
 
-def named(at, *of):
+def named(at: Callable[..., Any], *of: Any) -> Iterator[tuple[str, str, str]]:
     """Name, summary and reference of what `at(*of, 0, entry)`, ... fill in, up to the first that is not there."""
     entry, index = ffi.new("ropescope_entry *"), 0
     while at(*of, index, entry):
@@ -126,14 +126,14 @@ def named(at, *of):
         index += 1
 
 
-def _problems(error) -> tuple[Problem, ...]:
+def _problems(error: Any) -> tuple[Problem, ...]:
     return tuple(
         Problem(text(p.file), p.line, p.column, text(p.key), text(p.text), text(p.hint))
         for p in entries(lib.ropescope_error_problem, error)
     )
 
 
-def call(function, *arguments) -> None:
+def call(function: Callable[..., Any], *arguments: Any) -> None:
     """Calls `function(*arguments, &error)` and raises what that says."""
     place = ffi.new("ropescope_error **")
     status = function(*arguments, place)
@@ -149,16 +149,16 @@ class Lender:
     """Frees what others need behind the last of them: Python frees the parts of an object, and what refers to each
     other, in an order of its own. Sets and lists of Python change at once, whichever thread frees."""
 
-    def __init__(self, free) -> None:
+    def __init__(self, free: Callable[[], None]) -> None:
         self._frees = [free]
-        self._borrowers: set = set()
+        self._borrowers: set[object] = set()
 
-    def lend(self, free):
+    def lend(self, free: Callable[[Any], None]) -> Callable[[Any], None]:
         """The `free` of a borrower, who counts from now on."""
         borrower = object()
         self._borrowers.add(borrower)
 
-        def release(pointer) -> None:
+        def release(pointer: Any) -> None:
             free(pointer)
             self._borrowers.discard(borrower)
             if not self._borrowers and self._frees:
@@ -167,14 +167,16 @@ class Lender:
         return release
 
 
-def create(function, free, *arguments, lender: Lender | None = None):
+def create(
+    function: Callable[..., Any], free: Callable[[Any], None], *arguments: Any, lender: Lender | None = None
+) -> Any:
     """The object that `function(*arguments, &object, &error)` makes; freed with the last reference to it, and before
     what `lender` frees."""
     made = create_alone(function, *arguments)
     return ffi.gc(made, free if lender is None else lender.lend(free))
 
 
-def create_alone(function, *arguments):
+def create_alone(function: Callable[..., Any], *arguments: Any) -> Any:
     """The same object, for the caller to free."""
     place = ffi.new(ffi.typeof(function).args[-2])
     call(function, *arguments, place)

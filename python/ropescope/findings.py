@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple, Tuple
 
 from ._native import ffi, lib
 from .errors import create, entries, text
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
     fix: str
 
 
-class Findings(tuple):
+class Findings(Tuple[Finding, ...]):
     """What was found, by line."""
 
     name: str

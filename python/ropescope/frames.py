@@ -8,6 +8,7 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import text
 from .recipes import copied
+from .words import Array
 
 
 class Column(NamedTuple):
@@ -35,7 +36,7 @@ class Frame:
         count = lib.ropescope_frame_columns(self._pointer)
         return [Column(*(text(get(self._pointer, i)) for get in of)) for i in range(count)]
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         index = lib.ropescope_frame_find(self._pointer, name.encode())
         if index == ffi.cast("size_t", -1):
             raise KeyError(f"{name}; there are {', '.join(c.name for c in self.columns)}")
@@ -44,12 +45,12 @@ class Frame:
     def _ipython_key_completions_(self) -> list[str]:
         return [c.name for c in self.columns]
 
-    def _column(self, index: int) -> np.ndarray:
+    def _column(self, index: int) -> Array:
         if lib.ropescope_frame_is_numeric(self._pointer, index):
             return copied(lib.ropescope_frame_numbers, self._pointer, index)
         return np.array([text(lib.ropescope_frame_text(self._pointer, row, index)) for row in range(len(self))], str)
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """All of it as a structured array."""
         columns = [(c.name, self._column(i)) for i, c in enumerate(self.columns)]
         out = np.empty(len(self), [(name, values.dtype) for name, values in columns])

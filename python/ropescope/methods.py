@@ -1,12 +1,14 @@
 """What there is by name, and methods of the caller's own."""
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence, TypeVar
 
 from ._native import ffi, lib
-from .callbacks import Method, Raised
+from .callbacks import Method, MethodCall, Raised
 from .errors import Lender, call, create_alone, named
-from .words import Struct
+from .words import Array, Struct
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Entry(NamedTuple):
@@ -52,10 +54,10 @@ class Library:
         own = [m.name for m in methods(self)[len(methods()) :]]
         return f"<ropescope.Library of {', '.join(own) or 'no method'}>"
 
-    def method(self, name: str, **words: Any) -> Callable[[Callable], Callable]:
+    def method(self, name: str, **words: Any) -> Callable[[Function], Function]:
         """Adds the decorated function as the frequencies of a method; `words` as in `add_method`."""
 
-        def add(frequencies: Callable) -> Callable:
+        def add(frequencies: Function) -> Function:
             self.add_method(name, frequencies, **words)
             return frequencies
 
@@ -64,9 +66,9 @@ class Library:
     def add_method(
         self,
         name: str,
-        frequencies: Callable | None = None,
+        frequencies: Callable[[MethodCall], Any] | None = None,
         *,
-        bias: Callable | None = None,
+        bias: Callable[[MethodCall, int, int, Array], Any] | None = None,
         bias_of_distance: bool = False,
         parameters: Sequence[ParameterSpec] = (),
         scaled: bool = False,
@@ -122,7 +124,7 @@ def raising(library: Library | None) -> Any:
     return raised_of(library).again()
 
 
-def _entries(at: Callable, *of: Any) -> list[Entry]:
+def _entries(at: Callable[..., Any], *of: Any) -> list[Entry]:
     return [Entry(*words) for words in named(at, *of)]
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import call, create, entries, text
 from .methods import Library, lender_of, pointer_of, raising
-from .words import Length, Method, Model, Struct, name_model, tokens as tokens_of, yaml
+from .words import Array, Length, Method, Model, name_model, Struct, tokens as tokens_of, yaml
 
 
-def copied(function: Callable[..., int], *of: Any, dtype: str = "double", shape: tuple[int, ...] | None = None):
+def copied(function: Callable[..., int], *of: Any, dtype: str = "double", shape: tuple[int, ...] | None = None) -> Array:
     """The numbers that a function of the library's copies, as an array that nobody changes."""
     count = function(*of, ffi.NULL, 0)
     out = np.empty(count, np.float64 if dtype == "double" else np.intc)
@@ -22,7 +22,7 @@ def copied(function: Callable[..., int], *of: Any, dtype: str = "double", shape:
     return out
 
 
-def doubles(array: np.ndarray):
+def doubles(array: Array) -> Any:
     """Where an array of doubles stands, for functions that write to it."""
     return ffi.cast("double *", array.ctypes.data)
 
@@ -41,7 +41,7 @@ class LayerKind(NamedTuple):
 
     name: str
     layers: str
-    count: int
+    count: int  # type: ignore[assignment] # of the layers; a tuple has a method of that name
     sees: str
     method: str
     attends: bool
@@ -183,7 +183,7 @@ class Tables:
         return lib.ropescope_tables_width(self._pointer)
 
     @cached_property
-    def inv_freq(self) -> np.ndarray:
+    def inv_freq(self) -> Array:
         """(P,) rad/token, pair 0 the fastest of plain RoPE."""
         return copied(lib.ropescope_tables_inv_freq, self._pointer)
 
@@ -203,7 +203,7 @@ class Tables:
         return lib.ropescope_tables_scale(self._pointer)
 
     @cached_property
-    def axis(self) -> np.ndarray:
+    def axis(self) -> Array:
         """(P,) which axis each pair reads: 0 t, 1 h, 2 w; -1: positions of its own."""
         return copied(lib.ropescope_tables_axis, self._pointer, dtype="int")
 
@@ -211,20 +211,20 @@ class Tables:
         r = self.recipe
         return f"<ropescope.Tables of {r.text} on {r.model} at {self.length} tokens: {self.pairs} pairs, {self.heads} heads>"
 
-    def positions(self, side: str = "query", view: int = 0) -> np.ndarray:
+    def positions(self, side: str = "query", view: int = 0) -> Array:
         """(L, A) tokens, as queries or keys ("query", "key") in a view."""
         return copied(
             lib.ropescope_tables_positions, self._pointer, side_of(side), view, shape=(self.length, self.axes)
         )
 
     @cached_property
-    def logit_scale(self) -> np.ndarray:
+    def logit_scale(self) -> Array:
         """(L,) what the logits of each query are multiplied by."""
         return copied(lib.ropescope_tables_logit_scale, self._pointer)
 
     def cos_sin(
         self, begin: int = 0, end: int | None = None, *, side: str = "query", view: int = 0, head: int = 0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Array, Array]:
         """Cosine and sine of tokens [begin, end), (end - begin, P) each, times the attention factor."""
         end = self.length if end is None else end
         cosine, sine = (np.empty((max(end - begin, 0), self.pairs)) for _ in range(2))
@@ -235,18 +235,18 @@ class Tables:
         return cosine, sine
 
     @cached_property
-    def slopes(self) -> np.ndarray:
+    def slopes(self) -> Array:
         """(H,) nats/token; empty where the bias has no slopes."""
         return copied(lib.ropescope_tables_slopes, self._pointer)
 
-    def bias(self, head: int, query: int, begin: int = 0, end: int | None = None) -> np.ndarray:
+    def bias(self, head: int, query: int, begin: int = 0, end: int | None = None) -> Array:
         """(end - begin,) nats that are added to the logits of a query with keys [begin, end), all up to it by default."""
         out = np.empty(max((query + 1 if end is None else end) - begin, 0))
         with raising(self.recipe._library):
             call(lib.ropescope_tables_bias, self._pointer, head, query, begin, begin + len(out), doubles(out))
         return out
 
-    def embedding(self, begin: int = 0, count: int | None = None) -> np.ndarray:
+    def embedding(self, begin: int = 0, count: int | None = None) -> Array:
         """(count, width) what is added to tokens [begin, begin + count)."""
         out = np.empty((self.length - begin if count is None else count, self.width))
         call(lib.ropescope_tables_embedding, self._pointer, begin, len(out), doubles(out))
@@ -307,7 +307,7 @@ def frequencies(
     method: Method | None = None,
     layers: str | int | None = None,
     library: Library | None = None,
-) -> np.ndarray:
+) -> Array:
     """The inverse frequencies (P,) in rad/token that a model turns its pairs by at a length; see `recipe`.
 
     >>> import ropescope as rs

@@ -7,7 +7,7 @@ import numpy as np
 
 from .answers import compare
 from .recipes import recipe
-from .words import Length, Model
+from .words import Array, Length, Model
 
 
 def assert_inv_freq(
@@ -53,7 +53,7 @@ def assert_inv_freq(
     raise AssertionError("\n".join(lines))
 
 
-def _numbers(given: Any) -> np.ndarray:
+def _numbers(given: Any) -> Array:
     """An array or tensor, on whatever device, as float64."""
     for step in ("detach", "cpu", "float"):
         given = getattr(given, step)() if hasattr(given, step) else given

@@ -7,8 +7,13 @@ import os
 import re
 from typing import Any, Mapping, Union
 
+from numpy.typing import NDArray
+
 from ._native import ffi, lib
 from .errors import named
+
+#: Numbers in numpy's form; shapes and units stand in the documentation.
+Array = NDArray[Any]
 
 #: A config.json (path, folder or its contents), the name of a preset, or what has `to_dict()` as transformers' configs.
 Model = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
@@ -88,7 +93,7 @@ class Struct:
         except (OverflowError, TypeError) as error:  # cffi's words name neither the argument nor the value
             raise type(error)(f"{member} = {value!r}: {error}") from None
 
-    def keep(self, value: str):
+    def keep(self, value: str) -> Any:
         """`value` as C has it."""
         if "\0" in value:
             raise ValueError(f"a text holds a NUL: {value!r}")

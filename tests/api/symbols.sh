@@ -9,6 +9,26 @@ nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >"$work/exp
 grep -oE '\bropescope_[a-z0-9_]+\(' "$header" | tr -d '(' | LC_ALL=C sort -u >"$work/declared"
 diff -u "$work/declared" "$work/exported" || { echo 'symbols: the library exports other names than ropescope.h declares' >&2; exit 1; }
 diff -u "$list" "$work/exported" || { echo "symbols: $list names others: a name that went breaks programs" >&2; exit 1; }
+# No global state: all that can be written is what is named here. Sanitizers bring their own.
+#   c_locale, c_locale_once  the locale "C", made once, by whichever thread needs it first
+#   chosen                   the instruction set of the program's --isa; nothing of ropescope.h sets it
+#   handler, lock, users     GSL's error handler, of which it has one for the process
+#   no_memory...             the error that is told where there is no memory for one; never changed
+cat >"$work/known" <<'KNOWN'
+c_locale
+c_locale_once
+chosen
+handler
+lock
+no_memory
+no_memory_message
+users
+KNOWN
+if command -v objdump >/dev/null && ! nm "$library" | grep -qE '__(asan|ubsan|tsan|gcov)_'; then
+    objdump -t "$library" | awk 'NF > 3 && ($(NF - 2) == ".bss" || $(NF - 2) == ".data") { print $NF }' | grep -v '^[_.]' |
+        grep -v '^completed\.[0-9]*$' | LC_ALL=C sort -u >"$work/writable"
+    diff -u "$work/known" "$work/writable" || { echo 'symbols: the library has other global state' >&2; exit 1; }
+fi
 "${CC:-cc}" -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c "$header"
 if command -v "${CXX:-c++}" >/dev/null; then
     "${CXX:-c++}" -std=c++11 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c++ "$header"

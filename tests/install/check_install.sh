@@ -26,7 +26,8 @@ DESTDIR=$scratch/staged meson install -C "$build" --no-rebuild --quiet >"$scratc
     exit 1
 }
 program=$(find "$scratch/staged" -path '*/bin/ropescope')
-mv -- "${program%/bin/ropescope}" "$scratch/moved"
+configured=${program%/bin/ropescope} configured=${configured#"$scratch/staged"}
+mv -- "$scratch/staged$configured" "$scratch/moved"
 prefix=$scratch/moved
 program=$prefix/bin/ropescope
 libraries=$(find "$prefix" -name 'libropescope.so*' -printf '%h\n' | head -n 1)
@@ -177,12 +178,14 @@ d.json
 WANT
 }
 
-# The package of Python finds its library by itself; pip knows its version, and pytest its plugin.
+# The package of Python finds its library by itself (but in /usr, where the loader looks); pip knows its version, and
+# pytest its plugin.
 check_python() {
-    local package
+    local package path=$LD_LIBRARY_PATH
+    if [ "$configured" != /usr ]; then path=; fi
     package=$(find "$prefix" -path '*/ropescope/__init__.py')
     if [ -z "$package" ]; then return 0; fi # built without
-    env -u LD_LIBRARY_PATH PYTHONPATH="${package%/ropescope/__init__.py}" PYTHONDONTWRITEBYTECODE=1 "$python" - "$prefix" \
+    LD_LIBRARY_PATH=$path PYTHONPATH="${package%/ropescope/__init__.py}" PYTHONDONTWRITEBYTECODE=1 "$python" - "$prefix" \
         "$version" >"$scratch/out" 2>&1 <<'CHECK' || report "python: $(cat -- "$scratch/out")"
 import importlib.metadata as metadata
 import sys
