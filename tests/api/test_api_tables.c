@@ -116,3 +116,47 @@ Test(api_tables, the_version_is_the_headers) {
            ROPESCOPE_VERSION_PATCH);
   cr_assert_eq(strncmp(ropescope_version(), wanted, strlen(wanted)), 0, "%s", ropescope_version());
 }
+
+/* Lists end, and hold what `ropescope list` knows. */
+Test(api_tables, names_are_listed_to_their_end) {
+  static int (*const lists[])(size_t index, ropescope_entry * entry) = {
+      ropescope_metric_at, ropescope_preset_at, ropescope_rule_at, ropescope_engine_at, ropescope_consumer_at};
+  static const char *const known[] = {"entropy", "llama-2-7b", "RS201", "vllm", "megatron"};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    ropescope_entry entry;
+    size_t count = 0, found = 0;
+    for (; lists[l](count, &entry); count++) {
+      cr_assert(entry.name != NULL && *entry.name != '\0' && entry.summary != NULL && entry.reference != NULL);
+      found += strcmp(entry.name, known[l]) == 0;
+    }
+    cr_expect_gt(found, 0, "%s is not among %zu", known[l], count);
+    cr_expect_eq(lists[l](count + 1000, &entry), 0);
+  }
+}
+
+/* What there is of each size is what is copied, whatever the method. */
+Test(api_tables, sizes_are_those_of_what_is_copied) {
+  static double positions[LENGTH * 3];
+  static int axes[256];
+  for (size_t r = 0; r < RECIPES; r++) {
+    ropescope_recipe *recipe = make_recipe(recipes[r].preset, NULL, recipes[r].method, LENGTH);
+    ropescope_tables *tables = NULL;
+    GOOD(ropescope_tables_create(recipe, 0, &tables, &error));
+    size_t pairs = ropescope_tables_pairs(tables), places = LENGTH * ropescope_tables_axes(tables);
+    cr_expect_eq(ropescope_recipe_length(recipe), (size_t)LENGTH);
+    cr_expect_eq(ropescope_tables_axis(tables, NULL, 0), pairs);
+    cr_expect_eq(ropescope_tables_axis(tables, axes, 256), pairs);
+    for (size_t j = 0; j < pairs; j++) cr_expect(axes[j] >= -1 && axes[j] < 3, "pair %zu: %d", j, axes[j]);
+    for (size_t v = 0; v < ropescope_tables_views(tables); v++)
+      cr_expect_eq(ropescope_tables_positions(tables, ROPESCOPE_KEY, v, positions, LENGTH * 3), places);
+    cr_expect_eq(ropescope_tables_positions(tables, ROPESCOPE_KEY, ropescope_tables_views(tables), positions, 1), 0);
+    cr_expect_eq(ropescope_tables_views(tables), strcmp(recipes[r].method, "self_extend") == 0 ? 2 : 1);
+    cr_expect_eq(ropescope_tables_has_embedding(tables), 0);
+    cr_expect_gt(ropescope_tables_heads(tables), 0);
+    cr_expect(isfinite(ropescope_tables_logit_factor(tables)));
+    double scale = ropescope_tables_scale(tables);
+    cr_expect(isnan(scale) || scale >= 1, "%s: %g", recipes[r].method, scale);
+    ropescope_tables_free(tables);
+    ropescope_recipe_free(recipe);
+  }
+}

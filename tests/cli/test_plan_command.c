@@ -101,3 +101,27 @@ Test(plan_command, plan__of_a_checkpoint__counts_its_rows) {
   free(rows);
   free(loss);
 }
+
+/* Rows of a text are those of a pass of the checkpoint up to the layer, at each length: twice the tokens take more than
+ * twice as much, and time is found by passes of that model. */
+Test(plan_command, plan__of_a_text__counts_and_times_its_passes) {
+  double flops[2] = {0};
+  for (size_t i = 0; i < 2; i++) {
+    char yaml[1024];
+    const char *tests = getenv("ROPESCOPE_TESTS");
+    snprintf(
+        yaml, sizeof yaml,
+        "model: {name: m, heads: 4, head_dim: 16, train_length: 64}\nlengths: [%d]\nmethods: [rope, nope]\nmetrics: "
+        "[entropy]\nsources: [{name: model, checkpoint: %s/golden/models/llama3, tokens: "
+        "%s/golden/models/llama3/tokens.npy, layer: 1, head: 2}]\n",
+        i == 0 ? 8 : 16, tests, tests);
+    write_file("text.yaml", yaml);
+    char *out = output_of(&(command){.arguments = {"plan", "text.yaml"}});
+    const char *reading = strstr(out, "\nreading ");
+    cr_assert_not_null(reading, "%s", out);
+    cr_expect_eq(sscanf(reading, "\nreading %lf flop", &flops[i]), 1, "%s", reading);
+    cr_expect_not_null(strstr(out, "\ntime            about "), "%s", out);
+    free(out);
+  }
+  cr_expect(flops[0] > 0 && flops[1] > 2 * flops[0] && flops[1] < 4 * flops[0], "%g, then %g", flops[0], flops[1]);
+}
