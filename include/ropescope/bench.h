@@ -65,6 +65,7 @@ typedef struct rs_bench_options {
   size_t name_count;
   size_t rounds; /* >= 1: a sample of the job between two of its ceiling each */
   bool quick;    /* small sizes and short samples: to see that all runs, not how fast */
+  bool all_isa;  /* each job with every instruction set of the machine, best first */
   /* Called before each job, from the calling thread; may be NULL. */
   void (*progress)(void *context, const rs_bench_job *job, size_t done, size_t jobs);
   void *context;
@@ -87,7 +88,8 @@ typedef struct rs_bench_row {
 /* Whether every round was contended, so that the numbers say little. */
 bool rs_bench_row_doubtful(const rs_bench_row *row) RS_NONNULL(1);
 
-/* Runs jobs one after the other. RS_INPUT for a name that is no job and no family; RS_MEMORY, or what a job fails with.
+/* Runs jobs one after the other, with the instruction set in use, or with all: the rows of a job then stand together,
+ * and the set in use is another meanwhile, but the same afterwards. RS_INPUT for a name that is no job and no family; RS_MEMORY, or what a job fails with.
  * Release *rows with free(). */
 rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err)
     RS_NONNULL(1, 2, 3);

@@ -148,20 +148,44 @@ static rs_status measure_with_threads(const rs_bench_options *options, const rs_
   return status;
 }
 
+/* One job with each instruction set in turn; rows (sets,). */
+static rs_status measure_sets(const rs_bench_options *options, const rs_bench_choice *choice, size_t sets,
+                              rs_bench_row *rows, rs_err *err) {
+  if (!options->all_isa) return measure_with_threads(options, choice, rows, err);
+  const char *before = rs_kernels_get()->isa;
+  rs_status status = RS_OK;
+  for (size_t i = 0; i < sets && status == RS_OK; i++) {
+    status = rs_kernels_use(rs_isa_name(i), err);
+    if (status == RS_OK) status = measure_with_threads(options, choice, &rows[i], err);
+  }
+  rs_status restored = rs_kernels_use(before, status == RS_OK ? err : NULL);
+  return status == RS_OK ? restored : status;
+}
+
+static size_t count_sets(const rs_bench_options *options) {
+  size_t sets = 0;
+  if (!options->all_isa) return 1;
+  while (rs_isa_name(sets) != NULL) sets++;
+  return sets;
+}
+
 rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err) {
   rs_bench_choice *chosen;
+  size_t jobs, sets = count_sets(options);
   *rows = NULL;
-  RS_TRY(rs_bench_choose(options, &chosen, count, err));
-  rs_bench_row *measured = rs_alloc(*count, sizeof *measured, err);
+  *count = 0;
+  RS_TRY(rs_bench_choose(options, &chosen, &jobs, err));
+  rs_bench_row *measured = rs_alloc(jobs * sets, sizeof *measured, err);
   rs_status status = measured != NULL ? RS_OK : RS_MEMORY;
-  for (size_t i = 0; i < *count && status == RS_OK; i++) {
-    if (options->progress != NULL) options->progress(options->context, chosen[i].job, i, *count);
-    status = measure_with_threads(options, &chosen[i], &measured[i], err);
+  for (size_t i = 0; i < jobs && status == RS_OK; i++) {
+    if (options->progress != NULL) options->progress(options->context, chosen[i].job, i, jobs);
+    status = measure_sets(options, &chosen[i], sets, measured + i * sets, err);
   }
   free(chosen);
-  if (status == RS_OK)
+  if (status == RS_OK) {
     *rows = measured;
-  else
+    *count = jobs * sets;
+  } else
     free(measured);
   return status;
 }

@@ -170,6 +170,8 @@ static const struct option_row {
     {"rounds", "N", COUNT, FIELD(rounds), BENCH, .help = "samples of each job, in turns with its ceiling (default 5)",
      .most = 1000},
     {"quick", NULL, FLAG, FIELD(quick), BENCH, .help = "small sizes, to see that all runs, not how fast"},
+    {"all-isa", NULL, FLAG, FIELD(all_isa), BENCH,
+     .help = "each job with every instruction set of this machine, side by side"},
     {"full", NULL, FLAG, FIELD(full), REPRODUCE, .help = "the searches that take minutes, too"},
     {"experiments", "DIR", NAME, FIELD(experiments), REPRODUCE,
      .help = "where the experiments are (default: experiments here, or what was installed)"},

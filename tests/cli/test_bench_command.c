@@ -9,6 +9,7 @@
 
 #include "../say.h"
 #include "ropescope/bench.h"
+#include "ropescope/kernel.h"
 
 static char folder[64];
 
@@ -147,6 +148,34 @@ Test(bench_command, jobs_rounds_threads_isa__are_those_asked_for) {
   rs_table_free(table);
 }
 
+/* Rows of a job together, sets in the order of the table, each beside a ceiling of its own; and one line a job. */
+Test(bench_command, all_isa__every_set_of_the_machine_side_by_side) {
+  static const char *const names[] = {"fma_f32", "fma_f64"};
+  rs_table *table = csv_of("--quick --job fma_f64,fma_f32 --all-isa");
+  size_t sets = 0;
+  int status;
+  while (rs_isa_name(sets) != NULL) sets++;
+  cr_assert_eq(table->rows, sets * RS_COUNT(names));
+  for (size_t i = 0; i < table->rows; i++) {
+    cr_expect_str_eq(field(table, i, "job"), names[i / sets]);
+    cr_expect_str_eq(field(table, i, "isa"), rs_isa_name(i % sets));
+    expect_plausible(table, i);
+  }
+  rs_table_free(table);
+  char *out = say("--quick --job fma_f64 --all-isa", &status), kernels[64] = "kernels ";
+  for (size_t i = 0; i < sets; i++) {
+    strcat(strcat(kernels, i > 0 ? ", " : ""), rs_isa_name(i));
+    cr_expect_not_null(strstr(out, rs_isa_name(i)));
+  }
+  cr_expect(status == 0 && strstr(out, kernels) != NULL, "%s", out);
+  char *row = strstr(out, "\nfma_f64 ");
+  cr_assert_not_null(row);
+  cr_expect_null(strstr(row + 1, "\nfma_f64 "));
+  for (size_t i = 0; i < sets; i++) cr_assert_not_null(row = strchr(row + 1, '|'), "%zu sets", i);
+  cr_expect_null(strchr(row + 1, '|'));
+  free(out);
+}
+
 Test(bench_command, table__says_what_it_ran_on) {
   int status;
   char *out = say("--quick --job fma_f64 --isa generic", &status);
@@ -161,6 +190,8 @@ Test(bench_command, wrong_use__status_2_and_a_hint) {
   expect_words("--job sweeps", 2, "ropescope: no job sweeps (did you mean sweep?)\n");
   expect_words("--job read,xyzzy", 2, "ropescope: no job xyzzy (ropescope bench --list shows them)\n");
   expect_words("--rounds 0", 2, "ropescope: --rounds 0: must be from 1 to 1000\n");
+  expect_words("--all-isa --isa generic", 2,
+               "ropescope: --all-isa takes every instruction set, --isa generic one: leave one of them out\n");
   expect_words("--csv", 2, "ropescope: --csv needs a value\n");
   expect_words("config.yaml", 2, "ropescope: bench takes no arguments (ropescope help bench)\n");
   expect_words("--quick --isa v0", 2, "ropescope: no --isa v0 (did you mean v4?)\n");

@@ -86,6 +86,7 @@ Test(options, every_pair__goes_with_its_commands_alone) {
       {"--job=read", "bench"},
       {"--rounds=1", "bench"},
       {"--quick", "bench"},
+      {"--all-isa", "bench"},
       {"--list", "bench reproduce"},
       {"--full", "reproduce"},
       {"--experiments=e", "reproduce"},

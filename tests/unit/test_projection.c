@@ -9,6 +9,7 @@
 
 #include "../fixtures/obtain.h"
 #include "../fixtures/source_head.h"
+#include "../fixtures/threads.h"
 #include "ropescope/attention.h"
 
 /* An embedding whose row n is unit vector n: projecting it shows the rows of W_q and W_k themselves. */
@@ -170,6 +171,49 @@ Test(projection, chosen_queries__rows__are_those_of_their_positions) {
   rs_projection_free(some);
   rs_encoding_free(encoding);
   rs_projection_free(NULL);
+}
+
+/* Counts rows that are asked for one by one, as queries are, by thread. */
+static size_t rows_by[8];
+
+static rs_status counted_rows(const void *state, size_t begin, size_t count, double *out, rs_err *err) {
+  size_t width = *(const size_t *)state;
+  (void)err;
+  if (count == 1) rows_by[rs_engine_thread()]++; /* each thread has a place of its own */
+  for (size_t i = 0; i < count * width; i++) out[i] = sin((double)(begin * width + i));
+  return RS_OK;
+}
+
+static const rs_embed_kind counted_embedding = {
+    .kind = {.name = "counted"}, .state_size = sizeof(size_t), .prepare = keep_width, .fill = counted_rows};
+
+Test(projection, any_number_of_threads__shares_queries_and_gives_the_same_bytes) {
+  enum { LENGTH = 333, QUERIES = 200, DIMS = 6 };
+  rs_model model = source_model(3, DIMS, LENGTH);
+  rs_method method = *rs_method_find("sinusoidal");
+  method.embed = &counted_embedding;
+  rs_encoding *encoding = source_encoding(&method, &model, LENGTH);
+  size_t queries[QUERIES];
+  rs_projection *one = NULL;
+  for (size_t i = 0; i < QUERIES; i++) queries[i] = LENGTH - QUERIES + i;
+  for (size_t threads = 1; threads <= RS_COUNT(rows_by); threads++) {
+    rs_projection *some = NULL;
+    size_t rows = 0;
+    use_threads((int)threads);
+    memset(rows_by, 0, sizeof rows_by);
+    cr_assert_eq(rs_projection_create(encoding, 1, 5, queries, QUERIES, &some, NULL), RS_OK);
+    for (size_t t = 0; t < RS_COUNT(rows_by); t++) {
+      rows += rows_by[t];
+      cr_assert(rows_by[t] > 0 || t >= rs_engine_threads(), "%zu threads: number %zu has no query", threads, t);
+    }
+    cr_assert_eq(rows, (size_t)QUERIES);
+    if (one == NULL) one = some;
+    cr_assert(same_bytes(one->q, some->q, QUERIES * DIMS) && same_bytes(one->k, some->k, LENGTH * DIMS), "%zu",
+              threads);
+    if (some != one) rs_projection_free(some);
+  }
+  rs_projection_free(one);
+  rs_encoding_free(encoding);
 }
 
 Test(projection, learned_table__beyond_its_end__is_a_domain_error) {
