@@ -89,8 +89,8 @@ typedef struct rs_bench_row {
 bool rs_bench_row_doubtful(const rs_bench_row *row) RS_NONNULL(1);
 
 /* Runs jobs one after the other, with the instruction set in use, or with all: the rows of a job then stand together,
- * and the set in use is another meanwhile, but the same afterwards. RS_INPUT for a name that is no job and no family; RS_MEMORY, or what a job fails with.
- * Release *rows with free(). */
+ * and the set in use is another meanwhile, but the same afterwards. RS_INPUT for a name that is no job and no family;
+ * RS_MEMORY, or what a job fails with. Release *rows with free(). */
 rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err)
     RS_NONNULL(1, 2, 3);
 

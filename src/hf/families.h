@@ -2,6 +2,8 @@
 #ifndef ROPESCOPE_HF_FAMILIES_H
 #define ROPESCOPE_HF_FAMILIES_H
 
+#include "ropescope/recipe.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -65,7 +67,8 @@ typedef struct rs_hf_family {
   rs_bare_rule bare;
   const char *rope; /* what the class has where the file says nothing of rope_scaling: refused; NULL: plain rotation */
   bool temperature; /* layers that turn nothing have Llama 4's */
-  size_t linear;    /* all but the last of each so many layers have no attention but a state */
+  size_t sections[RS_AXES]; /* pairs that read t, h, w where the file does not say, and they are all that turn */
+  size_t linear;            /* all but the last of each so many layers have no attention but a state */
 } rs_hf_family;
 
 /* What files of such a family are refused with. Static. */

@@ -85,9 +85,20 @@ void rs_hf_read_layout(rs_hf_reader *hf, const rs_hf_family *known) {
   hf->model->pair_layout = interleaved ? RS_INTERLEAVED : RS_HALF_SPLIT;
 }
 
-void rs_hf_read_sections(rs_hf_reader *hf) {
+/* What the class has where the file is silent: modeling_qwen3_vl.py, modeling_qwen3_5.py, both alternating. */
+static void take_class_sections(rs_hf_reader *hf, const rs_hf_family *known) {
+  size_t total = known->sections[0] + known->sections[1] + known->sections[2];
+  if (total == 0 || total != hf->model->rotary_dim / 2) return;
+  memcpy(hf->model->mrope_section, known->sections, sizeof known->sections);
+  hf->model->axis_layout = RS_AXES_INTERLEAVED;
+}
+
+void rs_hf_read_sections(rs_hf_reader *hf, const rs_hf_family *known) {
   const rs_node *node = hf->rope != NULL ? rs_node_get(hf->rope, "mrope_section") : NULL;
-  if (!rs_hf_present(node)) return;
+  if (!rs_hf_present(node)) {
+    take_class_sections(hf, known);
+    return;
+  }
   rs_path path = rs_hf_path(node, hf->rope_key);
   size_t total = 0;
   bool ernie = rs_hf_in_family(hf, "ernie4_5"); /* in the order h, w, t */

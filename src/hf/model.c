@@ -166,7 +166,7 @@ static void read_model(rs_hf_reader *hf) {
                hf->model->head_dim, hf->model->rotary_dim);
   rs_hf_read_theta(hf, &known);
   rs_hf_read_layout(hf, &known);
-  rs_hf_read_sections(hf);
+  rs_hf_read_sections(hf, &known);
   read_lengths(hf, &known);
   read_magnitude(hf);
 }

@@ -50,7 +50,7 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known);
 void rs_hf_read_rotary_dim(rs_hf_reader *hf, const rs_hf_family *known);
 void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known);
 void rs_hf_read_layout(rs_hf_reader *hf, const rs_hf_family *known);
-void rs_hf_read_sections(rs_hf_reader *hf);
+void rs_hf_read_sections(rs_hf_reader *hf, const rs_hf_family *known);
 
 /* The recipe, and a temperature beside it. */
 void rs_hf_read_recipe(rs_hf_reader *hf, const rs_hf_family *known);

@@ -286,6 +286,36 @@ Test(hf, class_defaults__where_the_file_is_silent) {
   }
 }
 
+/* Qwen3-VL's and Qwen3.5's classes have sections where the file is silent; where other pairs turn, they have none. */
+Test(hf, class_sections__where_they_are_all_that_turns) {
+#define HEADS(family, dims, more)                                                                                      \
+  "{\"model_type\": \"" family "\", \"num_attention_heads\": 4, \"head_dim\": " dims more "}"
+  static const struct {
+    const char *json;
+    size_t section[RS_AXES];
+    rs_axis_layout axes;
+  } cases[] = {
+      {HEADS("qwen3_vl_text", "128", ""), {24, 20, 20}, RS_AXES_INTERLEAVED},
+      {HEADS("qwen3_vl_text", "64", ""), {0, 0, 0}, RS_AXES_CONTIGUOUS},
+      {HEADS("qwen3_5_text", "256", ""), {11, 11, 10}, RS_AXES_INTERLEAVED},
+      {HEADS("qwen3_vl_text", "128",
+             ", \"rope_scaling\": {\"rope_type\": \"default\", \"mrope_section\": [32, 16, 16], "
+             "\"mrope_interleaved\": true}"),
+       {32, 16, 16},
+       RS_AXES_INTERLEAVED},
+      {HEADS("qwen3", "128", ""), {0, 0, 0}, RS_AXES_CONTIGUOUS},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_model model;
+    rs_err err = {0};
+    cr_assert_eq(rs_hf_model_read(cases[i].json, strlen(cases[i].json), "f", &model, &err), RS_OK, "%s", err.message);
+    for (size_t a = 0; a < RS_AXES; a++)
+      cr_expect_eq(model.mrope_section[a], cases[i].section[a], "%s: axis %zu", cases[i].json, a);
+    cr_expect_eq(model.axis_layout, cases[i].axes, "%s", cases[i].json);
+    rs_model_clear(&model);
+  }
+}
+
 Test(hf, what_is_not_read__says_what_it_is) {
   static const char *const cases[][2] = {
       {"{\"_class_name\": \"FluxTransformer2DModel\", \"_diffusers_version\": \"0.30\", \"num_attention_heads\": 24}",
