@@ -26,7 +26,8 @@ typedef struct cli_options {
   size_t length, threads, rounds, head_dim, last, port, pair; /* pair: its index plus 1 */
   double rtol, base;
   char *hf_text, *hf_file; /* owned: what --hf - has read; config.json of a folder that --hf names */
-  bool quiet, print, markdown, json, csv, quick, list, full, all, all_isa, force, help, findings, still, fresh, partial, manual;
+  bool quiet, print, markdown, json, csv, quick, list, full, all, all_isa, force, help, findings, still, fresh, partial,
+      manual;
 } cli_options;
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
