@@ -53,8 +53,8 @@ static rs_status factor_of_base(const rs_solve_task *task, double *factor, rs_er
   RS_TRY(need_ntk_pairs(task, err));
   *factor = rs_factor_ntk(task->model.rope_theta, task->pairs, task->question->base);
   if (task->question->base >= task->model.rope_theta) return RS_OK;
-  return rs_fail(err, RS_DOMAIN, "base %g is below the %g of %s, and NTK-aware scaling raises it",
-                 task->question->base, task->model.rope_theta, task->model.name);
+  return rs_fail(err, RS_DOMAIN, "base %g is below the %g of %s, and NTK-aware scaling raises it", task->question->base,
+                 task->model.rope_theta, task->model.name);
 }
 
 static rs_status base_by_ntk(const rs_solve_task *task, rs_solution *out, rs_err *err) {

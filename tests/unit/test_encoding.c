@@ -53,9 +53,8 @@ static const char *const method_texts[][2] = {
     {"videorope", VISION("equal", "spatial_first", "videorope") COMMON},
     {"v2pe", VISION("none", "none", "v2pe") COMMON},
     {"axial", "axis_order=wh " ROTARY_OF("100", "interleaved", "none", "exact") COMMON},
-    {"axial_by_parts",
-     "axis_order=hw kept_pairs=2 trained_side=none side=none " ROTARY_OF("10000", "interleaved", "none", "exact")
-         COMMON},
+    {"axial_by_parts", "axis_order=hw kept_pairs=2 trained_side=none side=none " ROTARY_OF("10000", "interleaved",
+                                                                                           "none", "exact") COMMON},
     {"rope_mixed",
      "freq_x=none freq_y=none learned=true table_seed=0 " ROTARY_OF("10", "interleaved", "none", "exact") COMMON},
     {"self_extend", "group=auto window=auto shift=floor " ROTARY COMMON},
