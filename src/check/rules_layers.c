@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEVERAL, LIST_LENGTH, LOCAL_BASE, NO_LAYER, UNKNOWN_TYPE, NO_WINDOW, PATTERN };
+enum { SEVERAL, LIST_LENGTH, LOCAL_BASE, NO_LAYER, UNKNOWN_TYPE, NO_WINDOW, PATTERN, BESIDE };
 
 static const rs_rule rules[] = {
     [SEVERAL] = {"RS801", "layers-turn-otherwise", RS_NOTE,
@@ -30,6 +30,9 @@ static const rs_rule rules[] = {
                  "layer_types and sliding_window_pattern say other layers: releases and engines that know layer_types "
                  "take them, others take the pattern",
                  "transformers, configuration_gemma3.py: layer_types"},
+    [BESIDE] = {"RS808", "key-beside-types-of-layers", RS_WARNING,
+                "a number or word in rope_parameters beside dictionaries by type of layers: these are read, it is not",
+                "transformers 5, modeling_rope_utils.py: rope_parameters by layer type"},
 };
 
 static const char local[] = "sliding_attention";
@@ -151,6 +154,22 @@ static rs_status find_no_layer(const rs_checked *checked, rs_findings *findings,
   return RS_OK;
 }
 
+static rs_status find_beside(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_node *all = rs_key(checked->root, "rope_parameters");
+  size_t mappings = 0;
+  for (size_t i = 0; all != NULL && all->kind == RS_MAPPING && i < all->count; i++)
+    mappings += all->items[i].kind == RS_MAPPING;
+  for (size_t i = 0; mappings > 0 && i < all->count; i++) {
+    const rs_node *node = rs_key(all, all->items[i].key); /* null says that such layers do not turn */
+    if (node == NULL || node->kind == RS_MAPPING) continue;
+    char path[96];
+    snprintf(path, sizeof path, "rope_parameters.%.60s", node->key);
+    RS_TRY(rs_find(findings, &rules[BESIDE], node, path, "write it into the dictionary of each type of layers", err,
+                   "%.60s stands beside dictionaries by type of layers: nobody reads it", node->key));
+  }
+  return RS_OK;
+}
+
 static rs_status find_no_window(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   const rs_node *list = rs_key(checked->root, "layer_types");
   const rs_profile *profile = &checked->profile;
@@ -188,6 +207,7 @@ static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *
   RS_TRY(find_types(checked, findings, err));
   RS_TRY(find_pattern(checked, findings, err));
   RS_TRY(find_no_layer(checked, findings, err));
+  RS_TRY(find_beside(checked, findings, err));
   if (checked->model == NULL) return RS_OK;
   RS_TRY(find_local_base(checked, findings, err));
   RS_TRY(find_no_window(checked, findings, err));

@@ -59,6 +59,15 @@ static const char *label_of(const rs_hf_reader *hf) {
   return rs_hf_are_of(hf, RS_HF_LOCAL) ? "main" : "compress";
 }
 
+static void no_such_type(rs_hf_reader *hf, const rs_node *node) {
+  rs_path path = rs_path_key(NULL, node->key);
+  char types[160] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < node->count && used < sizeof types; i++)
+    used += (size_t)snprintf(types + used, sizeof types - used, "%s%.40s", i > 0 ? ", " : "", node->items[i].key);
+  rs_problem(hf->problems, node, &path, "differs by layer type, and none is %s (there are: %s)", label_of(hf), types);
+}
+
 /* The dictionary of the layers that are read, or the node itself where it is no dictionary by layer type. */
 static const rs_node *layers_of(rs_hf_reader *hf, const rs_node *node, const rs_hf_family *known) {
   const rs_node *own = rs_node_get(node, label_of(hf));
@@ -67,9 +76,7 @@ static const rs_node *layers_of(rs_hf_reader *hf, const rs_node *node, const rs_
   hf->by_layer = own != NULL && own->kind == RS_MAPPING;
   if (hf->by_layer) return own;
   if (mappings == node->count && rs_hf_are_of(hf, RS_HF_LOCAL) && known->local_theta > 0) return NULL; /* the class's */
-  rs_path path = rs_path_key(NULL, node->key);
-  if (mappings == node->count)
-    rs_problem(hf->problems, node, &path, "differs by layer type, and none is %s: not supported", label_of(hf));
+  if (mappings == node->count) no_such_type(hf, node);
   return node;
 }
 

@@ -78,6 +78,12 @@ Test(check_layers, words_for_layers_that_are_not_there) {
         "RS805", 3, 21, "(did you mean sliding_attention?)", "write \"sliding_attention\"");
 }
 
+Test(check_layers, keys_beside_types_of_layers__are_not_read) {
+  finds(LAYERS("\"rope_parameters\": {\"full_attention\": {\"rope_type\": \"default\", \"rope_theta\": 1000000.0},\n"
+               "\"sliding_attention\": null, \"factor\": 8.0}"),
+        "RS808", 3, 38, "factor stands beside dictionaries by type of layers", "write it into");
+}
+
 Test(check_layers, several_recipes__are_listed) {
   finds(LAYERS("\"sliding_window\": 64, \"rope_local_base_freq\": 10000.0, " MIXED), "RS801", 0, 0,
         "what is said of the recipe is of full_attention (layers 3), not sliding_attention (0-2)", "");

@@ -81,7 +81,7 @@ static const struct {
      "rope_ratio = 500: changes the numbers, and is not supported"},
     {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_ratio\": 1}", NULL},
     {"{\"num_attention_heads\": 2, \"head_dim\": 8, \"rope_parameters\": {\"main\": {}, \"compress\": {}}}",
-     "rope_parameters = {...}: differs by layer type, and none is full_attention: not supported"},
+     "rope_parameters = {...}: differs by layer type, and none is full_attention (there are: main, compress)"},
     {"{\"model_type\": \"ernie4_5_vl\", \"num_attention_heads\": 2, \"head_dim\": 8, \"rope_scaling\": "
      "{\"mrope_section\": [1, 1, 2]}}",
      NULL},

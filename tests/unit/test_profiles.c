@@ -289,7 +289,7 @@ Test(profiles, wrong_lists__name_the_key) {
        "no layer of a falcon_mamba has attention, hence none has positions"},
       {"\"num_hidden_layers\": 2, \"layer_types\": [\"sliding_attention\", \"full_attention\"], \"rope_parameters\": "
        "{\"full_attention\": {}}",
-       "rope_parameters = {...}: differs by layer type, and none is sliding_attention: not supported"},
+       "rope_parameters = {...}: differs by layer type, and none is sliding_attention (there are: full_attention)"},
       {"\"num_hidden_layers\": 65537", "65537 layers are too many"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
