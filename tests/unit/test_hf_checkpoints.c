@@ -320,6 +320,24 @@ Test(hf_checkpoints, no_weights__says_what_is_looked_for) {
   leaves((const char *[]){"config.json"}, 1);
 }
 
+/* The class lists "transformer." first: names without that front are then too many. */
+Test(hf_checkpoints, names_of_two_fronts__are_read_by_the_first) {
+  rs_transformer *transformer;
+  rs_err err = {0};
+  enter_scratch();
+  char *config = model_text("gpt2/config.json");
+  put_config(config);
+  free(config);
+  make_tensors(
+      "model.safetensors",
+      "{" ENTRY("wte.weight", "F32", "[1]", "[0,4]") "," ENTRY("transformer.wte.weight", "F32", "[1]", "[4,8]") "}",
+      "\0\0\0\0\0\0\0", 8);
+  cr_expect_eq(load(false, &transformer, &err), RS_INPUT);
+  cr_expect_not_null(strstr(err.message, "tensor \"transformer.wte.weight\": has shape (1,), wanted is (97, 32)"), "%s",
+                     err.message);
+  leaves((const char *[]){"config.json", "model.safetensors"}, 2);
+}
+
 /* Old files of GPT-2 lack the front of the names, and hold the causal mask and the output, which is the embeddings'. */
 Test(hf_checkpoints, gpt2_of_the_hub__other_names_same_weights) {
   enum { MOST = 64 };

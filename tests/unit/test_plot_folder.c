@@ -126,3 +126,16 @@ Test(plot_folder, drawn__names_that_are_no_pictures__stay, .init = make_folder, 
                                      "plots/.a.svg", "plots/folder.svg/kept", "plots/link.svg"};
   for (size_t i = 0; i < RS_COUNT(kept); i++) cr_assert(exists(kept[i]), "%s", kept[i]);
 }
+
+/* Sources whose names are one slug have a picture each. */
+Test(plot_folder, pictures__of_one_name__are_numbered, .init = make_folder, .fini = remove_folder) {
+  static const char *const names[] = {"share--a-b.svg", "share--a-b-2.svg", "share--a-b-3.svg"};
+  rs_plot_report report;
+  put_file("manifest.json", DEPTHS);
+  put_file("summary.csv", DEPTHS_HEADER "0,m,rope,1024,1,a b,1,8,,1\n1,m,rope,1024,1,a-b,1,8,,2\n"
+                                        "2,m,rope,1024,1,a/b,1,8,,3\n");
+  draw(&(rs_plot_options){.all = true}, &report, RS_OK, NULL);
+  cr_assert_eq(report.count, RS_COUNT(names));
+  for (size_t i = 0; i < RS_COUNT(names); i++) cr_assert_str_eq(strrchr(report.files[i], '/') + 1, names[i]);
+  rs_plot_report_clear(&report);
+}

@@ -101,6 +101,11 @@ Test(position_similarity, rotary__is_the_mean_cosine_in_either_order) {
     for (size_t j = 0; j < 6; j++) sum += cos(turn[axes[j]] * pow(100, -(double)j / 6)) / 6;
     cr_assert(close_to(row[4], sum, 0, 1e-14), "row %zu: %.17g, not %.17g", i, row[4], sum);
   }
+  for (int axis = 1; axis < 3; axis++) { /* neighbours: in a row, whose axis is 2, and in a column */
+    double sum = 0;
+    for (size_t j = 0; j < 6; j++) sum += (axes[j] == axis ? cos(pow(100, -(double)j / 6)) : 1) / 6;
+    cr_assert(close_to(result.value[2 - axis], sum, 1e-14, 0), "%g, not %g", result.value[2 - axis], sum);
+  }
   rs_curve_clear(&result.curve);
   rs_encoding_free(encoding);
 }

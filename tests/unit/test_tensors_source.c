@@ -54,16 +54,19 @@ static void write_tensors(const char *path, const rows_file *q, const rows_file 
   cr_assert_eq(rs_safetensors_write(path, tensors, RS_COUNT(tensors), &err), RS_OK, "%s", err.message);
 }
 
+/* Queries are times sqrt(4), for a score_scale of 1; what stands behind a row is another's. */
 static void check_head(const rs_source_kind *kind, const rs_source_in *in, const char *what) {
-  double row[DIMS], all_keys[TOKENS * DIMS];
+  double row[DIMS + 1], all_keys[TOKENS * DIMS];
+  row[DIMS] = 7;
   kind->keys(in, 1, in->length, all_keys);
   for (size_t n = 0; n < in->length; n++) {
     kind->query(in, n, row);
     for (size_t d = 0; d < DIMS; d++) {
-      cr_expect_eq(row[d], code(n, in->head, d), "%s: query %zu of head %zu", what, n, in->head);
+      cr_expect_eq(row[d], 2 * code(n, in->head, d), "%s: query %zu of head %zu", what, n, in->head);
       if (n > 0) cr_expect_eq(all_keys[(n - 1) * DIMS + d], -code(n, in->head / 2, d), "%s: key %zu", what, n);
     }
   }
+  cr_expect_eq(row[DIMS], 7, "%s: head %zu", what, in->head);
 }
 
 /* Every head, at the whole length and at a shorter one; keys are asked for from the second on. */
@@ -74,6 +77,7 @@ static void check_files(const char *q, const char *k, const char *layout) {
   bound_set(&parameters, "q", q);
   bound_set(&parameters, "k", k);
   bound_set(&parameters, "layout", layout);
+  bound_set(&parameters, "score_scale", "1");
   rs_err err = {0};
   const rs_model model = {.heads = HEADS, .head_dim = DIMS};
   cr_assert_eq(kind->fit(&parameters.binding, &model, NULL, &err), RS_OK, "%s", err.message);
