@@ -257,6 +257,7 @@ Test(check, elsewise__scaling_has_no_effect) {
         "RS505@3:20");
   says(SIZES_OF("qwen") ",\n\"use_logn_attn\": true}", "RS505", "own code: counted here", "");
   says(SIZES_OF("eel") ",\n\"use_logn_attn\": true}", "RS505", "nothing that is said here counts it", "");
+  says(PLAIN ", \"rope_scaling\": {\"rope_type\": \"default\", \"use_fope\": true}}", "RS505", "use_fope changes", "");
   says("{\"model_type\": \"bloom\", \"hidden_size\": 64, \"n_head\": 2, \"rope_scaling\": {\"rope_type\": \"linear\", "
        "\"factor\": 4.0}}",
        "RS502", "bloom turns nothing (alibi)", "take it away");

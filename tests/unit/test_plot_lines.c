@@ -52,6 +52,25 @@ Test(plot_lines, style__looks__differ_in_colour_or_else_in_marker_and_dash) {
   }
 }
 
+/* A circle has no corners. The others have about its area, by their corners around the middle, and stay near. */
+Test(plot_lines, style__markers__look_equally_large) {
+  enum { MARKERS = 8 };
+  const double radius = 4, circle = M_PI * radius * radius;
+  rs_plot_xy at[RS_PLOT_CORNERS];
+  for (size_t marker = 0; marker < MARKERS; marker++) {
+    size_t count = rs_plot_marker_corners(marker, radius, at);
+    double area = 0, farthest = 0;
+    for (size_t i = 0; i < count; i++) {
+      const rs_plot_xy *a = &at[i], *b = &at[(i + 1) % count];
+      area += fabs(a->x * b->y - a->y * b->x) / 2;
+      farthest = fmax(farthest, hypot(a->x, a->y));
+    }
+    cr_assert_eq(count == 0, marker == 0);
+    cr_assert(count == 0 || (area > 0.7 * circle && area < 1.4 * circle), "%zu: %g", marker, area / circle);
+    cr_assert(farthest <= 1.5 * radius + 1e-9, "%zu: %g", marker, farthest);
+  }
+}
+
 Test(plot_lines, lines__a_gap__breaks_the_line_and_marks_single_points) {
   rs_plot_point points[] = {point(1, 1),   point(2, 2), point(3, NAN), point(4, 4),
                             point(5, NAN), point(6, 5), point(7, 7)};

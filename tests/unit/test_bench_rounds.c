@@ -1,0 +1,54 @@
+/* test_bench_rounds.c: which rounds count, on a machine where others are at work when a case says so: /proc/stat is
+ * made up here. */
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ropescope/bench.h"
+
+static int reads, busy_from, busy_to; /* of /proc/stat: how many there were, and between which others are at work */
+static unsigned long long ticks;
+
+FILE *fopen(const char *path, const char *mode) {
+  static char text[64];
+  if (strcmp(path, "/proc/stat") != 0) {
+    FILE *(*usual)(const char *, const char *);
+    *(void **)&usual = dlsym(RTLD_NEXT, "fopen");
+    return usual(path, mode);
+  }
+  if (reads >= busy_from && reads < busy_to) ticks += 1000000;
+  reads++;
+  snprintf(text, sizeof text, "cpu %llu 0 0 0 0 0 0 0\n", ticks);
+  return fmemopen(text, strlen(text), "r");
+}
+
+/* A round has a job's sample and the next of its ceiling, of two reads each. What is read before those that count: a
+ * ceiling, and the round that meets cold memory. */
+Test(bench_rounds, contended_rounds__are_run_again_as_often_as_was_asked) {
+  enum { ASKED = 3, BEFORE = 6, ROUND = 4 };
+  static const struct {
+    int from, to;
+    size_t rounds, contended;
+  } cases[] = {{0, 0, ASKED, 0},
+               {0, BEFORE - 2, ASKED, 0},
+               {BEFORE + 1, BEFORE + 2, ASKED + 1, 1},
+               {BEFORE + 1, BEFORE + ROUND + 2, ASKED + 2, 2},
+               {BEFORE + ROUND - 1, BEFORE + ROUND, ASKED + 2, 2}, /* a ceiling, which two rounds share */
+               {0, 1000, 2 * ASKED, 2 * ASKED}};
+  static const char *const name = "decay";
+  const rs_bench_options options = {.names = &name, .name_count = 1, .rounds = ASKED, .quick = true};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_bench_row *row;
+    size_t count;
+    rs_err err = {0};
+    reads = 0, busy_from = cases[i].from, busy_to = cases[i].to;
+    cr_assert_eq(rs_bench_run(&options, &row, &count, &err), RS_OK, "%s", err.message);
+    cr_assert_eq(count, 1u);
+    cr_expect(row->rounds == cases[i].rounds && row->contended == cases[i].contended, "case %zu: %zu of %zu", i,
+              row->contended, row->rounds);
+    cr_expect_eq(rs_bench_row_doubtful(row), cases[i].contended == cases[i].rounds, "case %zu", i);
+    free(row);
+  }
+}
