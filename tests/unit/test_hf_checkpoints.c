@@ -1,5 +1,6 @@
 /* Checkpoints in Hugging Face's layout: what config.json says of all layers, and files that do not fit. (Their logits
  * are compared in tests/golden.) */
+#include "../../src/sweep/checkpoint.h"
 #include "../fixtures/hf_config.h"
 #include "../fixtures/places.h"
 #include "../fixtures/scratch.h"
@@ -205,6 +206,17 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
     cr_expect(checkpoint.recipes == NULL && checkpoint.shape.decoder.blocks == NULL);
   }
   leaves((const char *[]){"config.json"}, 1);
+}
+
+/* A sweep reads matrices where they lie; what is tuned or written has them in memory. */
+Test(hf_checkpoints, matrices_of_a_folder__stay_in_its_file) {
+  char path[4096];
+  rs_transformer *transformer;
+  rs_err err = {0};
+  snprintf(path, sizeof path, "%s/golden/models/llama_small", getenv("ROPESCOPE_TESTS"));
+  cr_assert_eq(rs_folder_load(path, RS_F32, &transformer, &err), RS_OK, "%s", err.message);
+  cr_expect(transformer->mapped);
+  rs_transformer_free(transformer);
 }
 
 /* ---- weights that do not fit ------------------------------------------------------------------------------------- */

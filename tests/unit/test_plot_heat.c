@@ -139,6 +139,21 @@ static void check_cells(const rs_plot_picture *picture, size_t cells) {
   cr_assert_eq(found, cells, "%zu of %zu cells", found, cells);
 }
 
+/* Inside of its cell, whichever side is short, as far as it can be seen then. */
+static void check_marks(const rs_plot_picture *picture, size_t marks, const char *what) {
+  double side = INFINITY;
+  size_t found = 0;
+  for (size_t i = 0; i < picture->count; i++)
+    if (picture->shapes[i].kind == RS_PLOT_CELLS && picture->shapes[i].tall != 1)
+      side = fmin(picture->shapes[i].size, picture->shapes[i].tall);
+  for (size_t i = 0; i < picture->count; i++) {
+    if (picture->shapes[i].kind != RS_PLOT_MARKERS) continue;
+    cr_assert_leq(picture->shapes[i].size, fmax(0.3 * side, 1.8), "%s: %g", what, side);
+    found++;
+  }
+  cr_assert_eq(found, marks, "%s", what);
+}
+
 static bool has_text(const rs_plot_picture *picture, const char *text) {
   for (size_t i = 0; i < picture->count; i++)
     if (picture->shapes[i].kind == RS_PLOT_TEXT && strcmp(picture->text.data + picture->shapes[i].text, text) == 0)
@@ -187,6 +202,7 @@ Test(plot_heat, heat__any_size__has_every_cell_and_no_overlap) {
       rs_plot_picture picture =
           heat_of(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][2] > 1 ? "step in time" : "", marked ? some : none);
       check_cells(&picture, 2 * sizes[i][2] * cells);
+      check_marks(&picture, marked ? 2 * sizes[i][2] : 0, what);
       check_texts(&picture, what);
       cr_assert(has_text(&picture, "one") && has_text(&picture, "value"));
       cr_assert_eq(has_text(&picture, "step in time 1"), !marked && sizes[i][2] > 1, "%s", what);

@@ -91,6 +91,16 @@ Test(report, sentences__failed_cells__count_and_say_why_and_have_no_mean) {
   free(text);
 }
 
+/* Where the manifest lists a file's columns in another order, none is missed. */
+Test(report, sentences__failed_cells__count_where_status_is_listed_first) {
+  put_summary(TWO_COLUMNS, TWO, "0,m,rope,4096,1,g,1,8,,,domain,too long\n1,m,yarn,4096,1,g,1,8,2,1,ok,\n");
+  put_file("manifest.json", "{\"files\":[{\"file\":\"summary.csv\",\"columns\":[" STATUS "," KEYS
+                            "," METRIC("low_nats", "lower") "]}]}");
+  char *text = page();
+  expect_words(text, "1 of 2 cells failed and has no value");
+  free(text);
+}
+
 Test(report, sentences__all_cells_failed__no_best) {
   put_summary(TWO_COLUMNS, TWO, "0,m,rope,4096,1,g,1,8,,,memory,none left\n1,m,yarn,4096,1,g,1,8,,,ok,\n");
   char *text = page();
