@@ -98,6 +98,7 @@ Test(check, types__by_code_and_place) {
   finds(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.0, \"wibble\": 32}}", "RS107@4:66");
   finds(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"linear\"}}", "RS108@4:17");
   finds(PLAIN ",\n\"rope_thetas\": 10000}", "RS110@4:16");
+  finds(PLAIN ",\n\"head_dim_v\": 64}", ""); /* short names have such neighbours of their own */
   finds(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"telechat3-yarn\", \"factor\": 4.0}}", "RS111@4:31");
   says(PLAIN ",\n\"rope_scaling\": {\"rope_type\": \"yarm\"}}", "RS103", "did you mean yarn?", "\"yarn\"");
   says(YARN(", \"atention_factor\": 1.2"), "RS106", "attention_factor is what is meant", "\"attention_factor\"");
