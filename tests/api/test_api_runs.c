@@ -318,23 +318,38 @@ Test(api_answers, findings_have_lines) {
 }
 
 Test(api_answers, solve_says_what_the_program_says) {
-  const ropescope_question question = {.size = sizeof question,
-                                       .sought = ROPESCOPE_SOLVE_BASE,
-                                       .criterion = ROPESCOPE_OUT_OF_RANGE,
-                                       .length = 16384,
-                                       .preset = "llama-2-7b"};
+  static const char *const lines[] = {"solve base --model llama-2-7b --length 16k --criterion ood",
+                                      "solve length --head-dim 128 --base 1e5 --criterion first_violation"};
+  const ropescope_question questions[] = {{.size = sizeof *questions,
+                                           .sought = ROPESCOPE_SOLVE_BASE,
+                                           .criterion = ROPESCOPE_OUT_OF_RANGE,
+                                           .length = 16384,
+                                           .preset = "llama-2-7b"},
+                                          {.size = sizeof *questions,
+                                           .sought = ROPESCOPE_SOLVE_LENGTH,
+                                           .criterion = ROPESCOPE_FIRST_VIOLATION,
+                                           .base = 1e5,
+                                           .head_dim = 128}};
   ropescope_solution *solution = NULL;
-  GOOD(ropescope_solve(&question, &solution, &error));
-  char *said = program_says("solve base --model llama-2-7b --length 16k --criterion ood");
-  const char *number = ropescope_solution_number(solution);
-  cr_assert_eq(strncmp(said, number, strlen(number)), 0, "%s, not %s", number, said);
-  cr_assert_not_null(ropescope_solution_remark(solution, 0));
-  free(said);
-  ropescope_solution_free(solution);
-  const ropescope_question without = {.size = sizeof without, .preset = "llama-2-7b"};
-  FAILS(ropescope_solve(&without, &solution, &error), ROPESCOPE_INPUT);
-  cr_assert_str_eq(ropescope_error_subject(error), "length");
-  ropescope_error_free(error);
+  for (size_t i = 0; i < 2; i++) {
+    GOOD(ropescope_solve(&questions[i], &solution, &error));
+    char *said = program_says(lines[i]);
+    const char *number = ropescope_solution_number(solution);
+    cr_assert_eq(strncmp(said, number, strlen(number)), 0, "%s, not %s", number, said);
+    cr_assert_not_null(ropescope_solution_remark(solution, 0));
+    free(said);
+    ropescope_solution_free(solution);
+  }
+  const struct {
+    ropescope_question question;
+    const char *subject;
+  } without[] = {{{.size = sizeof *questions, .preset = "llama-2-7b"}, "length"},
+                 {{.size = sizeof *questions, .sought = ROPESCOPE_SOLVE_LENGTH, .head_dim = 128}, "base"}};
+  for (size_t i = 0; i < 2; i++) {
+    FAILS(ropescope_solve(&without[i].question, &solution, &error), ROPESCOPE_INPUT);
+    cr_assert_str_eq(ropescope_error_subject(error), without[i].subject);
+    ropescope_error_free(error);
+  }
 }
 
 Test(api_answers, compare_names_the_cause) {
