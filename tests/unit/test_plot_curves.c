@@ -57,6 +57,23 @@ Test(plot_curves, symlog__ticks__stand_at_zero_the_bends_and_powers) {
   rs_text_clear(&name);
 }
 
+/* A log axis is for any positive numbers, zeros beside them, and no negative ones. */
+Test(plot_curves, span__log__of_which_numbers) {
+  static const struct {
+    double low, high;
+    bool log;
+  } cases[] = {{1e-3, 0.5, true}, {0, 0.5, true}, {0, 0, false}, {-1e-3, 0.5, false}, {10, 1e4, true}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_plot_point points[2] = {{.x = 1, .y = cases[i].low, .low = NAN, .high = NAN},
+                               {.x = 2, .y = cases[i].high, .low = NAN, .high = NAN}};
+    const rs_plot_series series = {.label = "a", .points = points, .count = 2};
+    rs_plot_extent x = {0}, y = {0};
+    bool log = true;
+    rs_plot_series_span(&series, 1, &x, &y, &log);
+    cr_assert_eq(log, cases[i].log, "%g to %g", cases[i].low, cases[i].high);
+  }
+}
+
 /* Fewer series than the others, a hundred times as large as all of those, and more than shares. */
 Test(plot_curves, bend__follows_the_largest_of_the_small_series) {
   static const struct {
