@@ -78,7 +78,15 @@ def test_an_exception_of_progress_ends_the_run():
         rs.run(CONFIG, progress=progress)
 
 
-def test_ctrl_c_ends_a_run():
+@pytest.fixture
+def ctrl_c():
+    """Python's own answer to Ctrl-C, which it does not take where the signal is ignored, as in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_a_run(ctrl_c):
     """Many small cells: a run ends behind the rows that are at work."""
     long = {**CONFIG, "lengths": [1024], "seeds": list(range(20000)), "metrics": ["entropy"]}
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
@@ -90,7 +98,7 @@ def test_ctrl_c_ends_a_run():
         timer.cancel()
 
 
-def test_ctrl_c_within_callbacks_is_not_lost(capfd):
+def test_ctrl_c_within_callbacks_is_not_lost(ctrl_c, capfd):
     """Raised from the first line of a callback on, where no `try` of its own is entered yet."""
 
     def progress(done, cells, share):
