@@ -45,13 +45,21 @@ static rs_status find_float32(const rs_checked *checked, rs_findings *findings, 
                  model->max_length, worst, (double)model->max_length * 0x1p-9);
 }
 
+/* Tokens that the file gives, else its class; 0 where neither does. */
+static double tokens_of(const rs_checked *checked, double given) {
+  if (!isnan(given)) return given;
+  return checked->model != NULL ? (double)checked->model->train_length : 0;
+}
+
 static rs_status find_switch(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings, rs_err *err) {
+  double tokens = tokens_of(checked, rs_trained_of(checked, rope));
+  if (tokens == 0) return RS_OK;
   return rs_find(
       findings, &rules[SWITCH], rope->node, rope->path, NULL, err,
       "past %.0f tokens long_factor takes the place of short_factor: transformers switches within a sequence, "
       "keys cached before keep the other table; vLLM and llama.cpp choose once, by the length they are "
       "started with, SGLang for each batch",
-      rs_trained_of(checked, rope));
+      tokens);
 }
 
 /* Transformers' base grows from max_position_embeddings on: it allows an original length beside it, and does not read
@@ -59,11 +67,12 @@ static rs_status find_switch(const rs_checked *checked, const rs_rope_entry *rop
 static rs_status find_dynamic(const rs_checked *checked, const rs_rope_entry *rope, rs_findings *findings,
                               rs_err *err) {
   bool original = rs_original_of(checked, rope) != NULL;
+  double tokens = tokens_of(checked, rs_node_number(rs_maximum_of(checked)));
+  if (tokens == 0) return RS_OK;
   return rs_find(findings, &rules[DYNAMIC], rope->node, rope->path, NULL, err,
                  "past %.0f tokens the base grows with each token%s: keys cached before keep the smaller base; vLLM "
                  "takes the base of the longest length for all, so short inputs are scaled too",
-                 rs_node_number(rs_maximum_of(checked)),
-                 original ? " (original_max_position_embeddings is not read for this type)" : "");
+                 tokens, original ? " (original_max_position_embeddings is not read for this type)" : "");
 }
 
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {

@@ -241,6 +241,9 @@ Test(check, dynamic__grows_from_the_maximum) {
   says(DYNAMIC(", \"original_max_position_embeddings\": 32768"), "RS702",
        "past 131072 tokens the base grows with each token (original_max_position_embeddings is not read for this type)",
        "");
+  says("{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"rope_scaling\": "
+       "{\"rope_type\": \"dynamic\", \"factor\": 2.0}}",
+       "RS702", "past 2048 tokens", ""); /* of the class */
 }
 
 Test(check, elsewise__scaling_has_no_effect) {
