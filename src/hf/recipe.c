@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets one parameter of the published recipe from its node. */
+/* Sets one parameter of the published recipe from its node; nothing where the recipe could not be started. */
 static void set_param(rs_hf_reader *hf, const rs_node *node, const char *name) {
   rs_recipe *recipe = &hf->model->published;
   rs_path path = rs_hf_path(node, hf->rope_key);
   int index = rs_settings_find(&recipe->settings, name);
+  if (index < 0) return;
   const rs_param *param = recipe->settings.params[index];
   rs_value value = {0};
   rs_err why = {0};
