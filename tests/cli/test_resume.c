@@ -20,10 +20,7 @@ static pid_t start_run(const char *more) {
   FILE *err = fopen("err", "w+"), *out = fopen("/dev/null", "w");
   cr_assert(err != NULL && out != NULL);
   pid_t child = fork();
-  if (child == 0) {
-    signal(SIGINT, SIG_DFL);
-    start(&c, fileno(out), fileno(err));
-  }
+  if (child == 0) start(&c, fileno(out), fileno(err));
   fclose(err);
   fclose(out);
   return child;
