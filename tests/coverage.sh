@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# How much of src the fast suite runs, and the faults of tests/fault, FAULTS (default 60) of each command and kind of
-# call: builds with gcov's counters, runs both, prints the shares of lines and of branches, and writes what was not
-# reached to FOLDER/coverage.txt (a line a file) and FOLDER/coverage/index.html. One test, failing_run, cannot hold in
-# such a build: the limits that it sets meet gcov's own files.
+# How much of src the fast suite runs, and the faults of tests/fault: one call for each chain of FRAMES (default 4)
+# functions that lead to it, in the first command that has it. Builds with gcov's counters, runs both, prints the shares of
+# lines and of branches, and writes what was not reached to FOLDER/coverage.txt (a line a file) and
+# FOLDER/coverage/index.html. One test, failing_run, cannot hold in such a build: the limits that it sets meet gcov's own
+# files.
 #
 #     apt-get install gcovr                 # once, as root; libopenmpi-dev for what runs on ranks
 #     tests/coverage.sh [FOLDER [SUITE...]] # default: build-coverage fast
@@ -24,8 +25,8 @@ chosen=()
 for suite in "${suites[@]}"; do chosen+=(--suite "$suite"); done
 status=0
 meson test -C "$folder" --timeout-multiplier 5 "${chosen[@]}" || status=$?
-python3 "$root/tests/fault/fault.py" "$folder/ropescope" "$folder/tests/fault/fault_shim.so" --each "${FAULTS:-60}" \
-    --until-exit || status=$?
+python3 "$root/tests/fault/fault.py" "$folder/ropescope" "$folder/tests/fault/fault_shim.so" --ways "${FRAMES:-4}" \
+    --distinct --once --until-exit || status=$?
 
 mkdir -p -- "$folder/coverage"
 gcovr --root "$root" --object-directory "$folder" --filter "$root/src/" --gcov-ignore-parse-errors \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every command while an allocation or a call of the system fails, and sees what comes of it.
+"""Runs every command (commands.py) while an allocation or a call of the system fails, and sees what comes of it.
 
-    fault.py PROGRAM SHIM [--each N | --all] [--seed S] [--shard I/N] [--command NAME]... [--kind CALL]...
-             [--until-exit]
+    fault.py PROGRAM SHIM [--each N | --ways [FRAMES] | --all] [--seed S] [--shard I/N] [--command NAME]...
+             [--kind CALL]... [--once] [--distinct] [--until-exit]
 
 Each trial fails one call, or all from it on: allocations, write, fsync, rename, open, close, mkdir, mmap, with ENOSPC,
 EIO, EDQUOT, EMFILE or EINTR. After it must hold:
@@ -12,8 +12,11 @@ EIO, EDQUOT, EMFILE or EINTR. After it must hold:
     results that a run was to replace are left as one;
   - no temporary file is left, but for a run's own working places (.ropescope), which the next run sweeps;
   - the same run again, without the fault, gives the files that it would have given at once.
---each trials are drawn for each command and kind of call (8; the seed of the month), --all takes every call in turn,
---shard the I-th of N equal parts of either. --until-exit is for programs that count coverage, and write it as they end.
+Of calls that come by the same functions, one calling the other, the first stands for all: --each trials are drawn for
+each command and kind of call (8; the seed of the month), --ways takes them all, or tells them apart by the last FRAMES
+functions alone. --all takes every call in turn, --once leaves out that all after it fail, --distinct the ways
+that an earlier command had, --shard takes the I-th of N equal parts. --until-exit is for programs that count coverage,
+and write it as they end.
 Exit status: 0 all held, 1 something did not, 2 wrong use."""
 import argparse
 import datetime
@@ -23,10 +26,11 @@ import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
+
+from commands import COMMANDS, RESUMES, SAYS_BY_STATUS, TIMES, prepare
 
 KINDS = {
     "malloc": ["ENOMEM"],
@@ -42,88 +46,10 @@ SECONDS = 60
 UNTIL = {}  # what makes the shim end early
 ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where fsync takes no time
 
-CONFIG = """name: small
-model: {name: tiny, heads: 2, head_dim: 8, rope_theta: 10000, train_length: 16}
-methods: [rope, {name: pi, factor: 2}]
-lengths: [16, 32]
-sources: [gaussian]
-seeds: 2
-metrics: [entropy, decay]
-"""
-TRAINED = """name: trained
-checkpoint: {method: rope, heads: 1, head_dim: 4, width: 4, train: {steps: 2, length: 16, sequences: 2}}
-task: copy
-lengths: [16]
-methods: [trained]
-metrics: [loss]
-"""
-MODEL = """{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_attention_heads": 4,
- "num_hidden_layers": 2, "max_position_embeddings": 8192, "rope_theta": 10000.0,
- "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048}}
-"""
-EXPECTED = """key,file,column,where,expected,here,tolerance,origin,verdict,source,note
-cells,summary,count(entropy_nats),,,8,,found,,,
-"""
-COMMANDS = {
-    "run": ["run", "small.yaml", "--out", "new", "--quiet"],
-    "run_over": ["run", "small.yaml", "--set", "seeds=3", "--out", "old", "--force", "--quiet"],
-    "train": ["run", "trained.yaml", "--out", "new", "--checkpoints", "made", "--quiet"],
-    "read_trained": ["run", "trained.yaml", "--out", "new", "--checkpoints", "kept", "--quiet"],
-    "plan": ["plan", "small.yaml"],
-    "list": ["list", "methods"],
-    "list_json": ["list", "metrics", "--json"],
-    "list_one": ["list", "yarn"],
-    "check": ["check", "model/config.json"],
-    "check_sarif": ["check", "model", "--format", "sarif"],
-    "explain": ["explain", "model/config.json", "--length", "32k", "--pair", "3"],
-    "show": ["show", "frequencies", "--hf", "model/config.json"],
-    "show_layers": ["show", "layers", "--hf", "model/config.json", "--json"],
-    "compare": ["compare", "model/config.json", "{name: yarn, factor: 8}"],
-    "convert": ["convert", "model/config.json", "--to", "vllm"],
-    "convert_out": ["convert", "model/config.json", "--inv-freq", "csv", "--out", "inv_freq.csv"],
-    "solve": ["solve", "base", "--length", "32k", "--head-dim", "64"],
-    "plot": ["plot", "old", "--format", "svg", "--quiet"],
-    "table": ["table", "old", "entropy_nats", "mean_cosine_at_length"],
-    "verify": ["verify", "old"],
-    "report": ["report", "old", "--out", "page.html", "--quiet"],
-    "report_still": ["report", "old", "--still", "--quiet"],
-    "explore": ["explore", "--hf", "model/config.json", "--quiet"],
-    "logits": ["logits", "TRAINED", "tokens.npy", "--out", "logits.npy"],
-    "reproduce": ["reproduce", "one", "--experiments", "experiments", "--out", "results", "--quiet"],
-}
-# Those that answer by their status: 1 is that something was found.
-SAYS_BY_STATUS = {"compare": 1}
-# Those that go on from what is left of one that failed.
-RESUMES = ("run", "run_over", "train", "read_trained", "reproduce")
-
-
-def tokens():
-    head = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }"
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<3i", 0, 1, 2)
-
 
 def clean_environment():
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FAULT_")}
     return {**kept, **UNTIL, "OMP_NUM_THREADS": "1", "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
-
-
-def write(folder, name, data):
-    path = os.path.join(folder, name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(data if isinstance(data, bytes) else data.encode())
-
-
-def prepare(program, folder):
-    for name, data in {"small.yaml": CONFIG, "trained.yaml": TRAINED, "model/config.json": MODEL, "tokens.npy": tokens(),
-                       "experiments/one/config.yaml": CONFIG.replace("small", "one"), "experiments/one/expected.csv": EXPECTED}.items():
-        write(folder, name, data)
-    for words in (["run", "small.yaml", "--out", "old"], ["run", "trained.yaml", "--out", "x", "--checkpoints", "kept"]):
-        subprocess.run([program, *words, "--quiet"], cwd=folder, env=clean_environment(), check=True)
-    shutil.rmtree(os.path.join(folder, "x"))
-    kept = os.listdir(os.path.join(folder, "kept"))
-    COMMANDS["logits"][1] = os.path.join("kept", kept[0])
 
 
 # A run's journal and lock, and a set of files that is not yet exchanged for the old one.
@@ -156,17 +82,19 @@ def comparable(name, data):
 
 
 class Command:
-    def __init__(self, name, program, shim, template):
+    def __init__(self, name, program, shim, template, frames):
         self.name, self.program, self.shim, self.template = name, program, shim, template
         self.before = files_of(template)
         with tempfile.TemporaryDirectory(dir=ROOM) as folder:
             counts = os.path.join(folder, "counts")
-            status, self.out, err, self.after = self.start({"FAULT_COUNTS": counts})
+            status, self.out, err, self.after = self.start({"FAULT_COUNTS": counts, "FAULT_FRAMES": str(frames)})
             if status != SAYS_BY_STATUS.get(name, 0):
                 sys.exit(f"{name}: fails without a fault: status {status}: {err.decode()}")
             self.status = status
             with open(counts) as file:
-                self.counts = {k: int(n) for k, n in (line.split() for line in file)}
+                lines = [line.split() for line in file]
+            self.counts = {kind: int(count) for kind, count, *_ in lines}
+            self.ways = {kind: [way.split(":") for way in firsts] for kind, _, *firsts in lines}
 
     # A server is ended when it has said where it is.
     def run(self, folder, environment):
@@ -183,16 +111,19 @@ class Command:
             except subprocess.TimeoutExpired:
                 process.kill()
                 return None, b"", b""
-            return process.returncode, said + out, err
+            return process.returncode, b"" if self.name in TIMES else said + out, err
 
     # Status, stdout, stderr and files; and, where a run failed, what is wrong after the same run without a fault.
     def start(self, extra, resumes=False):
         with tempfile.TemporaryDirectory(dir=ROOM) as above:
             folder = os.path.join(above, "w")
             shutil.copytree(self.template, folder)
-            environment = {**clean_environment(), "LD_PRELOAD": self.shim, **extra}
+            scratch = os.path.join(above, "t")
+            os.mkdir(scratch)
+            environment = {**clean_environment(), "LD_PRELOAD": self.shim, "TMPDIR": scratch, **extra}
             status, out, err = self.run(folder, environment)
             files = files_of(folder)
+            files.update({f"{name}.tmp": data for name, data in files_of(scratch).items()})
             self.resumed = self.resume(folder) if resumes and status not in (None, 0) else None
             return status, out, err, files
 
@@ -261,13 +192,17 @@ class Command:
         return False
 
 
-def trials_of(command, options, dice):
+def trials_of(command, options, dice, seen):
     for kind, reasons in KINDS.items():
         if options.kind and kind not in options.kind:
             continue
-        count = command.counts[kind]
-        every = [(n, on) for n in range(1, count + 1) for on in (False, True)]
-        chosen = every if options.all or len(every) <= options.each else dice.sample(every, options.each)
+        calls = range(1, command.counts[kind] + 1)
+        if not options.all:
+            calls = [int(number) for number, way in command.ways[kind] if not (options.distinct and way in seen)]
+            seen.update(way for _, way in command.ways[kind])
+        every = [(n, on) for n in calls for on in ((False,) if options.once else (False, True))]
+        whole = options.ways or options.all or len(every) <= options.each
+        chosen = every if whole else dice.sample(every, options.each)
         for number, on in chosen:
             for reason in reasons if options.all else [dice.choice(reasons)]:
                 # Writing again is right where a signal came between; for ever is nobody's fault but this shim's.
@@ -281,11 +216,14 @@ def main():
     parser.add_argument("program")
     parser.add_argument("shim")
     parser.add_argument("--each", type=int, default=8)
+    parser.add_argument("--ways", type=int, nargs="?", const=64, metavar="FRAMES")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seed", type=int, default=month.year * 100 + month.month)
     parser.add_argument("--shard", default="1/1")
     parser.add_argument("--command", action="append", choices=list(COMMANDS))
     parser.add_argument("--kind", action="append", choices=list(KINDS))
+    parser.add_argument("--once", action="store_true")
+    parser.add_argument("--distinct", action="store_true")
     parser.add_argument("--until-exit", action="store_true")
     options = parser.parse_args()
     if options.until_exit:
@@ -294,12 +232,13 @@ def main():
     dice = random.Random(options.seed)
     program, shim = os.path.abspath(options.program), os.path.abspath(options.shim)
     drawn = trials = failed = 0
+    seen = set()
     with tempfile.TemporaryDirectory(dir=ROOM) as template:
-        prepare(program, template)
+        prepare(program, template, clean_environment())
         for name in options.command or COMMANDS:
-            command = Command(name, program, shim, template)
+            command = Command(name, program, shim, template, options.ways or 64)
             here = trials, failed
-            for kind, number, on, reason in trials_of(command, options, dice):
+            for kind, number, on, reason in trials_of(command, options, dice, seen):
                 drawn += 1
                 if drawn % shards != shard % shards:
                     continue

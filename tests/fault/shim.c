@@ -1,13 +1,17 @@
 /* shim.c: a library to preload: one call of a kind fails, or all from it on. FAULT_CALL names the kind (malloc stands
  * for calloc, realloc and aligned_alloc too), FAULT_AT which of them, from 1, FAULT_ON that all after it fail as well,
- * FAULT_ERRNO the reason as a number. FAULT_COUNTS is a file that gets the number of calls of each kind at the end.
- * FAULT_UNTIL_EXIT leaves out what comes behind the program's own end: gcov's counters are written there.
+ * FAULT_ERRNO the reason as a number. FAULT_COUNTS is a file that gets, a line a kind, the number of calls and then
+ * those of them that came by a way of their own: FAULT_FRAMES return addresses (all) of the functions that called each
+ * other, each with the way's hash, which is the same in every run. FAULT_UNTIL_EXIT leaves out what comes behind the
+ * program's own end: gcov's counters are written there.
  *
  * Only calls of the program and of the libraries that return to it are counted: OpenMP's and librsvg's end the program
  * where they are refused memory, which is theirs to do. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +31,19 @@ static const char *const names[KINDS] = {"malloc", "write", "fsync", "rename", "
 
 static long counts[KINDS], at;
 static int kind = KINDS, reason;
-static bool on, ready, until_exit;
+static bool on, ready, until_exit, counts_ways;
+static int frames_of_way;
+
+/* The ways by which calls came, by their hashes: a table with open addresses, in which 0 is none. And the first call by
+ * each of them. */
+enum { WAYS = 1 << 17, FRAMES = 64 };
+static uint64_t ways[WAYS];
+static struct {
+  int call;
+  long number;
+  uint64_t hash; /* of the places in the files that the functions were loaded from */
+} firsts[WAYS / 2];
+static long n_firsts;
 
 static void settle(void) {
   ready = false;
@@ -41,6 +57,11 @@ __attribute__((constructor)) static void begin(void) {
   reason = number != NULL ? atoi(number) : ENOMEM;
   on = getenv("FAULT_ON") != NULL;
   until_exit = getenv("FAULT_UNTIL_EXIT") != NULL;
+  counts_ways = getenv("FAULT_COUNTS") != NULL;
+  const char *frames = getenv("FAULT_FRAMES");
+  frames_of_way = frames != NULL ? atoi(frames) : FRAMES;
+  void *frame[1];
+  if (counts_ways) backtrace(frame, 1); /* loads what it needs */
   ready = true;
 }
 
@@ -48,7 +69,12 @@ __attribute__((destructor)) static void end(void) {
   const char *path = getenv("FAULT_COUNTS");
   ready = false;
   FILE *file = path != NULL ? fopen(path, "w") : NULL;
-  for (int i = 0; i < KINDS && file != NULL; i++) fprintf(file, "%s %ld\n", names[i], counts[i]);
+  for (int i = 0; i < KINDS && file != NULL; i++) {
+    fprintf(file, "%s %ld", names[i], counts[i]);
+    for (long k = 0; k < n_firsts; k++)
+      if (firsts[k].call == i) fprintf(file, " %ld:%016" PRIx64, firsts[k].number, firsts[k].hash);
+    fputc('\n', file);
+  }
   if (file != NULL) fclose(file);
 }
 
@@ -70,11 +96,45 @@ static bool is_counted(void *caller) {
   return answer = found;
 }
 
+/* FNV-1a, a word at a time. */
+static uint64_t hash_word(uint64_t hash, uint64_t word) {
+  return (hash ^ word) * 1099511628211u;
+}
+
+static uint64_t place_in_file(void *code) {
+  Dl_info where;
+  return (uintptr_t)code - (dladdr(code, &where) != 0 ? (uintptr_t)where.dli_fbase : 0);
+}
+
+/* Keeps a call if no earlier one of its kind came the same way. One thread at a time. */
+static void count_way(int call, void *caller, long number) {
+  static volatile bool busy;
+  void *frames[FRAMES];
+  while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) continue;
+  int n = backtrace(frames, FRAMES), first = 0;
+  while (first < n && frames[first] != caller) first++; /* this library's own */
+  if (n - first > frames_of_way) n = first + frames_of_way;
+  uint64_t hash = hash_word(14695981039346656037u, (uint64_t)call), lasting = hash;
+  for (int i = first; i < n; i++) hash = hash_word(hash, (uintptr_t)frames[i]);
+  if (hash == 0) hash = 1;
+  size_t slot = hash >> 47;
+  while (ways[slot] != 0 && ways[slot] != hash) slot = (slot + 1) % WAYS;
+  if (ways[slot] == 0 && n_firsts < WAYS / 2) {
+    ways[slot] = hash;
+    for (int i = first; i < n; i++) lasting = hash_word(lasting, place_in_file(frames[i]));
+    firsts[n_firsts].call = call;
+    firsts[n_firsts].hash = lasting;
+    firsts[n_firsts++].number = number;
+  }
+  __atomic_clear(&busy, __ATOMIC_RELEASE);
+}
+
 static bool fails(int call, void *caller) {
   if (!is_counted(caller)) return false;
   /* Handlers run before destructors if they come from a program that has begun. */
   if (until_exit) until_exit = atexit(settle) != 0;
   long number = __atomic_add_fetch(&counts[call], 1, __ATOMIC_RELAXED);
+  if (counts_ways) count_way(call, caller, number);
   if (call != kind || (on ? number < at : number != at)) return false;
   errno = reason;
   return true;

@@ -54,7 +54,7 @@ static void survives(rs_status (*use)(rs_err *), long unnoticed, const char *nam
 
 Test(check_memory, each_failing_allocation__is_survived_without_leak) {
   if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
-  spared_library = "libjansson.";  /* it calls some failed allocations a syntax error */
+  spared_library = "libjansson."; /* it calls some failed allocations a syntax error */
   config = yarn, kind = "full_attention";
   survives(use_check, 1, "check"); /* of qsort, which sorts in place then */
   survives(use_portrait, 0, "portrait");
