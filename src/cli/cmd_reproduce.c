@@ -82,9 +82,9 @@ static void put_title(const char *root, const char *name, rs_text *text) {
   char *page = NULL;
   size_t length;
   rs_text_printf(&path, "%s/%s/README.md", root, name);
-  if (!path.failed && rs_file_read(rs_text_string(&path), LARGEST_PAGE, &page, &length, NULL) == RS_OK &&
-      strncmp(page, "# ", 2) == 0)
-    rs_text_add(text, page + 2, strcspn(page + 2, "\r\n"));
+  rs_status status = path.failed ? RS_MEMORY : rs_file_read(rs_text_string(&path), LARGEST_PAGE, &page, &length, NULL);
+  if (status == RS_OK && strncmp(page, "# ", 2) == 0) rs_text_add(text, page + 2, strcspn(page + 2, "\r\n"));
+  text->failed |= status == RS_MEMORY;
   free(page);
   rs_text_clear(&path);
 }
@@ -120,16 +120,20 @@ static void draw(const char *directory) {
 /* config.yaml is called as its folder, STEM.yaml as FOLDER-STEM, so that results stand where `run` puts them. */
 static int check_name(const rs_experiment *experiment, const char *file, const char *name, size_t stem,
                       const char *config) {
+  rs_err err = {0};
   rs_text wanted = {0};
   bool only = stem == 6 && strncmp(config, "config", 6) == 0;
   rs_text_puts(&wanted, name);
   if (!only) rs_text_printf(&wanted, "-%.*s", (int)stem, config);
-  bool same = !wanted.failed && strcmp(rs_text_string(&wanted), experiment->name) == 0;
-  if (!same)
+  rs_status status = rs_text_check(&wanted, &err);
+  int code = status == RS_OK ? CLI_OK : cli_fail(status, NULL, &err);
+  if (code == CLI_OK && strcmp(rs_text_string(&wanted), experiment->name) != 0) {
     cli_error("%s: name: is %s, but must be %s (config.yaml is named as its folder, STEM.yaml FOLDER-STEM)", file,
               experiment->name, rs_text_string(&wanted));
+    code = CLI_USAGE;
+  }
   rs_text_clear(&wanted);
-  return same ? CLI_OK : CLI_USAGE;
+  return code;
 }
 
 /* Runs one config, or only checks it when `results` is NULL. */

@@ -132,6 +132,7 @@ COMMANDS = {
     "explore": ["explore", "--hf", "model/config.json", "--quiet"],
     "bench": ["bench", "--quick", "--rounds", "1", "--quiet", "--job", "rotate_half_split,bias_swin,sweep,train_step"],
     "logits": ["logits", "TRAINED", "tokens.npy", "--out", "logits.npy"],
+    "reproduce_list": ["reproduce", "--list", "--experiments", "experiments"],
     "reproduce": ["reproduce", "one", "--experiments", "experiments", "--out", "results", "--quiet"],
 }
 # Those that answer by their status: 1 is that something was found.
