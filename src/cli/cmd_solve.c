@@ -202,9 +202,9 @@ static int ask_all(const rs_question *question, verdict all[RS_CRITERIA]) {
     one.criterion = (rs_criterion)c;
     if (lacks(&one, all[c].why)) continue;
     rs_status status = rs_solve(&one, &all[c].solution, &problems, &err);
-    bool wrong = status == RS_INPUT || status == RS_MEMORY || status == RS_IO || status == RS_UNSUPPORTED;
+    bool failed = status == RS_MEMORY || status == RS_IO, wrong = status == RS_INPUT || status == RS_UNSUPPORTED;
     if (status != RS_OK) snprintf(all[c].why, sizeof all[c].why, "%.159s", err.message);
-    if (wrong && c == 0) first = cli_fail(status, &problems, &err);
+    if (failed || (wrong && c == 0)) first = cli_fail(status, &problems, &err);
     rs_problems_clear(&problems);
     if (first != CLI_OK) return first;
     answers += status == RS_OK;

@@ -45,25 +45,22 @@ static const struct {
     {"string", NULL, NOTHING},
 };
 
-static double number_for(const rs_ranking *ranking, size_t length, asked value) {
+static rs_status find_number(const rs_ranking *ranking, size_t length, asked value, double *number, rs_err *err) {
   const rs_model *model = ranking->model;
   double times = fmax(1, (double)length / ranking->train_length);
   size_t pairs = model->rotary_dim / 2, critical = 0;
-  double *omega = rs_alloc(pairs, sizeof *omega, NULL);
-  if (omega == NULL) return NAN;
+  double *omega = rs_alloc(pairs, sizeof *omega, err);
+  if (omega == NULL) return RS_MEMORY;
   rs_ladder(model->rope_theta, (double)model->rotary_dim, pairs, omega);
   critical = rs_critical_pair(omega, pairs, ranking->train_length);
   free(omega);
-  switch (value) {
-  case ONE: return 1;
-  case TIMES: return times;
-  case TWO: return 2;
-  case TURNING_SHARE: return (double)critical / (double)pairs;
-  case BASE:
-    if (critical == 0 || critical == pairs || times == 1) return model->rope_theta;
-    return rs_base_in_range(model->rope_theta, critical, pairs, ranking->train_length, (double)length);
-  default: return NAN;
-  }
+  *number = value == ONE ? 1 : value == TWO ? 2 : times;
+  if (value == TURNING_SHARE) *number = (double)critical / (double)pairs;
+  if (value == BASE && (critical == 0 || critical == pairs || times == 1))
+    *number = model->rope_theta;
+  else if (value == BASE)
+    *number = rs_base_in_range(model->rope_theta, critical, pairs, ranking->train_length, (double)length);
+  return RS_OK;
 }
 
 /* ---- candidates -------------------------------------------------------------------------------------------------- */
@@ -111,8 +108,10 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
   RS_TRY(rs_recipe_init(recipe, rs_method_find(recipes[index].method), err));
   rs_status status = RS_OK;
   if (recipes[index].param != NULL) {
-    snprintf(digits, sizeof digits, "%.10g", number_for(ranking, length, recipes[index].value));
-    status = rs_recipe_set(recipe, recipes[index].param, digits, err);
+    double number;
+    status = find_number(ranking, length, recipes[index].value, &number, err);
+    if (status == RS_OK) snprintf(digits, sizeof digits, "%.10g", number);
+    if (status == RS_OK) status = rs_recipe_set(recipe, recipes[index].param, digits, err);
   }
   if (status == RS_OK && strcmp(recipes[index].method, "longrope") == 0)
     status = set_divisors(ranking, length, recipe, err);
@@ -204,32 +203,37 @@ static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_ca
 }
 
 /* Whether the same recipe is there already: a factor may be 1, or the one that is published. */
-static bool repeats(const rs_ranking *ranking, const rs_recipe *recipe) {
+static rs_status find_same(const rs_ranking *ranking, const rs_recipe *recipe, bool *same, rs_err *err) {
   rs_text written = {0}, other = {0};
-  bool same = false;
+  rs_status status = RS_OK;
+  *same = false;
   rs_recipe_write(recipe, &written);
-  for (size_t i = 0; i < ranking->count && !same; i++) {
+  for (size_t i = 0; i < ranking->count && !*same && status == RS_OK; i++) {
     rs_recipe_write(&ranking->items[i].recipe, &other);
-    same = recipe->settings.count > 0 && ranking->items[i].recipe.method == recipe->method &&
-           strcmp(rs_text_string(&written), rs_text_string(&other)) == 0 &&
-           strcmp(recipe->method->name, "longrope") != 0;
+    *same = recipe->settings.count > 0 && ranking->items[i].recipe.method == recipe->method &&
+            strcmp(rs_text_string(&written), rs_text_string(&other)) == 0 &&
+            strcmp(recipe->method->name, "longrope") != 0;
+    status = rs_text_check(&other, err);
     rs_text_clear(&other);
   }
+  if (status == RS_OK) status = rs_text_check(&written, err);
   rs_text_clear(&written);
-  return same;
+  return status;
 }
 
 /* Takes the recipe. */
 static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *recipe, rs_err *err) {
   rs_candidate *c = &ranking->items[ranking->count];
   rs_err why = {0};
-  if (repeats(ranking, recipe)) {
+  bool same;
+  rs_status status = find_same(ranking, recipe, &same, err);
+  if (status != RS_OK || same) {
     rs_recipe_clear(recipe);
-    return RS_OK;
+    return status;
   }
   *c = (rs_candidate){.recipe = *recipe};
   *recipe = (rs_recipe){0};
-  rs_status status = price(in, ranking, c, &why);
+  status = price(in, ranking, c, &why);
   if (status == RS_OK)
     ranking->count++;
   else {

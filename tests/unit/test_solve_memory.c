@@ -1,0 +1,51 @@
+/* Each allocation of a ranking fails in turn: it ends as out of memory, never as another answer. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../fixtures/heap.h"
+#include "ropescope/solve.h"
+
+static const char config[] =
+    "{\"model_type\": \"llama\", \"hidden_size\": 32, \"num_attention_heads\": 4, \"max_position_embeddings\": 64}";
+
+static char words[8192];
+
+static rs_status rank(rs_err *err) {
+  const rs_ranking_in in = {
+      .length = 160, .hf = "config.json", .hf_text = config, .weights = {.near = 2, .far = 0.02, .out = 1}};
+  rs_ranking ranking;
+  size_t length = 0;
+  rs_status status = rs_rank_settings(&in, &ranking, err);
+  for (size_t i = 0; status == RS_OK && i < ranking.count; i++)
+    length += (size_t)snprintf(words + length, sizeof words - length, "%s %.17g\n",
+                               ranking.items[i].recipe.method->name, ranking.items[i].sum);
+  for (size_t i = 0; status == RS_OK && i < ranking.left_out_count; i++)
+    length += (size_t)snprintf(words + length, sizeof words - length, "%s: %s\n", ranking.left_out[i].method,
+                               ranking.left_out[i].why);
+  if (status == RS_OK) rs_ranking_clear(&ranking);
+  return status;
+}
+
+Test(solve_memory, each_failing_allocation__gives_the_same_ranking_or_none) {
+  static char whole[sizeof words];
+  if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
+  spared_library = "libjansson."; /* it calls some failed allocations a syntax error */
+  cr_assert_eq(rank(&(rs_err){0}), RS_OK);
+  strcpy(whole, words);
+  refused = true;
+  for (long n = 0; refused; n++) {
+    rs_err err = {0};
+    long before = blocks;
+    refused = false;
+    allocations = n;
+    rs_status status = rank(&err);
+    allocations = -1;
+    cr_assert_eq(blocks, before, "allocation %ld: %ld blocks leaked", n, blocks - before);
+    if (status == RS_OK)
+      cr_assert_str_eq(words, whole, "allocation %ld", n);
+    else
+      cr_assert_eq(status, RS_MEMORY, "allocation %ld: %d %s", n, (int)status, err.message);
+    cr_assert_lt(n, 20000);
+  }
+}
