@@ -77,12 +77,15 @@ MISTAKES = {
  "attn_config": {"alibi": true, "alibi_bias_max": 16, "rope": true}}
 """,
 }
-MODELS = ["deepseek-v3.json", "dynamic-legacy.json", "ernie-4.5-vl.json", "gemma-3-nested.json", "gpt-oss.json",
-          "llama-3.1.json", "ministral-3.json", "phi-3-longrope.json", "qwen2-vl-nested.json", "qwen2.5-yarn.json"]
+MODELS = sorted(str(path) for path in (TESTS / "data/hf").glob("*.json"))
+STRANGE = sorted(str(path) for path in (TESTS / "fuzz/corpus/config_json").iterdir() if path.name != "words")
 COMMANDS = {
     "run": ["run", "small.yaml", "--out", "new", "--quiet"],
     "run_rich": ["run", "rich.yaml", "--out", "new", "--quiet"],
-    "run_models": ["run", "--hf", "model/config.json", HF + "gemma-3-nested.json", "--lengths", "64", "--out", "new", "--quiet"],
+    "run_every": ["run", str(TESTS / "cross/every.yaml"), "--set", "seeds=1", "--lengths", "64", "--methods",
+                  "rope, mrope, yarn, alibi, sinusoidal_2d, learned", "--out", "new", "--quiet"],
+    "run_models": ["run", "--hf", "model/config.json", HF + "gemma-3-nested.json", "--lengths", "64", "--out", "new",
+                   "--quiet"],
     "run_over": ["run", "small.yaml", "--set", "seeds=3", "--out", "old", "--force", "--quiet"],
     "train": ["run", "trained.yaml", "--out", "new", "--checkpoints", "made", "--quiet"],
     "read_trained": ["run", "trained.yaml", "--out", "new", "--checkpoints", "kept", "--quiet"],
@@ -96,7 +99,10 @@ COMMANDS = {
     "list_json": ["list", "metrics", "--json"],
     "list_one": ["list", "yarn"],
     "check": ["check", "model/config.json"],
-    "check_models": ["check", *(HF + name for name in MODELS)],
+    "check_models": ["check", *MODELS],
+    "check_strange": ["check", *STRANGE, "--format", "github"],
+    "check_engine": ["check", "model/config.json", HF + "gemma-3-nested.json", "--engine", "vllm,transformers@4.52",
+                     "--json"],
     "check_mistakes": ["check", *(f"mistakes/{name}.json" for name in MISTAKES)],
     "check_sarif": ["check", "model", "--format", "sarif"],
     "explain": ["explain", "model/config.json", "--length", "32k", "--pair", "3"],
@@ -136,11 +142,14 @@ COMMANDS = {
     "reproduce": ["reproduce", "one", "--experiments", "experiments", "--out", "results", "--quiet"],
 }
 # Those that answer by their status: 1 is that something was found.
-SAYS_BY_STATUS = {"check_mistakes": 1, "compare": 1, "compare_layers": 1, "compare_biases": 1, "compare_cos_sin": 1}
+SAYS_BY_STATUS = {"check_models": 1, "check_strange": 1, "check_mistakes": 1, "compare": 1,
+                  "compare_layers": 1, "compare_biases": 1, "compare_cos_sin": 1}
+# What `explore` is asked before it is ended.
+QUESTION = "answer?method=yarn&factor=8&length=4096"
 # Those that print how long something took.
 TIMES = ("bench",)
 # Those that go on from what is left of one that failed.
-RESUMES = ("run", "run_rich", "run_models", "run_over", "shard", "train", "read_trained", "nets", "reproduce")
+RESUMES = ("run", "run_rich", "run_every", "run_models", "run_over", "shard", "train", "read_trained", "nets", "reproduce")
 
 
 def array(kind, shape, data):
