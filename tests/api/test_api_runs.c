@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../fixtures/new_folder.h"
+
 static const char small[] = "name: small\n"
                             "model: {head_dim: 32, heads: 2, train_length: 256}\n"
                             "methods: [rope, {name: pi, factor: 2}]\n"
@@ -15,11 +17,10 @@ static const char small[] = "name: small\n"
                             "metrics: [entropy, frequencies]\n"
                             "queries: {last: 4}\n";
 
-static char scratch[64];
+static char scratch[FOLDER_NAME];
 
 static void enter(void) {
-  strcpy(scratch, "/tmp/ropescope-api-XXXXXX");
-  cr_assert_not_null(mkdtemp(scratch));
+  cr_assert(new_folder(scratch, "api"));
   setenv("TMPDIR", scratch, 1);
 }
 

@@ -7,15 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../fixtures/new_folder.h"
 #include "../say.h"
 #include "ropescope/bench.h"
 #include "ropescope/kernel.h"
 
-static char folder[64];
+static char folder[FOLDER_NAME];
 
 static void enter_folder(void) {
-  strcpy(folder, "/tmp/ropescope-bench-test-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "bench-test"));
   cr_assert_eq(chdir(folder), 0);
   cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
 }

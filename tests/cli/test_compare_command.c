@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../fixtures/new_folder.h"
 #include "../say.h"
 #include "ropescope/io.h"
 
-static char folder[64];
+static char folder[FOLDER_NAME];
 
 static void enter_folder(void) {
-  strcpy(folder, "/tmp/ropescope-compare-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "compare"));
   cr_assert_eq(chdir(folder), 0);
   cr_assert(getenv("ROPESCOPE") != NULL && getenv("ROPESCOPE_TESTS") != NULL);
   cr_assert_eq(symlink(getenv("ROPESCOPE_TESTS"), "tests"), 0);

@@ -10,12 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../fixtures/new_folder.h"
 #include "../say.h"
 #include "ropescope/io.h"
 
 #define HEADER "key,file,column,where,expected,here,tolerance,origin,verdict,source,note\n"
 
-static char folder[64];
+static char folder[FOLDER_NAME];
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {
   (void)info, (void)kind, (void)walk;
@@ -47,8 +48,7 @@ static void put_experiment(const char *name, const char *config, const char *row
 }
 
 static void enter_folder(void) {
-  strcpy(folder, "/tmp/ropescope-reproduce-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "reproduce"));
   cr_assert_eq(chdir(folder), 0);
   cr_assert_not_null(getenv("ROPESCOPE"), "ROPESCOPE must name the program");
   put_experiment("one", "one", "first,summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");

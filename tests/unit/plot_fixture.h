@@ -1,8 +1,9 @@
-/* plot_fixture.h: what the tests of pictures share: folders of results, which are made under TMPDIR and removed again,
+/* plot_fixture.h: what the tests of pictures share: folders of results, which are made and removed again,
  * and the words, places and colours that an SVG shows. */
 #ifndef ROPESCOPE_TESTS_PLOT_FIXTURE_H
 #define ROPESCOPE_TESTS_PLOT_FIXTURE_H
 
+#include "../fixtures/new_folder.h"
 #include "ropescope/io.h"
 #include "ropescope/plot.h"
 
@@ -21,9 +22,7 @@
 static char folder[4096];
 
 UNUSED static void make_folder(void) {
-  const char *base = getenv("TMPDIR");
-  snprintf(folder, sizeof folder, "%s/ropescope-plot-XXXXXX", base != NULL ? base : "/tmp");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "plot"));
 }
 
 UNUSED static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk) {

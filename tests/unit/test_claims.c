@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../fixtures/new_folder.h"
+
 #define HEADER "key,file,column,where,expected,here,tolerance,origin,verdict,source,note\n"
 
 /* ---- bounds ------------------------------------------------------------------------------------------------------ */
@@ -69,11 +71,10 @@ Test(bound, tolerance__absolute_relative_and_wrong__is_read_or_refused) {
 
 /* ---- expected.csv ------------------------------------------------------------------------------------------------ */
 
-static char folder[64];
+static char folder[FOLDER_NAME];
 
 static void enter_folder(void) {
-  strcpy(folder, "/tmp/ropescope-claims-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "claims"));
   cr_assert_eq(chdir(folder), 0);
 }
 

@@ -8,13 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../fixtures/new_folder.h"
 #include "ropescope/sweep.h"
 
 static char folder[4096];
 
 static void enter_folder(void) {
-  char name[] = "/tmp/ropescope-files-XXXXXX";
-  cr_assert_not_null(mkdtemp(name));
+  char name[FOLDER_NAME];
+  cr_assert(new_folder(name, "files"));
   cr_assert_not_null(realpath(name, folder));
   cr_assert_eq(chdir(folder), 0);
   cr_assert_eq(mkdir("sub", 0777), 0);

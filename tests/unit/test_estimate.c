@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "../../src/sweep/pass_costs.h"
+#include "../fixtures/new_folder.h"
 #include "ropescope/sweep.h"
 
 static rs_experiment *experiment_of(const char *yaml) {
@@ -116,14 +117,14 @@ static void note_share(void *context, size_t done, size_t cells, double share) {
 
 /* Cells weigh what they take: the short ones, half of all, are a small part of the run. */
 Test(estimate, progress__weighs_cells_by_their_time) {
-  char folder[] = "/tmp/ropescope-estimate-XXXXXX", command[64];
+  char folder[FOLDER_NAME], command[FOLDER_NAME + 8];
   shares seen = {0};
   rs_run_summary summary;
   rs_err err = {0};
   rs_experiment *experiment = experiment_of("model: {head_dim: 128, heads: 2, train_length: 64}\nlengths: [64, 16384]\n"
                                             "methods: [rope, pi]\nsources: gaussian\nseeds: 1\nheads: 1\n"
                                             "queries: {last: 512}\nmetrics: [entropy]\n");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "estimate"));
   const rs_run_options options = {.directory = folder, .progress = note_share, .context = &seen};
   cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
   cr_expect(!seen.falls && fabs(seen.last - 1) < 1e-9, "%g", seen.last);

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "../../src/claims/claims.h"
+#include "../fixtures/new_folder.h"
 
-static char folder[64];
+static char folder[FOLDER_NAME];
 
 static void enter_folder(void) {
-  strcpy(folder, "/tmp/ropescope-facts-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(new_folder(folder, "facts"));
   cr_assert_eq(chdir(folder), 0);
 }
 
