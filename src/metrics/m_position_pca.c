@@ -33,10 +33,12 @@ static rs_status read_table(const rs_encoding *encoding, const rs_position_set *
 /* The eigenvalues of the smaller Gram matrix, largest first. */
 static rs_status solve(const gsl_matrix *table, gsl_matrix *gram, gsl_vector *values, rs_err *err) {
   CBLAS_TRANSPOSE_t side = table->size1 <= table->size2 ? CblasNoTrans : CblasTrans;
-  gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(gram->size1);
-  if (work == NULL) return rs_fail(err, RS_MEMORY, "out of memory: %zu components", gram->size1);
-  bool failed = gsl_blas_dsyrk(CblasLower, side, 1, table, 0, gram) || gsl_eigen_symm(gram, values, work);
-  gsl_eigen_symm_free(work);
+  double *diagonals = rs_alloc(gram->size1, 2 * sizeof *diagonals, err);
+  if (diagonals == NULL) return RS_MEMORY;
+  /* Not by gsl_eigen_symm_alloc, which (GSL 2.7) frees nothing where it gets but a part of this. */
+  gsl_eigen_symm_workspace work = {.size = gram->size1, .d = diagonals, .sd = diagonals + gram->size1};
+  bool failed = gsl_blas_dsyrk(CblasLower, side, 1, table, 0, gram) || gsl_eigen_symm(gram, values, &work);
+  free(diagonals);
   if (failed) return rs_fail(err, RS_INTERNAL, "eigenvalues of a %zu x %zu matrix failed", gram->size1, gram->size1);
   gsl_sort_vector(values);
   gsl_vector_reverse(values);
