@@ -1,14 +1,13 @@
 /* test_run_memory.c: each allocation of a run and of its config fails in turn. What did not fit in memory is a row
  * that says so, and never a wrong number. */
 #include <criterion/criterion.h>
-#include <execinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../fixtures/heap.h"
+#include "../fixtures/heap_ways.h"
 #include "../fixtures/runs.h"
 #include "../fixtures/threads.h"
 #include "ropescope/sweep.h"
@@ -130,41 +129,15 @@ static bool starve(long n, bool all) {
 
 /* ---- which allocations ------------------------------------------------------------------------------------------- */
 
-enum { MOST_ALLOCATIONS = 100000, MOST_CALLS = 32 };
-
-/* The way that led to each allocation of a run: a number made of the return addresses. */
-static uint64_t ways[MOST_ALLOCATIONS];
-static long way_count;
-
-static void note_way(void) {
-  void *calls[MOST_CALLS];
-  at_allocation = NULL;
-  int depth = backtrace(calls, MOST_CALLS);
-  at_allocation = note_way;
-  uint64_t way = 0;
-  for (int i = 0; i < depth; i++) way = (way ^ (uintptr_t)calls[i]) * 0x9e3779b97f4a7c15;
-  if (way_count < MOST_ALLOCATIONS) ways[way_count++] = way;
-}
-
 static void record_ways(void) {
   run(starving, "o");
   unlink("o/summary.csv");
-  at_allocation = note_way;
+  ways_begin();
   run(starving, "o");
-  at_allocation = NULL;
-  cr_assert_lt(way_count, MOST_ALLOCATIONS);
+  ways_end();
 }
 
-/* Most allocations are those of one loop; the first and the last that come one way stand for all of them, unless
- * ROPESCOPE_ALLOCATIONS=all. */
-static bool is_tried(long n) {
-  const char *given = getenv("ROPESCOPE_ALLOCATIONS");
-  bool before = false, after = false;
-  for (long i = 0; i < n; i++) before |= ways[i] == ways[n];
-  for (long i = n + 1; i < way_count; i++) after |= ways[i] == ways[n];
-  return !before || !after || (given != NULL && strcmp(given, "all") == 0);
-}
-
+/* In turns alone and with all after it; with ROPESCOPE_ALLOCATIONS=all each of all both ways. */
 Test(run, each_failing_allocation__no_wrong_cell_and_no_leak) {
   double numbers[24 * 2 * 8];
   const rs_array dump = {.rank = 3, .shape = {24, 2, 8}, .count = RS_COUNT(numbers), .numbers = numbers};
@@ -175,8 +148,10 @@ Test(run, each_failing_allocation__no_wrong_cell_and_no_leak) {
   if (!COUNTS_MEMORY) return; /* malloc belongs to the sanitizer, which has its say of leaks */
   record_ways();
   for (int all = 0; all < 2; all++) {
-    for (long n = 0; n < way_count; n++)
-      if (is_tried(n)) cr_assert_not(starve(n, all), "allocation %ld of %ld is not met", n, way_count);
+    for (long n = 0, tried = 0; n < way_count; n++) {
+      if (!way_is_tried(n) || (!all_are_tried() && tried++ % 2 != all)) continue;
+      cr_assert_not(starve(n, all), "allocation %ld of %ld is not met", n, way_count);
+    }
     run(starving, "o"); /* which removes what the last of them has left, and allocates for it */
     cr_assert(starve(way_count, all), "more allocations than %ld", way_count);
   }
