@@ -17,7 +17,7 @@ tools=("$@")
 if [ ${#tools[@]} -eq 0 ]; then tools=(tidy gcc cppcheck); fi
 
 if [ ! -f "$build/build.ninja" ]; then
-    meson setup --wrap-mode=nofallback -Dtests=disabled "$build" "$root" >/dev/null
+    meson setup --wrap-mode=nofallback -Dtests=disabled -Dpython=disabled "$build" "$root" >/dev/null
 fi
 ninja -C "$build" ropescope >/dev/null # makes the sources that are made
 failed=0

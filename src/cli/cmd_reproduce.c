@@ -313,10 +313,9 @@ static char *find_root(const cli_options *options) {
   char *root = NULL;
   if (options->experiments != NULL) {
     root = rs_strdup(options->experiments, &err);
-  } else if (find_experiments(here, &all, NULL) == RS_OK) {
-    root = rs_strdup(here, &err);
-  } else if (rs_data_find(here, &root, &err) == RS_OK && root == NULL) {
-    root = rs_strdup(here, &err); /* so that messages name it */
+  } else if (find_experiments(here, &all, NULL) == RS_OK ||
+             (rs_data_find(here, &root, &err) == RS_OK && root == NULL)) {
+    root = rs_strdup(here, &err); /* where there are none at all, so that messages name it */
   }
   clear_names(&all);
   if (root == NULL) (void)cli_fail(RS_MEMORY, NULL, &err);

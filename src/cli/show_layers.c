@@ -23,11 +23,10 @@ static bool turns(const rs_layer_kind *kind) {
 /* With what the geometry says of it. */
 static void put_recipe(const rs_layer_kind *kind, rs_text *text) {
   rs_recipe recipe = {0};
-  if (rs_recipe_copy(&recipe, &kind->model.published, NULL) != RS_OK)
-    text->failed = true;
-  else if (recipe.method == NULL)
+  bool copied = rs_recipe_copy(&recipe, &kind->model.published, NULL) == RS_OK;
+  if (copied && recipe.method == NULL)
     rs_text_puts(text, "no published recipe");
-  else if (rs_recipe_resolve(&recipe, &kind->model, NULL) == RS_OK)
+  else if (copied && rs_recipe_resolve(&recipe, &kind->model, NULL) == RS_OK)
     rs_recipe_write(&recipe, text);
   else
     text->failed = true;

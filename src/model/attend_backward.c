@@ -138,7 +138,7 @@ static void begin_rows(const backward *b, size_t first, size_t count) {
   for (size_t r = 0; r < count; r++)
     dot[r] = inner(call->out + (first + r) * call->out_step + work->head * dims, dout + r * dims, dims);
   for (size_t r = 0; r < count && call->sinks != NULL && gradients->dsinks != NULL; r++)
-    gradients->dsinks[work->head] -= (real)exp(call->sinks[work->head] - level[r]) * dot[r];
+    gradients->dsinks[work->head] -= (real)exp((double)(call->sinks[work->head] - level[r])) * dot[r];
   memset(rs_work_part(work, work->attend->room.dqueries), 0, work->attend->views * RS_TILE * dims * sizeof(real));
 }
 
