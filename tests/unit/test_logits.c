@@ -47,28 +47,33 @@ Test(logits, all__those_of_a_pass) {
   clear_reader(&r);
 }
 
-/* Each sequence has types of its own, also those that a pass has no room to read with the others. */
-Test(logits, types__those_of_each_sequence) {
-  small_reader r;
-  rs_context *context;
-  rs_pass *pass;
-  int32_t types[COUNT];
-  static double wanted[COUNT * CLASSES];
-  small_model_fill(&r.model, RS_DECODER);
-  r.model.shape.token_types = 3;
-  r.transformer = small_model_create(&r.model, RS_F64, 3);
-  for (size_t i = 0; i < COUNT; i++) r.tokens[i] = (int32_t)(i % SMALL_VOCABULARY), types[i] = (int32_t)(i / 4 % 3);
-  const rs_batch batch = {.sequences = SEQUENCES, .tokens = r.tokens, .types = types};
-  cr_assert_eq(rs_context_create(r.transformer, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
-  cr_assert_eq(rs_pass_create(context, SEQUENCES, false, &pass, NULL), RS_OK);
-  rs_forward(pass, &batch, &(rs_pass_out){.logits = wanted});
-  rs_pass_free(pass);
-  cr_assert_eq(rs_pass_create(context, 1, false, &pass, NULL), RS_OK);
-  rs_forward(pass, &batch, &(rs_pass_out){.logits = r.logits});
-  for (size_t i = 0; i < COUNT * CLASSES; i++) cr_expect_float_eq(r.logits[i], wanted[i], 1e-13, "%zu", i);
-  rs_pass_free(pass);
-  rs_context_free(context);
-  clear_reader(&r);
+/* Each sequence has types and padding of its own, also those that a pass has no room to read with the others. */
+Test(logits, types_and_padding__those_of_each_sequence) {
+  for (int padded = 0; padded < 2; padded++) {
+    small_reader r;
+    rs_context *context;
+    rs_pass *pass;
+    int32_t types[COUNT];
+    static double wanted[COUNT * CLASSES];
+    small_model_fill(&r.model, RS_DECODER);
+    small_model_recipe(&r.model, 0, "sinusoidal", "");
+    r.model.shape.token_types = 3;
+    r.model.shape.leaves_padding = padded;
+    r.model.shape.padding = 5;
+    r.transformer = small_model_create(&r.model, RS_F64, 3);
+    for (size_t i = 0; i < COUNT; i++) r.tokens[i] = (int32_t)(i % SMALL_VOCABULARY), types[i] = (int32_t)(i / 4 % 3);
+    const rs_batch batch = {.sequences = SEQUENCES, .tokens = r.tokens, .types = types};
+    cr_assert_eq(rs_context_create(r.transformer, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
+    cr_assert_eq(rs_pass_create(context, SEQUENCES, false, &pass, NULL), RS_OK);
+    rs_forward(pass, &batch, &(rs_pass_out){.logits = wanted});
+    rs_pass_free(pass);
+    cr_assert_eq(rs_pass_create(context, 1, false, &pass, NULL), RS_OK);
+    rs_forward(pass, &batch, &(rs_pass_out){.logits = r.logits});
+    for (size_t i = 0; i < COUNT * CLASSES; i++) cr_expect_float_eq(r.logits[i], wanted[i], 1e-13, "%zu", i);
+    rs_pass_free(pass);
+    rs_context_free(context);
+    clear_reader(&r);
+  }
 }
 
 Test(logits, last__the_end_of_each_sequence) {
