@@ -131,6 +131,10 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
       {"{" SIZES "\"model_type\": \"hunyuan_v1_moe\", \"num_hidden_layers\": 2, \"num_experts\": 4, \"moe_topk\": [1, "
        "2]}",
        "./config.json: moe_topk = [...]: must be one value", RS_INPUT},
+      {"{" SIZES
+       "\"model_type\": \"hunyuan_v1_moe\", \"num_hidden_layers\": 2, \"num_experts\": 4, \"moe_topk\": {\"a\": "
+       "2}}",
+       "./config.json: moe_topk = {...}: must be one value", RS_INPUT},
       {"{" SIZES "\"model_type\": \"dbrx\", \"num_hidden_layers\": 1, \"ffn_config\": {\"moe_num_experts\": 4, "
        "\"moe_top_k\": 2, \"moe_normalize_expert_weights\": 2}}",
        "./config.json: ffn_config.moe_normalize_expert_weights: changes what a dbrx computes in a way that is not "

@@ -1,5 +1,5 @@
 /* test_plot.c: whole folders of results by the files and messages they give. */
-#include "plot_fixture.h"
+#include "plot_svg.h"
 
 #include <locale.h>
 
@@ -32,6 +32,28 @@ Test(plot, results__seeds_and_errors__become_a_band, .init = make_folder, .fini 
     if (words[i] != NULL) cr_assert_not_null(strstr(svg, words[i]), "no %s", words[i]);
     free(svg);
   }
+}
+
+/* The band is as wide above the line as below it, and a line of its own stands at the tick of zero. */
+Test(plot, results__of_both_signs__a_band_about_its_line_and_a_line_at_zero, .init = make_folder,
+     .fini = remove_folder) {
+  const char *se = ENTROPY ",{\"name\":\"entropy_nats_se\",\"role\":\"error\",\"unit\":\"nats\"}," STATUS;
+  put_summary(se, "entropy_nats,entropy_nats_se,status,message",
+              "0,m,rope,1024,1,g,1,8,-5,1,ok,\n1,m,rope,4096,1,g,1,8,6,1,ok,\n");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/entropy_nats--g.svg");
+  double line[2], high[2], low[2], zero;
+  const char *band = strstr(svg, "fill-opacity"), *drawn = strstr(band, "stroke-width=\"1.8\"");
+  cr_assert_eq(
+      sscanf(strstr(band, "d=\""), "d=\"M%*f %lfL%*f %lfL%*f %lfL%*f %lfZ", &high[0], &high[1], &low[1], &low[0]), 4);
+  cr_assert_eq(sscanf(strstr(drawn, "d=\""), "d=\"M%*f %lfL%*f %lf", &line[0], &line[1]), 2);
+  for (int i = 0; i < 2; i++) {
+    cr_expect_lt(high[i] + 10, line[i], "end %d", i);
+    cr_expect_float_eq(line[i] - high[i], low[i] - line[i], 0.02, "end %d", i);
+  }
+  cr_assert_eq(sscanf(strstr(svg, "#b3b3b3"), "#b3b3b3\" stroke-width=\"1\" d=\"M%*f %lf", &zero), 1);
+  cr_expect_float_eq(zero, find_text(svg, "0", 0).y - 5, 1);
+  free(svg);
 }
 
 Test(plot, results__same_for_all_sources__is_one_chart, .init = make_folder, .fini = remove_folder) {
