@@ -76,9 +76,8 @@ static rs_status sum_by_table(const rs_encoding *encoding, const rs_decay *decay
 /* B, nats, for two tokens or more. */
 static rs_status lookback(const rs_encoding *encoding, double *nats, rs_err *err) {
   double logit = rs_last_logit_factor(encoding) * 2 * log(encoding->train_length), there = fit(encoding, 1), sum = 0;
-  bool plain = encoding->precision.angle == RS_F64 && encoding->precision.table == RS_F64;
-  bool by_distance = plain && rs_encoding_of_distance(encoding);
-  double largest = plain && !by_distance ? largest_distance(encoding) : INFINITY;
+  bool by_distance = rs_encoding_of_distance(encoding);
+  double largest = by_distance ? INFINITY : largest_distance(encoding);
   rs_decay *decay = NULL;
   rs_status status = by_distance || isfinite(largest) ? fit_waves(encoding, &decay, err) : RS_OK;
   if (status == RS_OK && by_distance)
