@@ -24,6 +24,18 @@ static void put_strip(size_t pairs, double all) {
   rs_text_clear(&rows);
 }
 
+/* Lines of axes' colour that have five points. */
+static size_t boxes(const char *svg) {
+  size_t count = 0, corners = 0;
+  for (const char *found = svg; (found = strstr(found, "stroke=\"#4d4d4d\"")) != NULL; found++)
+    for (const char *c = strstr(found, " d=\"") + 4; *c != '"'; c++) {
+      if (*c == 'M') corners = 0;
+      if (*c == 'L') corners++;
+      count += corners == 4 && *c == 'L';
+    }
+  return count;
+}
+
 Test(plot_strips, strip__a_value_over_an_index__is_a_row_for_each_method, .init = make_folder, .fini = remove_folder) {
   put_strip(48, 1);
   cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 2u, "omega stays lines");
@@ -52,6 +64,7 @@ Test(plot_strips, strip__a_value_over_an_index__is_a_row_for_each_method, .init 
   cr_assert(has_text(svg, "pair") && has_text(svg, "divided") && !has_text(svg, "yarn"));
   cr_assert_not_null(strstr(svg, "no data: yarn"));
   cr_assert_leq(attribute(svg, "width", 0), 740);
+  cr_expect_eq(boxes(svg), 4u, "about three rows and the bar");
   free(svg);
 }
 

@@ -74,6 +74,19 @@ Test(passkey, sequence__is_intro_filler_needle_filler_question_key) {
   leaves(files, RS_COUNT(files));
 }
 
+Test(passkey, one_depth__is_that_of_all_sequences) {
+  task_desk desk;
+  enter_scratch();
+  write_texts("<", "abcd", "[#=#]", "?");
+  prepare_desk(&desk, "numbers=uint8 key_symbols=2 depths=[0.25]");
+  for (size_t i = 0; i < 4; i++) {
+    desk_draw(&desk, RS_SPLIT_EVALUATION, i, 20);
+    check_sequence(&desk, "<abc[KE=KE]dabcdab?K", 18, 5, 0.25f);
+  }
+  desk_clear(&desk);
+  leaves(files, RS_COUNT(files));
+}
+
 /* Without depths the needle stands anywhere, in training always; the filler begins anywhere where it may. */
 Test(passkey, drawn_places__are_all_taken) {
   enum { SEQUENCES = 400 };
@@ -104,10 +117,10 @@ Test(passkey, drawn_places__are_all_taken) {
   leaves(files, RS_COUNT(files));
 }
 
-/* Ids of two bytes: symbols are (10, 11), (12, 13) and (10, 14). Of their first tokens 10 is the commonest, two of
- * three, of their second each is one of three: half of all, for one who reads nothing. */
+/* Ids of two bytes: symbols are (10, 11), (12, 13) and (10, 13). Of their first tokens 10 is the commonest, of their
+ * second 13, each two of three: so many of all, for one who reads nothing. */
 Test(passkey, symbols_of_several_tokens__are_drawn_whole) {
-  static const double symbols[] = {10, 11, 12, 13, 10, 14};
+  static const double symbols[] = {10, 11, 12, 13, 10, 13};
   static const uint16_t needle[] = {7, 900, 8}, question[] = {300}, none[] = {9};
   size_t drawn[3] = {0};
   task_desk desk;
@@ -120,7 +133,7 @@ Test(passkey, symbols_of_several_tokens__are_drawn_whole) {
   make_desk(&desk, "mark=900 symbol_tokens=2 key_symbols=2 question=question.npy");
   bound_list(&desk.parameters, "symbols", symbols, RS_COUNT(symbols));
   desk_prepare(&desk, 1);
-  cr_expect_eq(desk.kind->chance(desk.task.state, 0), 0.5);
+  cr_expect_eq(desk.kind->chance(desk.task.state, 0), 2 / 3.0);
   for (size_t i = 0; i < 300; i++) {
     desk_draw(&desk, RS_SPLIT_EVALUATION, i, 12);
     const int32_t *key = desk.example.targets + 8;
