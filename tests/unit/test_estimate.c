@@ -176,3 +176,14 @@ Test(estimate, passes__count_the_pairs_that_masks_show) {
                          "mask %zu of %g tokens: %g pairs", i, tokens, pairs);
     }
 }
+
+/* 5 tokens that also read 7 of a source: matrices of queries and of what heads say at each token, of keys and values of
+ * one head in three at each of the source, and two products of each pair. */
+Test(estimate, passes__count_what_is_read_of_a_source) {
+  rs_block block = {.attention = {.heads = 3, .kv_heads = 1, .head_dim = 4}, .feed_forward = {.width = 16}};
+  const rs_stack stack = {.blocks = &block, .count = 1};
+  double alone = rs_stack_flops(&stack, 1, 8, 5, 7);
+  block.cross = true;
+  cr_expect_eq(rs_stack_flops(&stack, 1, 8, 5, 7) - alone,
+               2 * (5 * 8 * 12 + 5 * 12 * 8 + 7 * 8 * 4 + 7 * 8 * 4 + 5 * 7 * 12 + 5 * 7 * 12));
+}

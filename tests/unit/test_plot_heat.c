@@ -292,6 +292,14 @@ Test(plot_heat, results__a_map_of_one_panel__has_methods_side_by_side, .init = m
   second = number_before(svg, ">b<", " y=\"");
   cr_assert_eq(first, second, "%g and %g", first, second);
   cr_assert_lt(number_before(svg, ">a<", " x=\""), number_before(svg, ">b<", " x=\""));
+  double height = number_before(svg, "role", " height=\"");
+  free(svg);
+  /* A name that takes two rows makes room for one more. */
+  put_file("map.csv", MAP_HEADER "0,m,a,64,1,,,8,7,3,0,0,1\n0,m,a,64,1,,,8,7,3,0,1,2\n"
+                                 "1,m,b of a long name,64,1,,,8,7,3,0,0,3\n1,m,b of a long name,64,1,,,8,7,3,0,1,4\n");
+  cr_assert_eq(draw_all(&(rs_plot_options){.length = 64}, RS_OK, NULL), 1u);
+  svg = picture_text("plots/map--likeness--64.svg");
+  cr_expect_eq(number_before(svg, "role", " height=\""), height + 20);
   free(svg);
 }
 

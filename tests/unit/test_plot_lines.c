@@ -127,6 +127,22 @@ Test(plot_lines, lines__one_x__stand_side_by_side) {
   rs_plot_picture_clear(&picture);
 }
 
+/* Where they are too many for that, they share the room between the axes. */
+Test(plot_lines, lines__many_at_one_x__stay_in_the_chart) {
+  enum { SERIES = 24 };
+  rs_plot_point place = point(4096, 1);
+  rs_plot_series series[SERIES];
+  for (size_t i = 0; i < SERIES; i++)
+    series[i] = (rs_plot_series){.label = "m", .style = rs_plot_style_of(i), .points = &place, .count = 1};
+  rs_plot_picture picture = picture_of(series, SERIES, true);
+  const rs_plot_shape *axis = find_shape(&picture, RS_PLOT_LINE, RS_PLOT_AXIS, 0);
+  double left = picture.points[axis->begin].x, least = INFINITY;
+  for (size_t i = 0; i < picture.count; i++)
+    if (picture.shapes[i].kind == RS_PLOT_MARKERS) least = fmin(least, picture.points[picture.shapes[i].begin].x);
+  cr_expect(least > left + 5 && least < left + 100, "%g beside %g", least, left);
+  rs_plot_picture_clear(&picture);
+}
+
 Test(plot_lines, lines__many_points__are_thinned_but_keep_their_extremes) {
   enum { MANY = 100000, SPIKE = 12345 };
   rs_plot_point *points = calloc(MANY, sizeof *points);

@@ -91,6 +91,16 @@ Test(report, sentences__failed_cells__count_and_say_why_and_have_no_mean) {
   free(text);
 }
 
+Test(report, sentences__many_failures__show_three_messages) {
+  put_summary(TWO_COLUMNS, TWO,
+              "0,m,a,64,1,g,1,8,,,domain,first\n1,m,b,64,1,g,1,8,,,domain,second\n"
+              "2,m,c,64,1,g,1,8,,,domain,third\n3,m,d,64,1,g,1,8,,,domain,fourth\n");
+  char *text = page();
+  expect_words(text, "4 of 4 cells failed");
+  expect_words(text, "(domain): third</li>\n</ul>");
+  free(text);
+}
+
 /* Where the manifest lists a file's columns in another order, none is missed. */
 Test(report, sentences__failed_cells__count_where_status_is_listed_first) {
   put_summary(TWO_COLUMNS, TWO, "0,m,rope,4096,1,g,1,8,,,domain,too long\n1,m,yarn,4096,1,g,1,8,2,1,ok,\n");
