@@ -135,9 +135,12 @@ static rs_status create(const rs_bench_job *job, const size_t *sizes, void **sta
 
 static rs_status run(void *state, rs_err *err) {
   const sweep *s = state;
-  rs_run_summary summary;
+  rs_run_summary summary = {0};
   RS_TRY(rs_run(s->experiment, &(rs_run_options){.directory = s->directory}, &summary, err));
-  return summary.failed == 0 ? RS_OK : rs_fail(err, RS_INTERNAL, "%zu cells of the sweep failed", summary.failed);
+  return summary.done > 0 && summary.failed == 0
+             ? RS_OK
+             : rs_fail(err, RS_INTERNAL, "%zu cells of the sweep are done, of which %zu failed", summary.done,
+                       summary.failed);
 }
 
 const rs_bench_family rs_bench_sweep = {
