@@ -314,6 +314,17 @@ Test(api_answers, findings_have_lines) {
   cr_assert_gt(strlen(finding->text), 0);
   cr_assert_null(ropescope_findings_at(findings, ropescope_findings_count(findings, ROPESCOPE_NOTE)));
   ropescope_findings_free(findings);
+  /* Some of all, of two engines as of the one that says something. */
+  size_t all = 0, warnings = 0, errors = 0;
+  GOOD(ropescope_check(text, strlen(text), "x.json", "vllm, sglang", &findings, &error));
+  for (const ropescope_finding *f; (f = ropescope_findings_at(findings, all)) != NULL; all++) {
+    warnings += f->severity >= ROPESCOPE_WARNING;
+    errors += f->severity >= ROPESCOPE_ERROR;
+  }
+  cr_assert(all > 0 && ropescope_findings_count(findings, ROPESCOPE_NOTE) == all);
+  cr_assert(ropescope_findings_count(findings, ROPESCOPE_WARNING) == warnings &&
+            ropescope_findings_count(findings, ROPESCOPE_ERROR) == errors);
+  ropescope_findings_free(findings);
   cr_assert_eq(ropescope_check("[", 1, NULL, NULL, &findings, NULL), ROPESCOPE_INPUT);
   cr_assert_eq(ropescope_check(text, strlen(text), NULL, "nobody", &findings, NULL), ROPESCOPE_INPUT);
 }

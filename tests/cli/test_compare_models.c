@@ -112,6 +112,16 @@ Test(compare_models, buffers_of_a_checkpoint__are_checked) {
        (const char *const[]){"\nlikely cause: B is A without any scaling", NULL}, NULL);
   says(&(command){.arguments = {"compare", "m", "m/config.json", "--json"}}, 1,
        (const char *const[]){"\"as_config\": true", "\"as_config\": false", "\"equal\": false", NULL}, NULL);
+  const size_t one[] = {2};
+  cr_assert_eq(
+      rs_safetensors_write(
+          "m/model.safetensors",
+          &(rs_tensor_numbers){
+              .name = "inv_freq", .dtype = RS_DTYPE_F32, .rank = 1, .shape = one, .doubles = (const double[]){-1, 0.5}},
+          1, NULL),
+      RS_OK);
+  says(&(command){.arguments = {"compare", "m", "m/config.json"}}, 0,
+       (const char *const[]){"weights of A are not read: inv_freq: frequency 0 is negative", NULL}, NULL);
   write_file("m/model.safetensors", "none");
   says(&(command){.arguments = {"compare", "m", "m/config.json"}}, 0,
        (const char *const[]){"weights of A are not read: m/model.safetensors: ", NULL}, NULL);

@@ -12,6 +12,7 @@ Test(plot_command, plot__pictures_of_a_small_result) {
   cr_expect(strstr(all, ".png") == NULL && strstr(all, "index.html") != NULL, "no PNG was asked for: %s", all);
   char *index = read_path("o/plots/index.html", NULL);
   cr_expect_gt(strlen(names), 0);
+  cr_expect(strstr(index, "<title></title>") == NULL && strstr(index, "<h1></h1>") == NULL, "%s", index);
   for (char *name = strtok_r(names, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
     char *path = rs_path_join("o/plots", name, NULL), *text = read_path(path, NULL);
     cr_expect(strncmp(text, "<svg", 4) == 0 || strncmp(text, "<?xml", 5) == 0, "%s: %.20s", name, text);

@@ -52,3 +52,14 @@ Test(bench_rounds, contended_rounds__are_run_again_as_often_as_was_asked) {
     free(row);
   }
 }
+
+/* More than five digits say nothing; 0 is no exception that fails. */
+Test(bench_rounds, rows__have_five_digits) {
+  static const rs_bench_job job = {.name = "some", .item = "call"};
+  const rs_bench_row row = {
+      .job = &job, .isa = "v3", .threads = 2, .seconds = 0.123456789, .seconds_best = 0, .rate = 123456789};
+  rs_text csv = {0};
+  rs_bench_write(&row, 1, &csv);
+  cr_expect_not_null(strstr(rs_text_string(&csv), "\nsome,2,v3,0.12346,0,123460000,"), "%s", rs_text_string(&csv));
+  rs_text_clear(&csv);
+}

@@ -260,6 +260,7 @@ Test(check, elsewise__scaling_has_no_effect) {
   notes(SIZES_OF("qwen") ", \"rope_theta\": 10000,\n\"use_dynamic_ntk\": true, \"use_logn_attn\": false}",
         "RS505@3:20");
   says(SIZES_OF("qwen") ",\n\"use_logn_attn\": true}", "RS505", "own code: counted here", "");
+  says(SIZES_OF("qwen") ",\n\"dual_chunk_attention_config\": {}}", "RS505", "nothing that is said here counts it", "");
   says(SIZES_OF("eel") ",\n\"use_logn_attn\": true}", "RS505", "nothing that is said here counts it", "");
   says(PLAIN ", \"rope_scaling\": {\"rope_type\": \"default\", \"use_fope\": true}}", "RS505", "use_fope changes", "");
   says("{\"model_type\": \"bloom\", \"hidden_size\": 64, \"n_head\": 2, \"rope_scaling\": {\"rope_type\": \"linear\", "

@@ -71,6 +71,23 @@ Test(plot_lines, style__markers__look_equally_large) {
   }
 }
 
+/* How far the corners reach in a direction. */
+static double extent(size_t marker, double x, double y) {
+  rs_plot_xy at[RS_PLOT_CORNERS];
+  double most = 0;
+  for (size_t i = rs_plot_marker_corners(marker, 1, at); i-- > 0;) most = fmax(most, at[i].x * x + at[i].y * y);
+  return most;
+}
+
+/* A plus reaches up and aside, a cross into the corners; a square lies flat, and a diamond stands. */
+Test(plot_lines, style__markers__stand_as_they_are_called) {
+  enum { SQUARE = 1, DIAMOND = 3, PLUS = 5, CROSS = 6 };
+  cr_expect(extent(PLUS, 1, 0) > extent(PLUS, M_SQRT1_2, M_SQRT1_2));
+  cr_expect(extent(CROSS, 1, 0) < extent(CROSS, M_SQRT1_2, M_SQRT1_2));
+  cr_expect(extent(SQUARE, 1, 0) < extent(SQUARE, M_SQRT1_2, M_SQRT1_2));
+  cr_expect(extent(DIAMOND, 1, 0) > extent(DIAMOND, M_SQRT1_2, M_SQRT1_2));
+}
+
 Test(plot_lines, lines__a_gap__breaks_the_line_and_marks_single_points) {
   rs_plot_point points[] = {point(1, 1),   point(2, 2), point(3, NAN), point(4, 4),
                             point(5, NAN), point(6, 5), point(7, 7)};

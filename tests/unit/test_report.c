@@ -91,6 +91,20 @@ Test(report, sentences__failed_cells__count_and_say_why_and_have_no_mean) {
   free(text);
 }
 
+Test(report, page__elements__are_closed) {
+  static const char *const elements[] = {"table", "tbody", "tr", "td", "div", "ul", "section"};
+  put_summary(TWO_COLUMNS, TWO, "0,m,rope,4096,1,g,1,8,2,1,ok,\n1,m,yarn,4096,1,g,1,8,,,domain,none\n");
+  char *text = page();
+  for (size_t i = 0; i < RS_COUNT(elements); i++) {
+    char begin[2][16], end[16];
+    snprintf(begin[0], sizeof begin[0], "<%s>", elements[i]);
+    snprintf(begin[1], sizeof begin[1], "<%s ", elements[i]);
+    snprintf(end, sizeof end, "</%s>", elements[i]);
+    cr_expect_eq(occurrences(text, begin[0]) + occurrences(text, begin[1]), occurrences(text, end), "%s", elements[i]);
+  }
+  free(text);
+}
+
 Test(report, sentences__many_failures__show_three_messages) {
   put_summary(TWO_COLUMNS, TWO,
               "0,m,a,64,1,g,1,8,,,domain,first\n1,m,b,64,1,g,1,8,,,domain,second\n"

@@ -171,6 +171,25 @@ Test(sweep_shards, units__share_projections) {
   dealt_clear(&d);
 }
 
+/* A record is done where its status says so, and nothing says so without a byte. */
+Test(sweep_shards, record__holds_what_its_status_says) {
+  static const uint8_t done[] = {RS_OK}, failed[] = {RS_MEMORY};
+  cr_expect(rs_cell_record_holds(done, 1) && !rs_cell_record_holds(failed, 1) && !rs_cell_record_holds(done, 0));
+}
+
+/* What stands under the name of our own file, and is none, is left to whom it belongs. */
+Test(sweep_shards, shard_file__of_somebody__is_refused) {
+  rs_experiment *experiment = experiment_of(small);
+  rs_run_summary summary;
+  rs_err err = {0};
+  cr_assert_eq(rs_make_directories("o", NULL), RS_OK);
+  cr_assert_eq(rs_file_write("o/shard.json", "[]", 2, NULL), RS_OK);
+  const rs_run_options options = {.directory = "o"};
+  cr_expect_eq(rs_run(experiment, &options, &summary, &err), RS_IO);
+  cr_expect_str_eq(err.message, "o/shard.json is there already, and no run made it (another --out, or move it away)");
+  rs_experiment_free(experiment);
+}
+
 Test(sweep_shards, too_many__is_an_error) {
   rs_experiment *experiment = experiment_of(TINY "methods: rope\nlengths: [8]\nmetrics: [decay]\n");
   size_t of_cell[1];
