@@ -108,3 +108,8 @@ Test(io, npy_write__floats__read_back_rounded) {
   rs_array_clear(&array);
   leaves((const char *[]){"a.npy"}, 1);
 }
+
+Test(npy, name__is_told_by_its_end) {
+  cr_expect(rs_is_npy(".npy") && rs_is_npy("a/k.npy") && !rs_is_npy("k.npz") && !rs_is_npy("npy.k"));
+  cr_expect_not(rs_is_npy(&".npy"[1]), "what stands before a name is none of it");
+}

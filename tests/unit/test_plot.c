@@ -104,6 +104,24 @@ Test(plot, results__curves__are_drawn_at_one_length, .init = make_folder, .fini 
                0u);
 }
 
+/* A source without values says nothing against the others, however many rows it has. */
+Test(plot, results__a_curve_without_values__is_none_of_its_own, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", CURVES);
+  put_file("decay.csv", HEADER ",distance_tokens,score\n0,m,pi,4096,1,a,,8,0,1\n0,m,pi,4096,1,a,,8,1,0.5\n"
+                               "1,m,pi,4096,1,b,,8,0,1\n1,m,pi,4096,1,b,,8,1,0.5\n2,m,rope,4096,1,a,,8,0,1\n"
+                               "2,m,rope,4096,1,a,,8,1,0.25\n3,m,rope,4096,1,b,,8,0,\n");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  cr_assert(exists("plots/decay--score--4k.svg"));
+}
+
+/* The line on which a row begins, whatever line ends its fields hold. */
+Test(plot, results__faults_of_a_row__name_its_first_line, .init = make_folder, .fini = remove_folder) {
+  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", ROWS);
+  put_file("summary.csv", "message," HEADER ",entropy_nats,status\n\"a\nb\",0,m,rope,1024,1,g,1,8,5,ok\n"
+                          "\"c\nd\",1,m,rope,4096,1,g,1,8,five,ok\n");
+  draw_all(NULL, RS_INPUT, "summary.csv:4: entropy_nats = \"five\"");
+}
+
 Test(plot, results__faults_of_the_folder__are_named, .init = make_folder, .fini = remove_folder) {
   static const char *const manifests[][2] = {
       {"{", "manifest.json"},

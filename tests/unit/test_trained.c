@@ -262,6 +262,18 @@ Test(trained, metrics_of_tables__read_what_was_learned) {
   rs_table_free(decay);
 }
 
+Test(trained, swept_shapes__have_a_column_of_their_own) {
+  (void)run(
+      "task: {name: copy, symbols: 3}\nsequences: 4\nlengths: [4]\nseeds: 1\nmetrics: [loss]\n"
+      "checkpoint: {method: rope, width: [8, 16], blocks: 1, heads: 2, train: {steps: 2, length: 4, sequences: 2}}\n",
+      "o");
+  rs_table *table = read_table("o", "summary.csv");
+  cr_assert_eq(table->rows, 2u);
+  cr_expect_str_eq(field(table, 0, "checkpoint.width"), "8");
+  cr_expect_str_eq(field(table, 1, "checkpoint.width"), "16");
+  rs_table_free(table);
+}
+
 /* ---- cells without values ---------------------------------------------------------------------------------------- */
 
 /* A training that diverges, a table that ends, a length without a sequence: rows of their own, the others go on. */
