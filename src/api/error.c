@@ -26,10 +26,10 @@ _Static_assert((int)ROPESCOPE_OK == RS_OK && (int)ROPESCOPE_INPUT == RS_INPUT &&
 
 /* ---- problems ---------------------------------------------------------------------------------------------------- */
 
-/* Reads ":12" before a ':', and steps onto that; 0 where there is none. */
+/* Reads ":12" before a ':', and steps onto that; 0 where there is none. *at is a ':'. */
 static size_t read_number(char **at) {
   char *end;
-  if ((*at)[0] != ':' || strspn(*at + 1, "0123456789") == 0) return 0;
+  if (strspn(*at + 1, "0123456789") == 0) return 0;
   unsigned long number = strtoul(*at + 1, &end, 10);
   if (*end != ':') return 0;
   *at = end;

@@ -67,8 +67,8 @@ static rs_status list_parameters(ropescope_recipe *recipe, rs_err *err) {
     if (settings->values[p].set) rs_value_write(param, &settings->values[p], &value);
     recipe->parameters[p] = (ropescope_parameter){.name = param->name,
                                                   .value = rs_api_keep(&recipe->words, &value, err),
-                                                  .unit = rs_api_word(param->unit),
-                                                  .summary = rs_api_word(param->summary),
+                                                  .unit = param->unit,
+                                                  .summary = param->summary,
                                                   .given = settings->values[p].given};
     if (recipe->parameters[p].value == NULL) return RS_MEMORY;
   }

@@ -18,8 +18,7 @@ static ptrdiff_t place(const rs_api_part *part, size_t index) {
 
 const double *rs_api_part_there(const rs_api_part *part) {
   const ropescope_rows *rows = part->rows;
-  bool plain = rows->dtype == ROPESCOPE_F64 && part->factor == 1 && part->tokens == NULL &&
-               (rows->dim_stride == 1 || part->dims == 1) &&
+  bool plain = rows->dtype == ROPESCOPE_F64 && part->factor == 1 && part->tokens == NULL && rows->dim_stride == 1 &&
                (rows->token_stride == (ptrdiff_t)part->dims || part->count == 1);
   return plain ? (const double *)rows->data + place(part, 0) : NULL;
 }
