@@ -124,7 +124,7 @@ rs_status rs_to_llamacpp(rs_converting *c, rs_err *err) {
 
 /* ---- GGUF -------------------------------------------------------------------------------------------------------- */
 
-/* What GGUF calls the families; the longest beginning counts. */
+/* What GGUF calls the families (llama.cpp/src/llama-arch.cpp); their text models are called the same. */
 static const struct {
   const char *family, *architecture;
 } architectures[] = {
@@ -134,19 +134,27 @@ static const struct {
     {"cohere2", "cohere2"},
     {"deepseek_v2", "deepseek2"},
     {"deepseek_v3", "deepseek2"},
+    {"deepseek_v32", "deepseek32"},
+    {"deepseek_v4", "deepseek4"},
     {"falcon", "falcon"},
+    {"falcon_h1", "falcon-h1"},
     {"gemma", "gemma"},
     {"gemma2", "gemma2"},
     {"gemma3", "gemma3"},
+    {"gemma3n", "gemma3n"},
+    {"gemma4", "gemma4"},
     {"gpt2", "gpt2"},
     {"gpt_neox", "gptneox"},
     {"gpt_oss", "gpt-oss"},
     {"gptj", "gptj"},
     {"granite", "granite"},
+    {"granitemoe", "granitemoe"},
+    {"granitemoehybrid", "granitehybrid"},
     {"llama", "llama"},
     {"llama4", "llama4"},
     {"mistral", "llama"},
     {"mistral3", "mistral3"},
+    {"mistral4", "mistral4"},
     {"ministral3", "mistral3"},
     {"mixtral", "llama"},
     {"mpt", "mpt"},
@@ -160,24 +168,27 @@ static const struct {
     {"qwen2_moe", "qwen2moe"},
     {"qwen2_vl", "qwen2vl"},
     {"qwen3", "qwen3"},
+    {"qwen3_5", "qwen35"},
+    {"qwen3_5_moe", "qwen35moe"},
     {"qwen3_moe", "qwen3moe"},
+    {"qwen3_next", "qwen3next"},
     {"qwen3_vl", "qwen3vl"},
+    {"qwen3_vl_moe", "qwen3vlmoe"},
     {"smollm3", "smollm3"},
     {"stablelm", "stablelm"},
+    {"stablelm_epoch", "stablelm"},
     {"starcoder2", "starcoder2"},
 };
 
 static const char *architecture_of(rs_converting *c) {
-  const char *found = NULL;
-  size_t longest = 0;
   for (size_t i = 0; i < RS_COUNT(architectures); i++) {
     size_t length = strlen(architectures[i].family);
-    if (length <= longest || strncmp(c->from->family, architectures[i].family, length) != 0) continue;
-    longest = length;
-    found = architectures[i].architecture;
+    const char *family = c->from->family, *rest = family + length;
+    if (strncmp(family, architectures[i].family, length) != 0) continue;
+    if (*rest == '\0' || strcmp(rest, "_text") == 0) return architectures[i].architecture;
   }
-  if (found == NULL) rs_note(c, "{arch} stands for the architecture's name in the GGUF (general.architecture).");
-  return found != NULL ? found : "{arch}";
+  rs_note(c, "{arch} stands for the architecture's name in the GGUF (general.architecture).");
+  return "{arch}";
 }
 
 typedef struct gguf {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/convert.h"
+#include "../fixtures/convert_cases.h"
 
 #define SHORT_LIST "[1, 1, 1, 1, 1, 1, 1, 2]"
 #define LONG_LIST "[1, 2, 3, 4, 5, 6, 7, 8]"
@@ -30,75 +30,6 @@
   "\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 16, \"qk_nope_head_dim\": 16, \"v_head_dim\": 16, "          \
   "\"kv_lora_rank\": 8, \"q_lora_rank\": null, \"rope_scaling\": {\"type\": \"yarn\", " SOFTMAX_KEYS "}"
 #define MROPE "\"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [4, 2, 2]}"
-
-static rs_convertible read_model(const char *keys) {
-  rs_convertible model;
-  rs_text text = {0};
-  rs_err err = {0};
-  bool named = strstr(keys, "model_type") != NULL;
-  rs_text_printf(&text, "{%s\"hidden_size\": 64, \"num_attention_heads\": 4, \"max_position_embeddings\": 4096, %s}",
-                 named ? "" : "\"model_type\": \"llama\", ", keys);
-  cr_assert_eq(rs_convertible_read(text.data, text.length, "config.json", &model, &err), RS_OK, "%s: %s", keys,
-               err.message);
-  rs_text_clear(&text);
-  return model;
-}
-
-/* A fragment on one line, or arguments joined by blanks; then the notes, each behind " # ". */
-static void write_conversion(const rs_conversion *conversion, rs_text *out) {
-  const rs_words *words = &conversion->arguments;
-  for (const char *at = conversion->fragment; at != NULL && *at != '\0'; at++) {
-    if (*at != '\n') {
-      rs_text_add(out, at, 1);
-      continue;
-    }
-    if (at[-1] == ',') rs_text_puts(out, " ");
-    while (at[1] == ' ') at++;
-  }
-  for (size_t i = 0; i < words->count; i++) rs_text_printf(out, "%s%s", i > 0 ? " " : "", words->items[i]);
-  for (size_t i = 0; i < conversion->notes.count; i++) rs_text_printf(out, " # %s", conversion->notes.items[i]);
-}
-
-static void convert(const char *keys, const char *to, size_t length, rs_text *out) {
-  rs_convertible model = read_model(keys);
-  rs_conversion conversion;
-  rs_err err = {0};
-  cr_assert_eq(rs_convert(&model, to, length, &conversion, &err), RS_OK, "%s: %s", keys, err.message);
-  cr_assert((conversion.fragment != NULL) != (conversion.arguments.count > 0));
-  write_conversion(&conversion, out);
-  rs_conversion_clear(&conversion);
-  rs_convertible_clear(&model);
-}
-
-/* What a consumer is given for a recipe; behind " # " the beginnings of its notes, in order. */
-typedef struct convert_case {
-  const char *keys, *wanted;
-} convert_case;
-
-/* `wanted` to the letter up to its notes, each of which is the beginning of one. */
-static void expect_text(const char *to, const char *keys, const char *wanted, const char *got) {
-  const char *note = strstr(wanted, " # "), *said = strstr(got, " # ");
-  size_t length = note != NULL ? (size_t)(note - wanted) : strlen(wanted);
-  bool same = strncmp(wanted, got, length) == 0 && (got[length] == '\0' || got + length == said);
-  cr_expect(same, "%s of %s\ngot:  %s\nwant: %s", to, keys, got, wanted);
-  for (; note != NULL && said != NULL; said = strstr(said + 1, " # ")) {
-    const char *next = strstr(note + 1, " # ");
-    length = next != NULL ? (size_t)(next - note) : strlen(note);
-    cr_expect(strncmp(note, said, length) == 0, "%s of %s\ngot: %s\nwant:%s", to, keys, said, note);
-    note = next;
-  }
-  cr_expect(note == NULL && said == NULL, "%s of %s: another number of notes\ngot:  %s\nwant: %s", to, keys, got,
-            wanted);
-}
-
-static void expect_all(const char *to, const convert_case *cases, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    rs_text got = {0};
-    convert(cases[i].keys, to, 0, &got);
-    expect_text(to, cases[i].keys, cases[i].wanted, rs_text_string(&got));
-    rs_text_clear(&got);
-  }
-}
 
 /* ---- config.json ------------------------------------------------------------------------------------------------- */
 
