@@ -20,8 +20,13 @@ void compare_put_biases(const outcome *o, rs_text *text) {
   compare_put_causes(&o->causes, d->differs ? RS_DIFFERS_BEYOND : 0, "", text);
 }
 
+/* Whether there is a place where they differ most: not where one side has more heads. */
+static bool has_place(const rs_bias_difference *d) {
+  return d->differs && !isnan(d->largest);
+}
+
 static void write_numbers(rs_json *json, const rs_bias_difference *d) {
-  bool told = d->differs && !isnan(d->largest);
+  bool told = has_place(d);
   rs_json_number(json, "heads", (double)d->heads);
   rs_json_number(json, "heads_that_differ", (double)d->count);
   rs_json_number(json, "worst_head", told ? (double)d->head : NAN);
@@ -38,8 +43,8 @@ void compare_write_biases(const outcome *o, bool csv, rs_text *text) {
   if (csv) {
     const double row[] = {(double)d->head, (double)d->distance, d->a, d->b};
     rs_text_puts(text, "head,distance_tokens,bias_a_nats,bias_b_nats\n");
-    for (size_t i = 0; i < RS_COUNT(row) && d->differs; i++) rs_csv_number(text, row[i]);
-    if (d->differs) rs_csv_end_row(text);
+    for (size_t i = 0; i < RS_COUNT(row) && has_place(d); i++) rs_csv_number(text, row[i]);
+    if (has_place(d)) rs_csv_end_row(text);
     return;
   }
   rs_json_object(&json, NULL);
