@@ -86,6 +86,8 @@ Test(cos_sin, tables__give_back_what_they_were_made_from) {
       {"two rows", 2, ONCE, RS_DTYPE_F64, RS_F64, RS_F64, 1, 0, 1, TWO},
       {"offset", 300, ONCE, RS_DTYPE_F32, RS_F64, RS_F64, 1, 2, 1, TWO},
       {"far", 300, ONCE, RS_DTYPE_F32, RS_F64, RS_F64, 1, 500, 1, TWO},
+      {"between", 300, ONCE, RS_DTYPE_F32, RS_F64, RS_F64, 1, 0.5, 1, TWO},
+      {"still", 300, HALVES, RS_DTYPE_BF16, RS_F64, RS_F64, 1, 0, 0, TWO},
       {"scaled", 300, ONCE, RS_DTYPE_F32, RS_F64, RS_F64, 1, 0, 0.25, TWO},
       {"bf16 positions", 1024, ONCE, RS_DTYPE_F32, RS_BF16, RS_F64, 1, 0, 1, TWO},
       {"f16 positions", 4096, ONCE, RS_DTYPE_F32, RS_F16, RS_F64, 1, 0, 1, TWO},
@@ -117,6 +119,39 @@ Test(cos_sin, tables__give_back_what_they_were_made_from) {
     rs_contest_clear(sides);
   }
   leaves((const char *[]){"table.safetensors"}, 1);
+}
+
+/* Pairs that start anywhere, and pairs that stand still: frequencies are told all the same. */
+Test(cos_sin, rows_of_no_one_position) {
+  enum { ROWS = 300 };
+  static double numbers[2][ROWS * PAIRS];
+  static const size_t shape[] = {ROWS, PAIRS};
+  const char *path = "table.safetensors";
+  for (size_t still = 0; still < 2; still++) {
+    rs_tensor_numbers tensors[2] = {{.name = "cos"}, {.name = "sin"}};
+    rs_contender sides[2];
+    rs_err err = {0};
+    for (size_t i = 0; i < ROWS * PAIRS; i++) {
+      size_t p = i / PAIRS, j = i % PAIRS;
+      double angle = still ? (j < 8 ? (double)p * omega_of(j) : 0) : (double)p * omega_of(j) + 0.7 * (double)(j * j);
+      numbers[0][i] = cos(angle), numbers[1][i] = sin(angle);
+    }
+    for (size_t part = 0; part < 2; part++) {
+      tensors[part].dtype = RS_DTYPE_F32;
+      tensors[part].rank = 2;
+      tensors[part].shape = shape;
+      tensors[part].doubles = numbers[part];
+    }
+    cr_assert_eq(rs_safetensors_write(path, tensors, 2, &err), RS_OK, "%s", err.message);
+    cr_assert_eq(contest("rope", path, sides, &err), RS_OK, "%s", err.message);
+    cr_expect_eq(strstr(sides[1].read, ", row 0 of no one position") != NULL, still == 0, "%s", sides[1].read);
+    for (size_t j = 0; j < PAIRS; j++) {
+      double want = still && j >= 8 ? 0 : omega_of(j);
+      cr_expect(fabs(sides[1].spectrum.omega[j] - want) <= 1e-6 * want + sides[1].spectrum.slack[j], "%zu", j);
+    }
+    rs_contest_clear(sides);
+  }
+  leaves(&path, 1);
 }
 
 /* glibc ends the program where a number beyond the last pair was rounded: with an odd number of them it is the heap's.
