@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ln omega[j] = offset + slope j, by least squares, and the largest distance from it. */
 typedef struct line {
@@ -41,11 +42,11 @@ static void describe_ladder(const rs_spectrum *a, const rs_spectrum *b, double r
                             size_t size) {
   double pairs = (double)b->pairs;
   line mine = fit(NULL, a), to = fit(NULL, b);
-  int length =
-      snprintf(text, size, "B / A is geometric: %.6g times %.6g^j for pair j", exp(ratio.offset), exp(ratio.slope));
-  if (mine.residual > rtol || to.residual > rtol || length < 0 || (size_t)length >= size) return;
+  snprintf(text, size, "B / A is geometric: %.6g times %.6g^j for pair j", exp(ratio.offset), exp(ratio.slope));
+  if (mine.residual > rtol) return; /* B is no ladder either */
   double base_a = exp(-mine.slope * pairs), base_b = exp(-to.slope * pairs);
-  snprintf(text + length, size - (size_t)length,
+  size_t length = strlen(text);
+  snprintf(text + length, size - length,
            "; as ladders over %zu dims, A has base %.6g and B has base %.6g (or A's base over %.6g dims)", 2 * b->pairs,
            base_a, base_b, 2 * pairs * log(base_a) / log(base_b));
 }
@@ -61,13 +62,13 @@ static size_t constant_tail(const rs_spectrum *a, const rs_spectrum *b, double r
 static void describe_band(const rs_spectrum *a, const rs_spectrum *b, double rtol, char *text, size_t size) {
   rs_difference difference = rs_spectrum_compare(a, b, rtol);
   size_t last = a->pairs - 1, tail = constant_tail(a, b, rtol);
-  int length =
-      snprintf(text, size, "B / A differs from 1 from pair %zu to pair %zu only", difference.first, difference.last);
   if (difference.first == 0 && difference.last == last)
-    length = snprintf(text, size, "B / A differs from 1 everywhere");
-  if (length < 0 || (size_t)length >= size || tail == last || difference.last != last) return;
-  snprintf(text + length, size - (size_t)length, "; from pair %zu on it is %.6g", tail,
-           b->omega[last] / a->omega[last]);
+    snprintf(text, size, "B / A differs from 1 everywhere");
+  else
+    snprintf(text, size, "B / A differs from 1 from pair %zu to pair %zu only", difference.first, difference.last);
+  if (tail == last || difference.last != last) return;
+  size_t length = strlen(text);
+  snprintf(text + length, size - length, "; from pair %zu on it is %.6g", tail, b->omega[last] / a->omega[last]);
 }
 
 void rs_shape_describe(const rs_spectrum *a, const rs_spectrum *b, double rtol, char *text, size_t size) {

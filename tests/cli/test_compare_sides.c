@@ -43,9 +43,30 @@ static const char *const files[][2] = {
     {"d.json", "{\"inv_freq\": [0.5, 0.25, 0.125], \"attention_factor\": 1.5}"},
 };
 
+/* Six frequencies, and what nothing that is known makes of them. */
+#define SIX "omega\n0.9\n0.5\n0.31\n0.1\n0.04\n0.013\n"
+
+static const char *const lists[][2] = {
+    {"six.csv", SIX},
+    {"steeper.csv", "omega\n0.9\n0.45\n0.2511\n0.0729\n0.026244\n0.00767637\n"}, /* times 0.9^j */
+    {"head.csv", "omega\n0.63\n0.365\n0.217\n0.1\n0.04\n0.013\n"},
+    {"tail.csv", "omega\n0.63\n0.365\n0.217\n0.06\n0.024\n0.0078\n"},
+    {"bend.csv", "omega\n0.9\n0.5\n0.2542\n0.083\n0.024\n0.0078\n"},
+    {"still.csv", "omega\n0\n0.5\n0.31\n0.1\n0.04\n0.013\n"},
+    {"still2.csv", "omega\n0\n0.55\n0.31\n0.1\n0.04\n0.013\n"},
+    {"two.csv", "omega\n0.5\n0.2\n"},
+    {"two2.csv", "omega\n0.45\n0.19\n"},
+    {"two3.csv", "omega\n0.5\n0.19\n"},
+};
+
 static void enter(void) {
   enter_folder();
   for (size_t i = 0; i < RS_COUNT(files); i++) write_file(files[i][0], files[i][1]);
+}
+
+static void enter_lists(void) {
+  enter_folder();
+  for (size_t i = 0; i < RS_COUNT(lists); i++) write_file(lists[i][0], lists[i][1]);
 }
 
 TestSuite(compare_sides, .init = enter, .fini = leave_folder);
@@ -162,6 +183,24 @@ Test(compare_sides, pairs_that_one_side_has) {
       {{"d3.csv", "d2.csv", "--csv"}, 1, {COLUMNS "0,,0.5,,0.5,1\n1,,0.25,,0.25,1\n2,,0.125,,,\n"}, NULL},
       {{"d2.csv", "m422.json", "--csv"}, 1, {COLUMNS "0,,0.5,t,1,2\n", "\n2,,,t,0.1,\n", "\n4,,,h,0.01,\n"}, NULL},
       {{"l6.json", "half.json"}, 1, {"\nequal within 1e-06: attention factor 1, softmax scale 0.25, pair "}, NULL},
+  };
+  expect_all(cases, RS_COUNT(cases));
+}
+
+Test(compare_sides, shapes_of_what_nothing_explains, .init = enter_lists) {
+#define SHAPE "\nno known change explains the frequencies\nshape of the difference: "
+  static const compare_case cases[] = {
+      {{"six.csv", "steeper.csv"}, 1, {SHAPE "B / A is geometric: 1 times 0.9^j for pair j\n"}, NULL},
+      {{"six.csv", "head.csv"}, 1, {SHAPE "B / A differs from 1 from pair 0 to pair 2 only\n"}, NULL},
+      {{"six.csv", "tail.csv"}, 1, {SHAPE "B / A differs from 1 everywhere; from pair 3 on it is 0.6\n"}, NULL},
+      {{"six.csv", "bend.csv"},
+       1,
+       {SHAPE "B / A differs from 1 from pair 2 to pair 5 only; from pair 4 on it is 0.6\n"},
+       NULL},
+      {{"still.csv", "still2.csv"}, 1, {SHAPE "some pairs do not turn on one side\n"}, NULL},
+      {{"six.csv", "still.csv"}, 1, {SHAPE "some pairs do not turn on one side\n"}, NULL},
+      {{"two.csv", "two2.csv"}, 1, {SHAPE "B / A differs from 1 everywhere\n"}, NULL},
+      {{"two.csv", "two3.csv"}, 1, {SHAPE "B / A differs from 1 from pair 1 to pair 1 only\n"}, NULL},
   };
   expect_all(cases, RS_COUNT(cases));
 }
