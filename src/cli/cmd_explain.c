@@ -67,7 +67,7 @@ static void put_sections(const subject *s, rs_text *text) {
   if (!rs_recipe_has_sections(&s->portrait->recipe, s->portrait->model)) return;
   for (size_t j = 0; j < view->count; j++) {
     runs += j == 0 || view->pairs[j].axis != view->pairs[j - 1].axis;
-    if (view->pairs[j].axis < RS_AXES) count[view->pairs[j].axis]++;
+    count[view->pairs[j].axis]++;
   }
   rs_text_printf(text, "Of pictures, time, rows and columns are read by %zu, %zu and %zu pairs, ", count[0], count[1],
                  count[2]);
@@ -80,7 +80,7 @@ static void put_sections(const subject *s, rs_text *text) {
     while (j < view->count && view->pairs[j].axis == axis) j++;
     rs_text_printf(text, "%s %zu", shown > 0 ? "," : "", first);
     if (j - 1 > first) rs_text_printf(text, " to %zu", j - 1);
-    rs_text_printf(text, " %s", axis < RS_AXES ? axes[axis] : "none");
+    rs_text_printf(text, " %s", axes[axis]);
   }
   rs_text_puts(text, runs > 2 * RS_AXES ? ", ...\n" : ".\n");
 }
@@ -253,7 +253,7 @@ static void put_pair(const subject *s, size_t index, rs_text *text) {
   else
     rs_text_puts(text, ", none of them new.\n");
   if (rs_recipe_has_sections(&p->recipe, p->model))
-    rs_text_printf(text, "Of pictures it reads the %s.\n", axes[pair->axis < RS_AXES ? pair->axis : 0]);
+    rs_text_printf(text, "Of pictures it reads the %s.\n", axes[pair->axis]);
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------------------ */

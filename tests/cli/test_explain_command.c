@@ -203,6 +203,63 @@ Test(explain_command, mixed_layers__say_which_they_are) {
   result_clear(&got);
 }
 
+/* What is said of one pair: pairs that a list turns faster, that stand still, and those of rows and columns. */
+Test(explain_command, pairs__of_every_fate) {
+#define LISTS                                                                                                          \
+  SCALED("128", "\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1], \"long_factor\": [1, 0.2, 1, 1], "       \
+                "\"original_max_position_embeddings\": 64")
+#define ONE_SLOW                                                                                                       \
+  SCALED("128", "\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1], \"long_factor\": [1, 1, 100, 1], "       \
+                "\"original_max_position_embeddings\": 48")
+#define HALF                                                                                                           \
+  SMALL("4096", ", \"rope_parameters\": {\"rope_type\": \"proportional\", \"rope_theta\": 10000.0, "                   \
+                "\"partial_rotary_factor\": 0.5}")
+#define SECTIONS                                                                                                       \
+  "{\"model_type\": \"qwen2_vl\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "         \
+  "\"max_position_embeddings\": 4096, \"rope_theta\": 10000.0, \"rope_scaling\": {\"type\": \"mrope\", "               \
+  "\"mrope_section\": [2, 1, 1]}}"
+  static const struct {
+    const char *json, *length, *pair, *says[3];
+  } cases[] = {
+      {LISTS,
+       "100",
+       "1",
+       {"\nPair 1 turns by 0.5 rad a token", "\nIt is altered: 5 times faster than by plain RoPE.\n"}},
+      {ONE_SLOW,
+       "128",
+       "2",
+       {"\n2 of 4 pairs, among 1 to 3, turn past", "\nIt is altered: 100 times slower than by plain"}},
+      {HALF, "8k", "3", {"\nPair 3 does not turn.\n"}},
+      {HALF,
+       "8k",
+       "1",
+       {"\nIt is kept: it turns as by plain RoPE.\n", "so every angle is known; here it makes 130.4 in"}},
+      {SECTIONS, "1k", "0", {"\nOf pictures it reads the time.\n"}},
+      {SECTIONS, "1k", "2", {"\nOf pictures it reads the row.\n"}},
+      {SECTIONS,
+       "1k",
+       "3",
+       {"0 to 1 time, 2 rows, 3 columns.\n", "\nOf pictures it reads the column.\n",
+        "By plain RoPE it makes 0.6519 "
+        "turns in the 4096 tokens of training; here it makes 0.1628 in 1023"}},
+      {SCALED("4096", "\"rope_type\": \"linear\", \"factor\": 1"),
+       "8k",
+       "0",
+       {"\n8192 tokens are 2 times the trained"}},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    write_file("config.json", cases[i].json);
+    command c = {.arguments = {"explain", ".", "--length", cases[i].length, "--pair", cases[i].pair}};
+    result got = run(&c);
+    cr_expect_eq(got.status, 0, "%s", got.err);
+    for (size_t k = 0; k < RS_COUNT(cases[i].says) && cases[i].says[k] != NULL; k++)
+      cr_expect_not_null(strstr(got.out, cases[i].says[k]), "no %s in\n%s", cases[i].says[k], got.out);
+    if (i == RS_COUNT(cases) - 1)
+      cr_expect_null(strstr(got.out, "at every length"), "s is 1, which nobody asks about:\n%s", got.out);
+    result_clear(&got);
+  }
+}
+
 Test(explain_command, json__holds_every_pair_or_one) {
   write_file("config.json", YARN);
   for (size_t i = 0; i < 2; i++) {
@@ -221,9 +278,14 @@ Test(explain_command, json__holds_every_pair_or_one) {
     cr_expect_str_eq(rs_node_get(last, "fate")->text, "divided");
     cr_expect_str_eq(rs_node_get(last, "out_of_range")->text, "true");
     cr_expect_str_eq(rs_node_get(last, "trained_rad")->text, "4.096");
+    cr_expect_str_eq(rs_node_get(&tree->root, "float16_position_error_tokens")->text, "8");
     rs_tree_free(tree);
     result_clear(&got);
   }
+  command far = {.arguments = {"explain", ".", "--length", "70000", "--json"}};
+  result got = run(&far);
+  cr_expect_not_null(strstr(got.out, "\"float16_position_error_tokens\": null,"), "%s", got.out); /* it ends at 65504 */
+  result_clear(&got);
 }
 
 /* Where none is given it is the length that the file is for. */
@@ -258,6 +320,10 @@ Test(explain_command, what_turns_nothing__is_told_without_pairs) {
        {"\n512 tokens are within the trained length, 512.\n"}},
       {UNTURNED("t5", ", \"n_positions\": 512"), "4k", {"Its biases are learned, and not in this file.\n"}},
       {UNTURNED("jamba", ", \"max_position_embeddings\": 512"), "4k", {"only the causal mask tells order.\n"}},
+      {UNTURNED("my_model", ", \"alibi\": true"),
+       "100",
+       {"\n100 tokens; the file does not say for how many it is.\n",
+        "\nThe key 99 tokens back gets a bias from -49.5 to -0.386719 nats, by head.\n"}},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     holds(cases[i].json, cases[i].length, cases[i].says, i == 2 ? "no such length" : NULL);
@@ -270,6 +336,9 @@ Test(explain_command, what_turns_nothing__is_told_without_pairs) {
                   *least = rs_node_get(&tree->root, "least_bias_nats");
     cr_expect_eq(strstr(undefined->text, "beyond the table") != NULL, i == 1, "%s", undefined->text);
     if (i == 0) cr_expect_str_eq(least->text, "-2048");
+    const char *lengths[] = {"2048", "512", "512", "512", "512", "null"}; /* trained, served */
+    cr_expect_str_eq(rs_node_get(&tree->root, "trained_tokens")->text, lengths[i]);
+    cr_expect_str_eq(rs_node_get(&tree->root, "served_tokens")->text, lengths[i]);
     rs_tree_free(tree);
     result_clear(&got);
   }
