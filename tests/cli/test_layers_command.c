@@ -113,6 +113,37 @@ Test(layers_command, show_layers__csv_and_json) {
   free(json);
 }
 
+/* Layers that keep a state in place of attention, and layers that attend without turning anything. */
+Test(layers_command, show_layers__without_attention_or_rotation) {
+  write_file("n.json",
+             "{\"model_type\": \"qwen3_next\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "
+             "\"num_hidden_layers\": 4, \"full_attention_interval\": 2, \"max_position_embeddings\": 64}");
+  write_file("s.json",
+             "{\"model_type\": \"smollm3\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"rope_theta\": 500, "
+             "\"num_hidden_layers\": 2, \"no_rope_layers\": [1, 0], \"max_position_embeddings\": 64}");
+  expect_said(&(command){.arguments = {"show", "layers", "--hf", "n.json"}}, 0,
+              "qwen3_next, 4 layers\n0, 2: linear_attention, no attention\n1, 3: full_attention, everything before, "
+              "{name: rope}, base 10000, 4 of 16 dims turn\n",
+              NULL);
+  expect_said(&(command){.arguments = {"show", "layers", "--hf", "n.json", "--csv"}}, 0,
+              "layer,kind,mask,window_tokens,compression,head_dim,rotary_dim,rope_theta,recipe\n"
+              "0,linear_attention,no attention,,,,,,\n1,full_attention,causal,,,16,4,10000,{name: rope}\n"
+              "2,linear_attention,no attention,,,,,,\n3,full_attention,causal,,,16,4,10000,{name: rope}\n",
+              NULL);
+  expect_said(&(command){.arguments = {"show", "layers", "--hf", "s.json", "--csv"}}, 0,
+              "layer,kind,mask,window_tokens,compression,head_dim,rotary_dim,rope_theta,recipe\n"
+              "0,full_attention,causal,,,16,16,500,{name: rope}\n1,full_attention_nope,causal,,,16,,,{name: nope}\n",
+              NULL);
+  char *json = output_of(&(command){.arguments = {"show", "layers", "--hf", "n.json", "--json"}});
+  cr_expect_not_null(strstr(json,
+                            "\"kind\": \"linear_attention\",\n      \"layers\": [0, 2],\n      \"chosen\": false,\n"
+                            "      \"mask\": null,\n      \"window_tokens\": null,\n      \"compression\": null,\n"
+                            "      \"head_dim\": null,\n      \"rotary_dim\": null,\n      \"rope_theta\": null,\n"
+                            "      \"recipe\": null\n"),
+                     "%s", json);
+  free(json);
+}
+
 Test(layers_command, show__says_which_layers_it_is_of) {
   expect_said(&(command){.arguments = {"show", "frequencies", "--hf", GEMMA, "--length", "8"}}, 0, NULL,
               "this is full_attention (layers " GLOBAL "), not sliding_attention (" LOCAL "); --layers chooses\n");

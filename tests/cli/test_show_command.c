@@ -229,3 +229,63 @@ Test(show_command, show__undefined_length__status_2_and_nothing_on_stdout) {
     expect_failure(&(command){.arguments = {"show", tables[i], "--model", "gpt2", "--length", "1100"}}, 2,
                    "ropescope: learned: position 1099 is beyond the table of 1024 rows\n");
 }
+
+/* What has no frequency has no wavelength. */
+Test(show_command, show_frequencies__pairs_that_stand_still) {
+  write_file("p.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                       "\"max_position_embeddings\": 64, \"rope_parameters\": {\"rope_type\": \"proportional\", "
+                       "\"rope_theta\": 10000.0, \"partial_rotary_factor\": 0.5}}");
+  char *out = output_of(&(command){.arguments = {"show", "frequencies", "--hf", "p.json"}});
+  cr_expect_not_null(strstr(out, "\n1,t,0.1,62.8318530717958"), "%s", out);
+  cr_expect_not_null(strstr(out, "\n2,t,0,,1\n3,t,0,,1\n"), "%s", out);
+  free(out);
+}
+
+Test(show_command, show__what_is_none_or_too_much__is_refused) {
+#define ROWS(count, length) "ropescope: " count " rows at length " length ": choose a smaller --length\n"
+  static const struct {
+    const char *arguments[MOST_ARGUMENTS - 1], *err;
+  } cases[] = {
+      {{"positions", "--model", "llama-2-7b", "--length", "3", "--method", "{name: rope, cached_keys: 2}"},
+       "ropescope: each pair has positions of its own here (cached_keys or rope_mixed)\n"},
+      {{"bias", "--model", "mpt-7b", "--length", "300", "--json"}, ROWS("1.4448e+06", "300")},
+      {{"bias", "--model", "mpt-7b", "--length", "2k"}, ROWS("6.71416e+07", "2048")},
+      {{"embedding", "--model", "transformer-base", "--length", "2000", "--json"}, ROWS("1.024e+06", "2000")},
+      {{"embedding", "--model", "transformer-base", "--length", "100000"}, ROWS("5.12e+07", "100000")},
+      {{"layers"}, "ropescope: show layers needs a model: --hf FILE (a config.json or its folder) or --model PRESET\n"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {.arguments = {"show"}};
+    memcpy(c.arguments + 1, cases[i].arguments, sizeof cases[i].arguments);
+    expect_failure(&c, 2, cases[i].err);
+  }
+  static const char *const idle[][2] = {
+      {"--method", "pi"}, {"--layers", "0"}, {"--length", "5"}, {"--set", "lengths=5"}};
+  for (size_t i = 0; i < RS_COUNT(idle); i++) {
+    char err[160];
+    snprintf(err, sizeof err,
+             "ropescope: %s has no effect on show layers: it shows what the model publishes, of all layers\n",
+             idle[i][0]);
+    expect_failure(&(command){.arguments = {"show", "layers", "--model", "gemma-3", idle[i][0], idle[i][1]}}, 2, err);
+  }
+}
+
+/* Tables are written as they grow: a full disk ends each of them. */
+Test(show_command, show__full_disk__status_1) {
+  static const char *const cases[][6] = {
+      {"positions", "--model", "llama-2-7b", "--length", "8k"},
+      {"positions", "--model", "llama-2-7b", "--method", "{name: rerope, window: 2}", "--length=8k"},
+      {"scale", "--model", "llama-2-7b", "--length", "8k"},
+      {"bias", "--model", "mpt-7b", "--length", "64"},
+      {"embedding", "--model", "transformer-base", "--length", "64"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {.arguments = {"show"}, .out = "/dev/full"};
+    memcpy(c.arguments + 1, cases[i], sizeof cases[i]);
+    result got = run(&c);
+    cr_expect_eq(got.status, 1, "%s: %d", cases[i][0], got.status);
+    cr_expect_not_null(strstr(got.err, "ropescope: cannot write to standard output: No space left on device\n"), "%s",
+                       got.err);
+    result_clear(&got);
+  }
+}
