@@ -197,6 +197,12 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
        "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 2},
       {"--position-ids", NPY("|u1", "False", "(2, 1, 3)"), "\0\1\2\0\1\2",
        "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 6},
+      {"--position-ids", NPY("|u1", "False", "(3, 2, 3)"), "\0\1\2\0\1\2\0\1\2\0\1\2\0\1\2\0\1\2",
+       "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 18},
+      {"--position-ids", NPY("|u1", "False", "(3, 1, 2)"), "\0\1\0\1\0\1",
+       "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 6},
+      {"--position-ids", NPY("|u1", "False", "(2, 3)"), "\0\1\2\0\1\2",
+       "ropescope: x.npy: position ids must be (1, 3) as the token ids are, or (3, 1, 3)\n", 6},
       {"--position-ids", NPY("<f8", "False", "(3,)"), "\0\0\0\0\0\0\0\0\x9c\x75\0\x88\x3c\xe4\x37\x7e\0\0\0\0\0\0\0\0",
        "ropescope: x.npy: number 1 is 1e+300: positions are at most 2^53\n", 24},
       {"--token-types", NPY("|u1", "False", "(2,)"), "\0\0",
@@ -218,6 +224,50 @@ Test(logits_command, arrays_beside_the_tokens_that_do_not_fit__are_refused) {
     expect_failure(&(command){.arguments = {"logits", golden("llama"), "tokens.npy", "--out", "out.npy",
                                             cases[i].option, "x.npy"}},
                    2, cases[i].said);
+  }
+}
+
+/* Ids of one axis are those of every axis, and those that are counted anyway change nothing. */
+Test(logits_command, position_ids__of_one_axis) {
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(2, 3)"), "\1\2\3\4\5\6", 6);
+  make_npy("ids.npy", 1, NPY("|u1", "False", "(2, 3)"), "\0\1\2\0\1\2", 6);
+  make_npy("flat.npy", 1, NPY("|u1", "False", "(3,)"), "\0\1\2", 3);
+  run_well(&(command){.arguments = {"logits", golden("qwen2_vl"), "tokens.npy", "--out", "plain.npy"}});
+  run_well(&(command){
+      .arguments = {"logits", golden("qwen2_vl"), "tokens.npy", "--out", "given.npy", "--position-ids", "ids.npy"}});
+  rs_array plain = array_of("plain.npy"), given = array_of("given.npy");
+  cr_assert_eq(plain.count, given.count);
+  cr_expect_eq(largest_difference(&given, plain.numbers), 0);
+  rs_array_clear(&plain);
+  rs_array_clear(&given);
+  expect_failure(&(command){.arguments = {"logits", golden("qwen2_vl"), "tokens.npy", "--out", "o.npy",
+                                          "--position-ids", "flat.npy"}},
+                 2, "ropescope: flat.npy: position ids must be (2, 3) as the token ids are, or (3, 2, 3)\n");
+}
+
+/* Of an encoder and a decoder, the file that has the token. */
+Test(logits_command, tokens_of_an_encoder_that_are_none) {
+  make_npy("low.npy", 1, NPY("|u1", "False", "(2,)"), "\1\2", 2);
+  make_npy("high.npy", 1, NPY("|u1", "False", "(2,)"), "\1\xff", 2);
+  static const char *const cases[][2] = {{"high.npy", "low.npy"}, {"low.npy", "high.npy"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    result got = run(&(command){
+        .arguments = {"logits", golden("t5"), cases[i][0], "--out", "o.npy", "--decoder-tokens", cases[i][1]}});
+    static const char said[] = "ropescope: high.npy: token 255 of sequence 0 at position 1: the vocabulary has ";
+    cr_expect(got.status == 2 && strncmp(got.err, said, strlen(said)) == 0, "%s", got.err);
+    result_clear(&got);
+  }
+}
+
+Test(logits_command, pixels_of_other_shapes__are_refused) {
+  static const char *const headers[] = {NPY("|u1", "False", "(1, 1, 8, 8)"), NPY("|u1", "False", "(1, 3, 7, 8)"),
+                                        NPY("|u1", "False", "(1, 3, 8, 7)")};
+  static const size_t sizes[] = {64, 168, 168};
+  char pixels[168] = {0};
+  for (size_t i = 0; i < RS_COUNT(headers); i++) {
+    make_npy("x.npy", 1, headers[i], pixels, sizes[i]);
+    expect_failure(&(command){.arguments = {"logits", golden("vit"), "--pixels", "x.npy", "--out", "out.npy"}}, 2,
+                   "ropescope: x.npy: pixels are (B, 3, H, W), H and W at least 8\n");
   }
 }
 
@@ -309,6 +359,8 @@ Test(logits_command, tokens_that_are_none__are_refused) {
       {NPY("|i1", "False", "(1,)"), "\xff",
        "ropescope: tokens.npy: token -1 of sequence 0 at position 0: the vocabulary has 97\n", 1},
       {NPY("<f2", "False", "(1,)"), "\0\x3e", "ropescope: tokens.npy: number 0 is 1.5, which is no token id\n", 2},
+      {NPY("<u4", "False", "(1,)"), "\0\0\0\x80",
+       "ropescope: tokens.npy: number 0 is 2.14748e+09, which is no token id\n", 4},
       {NPY("|u1", "False", "(1, 1, 1)"), "\1", "ropescope: tokens.npy: has 3 axes: token ids are (L,) or (B, L)\n", 1},
       {NPY("|u1", "False", "()"), "\1", "ropescope: tokens.npy: has 0 axes: token ids are (L,) or (B, L)\n", 1},
   };
