@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 TestSuite(terminal, .init = enter_folder, .fini = leave_folder);
 
@@ -74,6 +75,42 @@ Test(terminal, terminal__seconds_of_an_answer_that_is_late) {
   char *soon = on_terminal(&(command){.arguments = {"check", "large.json", "--quiet"}});
   cr_expect_null(strstr(soon, " s, Ctrl-C"), "%s", soon);
   free(soon);
+}
+
+/* A file that comes late: the seconds are wiped off before the answer. */
+Test(terminal, terminal__seconds_go_with_the_first_word) {
+  static const char config[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                               "\"max_position_embeddings\": 64}";
+  static const char wipe[] = "\r\033[K";
+  const command late = {.arguments = {"explain", "late.json"}};
+  char shown[4096] = "";
+  size_t length = 0;
+  int terminal;
+  cr_assert_eq(mkfifo("late.json", 0600), 0);
+  pid_t child = begin_on_terminal(&late, &terminal);
+  while (strstr(shown, "1 s, Ctrl-C ends it\033[K") == NULL) {
+    ssize_t got = read(terminal, shown + length, sizeof shown - 1 - length);
+    cr_assert_gt(got, 0, "%s", shown);
+    length += (size_t)got;
+    shown[length] = '\0';
+  }
+  int pipe = open("late.json", O_WRONLY);
+  cr_assert_eq(write(pipe, config, strlen(config)), (ssize_t)strlen(config));
+  close(pipe);
+  for (ssize_t got; length < sizeof shown - 1; shown[length += (size_t)got] = '\0')
+    if ((got = read(terminal, shown + length, sizeof shown - 1 - length)) <= 0) break;
+  cr_expect_eq(wait_for(child), 0);
+  close(terminal);
+  cr_expect(ends_with(shown, wipe), "%s", shown);
+}
+
+Test(terminal, terminal__bench_says_its_job_unless_quiet) {
+  char *loud = on_terminal(&(command){.arguments = {"bench", "--quick", "--job", "fma_f64"}});
+  cr_expect_str_eq(loud, "\r1 of 1: fma_f64 \033[K\r\033[K");
+  char *quiet = on_terminal(&(command){.arguments = {"bench", "--quick", "--job", "fma_f64", "--quiet"}});
+  cr_expect_str_eq(quiet, "");
+  free(loud);
+  free(quiet);
 }
 
 Test(terminal, terminal__progress_unless_quiet) {
