@@ -6,8 +6,8 @@
 
 /* The option of the command that a word like --model or --model=gpt2 names. */
 static bool find_option(int command, const char *word, cli_option *option) {
-  size_t length = strcspn(word + 2, "=");
   if (strncmp(word, "--", 2) != 0) return false;
+  size_t length = strcspn(word + 2, "=");
   for (size_t i = 0; cli_option_at(command, i, option); i++)
     if (strlen(option->name) == length && strncmp(option->name, word + 2, length) == 0) return true;
   return false;

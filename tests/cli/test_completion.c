@@ -23,6 +23,7 @@ Test(completion, words__offer_what_fits_and_nothing_else) {
   static const struct {
     const char *words[7], *with, *without;
   } cases[] = {
+      {{NULL}, "run", "--help"},
       {{""}, "run", "--help"},
       {{"re"}, "reproduce", "run"},
       {{"--h"}, "--help", "help"},
@@ -31,6 +32,13 @@ Test(completion, words__offer_what_fits_and_nothing_else) {
       {{"run", "--"}, "--set", "--rtol"},
       {{"compare", "--r"}, "--rtol", "--isa"},
       {{"run", "--", "--"}, ":files yaml yml", "--set"},
+      {{"show", "--", "scale", ""}, ":files yaml yml", "layers"},
+      {{"show", "--nonsense", ""}, "scale", ":files yaml yml"},
+      {{"show", "-", ""}, "scale", ":files yaml yml"},
+      {{"show", "-x", ""}, "scale", ":files yaml yml"},
+      {{"show", "--model=x", "-"}, "--model", "scale"},
+      {{"show", "--nonsense="}, NULL, "scale"},
+      {{"show", "--quiet="}, NULL, "scale"},
       /* their values: behind a space, behind '=', and as bash takes them apart */
       {{"show", "--model", "gpt"}, "gpt2", "llama-2-7b"},
       {{"show", "--model=gpt"}, "--model=gpt2", "gpt2"},
@@ -97,10 +105,19 @@ Test(completion, columns__are_those_of_the_results) {
   cr_assert_eq(rs_make_directories("r", NULL), RS_OK);
   write_file("r/summary.csv", "method,length_tokens,entropy_nats,\"effective,tokens\"\nrope,1,2,3\n\"");
   write_file("r/decay.csv", "method,lag,score\n");
+  /* Beside the curves: times, which are no picture, and names that none has. */
+  char longest[160];
+  snprintf(longest, sizeof longest, "r/%0*d.csv", 130, 0);
+  write_file("r/timings.csv", "method,seconds\n");
+  write_file("r/.csv", "method\n");
+  write_file("r/decay.svg", "<svg/>");
+  write_file(longest, "method\n");
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     char *out = complete(cases[i].words);
     cr_expect(offers(out, cases[i].with), "%zu: %s: %s", i, cases[i].with, out);
-    cr_expect(!offers(out, "summary"), "%zu: %s", i, out);
+    cr_expect(!offers(out, "summary") && !offers(out, "timings") && !offers(out, "decay.svg") && !offers(out, ""),
+              "%zu: %s", i, out);
+    cr_expect_null(strstr(out, "00000"), "%zu: %s", i, out);
     free(out);
   }
   for (size_t i = 0; i < RS_COUNT(none); i++) {
