@@ -90,6 +90,79 @@ Test(check_command, text__says_what_the_file_says) {
   expect_run((const char *const[]){"check", "--ignore", "RS901", "wrong.json", NULL}, 0, "wrong.json: ", "");
 }
 
+/* Lengths that no key says, or that are 32768 and 131072 themselves; layers that see chunks, averages or nothing; what
+ * an engine refuses. */
+Test(check_command, text__of_unusual_files) {
+#define MODEL(type, length)                                                                                            \
+  "{\"model_type\": \"" type "\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "         \
+  "\"rope_theta\": 10000.0" length
+#define MAXIMUM(length) ", \"max_position_embeddings\": " length
+  static const struct {
+    const char *json, *says[4], *silent;
+  } cases[] = {
+      {MODEL("llama", "}"),
+       {"\n  lengths    trained 2048 (the model's class), served 2048 (the model's class)\n",
+        "\n             vLLM: cos and sin as they are\n"},
+       "maximum"},
+      {MODEL("llama", MAXIMUM("32768") "}"), {"\n  far keys   0 at 32768 tokens (served), 0 at 131072 tokens: "}, NULL},
+      {MODEL("llama", MAXIMUM("131072") "}"),
+       {"\n  far keys   0 at 32768 tokens, 0 at 131072 tokens (served): "},
+       NULL},
+      {MODEL("llama", MAXIMUM("65536") "}"),
+       {"\n  far keys   0 at 32768 tokens, 0 at 65536 tokens (served), 0 at 131072 tokens: "},
+       NULL},
+      {MODEL("llama", MAXIMUM("1") "}"), {"\n  far keys   0 at 1 tokens (served), 4 at 32768 tokens"}, "near keys"},
+      {MODEL("llama4_text", MAXIMUM("1024") ", \"attention_chunk_size\": 64, \"no_rope_layers\": [1, 0]}"),
+       {"; keys seen: chunks of 64\n", "\n             1: full_attention, everything before, {name: nope, "},
+       NULL},
+      {MODEL("deepseek_v4", MAXIMUM("4096") ", \"head_dim\": 16, \"qk_rope_head_dim\": 8, \"sliding_window\": 16, "
+                                            "\"compress_ratios\": [4, 4], \"rope_scaling\": {\"rope_type\": \"yarn\", "
+                                            "\"factor\": 4.0, \"original_max_position_embeddings\": 1024}}"),
+       {"\n  attention  cos and sin as they are (the model's own code; the formula gives 1.13863)\n",
+        "window 16, beyond it 4 keys as one"},
+       "keys seen"},
+      {MODEL("qwen3_next", MAXIMUM("64") ", \"head_dim\": 16, \"full_attention_interval\": 2}"),
+       {"\n  layers     0: linear_attention, no attention\n"},
+       NULL},
+      {MODEL("llama", MAXIMUM("4096") ", \"rope_parameters\": {\"rope_type\": \"proportional\", \"rope_theta\": "
+                                      "10000.0, \"partial_rotary_factor\": 0.5}}"),
+       {"\n  pairs      4: 2 kept | 2 still\n"},
+       "near keys"},
+      {MODEL("ministral3",
+             MAXIMUM("4096") ", \"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000, "
+                             "\"llama_4_scaling_beta\": 0.1, \"original_max_position_embeddings\": 512}}"),
+       {", original 512, maximum 4096",
+        "\n  attention  cos and sin as they are; logits scaled by position (ministral)\n"},
+       NULL},
+      {MODEL("ministral3", MAXIMUM("4096") ", \"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000, "
+                                           "\"llama_4_scaling_beta\": 0, \"original_max_position_embeddings\": 512}}"),
+       {"\n  attention  cos and sin as they are\n"},
+       "by position"},
+      {MODEL("llama", MAXIMUM("1") ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4.0, "
+                                   "\"original_max_position_embeddings\": 10000000}}"),
+       {"\n           ! transformers 4.51 to 4.55: factor: must be from 1e-06 to 1000000000\n",
+        "\n           ! gpt-oss's code: the ramp from pair 4.69667 to 6.20182 leaves the pairs 0 to 3\n"},
+       "near keys"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    write_file("c.json", cases[i].json);
+    result got = run(&(command){.arguments = {"check", "c.json"}});
+    for (size_t k = 0; k < RS_COUNT(cases[i].says) && cases[i].says[k] != NULL; k++)
+      cr_expect_not_null(strstr(got.out, cases[i].says[k]), "no %s in\n%s%s", cases[i].says[k], got.out, got.err);
+    if (cases[i].silent != NULL)
+      cr_expect_null(strstr(got.out, cases[i].silent), "%s in\n%s", cases[i].silent, got.out);
+    result_clear(&got);
+  }
+  result got = run(&(command){.arguments = {"check", "c.json", "--json"}}); /* the last one */
+  cr_expect_not_null(strstr(got.out, "\"refusal\": \"factor: must be from 1e-06 to 1000000000\""), "%s", got.out);
+  const char *refused = strstr(got.out, "\"refusal\": \"factor");
+  cr_expect_eq(
+      strncmp(strchr(refused, '\n') + 1 + strspn(strchr(refused, '\n') + 1, " "), "\"attention_factor\": null,", 25), 0,
+      "%s", refused);
+  cr_expect_not_null(strstr(refused, "\"frequencies_that_differ\": null,"));
+  result_clear(&got);
+}
+
 Test(check_command, json__holds_the_recipe) {
   write_file("scaled.json", SCALED);
   command c = {.arguments = {"check", "--json", "scaled.json"}};
