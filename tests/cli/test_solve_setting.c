@@ -46,6 +46,46 @@ Test(solve_setting, table__advice__and_config) {
               (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8", NULL});
 }
 
+#define MIXED                                                                                                          \
+  "{\"model_type\": \"gemma3_text\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "              \
+  "\"num_hidden_layers\": 4, \"max_position_embeddings\": 4096, \"sliding_window\": 64, "                              \
+  "\"sliding_window_pattern\": 2}"
+#define PARTIAL                                                                                                        \
+  "{\"model_type\": \"qwen3_next\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "               \
+  "\"num_hidden_layers\": 4, \"max_position_embeddings\": 4096, \"full_attention_interval\": 2}"
+
+/* Where nothing is to be done, where no config can say the best, which layers are meant, and what is not ranked. */
+Test(solve_setting, every_outcome__has_its_words) {
+  char folder[] = "/tmp/ropescope-setting-XXXXXX";
+  cr_assert_not_null(mkdtemp(folder));
+  cr_assert_eq(chdir(folder), 0);
+  cr_assert_eq(rs_file_write("mixed.json", MIXED, strlen(MIXED), NULL), RS_OK);
+  cr_assert_eq(rs_file_write("partial.json", PARTIAL, strlen(PARTIAL), NULL), RS_OK);
+  expect_rows(
+      "--to 32k --weights near=1,far=0,out=0" LLAMA2,
+      (const char *[]){"advice     use {name: rope} because leaving RoPE as it is costs least; it costs nothing "
+                       "at the trained 4096 tokens; for needles alone it would be {name: ",
+                       "\nconfig     of rank 1, for hf5\n", "\"rope_type\": \"default\"", NULL});
+  expect_rows("--to 32k --weights near=0,far=0,out=1" LLAMA2,
+              (const char *[]){"because its cost of 0 is the least of ", "; for needles alone it would be ", NULL});
+  expect_rows("--to 32k --weights loss" LLAMA2, (const char *[]){"\ncost       2 near + 0.02 far + 1 out", NULL});
+  expect_rows("--to 32k --hf mixed.json",
+              (const char *[]){"; no config.json can say it, and the best that one can say is {name: yarn, factor: 8}",
+                               "\nlayers     full_attention (layers 1, 3), not sliding_attention (0, 2)\n",
+                               "\nconfig     of rank 2, for hf5\n", NULL});
+  expect_rows("--to 32k --hf mixed.json --json",
+              (const char *[]){"\"layers\": \"full_attention\"", "\"config_rank\": 2,", "\"to\": \"hf5\"", NULL});
+  expect_rows("--to 32k --hf partial.json --for llamacpp",
+              (const char *[]){"\nleft out   p_rope: its ladder is that of a whole head, and the model turns a part\n",
+                               " for llamacpp\n--rope-scaling ", "note: That 4 of 16 dims turn stands in the GGUF",
+                               NULL});
+  expect_rows("--to 32k --hf partial.json --for llamacpp --json",
+              (const char *[]){"\"method\": \"p_rope\"", "\"to\": \"llamacpp\"", NULL});
+  cr_assert_eq(remove("mixed.json") + remove("partial.json"), 0);
+  cr_assert_eq(chdir("/"), 0);
+  cr_assert_eq(rmdir(folder), 0);
+}
+
 /* The fragment in the place of the file's keys is the recipe of the first line. */
 Test(solve_setting, fragment__read_back__is_the_recipe) {
   char file[] = "/tmp/ropescope-setting-XXXXXX.json";
@@ -105,6 +145,12 @@ Test(solve_setting, wrong_use__status_2_and_a_hint) {
   expect_words("--to 32k --weights near=-1" LLAMA2, WEIGHTS("near=-1"));
   expect_words("--to 32k --weights near=1,far" LLAMA2, WEIGHTS("near=1,far"));
   expect_words("--to 32k --weights near=1," LLAMA2, WEIGHTS("near=1,"));
+  expect_words("--to 32k --weights near=" LLAMA2, WEIGHTS("near="));
+  expect_words("--to 32k --weights near=inf" LLAMA2, WEIGHTS("near=inf"));
+  expect_words("--to 32k --weights near=nan" LLAMA2, WEIGHTS("near=nan"));
+#define LONG "far=0.00000000000000000000000000000001" /* more digits than are read */
+  expect_words("--to 32k --weights " LONG LLAMA2, WEIGHTS(LONG));
+  expect_words("--to 32k --weights fat=1" LLAMA2, WEIGHTS("fat=1"));
   expect_words("--to 32k --weights nearer=1" LLAMA2, WEIGHTS("nearer=1"));
   expect_words("--to 32k --weights near=x" LLAMA2, WEIGHTS("near=x"));
   expect_words("--to 4k" LLAMA2,
