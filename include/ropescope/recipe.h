@@ -58,7 +58,8 @@ typedef rs_status rs_kind_check(const rs_binding *binding, const rs_model *model
 
 typedef struct rs_freq_kind {
   rs_kind kind;
-  bool scaled; /* reads s: the method then has the parameters `scale` and `factor` */
+  bool scaled;  /* reads s: the method then has the parameters `scale` and `factor` */
+  bool trained; /* reads L0, without which it has no table */
   rs_kind_check *check;
   rs_status (*fill)(const rs_freq_in *in, rs_freq_out *out, rs_err *err);
   /* Which axis (0 t, 1 h, 2 w) pair j of `pairs` reads, in place of the sections of M-RoPE. NULL: by the sections. */

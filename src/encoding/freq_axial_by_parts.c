@@ -29,9 +29,10 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
 }
 
 static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
-  (void)err;
   const params *p = in->params;
   size_t each = in->rotary_dim / 4;
+  if (isnan(p->trained_side) && in->train_length < 1)
+    return rs_fail_on(err, RS_DOMAIN, "trained_side", "is missing: the model says no length that it is the root of");
   double slower = step(p, in);
   rs_axial_ladders(in, out->omega);
   for (size_t j = 0; j < 2 * each; j++)

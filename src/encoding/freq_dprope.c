@@ -66,6 +66,7 @@ const rs_freq_kind rs_freq_dprope = {
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},
     .scaled = true,
+    .trained = true,
     .check = check,
     .fill = fill,
 };

@@ -25,6 +25,7 @@ const rs_freq_kind rs_freq_ntk_by_parts = {
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},
     .scaled = true,
+    .trained = true,
     .check = check,
     .fill = fill,
 };

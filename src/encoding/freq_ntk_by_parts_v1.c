@@ -34,5 +34,6 @@ const rs_freq_kind rs_freq_ntk_by_parts_v1 = {
              .reference = "github.com/jquesnelle/yarn, LlamaPartNTKScaledRotaryEmbedding (2023)",
              .version = 1},
     .scaled = true,
+    .trained = true,
     .fill = fill,
 };

@@ -57,5 +57,6 @@ const rs_freq_kind rs_freq_riflex = {
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},
     .scaled = true,
+    .trained = true,
     .fill = fill,
 };

@@ -28,11 +28,19 @@ static void resonate(size_t pairs, double *omega) {
     if (omega[j] > 0) omega[j] = 2 * M_PI / fmax(1, rint(2 * M_PI / omega[j]));
 }
 
+/* A published file may say no length. Then s by a rule of lengths is infinite, and ramps have no place. */
+static rs_status need_length(const rs_freq_in *in, const char *method, rs_err *err) {
+  if (in->train_length >= 1 || !(in->kind->trained || isinf(in->scale))) return RS_OK;
+  return rs_fail_on(err, RS_DOMAIN, "train_length", "is said by neither the model nor the recipe, and %s needs it",
+                    method);
+}
+
 /* The frequencies before any rounding. */
 static rs_status exact_frequencies(const rs_encoding *encoding, const rs_model *model, size_t length, rs_freq_out *out,
                                    rs_err *err) {
   rs_freq_in in = frequency_input(encoding, model, length);
   out->factor = out->logit_factor = 1;
+  RS_TRY(need_length(&in, encoding->method->name, err));
   RS_TRY(encoding->method->freq->fill(&in, out, err));
   if (encoding->wavelengths == RS_WAVES_WHOLE) resonate(encoding->rotary_dim / 2, out->omega);
   return RS_OK;

@@ -21,6 +21,62 @@ Test(encoding, default_scale__short_contexts_are_rope_s__long_ones_scaled) {
   rs_encoding_free(rope);
 }
 
+/* Whether the tables are the same whatever the length of training was. */
+static bool ignores_training(const rs_recipe *recipe, rs_model model, size_t length) {
+  rs_encoding *tables[2] = {NULL, NULL};
+  bool same = true;
+  for (size_t i = 0; i < 2; i++) {
+    rs_err err = {0};
+    model.train_length = i == 0 ? 0 : 2000;
+    rs_status status = rs_encoding_create(recipe, &model, length, NULL, NULL, &tables[i], &err);
+    same &= status == RS_OK;
+    if (status != RS_OK && i == 0) cr_expect(status == RS_DOMAIN || status == RS_INPUT, "%s", err.message);
+  }
+  size_t pairs = same ? tables[0]->rotary_dim / 2 : 0;
+  same = same && tables[0]->amp == tables[1]->amp &&
+         memcmp(tables[0]->omega, tables[1]->omega, pairs * sizeof *tables[0]->omega) == 0;
+  for (size_t v = 0; same && v < tables[0]->views; v++)
+    same = memcmp(tables[0]->pos_k[v], tables[1]->pos_k[v], length * sizeof **tables[0]->pos_k) == 0;
+  for (size_t i = 0; i < 2; i++) rs_encoding_free(tables[i]);
+  return same;
+}
+
+/* A published file may say no length of training: then only what does not depend on one has a table. */
+Test(encoding, no_trained_length__no_table_that_depends_on_it) {
+  size_t count, made = 0;
+  const rs_method *methods = rs_methods(&count);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t given = 0; given < 2; given++) {
+      rs_recipe recipe = make_recipe(methods[i].name, "");
+      rs_model model = plain_model(16, 1e4, 0);
+      rs_encoding *encoding = NULL;
+      rs_err err = {0};
+      bool scaled = rs_method_scaled(&methods[i]);
+      if (given == 1 && scaled) cr_assert_eq(rs_recipe_set(&recipe, "factor", "3", NULL), RS_OK);
+      if (rs_recipe_resolve(&recipe, &model, &err) == RS_OK && rs_recipe_check(&recipe, &model, &err) == RS_OK &&
+          rs_encoding_create(&recipe, &model, 100, NULL, NULL, &encoding, &err) == RS_OK && methods[i].freq != NULL) {
+        cr_expect(ignores_training(&recipe, model, 100), "%s has a table without a trained length", methods[i].name);
+        made++;
+      }
+      rs_encoding_free(encoding);
+      rs_recipe_clear(&recipe);
+    }
+  }
+  cr_expect_gt(made, 4);
+  static const char *const cases[][2] = {
+      {"yarn", "factor=3"}, {"llama3", "factor=3"}, {"ntk_by_parts", "factor=3"}, {"pi", ""}, {"ntk", "scale=auto"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe recipe = make_recipe(cases[i][0], cases[i][1]);
+    rs_model model = plain_model(16, 1e4, 0);
+    rs_encoding *encoding = NULL;
+    rs_err err = {0};
+    cr_assert_eq(rs_recipe_resolve(&recipe, &model, &err), RS_OK);
+    cr_expect_eq(rs_encoding_create(&recipe, &model, 100, NULL, NULL, &encoding, &err), RS_DOMAIN, "%s", cases[i][0]);
+    cr_expect_str_eq(err.subject, "train_length");
+    rs_recipe_clear(&recipe);
+  }
+}
+
 /* Resolving writes the rule down, unless a scale or factor is given or published. */
 Test(encoding, default_scale__resolved__is_said) {
   static const struct {
