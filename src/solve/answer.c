@@ -58,6 +58,7 @@ static rs_status factor_of_base(const rs_solve_task *task, double *factor, rs_er
 }
 
 static rs_status base_by_ntk(const rs_solve_task *task, rs_solution *out, rs_err *err) {
+  RS_TRY(rs_solve_need_length(task, err));
   RS_TRY(need_ntk_pairs(task, err));
   double factor = fmax(1, task->question->length / task->train_length);
   rs_solve_put_value(out, rs_base_ntk(task->model.rope_theta, task->pairs, factor));
@@ -93,6 +94,7 @@ static rs_status find_base(const rs_solve_task *task, rs_solution *out, rs_err *
 static rs_status find_length(const rs_solve_task *task, rs_solution *out, rs_err *err) {
   if (task->question->criterion != RS_NTK_AWARE) return rs_solve_length(task, out, err);
   double factor;
+  RS_TRY(rs_solve_need_length(task, err));
   RS_TRY(factor_of_base(task, &factor, err));
   rs_solve_put_value(out, task->train_length * factor);
   rs_solve_put(out, "means", "tokens: %g of training times the factor %.10g that makes base %g of %g",
@@ -117,10 +119,10 @@ static rs_status put_recipe(const rs_solve_task *task, rs_solution *out, rs_err 
   const rs_recipe *recipe = judged ? &task->recipe : &task->model.published;
   if (recipe->method == NULL) return RS_OK;
   rs_recipe_write(recipe, &text);
-  if (task->question->head_dim == 0 && judged)
-    rs_text_printf(&text, " on %s, which is published for %zu tokens", task->model.name, task->model.max_length);
-  else if (!judged)
-    rs_text_printf(&text, " for %zu tokens", task->model.max_length);
+  size_t length = task->model.max_length;
+  if (task->question->head_dim == 0 && judged) rs_text_printf(&text, " on %s", task->model.name);
+  if (task->question->head_dim == 0 && length > 0)
+    rs_text_printf(&text, judged ? ", which is published for %zu tokens" : " for %zu tokens", length);
   rs_status status = rs_text_check(&text, err);
   if (status == RS_OK) rs_solve_put(out, judged ? "recipe" : "published", "%s", rs_text_string(&text));
   rs_text_clear(&text);

@@ -29,12 +29,16 @@ size_t rs_solve_critical(const rs_solve_task *task) {
   return rs_critical_pair(task->trained, task->pairs, task->train_length);
 }
 
+rs_status rs_solve_need_length(const rs_solve_task *task, rs_err *err) {
+  if (task->train_length >= 1) return RS_OK;
+  return rs_fail(err, RS_INPUT,
+                 "%s: has no max_position_embeddings, and its class no default: which length was it "
+                 "trained at?",
+                 task->model.name);
+}
+
 rs_status rs_solve_need_critical(const rs_solve_task *task, rs_err *err) {
-  if (task->train_length < 1)
-    return rs_fail(err, RS_INPUT,
-                   "%s: has no max_position_embeddings, and its class no default: which length was it "
-                   "trained at?",
-                   task->model.name);
+  RS_TRY(rs_solve_need_length(task, err));
   size_t pair = rs_solve_critical(task);
   if (pair == task->pairs)
     return rs_fail(err, RS_DOMAIN, "every pair of %s went full circle in %g tokens: no length is out of reach",

@@ -68,6 +68,9 @@ void rs_solve_put_value(rs_solution *out, double value);
 void rs_solve_put_exact(rs_solution *out, double value);
 void rs_solve_put(rs_solution *out, const char *name, const char *format, ...) RS_PRINTF(3, 4);
 
+/* RS_INPUT where the model says no length of training. */
+rs_status rs_solve_need_length(const rs_solve_task *task, rs_err *err);
+
 /* What training has left: the first pair that did not go full circle, RS_DOMAIN where there is none, the line of it. */
 size_t rs_solve_critical(const rs_solve_task *task);
 rs_status rs_solve_need_critical(const rs_solve_task *task, rs_err *err);

@@ -70,6 +70,11 @@ static char *write_config(const char *rope) {
 
 #define LLAMA2 " --model llama-2-7b "
 
+/* A model by its base, length and head. */
+#define NARROW(base, length, dims)                                                                                     \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"head_dim\": " dims                   \
+  ", \"rope_theta\": " base ", \"max_position_embeddings\": " length "}"
+
 /* Values of test_reach.c and of the papers: NTK-aware bases as printed, 93.06 for Code Llama. */
 Test(solve_command, base__each_criterion) {
   expect_number("base --criterion first_violation --length 4k --head-dim 128", 26952.339228, 3e-9,
@@ -331,7 +336,63 @@ Test(solve_command, wrong_use__status_2_and_a_hint) {
   expect_words("length --hf x --model y", "ropescope: solve: --hf and --model both name a model: keep one\n");
 }
 
+/* A file that says no length of training: some questions need none, the others are refused. */
+Test(solve_command, no_length_of_training__is_none_of_zero) {
+#define UNKNOWN ": has no max_position_embeddings, and its class no default: which length was it trained at?\n"
+  static const struct {
+    const char *question, *says, *silent;
+    int status;
+  } cases[] = {
+      {"base --length 8k --criterion ntk", "ropescope: my_model" UNKNOWN, "inf", 2},
+      {"base --length 8k --criterion ood", "ropescope: my_model" UNKNOWN, "inf", 2},
+      {"length --base 20000 --criterion ntk", "ropescope: my_model" UNKNOWN, "inf", 2},
+      {"length --criterion first_violation", "\nrecipe     {name: rope} on my_model\n", "published", 0},
+      {"length --criterion first_violation --method '{name: yarn, factor: 4}'",
+       "ropescope: train_length: is said by neither the model nor the recipe, and yarn needs it\n", "tokens:", 2},
+      {"length --criterion first_violation --method '{name: yarn, factor: 4, train_length: 128}'", "on my_model\n",
+       "published", 0},
+      {"base --length 2k --criterion first_violation", "\npublished  {name: rope}\n", "0 tokens", 0},
+      {"base --length 2k", "\nntk: my_model" UNKNOWN, "inf", 0},
+  };
+  char file[] = "/tmp/ropescope-solve-XXXXXX";
+  int descriptor = mkstemp(file);
+  cr_assert_geq(descriptor, 0);
+  cr_assert_geq(dprintf(descriptor, "{\"model_type\": \"my_model\", \"hidden_size\": 64, \"num_attention_heads\": 8}"),
+                0);
+  close(descriptor);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char line[256];
+    int status;
+    snprintf(line, sizeof line, "%s --hf %s", cases[i].question, file);
+    char *out = say(line, &status);
+    cr_expect_eq(status, cases[i].status, "%s: %s", line, out);
+    cr_expect_not_null(strstr(out, cases[i].says), "%s: %s", line, out);
+    cr_expect_null(strstr(out, cases[i].silent), "%s: %s", line, out);
+    free(out);
+  }
+  remove(file);
+}
+
+/* As expect_words, of a model in a file. */
+static void expect_refusal(const char *json, const char *question, const char *words) {
+  char file[] = "/tmp/ropescope-solve-XXXXXX", line[128];
+  int descriptor = mkstemp(file);
+  cr_assert(descriptor >= 0 && dprintf(descriptor, "%s", json) > 0);
+  close(descriptor);
+  snprintf(line, sizeof line, "%s --hf %s", question, file);
+  expect_words(line, words);
+  remove(file);
+}
+
 Test(solve_command, what_has_no_answer__says_why) {
+  expect_refusal(NARROW("20.0", "4096", "8"), "base --length 8k --criterion ood",
+                 "ropescope: every pair of llama went full circle in 4096 tokens: no length is out of reach\n");
+  expect_refusal(NARROW("10000.0", "4", "8"), "base --length 8k --criterion ood",
+                 "ropescope: no pair went full circle in 4 tokens, and no base slows pair 0\n");
+  expect_refusal(NARROW("10000.0", "4096", "2"), "base --length 8k --criterion ntk",
+                 "ropescope: one pair has no NTK-aware base: the exponent is R/(R-2)\n");
+  number("base --length 4k --criterion first_violation --model pythia-6.9b",
+         "the 48 pairs of a head that do not turn are left out; with them every base is good");
   expect_words("factor --length 8k --method abf" LLAMA2,
                "ropescope: abf has no factor (pi, ntk, critical_base, yarn, llama3 and others have)\n");
   expect_words("factor --length 8k --method '{name: yarn, factor: 2}'" LLAMA2,
