@@ -45,10 +45,10 @@ static rs_status read_question(const char *text, const char *common, question *o
               copy(body, (size_t)(end - body), column) &&
               (where == NULL || copy(end + strlen(word), strlen(end + strlen(word)), condition));
   bool reduced = strchr(column, '(') != NULL;
-  int size = snprintf(out->column, sizeof out->column, reduced ? "%s" : "mean(%s)", column);
+  snprintf(out->column, sizeof out->column, reduced ? "%s" : "mean(%s)", column);
   int size_where = snprintf(out->where, sizeof out->where, "%s; %s", common, condition);
   if (read && *column == '\0') return rs_fail(err, RS_INPUT, "\"%.60s\" names no column", text);
-  read = read && size < (int)sizeof out->column && size_where < (int)sizeof out->where;
+  read = read && size_where < (int)sizeof out->where;
   return read ? RS_OK : rs_fail(err, RS_INPUT, "\"%.60s...\" is too long", text);
 }
 

@@ -222,6 +222,40 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
   rs_claims_free(claims);
 }
 
+/* Numbers that are written exactly, and relations, have no tolerance to tell of. */
+Test(claims, exact_numbers_and_relations__say_why_not) {
+  static const char *const why[] = {"comes to 12, not 8k", "comes to 12, not <=10", "", ""};
+  rs_finding found[4];
+  rs_text text = {0};
+  rs_claims *claims = read_claims("a,summary,y,x=2,8k,,,printed,agrees,p,\n"
+                                  "b,summary,y,x=2,<=10,,,printed,agrees,p,\n"
+                                  "c,summary,y,x=1,0,,,printed,agrees,p,\n"
+                                  "d,x-full/decay,v,,8,,,printed,agrees,p,\n");
+  mkdir("r", 0777);
+  mkdir("r/n", 0777);
+  put("r/n/summary.csv", "x,y\n1,0.5\n2,12\n");
+  cr_assert_eq(rs_claims_check(claims, "r", "n", false, found, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(why); i++) cr_expect_str_eq(found[i].why, why[i], "%s", found[i].why);
+  cr_expect(found[2].held, "half of a unit is within its rounding");
+  rs_claims_print(claims, found, &text);
+  cr_expect_not_null(strstr(rs_text_string(&text), "           0           0.5        +0.5  printed, agrees\n"), "%s",
+                     rs_text_string(&text));
+  cr_expect_not_null(strstr(rs_text_string(&text), "           8      (--full)              printed, not run\n"), "%s",
+                     rs_text_string(&text));
+  found[0].value = NAN; /* there was no file */
+  rs_text_clear(&text);
+  rs_claims_print(claims, found, &text);
+  cr_expect_not_null(strstr(rs_text_string(&text), "          8k             -              printed, DIFFERS\n"), "%s",
+                     rs_text_string(&text));
+  found[2].left_out = true;
+  rs_text_clear(&text);
+  rs_claims_markdown(claims, found, &text);
+  cr_expect_not_null(strstr(rs_text_string(&text), "\n2 more numbers are of a whole run (`--full`).\n"), "%s",
+                     rs_text_string(&text));
+  rs_text_clear(&text);
+  rs_claims_free(claims);
+}
+
 Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   rs_finding found[5];
   rs_text text = {0};
@@ -349,6 +383,10 @@ Test(claims, small_table__of_odd_words__has_a_line_for_each) {
   rs_text_clear(&text);
 }
 
+static bool ends_so(const char *text, const char *end) {
+  return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
 Test(claims, small_table__of_what_is_not_there__is_refused) {
   static const char *const wrong[] = {"entropy"}, *const none[] = {"x where x>99"},
                            *const nothing[] = {"far: where x=1"};
@@ -360,6 +398,14 @@ Test(claims, small_table__of_what_is_not_there__is_refused) {
   cr_expect_str_eq(err.message, "x where x>99: no row is selected: none has x>99");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", nothing, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "\"far: where x=1\" names no column");
+  char longest[600], too_long[1200];
+  snprintf(longest, sizeof longest, "%0*d", 520, 0);
+  snprintf(too_long, sizeof too_long, "x>0%*s;x>0", 1100, "");
+  const char *const names[] = {longest}, *const titled[] = {"x: y where x>0"};
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", names, 1, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect(ends_so(err.message, "0...\" is too long"), "%s", err.message);
+  cr_expect_eq(pivot((rs_pivot_wanted){"method", titled, 1, too_long, 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "\"x: y where x>0...\" is too long");
   cr_expect_eq(pivot((rs_pivot_wanted){"model", asked, 3, "", 0, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);
   cr_expect_str_eq(err.message, "no column model (there are method, length_tokens, x, y, z)");
   cr_expect_eq(pivot((rs_pivot_wanted){"method", asked, 3, "", -4, RS_PIVOT_PLAIN}, &text, &err), RS_INPUT);

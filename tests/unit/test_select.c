@@ -118,6 +118,40 @@ Test(select, rows_of_a_group__apart__are_one) {
   rs_table_free(table);
 }
 
+/* What is asked without a value is checked on both sides. */
+Test(select, sides_without_a_value__are_checked) {
+  rs_table *table;
+  rs_err err = {0};
+  cr_assert_eq(rs_csv_read(numbers, strlen(numbers), "numbers", &table, NULL), RS_OK);
+  cr_expect_eq(rs_table_select(table, "y", "x=4 less x=2", NULL, NULL, &err), RS_OK, "%s", err.message);
+  cr_expect_eq(rs_table_select(table, "y", "x=4 less x=3", NULL, NULL, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, "no row is selected: none has x=3");
+  rs_table_free(table);
+}
+
+/* A message holds as many columns as it has room for. */
+Test(select, many_columns__are_listed_in_part) {
+  rs_text text = {0};
+  rs_table *table;
+  rs_err err = {0};
+  double value;
+  for (int i = 0; i < 60; i++) rs_text_printf(&text, "%scolumn_%05d", i > 0 ? "," : "", i);
+  for (int i = 0; i < 60; i++) rs_text_puts(&text, i > 0 ? ",1" : "\n1");
+  rs_text_puts(&text, "\n");
+  cr_assert_eq(rs_csv_read(text.data, text.length, "t.csv", &table, NULL), RS_OK);
+  cr_expect_eq(rs_table_select(table, "entropy", "", NULL, &value, &err), RS_INPUT);
+  cr_expect_eq(strncmp(err.message, "no column entropy (there are column_00000, column_00001, ", 57), 0, "%s",
+               err.message);
+  cr_expect_not_null(strstr(err.message, ", ...)"), "%s", err.message);
+  cr_expect_null(strstr(err.message, "column_00059"), "%s", err.message);
+  rs_table_free(table);
+  rs_text_clear(&text);
+}
+
+/* A name longer than any that is read. */
+#define TEN "a23456789_"
+#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
 Test(select, what_cannot_be_read__reason__is_told) {
   static const struct {
     const char *column, *where, *why;
@@ -139,6 +173,12 @@ Test(select, what_cannot_be_read__reason__is_told) {
       {"falls_to(y; x; half)", "", "falls_to takes two columns and a number: (y; x; 0.5)"},
       {"falls_to(y; x; 1; 2)", "", "falls_to takes two columns and a number: (y; x; 0.5)"},
       {"mean(y", "", "\"mean(y\" is no reduction of a column (as in mean(entropy_nats))"},
+      {"(y)", "", "\"(y)\" is no reduction of a column (as in mean(entropy_nats))"},
+      {LONG "(y)", "", "\"" LONG "(y)\" is no reduction of a column (as in mean(entropy_nats))"},
+      {"mean(" LONG ")", "", "mean takes one column"},
+      {"y", LONG "=1", "\"" LONG "=1\" is no condition (as in method=yarn)"},
+      {"y", "method=" LONG, "\"method=" LONG "\" has no value, or a very long one (as in method=yarn)"},
+      {"y", "method=", "\"method=\" has no value, or a very long one (as in method=yarn)"},
       {"", "", "\"\" names no column"},
       {"y", "x=4 less x=3", "no row is selected: none has x=3"},
       {"y", "x=4 less x", "\"x\" is no condition (as in method=yarn)"},
