@@ -96,6 +96,43 @@ Test(standing_command, run_hf__sees_what_its_layers_see) {
   }
 }
 
+/* A config of the models that stand here: what it holds, and what it does not. */
+Test(standing_command, run_hf__asks_what_all_models_can_answer) {
+  static const char windows[] =
+      "{\"model_type\": \"mistral\", " HEADS ", \"max_position_embeddings\": 64, \"sliding_window\": 32}";
+  write_file("wide.json", windows);
+  write_file("uncounted.json", "{\"model_type\": \"llama\", \"hidden_size\": 32, \"num_attention_heads\": 2, "
+                               "\"max_position_embeddings\": 64}");
+  write_file("bloom.json", "{\"model_type\": \"bloom\", \"n_embed\": 32, \"n_head\": 2, \"n_layer\": 1, "
+                           "\"seq_length\": 64}");
+  write_file("bert.json", "{\"model_type\": \"nomic_bert\", " HEADS ", \"max_position_embeddings\": 64}");
+  write_file("far.json", "{\"model_type\": \"llama\", " HEADS ", \"max_position_embeddings\": 524288}");
+  write_file(".hidden.json", "{\"model_type\": \"llama\", " HEADS ", \"max_position_embeddings\": 64}");
+  static const struct {
+    const char *files[2], *holds[4], *lacks;
+  } cases[] = {
+      {{"mistral.json", "wide.json"},
+       {"mask: causal\n", "- {name: needle, depth: 0.5", "{name: entropy}\n"},
+       "gaussian"},
+      {{"mistral.json"}, {"mask: {window: 16}\n", "{name: gaussian", "{name: entropy}\n"}, "{name: needle"},
+      {{"bert.json"}, {"mask: bidirectional\n", "- {name: needle, depth: 0.5", "- {name: needle}\n"}, "gaussian"},
+      {{"uncounted.json"}, {"mask: causal\n", "- {name: needle, depth: 0.5", "label: \"dynamic ntk\""}, "gaussian"},
+      {{"bloom.json", "a"}, {"- {name: published}\n", "{name: \"bloom\"", "{name: \"llama\""}, "dynamic"},
+      {{"far.json"}, {"{name: zero_shot_damage}\n", "- {name: needle, depth: 0.5"}, "{name: entropy}"},
+      {{".hidden.json"}, {"name: \"_hidden\"\n"}, "name: \".hidden\""},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {.arguments = {"run", "--quiet", "--out", "o", "--force", "--lengths", "64", "--hf"}};
+    memcpy(c.arguments + 8, cases[i].files, sizeof cases[i].files);
+    run_well(&c);
+    char *config = read_path("o/config.yaml", &(size_t){0});
+    for (size_t k = 0; k < 4 && cases[i].holds[k] != NULL; k++)
+      cr_expect_not_null(strstr(config, cases[i].holds[k]), "%zu: no %s: %s", i, cases[i].holds[k], config);
+    cr_expect_null(strstr(config, cases[i].lacks), "%zu: %s", i, config);
+    free(config);
+  }
+}
+
 Test(standing_command, run_hf__methods_lengths_and_settings_change_it) {
   run_well(
       &(command){.arguments = {"run", "--hf", "b", "--methods", "published, {name: pi, factor: 8}", "--lengths", "128",

@@ -49,6 +49,19 @@ Test(config, lengths__every_form) {
 }
 
 /* A value where no model publishes another, so that the file says what was run. */
+/* What a model may publish otherwise stands in a comment; there is none where all is given. */
+Test(config, defaults__are_a_comment_where_there_are_some) {
+  static const right cases[] = {
+      {LLAMA "methods: nope\n",
+       {0},
+       "{name: nope}\n    # unless the model publishes others: logit_scale: none\nsources"},
+      {LLAMA "methods: {name: nope, logit_scale: none}\n", {0}, "  - {name: nope, logit_scale: none}\nsources"},
+      {LLAMA "precision: {angle: f32, running: true}\n", {0}, "angle: f32, table: f64, running: true}\n"},
+      {LLAMA "precision: {angle: f32, running: false}\n", {0}, "angle: f32, table: f64, running: false}\n"},
+  };
+  expect_written(cases, RS_COUNT(cases));
+}
+
 Test(config, default_scale__is_written_down) {
   static const right cases[] = {
       {LLAMA "methods: pi\n",
@@ -324,6 +337,7 @@ Test(round_trip, odd_texts__survive) {
                                      LLAMA "name: 'a.'\n",
                                      LLAMA "description: \"a\\x7fb\"\n",
                                      LLAMA "description: \"a\\x85b \\x80 \\u2028 \\uFEFF \\U0001F600\"\n",
+                                     LLAMA "description: \"\\u00a9 \\x01\\t\\e \\u2029 \\u2030 \\uFEFE\"\n",
                                      LLAMA "methods: [{name: rope, label: \"a\\x7f: # b\"}]\n",
                                      "model: {preset: gpt2, name: \"x\\ny\"}\nmethods: nope\n",
                                      "model: {preset: gpt2, name: \"\"}\nmethods: nope\n"};

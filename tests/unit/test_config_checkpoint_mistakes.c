@@ -9,6 +9,8 @@
 
 Test(checkpoint_messages, shapes__what_does_not_fit) {
   static const wrong cases[] = {
+      {"checkpoint: {}\ntask: copy\nmetrics: [decay, grid_decay]\n",
+       "t.yaml:3:10: metrics = [...]: has grid_decay, but the task has no pictures (as where and film have)"},
       {"checkpoint: {width: 63}\n" COPY, "t.yaml:1:13: checkpoint = {...}: heads: 2 heads cannot share a width of 63: "
                                          "must divide it, or have a head_dim"},
       {"checkpoint: {heads: [2, 3]}\n" COPY,
@@ -233,6 +235,23 @@ Test(checkpoint_messages, names__and_entries) {
 }
 
 /* What differs is said in full. */
+/* Two of one name are told apart by what differs, unless no room is left for it; more of them than anybody reads are
+ * refused before one is made. */
+Test(checkpoint_messages, names_without_room__and_too_many_combinations) {
+  char *name = repeated("", "n", 185, ""), *widths = repeated("8", ", 8", 100, "");
+  rs_text yaml = {0}, message = {0};
+  rs_text_printf(&yaml, "checkpoint: [{name: %s, width: 32}, {name: %s, width: 64}]\n" COPY, name, name);
+  rs_text_printf(&message, "t.yaml:1:13: checkpoint = [...]: has \"%s\" twice (give one a name: ...)", name);
+  expect_message(yaml.data, NULL, 0, message.data);
+  rs_text_clear(&yaml);
+  rs_text_printf(&yaml, "checkpoint: {width: [%s], feed_forward: [%s]}\n" COPY, widths, widths);
+  expect_message(yaml.data, NULL, 0, "t.yaml:1:13: checkpoint = {...}: makes more than 10000 combinations");
+  rs_text_clear(&yaml);
+  rs_text_clear(&message);
+  free(name);
+  free(widths);
+}
+
 Test(checkpoint_messages, long_names__are_whole) {
   reading got = read_edited("checkpoint: {method: rope, width: [16, 32], heads: [2, 4], blocks: [1, 2],\n"
                             "  train: {steps: [20, 30], rate: [0.003, 0.01], length: [16, 18]}}\n" COPY,

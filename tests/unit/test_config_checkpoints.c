@@ -326,7 +326,14 @@ Test(checkpoints, resolved__every_default_is_written_out) {
        "tune: {steps: 80, length: 128, sequences: 8, rate: 0.001, final_rate: 0.1, warmup: 10, beta1: 0.9, beta2: "
        "0.98, "
        "epsilon: 1e-08, decay: 0.01, clip: 1, method: {name: yarn, factor: 4}}}\n"},
-      {"checkpoint: {}\ntask: copy\n", {0}, "metrics:\n  - {name: loss}\n  - {name: accuracy}\n"},
+      {"checkpoint: {}\ntask: copy\n", {0}, "metrics:\n  - {name: loss}\n  - {name: accuracy}\nseeds"},
+      {"checkpoint: {}\ntask: copy\nsources: model\n",
+       {0},
+       "metrics:\n  - {name: loss}\n  - {name: accuracy}\n  - {name: entropy}\nseeds"},
+      {"checkpoint: {blocks: 3, layers: [{from: 1, to: 1, window: 4, sinks: 1}, {from: 2, window: 4, sinks: "
+       "2}]}\n" COPY,
+       {0},
+       "layers: [{from: 1, to: 1, window: 4, sinks: 1}, {from: 2, to: 2, window: 4, sinks: 2}],\n"},
   };
   expect_written(cases, RS_COUNT(cases));
 }

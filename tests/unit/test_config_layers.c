@@ -1,6 +1,7 @@
 /* Models of several kinds of layers in configs: which of them is read, published methods, masks, names. */
 #include <criterion/criterion.h>
 
+#include "../../src/config/model_files.h"
 #include "../fixtures/reading.h"
 #include "../fixtures/scratch.h"
 
@@ -17,13 +18,17 @@ static void enter(void) {
   write_file("other.json", "{" GEOMETRY "\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 6}");
   write_file("llama4.json", "{" GEOMETRY "\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, "
                             "\"attention_chunk_size\": 8}");
+  write_file("wide.json", "{" GEOMETRY "\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 6, "
+                          "\"sliding_window\": 16}");
   write_file("bert.json", "{" GEOMETRY "\"model_type\": \"bert\", \"num_hidden_layers\": 1}");
   write_file("modern.json", "{" GEOMETRY "\"model_type\": \"modernbert\", \"num_hidden_layers\": 2}");
   write_file("config.json", "{" GEOMETRY "\"model_type\": \"deepseek_v4\", \"num_hidden_layers\": 2}");
 }
 
 static void leave(void) {
-  leaves((const char *[]){"gemma.json", "other.json", "llama4.json", "bert.json", "modern.json", "config.json"}, 6);
+  leaves((const char *[]){"gemma.json", "other.json", "llama4.json", "wide.json", "bert.json", "modern.json",
+                          "config.json"},
+         7);
 }
 
 TestSuite(config_layers, .init = enter, .fini = leave);
@@ -56,6 +61,34 @@ Test(config_layers, model__of_chosen_layers) {
            "t.yaml:1:45: model[2] = {...}: is the second model called gemma3_text gemma (give it a name: ...)"},
       },
       3);
+}
+
+/* Models of one name are told apart by the ends of their paths. */
+Test(config_layers, stems__are_the_last_parts_of_a_path) {
+  static const struct {
+    const char *path;
+    size_t parts;
+    const char *stem;
+    size_t written;
+  } cases[] = {{"x/a/b/config.json", 1, "b", 1},
+               {"x/a/b/config.json", 2, "a/b", 2},
+               {"x/a/b/config.json", 9, "x/a/b", 3},
+               {"/x/b/config.json", 9, "/x/b", 2},
+               {"x/b.json", 1, "b", 1},
+               {"x/b", 1, "b", 1},
+               {"x/b/", 1, "b", 1},
+               {"x//b/config.json", 2, "x//b", 2},
+               {"x//a//b/config.json", 2, "a//b", 2},
+               {".json", 1, ".json", 1},
+               {"/config.json", 1, "config", 1},
+               {"//config.json", 1, "/", 0},
+               {"", 1, "", 0}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char stem[32];
+    size_t written = rs_file_stem(cases[i].path, cases[i].parts, stem, sizeof stem);
+    cr_expect_eq(written, cases[i].written, "%s, %zu: %zu", cases[i].path, cases[i].parts, written);
+    cr_expect_str_eq(stem, cases[i].stem, "%s, %zu: %s", cases[i].path, cases[i].parts, stem);
+  }
 }
 
 Test(config_layers, published__is_what_each_model_publishes) {
@@ -108,6 +141,9 @@ Test(config_layers, mask__of_the_model) {
           {"model: [{hf: gemma.json, layers: 0}, {hf: gemma.json}]\nmask: model\n",
            "t.yaml:2:7: mask = model: gemma3_text sees other keys than gemma3_text sliding_attention: write a config "
            "for each"},
+          {"model: [{hf: gemma.json, layers: 0}, {hf: wide.json, layers: 0, name: wide}]\nmask: model\n",
+           "t.yaml:2:7: mask = model: wide sees other keys than gemma3_text sliding_attention: write a config for "
+           "each"},
           {"model: gpt2\nmethods: nope\nmask: model\n",
            "t.yaml:3:7: mask = model: model gpt2 says no mask: its layers are not known"},
           {"model: {hf: .}\nmask: model\n", "t.yaml:2:7: mask = model: no mask here is what layers of deepseek_v4 see"},
@@ -116,5 +152,5 @@ Test(config_layers, mask__of_the_model) {
           {"model: gpt2\nmethods: nope\nmask: {window: 4, band: 2}\n",
            "t.yaml:3:25: mask.band = 2: stands beside a window (keep one of them)"},
       },
-      5);
+      6);
 }

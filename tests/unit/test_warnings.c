@@ -60,6 +60,15 @@ Test(warnings, scale_auto__below_the_trained_length__turns_faster) {
   expect_warnings("[{name: pi, scale: dynamic}, {name: ntk, scale: 0.5}, rope, {name: yarn, factor: 4}, nope]", "", "");
 }
 
+/* What is said of two models is said of each, be it as long; what is said alike is said once. */
+Test(warnings, lines__each_once) {
+  expect_lines("model: [{head_dim: 8, train_length: 64, name: a}, {head_dim: 8, train_length: 100, name: b}, "
+               "{head_dim: 8, train_length: 64, name: c}]\nlengths: 16\nmethods: [{name: pi, scale: auto}]\n",
+               "scale: auto is 0.25 at 16 tokens: pairs turn faster than in training (scale: dynamic is never below "
+               "1)\nscale: auto is 0.16 at 16 tokens: pairs turn faster than in training (scale: dynamic is never "
+               "below 1)\n");
+}
+
 TestSuite(warned_rows, .init = enter_folder, .fini = leave_folder);
 
 Test(warnings, tables_that_a_checkpoint_has_not_learned__are_told) {
@@ -80,6 +89,12 @@ Test(warnings, tables_that_a_checkpoint_has_not_learned__are_told) {
     expect_lines(yaml, wanted);
   }
   expect_lines("checkpoint: {method: t5, train: {length: 16}}\ntask: copy\nmethods: [trained, t5]\n", "");
+  expect_lines("checkpoint: {method: rope, train: {length: 64}}\ntask: where\nmethods: [rope_mixed]\n",
+               "rope_mixed learns its frequencies, and the checkpoint, trained with rope, has none: read as they "
+               "begin\n");
+  expect_lines("checkpoint: {method: rope_mixed, train: {length: 64}}\ntask: where\n"
+               "methods: [{name: rope_mixed, table_seed: 3}]\n",
+               "");
 }
 
 Test(warned_rows, message__beside_the_values) {
