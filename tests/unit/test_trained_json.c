@@ -291,6 +291,14 @@ Test(trained_json, llama__recipes_that_the_class_has__are_named) {
                {"yarn", "factor=4 beta_fast=16", true},
                {"yarn", "factor=4 logit_scale=ssmax", false},
                {"llama3", "factor=8", true},
+               {"yarn", "factor=4 truncate=false", true},
+               {"yarn", "factor=4 ramp=paper", false},
+               {"yarn", "factor=4 temperature=logits", false},
+               {"yarn", "factor=4 cached_keys=4", false},
+               {"yarn", "factor=0.5", true},
+               {"rope", "logit_scale=log_n", false},
+               {"rope", "rope_theta=50", false},
+               {"rope", "wavelengths=whole", false},
                {"ntk", "factor=4", false},
                {"alibi", "", false},
                {"nope", "", false},
@@ -333,12 +341,19 @@ static void spoil(small_training *s, size_t i) {
   case 18: shape->output_bias = true; break;
   case 19: shape->embedding_norm = block->before_attention; break;
   case 20: shape->classes--; break;
+  case 21: block->after_feed_forward = block->before_attention; break;
+  case 22: block->cross = true; break;
+  case 23: block->attention.heads = block->attention.kv_heads = 4; break;
+  case 24: block->attention.head_dim = 8; break;
+  case 25: block->attention.qkv_bias = block->attention.output_bias = true; break;
+  case 26: block->before_feed_forward.kind = RS_NORM_LAYER; break;
+  case 27: shape->form = RS_ENCODER; break;
   default: block->feed_forward.bias = true;
   }
 }
 
 Test(trained_json, llama__another_block_or_output__is_not_named) {
-  enum { SPOILS = 22 };
+  enum { SPOILS = 29 };
   for (size_t i = 0; i < SPOILS; i++) {
     small_training s;
     small_training_fill(&s, RS_DECODER, RS_F32);
@@ -351,11 +366,38 @@ Test(trained_json, llama__another_block_or_output__is_not_named) {
   leaves(NULL, 0);
 }
 
+/* The scale that is left out, written out. */
+Test(trained_json, llama__usual_scale_of_scores__is_named) {
+  small_training s;
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  small_training_llama(&s);
+  s.model.blocks[1].attention.score_scale = 0.5;
+  cr_expect(is_llama(&s));
+  small_training_clear(&s);
+  leaves(NULL, 0);
+}
+
+/* A method that no name finds has no words: nothing that could not be read is written. */
+Test(trained_json, method_of_a_caller__has_no_words) {
+  small_training s;
+  rs_text json = {0};
+  rs_err err = {0};
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  rs_method mine = *s.model.recipes[0].method;
+  mine.name = "mine";
+  s.model.recipes[0].method = &mine;
+  cr_expect_eq(rs_trained_write(&s.trained, &json, &err), RS_UNSUPPORTED);
+  cr_expect_str_eq(err.message, "the recipe mine of this model has no words that say all of it");
+  rs_text_clear(&json);
+  small_training_clear(&s);
+  leaves(NULL, 0);
+}
+
 Test(trained_json, llama__keys__are_those_of_the_class) {
   small_training s;
   small_training_fill(&s, RS_DECODER, RS_F64);
   small_training_llama(&s);
-  small_training_recipe(&s, "yarn", "scale=4 beta_fast=16");
+  small_training_recipe(&s, "yarn", "scale=4 beta_fast=16 truncate=false");
   s.trained.shape.tied = true;
   for (size_t i = 0; i < SMALL_BLOCKS; i++) {
     s.model.blocks[i].attention.kv_heads = 1;
@@ -379,6 +421,7 @@ Test(trained_json, llama__keys__are_those_of_the_class) {
                                "    \"rope_type\": \"yarn\",\n"
                                "    \"factor\": 4,\n"
                                "    \"beta_fast\": 16,\n"
+                               "    \"truncate\": false,\n"
                                "    \"original_max_position_embeddings\": 8\n"
                                "  },\n"
                                "  \"tie_word_embeddings\": true,\n"

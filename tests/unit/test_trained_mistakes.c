@@ -48,8 +48,47 @@ static char *replaced(const char *text, const char *from, const char *to) {
   return out.data;
 }
 
+#define NAME_64 "0123456789012345678901234567890123456789012345678901234567890123"
+#define HASH_LIKE "a123456789012345678901234567890123456789012345678901234567890123"
+#define RUN(numbers)                                                                                                   \
+  "\"tokens\": [{\"modality\": \"image\", " numbers ", \"seconds_per_frame\": 1, \"ids_per_second\": 1}]"
+#define NO_HASH "must be a SHA-256 (64 digits of 0-9a-f) or null"
+#define NO_FIT "they do not fit together"
+
 Test(trained_mistakes, each_is_named_with_its_key) {
   static const char *const cases[][3] = {
+      {"\"ropescope\": {", "\"ropescope\": [], \"other\": {", "./config.json: ropescope = [...]: must be an object"},
+      {"\"name\": \"small\"", "\"name\": \"" NAME_64 NAME_64 NAME_64 "\"", "is longer than 191 bytes"},
+      {"\"tuned_from\": null", "\"tuned_from\": \"null\"", "./config.json: ropescope.tuned_from = \"null\": " NO_HASH},
+      {"\"tuned_from\": null", "\"tuned_from\": [null]", "./config.json: ropescope.tuned_from = [...]: " NO_HASH},
+      {"\"tuned_from\": null", "\"tuned_from\": \"g" NAME_64 "\"", NO_HASH},
+      {"\"tuned_from\": null", "\"tuned_from\": \"" NAME_64 "0\"", NO_HASH},
+      {"\"tuned_from\": null", "\"tuned_from\": \"A123456789012345678901234567890123456789012345678901234567890123\"",
+       NO_HASH},
+      {"\"task\": {", "\"task\": 3, \"tusk\": {", "./config.json: ropescope.task = 3: must be a task"},
+      {"\"shape\": {", "\"shape\": 3, \"shope\": {", "./config.json: ropescope.shape = 3: must be a shape"},
+      {"\"training\": {", "\"training\": [], \"t\": {",
+       "./config.json: ropescope.training = [...]: must be a training"},
+      {"\"tokens\": []", "\"tokens\": 3", "./config.json: ropescope.tokens = 3: must be a list of runs of tokens"},
+      {"\"tokens\": []", RUN("\"tokens\": 4, \"frames\": 1, \"rows\": 2, \"columns\": 3"),
+       "./config.json: ropescope.tokens[0] = {...}: has 4 tokens, but 1 x 2 x 3 patches"},
+      {"\"tokens\": []", RUN("\"tokens\": 4, \"frames\": 16777217, \"rows\": 0, \"columns\": 0"),
+       "has 4 tokens, but 16777217 x 0 x 0 patches"},
+      {"\"tokens\": []", RUN("\"tokens\": 4, \"frames\": 1, \"rows\": 16777217, \"columns\": 0"),
+       "has 4 tokens, but 1 x 16777217 x 0 patches"},
+      {"\"tokens\": []", RUN("\"tokens\": 4, \"frames\": 1, \"rows\": 4, \"columns\": 16777217"),
+       "has 4 tokens, but 1 x 4 x 16777217 patches"},
+      {"\"tokens\": []", RUN("\"tokens\": 0, \"frames\": 1, \"rows\": 4, \"columns\": 4"),
+       "./config.json: ropescope.tokens[0].tokens = 0: must be from 1"},
+      {"\"rotary_dim\": 4", "\"rotary_dim\": 3", "turns 3 of 4 dims, with sections of 0 pairs: " NO_FIT},
+      {"\"head_dim\": 4", "\"head_dim\": 5", "turns 4 of 5 dims, with sections of 0 pairs: " NO_FIT},
+      {"\"mrope_t\": 0", "\"mrope_t\": 1", "turns 4 of 4 dims, with sections of 1 pairs: " NO_FIT},
+      {"\"name\": \"copy\"", "\"name\": \"bytes\", \"file\": 3",
+       "ropescope.task.file = 3: must be a file and its sha256"},
+      {"\"name\": \"copy\"", "\"name\": \"dictionary\", \"depths\": 2",
+       "ropescope.task.depths = 2: must be a list of numbers, like [1, 2]"},
+      {"\"name\": \"copy\"", "\"name\": \"dictionary\", \"depths\": [0, 2]",
+       "ropescope.task.depths[1] = 2: must be from 0 to 1"},
       {"\"ropescope\": {", "\"somebody\": {",
        "./config.json: has no object \"ropescope\": no model that this program has trained"},
       {"\"version\": 2", "\"version\": 1", "./config.json: ropescope.version = 1: must be from 2 to 2"},
@@ -91,6 +130,30 @@ Test(trained_mistakes, each_is_named_with_its_key) {
     cr_expect_eq(rs_trained_read(".", &trained, &err), RS_INPUT, "%s", cases[i][1]);
     cr_expect_not_null(strstr(without_places(err.message), cases[i][2]), "got:  %s\nwant: %s", err.message,
                        cases[i][2]);
+    free(changed);
+  }
+  free(config);
+  leave();
+}
+
+/* A hash, sections that take up all pairs, an image's patches: what is right is read. */
+Test(trained_mistakes, what_is_right__is_read) {
+  static const char *const cases[][2] = {
+      {"\"tuned_from\": null", "\"tuned_from\": \"" HASH_LIKE "\""},
+      {"\"mrope_t\": 0", "\"mrope_t\": 2"},
+      {"\"tokens\": []", RUN("\"tokens\": 6, \"frames\": 1, \"rows\": 2, \"columns\": 3")},
+  };
+  char *config = config_of_small();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_trained trained;
+    rs_err err = {0};
+    char *changed = replaced(config, cases[i][0], cases[i][1]);
+    put(changed);
+    cr_assert_eq(rs_trained_read(".", &trained, &err), RS_OK, "%s: %s", cases[i][1], err.message);
+    cr_expect_str_eq(trained.origin, i == 0 ? HASH_LIKE : "");
+    cr_expect_eq(trained.geometry.mrope_section[0], i == 1 ? 2 : 0);
+    cr_expect_eq(trained.tokens.count, i == 2 ? 1 : 0);
+    rs_trained_clear(&trained);
     free(changed);
   }
   free(config);
