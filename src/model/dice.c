@@ -41,6 +41,10 @@ void rs_dice_sample(rs_dice *dice, size_t count, size_t range, int32_t *out) {
   }
 }
 
+float rs_depth(size_t position, size_t length) {
+  return length > 1 ? (float)((double)position / (double)(length - 1)) : 0;
+}
+
 void rs_example_blank(rs_example *example, size_t length) {
   for (size_t t = 0; t < length; t++) {
     example->targets[t] = RS_NO_TARGET;

@@ -46,11 +46,9 @@ static size_t class_count(const rs_scene_state *s) {
   return classes;
 }
 
+/* Rounded down: a square root is the nearest double, which below 2^52 is never a whole number above it. */
 static size_t square_root(size_t number) {
-  size_t root = (size_t)sqrt((double)number);
-  while (root * root > number) root--;
-  while ((root + 1) * (root + 1) <= number) root++;
-  return root;
+  return (size_t)sqrt((double)number);
 }
 
 /* The grid of `length` patches. */

@@ -44,9 +44,7 @@ bool rs_dice_falls(rs_dice *dice, double chance);  /* true with this probability
 void rs_dice_sample(rs_dice *dice, size_t count, size_t range, int32_t *out);
 
 /* Where token `position` of a sequence stands in it, 0 (first) to 1 (last). */
-static inline float rs_depth(size_t position, size_t length) {
-  return length > 1 ? (float)((double)position / (double)(length - 1)) : 0;
-}
+float rs_depth(size_t position, size_t length);
 
 /* No target at any token. */
 void rs_example_blank(rs_example *example, size_t length);

@@ -292,6 +292,14 @@ Test(attend, parts_that_do_not_fit__are_refused) {
   check_refused(&shape, RS_INPUT, "2 heads cannot share 3 heads of keys");
   shape.kv_heads = 0;
   check_refused(&shape, RS_INPUT, "2 heads cannot share 0 heads of keys");
+  shape = good, shape.heads = 0;
+  check_refused(&shape, RS_INPUT, "0 heads cannot share 2 heads of keys of 4 numbers");
+  shape = good, shape.head_dim = 0;
+  check_refused(&shape, RS_INPUT, "2 heads cannot share 2 heads of keys of 0 numbers");
+  shape = good, shape.keys = 0;
+  check_refused(&shape, RS_INPUT, "attention of 10 queries and 0 keys: must be between 1 and 1073741823");
+  shape = good, shape.queries = (size_t)1 << 30;
+  check_refused(&shape, RS_INPUT, "attention of 1073741824 queries and 10 keys: must be between 1 and 1073741823");
   shape = good, shape.keys = 11;
   check_refused(&shape, RS_INPUT, "10 queries of 11 keys");
   shape = good, shape.queries = shape.keys = 9;

@@ -272,7 +272,62 @@ Test(block_reader, blocks_that_are_not_there__are_refused) {
   cr_expect_eq(rs_block_check(&m.shape, 1, &err), RS_OK);
   cr_expect_eq(rs_block_check(&m.shape, 2, &err), RS_DOMAIN);
   cr_expect_str_eq(err.message, "layer 2: the model has 2 (0 to 1)");
+  m.blocks[1].attention.qk_norm = (rs_norm){.kind = RS_NORM_RMS, .epsilon = 1e-5};
+  cr_expect_eq(rs_block_check(&m.shape, 1, &err), RS_OK);
+  m.blocks[1].attention.qk_norm_turned = true;
+  err = (rs_err){0};
+  cr_expect_eq(rs_block_check(&m.shape, 1, &err), RS_UNSUPPORTED);
+  cr_expect_str_eq(err.message, "layer 1: queries and keys get weights behind the rotation: no rows before it have its "
+                                "scores");
+  m.blocks[1].attention.qk_norm.kind = RS_NORM_L2;
+  cr_expect_eq(rs_block_check(&m.shape, 1, &err), RS_OK);
   small_model_clear(&m);
+}
+
+Test(block_reader, texts_that_cannot_be_read__are_refused) {
+  static const struct {
+    rs_form form;
+    int32_t third;
+    rs_status status;
+    const char *message;
+  } cases[] = {
+      {RS_DECODER, SMALL_VOCABULARY - 1, RS_OK, ""},
+      {RS_DECODER, SMALL_VOCABULARY, RS_INPUT, "token 2 (from 0) is 11, the vocabulary has 11"},
+      {RS_DECODER, -1, RS_INPUT, "token 2 (from 0) is -1, the vocabulary has 11"},
+      {RS_ENCODER, 1, RS_UNSUPPORTED, "the model is no decoder: no text alone gives its blocks what they read"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    rs_err err = {0};
+    double q[3 * 8], k[3 * 8];
+    small_model_fill(&m, cases[i].form);
+    rs_transformer *t = small_model_create(&m, RS_F64, 1);
+    const int32_t tokens[] = {0, 5, cases[i].third};
+    cr_expect_eq(rs_read_block(t, tokens, RS_COUNT(tokens), 1, q, k, &err), cases[i].status, "case %zu", i);
+    cr_expect_str_eq(err.message, cases[i].message);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+  }
+}
+
+/* Of a batch that is read in several goes, rows are the first sequence's. */
+Test(block_reader, rows__are_those_of_the_first_sequence) {
+  double q[2][LENGTH * WIDTH], k[2][LENGTH * WIDTH];
+  int32_t tokens[3 * LENGTH];
+  rs_task task = copy_task();
+  rs_transformer *t = model_of(&sights[0]);
+  rs_context *context = context_of(t);
+  rs_pass *pass;
+  for (size_t s = 0; s < 3; s++) draw_tokens(&task, 2 + s, tokens + s * LENGTH);
+  cr_assert_eq(rs_pass_create(context, 1, false, &pass, NULL), RS_OK);
+  for (size_t i = 0; i < 2; i++)
+    rs_forward(pass, &(rs_batch){.sequences = i == 0 ? 1 : 3, .tokens = tokens},
+               &(rs_pass_out){.block = 1, .q = q[i], .k = k[i]});
+  cr_expect_arr_eq(q[0], q[1], sizeof q[0]);
+  cr_expect_arr_eq(k[0], k[1], sizeof k[0]);
+  rs_pass_free(pass);
+  rs_context_free(context);
+  rs_transformer_free(t);
+  rs_task_clear(&task);
 }
 
 /* A copy's answers stand in the string; what is no needle seeks nothing. */

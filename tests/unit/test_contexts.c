@@ -342,6 +342,25 @@ Test(contexts, experts__all_alike__are_one_layer) {
   small_model_clear(&m);
 }
 
+/* Groups of one expert choose as experts do by themselves; a group of several is as good as its two best. */
+Test(contexts, experts__in_groups_of_one__are_chosen_as_without) {
+  small_model m;
+  double *logits[2];
+  small_model_fill(&m, RS_DECODER);
+  for (size_t grouped = 0; grouped < 2; grouped++) {
+    for (size_t i = 0; i < SMALL_BLOCKS; i++) {
+      m.blocks[i].feed_forward.gated = true;
+      m.blocks[i].feed_forward.experts =
+          (rs_experts){.count = 4, .used = 2, .sigmoid = true, .scale = 1, .groups = 4 * grouped, .groups_used = 2};
+    }
+    rs_transformer *t = small_model_create(&m, RS_F64, 2);
+    logits[grouped] = logits_of(t, NULL, &m);
+    rs_transformer_free(t);
+  }
+  cr_expect_eq(apart(logits[0], logits[1]), 0);
+  small_model_clear(&m);
+}
+
 Test(contexts, experts__that_cannot_be__are_refused) {
   static const struct {
     rs_experts experts;

@@ -129,11 +129,42 @@ Test(logits, what_is_no_sequence__is_refused) {
   in.last = SMALL_LENGTH + 1;
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &many), RS_INPUT);
   cr_expect_str_eq(many.message, "the last 10 of 9 tokens: must be between 1 and as many as there are");
-  static const size_t nothing[SEQUENCES] = {1, 0, 1};
+  in.length = in.last = 0;
+  many = (rs_err){0};
+  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &many), RS_INPUT);
+  cr_expect_str_eq(many.message, "the last 0 of 0 tokens: must be between 1 and as many as there are");
+  static const size_t nothing[SEQUENCES] = {1, 0, 1}, beyond_all[SEQUENCES] = {1, SMALL_LENGTH, SMALL_LENGTH + 1};
   rs_err empty = {0};
   in = (rs_reader_in){.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .lengths = nothing};
   cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &empty), RS_INPUT);
   cr_expect_str_eq(empty.message, "sequence 1 has 0 of 9 tokens: at least 1");
+  in.lengths = beyond_all;
+  empty = (rs_err){0};
+  cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &empty), RS_INPUT);
+  cr_expect_str_eq(empty.message, "sequence 2 has 10 of 9 tokens: at least 1");
+  clear_reader(&r);
+}
+
+Test(logits, types_that_are_none__are_refused) {
+  static const struct {
+    int32_t type;
+    const char *message;
+  } cases[] = {{-1, "token type -1 of sequence 1 at position 3: there are 2"},
+               {2, "token type 2 of sequence 1 at position 3: there are 2"},
+               {1, ""}};
+  small_reader r;
+  small_model_fill(&r.model, RS_ENCODER);
+  r.model.shape.token_types = 2;
+  r.transformer = small_model_create(&r.model, RS_F64, 3);
+  for (size_t i = 0; i < COUNT; i++) r.tokens[i] = 1;
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    int32_t types[COUNT] = {0};
+    rs_err err = {0};
+    types[SMALL_LENGTH + 3] = cases[i].type;
+    rs_reader_in in = {.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = r.tokens, .last = 1, .types = types};
+    cr_expect_eq(rs_read_logits(r.transformer, &in, r.logits, &err), *cases[i].message == 0 ? RS_OK : RS_INPUT);
+    cr_expect_str_eq(err.message, cases[i].message);
+  }
   clear_reader(&r);
 }
 

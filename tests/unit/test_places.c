@@ -344,13 +344,17 @@ static void foreign_recipe(small_model *m) {
 static void foreign_heads(small_model *m) {
   m->blocks[1].attention.head_dim = 8;
 }
+static void other_heads(small_model *m) {
+  m->blocks[1].attention.heads = m->blocks[1].attention.kv_heads = 3;
+}
 
 Test(places, recipes_of_other_shapes__say_why) {
   static const struct {
     spoil *how;
     const char *message;
   } cases[] = {{foreign_recipe, "block 1 names positional recipe 1 of 1"},
-               {foreign_heads, "block 1 has 2 heads of 8, its recipes are made for 2 of 4"}};
+               {foreign_heads, "block 1 has 2 heads of 8, its recipes are made for 2 of 4"},
+               {other_heads, "block 1 has 3 heads of 4, its recipes are made for 2 of 4"}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     small_model m;
     rs_transformer *t;

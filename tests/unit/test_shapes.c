@@ -82,8 +82,7 @@ static void choose_among_groups(small_model *m) {
 Test(shapes, experts__within_their_bounds_alone) {
   static const count_case cases[] = {
       {BLOCK(feed_forward.experts.count), MOST, NULL},
-      {BLOCK(feed_forward.experts.count), MOST + 2,
-       "2 of 16777218 experts: must be from 1 to as many as there are"},
+      {BLOCK(feed_forward.experts.count), MOST + 2, "2 of 16777218 experts: must be from 1 to as many as there are"},
       {BLOCK(feed_forward.experts.used), 4, NULL},
       {BLOCK(feed_forward.experts.used), 5, "5 of 4 experts: must be from 1 to as many as there are"},
       {BLOCK(feed_forward.experts.groups_used), 0, "0 of 2 groups of 4 experts"},
@@ -136,8 +135,7 @@ Test(shapes, parts_that_contradict__say_why) {
     rs_status status;
     const char *message;
   } cases[] = {
-      {RS_ENCODER_DECODER, no_states_alone, RS_INPUT,
-       "width 8 with 0 classes: each must be between 1 and 16777216"},
+      {RS_ENCODER_DECODER, no_states_alone, RS_INPUT, "width 8 with 0 classes: each must be between 1 and 16777216"},
       {RS_VISION, no_width, RS_INPUT, "width 0 with 6 classes: each must be between 1 and 16777216"},
       {RS_VISION, many_numbers, RS_INPUT, "a vision without patches"},
       {RS_VISION, embeddings_of_patches, RS_INPUT,
@@ -213,8 +211,7 @@ Test(shapes, training__of_an_encoder_decoder__says_what_has_no_way_back) {
     char message[200] = "";
     small_model_fill(&m, RS_ENCODER_DECODER);
     cases[i].how(&m);
-    if (cases[i].what != NULL)
-      snprintf(message, sizeof message, "a model %s is read, and not trained", cases[i].what);
+    if (cases[i].what != NULL) snprintf(message, sizeof message, "a model %s is read, and not trained", cases[i].what);
     cr_expect_eq(rs_shape_trains(&m.shape, &err), cases[i].what == NULL ? RS_OK : RS_UNSUPPORTED, "case %zu", i);
     cr_expect_str_eq(err.message, message, "%s", err.message);
     small_model_clear(&m);
@@ -273,4 +270,95 @@ Test(shapes, blocks_that_differ__have_attentions_apiece) {
     cr_expect(isfinite(least), "case %zu", i);
     small_model_clear(&m);
   }
+}
+
+/* ---- parts that do nothing --------------------------------------------------------------------------------------- */
+
+/* Norms of sums where there are no norms. */
+Test(shapes, parts_that_do_nothing__change_nothing) {
+  enum { ANSWERS = SMALL_LENGTH * SMALL_VOCABULARY };
+  static double plain[ANSWERS], sums[ANSWERS];
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  fill_logits(&m, plain);
+  for (size_t i = 0; i < SMALL_BLOCKS; i++) m.blocks[i].norm_sums = true;
+  fill_logits(&m, sums);
+  cr_expect_arr_eq(sums, plain, sizeof plain);
+  small_model_clear(&m);
+}
+
+/* What reads an encoder has no narrow layers, though the block's own attention has. */
+Test(shapes, narrow_layers__are_of_a_blocks_own_attention) {
+  static const struct {
+    const char *name;
+    size_t rows, columns;
+  } wanted[] = {{"model.layers.1.self_attn.kv_a_proj_with_mqa.weight", 5, 8},
+                {"model.layers.1.self_attn.kv_b_proj.weight", 12, 3},
+                {"model.layers.1.self_attn.q_a_proj.weight", 3, 8},
+                {"model.layers.1.cross_attn.q_proj.weight", 8, 8},
+                {"model.layers.1.cross_attn.k_proj.weight", 8, 8},
+                {"model.layers.1.cross_attn.v_proj.weight", 8, 8},
+                {"model.layers.1.cross_attn.kv_b_proj.weight", 0, 0}};
+  small_model m;
+  small_model_fill(&m, RS_ENCODER_DECODER);
+  narrow(&m);
+  m.blocks[1].attention.latent.norm = m.blocks[1].before_attention;
+  rs_transformer *t = small_model_create(&m, RS_F64, 3);
+  for (size_t i = 0; i < RS_COUNT(wanted); i++) {
+    const rs_tensor *tensor = rs_transformer_tensor(t, wanted[i].name);
+    cr_assert_eq(tensor != NULL, wanted[i].rows > 0, "%s", wanted[i].name);
+    if (tensor == NULL) continue;
+    cr_expect(tensor->rows == wanted[i].rows && tensor->columns == wanted[i].columns, "%s: %zu x %zu", wanted[i].name,
+              tensor->rows, tensor->columns);
+  }
+  int32_t tokens[SMALL_LENGTH] = {1, 2, 3}, source[2][SMALL_SOURCE] = {{4}, {5}};
+  double logits[2][SMALL_LENGTH * SMALL_VOCABULARY];
+  for (size_t i = 0; i < 2; i++) {
+    const rs_reader_in in = {.count = 1,
+                             .length = SMALL_LENGTH,
+                             .tokens = tokens,
+                             .source = source[i],
+                             .source_length = SMALL_SOURCE,
+                             .last = SMALL_LENGTH};
+    cr_assert_eq(rs_read_logits(t, &in, logits[i], NULL), RS_OK);
+    for (size_t k = 0; k < RS_COUNT(logits[i]); k++) cr_assert(isfinite(logits[i][k]));
+  }
+  cr_expect_neq(memcmp(logits[0], logits[1], sizeof logits[0]), 0, "the encoder is read");
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+/* ---- what cannot be read or trained ------------------------------------------------------------------------------ */
+
+Test(shapes, additions_of_another_width__are_refused) {
+  small_model m;
+  rs_context *context;
+  rs_err err = {0};
+  small_model_fill(&m, RS_DECODER);
+  m.shape.width = 12;
+  small_model_recipe(&m, 0, "sinusoidal", "");
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  cr_expect_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, &err), RS_UNSUPPORTED);
+  cr_expect_str_eq(err.message, "sinusoidal adds 8 numbers to tokens of 12", "%s", err.message);
+  cr_expect_null(context);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+Test(shapes, weights_that_stay_in_their_file__are_not_trained) {
+  small_model m;
+  rs_context *context;
+  rs_pass *pass;
+  rs_err err = {0};
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F64, 1);
+  cr_assert_eq(rs_context_create(t, NULL, SMALL_LENGTH, 0, NULL, &context, NULL), RS_OK);
+  t->mapped = true;
+  cr_expect_eq(rs_pass_create(context, 1, true, &pass, &err), RS_UNSUPPORTED);
+  cr_expect_str_eq(err.message, "the model's weights stay in their file: it cannot be trained");
+  cr_expect_null(pass);
+  t->mapped = false;
+  rs_context_free(context);
+  rs_transformer_free(t);
+  small_model_clear(&m);
 }

@@ -147,6 +147,7 @@ Test(tokens, contradictions__are_told) {
   } cases[] = {
       {"vocabulary=50", "file", "ids: token 299 (from 0) is 299, the vocabulary has 50"},
       {"numbers=uint32", "file", "ids: token 149 (from 0) is 19595562; ids end at 16777215 (is `numbers` right?)"},
+      {"share=0.995", "file", "ids: 1 tokens to train on and 299 held out: each must be 2 or more"},
       {"share=0.003", "file", "ids: 299 tokens to train on and 1 held out: each must be 2 or more"},
   };
   enter_scratch();

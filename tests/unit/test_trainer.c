@@ -241,6 +241,49 @@ Test(trainer, rates__rise_in_a_line_and_fall_in_a_cosine) {
   small_model_clear(&m);
 }
 
+/* The last rate is that of all steps behind the last; a warm-up longer than the training ends where it ends. */
+Test(trainer, rates__behind_the_last_step__stay) {
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  rs_transformer *t = small_model_create(&m, RS_F32, 1);
+  rs_training brief = training;
+  brief.steps = 2;
+  brief.warmup = 3;
+  rs_trainer *trainer;
+  rs_train_step done;
+  static const double wanted[] = {0.01 / 3, 0.02 / 3, 0.01, 0.001, 0.001};
+  cr_assert_eq(rs_trainer_create(t, &brief, &task, 4, &trainer, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(wanted); i++) {
+    cr_assert_eq(rs_trainer_step(trainer, &done, NULL), RS_OK);
+    cr_expect_float_eq(done.rate, wanted[i], 1e-15, "step %zu: %g", i + 1, done.rate);
+  }
+  rs_trainer_free(trainer);
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
+/* 0 clips nothing; a bound that is met changes the weights. */
+Test(trainer, clip__of_0_is_none) {
+  static const double clips[] = {0, 1e9, 1e-3};
+  rs_transformer *models[RS_COUNT(clips)];
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  for (size_t i = 0; i < RS_COUNT(clips); i++) {
+    rs_training clipped = training;
+    rs_trainer *trainer;
+    clipped.clip = clips[i];
+    clipped.epsilon = 1e-3; /* else Adam's steps are the same for a gradient of any size */
+    models[i] = small_model_create(&m, RS_F64, 1);
+    cr_assert_eq(rs_trainer_create(models[i], &clipped, &task, 4, &trainer, NULL), RS_OK);
+    (void)go(trainer, 3);
+    rs_trainer_free(trainer);
+  }
+  expect_same(models[0], models[1], "no clipping");
+  cr_expect_neq(memcmp(models[0]->values, models[2]->values, models[0]->size * sizeof(double)), 0);
+  for (size_t i = 0; i < RS_COUNT(clips); i++) rs_transformer_free(models[i]);
+  small_model_clear(&m);
+}
+
 /* ---- what goes wrong --------------------------------------------------------------------------------------------- */
 
 static void multiply(const rs_transformer *t, const char *name, double times) {
@@ -308,6 +351,41 @@ Test(trainer, contexts_of_tasks_for_other_forms__are_refused) {
                    "the task steps_of_three is for a model of the form decoder; this one is encoder_decoder");
   rs_transformer_free(t);
   small_model_clear(&m);
+}
+
+static rs_status patches_shape(const void *state, size_t length, rs_example_shape *shape, rs_err *err) {
+  (void)state, (void)err;
+  *shape = (rs_example_shape){.length = length, .patch_numbers = 4, .frames = 1, .rows = length, .columns = 1};
+  return RS_OK;
+}
+static const rs_task_kind patches = {
+    .kind = {.name = "patches"}, .form = RS_VISION, .parts = {"step"}, .shape = patches_shape};
+
+Test(trainer, models_that_a_task_outgrows__are_refused) {
+  static const struct {
+    size_t vocabulary, classes;
+    const char *message;
+  } cases[] = {{10, 11, "the task steps_of_three has 11 tokens, the model knows 10"},
+               {11, 10, "the task steps_of_three has 11 classes, the model says 10"},
+               {12, 12, ""},
+               {0, 6, "the task patches has patches of 4 numbers, the model reads 5"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    small_model m;
+    rs_err err = {0};
+    rs_context *context;
+    const rs_task other = {&patches, NULL};
+    bool vision = cases[i].vocabulary == 0;
+    small_model_fill(&m, vision ? RS_VISION : RS_DECODER);
+    m.shape.vocabulary = cases[i].vocabulary;
+    m.shape.classes = cases[i].classes;
+    rs_transformer *t = small_model_create(&m, RS_F32, 1);
+    rs_status status = rs_context_of_task(t, NULL, vision ? &other : &task, 8, &context, &err);
+    cr_expect_eq(status, *cases[i].message == '\0' ? RS_OK : RS_INPUT, "case %zu", i);
+    cr_expect_str_eq(err.message, cases[i].message);
+    rs_context_free(context);
+    rs_transformer_free(t);
+    small_model_clear(&m);
+  }
 }
 
 Test(trainer, tasks_without_training_sequences__are_refused) {

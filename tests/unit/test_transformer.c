@@ -182,6 +182,18 @@ Test(transformer, learned_recipes__have_right_gradients) {
   }
 }
 
+/* Frequencies that are learned turn pairs side by side, or halves. */
+Test(transformer, learned_turns__have_right_gradients) {
+  static const char *const settings[] = {"", "pair_layout=interleaved"};
+  for (size_t i = 0; i < RS_COUNT(settings); i++) {
+    small_model m;
+    small_model_fill(&m, RS_VISION);
+    small_model_recipe(&m, 0, "rope_mixed", settings[i]);
+    check(&m, settings[i]);
+    small_model_clear(&m);
+  }
+}
+
 Test(transformer, recipes_by_block__have_right_gradients) {
   small_model m;
   small_model_fill(&m, RS_DECODER);
