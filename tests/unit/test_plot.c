@@ -122,6 +122,31 @@ Test(plot, results__faults_of_a_row__name_its_first_line, .init = make_folder, .
   draw_all(NULL, RS_INPUT, "summary.csv:4: entropy_nats = \"five\"");
 }
 
+/* Lengths of the first file of curves, each once, as many as a line holds; another file's are no others. */
+Test(plot, results__a_length_that_no_curve_has__is_refused_with_those_there_are, .init = make_folder,
+     .fini = remove_folder) {
+  enum { CELLS = 200 };
+#define CURVE(file)                                                                                                    \
+  "{\"file\":\"" file "\",\"columns\":[" KEYS                                                                          \
+  ",{\"name\":\"distance_tokens\",\"role\":\"index\"},{\"name\":\"score\",\"role\":\"value\"}]}"
+  rs_text rows = {0};
+  rs_err err = {0};
+  rs_plot_report report = {0};
+  put_file("manifest.json", "{\"files\":[" CURVE("a.csv") "," CURVE("b.csv") "]}");
+  rs_text_puts(&rows, HEADER ",distance_tokens,score\n");
+  for (int i = 0; i < CELLS; i++) rs_text_printf(&rows, "%d,m,m%d,%d,1,,,8,0,1\n", i, i % 2, 1000 + i / 2);
+  put_file("a.csv", rs_text_string(&rows));
+  put_file("b.csv", HEADER ",distance_tokens,score\n0,m,rope,5,1,,,8,0,1\n");
+  cr_assert_eq(rs_plot_results(folder, &(rs_plot_options){.length = 7}, &report, &err), RS_INPUT);
+  cr_expect_not_null(strstr(err.message, "(there are at 1000, 1001, 1002, "), "%s", err.message);
+  cr_expect(strstr(err.message, "1049, 1050") != NULL && strstr(err.message, "1051") == NULL, "%s", err.message);
+  cr_expect_null(strstr(err.message, " 5"));
+  cr_expect_str_eq(err.subject, "length");
+  rs_plot_report_clear(&report);
+  cr_assert_eq(draw_all(&(rs_plot_options){.length = 5, .all = true}, RS_OK, NULL), 1u);
+  rs_text_clear(&rows);
+}
+
 Test(plot, results__faults_of_the_folder__are_named, .init = make_folder, .fini = remove_folder) {
   static const char *const manifests[][2] = {
       {"{", "manifest.json"},
@@ -138,6 +163,12 @@ Test(plot, results__faults_of_the_folder__are_named, .init = make_folder, .fini 
        "summary.csv:1: there is no column \"b\""},
       {"{\"files\":[{\"file\":\"summary.csv\",\"columns\":[{\"name\":\"a\",\"role\":\"value\"}]}]}",
        "summary.csv: manifest.json lists no key column \"cell\""},
+      {"{\"files\":[{\"file\":7}]}", "files[0]: \"file\" must be a string"},
+      {"{\"files\":[{\"file\":[\"summary.csv\"]}]}", "files[0]: \"file\" must be a string"},
+      {"{\"sources\":[{\"name\":\"g\",\"kind\":\"g\",\"caption\":[7]}],\"files\":[]}",
+       "sources[0]: \"caption\" must be a list of strings"},
+      {"{\"sources\":[{\"name\":\"g\",\"kind\":\"g\",\"caption\":[[\"x\"]]}],\"files\":[]}",
+       "sources[0]: \"caption\" must be a list of strings"},
       {"{\"files\":[]}", "nothing to draw"}};
   put_file("summary.csv", "a\n1\n");
   for (size_t i = 0; i < RS_COUNT(manifests); i++) {
@@ -150,6 +181,7 @@ Test(plot, results__faults_of_the_folder__are_named, .init = make_folder, .fini 
       {"0,m,rope,1024,1,g,1,8,5.5.5,ok,\n", "summary.csv:2: entropy_nats = \"5.5.5\""},
       {"0,m,\"x\ny\",1,1,g,1,8,1,ok,\n1,m,r,zero,1,g,1,8,1,ok,\n", "summary.csv:4: length"},
       {"0,m,rope,1024\n", "summary.csv:2"},
+      {"0,m,rope,1024,1,g,1,8,1e301,ok,\n1,m,rope,2048,1,g,1,8,-1e301,ok,\n", "nothing to draw"},
       {"0,m,rope,1024,1,g,1,8,,domain,x\n", "nothing to draw"}};
   for (size_t i = 0; i < RS_COUNT(rows); i++) {
     put_summary(ENTROPY "," STATUS, "entropy_nats,status,message", rows[i][0]);

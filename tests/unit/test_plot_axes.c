@@ -1,4 +1,5 @@
 /* test_plot_axes.c: ranges, ticks and their labels. */
+#include "../../src/plot/ranks.h"
 #include "../../src/plot/ticks.h"
 #include "plot_fixture.h"
 
@@ -83,6 +84,8 @@ Test(plot_axes, ticks__known_ranges__are_the_expected_ones) {
       {0.1 + 0.2, 0.1 + 0.2, false, false, false, "0.3"},
       {-6.000000000000001e-9, -6.000000000000001e-9, false, false, false, "−6×10^−9"},
       {3000, 3000, true, true, false, "3000"},
+      {0, 0, false, false, false, "0"},
+      {2048, 2048, false, true, false, "2k"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_plot_axis axis = axis_of(cases[i].low, cases[i].high, cases[i].log, cases[i].tokens, cases[i].vertical);
@@ -134,3 +137,66 @@ Test(plot_axes, axis__log_over_hundreds_of_decades__has_a_floor) {
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
+
+/* Where nothing is known, an axis from 0 to 1, with ticks between. */
+Test(plot_axes, axis__of_no_numbers__is_that_of_a_share) {
+  static const rs_plot_extent none = {0};
+  rs_plot_axis axis;
+  rs_plot_axis_fit(&axis, &none, true, false, true);
+  rs_plot_axis_place(&axis, 300, 0);
+  cr_expect_not(axis.whole);
+  cr_expect_leq(axis.low, 1);
+  cr_expect_geq(axis.high, 1);
+  cr_expect_gt(axis.count, 1u);
+}
+
+/* Whole numbers have no ticks between, if there is room for two of them; shares may be whole by chance. */
+Test(plot_axes, axis__of_whole_numbers__has_no_ticks_between) {
+  static const struct {
+    double low, high;
+    bool vertical, whole;
+  } cases[] = {{0, 4, true, true},    {0, 1, true, false},  {0, 1, false, true},
+               {0, 1.5, true, false}, {20, 20, true, true}, {20, 20, false, true},
+               {2, 3, true, false},   {2, 4, true, true},   {3, 3, false, false}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_plot_axis axis = axis_of(cases[i].low, cases[i].high, false, false, cases[i].vertical);
+    cr_expect_eq(axis.whole, cases[i].whole, "case %zu", i);
+  }
+}
+
+/* Marks stand where the axis goes, as many as it has ticks. */
+Test(plot_axes, marks__within_the_axis_alone) {
+  enum { MANY = 2 * RS_PLOT_TICKS };
+  static rs_plot_mark marks[MANY];
+  rs_plot_axis axis = axis_of(10, 20, false, false, false);
+  for (size_t i = 0; i < 3; i++) {
+    marks[i].value = 15 * (double)i; /* 0, 15, 30 */
+    snprintf(marks[i].label, sizeof marks[i].label, "m%zu", i);
+  }
+  rs_plot_axis_mark(&axis, 0, 400, marks, 3);
+  cr_expect_str_eq(labels_of(&axis), "m1");
+  cr_expect_float_eq(axis.ticks[0].pixel, rs_plot_axis_pixel(&axis, 15), 1e-9);
+  for (size_t i = 0; i < MANY; i++) {
+    marks[i].value = 10 + 10 * (double)i / MANY;
+    snprintf(marks[i].label, sizeof marks[i].label, "m%zu", i);
+  }
+  rs_plot_axis_mark(&axis, 0, 400, marks, MANY);
+  cr_expect_eq(axis.count, RS_PLOT_TICKS - 1u);
+  cr_expect_eq(strncmp(labels_of(&axis), "m0 ", 3), 0, "%s", labels_of(&axis));
+}
+
+/* A label at every so many of the numbers, in steps of 1, 2 and 5, as far as there are numbers. */
+Test(plot_axes, label_step__follows_the_room) {
+  static const struct {
+    size_t count;
+    double first, cell, room;
+    size_t step;
+  } cases[] = {{10, 0, 20, 20, 1}, {10, 0, 20, 21, 2}, {10, 0, 20, 41, 5},   {30, 0, 20, 101, 10},
+               {3, 0, 1, 1000, 5}, {1, 0, 1, 1000, 1}, {10, 0.5, 20, 21, 2}, {10, 0.5, 20, 61, 4}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    double items[30];
+    rs_plot_ranks ranks = {.items = items, .count = cases[i].count};
+    for (size_t k = 0; k < ranks.count; k++) items[k] = cases[i].first + (double)k;
+    cr_expect_eq(rs_plot_label_step(&ranks, cases[i].cell, cases[i].room), cases[i].step, "case %zu", i);
+  }
+}

@@ -83,6 +83,29 @@ Test(plot_methods, order__is_that_of_the_table_and_of_numbers) {
   rs_plot_names_clear(&data.methods);
 }
 
+/* Numbers as numbers, as far as they are any; names that are alike but for how a number is written, by their letters.
+ */
+Test(plot_methods, order__numbers_of_every_form) {
+  static const char *const pairs[][2] = {{"x=0.25", "x=0.5"},
+                                         {"x=0.5", "x=1"},
+                                         {"x=1.", "x=2"},
+                                         {"x=500", "x=1e4"},
+                                         {"x=2e", "x=3"},
+                                         {"x=3", "x=2e1"},
+                                         {"x=1", "x=1.0"},
+                                         {"x=1.0", "x=1.00"},
+                                         {"x=2", "x=1e99999"},
+                                         {"x=1", "x=a"},
+                                         {"x=00000000000000000000000000000000000001", "x=1"},
+                                         {"x", "x=1"},
+                                         {"rope", "x"}};
+  for (size_t i = 0; i < RS_COUNT(pairs); i++) {
+    cr_expect_lt(rs_plot_methods_order(&pairs[i][0], &pairs[i][1]), 0, "%s, %s", pairs[i][0], pairs[i][1]);
+    cr_expect_gt(rs_plot_methods_order(&pairs[i][1], &pairs[i][0]), 0, "%s, %s", pairs[i][1], pairs[i][0]);
+    cr_expect_eq(rs_plot_methods_order(&pairs[i][0], &pairs[i][0]), 0, "%s", pairs[i][0]);
+  }
+}
+
 /* ---- pictures ---------------------------------------------------------------------------------------------------- */
 
 /* The colour of the legend's sample before this label. */

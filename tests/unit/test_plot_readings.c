@@ -75,6 +75,19 @@ Test(plot_readings, parts_of_a_task__have_their_names, .init = make_folder, .fin
   free(svg);
 }
 
+/* A manifest that names fewer parts than there are, or something else: the others are nameless. */
+Test(plot_readings, parts_that_nobody_names__are_nameless, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", MANIFEST(CHECKPOINT("m", ""), "\"task\":{\"parts\":[\"filler\",[\"first\"]]},",
+                                     "accuracy.csv", INDEX("part", "category") "," ACCURACY));
+  put_file("accuracy.csv", HEADER ",part,accuracy\n0,m,rope,64,1,t,1,0,0,0.5\n0,m,rope,64,1,t,1,0,1,0.25\n"
+                                  "0,m,rope,64,1,t,1,0,2,0.75\n1,m,yarn,64,1,t,1,0,0,0.75\n");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/accuracy--accuracy--t--64.svg");
+  cr_expect_eq(occurrences(svg, ">filler<"), 1u);
+  cr_expect_eq(occurrences(svg, ">?<"), 2u, "%zu", occurrences(svg, ">?<"));
+  free(svg);
+}
+
 #define TWO(a, b) CHECKPOINT("rope", a) "," CHECKPOINT("alibi", b)
 #define SUMMARY(checkpoints) MANIFEST(checkpoints, "", "summary.csv", ACCURACY)
 #define OWN_METHOD                                                                                                     \

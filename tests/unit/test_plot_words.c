@@ -43,6 +43,8 @@ Test(plot_words, words__name_with_its_unit__loses_it) {
                                          {"nats", "nats", "nats"},
                                          {"xnats", "nats", "xnats"},
                                          {"_nats", "nats", " nats"},
+                                         {"axnats", "nats", "axnats"},
+                                         {"share__", "%", "share"},
                                          {"entropy", "", "entropy"}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_text text = {0};
@@ -123,6 +125,15 @@ Test(plot_words, wrap__one_long_word__is_cut_between_its_parts) {
   }
 }
 
+/* What no font has is as wide as a square. */
+Test(plot_words, width__of_bytes_that_are_no_letters) {
+  cr_expect_eq(rs_plot_text_width("\x01", 1, 10, false), 10);
+  cr_expect_eq(rs_plot_text_width("\x7f", 1, 10, false), 10);
+  cr_expect_eq(rs_plot_text_width("\u03c9", 2, 10, false), rs_plot_text_width("\u0416", 2, 10, false));
+  double tilde = rs_plot_text_width("~", 1, 10, false), space = rs_plot_text_width(" ", 1, 10, false);
+  cr_expect(space > 0 && space < tilde && tilde < 10, "%g, %g", space, tilde);
+}
+
 /* ---- axes -------------------------------------------------------------------------------------------------------- */
 
 Test(plot_words, symbols__formulas__are_printed_as_in_papers_and_prose_stays) {
@@ -138,6 +149,10 @@ Test(plot_words, symbols__formulas__are_printed_as_in_papers_and_prose_stays) {
       {"omegas and pieces of api, betas", "omegas and pieces of api, betas"},
       {"lambda <= 1 != theta * `shift`", "λ ≤ 1 ≠ θ · shift"},
       {"mod 2 pi, pi/2: beta_1", "mod 2π, π/2: β₁"},
+      {"the sum", "the sum"},
+      {"sum 1 to 2", "sum 1 to 2"},
+      {"sum -1", "sum -1"},
+      {"_pi, omega_x, omega1, x^2y", "_pi, omega_x, omega1, x²y"},
       {"", ""}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_text text = {0};
