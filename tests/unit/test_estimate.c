@@ -3,10 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "../../src/sweep/pass_costs.h"
 #include "../fixtures/new_folder.h"
+#include "../fixtures/small_model.h"
 #include "ropescope/sweep.h"
 
 static rs_experiment *experiment_of(const char *yaml) {
@@ -186,4 +188,59 @@ Test(estimate, passes__count_what_is_read_of_a_source) {
   block.cross = true;
   cr_expect_eq(rs_stack_flops(&stack, 1, 8, 5, 7) - alone,
                2 * (5 * 8 * 12 + 5 * 12 * 8 + 7 * 8 * 4 + 7 * 8 * 4 + 5 * 7 * 12 + 5 * 7 * 12));
+}
+
+/* Numbers of the matrices of block 1's attention, as a model of this shape has them. */
+static double attention_numbers(const small_model *m) {
+  rs_transformer *t = small_model_create(m, RS_F32, 1);
+  double sum = 0;
+  for (size_t i = 0; i < t->tensor_count; i++)
+    if (!t->tensors[i].vector && strstr(t->tensors[i].name, "layers.1.self_attn.") != NULL)
+      sum += (double)(t->tensors[i].rows * t->tensors[i].columns);
+  rs_transformer_free(t);
+  return sum;
+}
+
+/* Each token meets each weight: narrow layers, whose heads and values are as large, differ by their weights alone. */
+Test(estimate, passes__count_the_weights_of_narrow_layers) {
+  enum { TOKENS = 13 };
+  static const rs_latent latents[] = {{.kv_rank = 3, .turned = 2, .value_dim = 4},
+                                      {.kv_rank = 3, .q_rank = 5, .turned = 2, .value_dim = 4},
+                                      {.kv_rank = 7, .q_rank = 1, .turned = 4, .value_dim = 4}};
+  small_model m;
+  small_model_fill(&m, RS_DECODER);
+  const rs_stack stack = {.blocks = &m.blocks[1], .count = 1};
+  double plain = rs_stack_flops(&stack, 1, (double)m.shape.width, TOKENS, 0), numbers = attention_numbers(&m);
+  for (size_t i = 0; i < RS_COUNT(latents); i++) {
+    m.blocks[1].attention.latent = latents[i];
+    double narrow = rs_stack_flops(&stack, 1, (double)m.shape.width, TOKENS, 0);
+    double wanted = 2 * TOKENS * (attention_numbers(&m) - numbers);
+    cr_expect_float_eq(narrow - plain, wanted, 1e-9, "case %zu: %g, not %g", i, narrow - plain, wanted);
+  }
+  small_model_clear(&m);
+}
+
+/* Of cut contexts every window is read, and the whole once more by the model as it was trained. */
+Test(estimate, plan__counts_cut_contexts) {
+#define CUT_PLAN(metrics)                                                                                              \
+  "task: copy\nlengths: [64]\nmetrics: [" metrics "]\n"                                                                \
+  "checkpoint: {method: rope, width: 16, blocks: 1, heads: 2, train: {steps: 1, length: 64}}\n"
+  static const struct {
+    const char *yaml;
+    double passes;
+  } cases[] = {{CUT_PLAN("loss"), 1},
+               {CUT_PLAN("{name: long_perplexity, context: 16, step: 8, keys: method}"), 1 + 7 * 23.0 / 64},
+               {CUT_PLAN("{name: long_perplexity, context: 16, step: 8}"), 2 + 7 * 23.0 / 64},
+               {CUT_PLAN("{name: long_perplexity, context: 64, step: 8, keys: method}"), 1 + 1},
+               {CUT_PLAN("{name: long_perplexity, context: 65, step: 8, keys: method}"), 1},
+               {CUT_PLAN("{name: long_perplexity, context: 65, step: 8}"), 2}};
+  double one = 0;
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_experiment *experiment = experiment_of(cases[i].yaml);
+    rs_plan plan;
+    cr_assert_eq(rs_plan_make(experiment, NULL, &plan, NULL), RS_OK);
+    if (i == 0) one = plan.reading_flops;
+    cr_expect_float_eq(plan.reading_flops / one, cases[i].passes, 1e-12, "case %zu: %g", i, plan.reading_flops / one);
+    rs_experiment_free(experiment);
+  }
 }

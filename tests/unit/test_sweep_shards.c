@@ -355,3 +355,150 @@ Test(sweep_shards, merge__cells_in_two_journals_agree_or_are_named) {
   cr_expect(strncmp(err.message, message, strlen(message)) == 0, "%s", err.message);
   rs_experiment_free(experiment);
 }
+
+/* Cells of checkpoints have no source that could be named. */
+Test(sweep_shards, merge__cells_of_checkpoints_are_named_without_a_source) {
+  enum { ERROR = 20 };
+  rs_experiment *experiment =
+      experiment_of("task: {name: copy, symbols: 3}\nsequences: 2\nlengths: [4]\nseeds: 2\nmethods: [trained, alibi]\n"
+                    "metrics: [loss]\ncheckpoint: {method: rope, width: 8, blocks: 1, heads: 2, train: {steps: 1, "
+                    "length: 4, sequences: 2}}\n");
+  rs_err err;
+  run_shard(experiment, 1, "a");
+  run_shard(experiment, 2, "b");
+  (void)put_record(experiment, "a", "b", ERROR);
+  cr_expect_eq(merge(experiment, "o", &err), RS_INPUT);
+  cr_expect_str_eq(err.message,
+                   "a and b differ in cell 0 (trained, 4 tokens, seed 0): one of them was not computed as the other "
+                   "(run it again with --fresh)",
+                   "%s", err.message);
+  rs_experiment_free(experiment);
+}
+
+/* ---- what is missing --------------------------------------------------------------------------------------------- */
+
+static void run_part(const rs_experiment *experiment, size_t number, size_t count, const char *out) {
+  rs_run_summary summary;
+  rs_err err = {0};
+  const rs_run_options options = {.directory = out, .shard = {number, count}};
+  cr_assert_eq(rs_run(experiment, &options, &summary, &err), RS_OK, "%s", err.message);
+}
+
+static void expect_merge(const rs_experiment *experiment, const char *second, bool partial, const char *message) {
+  const char *const folders[] = {"a", second};
+  rs_run_summary summary;
+  rs_err err = {0};
+  const rs_run_options options = {.directory = "o", .resume = true, .partial = partial};
+  cr_expect_eq(rs_merge(experiment, folders, second != NULL ? 2 : 1, &options, &summary, &err), RS_INPUT);
+  cr_expect_str_eq(err.message, message, "%s", err.message);
+  cr_expect(!exists("o/summary.csv"));
+}
+
+/* Eight of the shards that are missing are listed, five cells of each; where folders are of other numbers of shards,
+ * the cells alone. */
+Test(sweep_shards, merge__says_which_shards_are_missing) {
+  rs_experiment *experiment = experiment_of(small), *few = experiment_of(TINY "methods: rope\nlengths: [8, 16]\n"
+                                                                              "metrics: [decay]\n");
+  run_part(experiment, 1, 24, "a");
+  dealt d = deal(small, 24);
+  rs_text message = {0};
+  rs_text_puts(&message, "23 of 24 cells are missing");
+  for (size_t s = 2; s <= 9; s++)
+    for (size_t i = 0; i < d.count; i++)
+      if (d.of_cell[i] == s) rs_text_printf(&message, "%s of shard %zu/24 1 cell (%zu)", s == 2 ? ":" : ";", s, i);
+  rs_text_puts(&message, "; and of 15 more shards (--partial writes what there is)");
+  expect_merge(experiment, NULL, false, rs_text_string(&message));
+  rs_text_clear(&message);
+  dealt_clear(&d);
+
+  run_part(experiment, 2, 2, "b");
+  d = deal(small, 2);
+  dealt first = deal(small, 24);
+  size_t missing = 0;
+  rs_text cells = {0};
+  for (size_t i = 0; i < d.count; i++) {
+    if (d.of_cell[i] == 2 || first.of_cell[i] == 1) continue;
+    if (missing < 5) rs_text_printf(&cells, "%s%zu", missing > 0 ? ", " : "", i);
+    missing++;
+  }
+  cr_assert_gt(missing, 5);
+  rs_text_printf(&message, "%zu of 24 cells are missing: %s, ... (--partial writes what there is)", missing,
+                 rs_text_string(&cells));
+  expect_merge(experiment, "b", false, rs_text_string(&message));
+  rs_text_clear(&message);
+  rs_text_clear(&cells);
+  dealt_clear(&first);
+  dealt_clear(&d);
+  rs_experiment_free(experiment);
+  rs_experiment_free(few);
+}
+
+static void copy_file(const char *directory, const char *name, const char *to) {
+  size_t length;
+  char *bytes = read_path(directory, name, &length);
+  cr_assert_eq(rs_file_write(to, bytes, length, NULL), RS_OK);
+  free(bytes);
+}
+
+/* Shards that were killed before their first cell. */
+Test(sweep_shards, merge__of_nothing_is_refused) {
+  rs_experiment *experiment = experiment_of(small);
+  run_part(experiment, 1, 2, "done");
+  cr_assert_eq(rs_make_directories("a/.ropescope", NULL), RS_OK);
+  copy_file("done", "shard.json", "a/shard.json");
+  expect_merge(experiment, NULL, true, "no cell of this config is done: there is nothing to write");
+  rs_experiment_free(experiment);
+}
+
+/* Of the folders a and b. */
+static void expect_unfit(const char *message) {
+  static const char *const folders[] = {"a", "b"};
+  rs_experiment *experiment;
+  rs_problems problems = {0};
+  rs_err err = {0};
+  cr_expect_eq(rs_shards_read(folders, RS_COUNT(folders), &experiment, &problems, &err), RS_INPUT);
+  cr_expect_not_null(strstr(err.message, message), "%s", err.message);
+  cr_expect_null(experiment);
+  rs_problems_clear(&problems);
+}
+
+/* The first line that differs, be it as long as the other's, or the end of one. */
+Test(sweep_shards, merge__names_the_line_in_which_configs_differ) {
+  static const char *const yamls[] = {TINY "methods: rope\nlengths: [8, 16]\nmetrics: [decay]\nseeds: [1]\n",
+                                      TINY "methods: rope\nlengths: [8, 32]\nmetrics: [decay]\nseeds: [1]\n",
+                                      TINY "methods: rope\nlengths: [8, 16]\nmetrics: [decay]\nseeds: [1]\n"
+                                           "columns: [train_length]\n"};
+  static const char *const differences[] = {
+      "b is of another config than a: line 5 of it is \"lengths: [8, 32]\", there \"lengths: [8, 16]\"",
+      "b is of another config than a: line 20 of it is \"columns: [train_length]\", there \"\""};
+  for (size_t i = 1; i < RS_COUNT(yamls); i++) {
+    rs_experiment *first = experiment_of(yamls[0]), *other = experiment_of(yamls[i]);
+    run_part(first, 1, 2, "a");
+    run_part(other, 2, 2, "b");
+    expect_unfit(differences[i - 1]);
+    rs_experiment_free(first);
+    rs_experiment_free(other);
+  }
+}
+
+/* A file that a source reads and that somebody has changed since. */
+Test(sweep_shards, merge__inputs_of_other_contents_are_told) {
+  static const char yaml[] =
+      "model: {name: m, heads: 2, head_dim: 4, train_length: 9}\nlengths: [4]\n"
+      "methods: [rope, nope]\nmetrics: [entropy]\nsources: [{name: tensors, q: q.npy, k: k.npy}]\n";
+  double numbers[4 * 2 * 4] = {1, 2, 3};
+  rs_array array = {.rank = 3, .count = 32, .shape = {4, 2, 4}, .numbers = numbers};
+  cr_assert_eq(rs_npy_write("q.npy", &array, true, NULL), RS_OK);
+  cr_assert_eq(rs_npy_write("k.npy", &array, true, NULL), RS_OK);
+  rs_experiment *before = experiment_of(yaml);
+  run_part(before, 1, 2, "a");
+  run_part(before, 2, 2, "b");
+  rs_experiment *read;
+  rs_problems problems = {0};
+  cr_assert_eq(rs_shards_read((const char *const[]){"a", "b"}, 2, &read, &problems, NULL), RS_OK);
+  rs_experiment_free(read);
+  numbers[0] = 5;
+  cr_assert_eq(rs_npy_write("k.npy", &array, true, NULL), RS_OK);
+  expect_unfit("k.npy was another file when that ran: its SHA-256 was ");
+  rs_experiment_free(before);
+}
