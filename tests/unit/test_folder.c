@@ -259,7 +259,17 @@ Test(folder, recover__temporaries__those_of_dead_processes_go) {
   put(mine, "x");
   put(dead, "x");
   put("o/.ropescope-x.tmp", "x");
+  const char *const ends[] = {"", "-1", "-1.tmpx", "-x.tmp", ".tmp"};
+  char others[RS_COUNT(ends)][64];
+  for (size_t i = 0; i < RS_COUNT(ends); i++) {
+    snprintf(others[i], sizeof others[i], "o/.ropescope-%ld%s", (long)child, ends[i]);
+    put(others[i], "x");
+  }
+  put("o/.ropescope--2147483000-1.tmp", "x"); /* no process has such a number, and a group of them is none */
+  put("o/.ropescope-1-1.tmp", "x");
   cr_assert_eq(rs_folder_change_recover("o", is_own, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(ends); i++) cr_expect(is_text(others[i], "x"), "%s", others[i]);
+  cr_expect(is_text("o/.ropescope--2147483000-1.tmp", "x") && is_text("o/.ropescope-1-1.tmp", "x"));
   cr_expect(is_text(mine, "x") && is_text(dead, "") && is_text("o/.ropescope-x.tmp", "x"));
   remove_all("o");
   leaves(NULL, 0);
@@ -292,6 +302,8 @@ Test(folder, lock__held__another_process_is_refused_with_the_owner) {
   cr_expect_eq(status, 0);
   cr_expect_eq(rs_folder_lock_take("o", &lock, NULL), RS_OK);
   rs_folder_lock_drop(&lock);
+  rs_folder_lock_drop(&lock); /* what is not held is left */
+  cr_expect_eq(lock.file, -1);
   remove_all("o");
   leaves(NULL, 0);
 }

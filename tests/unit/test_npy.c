@@ -46,6 +46,44 @@ Test(io, npy__what_is_no_array__is_refused_and_leaves_nothing) {
   leaves((const char *[]){"a.npy"}, 1);
 }
 
+Test(io, npy__odd_headers__are_read_or_refused) {
+  static const struct {
+    const char *header, *message; /* NULL: it is read, */
+    bool described;               /* also where it is */
+  } cases[] = {
+      {NPY("f4", "False", "(1,)"), NULL, true},
+      {NPY("=f4", "False", "(1,)"), NULL, true},
+      {NPY("<f4", "False", "(1,)"), NULL, true},
+      {NPY(">f4", "False", "(1,)"), NULL, false},
+      {NPY(">i1", "False", "(4,)"), NULL, true},
+      {NPY("", "False", "(1,)"), "a.npy: holds records, not numbers (save one array of numbers)", false},
+      {NPY("<f4", "False", "(2305843009213693952,)"), "a.npy: the header's shape is too large", false},
+      {NPY("<f4", "False", "(2305843009213693951,)"), "a.npy: is cut off: its header promises more than it holds",
+       false},
+      {NPY("<f4", "False", "(4294967296, 4294967296)"), "a.npy: the header's shape is too large", false},
+  };
+  enter_scratch();
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_array array;
+    rs_mapping mapping;
+    rs_stored_tensor tensor;
+    rs_err err = {0}, there = {0};
+    make_npy("a.npy", 1, cases[i].header, "\0\0\x80\x3f", 4);
+    cr_expect_eq(rs_npy_read("a.npy", &array, &err), cases[i].message == NULL ? RS_OK : RS_INPUT, "case %zu", i);
+    cr_expect_str_eq(err.message, cases[i].message == NULL ? "" : cases[i].message);
+    rs_array_clear(&array);
+    cr_assert_eq(rs_file_map("a.npy", &mapping, NULL), RS_OK);
+    rs_status status = rs_npy_describe(&mapping, "a.npy", &tensor, &there);
+    cr_expect_eq(status, cases[i].described ? RS_OK : RS_INPUT, "case %zu: %s", i, there.message);
+    if (i == 3)
+      cr_expect_str_eq(there.message, "a.npy: holds big-endian numbers, which are not read where they are (save "
+                                      "x.astype('<f4') of it)");
+    if (cases[i].described) cr_expect_eq(tensor.count, i == 4 ? 4 : 1);
+    rs_file_unmap(&mapping);
+  }
+  leaves((const char *[]){"a.npy"}, 1);
+}
+
 /* More than is read of a config; a hole of zeros takes no place on the disk. */
 Test(io, npy__larger_than_64_mib__is_read) {
   enum { COUNT = (RS_LARGEST_FILE >> 3) + 3 };

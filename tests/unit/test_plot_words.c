@@ -81,11 +81,17 @@ Test(plot_words, slug__any_text__is_a_plain_file_name) {
 }
 
 Test(plot_words, xml_escape__markup_and_broken_bytes__stay_text) {
-  static const char *const cases[][2] = {
-      {"a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c&#39;"}, {"ω 方", "ω 方"},
-      {"tab\tnew\nline", "tab\tnew\nline"},         {"\x01\x1b", "\uFFFD\uFFFD"},
-      {"\xff\xc0\xaf", "\uFFFD\uFFFD\uFFFD"},       {"\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"},
-      {"cut \xe2\x88", "cut \uFFFD\uFFFD"},         {"\xef\xbf\xbf", "\uFFFD"}};
+  static const char *const cases[][2] = {{"a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c&#39;"},
+                                         {"ω 方", "ω 方"},
+                                         {"tab\tnew\nline", "tab\tnew\nline"},
+                                         {"\x01\x1b", "\uFFFD\uFFFD"},
+                                         {"\xff\xc0\xaf", "\uFFFD\uFFFD\uFFFD"},
+                                         {"\xed\xa0\x80", "\uFFFD\uFFFD\uFFFD"},
+                                         {"cut \xe2\x88", "cut \uFFFD\uFFFD"},
+                                         {"\xef\xbf\xbf", "\uFFFD"},
+                                         {"\xe0\x80\x80", "\uFFFD\uFFFD\uFFFD"},
+                                         {"\xf4\x8f\xbf\xbd", "\xf4\x8f\xbf\xbd"},
+                                         {"\xf4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"}};
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     rs_text text = {0};
     rs_xml_escape(cases[i][0], &text);

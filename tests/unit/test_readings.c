@@ -252,6 +252,16 @@ Test(readings, resolution__takes_answers_apart_by_axis) {
   result = read_by("resolution", &scenes, &image, NULL, NULL);
   static const double flat[] = {2 / 3.0, 0.25, 1 / 3.0, 0.25, NAN, NAN};
   for (size_t i = 0; i < RS_COUNT(flat); i++) agrees(result.value[i], flat[i], 1e-15, "image");
+  scenes.sequences = 1; /* one says nothing of its error, none nothing at all */
+  result = read_by("resolution", &scenes, &image, NULL, NULL);
+  static const double single[] = {1, 0.25, 0, 0.25, NAN, NAN};
+  for (size_t i = 0; i < RS_COUNT(single); i++) {
+    agrees(result.value[i], single[i], 1e-15, "one image");
+    agrees(result.error[i], NAN, 0, "one image");
+  }
+  asked[0] = NO;
+  result = read_by("resolution", &scenes, &image, NULL, NULL);
+  for (size_t i = 0; i < RS_COUNT(single); i++) agrees(result.value[i], NAN, 0, "no image");
   result = read_by("resolution", &written, &plain, NULL, NULL);
   for (size_t i = 0; i < RS_COUNT(flat); i++) agrees(result.value[i], NAN, 0, "text");
 }

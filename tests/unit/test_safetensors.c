@@ -247,6 +247,9 @@ Test(safetensors, numbers__what_no_weight_can_be__is_refused) {
     cr_expect_eq(rs_stored_doubles(checkpoint->tensors, 1, 1, doubles, &err),
                  cases[i].as_float ? RS_OK : cases[i].status);
     cr_expect_str_eq(err.message, cases[i].as_float ? "" : cases[i].message);
+    cr_expect_eq(rs_stored_check(checkpoint->tensors, false, NULL), cases[i].status, "case %zu", i);
+    cr_expect_eq(rs_stored_check(checkpoint->tensors, true, NULL), cases[i].as_float ? RS_OK : cases[i].status,
+                 "case %zu", i);
     rs_safetensors_free(checkpoint);
   }
   leaves((const char *[]){"m"}, 1);

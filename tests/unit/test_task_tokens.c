@@ -77,6 +77,10 @@ Test(token_files, wrong_files__are_told) {
   refuses("b.npy", RS_ID_AUTO, "b.npy: number 1 (from 0) is -1, which is no id of a token");
   make_npy("b.npy", 1, NPY("|i1", "False", "(2, 2)"), "\1\2\3\4", 4);
   refuses("b.npy", RS_ID_AUTO, "b.npy: must be one row of ids, of shape (tokens,)");
+  make_npy("b.npy", 1, NPY("|i1", "False", "()"), "\1", 1);
+  refuses("b.npy", RS_ID_AUTO, "b.npy: must be one row of ids, of shape (tokens,)");
+  make_npy("b.npy", 1, NPY("<u4", "False", "(2,)"), "\xff\xff\xff\x7f\0\0\0\x80", 8);
+  refuses("b.npy", RS_ID_AUTO, "b.npy: number 1 (from 0) is 2147483648, which is no id of a token");
   leaves((const char *[]){"odd", "a", "b.npy"}, 3);
 }
 
