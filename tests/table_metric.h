@@ -34,6 +34,21 @@ static inline rs_encoding *table_encode(const char *method, const rs_model *mode
   return encoding;
 }
 
+/* Of given turns, in rad a token, as many as the model has pairs. */
+static inline rs_encoding *table_encode_turns(const rs_model *model, size_t length, const double *turns) {
+  rs_recipe recipe;
+  rs_encoding *encoding = NULL;
+  rs_err err = {0};
+  cr_assert_eq(rs_recipe_init(&recipe, rs_method_find("explicit"), NULL), RS_OK);
+  int index = rs_settings_find(&recipe.settings, "inv_freq");
+  rs_status status =
+      rs_value_list(recipe.settings.params[index], turns, model->rotary_dim / 2, &recipe.settings.values[index], &err);
+  if (status == RS_OK) status = rs_encoding_create(&recipe, model, length, NULL, NULL, &encoding, &err);
+  cr_assert_eq(status, RS_OK, "%s", err.message);
+  rs_recipe_clear(&recipe);
+  return encoding;
+}
+
 /* What the metric says of the encoding, which is freed; release with rs_curve_clear(&result.curve). */
 static inline rs_result table_measure(const char *metric, rs_encoding *encoding, const char *const settings[],
                                       uint64_t seed) {

@@ -23,9 +23,9 @@ typedef struct outcome {
   double self_weight, cosine;
 } outcome;
 
+/* Of two tokens or more. */
 static outcome contract(double tokens, double overlap, double beta) {
   double self = 1 / (1 + (tokens - 1) * exp(-beta * (1 - overlap)));
-  if (tokens < 2) return (outcome){1, NAN};
   double other = (1 - self) / (tokens - 1), apart = self - other, t = 1 + (tokens - 1) * overlap;
   double shared = 2 * apart * other * t + other * other * tokens * t;
   return (outcome){self, (apart * apart * overlap + shared) / (apart * apart + shared)};

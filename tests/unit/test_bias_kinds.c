@@ -227,6 +227,27 @@ Test(swin, resize_none__table_is_read_as_it_is) {
   rs_recipe_clear(&recipe);
 }
 
+Test(swin, resize_none__larger_pictures__are_refused) {
+  static const struct {
+    const char *settings, *message;
+  } cases[] = {{"table_grid=2,4 resize=none", "swin: a picture of 3 x 4 is beyond the table of 2 x 4 (resize: none)"},
+               {"table_grid=3,3 resize=none", "swin: a picture of 3 x 4 is beyond the table of 3 x 3 (resize: none)"},
+               {"table_grid=3,4 resize=none", NULL}};
+  rs_token_run run = vision_run(RS_IMAGE, 1, 3, 4);
+  const rs_token_layout layout = {.runs = &run, .count = 1};
+  rs_model model = test_model(1);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe recipe = make_recipe("swin", cases[i].settings);
+    rs_encoding *e = NULL;
+    rs_err err = {0};
+    rs_status status = rs_encoding_create(&recipe, &model, 12, &layout, NULL, &e, &err);
+    cr_expect_eq(status, cases[i].message == NULL ? RS_OK : RS_DOMAIN, "case %zu", i);
+    cr_expect_str_eq(err.message, cases[i].message == NULL ? "" : cases[i].message);
+    rs_encoding_free(e);
+    rs_recipe_clear(&recipe);
+  }
+}
+
 /* ---- KERPLE, FIRE, Sandwich -------------------------------------------------------------------------------------- */
 
 Test(kerple, given_numbers__by_hand_and_clamped) {

@@ -225,6 +225,7 @@ Test(biases, contradictions__name_the_parameter) {
       {"relative", "clip=1 values=1,2,3,4,5,6 init_sd=1", "init_sd",
        "has no effect with values (leave one of them out)"},
       {"swin", "table_grid=3", "table_grid", "must be [rows, columns]"},
+      {"swin", "table_grid=2.5,3", "table_grid", "must be whole numbers"},
       {"swin", "table_grid=1025,1024", "table_grid", "has more than 1048576 patches"},
       {"swin", "values=1,2 init_sd=1", "init_sd", "has no effect with values (leave one of them out)"},
       {"kerple_log", "r1=1", "r1", "has 1 number, but 2 heads need 1 each"},

@@ -63,6 +63,19 @@ Test(interpolation_bound, ntk__numbers__are_of_its_own_ladder) {
   table_agrees(r.value[2], squares / 8, 1e-12, "proved");
 }
 
+/* A ladder whose last pair stands still, or that rises, has no base to print a bound of; what is proved stands. */
+Test(interpolation_bound, given_frequencies__have_no_printed_bound) {
+  static const double turns[][2] = {{1, 0}, {0.75, 1}};
+  const rs_model model = table_model(4, 1e4, TRAINED);
+  for (size_t i = 0; i < RS_COUNT(turns); i++) {
+    rs_result r = table_measure("interpolation_bound", table_encode_turns(&model, 16, turns[i]), NULL, 0);
+    double most = 2 * pow(sin(turns[i][0] / 4), 2) + 2 * pow(sin(turns[i][1] / 4), 2);
+    table_agrees(r.value[0], most, 1e-15, "most");
+    cr_expect(isnan(r.value[1]) && isnan(r.value[3]), "case %zu", i);
+    table_agrees(r.value[2], (turns[i][0] * turns[i][0] + turns[i][1] * turns[i][1]) / 8, 1e-15, "proved");
+  }
+}
+
 Test(interpolation_bound, no_ladder__bounds__are_not_defined) {
   rs_result r = table_measure("interpolation_bound", encode("nope", 16, NULL), NULL, 0);
   for (size_t i = 0; i < 5; i++) cr_assert(isnan(r.value[i]));

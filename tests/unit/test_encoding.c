@@ -252,6 +252,9 @@ Test(encoding, create__undefined_recipes__say_why) {
       {"self_extend", "window=64", 80, RS_DOMAIN, "self_extend: window = 64 leaves no room below train_length = 64"},
       {"nope", "train_length=1 logit_scale=log_n", 8, RS_DOMAIN,
        "log_n divides by the ln of train_length, which must exceed 1"},
+      {"riflex", "intrinsic_pair=8 factor=2", 8, RS_DOMAIN, "riflex: intrinsic_pair = 8, but there are pairs 0 to 7"},
+      {"explicit", "inv_freq=1,0.5", 8, RS_DOMAIN, "inv_freq has 2 frequencies for 8 pairs"},
+      {"mrope", "mrope_section=2.5,3,2.5", 8, RS_INPUT, "must hold whole numbers of pairs, not 2.5"},
       {"mrope", "mrope_section=2,3,4", 8, RS_INPUT, "sums to 9, but 8 pairs turn (rotary_dim / 2)"},
       {"learned", "", 65, RS_DOMAIN, "learned: position 64 is beyond the table of 64 rows"},
       {"learned", "logit_scale=log_n", 1000, RS_DOMAIN, "learned: position 999 is beyond the table of 64 rows"},
@@ -327,4 +330,49 @@ Test(encoding, recipe_inherit__published_values__fill_what_was_not_given) {
   const rs_value *list = rs_setting(&recipe.settings, "long_factor");
   cr_assert(list->count == 2 && list->list[1] == 4 && !list->given, "lists are copied and count as not given");
   rs_recipe_clear(&recipe);
+}
+
+/* The ramp of YaRN counts the rotations of a length of its own; vLLM's is four times the trained one, with sections
+ * alone. */
+Test(encoding, ramp_length__is_that_of_the_ramp_alone) {
+  static const struct {
+    const char *first, *second;
+    bool same;
+  } cases[] = {
+      {"scale=4", "scale=4 ramp_length=64", true},
+      {"scale=4", "scale=4 ramp_length=256", false},
+      {"scale=4", "scale=4 ramp_length=vllm_mrope", true},
+      {"scale=4 mrope_section=2,3,3 ramp_length=256", "scale=4 mrope_section=2,3,3 ramp_length=vllm_mrope", true},
+      {"scale=4 mrope_section=2,3,3", "scale=4 mrope_section=2,3,3 ramp_length=vllm_mrope", false}};
+  rs_model model = plain_model(16, 1e4, 64);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe first = make_recipe("yarn", cases[i].first), second = make_recipe("yarn", cases[i].second);
+    rs_encoding *a = encode_recipe(&first, &model, 8, NULL), *b = encode_recipe(&second, &model, 8, NULL);
+    cr_expect_eq(memcmp(a->omega, b->omega, 8 * sizeof *a->omega) == 0, cases[i].same, "%s, %s", cases[i].first,
+                 cases[i].second);
+    rs_encoding_free(a);
+    rs_encoding_free(b);
+    rs_recipe_clear(&first);
+    rs_recipe_clear(&second);
+  }
+}
+
+/* What layers learn for themselves repeats but for its seed; what they have in common does not. */
+Test(encoding, recipes__that_repeat_another) {
+  static const struct {
+    const char *first[2], *other[2];
+    bool repeats;
+  } cases[] = {{{"rope", ""}, {"rope", ""}, false},
+               {{"rope_mixed", ""}, {"rope_mixed", ""}, true},
+               {{"rope_mixed", "table_seed=3"}, {"rope_mixed", "table_seed=4"}, true},
+               {{"rope_mixed", "rope_theta=10"}, {"rope_mixed", "rope_theta=20"}, false},
+               {{"rope_mixed", ""}, {"rope", ""}, false},
+               {{"rope", ""}, {"rope_mixed", ""}, false}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe first = make_recipe(cases[i].first[0], cases[i].first[1]);
+    rs_recipe other = make_recipe(cases[i].other[0], cases[i].other[1]);
+    cr_expect_eq(rs_recipe_repeats(&other, &first), cases[i].repeats, "case %zu", i);
+    rs_recipe_clear(&first);
+    rs_recipe_clear(&other);
+  }
 }

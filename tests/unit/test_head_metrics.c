@@ -7,6 +7,7 @@
 #include "../fixtures/bound.h"
 #include "../fixtures/made_rows.h"
 #include "../fixtures/metric_bench.h"
+#include "../table_metric.h"
 
 enum { DIMS = 8, PAIRS = DIMS / 2, QUERIES = 3, KEYS = 7 };
 
@@ -174,6 +175,42 @@ Test(pair_norms, nothing_shown_or_nothing_turned__no_lines) {
   rs_encoding_free(alibi);
 }
 
+/* Pairs of norms 1, 2, 3, 4 again, whose turns are 1, 0, 1 and 0.5: of equals the first is the faster one, and what
+ * does not turn has no wavelength. */
+Test(pair_norms, equal_and_still_pairs__stand_in_their_order) {
+  static const double turns[PAIRS] = {1, 0, 1, 0.5};
+  rs_model model = model_of(6, DIMS);
+  model.train_length = 100;
+  rs_encoding *encoding = table_encode_turns(&model, 40, turns);
+  double *k = constant(KEYS * DIMS, 0), *q = constant(QUERIES * DIMS, 0), *none = constant(KEYS * DIMS, 0);
+  for (size_t j = 0; j < PAIRS; j++) {
+    for (size_t n = 0; n < QUERIES; n++) q[n * DIMS + j] = (double)(j + 1);
+    for (size_t n = 0; n < KEYS; n++) k[n * DIMS + j] = 1;
+  }
+  bench b;
+  open_heads(&b, "pair_norms", encoding);
+  show(&b, 2, q, k);
+  bench_finish(&b);
+  agrees(b.result.value[0], 0.6L, 1e-15, "slow_pair_share");
+  agrees(cell(&b, 0, 1), 2 * acosl(-1), 1e-15, "wavelength");
+  agrees(cell(&b, 1, 1), NAN, 0, "of no turn");
+  bench_close(&b);
+  open_heads(&b, "pair_norms", encoding);
+  show(&b, 2, none, none);
+  bench_finish(&b);
+  cr_assert_eq(b.result.curve.rows, PAIRS);
+  for (size_t j = 0; j < PAIRS; j++) {
+    agrees(cell(&b, j, 6), 0, 0, "norm_product");
+    agrees(cell(&b, j, 7), NAN, 0, "a share of nothing");
+  }
+  agrees(b.result.value[0], NAN, 0, "slow_pair_share");
+  bench_close(&b);
+  free(q);
+  free(k);
+  free(none);
+  rs_encoding_free(encoding);
+}
+
 /* ---- massive values ---------------------------------------------------------------------------------------------- */
 
 /* Norms over tokens of 10, 4, 4, 2, 0, 0, 0 and five times `fifth`, in different tokens, with either sign. */
@@ -209,6 +246,26 @@ Test(massive_values, known_norms__dims_above_the_threshold__are_counted) {
     agrees(cell(&b, 7, 2), 6, 1e-15, "k_ratio");
     agrees(cell(&b, 7, 3), cases[c].threshold < 4, 0, "q_massive");
     agrees(cell(&b, 7, 4), cases[c].threshold < 6, 0, "k_massive");
+    bench_close(&b);
+  }
+  free(q);
+  free(k);
+  free(none);
+  rs_encoding_free(encoding);
+}
+
+/* Where queries or keys are all 0 there is no mean to compare with, and so no line of both. */
+Test(massive_values, sides_that_hold_nothing__have_no_lines) {
+  rs_encoding *encoding = encode_pairs("rope", DIMS, false);
+  double *q = known_dims(QUERIES, 4), *k = known_dims(KEYS, 12), *none = constant(KEYS * DIMS, 0);
+  for (size_t side = 0; side < 2; side++) {
+    bench b;
+    open_heads(&b, "massive_values", encoding);
+    show(&b, 2, side == 0 ? none : q, side == 0 ? k : none);
+    bench_finish(&b);
+    cr_expect_eq(b.result.curve.rows, 0);
+    agrees(b.result.value[1], side == 0 ? NAN : 4, 1e-15, "largest_q_ratio");
+    agrees(b.result.value[3], side == 0 ? 6 : NAN, 1e-15, "largest_k_ratio");
     bench_close(&b);
   }
   free(q);

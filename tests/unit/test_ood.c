@@ -177,6 +177,57 @@ Test(lookback_damage, weight_of_the_key_before__is_recomputed) {
   agrees(llama2("lookback_damage", 0, "rope", 2, NULL), lookback(2, 1, 2, 1), 1e-13, "two tokens");
 }
 
+/* The same of any encoding of one axis, key by key. */
+static long double lookback_of(const rs_encoding *e) {
+  size_t pairs = e->rotary_dim / 2, last = e->length - 1;
+  long double all = 0, there = 0;
+  for (size_t m = 0; m < e->length; m++) {
+    long double sum = 0, distance = e->pos_q[0][last] - e->pos_k[0][last - m];
+    for (size_t j = 0; j < pairs; j++) sum += cosl(distance * e->omega[j] - e->omega_trained[j]) / pairs;
+    long double weight = expl(2 * logl(e->train_length) * sum);
+    if (m == 1) there = weight;
+    all += weight;
+  }
+  return -logl(there / all);
+}
+
+/* Where angles are rounded, or distances are no whole numbers, there is no table: each key is summed by itself. */
+Test(lookback_damage, rounded_angles_and_parts_of_tokens__are_summed_key_by_key) {
+  static const rs_token_run runs[] = {{.modality = RS_TEXT, .tokens = 3},
+                                      {.modality = RS_IMAGE,
+                                       .tokens = 6,
+                                       .frames = 1,
+                                       .rows = 2,
+                                       .columns = 3,
+                                       .seconds_per_frame = 1,
+                                       .ids_per_second = 1}};
+  static const struct {
+    const char *method;
+    bool picture;
+    rs_precision precision;
+    double slack;
+  } cases[] = {{"rope", false, {0}, 1e-13},
+               {"rope", false, {.angle = RS_F32}, 1e-5},
+               {"rope", false, {.table = RS_F32}, 1e-5},
+               {"v2pe", true, {0}, 1e-13},
+               {"v2pe", false, {0}, 1e-13}};
+  rs_model model = model_of(1, 16);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_recipe recipe;
+    rs_encoding *encoding;
+    rs_err err = {0};
+    const rs_token_layout layout = {.runs = (rs_token_run *)runs, .count = RS_COUNT(runs)};
+    cr_assert_eq(rs_recipe_init(&recipe, rs_method_find(cases[i].method), NULL), RS_OK);
+    rs_status status = rs_encoding_create(&recipe, &model, 40, cases[i].picture ? &layout : NULL, &cases[i].precision,
+                                          &encoding, &err);
+    cr_assert_eq(status, RS_OK, "%s", err.message);
+    cr_assert_eq(encoding->axes, 1);
+    agrees(table_scalar("lookback_damage", encoding, 0), lookback_of(encoding), cases[i].slack, cases[i].method);
+    rs_encoding_free(encoding);
+    rs_recipe_clear(&recipe);
+  }
+}
+
 Test(lookback_damage, both_sums__of_angles_and_lookback__are_as_weighted) {
   static const char *const half[] = {"scale", "2", NULL};
   static const struct {

@@ -304,6 +304,8 @@ Test(tensors_source, files_that_cannot_be_read__are_named) {
   make_npy("whole.npy", 1, NPY("<i4", "False", "(6, 4, 4)"), floats, sizeof floats);
   make_npy("cut.npy", 1, NPY("<f4", "False", "(6, 4, 4)"), floats, sizeof floats - 1);
   make_npy("beside.npy", 1, NPY("<f4", "False", "(6, 16)"), floats, sizeof floats);
+  make_npy("two.npy", 1, NPY("<f4", "False", "(2, 3, 4, 4)"), floats, sizeof floats);
+  make_npy("thin.npy", 1, NPY("<f4", "False", "(32, 3)"), floats, sizeof floats);
   make_npy("flat.npy", 1, NPY("<f4", "False", "(24, 4)"), floats, sizeof floats);
   static const struct {
     const char *files, *message;
@@ -317,6 +319,10 @@ Test(tensors_source, files_that_cannot_be_read__are_named) {
       {"q: flat.npy, k: k.npy",
        "flat.npy: has shape (24, 4), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4) (it has no "
        "axis of heads: for one head, save q[:, None], whose model has heads: 1)"},
+      {"q: two.npy, k: k.npy",
+       "two.npy: has shape (2, 3, 4, 4), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4)"},
+      {"q: thin.npy, k: k.npy",
+       "thin.npy: has shape (32, 3), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4)"},
       {"q: beside.npy, k: k.npy",
        "beside.npy: has shape (6, 16), the model has 4 heads of 4: wanted (tokens, 4, 4) or (4, tokens, 4) (it has no "
        "axis of heads: save q.reshape(tokens, heads, dims), layout: lhd)"},

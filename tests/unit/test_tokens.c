@@ -263,6 +263,8 @@ Test(tokens, axes__published_sections__are_the_known_patterns) {
       {"mrope_section=8,12,12 mrope_layout=fair", "thwhwthwhwthwhwthwthwhwthwhwthwt"},
       {"mrope_section=2,1,1 mrope_layout=fair", "thwt"},
       {"mrope_section=1,1,1 mrope_layout=fair", "hwt"},
+      {"mrope_section=0,3,3 mrope_layout=fair", "hwhwhw"},
+      {"mrope_section=3,0,0 mrope_layout=fair", "ttt"},
       /* ERNIE 4.5-VL and VideoRoPE: h, w, ... then t */
       {"mrope_section=20,22,22 mrope_layout=spatial_first",
        "hwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwhwtttttttttttttttttttt"},
