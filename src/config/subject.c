@@ -89,12 +89,17 @@ static bool edits_config(const char *edit) {
   return false;
 }
 
+/* What an edit is of: the recipe, though an earlier one have put it in the place of the list; the whole where there is
+ * not one, which is refused for that. */
+static rs_node *edited_node(rs_node *root, const char *edit) {
+  rs_node *methods = &root->items[0];
+  if (edits_config(edit)) return root;
+  if (methods->kind != RS_SEQUENCE) return methods;
+  return methods->count == 1 ? &methods->items[0] : root;
+}
+
 static rs_status apply_edits(rs_config_edits edits, rs_node *root, rs_err *err) {
-  for (size_t i = 0; i < edits.count; i++) {
-    rs_node *methods = &root->items[0];
-    bool whole = edits_config(edits.edits[i]) || methods->kind != RS_SEQUENCE || methods->count != 1;
-    RS_TRY(rs_tree_edit(whole ? root : &methods->items[0], edits.edits[i], err));
-  }
+  for (size_t i = 0; i < edits.count; i++) RS_TRY(rs_tree_edit(edited_node(root, edits.edits[i]), edits.edits[i], err));
   return RS_OK;
 }
 

@@ -103,6 +103,35 @@ Test(show_command, show__recipe_that_is_hardly_meant__warns) {
   }
 }
 
+/* Edits of the recipe reach it also where an earlier one has put it in the place of the list; none is left out unsaid.
+ */
+Test(show_command, show__edits_behind_a_method__change_it) {
+  static const struct {
+    const char *edits[2];
+    int status;
+    const char *err;
+  } cases[] = {
+      {{"methods=[yarn]", "factor=8"}, 0, "{name: yarn, factor: 8} on llama-2-7b at 4096 tokens\n"},
+      {{"methods=yarn", "factor=8"}, 0, "{name: yarn, factor: 8} on llama-2-7b at 4096 tokens\n"},
+      {{"methods={name: yarn}", "factor=8"}, 0, "{name: yarn, factor: 8} on llama-2-7b at 4096 tokens\n"},
+      {{"methods=yarn", "methods.factor=8"}, 0, "{name: yarn, factor: 8} on llama-2-7b at 4096 tokens\n"},
+      {{"rope_theta=50", "tokens=[{text: 5}]"}, 0, "{name: rope, rope_theta: 50} on llama-2-7b at 4096 tokens\n"},
+      {{"methods=yarn", "bogus=8"}, 2, "--set:1:1: methods.bogus: yarn has no key bogus (ropescope list shows them)\n"},
+      {{"methods=[yarn, rope]", "factor=8"}, 2, "ropescope: one recipe is wanted, not 2\n"},
+      {{"methods=[]", "factor=8"}, 2, "--set:1:1: methods = [...]: is an empty list\n"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    result got = run(&(command){.arguments = {"show", "frequencies", "--model", "llama-2-7b", "--set",
+                                              cases[i].edits[0], "--set", cases[i].edits[1]}});
+    cr_expect_eq(got.status, cases[i].status, "case %zu: %s", i, got.err);
+    cr_expect(strncmp(got.err, cases[i].err, strlen(cases[i].err)) == 0, "case %zu: %s", i, got.err);
+    result_clear(&got);
+  }
+  write_file("two.yaml", "model: [gpt2, llama-2-7b]\nmethods: [rope]\n");
+  expect_failure(&(command){.arguments = {"show", "frequencies", "two.yaml"}}, 2,
+                 "ropescope: one model is wanted, not 2 (--set model=NAME chooses)\n");
+}
+
 /* A config.json by its name, its folder, or on stdin, where compare reads it for both sides. */
 Test(show_command, hf__file_folder_or_stdin) {
   static const char config[] = "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, "
