@@ -1,0 +1,106 @@
+/* test_plot_views.c: pictures as numbers for pages: which of them differ in the length alone, and what is left out. */
+#include "plot_fixture.h"
+
+#define VALUE(name) ",{\"name\":\"" name "\",\"role\":\"value\"}"
+#define PANEL ",{\"name\":\"at\",\"role\":\"index\",\"map\":\"panel\"}"
+#define INDEX ",{\"name\":\"distance_tokens\",\"role\":\"index\",\"unit\":\"tokens\"}"
+#define FILE_OF(name, columns) "{\"file\":\"" name "\",\"columns\":[" KEYS columns "]}"
+
+/* The text behind `key` of a view's numbers, up to the next quote. */
+static const char *text_behind(const char *numbers, const char *key) {
+  static char texts[2][256];
+  static size_t turn;
+  char *text = texts[turn++ % 2], words[64];
+  snprintf(words, sizeof words, "\"%s\": \"", key);
+  const char *found = strstr(numbers, words);
+  cr_assert_not_null(found, "no %s: %.200s", key, numbers);
+  found += strlen(words);
+  snprintf(text, sizeof texts[0], "%.*s", (int)strcspn(found, "\""), found);
+  return text;
+}
+
+/* "name<group " of each view; one that begins its group is "name ". */
+static void expect_views(const char *wanted) {
+  rs_plot_views views = {0}, still = {0};
+  rs_plot_report report = {0};
+  rs_err err = {0};
+  rs_text groups = {0};
+  cr_assert_eq(rs_plot_views_read(folder, false, &views, &report, &err), RS_OK, "%s", err.message);
+  for (size_t i = 0; i < views.count; i++) {
+    const char *name = text_behind(views.items[i].numbers, "name"),
+               *group = text_behind(views.items[i].numbers, "group");
+    cr_assert_str_eq(name, views.items[i].name);
+    rs_text_puts(&groups, name);
+    if (strcmp(name, group) != 0) rs_text_printf(&groups, "<%s", group);
+    rs_text_puts(&groups, " ");
+  }
+  cr_expect_str_eq(rs_text_string(&groups), wanted, "%s", rs_text_string(&groups));
+  cr_assert_eq(rs_plot_views_read(folder, true, &still, &report, &err), RS_OK, "%s", err.message);
+  for (size_t i = 0; i < still.count; i++)
+    cr_expect(still.items[i].numbers == NULL && strncmp(still.items[i].svg, "<svg", 4) == 0);
+  rs_text_clear(&groups);
+  rs_plot_views_clear(&views);
+  rs_plot_views_clear(&still);
+  rs_plot_report_clear(&report);
+}
+
+/* Curves of two columns, models and sources at two lengths, whose values are all others. */
+Test(plot_views, curves__are_grouped_by_column_model_and_source, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  size_t cell = 0;
+  put_file("manifest.json", "{\"files\":[" FILE_OF("a.csv", INDEX VALUE("u") VALUE("v")) "]}");
+  rs_text_puts(&rows, HEADER ",distance_tokens,u,v\n");
+  for (size_t m = 0; m < 2; m++)
+    for (size_t l = 0; l < 2; l++)
+      for (size_t s = 0; s < 2; s++, cell++)
+        for (size_t d = 0; d < 3; d++)
+          rs_text_printf(&rows, "%zu,m%zu,rope,%d,1,s%zu,1,8,%zu,%zu,%zu\n", cell, m, 1024 << l, s, d,
+                         1 + d * (2 + m + 2 * l + 4 * s), 100 + d * (20 + m + 2 * l + 4 * s));
+  put_file("a.csv", rs_text_string(&rows));
+  rs_text_clear(&rows);
+  expect_views(
+      "a--u--m0--s0--1k a--u--m0--s0--2k<a--u--m0--s0--1k a--u--m0--s1--1k a--u--m0--s1--2k<a--u--m0--s1--1k "
+      "a--u--m1--s0--1k a--u--m1--s0--2k<a--u--m1--s0--1k a--u--m1--s1--1k a--u--m1--s1--2k<a--u--m1--s1--1k "
+      "a--v--m0--s0--1k a--v--m0--s0--2k<a--v--m0--s0--1k a--v--m0--s1--1k a--v--m0--s1--2k<a--v--m0--s1--1k "
+      "a--v--m1--s0--1k a--v--m1--s0--2k<a--v--m1--s0--1k a--v--m1--s1--1k a--v--m1--s1--2k<a--v--m1--s1--1k ");
+}
+
+/* Lines in panels are pictures apiece; of each panel those at all lengths are one group. */
+Test(plot_views, panels__are_groups_of_their_own, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  put_file("manifest.json", "{\"files\":[" FILE_OF("a.csv", PANEL INDEX VALUE("u")) "]}");
+  rs_text_puts(&rows, HEADER ",at,distance_tokens,u\n");
+  for (size_t l = 0; l < 2; l++)
+    for (size_t p = 0; p < 2; p++)
+      for (size_t d = 0; d < 3; d++)
+        rs_text_printf(&rows, "%zu,m,rope,%d,1,,,8,%zu,%zu,%zu\n", l, 1024 << l, p, d, 1 + d * (2 + l + 2 * p));
+  put_file("a.csv", rs_text_string(&rows));
+  rs_text_clear(&rows);
+  expect_views("a--u--1k--at=0 a--u--1k--at=1 a--u--2k--at=0<a--u--1k--at=0 a--u--2k--at=1<a--u--1k--at=1 ");
+}
+
+/* Of a group that says something nothing is left out, though one of it say nothing; of another that says nothing all.
+ */
+Test(plot_views, groups_that_say_nothing__are_left_out_whole, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", "{\"files\":[" FILE_OF("a.csv", INDEX VALUE("u") VALUE("v")) "]}");
+  put_file("a.csv", HEADER ",distance_tokens,u,v\n"
+                           "0,m,rope,1024,1,,,8,0,1,1\n0,m,rope,1024,1,,,8,1,1,1\n0,m,rope,1024,1,,,8,2,1,1\n"
+                           "1,m,rope,2048,1,,,8,0,1,1\n1,m,rope,2048,1,,,8,1,2,1\n1,m,rope,2048,1,,,8,2,5,1\n");
+  expect_views("a--u--1k a--u--2k<a--u--1k ");
+}
+
+/* Over what checkpoints differ in, at each length; and over the length. */
+Test(plot_views, sweeps__are_groups_beside_the_lengths, .init = make_folder, .fini = remove_folder) {
+  rs_text rows = {0};
+  put_file("manifest.json",
+           "{\"checkpoints\":[{\"name\":\"a\",\"caption\":[]},{\"name\":\"b\",\"caption\":[]}],\"files\":[" FILE_OF(
+               "summary.csv", ",{\"name\":\"checkpoint.steps\",\"role\":\"key\"}" VALUE("u")) "]}");
+  rs_text_puts(&rows, HEADER ",checkpoint.steps,u\n");
+  for (size_t c = 0; c < 3; c++)
+    for (size_t l = 0; l < 2; l++)
+      rs_text_printf(&rows, "%zu,t steps=%zu,trained,%d,1,,1,0,%zu,%zu\n", 2 * c + l, c + 1, 64 << l, c + 1,
+                     1 + c * c + 3 * l);
+  put_file("summary.csv", rs_text_string(&rows));
+  rs_text_clear(&rows);
+  expect_views("u--steps--64 u--steps--128<u--steps--64 u ");
+}
