@@ -258,6 +258,54 @@ Test(plot_curves, decay__with_an_envelope__marks_its_first_violation, .init = ma
   free(svg);
 }
 
+/* ---- means ------------------------------------------------------------------------------------------------------- */
+
+#define MEANS(more)                                                                                                    \
+  "{\"checkpoints\":[{\"name\":\"a\",\"caption\":[]},{\"name\":\"b\",\"caption\":[]}],\"files\":[{\"file\":"           \
+  "\"summary.csv\",\"columns\":[" KEYS ",{\"name\":\"checkpoint.steps\",\"role\":\"key\"}" more                        \
+  ",{\"name\":\"u\",\"role\":\"value\"}]}]}"
+
+static void expect_means(const char *name, const char *caption) {
+  cr_assert_geq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 1u);
+  char *svg = picture_text(name);
+  cr_expect_not_null(strstr(svg, caption), "%s is not in %s", caption, name);
+  free(svg);
+}
+
+/* What a band is of: seeds, more heads than a legend names, or both; numbers of a second column; or rows that nothing
+ * tells apart. */
+Test(plot_curves, bands__say_what_they_are_of, .init = make_folder, .fini = remove_folder) {
+  static const char *const captions[] = {"mean, min\u2013max of 40 heads", "mean, min\u2013max of 2 seeds",
+                                         "mean, min\u2013max of 2 seeds and 40 heads"};
+  static const size_t seeds[] = {1, 2, 2}, heads[] = {40, 1, 40};
+  put_file("manifest.json", MEANS(""));
+  for (size_t i = 0; i < RS_COUNT(captions); i++) {
+    rs_text rows = {0};
+    size_t cell = 0;
+    rs_text_puts(&rows, HEADER ",checkpoint.steps,u\n");
+    for (size_t c = 0; c < 3; c++)
+      for (size_t s = 0; s < seeds[i]; s++)
+        for (size_t h = 0; h < heads[i]; h++, cell++)
+          rs_text_printf(&rows, "%zu,t steps=%zu,trained,64,1,,%zu,%zu,%zu,%zu\n", cell, c + 1, s, h, c + 1,
+                         1 + c * c + s + 2 * h);
+    put_file("summary.csv", rs_text_string(&rows));
+    rs_text_clear(&rows);
+    expect_means("plots/u--steps--64.svg", captions[i]);
+  }
+  put_file("manifest.json", "{\"files\":[{\"file\":\"a.csv\",\"columns\":[" KEYS
+                            ",{\"name\":\"distance_tokens\",\"role\":\"index\",\"unit\":\"tokens\"},{\"name\":\"at\","
+                            "\"role\":\"index\"},{\"name\":\"u\",\"role\":\"value\"}]}]}");
+  put_file("a.csv", HEADER ",distance_tokens,at,u\n0,m,rope,64,1,,,8,1,0,1\n0,m,rope,64,1,,,8,1,1,2\n"
+                           "0,m,rope,64,1,,,8,2,0,3\n0,m,rope,64,1,,,8,2,1,5\n");
+  expect_means("plots/a--u--64.svg", "mean, min\u2013max of at");
+  put_file("manifest.json", "{\"files\":[{\"file\":\"a.csv\",\"columns\":[" KEYS
+                            ",{\"name\":\"distance_tokens\",\"role\":\"index\",\"unit\":\"tokens\"},"
+                            "{\"name\":\"u\",\"role\":\"value\"}]}]}");
+  put_file("a.csv", HEADER ",distance_tokens,u\n0,m,rope,64,1,,,8,1,1\n0,m,rope,64,1,,,8,1,2\n"
+                           "0,m,rope,64,1,,,8,2,3\n0,m,rope,64,1,,,8,2,5\n");
+  expect_means("plots/a--u--64.svg", "mean, min\u2013max of cells of equal keys");
+}
+
 /* ---- pictures that say nothing ----------------------------------------------------------------------------------- */
 
 static size_t count_plain(const char *rows, size_t wanted) {
