@@ -87,6 +87,16 @@ Test(plot, results__cells_alike_but_for_scale_or_heads__keep_apart, .init = make
   rs_plot_report_clear(&report);
 }
 
+/* Of cells with the same keys one has no scale to be told by. */
+Test(plot, results__twins_without_a_value__keep_their_name, .init = make_folder, .fini = remove_folder) {
+  put_summary(ENTROPY "," STATUS, "entropy_nats,status,message",
+              "0,m,yarn,1024,,g,1,8,5,ok,\n1,m,yarn,1024,4,g,1,8,6,ok,\n");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/entropy_nats--g.svg");
+  cr_expect(strstr(svg, ">yarn<") != NULL && strstr(svg, ">yarn scale=4<") != NULL);
+  free(svg);
+}
+
 #define CURVES                                                                                                         \
   "{\"files\":[{\"file\":\"decay.csv\",\"columns\":[" KEYS                                                             \
   ",{\"name\":\"distance_tokens\",\"role\":\"index\",\"unit\":\"tokens\",\"axis\":\"log\"},"                           \
@@ -145,6 +155,32 @@ Test(plot, results__a_length_that_no_curve_has__is_refused_with_those_there_are,
   rs_plot_report_clear(&report);
   cr_assert_eq(draw_all(&(rs_plot_options){.length = 5, .all = true}, RS_OK, NULL), 1u);
   rs_text_clear(&rows);
+}
+
+/* Curves of two sources are one where they agree at each place that both have: by value, by place, and by number. */
+Test(plot, results__curves_of_sources_that_agree__are_one, .init = make_folder, .fini = remove_folder) {
+#define FIRST "0,m,rope,64,1,a,1,8,0,1\n0,m,rope,64,1,a,1,8,1,0.5\n0,m,rope,64,1,a,1,8,2,0.25\n"
+  static const struct {
+    const char *second;
+    bool one;
+  } cases[] = {
+      {"1,m,rope,64,1,b,1,8,0,1\n1,m,rope,64,1,b,1,8,1,0.5\n1,m,rope,64,1,b,1,8,2,0.25\n", true},
+      {"1,m,rope,64,1,b,1,8,0,1\n1,m,rope,64,1,b,1,8,1,\n1,m,rope,64,1,b,1,8,2,0.25\n", true},
+      {"1,m,rope,64,1,b,1,8,0,1\n1,m,rope,64,1,b,1,8,1,0.5\n1,m,rope,64,1,b,1,8,2,0.125\n", false},
+      {"1,m,rope,64,1,b,1,8,0,1\n1,m,rope,64,1,b,1,8,1,0.5\n1,m,rope,64,1,b,1,8,3,0.25\n", false},
+      {"1,m,rope,64,1,b,1,8,0,1\n1,m,rope,64,1,b,1,8,1,0.5\n", false},
+      {"1,m,rope,64,1,b,1,8,0,\n1,m,rope,64,1,b,1,8,1,\n", false}}; /* nothing speaks for it, and b has no picture */
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char rows[600];
+    nftw(path_in("plots"), remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    put_file("manifest.json", CURVES);
+    snprintf(rows, sizeof rows, HEADER ",distance_tokens,score\n" FIRST "%s", cases[i].second);
+    put_file("decay.csv", rows);
+    size_t wanted = cases[i].one || i + 1 == RS_COUNT(cases) ? 1 : 2;
+    cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), wanted, "case %zu", i);
+    cr_expect_eq(exists("plots/decay--score--64.svg"), cases[i].one, "case %zu", i);
+    cr_expect_eq(exists("plots/decay--score--a--64.svg"), !cases[i].one, "case %zu", i);
+  }
 }
 
 Test(plot, results__faults_of_the_folder__are_named, .init = make_folder, .fini = remove_folder) {

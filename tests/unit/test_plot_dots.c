@@ -116,6 +116,37 @@ Test(plot_dots, category_without_a_value__has_no_row) {
 
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
 
+/* A line at zero where the axis has both sides of it; on a log axis what is 0 stands apart, behind a break. */
+Test(plot_dots, zero__has_a_line_between_signs__and_a_rail_beside_logs) {
+  enum { ZERO = 0xB3B3B3 };
+  static const struct {
+    double low, high;
+    bool log;
+    size_t lines;
+  } cases[] = {{-1, 2, false, 1}, {1, 2, false, 0},   {-2, -1, false, 0},
+               {0, 2, false, 1},  {1, 1000, true, 0}, {0, 1000, true, 0}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_plot_point points[] = {point(64, cases[i].low, 0), point(64, cases[i].high, 0)};
+    const rs_plot_series series[] = {{.label = "a", .points = points, .count = 1, .style = {.colour = 0x111111}},
+                                     {.label = "b", .points = points + 1, .count = 1, .style = {.colour = 0x222222}}};
+    const rs_plot_chart chart = {.head = {"T", "", "", ""},
+                                 .x_name = "x",
+                                 .x_unit = "1",
+                                 .y_name = "value",
+                                 .y_unit = "nats",
+                                 .y_log = cases[i].log,
+                                 .series = series,
+                                 .count = 2};
+    rs_plot_picture picture = {0};
+    cr_assert_eq(rs_plot_dots_draw(&chart, &picture, NULL), RS_OK);
+    cr_expect_eq(count_kind(&picture, RS_PLOT_LINE, ZERO), cases[i].lines, "case %zu", i);
+    double left = dot_of(&picture, 0x111111, 0).x, right = dot_of(&picture, 0x222222, 0).x;
+    cr_expect_lt(left, right, "case %zu", i);
+    if (i == 5) cr_expect_float_eq(text_place(&picture, "0").x, left, 1, "at the rail");
+    rs_plot_picture_clear(&picture);
+  }
+}
+
 Test(plot_dots, results__at_one_length__are_dots_in_any_number, .init = make_folder, .fini = remove_folder) {
   for (size_t count = 2; count <= 30; count += 7) {
     rs_text rows = {0};

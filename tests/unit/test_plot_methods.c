@@ -151,3 +151,22 @@ Test(plot_methods, results__of_two_configs__share_colours_and_order, .init = mak
   free(a);
   free(b);
 }
+
+/* More lines than a column of the legend holds, and than take turns where they meet. */
+Test(plot_methods, results__of_seventy_methods__have_a_legend_of_columns, .init = make_folder, .fini = remove_folder) {
+  enum { MANY = 70 };
+  static char texts[MANY][8];
+  const char *names[MANY];
+  for (size_t i = 0; i < MANY; i++) {
+    snprintf(texts[i], sizeof texts[i], "m%02zu", i);
+    names[i] = texts[i];
+  }
+  put_methods(names, MANY);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/entropy_nats--g.svg");
+  shown first = find_text(svg, "m00", 0), second = find_text(svg, "m01", 0), last = find_text(svg, "m69", 0);
+  cr_expect(second.x == first.x && second.y > first.y);
+  cr_expect_gt(last.x, first.x + 20, "another column");
+  cr_expect_lt(last.y, first.y + 600);
+  free(svg);
+}

@@ -181,6 +181,15 @@ Test(plot_readings, wide_numbers__have_powers_on_their_axis__words_have_none, .i
   free(svg);
   put_tuned(words);
   cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  static const char *const mixed[] = {"10", "20", "many"}, *const near[] = {"10", "50", "100"};
+  put_tuned(mixed); /* two numbers are no line */
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  put_tuned(near);
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 2u);
+  svg = picture_text("plots/accuracy--t--tune.steps--128.svg");
+  double low = find_text(svg, "20", 0).x, middle = find_text(svg, "40", 0).x, high = find_text(svg, "60", 0).x;
+  cr_expect_float_eq(high - middle, middle - low, 0.5, "%g %g %g: in a line", low, middle, high);
+  free(svg);
 }
 
 /* ---- images, films and chance ------------------------------------------------------------------------------------ */
@@ -221,6 +230,10 @@ Test(plot_readings, images_and_films__lengths_are_their_sides, .init = make_fold
   } cases[] = {
       {GRIDS(GRID("36", "1", "6"), GRID("144", "1", "12")), "image (patches)", "6 \u00d7 6", "12 \u00d7 12"},
       {GRIDS(GRID("36", "4", "3"), GRID("144", "16", "3")), "film (frames of 3 \u00d7 3 patches)", "4", "16"},
+      {GRIDS(GRID("36", "1", "-3"), GRID("144", "1", "12")), "image (patches)", "0 \u00d7 0", "12 \u00d7 12"},
+      {GRIDS(GRID("36", "1", "6"), GRID("144", "1", "1000000")), "image (patches)", "6 \u00d7 6", "0 \u00d7 0"},
+      {GRIDS(GRID("36", "1", "6"), GRID("144", "1", "999999")), "image (patches)", "6 \u00d7 6",
+       "999999 \u00d7 999999"},
       {"", "length (tokens)", "64", "128"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
@@ -229,7 +242,7 @@ Test(plot_readings, images_and_films__lengths_are_their_sides, .init = make_fold
     shown first = find_text(svg, cases[i].first, 0), second = find_text(svg, cases[i].second, 0);
     cr_expect_eq(first.y, second.y);
     cr_expect_lt(first.x, second.x);
-    if (i < 2) cr_expect_not(has_text(svg, "64"), "%s", cases[i].name);
+    if (*cases[i].grids != '\0') cr_expect_not(has_text(svg, "64"), "%s", cases[i].name);
     free(svg);
   }
 }

@@ -104,3 +104,43 @@ Test(plot_views, sweeps__are_groups_beside_the_lengths, .init = make_folder, .fi
   rs_text_clear(&rows);
   expect_views("u--steps--64 u--steps--128<u--steps--64 u ");
 }
+
+/* ---- forms ------------------------------------------------------------------------------------------------------- */
+
+static void expect_form(const char *manifest, const char *file, const char *rows, const char *form, const char *marks) {
+  rs_plot_views views = {0};
+  rs_plot_report report = {0};
+  rs_err err = {0};
+  put_file("manifest.json", manifest);
+  put_file(file, rows);
+  cr_assert_eq(rs_plot_views_read(folder, false, &views, &report, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(views.count, 1u, "%s: %zu views", form, views.count);
+  cr_expect_str_eq(text_behind(views.items[0].numbers, "form"), form);
+  cr_expect_not_null(strstr(views.items[0].numbers, marks), "no %s: %s", marks, views.items[0].numbers);
+  rs_plot_views_clear(&views);
+  rs_plot_report_clear(&report);
+}
+
+/* Results at one length, parts of a task, a value over one index, and one over two. */
+Test(plot_views, forms__have_their_names, .init = make_folder, .fini = remove_folder) {
+  expect_form("{\"files\":[" FILE_OF("summary.csv", VALUE("u")) "]}", "summary.csv",
+              HEADER ",u\n0,m,rope,64,1,,,8,1\n1,m,pi,64,1,,,8,2\n", "dots", "\"marks\": []");
+  expect_form("{\"task\":{\"parts\":[\"one_part\",\"other\"]},\"files\":[" FILE_OF(
+                  "a.csv", ",{\"name\":\"part\",\"role\":\"index\",\"map\":\"category\"}" VALUE("u")) "]}",
+              "a.csv", HEADER ",part,u\n0,m,rope,64,1,,,8,0,1\n0,m,rope,64,1,,,8,1,2\n", "dots",
+              "\"marks\": [\n      [0, \"one part\"],\n      [1, \"other\"]\n    ]");
+  expect_form("{\"files\":[" FILE_OF("a.csv", ",{\"name\":\"pair\",\"role\":\"index\"},{\"name\":\"u\",\"role\":"
+                                              "\"value\",\"map\":\"strip\"}") "]}",
+              "a.csv", HEADER ",pair,u\n0,m,rope,64,1,,,8,0,1\n0,m,rope,64,1,,,8,1,2\n", "strips",
+              "\"values\": [0, 1]");
+  expect_form("{\"files\":[" FILE_OF("a.csv", ",{\"name\":\"x\",\"role\":\"index\",\"map\":\"x\"},{\"name\":\"y\","
+                                              "\"role\":\"index\",\"map\":\"y\"}" VALUE("u")) "]}",
+              "a.csv",
+              HEADER ",x,y,u\n0,m,rope,64,1,,,8,0,5,1\n0,m,rope,64,1,,,8,1,5,2\n0,m,rope,64,1,,,8,0,7,2\n"
+                     "0,m,rope,64,1,,,8,1,7,2\n1,m,pi,64,1,,,8,0,5,\n2,m,ntk,64,1,,,8,0,5,\n",
+              "heat", "\"absent\": [\"pi\", \"ntk\"]");
+  cr_assert_eq(draw_all(NULL, RS_OK, NULL), 1u);
+  char *svg = picture_text("plots/a--u--64.svg");
+  cr_expect_not_null(strstr(svg, "no data: pi, ntk"), "%s", svg);
+  free(svg);
+}
