@@ -375,3 +375,20 @@ Test(base, settings__copy__shares_nothing) {
   cr_assert_eq(rs_setting(&copy, "whole")->number, 4096.0);
   rs_settings_clear(&copy);
 }
+
+/* Words for a shell: those that it would cut or change are quoted. */
+Test(text, shell__quotes_what_needs_it) {
+  static const char *const cases[][2] = {{"plain-1.0_@%+=:,./x", "plain-1.0_@%+=:,./x"},
+                                         {"", "''"},
+                                         {"two words", "'two words'"},
+                                         {"it's", "'it'\\''s'"},
+                                         {"'", "''\\'''"},
+                                         {"$HOME", "'$HOME'"},
+                                         {"größer", "'größer'"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_text text = {0};
+    rs_text_shell(&text, cases[i][0]);
+    cr_expect_str_eq(rs_text_string(&text), cases[i][1], "%s", rs_text_string(&text));
+    rs_text_clear(&text);
+  }
+}

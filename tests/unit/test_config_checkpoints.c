@@ -124,6 +124,40 @@ Test(checkpoints, layers__keep_a_method_of_their_own) {
   rs_experiment_free(experiment);
 }
 
+/* Two rules make one recipe where every parameter is the same, and as much was said. */
+Test(checkpoints, layers__of_rules_that_say_the_same__share_a_recipe) {
+  static const struct {
+    const char *first, *second;
+    bool same;
+  } cases[] = {
+      {"{name: yarn, factor: 2}", "{name: yarn, factor: 2}", true},
+      {"{name: yarn, factor: 2}", "{name: yarn, factor: 4}", false},
+      {"{name: yarn, factor: 2}", "{name: yarn, factor: 2, beta_fast: 32}", false},
+      {"{name: yarn, factor: 2, ramp: paper}", "{name: yarn, factor: 2, ramp: hf}", false},
+      {"{name: yarn, factor: 2, ramp: paper}", "{name: yarn, factor: 2, ramp: paper}", true},
+      {"{name: yarn, factor: 2, truncate: true}", "{name: yarn, factor: 2, truncate: false}", false},
+      {"{name: longrope, short_factor: [1, 2], long_factor: [3, 4]}",
+       "{name: longrope, short_factor: [1, 2], long_factor: [3, 4]}", true},
+      {"{name: longrope, short_factor: [1, 2], long_factor: [3, 4]}",
+       "{name: longrope, short_factor: [1, 2], long_factor: [3, 5]}", false},
+      {"{name: rope, mrope_section: equal}", "{name: rope, mrope_section: [1, 1, 0]}", false},
+      {"{name: yarn, factor: 2}", "{name: ntk, factor: 2}", false},
+      {"nope", "{name: nope}", true},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char yaml[512];
+    snprintf(
+        yaml, sizeof yaml,
+        "checkpoint: {blocks: 3, head_dim: 4, layers: [{from: 1, to: 1, method: %s}, {from: 2, method: %s}]}\n" COPY,
+        cases[i].first, cases[i].second);
+    rs_experiment *experiment = good(yaml);
+    const rs_block *blocks = experiment->checkpoints->shape.decoder.blocks;
+    cr_expect_eq(experiment->checkpoints->recipe_count, cases[i].same ? 2 : 3, "case %zu", i);
+    cr_expect_eq(blocks[1].recipe == blocks[2].recipe, cases[i].same, "case %zu", i);
+    rs_experiment_free(experiment);
+  }
+}
+
 /* What layers learn apart is drawn apart, and a method in the place of the first is so in that of its copies. */
 Test(checkpoints, layers__that_learn_for_themselves__have_copies) {
   rs_experiment *experiment =

@@ -429,6 +429,9 @@ Test(trainer, readings__hold_what_was_said) {
   cr_expect(right > 40, "%zu of 133", right);
   rs_reading_clear(&one);
   rs_reading_clear(&three);
+  cr_assert_eq(rs_reading_make(context, &task, RS_SPLIT_TRAINING, 20, 7, &one, &err), RS_OK, "%s", err.message);
+  cr_expect_eq(one.sequences, 7);
+  rs_reading_clear(&one);
   rs_context_free(context);
   rs_transformer_free(t);
   small_model_clear(&m);
