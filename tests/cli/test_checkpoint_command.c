@@ -49,6 +49,38 @@ Test(checkpoint_command, run__what_fails_is_said_and_the_rest_goes_on) {
   result_clear(&got);
 }
 
+/* `from` in the file, with what follows it up to a comma, becomes `to`. */
+static void change_member(const char *path, const char *from, const char *to) {
+  char *text = read_path(path, NULL), *place = strstr(text, from);
+  cr_assert_not_null(place, "%s", from);
+  rs_text changed = {0};
+  rs_text_printf(&changed, "%.*s%s%s", (int)(place - text), text, to, place + strcspn(place, ","));
+  write_file(path, rs_text_string(&changed));
+  rs_text_clear(&changed);
+  free(text);
+}
+
+/* A folder of a training that was stopped has no weights that could be read. */
+Test(checkpoint_command, run__folder_of_an_unfinished_training__is_refused) {
+#define TINY_READING "task: {name: copy, symbols: 3}\nsequences: 2\nlengths: [8]\nmetrics: [loss]\n"
+  char *names, message[400];
+  write_file("t.yaml",
+             "checkpoint: {width: 16, blocks: 1, heads: 2, train: {steps: 3, length: 8, sequences: 2}}\n" TINY_READING);
+  run_well(&(command){.arguments = {"run", "t.yaml", "--checkpoints", "ck", "--out", "o", "--quiet"}});
+  names = names_in("ck", "");
+  cr_assert_eq(strncmp(names, "rope-copy-", 10), 0, "%s", names);
+  snprintf(message, sizeof message, "ck/%s", names);
+  cr_assert_eq(rename(message, "model"), 0);
+  write_file("u.yaml", "checkpoint: {folder: model}\n" TINY_READING);
+  run_well(&(command){.arguments = {"run", "u.yaml", "--out", "read", "--quiet"}});
+  change_member("model/config.json", "\"steps_done\": ", "\"steps_done\": 1");
+  change_member("model/config.json", "\"weights_sha256\": ", "\"weights_sha256\": null");
+  snprintf(message, sizeof message, "ropescope: %s/model: training is not done: 1 of 3 steps\n", folder);
+  expect_failure(&(command){.arguments = {"run", "u.yaml", "--out", "p", "--quiet"}}, 1, message);
+  cr_expect(!exists("p/summary.csv"));
+  free(names);
+}
+
 Test(checkpoint_command, plan__counts_trainings_and_runs_nothing) {
   write_file("c.yaml", config);
   char *out = output_of(&(command){.arguments = {"plan", "c.yaml"}});

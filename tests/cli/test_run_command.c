@@ -92,6 +92,13 @@ Test(run_command, run__folder_of_something_else__is_left_alone) {
                      "%s", got.err);
   cr_expect(exists("theirs/decay.csv") && !exists("theirs/summary.csv"));
   result_clear(&got);
+  static const char *const others[] = {"", "cell", "cells,a\n"};
+  for (size_t i = 0; i < RS_COUNT(others); i++) {
+    write_file("theirs/decay.csv", others[i]);
+    got = run(&(command){.arguments = {"run", "mine.yaml", "--out", "theirs"}});
+    cr_expect(got.status == 1 && !exists("theirs/summary.csv"), "\"%s\": %s", others[i], got.err);
+    result_clear(&got);
+  }
   write_file("theirs/decay.csv", "cell,model,method\n"); /* a result that was kept without its manifest is made anew */
   got = run(&(command){.arguments = {"run", "mine.yaml", "--out", "theirs"}});
   cr_expect(got.status == 0 && exists("theirs/summary.csv"), "%s", got.err);
