@@ -60,9 +60,10 @@ static void change_member(const char *path, const char *from, const char *to) {
   free(text);
 }
 
-/* A folder of a training that was stopped has no weights that could be read. */
+/* A folder with a trained model is read, also in shards; that of a training that was stopped has no weights to read. */
 Test(checkpoint_command, run__folder_of_an_unfinished_training__is_refused) {
-#define TINY_READING "task: {name: copy, symbols: 3}\nsequences: 2\nlengths: [8]\nmetrics: [loss]\n"
+#define TINY_READING                                                                                                   \
+  "task: {name: copy, symbols: 3}\nsequences: 2\nlengths: [8, 6]\nmetrics: [loss, loss_by_position]\n"
   char *names, message[400];
   write_file("t.yaml",
              "checkpoint: {width: 16, blocks: 1, heads: 2, train: {steps: 3, length: 8, sequences: 2}}\n" TINY_READING);
@@ -73,6 +74,10 @@ Test(checkpoint_command, run__folder_of_an_unfinished_training__is_refused) {
   cr_assert_eq(rename(message, "model"), 0);
   write_file("u.yaml", "checkpoint: {folder: model}\n" TINY_READING);
   run_well(&(command){.arguments = {"run", "u.yaml", "--out", "read", "--quiet"}});
+  run_well(&(command){.arguments = {"run", "u.yaml", "--out", "s1", "--quiet", "--shard", "1/2"}});
+  run_well(&(command){.arguments = {"run", "u.yaml", "--out", "s2", "--quiet", "--shard", "2/2"}});
+  run_well(&(command){.arguments = {"merge", "s1", "s2", "--out", "both", "--quiet"}});
+  expect_same_csv("read", "both", "shards of what is trained already");
   change_member("model/config.json", "\"steps_done\": ", "\"steps_done\": 1");
   change_member("model/config.json", "\"weights_sha256\": ", "\"weights_sha256\": null");
   snprintf(message, sizeof message, "ropescope: %s/model: training is not done: 1 of 3 steps\n", folder);

@@ -81,6 +81,18 @@ Test(run_command, run__undefined_cells_are_told_and_status_is_0) {
   result_clear(&got);
 }
 
+/* A column of a parameter is empty where nothing gives it. */
+Test(run_command, run__columns_of_parameters__are_empty_where_there_are_none) {
+  write_file("c.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nlengths: [64]\nmetrics: [decay]\n"
+                       "methods: [yarn, {name: yarn, factor: 2, label: b}, rope]\ncolumns: [factor]\n");
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--quiet"}});
+  rs_table *table = read_table("o/summary.csv");
+  static const char *const factors[] = {"", "2", ""};
+  cr_assert_eq(table->rows, 3);
+  for (size_t i = 0; i < 3; i++) cr_expect_str_eq(field(table, i, "factor"), factors[i]);
+  rs_table_free(table);
+}
+
 /* Somebody's file under one of our names stays; a folder that a run has made is made anew. */
 Test(run_command, run__folder_of_something_else__is_left_alone) {
   write_file("mine.yaml", "model: {head_dim: 8, heads: 2, train_length: 64}\nmethods: [rope]\nlengths: [64]\n");

@@ -342,5 +342,18 @@ Test(plot_curves, results__that_say_nothing__are_counted_and_left_out, .init = m
                            "3,m,pi,2048,1,g,1,8,6.001,ok,\n",
                            1),
                0u, "a difference");
+  cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,5,ok,\n1,m,rope,2048,1,g,1,8,6,ok,\n2,m,pi,1024,1,g,1,8,5,ok,\n"
+                           "3,m,pi,4096,1,g,1,8,6,ok,\n",
+                           1),
+               0u, "other lengths");
+  cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,4,ok,\n1,m,rope,1024,1,g,2,8,6,ok,\n2,m,rope,2048,1,g,1,8,6,ok,\n"
+                           "3,m,pi,1024,1,g,1,8,5,ok,\n4,m,pi,1024,1,g,2,8,5,ok,\n5,m,pi,2048,1,g,1,8,6,ok,\n",
+                           1),
+               0u, "equal means of other least values");
+  cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,4,ok,\n1,m,rope,1024,1,g,2,8,4,ok,\n2,m,rope,1024,1,g,3,8,7,ok,\n"
+                           "3,m,rope,2048,1,g,1,8,6,ok,\n4,m,pi,1024,1,g,1,8,4,ok,\n5,m,pi,1024,1,g,2,8,5,ok,\n"
+                           "6,m,pi,1024,1,g,3,8,6,ok,\n7,m,pi,2048,1,g,1,8,6,ok,\n",
+                           1),
+               0u, "equal means of other largest values");
   cr_assert_eq(count_plain("0,m,rope,1024,1,g,1,8,5,ok,\n1,m,rope,1024,1,g,2,8,6,ok,\n", 1), 0u, "seeds that differ");
 }

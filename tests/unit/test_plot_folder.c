@@ -139,3 +139,17 @@ Test(plot_folder, pictures__of_one_name__are_numbered, .init = make_folder, .fin
   for (size_t i = 0; i < RS_COUNT(names); i++) cr_assert_str_eq(strrchr(report.files[i], '/') + 1, names[i]);
   rs_plot_report_clear(&report);
 }
+
+/* Names that go on behind a dot are figures of their own in the index. */
+Test(plot_folder, index__names_with_dots__are_kept_apart, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", DEPTHS);
+  put_file("summary.csv", DEPTHS_HEADER "0,m,rope,1024,1,qwen2,1,8,,1\n1,m,rope,1024,1,qwen2.5,1,8,,2\n");
+  cr_assert_eq(draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL), 2u);
+  char *index = picture_text("plots/index.html");
+  cr_expect_eq(occurrences(index, "<figure>"), 2u);
+  cr_expect_not_null(strstr(index, "<figcaption>share--qwen2: <a href=\"share--qwen2.svg\">svg</a></figcaption>"), "%s",
+                     index);
+  cr_expect_not_null(strstr(index, "<figcaption>share--qwen2.5: <a href=\"share--qwen2.5.svg\">svg</a></figcaption>"),
+                     "%s", index);
+  free(index);
+}
