@@ -60,6 +60,40 @@ static void change_member(const char *path, const char *from, const char *to) {
   free(text);
 }
 
+static const char *text_source(const char *model, int layer) {
+  static char yaml[400];
+  snprintf(yaml, sizeof yaml,
+           "model: %s\nmethods: [rope]\nlengths: [8]\nmetrics: [entropy]\nqueries: all\nsources: [{name: model, "
+           "checkpoint: model, tokens: ids, layer: %d}]\n",
+           model, layer);
+  return yaml;
+}
+
+/* A model that was trained here gives the rows of a text, too, to methods of its geometry. */
+static void expect_text_rows(void) {
+  static const struct {
+    const char *model;
+    int layer;
+    const char *message;
+  } cases[] = {
+      {"{name: t, head_dim: 8, heads: 2, train_length: 8}", 0, NULL},
+      {"{name: t, head_dim: 8, heads: 2, train_length: 8}", 1, "must be 0: the checkpoint has one layer"},
+      {"{name: t, head_dim: 8, heads: 4, train_length: 8}", 0, "has 2 heads of 8 in layer 0, model t has 4 of 8"},
+      {"{name: t, head_dim: 16, heads: 2, train_length: 8}", 0, "has 2 heads of 8 in layer 0, model t has 2 of 16"}};
+  static const uint16_t ids[] = {1, 0, 2, 1, 1, 0, 2, 2};
+  cr_assert_eq(rs_file_write("ids", (const char *)ids, sizeof ids, NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    write_file("text.yaml", text_source(cases[i].model, cases[i].layer));
+    result got = run(&(command){.arguments = {"run", "text.yaml", "--out", "text", "--quiet"}});
+    cr_expect_eq(got.status, cases[i].message == NULL ? 0 : 2, "case %zu: %s", i, got.err);
+    if (cases[i].message != NULL) cr_expect_not_null(strstr(got.err, cases[i].message), "case %zu: %s", i, got.err);
+    result_clear(&got);
+  }
+  rs_table *table = read_table("text/summary.csv");
+  cr_expect(number(table, 0, "entropy_nats") > 0 && number(table, 0, "entropy_nats") < log(8));
+  rs_table_free(table);
+}
+
 /* A folder with a trained model is read, also in shards; that of a training that was stopped has no weights to read. */
 Test(checkpoint_command, run__folder_of_an_unfinished_training__is_refused) {
 #define TINY_READING                                                                                                   \
@@ -78,6 +112,7 @@ Test(checkpoint_command, run__folder_of_an_unfinished_training__is_refused) {
   run_well(&(command){.arguments = {"run", "u.yaml", "--out", "s2", "--quiet", "--shard", "2/2"}});
   run_well(&(command){.arguments = {"merge", "s1", "s2", "--out", "both", "--quiet"}});
   expect_same_csv("read", "both", "shards of what is trained already");
+  expect_text_rows();
   change_member("model/config.json", "\"steps_done\": ", "\"steps_done\": 1");
   change_member("model/config.json", "\"weights_sha256\": ", "\"weights_sha256\": null");
   snprintf(message, sizeof message, "ropescope: %s/model: training is not done: 1 of 3 steps\n", folder);
