@@ -244,3 +244,23 @@ Test(estimate, plan__counts_cut_contexts) {
     rs_experiment_free(experiment);
   }
 }
+
+/* What is tuned from one training costs that training once, and so stays in one shard: each seed's, of three. */
+Test(estimate, shards__tunings_of_one_training_stay_together) {
+  rs_experiment *experiment =
+      experiment_of("task: {name: copy, symbols: 3}\nsequences: 4\nlengths: [4, 6]\nseeds: 3\nmetrics: [loss]\n"
+                    "checkpoint: {method: rope, width: 8, blocks: 1, heads: 2, train: {steps: 500, length: 4, "
+                    "sequences: 2}, tune: {steps: [1, 3], length: 4, sequences: 2}}\n");
+  rs_cell *cells;
+  size_t count, of_cell[12];
+  double costs[3];
+  cr_assert_eq(rs_experiment_cells(experiment, &cells, &count, NULL), RS_OK);
+  cr_assert_eq(count, RS_COUNT(of_cell));
+  cr_assert_eq(rs_shards_assign(experiment, RS_COUNT(costs), of_cell, count, costs, NULL), RS_OK);
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < i; j++)
+      cr_expect_eq(of_cell[i] == of_cell[j], cells[i].axis[RS_BY_SEED] == cells[j].axis[RS_BY_SEED],
+                   "cells %zu and %zu", i, j);
+  free(cells);
+  rs_experiment_free(experiment);
+}

@@ -259,8 +259,9 @@ static size_t count_done(const rs_ledger *ledger) {
 
 /* Cells that come one by one, of one length and another in turns, come to what they come to in one run. */
 Test(sweep_shards, portions__some_at_a_time_are_the_same) {
-  rs_experiment *experiment = experiment_of(TINY "methods: [rope, sinusoidal]\nlengths: [16, 8]\nseeds: 2\n"
-                                                 "sources: [needle]\nmetrics: [entropy, decay, needle]\n");
+  rs_experiment *experiment =
+      experiment_of(TINY "methods: [rope, sinusoidal]\nlengths: [16, 8]\nseeds: 2\n"
+                         "sources: [needle]\nmetrics: [entropy, decay, needle, shift_invariance]\n");
   const rs_trained_watch watch = {.advance = ignore_progress};
   rs_ledger whole, parts;
   rs_portions *portions;
