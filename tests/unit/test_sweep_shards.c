@@ -8,7 +8,6 @@
 
 #include "../../src/sweep/ledger.h"
 #include "../../src/sweep/portions.h"
-#include "../../src/sweep/record.h"
 #include "../../src/sweep/schedule.h"
 #include "../fixtures/runs.h"
 #include "ropescope/kernel.h"
@@ -169,12 +168,6 @@ Test(sweep_shards, units__share_projections) {
   cr_expect_eq(projections, 4);
   rs_units_clear(&units);
   dealt_clear(&d);
-}
-
-/* A record is done where its status says so, and nothing says so without a byte. */
-Test(sweep_shards, record__holds_what_its_status_says) {
-  static const uint8_t done[] = {RS_OK}, failed[] = {RS_MEMORY};
-  cr_expect(rs_cell_record_holds(done, 1) && !rs_cell_record_holds(failed, 1) && !rs_cell_record_holds(done, 0));
 }
 
 /* What stands under the name of our own file, and is none, is left to whom it belongs. */
