@@ -115,6 +115,10 @@ Test(records, counts_of_other_cells__are_refused) {
     cr_expect_eq(read_back(experiment, record.data, record.length, NULL), RS_INPUT, "case %zu", i);
     memcpy(record.data + cases[i].place, &cases[i].right, COUNT);
   }
+  /* As many numbers, laid out otherwise. */
+  memcpy(record.data + p.columns, &(uint64_t){1}, COUNT);
+  memcpy(record.data + p.rows, &(uint64_t){ROWS * p.width}, COUNT);
+  cr_expect_eq(read_back(experiment, record.data, record.length, NULL), RS_INPUT);
   rs_text_clear(&record);
   rs_experiment_free(experiment);
 }
