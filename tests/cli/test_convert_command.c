@@ -92,6 +92,19 @@ Test(convert_command, tables__compare_finds_no_difference) {
   free(out);
 }
 
+/* DeepSeek-V4's layers with compressed keys have their base under a key of its own, also where one key stands for one.
+ */
+Test(convert_command, base_of_compressed_layers__has_its_key) {
+  write_file("config.json", "{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                            "\"head_dim\": 16, \"qk_rope_head_dim\": 8, \"num_hidden_layers\": 2, "
+                            "\"max_position_embeddings\": 4096, \"compress_ratios\": [4, 4], "
+                            "\"compress_rates\": {\"compressed_sparse_attention\": 1}}");
+  expect_run(SAY("convert", "config.json", "--to", "hf4"), 0,
+             "{\n  \"max_position_embeddings\": 4096,\n"
+             "  \"compress_rope_theta\": 160000,\n  \"rope_scaling\": null\n}\n",
+             "");
+}
+
 Test(convert_command, wrong_use__is_said) {
   write_file("config.json", LLAMA);
   expect_run(SAY("convert"), 2, "", "convert needs a model, as in ropescope convert config.json --to vllm");

@@ -113,3 +113,16 @@ Test(plot_strips, strip__two_values__have_their_colours, .init = make_folder, .f
     free(svg);
   }
 }
+
+/* What counts in a unit says so under its axis. */
+Test(plot_strips, strip__an_index_with_a_unit__names_it, .init = make_folder, .fini = remove_folder) {
+  char manifest[sizeof STRIP + 16];
+  const char *strip = STRIP, *unit = strstr(strip, "\"unit\":\"\""), *rest = unit + strlen("\"unit\":\"\"");
+  put_strip(8, 1);
+  snprintf(manifest, sizeof manifest, "%.*s\"unit\":\"tokens\"%s", (int)(unit - strip), strip, rest);
+  put_file("manifest.json", manifest);
+  draw_all(&(rs_plot_options){.all = true}, RS_OK, NULL);
+  char *svg = picture_text("plots/bands--divided--4k.svg");
+  cr_expect(has_text(svg, "pair (tokens)"), "%s", svg);
+  free(svg);
+}
