@@ -96,6 +96,26 @@ Test(engine, skipping__bias_that_rises_again__stops_at_nothing_that_matters) {
   }
 }
 
+/* Few queries have their keys in chunks, which are joined: what each has left out counts for every query of a tile. */
+Test(engine, skipping__in_chunks__counts_for_all_queries) {
+  enum { LENGTH = 20000, QUERIES = 16 };
+  world w;
+  steep_world(&w, LENGTH);
+  w.job.queries += LENGTH - QUERIES;
+  w.job.query_count = QUERIES;
+  w.job.epsilon = 1e-12;
+  rs_observation *most = run_alone(&w);
+  double sum = 0;
+  for (size_t m = 0; m < QUERIES; m++) {
+    const rs_row *row = &most->rows[m];
+    sum += row->skipped_keys;
+    demand(&w, row->skipped_keys > 0.9 * LENGTH, "query %zu: %g keys", row->query, row->skipped_keys);
+  }
+  demand(&w, sum == most->skipped && sum > 0, "%g of %g", sum, most->skipped);
+  rs_observation_free(most);
+  world_clear(&w);
+}
+
 /* Two keys whose logits are exact: what is left is the error of 2^t. */
 Test(engine, weights_of_two_keys__floats__are_good_to_three_roundings) {
   for (int step = 0; step <= 200; step++) {
