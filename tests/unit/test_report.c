@@ -318,3 +318,26 @@ Test(report, views__every_length_and_their_numbers) {
   rs_plot_views_clear(&views);
   rs_plot_report_clear(&notes);
 }
+
+/* Those of one length say which, whatever it is. */
+Test(report, views__of_one_length__name_it) {
+  static const char *const lengths[] = {"1", "64"};
+  rs_plot_views views = {0};
+  rs_plot_report notes = {0};
+  put_file("manifest.json", "{\"files\":[{\"file\":\"decay.csv\",\"columns\":[" KEYS
+                            ",{\"name\":\"distance_tokens\",\"role\":\"index\",\"unit\":\"tokens\"},"
+                            "{\"name\":\"score\",\"role\":\"value\"}]}]}");
+  put_file("decay.csv", HEADER ",distance_tokens,score\n0,m,rope,1,1,,,8,0,1\n1,m,rope,64,1,,,8,0,1\n"
+                               "1,m,rope,64,1,,,8,1,0.5\n");
+  cr_assert_eq(rs_plot_views_read(folder, false, &views, &notes, NULL), RS_OK);
+  cr_assert_eq(views.count, RS_COUNT(lengths));
+  for (size_t i = 0; i < views.count; i++) {
+    rs_tree *tree = NULL;
+    const char *json = views.items[i].numbers;
+    cr_assert_eq(rs_json_read(json, strlen(json), "view", &tree, NULL), RS_OK, "%s", json);
+    cr_expect_str_eq(rs_node_get(&tree->root, "length")->text, lengths[i]);
+    rs_tree_free(tree);
+  }
+  rs_plot_views_clear(&views);
+  rs_plot_report_clear(&notes);
+}
