@@ -237,3 +237,48 @@ Test(logits, blank__every_weight_is_0) {
   rs_transformer_free(transformer);
   small_model_clear(&model);
 }
+
+/* ---- narrow layers ----------------------------------------------------------------------------------------------- */
+
+enum { HEADS = 2, DIMS = 4, TURNED = 2 }; /* of small_model_fill */
+
+/* Keys and values of both blocks come by way of one number, and a head's value has so many. */
+static rs_transformer *narrow_model(small_model *m, size_t values) {
+  small_model_fill(m, RS_DECODER);
+  for (size_t i = 0; i < SMALL_BLOCKS; i++)
+    m->blocks[i].attention.latent = (rs_latent){
+        .kv_rank = 1, .turned = TURNED, .value_dim = values, .norm = {.kind = RS_NORM_RMS, .epsilon = 1e-5}};
+  return small_model_create(m, RS_F64, 3);
+}
+
+/* A model of short values in one of long ones: what they have more is 0, and is not read. */
+static void lengthen_values(const rs_transformer *from, size_t values, rs_transformer *to) {
+  double *out = to->values;
+  const double *in = from->values;
+  memset(out, 0, to->size * sizeof *out);
+  for (size_t i = 0; i < to->tensor_count; i++) {
+    const rs_tensor *a = &from->tensors[i], *b = &to->tensors[i];
+    cr_assert_str_eq(a->name, b->name);
+    for (size_t k = 0; k < a->rows * a->columns; k++) {
+      size_t row = k / a->columns, column = k % a->columns, each = DIMS - TURNED + values;
+      if (a->rows != b->rows) row = row / each * (2 * DIMS - TURNED) + row % each;
+      if (a->columns != b->columns) column = column / values * DIMS + column % values;
+      out[b->offset + row * b->columns + column] = in[a->offset + k];
+    }
+  }
+}
+
+Test(logits, values_of_narrow_layers__are_as_long_as_they_say) {
+  static double logits[2][COUNT * CLASSES];
+  small_model short_model, long_model;
+  rs_transformer *t[2] = {narrow_model(&short_model, 1), narrow_model(&long_model, DIMS)};
+  int32_t tokens[COUNT];
+  lengthen_values(t[0], 1, t[1]);
+  for (size_t i = 0; i < COUNT; i++) tokens[i] = (int32_t)(i * i % SMALL_VOCABULARY);
+  const rs_reader_in in = {.count = SEQUENCES, .length = SMALL_LENGTH, .tokens = tokens, .last = SMALL_LENGTH};
+  for (size_t i = 0; i < 2; i++) cr_assert_eq(rs_read_logits(t[i], &in, logits[i], NULL), RS_OK);
+  for (size_t i = 0; i < COUNT * CLASSES; i++) cr_expect_float_eq(logits[0][i], logits[1][i], 1e-13, "%zu", i);
+  for (size_t i = 0; i < 2; i++) rs_transformer_free(t[i]);
+  small_model_clear(&short_model);
+  small_model_clear(&long_model);
+}
