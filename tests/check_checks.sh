@@ -1,6 +1,7 @@
 #!/bin/sh
 # Usage: tests/check_checks.sh
-# Plants in a small source tree what check_layers.sh and check_circles.sh are there to refuse, one offence at a time.
+# Plants in a small source tree what check_layers.sh, check_circles.sh and check_bits.sh are there to refuse, one offence
+# at a time.
 # Fails where one of them lets it pass, or refuses the tree without it.
 set -eu
 
@@ -41,6 +42,7 @@ expect() {
 begin
 expect check_layers.sh 0 'keep the layers' 'a tree in order'
 expect check_circles.sh 0 'no circle' 'a tree in order'
+expect check_bits.sh 0 'no function' 'a tree in order'
 
 begin
 file src/base/text.c '#include "ropescope/math.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
@@ -106,6 +108,13 @@ file src/math/sum.c '/* rs_angle */ static double rs_angle_of(double x) {' '  re
 file src/math/angle.c 'static double rs_angle_of(double x) {' '  return x;' '}' 'double rs_angle(double x) {' \
     '  return rs_angle_of(rs_sum(x));' '}'
 expect check_circles.sh 0 'no circle' 'names in comments, texts and static functions'
+
+begin
+file src/plot/axis.c 'double rs_x = exp2(3);'
+file src/math/sum.c 'double rs_sum(double x) {' '  return rs_hypot(x, 1);' '}'
+expect check_bits.sh 0 'no function' 'a picture, and a function of ours'
+file src/math/sum.c 'double rs_sum(double x) {' '  return hypot(x, 1);' '}'
+expect check_bits.sh 1 'src/math/sum.c:2:' 'a function whose bits depend on the machine'
 
 [ "$failed" -eq 0 ] && echo 'check_checks: what is planted is refused'
 exit "$failed"

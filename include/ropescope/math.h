@@ -1,6 +1,6 @@
 /* ropescope/math.h: random numbers that depend on their index alone, angles reduced once, sums that do not depend on
- * who adds them, rounding to the short float formats, log-spaced edges, tables on grids, orthonormal columns, curves
- * fitted by waves. */
+ * who adds them, functions of the same bits on all machines, rounding to short float formats, log-spaced edges, tables
+ * on grids, orthonormal columns, curves fitted by waves. */
 #ifndef ROPESCOPE_MATH_H
 #define ROPESCOPE_MATH_H
 
@@ -110,6 +110,17 @@ void rs_angle_shares(const rs_angle_count *how, double omega, const double *posi
 
 /* sum p ln(p / q), nats: how far q is from p (Kullback and Leibler, Ann. Math. Stat. 22, 1951). */
 double rs_relative_entropy(const double *p, const double *q, size_t count) RS_NONNULL(1, 2);
+
+/* ---- functions whose bits the C library leaves to the machine ---------------------------------------------------- */
+
+/* 2^x within 2 roundings (2^-53 each) where it is normal; exact at whole x. */
+double rs_exp2(double x);
+
+/* sqrt(x^2 + y^2) within 2 roundings where it is normal, without overflow on the way. */
+double rs_hypot(double x, double y);
+
+/* ln Gamma(x) for x >= 1/2, within 1e-14 of 1 or of itself, whichever is more. Threads share nothing. */
+double rs_log_gamma(double x);
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 

@@ -14,10 +14,9 @@ static rs_status check(const rs_binding *binding, const rs_model *model, rs_err 
 
 static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
   double s = ((const rs_common_params *)in->params)->logit_scale_factor, length;
-  int sign;
   if (isnan(s)) {
     RS_TRY(rs_lscale_log_length(in, "ssmax", &length, err));
-    s = length / lgamma_r(length + 1, &sign); /* the sum of ln n up to `length` is the logarithm of its factorial */
+    s = length / rs_log_gamma(length + 1); /* the sum of ln n up to `length` is the logarithm of its factorial */
   }
   for (size_t m = 0; m < in->length; m++) logit_scale[m] *= s * log((double)m + 1);
   return RS_OK;

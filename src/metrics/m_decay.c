@@ -25,7 +25,7 @@ static double roformer_bound(const rs_encoding *encoding, size_t query, size_t k
     if (j < turning) rs_encoding_turn(encoding, query, key, j, &c, &s);
     real += c;
     imaginary += s;
-    total += hypot(real, imaginary);
+    total += rs_hypot(real, imaginary);
   }
   return total / (double)all;
 }

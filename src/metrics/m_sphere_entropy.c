@@ -26,9 +26,8 @@ typedef struct params {
 static const double sharp = 1e8;
 
 static double sharp_deficit(double dims, double kappa) {
-  int sign; /* lgamma() would leave it in a global, which threads share */
   double nu = dims / 2 - 1, correction = (4 * nu * nu - 1) / 8 / kappa;
-  return lgamma_r(dims / 2, &sign) + nu * log(2 / kappa) - log(2 * M_PI * kappa) / 2 + nu + 0.5 - 2 * correction;
+  return rs_log_gamma(dims / 2) + nu * log(2 / kappa) - log(2 * M_PI * kappa) / 2 + nu + 0.5 - 2 * correction;
 }
 
 /* All terms of the series and of its slope, kappa d/dkappa = 2k, are positive: nothing cancels. Each is the one before
