@@ -10,9 +10,9 @@
 /* ---- instruction sets -------------------------------------------------------------------------------------------- */
 
 /* The kernels of one instruction set. "generic" is plain C of the machine's family without fused multiply-adds, and
- * gives the same bits on every machine, but for what comes from the C library's sincos and exp2, which choose by the
- * machine, too (last bits, seen in tests/cross); "v3" (AVX2, FMA) and "v4" (AVX-512) are levels of x86-64, "neon" is
- * aarch64. Results of different sets differ in their last bits, within the bounds that stand at each kernel. */
+ * gives the same bits on every machine, but for what comes from the C library's sincos: glibc's last bits are others
+ * where an x86-64 lacks AVX2 or FMA. "v3" (AVX2, FMA) and "v4" (AVX-512) are levels of x86-64, "neon" is aarch64.
+ * Results of different sets differ in their last bits, within the bounds that stand at each kernel. */
 typedef struct rs_kernels rs_kernels;
 
 /* The kernels in use: the best set this machine runs, unless rs_kernels_use has chosen another. */
