@@ -18,8 +18,7 @@ static rs_status refuse_quantized(const rs_hf_file *file, rs_err *err) {
   return rs_fail(err, RS_UNSUPPORTED,
                  "%s: quantization_config: the weights are quantized (%s), and F64, F32, BF16 and F16 are read: take "
                  "the unquantized checkpoint, or write one (transformers: model.dequantize(), save_pretrained)",
-                 file->root->file,
-                 rs_hf_present(method) && method->kind == RS_SCALAR ? method->text : "no quant_method");
+                 file->root->file, *rs_hf_word(method) != '\0' ? rs_hf_word(method) : "no quant_method");
 }
 
 /* MPT's. */
@@ -41,8 +40,7 @@ static rs_status refuse_unsupported(const rs_hf_file *file, rs_err *err) {
   RS_TRY(refuse_quantized(file, err));
   RS_TRY(rs_hf_refuse_experts(file, err));
   other = rs_node_get(file->root, "position_embedding_type");
-  bool absolute = rs_hf_present(other) && other->kind == RS_SCALAR && strcmp(other->text, "absolute") == 0;
-  if (rs_hf_present(other) && !absolute) return rs_hf_refuse(file, other->key, err);
+  if (rs_hf_present(other) && strcmp(rs_hf_word(other), "absolute") != 0) return rs_hf_refuse(file, other->key, err);
   return refuse_attention(file, rs_node_get(file->root, "attn_config"), err);
 }
 
@@ -59,11 +57,9 @@ static rs_norm read_norm(rs_hf_file *file) {
 
 /* T5's layers are gated where the word for their activation, which dense_act_fn repeats, begins so. */
 static bool is_gated(const rs_hf_file *file) {
-  const rs_node *word = rs_node_get(file->root, "feed_forward_proj");
-  if (!rs_hf_present(word)) word = rs_node_get(file->root, "activation_function"); /* NomicBERT's */
-  bool told = rs_hf_present(word) && word->kind == RS_SCALAR;
-  bool named = told && (strncmp(word->text, "gated-", 6) == 0 || strcmp(word->text, "swiglu") == 0 ||
-                        strcmp(word->text, "geglu") == 0);
+  static const char *const keys[] = {"feed_forward_proj", "activation_function", NULL}; /* T5's, NomicBERT's */
+  const char *word = rs_hf_word(rs_hf_first(file->root, keys));
+  bool named = strncmp(word, "gated-", 6) == 0 || strcmp(word, "swiglu") == 0 || strcmp(word, "geglu") == 0;
   return file->row->gated || (file->row->gated_by_name && rs_hf_true(file->root, "is_gated_act", named));
 }
 
@@ -92,7 +88,7 @@ static rs_activation read_activation(rs_hf_file *file) {
   const rs_node *node = rs_hf_first(file->root, row->activation_key != NULL ? own : keys);
   if (node == NULL) return row->activation;
   for (size_t i = 0; i < RS_COUNT(words); i++)
-    if (node->kind == RS_SCALAR && strcmp(node->text, words[i].word) == 0) return words[i].activation;
+    if (strcmp(rs_hf_word(node), words[i].word) == 0) return words[i].activation;
   rs_path path = rs_path_key(NULL, node->key);
   rs_problem(&file->problems, node, &path,
              "is no activation that is known here (gelu, gelu_new, gelu_pytorch_tanh, "
@@ -102,8 +98,7 @@ static rs_activation read_activation(rs_hf_file *file) {
 
 static bool is_curve_learned(const rs_hf_file *file) {
   const rs_node *word = rs_node_get(file->root, "hidden_act");
-  return file->row->learned_curve &&
-         (!rs_hf_present(word) || (word->kind == RS_SCALAR && strcmp(word->text, "xielu") == 0));
+  return file->row->learned_curve && (!rs_hf_present(word) || strcmp(rs_hf_word(word), "xielu") == 0);
 }
 
 /* Falcon's heads in groups. */
@@ -284,9 +279,7 @@ static void read_scales(rs_hf_file *file) {
 /* Whether a decoder was saved without what makes logits, as its class's name says. */
 static bool lacks_output(const rs_hf_file *file) {
   static const char end[] = "Model", head[] = "HeadModel";
-  const rs_node *classes = rs_node_get(file->top, "architectures");
-  const rs_node *first = classes != NULL && classes->kind == RS_SEQUENCE && classes->count > 0 ? classes->items : NULL;
-  const char *name = first != NULL && first->kind == RS_SCALAR ? first->text : "";
+  const char *name = rs_hf_class(file->top);
   size_t length = strlen(name);
   return file->row->form == RS_DECODER && length >= strlen(end) && strcmp(name + length - strlen(end), end) == 0 &&
          strstr(name, head) == NULL;

@@ -13,7 +13,7 @@ static bool lists(const rs_hf_file *file, const char *key, size_t number) {
   snprintf(digits, sizeof digits, "%zu", number);
   if (!rs_hf_present(list) || list->kind != RS_SEQUENCE) return false;
   for (size_t i = 0; i < list->count; i++)
-    if (list->items[i].kind == RS_SCALAR && strcmp(list->items[i].text, digits) == 0) return true;
+    if (strcmp(rs_hf_word(&list->items[i]), digits) == 0) return true;
   return false;
 }
 
@@ -23,7 +23,7 @@ static bool has_experts(rs_hf_file *file, size_t layer, size_t count) {
   static const char *const ends[] = {"moe_layer_end_index", NULL};
   const rs_hf_experts *row = &file->row->experts;
   const rs_node *last = rs_node_get(file->root, ends[0]);
-  bool open = !rs_hf_present(last) || (last->kind == RS_SCALAR && strcmp(last->text, "-1") == 0);
+  bool open = !rs_hf_present(last) || strcmp(rs_hf_word(last), "-1") == 0;
   bool due = (layer + 1) % rs_hf_count(file, steps, 1, 1) == 0;
   switch (row->layers) {
   case RS_EXPERTS_NO_LAYER: return false;
@@ -51,7 +51,7 @@ static size_t shared_width(rs_hf_file *file, size_t width) {
 static bool is_greedy(const rs_hf_file *file) {
   const rs_node *method = rs_node_get(file->root, "topk_method");
   if (!file->row->experts.choice.grouped_by_best) return false;
-  return !rs_hf_present(method) || (method->kind == RS_SCALAR && strcmp(method->text, "greedy") == 0);
+  return !rs_hf_present(method) || strcmp(rs_hf_word(method), "greedy") == 0;
 }
 
 /* The weights are divided by their norm of some power (DBRX). */
@@ -115,15 +115,13 @@ rs_status rs_hf_refuse_experts(const rs_hf_file *file, rs_err *err) {
   const rs_node *frequency = rs_node_get(file->root, "moe_layer_freq");
   const rs_hf_experts *row = &file->row->experts;
   if (row->layers == RS_EXPERTS_NO_LAYER) return counted != NULL ? rs_hf_refuse(file, counted->key, err) : RS_OK;
-  bool each = !rs_hf_present(frequency) || (frequency->kind == RS_SCALAR && strcmp(frequency->text, "1") == 0);
+  bool each = !rs_hf_present(frequency) || strcmp(rs_hf_word(frequency), "1") == 0;
   if (row->layers == RS_EXPERTS_BEHIND && !each) return rs_hf_refuse(file, "moe_layer_freq", err);
-  bool grouped =
-      rs_hf_present(method) && method->kind == RS_SCALAR && strcmp(method->text, "group_limited_greedy") == 0;
+  bool grouped = strcmp(rs_hf_word(method), "group_limited_greedy") == 0;
   if (row->choice.grouped_by_best && !is_greedy(file) && !grouped) return rs_hf_refuse(file, "topk_method", err);
   bool said;
   const rs_node *power = row->power != NULL ? find_power(file, &said) : NULL;
-  bool sums =
-      power == NULL || (power->kind == RS_SCALAR && (strcmp(power->text, "1") == 0 || strcmp(power->text, "1.0") == 0));
+  bool sums = power == NULL || strcmp(rs_hf_word(power), "1") == 0 || strcmp(rs_hf_word(power), "1.0") == 0;
   if (!sums) return rs_hf_refuse(file, row->power, err);
   return RS_OK;
 }

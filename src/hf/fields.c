@@ -40,6 +40,5 @@ bool rs_hf_compressed(const rs_hf_reader *hf) {
 
 const rs_node *rs_hf_latent_part(const rs_hf_reader *hf) {
   const rs_node *rotary = rs_node_get(hf->root, "qk_rope_head_dim");
-  bool none = rs_hf_present(rotary) && rotary->kind == RS_SCALAR && strcmp(rotary->text, "0") == 0;
-  return rs_hf_present(rotary) && !none ? rotary : NULL;
+  return rs_hf_present(rotary) && strcmp(rs_hf_word(rotary), "0") != 0 ? rotary : NULL;
 }

@@ -65,5 +65,5 @@ const rs_node *rs_hf_text_config(const rs_node *root) {
 const char *rs_hf_model_type(const rs_node *top) {
   const rs_node *type = rs_node_get(rs_hf_text_config(top), "model_type");
   if (!rs_hf_present(type)) type = rs_node_get(top, "model_type");
-  return rs_hf_present(type) && type->kind == RS_SCALAR ? type->text : "";
+  return rs_hf_word(type);
 }

@@ -21,6 +21,12 @@ typedef struct rs_hf_layers {
 /* Whether the node is there, and not null. */
 bool rs_hf_present(const rs_node *node);
 
+/* The text of a scalar; "" where there is none, of null, and of what is no scalar. */
+const char *rs_hf_word(const rs_node *node);
+
+/* The first class that a file (its top) says it is of, as "LlamaForCausalLM"; "": it says none. */
+const char *rs_hf_class(const rs_node *top);
+
 /* The first of `names` (ends at NULL) that is there and not null, or NULL. Borrows. */
 const rs_node *rs_hf_first(const rs_node *mapping, const char *const *names);
 

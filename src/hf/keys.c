@@ -8,6 +8,15 @@ bool rs_hf_present(const rs_node *node) {
   return node != NULL && !(node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0);
 }
 
+const char *rs_hf_word(const rs_node *node) {
+  return rs_hf_present(node) && node->kind == RS_SCALAR ? node->text : "";
+}
+
+const char *rs_hf_class(const rs_node *top) {
+  const rs_node *classes = rs_node_get(top, "architectures");
+  return classes != NULL && classes->kind == RS_SEQUENCE && classes->count > 0 ? rs_hf_word(classes->items) : "";
+}
+
 /* DBRX's files have parts in dictionaries of their own: "ffn_config.moe_top_k". */
 static const rs_node *get(const rs_node *mapping, const char *name) {
   const char *dot = strchr(name, '.');

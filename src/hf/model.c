@@ -116,8 +116,7 @@ static void refuse_unsupported(rs_hf_reader *hf) {
   for (size_t i = 0; i < RS_COUNT(keys); i++) {
     const rs_node *inner = rs_node_get(hf->rope, keys[i]), *outer = rs_node_get(hf->root, keys[i]);
     const rs_node *node = rs_hf_present(inner) ? inner : outer;
-    bool neutral = rs_hf_present(node) && node->kind == RS_SCALAR && strcmp(node->text, "1") == 0;
-    if (!rs_hf_present(node) || neutral) continue;
+    if (!rs_hf_present(node) || strcmp(rs_hf_word(node), "1") == 0) continue;
     rs_path path = rs_hf_path(node, rs_hf_present(inner) ? hf->rope_key : NULL);
     rs_problem(hf->problems, node, &path, "changes the numbers, and is not supported");
   }
@@ -130,7 +129,7 @@ static void refuse_unsupported(rs_hf_reader *hf) {
 /* diffusers says which of its classes a file is of; their positions are of pictures, and are not in it. */
 static bool is_of_diffusers(rs_hf_reader *hf) {
   const rs_node *class = rs_node_get(hf->root, "_class_name");
-  bool diffuses = rs_hf_present(class) && class->kind == RS_SCALAR;
+  bool diffuses = *rs_hf_word(class) != '\0';
   if (diffuses)
     rs_problem(hf->problems, class, NULL,
                "%.60s is a class of diffusers, whose configs are not read here: what they do with rows, columns and "

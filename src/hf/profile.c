@@ -23,10 +23,6 @@ typedef struct layer_rules {
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
-static const char *scalar_of(const rs_node *node) {
-  return rs_hf_present(node) && node->kind == RS_SCALAR ? node->text : "";
-}
-
 static size_t count_of(layer_rules *r, const char *const *keys, double least, size_t fallback) {
   const rs_node *node = rs_hf_first(r->root, keys);
   if (node == NULL) return fallback;
@@ -66,7 +62,7 @@ static const rs_node *words_of(layer_rules *r, const char *key) {
   rs_path path = rs_path_key(NULL, key);
   for (size_t i = 0; list != NULL && i < list->count; i++) {
     rs_path place = rs_path_index(&path, i);
-    if (*scalar_of(&list->items[i]) == '\0') rs_problem(&r->problems, &list->items[i], &place, "must be a word");
+    if (*rs_hf_word(&list->items[i]) == '\0') rs_problem(&r->problems, &list->items[i], &place, "must be a word");
   }
   return list;
 }
@@ -77,7 +73,7 @@ static void read_windows(layer_rules *r) {
   static const char *const windows[] = {"sliding_window", "window_size", NULL}, *const bounds[] = {"max_window_layers",
                                                                                                    NULL};
   const rs_node *pattern = rs_hf_first(r->root, patterns), *local = rs_node_get(r->root, "local_attention");
-  bool letters = pattern != NULL && pattern->kind == RS_SCALAR && strspn(pattern->text, "LG") > 0;
+  bool letters = strspn(rs_hf_word(pattern), "LG") > 0;
   /* transformers: a window that is null is none; one that is not there is the class's. */
   bool said = rs_node_get(r->root, windows[0]) != NULL;
   rs_window_rule rule = r->known.windows;
@@ -109,7 +105,7 @@ static layer_rules read_rules(const rs_node *top) {
   if (r.known.windows == RS_WINDOW_COMPRESSED) r.ratios = any_list(&r, "compress_ratios");
   r.cross = any_list(&r, "cross_attention_layers");
   r.attending = any_list(&r, "attn_layer_indices");
-  r.letters = strlen(scalar_of(pattern)) >= r.count ? pattern->text : NULL;
+  r.letters = strlen(rs_hf_word(pattern)) >= r.count ? pattern->text : NULL;
   r.interval = number_of(&r, "no_rope_layer_interval", 1, 4);
   r.linear_every = number_of(&r, "full_attention_interval", 1, r.known.linear);
   r.period = number_of(&r, "attn_layer_period", 1, 0);
@@ -129,13 +125,13 @@ static layer_rules read_rules(const rs_node *top) {
 static bool lists_layer(const rs_node *list, size_t layer) {
   double number;
   for (size_t i = 0; list != NULL && i < list->count; i++)
-    if (rs_number_read(scalar_of(&list->items[i]), &number) && number == (double)layer) return true;
+    if (rs_number_read(rs_hf_word(&list->items[i]), &number) && number == (double)layer) return true;
   return false;
 }
 
 /* Whether no_rope_layers, where 1 means that the layer does turn, or the interval says that it does not. */
 static bool is_listed_bare(const layer_rules *r, size_t layer) {
-  if (r->turning != NULL) return strcmp(scalar_of(&r->turning->items[layer]), "0") == 0;
+  if (r->turning != NULL) return strcmp(rs_hf_word(&r->turning->items[layer]), "0") == 0;
   return (layer + 1) % r->interval == 0;
 }
 
@@ -152,7 +148,7 @@ static bool is_called_local(layer_rules *r, size_t layer) {
       return false;
     }
     size_t count = words->count * rs_read_count(&r->problems, &item->items[1], &place, 0, 1 << 16, 0);
-    if (layer < first + count) return strcmp(scalar_of(&words->items[(layer - first) % words->count]), "local") == 0;
+    if (layer < first + count) return strcmp(rs_hf_word(&words->items[(layer - first) % words->count]), "local") == 0;
     first += count;
   }
   rs_problem(&r->problems, types, &path, "has no word for layer %zu", layer);
@@ -184,7 +180,7 @@ static bool is_windowed(layer_rules *r, size_t layer) {
 static const char *compressed_type(const layer_rules *r, size_t layer) {
   static const char sparse[] = "compressed_sparse_attention", heavy[] = "heavily_compressed_attention";
   if (r->ratios == NULL) return layer < 2 || layer % 2 == 0 ? heavy : sparse;
-  const char *ratio = layer < r->ratios->count ? scalar_of(&r->ratios->items[layer]) : "0";
+  const char *ratio = layer < r->ratios->count ? rs_hf_word(&r->ratios->items[layer]) : "0";
   return strcmp(ratio, "0") == 0 ? RS_HF_LOCAL : strcmp(ratio, "4") == 0 ? sparse : heavy;
 }
 
@@ -192,7 +188,7 @@ static const char *compressed_type(const layer_rules *r, size_t layer) {
 static const char *mixed_type(const layer_rules *r, size_t layer) {
   if (r->letters != NULL && r->letters[layer] != '*')
     return r->letters[layer] == 'M' ? "mamba" : r->letters[layer] == 'E' ? "moe" : "mlp";
-  if (r->linear != NULL && strcmp(scalar_of(&r->linear->items[layer]), "0") == 0) return RS_HF_LINEAR;
+  if (r->linear != NULL && strcmp(rs_hf_word(&r->linear->items[layer]), "0") == 0) return RS_HF_LINEAR;
   if (r->attending != NULL && !lists_layer(r->attending, layer)) return "mamba";
   if (r->period > 0 && layer % r->period != r->offset) return "mamba";
   if (r->linear_every > 0 && (layer + 1) % r->linear_every != 0) return RS_HF_LINEAR;
@@ -201,13 +197,13 @@ static const char *mixed_type(const layer_rules *r, size_t layer) {
 
 static const char *type_of(layer_rules *r, size_t layer) {
   if (r->types != NULL) {
-    const char *type = scalar_of(&r->types->items[layer]);
+    const char *type = rs_hf_word(&r->types->items[layer]);
     bool last = layer + 1 == r->count && r->known.ends_global;
     return last || strcmp(type, "attention") == 0 ? RS_HF_GLOBAL : type;
   }
   const char *mixed = mixed_type(r, layer);
   if (mixed != NULL) return mixed;
-  if (r->hybrid != NULL) return strcmp(scalar_of(&r->hybrid->items[layer]), "1") == 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
+  if (r->hybrid != NULL) return strcmp(rs_hf_word(&r->hybrid->items[layer]), "1") == 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
   if (r->known.windows == RS_WINDOW_COMPRESSED) return compressed_type(r, layer);
   if (r->known.windows == RS_WINDOW_CHUNKS) return is_listed_bare(r, layer) ? RS_HF_GLOBAL : RS_HF_CHUNKED;
   return is_windowed(r, layer) && r->window > 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
@@ -256,7 +252,7 @@ static size_t compression_of(const layer_rules *r, const char *type) {
   bool sparse = strcmp(type, "compressed_sparse_attention") == 0;
   double rate = sparse ? 4 : 128;
   if (r->known.windows != RS_WINDOW_COMPRESSED || strcmp(type, RS_HF_LOCAL) == 0) return 0;
-  (void)rs_number_read(scalar_of(rs_node_get(rates, type)), &rate);
+  (void)rs_number_read(rs_hf_word(rs_node_get(rates, type)), &rate);
   return rate >= 1 ? (size_t)rate : 0;
 }
 

@@ -90,7 +90,7 @@ static void read_rope_recipe(rs_hf_reader *hf) {
   for (const rs_hf_key *key = rs_hf_rope_types[t].keys; key->key != NULL && !rs_hf_failed(hf); key++) {
     const rs_node *value = rs_node_get(hf->rope, key->key);
     rs_path path = rs_path_key(NULL, hf->rope_key);
-    bool zero = rs_hf_present(value) && value->kind == RS_SCALAR && strcmp(value->text, "0") == 0;
+    bool zero = strcmp(rs_hf_word(value), "0") == 0;
     bool beta = strncmp(key->key, "beta_", 5) == 0; /* 0 means the default there: `beta_fast or 32` */
     if (rs_hf_present(value) && !(beta && zero))
       set_param(hf, value, key->param);
@@ -130,9 +130,8 @@ static void read_buckets(rs_hf_reader *hf) {
 /* Llama 4's, of queries that are not turned. */
 static void read_bare(rs_hf_reader *hf, const rs_hf_family *known) {
   static const char *const factors[] = {"attn_scale", NULL}, *const lengths[] = {"floor_scale", NULL};
-  const rs_node *tuned = rs_node_get(hf->root, "attn_temperature_tuning");
-  bool off = rs_hf_present(tuned) && tuned->kind == RS_SCALAR &&
-             (strcmp(tuned->text, "false") == 0 || strcmp(tuned->text, "0") == 0);
+  const char *tuned = rs_hf_word(rs_node_get(hf->root, "attn_temperature_tuning"));
+  bool off = strcmp(tuned, "false") == 0 || strcmp(tuned, "0") == 0;
   start_recipe(hf, "nope");
   if (rs_hf_failed(hf) || !known->temperature || off) return;
   rs_hf_set_text(hf, "logit_scale", "llama4");
@@ -158,9 +157,8 @@ static const char *stated_method(rs_hf_reader *hf) {
                {"sinusoidal_embeddings", "sinusoidal"}, /* XLM, FlauBERT */
                {"mla_use_nope", "nope"}};
   const rs_node *type = rs_node_get(hf->root, "position_embedding_type");
-  bool word = rs_hf_present(type) && type->kind == RS_SCALAR;
   for (size_t i = 0; i < RS_COUNT(words); i++) {
-    if (!word || strcmp(type->text, words[i].word) != 0) continue;
+    if (strcmp(rs_hf_word(type), words[i].word) != 0) continue;
     if (words[i].method == NULL)
       rs_problem(hf->problems, type, NULL,
                  "its attention adds products of queries with learned vectors of distances (Shaw et al.), which no "
@@ -176,11 +174,9 @@ static const char *stated_method(rs_hf_reader *hf) {
  */
 static bool is_baichuan_13b(const rs_hf_reader *hf) {
   static const char *const widths[] = {"hidden_size", NULL};
-  const rs_node *classes = rs_node_get(hf->root, "architectures"), *width = rs_hf_first(hf->root, widths);
-  if (strcmp(hf->family, "baichuan") != 0 || classes == NULL || classes->kind != RS_SEQUENCE || classes->count == 0)
-    return false;
-  bool later = classes->items[0].kind == RS_SCALAR && strcmp(classes->items[0].text, "BaichuanForCausalLM") == 0;
-  return later && width != NULL && width->kind == RS_SCALAR && strcmp(width->text, "4096") != 0;
+  const char *width = rs_hf_word(rs_hf_first(hf->root, widths));
+  return strcmp(hf->family, "baichuan") == 0 && strcmp(rs_hf_class(hf->root), "BaichuanForCausalLM") == 0 &&
+         *width != '\0' && strcmp(width, "4096") != 0;
 }
 
 /* Qwen 1: an NTK-aware base in steps of the length, and log n beyond the trained length (modeling_qwen.py). */

@@ -6,9 +6,7 @@
 
 /* The model_type that a file's class, as "MistralForCausalLM", is called after, where it is known here. */
 static const char *type_of_class(const rs_node *root) {
-  const rs_node *classes = rs_node_get(root, "architectures");
-  const rs_node *first = classes != NULL && classes->kind == RS_SEQUENCE && classes->count > 0 ? classes->items : NULL;
-  const char *name = first != NULL && first->kind == RS_SCALAR ? first->text : "";
+  const char *name = rs_hf_class(root);
   const rs_architecture_entry *entry;
   for (size_t i = 0; (entry = rs_architectures(i)) != NULL; i++) {
     const char *type = entry->model_type;

@@ -197,6 +197,39 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
        "\"model_type\": \"mpt\", \"n_layers\": 1, \"attn_config\": {\"softmax_scale\": 0.5, \"alibi\": true}}",
        "./config.json: attn_config.softmax_scale: changes what a mpt computes in a way that is not offered here",
        RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"mpt\", \"n_layers\": 1, \"attn_config\": {\"prefix_lm\": true, \"alibi\": true}}",
+       "./config.json: attn_config.prefix_lm: changes what a mpt computes in a way that is not offered here",
+       RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"albert\", \"num_hidden_layers\": 1, \"inner_group_num\": 2}",
+       "./config.json: inner_group_num = 2: is read where it is 1 alone", RS_INPUT},
+      /* lists where words are meant */
+      {"{" SIZES "\"model_type\": [\"llama\"], \"num_hidden_layers\": 1}",
+       "./config.json: model_type is missing: it says which architecture this is", RS_INPUT},
+      {"{" SIZES "\"model_type\": \"llama\", \"num_hidden_layers\": 1, \"hidden_act\": [\"silu\"]}",
+       "./config.json: hidden_act = [...]: is no activation that is known here (gelu, gelu_new, gelu_pytorch_tanh, "
+       "relu, relu2, silu)",
+       RS_INPUT},
+      {"{" SIZES
+       "\"model_type\": \"llama\", \"num_hidden_layers\": 1, \"quantization_config\": {\"quant_method\": []}}",
+       "./config.json: quantization_config: the weights are quantized (no quant_method), and F64, F32, BF16 and F16 "
+       "are "
+       "read: take the unquantized checkpoint, or write one (transformers: model.dequantize(), save_pretrained)",
+       RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"deepseek_v3\", \"num_hidden_layers\": 2, \"moe_layer_freq\": [1, 1]}",
+       "./config.json: moe_layer_freq: changes what a deepseek_v3 computes in a way that is not offered here",
+       RS_UNSUPPORTED},
+      {"{" SIZES "\"model_type\": \"deepseek_v2\", \"num_hidden_layers\": 1, \"topk_method\": [\"greedy\"]}",
+       "./config.json: topk_method: changes what a deepseek_v2 computes in a way that is not offered here",
+       RS_UNSUPPORTED},
+      {"{" SIZES
+       "\"model_type\": \"hunyuan_v1_moe\", \"num_hidden_layers\": 2, \"num_experts\": 4, \"moe_topk\": [[1], "
+       "[1]]}",
+       "./config.json: moe_topk = [...]: must be one value", RS_INPUT},
+      {"{" SIZES "\"model_type\": \"dbrx\", \"num_hidden_layers\": 1, \"ffn_config\": {\"moe_num_experts\": 4, "
+       "\"moe_top_k\": 2, \"moe_normalize_expert_weights\": [1]}}",
+       "./config.json: ffn_config.moe_normalize_expert_weights: changes what a dbrx computes in a way that is not "
+       "offered here",
+       RS_UNSUPPORTED},
       {"{" SIZES "\"model_type\": \"llama\", \"num_hidden_layers\": -1}",
        "./config.json: num_hidden_layers = -1: must be from 1 to 16777216", RS_INPUT},
   };
