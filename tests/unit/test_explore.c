@@ -216,6 +216,10 @@ Test(explore, configs__compute_the_same) {
                 "ropescope show frequencies --set 'model={preset: gpt-j-6b, head_dim: 64, rotary_dim: 16}' --set "
                 "'methods=[{name: pi, factor: 3}]' --length 4096",
                 "model: {preset: gpt-j-6b, head_dim: 64, rotary_dim: 16}\n");
+  expect_config("model=pythia-6.9b&method=rope&head_dim=2&length=1k", /* of 2 dims a quarter is one pair all the same */
+                "ropescope show frequencies --set 'model={preset: pythia-6.9b, head_dim: 2, rotary_dim: 2}' --set "
+                "'methods=[{name: rope}]' --length 1024",
+                "model: {preset: pythia-6.9b, head_dim: 2, rotary_dim: 2}\n");
   expect_config(
       "model=gemma-3&layers=sliding_attention&method=ntk&factor=2&length=4k",
       "ropescope show frequencies --model gemma-3 --layers sliding_attention --method '{name: ntk, factor: 2}' "
@@ -241,6 +245,7 @@ Test(explore, fragments__are_the_keys_of_what_is_shown) {
       {"method=dynamic_ntk&factor=2&length=16k", "\"rope_type\": \"dynamic\"", "\"max_position_embeddings\": 4096"},
       {"method=yarn&factor=8&dialect=llamacpp&length=32k", "\"rope_type\": \"yarn\"", "\"factor\": 8"},
       {"model=gpt-j-6b&method=pi&factor=3&length=4k", "\"partial_rotary_factor\": 0.25", "\"factor\": 3"},
+      {"method=pi&factor=3&rotary_dim=32&length=12k", "\"partial_rotary_factor\": 0.25", "\"factor\": 3"},
       {"method=dynamic_yarn&length=32k", NULL, NULL},
       {"method=self_extend&length=8k", NULL, NULL},
       {"method=alibi&length=8k", NULL, NULL},
@@ -336,6 +341,12 @@ Test(explore, wrong_queries__are_refused_in_words) {
       {"method=explicit&inv_freq=%5B%5D", "inv_freq", "is an empty list"},
       {"method=explicit&inv_freq=%5B%22a%22%5D", "inv_freq", "must be a list of numbers"},
       {"method=explicit&inv_freq=%5Bnull%5D", "inv_freq", ""},
+      {"method=explicit&inv_freq=%5B1,%5B2%5D%5D", "inv_freq", "must be a list of numbers"},
+      {"method=explicit&inv_freq=%7B%7D", "inv_freq", "must be a list of numbers"},
+      {"method=explicit&inv_freq=1", "inv_freq", "must be a list of numbers"},
+      {"method=ro+pe", "method", "ro pe is none"},
+      {"method=xyzzy", "method", "xyzzy is none (ropescope list methods shows them)"},
+      {"xyzzy=1", "xyzzy", "is no parameter of rope"},
       {"method=learned&length=8k&train_length=4k", "", "beyond the table"},
       {"yarn", "", "is no name=value"},
       {"=8", "", "is no name=value"},
@@ -401,6 +412,8 @@ Test(explore, gate__lets_the_page_in_alone) {
       {{"GET", "/" TOKEN, "127.0.0.1:8080", NULL, 1, 0, false}, 404, NULL},
       {{"GET", "/0123456789abcdef0123456789abcdee/", "127.0.0.1:8080", NULL, 1, 0, false}, 404, NULL},
       {{"GET", "/1123456789abcdef0123456789abcdef/", "127.0.0.1:8080", NULL, 1, 0, false}, 404, NULL},
+      {{"GET", "x" TOKEN "/", "127.0.0.1:8080", NULL, 1, 0, false}, 404, NULL},
+      {{"GET", "/" TOKEN "x", "127.0.0.1:8080", NULL, 1, 0, false}, 404, NULL},
       {{"GET", "/x/" TOKEN "/", "127.0.0.1:8080", NULL, 1, 0, false}, 404, NULL},
       {{"POST", "/" TOKEN "/", "127.0.0.1:8080", NULL, 1, 0, false}, 405, NULL},
       {{"HEAD", "/" TOKEN "/", "127.0.0.1:8080", NULL, 1, 0, false}, 405, NULL},
