@@ -74,6 +74,32 @@ Test(convert_command, json__holds_the_notes) {
   }
 }
 
+/* Keys of every kind: flags, numbers, lists, and none. */
+Test(convert_command, json__keeps_kinds_of_keys) {
+  static const char *const cases[][2] = {
+      {"bloom-7b1", "\"fragment\": {\n    \"max_position_embeddings\": 2048,\n    \"alibi\": true\n  },"},
+      {"llama-2-7b", "\"rope_theta\": 10000,\n    \"rope_scaling\": null\n  },\n  \"notes\": []"},
+      {"phi-3-mini-128k", "\"rope_type\": \"longrope\",\n      \"short_factor\": [1.1, 1.1, 1.1, 1.3000000000000003,"},
+      {"gpt-oss", "\"truncate\": false,"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char *out = output_of(&(command){.arguments = {"convert", cases[i][0], "--to", "hf4", "--json"}});
+    cr_expect_not_null(strstr(out, cases[i][1]), "%s: %s", cases[i][0], out);
+    free(out);
+  }
+}
+
+/* DeepSeek's frequencies say nothing of the softmax. */
+Test(convert_command, tables__what_they_do_not_hold_is_said) {
+  result got = run(&(command){.arguments = {"convert", "deepseek-v3", "--inv-freq", "csv"}});
+  cr_expect_eq(got.status, 0, "%s", got.err);
+  cr_expect_not_null(strstr(got.err, "the logits are multiplied by "), "%s", got.err);
+  result_clear(&got);
+  got = run(&(command){.arguments = {"convert", "llama-2-7b", "--inv-freq", "csv"}});
+  cr_expect_null(strstr(got.err, "the logits are multiplied by "), "%s", got.err);
+  result_clear(&got);
+}
+
 /* The table is the model's own, by compare. */
 Test(convert_command, tables__compare_finds_no_difference) {
   static const char *const forms[] = {"npy", "csv", "json"};

@@ -48,3 +48,25 @@ Test(exit_status, what_cannot_be_written__has_failed) {
     result_clear(&got);
   }
 }
+
+Test(exit_status, what_is_asked_wrongly__is_said) {
+  static const struct {
+    const char *arguments[6], *err;
+  } cases[] = {
+      {{"explain", "a", "b"}, "ropescope: explain takes at most 1 argument (ropescope help explain)\n"},
+      {{"table", "r", "x", "--sort", "y"}, "ropescope: --sort y: must be a number\n"},
+      {{"table", "r", "x", "--sort", "100"}, "ropescope: --sort 100: must be from -64 to 64\n"},
+      {{"table", "r", "x", "--sort", "0"}, "ropescope: --sort 0: columns count from 1\n"},
+      {{"verify"}, "ropescope: verify needs a results folder, as in ropescope verify results/quickstart\n"},
+      {{"run", "x.yaml", "--shard", "/4"}, "ropescope: --shard /4: write the part and how many there are, as in 2/5\n"},
+      {{"run", "x.yaml", "--shard", "2x"}, "ropescope: --shard 2x: write the part and how many there are, as in 2/5\n"},
+      {{"run", "x.yaml", "--shard", "2/"}, "ropescope: --shard 2/: write the part and how many there are, as in 2/5\n"},
+      {{"run", "x.yaml", "--shard", "2/x"},
+       "ropescope: --shard 2/x: write the part and how many there are, as in 2/5\n"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    command c = {0};
+    memcpy(c.arguments, cases[i].arguments, sizeof cases[i].arguments);
+    expect_failure(&c, 2, cases[i].err);
+  }
+}
