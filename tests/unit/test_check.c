@@ -177,6 +177,89 @@ Test(check, parameters_that_belong_together__by_code_and_place) {
   finds(YARN(", \"mscale\": 0.707, \"mscale_all_dim\": 0.707"), "");
 }
 
+/* What findings say of numbers and places: the beginning of each. */
+Test(check, findings__say_what_they_are_about) {
+#define LONGROPE(more)                                                                                                 \
+  "{\"model_type\": \"phi3\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"rope_theta\": 10000.0, "              \
+  "\"max_position_embeddings\": 131072, " more
+#define LISTS "\"short_factor\": [1, 1, 1, 1], \"long_factor\": [1, 1, 1, 2]"
+#define DEEPSEEK(factor)                                                                                               \
+  SIZES_OF("deepseek_v3")                                                                                              \
+  ", \"qk_rope_head_dim\": 64, \"qk_nope_head_dim\": 128, \"kv_lora_rank\": 8, \"v_head_dim\": 8, \"rope_scaling\": "  \
+  "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 32768, \"mscale\": 1.0, "          \
+  "\"mscale_all_dim\": 1.0, \"attention_factor\": " factor "}}"
+#define TWICE(keys, other)                                                                                             \
+  PLAIN ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"original_max_position_embeddings\": 32768, " keys             \
+        "}, \"rope_parameters\": " other "}"
+#define FOUR "\"factor\": 4.0"
+#define FLAT(keys) "{\"rope_type\": \"yarn\", \"original_max_position_embeddings\": 32768, " keys "}"
+  static const struct {
+    const char *json, *code, *text; /* NULL: there is no such finding */
+  } cases[] = {
+      {LONGROPE("\"original_max_position_embeddings\": 4096, \"rope_scaling\": {\"rope_type\": \"longrope\", " LISTS
+                ", \"attention_factor\": 1.5}}"),
+       "RS301",
+       "attention_factor = 1.5 multiplies cos and sin in transformers, so logits by 2.25; sqrt(1 + ln s / ln L0) "
+       "gives 1.19024, so 1.417,"},
+      {LONGROPE("\"original_max_position_embeddings\": 4096, \"rope_scaling\": {\"rope_type\": \"longrope\", " LISTS
+                ", \"factor\": 2.0, \"attention_factor\": 1.5}}"),
+       "RS301",
+       "attention_factor = 1.5 multiplies cos and sin in transformers, so logits by 2.25; sqrt(1 + ln s / ln L0) "
+       "gives 1.04083, so 1.083,"},
+      {LONGROPE("\"original_max_position_embeddings\": 131072, \"rope_scaling\": {\"rope_type\": \"longrope\", " LISTS
+                ", \"attention_factor\": 1.5}}"),
+       "RS301",
+       "attention_factor = 1.5 multiplies cos and sin in transformers, so logits by 2.25; sqrt(1 + ln s / ln L0) "
+       "gives 1, so 1,"},
+      {YARN(", \"attention_factor\": 1.3, \"mscale\": 0.7"), "RS302",
+       "transformers takes attention_factor = 1.3 and does not read mscale"},
+      {YARN(", \"attention_factor\": 1.3, \"mscale_all_dim\": 0.7"), "RS302",
+       "transformers takes attention_factor = 1.3 and does not read mscale_all_dim"},
+      {DEEPSEEK("1.3"), "RS302",
+       "cos and sin are multiplied by 1.3, and the softmax scale by 1.29648 for mscale_all_dim"},
+      {DEEPSEEK("1"), "RS302", "transformers takes attention_factor = 1 and does not read mscale"},
+      {YARN(", \"mscale\": 0.7"), "RS308", "mscale = 0.7 is not read without mscale_all_dim"},
+      {YARN(", \"mscale_all_dim\": 0.7"), "RS308", "mscale_all_dim = 0.7 is not read without mscale"},
+      {YARN(", \"mscale\": 1.0"), "RS308", NULL},
+      {TWICE(FOUR, FLAT(FOUR ", \"rope_theta\": 500000.0")), "RS105", NULL},
+      {TWICE(FOUR, FLAT("\"factor\": 4")), "RS105", NULL},
+      {TWICE(FOUR, FLAT("\"factor\": 8.0")), "RS105",
+       "rope_scaling (yarn) on line 3 and rope_parameters (yarn) say two things"},
+      {TWICE(FOUR ", \"truncate\": true", FLAT(FOUR ", \"truncate\": false")), "RS105",
+       "rope_scaling (yarn) on line 3 and rope_parameters (yarn) say two things"},
+      {TWICE(FOUR ", \"truncate\": true", FLAT(FOUR ", \"truncate\": true")), "RS105", NULL},
+      {TWICE(FOUR, "{\"full_attention\": " FLAT(FOUR) "}, \"num_hidden_layers\": 1, \"layer_types\": "
+                                                      "[\"full_attention\"]"),
+       "RS105", "rope_scaling (yarn) on line 3 and rope_parameters say two things"},
+      {PLAIN ", \"rope_scaling\": {" LISTS "}}", "RS102", "rope_scaling has short_factor = [...] and no rope_type"},
+      {PLAIN ", \"rope_scaling\": {\"factor\": 2}}", "RS102", "rope_scaling has factor = 2 and no rope_type"},
+      {YARN(", \"type\": \"linear\""), "RS104", "type is \"linear\" and rope_type \"yarn\""},
+      {LONGROPE("\"original_max_position_embeddings\": 4096, \"rope_scaling\": {\"rope_type\": \"longrope\", "
+                "\"type\": \"su\", " LISTS "}}"),
+       "RS104", NULL},
+      {SIZES_OF(
+           "qwen2_vl") ", \"rope_theta\": 1e6, \"rope_scaling\": {\"rope_type\": \"default\", \"type\": \"mrope\", "
+                       "\"mrope_section\": [16, 24, 24]}}",
+       "RS104", NULL},
+      {SIZES_OF("qwen2_vl") ", \"rope_theta\": 1e6, \"rope_scaling\": {\"rope_type\": \"linear\", \"type\": \"mrope\", "
+                            "\"factor\": 2, \"mrope_section\": [16, 24, 24]}}",
+       "RS104", "type is \"mrope\" and rope_type \"linear\""},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_findings findings;
+    rs_err err = {0};
+    const char *text = NULL;
+    cr_assert_eq(rs_check(cases[i].json, strlen(cases[i].json), "c.json", 0, &findings, &err), RS_OK, "%s",
+                 err.message);
+    for (size_t f = 0; f < findings.count && text == NULL; f++)
+      if (strcmp(findings.items[f].rule->code, cases[i].code) == 0) text = findings.items[f].text;
+    cr_expect_eq(text != NULL, cases[i].text != NULL, "case %zu, %s: %s", i, cases[i].code, text);
+    if (text != NULL && cases[i].text != NULL)
+      cr_expect_eq(strncmp(text, cases[i].text, strlen(cases[i].text)), 0, "case %zu: %s", i, text);
+    rs_findings_clear(&findings);
+  }
+}
+
 Test(check, deepseek__softmax_scale_is_told) {
   says("{\"model_type\": \"deepseek_v3\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"qk_rope_head_dim\": 16, "
        "\"qk_nope_head_dim\": 16, \"rope_theta\": 10000, \"max_position_embeddings\": 163840, \"rope_scaling\": "
