@@ -15,6 +15,10 @@
          "{\"rope_type\": \"proportional\", \"partial_rotary_factor\": " share ", \"rope_theta\": 1e4}, "              \
          "\"sliding_attention\": {\"rope_type\": \"default\", \"rope_theta\": 1e4}}}"
 #define BLOOM(heads) "{\"model_type\": \"bloom\", \"n_head\": " heads ", \"hidden_size\": 64, \"seq_length\": 2048}"
+#define LONGROPE(near, far, more)                                                                                      \
+  HEAD("llama")                                                                                                        \
+  LENGTH "\"rope_theta\": 1e4, \"original_max_position_embeddings\": 512, \"rope_scaling\": {\"rope_type\": "          \
+         "\"longrope\", \"short_factor\": " near ", \"long_factor\": " far more "}}"
 #define MROPE(section)                                                                                                 \
   HEAD("qwen2_vl")                                                                                                     \
   LENGTH "\"rope_theta\": 1e4, \"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": " section "}}"
@@ -33,6 +37,12 @@ static const char *const files[][2] = {
     {"smol2.json", HEAD("smollm3") LENGTH "\"num_hidden_layers\": 4, \"no_rope_layers\": [1, 1, 0, 1]}"},
     {"p25.json", PROPORTIONAL("0.25")},
     {"p50.json", PROPORTIONAL("0.5")},
+    {"w32.json", HEAD("gemma3_text") LENGTH "\"head_dim\": 16, \"sliding_window\": 32, \"sliding_window_pattern\": 2, "
+                                            "\"num_hidden_layers\": 4, \"rope_scaling\": {\"rope_type\": \"linear\", "
+                                            "\"factor\": 8}}"},
+    {"long1.json", LONGROPE("[1, 1, 1, 1, 1, 1, 1, 1]", "[1, 1, 1, 1, 1, 1, 1, 3]", "")},
+    {"long2.json", LONGROPE("[1, 1, 1, 1, 1, 1, 1, 1]", "[1, 1, 1, 1, 1, 1, 1, 9]", "")},
+    {"long3.json", LONGROPE("[1, 1, 1, 1, 1, 1, 1, 2]", "[1, 1, 1, 1, 1, 1, 1, 9]", ", \"factor\": 4")},
     {"b4.json", BLOOM("4")},
     {"b8.json", BLOOM("8")},
     {"m422.json", MROPE("[4, 2, 2]")},
@@ -153,6 +163,29 @@ Test(compare_sides, layers_that_are_chosen) {
        1,
        {CHOSEN("B"), "\nhead_dim: A 128, B 16\n", "\nno known change explains the frequencies, head_dim\n"},
        "layers: A"},
+  };
+  expect_all(cases, RS_COUNT(cases));
+}
+
+/* Lists are lent as wholes, several settings together, and windows are no frequencies. */
+Test(compare_sides, settings_that_one_side_has) {
+  static const compare_case cases[] = {
+      {{"long1.json", "long2.json"},
+       1,
+       {"\nlikely cause: B is A with long_factor: a list of 8 (A has another)\n",
+        "\n  full_attention: 1 frequencies differ, most at pair 7: 66.7 %\n"},
+       "short_factor, long_factor"},
+      {{"long1.json", "long3.json"},
+       1,
+       {"\nlikely cause: B is A with the other side's short_factor, long_factor, factor\n",
+        "most at pair 7: 66.7 %; attention factor\n"},
+       "no known change"},
+      {{"g4.json", "w32.json"},
+       1,
+       {"\ndifferent in layers 0, 2 (sliding_attention)\nof full_attention, equal",
+        "\n  layers 0, 2: sliding_attention: A sees window 64, B window 32\n",
+        "\n  layers 1, 3: full_attention: equal\n"},
+       "likely cause"},
   };
   expect_all(cases, RS_COUNT(cases));
 }
