@@ -47,7 +47,7 @@ static const struct {
 
 static rs_status find_number(const rs_ranking *ranking, size_t length, asked value, double *number, rs_err *err) {
   const rs_model *model = ranking->model;
-  double times = fmax(1, (double)length / ranking->train_length);
+  double times = (double)length / ranking->train_length; /* above 1: check_model */
   size_t pairs = model->rotary_dim / 2, critical = 0;
   double *omega = rs_alloc(pairs, sizeof *omega, err);
   if (omega == NULL) return RS_MEMORY;
@@ -56,7 +56,7 @@ static rs_status find_number(const rs_ranking *ranking, size_t length, asked val
   free(omega);
   *number = value == ONE ? 1 : value == TWO ? 2 : times;
   if (value == TURNING_SHARE) *number = (double)critical / (double)pairs;
-  if (value == BASE && (critical == 0 || critical == pairs || times == 1))
+  if (value == BASE && (critical == 0 || critical == pairs))
     *number = model->rope_theta;
   else if (value == BASE)
     *number = rs_base_in_range(model->rope_theta, critical, pairs, ranking->train_length, (double)length);

@@ -50,6 +50,9 @@ Test(solve_setting, table__advice__and_config) {
   "{\"model_type\": \"gemma3_text\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "              \
   "\"num_hidden_layers\": 4, \"max_position_embeddings\": 4096, \"sliding_window\": 64, "                              \
   "\"sliding_window_pattern\": 2}"
+#define NARROW(base, length)                                                                                           \
+  "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"rope_theta\": " base                 \
+  ", \"max_position_embeddings\": " length "}"
 #define PARTIAL                                                                                                        \
   "{\"model_type\": \"qwen3_next\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "               \
   "\"num_hidden_layers\": 4, \"max_position_embeddings\": 4096, \"full_attention_interval\": 2}"
@@ -61,6 +64,8 @@ Test(solve_setting, every_outcome__has_its_words) {
   cr_assert_eq(chdir(folder), 0);
   cr_assert_eq(rs_file_write("mixed.json", MIXED, strlen(MIXED), NULL), RS_OK);
   cr_assert_eq(rs_file_write("partial.json", PARTIAL, strlen(PARTIAL), NULL), RS_OK);
+  cr_assert_eq(rs_file_write("round.json", NARROW("20.0", "4096"), strlen(NARROW("20.0", "4096")), NULL), RS_OK);
+  cr_assert_eq(rs_file_write("short.json", NARROW("10000.0", "4"), strlen(NARROW("10000.0", "4")), NULL), RS_OK);
   expect_rows(
       "--to 32k --weights near=1,far=0,out=0" LLAMA2,
       (const char *[]){"advice     use {name: rope} because leaving RoPE as it is costs least; it costs nothing "
@@ -81,7 +86,14 @@ Test(solve_setting, every_outcome__has_its_words) {
                                NULL});
   expect_rows("--to 32k --hf partial.json --for llamacpp --json",
               (const char *[]){"\"method\": \"p_rope\"", "\"to\": \"llamacpp\"", NULL});
-  cr_assert_eq(remove("mixed.json") + remove("partial.json"), 0);
+  /* Where every pair went full circle in training, or none, no base keeps them within its angles: the model's. */
+  expect_rows("--to 64k --hf round.json",
+              (const char *[]){"* {name: abf, rope_theta: 20}\n", "* {name: p_rope}\n", NULL});
+  expect_rows("--to 64k --hf short.json",
+              (const char *[]){"* {name: abf, rope_theta: 10000}\n", "{name: p_rope, rotary_fraction: 0}\n",
+                               "\nleft out   critical_base: the critical base needs a train_length above 2 pi tokens",
+                               NULL});
+  cr_assert_eq(remove("mixed.json") + remove("partial.json") + remove("round.json") + remove("short.json"), 0);
   cr_assert_eq(chdir("/"), 0);
   cr_assert_eq(rmdir(folder), 0);
 }
@@ -155,6 +167,9 @@ Test(solve_setting, wrong_use__status_2_and_a_hint) {
   expect_words("--to 32k --weights near=x" LLAMA2, WEIGHTS("near=x"));
   expect_words("--to 4k" LLAMA2,
                "ropescope: 4096 tokens are within the 4096 that llama-2-7b was trained at: no setting is called for\n");
+  expect_words("--to 64k --model mistral-7b",
+               "ropescope: these layers of mistral-7b (sliding_attention) see 4096 tokens whatever the context, and "
+               "training had 8192: no setting is called for\n");
   expect_words("--to 32k --for xyzzy" LLAMA2,
                "ropescope: no consumer xyzzy (there are: hf4, hf5, vllm, sglang, llamacpp, "
                "gguf-metadata, megatron, mlx)\n");
