@@ -250,6 +250,12 @@ Test(explore_command, other_addresses__are_not_served) {
 
 /* ---- bad clients ------------------------------------------------------------------------------------------------- */
 
+/* Of a request that never ends the server waits for more; we do not. */
+static void set_patience(int connection) {
+  const struct timeval patience = {.tv_usec = 300000};
+  (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
 /* Nothing that is sent ends the server, or gets an answer that is none. */
 Test(explore_command, malformed_requests__do_no_harm) {
   served s = serve(&(command){.arguments = {"explore"}});
@@ -266,6 +272,7 @@ Test(explore_command, malformed_requests__do_no_harm) {
   };
   for (size_t i = 0; i < RS_COUNT(bytes); i++) {
     int connection = connect_to(&s);
+    set_patience(connection);
     (void)!send(connection, bytes[i], strlen(bytes[i]), MSG_NOSIGNAL);
     shutdown(connection, SHUT_WR);
     char part[512] = "";
@@ -296,13 +303,12 @@ static void garble(rs_text *request, unsigned *seed) {
   }
 }
 
-/* What comes back, of its beginning. Of a body that never comes the server waits for the end; we do not. */
+/* What comes back, of its beginning. */
 static void send_garbled(const served *s, const rs_text *request, char *part, size_t room) {
-  const struct timeval patience = {.tv_usec = 300000};
   const struct linger at_once = {.l_onoff = 1};
   int connection = connect_to(s);
   size_t length = 0;
-  (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  set_patience(connection);
   (void)setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   (void)!send(connection, rs_text_string(request), request->length, MSG_NOSIGNAL);
   for (ssize_t now; length < room - 1 && (now = recv(connection, part + length, room - 1 - length, 0)) > 0;)
