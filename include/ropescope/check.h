@@ -81,7 +81,7 @@ rs_status rs_config_engines_choose(const char *word, uint32_t *engines, rs_err *
 /* What an engine derives from the file, at the served length. */
 typedef struct rs_derivation {
   size_t engine;            /* its index */
-  char refusal[160];        /* why it cannot; "": it can */
+  char refusal[256];        /* why it cannot; "": it can */
   double amp, logit_factor; /* on cos and sin, on the softmax scale */
   size_t differ;            /* frequencies that are another than transformers 5's by more than 1e-6, relative */
   double largest;           /* the largest of these differences */

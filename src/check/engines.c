@@ -141,7 +141,7 @@ static rs_status derive(const rs_checked *checked, const rs_reader *reader, cons
   rs_spectrum_clear(&theirs);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
   if (status != RS_OK)
-    snprintf(derivation->refusal, sizeof derivation->refusal, "%.47s%s%.109s", why.subject,
+    snprintf(derivation->refusal, sizeof derivation->refusal, "%.63s%s%.185s", why.subject,
              *why.subject != '\0' ? ": " : "", why.message);
   return RS_OK;
 }

@@ -179,7 +179,8 @@ static rs_status fill(const rs_checked *checked, const char *name, rs_portrait *
   if (!portrait->turns) return RS_OK;
   fill_lengths(checked, portrait);
   if (portrait->trained < 1 || portrait->served < 1)
-    return rs_fail(err, RS_INPUT, "%s: has no max_position_embeddings, and its class no default: for which length?",
+    return rs_fail(err, RS_INPUT,
+                   "%s: has no max_position_embeddings, and its class no default: which length was it trained at?",
                    name);
   RS_TRY(fill_attention(checked, portrait, err));
   RS_TRY(fill_pairs(portrait, err));

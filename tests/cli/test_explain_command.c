@@ -356,7 +356,7 @@ Test(explain_command, wrong_use__is_said) {
       {{"explain", "config.json", "--length", "1k", "--pair", "-1"}, "--pair -1: ", 2},
       {{"explain", "bert.json", "--length", "1k", "--pair", "3"}, "--pair 3: learned turns no pairs", 2},
       {{"explain", "vit.json"}, "vit.json: says no length (--length chooses)", 2},
-      {{"explain", "endless.json", "--length", "1k"}, "endless.json: has no max_position_embeddings", 2},
+      {{"explain", "endless.json", "--length", "1k"}, "default: which length was it trained at?", 2},
       {{"explain", "empty.json", "--length", "1k"}, "empty.json:1:1: no attention geometry", 2},
   };
   write_file("config.json", YARN);

@@ -351,6 +351,8 @@ Test(solve_command, no_length_of_training__is_none_of_zero) {
        "ropescope: train_length: is said by neither the model nor the recipe, and yarn needs it\n", "tokens:", 2},
       {"length --criterion first_violation --method '{name: yarn, factor: 4, train_length: 128}'", "on my_model\n",
        "published", 0},
+      {"factor --length 8k --method yarn",
+       "ropescope: train_length: is said by neither the model nor the recipe, and yarn needs it\n", "factor", 2},
       {"base --length 2k --criterion first_violation", "\npublished  {name: rope}\n", "0 tokens", 0},
       {"base --length 2k", "\nntk: my_model" UNKNOWN, "inf", 0},
   };
