@@ -156,7 +156,10 @@ static void read_param(rs_problems *problems, const rs_node *node, const rs_path
     read_list(problems, node, path, param, &value);
   else
     (void)rs_read_value(problems, node, path, param, &value);
-  if (problems->count > before) return;
+  if (problems->count > before) {
+    rs_value_clear(&value);
+    return;
+  }
   value.given = true;
   rs_value_clear(&settings->values[index]);
   settings->values[index] = value;

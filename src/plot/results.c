@@ -42,19 +42,16 @@ static void list_lengths(const rs_plot_file *file, rs_text *out) {
 /* A length that no curve has is a slip of the user's. */
 static rs_status check_length(plotter *p) {
   rs_text lengths = {0};
-  bool curves = false;
-  if (p->options.length == 0) return RS_OK;
-  for (size_t i = 0; i < p->data.count; i++) {
+  bool curves = false, found = p->options.length == 0;
+  for (size_t i = 0; i < p->data.count && !found; i++) {
     const rs_plot_file *file = &p->data.files[i];
     if (file->table == NULL || rs_plot_column_of(file, RS_PLOT_INDEX, 0) == NULL) continue;
-    for (size_t k = 0; k < file->cell_count; k++) {
-      if (file->cells[k].length == (double)p->options.length) return RS_OK;
-    }
+    for (size_t k = 0; k < file->cell_count && !found; k++) found = file->cells[k].length == (double)p->options.length;
     if (!curves) list_lengths(file, &lengths);
     curves = true;
   }
   rs_status status = RS_OK;
-  if (curves)
+  if (curves && !found)
     status = rs_fail_on(p->err, RS_INPUT, "length", "there is no curve at %zu tokens (there are at %s)",
                         p->options.length, rs_text_string(&lengths));
   rs_text_clear(&lengths);
