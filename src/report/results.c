@@ -115,7 +115,7 @@ static size_t line_of(report_results *results, size_t row, size_t *slots, size_t
     slot = (slot + 1) & (room - 1);
   if (slots[slot] == 0) {
     double length = NAN;
-    (void)rs_number_read(report_field(results, "length_tokens", row), &length); /* which is checked when it is read */
+    if (!rs_number_read(report_field(results, "length_tokens", row), &length)) length = NAN;
     results->lines[results->line_count++] = (report_line){.row = row, .length = length};
     slots[slot] = results->line_count;
   }

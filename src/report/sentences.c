@@ -70,6 +70,7 @@ static void put_lengths(const report_results *results, rs_text *out) {
   double least = INFINITY;
   size_t count = count_words(results, "length_tokens");
   for (size_t i = 0; i < results->line_count; i++) least = fmin(least, results->lines[i].length);
+  if (!isfinite(results->longest)) return;
   if (count > 1) {
     rs_text_printf(out, " at %zu lengths from ", count);
     report_tokens(least, out);
@@ -131,7 +132,7 @@ static void put_source(const rs_node *source, rs_text *out) {
   put_code(report_member(source, "name"), out);
   for (size_t i = 0; caption != NULL && caption->kind == RS_SEQUENCE && i < caption->count; i++) {
     rs_text_puts(out, i == 0 ? " (" : ", ");
-    rs_xml_escape(caption->items[i].text, out);
+    if (caption->items[i].kind == RS_SCALAR) rs_xml_escape(caption->items[i].text, out);
     if (i + 1 == caption->count) rs_text_puts(out, ")");
   }
 }

@@ -94,8 +94,8 @@ static void put_value(const report_results *folder, const report_line *line, con
 static void put_line(const report_results *folder, const report_line *line, const heading *head, bool several,
                      rs_text *out) {
   rs_text_puts(out, "<tr data-length=\"");
-  rs_text_number(out, line->length);
-  rs_text_puts(out, line->length == folder->longest ? "\">" : "\" hidden>");
+  if (!isnan(line->length)) rs_text_number(out, line->length);
+  rs_text_puts(out, line->length == folder->longest || isnan(folder->longest) ? "\">" : "\" hidden>");
   if (several) rs_text_puts(out, "<td>"), rs_xml_escape(folder->label, out), rs_text_puts(out, "</td>");
   for (size_t i = 0; i < head->count; i++) (i < head->keys ? put_key : put_value)(folder, line, head->items[i], out);
   rs_text_printf(out, "<td class=\"number\">%zu", line->rows);

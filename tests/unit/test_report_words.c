@@ -122,6 +122,25 @@ Test(report_words, checkpoints_and_captions) {
   expect_page((const char *const[]){"<b>g</b> (a, &lt;b&gt;)", NULL}, NULL);
 }
 
+/* The page is refused; its words are written before that is found. */
+Test(report_words, captions_that_are_no_strings__are_refused) {
+  static const char *const wrong[] = {"{}", "[1]", "null", "3"};
+  for (size_t i = 0; i < RS_COUNT(wrong); i++) {
+    char members[200];
+    rs_text page = {0};
+    rs_plot_report notes = {0};
+    rs_err err = {0};
+    snprintf(members, sizeof members, "\"sources\":[{\"name\":\"g\",\"kind\":\"gaussian\",\"caption\":[%s]}],",
+             wrong[i]);
+    put_results(members, READS, ONE);
+    cr_expect_eq(rs_report_write((const char *const[]){folder}, 1, true, &page, &notes, &err), RS_INPUT, "%s",
+                 wrong[i]);
+    cr_expect_not_null(strstr(err.message, "\"caption\" must be a list of strings"), "%s: %s", wrong[i], err.message);
+    rs_plot_report_clear(&notes);
+    rs_text_clear(&page);
+  }
+}
+
 Test(report_words, one_cell_and_failed_ones) {
   put_results(SOURCES, READS, "0,m,rope,64,1,g,1,8,1,ok,\n");
   expect_page((const char *const[]){"<p>The 1 cell of the sweep came out.</p>", "what this method does:", NULL}, NULL);
