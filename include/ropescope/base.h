@@ -60,6 +60,9 @@ rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const c
 /* RS_IO of a file that could not be read: to whoever named it, as wrong as if it held nonsense. */
 rs_status rs_fail_read(rs_err *err, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(2);
 
+/* "subject: message", or the message alone, as far as `size` bytes hold it. */
+void rs_err_words(const rs_err *err, char *words, size_t size) RS_NONNULL(1, 2);
+
 /* A short word for the status: "ok", "input", "domain", ... */
 const char *rs_status_name(rs_status status);
 

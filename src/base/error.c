@@ -44,3 +44,7 @@ const char *rs_status_name(rs_status status) {
                                       "io", "internal", "stopped", "busy"};
   return (size_t)status < RS_COUNT(names) ? names[status] : "unknown";
 }
+
+void rs_err_words(const rs_err *err, char *words, size_t size) {
+  snprintf(words, size, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+}

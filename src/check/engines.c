@@ -140,9 +140,7 @@ static rs_status derive(const rs_checked *checked, const rs_reader *reader, cons
   if (status == RS_OK) compare(ours, &theirs, derivation);
   rs_spectrum_clear(&theirs);
   if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "%s", why.message);
-  if (status != RS_OK)
-    snprintf(derivation->refusal, sizeof derivation->refusal, "%.63s%s%.185s", why.subject,
-             *why.subject != '\0' ? ": " : "", why.message);
+  if (status != RS_OK) rs_err_words(&why, derivation->refusal, sizeof derivation->refusal);
   return RS_OK;
 }
 

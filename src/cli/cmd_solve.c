@@ -203,9 +203,7 @@ static int ask_all(const rs_question *question, verdict all[RS_CRITERIA]) {
     if (lacks(&one, all[c].why)) continue;
     rs_status status = rs_solve(&one, &all[c].solution, &problems, &err);
     bool failed = status == RS_MEMORY || status == RS_IO, wrong = status == RS_INPUT || status == RS_UNSUPPORTED;
-    if (status != RS_OK)
-      snprintf(all[c].why, sizeof all[c].why, "%.63s%s%.185s", err.subject, *err.subject != '\0' ? ": " : "",
-               err.message);
+    if (status != RS_OK) rs_err_words(&err, all[c].why, sizeof all[c].why);
     if (failed || (wrong && c == 0)) first = cli_fail(status, &problems, &err);
     rs_problems_clear(&problems);
     if (first != CLI_OK) return first;

@@ -22,6 +22,16 @@
   cr_assert_eq((call), (wanted));                                                                                      \
   cr_assert_eq(ropescope_error_status(error), (wanted))
 
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* The error is the member's, and says the words; it is freed. */
+static inline void is_told(ropescope_error *error, const char *subject, const char *words) {
+  cr_expect_str_eq(ropescope_error_subject(error), subject, "%s", ropescope_error_message(error));
+  cr_expect_not_null(strstr(ropescope_error_message(error), words), "%s, not: %s", ropescope_error_message(error),
+                     words);
+  ropescope_error_free(error);
+}
+
 /* A recipe on a preset, or on `text` where that is given. */
 static inline ropescope_recipe *make_recipe(const char *preset, const char *text, const char *method, size_t length) {
   const ropescope_recipe_source source = {

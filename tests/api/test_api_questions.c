@@ -3,15 +3,6 @@
 
 #include <math.h>
 
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
-static void is_told(ropescope_error *error, const char *subject, const char *words) {
-  cr_expect_str_eq(ropescope_error_subject(error), subject, "%s", ropescope_error_message(error));
-  cr_expect_not_null(strstr(ropescope_error_message(error), words), "%s, not: %s", ropescope_error_message(error),
-                     words);
-  ropescope_error_free(error);
-}
-
 /* A parameter of the method takes the place of the model's number. */
 Test(api_questions, recipes_with_numbers_of_their_own) {
   static const struct {

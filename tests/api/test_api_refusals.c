@@ -10,16 +10,6 @@ enum { L = 6, D = 16, H = 2 };
 static const char config[] = "{\"model_type\": \"llama\", \"num_attention_heads\": 2, \"hidden_size\": 32, "
                              "\"rope_theta\": 1000.0, \"max_position_embeddings\": 512}";
 
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
-/* The error is the member's, and says the words; it is freed. */
-static void is_told(ropescope_error *error, const char *subject, const char *words) {
-  cr_expect_str_eq(ropescope_error_subject(error), subject, "%s", ropescope_error_message(error));
-  cr_expect_not_null(strstr(ropescope_error_message(error), words), "%s, not: %s", ropescope_error_message(error),
-                     words);
-  ropescope_error_free(error);
-}
-
 /* ---- methods of the caller's ------------------------------------------------------------------------------------- */
 
 /* What the parameter `what` says: wrong numbers, or a status that is none. */

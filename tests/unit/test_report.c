@@ -1,22 +1,10 @@
 /* test_report.c: pages of results: sentences that are true, text that stays text. */
-#include "plot_fixture.h"
+#include "report_fixture.h"
 #include "ropescope/page.h"
-#include "ropescope/report.h"
 
 #include <zlib.h>
 
 TestSuite(report, .init = make_folder, .fini = remove_folder);
-
-/* The page of the folder; the caller frees. */
-static char *page_of(const char *const *folders, size_t count) {
-  rs_text page = {0};
-  rs_plot_report notes = {0};
-  rs_err err = {0};
-  rs_status status = rs_report_write(folders, count, true, &page, &notes, &err);
-  cr_assert_eq(status, RS_OK, "%s: %s", rs_status_name(status), err.message);
-  rs_plot_report_clear(&notes);
-  return page.data;
-}
 
 static char *page(void) {
   return page_of((const char *const[]){folder}, 1);

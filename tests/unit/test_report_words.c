@@ -1,18 +1,7 @@
 /* test_report_words.c: what the page of a folder says where there is much, little, or nothing to say. */
-#include "plot_fixture.h"
-#include "ropescope/report.h"
+#include "report_fixture.h"
 
 TestSuite(report_words, .init = make_folder, .fini = remove_folder);
-
-static char *page_of(const char *const *folders, size_t count) {
-  rs_text page = {0};
-  rs_plot_report notes = {0};
-  rs_err err = {0};
-  rs_status status = rs_report_write(folders, count, true, &page, &notes, &err);
-  cr_assert_eq(status, RS_OK, "%s: %s", rs_status_name(status), err.message);
-  rs_plot_report_clear(&notes);
-  return page.data;
-}
 
 #define LOSS                                                                                                           \
   "{\"name\":\"loss\",\"role\":\"value\",\"unit\":\"1\",\"axis\":\"linear\",\"better\":\"lower\",\"summary\":\"what "  \
