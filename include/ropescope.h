@@ -12,9 +12,7 @@
  * Rules that hold for every function:
  *  - Nothing is printed, the program is never ended, and there is no global state: objects that are not the same may be
  *    used by several threads at once, and so may one that is only read (a const pointer). The working directory, the
- *    locale and the environment are not changed. One exception: GSL has one error handler for the whole process, which
- *    ends the program; it is off while a metric computes by GSL (fits, principal components), and the same as before
- *    afterwards.
+ *    locale and the environment are not changed.
  *  - A function that can fail returns a status and takes `error` last. NULL: why is not asked. Otherwise *error must be
  *    NULL before; on failure it becomes an object that the caller frees (ropescope_error_free), on success it stays.
  *    What the function would have made is then NULL, and arrays of the caller's hold no promise.

@@ -115,6 +115,10 @@ file src/math/sum.c 'double rs_sum(double x) {' '  return rs_hypot(x, 1);' '}'
 expect check_bits.sh 0 'no function' 'a picture, and a function of ours'
 file src/math/sum.c 'double rs_sum(double x) {' '  return hypot(x, 1);' '}'
 expect check_bits.sh 1 'src/math/sum.c:2:' 'a function whose bits depend on the machine'
+file src/math/sum.c 'double rs_sum(double x) {' '  return gsl_cdf_ugaussian_P(x);' '}'
+expect check_bits.sh 0 'no function' 'one of GSL whose bits do not'
+file src/math/sum.c 'double rs_sum(double x) {' '  return gsl_sf_Ci(x);' '}'
+expect check_bits.sh 1 'src/math/sum.c:2:' 'one of GSL whose bits do'
 
 [ "$failed" -eq 0 ] && echo 'check_checks: what is planted is refused'
 exit "$failed"

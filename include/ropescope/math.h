@@ -122,6 +122,12 @@ double rs_hypot(double x, double y);
 /* ln Gamma(x) for x >= 1/2, within 1e-14 of 1 or of itself, whichever is more. Threads share nothing. */
 double rs_log_gamma(double x);
 
+/* The cosine integral Ci(x), x > 0, within 2e-15 of 1 or of itself (Abramowitz and Stegun, 5.2.2). */
+double rs_cosine_integral(double x);
+
+/* The x below which a share of the normal distribution lies, 1e-4 <= share <= 1 - 1e-4, within 1e-14. */
+double rs_normal_quantile(double share);
+
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
 /* A compensated running sum (Neumaier, ZAMM 54, 1974). Zero-initialise. */
@@ -140,6 +146,9 @@ static inline void rs_sum_add(rs_sum *total, double term) {
 static inline double rs_sum_total(const rs_sum *total) {
   return total->sum + total->lost;
 }
+
+/* sum of a[i] b[i], in eight sums side by side. */
+double rs_dot(const double *a, const double *b, size_t count) RS_NONNULL(1, 2);
 
 /* Mean and spread of a sample, one value at a time (Welford, Technometrics 4, 1962). Zero-initialise. */
 typedef struct rs_moments {
@@ -205,6 +214,10 @@ void rs_resizer_gradient(const rs_resizer *resizer, size_t row, size_t column, c
  * stream: Gaussian columns, then QR with positive diagonal (Mezzadri, Notices AMS 54, 2007). */
 rs_status rs_orthonormal(rs_stream stream, size_t rows, size_t columns, double *out, rs_err *err) RS_NONNULL(4);
 
+/* The eigenvalues of a (side, side), symmetric, largest first, each within some 1e-16 side of the largest. `a` is lost.
+ */
+void rs_eigenvalues(double *a, size_t side, double *values) RS_NONNULL(1, 3);
+
 /* ---- curves fitted by waves -------------------------------------------------------------------------------------- */
 
 /* How the least-squares problem is solved. Its functions are nearly dependent, so that the answers differ wildly past
@@ -246,13 +259,6 @@ void rs_wave_fit_clear(rs_wave_fit *fit) RS_NONNULL(1);
 /* The solver for a fit where nothing depends on which: sums where the ridge keeps the condition of the normal equations
  * below 1e7 (errors of 1e-9), else QR. */
 rs_solver rs_wave_fit_solver(size_t count, size_t waves, double ridge);
-
-/* ---- GSL's errors ------------------------------------------------------------------------------------------------ */
-
-/* Between these two GSL's functions return what is wrong (no memory, a singular matrix) in place of ending the program.
- * From any thread, several at once. */
-void rs_gsl_errors_begin(void);
-void rs_gsl_errors_end(void);
 
 /* ---- the ladder of frequencies ----------------------------------------------------------------------------------- */
 

@@ -17,22 +17,13 @@ static rs_status head_columns(const rs_encoding *encoding, size_t head, uint64_t
   return rs_orthonormal(stream, width, dims, columns + width * dims, err);
 }
 
-static double dot(const double *a, const double *b, size_t count) {
-  double parts[8] = {0}; /* independent chains, so that the sum is not one long wait */
-  size_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    for (size_t k = 0; k < 8; k++) parts[k] += a[i + k] * b[i + k];
-  double sum = ((parts[0] + parts[4]) + (parts[1] + parts[5])) + ((parts[2] + parts[6]) + (parts[3] + parts[7]));
-  for (; i < count; i++) sum += a[i] * b[i];
-  return sum;
-}
-
 /* out[row * D + d] = column d . table[row]. A column stays in cache while the block's rows pass. */
 static void project_rows(const rs_encoding *encoding, const double *columns, const double *table, size_t rows,
                          double *out) {
   size_t width = encoding->width, dims = encoding->head_dim;
   for (size_t d = 0; d < dims; d++)
-    for (size_t row = 0; row < rows; row++) out[row * dims + d] = dot(table + row * width, columns + d * width, width);
+    for (size_t row = 0; row < rows; row++)
+      out[row * dims + d] = rs_dot(table + row * width, columns + d * width, width);
 }
 
 /* Rows of the embedding table and where their projections go. */

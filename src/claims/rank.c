@@ -40,10 +40,22 @@ static rs_status rank_both(const double *y, const double *x, size_t count, doubl
   return status;
 }
 
+/* Of ranks, whose means, differences and products are whole quarters: all sums are exact. */
+static double correlation(const double *ranks_y, const double *ranks_x, size_t count) {
+  double mean = (double)(count - 1) / 2, both = 0, squares_y = 0, squares_x = 0;
+  for (size_t i = 0; i < count; i++) {
+    double y = ranks_y[i] - mean, x = ranks_x[i] - mean;
+    both += y * x;
+    squares_y += y * y;
+    squares_x += x * x;
+  }
+  return both / sqrt(squares_y * squares_x);
+}
+
 rs_status rs_rank_correlation(const double *y, const double *x, size_t count, double *rho, rs_err *err) {
   double *ranks_y, *ranks_x;
   rs_status status = rank_both(y, x, count, &ranks_y, &ranks_x, err);
-  if (status == RS_OK) *rho = gsl_stats_correlation(ranks_y, 1, ranks_x, 1, count);
+  if (status == RS_OK) *rho = correlation(ranks_y, ranks_x, count);
   free(ranks_y);
   free(ranks_x);
   return status;
@@ -52,11 +64,11 @@ rs_status rs_rank_correlation(const double *y, const double *x, size_t count, do
 /* Shuffles ranks_y. */
 static double share_as_strong(double *ranks_y, const double *ranks_x, size_t count, gsl_rng *draws) {
   const double rounding = 1e-12;
-  double strength = fabs(gsl_stats_correlation(ranks_y, 1, ranks_x, 1, count));
+  double strength = fabs(correlation(ranks_y, ranks_x, count));
   size_t as_strong = 1;
   for (size_t i = 0; i < PERMUTATIONS; i++) {
     gsl_ran_shuffle(draws, ranks_y, count, sizeof *ranks_y);
-    as_strong += fabs(gsl_stats_correlation(ranks_y, 1, ranks_x, 1, count)) >= strength - rounding;
+    as_strong += fabs(correlation(ranks_y, ranks_x, count)) >= strength - rounding;
   }
   return (double)as_strong / (PERMUTATIONS + 1);
 }

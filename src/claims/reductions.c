@@ -1,7 +1,6 @@
 /* One number of the rows that were selected. */
 #include "reductions.h"
 
-#include <gsl/gsl_fit.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -18,9 +17,19 @@ static rs_status the_row(const rs_sample *s, double *value, rs_err *err) {
   return RS_OK;
 }
 
+static double sum_of(const double *values, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += values[i];
+  return sum;
+}
+
+static double mean_of(const double *values, size_t count) {
+  return sum_of(values, count) / (double)count;
+}
+
 static rs_status mean(const rs_sample *s, double *value, rs_err *err) {
   (void)err;
-  *value = gsl_stats_mean(s->y, 1, s->count);
+  *value = mean_of(s->y, s->count);
   return RS_OK;
 }
 
@@ -45,7 +54,7 @@ static rs_status median(const rs_sample *s, double *value, rs_err *err) {
 
 static rs_status sum(const rs_sample *s, double *value, rs_err *err) {
   (void)err;
-  *value = gsl_stats_mean(s->y, 1, s->count) * (double)s->count;
+  *value = sum_of(s->y, s->count);
   return RS_OK;
 }
 
@@ -73,16 +82,22 @@ static rs_status at_max(const rs_sample *s, double *value, rs_err *err) {
   return RS_OK;
 }
 
-/* ln y = intercept + slope ln x. */
+/* ln y = intercept + slope ln x, by least squares. */
 static rs_status fit_logs(const rs_sample *s, double *intercept, double *slope, rs_err *err) {
-  double variance[3], squares;
   if (s->count < 2) return rs_fail(err, RS_INPUT, "a power law needs two rows, and %zu have a value", s->count);
   for (size_t i = 0; i < s->count; i++) {
     if (!(s->x[i] > 0) || !(s->y[i] > 0)) return rs_fail(err, RS_INPUT, "a power law needs positive numbers");
     s->x[i] = log(s->x[i]);
     s->y[i] = log(s->y[i]);
   }
-  gsl_fit_linear(s->x, 1, s->y, 1, s->count, intercept, slope, &variance[0], &variance[1], &variance[2], &squares);
+  double mean_x = mean_of(s->x, s->count), mean_y = mean_of(s->y, s->count);
+  double both = 0, squares = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    both += (s->x[i] - mean_x) * (s->y[i] - mean_y);
+    squares += (s->x[i] - mean_x) * (s->x[i] - mean_x);
+  }
+  *slope = both / squares;
+  *intercept = mean_y - *slope * mean_x;
   return RS_OK;
 }
 
@@ -104,7 +119,7 @@ static size_t join_equal(const rs_sample *s) {
   gsl_sort2(s->x, 1, s->y, 1, s->count);
   for (size_t i = 0, next; i < s->count; i = next) {
     for (next = i + 1; next < s->count && s->x[next] == s->x[i];) next++;
-    s->y[left] = gsl_stats_mean(s->y + i, 1, next - i);
+    s->y[left] = mean_of(s->y + i, next - i);
     s->x[left++] = s->x[i];
   }
   return left;

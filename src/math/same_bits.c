@@ -1,8 +1,10 @@
-/* 2^x, lengths and ln gamma in plain arithmetic: the C library's exp2, hypot and lgamma_r (glibc 2.36) have other bits
- * on aarch64, where it is compiled with fused multiply-adds, than on x86-64, where these three are not. Its sin, cos,
- * exp, log, pow, tanh, atan2 and their like have the same on both, wherever an x86-64 has AVX2 and FMA. */
+/* Functions in plain arithmetic: the C library's exp2, hypot and lgamma_r (glibc 2.36) have other bits on aarch64,
+ * where it is compiled with fused multiply-adds, than on x86-64, where these three are not, and so have GSL's (2.7).
+ * The C library's sin, cos, exp, log, pow, tanh, atan2 and their like have the same on both, wherever an x86-64 has
+ * AVX2 and FMA, and GSL's normal distribution has. */
 #include "ropescope/math.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 /* The polynomial of the kernels' 2^f (lanes.h, in doubles), |f| <= 1/2, with what rounds most kept: the first term's
@@ -48,4 +50,44 @@ double rs_log_gamma(double x) {
   for (; x < 10; x++) product *= x;
   for (size_t i = 0; i < RS_COUNT(coefficients); i++) sum = sum / (x * x) + coefficients[i];
   return (x - 0.5) * (log(x) - 1) + (log(2 * M_PI) - 1) / 2 + sum / x - log(product);
+}
+
+/* Euler's constant + ln x + sum over k of (-x^2)^k / (2k (2k)!): Abramowitz and Stegun 5.2.16. */
+static double cosine_integral_series(double x) {
+  static const double euler = 0.57721566490153286061;
+  double sum = 0, term = 1;
+  for (double n = 2; fabs(term) > 1e-18; n += 2) {
+    term *= -x * x / ((n - 1) * n);
+    sum += term / n;
+  }
+  return euler + log(x) + sum;
+}
+
+/* The real part of -E1(ix), E1(z) e^z = 1 / (z + 1 - 1 / (z + 3 - 4 / (z + 5 - ...))): Abramowitz and Stegun 5.1.22 in
+ * its even form, from the end. */
+static double cosine_integral_fraction(double x) {
+  enum { LEVELS = 100 };
+  double real = 2 * LEVELS + 1, imaginary = x;
+  for (double k = LEVELS; k > 0; k--) {
+    double share = k * k / (real * real + imaginary * imaginary);
+    real = 2 * k - 1 - share * real;
+    imaginary = x + share * imaginary;
+  }
+  return (sin(x) * imaginary - cos(x) * real) / (real * real + imaginary * imaginary);
+}
+
+double rs_cosine_integral(double x) {
+  return x < 4 ? cosine_integral_series(x) : cosine_integral_fraction(x);
+}
+
+/* Abramowitz and Stegun 26.2.23, good to 4.5e-4, then two of Halley's steps, each of which leaves about the cube. */
+double rs_normal_quantile(double share) {
+  if (share > 0.5) return -rs_normal_quantile(1 - share);
+  double t = sqrt(-2 * log(share));
+  double x = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
+  for (size_t step = 0; step < 2; step++) {
+    double off = (gsl_cdf_ugaussian_P(x) - share) * sqrt(2 * M_PI) * exp(x * x / 2);
+    x -= off / (1 + x * off / 2);
+  }
+  return x;
 }

@@ -5,11 +5,11 @@
  *
  * so that a fit of F functions to n points takes n F + F^3 steps in place of n F^2. The system's condition is the
  * square of the functions' own: a ridge must hold it (wave_fit.c's QR does without). */
-#include "wave_sums.h"
+#include "wave_solvers.h"
 
 #include <complex.h>
-#include <gsl/gsl_linalg.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The sum of e^(i d x) over x = 0 .. count - 1. A turn more or less is none at whole x. */
 static double complex sum_of(double d, double count) {
@@ -19,20 +19,20 @@ static double complex sum_of(double d, double count) {
 }
 
 /* Sines first, then cosines. Lower triangle. */
-static void fill_gram(const rs_wave_fit_in *in, gsl_matrix *gram) {
-  size_t n = in->waves;
+static void fill_gram(const rs_wave_fit_in *in, double *gram) {
+  size_t n = in->waves, side = 2 * n;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) {
       double complex apart = sum_of(in->omega[i] - in->omega[j], (double)in->count);
       double complex together = sum_of(in->omega[i] + in->omega[j], (double)in->count);
-      gsl_matrix_set(gram, i, j, creal(apart - together) / 2);              /* sin_i sin_j */
-      gsl_matrix_set(gram, n + i, n + j, creal(apart + together) / 2);      /* cos_i cos_j */
-      gsl_matrix_set(gram, n + i, j, (cimag(together) - cimag(apart)) / 2); /* cos_i sin_j */
+      gram[i * side + j] = creal(apart - together) / 2;                /* sin_i sin_j */
+      gram[(n + i) * side + n + j] = creal(apart + together) / 2;      /* cos_i cos_j */
+      gram[(n + i) * side + j] = (cimag(together) - cimag(apart)) / 2; /* cos_i sin_j */
     }
-  for (size_t f = 0; f < 2 * n; f++) *gsl_matrix_ptr(gram, f, f) += in->ridge;
+  for (size_t f = 0; f < side; f++) gram[f * side + f] += in->ridge;
 }
 
-static void fill_right(const rs_wave_fit_in *in, gsl_vector *right) {
+static void fill_right(const rs_wave_fit_in *in, double *right) {
   for (size_t j = 0; j < in->waves; j++) {
     rs_sum sines = {0}, cosines = {0};
     for (size_t x = 0; x < in->count; x++) {
@@ -41,18 +41,32 @@ static void fill_right(const rs_wave_fit_in *in, gsl_vector *right) {
       rs_sum_add(&sines, in->wanted[x] * sine);
       rs_sum_add(&cosines, in->wanted[x] * cosine);
     }
-    gsl_vector_set(right, j, rs_sum_total(&sines));
-    gsl_vector_set(right, in->waves + j, rs_sum_total(&cosines));
+    right[j] = rs_sum_total(&sines);
+    right[in->waves + j] = rs_sum_total(&cosines);
   }
 }
 
-rs_status rs_wave_sums_solve(const rs_wave_fit_in *in, gsl_vector *solution, rs_err *err) {
-  gsl_matrix *gram = gsl_matrix_alloc(2 * in->waves, 2 * in->waves);
-  if (gram == NULL) return rs_fail(err, RS_MEMORY, "out of memory: normal equations of %zu functions", 2 * in->waves);
+/* Cholesky's gram = L L^T, then L and L^T are solved for, `right` becoming the solution. */
+static void solve(double *gram, double *right, size_t side) {
+  for (size_t i = 0; i < side; i++) {
+    double *row = gram + i * side;
+    for (size_t j = 0; j < i; j++) row[j] = (row[j] - rs_dot(row, gram + j * side, j)) / gram[j * side + j];
+    row[i] = sqrt(row[i] - rs_dot(row, row, i));
+    right[i] = (right[i] - rs_dot(row, right, i)) / row[i];
+  }
+  for (size_t i = side; i-- > 0;) {
+    right[i] /= gram[i * side + i];
+    for (size_t j = 0; j < i; j++) right[j] -= gram[i * side + j] * right[i];
+  }
+}
+
+rs_status rs_wave_sums_solve(const rs_wave_fit_in *in, double *solution, rs_err *err) {
+  size_t side = 2 * in->waves;
+  double *gram = rs_alloc(side * side, sizeof *gram, err);
+  if (gram == NULL) return RS_MEMORY;
   fill_gram(in, gram);
   fill_right(in, solution);
-  if (gsl_linalg_cholesky_decomp1(gram) || gsl_linalg_cholesky_svx(gram, solution))
-    gsl_vector_set_all(solution, NAN); /* singular */
-  gsl_matrix_free(gram);
+  solve(gram, solution, side);
+  free(gram);
   return RS_OK;
 }

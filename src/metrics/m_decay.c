@@ -4,8 +4,6 @@
 
 #include "metrics.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_sf_expint.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,11 +54,9 @@ static double ladder_base(const rs_encoding *encoding) {
  * which is [Ci(m) - Ci(m / base)] / ln base. Pairs that do not turn keep their share. */
 static double wide_limit(const rs_encoding *encoding, double base, size_t distance) {
   if (isnan(base) || distance == 0) return isnan(base) ? NAN : 1;
-  gsl_sf_result near, far;
-  if (gsl_sf_Ci_e((double)distance / base, &near) != GSL_SUCCESS) return NAN;
-  if (gsl_sf_Ci_e((double)distance, &far) != GSL_SUCCESS) return NAN;
+  double near = rs_cosine_integral((double)distance / base), far = rs_cosine_integral((double)distance);
   double turning = (double)encoding->rotary_dim / (double)encoding->head_dim;
-  return 1 - turning + turning * (far.val - near.val) / log(base);
+  return 1 - turning + turning * (far - near) / log(base);
 }
 
 /* The curve in the making. */

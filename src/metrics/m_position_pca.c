@@ -3,12 +3,9 @@
  * 2002, section 1.1; of position tables: Wang and Chen, arXiv:2010.04903.
  *
  * The shares are the eigenvalues of the centred table's Gram matrix, over positions or over channels, whichever are
- * fewer: both have the same. Small ones are good to 1e-16 of the largest. */
+ * fewer: both have the same. Small ones are good to some 1e-16 of the largest. */
 #include "metrics.h"
 
-#include <gsl/gsl_blas.h>
-#include <gsl/gsl_eigen.h>
-#include <gsl/gsl_sort_vector.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,41 +13,64 @@ enum { POSITIONS = 1024 }; /* more are sampled evenly */
 
 #define EXPLAINED 0.9
 
-/* The table (positions, width), each channel less its mean. */
-static rs_status read_table(const rs_encoding *encoding, const rs_position_set *set, gsl_matrix *table, rs_err *err) {
-  for (size_t i = 0; i < table->size1; i++)
+/* The table less each channel's mean, and what comes of it. */
+typedef struct analysis {
+  size_t positions, width, side; /* side: the smaller of the two */
+  double *table;                 /* (positions, width) */
+  double *gram;                  /* (side, side) */
+  double *values;                /* (side,) its eigenvalues, largest first */
+} analysis;
+
+static rs_status analysis_init(analysis *a, size_t positions, size_t width, rs_err *err) {
+  *a = (analysis){.positions = positions, .width = width, .side = positions < width ? positions : width};
+  a->table = rs_alloc(positions * width, sizeof *a->table, err);
+  a->gram = rs_alloc(a->side * a->side, sizeof *a->gram, err);
+  a->values = rs_alloc(a->side, sizeof *a->values, err);
+  return a->table != NULL && a->gram != NULL && a->values != NULL ? RS_OK : RS_MEMORY;
+}
+
+static void analysis_clear(analysis *a) {
+  free(a->table);
+  free(a->gram);
+  free(a->values);
+}
+
+static rs_status read_table(const rs_encoding *encoding, const rs_position_set *set, analysis *a, rs_err *err) {
+  for (size_t i = 0; i < a->positions; i++)
     RS_TRY(rs_encoding_embed(encoding, set->begin + rs_even_sample(i, POSITIONS, set->count), 1,
-                             gsl_matrix_ptr(table, i, 0), err));
-  for (size_t c = 0; c < table->size2; c++) {
+                             a->table + i * a->width, err));
+  for (size_t c = 0; c < a->width; c++) {
     rs_sum sum = {0};
-    for (size_t i = 0; i < table->size1; i++) rs_sum_add(&sum, gsl_matrix_get(table, i, c));
-    double mean = rs_sum_total(&sum) / (double)table->size1;
-    for (size_t i = 0; i < table->size1; i++) *gsl_matrix_ptr(table, i, c) -= mean;
+    for (size_t i = 0; i < a->positions; i++) rs_sum_add(&sum, a->table[i * a->width + c]);
+    double mean = rs_sum_total(&sum) / (double)a->positions;
+    for (size_t i = 0; i < a->positions; i++) a->table[i * a->width + c] -= mean;
   }
   return RS_OK;
 }
 
-/* The eigenvalues of the smaller Gram matrix, largest first. */
-static rs_status solve(const gsl_matrix *table, gsl_matrix *gram, gsl_vector *values, rs_err *err) {
-  CBLAS_TRANSPOSE_t side = table->size1 <= table->size2 ? CblasNoTrans : CblasTrans;
-  double *diagonals = rs_alloc(gram->size1, 2 * sizeof *diagonals, err);
-  if (diagonals == NULL) return RS_MEMORY;
-  /* Not by gsl_eigen_symm_alloc, which (GSL 2.7) frees nothing where it gets but a part of this. */
-  gsl_eigen_symm_workspace work = {.size = gram->size1, .d = diagonals, .sd = diagonals + gram->size1};
-  bool failed = gsl_blas_dsyrk(CblasLower, side, 1, table, 0, gram) || gsl_eigen_symm(gram, values, &work);
-  free(diagonals);
-  if (failed) return rs_fail(err, RS_INTERNAL, "eigenvalues of a %zu x %zu matrix failed", gram->size1, gram->size1);
-  gsl_sort_vector(values);
-  gsl_vector_reverse(values);
-  return RS_OK;
+/* Over positions. */
+static void make_gram_of_rows(analysis *a) {
+  for (size_t i = 0; i < a->side; i++)
+    for (size_t j = 0; j <= i; j++)
+      a->gram[i * a->side + j] = a->gram[j * a->side + i] =
+          rs_dot(a->table + i * a->width, a->table + j * a->width, a->width);
 }
 
-static rs_status report(const gsl_vector *values, rs_result *result, rs_err *err) {
+/* Over channels. */
+static void make_gram_of_columns(analysis *a) {
+  for (size_t i = 0; i < a->positions; i++) {
+    const double *row = a->table + i * a->width;
+    for (size_t c = 0; c < a->side; c++)
+      for (size_t d = 0; d < a->side; d++) a->gram[c * a->side + d] += row[c] * row[d];
+  }
+}
+
+static rs_status report(const analysis *a, rs_result *result, rs_err *err) {
   double total = 0, cumulative = 0;
-  for (size_t i = 0; i < values->size; i++) total += fmax(gsl_vector_get(values, i), 0);
+  for (size_t i = 0; i < a->side; i++) total += fmax(a->values[i], 0);
   if (!(total > 0)) return RS_OK;
-  for (size_t i = 0; i < values->size; i++) {
-    double share = fmax(gsl_vector_get(values, i), 0) / total;
+  for (size_t i = 0; i < a->side; i++) {
+    double share = fmax(a->values[i], 0) / total;
     cumulative = fmin(cumulative + share, 1);
     if (isnan(result->value[0]) && cumulative >= EXPLAINED) result->value[0] = (double)(i + 1);
     if (i < 2) result->value[1] = cumulative;
@@ -60,31 +80,21 @@ static rs_status report(const gsl_vector *values, rs_result *result, rs_err *err
   return RS_OK;
 }
 
-static rs_status analyse(const rs_encoding *encoding, rs_result *result, rs_err *err) {
-  rs_position_set set = rs_positions_of(&encoding->tokens, encoding->length);
-  size_t positions = set.count < POSITIONS ? set.count : POSITIONS, width = encoding->width;
-  size_t side = positions < width ? positions : width;
-  gsl_matrix *table = gsl_matrix_alloc(positions, width), *gram = gsl_matrix_alloc(side, side);
-  gsl_vector *values = gsl_vector_alloc(side);
-  rs_status status = RS_OK;
-  if (table == NULL || gram == NULL || values == NULL)
-    status = rs_fail(err, RS_MEMORY, "out of memory: %zu x %zu table", positions, width);
-  if (status == RS_OK) status = read_table(encoding, &set, table, err);
-  if (status == RS_OK) status = solve(table, gram, values, err);
-  if (status == RS_OK) status = report(values, result, err);
-  gsl_vector_free(values);
-  gsl_matrix_free(gram);
-  gsl_matrix_free(table);
-  return status;
-}
-
 static rs_status finish(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err) {
   (void)state;
+  const rs_encoding *encoding = in->encoding;
   result->value[0] = result->value[1] = NAN;
-  if (in->encoding->method->embed == NULL) return RS_OK;
-  rs_gsl_errors_begin();
-  rs_status status = analyse(in->encoding, result, err);
-  rs_gsl_errors_end();
+  if (encoding->method->embed == NULL) return RS_OK;
+  rs_position_set set = rs_positions_of(&encoding->tokens, encoding->length);
+  analysis a;
+  rs_status status = analysis_init(&a, set.count < POSITIONS ? set.count : POSITIONS, encoding->width, err);
+  if (status == RS_OK) status = read_table(encoding, &set, &a, err);
+  if (status == RS_OK) {
+    (a.positions <= a.width ? make_gram_of_rows : make_gram_of_columns)(&a);
+    rs_eigenvalues(a.gram, a.side, a.values);
+    status = report(&a, result, err);
+  }
+  analysis_clear(&a);
   return status;
 }
 

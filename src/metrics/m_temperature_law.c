@@ -1,11 +1,9 @@
 /* For which logits a temperature law keeps entropy. The law multiplies logits by (a ln s + 1)^2 at s times the length,
  * a = 0.1 in YaRN (arXiv:2309.00071, eq. 22); entropy needs sqrt(1 + 2 ln s / sd^2) for Gaussian logits (see
  * m_entropy_scaling.c). The fit is the sd at which the two differ least in squares over the given s. */
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_min.h>
-#include <math.h>
-
 #include "metrics.h"
+
+#include <math.h>
 
 typedef struct params {
   double slope;
@@ -30,8 +28,7 @@ static double keeping_factor(double sd, double scale) {
   return sqrt(1 + 2 * log(scale) / (sd * sd));
 }
 
-static double misfit(double log_sd, void *context) {
-  const law *l = context;
+static double misfit(const law *l, double log_sd) {
   double sum = 0;
   for (size_t i = 0; i < l->count; i++) {
     double apart = keeping_factor(exp(log_sd), l->scales[i]) - law_factor(l->slope, l->scales[i]);
@@ -40,25 +37,31 @@ static double misfit(double log_sd, void *context) {
   return sum;
 }
 
-/* The best of a grid over e^-3 .. e^5 nats, then Brent's method between its neighbours; NaN at the grid's ends, where a
- * law asks for no factor at all. */
-static rs_status fit(law *l, double *sd, rs_err *err) {
-  enum { STEPS = 400, ROUNDS = 200 };
+/* Its derivative, times a positive number. */
+static double misfit_slope(const law *l, double log_sd) {
+  double sum = 0, sd = exp(log_sd);
+  for (size_t i = 0; i < l->count; i++) {
+    double s = l->scales[i], keeping = keeping_factor(sd, s);
+    sum -= (keeping - law_factor(l->slope, s)) * log(s) / keeping;
+  }
+  return sum;
+}
+
+/* The best of a grid over e^-3 .. e^5 nats, then where the misfit's slope changes its sign between the neighbours; NaN
+ * at the grid's ends, where a law asks for no factor at all. */
+static double fit(const law *l) {
+  enum { STEPS = 400, HALVINGS = 60 };
   const double least = -3, step = 8.0 / STEPS;
   size_t best = 0;
   for (size_t i = 1; i <= STEPS; i++)
-    if (misfit(least + step * (double)i, l) < misfit(least + step * (double)best, l)) best = i;
-  *sd = NAN;
-  if (best == 0 || best == STEPS) return RS_OK;
-  double middle = least + step * (double)best;
-  gsl_min_fminimizer *search = gsl_min_fminimizer_alloc(gsl_min_fminimizer_brent);
-  if (search == NULL) return rs_fail(err, RS_MEMORY, "out of memory");
-  gsl_function function = {misfit, l};
-  int status = gsl_min_fminimizer_set(search, &function, middle, middle - step, middle + step);
-  for (size_t i = 0; i < ROUNDS && status == GSL_SUCCESS; i++) status = gsl_min_fminimizer_iterate(search);
-  *sd = exp(gsl_min_fminimizer_x_minimum(search));
-  gsl_min_fminimizer_free(search);
-  return RS_OK;
+    if (misfit(l, least + step * (double)i) < misfit(l, least + step * (double)best)) best = i;
+  if (best == 0 || best == STEPS) return NAN;
+  double low = least + step * ((double)best - 1), high = least + step * ((double)best + 1);
+  for (size_t i = 0; i < HALVINGS; i++) {
+    double middle = (low + high) / 2;
+    *(misfit_slope(l, middle) < 0 ? &low : &high) = middle;
+  }
+  return exp((low + high) / 2);
 }
 
 static rs_status add_rows(const law *l, double sd, rs_curve *curve, rs_err *err) {
@@ -78,10 +81,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   law l = {.slope = p->slope,
            .scales = given ? p->scales.list : octaves,
            .count = given ? p->scales.count : RS_COUNT(octaves)};
-  rs_gsl_errors_begin();
-  rs_status status = fit(&l, &result->value[0], err);
-  rs_gsl_errors_end();
-  if (status != RS_OK) return status;
+  result->value[0] = fit(&l);
   for (size_t i = 0; i < p->sds.count; i++) RS_TRY(add_rows(&l, p->sds.list[i], &result->curve, err));
   return isnan(result->value[0]) ? RS_OK : add_rows(&l, result->value[0], &result->curve, err);
 }

@@ -6,7 +6,7 @@
 #include "run.h"
 
 /* Raised when a record holds something else, a key is made in another way, or last digits change whatever the kinds. */
-enum { RS_CELL_SCHEMA = 2 };
+enum { RS_CELL_SCHEMA = 3 };
 
 /* The roles of all cells (count,), in their order. RS_MEMORY. */
 rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,

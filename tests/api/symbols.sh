@@ -12,17 +12,13 @@ diff -u "$list" "$work/exported" || { echo "symbols: $list names others: a name 
 # No global state: all that can be written is what is named here. Sanitizers bring their own.
 #   c_locale, c_locale_once  the locale "C", made once, by whichever thread needs it first
 #   chosen                   the instruction set of the program's --isa; nothing of ropescope.h sets it
-#   handler, lock, users     GSL's error handler, of which it has one for the process
 #   no_memory...             the error that is told where there is no memory for one; never changed
 cat >"$work/known" <<'KNOWN'
 c_locale
 c_locale_once
 chosen
-handler
-lock
 no_memory
 no_memory_message
-users
 KNOWN
 if command -v objdump >/dev/null && ! nm "$library" | grep -qE '__(asan|ubsan|tsan|gcov)_'; then
     objdump -t "$library" | awk 'NF > 3 && ($(NF - 2) == ".bss" || $(NF - 2) == ".data") { print $NF }' | grep -v '^[_.]' |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles the program and its tests for aarch64 with warnings as errors and, where qemu is, runs them there; then tells
-# how its numbers differ from this machine's. Changes nothing on the system: the libraries for aarch64 are downloaded
+# how numbers of its instruction sets differ. The bytes of generic must be those of this machine. Changes nothing on the system: the libraries for aarch64 are downloaded
 # with an apt configuration of our own and unpacked below FOLDER.
 #
 #     apt-get install gcc-aarch64-linux-gnu qemu-user      # once, as root
@@ -99,13 +99,11 @@ build() {
 
 emulate() { qemu-aarch64 -L "$sysroot" "$@"; }
 
-# sweep OUT ISA COMMAND...: the CSV files of the sweep.
-sweep() {
-    local out=$folder/$1 isa=$2
-    shift 2
-    rm -rf -- "$out"
-    "$@" run "$here/sweep.yaml" --quiet --isa "$isa" --out "$out"
-    rm -- "$out/timings.csv"
+# bytes: those of generic here, then there, and of neon there.
+bytes() {
+    rm -rf -- "$folder/bytes"
+    SETS=generic "$here/bytes.sh" --run "$folder/native/ropescope" "$folder/bytes"
+    SETS='generic neon' RUN="qemu-aarch64 -L $sysroot" "$here/bytes.sh" --run "$folder/aarch64/ropescope" "$folder/bytes"
 }
 
 # Says of each file whether the bytes are the same, or how much numbers differ.
@@ -125,7 +123,8 @@ add_stand_in
 write_cross_file
 if [ -n "${BYTES_ONLY-}" ]; then
     build aarch64 ropescope --cross-file "$folder/cross.ini" -Dtests=disabled
-    RUN="qemu-aarch64 -L $sysroot" "$here/bytes.sh" --run "$folder/aarch64/ropescope" "$folder/bytes"
+    build native ropescope -Dtests=disabled
+    bytes
     exit
 fi
 build aarch64 all --cross-file "$folder/cross.ini" -Dtests=enabled
@@ -136,8 +135,6 @@ if ! command -v qemu-aarch64 >/dev/null; then
     exit 0
 fi
 emulate "$folder/aarch64/ropescope" version
-for isa in generic neon; do sweep "aarch64-$isa" "$isa" emulate "$folder/aarch64/ropescope"; done
-sweep native-generic generic "$folder/native/ropescope"
 export ROPESCOPE_TESTS=$root/tests ROPESCOPE_JOBS=300
 for line in "${tests[@]}"; do
     read -r -a words <<<"$line"
@@ -146,8 +143,7 @@ for line in "${tests[@]}"; do
     emulate "$folder/aarch64/tests/test_${words[0]}" "${words[@]:1}"
     printf '    %d s\n' $((SECONDS - begin))
 done
-printf '\ngeneric on aarch64 beside generic on this machine:\n'
-compare aarch64-generic native-generic
+bytes
 printf 'neon beside generic on aarch64:\n'
-compare aarch64-neon aarch64-generic
+compare bytes/out-neon/sweep bytes/out-generic/sweep
 echo 'aarch64: all good'

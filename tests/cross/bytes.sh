@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the program by each compiler at each -O level, and compares the bytes of what it writes: every method, source and
-# metric (every.yaml), views and masks (sweep.yaml), models in training (trained.yaml), in each instruction set of the
-# machine. Prints a line for each build, with one number for all its CSV files; those of one set must be equal.
+# metric (every.yaml), views and masks (sweep.yaml), models in training (trained.yaml), curves that are fitted
+# (fits.yaml), in each instruction set of the machine. Prints a line for each build, with one number for all its CSV
+# files; those of one set must be equal.
 #
 #     tests/cross/bytes.sh FOLDER [COMPILER...]      # default: gcc clang; LEVELS='0 1 2 3'
 #     tests/cross/bytes.sh --run PROGRAM FOLDER      # those of a program that is there
@@ -21,14 +22,18 @@ system() {
 
 # sums PROGRAM FOLDER ISA: the SHA-256 of every CSV file but the timings, by name.
 sums() {
-    local program=$1 out=$2 isa=$3 config
+    local program=$1 out=$2 isa=$3 config solver
+    local common=(--quiet --isa "$isa" --checkpoints "$out/checkpoints")
     rm -rf -- "$out"
     mkdir -p -- "$out"
     for config in every sweep trained; do
-        "${before[@]}" "$program" run "$here/$config.yaml" --quiet --isa "$isa" --out "$out/$config" \
-            --checkpoints "$out/checkpoints" || return
-        rm -r -- "$out/$config/timings.csv" "$out/$config/.ropescope"
+        "${before[@]}" "$program" run "$here/$config.yaml" "${common[@]}" --out "$out/$config" || return
     done
+    for solver in svd normal gram_f32 sums; do
+        "${before[@]}" "$program" run "$here/fits.yaml" "${common[@]}" --out "$out/fits-$solver" \
+            --set "metrics=[{name: least_squares_blowup, solver: $solver, ridge: 1}]" || return
+    done
+    rm -r -- "$out"/*/timings.csv "$out"/*/.ropescope
     (cd -- "$out" && find . -name '*.csv' | LC_ALL=C sort | xargs sha256sum) >"$out/sums"
 }
 
@@ -43,8 +48,9 @@ compared() {
         sums "$program" "$folder/out-$isa" "$isa"
         printf '%-34s %-8s %.16s\n' "$what" "$isa" "$(sha256sum <"$folder/out-$isa/sums")"
         if [ ! -f "$all/first-$isa" ]; then cp -- "$folder/out-$isa/sums" "$all/first-$isa"; fi
-        diff -- "$all/first-$isa" "$folder/out-$isa/sums" | sed -n 's/^> [0-9a-f]* /    differs: /p'
-        cmp -s -- "$all/first-$isa" "$folder/out-$isa/sums" || failed=1
+        cmp -s -- "$all/first-$isa" "$folder/out-$isa/sums" && continue
+        failed=1
+        { diff -- "$all/first-$isa" "$folder/out-$isa/sums" || true; } | sed -n 's/^> [0-9a-f]* /    differs: /p'
     done
 }
 

@@ -3,6 +3,8 @@
 #include "ropescope/math.h"
 
 #include <float.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sf_expint.h>
 
 enum { COUNT = 200000 };
 
@@ -69,6 +71,28 @@ Test(same_bits, log_gamma__wholes_halves_and_between__good_to_1e_14) {
     cr_assert_leq((double)off, 1e-14, "ln Gamma(%.17g): off by %Lg", x, off);
   }
   cr_assert(rs_log_gamma(1) == 0 && rs_log_gamma(2) == 0);
+}
+
+/* Known: Abramowitz and Stegun, tables 5.1 and 5.3. */
+Test(same_bits, cosine_integral__any_size__is_that_of_gsl) {
+  uint64_t state = 9;
+  for (size_t i = 0; i < COUNT; i++) {
+    double x = exp(draw_real(&state, -14, 16)), expected = gsl_sf_Ci(x), off = fabs(rs_cosine_integral(x) - expected);
+    cr_assert_leq(off / fmax(1, fabs(expected)), 2e-15, "Ci(%.17g): off by %g", x, off);
+  }
+  for (double x = 3.5; x < 4.5; x += 1e-3) /* where one way to it ends and the other begins */
+    cr_assert_float_eq(rs_cosine_integral(x), gsl_sf_Ci(x), 2e-15, "Ci(%.17g)", x);
+  cr_assert_float_eq(rs_cosine_integral(1), 0.3374039229, 5e-11);
+  cr_assert_float_eq(rs_cosine_integral(10), -0.0454564330, 5e-11);
+}
+
+Test(same_bits, normal_quantile__all_shares__is_that_of_gsl) {
+  for (double share = 1e-4; share < 1; share += 7e-5) {
+    double got = rs_normal_quantile(share);
+    cr_assert_float_eq(got, gsl_cdf_ugaussian_Pinv(share), 1e-14, "%.17g: %.17g", share, got);
+    cr_assert_float_eq(gsl_cdf_ugaussian_P(got), share, 1e-15);
+  }
+  cr_assert_float_eq(rs_normal_quantile(0.975), 1.959963984540054, 1e-14);
 }
 
 /* What all machines must agree on, to the last bit: sums over the bits of many values, as first computed on an x86-64.

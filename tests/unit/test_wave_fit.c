@@ -1,7 +1,6 @@
 /* test_wave_fit.c: least squares by waves: exact curves come back, the normal equations hold, and each solver does what
  * its name says where functions depend on each other. */
 #include <criterion/criterion.h>
-#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +157,6 @@ Test(wave_fit, undetermined__other_solvers__say_so) {
   static const double still[] = {0, 1};
   double wanted[POINTS];
   rs_wave_fit fit;
-  gsl_set_error_handler_off();
   fill_curve(wanted, POINTS);
   for (size_t i = 0; i < RS_COUNT(all); i++) {
     if (all[i] == RS_SOLVER_SVD) continue;
