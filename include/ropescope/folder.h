@@ -56,7 +56,7 @@ rs_status rs_folder_lock_share(const char *directory, rs_folder_lock *lock, rs_e
 /* Makes a new folder that this user alone can read, in $TMPDIR or else /tmp. RS_IO, RS_MEMORY; *path is NULL then. */
 rs_status rs_scratch_make(char **path, rs_err *err) RS_NONNULL(1);
 
-/* Removes it with all that is in it, and frees `path` (NULL is fine). */
+/* Removes it with all that is in it, and frees `path` (NULL is fine). It stays where no memory is left to list it. */
 void rs_scratch_remove(char *path);
 
 /* ---- a folder that changes as one -------------------------------------------------------------------------------- */

@@ -4,11 +4,7 @@
 
 #include "ropescope/folder.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { DRAWN, REPLAYED };
 
@@ -33,48 +29,15 @@ static const char *const configs[] = {
 
 typedef struct sweep {
   rs_experiment *experiment;
-  char *directory; /* a temporary one */
+  char *directory; /* for a moment */
 } sweep;
-
-/* Removes a folder with the files in it, but for folders. */
-static void remove_files(const char *path) {
-  DIR *folder = opendir(path);
-  if (folder == NULL) return;
-  for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-      (void)rs_file_remove(path, entry->d_name, NULL); /* then rmdir leaves the folder */
-  closedir(folder);
-  rmdir(path);
-}
-
-/* Removes the folder with the files a run leaves. */
-static void remove_folder(const char *path) {
-  char *work = rs_path_join(path, RS_WORK_FOLDER, NULL);
-  if (work != NULL) remove_files(work);
-  free(work);
-  remove_files(path);
-}
 
 static void free_sweep(void *state) {
   sweep *s = state;
   if (s == NULL) return;
-  if (s->directory != NULL) remove_folder(s->directory);
+  rs_scratch_remove(s->directory);
   rs_experiment_free(s->experiment);
-  free(s->directory);
   free(s);
-}
-
-static rs_status make_folder(sweep *s, rs_err *err) {
-  const char *parent = getenv("TMPDIR");
-  char *path = rs_path_join(parent != NULL && *parent != '\0' ? parent : "/tmp", "ropescope-bench-XXXXXX", err);
-  if (path == NULL) return RS_MEMORY;
-  if (mkdtemp(path) == NULL) {
-    rs_status status = rs_fail(err, RS_IO, "cannot make a temporary folder %s", path);
-    free(path);
-    return status;
-  }
-  s->directory = path;
-  return RS_OK;
 }
 
 /* Random numbers in bfloat16, as a model's layer would have been saved. */
@@ -120,7 +83,7 @@ static rs_status create(const rs_bench_job *job, const size_t *sizes, void **sta
   sweep *s = rs_alloc(1, sizeof *s, err);
   *state = NULL;
   if (s == NULL) return RS_MEMORY;
-  rs_status status = make_folder(s, err);
+  rs_status status = rs_scratch_make(&s->directory, err);
   if (status == RS_OK && job->variant == REPLAYED) status = write_dump(s, sizes[0], err);
   if (status == RS_OK) status = read_config(s, job->variant, sizes[0], err);
   if (status != RS_OK) {

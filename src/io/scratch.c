@@ -19,6 +19,7 @@ rs_status rs_scratch_make(char **path, rs_err *err) {
 }
 
 void rs_scratch_remove(char *path) {
-  if (path != NULL) (void)rs_tree_remove(path);
+  for (size_t tries = 0; path != NULL && tries < 2; tries++) /* what lacked memory once may have it again */
+    if (rs_tree_remove(path)) break;
   free(path);
 }

@@ -46,6 +46,7 @@ KINDS = {
     "mmap": ["ENOMEM", "EMFILE"],
 }
 SECONDS = 60
+SCRATCH = "TMPDIR/"  # what stands in it
 UNTIL = {}  # what makes the shim end early
 ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where fsync takes no time
 
@@ -139,7 +140,7 @@ class Command:
             environment = {**clean_environment(), "LD_PRELOAD": self.shim, "TMPDIR": scratch, **extra}
             status, out, err = self.run(folder, environment)
             files = files_of(folder)
-            files.update({f"{name}.tmp": data for name, data in files_of(scratch).items()})
+            files.update({SCRATCH + name: data for name, data in files_of(scratch).items()})
             self.resumed = self.resume(folder) if resumes and status not in (None, 0) else None
             return status, out, err, files
 
@@ -158,13 +159,16 @@ class Command:
         return any(other is not None and comparable(name, data) == comparable(name, other) for other in same)
 
     # What is wrong after a trial; None: nothing.
-    def judge(self, kind, result):
+    def judge(self, kind, on, result):
         status, out, err, files = result
         if status is None:
             return f"takes more than {SECONDS} s"
         if status not in (0, 1, 2):
             return f"status {status}: {err.decode(errors='replace')[-200:]}"
-        left = [name for name in files if re.search(r"\.tmp$|\.partial", name)]
+        # Whoever gets no memory or no descriptor to the end cannot list a folder of TMPDIR, and so not remove it.
+        if on and kind in ("malloc", "open"):
+            files = {name: data for name, data in files.items() if not name.startswith(SCRATCH)}
+        left = [name for name in files if name.startswith(SCRATCH) or re.search(r"\.tmp$|\.partial", name)]
         if left:
             return f"leaves {left[0]}"
         if status == self.status and comparable("stdout", out) == comparable("stdout", self.out):
@@ -199,7 +203,7 @@ class Command:
         extra = {"FAULT_CALL": kind, "FAULT_AT": str(number), "FAULT_ERRNO": str(getattr(errno, reason))}
         if on:
             extra["FAULT_ON"] = "1"
-        wrong = self.judge(kind, self.start(extra, self.name in RESUMES)) or self.resumed
+        wrong = self.judge(kind, on, self.start(extra, self.name in RESUMES)) or self.resumed
         if wrong is None:
             return True
         words = " ".join(f"{k}={v}" for k, v in extra.items())
