@@ -187,3 +187,36 @@ Test(factors, eigenvalues__several_the_same__are_all_there) {
   check_eigenvalues((const double[]){1, 0, 0, 0, -3, 0, 0, 0, 2}, 3, (const double[]){2, 1, -3});
   check_eigenvalues((const double[]){-7}, 1, (const double[]){-7});
 }
+
+/* ---- bits -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t bits_of(uint64_t sum, const double *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    uint64_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    sum = (sum ^ bits) * 0x100000001b3u;
+    sum ^= sum >> 29;
+  }
+  return sum;
+}
+
+/* What all machines must agree on, to the last bit, as first computed on an x86-64: from fractions alone, as whatever
+ * is drawn hangs on the C library. */
+Test(factors, bits__of_a_matrix_of_fractions__are_the_same_everywhere) {
+  enum { SIDE = 20 };
+  double a[SIDE * SIDE], work[SIDE * SIDE], turned[SIDE * SIDE], values[SIDE];
+  for (size_t i = 0; i < SIDE; i++)
+    for (size_t j = 0; j < SIDE; j++) a[i * SIDE + j] = 1 / (double)(1 + i + j) - (i == j ? 3 / (double)(7 + i) : 0);
+  memcpy(work, a, sizeof a);
+  rs_lq(work, SIDE, SIDE, values);
+  uint64_t lq = bits_of(bits_of(0, work, SIDE * SIDE), values, SIDE);
+  memcpy(work, a, sizeof a);
+  rs_orthogonal_rows(work, SIDE, turned);
+  uint64_t orthogonal = bits_of(bits_of(0, work, SIDE * SIDE), turned, SIDE * SIDE);
+  memcpy(work, a, sizeof a);
+  rs_eigenvalues(work, SIDE, values);
+  uint64_t eigenvalues = bits_of(0, values, SIDE);
+  cr_expect_eq(lq, 0x0aa29498a8852c7bu, "0x%016lx", (unsigned long)lq);
+  cr_expect_eq(orthogonal, 0xcaf093e6107a381fu, "0x%016lx", (unsigned long)orthogonal);
+  cr_expect_eq(eigenvalues, 0x955a8af34966be55u, "0x%016lx", (unsigned long)eigenvalues);
+}
