@@ -16,7 +16,7 @@ folder=$(cd -- "${1:-$root/build-aarch64}" && pwd)
 sysroot=$folder/sysroot libraries=$folder/sysroot/usr/lib/aarch64-linux-gnu
 packages=(libc6-dev libgomp1 libgsl-dev libyaml-dev libjansson-dev nettle-dev librandom123-dev zlib1g-dev)
 # Those that need no program of ours beside them; of the engine's, which take minutes in emulation, the broadest case.
-tests=(math subsets kernel_decay kernel_rotate net_cap net_cross_entropy net_curve net_norm net_product net_softmax
+tests=(math factors subsets wave_fit kernel_decay kernel_rotate net_cap net_cross_entropy net_curve net_norm net_product net_softmax
        net_turn_rows net_update turns waves masks sources source_shapes projection metrics decay ood rows needle vision
        attend transformer contexts places tiny laws published golden_frequencies golden_mrope golden_biases
        golden_embeddings golden_attention golden_models 'engine random_jobs')
