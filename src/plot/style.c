@@ -37,10 +37,10 @@ rs_plot_style rs_plot_style_of(size_t look) {
 #define CIE_LIGHT 92.0, -8.0, 50.0 /* pale yellow; still darker than paper */
 #define CIE_BULGE 15.0             /* a* of the middle below the straight line: a hint of green */
 
-/* CIE XYZ over the white point from the lightness function's value (CIE 15:2004, eq. 8.3 to 8.11 turned round). */
+/* CIE XYZ over the white point from the lightness function's value (CIE 15:2004, eq. 8.3 to 8.11 turned round) above
+ * 6 / 29, where all colours of the way are. */
 static double unfold(double f) {
-  const double knee = 6.0 / 29;
-  return f > knee ? f * f * f : 3 * knee * knee * (f - 4.0 / 29);
+  return f * f * f;
 }
 
 /* A linear share of light as a byte (IEC 61966-2-1, sRGB). */

@@ -179,6 +179,14 @@ Test(explore_command, hf_file__is_where_it_begins) {
   free(err);
 }
 
+Test(explore_command, hf_file_of_an_odd_name__is_quoted_in_yaml) {
+  write_file("a\"b\\c.json", "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, "
+                             "\"max_position_embeddings\": 2048, \"rope_theta\": 10000.0}");
+  served s = serve(&(command){.arguments = {"explore", "--hf", "a\"b\\c.json", "--quiet"}});
+  expect_in(get(&s, "answer?model=file&method=rope"), 200, "model: {hf: \\\"a\\\\\\\"b\\\\\\\\c.json\\\"}\\n");
+  expect_end(&s, SIGINT);
+}
+
 Test(explore_command, given_recipe_and_port__hold) {
   served first = serve(&(command){
       .arguments = {"explore", "--model", "llama-2-7b", "--method", "{name: yarn, factor: 8}", "--length", "32k"}});

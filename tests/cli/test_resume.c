@@ -155,6 +155,7 @@ Test(resume, changed_config__unchanged_cells_stay) {
   expect_changed("--set=seeds=3", NULL, 84, 126);
   expect_changed("--set=lengths=[32, 64, 100]", NULL, 84, 126);
   expect_changed("--set=methods[0].label=base", NULL, 84, 84);
+  expect_changed("--set=sources[0].label=plain", NULL, 84, 84);
   expect_changed("--set=methods[4].name=nope", NULL, 72, 84);
   expect_changed("--set=seeds=[1]", NULL, 28, 42);
 }

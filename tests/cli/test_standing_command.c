@@ -55,6 +55,10 @@ Test(standing_command, run_hf__its_config_runs_by_itself) {
   run_well(&(command){.arguments = {"run", "--hf", "a", "b", "gemma.json", "--quiet", "--out", "o"}});
   remove_folder("a");
   remove_folder("b");
+  char *config = read_path("o/config.yaml", &(size_t){0});
+  cr_expect_not_null(strstr(config, "description: \"what models do out to 4 times the length that is served\"\n"), "%s",
+                     config);
+  free(config);
   run_well(&(command){.arguments = {"run", "o/config.yaml", "--quiet", "--out", "again"}});
   expect_same_csv("o", "again", "from its config.yaml");
 }
@@ -80,9 +84,11 @@ Test(standing_command, run_hf__names_models_by_family_and_place) {
 /* One that sees a window alone is observed so; layers are chosen by name. */
 Test(standing_command, run_hf__sees_what_its_layers_see) {
   static const struct {
-    const char *arguments[MOST_ARGUMENTS], *mask;
+    const char *arguments[MOST_ARGUMENTS], *words;
   } cases[] = {
       {{"run", "--hf", "mistral.json", "--quiet", "--out", "o"}, "mask: {window: 16}\n"},
+      {{"run", "--hf", "mistral.json", "--quiet", "--out", "o", "--force"},
+       "description: \"what a model does out to 4 times the length that is served\"\n"},
       {{"run", "--hf", "gemma.json", "--layers", "0", "--quiet", "--out", "o", "--force"}, "mask: {window: 16}\n"},
       {{"run", "--hf", "gemma.json", "--quiet", "--out", "o", "--force"}, "mask: causal\n"},
       {{"run", "--hf", "mistral.json", "a", "--quiet", "--out", "o", "--force"}, "mask: causal\n"}};
@@ -91,7 +97,7 @@ Test(standing_command, run_hf__sees_what_its_layers_see) {
     memcpy(c.arguments, cases[i].arguments, sizeof c.arguments);
     run_well(&c);
     char *config = read_path("o/config.yaml", &(size_t){0});
-    cr_expect(strstr(config, cases[i].mask) != NULL, "%zu: %s", i, config);
+    cr_expect(strstr(config, cases[i].words) != NULL, "%zu: %s", i, config);
     free(config);
   }
 }

@@ -54,7 +54,7 @@ static rs_plot_xy text_place(const rs_plot_picture *picture, const char *text) {
 
 /* One row a series, in their order, at the height of its name; the value to the right, its band as a bar. */
 Test(plot_dots, series__of_one_length__are_rows) {
-  rs_plot_point points[] = {point(4096, 2, 0), point(4096, 8, 1), point(4096, 5, 0)};
+  rs_plot_point points[] = {point(4096, 2, 0), point(4096, 10, 1), point(4096, 6, 0)};
   static const char *const names[] = {"a", "b", "c", "d"};
   rs_plot_series series[4] = {{0}};
   for (size_t i = 0; i < 4; i++)
@@ -70,7 +70,11 @@ Test(plot_dots, series__of_one_length__are_rows) {
     cr_assert_eq(count_kind(&picture, RS_PLOT_LINE, series[i].style.colour), i == 1 ? 3u : 0u, "a bar with caps");
   }
   cr_assert(dots[0].y < dots[1].y && dots[1].y < dots[2].y);
-  cr_assert_float_eq((dots[2].x - dots[0].x) / (dots[1].x - dots[0].x), 0.5, 1e-9, "5 is between 2 and 8");
+  cr_assert_float_eq((dots[2].x - dots[0].x) / (dots[1].x - dots[0].x), 0.5, 1e-9, "6 is between 2 and 10");
+  for (size_t i = 0; i < picture.count; i++)
+    if (picture.shapes[i].kind == RS_PLOT_TEXT)
+      cr_assert_str_neq(picture.text.data + picture.shapes[i].text, "0",
+                        "an axis from left to right need not begin there");
   cr_assert_float_eq(text_place(&picture, "no data").y, text_place(&picture, "d").y, 1, "d has none");
   text_place(&picture, "value (nats)");
   rs_plot_picture_clear(&picture);

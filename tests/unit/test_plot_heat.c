@@ -228,6 +228,13 @@ Test(plot_heat, heat__cells__lie_where_their_numbers_say) {
     cr_assert_eq(corner[k].y, corner[0].y + (double)(k % 6 / 3) * (corner[3].y - corner[0].y));
   }
   cr_assert(corner[1].x > corner[0].x && corner[3].y > corner[0].y && corner[6].x > corner[2].x, "side by side");
+  size_t rows = 0;
+  for (size_t i = 0; i < picture.count; i++) {
+    const rs_plot_shape *shape = &picture.shapes[i];
+    rows += shape->kind == RS_PLOT_TEXT && shape->anchor == RS_PLOT_END && !shape->upright &&
+            picture.points[shape->begin].x < corner[0].x;
+  }
+  cr_assert_eq(rows, 2u, "%zu labels of rows, of two", rows);
   rs_plot_picture_clear(&picture);
 }
 
