@@ -53,15 +53,11 @@ static bool leave_out(const rs_loaded_job *loaded, rs_tile *tile, const rs_tile_
   return true;
 }
 
-bool rs_tile_skips(const rs_loaded_job *loaded, rs_tile *tile, rs_tile_part *part, bool down) {
+bool rs_tile_skips(const rs_loaded_job *loaded, rs_tile *tile, rs_tile_part *part, rs_range side, bool down) {
   const rs_score_call *call = &part->call;
   size_t rows = loaded->kernel->rows, panels = loaded->panels;
   const double *so_far = loaded->norm_so_far + part->view * panels, *norm = loaded->norm + part->view * panels;
-  rs_range here = {call->first * rows, call->end * rows}, side = here;
-  if (down)
-    side.begin = part->keys.begin;
-  else
-    side.end = part->keys.end;
+  rs_range here = {call->first * rows, call->end * rows};
   part->done = leave_out(loaded, tile, part, so_far[down ? call->end - 1 : panels - 1], side);
   if (part->done) return true;
   double most = 0;

@@ -18,9 +18,9 @@ typedef struct rs_tile_part {
 /* Whether any keys of the job may be left out. */
 bool rs_may_skip(const rs_loaded_job *loaded);
 
-/* For such a job: whether the call's panels cannot matter, or even (part->done) none that is still to come on this
- * side: those before (`down`) or after them. The largest possible weight of what is left out is added to
+/* For such a job: whether the call's panels cannot matter, or even (part->done) none of `side`, the keys that are still
+ * to come with theirs: those before (`down`) or after them. The largest possible weight of what is left out is added to
  * tile->certified. */
-bool rs_tile_skips(const rs_loaded_job *loaded, rs_tile *tile, rs_tile_part *part, bool down);
+bool rs_tile_skips(const rs_loaded_job *loaded, rs_tile *tile, rs_tile_part *part, rs_range side, bool down);
 
 #endif

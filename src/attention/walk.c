@@ -87,7 +87,8 @@ static void set_bias(rs_worker *worker, const rs_tile *tile, rs_score_call *call
 typedef struct walk {
   rs_worker *worker;
   size_t tiles;
-  bool down; /* towards earlier keys */
+  rs_range keys; /* of the panels that are walked over */
+  bool down;     /* towards earlier ones */
   rs_tile_part parts[RS_TILES];
 } walk;
 
@@ -111,6 +112,17 @@ static rs_tile_part make_part(const rs_worker *worker, const rs_tile *tile, size
   return part;
 }
 
+/* The keys of a part that are still to come when the call's panels are. */
+static rs_range left_of(const walk *w, const rs_tile_part *part) {
+  size_t rows = w->worker->loaded->kernel->rows;
+  rs_range left = intersect(part->keys, w->keys);
+  if (w->down)
+    left.end = part->call.end * rows;
+  else
+    left.begin = part->call.first * rows;
+  return left;
+}
+
 /* One tile against panels [first, end). */
 static void walk_tile(walk *w, size_t t, size_t first, size_t end) {
   const rs_loaded_job *loaded = w->worker->loaded;
@@ -121,7 +133,7 @@ static void walk_tile(walk *w, size_t t, size_t first, size_t end) {
   call->first = first > begin ? first : begin;
   call->end = end < stop ? end : stop;
   if (part->done || call->first >= call->end) return;
-  if (rs_may_skip(loaded) && rs_tile_skips(loaded, tile, part, w->down)) return;
+  if (rs_may_skip(loaded) && rs_tile_skips(loaded, tile, part, left_of(w, part), w->down)) return;
   set_bias(w->worker, tile, call);
   loaded->kernel->walk(call, &tile->state);
 }
@@ -139,6 +151,7 @@ static void walk_panels(walk *w, rs_range panels) {
   size_t position = loaded->job.queries[last->first + last->count - 1];
   size_t past = position / loaded->kernel->rows / each * each + each; /* the own panels */
   size_t pivot = past < panels.end ? past : panels.end;
+  w->keys = (rs_range){panels.begin * loaded->kernel->rows, panels.end * loaded->kernel->rows};
   turn_walk(w, true);
   for (size_t end = pivot; end > panels.begin; end = (end - 1) / each * each)
     for (size_t t = 0; t < w->tiles; t++) {
