@@ -252,6 +252,27 @@ Test(check_engines, findings__warn_of_who_is_named) {
   }
 }
 
+/* DeepSeek's code knows mscale alone: (0.1 0.707 ln 40 + 1)^2, not (0.1 ln 40 + 1)^2. */
+Test(check_engines, softmax_scale__is_told_beside_cos_and_sin) {
+  static const char json[] =
+      "{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"num_attention_heads\": 128, \"qk_rope_head_dim\": "
+      "64, "
+      "\"qk_nope_head_dim\": 128, \"v_head_dim\": 128, \"kv_lora_rank\": 512, \"max_position_embeddings\": 163840, "
+      "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 40, \"original_max_position_embeddings\": 4096, "
+      "\"mscale\": 0.707, \"mscale_all_dim\": 1.0}}";
+  rs_findings findings;
+  uint32_t engines = 0;
+  cr_assert_eq(rs_config_engines_choose("deepseek", &engines, NULL), RS_OK);
+  cr_assert_eq(rs_check(json, strlen(json), "config.json", engines, &findings, NULL), RS_OK);
+  size_t i = 0;
+  while (i < findings.count && strcmp(findings.items[i].rule->code, "RS601") != 0) i++;
+  cr_assert_lt(i, findings.count);
+  cr_expect_str_eq(
+      findings.items[i].text,
+      "DeepSeek's code: cos and sin are multiplied by 1, not 0.921042; the softmax scale by 1.58963, not 1.87385");
+  rs_findings_clear(&findings);
+}
+
 Test(check_engines, rules__are_found_and_dropped) {
   const char *json = YARN(", \"attention_factor\": 2.0");
   rs_findings findings;

@@ -164,6 +164,30 @@ Test(places, whole_shapes__tensors_are_apart__products_side_by_side) {
   }
 }
 
+/* The standard deviation that a matrix of a model of that width is drawn with. */
+static double deviation_of(const char *name, double width) {
+  if (strstr(name, "positions") != NULL) return 0; /* a method's own */
+  if (strstr(name, "embed_tokens") != NULL) return 0.5;
+  if (strstr(name, "patch_embed") != NULL) return 1 / sqrt(SMALL_PATCH);
+  bool added = strstr(name, "o_proj") != NULL || strstr(name, "down_proj") != NULL; /* to what was there */
+  return (added ? 0.5 : 1) / sqrt(width);
+}
+
+Test(places, matrices__are_drawn_by_the_width_of_what_they_read) {
+  for (rs_form form = RS_DECODER; form < (rs_form)RS_FORMS; form++) {
+    small_model m;
+    fill_whole(&m, form);
+    rs_transformer *t = small_model_create(&m, RS_F32, 1);
+    for (size_t i = 0; i < t->tensor_count; i++) {
+      const rs_tensor *tensor = &t->tensors[i];
+      double want = deviation_of(tensor->name, (double)m.shape.width);
+      if (!tensor->vector) cr_expect_float_eq(tensor->init_sd, want, 1e-15, "%s: %g", tensor->name, tensor->init_sd);
+    }
+    rs_transformer_free(t);
+    small_model_clear(&m);
+  }
+}
+
 /* ---- what one model takes from another --------------------------------------------------------------------------- */
 
 static double value_of(const rs_transformer *t, size_t index) {

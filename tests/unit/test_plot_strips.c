@@ -56,6 +56,7 @@ Test(plot_strips, strip__a_value_over_an_index__is_a_row_for_each_method, .init 
     shown value = find_text(svg, k == 0 ? "0" : "1", 0);
     cr_assert_eq(colour_at(svg, value.x, value.y), rs_plot_level_colour(k == 0 ? 0 : RS_PLOT_LEVELS - 1));
     cr_assert_eq(value.colour, k == 0 ? 0xFFFFFFu : 0x1A1A1Au, "it stands out");
+    cr_assert_float_eq(value.y - 0.36 * 12, find_text(svg, "rope", 0).y - 0.36 * 14, 0.02, "on a level with its name");
   }
   /* The bar is light at 1; the middle of its first row of pixels is half a pixel off. */
   shown tick = find_text(svg, "1.0", 0);

@@ -83,6 +83,25 @@ Test(scenes, classes__follow_from_the_places_of_shapes) {
 }
 
 /* Where a shape stands alone, or when, says nothing of whether it is the first of its axis at the same place. */
+/* The class token, then a picture, or a film whose frames are a second and an id apart. */
+Test(scenes, layout__is_that_of_one_picture_or_film) {
+  for (size_t frames = 1; frames < 4; frames += 2) {
+    const rs_example_shape shape = {
+        .length = frames * 6, .patch_numbers = 9, .frames = frames, .rows = 2, .columns = 3, .classes = 4};
+    rs_token_layout layout;
+    size_t tokens;
+    cr_assert_eq(rs_task_layout(&shape, &layout, &tokens, NULL), RS_OK);
+    cr_assert_eq(tokens, frames * 6 + 1);
+    cr_assert_eq(layout.count, 2u);
+    cr_expect(layout.runs[0].modality == RS_TEXT && layout.runs[0].tokens == 1);
+    const rs_token_run *seen = &layout.runs[1];
+    cr_expect_eq(seen->modality, frames > 1 ? RS_VIDEO : RS_IMAGE);
+    cr_expect(seen->tokens == frames * 6 && seen->frames == frames && seen->rows == 2 && seen->columns == 3);
+    cr_expect(seen->seconds_per_frame == 1 && seen->ids_per_second == 1);
+    free(layout.runs);
+  }
+}
+
 Test(scenes, places__are_all_as_likely) {
   enum { SCENES = 3000 };
   task_desk desk;
