@@ -1,4 +1,5 @@
 /* test_api_threads.c: several runs in one process: beside each other, and one within another's callback. */
+#include "../fixtures/threads.h"
 #include "api.h"
 
 #include <pthread.h>
@@ -49,6 +50,14 @@ static void hear(void *context, size_t done, size_t cells, double share) {
   h->cells = cells;
   h->share = share;
   atomic_fetch_sub(&h->inside, 1);
+}
+
+/* How many threads the caller's own parallel regions take is the caller's affair. */
+Test(api_threads, limit_of_a_run_ends_with_it) {
+  use_threads(3);
+  int before = threads_taken();
+  free(run_many((ropescope_run_options){.threads = 1}));
+  cr_assert_eq(threads_taken(), before);
 }
 
 Test(api_threads, progress_is_told_in_order_and_to_the_end) {

@@ -32,6 +32,10 @@ Test(row_needs, metrics__each_adds_its_own) {
   rs_row_needs needs = {0};
   bound_params sink;
   bound_make(&sink, &rs_metric_find("sink_mass")->kind);
+  bound_set(&sink, "tokens", "1");
+  cr_assert_eq(rs_row_needs_add(&needs, rs_metric_find("sink_mass"), sink.binding.fields, NULL), RS_OK);
+  cr_expect_eq(needs.sinks, 1);
+  needs = (rs_row_needs){0};
   bound_set(&sink, "tokens", "7");
   cr_assert_eq(rs_row_needs_add(&needs, rs_metric_find("alias"), NULL, NULL), RS_OK);
   cr_expect(!needs.rows && !needs.moments && needs.sinks == 0, "alias reads tables");

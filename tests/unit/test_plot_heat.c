@@ -286,6 +286,19 @@ Test(plot_heat, results__a_curve_over_two_indices__is_a_heat_map, .init = make_f
   free(svg);
 }
 
+/* Each model at the longest length that has values of its own: n's 256 has none, and m was not run at 128. */
+Test(plot_heat, results__without_a_length__have_the_longest_of_each_model, .init = make_folder, .fini = remove_folder) {
+  put_file("manifest.json", MAP);
+  put_file("map.csv", MAP_HEADER "0,m,a,32,1,,,8,7,3,0,0,1\n0,m,a,32,1,,,8,7,3,0,1,2\n"
+                                 "1,m,a,64,1,,,8,7,3,0,0,2\n1,m,a,64,1,,,8,7,3,0,1,3\n"
+                                 "2,n,a,128,1,,,8,7,3,0,0,3\n2,n,a,128,1,,,8,7,3,0,1,4\n"
+                                 "3,n,a,256,1,,,8,7,3,0,0,\n3,n,a,256,1,,,8,7,3,0,1,\n");
+  size_t drawn = draw_all(&(rs_plot_options){0}, RS_OK, NULL);
+  cr_assert_eq(drawn, 2u, "%zu", drawn);
+  free(picture_text("plots/map--likeness--m--64.svg"));
+  free(picture_text("plots/map--likeness--n--128.svg"));
+}
+
 /* One panel has no row of its own: methods stand side by side, and the subtitle names it. */
 Test(plot_heat, results__a_map_of_one_panel__has_methods_side_by_side, .init = make_folder, .fini = remove_folder) {
   double first, second;
