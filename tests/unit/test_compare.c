@@ -19,6 +19,7 @@ Test(compare, causes__recipe_and_recipe__planted_change_is_named) {
       {"yarn", "factor=8", "pi", "factor=8", "B is A as pi with s = 8: every frequency divided by s (A is yarn)"},
       {"yarn", "factor=8", "llama3", "factor=8", "B is A as llama3 with s = 8 (A is yarn)"},
       {"rope", "", "ntk", "factor=3.25", "B is A as ntk with s = 3.25 (A is rope)"},
+      {"rope", "rope_theta=5000", "ntk", "rope_theta=5000 factor=3.25", "B is A as ntk with s = 3.25 (A is rope)"},
       {"yarn", "factor=8", "yarn", "factor=8 train_length=32768", "with train_length: 32768 (A has 4096)"},
       {"llama3", "factor=8", "llama3", "factor=5", "B is A with factor: 5 (A has 8)"},
       {"yarn", "factor=8", "yarn", "factor=5 beta_fast=20 beta_slow=2",

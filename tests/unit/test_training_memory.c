@@ -24,10 +24,13 @@ static void with_refusal(const small_training *s, long n, size_t stop_at, rs_sta
   rs_status status = obtain_with(s, "models", &w, &t, &err);
   allocations = -1;
   *any = refused;
+  bool given = t != NULL;
   rs_transformer_free(t);
   cr_assert_eq(blocks, held, "allocation %ld leaks %ld", n, blocks - held);
   cr_assert(status == wanted || (refused && status == RS_MEMORY), "allocation %ld: %s: %s", n, rs_status_name(status),
             err.message);
+  cr_assert_eq(given, status == RS_OK, "allocation %ld: %s, and %s", n, rs_status_name(status),
+               given ? "a model" : "none");
 }
 
 Test(training_memory, begun_and_stopped__every_failing_allocation) {
