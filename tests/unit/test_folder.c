@@ -94,7 +94,7 @@ static void remove_all(const char *path) {
 /* An old set, and what is somebody's. */
 static void make_old(void) {
   remove_all("o");
-  cr_assert_eq(mkdir("o", 0750) + mkdir("o/plots", 0700) + mkdir("o/.ropescope", 0777), 0);
+  cr_assert_eq(mkdir("o", 0751) + mkdir("o/plots", 0700) + mkdir("o/.ropescope", 0777), 0);
   put("o/manifest.json", "old");
   put("o/summary.csv", "old");
   put("o/needle.csv", "old");
@@ -113,7 +113,7 @@ static bool is_set(const char *which) {
 static bool is_rest_there(void) {
   struct stat info;
   return is_text("o/README.md", "mine") && is_text("o/plots/a.svg", "drawn") && is_text("o/.ropescope/lock", "1") &&
-         lstat("o/link", &info) == 0 && stat("o", &info) == 0 && (info.st_mode & 0777) == 0750 &&
+         lstat("o/link", &info) == 0 && stat("o", &info) == 0 && (info.st_mode & 0777) == 0751 &&
          stat("o/plots", &info) == 0 && (info.st_mode & 0777) == 0700;
 }
 

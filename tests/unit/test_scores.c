@@ -218,6 +218,12 @@ Test(equal_contents, added_embeddings_or_one_token__are_undefined) {
   }
   rs_encoding_free(added);
   rs_encoding_free(one);
+  rs_encoding *two = encode("nope", &model, 2, NULL);
+  bench_open(&b, "attention_resolution", two, NULL, 0);
+  bench_finish(&b);
+  cr_assert(!isnan(b.result.value[0]), "two tokens are enough");
+  bench_close(&b);
+  rs_encoding_free(two);
 }
 
 /* zeta_j^(distance/512), zeta_j = (2j/d + 0.4) / 1.4; 1 for methods without gains. */
@@ -323,6 +329,7 @@ Test(simplex_contraction, own_gamma__is_the_logit_of_a_token_with_itself_over_ln
   bench_open(&b, "simplex_contraction", one, NULL, 0);
   bench_finish(&b);
   agrees(b.result.value[0], NAN, 0, "one token");
+  agrees(b.result.value[1], NAN, 0, "one token");
   cr_assert_eq(b.result.curve.rows, 0);
   bench_close(&b);
   rs_encoding_free(one);
