@@ -325,6 +325,9 @@ Test(api_answers, findings_have_lines) {
   cr_assert(ropescope_findings_count(findings, ROPESCOPE_WARNING) == warnings &&
             ropescope_findings_count(findings, ROPESCOPE_ERROR) == errors);
   ropescope_findings_free(findings);
+  GOOD(ropescope_check(text, strlen(text), "x.json", " vllm,, sglang,", &findings, &error));
+  cr_assert_eq(ropescope_findings_count(findings, ROPESCOPE_NOTE), all, "commas more than needed");
+  ropescope_findings_free(findings);
   cr_assert_eq(ropescope_check("[", 1, NULL, NULL, &findings, NULL), ROPESCOPE_INPUT);
   cr_assert_eq(ropescope_check(text, strlen(text), NULL, "nobody", &findings, NULL), ROPESCOPE_INPUT);
 }

@@ -235,6 +235,9 @@ Test(explore_command, strangers__are_refused) {
   expect_in(ask(&s, "GET", right, host, "Origin: http://evil.example\r\n"), 403, "its own page alone");
   expect_in(ask(&s, "GET", right, host, "Origin: null\r\n"), 403, "its own page alone");
   expect_in(ask(&s, "POST", right, host, "Content-Length: 0\r\n"), 405, "\r\nAllow: GET\r\n");
+  char *whole = ask(&s, "GET", right, host, "");
+  cr_expect_null(strstr(whole, "\r\nAllow:"), "what may be asked is said of what may not");
+  free(whole);
   expect_in(ask(&s, "PUT", right, host, ""), 405, "only GET");
   expect_in(ask(&s, "GET", right, host, "Content-Length: 5\r\n"), 400, "has no body");
   expect_in(ask(&s, "GET", right, host, "Transfer-Encoding: chunked\r\n"), 400, "has no body");

@@ -245,6 +245,9 @@ Test(convert, llama_cpp) {
        "--yarn-beta-fast 16 --yarn-beta-slow 1 --yarn-attn-factor 0.8278528411677998 -c 4096 # llama.cpp since "
        "pull request 17945 (2025-12) computes --yarn-attn-factor itself: there --override-kv "
        "ARCH.rope.scaling.attn_factor=float:0.827852841 # llama.cpp turns 2 of 8 pairs otherwise, pair 2 by 10 %"},
+      {"\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, \"original_max_position_embeddings\": 512}",
+       "--rope-scaling yarn --rope-freq-base 10000 --rope-scale 8 --yarn-orig-ctx 512 --yarn-ext-factor 1 "
+       "--yarn-beta-fast 32 --yarn-beta-slow 1 --yarn-attn-factor 1 -c 4096"},
       {LLAMA3, "--rope-scaling none --rope-freq-base 10000 -c 4096 # llama3 is no option: the GGUF's tensor "
                "rope_freqs.weight # convert_hf_to_gguf.py takes 8192 for the original length, unless 512"},
       {LONGROPE, "--rope-freq-base 10000 -c 4096 # longrope is no option: the GGUF's tensors rope_factors_long.weight "

@@ -40,6 +40,8 @@ Test(report, sentences__best_and_worst__by_the_side_that_is_better_at_the_longes
   expect_words(
       text, "<b>high_nats</b>, gaussian (higher is better): best <b>yarn</b> (20 nats), worst <b>rope</b> (10 nats).");
   expect_words(text, "All 6 cells of the sweep came out.");
+  expect_words(text, "<tr data-length=\"1024\" hidden>");
+  expect_words(text, "<tr data-length=\"4096\">");
   free(text);
 }
 
