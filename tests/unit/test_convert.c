@@ -129,6 +129,14 @@ Test(convert, layers_that_turn_nothing) {
                    "{\n  \"max_position_embeddings\": 1024,\n  \"position_embedding_type\": \"absolute\"\n}\n");
   rs_conversion_clear(&conversion);
   rs_convertible_clear(&model);
+  cr_assert_eq(rs_convertible_preset("deepseek-v3", &model, &err), RS_OK);
+  cr_assert_eq(rs_convert(&model, "hf5", 0, &conversion, &err), RS_OK);
+  bool told = false;
+  for (size_t i = 0; i < conversion.notes.count; i++)
+    told |= strncmp(conversion.notes.items[i], "64 dims turn and 128 do not: ", 29) == 0;
+  cr_expect(told, "which dims turn");
+  rs_conversion_clear(&conversion);
+  rs_convertible_clear(&model);
 }
 
 Test(convert, mlx) {
