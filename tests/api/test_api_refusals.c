@@ -241,6 +241,8 @@ Test(api_refusals, attention_that_does_not_fit, .init = fill) {
   CASE("window", "is missing", a->mask = ROPESCOPE_MASK_CHUNKS);
   CASE("sinks", "of no use", a->mask = ROPESCOPE_MASK_WINDOW, a->window = 3, a->sinks = 1);
   CASE("sinks", "are missing", a->mask = ROPESCOPE_MASK_WINDOW_SINKS, a->window = 3);
+  CASE("", "has entropy twice (a metric is computed once)", a->metrics = "[entropy, {name: entropy, label: again}]");
+  CASE("", "has loss, which reads a trained model, not rows", a->metrics = "[loss]");
   CASE("first_keys", "is 3, where a metric sums 2", a->metrics = "[{name: sink_mass, tokens: 2}]", a->first_keys = 3);
 #undef CASE
   for (size_t i = 0; i < count; i++) {

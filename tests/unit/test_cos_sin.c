@@ -238,8 +238,12 @@ Test(cos_sin, numpy__two_files_or_one) {
 
 Test(cos_sin, what_is_no_table__is_said) {
   static const size_t flat[] = {64}, wide[] = {4, 3, 5}, rows[] = {40, 4};
-  double zeros[160] = {0}, noise[160], other[160];
-  for (size_t i = 0; i < 160; i++) noise[i] = cos((double)(i * i)), other[i] = sin((double)(i * i));
+  double zeros[160] = {0}, noise[160], other[160], dent[160], plain[160];
+  for (size_t i = 0; i < 160; i++) {
+    noise[i] = cos((double)(i * i)), other[i] = sin((double)(i * i));
+    double angle = (double)(i / 4) * pow(10, -(double)(i % 4)), amp = i % 4 == 1 ? 0.5 : 1;
+    dent[i] = amp * cos(angle), plain[i] = amp * sin(angle);
+  }
   const struct {
     rs_tensor_numbers tensors[2];
     size_t count;
@@ -256,6 +260,10 @@ Test(cos_sin, what_is_no_table__is_said) {
         {.name = "sin", .rank = 2, .shape = rows, .doubles = zeros}},
        2,
        "cos^2 + sin^2 is from 0 to 0"},
+      {{{.name = "cos", .rank = 2, .shape = rows, .doubles = dent},
+        {.name = "sin", .rank = 2, .shape = rows, .doubles = plain}},
+       2,
+       "cos^2 + sin^2 is from 0.25 to 1"},
       {{{.name = "cos", .rank = 2, .shape = rows, .doubles = noise},
         {.name = "sin", .rank = 2, .shape = rows, .doubles = other}},
        2,

@@ -47,6 +47,30 @@ Test(logits, all__those_of_a_pass) {
   clear_reader(&r);
 }
 
+/* Each sequence has a picture of its own. */
+Test(logits, pictures__those_of_each_sequence) {
+  enum { PICTURES = 3, SIDE = 2, PATCHES = SIDE * SIDE, NUMBERS = PATCHES * SMALL_PATCH };
+  small_model m;
+  float patches[PICTURES * NUMBERS];
+  double together[PICTURES * SMALL_VOCABULARY], alone[SMALL_VOCABULARY];
+  small_model_fill(&m, RS_VISION);
+  rs_transformer *t = small_model_create(&m, RS_F64, 3);
+  rs_reader_in in = {
+      .count = PICTURES, .length = PATCHES + 1, .patches = patches, .rows = SIDE, .columns = SIDE, .last = 1};
+  cr_assert_leq(t->shape.classes, (size_t)SMALL_VOCABULARY);
+  for (size_t i = 0; i < PICTURES * NUMBERS; i++) patches[i] = (float)((7 * i * i + 3 * i) % 23) / 8 - 1;
+  cr_assert_eq(rs_read_logits(t, &in, together, NULL), RS_OK);
+  in.count = 1;
+  for (size_t s = 0; s < PICTURES; s++) {
+    in.patches = patches + s * NUMBERS;
+    cr_assert_eq(rs_read_logits(t, &in, alone, NULL), RS_OK);
+    for (size_t c = 0; c < t->shape.classes; c++)
+      cr_expect_float_eq(together[s * t->shape.classes + c], alone[c], 1e-13, "picture %zu, class %zu", s, c);
+  }
+  rs_transformer_free(t);
+  small_model_clear(&m);
+}
+
 /* Each sequence has types and padding of its own, also those that a pass has no room to read with the others. */
 Test(logits, types_and_padding__those_of_each_sequence) {
   for (int padded = 0; padded < 2; padded++) {

@@ -258,6 +258,8 @@ Test(report, page__several_folders__have_names_that_differ) {
   expect_words(text, line);
   snprintf(line, sizeof line, "<td>%s</td>", a);
   expect_words(text, line);
+  snprintf(line, sizeof line, "<li>%s/summary.csv <span", b);
+  expect_words(text, line);
   free(text), free(manifest), free(summary), free(a), free(b);
 }
 
