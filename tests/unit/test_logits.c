@@ -47,25 +47,27 @@ Test(logits, all__those_of_a_pass) {
   clear_reader(&r);
 }
 
-/* Each sequence has a picture of its own. */
+/* Each sequence has a picture of its own; a model without classes says its states. */
 Test(logits, pictures__those_of_each_sequence) {
-  enum { PICTURES = 3, SIDE = 2, PATCHES = SIDE * SIDE, NUMBERS = PATCHES * SMALL_PATCH };
+  enum { PICTURES = 3, SIDE = 2, PATCHES = SIDE * SIDE, NUMBERS = PATCHES * SMALL_PATCH, WIDTH = 8 };
   small_model m;
   float patches[PICTURES * NUMBERS];
-  double together[PICTURES * SMALL_VOCABULARY], alone[SMALL_VOCABULARY];
+  double together[PICTURES * WIDTH], alone[WIDTH];
   small_model_fill(&m, RS_VISION);
+  m.shape.classes = 0;
+  cr_assert_eq(m.shape.width, (size_t)WIDTH);
   rs_transformer *t = small_model_create(&m, RS_F64, 3);
   rs_reader_in in = {
       .count = PICTURES, .length = PATCHES + 1, .patches = patches, .rows = SIDE, .columns = SIDE, .last = 1};
-  cr_assert_leq(t->shape.classes, (size_t)SMALL_VOCABULARY);
   for (size_t i = 0; i < PICTURES * NUMBERS; i++) patches[i] = (float)((7 * i * i + 3 * i) % 23) / 8 - 1;
   cr_assert_eq(rs_read_logits(t, &in, together, NULL), RS_OK);
   in.count = 1;
   for (size_t s = 0; s < PICTURES; s++) {
     in.patches = patches + s * NUMBERS;
     cr_assert_eq(rs_read_logits(t, &in, alone, NULL), RS_OK);
-    for (size_t c = 0; c < t->shape.classes; c++)
-      cr_expect_float_eq(together[s * t->shape.classes + c], alone[c], 1e-13, "picture %zu, class %zu", s, c);
+    for (size_t c = 0; c < WIDTH; c++)
+      cr_expect_float_eq(together[s * WIDTH + c], alone[c], 1e-13, "picture %zu, dim %zu", s, c);
+    cr_expect_neq(alone[0], together[(s + 1) % PICTURES * WIDTH], "pictures %zu and the next give the same", s);
   }
   rs_transformer_free(t);
   small_model_clear(&m);
