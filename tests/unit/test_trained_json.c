@@ -232,6 +232,30 @@ Test(trained_json, fingerprint__what_makes_weights_alone__counts) {
   leaves(NULL, 0);
 }
 
+Test(trained_json, config__list_of_a_task__is_written_whole) {
+  static const double depths[] = {0.25, 0.5, 0.75};
+  small_training s;
+  small_training_fill(&s, RS_DECODER, RS_F32);
+  rs_settings *settings = &s.trained.task.settings;
+  rs_settings_clear(settings);
+  s.trained.task.task = rs_task_find("passkey");
+  const rs_kind *kind = &s.trained.task.task->kind;
+  cr_assert_eq(rs_settings_init_specs(settings, kind->params, kind->param_count, NULL), RS_OK);
+  int index = rs_settings_find(settings, "depths");
+  cr_assert_eq(rs_value_list(settings->params[index], depths, RS_COUNT(depths), &settings->values[index], NULL), RS_OK);
+  goes_round(&s.trained, "depths");
+  char *json = written(&s.trained), *list = strstr(json, "\"depths\"");
+  cr_assert_not_null(list, "%s", json);
+  for (size_t i = 0; i < RS_COUNT(depths); i++) {
+    list = strpbrk(list, "0123456789");
+    cr_assert_not_null(list);
+    cr_expect_float_eq(strtod(list, &list), depths[i], 0, "%zu: %s", i, json);
+  }
+  free(json);
+  small_training_clear(&s);
+  leave();
+}
+
 /* Of a text, what it holds counts, and not where it is. */
 Test(trained_json, fingerprint__of_a_text__is_that_of_its_contents) {
   small_training s;
