@@ -100,7 +100,7 @@ static void check(const ropescope_attention *in, size_t window, const size_t *ta
 }
 
 Test(api_statistics, rows_are_those_of_a_softmax_written_out, .init = fill) {
-  static const size_t few[] = {3, 20, 36}, targets[] = {0, 20, 1};
+  static const size_t few[] = {3, 20, 36}, targets[] = {0, 20, 1}, apart[] = {0, 9, 11};
   static const double sinks[H] = {0.5, -1, 3, 0};
   ropescope_recipe *recipe = make_recipe(NULL, config, "rope", 0);
   ropescope_attention in = plain(recipe);
@@ -121,6 +121,9 @@ Test(api_statistics, rows_are_those_of_a_softmax_written_out, .init = fill) {
   in.query_count = 3;
   in.targets = targets;
   check(&in, 5, targets, 1e-10);
+  in.targets = NULL;
+  in.queries = apart; /* of which the last two alone are as close as three can be */
+  check(&in, 5, NULL, 1e-10);
   ropescope_recipe_free(recipe);
 }
 
