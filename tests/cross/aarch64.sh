@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the program and its tests for aarch64 with warnings as errors and, where qemu is, runs them there; then tells
-# how numbers of its instruction sets differ. The bytes of generic must be those of this machine. Changes nothing on the system: the libraries for aarch64 are downloaded
-# with an apt configuration of our own and unpacked below FOLDER.
+# how numbers of its instruction sets differ. The bytes of generic must be those of this machine. Changes nothing on the
+# system: the libraries for aarch64 are downloaded with an apt configuration of our own and unpacked below FOLDER.
 #
 #     apt-get install gcc-aarch64-linux-gnu qemu-user      # once, as root
 #     tests/cross/aarch64.sh [FOLDER]                      # default: build-aarch64
@@ -16,10 +16,10 @@ folder=$(cd -- "${1:-$root/build-aarch64}" && pwd)
 sysroot=$folder/sysroot libraries=$folder/sysroot/usr/lib/aarch64-linux-gnu
 packages=(libc6-dev libgomp1 libgsl-dev libyaml-dev libjansson-dev nettle-dev librandom123-dev zlib1g-dev)
 # Those that need no program of ours beside them; of the engine's, which take minutes in emulation, the broadest case.
-tests=(math factors subsets wave_fit kernel_decay kernel_rotate net_cap net_cross_entropy net_curve net_norm net_product net_softmax
-       net_turn_rows net_update turns waves masks sources source_shapes projection metrics decay ood rows needle vision
-       attend transformer contexts places tiny laws published golden_frequencies golden_mrope golden_biases
-       golden_embeddings golden_attention golden_models 'engine random_jobs')
+tests=(math factors subsets wave_fit kernel_decay kernel_rotate net_cap net_cross_entropy net_curve net_norm
+       net_product net_softmax net_turn_rows net_update turns waves masks sources source_shapes projection metrics
+       decay ood rows needle vision attend transformer contexts places tiny laws published golden_frequencies
+       golden_mrope golden_biases golden_embeddings golden_attention golden_models 'engine random_jobs')
 
 command -v aarch64-linux-gnu-gcc >/dev/null || { echo 'aarch64: needs gcc-aarch64-linux-gnu' >&2; exit 1; }
 

@@ -1,6 +1,5 @@
 /* test_engine_memory.c: each allocation of the engine and its neighbours fails in turn. */
 #include <criterion/criterion.h>
-#include <gsl/gsl_errno.h>
 #include <stdlib.h>
 
 #include "../fixtures/heap.h"
@@ -101,7 +100,6 @@ Test(engine, each_failing_allocation__is_reported_and_leaks_nothing) {
   static const attempt attempts[] = {try_engine,  try_run,   try_reference, try_projection,
                                      try_queries, try_decay, try_encoding};
   if (!COUNTS_MEMORY) return;
-  gsl_set_error_handler_off();
   use_threads(1);
   world w;
   world_make(&w, "sinusoidal", 4, 100);

@@ -1,7 +1,6 @@
 /* test_calibration.c: heads fitted under plain RoPE and read under other methods: bounds on interpolation by brute
  * force, the blow-up of fitted noise and what became of wanted curves against sums written out here. */
 #include <complex.h>
-#include <gsl/gsl_errno.h>
 #include <stdlib.h>
 #include <string.h>
 

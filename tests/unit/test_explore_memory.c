@@ -2,8 +2,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include <gsl/gsl_errno.h>
-
 #include "../fixtures/heap.h"
 #include "ropescope/explore.h"
 
@@ -37,7 +35,6 @@ Test(explore_memory, each_failing_allocation__is_an_error) {
   rs_explorer *explorer;
   rs_problems problems = {0};
   rs_err err = {0};
-  gsl_set_error_handler_off();
   cr_assert_eq(rs_explorer_create(&in, &explorer, &problems, &err), RS_OK, "%s", err.message);
   if (COUNTS_MEMORY) {
     spared_library = "libjansson."; /* it calls some failed allocations a syntax error */
