@@ -99,7 +99,7 @@ const char *rs_tune_default(const rs_param *param) RS_NONNULL(1);
 /* What a preset, or the file of a model, says of its layers. */
 typedef struct rs_model_layers {
   rs_layer_kind *kind; /* those that are read, without their geometry; owned; NULL: nothing is known of them */
-  char *remark;        /* what was not asked for: layers that turn otherwise; owned; NULL: nothing */
+  char *remark;        /* what was guessed of the file, and layers that turn otherwise; owned; NULL: nothing */
 } rs_model_layers;
 
 /* A checked config. */

@@ -19,6 +19,8 @@ typedef struct rs_layer_kind {
   rs_model model;           /* their geometry, and the recipe that is published for them */
   rs_mask mask;             /* what they see, but for `compression` */
   size_t compression;       /* keys beyond the window are averaged so many at a time (DeepSeek-V4); 0: they are not */
+  bool chooses;             /* each query attends a few keys that a part of the layer chooses, which is not modelled */
+  size_t chosen, block;     /* how many blocks of how many keys it chooses; 0: the file does not say */
 } rs_layer_kind;
 
 /* A model, layer by layer. Zero-initialise; release with rs_profile_clear. */
@@ -29,6 +31,8 @@ typedef struct rs_profile {
   size_t layer_count;
   size_t chosen; /* the kind that is meant where none is named: full attention that turns, else what most layers are */
   bool counted;  /* false: the file does not say how many layers it has, and one round of its pattern stands for them */
+  char *doubt; /* what was guessed of a file: "class zebra_lm is unknown here and is read as a Llama; keys that are not
+                  read: sliding_window"; NULL: nothing. Owned */
 } rs_profile;
 
 /* The layers of a Hugging Face config.json: by its lists, by its patterns, else as its class in transformers has them.
@@ -47,6 +51,13 @@ typedef struct rs_regular_layers {
   double local_theta; /* layers with the window are plain RoPE with this base; 0: they turn like the others */
 } rs_regular_layers;
 
+/* The same of a file (its top) that is parsed already, without looking for doubts. */
+rs_status rs_hf_profile(const rs_node *top, rs_profile *profile, rs_err *err) RS_NONNULL(1, 2);
+
+/* The words of layer_types that are known here; ends at NULL. */
+extern const char *const rs_hf_layer_types[];
+bool rs_hf_is_layer_type(const char *word) RS_NONNULL(1);
+
 /* The profile of a model, which is that of its layers without a window, where there are any. */
 rs_status rs_profile_regular(const rs_model *model, const rs_regular_layers *layers, rs_profile *profile, rs_err *err)
     RS_NONNULL(1, 2, 3);
@@ -61,6 +72,9 @@ bool rs_layers_turn_alike(const rs_layer_kind *a, const rs_layer_kind *b) RS_NON
 
 /* Whether layers with attention have several recipes. */
 bool rs_profile_mixed(const rs_profile *profile) RS_NONNULL(1);
+
+/* Whether two profiles say the same of each layer. */
+bool rs_profiles_equal(const rs_profile *a, const rs_profile *b) RS_NONNULL(1, 2);
 
 /* Adds the numbers of the layers of a kind, "0-4, 6-10, 12". */
 void rs_profile_write_layers(const rs_profile *profile, size_t kind, rs_text *text) RS_NONNULL(1, 3);
@@ -87,9 +101,15 @@ const rs_node *rs_hf_text_config(const rs_node *root) RS_NONNULL(1);
 /* model_type of the text model, else of the whole; "" where there is none. Borrows. */
 const char *rs_hf_model_type(const rs_node *top) RS_NONNULL(1);
 
-/* Whether the class defaults of `model_type` are known here: what a file leaves unsaid is a guess where they are not.
- */
+/* Whether a file (its top) has the keys of a params.json, as Mistral's and Meta's own code write it. */
+bool rs_hf_is_params(const rs_node *top) RS_NONNULL(1);
+
+/* Whether the class defaults of `model_type` are known here, by its exact name: what a file leaves unsaid is a guess
+ * where they are not. */
 bool rs_hf_knows(const char *model_type) RS_NONNULL(1);
+
+/* Whether `model_type` is listed in the family of this name: "gemma3_text" in "gemma3". */
+bool rs_hf_is_of(const char *model_type, const char *family) RS_NONNULL(1, 2);
 
 /* The key by which a file gives layers of one kind of `model_type` their base: "rope_theta", or what layers with a
  * window have where their class gives them a base of their own, "rope_local_base_freq". Static. */

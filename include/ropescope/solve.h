@@ -67,7 +67,7 @@ int rs_question_has(const rs_question *question) RS_NONNULL(1);
 bool rs_question_lacks(const rs_question *question, rs_question_part *part, bool *missing) RS_NONNULL(1, 2, 3);
 
 /* One line of an answer: "means", "training", "search", "note", "switch", "recipe", "published", "tuned", "layers",
- * "window", "temperature", "criterion", "reference". */
+ * "guess", "window", "temperature", "criterion", "reference". */
 typedef struct rs_remark {
   const char *name;
   char text[512];
@@ -77,7 +77,7 @@ typedef struct rs_solution {
   double value;                 /* base, factor, or tokens */
   char number[RS_NUMBER_CHARS]; /* the same to the digits that hold */
   bool open;                    /* a length at which the search ended: it may be more */
-  rs_remark rows[12];
+  rs_remark rows[13];
   size_t count;
 } rs_solution;
 

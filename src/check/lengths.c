@@ -25,7 +25,7 @@ static bool is_any(const char *type, const char *const *types, size_t count) {
 static double vllm_length(const rs_checked *checked, bool yarn_grows) {
   static const char *const fixed[] = {"su", "longrope", "llama3"};
   double length = least_length(checked), factor = 1;
-  bool scaled = strncmp(checked->family, "gemma3", strlen("gemma3")) != 0;
+  bool scaled = !rs_hf_is_of(checked->family, "gemma3");
   for (size_t r = 0; r < checked->rope_count && scaled; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     bool yarn = strcmp(rope->type, "yarn") == 0;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_BASE, TWO_BASES, TWO_PARTS, LIST_LENGTH, SECTIONS, UNSAID };
+enum { NO_BASE, TWO_BASES, TWO_PARTS, LIST_LENGTH, SECTIONS, UNSAID, UNKNOWN };
 
 static const rs_rule rules[] = {
     [NO_BASE] = {"RS401", "no-base", RS_NOTE, "no rope_theta: the class default holds, which differs between engines",
@@ -22,6 +22,10 @@ static const rs_rule rules[] = {
     [SECTIONS] = {"RS405", "mrope-sections", RS_ERROR,
                   "mrope_section must have three numbers that sum to the pairs that turn",
                   "transformers, modeling_qwen2_vl.py: apply_multimodal_rotary_pos_emb"},
+    [UNKNOWN] = {"RS407", "guessed-class", RS_WARNING,
+                 "the model_type is not known here, or its class does not read keys that the file has: what is said is "
+                 "a guess, and names the keys that nothing here reads",
+                 "the model's own code"},
     [UNSAID] =
         {"RS406", "rotation-unsaid", RS_WARNING,
          "no key speaks of positions, and the model_type is not known here: plain RoPE with base 10000 is a guess",
@@ -149,7 +153,15 @@ static rs_status find_sections(const rs_checked *checked, const rs_rope_entry *r
                  list->count, total, pairs);
 }
 
+static rs_status find_doubt(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_node *type = rs_key(checked->root, "model_type");
+  if (checked->profile.doubt == NULL) return RS_OK;
+  if (type == NULL) type = rs_key(checked->top, "model_type");
+  return rs_find(findings, &rules[UNKNOWN], type, "model_type", NULL, err, "%.600s", checked->profile.doubt);
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  RS_TRY(find_doubt(checked, findings, err));
   RS_TRY(find_base(checked, findings, err));
   RS_TRY(find_parts(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {

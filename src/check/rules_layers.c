@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEVERAL, LIST_LENGTH, LOCAL_BASE, NO_LAYER, UNKNOWN_TYPE, NO_WINDOW, PATTERN, BESIDE };
+enum { SEVERAL, LIST_LENGTH, LOCAL_BASE, NO_LAYER, UNKNOWN_TYPE, NO_WINDOW, PATTERN, BESIDE, CHOICE };
 
 static const rs_rule rules[] = {
     [SEVERAL] = {"RS801", "layers-turn-otherwise", RS_NOTE,
@@ -20,8 +20,9 @@ static const rs_rule rules[] = {
     [NO_LAYER] = {"RS804", "rope-parameters-of-no-layer", RS_NOTE,
                   "rope_parameters of a type of layers that no layer has: they change nothing",
                   "transformers 5, modeling_rope_utils.py: rope_parameters by layer type"},
-    [UNKNOWN_TYPE] = {"RS805", "misspelt-layer-type", RS_WARNING,
-                      "a type of layers, in layer_types or rope_parameters, that is hardly what was meant",
+    [UNKNOWN_TYPE] = {"RS805", "unknown-layer-type", RS_ERROR,
+                      "a type of layers, in layer_types or rope_parameters, that is not known here: what such layers "
+                      "see is not known, either",
                       "transformers, configuration_utils.py: ALLOWED_LAYER_TYPES"},
     [NO_WINDOW] = {"RS806", "sliding-layers-without-window", RS_WARNING,
                    "layer_types has sliding_attention, and no sliding_window says how far it sees",
@@ -30,6 +31,11 @@ static const rs_rule rules[] = {
                  "layer_types and sliding_window_pattern say other layers: releases and engines that know layer_types "
                  "take them, others take the pattern",
                  "transformers, configuration_gemma3.py: layer_types"},
+    [CHOICE] =
+        {"RS809", "layers-choose-keys", RS_NOTE,
+         "each query of some layers attends a few keys that the layer chooses by what they hold: which these are is "
+         "not modelled yet, so what is said of far keys holds for those that are chosen",
+         "DeepSeek-V3.2's indexer (index_topk), MiniMax-M3's blocks (sparse_attention_config)"},
     [BESIDE] = {"RS808", "key-beside-types-of-layers", RS_WARNING,
                 "a number or word in rope_parameters beside dictionaries by type of layers: these are read, it is not",
                 "transformers 5, modeling_rope_utils.py: rope_parameters by layer type"},
@@ -37,30 +43,18 @@ static const rs_rule rules[] = {
 
 static const char local[] = "sliding_attention";
 
-/* Words of layer_types and keys of rope_parameters that transformers' classes have. */
-static const char *const types[] = {"full_attention",
-                                    local,
-                                    "chunked_attention",
-                                    "linear_attention",
-                                    "compressed_sparse_attention",
-                                    "heavily_compressed_attention",
-                                    "attention",
-                                    "sparse",
-                                    "dense",
-                                    "hybrid",
-                                    "conv",
-                                    "mamba",
-                                    "recurrent",
-                                    "moe",
-                                    "mlp",
-                                    "main",
-                                    "compress"};
+/* Whether a word is a type of layers, or one that DeepSeek-V4's rope_parameters have in its place. */
+static bool is_type(const char *word) {
+  return rs_hf_is_layer_type(word) || strcmp(word, "main") == 0 || strcmp(word, "compress") == 0;
+}
 
-/* The known type that was meant, NULL where the word is one, or like none. */
+/* The type that was meant, a letter or two away; NULL where none is so near. */
 static const char *meant_type(const char *word) {
-  for (size_t i = 0; i < RS_COUNT(types); i++)
-    if (strcmp(types[i], word) == 0) return NULL;
-  return rs_suggest(word, types, RS_COUNT(types));
+  size_t count = 0, length = strlen(word);
+  while (rs_hf_layer_types[count] != NULL) count++;
+  const char *near = rs_suggest(word, rs_hf_layer_types, count);
+  size_t other = near != NULL ? strlen(near) : 0;
+  return near != NULL && near[0] == word[0] && length <= other + 2 && other <= length + 2 ? near : NULL;
 }
 
 static bool has_type(const rs_profile *profile, const char *type) {
@@ -86,14 +80,15 @@ static rs_status find_lengths(const rs_checked *checked, rs_findings *findings, 
   return RS_OK;
 }
 
-static rs_status find_misspelt(const rs_node *node, const char *word, const char *path, rs_findings *findings,
-                               rs_err *err) {
+static rs_status find_unknown(const rs_node *node, const char *word, const char *path, rs_findings *findings,
+                              rs_err *err) {
   const char *meant = meant_type(word);
-  char fix[96];
-  if (meant == NULL) return RS_OK;
-  snprintf(fix, sizeof fix, "write \"%s\"", meant);
-  return rs_find(findings, &rules[UNKNOWN_TYPE], node, path, fix, err,
-                 "\"%.60s\" is no type of layers (did you mean %s?)", word, meant);
+  char fix[96] = "";
+  if (is_type(word)) return RS_OK;
+  if (meant != NULL) snprintf(fix, sizeof fix, "write \"%s\"", meant);
+  return rs_find(findings, &rules[UNKNOWN_TYPE], node, path, meant != NULL ? fix : NULL, err,
+                 "\"%.60s\" is no type of layers that is known here%s%s%s", word,
+                 meant != NULL ? " (did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?)" : "");
 }
 
 static rs_status find_types(const rs_checked *checked, rs_findings *findings, rs_err *err) {
@@ -102,7 +97,7 @@ static rs_status find_types(const rs_checked *checked, rs_findings *findings, rs
   for (size_t i = 0; list != NULL && list->kind == RS_SEQUENCE && i < list->count; i++) {
     rs_path place = rs_path_index(&path, i);
     if (list->items[i].kind == RS_SCALAR)
-      RS_TRY(find_misspelt(&list->items[i], list->items[i].text, place.text, findings, err));
+      RS_TRY(find_unknown(&list->items[i], list->items[i].text, place.text, findings, err));
   }
   return RS_OK;
 }
@@ -142,8 +137,8 @@ static rs_status find_no_layer(const rs_checked *checked, rs_findings *findings,
     const rs_rope_entry *rope = &checked->ropes[r];
     const char *type = rope->node->key;
     if (strchr(rope->path, '.') == NULL) continue;
-    if (meant_type(type) != NULL) {
-      RS_TRY(find_misspelt(rope->node, type, rope->path, findings, err));
+    if (!is_type(type)) {
+      RS_TRY(find_unknown(rope->node, type, rope->path, findings, err));
       continue;
     }
     bool class_word = strcmp(type, "main") == 0 || strcmp(type, "compress") == 0; /* DeepSeek-V4's, of no layer_types */
@@ -189,6 +184,42 @@ static rs_status find_no_window(const rs_checked *checked, rs_findings *findings
   return RS_OK;
 }
 
+/* The indexer's queries and keys turn in a way of their own: the first dims of each head, in halves in DeepSeek's code
+ * (modeling_deepseek_v32.py), in pairs in GLM's (modeling_glm_moe_dsa.py). */
+static void put_indexer(const rs_checked *checked, rs_text *text) {
+  double turned = rs_key_number(checked->root, "qk_rope_head_dim"),
+         dims = rs_key_number(checked->root, "index_head_dim");
+  const char *interleaved = rs_key_word(checked->root, "indexer_rope_interleave");
+  bool glm = strcmp(checked->family, "glm_moe_dsa") == 0, deepseek = strcmp(checked->family, "deepseek_v32") == 0;
+  if (!(turned > 0) || !(dims >= turned) || (!glm && !deepseek && interleaved == NULL)) return;
+  bool pairs = interleaved != NULL ? strcmp(interleaved, "true") == 0 : glm;
+  rs_text_printf(text,
+                 "; the indexer turns the first %.0f of %.0f dims of its heads %s, whatever the layer itself does",
+                 turned, dims, pairs ? "in pairs of neighbours" : "in halves");
+}
+
+static rs_status find_choices(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_profile *profile = &checked->profile;
+  const rs_node *node = rs_key(checked->root, "index_topk");
+  if (node == NULL) node = rs_key(checked->root, "sparse_attention_config");
+  if (node == NULL) node = rs_key(checked->root, "layer_types");
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    rs_text layers = {0};
+    if (!profile->kinds[k].chooses) continue;
+    rs_profile_write_layers(profile, k, &layers);
+    rs_text_printf(&layers, " (%s) attend ", profile->kinds[k].name);
+    rs_layer_kind_write_mask(&profile->kinds[k], &layers);
+    rs_text_puts(&layers, ": what is said of far keys holds for keys that are chosen");
+    put_indexer(checked, &layers);
+    rs_status status = rs_text_check(&layers, err);
+    if (status == RS_OK)
+      status = rs_find(findings, &rules[CHOICE], node, NULL, NULL, err, "layers %.600s", rs_text_string(&layers));
+    rs_text_clear(&layers);
+    RS_TRY(status);
+  }
+  return RS_OK;
+}
+
 static rs_status find_several(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   const rs_profile *profile = &checked->profile;
   rs_text choice = {0};
@@ -211,6 +242,7 @@ static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *
   if (checked->model == NULL) return RS_OK;
   RS_TRY(find_local_base(checked, findings, err));
   RS_TRY(find_no_window(checked, findings, err));
+  RS_TRY(find_choices(checked, findings, err));
   return find_several(checked, findings, err);
 }
 

@@ -60,9 +60,9 @@ static bool turns_always(const char *family) {
 
 /* Flags of classes whose files always have them say nothing new. */
 static bool is_usual(const rs_checked *checked, const rs_node *sign) {
-  static const char *const prefixes[] = {"falcon", "mpt", "bloom"};
-  for (size_t i = 0; i < RS_COUNT(prefixes); i++)
-    if (strncmp(checked->family, prefixes[i], strlen(prefixes[i])) == 0) return true;
+  static const char *const families[] = {"falcon", "mpt", "bloom"};
+  for (size_t i = 0; i < RS_COUNT(families); i++)
+    if (rs_hf_is_of(checked->family, families[i])) return true;
   bool word = strcmp(sign->key, "position_embedding_type") == 0;
   return word && strcmp(sign->text, "nope") != 0 && strcmp(sign->text, "none") != 0 && strcmp(sign->text, "alibi") != 0;
 }

@@ -157,6 +157,9 @@ void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const c
 /* Writes text to stdout and empties it. False after a message when stdout takes no more. */
 bool cli_put(rs_text *text);
 
+/* What was guessed of a file, as a warning. */
+void cli_note_doubt(const cli_options *options, const rs_profile *profile);
+
 /* Which layers of a model the answer is of, where they turn in several ways, and how to ask of others. */
 void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind);
 

@@ -104,6 +104,7 @@ int cmd_compare(const cli_options *options) {
     code = compare(options, &o);
   else
     cli_fail(err.status, &problems, &err);
+  for (size_t i = 0; i < RS_COUNT(o.sides) && err.status == RS_OK; i++) cli_note_doubt(options, &o.sides[i].profile);
   rs_problems_clear(&problems);
   rs_layer_differences_clear(&o.layers);
   rs_buffer_checks_clear(&o.buffers);

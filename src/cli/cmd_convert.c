@@ -102,6 +102,7 @@ static int convert_table(const cli_options *options, const rs_convertible *model
     cli_note(options, "note: cos and sin are multiplied by %.10g, which the file does not hold.", spectrum.amp);
   if (code == CLI_OK && spectrum.logit_factor != 1)
     cli_note(options, "note: the logits are multiplied by %.10g as well.", spectrum.logit_factor);
+  if (code == CLI_OK) cli_note_doubt(options, &model->profile);
   if (code == CLI_OK) cli_note_layers(options, &model->profile, model->kind);
   rs_spectrum_clear(&spectrum);
   return code;

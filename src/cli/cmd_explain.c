@@ -123,6 +123,12 @@ static void put_out_of_range(const rs_view *view, rs_text *text) {
 
 static void put_angles(const subject *s, rs_text *text) {
   const rs_view *view = s->here;
+  const rs_layer_kind *kind = &s->portrait->profile.kinds[s->portrait->kind];
+  if (kind->chooses) {
+    rs_text_puts(text, "Each query of these layers attends ");
+    rs_layer_kind_write_mask(kind, text);
+    rs_text_puts(text, ".\n");
+  }
   if (view->reach + 1 < view->length)
     rs_text_printf(text, "These layers see keys up to %zu tokens back alone.\n", view->reach);
   if (view->out_of_range == 0) {
@@ -285,6 +291,7 @@ static void write_all(const subject *s, const cli_options *options, rs_text *tex
   rs_json_number(&json, "trained_tokens", (double)p->trained);
   rs_json_number(&json, "served_tokens", (double)p->served);
   rs_json_number(&json, "farthest_key_tokens", (double)view->reach);
+  rs_json_bool(&json, "keys_are_chosen", p->profile.kinds[p->kind].chooses);
   rs_json_number(&json, "scale", view->factor);
   rs_json_number(&json, "attention_factor", view->amp);
   rs_json_number(&json, "softmax_factor", view->logit_factor);
@@ -371,6 +378,7 @@ int cmd_explain(const cli_options *options) {
   if (status == RS_OK) status = rs_portrait_read(data, length, name, options->layers, &portrait, &err);
   if (status == RS_OK) status = answer(&portrait, name, options, &text, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  if (code == CLI_OK) cli_note_doubt(options, &portrait.profile);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &portrait.profile, portrait.kind);
   rs_text_clear(&text);
   rs_portrait_clear(&portrait);

@@ -248,6 +248,7 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   int code = tables[table](encoding, &out);
   if (code == CLI_OK && !options->json) say_subject(options, subject);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &subject->profile, subject->kind);
+  if (code == CLI_OK) cli_note_doubt(options, &subject->profile);
   if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
     code = put_json(subject, cli_show_words[table], &out.csv);

@@ -5,6 +5,10 @@
 
 #include <math.h>
 
+void cli_note_doubt(const cli_options *options, const rs_profile *profile) {
+  if (profile->doubt != NULL) cli_note(options, "warning: %s", profile->doubt);
+}
+
 void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind) {
   rs_text text = {0};
   if (profile->kind_count == 0 || !rs_profile_mixed(profile)) return;
@@ -85,6 +89,10 @@ static const char *const mask_words[] = {[RS_CAUSAL] = "causal",
                                          [RS_CHUNKS] = "chunks",
                                          [RS_BAND] = "band"};
 
+static const char *mask_word(const rs_layer_kind *kind) {
+  return !kind->attends ? "no attention" : kind->chooses ? "chosen keys" : mask_words[kind->mask.kind];
+}
+
 static double number_or_none(size_t number) {
   return number > 0 ? (double)number : NAN;
 }
@@ -97,7 +105,7 @@ static void put_csv(const rs_profile *profile, rs_text *csv) {
     if (kind->attends) put_recipe(kind, &recipe);
     rs_csv_number(csv, (double)i);
     rs_csv_text(csv, kind->name);
-    rs_csv_text(csv, kind->attends ? mask_words[kind->mask.kind] : "no attention");
+    rs_csv_text(csv, mask_word(kind));
     rs_csv_number(csv, number_or_none(kind->mask.window));
     rs_csv_number(csv, number_or_none(kind->compression));
     rs_csv_number(csv, number_or_none(kind->model.head_dim));
@@ -121,9 +129,10 @@ static void write_kind(rs_json *json, const rs_profile *profile, size_t k) {
     if (profile->layers[i] == k) rs_json_number(json, NULL, (double)i);
   rs_json_end(json);
   rs_json_bool(json, "chosen", k == profile->chosen);
-  rs_json_string(json, "mask", kind->attends ? mask_words[kind->mask.kind] : NULL);
+  rs_json_string(json, "mask", kind->attends ? mask_word(kind) : NULL);
   rs_json_number(json, "window_tokens", number_or_none(kind->mask.window));
   rs_json_number(json, "compression", number_or_none(kind->compression));
+  if (kind->chooses) rs_json_number(json, "chosen_keys", number_or_none(kind->chosen * kind->block));
   rs_json_number(json, "head_dim", number_or_none(kind->model.head_dim));
   rs_json_number(json, "rotary_dim", turns(kind) ? (double)kind->model.rotary_dim : NAN);
   rs_json_number(json, "rope_theta", turns(kind) ? kind->model.rope_theta : NAN);
@@ -180,6 +189,7 @@ int show_layers(const cli_options *options) {
   else
     put_text(&profile, &text);
   int code = cli_put(&text) ? CLI_OK : CLI_FAILED;
+  if (code == CLI_OK) cli_note_doubt(options, &profile);
   rs_text_clear(&text);
   rs_profile_clear(&profile);
   return code;

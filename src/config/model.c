@@ -190,14 +190,21 @@ rs_status rs_preset_profile(const char *name, rs_profile *profile, rs_err *err) 
 
 /* ---- the model of a config --------------------------------------------------------------------------------------- */
 
-/* What was not asked for, in words. NULL, and reported, without memory; NULL where there is nothing. */
-static char *unasked_layers(rs_problems *problems, const rs_profile *profile, size_t kind) {
+/* What was guessed of the file, and layers that nobody asked for, in words. NULL, and reported, without memory; NULL
+ * where there is nothing. */
+static char *remark_of(rs_problems *problems, const rs_profile *profile, bool chosen) {
+  const rs_layer_kind *kind = &profile->kinds[profile->chosen];
   rs_text text = {0};
   char *copy = NULL;
-  if (!rs_profile_mixed(profile)) return NULL;
-  rs_text_printf(&text, "model %s is ", profile->kinds[kind].model.name);
-  rs_profile_write_choice(profile, kind, &text);
-  rs_text_puts(&text, ": {hf: ..., layers: KIND} chooses");
+  bool mixed = !chosen && rs_profile_mixed(profile);
+  if (!mixed && profile->doubt == NULL) return NULL;
+  rs_text_printf(&text, "model %s", kind->model.name);
+  if (profile->doubt != NULL) rs_text_printf(&text, ": %s", profile->doubt);
+  if (mixed) {
+    rs_text_puts(&text, profile->doubt != NULL ? "; it is " : " is ");
+    rs_profile_write_choice(profile, profile->chosen, &text);
+    rs_text_puts(&text, ": {hf: ..., layers: KIND} chooses");
+  }
   copy = text.failed ? NULL : rs_strdup(rs_text_string(&text), NULL);
   if (copy == NULL) rs_problem_memory(problems);
   rs_text_clear(&text);
@@ -248,8 +255,8 @@ static void start_from(rs_problems *problems, const rs_node *node, const rs_path
     report(problems, node, path, &why);
   else if (take_layers(&profile, layer, model, layers, &why) != RS_OK)
     report(problems, kind != NULL ? kind : node, kind != NULL ? kind_path : path, &why);
-  else if (hf && layer == NULL)
-    layers->remark = unasked_layers(problems, &profile, profile.chosen);
+  else if (hf)
+    layers->remark = remark_of(problems, &profile, layer != NULL);
   rs_profile_clear(&profile);
   free(file);
 }

@@ -65,6 +65,7 @@ rs_status rs_convert(const rs_convertible *model, const char *to, size_t length,
   *out = (rs_conversion){0};
   RS_TRY(find_writer(to, &writer, err));
   RS_TRY(rs_settle(&model->profile.kinds[model->kind], length, &c.settled, err));
+  if (model->profile.doubt != NULL) rs_note(&c, "%s", model->profile.doubt);
   rs_status status = writer(&c, err);
   if (status == RS_OK && c.failed) status = rs_fail(err, RS_MEMORY, "out of memory while converting");
   rs_text_clear(&c.text);

@@ -47,7 +47,7 @@ typedef enum rs_otherwise {
 
 /* Class defaults; 0 means the general one. */
 typedef struct rs_hf_family {
-  const char *prefix; /* of model_type; NULL: no family */
+  const char *types; /* each model_type of the family, a blank between two; the first names it. NULL: no family */
   double theta, rotary_fraction;
   double local_theta;    /* of layers with a window; 0: that of the others */
   const char *local_key; /* of its config that says another; NULL: rope_local_base_freq */
@@ -69,12 +69,16 @@ typedef struct rs_hf_family {
   bool temperature; /* layers that turn nothing have Llama 4's */
   size_t sections[RS_AXES]; /* pairs that read t, h, w where the file does not say, and they are all that turn */
   size_t linear;            /* all but the last of each so many layers have no attention but a state */
+  bool linear_but_first;    /* Kimi-Linear: every fourth layer but the first has attention, the others a state */
+  bool from_last;           /* `pattern` counts backward from the last layer */
+  bool layer_bases;         /* layer_rope_theta has the base of each layer, 0 where it turns nothing */
+  bool alternates;          /* mrope_section deals pairs to the axes in turn unless mrope_interleaved is false */
 } rs_hf_family;
 
 /* What files of such a family are refused with. Static. */
 const char *rs_hf_otherwise_text(rs_otherwise otherwise);
 
-/* The family with the longest prefix of `model_type`; all 0 where there is none. */
+/* The family that lists `model_type`; all 0 where none does. */
 rs_hf_family rs_hf_family_of(const char *model_type);
 
 #endif

@@ -26,8 +26,8 @@ double rs_hf_real_of(rs_hf_reader *hf, const rs_node *node, const char *parent, 
   return rs_read_real(hf->problems, node, &path, min, max, fallback);
 }
 
-bool rs_hf_in_family(const rs_hf_reader *hf, const char *prefix) {
-  return strncmp(hf->family, prefix, strlen(prefix)) == 0;
+bool rs_hf_in_family(const rs_hf_reader *hf, const char *family) {
+  return rs_hf_is_of(hf->family, family);
 }
 
 bool rs_hf_are_of(const rs_hf_reader *hf, const char *type) {

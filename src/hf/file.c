@@ -62,6 +62,13 @@ const rs_node *rs_hf_text_config(const rs_node *root) {
   return root;
 }
 
+bool rs_hf_is_params(const rs_node *top) {
+  static const char *const keys[] = {"dim", "n_layers", "n_heads"};
+  for (size_t i = 0; i < RS_COUNT(keys); i++)
+    if (!rs_hf_present(rs_node_get(top, keys[i]))) return false;
+  return !rs_hf_present(rs_node_get(top, "model_type"));
+}
+
 const char *rs_hf_model_type(const rs_node *top) {
   const rs_node *type = rs_node_get(rs_hf_text_config(top), "model_type");
   if (!rs_hf_present(type)) type = rs_node_get(top, "model_type");

@@ -73,6 +73,10 @@ void rs_hf_read_theta(rs_hf_reader *hf, const rs_hf_family *known) {
           : rs_hf_compressed(hf) ? COMPRESSED
                                  : rs_hf_real_of(hf, top, NULL, 1.000001, 1e300, theta);
   theta = rs_hf_real_of(hf, own, NULL, 1.000001, 1e300, theta);
+  if (hf->layers->base > 0) {
+    hf->model->rope_theta = hf->layers->base;
+    return;
+  }
   /* DeepSeek-V4's flat dictionary is of compressed layers, whose base is apart. */
   if (!rs_hf_compressed(hf) || hf->by_layer) theta = rs_hf_real_of(hf, inner, hf->rope_key, 1.000001, 1e300, theta);
   hf->model->rope_theta = theta;
@@ -101,7 +105,7 @@ void rs_hf_read_sections(rs_hf_reader *hf, const rs_hf_family *known) {
   }
   rs_path path = rs_hf_path(node, hf->rope_key);
   size_t total = 0;
-  bool ernie = rs_hf_in_family(hf, "ernie4_5"); /* in the order h, w, t */
+  bool ernie = rs_hf_in_family(hf, "ernie4_5_vl"); /* in the order h, w, t */
   if (node->kind != RS_SEQUENCE || node->count != RS_AXES) {
     rs_problem(hf->problems, node, &path, "must have 3 entries (t, h, w)");
     return;
@@ -114,6 +118,6 @@ void rs_hf_read_sections(rs_hf_reader *hf, const rs_hf_family *known) {
   if (total != hf->model->rotary_dim / 2)
     rs_problem(hf->problems, node, &path, "sums to %zu, but rotary_dim / 2 = %zu pairs turn", total,
                hf->model->rotary_dim / 2);
-  bool alternating = rs_hf_true(hf->rope, "mrope_interleaved", rs_hf_in_family(hf, "qwen3"));
+  bool alternating = rs_hf_true(hf->rope, "mrope_interleaved", known->alternates);
   hf->model->axis_layout = ernie ? RS_AXES_SPATIAL_FIRST : alternating ? RS_AXES_INTERLEAVED : RS_AXES_CONTIGUOUS;
 }

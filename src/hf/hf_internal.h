@@ -16,6 +16,7 @@
 typedef struct rs_hf_layers {
   const char *type; /* as above, or another word of layer_types */
   bool bare;        /* they turn nothing */
+  double base;      /* what layer_rope_theta gives them, rope_theta of these alone; 0: that of the file */
 } rs_hf_layers;
 
 /* Whether the node is there, and not null. */
@@ -37,7 +38,8 @@ bool rs_hf_true(const rs_node *mapping, const char *key, bool fallback);
  * problem. */
 void rs_hf_layers_read(const rs_node *top, const rs_hf_layers *layers, rs_layer_kind *kind, rs_problems *problems);
 
-/* The layers of a file (its top) that is read already. */
-rs_status rs_hf_profile(const rs_node *top, rs_profile *profile, rs_err *err);
+/* Says in profile->doubt what was guessed of a file (its top), and which of its keys nothing read to come to the
+ * profile. The tree is as before afterwards. */
+rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err);
 
 #endif

@@ -148,16 +148,39 @@ static bool is_offered(rs_hf_reader *hf, const rs_hf_family *known) {
   return known->otherwise == RS_OFFERED;
 }
 
+/* Mistral's and Meta's own files are called params.json. */
+static bool is_params(rs_hf_reader *hf) {
+  bool own = rs_hf_is_params(hf->root);
+  if (own)
+    rs_problem(hf->problems, hf->root, NULL,
+               "dim, n_layers and n_heads without a model_type: this is a params.json of Mistral's or Meta's own code, "
+               "which is not read here, and no config.json");
+  return own;
+}
+
+/* Query heads share key heads evenly. Falcon's num_kv_heads is of its newer classes alone, and not looked at. */
+static void check_key_heads(rs_hf_reader *hf) {
+  static const char *const names[] = {"num_key_value_heads", "n_kv_heads", NULL};
+  const rs_node *node = rs_hf_first(hf->root, names);
+  if (node == NULL || node->kind == RS_SEQUENCE || hf->model->heads == 0) return; /* a list: one a layer */
+  rs_path path = rs_hf_path(node, NULL);
+  size_t before = hf->problems->count, count = hf->model->heads;
+  size_t keys = rs_read_count(hf->problems, node, &path, 1, RS_HF_MOST_HEADS, 1);
+  if (hf->problems->count == before && count % keys != 0)
+    rs_problem(hf->problems, node, &path, "must divide the %zu heads that share them", count);
+}
+
 static void read_model(rs_hf_reader *hf) {
   static const char *const heads[] = {
       "num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads",
       "encoder_attention_heads", NULL};
   rs_hf_family known = rs_hf_family_of(hf->family);
   snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
-  if (is_of_diffusers(hf) || !is_offered(hf, &known)) return;
+  if (is_of_diffusers(hf) || is_params(hf) || !is_offered(hf, &known)) return;
   find_rope(hf, &known);
   refuse_unsupported(hf);
   hf->model->heads = rs_hf_count_of(hf, rs_hf_first(hf->root, heads), RS_HF_MOST_HEADS, hf->nested ? known.heads : 0);
+  check_key_heads(hf);
   rs_hf_read_head_dim(hf, &known);
   if (hf->model->heads == 0 || hf->model->head_dim == 0) {
     rs_problem(hf->problems, hf->root, NULL,

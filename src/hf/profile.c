@@ -15,11 +15,49 @@ typedef struct layer_rules {
   size_t count;
   bool counted;
   const rs_node *types, *turning, *hybrid, *linear, *ratios, *cross, *attending;
-  const char *letters; /* nemotron_h: one a layer */
-  const char *cycle;   /* EXAONE 4: "LLLG" */
+  const rs_node *bases;    /* layer_rope_theta */
+  const rs_node *full;     /* linear_attn_config: the layers with attention */
+  const rs_node *choosing; /* sparse_attention_config: 1 where a layer chooses blocks of keys */
+  size_t first;            /* the number of the first layer in `full` */
+  size_t chosen, block;    /* blocks, and keys of each, that a layer chooses for a query; 0: not said */
+  const char *letters;     /* nemotron_h: one a layer */
+  const char *cycle;       /* EXAONE 4: "LLLG" */
   size_t window, chunk, pattern, interval;
   size_t linear_every, period, offset;
 } layer_rules;
+
+/* Words of layer_types and layers_block_type in transformers' classes, the last ones without attention:
+ * configuration_utils.py, ALLOWED_LAYER_TYPES. */
+const char *const rs_hf_layer_types[] = {RS_HF_GLOBAL,
+                                         RS_HF_LOCAL,
+                                         RS_HF_CHUNKED,
+                                         RS_HF_CROSS,
+                                         "attention",
+                                         "window_attention",
+                                         "reference_sliding_attention",
+                                         "indexed_attention",
+                                         "deepseek_sparse_attention",
+                                         "minimax_m3_sparse",
+                                         "compressed_sparse_attention",
+                                         "heavily_compressed_attention",
+                                         "hybrid",
+                                         "hybrid_sliding",
+                                         "sparse",
+                                         "dense",
+                                         RS_HF_LINEAR,
+                                         "mamba",
+                                         "mamba2",
+                                         "conv",
+                                         "recurrent",
+                                         "moe",
+                                         "mlp",
+                                         NULL};
+
+bool rs_hf_is_layer_type(const char *word) {
+  for (size_t i = 0; rs_hf_layer_types[i] != NULL; i++)
+    if (strcmp(rs_hf_layer_types[i], word) == 0) return true;
+  return false;
+}
 
 /* ---- keys -------------------------------------------------------------------------------------------------------- */
 
@@ -56,15 +94,63 @@ static const rs_node *list_of(layer_rules *r, const char *key) {
   return NULL;
 }
 
-/* The same of words. */
+/* The same of words, each a type of layers. */
 static const rs_node *words_of(layer_rules *r, const char *key) {
   const rs_node *list = list_of(r, key);
   rs_path path = rs_path_key(NULL, key);
   for (size_t i = 0; list != NULL && i < list->count; i++) {
     rs_path place = rs_path_index(&path, i);
-    if (*rs_hf_word(&list->items[i]) == '\0') rs_problem(&r->problems, &list->items[i], &place, "must be a word");
+    const char *word = rs_hf_word(&list->items[i]);
+    if (*word == '\0')
+      rs_problem(&r->problems, &list->items[i], &place, "must be a word");
+    else if (!rs_hf_is_layer_type(word))
+      rs_problem(&r->problems, &list->items[i], &place, "%.60s is no type of layers that is known here", word);
   }
   return list;
+}
+
+static bool lists_layer(const rs_node *list, size_t layer) {
+  double number;
+  for (size_t i = 0; list != NULL && i < list->count; i++)
+    if (rs_number_read(rs_hf_word(&list->items[i]), &number) && number == (double)layer) return true;
+  return false;
+}
+
+/* Whether two lists name each of the layers `first` ... `first` + count - 1 once. */
+static bool covers(const layer_rules *r, const rs_node *const lists[2], size_t first) {
+  size_t named = lists[0]->count + lists[1]->count;
+  for (size_t i = 0; i < r->count; i++)
+    if (lists_layer(lists[0], first + i) == lists_layer(lists[1], first + i)) return false;
+  return named == r->count;
+}
+
+/* linear_attn_config names the layers with attention and those with a state, in Kimi's files from 1, in others from 0:
+ * the first number is the one by which both lists name every layer once. */
+static void read_linear(layer_rules *r) {
+  const rs_node *config = rs_node_get(r->root, "linear_attn_config");
+  const rs_node *const lists[2] = {rs_node_get(config, "full_attn_layers"), rs_node_get(config, "kda_layers")};
+  bool listed = r->counted && rs_hf_present(lists[0]) && rs_hf_present(lists[1]);
+  if (r->types != NULL || !listed) return;
+  rs_path above = rs_path_key(NULL, config->key), path = rs_path_key(&above, lists[0]->key);
+  while (r->first <= 1 && !covers(r, lists, r->first)) r->first++;
+  if (r->first > 1)
+    rs_problem(&r->problems, lists[0], &path,
+               "and kda_layers do not name each of the %zu layers once, neither counted from 1 nor from 0", r->count);
+  r->full = lists[0];
+}
+
+/* Layers that choose keys: by index_topk an indexer's keys, by sparse_attention_config blocks of keys. */
+static void read_choices(layer_rules *r) {
+  const rs_node *sparse = rs_node_get(r->root, "sparse_attention_config"), *root = r->root;
+  const rs_node *freq = rs_node_get(sparse, "sparse_attention_freq");
+  r->chosen = number_of(r, "index_topk", 1, 0);
+  r->block = r->chosen > 0 ? 1 : 0;
+  if (!rs_hf_present(sparse) || sparse->kind != RS_MAPPING || !rs_hf_true(sparse, "use_sparse_attention", true)) return;
+  r->root = sparse;
+  r->chosen = number_of(r, "sparse_topk_blocks", 1, 0);
+  r->block = number_of(r, "sparse_block_size", 1, 1);
+  if (rs_hf_present(freq)) r->choosing = list_of(r, freq->key);
+  r->root = root;
 }
 
 static void read_windows(layer_rules *r) {
@@ -86,7 +172,7 @@ static void read_windows(layer_rules *r) {
   r->cycle = letters ? pattern->text : NULL;
   r->pattern =
       letters ? strlen(pattern->text) : count_of(r, bounded ? bounds : patterns, bounded ? 0 : 1, r->known.pattern);
-  if (r->known.prefix == NULL && pattern != NULL) r->known.windows = RS_WINDOW_BUT_LAST; /* it speaks for itself */
+  if (r->known.types == NULL && pattern != NULL) r->known.windows = RS_WINDOW_BUT_LAST; /* it speaks for itself */
 }
 
 static layer_rules read_rules(const rs_node *top) {
@@ -106,12 +192,15 @@ static layer_rules read_rules(const rs_node *top) {
   r.cross = any_list(&r, "cross_attention_layers");
   r.attending = any_list(&r, "attn_layer_indices");
   r.letters = strlen(rs_hf_word(pattern)) >= r.count ? pattern->text : NULL;
+  if (r.known.layer_bases) r.bases = list_of(&r, "layer_rope_theta");
+  read_linear(&r);
+  read_choices(&r);
   r.interval = number_of(&r, "no_rope_layer_interval", 1, 4);
   r.linear_every = number_of(&r, "full_attention_interval", 1, r.known.linear);
   r.period = number_of(&r, "attn_layer_period", 1, 0);
   r.offset = number_of(&r, "attn_layer_offset", 0, 0);
   bool spoken = r.turning != NULL || rs_hf_present(rs_node_get(r.root, "no_rope_layer_interval"));
-  if (r.known.prefix == NULL && spoken) r.known.bare = RS_BARE_LISTED;
+  if (r.known.types == NULL && spoken) r.known.bare = RS_BARE_LISTED;
   read_windows(&r);
   if (rs_hf_true(r.root, "use_bidirectional_attention", false)) { /* EmbeddingGemma: half of the window a side */
     r.known.both_ways = true;
@@ -121,13 +210,6 @@ static layer_rules read_rules(const rs_node *top) {
 }
 
 /* ---- the type of a layer ----------------------------------------------------------------------------------------- */
-
-static bool lists_layer(const rs_node *list, size_t layer) {
-  double number;
-  for (size_t i = 0; list != NULL && i < list->count; i++)
-    if (rs_number_read(rs_hf_word(&list->items[i]), &number) && number == (double)layer) return true;
-  return false;
-}
 
 /* Whether no_rope_layers, where 1 means that the layer does turn, or the interval says that it does not. */
 static bool is_listed_bare(const layer_rules *r, size_t layer) {
@@ -163,7 +245,7 @@ static bool is_windowed(layer_rules *r, size_t layer) {
   case RS_WINDOW_BUT_LAST:
     if (layer + 1 == r->count && (r->cycle != NULL || r->known.ends_global)) return false;
     if (r->cycle != NULL) return r->cycle[layer % pattern] == 'L';
-    return (layer + 1) % pattern != 0;
+    return (r->known.from_last ? r->count - 1 - layer : layer + 1) % pattern != 0;
   case RS_WINDOW_BUT_FIRST: return layer % pattern != 0;
   case RS_WINDOW_BUT_ENDS: return layer > 0 && (layer + 1) % pattern != 0;
   case RS_WINDOW_USED: return used;
@@ -191,8 +273,14 @@ static const char *mixed_type(const layer_rules *r, size_t layer) {
   if (r->linear != NULL && strcmp(rs_hf_word(&r->linear->items[layer]), "0") == 0) return RS_HF_LINEAR;
   if (r->attending != NULL && !lists_layer(r->attending, layer)) return "mamba";
   if (r->period > 0 && layer % r->period != r->offset) return "mamba";
+  if (r->full != NULL) return lists_layer(r->full, layer + r->first) ? NULL : RS_HF_LINEAR;
+  if (r->known.linear_but_first) return layer > 0 && layer % 4 == 0 ? NULL : RS_HF_LINEAR;
   if (r->linear_every > 0 && (layer + 1) % r->linear_every != 0) return RS_HF_LINEAR;
   return lists_layer(r->cross, layer) ? RS_HF_CROSS : NULL;
+}
+
+static bool is_chosen(const layer_rules *r, size_t layer) {
+  return strcmp(rs_hf_word(&r->choosing->items[layer]), "0") != 0;
 }
 
 static const char *type_of(layer_rules *r, size_t layer) {
@@ -203,6 +291,7 @@ static const char *type_of(layer_rules *r, size_t layer) {
   }
   const char *mixed = mixed_type(r, layer);
   if (mixed != NULL) return mixed;
+  if (r->choosing != NULL && is_chosen(r, layer)) return "minimax_m3_sparse";
   if (r->hybrid != NULL) return strcmp(rs_hf_word(&r->hybrid->items[layer]), "1") == 0 ? RS_HF_LOCAL : RS_HF_GLOBAL;
   if (r->known.windows == RS_WINDOW_COMPRESSED) return compressed_type(r, layer);
   if (r->known.windows == RS_WINDOW_CHUNKS) return is_listed_bare(r, layer) ? RS_HF_GLOBAL : RS_HF_CHUNKED;
@@ -210,7 +299,7 @@ static const char *type_of(layer_rules *r, size_t layer) {
 }
 
 static bool attends(const char *type) {
-  static const char *const others[] = {RS_HF_LINEAR, "mamba", "conv", "recurrent", "moe", "mlp"};
+  static const char *const others[] = {RS_HF_LINEAR, "mamba", "mamba2", "conv", "recurrent", "moe", "mlp"};
   bool other = false;
   for (size_t i = 0; i < RS_COUNT(others); i++) other |= strcmp(type, others[i]) == 0;
   return !other;
@@ -222,9 +311,20 @@ static bool is_turned_off(const layer_rules *r, const char *type) {
   return own != NULL && !rs_hf_present(own);
 }
 
-static bool is_bare(const layer_rules *r, size_t layer, const char *type) {
+/* The base that layer_rope_theta gives a layer; 0: it turns nothing. */
+static double base_of(layer_rules *r, size_t layer) {
+  const rs_path path = rs_path_key(NULL, r->bases->key);
+  rs_path place = rs_path_index(&path, layer);
+  const rs_node *node = &r->bases->items[layer];
+  double base = rs_read_real(&r->problems, node, &place, 0, 1e300, 0);
+  if (base > 0 && base <= 1) rs_problem(&r->problems, node, &place, "must be 0 (turns nothing) or more than 1");
+  return base;
+}
+
+static bool is_bare(layer_rules *r, size_t layer, const char *type) {
   bool local = strcmp(type, RS_HF_LOCAL) == 0 && r->window > 0;
   if (strcmp(type, RS_HF_CROSS) == 0 || is_turned_off(r, type)) return true;
+  if (r->bases != NULL) return base_of(r, layer) == 0;
   switch (r->known.bare) {
   case RS_BARE_ALL: return true;
   case RS_BARE_LISTED: return is_listed_bare(r, layer);
@@ -256,12 +356,25 @@ static size_t compression_of(const layer_rules *r, const char *type) {
   return rate >= 1 ? (size_t)rate : 0;
 }
 
+static bool same_layers(const rs_hf_layers *a, const rs_hf_layers *b) {
+  return strcmp(a->type, b->type) == 0 && a->bare == b->bare && a->base == b->base;
+}
+
+/* Whether layers of a type attend keys that they choose: those whose type says so, or with an indexer all that have
+ * neither a window nor a state. */
+static bool chooses(const layer_rules *r, const char *type) {
+  static const char *const words[] = {"deepseek_sparse_attention", "indexed_attention", "minimax_m3_sparse"};
+  for (size_t i = 0; i < RS_COUNT(words); i++)
+    if (strcmp(type, words[i]) == 0) return true;
+  bool every = r->chosen > 0 && r->choosing == NULL && r->known.windows != RS_WINDOW_COMPRESSED;
+  return every && strcmp(type, RS_HF_GLOBAL) == 0;
+}
+
 /* The kind of such layers, which is added where it is new. SIZE_MAX, and reported, without memory. */
 static size_t kind_of(layer_rules *r, const rs_hf_layers *layers, rs_hf_layers *known, rs_profile *out) {
   size_t kind = 0, capacity = out->kind_count;
   void *kinds = out->kinds;
-  while (kind < out->kind_count && (strcmp(known[kind].type, layers->type) != 0 || known[kind].bare != layers->bare))
-    kind++;
+  while (kind < out->kind_count && !same_layers(&known[kind], layers)) kind++;
   if (kind < out->kind_count) return kind;
   if (rs_grow(&kinds, &capacity, kind + 1, sizeof *out->kinds, NULL) != RS_OK) {
     rs_problem_memory(&r->problems);
@@ -271,17 +384,32 @@ static size_t kind_of(layer_rules *r, const rs_hf_layers *layers, rs_hf_layers *
   known[out->kind_count++] = *layers;
   out->kinds[kind] = (rs_layer_kind){.attends = attends(layers->type),
                                      .mask = mask_of(r, layers->type),
-                                     .compression = compression_of(r, layers->type)};
+                                     .compression = compression_of(r, layers->type),
+                                     .chooses = chooses(r, layers->type)};
+  if (out->kinds[kind].chooses) {
+    out->kinds[kind].chosen = r->chosen;
+    out->kinds[kind].block = r->block;
+  }
   return kind;
 }
 
 /* The type; where others of it turn, bare layers are told apart. */
 static void name_kinds(const rs_hf_layers *known, rs_profile *out) {
   for (size_t k = 0; k < out->kind_count; k++) {
-    bool twin = false;
-    for (size_t i = 0; i < out->kind_count; i++)
-      twin |= known[k].bare && i != k && strcmp(known[i].type, known[k].type) == 0;
-    snprintf(out->kinds[k].name, sizeof out->kinds[k].name, "%.48s%s", known[k].type, twin ? "_nope" : "");
+    bool twin = false, first = true;
+    char base[RS_NUMBER_CHARS];
+    for (size_t i = 0; i < out->kind_count; i++) {
+      bool same = i != k && strcmp(known[i].type, known[k].type) == 0;
+      twin |= same && known[k].bare;
+      first &= !(same && i < k && !known[i].bare);
+    }
+    (void)rs_number_format(known[k].base, base);
+    bool other = !known[k].bare && !first;
+    snprintf(out->kinds[k].name, sizeof out->kinds[k].name, "%.36s%s%.22s", known[k].type,
+             twin    ? "_nope"
+             : other ? "_"
+                     : "",
+             other ? base : "");
   }
 }
 
@@ -313,6 +441,7 @@ static rs_status fill(layer_rules *r, rs_hf_layers *known, const rs_node *top, r
   for (size_t i = 0; i < r->count && r->problems.count == 0; i++) {
     rs_hf_layers layers = {.type = type_of(r, i)};
     layers.bare = attends(layers.type) && is_bare(r, i, layers.type);
+    if (r->bases != NULL && attends(layers.type)) layers.base = base_of(r, i);
     out->layers[out->layer_count++] = kind_of(r, &layers, known, out);
   }
   if (r->problems.count > 0) return RS_INPUT;
@@ -341,6 +470,7 @@ void rs_profile_clear(rs_profile *profile) {
   for (size_t k = 0; k < profile->kind_count; k++) rs_model_clear(&profile->kinds[k].model);
   free(profile->kinds);
   free(profile->layers);
+  free(profile->doubt);
   *profile = (rs_profile){0};
 }
 

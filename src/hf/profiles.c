@@ -7,13 +7,20 @@
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-rs_status rs_profile_read(const char *text, size_t length, const char *name, rs_profile *profile, rs_err *err) {
+static rs_status read_text(const char *text, size_t length, const char *name, bool doubts, rs_profile *profile,
+                           rs_err *err) {
   rs_tree *tree;
   *profile = (rs_profile){0};
   RS_TRY(rs_json_read(text, length, name, &tree, err));
   rs_status status = rs_hf_profile(&tree->root, profile, err);
+  if (status == RS_OK && doubts && (status = rs_hf_doubt(&tree->root, profile, err)) != RS_OK)
+    rs_profile_clear(profile);
   rs_tree_free(tree);
   return status;
+}
+
+rs_status rs_profile_read(const char *text, size_t length, const char *name, rs_profile *profile, rs_err *err) {
+  return read_text(text, length, name, true, profile, err);
 }
 
 rs_status rs_profile_load(const char *file, rs_profile *profile, rs_err *err) {
@@ -75,7 +82,7 @@ static rs_status take_chosen(rs_profile *profile, rs_model *model) {
 rs_status rs_hf_model_read(const char *text, size_t length, const char *name, rs_model *model, rs_err *err) {
   rs_profile profile;
   *model = (rs_model){0};
-  RS_TRY(rs_profile_read(text, length, name, &profile, err));
+  RS_TRY(read_text(text, length, name, false, &profile, err));
   return take_chosen(&profile, model);
 }
 
@@ -111,28 +118,6 @@ rs_status rs_profile_find(const rs_profile *profile, const char *word, size_t *k
   if (k == profile->kind_count || !profile->kinds[k].attends) return unknown_kind(profile, word, err);
   *kind = k;
   return RS_OK;
-}
-
-static bool same_value(const rs_value *a, const rs_value *b) {
-  bool names = a->name == NULL || b->name == NULL ? a->name == b->name : strcmp(a->name, b->name) == 0;
-  if (a->set != b->set || a->choice != b->choice || a->count != b->count || !names) return false;
-  if (a->count > 0) return memcmp(a->list, b->list, a->count * sizeof *a->list) == 0;
-  return !a->set || a->number == b->number || (a->number != a->number && b->number != b->number);
-}
-
-static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
-  bool same = a->method == b->method;
-  for (size_t p = 0; same && p < a->settings.count; p++)
-    same = same_value(&a->settings.values[p], &b->settings.values[p]);
-  return same;
-}
-
-bool rs_layers_turn_alike(const rs_layer_kind *a, const rs_layer_kind *b) {
-  const rs_model *x = &a->model, *y = &b->model;
-  bool turns = x->published.method != NULL && x->published.method->freq != NULL;
-  bool tables = x->rotary_dim == y->rotary_dim && x->rope_theta == y->rope_theta;
-  return x->heads == y->heads && x->head_dim == y->head_dim && (tables || !turns) &&
-         same_recipe(&x->published, &y->published);
 }
 
 bool rs_profile_mixed(const rs_profile *profile) {
@@ -175,11 +160,23 @@ void rs_profile_write_choice(const rs_profile *profile, size_t kind, rs_text *te
   }
 }
 
+static void write_choice(const rs_layer_kind *kind, rs_text *text) {
+  if (kind->chosen == 0)
+    rs_text_puts(text, "chosen keys");
+  else if (kind->block > 1)
+    rs_text_printf(text, "%zu chosen blocks of %zu keys", kind->chosen, kind->block);
+  else
+    rs_text_printf(text, "%zu chosen keys", kind->chosen);
+  rs_text_puts(text, " (the choice is not modelled yet)");
+}
+
 void rs_layer_kind_write_mask(const rs_layer_kind *kind, rs_text *text) {
   static const char *const words[] = {
       [RS_CAUSAL] = "everything before", [RS_BIDIRECTIONAL] = "everything", [RS_CROSS] = "another sequence"};
   const rs_mask *mask = &kind->mask;
-  if (mask->kind == RS_BAND)
+  if (kind->chooses)
+    write_choice(kind, text);
+  else if (mask->kind == RS_BAND)
     rs_text_printf(text, "window %zu on both sides", mask->window - 1);
   else if (mask->kind == RS_CHUNKS)
     rs_text_printf(text, "chunks of %zu", mask->window);

@@ -35,8 +35,8 @@ size_t rs_hf_count_of(rs_hf_reader *hf, const rs_node *node, double most, size_t
 double rs_hf_real_of(rs_hf_reader *hf, const rs_node *node, const char *parent, double min, double max,
                      double fallback);
 
-/* Whether the family's name begins so; whether the layers are of this type. */
-bool rs_hf_in_family(const rs_hf_reader *hf, const char *prefix);
+/* Whether the file is of this family, by the name of its row; whether the layers are of this type. */
+bool rs_hf_in_family(const rs_hf_reader *hf, const char *family);
 bool rs_hf_are_of(const rs_hf_reader *hf, const char *type);
 
 /* DeepSeek-V4's layers that see keys beyond their window averaged. */

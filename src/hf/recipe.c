@@ -95,7 +95,7 @@ static void read_rope_recipe(rs_hf_reader *hf) {
     if (rs_hf_present(value) && !(beta && zero))
       set_param(hf, value, key->param);
     else if (key->required)
-      rs_problem(hf->problems, hf->rope, &path, "needs %s for rope type %s", key->key, type);
+      rs_problem(hf->problems, value != NULL ? value : hf->rope, &path, "needs %s for rope type %s", key->key, type);
   }
 }
 

@@ -215,6 +215,7 @@ static rs_status advise_length(const adviser *a, rs_err *err) {
 static void put_grounds(const rs_solve_task *task, rs_text *text) {
   rs_text_printf(text, " (derived from formulas%s, not measured on a model)",
                  rs_solve_tuning(task) != RS_NOT_TUNED ? " as if the model was not tuned with it" : "");
+  if (task->profile.doubt != NULL) rs_text_printf(text, "; %s", task->profile.doubt);
 }
 
 rs_status rs_advise(const rs_question *question, const rs_solution *const solved[RS_CRITERIA], rs_advice *advice,

@@ -170,6 +170,10 @@ static void put_tuning(const rs_solve_task *task, rs_solution *out) {
   rs_solve_put(out, "tuned", "%s: %s", whether, line);
 }
 
+static void put_doubt(const rs_solve_task *task, rs_solution *out) {
+  if (task->profile.doubt != NULL) rs_solve_put(out, "guess", "%s", task->profile.doubt);
+}
+
 /* Which layers of the model it is of, where they turn in several ways. */
 static rs_status put_layers(const rs_solve_task *task, rs_solution *out, rs_err *err) {
   rs_text text = {0};
@@ -190,6 +194,7 @@ rs_status rs_solve_answer(const rs_solve_task *task, rs_solution *out, rs_err *e
   RS_TRY(put_recipe(task, out, err));
   put_tuning(task, out);
   RS_TRY(put_layers(task, out, err));
+  put_doubt(task, out);
   put_beside(task, out);
   rs_solve_put(out, "criterion", "%s", criteria[task->question->criterion]);
   rs_solve_put(out, "reference", "%s", references[task->question->criterion]);

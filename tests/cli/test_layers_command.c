@@ -144,6 +144,38 @@ Test(layers_command, show_layers__without_attention_or_rotation) {
   free(json);
 }
 
+/* What is guessed, and keys that layers choose, are told by every form of the answer. */
+Test(layers_command, show_layers__guesses_and_chosen_keys) {
+  write_file("z.json",
+             "{\"model_type\": \"zebra\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"rope_theta\": 500, "
+             "\"sliding_window\": 8, \"num_hidden_layers\": 2, \"max_position_embeddings\": 64, \"index_topk\": 4}");
+  const char *guess = "warning: class zebra is unknown here and is read as a Llama; keys that are not read: "
+                      "sliding_window\n";
+  expect_said(
+      &(command){.arguments = {"show", "layers", "--hf", "z.json"}}, 0,
+      "zebra, 2 layers\n0-1: full_attention, 4 chosen keys (the choice is not modelled yet), {name: rope}, base "
+      "500, 16 of 16 dims turn\n",
+      guess);
+  expect_said(&(command){.arguments = {"show", "layers", "--hf", "z.json", "--csv"}}, 0,
+              "layer,kind,mask,window_tokens,compression,head_dim,rotary_dim,rope_theta,recipe\n"
+              "0,full_attention,chosen keys,,,16,16,500,{name: rope}\n"
+              "1,full_attention,chosen keys,,,16,16,500,{name: rope}\n",
+              guess);
+  char *json = output_of(&(command){.arguments = {"show", "layers", "--hf", "z.json", "--json"}});
+  cr_expect_not_null(strstr(json, "\"mask\": \"chosen keys\""), "%s", json);
+  cr_expect_not_null(strstr(json, "\"chosen_keys\": 4"), "%s", json);
+  free(json);
+  const command commands[] = {{.arguments = {"explain", "z.json"}},
+                              {.arguments = {"compare", "z.json", "rope"}},
+                              {.arguments = {"show", "frequencies", "--hf", "z.json"}},
+                              {.arguments = {"convert", "z.json", "--inv-freq", "csv"}}};
+  for (size_t i = 0; i < RS_COUNT(commands); i++) {
+    result got = run(&commands[i]);
+    cr_expect_not_null(strstr(got.err, guess), "%s: %s", commands[i].arguments[0], got.err);
+    result_clear(&got);
+  }
+}
+
 Test(layers_command, show__says_which_layers_it_is_of) {
   expect_said(&(command){.arguments = {"show", "frequencies", "--hf", GEMMA, "--length", "8"}}, 0, NULL,
               "this is full_attention (layers " GLOBAL "), not sliding_attention (" LOCAL "); --layers chooses\n");

@@ -275,7 +275,7 @@ Test(check, geometry__by_code_and_place) {
        "10000 is taken, as most classes have it; eel is not known here", "\"rope_theta\": 10000.0");
   says(SIZES_OF("eel") ",\n\"rotary_pct\": 1.0}", "RS401", "eel is not known here", "\"rope_theta\": 10000.0");
   says(SIZES_OF("eel") "}", "RS406", "no key speaks of positions, and eel is not known here", "add \"rope_theta\"");
-  finds(SIZES_OF("eel") ",\n\"rope_theta\": 10000.0}", "");
+  finds(SIZES_OF("eel") ",\n\"rope_theta\": 10000.0}", "RS407@1:16");
   finds(SIZES "}", "");
 #define GEMMA(family, layers, more)                                                                                    \
   "{\"model_type\": \"" family "\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_hidden_layers\": " layers   \

@@ -1,5 +1,6 @@
 /* What the rules find of layers that are not all alike. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ropescope/check.h"
@@ -54,7 +55,30 @@ Test(check_layers, lists__have_an_entry_for_each_layer) {
 
 Test(check_layers, types__misspelt) {
   finds(LAYERS(TYPES("full_attention", "full_atention", "full_attention", "full_attention")), "RS805", 2, 35,
-        "\"full_atention\" is no type of layers (did you mean full_attention?)", "write \"full_attention\"");
+        "\"full_atention\" is no type of layers that is known here (did you mean full_attention?)",
+        "write \"full_attention\"");
+}
+
+Test(check_layers, types__unknown_ones_are_errors_without_a_guess) {
+  finds(LAYERS("\"layer_types\": [\"full_attention\", \"full_attention\", \"full_attention\", 7]"), "RS805", 2, 71,
+        "\"7\" is no type of layers", "");
+  /* A type of releases that is like another is none that was misspelt. */
+  static const char *const types[] = {"bogus", "lightning_sparse_attention", "deepseek_attention"};
+  for (size_t i = 0; i < RS_COUNT(types); i++) {
+    char json[512], text[128];
+    rs_findings findings;
+    snprintf(json, sizeof json, LAYERS(TYPES("full_attention", "%s", "full_attention", "full_attention")), types[i]);
+    snprintf(text, sizeof text, "\"%s\" is no type of layers that is known here", types[i]);
+    cr_assert_eq(rs_check(json, strlen(json), "config.json", 0, &findings, NULL), RS_OK);
+    cr_assert_eq(findings.count, 1, "%s", json);
+    cr_expect_str_eq(findings.items[0].text, text);
+    cr_expect_str_eq(findings.items[0].fix, "");
+    cr_expect_str_eq(findings.items[0].key, "layer_types[1]");
+    cr_expect_eq(findings.items[0].severity, RS_ERROR);
+    rs_findings_clear(&findings);
+  }
+  finds(LAYERS(TYPES("full_attention", "hybrid", "minimax_m3_sparse", "full_attention")), "RS809", 2, 16,
+        "layers 2 (minimax_m3_sparse) attend chosen keys", "");
 }
 
 Test(check_layers, windows__without_a_length_or_against_the_pattern) {
@@ -87,4 +111,23 @@ Test(check_layers, keys_beside_types_of_layers__are_not_read) {
 Test(check_layers, several_recipes__are_listed) {
   finds(LAYERS("\"sliding_window\": 64, \"rope_local_base_freq\": 10000.0, " MIXED), "RS801", 0, 0,
         "what is said of the recipe is of full_attention (layers 3), not sliding_attention (0-2)", "");
+}
+
+/* Published shapes: DeepSeek-V3.2's indexer, GLM-5's, MiniMax-M3's blocks. */
+Test(check_layers, choices__are_told_with_what_the_indexer_turns) {
+#define INDEXED(type, more)                                                                                            \
+  "{\"model_type\": \"" type "\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"num_hidden_layers\": 4, "         \
+  "\"rope_theta\": 1000000.0, \"max_position_embeddings\": 4096, \"qk_nope_head_dim\": 128,\n"                         \
+  "\"qk_rope_head_dim\": 64, \"index_head_dim\": 128, \"index_topk\": 2048" more "}"
+#define FAR "(the choice is not modelled yet): what is said of far keys holds for keys that are chosen"
+  finds(INDEXED("deepseek_v32", ""), "RS809", 2, 62,
+        "layers 0-3 (full_attention) attend 2048 chosen keys " FAR
+        "; the indexer turns the first 64 of 128 dims of its "
+        "heads in halves",
+        "");
+  finds(INDEXED("glm_moe_dsa", ""), "RS809", 2, 62, "its heads in pairs of neighbours", "");
+  finds(INDEXED("glm_moe_dsa", ", \"indexer_rope_interleave\": false"), "RS809", 2, 62, "its heads in halves", "");
+  finds(LAYERS("\"sparse_attention_config\": {\"sparse_topk_blocks\": 16, \"sparse_block_size\": 128, "
+               "\"sparse_attention_freq\": [0, 0, 1, 1]}"),
+        "RS809", 2, 28, "layers 2-3 (minimax_m3_sparse) attend 16 chosen blocks of 128 keys " FAR, "");
 }

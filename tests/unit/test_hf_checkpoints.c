@@ -184,7 +184,7 @@ Test(hf_checkpoints, configs_that_are_not_computed__say_why) {
        "./config.json: layer_types[1] = \"linear_attention\": is no type of layers that is known here", RS_INPUT},
       {"{\"hidden_size\": 8, \"num_attention_heads\": 2, \"vocab_size\": 5, \"intermediate_size\": 12, \"model_type\": "
        "\"llama\", \"num_hidden_layers\": 1, \"num_key_value_heads\": 3}",
-       "2 heads cannot share 3 heads of keys: must be a multiple", RS_INPUT},
+       "./config.json: num_key_value_heads = 3: must divide the 2 heads that share them", RS_INPUT},
       {"{" SIZES "\"model_type\": \"vit\", \"num_hidden_layers\": 1, \"image_size\": 8, \"patch_size\": 16}",
        "./config.json: patch_size 16 of image_size 8: at most 1024, and no larger than the image", RS_INPUT},
       {"{" SIZES "\"model_type\": \"bert\", \"num_hidden_layers\": 1, \"position_embedding_type\": \"relative_key\"}",

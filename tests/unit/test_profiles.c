@@ -203,6 +203,53 @@ Test(profiles, keys__say_which_layers_do_what) {
   expect_profiles(cases, RS_COUNT(cases));
 }
 
+/* Which layers attend keys that they choose, have a state in the place of attention, or a base of their own. */
+Test(profiles, layers__of_2026) {
+#define KIMI(full, kda)                                                                                                \
+  "\"linear_attn_config\": {\"full_attn_layers\": " full ", \"kda_layers\": " kda ", \"head_dim\": 8}"
+#define NOPE_OF(layers) MODEL("kimi_linear", layers) ", \"mla_use_nope\": true"
+#define CHOICE " (the choice is not modelled yet)"
+  static const profile_case cases[] = {
+      {MODEL("granite_swa", 5) ", \"sliding_window\": 8, \"layer_rope_theta\": [0, 100, 100, 500, 0]",
+       "0, 4: full_attention, everything before, nope; *1-2: sliding_attention, window 8, rope 100; 3: "
+       "sliding_attention_500, window 8, rope 500"},
+      {MODEL("granitemoe_swa", 5),
+       "*0, 4: full_attention, everything before, rope 10000; 1-3: sliding_attention, window "
+       "128, rope 10000"},
+      {HEADS MODEL("muse_glimmer_text", 6) ", \"sliding_window\": 8",
+       "*0, 2-4: sliding_attention, window 8, rope 10000; 1, 5: full_attention, everything before, nope"},
+      {HEADS MODEL("muse_glimmer", 2) ", \"layer_types\": [\"sliding_attention\", \"full_attention\"], "
+                                      "\"layer_rope_theta\": [0, 7e5]",
+       "0: sliding_attention, window 2048, nope; *1: full_attention, everything before, rope 700000"},
+      {NOPE_OF(4) ", " KIMI("[4]", "[1, 2, 3]"),
+       "0-2: linear_attention, no attention; *3: full_attention, everything before, nope"},
+      {NOPE_OF(4) ", " KIMI("[3]", "[0, 1, 2]"),
+       "0-2: linear_attention, no attention; *3: full_attention, everything before, nope"},
+      {NOPE_OF(6), "0-3, 5: linear_attention, no attention; *4: full_attention, everything before, nope"},
+      {NOPE_OF(2) ", \"layer_types\": [\"linear_attention\", \"full_attention\"], " KIMI("[1]", "[2]"),
+       "0: linear_attention, no attention; *1: full_attention, everything before, nope"},
+      {MODEL("zebra", 2) ", " KIMI("[2]", "[1]"),
+       "0: linear_attention, no attention; *1: full_attention, everything before, rope 10000"},
+      {MODEL("glm5_next", 4) ", \"mla_use_nope\": true, \"index_topk\": 8",
+       "0-2: linear_attention, no attention; *3: full_attention, 8 chosen keys" CHOICE ", nope"},
+      {MODEL("zebra", 3) ", \"index_topk\": 8, \"sliding_window\": 4, \"layer_types\": [\"full_attention\", "
+                         "\"sliding_attention\", \"indexed_attention\"]",
+       "*0: full_attention, 8 chosen keys" CHOICE ", rope 10000; 1: sliding_attention, window 4, rope 10000; 2: "
+       "indexed_attention, 8 chosen keys" CHOICE ", rope 10000"},
+      {MODEL("zebra", 1) ", \"layer_types\": [\"deepseek_sparse_attention\"]",
+       "*0: deepseek_sparse_attention, chosen keys" CHOICE ", rope 10000"},
+      {HEADS MODEL("minimax_m3",
+                   3) ", \"sparse_attention_config\": {\"sparse_topk_blocks\": 16, \"sparse_block_size\": "
+                      "4, \"sparse_attention_freq\": [0, 1, 1]}",
+       "*0: full_attention, everything before, rope 5e+06; 1-2: minimax_m3_sparse, 16 chosen blocks of 4 keys" CHOICE
+       ", rope 5e+06"},
+      {HEADS MODEL("minimax_m3", 2) ", \"sparse_attention_config\": {\"use_sparse_attention\": false, "
+                                    "\"sparse_topk_blocks\": 16, \"sparse_attention_freq\": [0, 1]}",
+       "*0-1: full_attention, everything before, rope 5e+06"},
+  };
+  expect_profiles(cases, RS_COUNT(cases));
+}
+
 /* Llama 4's temperature is of the layers that do not turn. */
 Test(profiles, llama4__temperature_of_bare_layers) {
   rs_profile profile = read_profile(MODEL("llama4_text", 4) ", \"attn_scale\": 0.3, \"floor_scale\": 16");
@@ -290,6 +337,18 @@ Test(profiles, wrong_lists__name_the_key) {
       {"\"num_hidden_layers\": 2, \"layer_types\": [\"sliding_attention\", \"full_attention\"], \"rope_parameters\": "
        "{\"full_attention\": {}}",
        "rope_parameters = {...}: differs by layer type, and none is sliding_attention (there are: full_attention)"},
+      {"\"num_hidden_layers\": 2, \"layer_types\": [\"full_attention\", \"bogus\"]",
+       "layer_types[1] = \"bogus\": bogus is no type of layers that is known here"},
+      {"\"num_hidden_layers\": 1, \"layer_types\": [7]",
+       "layer_types[0] = 7: 7 is no type of layers that is known here"},
+      {MODEL("granite_swa", 2) ", \"layer_rope_theta\": [0, 0.5]",
+       "layer_rope_theta[1] = 0.5: must be 0 (turns nothing) or more than 1"},
+      {MODEL("granite_swa", 2) ", \"layer_rope_theta\": [0]",
+       "layer_rope_theta = [...]: must have an entry for each of the 2 layers"},
+      {MODEL("kimi_linear", 4) ", \"linear_attn_config\": {\"full_attn_layers\": [1], \"kda_layers\": [2, 3]}",
+       "and kda_layers do not name each of the 4 layers once, neither counted from 1 nor from 0"},
+      {MODEL("kimi_linear", 3) ", \"linear_attn_config\": {\"full_attn_layers\": [1, 2], \"kda_layers\": [2, 3]}",
+       "and kda_layers do not name each of the 3 layers once, neither counted from 1 nor from 0"},
       {"\"num_hidden_layers\": 65537", "65537 layers are too many"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {

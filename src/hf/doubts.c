@@ -1,0 +1,137 @@
+/* What is guessed of a config.json: a class that is not known here is read as a Llama, and keys that say something of
+ * positions may be read by nothing here.
+ *
+ * No list of keys decides it, as lists go stale: a key is unread where neither its absence nor another value changes
+ * what the file comes to. The tree is changed for the question and put back. */
+#include "hf_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_KEYS = 256 }; /* that are looked at: each costs two readings of the file */
+
+typedef struct search {
+  rs_node *root;
+  const rs_profile *profile;
+  const char *const *words;
+  rs_text *keys;
+  size_t tried;
+  bool no_memory;
+} search;
+
+static bool speaks(const char *const *words, const char *key) {
+  char lower[96];
+  size_t length = 0;
+  for (; key[length] != '\0' && length + 1 < sizeof lower; length++)
+    lower[length] = (char)tolower((unsigned char)key[length]);
+  lower[length] = '\0';
+  for (; *words != NULL; words++)
+    if (strstr(lower, *words) != NULL) return true;
+  return false;
+}
+
+static bool comes_to_the_same(search *s) {
+  rs_profile other;
+  rs_err why = {0};
+  rs_status status = rs_hf_profile(s->root, &other, &why);
+  s->no_memory |= status == RS_MEMORY;
+  if (status != RS_OK) return false;
+  bool same = rs_profiles_equal(s->profile, &other);
+  rs_profile_clear(&other);
+  return same;
+}
+
+static bool same_without(search *s, rs_node *node) {
+  char *key = node->key, none[] = "";
+  node->key = none;
+  bool same = comes_to_the_same(s);
+  node->key = key;
+  return same;
+}
+
+/* Another number, flag or word; a list without its last entry; a mapping with another of each of its scalars. */
+static bool same_with_another(search *s, rs_node *node) {
+  bool same_inside = true;
+  for (size_t i = 0; node->kind == RS_MAPPING && i < node->count && same_inside; i++)
+    same_inside = same_with_another(s, &node->items[i]);
+  if (node->kind == RS_MAPPING) return same_inside;
+  char *text = node->text, other[RS_NUMBER_CHARS + 8];
+  size_t count = node->count;
+  double number;
+  bool flag = text != NULL && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0);
+  if (node->kind == RS_SEQUENCE) {
+    node->count -= count > 0;
+  } else if (node->kind == RS_SCALAR) {
+    if (rs_number_read(text, &number))
+      (void)rs_number_format(number == 0 ? 2 : 2 * number, other);
+    else
+      snprintf(other, sizeof other, "%s", !flag ? "another" : *text == 't' ? "false" : "true");
+    node->text = other;
+  }
+  bool same = comes_to_the_same(s);
+  node->text = text;
+  node->count = count;
+  return same;
+}
+
+static void look(search *s, rs_node *mapping, const char *above) {
+  for (size_t i = 0; i < mapping->count && s->tried < MOST_KEYS; i++) {
+    rs_node *node = &mapping->items[i];
+    char path[160];
+    if (!speaks(s->words, node->key) || !rs_hf_present(node)) continue;
+    s->tried++;
+    snprintf(path, sizeof path, "%.79s%s%.79s", above, *above != '\0' ? "." : "", node->key);
+    if (same_without(s, node) && same_with_another(s, node))
+      rs_text_printf(s->keys, "%s%s", s->keys->length > 0 ? ", " : "", path);
+    else if (node->kind == RS_MAPPING)
+      look(s, node, path);
+  }
+}
+
+static rs_status find_unread(rs_node *top, const rs_profile *profile, const char *const *words, rs_text *keys,
+                             rs_err *err) {
+  search s = {.root = top, .profile = profile, .words = words, .keys = keys};
+  look(&s, (rs_node *)rs_hf_text_config(top), "");
+  return s.no_memory ? rs_fail(err, RS_MEMORY, "out of memory") : rs_text_check(keys, err);
+}
+
+/* ---- in words ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the class adds embeddings of positions to tokens, and turns nothing. */
+static bool embeds(const rs_profile *profile) {
+  const rs_method *method = profile->kinds[profile->chosen].model.published.method;
+  return method != NULL && method->embed != NULL && method->freq == NULL;
+}
+
+static rs_status write_doubt(const char *type, bool known, const rs_text *keys, rs_profile *profile, rs_err *err) {
+  rs_text text = {0};
+  if (known)
+    rs_text_printf(&text, "class %s adds embeddings of positions and turns nothing", type);
+  else if (*type != '\0')
+    rs_text_printf(&text, "class %s is unknown here and is read as a Llama", type);
+  else
+    rs_text_puts(&text, "there is no model_type, so the file is read as a Llama's");
+  if (keys->length > 0) rs_text_printf(&text, "; keys that are not read: %s", rs_text_string(keys));
+  rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK && (profile->doubt = rs_strdup(rs_text_string(&text), err)) == NULL) status = RS_MEMORY;
+  rs_text_clear(&text);
+  return status;
+}
+
+/* A class that is not known is read as a Llama, whatever else its code does, and a class without rotation leaves keys
+ * of rotation unread: neither is done in silence. */
+rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err) {
+  static const char *const positions[] = {"theta",     "rope",  "rotary", "window", "layer",
+                                          "attention", "index", "yarn",   "scal",   NULL};
+  static const char *const rotation[] = {"theta", "rope", "rotary", NULL};
+  const char *type = rs_hf_model_type(top);
+  bool known = rs_hf_knows(type);
+  rs_text keys = {0};
+  if (known && !embeds(profile)) return RS_OK;
+  rs_status status = find_unread(top, profile, known ? rotation : positions, &keys, err);
+  bool unknown = !known && *type != '\0';
+  if (status == RS_OK && (unknown || keys.length > 0)) status = write_doubt(type, known, &keys, profile, err);
+  rs_text_clear(&keys);
+  return status;
+}

@@ -1,0 +1,124 @@
+/* Files of classes that are not known here, of classes that read other keys, and keys of heads and factors that cannot
+ * work: nothing is guessed in silence. Shapes as published, numbers of our own. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ropescope/check.h"
+
+/* A file of eight layers and 32 heads of 64 dims, `more` behind the last key, on line 2. */
+#define FILE_OF(type, more)                                                                                            \
+  "{\"model_type\": \"" type "\", \"hidden_size\": 2048, \"num_attention_heads\": 32, \"num_hidden_layers\": 8, "      \
+  "\"max_position_embeddings\": 131072,\n" more "}"
+#define LLAMA(more) FILE_OF("llama", "\"rope_theta\": 10000.0, " more)
+
+/* The findings at least this severe, as "RS407@1:16: text; ". */
+static void describe(const char *json, rs_severity least, const char *engine, char *out, size_t size) {
+  rs_findings findings;
+  rs_err err = {0};
+  uint32_t engines = 0;
+  size_t used = 0;
+  if (engine != NULL) cr_assert_eq(rs_config_engines_choose(engine, &engines, &err), RS_OK, "%s", err.message);
+  cr_assert_eq(rs_check(json, strlen(json), "config.json", engines, &findings, &err), RS_OK, "%s", err.message);
+  *out = '\0';
+  for (size_t i = 0; i < findings.count && used < size; i++) {
+    const rs_finding *f = &findings.items[i];
+    if (f->severity < least || strcmp(f->rule->code, "RS703") == 0) continue;
+    used += (size_t)snprintf(out + used, size - used, "%s@%zu:%zu: %s%s%s; ", f->rule->code, f->line, f->column,
+                             f->text, *f->fix != '\0' ? " -> " : "", f->fix);
+  }
+  rs_findings_clear(&findings);
+}
+
+/* All that is found is `want`. */
+static void finds(const char *json, rs_severity least, const char *engine, const char *want) {
+  char got[4096];
+  describe(json, least, engine, got, sizeof got);
+  cr_expect_str_eq(got, want, "%s\ngot:  %s\nwant: %s", json, got, want);
+}
+
+/* What is found holds these words. */
+static void says(const char *json, const char *engine, const char *words) {
+  char got[4096];
+  describe(json, RS_NOTE, engine, got, sizeof got);
+  cr_expect_not_null(strstr(got, words), "%s\ngot:  %s\nwant: %s", json, got, words);
+}
+
+/* ---- classes ----------------------------------------------------------------------------------------------------- */
+
+Test(check_guesses, unknown_class__is_said_with_the_keys_that_nobody_reads) {
+  finds(FILE_OF("zebra_lm",
+                "\"sliding_window\": 128, \"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": "
+                "10000.0}, \"layer_rope_theta\": [0, 10000]"),
+        RS_WARNING, NULL,
+        "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; keys that are not read: sliding_window, "
+        "layer_rope_theta; ");
+  /* Words anywhere in a name, large letters, keys in dictionaries, a dictionary that as a whole is not read. */
+  finds(
+      FILE_OF("zebra_lm", "\"rope_theta\": 5e5, \"zRotaryDims\": 3, \"logit_scaling\": 2.0, \"index_heads\": null, "
+                          "\"yarn\": {\"factor\": 2}, \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2, "
+                          "\"own_scale\": true}"),
+      RS_WARNING, NULL,
+      "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; keys that are not read: zRotaryDims, "
+      "logit_scaling, yarn, rope_scaling.own_scale; RS107@2:170: no rope type has a key own_scale: it changes nothing "
+      "here, in transformers or in vLLM -> take it away, or correct its name; ");
+  /* A pattern speaks for itself, and is read. */
+  finds(FILE_OF("zebra_lm", "\"rope_theta\": 5e5, \"sliding_window\": 128, \"sliding_window_pattern\": 4"), RS_WARNING,
+        NULL, "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; ");
+  finds(
+      "{\"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 1e4, \"max_position_embeddings\": 64, "
+      "\"sliding_window\": 8}",
+      RS_WARNING, NULL,
+      "RS407@0:0: there is no model_type, so the file is read as a Llama's; keys that are not read: sliding_window; ");
+}
+
+Test(check_guesses, names__are_known_whole) {
+  static const char *const beginnings[] = {"llama5", "gpt2_rope", "bert_v9", "qwen3_6", "jais_next", "t5x"};
+  for (size_t i = 0; i < RS_COUNT(beginnings); i++) {
+    char json[512], want[128];
+    snprintf(json, sizeof json,
+             "{\"model_type\": \"%s\", \"hidden_size\": 64, \"num_attention_heads\": 2, "
+             "\"rope_theta\": 1e4, \"max_position_embeddings\": 64}",
+             beginnings[i]);
+    snprintf(want, sizeof want, "RS407@1:16: class %s is unknown here and is read as a Llama; ", beginnings[i]);
+    finds(json, RS_WARNING, NULL, want);
+  }
+  cr_expect(rs_hf_knows("jais2") && rs_hf_knows("gemma3_text") && rs_hf_knows("granitemoe_swa"));
+  cr_expect_not(rs_hf_knows("") || rs_hf_knows("gemma3_") || rs_hf_knows("llama ") || rs_hf_knows("bert bert"));
+  cr_expect(rs_hf_is_of("gemma3_text", "gemma3") && rs_hf_is_of("gemma3", "gemma3"));
+  cr_expect_not(rs_hf_is_of("gemma3n", "gemma3") || rs_hf_is_of("gemma3", "gemma") || rs_hf_is_of("zebra", ""));
+}
+
+Test(check_guesses, embeddings__leave_no_key_of_rotation_in_silence) {
+  finds(FILE_OF("gpt2", "\"rope_theta\": 10000.0, \"rotary_dim\": 32, \"layer_norm_epsilon\": 1e-5"), RS_WARNING, NULL,
+        "RS407@1:16: class gpt2 adds embeddings of positions and turns nothing; keys that are not read: rope_theta, "
+        "rotary_dim; ");
+  finds(FILE_OF("gpt2", "\"layer_norm_epsilon\": 1e-5"), RS_WARNING, NULL, "");
+  finds(FILE_OF("jais2", "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 500000.0}"), RS_NOTE, NULL,
+        "");
+}
+
+/* ---- heads ------------------------------------------------------------------------------------------------------- */
+
+Test(check_guesses, heads_of_keys__divide_those_of_queries) {
+  static const struct {
+    const char *written, *want;
+  } cases[] = {
+      {"1", ""},
+      {"8", ""},
+      {"32", ""},
+      {"null", ""},
+      {"0", "RS901@2:47: num_key_value_heads = 0: must be from 1 to 65536; "},
+      {"-1", "RS901@2:47: num_key_value_heads = -1: must be from 1 to 65536; "},
+      {"5", "RS901@2:47: num_key_value_heads = 5: must divide the 32 heads that share them; "},
+      {"64", "RS901@2:47: num_key_value_heads = 64: must divide the 32 heads that share them; "},
+      {"\"8\"", "RS901@2:47: num_key_value_heads = \"8\": must be a number, not text (take the quotes away); "},
+      {"1e99", "RS901@2:47: num_key_value_heads = 1e+99: is too large (at most 2^53); "},
+      {"2.5", "RS901@2:47: num_key_value_heads = 2.5: must be a whole number; "},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    char json[512];
+    snprintf(json, sizeof json, LLAMA("\"num_key_value_heads\": %s"), cases[i].written);
+    finds(json, RS_WARNING, NULL, cases[i].want);
+  }
+}
