@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OFF_FORMULA, TWICE, BETAS, BETA_0, NTK_BASE, BETAS_EQUAL, BANDS, HALF_MSCALE };
+enum { OFF_FORMULA, TWICE, BETAS, BETA_0, NTK_BASE, BETAS_EQUAL, BANDS, HALF_MSCALE, QK_SCALE };
 
 static const rs_rule rules[] = {
     [OFF_FORMULA] = {"RS301", "attention-factor-off-formula", RS_WARNING,
@@ -29,6 +29,11 @@ static const rs_rule rules[] = {
     [BANDS] = {"RS307", "bands-swapped", RS_ERROR,
                "high_freq_factor is below low_freq_factor: what is to be kept and what is to be divided overlap",
                "transformers, modeling_rope_utils.py: _validate_llama3_parameters"},
+    [QK_SCALE] =
+        {"RS309", "scale-of-the-class", RS_NOTE,
+         "a number by which the class multiplies queries besides 1 / sqrt(D): it is not counted in what is said of "
+         "logits",
+         "transformers 5, modeling_muse_glimmer.py: qk_scale_factor"},
     [HALF_MSCALE] = {"RS308", "half-an-mscale", RS_WARNING,
                      "mscale without mscale_all_dim, or the other way round: transformers reads the two together, and "
                      "takes 0.1 ln s + 1 where one is missing or 0",
@@ -174,7 +179,16 @@ static rs_status find_ntk_base(const rs_checked *checked, const rs_rope_entry *r
   return RS_OK;
 }
 
+static rs_status find_qk_scale(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_node *node = rs_key(checked->root, "qk_scale_factor");
+  if (isnan(rs_node_number(node)) || rs_node_number(node) == 1) return RS_OK;
+  return rs_find(findings, &rules[QK_SCALE], node, NULL, NULL, err,
+                 "qk_scale_factor: the class multiplies queries by %s after their norm, which is not counted here",
+                 node->text);
+}
+
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  RS_TRY(find_qk_scale(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     RS_TRY(find_off_formula(checked, rope, findings, err));

@@ -134,8 +134,14 @@ static rs_status find_factor(const rs_checked *checked, const rs_rope_entry *rop
   if (isnan(factor))
     return rs_find(findings, &rules[FACTOR_NUMBER], node, path.text, "write a number, without quotes", err,
                    "the factor is no number");
+  bool alpha = strcmp(rope->type, "dynamic") == 0 && rs_key(rope->node, "alpha") != NULL; /* HunYuan's, which scales */
+  if (factor == 1 && alpha) return RS_OK;
   if (factor == 1) return rs_find(findings, &rules[FACTOR_1], node, path.text, NULL, err, "s = 1: nothing is scaled");
   if (factor > 1 || is_type(rope, "proportional")) return RS_OK;
+  if (factor <= 0)
+    return rs_find(findings, &rules[FACTOR_BELOW_1], node, path.text,
+                   "write how many times as long the context is to be", err,
+                   "the factor is %s: a length cannot grow by it, and transformers wants at least 1", node->text);
   double trained = rs_trained_of(checked, rope);
   char inverse[32], fix[160];
   put_whole(inverse, 1 / factor);

@@ -235,6 +235,12 @@ static size_t all_keys(const char *out[64]) {
   return count;
 }
 
+/* Tencent's files have YaRN's keys beside HunYuan's alpha, which alone is read: nothing is wrong with a file for that.
+ */
+static bool is_hunyuan(const rs_rope_entry *rope) {
+  return strcmp(rope->type, "dynamic") == 0 && rs_key(rope->node, "alpha") != NULL;
+}
+
 static rs_status find_key(const rs_rope_entry *rope, const rs_node *child, rs_findings *findings, rs_err *err) {
   const char *keys[64];
   size_t count = all_keys(keys);
@@ -246,9 +252,12 @@ static rs_status find_key(const rs_rope_entry *rope, const rs_node *child, rs_fi
   if (among(child->key, keys, count)) {
     if (rope->known == NULL) return RS_OK;
     bool bare = rs_key(rope->node, "rope_type") == NULL && rs_key(rope->node, "type") == NULL;
-    return bare ? RS_OK /* its type is missing, and said to be */
-                : rs_find(findings, &rules[UNREAD_KEY], child, path.text, "take it away, or correct the rope_type", err,
-                          "rope type %s has no %s: it changes nothing", rope->type, child->key);
+    if (bare) return RS_OK; /* its type is missing, and said to be */
+    RS_TRY(rs_find(findings, &rules[UNREAD_KEY], child, path.text,
+                   is_hunyuan(rope) ? NULL : "take it away, or correct the rope_type", err,
+                   "rope type %s has no %s: it changes nothing", rope->type, child->key));
+    if (is_hunyuan(rope)) findings->items[findings->count - 1].severity = RS_NOTE;
+    return RS_OK;
   }
   const char *near = rs_suggest(child->key, keys, count);
   if (near == NULL)
@@ -261,10 +270,19 @@ static rs_status find_key(const rs_rope_entry *rope, const rs_node *child, rs_fi
 
 static rs_status find_missing(const rs_rope_entry *rope, rs_findings *findings, rs_err *err) {
   if (rope->known == NULL) return RS_OK;
-  bool hunyuan = strcmp(rope->type, "dynamic") == 0 && rs_key(rope->node, "alpha") != NULL;
-  for (const rs_hf_key *key = rope->known->keys; key->key != NULL && !hunyuan; key++) {
-    if (!key->required || rs_key(rope->node, key->key) != NULL) continue;
+  for (const rs_hf_key *key = rope->known->keys; key->key != NULL && !is_hunyuan(rope); key++) {
+    const rs_node *null = rs_node_get(rope->node, key->key);
+    if (rs_key(rope->node, key->key) != NULL) continue;
     char fix[160];
+    if (null != NULL && (key->required || strcmp(key->key, "factor") == 0)) {
+      rs_path path = rs_key_path(rope, key->key);
+      snprintf(fix, sizeof fix, "write a number%s", key->required ? "" : ", or take the key away");
+      RS_TRY(rs_find(findings, &rules[NEEDS_KEY], null, path.text, fix, err,
+                     "%s is null, which is no number: it is missing, and rope type %s %s", key->key, rope->type,
+                     key->required ? "needs it" : "then takes the ratio of the lengths"));
+      continue;
+    }
+    if (!key->required) continue;
     snprintf(fix, sizeof fix, "add \"%s\"", key->key);
     RS_TRY(rs_find(findings, &rules[NEEDS_KEY], rope->node, rope->path, fix, err, "%s needs %s for rope type %s",
                    rope->path, key->key, rope->type));
@@ -310,6 +328,7 @@ static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *
     RS_TRY(find_missing(rope, findings, err));
     RS_TRY(find_other_factor(rope, findings, err));
   }
+  if (rs_hf_is_params(checked->top)) return RS_OK; /* whose keys are others */
   for (size_t i = 0; i < checked->root->count; i++) RS_TRY(find_file_key(&checked->root->items[i], findings, err));
   return RS_OK;
 }

@@ -98,6 +98,12 @@ Test(check_guesses, embeddings__leave_no_key_of_rotation_in_silence) {
         "");
 }
 
+Test(check_guesses, params__are_refused_by_name) {
+  finds("{\"dim\": 64, \"n_layers\": 2, \"n_heads\": 2, \"hidden_dim\": 128, \"rope_theta\": 1e6}", RS_NOTE, NULL,
+        "RS901@1:1: dim, n_layers and n_heads without a model_type: this is a params.json of Mistral's or Meta's own "
+        "code, which is not read here, and no config.json; ");
+}
+
 /* ---- heads ------------------------------------------------------------------------------------------------------- */
 
 Test(check_guesses, heads_of_keys__divide_those_of_queries) {
@@ -121,4 +127,37 @@ Test(check_guesses, heads_of_keys__divide_those_of_queries) {
     snprintf(json, sizeof json, LLAMA("\"num_key_value_heads\": %s"), cases[i].written);
     finds(json, RS_WARNING, NULL, cases[i].want);
   }
+}
+
+/* ---- factors ----------------------------------------------------------------------------------------------------- */
+
+#define SCALED(type, more) LLAMA("\"rope_scaling\": {\"rope_type\": \"" type "\", " more "}")
+
+Test(check_guesses, factors__that_no_length_grows_by) {
+  finds(SCALED("linear", "\"factor\": 0"), RS_WARNING, NULL,
+        "RS203@2:74: the factor is 0: a length cannot grow by it, and transformers wants at least 1 -> write how many "
+        "times as long the context is to be; ");
+  finds(SCALED("linear", "\"factor\": -4"), RS_WARNING, NULL,
+        "RS203@2:74: the factor is -4: a length cannot grow by it, and transformers wants at least 1 -> write how many "
+        "times as long the context is to be; ");
+  says(SCALED("linear", "\"factor\": 0.5"), NULL, "write 2 if the context is to grow");
+  finds(SCALED("linear", "\"factor\": null"), RS_WARNING, NULL,
+        "RS108@2:74: factor is null, which is no number: it is missing, and rope type linear needs it -> write a "
+        "number; ");
+  says(SCALED("yarn", "\"factor\": null, \"original_max_position_embeddings\": 4096"), NULL,
+       "RS108@2:72: factor is null, which is no number: it is missing, and rope type yarn then takes the ratio of the "
+       "lengths -> write a number, or take the key away");
+}
+
+#define HUNYUAN_KEYS "\"beta_fast\": 32, \"beta_slow\": 1, \"factor\": 1.0, \"mscale\": 1.0, \"mscale_all_dim\": 1.0"
+
+Test(check_guesses, alpha__scales_beside_a_factor_of_1) {
+  char got[4096];
+  const char *with = FILE_OF("hunyuan_v1_dense", "\"rope_theta\": 10000.0, \"rope_scaling\": {\"type\": \"dynamic\", "
+                                                 "\"alpha\": 1000.0, " HUNYUAN_KEYS "}");
+  finds(with, RS_WARNING, NULL, "");
+  describe(with, RS_NOTE, NULL, got, sizeof got);
+  cr_expect_null(strstr(got, "RS204"), "%s", got);
+  says(SCALED("dynamic", HUNYUAN_KEYS), NULL, "RS204");
+  says(SCALED("dynamic", HUNYUAN_KEYS), NULL, "take it away, or correct the rope_type");
 }
