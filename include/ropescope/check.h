@@ -67,7 +67,7 @@ typedef struct rs_config_engine {
   const char *source, *says; /* the commit or thread that was read; what is read otherwise, in words */
 } rs_config_engine;
 
-enum { RS_CONFIG_ENGINES = 11 };
+enum { RS_CONFIG_ENGINES = 12 };
 
 /* Engine `index`; NULL past the last. */
 const rs_config_engine *rs_config_engines(size_t index);

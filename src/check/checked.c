@@ -12,7 +12,7 @@ static void add_rope(rs_checked *checked, const rs_node *node, const char *paren
   const char *type = rs_key_word(node, "rope_type");
   if (type == NULL) type = rs_key_word(node, "type");
   rope->type = type != NULL ? type : "default";
-  bool phi3 = strncmp(checked->family, "phi3", 4) == 0; /* which calls LongRoPE "su", and once "yarn" */
+  bool phi3 = rs_hf_is_of(checked->family, "phi3"); /* which calls LongRoPE "su", and once "yarn" */
   const char *meant =
       strcmp(rope->type, "su") == 0 || (phi3 && strcmp(rope->type, "yarn") == 0) ? "longrope" : rope->type;
   for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++)
@@ -34,8 +34,65 @@ static void find_ropes(rs_checked *checked) {
   if (inner == 0) add_rope(checked, parameters, "");
 }
 
+/* Classes of transformers 5.24 that 4.57 has not. */
+static bool is_first_in_5(const char *family) {
+  static const char *const families[] = {"afmoe",
+                                         "cwm",
+                                         "deepseek_v32",
+                                         "deepseek_v4",
+                                         "ernie4_5_vl_moe",
+                                         "exaone",
+                                         "exaone_moe",
+                                         "gemma4",
+                                         "gemma4_text",
+                                         "glm4_moe_lite",
+                                         "glm_moe_dsa",
+                                         "granite_swa",
+                                         "granitemoe_swa",
+                                         "internlm3",
+                                         "jais2",
+                                         "kimi_k25",
+                                         "kimi_linear",
+                                         "lfm2_moe",
+                                         "mimo_v2_flash",
+                                         "minicpm3",
+                                         "minimax_m2",
+                                         "minimax_m3_vl",
+                                         "minimax_m3_vl_text",
+                                         "ministral3",
+                                         "mistral4",
+                                         "muse_glimmer",
+                                         "muse_glimmer_text",
+                                         "nemotron_h",
+                                         "nomic_bert",
+                                         "qwen3_5",
+                                         "qwen3_5_moe",
+                                         "qwen3_5_moe_text",
+                                         "qwen3_5_text",
+                                         "glm5_next",
+                                         "glm5_next_text"};
+  for (size_t i = 0; i < RS_COUNT(families); i++)
+    if (strcmp(family, families[i]) == 0) return true;
+  return false;
+}
+
+/* Where rope_parameters alone say how it turns, releases before 5 see a file without them. */
+static rs_status read_before_5(rs_checked *checked) {
+  rs_err why = {0};
+  rs_node *parameters = (rs_node *)rs_key(checked->root, "rope_parameters");
+  bool beside = rs_key(checked->root, "rope_theta") != NULL || rs_key(checked->root, "rope_scaling") != NULL;
+  if (parameters == NULL || parameters->kind != RS_MAPPING || beside || is_first_in_5(checked->family)) return RS_OK;
+  char *key = parameters->key, none[] = "";
+  parameters->key = none;
+  rs_status status = rs_hf_profile(checked->top, &checked->before_5, &why);
+  parameters->key = key;
+  if (rs_profiles_equal(&checked->profile, &checked->before_5)) rs_profile_clear(&checked->before_5);
+  return status == RS_MEMORY ? RS_MEMORY : RS_OK;
+}
+
 void rs_checked_clear(rs_checked *checked) {
   rs_profile_clear(&checked->profile);
+  rs_profile_clear(&checked->before_5);
   rs_tree_free(checked->tree);
   *checked = (rs_checked){0};
 }
@@ -54,11 +111,14 @@ rs_status rs_checked_read(const char *text, size_t length, const char *name, rs_
   find_ropes(checked);
   rs_err why = {0};
   rs_status status = rs_profile_read(text, length, name, &checked->profile, &why);
-  if (status == RS_OK) checked->model = &checked->profile.kinds[checked->profile.chosen].model;
+  if (status == RS_OK) {
+    checked->model = &checked->profile.kinds[checked->profile.chosen].model;
+    status = read_before_5(checked);
+  }
   if (status != RS_MEMORY) {
     checked->unread = why;
     return RS_OK;
   }
   rs_checked_clear(checked);
-  return rs_fail(err, RS_MEMORY, "%s", why.message);
+  return rs_fail(err, RS_MEMORY, "out of memory");
 }

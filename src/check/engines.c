@@ -62,6 +62,7 @@ bool rs_engine_reads(const rs_checked *checked, const rs_reader *reader) {
   case RS_OF_RELEASES: return has_releases(checked);
   case RS_BUT_YARN: return !is_yarn(checked);
   case RS_OF_YARN: return is_yarn(checked);
+  case RS_OF_PARAMETERS: return checked->before_5.kind_count > 0;
   default: return true;
   }
 }
@@ -86,7 +87,10 @@ rs_status rs_spectrum_published(const rs_model *model, rs_spectrum *spectrum, rs
 }
 
 /* The model as the release takes its numbers. */
-static rs_status take_numbers(const rs_checked *checked, rs_yarn_numbers taken, rs_model *model, rs_err *err) {
+static rs_status take_numbers(const rs_checked *checked, const rs_reader *reader, rs_model *model, rs_err *err) {
+  const rs_profile *old = &checked->before_5;
+  rs_yarn_numbers taken = reader->numbers;
+  if (reader->before_5) return rs_model_copy(model, &old->kinds[old->chosen].model, err);
   double maximum = rs_node_number(rs_maximum_of(checked));
   RS_TRY(rs_model_copy(model, checked->model, err));
   if (taken == RS_BY_FACTOR) return RS_OK;
@@ -96,6 +100,17 @@ static rs_status take_numbers(const rs_checked *checked, rs_yarn_numbers taken, 
   if (taken == RS_BY_MAXIMUM) model->train_length = (size_t)maximum;
   if (status != RS_OK) rs_model_clear(model);
   return status;
+}
+
+/* vLLM before its pull request 56446 leaves cos and sin as they are where apply_yarn_scaling is false. */
+static rs_status leave_magnitude(const rs_checked *checked, const rs_reader *reader, rs_model *model, rs_err *err) {
+  const char *flag = checked->rope_count > 0 ? rs_key_word(checked->ropes[0].node, "apply_yarn_scaling") : NULL;
+  bool left = flag != NULL && strcmp(flag, "false") == 0 && is_yarn(checked);
+  if (!left || strcmp(reader->dialect, "vllm") != 0) return RS_OK;
+  double s = rs_factor_of(checked, &checked->ropes[0]), given = rs_key_number(checked->ropes[0].node, "attn_factor");
+  char digits[RS_NUMBER_CHARS];
+  (void)rs_number_format((isnan(given) ? 1 : given) / (s > 1 ? 0.1 * log(s) + 1 : 1), digits);
+  return rs_recipe_set(&model->published, "attn_factor", digits, err);
 }
 
 /* DeepSeek's models have a class of their own in vLLM, which its change of YaRN's left as it was. */
@@ -109,8 +124,9 @@ rs_status rs_spectrum_read(const rs_checked *checked, const rs_reader *reader, r
   rs_model model;
   const char *dialect = dialect_of(checked, reader);
   bool plain = reader->mrope_ramp && dialect == reader->dialect;
-  RS_TRY(take_numbers(checked, reader->numbers, &model, err));
-  rs_status status = make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
+  RS_TRY(take_numbers(checked, reader, &model, err));
+  rs_status status = leave_magnitude(checked, reader, &model, err);
+  if (status == RS_OK) status = make_spectrum(&model, dialect, plain ? "vllm_mrope" : NULL, spectrum, err);
   rs_model_clear(&model);
   return status;
 }

@@ -28,6 +28,11 @@ const rs_reader rs_readers[RS_CONFIG_ENGINES] = {
      .scope = RS_OF_RELEASES,
      .dialect = "hf",
      .numbers = RS_BY_MAXIMUM},
+    {{"transformers", "transformers before 5", "github.com/vllm-project/vllm/issues/42624",
+      "rope_parameters are not read: its class's base, and nothing scaled"},
+     .scope = RS_OF_PARAMETERS,
+     .dialect = "hf",
+     .before_5 = true},
     {{"vllm", "vLLM", VLLM_OLD, "all but YaRN: its dialect"},
      .scope = RS_BUT_YARN,
      .dialect = "vllm",
@@ -77,9 +82,10 @@ static const struct {
   size_t engine;
   version from, to;
 } ranges[] = {
-    {0, {{4, 43, 0}}, {{5, 999, 0}}},     {1, {{4, 56, 0}}, {{5, 999, 0}}}, {2, {{4, 51, 0}}, {{4, 55, 999}}},
-    {3, {{4, 43, 0}}, {{4, 50, 999}}},    {4, {{0, 2, 0}}, {{0, 27, 999}}}, {4, {{2023, 10, 1}}, {{2999, 0, 0}}},
-    {5, {{2026, 9, 12}}, {{2999, 0, 0}}}, {6, {{0, 2, 0}}, {{0, 27, 999}}}, {6, {{2023, 10, 1}}, {{2026, 9, 11}}},
+    {0, {{4, 43, 0}}, {{5, 999, 0}}},      {1, {{4, 56, 0}}, {{5, 999, 0}}},     {2, {{4, 51, 0}}, {{4, 55, 999}}},
+    {3, {{4, 43, 0}}, {{4, 50, 999}}},     {4, {{4, 43, 0}}, {{4, 999, 0}}},     {5, {{0, 2, 0}}, {{0, 27, 999}}},
+    {5, {{2023, 10, 1}}, {{2999, 0, 0}}},  {6, {{2026, 9, 12}}, {{2999, 0, 0}}}, {7, {{0, 2, 0}}, {{0, 27, 999}}},
+    {7, {{2023, 10, 1}}, {{2026, 9, 11}}},
 };
 
 static int compare(const version *a, const version *b) {

@@ -25,6 +25,8 @@ typedef struct rs_checked {
   size_t rope_count;
   rs_profile profile;    /* as the file is read; without kinds where it cannot be */
   const rs_model *model; /* of its chosen layers; NULL where it cannot be read */
+  rs_profile before_5;   /* as releases of transformers before 5 read it, which know no rope_parameters; without kinds
+                            where the file does not depend on that */
   uint32_t engines;      /* that are asked about; 0: none in particular */
   rs_err unread;         /* why it cannot be, a line for each problem; status RS_OK */
 } rs_checked;
@@ -62,7 +64,8 @@ typedef enum rs_engine_scope {
   RS_BUT_RELEASES, /* files that all of its versions read alike */
   RS_OF_RELEASES,  /* YaRN with an original and a maximum length */
   RS_BUT_YARN,
-  RS_OF_YARN
+  RS_OF_YARN,
+  RS_OF_PARAMETERS /* rope_parameters alone, without the keys of before */
 } rs_engine_scope;
 
 /* How an engine reads: the part of rs_config_engine that only computing needs. */
@@ -71,6 +74,7 @@ typedef struct rs_reader {
   rs_engine_scope scope;
   const char *dialect;
   rs_yarn_numbers numbers;
+  bool before_5;   /* rope_parameters are not read */
   bool mrope_ramp; /* with M-RoPE the ramp is that of 4 L0, which the dialect has not */
   bool serves;     /* people serve with it: what it reads otherwise is told of any file */
   double (*length)(const rs_checked *checked);

@@ -5,9 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE, LENGTHS, WIDTH };
+enum { DIFFERS, CANNOT, RELEASES, LAYERED_TRUNCATE, LENGTHS, WIDTH, ALL_LAYERS };
 
 static const rs_rule rules[] = {
+    [ALL_LAYERS] =
+        {"RS607", "olmo3-layers-of-a-release", RS_NOTE,
+         "transformers 5.0 to 5.12 turned OLMo 3's layers with a window by the recipe of the others: a warning "
+         "where --engine names it",
+         "github.com/huggingface/transformers/pull/46911"},
     [DIFFERS] = {"RS601", "engines-differ", RS_NOTE,
                  "an engine makes other frequencies or another attention factor of the file than transformers: a "
                  "warning where --engine names it",
@@ -92,7 +97,10 @@ static rs_status tell(const rs_checked *checked, opinion *opinions, size_t first
     used += snprintf(names + used, sizeof names - (size_t)used, ", %s", rs_readers[i].engine.title);
     opinions[i].rule = NULL;
   }
-  RS_TRY(rs_find(findings, opinions[first].rule, node, path, NULL, err, "%s: %s", names, opinions[first].text));
+  const char *fix = rs_readers[first].before_5
+                        ? "write rope_theta and rope_scaling beside rope_parameters: releases before 5 read these"
+                        : NULL;
+  RS_TRY(rs_find(findings, opinions[first].rule, node, path, fix, err, "%s: %s", names, opinions[first].text));
   rs_raise(checked, findings);
   return RS_OK;
 }
@@ -167,6 +175,39 @@ static rs_status find_releases(const rs_checked *checked, const rs_rope_entry *r
                  maximum->text, original->text);
 }
 
+static bool asks_transformers_5(const rs_checked *checked) {
+  enum { BUT_YARN, YARN }; /* its first two entries */
+  return checked->engines == 0 || (checked->engines & (1u << BUT_YARN | 1u << YARN)) != 0;
+}
+
+/* OLMo 3's layers with a window turn plainly; releases 5.0 to 5.12 had one table for all layers. */
+static rs_status find_all_layers(const rs_checked *checked, rs_findings *findings, rs_err *err) {
+  const rs_profile *profile = &checked->profile;
+  if (!rs_hf_is_of(checked->family, "olmo3") || checked->rope_count != 1 || !asks_transformers_5(checked)) return RS_OK;
+  if (strchr(checked->ropes[0].path, '.') != NULL)
+    return RS_OK; /* by type of layers: that is read by later ones alone */
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    const rs_layer_kind *kind = &profile->kinds[k];
+    rs_spectrum plain = {0}, scaled = {0};
+    rs_err why = {0};
+    if (kind->mask.window == 0 || rs_layers_turn_alike(kind, &profile->kinds[profile->chosen])) continue;
+    rs_status status = rs_spectrum_published(&kind->model, &plain, &why);
+    if (status == RS_OK) status = rs_spectrum_published(checked->model, &scaled, &why);
+    opinion found = {0};
+    if (status == RS_OK) put_difference(&plain, &scaled, &found);
+    rs_spectrum_clear(&plain);
+    rs_spectrum_clear(&scaled);
+    if (status == RS_MEMORY) return rs_fail(err, RS_MEMORY, "out of memory");
+    if (found.rule == NULL) continue;
+    RS_TRY(rs_find(findings, &rules[ALL_LAYERS], checked->ropes[0].node, checked->ropes[0].path,
+                   "use transformers 5.13 or later, or 4.57", err,
+                   "transformers 5.0 to 5.12 turn the %s layers, too, as %s says for the others: %s", kind->name,
+                   checked->ropes[0].path, found.text));
+    rs_raise(checked, findings);
+  }
+  return RS_OK;
+}
+
 /* MiniMax-M2's width, as it is published. */
 static rs_status find_width(const rs_checked *checked, rs_findings *findings, rs_err *err) {
   const rs_node *node = rs_key(checked->root, "rotary_dim");
@@ -189,6 +230,7 @@ static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *
   if (turns) RS_TRY(find_differences(checked, findings, err));
   if (turns) RS_TRY(find_lengths(checked, findings, err));
   RS_TRY(find_width(checked, findings, err));
+  RS_TRY(find_all_layers(checked, findings, err));
   for (size_t r = 0; r < checked->rope_count; r++) {
     const rs_rope_entry *rope = &checked->ropes[r];
     const char *truncate = rs_key_word(rope->node, "truncate");

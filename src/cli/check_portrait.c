@@ -107,7 +107,9 @@ static void put_engine(const rs_derivation *r, const char *label, size_t pairs, 
     rs_text_printf(text, "cos and sin times %.6g", r->amp);
   if (r->logit_factor != 1) rs_text_printf(text, ", softmax scale times %.6g", r->logit_factor);
   if (r->differ > 0) rs_text_printf(text, ", %zu of %zu frequencies are others, by up to ", r->differ, pairs);
-  if (r->differ > 0 && r->largest < 1)
+  if (r->differ > 0 && !isfinite(r->largest))
+    rs_text_puts(text, "without end");
+  else if (r->differ > 0 && r->largest < 1)
     rs_text_printf(text, "%.3g %%", 100 * r->largest);
   else if (r->differ > 0)
     rs_text_printf(text, "%.3g times", 1 + r->largest);

@@ -142,7 +142,7 @@ COMMANDS = {
     "reproduce": ["reproduce", "one", "--experiments", "experiments", "--out", "results", "--quiet"],
 }
 # Those that answer by their status: 1 is that something was found.
-SAYS_BY_STATUS = {"check_models": 1, "check_strange": 1, "check_mistakes": 1, "compare": 1,
+SAYS_BY_STATUS = {"check_engine": 1, "check_models": 1, "check_strange": 1, "check_mistakes": 1, "compare": 1,
                   "compare_layers": 1, "compare_biases": 1, "compare_cos_sin": 1}
 # What `explore` is asked before it is ended.
 QUESTION = "answer?method=yarn&factor=8&length=4096"

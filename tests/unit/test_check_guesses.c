@@ -161,3 +161,46 @@ Test(check_guesses, alpha__scales_beside_a_factor_of_1) {
   says(SCALED("dynamic", HUNYUAN_KEYS), NULL, "RS204");
   says(SCALED("dynamic", HUNYUAN_KEYS), NULL, "take it away, or correct the rope_type");
 }
+
+/* ---- engines ----------------------------------------------------------------------------------------------------- */
+
+#define LLAMA3                                                                                                         \
+  "\"rope_parameters\": {\"rope_type\": \"llama3\", \"rope_theta\": 500000.0, \"factor\": 8.0, \"low_freq_factor\": "  \
+  "1.0, \"high_freq_factor\": 4.0, \"original_max_position_embeddings\": 8192}"
+#define FIX_BEFORE_5 "write rope_theta and rope_scaling beside rope_parameters: releases before 5 read these"
+
+Test(check_guesses, rope_parameters__are_not_read_before_5) {
+  says(FILE_OF("llama", LLAMA3), "transformers@4.52", "transformers before 5: 31 of 32 frequencies differ");
+  says(FILE_OF("llama", LLAMA3), "transformers@4.57", FIX_BEFORE_5);
+  finds(FILE_OF("llama", LLAMA3), RS_WARNING, "transformers@5.5", "");
+  finds(FILE_OF("llama", LLAMA3), RS_WARNING, NULL, "");
+  /* Keys that they do read stand beside it, or say the same as the class. */
+  finds(LLAMA(LLAMA3), RS_WARNING, "transformers@5.0", "RS402@2:81: 500000 here and 10000 on line 2 -> keep one; ");
+  finds(FILE_OF("llama", "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}"), RS_WARNING,
+        "transformers@4.52", "");
+  /* A class that no release before 5 has. */
+  finds(FILE_OF("jais2", LLAMA3), RS_WARNING, "transformers@4.52", "");
+}
+
+Test(check_guesses, olmo3__its_windows_turned_otherwise_in_releases) {
+  const char *file = FILE_OF("olmo3", "\"rope_theta\": 500000, \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": "
+                                      "8.0, \"original_max_position_embeddings\": 8192, \"attention_factor\": 1.25}");
+  says(file, "transformers@5.5",
+       "transformers 5.0 to 5.12 turn the sliding_attention layers, too, as rope_scaling says "
+       "for the others");
+  says(file, "transformers@5.5",
+       "cos and sin are multiplied by 1.25, not 1 -> use transformers 5.13 or later, or 4.57");
+  char got[4096];
+  describe(file, RS_NOTE, "vllm", got, sizeof got);
+  cr_expect_null(strstr(got, "RS607"), "%s", got);
+}
+
+Test(check_guesses, apply_yarn_scaling__leaves_cos_and_sin_in_vllm) {
+  const char *file =
+      LLAMA("\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8.0, \"apply_yarn_scaling\": false, "
+            "\"original_max_position_embeddings\": 16384}");
+  says(file, "vllm@0.11", "cos and sin are multiplied by 1, not 1.20794");
+  const char *with = LLAMA("\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8.0, \"apply_yarn_scaling\": true, "
+                           "\"original_max_position_embeddings\": 16384}");
+  finds(with, RS_WARNING, "vllm@0.11", "");
+}
