@@ -365,7 +365,7 @@ static const rs_hf_family families[] = {
 };
 
 /* Whether a list of words, a blank between two, has this one. */
-static bool lists(const char *types, const char *word) {
+static bool has_word(const char *types, const char *word) {
   size_t length = strlen(word);
   for (const char *at = types; *at != '\0'; at += strspn(at, " ")) {
     size_t entry = strcspn(at, " ");
@@ -377,7 +377,7 @@ static bool lists(const char *types, const char *word) {
 
 rs_hf_family rs_hf_family_of(const char *model_type) {
   for (size_t i = 0; i < RS_COUNT(families); i++)
-    if (lists(families[i].types, model_type)) return families[i];
+    if (has_word(families[i].types, model_type)) return families[i];
   return (rs_hf_family){0};
 }
 
