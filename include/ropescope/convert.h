@@ -16,6 +16,7 @@ typedef struct rs_convertible {
   char family[64];                   /* model_type; "": unknown, as of presets */
   char levels[RS_CONFIG_LEVELS][32]; /* keys around the text model's fields, from the top; "": none */
   bool latent;                       /* attention in parts that turn and parts that do not (DeepSeek) */
+  rs_tree *config;                   /* the file, owned; NULL: of presets, and where the keys of a file do not matter */
 } rs_convertible;
 
 /* From a Hugging Face config.json in memory (length); `name` stands in messages. Cleared on failure. */

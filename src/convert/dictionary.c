@@ -129,6 +129,13 @@ static bool has_fixed_dims(const rs_converting *c) {
   return strncmp(c->from->family, "gptj", 4) == 0 || strncmp(c->from->family, "codegen", 7) == 0;
 }
 
+/* Whether it is DeepSeek-V4. */
+static bool is_compressing(const rs_profile *profile) {
+  bool any = false;
+  for (size_t k = 0; k < profile->kind_count; k++) any |= profile->kinds[k].compression > 0;
+  return any;
+}
+
 void rs_put_fraction(rs_converting *c, const rs_settled *settled) {
   const rs_model *model = settled->model;
   if (c->from->latent || model->rotary_dim == model->head_dim || rs_settled_is(settled, "proportional")) return;
@@ -159,55 +166,88 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
   put_lengths(json, settled, style);
   put_axes(json, settled);
   if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);
+  if (style->compressed_fraction && is_compressing(&c->from->profile))
+    rs_json_number(json, "partial_rotary_factor", fraction_of(settled->model));
   rs_json_end(json);
   if (style->fraction && has_fixed_dims(c)) rs_put_fraction(c, settled);
 }
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
+static bool turns(const rs_layer_kind *kind) {
+  return kind->attends && kind->model.published.method->freq != NULL;
+}
+
 /* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
 static void name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
   static const char twin[] = "_nope";
   const rs_layer_kind *kinds = profile->kinds;
   size_t length = strlen(kinds[kind].name), tail = sizeof twin - 1;
-  bool compresses = false;
-  for (size_t k = 0; k < profile->kind_count; k++) compresses |= kinds[k].compression > 0;
+  bool compresses = is_compressing(profile);
   strcpy(out, compresses ? kinds[kind].compression > 0 ? "compress" : "main" : kinds[kind].name);
   if (!compresses && length > tail && strcmp(out + length - tail, twin) == 0) out[length - tail] = '\0';
 }
 
 /* Whether a kind before it, or another that turns, has the same name. */
 static bool is_named(const rs_profile *profile, size_t kind, const char *name) {
-  bool turns = profile->kinds[kind].model.published.method->freq != NULL;
+  bool bare = !turns(&profile->kinds[kind]);
   for (size_t k = 0; k < profile->kind_count; k++) {
     char other[RS_LAYER_NAME];
     if (k == kind || !profile->kinds[k].attends) continue;
     name_layers(profile, k, other);
-    bool first = k < kind || (!turns && profile->kinds[k].model.published.method->freq != NULL);
+    bool first = k < kind || (bare && turns(&profile->kinds[k]));
     if (first && strcmp(other, name) == 0) return true;
   }
   return false;
 }
 
-static rs_status put_kind(rs_converting *c, size_t kind, const rs_dictionary_style *style, rs_err *err) {
+bool rs_turned_off(const rs_converting *c, size_t kind) {
   char name[RS_LAYER_NAME];
+  name_layers(&c->from->profile, kind, name);
+  return rs_is_null(rs_node_get(rs_node_get(rs_file_keys(c), "rope_parameters"), name));
+}
+
+/* The first layers that turn; kind_count: none do. */
+static size_t first_turning(const rs_profile *profile) {
+  size_t kind = 0;
+  while (kind < profile->kind_count && !turns(&profile->kinds[kind])) kind++;
+  return kind;
+}
+
+bool rs_by_layers(const rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
+  size_t first = first_turning(profile);
+  bool several = false;
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    const rs_layer_kind *kind = &profile->kinds[k];
+    several |= turns(kind) && !rs_layers_turn_alike(kind, &profile->kinds[first]);
+    several |= kind->attends && !turns(kind) && rs_turned_off(c, k);
+  }
+  return several;
+}
+
+static rs_status put_kind(rs_converting *c, size_t kind, const char *key, const rs_dictionary_style *style,
+                          rs_err *err) {
   rs_settled settled;
-  if (!profile->kinds[kind].attends) return RS_OK;
-  name_layers(profile, kind, name);
-  if (is_named(profile, kind, name)) return RS_OK;
-  RS_TRY(rs_settle(&profile->kinds[kind], c->settled.length, &settled, err));
+  RS_TRY(rs_settle(&c->from->profile.kinds[kind], c->settled.length, &settled, err));
   if (settled.type != NULL)
-    rs_put_dictionary(c, &settled, name, style);
-  else
-    rs_json_string(&c->json, name, NULL);
+    rs_put_dictionary(c, &settled, key, style);
+  else if (rs_turned_off(c, kind))
+    rs_json_string(&c->json, key, NULL);
   rs_settled_clear(&settled);
   return RS_OK;
 }
 
 rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err) {
+  const rs_profile *profile = &c->from->profile;
+  size_t first = first_turning(profile);
+  if (!rs_by_layers(c)) return first < profile->kind_count ? put_kind(c, first, key, style, err) : RS_OK;
   rs_json_object(&c->json, key);
-  for (size_t k = 0; k < c->from->profile.kind_count; k++) RS_TRY(put_kind(c, k, style, err));
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    char name[RS_LAYER_NAME];
+    name_layers(profile, k, name);
+    if (profile->kinds[k].attends && !is_named(profile, k, name)) RS_TRY(put_kind(c, k, name, style, err));
+  }
   rs_json_end(&c->json);
   return RS_OK;
 }

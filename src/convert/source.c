@@ -25,13 +25,11 @@ static void read_form(const rs_node *top, rs_convertible *model) {
 }
 
 rs_status rs_convertible_read(const char *text, size_t length, const char *name, rs_convertible *model, rs_err *err) {
-  rs_tree *tree;
   *model = (rs_convertible){0};
   RS_TRY(rs_profile_read(text, length, name, &model->profile, err));
-  rs_status status = rs_json_read(text, length, name, &tree, err);
+  rs_status status = rs_json_read(text, length, name, &model->config, err);
   if (status == RS_OK) {
-    read_form(&tree->root, model);
-    rs_tree_free(tree);
+    read_form(&model->config->root, model);
     model->kind = model->profile.chosen;
   } else {
     rs_convertible_clear(model);
@@ -57,5 +55,6 @@ rs_status rs_convertible_preset(const char *name, rs_convertible *model, rs_err 
 
 void rs_convertible_clear(rs_convertible *model) {
   rs_profile_clear(&model->profile);
+  rs_tree_free(model->config);
   *model = (rs_convertible){0};
 }

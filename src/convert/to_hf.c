@@ -70,16 +70,21 @@ static void put_layer_types(rs_converting *c) {
 
 /* ---- transformers 5 ---------------------------------------------------------------------------------------------- */
 
+/* transformers 5 takes rope_scaling before rope_parameters: where the file has both, these keys would not be read. */
+static void put_no_scaling(rs_converting *c) {
+  const rs_node *old = rs_node_get(rs_file_keys(c), "rope_scaling");
+  if (old != NULL && !rs_is_null(old)) rs_json_string(&c->json, "rope_scaling", NULL);
+}
+
 rs_status rs_to_hf5(rs_converting *c, rs_err *err) {
-  static const rs_dictionary_style style = {.base = true, .fraction = true};
+  static const rs_dictionary_style style = {.base = true, .fraction = true, .compressed_fraction = true};
   const rs_settled *settled = &c->settled;
   rs_begin_levels(c);
   put_maximum(c);
   put_layer_types(c);
-  if (rs_profile_mixed(&c->from->profile))
+  put_no_scaling(c);
+  if (settled->type != NULL || rs_profile_mixed(&c->from->profile))
     RS_TRY(rs_put_layers(c, "rope_parameters", &style, err));
-  else if (settled->type != NULL)
-    rs_put_dictionary(c, settled, "rope_parameters", &style);
   else
     put_unturned(c);
   /* Phi-3's class has it on top, where it wins. */
@@ -87,7 +92,7 @@ rs_status rs_to_hf5(rs_converting *c, rs_err *err) {
     rs_json_number(&c->json, "original_max_position_embeddings", (double)settled->model->train_length);
   rs_end_levels(c);
   rs_fragment(c);
-  if (rs_profile_mixed(&c->from->profile) && rs_published_number(settled, "truncate") == 0)
+  if (rs_by_layers(c) && rs_published_number(settled, "truncate") == 0)
     rs_note(c, "transformers up to decba1d2ea4e ignores truncate where rope_parameters differ by layers.");
   rs_note_base(c);
   note_layout(c);
@@ -128,7 +133,9 @@ static void put_local(rs_converting *c) {
     const rs_layer_kind *kind = &profile->kinds[k];
     if (!kind->attends || rs_layers_turn_alike(kind, chosen)) continue;
     const rs_method *method = kind->model.published.method;
-    if (method->freq == NULL)
+    if (rs_turned_off(c, k))
+      rs_note(c, "Layers %s turn nothing, by null in rope_parameters: transformers 4 has no key for that.", kind->name);
+    else if (method->freq == NULL)
       rs_note(c, "Layers %s turn nothing: the model's class, or its no_rope_layers, says so.", kind->name);
     else if (strcmp(method->name, "rope") == 0 && kind->mask.window > 0)
       rs_json_number(&c->json, local_base_key(c, kind), kind->model.rope_theta);

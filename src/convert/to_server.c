@@ -17,7 +17,6 @@ static void put_flat(rs_converting *c) {
 }
 
 static rs_status put_keys(rs_converting *c, const server *s, rs_err *err) {
-  bool mixed = rs_profile_mixed(&c->from->profile);
   if (s->flat) {
     c->json = (rs_json){.text = &c->text};
     rs_json_object(&c->json, NULL);
@@ -25,12 +24,10 @@ static rs_status put_keys(rs_converting *c, const server *s, rs_err *err) {
   } else {
     rs_begin_levels(c);
   }
-  if (mixed)
-    RS_TRY(rs_put_layers(c, "rope_parameters", &style, err));
-  else if (s->flat)
+  if (s->flat && !rs_by_layers(c))
     put_flat(c);
   else
-    rs_put_dictionary(c, &c->settled, "rope_parameters", &style);
+    RS_TRY(rs_put_layers(c, "rope_parameters", &style, err));
   rs_end_levels(c);
   rs_argument(c, "%s", s->flag);
   rs_argument_json(c);

@@ -71,6 +71,14 @@ void rs_fragment(rs_converting *c) {
   c->failed |= c->out->fragment == NULL;
 }
 
+const rs_node *rs_file_keys(const rs_converting *c) {
+  return c->from->config != NULL ? rs_hf_text_config(&c->from->config->root) : NULL;
+}
+
+bool rs_is_null(const rs_node *node) {
+  return node != NULL && node->kind == RS_SCALAR && !node->quoted && strcmp(node->text, "null") == 0;
+}
+
 void rs_begin_levels(rs_converting *c) {
   c->json = (rs_json){.text = &c->text};
   rs_json_object(&c->json, NULL);

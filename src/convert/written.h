@@ -63,6 +63,12 @@ void rs_argument_number(rs_converting *c, const char *flag, double value); /* th
 void rs_argument_json(rs_converting *c);
 void rs_fragment(rs_converting *c);
 
+/* The text model's fields of the file; NULL: of presets. Borrows. */
+const rs_node *rs_file_keys(const rs_converting *c);
+
+/* Whether a key is there, and null. */
+bool rs_is_null(const rs_node *node);
+
 /* Begins the levels around the text model's fields, and ends them. */
 void rs_begin_levels(rs_converting *c);
 void rs_end_levels(rs_converting *c);
@@ -80,10 +86,11 @@ typedef enum rs_magnitude_style {
 } rs_magnitude_style;
 
 typedef struct rs_dictionary_style {
-  bool base, fraction; /* rope_theta and partial_rotary_factor stand in it */
-  bool outer_original; /* LongRoPE's original length does not */
-  bool both_types;     /* type stands beside rope_type */
-  bool by_mscale;      /* what YaRN multiplies cos and sin by is said by mscale, too */
+  bool base, fraction;      /* rope_theta and partial_rotary_factor stand in it */
+  bool outer_original;      /* LongRoPE's original length does not */
+  bool compressed_fraction; /* partial_rotary_factor stands in DeepSeek-V4's, too, beside qk_rope_head_dim */
+  bool both_types;          /* type stands beside rope_type */
+  bool by_mscale;           /* what YaRN multiplies cos and sin by is said by mscale, too */
   rs_magnitude_style magnitude;
 } rs_dictionary_style;
 
@@ -96,7 +103,15 @@ void rs_put_fraction(rs_converting *c, const rs_settled *settled);
 /* max_position_embeddings that goes with it: dynamic NTK counts from it, others are served up to it. */
 size_t rs_maximum_of_settled(const rs_settled *settled);
 
-/* rope_parameters by type of layers, each with this style. RS_DOMAIN, RS_MEMORY. */
+/* Whether rope_parameters is by type of layers: several types turn, each in its way, or the file has null for one.
+ * Layers that turn nothing by their class, or by no_rope_layers, do not count: their classes read one flat dictionary.
+ */
+bool rs_by_layers(const rs_converting *c);
+
+/* Whether the file's rope_parameters has null in the place of the recipe of these layers. */
+bool rs_turned_off(const rs_converting *c, size_t kind);
+
+/* Adds rope_parameters of all layers that turn, by type where rs_by_layers, else flat. RS_DOMAIN, RS_MEMORY. */
 rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err);
 
 /* ---- notes that several need ------------------------------------------------------------------------------------- */

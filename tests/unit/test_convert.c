@@ -58,18 +58,20 @@ Test(convert, transformers_4) {
 }
 
 #define PARAMETERS MAXIMUM "\"rope_parameters\": {\"rope_type\": "
+/* In a file with rope_scaling, which transformers 5 would take first. */
+#define NO_SCALING "\"rope_scaling\": null, "
+#define REPLACED MAXIMUM NO_SCALING "\"rope_parameters\": {\"rope_type\": "
 
 Test(convert, transformers_5) {
   static const convert_case cases[] = {
       {PLAIN, PARAMETERS "\"default\", " PLAIN "}}"},
       {PARTIAL, PARAMETERS "\"default\", " BASE ", \"partial_rotary_factor\": 0.25}}"},
-      {LINEAR, PARAMETERS "\"linear\", " BASE ", \"factor\": 2.5}}"},
-      {DYNAMIC, PARAMETERS "\"dynamic\", " BASE ", \"factor\": 4}}"},
-      {YARN, PARAMETERS "\"yarn\", " BASE ", " YARN_KEYS ORIGINAL "}}"},
-      {LLAMA3, PARAMETERS "\"llama3\", " BASE ", " LLAMA3_KEYS "}}"},
-      {LONGROPE,
-       PARAMETERS "\"longrope\", " BASE ", " LISTS ", \"attention_factor\": 1.5, " ORIGINAL "}, " ORIGINAL "}"},
-      {MROPE, PARAMETERS "\"default\", " BASE ", \"mrope_section\": [4, 2, 2]}}"},
+      {LINEAR, REPLACED "\"linear\", " BASE ", \"factor\": 2.5}}"},
+      {DYNAMIC, REPLACED "\"dynamic\", " BASE ", \"factor\": 4}}"},
+      {YARN, REPLACED "\"yarn\", " BASE ", " YARN_KEYS ORIGINAL "}}"},
+      {LLAMA3, REPLACED "\"llama3\", " BASE ", " LLAMA3_KEYS "}}"},
+      {LONGROPE, REPLACED "\"longrope\", " BASE ", " LISTS ", \"attention_factor\": 1.5, " ORIGINAL "}, " ORIGINAL "}"},
+      {MROPE, REPLACED "\"default\", " BASE ", \"mrope_section\": [4, 2, 2]}}"},
   };
   expect_all("hf5", cases, RS_COUNT(cases));
 }
@@ -85,10 +87,12 @@ Test(convert, layers__are_told_apart) {
   const convert_case of4[] = {
       {local,
        MAXIMUM BASE ", \"rope_local_base_freq\": 500, \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 2.5}}"},
-      {bare, MAXIMUM BASE ", \"rope_scaling\": null} # Layers full_attention turn nothing"}};
+      {bare, MAXIMUM BASE ", \"rope_scaling\": null} # Layers full_attention turn nothing, by null in rope_parameters: "
+                          "transformers 4 has no key for that."}};
   const convert_case of5[] = {
-      {local, MAXIMUM "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": \"default\", \"rope_theta\": 500}, "
-                      "\"full_attention\": {\"rope_type\": \"linear\", " BASE ", \"factor\": 2.5}}}"},
+      {local, MAXIMUM NO_SCALING
+       "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": \"default\", \"rope_theta\": 500}, "
+       "\"full_attention\": {\"rope_type\": \"linear\", " BASE ", \"factor\": 2.5}}}"},
       {bare, MAXIMUM "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": \"default\", " BASE
                      "}, \"full_attention\": null}}"}};
   const convert_case options[] = {

@@ -45,6 +45,12 @@
 #define SMOLLM "\"model_type\": \"smollm3\", \"num_hidden_layers\": 4, \"no_rope_layers\": [1, 1, 1, 0]"
 #define NEXT                                                                                                           \
   "\"model_type\": \"qwen3_next\", \"head_dim\": 16, \"num_hidden_layers\": 4, \"full_attention_interval\": 2"
+/* DeepSeek-V4's class reads the share of dims that turn in each of its two dictionaries. */
+#define V4                                                                                                             \
+  "\"model_type\": \"deepseek_v4\", \"head_dim\": 16, \"qk_rope_head_dim\": 8, \"num_hidden_layers\": 4, "             \
+  "\"compress_ratios\": [128, 128, 4, 0], \"sliding_window\": 64, \"rope_theta\": 10000, "                             \
+  "\"compress_rope_theta\": 160000, "                                                                                  \
+  "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, \"original_max_position_embeddings\": 512}"
 #define GEMMA                                                                                                          \
   "\"model_type\": \"gemma3_text\", \"head_dim\": 16, \"num_hidden_layers\": 6, \"sliding_window\": 512, "             \
   "\"sliding_window_pattern\": 6, "
@@ -159,22 +165,56 @@ Test(convert_families, transformers_4) {
 
 Test(convert_families, transformers_5) {
 #define PARAMETERS MAXIMUM "\"rope_parameters\": {"
+#define REPLACED MAXIMUM "\"rope_scaling\": null, \"rope_parameters\": {"
   static const convert_case cases[] = {
       {GPT_J, PARAMETERS "\"rope_type\": \"default\", " BASE "}, \"rotary_dim\": 8}"},
       {CODEGEN, PARAMETERS "\"rope_type\": \"default\", " BASE "}, \"rotary_dim\": 8}"},
       {GEMMA YARN_OF("\"factor\": 8, \"truncate\": false, \"original_max_position_embeddings\": 512"),
-       PARAMETERS "\"sliding_attention\": {\"rope_type\": \"default\", " BASE
-                  "}, \"full_attention\": {\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 8, "
-                  "\"truncate\": false, \"original_max_position_embeddings\": 512}}} # transformers up to decba1d2ea4e "
-                  "ignores truncate where rope_parameters differ by layers."},
+       REPLACED "\"sliding_attention\": {\"rope_type\": \"default\", " BASE
+                "}, \"full_attention\": {\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 8, "
+                "\"truncate\": false, \"original_max_position_embeddings\": 512}}} # transformers up to decba1d2ea4e "
+                "ignores truncate where rope_parameters differ by layers."},
       {GEMMA YARN_OF("\"factor\": 8, \"original_max_position_embeddings\": 512"),
-       PARAMETERS "\"sliding_attention\": {\"rope_type\": \"default\", " BASE
-                  "}, \"full_attention\": {\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 8, "
-                  "\"original_max_position_embeddings\": 512}}}"},
-      {SMOLLM, PARAMETERS "\"full_attention\": {\"rope_type\": \"default\", \"rope_theta\": 2000000}}}"},
+       REPLACED "\"sliding_attention\": {\"rope_type\": \"default\", " BASE
+                "}, \"full_attention\": {\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 8, "
+                "\"original_max_position_embeddings\": 512}}}"},
+      {SMOLLM, PARAMETERS "\"rope_type\": \"default\", \"rope_theta\": 2000000}}"},
+      {V4,
+       REPLACED "\"compress\": {\"rope_type\": \"yarn\", \"rope_theta\": 160000, \"factor\": 8, "
+                "\"attention_factor\": 1, \"original_max_position_embeddings\": 512, \"partial_rotary_factor\": 0.5}, "
+                "\"main\": {\"rope_type\": \"default\", " BASE ", \"partial_rotary_factor\": 0.5}}}"},
       {NO_KIND, MAXIMUM "\"position_embedding_type\": \"nope\"} # These layers turn nothing (nope)"},
   };
   expect_all("hf5", cases, RS_COUNT(cases));
+}
+
+/* Layers that turn nothing by their class, or by no_rope_layers, are in no rope_parameters: these classes read one flat
+ * dictionary (modeling_llama4.py, modeling_cohere2.py, ...: config.rope_parameters["rope_type"]). */
+#define LLAMA4                                                                                                         \
+  "\"model_type\": \"llama4\", \"text_config\": {\"model_type\": \"llama4_text\", \"hidden_size\": 64, "               \
+  "\"num_attention_heads\": 4, \"num_hidden_layers\": 4, \"rope_theta\": 500000, \"attention_chunk_size\": 64, "       \
+  "\"max_position_embeddings\": 4096, \"no_rope_layers\": [1, 1, 1, 0]}"
+#define COHERE2                                                                                                        \
+  "\"model_type\": \"cohere2\", \"num_hidden_layers\": 4, \"sliding_window\": 64, \"sliding_window_pattern\": 4"
+#define EXAONE4                                                                                                        \
+  "\"model_type\": \"exaone4\", \"num_hidden_layers\": 4, \"sliding_window\": 64, \"sliding_window_pattern\": "        \
+  "\"LLLG\""
+#define MLLAMA                                                                                                         \
+  "\"model_type\": \"mllama\", \"text_config\": {\"model_type\": \"mllama_text_model\", \"hidden_size\": 64, "         \
+  "\"num_attention_heads\": 4, \"num_hidden_layers\": 4, \"rope_theta\": 500000, \"cross_attention_layers\": [2], "    \
+  "\"max_position_embeddings\": 4096, \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, "                   \
+  "\"low_freq_factor\": 1, \"high_freq_factor\": 4, \"original_max_position_embeddings\": 512}}"
+
+Test(convert_families, layers_without_positions__one_flat_dictionary) {
+  static const char *const models[] = {LLAMA4, COHERE2, EXAONE4, SMOLLM, MLLAMA}, *const consumers[] = {"hf5", "vllm"};
+  for (size_t i = 0; i < RS_COUNT(models) * RS_COUNT(consumers); i++) {
+    const char *keys = models[i / RS_COUNT(consumers)], *to = consumers[i % RS_COUNT(consumers)];
+    rs_text got = {0};
+    convert(keys, to, 0, &got);
+    cr_expect_not_null(strstr(got.data, "\"rope_parameters\": {\"rope_type\": \""), "%s", got.data);
+    cr_expect_null(strstr(got.data, "attention\": "), "%s", got.data);
+    rs_text_clear(&got);
+  }
 }
 
 Test(convert_families, mlx) {
