@@ -16,6 +16,7 @@ typedef struct rs_convertible {
   char family[64];                   /* model_type; "": unknown, as of presets */
   char levels[RS_CONFIG_LEVELS][32]; /* keys around the text model's fields, from the top; "": none */
   bool latent;                       /* attention in parts that turn and parts that do not (DeepSeek) */
+  bool replaced;                     /* rs_convertible_replace has been called */
   rs_tree *config;                   /* the file, owned; NULL: of presets, and where the keys of a file do not matter */
 } rs_convertible;
 
@@ -26,6 +27,19 @@ rs_status rs_convertible_read(const char *text, size_t length, const char *name,
 /* From a preset. RS_INPUT when unknown. */
 rs_status rs_convertible_preset(const char *name, rs_convertible *model, rs_err *err) RS_NONNULL(1, 2);
 void rs_convertible_clear(rs_convertible *model) RS_NONNULL(1);
+
+/* What layers get in the place of what their file publishes. Borrows. */
+typedef struct rs_replacement {
+  const rs_recipe *recipe; /* resolved on their model */
+  double theta;            /* the base */
+  size_t train_length;     /* tokens it is counted from */
+  size_t length;           /* tokens to be served */
+} rs_replacement;
+
+/* Puts a recipe in the place of that of layers `kind`, and of all that turn alike, where the file has one recipe for
+ * them. Parameters that the recipe has from what was published become its own, so that they are written. RS_MEMORY. */
+rs_status rs_convertible_replace(rs_convertible *model, size_t kind, const rs_replacement *by, rs_err *err)
+    RS_NONNULL(1, 3);
 
 /* ---- consumers --------------------------------------------------------------------------------------------------- */
 

@@ -82,13 +82,9 @@ static rs_status convert(const cli_options *options, const rs_ranking *ranking, 
   rs_convertible model;
   *out = (rs_conversion){0};
   RS_TRY(read_convertible(options, &model, err));
-  rs_model *chosen = &model.profile.kinds[ranking->kind].model;
+  const rs_replacement by = {&best->said, best->theta, (size_t)ranking->train_length, options->length};
   model.kind = ranking->kind;
-  rs_recipe_clear(&chosen->published);
-  rs_status status = rs_recipe_copy(&chosen->published, &best->said, err);
-  chosen->rope_theta = best->theta;
-  chosen->train_length = (size_t)ranking->train_length;
-  if (chosen->max_length < options->length) chosen->max_length = options->length;
+  rs_status status = rs_convertible_replace(&model, ranking->kind, &by, err);
   const char *to = options->consumer != NULL ? options->consumer : "hf5";
   if (status == RS_OK) status = rs_convert(&model, to, options->length, out, err);
   rs_convertible_clear(&model);

@@ -59,6 +59,14 @@ void rs_conversion_clear(rs_conversion *conversion) {
   *conversion = (rs_conversion){0};
 }
 
+/* Layers of other kinds that the file has the same recipe for, as those with a window. */
+static void note_shared(rs_converting *c) {
+  const rs_profile *profile = &c->from->profile;
+  for (size_t k = 0; k < profile->kind_count; k++)
+    if (k != c->from->kind && profile->kinds[k].attends && rs_layers_turn_alike(&profile->kinds[k], c->settled.kind))
+      rs_note(c, "Layers %s get this recipe, too: the file has one for both.", profile->kinds[k].name);
+}
+
 rs_status rs_convert(const rs_convertible *model, const char *to, size_t length, rs_conversion *out, rs_err *err) {
   rs_writer *writer;
   rs_converting c = {.from = model, .out = out};
@@ -67,6 +75,8 @@ rs_status rs_convert(const rs_convertible *model, const char *to, size_t length,
   RS_TRY(rs_settle(&model->profile.kinds[model->kind], length, &c.settled, err));
   if (model->profile.doubt != NULL) rs_note(&c, "%s", model->profile.doubt);
   rs_status status = writer(&c, err);
+  if (status == RS_OK) rs_note_other_keys(&c);
+  if (status == RS_OK && model->replaced) note_shared(&c);
   if (status == RS_OK && c.failed) status = rs_fail(err, RS_MEMORY, "out of memory while converting");
   rs_text_clear(&c.text);
   rs_settled_clear(&c.settled);

@@ -48,13 +48,18 @@ static bool is_replaced(const rs_settled *settled, const char *key, rs_magnitude
   return is_one_of(key, lengths) || (is_one_of(key, places) && is_placed(settled));
 }
 
+/* Keys that were written, and those that the type needs, whose values may be the method's. */
 static void put_published(rs_json *json, const rs_settled *settled, rs_magnitude_style style) {
-  const rs_settings *settings = &settled->model->published.settings;
+  const rs_settings *published = &settled->model->published.settings, *settings = &settled->recipe.settings;
   bool grown = settled->type->method != NULL && strcmp(settled->recipe.method->name, settled->type->method) != 0;
   for (const rs_hf_key *key = settled->type->keys; key->key != NULL && !grown; key++) {
-    int index = rs_settings_find(settings, key->param);
-    if (index < 0 || !settings->values[index].given || is_replaced(settled, key->key, style)) continue;
-    put_value(json, key->key, settings->params[index], &settings->values[index]);
+    int index = rs_settings_find(published, key->param);
+    if (index < 0 || is_replaced(settled, key->key, style)) continue;
+    bool needed = key->required && settings->values[index].set;
+    if (published->values[index].given)
+      put_value(json, key->key, published->params[index], &published->values[index]);
+    else if (needed)
+      put_value(json, key->key, settings->params[index], &settings->values[index]);
   }
 }
 
@@ -165,6 +170,7 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
   put_magnitude(json, settled, style);
   put_lengths(json, settled, style);
   put_axes(json, settled);
+  if (style->magnitude == RS_AS_PUBLISHED) rs_put_other_keys(c, settled);
   if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);
   if (style->compressed_fraction && is_compressing(&c->from->profile))
     rs_json_number(json, "partial_rotary_factor", fraction_of(settled->model));
@@ -178,8 +184,7 @@ static bool turns(const rs_layer_kind *kind) {
   return kind->attends && kind->model.published.method->freq != NULL;
 }
 
-/* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
-static void name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
+void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
   static const char twin[] = "_nope";
   const rs_layer_kind *kinds = profile->kinds;
   size_t length = strlen(kinds[kind].name), tail = sizeof twin - 1;
@@ -194,7 +199,7 @@ static bool is_named(const rs_profile *profile, size_t kind, const char *name) {
   for (size_t k = 0; k < profile->kind_count; k++) {
     char other[RS_LAYER_NAME];
     if (k == kind || !profile->kinds[k].attends) continue;
-    name_layers(profile, k, other);
+    rs_name_layers(profile, k, other);
     bool first = k < kind || (bare && turns(&profile->kinds[k]));
     if (first && strcmp(other, name) == 0) return true;
   }
@@ -203,7 +208,7 @@ static bool is_named(const rs_profile *profile, size_t kind, const char *name) {
 
 bool rs_turned_off(const rs_converting *c, size_t kind) {
   char name[RS_LAYER_NAME];
-  name_layers(&c->from->profile, kind, name);
+  rs_name_layers(&c->from->profile, kind, name);
   return rs_is_null(rs_node_get(rs_node_get(rs_file_keys(c), "rope_parameters"), name));
 }
 
@@ -245,7 +250,7 @@ rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_s
   rs_json_object(&c->json, key);
   for (size_t k = 0; k < profile->kind_count; k++) {
     char name[RS_LAYER_NAME];
-    name_layers(profile, k, name);
+    rs_name_layers(profile, k, name);
     if (profile->kinds[k].attends && !is_named(profile, k, name)) RS_TRY(put_kind(c, k, name, style, err));
   }
   rs_json_end(&c->json);

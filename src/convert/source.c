@@ -58,3 +58,65 @@ void rs_convertible_clear(rs_convertible *model) {
   rs_tree_free(model->config);
   *model = (rs_convertible){0};
 }
+
+/* ---- other recipes ----------------------------------------------------------------------------------------------- */
+
+/* Values other than the method's defaults count as written. */
+static rs_status own_values(rs_recipe *recipe, rs_err *err) {
+  rs_recipe plain;
+  RS_TRY(rs_recipe_init(&plain, recipe->method, err));
+  for (size_t i = 0; i < recipe->settings.count; i++) {
+    rs_value *value = &recipe->settings.values[i];
+    value->given |= value->set && !rs_value_same(value, &plain.settings.values[i]);
+  }
+  rs_recipe_clear(&plain);
+  return RS_OK;
+}
+
+/* Whether rope_parameters of the file is by type of layers. */
+static bool is_by_layers(const rs_convertible *model) {
+  const rs_node *text = model->config != NULL ? rs_hf_text_config(&model->config->root) : NULL;
+  const rs_node *all = rs_node_get(text, "rope_parameters");
+  bool any = false;
+  for (size_t i = 0; all != NULL && i < all->count; i++) any |= all->items[i].kind == RS_MAPPING;
+  return any;
+}
+
+/* LongRoPE's amplitude is by maximum / L0 where no factor is written: that of the old maximum is written before it
+ * grows.
+ */
+static rs_status keep_amplitude(const rs_model *model, rs_recipe *recipe, rs_err *err) {
+  char digits[RS_NUMBER_CHARS];
+  bool longrope = strcmp(recipe->method->name, "longrope") == 0;
+  if (!longrope || rs_setting(&recipe->settings, "factor")->set || model->train_length == 0) return RS_OK;
+  rs_number_format((double)model->max_length / (double)model->train_length, digits);
+  return rs_recipe_set(recipe, "factor", digits, err);
+}
+
+static rs_status replace(rs_model *model, const rs_replacement *by, rs_err *err) {
+  rs_recipe recipe;
+  RS_TRY(rs_recipe_copy(&recipe, by->recipe, err));
+  rs_status status = own_values(&recipe, err);
+  if (status == RS_OK) status = keep_amplitude(model, &recipe, err);
+  if (status != RS_OK) {
+    rs_recipe_clear(&recipe);
+    return status;
+  }
+  rs_recipe_clear(&model->published);
+  model->published = recipe;
+  model->rope_theta = by->theta;
+  model->train_length = by->train_length;
+  if (model->max_length < by->length) model->max_length = by->length;
+  return RS_OK;
+}
+
+rs_status rs_convertible_replace(rs_convertible *model, size_t kind, const rs_replacement *by, rs_err *err) {
+  rs_profile *profile = &model->profile;
+  bool shared = !is_by_layers(model);
+  model->replaced = true;
+  for (size_t k = 0; k < profile->kind_count; k++) {
+    bool alike = profile->kinds[k].attends && rs_layers_turn_alike(&profile->kinds[k], &profile->kinds[kind]);
+    if (k != kind && shared && alike) RS_TRY(replace(&profile->kinds[k].model, by, err));
+  }
+  return replace(&profile->kinds[kind].model, by, err);
+}

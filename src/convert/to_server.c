@@ -2,6 +2,7 @@
 #include "written.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct server {
   const char *name, *flag, *length_flag;
@@ -79,9 +80,22 @@ static rs_status write_server(rs_converting *c, const server *s, const char *dia
   return RS_OK;
 }
 
+/* vllm, yarn_scaling_rope.py: mscale is attn_factor alone where apply_yarn_scaling is false. */
+static void note_unscaled(rs_converting *c) {
+  const rs_node *applied = rs_other_key(c, "apply_yarn_scaling");
+  bool unscaled = applied != NULL && applied->kind == RS_SCALAR && strcmp(applied->text, "false") == 0;
+  if (unscaled && rs_settled_is(&c->settled, "yarn"))
+    rs_note(
+        c,
+        "vLLM before pull request 56446 (2026-09) multiplies cos and sin by 1 where apply_yarn_scaling is false: by "
+        "%.6g with these keys, as transformers does.",
+        c->settled.spectrum.amp);
+}
+
 rs_status rs_to_vllm(rs_converting *c, rs_err *err) {
   static const server vllm = {"vLLM", "--hf-overrides", "--max-model-len", false};
   RS_TRY(write_server(c, &vllm, "vllm", err));
+  note_unscaled(c);
   if (rs_settled_is(&c->settled, "yarn") && c->out->notes.count > 0)
     rs_note(c,
             "That is of vLLM before pull request 56446 (2026-09): later versions follow transformers, by the keys of "

@@ -52,7 +52,8 @@ typedef struct rs_converting {
   rs_conversion *out;
   rs_text text; /* of the fragment, or of a JSON argument */
   rs_json json;
-  bool failed; /* memory */
+  bool keeps_others; /* keys of the file that no recipe has are in the fragment */
+  bool failed;       /* memory */
 } rs_converting;
 
 void rs_note(rs_converting *c, const char *format, ...) RS_PRINTF(2, 3);
@@ -103,6 +104,9 @@ void rs_put_fraction(rs_converting *c, const rs_settled *settled);
 /* max_position_embeddings that goes with it: dynamic NTK counts from it, others are served up to it. */
 size_t rs_maximum_of_settled(const rs_settled *settled);
 
+/* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
+void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]);
+
 /* Whether rope_parameters is by type of layers: several types turn, each in its way, or the file has null for one.
  * Layers that turn nothing by their class, or by no_rope_layers, do not count: their classes read one flat dictionary.
  */
@@ -113,6 +117,13 @@ bool rs_turned_off(const rs_converting *c, size_t kind);
 
 /* Adds rope_parameters of all layers that turn, by type where rs_by_layers, else flat. RS_DOMAIN, RS_MEMORY. */
 rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err);
+
+/* Adds the keys of the file's rope dictionary that no recipe has, or notes that they are left out. */
+void rs_put_other_keys(rs_converting *c, const rs_settled *settled);
+void rs_note_other_keys(rs_converting *c);
+
+/* Such a key of the chosen layers' dictionary, or NULL. Borrows. */
+const rs_node *rs_other_key(const rs_converting *c, const char *key);
 
 /* ---- notes that several need ------------------------------------------------------------------------------------- */
 

@@ -50,13 +50,11 @@ static void start_recipe(rs_hf_reader *hf, const char *method) {
     rs_problem_err(hf->problems, hf->root, NULL, &why);
 }
 
-/* Phi-3 calls LongRoPE "su", and once "yarn". */
 static const char *rope_type_of(const rs_hf_reader *hf, const rs_node **node) {
   static const char *const names[] = {"rope_type", "type", NULL};
   *node = hf->rope != NULL ? rs_hf_first(hf->rope, names) : NULL;
   const char *type = *node != NULL && (*node)->kind == RS_SCALAR ? (*node)->text : "default";
-  if (strcmp(type, "su") == 0) return "longrope";
-  if (strcmp(type, "yarn") == 0 && rs_hf_in_family(hf, "phi3")) return "longrope";
+  type = rs_hf_rope_type_read(hf->family, type);
   bool sections = hf->rope != NULL && rs_hf_present(rs_node_get(hf->rope, "mrope_section"));
   return strcmp(type, "default") == 0 && sections ? "mrope" : type;
 }

@@ -36,6 +36,12 @@ const rs_hf_rope_type rs_hf_rope_types[RS_HF_ROPE_TYPES] = {
      {{"partial_rotary_factor", "rotary_fraction", false}, {"factor", "factor", false}}},
 };
 
+/* configuration_phi3.py, configuration_phi4_multimodal.py. */
+const char *rs_hf_rope_type_read(const char *model_type, const char *type) {
+  bool phi = strncmp(model_type, "phi3", 4) == 0 || strcmp(model_type, "phi4_multimodal") == 0;
+  return strcmp(type, "su") == 0 || (phi && strcmp(type, "yarn") == 0) ? "longrope" : type;
+}
+
 const char *rs_hf_method(const char *type) {
   for (size_t i = 0; i < RS_HF_ROPE_TYPES; i++)
     if (strcmp(rs_hf_rope_types[i].type, type) == 0 && strcmp(rs_hf_rope_types[i].method, type) != 0)

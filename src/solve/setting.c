@@ -122,9 +122,13 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
 
 /* ---- as a config.json says it ------------------------------------------------------------------------------------ */
 
-static bool has_rope_type(const rs_recipe *recipe) {
-  for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++)
-    if (strcmp(rs_hf_rope_types[t].method, recipe->method->name) == 0) return true;
+/* Whether the model's class reads a rope type as this method. */
+static bool has_rope_type(const rs_model *model, const char *method) {
+  for (size_t t = 0; t < RS_HF_ROPE_TYPES; t++) {
+    const char *type = rs_hf_rope_types[t].type;
+    if (strcmp(rs_hf_rope_types[t].method, method) == 0 && strcmp(rs_hf_rope_type_read(model->name, type), type) == 0)
+      return true;
+  }
   return false;
 }
 
@@ -164,8 +168,8 @@ static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, 
   const rs_method *method = c->recipe.method;
   c->theta = ranking->model->rope_theta;
   if (method->pos->prepare != NULL && !method->pos->scaled) return RS_OK;
-  if (has_rope_type(&c->recipe)) return rs_recipe_copy(&c->said, &c->recipe, err);
-  if (strcmp(method->name, "ntk_by_parts") == 0) {
+  if (has_rope_type(ranking->model, method->name)) return rs_recipe_copy(&c->said, &c->recipe, err);
+  if (strcmp(method->name, "ntk_by_parts") == 0 && has_rope_type(ranking->model, "yarn")) {
     RS_TRY(say_by_parts(ranking, &c->recipe, &c->said, err));
     return keep_same(ranking, length, c, err);
   }

@@ -76,6 +76,32 @@ Test(convert, transformers_5) {
   expect_all("hf5", cases, RS_COUNT(cases));
 }
 
+/* A key that no recipe has stays in the dictionary, or a note names it. */
+Test(convert, keys_of_other_engines__are_kept_or_named) {
+#define UNSCALED                                                                                                       \
+  "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, \"original_max_position_embeddings\": 512, "             \
+  "\"apply_yarn_scaling\": false, \"of_ours\": \"a word\", \"finetuned\": true}"
+#define KEPT "\"apply_yarn_scaling\": false, \"of_ours\": \"a word\", \"finetuned\": true"
+#define DROPPED(key) " # " key " of the file's rope_scaling is left out: transformers, whose recipe this is, "
+#define ALL_DROPPED DROPPED("apply_yarn_scaling = false") DROPPED("of_ours = a word") DROPPED("finetuned = true")
+  static const convert_case of5[] = {
+      {UNSCALED, REPLACED "\"yarn\", " BASE ", \"factor\": 8, " ORIGINAL ", " KEPT "}}"}};
+  static const convert_case of4[] = {{UNSCALED, MAXIMUM BASE
+                                      ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 8, " ORIGINAL ", " KEPT
+                                      "}} # transformers up to 4.50 ignores original_max_position_embeddings"}};
+  static const convert_case vllm[] = {
+      {UNSCALED, "--hf-overrides {\"rope_parameters\": {\"rope_type\": \"yarn\", " BASE ", \"factor\": 8, " ORIGINAL
+                 "}} --max-model-len 4096 # vLLM before pull request 56446 (2026-09) multiplies cos and sin by 1 where "
+                 "apply_yarn_scaling is false: by 1.20794 with these keys # That is of vLLM before" ALL_DROPPED}};
+  static const convert_case mlx[] = {
+      {UNSCALED, MAXIMUM BASE
+       ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"type\": \"yarn\", \"factor\": 8, " ORIGINAL "}}" ALL_DROPPED}};
+  expect_all("hf5", of5, RS_COUNT(of5));
+  expect_all("hf4", of4, RS_COUNT(of4));
+  expect_all("vllm", vllm, RS_COUNT(vllm));
+  expect_all("mlx", mlx, RS_COUNT(mlx));
+}
+
 /* By types of layers where they differ: base and scale of their own, null where nothing turns. */
 Test(convert, layers__are_told_apart) {
   static const char local[] = "\"num_hidden_layers\": 4, \"layer_types\": [\"sliding_attention\", \"full_attention\", "
