@@ -118,8 +118,8 @@ const char *rs_hf_base_key(const char *model_type, const rs_layer_kind *kind) RS
 /* The method that Hugging Face's rope type `type` ("linear") is, where it has another name here; else NULL. */
 const char *rs_hf_method(const char *type) RS_NONNULL(1);
 
-/* The rope type that the class of `model_type` reads where `type` stands: "su" is longrope, and so is yarn in Phi-3's.
- * `type` itself where it has no other name. */
+/* The rope type that the class of `model_type` reads where `type` stands: "su" is longrope, and so is yarn in Phi-3's;
+ * Qwen 1's reads none, hence "default". `type` itself where it has no other name. */
 const char *rs_hf_rope_type_read(const char *model_type, const char *type) RS_NONNULL(1, 2);
 
 /* How a parameter is written in the rope dictionary; `required` as transformers' validators have it. */

@@ -222,7 +222,7 @@ static size_t first_turning(const rs_profile *profile) {
 bool rs_by_layers(const rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
   size_t first = first_turning(profile);
-  bool several = false;
+  bool several = is_compressing(profile); /* a flat one has no say in the base of its compressed layers */
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
     several |= turns(kind) && !rs_layers_turn_alike(kind, &profile->kinds[first]);
@@ -243,16 +243,33 @@ static rs_status put_kind(rs_converting *c, size_t kind, const char *key, const 
   return RS_OK;
 }
 
+/* DeepSeek-V4's class reads two dictionaries or none: the one of layers without compression, of which the file has
+ * none.
+ */
+static void put_main(rs_converting *c, const rs_dictionary_style *style) {
+  double theta = 10000;
+  const rs_node *base = rs_node_get(rs_file_keys(c), "rope_theta");
+  if (base != NULL && base->kind == RS_SCALAR) (void)rs_number_read(base->text, &theta);
+  rs_json_object(&c->json, "main");
+  rs_json_string(&c->json, "rope_type", "default");
+  rs_json_number(&c->json, "rope_theta", theta);
+  if (style->compressed_fraction) rs_json_number(&c->json, "partial_rotary_factor", fraction_of(c->settled.model));
+  rs_json_end(&c->json);
+}
+
 rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err) {
   const rs_profile *profile = &c->from->profile;
   size_t first = first_turning(profile);
   if (!rs_by_layers(c)) return first < profile->kind_count ? put_kind(c, first, key, style, err) : RS_OK;
+  bool main_said = false;
   rs_json_object(&c->json, key);
   for (size_t k = 0; k < profile->kind_count; k++) {
     char name[RS_LAYER_NAME];
     rs_name_layers(profile, k, name);
     if (profile->kinds[k].attends && !is_named(profile, k, name)) RS_TRY(put_kind(c, k, name, style, err));
+    main_said |= strcmp(name, "main") == 0;
   }
+  if (is_compressing(profile) && !main_said) put_main(c, style);
   rs_json_end(&c->json);
   return RS_OK;
 }

@@ -87,10 +87,14 @@ void rs_begin_levels(rs_converting *c) {
   rs_put_growth(c);
 }
 
-/* The class of the file would let the grown base grow once more. */
+/* The class of the file would let the grown base grow once more, and a recipe in its place, and scale logits by log n.
+ */
 void rs_put_growth(rs_converting *c) {
+  const rs_settings *settings = &c->settled.recipe.settings;
   bool grows = strcmp(c->settled.recipe.method->name, "ntk") == 0 && isnan(c->settled.factor);
-  if (grows && strcmp(c->from->family, "qwen") == 0) rs_json_bool(&c->json, "use_dynamic_ntk", false);
+  if (strcmp(c->from->family, "qwen") != 0) return;
+  if (grows || c->from->replaced) rs_json_bool(&c->json, "use_dynamic_ntk", false);
+  if (c->from->replaced && rs_lscale_chosen(settings) == NULL) rs_json_bool(&c->json, "use_logn_attn", false);
 }
 
 void rs_end_levels(rs_converting *c) {

@@ -46,6 +46,10 @@ static const char *const files[] = {
     "\"model_type\": \"llama\", " WINDOWS "\"layer_types\": [\"sliding_attention\", \"full_attention\", "
     "\"sliding_attention\", \"full_attention\"], \"rope_parameters\": {\"sliding_attention\": {\"rope_type\": "
     "\"default\", \"rope_theta\": 500}, \"full_attention\": {\"rope_type\": \"default\", \"rope_theta\": 500}}",
+    "\"model_type\": \"deepseek_v4\", \"head_dim\": 16, \"qk_rope_head_dim\": 8, \"compress_ratios\": [128, 4, 128, "
+    "4], "
+    "\"compress_rope_theta\": 160000, " WINDOWS YARN(""),
+    "\"model_type\": \"qwen\", \"seq_length\": 2048, \"use_dynamic_ntk\": true, \"use_logn_attn\": true",
     "\"model_type\": \"smollm3\", \"num_hidden_layers\": 4, \"no_rope_layers\": [1, 1, 1, 0]",
     "\"model_type\": \"mistral\", " YARN(", \"apply_yarn_scaling\": false"),
 };
