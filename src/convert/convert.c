@@ -7,34 +7,45 @@
 static const struct {
   rs_consumer consumer;
   rs_writer *write;
+  const char *past; /* what it does at lengths past the published one; NULL: nothing of its own */
 } consumers[] = {
-    {{"hf4", "config.json of transformers 4: rope_theta and rope_scaling", "transformers 4.57"}, rs_to_hf4},
+    {{"hf4", "config.json of transformers 4: rope_theta and rope_scaling", "transformers 4.57"}, rs_to_hf4, NULL},
     {{"hf5", "config.json of transformers 5: rope_parameters, by type of layers where they differ",
       "transformers decba1d2ea4e"},
-     rs_to_hf5},
-    {{"vllm", "vllm serve --hf-overrides and --max-model-len", "vllm 239b5ff30cf4"}, rs_to_vllm},
-    {{"sglang", "sglang --json-model-override-args and --context-length", "sglang 108c36c00829"}, rs_to_sglang},
+     rs_to_hf5,
+     NULL},
+    {{"vllm", "vllm serve --hf-overrides and --max-model-len", "vllm 239b5ff30cf4"},
+     rs_to_vllm,
+     "vLLM refuses a --max-model-len past max_position_embeddings, unless VLLM_ALLOW_LONG_MAX_MODEL_LEN=1."},
+    {{"sglang", "sglang --json-model-override-args and --context-length", "sglang 108c36c00829"},
+     rs_to_sglang,
+     "SGLang refuses a --context-length past max_position_embeddings, unless "
+     "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1."},
     {{"llamacpp", "options of llama.cpp's programs, --rope-scaling and the like",
       "llama.cpp 00dc8057ab28, tools/server/README.md"},
-     rs_to_llamacpp},
+     rs_to_llamacpp,
+     "llama.cpp's server caps a slot at the trained length, context_length of the GGUF, whatever -c says "
+     "(ggml-org/llama.cpp#17459)."},
     {{"gguf-metadata", "keys and tensors of a GGUF file", "llama.cpp ef035f779276, gguf-py/gguf/constants.py"},
-     rs_to_gguf},
+     rs_to_gguf,
+     NULL},
     {{"megatron", "arguments of Megatron-LM's training",
       "Megatron-LM d98e8a64ddf3, training/arguments.py and argument_utils.py"},
-     rs_to_megatron},
-    {{"mlx", "config.json as mlx-lm reads it", "mlx-lm d78bf58e217c, models/rope_utils.py"}, rs_to_mlx},
+     rs_to_megatron,
+     NULL},
+    {{"mlx", "config.json as mlx-lm reads it", "mlx-lm d78bf58e217c, models/rope_utils.py"}, rs_to_mlx, NULL},
 };
 
 const rs_consumer *rs_consumers(size_t index) {
   return index < RS_COUNT(consumers) ? &consumers[index].consumer : NULL;
 }
 
-static rs_status find_writer(const char *name, rs_writer **writer, rs_err *err) {
+static rs_status find_consumer(const char *name, size_t *index, rs_err *err) {
   const char *names[RS_COUNT(consumers)];
   rs_text all = {0};
   for (size_t i = 0; i < RS_COUNT(consumers); i++) {
     names[i] = consumers[i].consumer.name;
-    *writer = consumers[i].write;
+    *index = i;
     if (strcmp(names[i], name) == 0) return RS_OK;
   }
   const char *near = rs_suggest(name, names, RS_COUNT(names));
@@ -67,14 +78,36 @@ static void note_shared(rs_converting *c) {
       rs_note(c, "Layers %s get this recipe, too: the file has one for both.", profile->kinds[k].name);
 }
 
+/* A context longer than what the model is published for, which flags and keys alone do not serve. */
+static void note_past(rs_converting *c, size_t consumer) {
+  const rs_settled *settled = &c->settled;
+  const rs_model *model = settled->model;
+  size_t longest = model->max_length;
+  double trained = rs_recipe_train_length(&settled->recipe, model);
+  if (c->from->replaced && consumers[consumer].write == rs_to_llamacpp) rs_note(c, "%s", consumers[consumer].past);
+  if (longest == 0 || settled->length <= longest) return;
+  if (settled->spectrum.pairs == 0)
+    rs_note(c, "%zu tokens are past the %zu that the model is published for.", settled->length, longest);
+  else
+    rs_note(c,
+            "%zu tokens are past the %zu that the model is published for, and no recipe for them is written here: "
+            "ropescope "
+            "solve setting --to %zu --for %s, with the model as --hf or --model, ranks what serves them and writes it "
+            "(YaRN would have factor %.6g over %g).",
+            settled->length, longest, settled->length, consumers[consumer].consumer.name,
+            (double)settled->length / trained, trained);
+  if (consumers[consumer].past != NULL) rs_note(c, "%s", consumers[consumer].past);
+}
+
 rs_status rs_convert(const rs_convertible *model, const char *to, size_t length, rs_conversion *out, rs_err *err) {
-  rs_writer *writer;
+  size_t consumer;
   rs_converting c = {.from = model, .out = out};
   *out = (rs_conversion){0};
-  RS_TRY(find_writer(to, &writer, err));
+  RS_TRY(find_consumer(to, &consumer, err));
   RS_TRY(rs_settle(&model->profile.kinds[model->kind], length, &c.settled, err));
   if (model->profile.doubt != NULL) rs_note(&c, "%s", model->profile.doubt);
-  rs_status status = writer(&c, err);
+  rs_status status = consumers[consumer].write(&c, err);
+  if (status == RS_OK) note_past(&c, consumer);
   if (status == RS_OK) rs_note_other_keys(&c);
   if (status == RS_OK && model->replaced) note_shared(&c);
   if (status == RS_OK && c.failed) status = rs_fail(err, RS_MEMORY, "out of memory while converting");

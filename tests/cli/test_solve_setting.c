@@ -43,7 +43,8 @@ Test(solve_setting, table__advice__and_config) {
               (const char *[]){"\ncost       0 near + 0 far + 1 out", NULL});
   expect_rows("--to 32k --weights needles" LLAMA2, (const char *[]){"\ncost       0 near + 0.1 far + 1 out", NULL});
   expect_rows("--to 32k --for llamacpp" LLAMA2,
-              (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8", NULL});
+              (const char *[]){"for llamacpp\n--rope-scaling yarn", "--rope-scale 8",
+                               "note: llama.cpp's server caps a slot at the trained length", NULL});
 }
 
 #define MIXED                                                                                                          \

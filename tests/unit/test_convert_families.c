@@ -270,3 +270,36 @@ Test(convert_families, gguf__architectures_by_their_whole_name) {
     rs_text_clear(&got);
   }
 }
+
+/* ---- lengths ----------------------------------------------------------------------------------------------------- */
+
+/* A note for each consumer and recipe, also for one that turns nothing; none at the published length, or within it. */
+Test(convert_families, length_past_the_published_one__is_noted) {
+  static const struct {
+    const char *keys, *setting;
+    size_t longest;
+  } models[] = {
+      {"\"rope_theta\": 10000000", "(YaRN would have factor 1.25 over 4096)", 4096},
+      {YARN_OF("\"factor\": 8, \"original_max_position_embeddings\": 512"), "(YaRN would have factor 10 over 512)",
+       4096},
+      {"\"model_type\": \"bloom\", \"n_head\": 4", "5120 tokens are past the 4096 that the model is published for.",
+       4096},
+  };
+  for (size_t i = 0; i < RS_COUNT(models); i++)
+    for (size_t k = 0; rs_consumers(k) != NULL; k++) {
+      const char *to = rs_consumers(k)->name;
+      rs_text past = {0}, within = {0}, command = {0};
+      convert(models[i].keys, to, 5120, &past);
+      convert(models[i].keys, to, models[i].longest, &within);
+      rs_text_printf(&command, "ropescope solve setting --to 5120 --for %s", to);
+      cr_expect_not_null(strstr(past.data, models[i].setting), "%s: %s", to, past.data);
+      cr_expect_eq(strstr(past.data, command.data) != NULL, i < 2, "%s: %s", to, past.data);
+      cr_expect_eq(strstr(past.data, "ggml-org/llama.cpp#17459") != NULL, strcmp(to, "llamacpp") == 0, "%s", past.data);
+      cr_expect_eq(strstr(past.data, "VLLM_ALLOW_LONG") != NULL, strcmp(to, "vllm") == 0, "%s", past.data);
+      cr_expect_eq(strstr(past.data, "SGLANG_ALLOW_OVER") != NULL, strcmp(to, "sglang") == 0, "%s", past.data);
+      cr_expect_null(strstr(within.data, "are past the"), "%s", within.data);
+      rs_text_clear(&past);
+      rs_text_clear(&within);
+      rs_text_clear(&command);
+    }
+}
