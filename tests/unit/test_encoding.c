@@ -189,6 +189,17 @@ Test(encoding, recipe_check__contradictions__name_the_parameter) {
       {"longrope", "short_factor=1,1,1,1 long_factor=1,1,1,1", "short_factor", "has 4 numbers, but 8 pairs turn"},
       {"longrope", "short_factor=1,1,1,1 long_factor=1,1 rotary_dim=8", "long_factor",
        "has 2 numbers, but 4 pairs turn"},
+#define ALONE                                                                                                          \
+  ": it is defined on a ladder that one axis has alone (give mrope_section: none and that axis's rotary_dim)"
+      {"riflex", "factor=2 mrope_section=2,3,3", "mrope_section",
+       "shares the pairs of one ladder among 3 axes, and riflex would slow down pair 2, which reads h" ALONE},
+      {"riflex", "factor=2 mrope_section=2,3,3 repetition=6", "mrope_section",
+       "shares the pairs of one ladder among 3 axes, and riflex would slow down pair 0, which reads t" ALONE},
+      {"riflex", "factor=2 mrope_section=4,4,0 mrope_layout=spatial_first intrinsic_pair=5", "mrope_section",
+       "shares the pairs of one ladder among 2 axes, and riflex would slow down pair 5, which reads t" ALONE},
+      {"riflex", "factor=2 mrope_section=equal intrinsic_pair=7", "mrope_section",
+       "shares the pairs of one ladder among 3 axes, and riflex would slow down pair 7, which reads w" ALONE},
+#undef ALONE
       {"explicit", "", "inv_freq", "is missing: it has one frequency for each pair"},
       {"explicit", "inv_freq=1,1", "inv_freq", "has 2 numbers, but 8 pairs turn"},
       {"explicit", "inv_freq=1,1,1 rotary_dim=8", "inv_freq", "has 3 numbers, but 4 pairs turn"},
@@ -216,6 +227,9 @@ Test(encoding, recipe_check__edges_that_are_allowed__pass) {
       {"yarn", "beta_fast=4 beta_slow=4 factor=2"}, /* a step, as Hugging Face has it */
       {"llama3", "low_freq_factor=1 high_freq_factor=1 factor=2"},
       {"dynamic_ntk", "factor=2"},
+      {"riflex", "factor=2"},
+      {"riflex", "factor=2 mrope_section=none"},
+      {"riflex", "factor=2 mrope_section=8,0,0"}, /* time alone */
       {"pi", "scale=fixed factor=8"},
       {"pi", "scale=hf_dynamic factor=8"},
       {"pi", ""},

@@ -48,6 +48,18 @@ Test(frequencies, riflex__published_axes__their_pair_is_slowed) {
   }
 }
 
+/* HunyuanVideo's 128 dims as if they were one ladder: pair 27 has the wavelength nearest to 66, 2 pi 256^(27/64)
+ * = 65.2, and reads rows. Slowing it down would leave time's pair 3, 50.3, as it was. */
+Test(frequencies, riflex__ladder_that_axes_share__is_refused) {
+  rs_model model = plain_model(128, 256, 33);
+  rs_recipe recipe = make_recipe("riflex", "factor=2 mrope_section=8,28,28");
+  rs_err err = {0};
+  cr_assert_eq(rs_recipe_check(&recipe, &model, &err), RS_INPUT);
+  cr_assert_str_eq(err.subject, "mrope_section");
+  cr_assert_not_null(strstr(err.message, "riflex would slow down pair 27, which reads h"), "%s", err.message);
+  rs_recipe_clear(&recipe);
+}
+
 /* Liu et al.: 2 ceil(R/2 log_10000(L0 / 2 pi)) critical dims; the base keeps their continuous number. Its kernel first
  * turns negative at 9937 tokens for L0 = 4096 and s = 8 (a published comparison of extension methods). */
 Test(frequencies, critical_base__llama2_times_8__base_and_first_violation) {
