@@ -66,8 +66,8 @@ typedef enum rs_question_part {
 int rs_question_has(const rs_question *question) RS_NONNULL(1);
 bool rs_question_lacks(const rs_question *question, rs_question_part *part, bool *missing) RS_NONNULL(1, 2, 3);
 
-/* One line of an answer: "means", "training", "search", "note", "switch", "recipe", "published", "tuned", "layers",
- * "guess", "window", "temperature", "criterion", "reference". */
+/* One line of an answer: "means", "integer", "training", "search", "note", "switch", "recipe", "published", "tuned",
+ * "layers", "guess", "window", "temperature", "criterion", "reference". */
 typedef struct rs_remark {
   const char *name;
   char text[512];
@@ -77,7 +77,7 @@ typedef struct rs_solution {
   double value;                 /* base, factor, or tokens */
   char number[RS_NUMBER_CHARS]; /* the same to the digits that hold */
   bool open;                    /* a length at which the search ended: it may be more */
-  rs_remark rows[13];
+  rs_remark rows[15];
   size_t count;
 } rs_solution;
 
@@ -94,8 +94,9 @@ typedef struct rs_advice {
 } rs_advice;
 
 /* From what each criterion says of the question, NULL where it says nothing: the base that satisfies both the first
- * violation and the range of angles, and the factor or length that keeps angles in range, or, where training itself had
- * no negative sum of cosines, length without one. The question's own criterion is not read. Errors as of rs_solve. */
+ * violation and the range of angles, an integer unless it is the base of training, and the factor or length that keeps
+ * angles in range, or, where training itself had no negative sum of cosines, length without one. The question's own
+ * criterion is not read. Errors as of rs_solve. */
 rs_status rs_advise(const rs_question *question, const rs_solution *const solved[RS_CRITERIA], rs_advice *advice,
                     rs_problems *problems, rs_err *err) RS_NONNULL(1, 2, 3, 4);
 void rs_advice_clear(rs_advice *advice) RS_NONNULL(1);

@@ -75,9 +75,12 @@ def solve(
     By one criterion ("first_violation", "critical_dim", "out_of_range", "ntk_aware"): a Solution. Without: a dict of
     Solutions by criterion, without those that have no answer.
 
+    The least base is rounded up where an integer is wanted: below it a sum of cosines is negative.
+
+    >>> import math
     >>> import ropescope as rs
-    >>> round(rs.solve("base", length=131072, model="llama-2-7b", criterion="first_violation").value)
-    4869104
+    >>> math.ceil(rs.solve("base", length=131072, model="llama-2-7b", criterion="first_violation").value)
+    4869105
     """
     if sought not in _SOUGHT:
         raise ValueError(f"{sought!r} is not one of {', '.join(_SOUGHT)}")

@@ -57,48 +57,27 @@ static rs_status put_costs(const adviser *a, const rs_recipe *recipe, rs_err *er
 
 /* ---- bases ------------------------------------------------------------------------------------------------------- */
 
-/* The least base from `base` on, in steps of 0.1 %, whose sums are not negative; NaN where none of a hundredfold is. */
-static rs_status next_good_base(const adviser *a, double base, double *good, rs_err *err) {
-  const rs_solve_task *task = a->task;
-  uint64_t hint = 0;
-  *good = NAN;
-  for (double tried = base; tried <= 100 * base; tried *= 1.001) {
-    rs_recipe recipe;
-    rs_spectrum spectrum = {0};
-    bool serves = false;
-    RS_TRY(rs_solve_plain(&task->model, tried, &recipe, err));
-    rs_status status = rs_spectrum_make(&recipe, &task->model, 1, &spectrum, err);
-    rs_turning turning = {spectrum.omega, NULL, spectrum.pairs, task->still, task->train_length};
-    if (status == RS_OK) status = rs_reach_serves(&turning, (uint64_t)task->question->length, &hint, &serves, err);
-    rs_spectrum_clear(&spectrum);
-    rs_recipe_clear(&recipe);
-    RS_TRY(status);
-    if (!serves) continue;
-    *good = tried;
-    return RS_OK;
-  }
-  return RS_OK;
-}
-
 static rs_status advise_base(const adviser *a, rs_err *err) {
   const rs_question *q = a->task->question;
-  double bound = a->solved[RS_FIRST_VIOLATION], range = a->solved[RS_OUT_OF_RANGE], base = bound;
+  double bound = a->solved[RS_FIRST_VIOLATION], range = a->solved[RS_OUT_OF_RANGE], base = fmax(range, bound);
   rs_text *text = &a->out->text;
-  bool model = q->head_dim == 0;
-  if (said(a, RS_OUT_OF_RANGE) && !(range <= bound)) RS_TRY(next_good_base(a, range, &base, err));
-  if (isnan(base)) base = fmax(range, bound);
+  bool model = q->head_dim == 0, sums;
   if (isnan(base)) return RS_OK;
-  if (model && base < a->task->model.rope_theta) base = a->task->model.rope_theta;
-  a->out->value = base;
+  base = model && base <= a->task->model.rope_theta ? a->task->model.rope_theta : ceil(base);
+  RS_TRY(rs_solve_good_base(a->task, base, &a->out->value, err));
+  sums = said(a, RS_FIRST_VIOLATION) && !isnan(a->out->value);
+  if (!sums && !said(a, RS_OUT_OF_RANGE)) return RS_OK;
+  if (isnan(a->out->value)) a->out->value = base;
+  base = a->out->value;
   rs_text_puts(text, "use base ");
   rs_text_number(text, base);
-  if (said(a, RS_FIRST_VIOLATION))
+  if (sums)
     rs_text_printf(text,
-                   " because no sum of cosines is negative with it up to %.0f tokens (%.6g is the least such base)",
+                   " because no sum of cosines is negative with it up to %.0f tokens (%.10g is the least such base)",
                    q->length, bound);
   if (said(a, RS_OUT_OF_RANGE))
-    rs_text_printf(text, "%s no pair leaves the angles of training (%.6g is the least for that)",
-                   said(a, RS_FIRST_VIOLATION) ? ", and" : " because", range);
+    rs_text_printf(text, "%s no pair leaves the angles of training (%.10g is the least for that)",
+                   sums ? ", and" : " because", range);
   if (!model) {
     rs_text_puts(text, "; what it costs a trained model depends on its base and length (--model or --hf)");
     return RS_OK;

@@ -25,6 +25,29 @@ static const char *const references[] = {
 
 /* ---- bases ------------------------------------------------------------------------------------------------------- */
 
+rs_status rs_solve_good_base(const rs_solve_task *task, double base, double *good, rs_err *err) {
+  uint64_t hint = 0;
+  *good = NAN;
+  for (double tried = base, step = 1; tried <= 100 * base; tried = floor(tried) + step) {
+    rs_recipe recipe;
+    rs_spectrum spectrum = {0};
+    bool serves = false;
+    RS_TRY(rs_solve_plain(&task->model, tried, &recipe, err));
+    rs_status status = rs_spectrum_make(&recipe, &task->model, 1, &spectrum, err);
+    rs_turning turning = {spectrum.omega, NULL, spectrum.pairs, 0, task->train_length};
+    if (status == RS_OK) status = rs_reach_serves(&turning, (uint64_t)task->question->length, &hint, &serves, err);
+    rs_spectrum_clear(&spectrum);
+    rs_recipe_clear(&recipe);
+    RS_TRY(status);
+    if (serves) {
+      *good = tried;
+      return RS_OK;
+    }
+    step = fmin(2 * step, fmax(1, ceil(1e-3 * tried)));
+  }
+  return RS_OK;
+}
+
 static rs_status base_by_violation(const rs_solve_task *task, rs_solution *out, rs_err *err) {
   rs_base_bound found;
   RS_TRY(rs_base_bound_find(2 * task->pairs, (size_t)task->question->length, most_steps, &found, err));
@@ -34,6 +57,9 @@ static rs_status base_by_violation(const rs_solve_task *task, rs_solution *out, 
   rs_solve_put_exact(out, found.base);
   rs_solve_put(out, "means", "the least base for %.0f tokens with %zu rotary dims; larger ones may be bad again",
                task->question->length, 2 * task->pairs);
+  double integer;
+  RS_TRY(rs_solve_good_base(task, ceil(found.base), &integer, err));
+  if (!isnan(integer)) rs_solve_put(out, "integer", "%.0f has no negative sum either", integer);
   rs_solve_put(out, "search",
                "%zu steps, of which all but %zu prove that they hold no good base; resolution %g of the base",
                found.steps, found.unproved, found.resolution);
@@ -80,7 +106,7 @@ static rs_status find_base(const rs_solve_task *task, rs_solution *out, rs_err *
           ? rs_base_critical(pair, task->pairs, task->question->length)
           : rs_base_in_range(task->model.rope_theta, pair, task->pairs, task->train_length, task->question->length);
   bool enough = base <= task->model.rope_theta;
-  rs_solve_put_value(out, enough ? task->model.rope_theta : base);
+  rs_solve_put_exact(out, enough ? task->model.rope_theta : base);
   rs_solve_put(out, "means",
                enough ? "the base of training reaches %.0f tokens as it is"
                : task->question->criterion == RS_OUT_OF_RANGE

@@ -52,6 +52,10 @@ rs_status rs_solve_reach(const rs_solve_task *task, const rs_spectrum *spectrum,
 rs_status rs_solve_serves(const rs_solve_task *task, const rs_spectrum *spectrum, double length, uint64_t *hint,
                           bool *good, rs_err *err);
 
+/* `base`, or an integer past it, whose pairs that turn have no negative sum of cosines at any distance of the
+ * question's length: the first one in steps that double, up to 0.1 %; NaN where there is none up to a hundredfold. */
+rs_status rs_solve_good_base(const rs_solve_task *task, double base, double *good, rs_err *err);
+
 /* ---- costs ------------------------------------------------------------------------------------------------------- */
 
 /* What a checked recipe costs the last query of a context. RS_DOMAIN where it is undefined there, RS_MEMORY. */

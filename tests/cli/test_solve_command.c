@@ -142,6 +142,34 @@ Test(solve_command, base_and_length__answer_each_other) {
   }
 }
 
+/* Least bases are rounded by nobody but upwards: as printed they serve the length, and so does the integer that is
+ * advised, whose sums are added here apart. 5000, 8192 and 50000 tokens are those whose base ten digits make too small.
+ */
+Test(solve_command, least_bases__as_printed_and_as_integers__serve) {
+  static const int lengths[] = {1024, 4096, 5000, 8192, 16384, 32768, 50000};
+  static const char *const criteria[] = {"ood", "critical_dim"};
+  char line[160];
+  for (size_t i = 0; i < RS_COUNT(lengths); i++) {
+    for (size_t c = 0; c < RS_COUNT(criteria); c++) {
+      snprintf(line, sizeof line, "base --length %d --criterion %s" LLAMA2, lengths[i], criteria[c]);
+      double base = number(line, "criterion");
+      snprintf(line, sizeof line, "length --base %.17g --criterion %s" LLAMA2, base, criteria[c]);
+      cr_expect_geq(number(line, "criterion"), lengths[i] * (1 - 1e-9), "%s: base %.17g", line, base);
+    }
+    snprintf(line, sizeof line, "base --length %d" LLAMA2, lengths[i]);
+    double base = number(line, "advice");
+    cr_expect_eq(base, round(base), "%d tokens: %.17g", lengths[i], base);
+    double omega[64], least = INFINITY;
+    for (int j = 0; j < 64; j++) omega[j] = pow(base, -j / 64.0);
+    for (int m = 0; m < lengths[i]; m++) {
+      double sum = 0;
+      for (int j = 0; j < 64; j++) sum += cos(m * omega[j]);
+      least = fmin(least, sum);
+    }
+    cr_expect_geq(least, 0, "%d tokens: base %.17g has a sum of %g", lengths[i], base, least);
+  }
+}
+
 /* Each says the number that it says alone, or why it has none. */
 Test(solve_command, no_criterion__shows_all_side_by_side) {
   static const struct {
@@ -169,11 +197,12 @@ Test(solve_command, no_criterion__shows_all_side_by_side) {
 Test(solve_command, advice__use_because_costs) {
   /* The larger of the two bases; 1.24e6 is 1e4 (131071/4096)^(64/46). */
   expect_rows("base --length 128k" LLAMA2,
-              (const char *[]){"4869104.37419", "advice     use base 4869104.37419",
-                               " because no sum of cosines is negative with it up to 131072 tokens",
-                               "(1.24199e+06 is the least for that); costs, at short inputs too: the keys 1 to 8 back",
+              (const char *[]){"4869105\n",
+                               "advice     use base 4869105 because no sum of cosines is negative with it up to "
+                               "131072 tokens (4869104.374 is the least such base)",
+                               "(1241987.14 is the least for that); costs, at short inputs too: the keys 1 to 8 back",
                                "(derived from formulas, not measured on a model)\n"},
-              5);
+              4);
   /* 65535 / 4096 is hardly less than 16; no factor has YaRN's sums positive, which is no failure. */
   expect_rows("factor --length 64k --method yarn" LLAMA2,
               (const char *[]){"16\n",
