@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes what the program prints into README.md and the pages of docs/. A page says what belongs there:
+# Writes what the program prints into README.md, the pages of docs/ and experiments/README.md. A page says what belongs there:
 #
 #   <!-- insert: build/ropescope list models --markdown -->        what the command prints, as it is
 #   <!-- output: build/ropescope solve base --length 128k | ... --> the command and what it prints, as a block of text
@@ -70,7 +70,7 @@ page() {
 }
 
 stale=()
-for file in "$root"/README.md "$root"/docs/*.md; do
+for file in "$root"/README.md "$root"/docs/*.md "$root"/experiments/README.md; do
     page "$file" >"$scratch/page"
     if cmp -s -- "$file" "$scratch/page"; then continue; fi
     stale+=("${file#"$root"/}")

@@ -22,9 +22,10 @@
  *   origin     printed: the source prints it; derived: it follows from a formula that the source prints, worked out
  * apart from this program; departs: the paper asks for it, and the implementation that runs does otherwise, which
  *              `here` and `note` say; found: nobody said it, `here` is ours
- *   verdict    agrees | agrees_with_definition | refuted, of what is printed or derived; empty for the other two
- *   source     paper or code, and place; empty is allowed for `found` alone
- *   note       which definition, why it is refuted, or how it departs; empty is allowed otherwise */
+ *   verdict    agrees | agrees_with_definition | refuted | does_not_appear, of what is printed or derived; empty for
+ * the other two. Mathematics alone refutes; what was said of trained models does not appear in those here source paper
+ * or code, and place; empty is allowed for `found` alone note       which definition, why it is refuted, in how many
+ * weights and seeds it does not appear, or how it departs; empty is allowed otherwise */
 #ifndef ROPESCOPE_CLAIMS_H
 #define ROPESCOPE_CLAIMS_H
 
@@ -32,7 +33,14 @@
 
 typedef enum rs_origin { RS_PRINTED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
 
-typedef enum rs_verdict { RS_NO_VERDICT, RS_AGREES, RS_AGREES_WITH_DEFINITION, RS_REFUTED, RS_VERDICTS } rs_verdict;
+typedef enum rs_verdict {
+  RS_NO_VERDICT,
+  RS_AGREES,
+  RS_AGREES_WITH_DEFINITION,
+  RS_REFUTED,
+  RS_DOES_NOT_APPEAR,
+  RS_VERDICTS
+} rs_verdict;
 
 typedef enum rs_relation { RS_EQUAL, RS_UNEQUAL, RS_BELOW, RS_AT_MOST, RS_ABOVE, RS_AT_LEAST } rs_relation;
 
@@ -92,7 +100,7 @@ typedef struct rs_tally {
 /* Adds the claims of one experiment. */
 void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *findings) RS_NONNULL(1, 2, 3);
 
-/* Adds "printed: 3 agree, 1 with a definition, 0 refuted; derived: ...". */
+/* Adds "printed: 3 agree, 1 with a definition, 0 refuted, 0 do not appear; derived: ...". */
 void rs_tally_print(const rs_tally *tally, rs_text *text) RS_NONNULL(1, 2);
 
 /* The table: key, expected, reproduced, difference, verdict, and below it the notes. */

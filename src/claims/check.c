@@ -61,7 +61,7 @@ static rs_status read_table(source *from, const char *claims, const char *result
 
 static void judge(const rs_claim *claim, rs_finding *finding) {
   char number[RS_NUMBER_CHARS];
-  bool contradicts = claim->origin == RS_DEPARTS || claim->verdict == RS_REFUTED;
+  bool contradicts = rs_claim_contradicts(claim);
   bool expected = !claim->claimed.stated || rs_bound_holds(&claim->claimed, finding->value);
   bool here = !claim->here.stated || rs_bound_holds(&claim->here, finding->value);
   rs_number_format(finding->value, number);

@@ -29,6 +29,9 @@ bool rs_quantity_read(const char *text, double *value);
 /* (RS_ORIGINS) the words of expected.csv. */
 extern const char *const rs_origin_words[];
 
+/* Whether what a run comes to must not be what was claimed. */
+bool rs_claim_contradicts(const rs_claim *claim);
+
 /* ---- select.c ---------------------------------------------------------------------------------------------------- */
 
 /* The rows that hold this very word in a column; it is borrowed. */

@@ -11,7 +11,7 @@ static const char *const columns[COLUMNS] = {"key",       "file",   "column",  "
                                              "tolerance", "origin", "verdict", "source", "note"};
 const char *const rs_origin_words[RS_ORIGINS] = {
     [RS_PRINTED] = "printed", [RS_DERIVED] = "derived", [RS_DEPARTS] = "departs", [RS_FOUND] = "found"};
-static const char *const verdicts[RS_VERDICTS] = {"", "agrees", "agrees_with_definition", "refuted"};
+static const char *const verdicts[RS_VERDICTS] = {"", "agrees", "agrees_with_definition", "refuted", "does_not_appear"};
 
 /* The first error of a field, with its place. */
 static rs_status refuse(const rs_claims *claims, size_t line, enum column column, const char *why, rs_err *err) {
@@ -31,7 +31,7 @@ static rs_status read_words(const rs_claims *claims, char **fields, rs_claim *cl
   if (origin == RS_ORIGINS) return refuse(claims, claim->line, ORIGIN, "is printed, derived, departs or found", err);
   bool judged = origin == RS_PRINTED || origin == RS_DERIVED;
   if (judged && (verdict == RS_VERDICTS || verdict == RS_NO_VERDICT))
-    return refuse(claims, claim->line, VERDICT, "is agrees, agrees_with_definition or refuted", err);
+    return refuse(claims, claim->line, VERDICT, "is agrees, agrees_with_definition, refuted or does_not_appear", err);
   if (!judged && verdict != RS_NO_VERDICT)
     return refuse(claims, claim->line, VERDICT, "is for what is printed or derived; leave it empty", err);
   claim->origin = (rs_origin)origin;
@@ -39,9 +39,13 @@ static rs_status read_words(const rs_claims *claims, char **fields, rs_claim *cl
   return RS_OK;
 }
 
+bool rs_claim_contradicts(const rs_claim *claim) {
+  return claim->origin == RS_DEPARTS || claim->verdict == RS_REFUTED || claim->verdict == RS_DOES_NOT_APPEAR;
+}
+
 /* The numbers that an origin and a verdict go with. */
 static rs_status check_numbers(const rs_claims *claims, const rs_claim *claim, rs_err *err) {
-  bool contradicts = claim->origin == RS_DEPARTS || claim->verdict == RS_REFUTED;
+  bool contradicts = rs_claim_contradicts(claim);
   if (claim->here.stated && claim->here.relation != RS_EQUAL)
     return refuse(claims, claim->line, HERE, "is a number, no relation", err);
   if (claim->origin == RS_FOUND && claim->claimed.stated)
@@ -51,7 +55,7 @@ static rs_status check_numbers(const rs_claims *claims, const rs_claim *claim, r
   if ((claim->origin == RS_FOUND || contradicts) && !claim->here.stated)
     return refuse(claims, claim->line, HERE, "is empty: what does the run come to?", err);
   if ((contradicts || claim->verdict == RS_AGREES_WITH_DEFINITION) && *claim->note == '\0')
-    return refuse(claims, claim->line, NOTE, "is empty: why, or by which definition?", err);
+    return refuse(claims, claim->line, NOTE, "is empty: why, by which definition, or in which models?", err);
   return RS_OK;
 }
 

@@ -39,7 +39,8 @@ static void format_difference(const rs_claim *claim, const rs_finding *finding, 
 static const char *const verdicts[RS_VERDICTS] = {[RS_NO_VERDICT] = "",
                                                   [RS_AGREES] = "agrees",
                                                   [RS_AGREES_WITH_DEFINITION] = "agrees with a definition",
-                                                  [RS_REFUTED] = "refuted"};
+                                                  [RS_REFUTED] = "refuted",
+                                                  [RS_DOES_NOT_APPEAR] = "does not appear"};
 
 static void put_verdict(rs_text *text, const rs_claim *claim, const rs_finding *finding) {
   rs_text_puts(text, rs_origin_words[claim->origin]);
@@ -214,9 +215,10 @@ void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *fi
 
 void rs_tally_print(const rs_tally *tally, rs_text *text) {
   for (int origin = RS_PRINTED; origin <= RS_DERIVED; origin++)
-    rs_text_printf(text, "%s: %zu agree, %zu with a definition, %zu refuted; ", rs_origin_words[origin],
-                   tally->held[origin][RS_AGREES], tally->held[origin][RS_AGREES_WITH_DEFINITION],
-                   tally->held[origin][RS_REFUTED]);
+    rs_text_printf(text, "%s: %zu agree, %zu with a definition, %zu refuted, %zu do not appear; ",
+                   rs_origin_words[origin], tally->held[origin][RS_AGREES],
+                   tally->held[origin][RS_AGREES_WITH_DEFINITION], tally->held[origin][RS_REFUTED],
+                   tally->held[origin][RS_DOES_NOT_APPEAR]);
   rs_text_printf(text, "reasons to refute: %zu; code departs from its paper: %zu; found here: %zu; not run: %zu",
                  tally->reasons, tally->held[RS_DEPARTS][RS_NO_VERDICT], tally->held[RS_FOUND][RS_NO_VERDICT],
                  tally->left_out);

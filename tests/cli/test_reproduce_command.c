@@ -83,8 +83,9 @@ static void expect(const char *arguments, int status, const char *const *parts) 
 Test(reproduce, all__that_hold__tables_files_and_pictures_are_there) {
   EXPECT("reproduce", 0, "one: The question of one", "two: The question of two", "printed, refuted [1]",
          "[1] cos 2 < 0",
-         "experiments: 2; printed: 1 agree, 0 with a definition, 1 refuted; derived: 1 agree, 0 with a definition, 0 "
-         "refuted; reasons to refute: 1; code departs from its paper: 0; found here: 0; not run: 0");
+         "experiments: 2; printed: 1 agree, 0 with a definition, 1 refuted, 0 do not appear; derived: 1 agree, 0 with "
+         "a definition, 0 refuted, 0 do not appear; reasons to refute: 1; code departs from its paper: 0; found here: "
+         "0; not run: 0");
   cr_expect_eq(access("results/one/summary.csv", F_OK), 0);
   cr_expect_eq(access("results/two/reproduced.csv", F_OK), 0);
   cr_expect_eq(access("results/two/plots/decay--mean_cosine--8.svg", F_OK), 0);
@@ -100,14 +101,17 @@ Test(reproduce, list__says_what_there_is__and_runs_nothing) {
   int status;
   char *out = say("reproduce --list", &status);
   cr_expect_str_eq(out, "one                          The question of one\n"
-                        "two                          The question of two\n");
+                        "two                          The question of two\n"
+                        "experiments: 2; printed: 1 agree, 0 with a definition, 1 refuted, 0 do not appear; "
+                        "derived: 1 agree, 0 with a definition, 0 refuted, 0 do not appear; reasons to refute: 1; code "
+                        "departs from its paper: 0; found here: 0; not run: 0\n");
   cr_expect(status == 0 && access("results", F_OK) != 0);
   free(out);
 }
 
 Test(reproduce, list__of_one_name__shows_it_alone) {
   int status;
-  char *out = say("reproduce --list two", &status);
+  char *out = say("reproduce --list two --quiet", &status);
   cr_expect_str_eq(out, "two                          The question of two\n");
   free(out);
 }
@@ -133,7 +137,8 @@ Test(reproduce, slips__status_2_and_nothing_is_run) {
          "no folder nowhere (--experiments or ROPESCOPE_DATADIR says where it is)");
   EXPECT("reproduce --experiments .", 2, ". holds no experiment");
   put_experiment("two", "two", "first,summary,first_violation_tokens,,2,,,printed,perhaps,nobody,\n");
-  EXPECT("reproduce", 2, "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition or refuted");
+  EXPECT("reproduce", 2,
+         "experiments/two/expected.csv:2: verdict: is agrees, agrees_with_definition, refuted or does_not_appear");
   put_experiment("two", "too", "first,summary,first_violation_tokens,,2,,,printed,agrees,nobody,\n");
   EXPECT("reproduce two", 2, "experiments/two/config.yaml: name: is too, but must be two");
   cr_expect_neq(access("results/two", F_OK), 0);

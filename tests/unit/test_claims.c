@@ -122,11 +122,15 @@ Test(claims, slips__message__names_line_and_column) {
       {"\"k\nand\",summary,y,,1,,,printed,agrees,paper,\nl,,y,,1,,,printed,agrees,paper,", "e.csv:4: file: is empty"},
       {"k,summary,y,,1,,,own,agrees,paper,", "e.csv:2: origin: is printed, derived, departs or found"},
       {"k,summary,y,,1,,,,agrees,paper,", "e.csv:2: origin: is printed, derived, departs or found"},
-      {"k,summary,y,,1,,,printed,maybe,paper,", "e.csv:2: verdict: is agrees, agrees_with_definition or refuted"},
-      {"k,summary,y,,1,,,derived,,paper,", "e.csv:2: verdict: is agrees, agrees_with_definition or refuted"},
+      {"k,summary,y,,1,,,printed,maybe,paper,",
+       "e.csv:2: verdict: is agrees, agrees_with_definition, refuted or does_not_appear"},
+      {"k,summary,y,,1,,,derived,,paper,",
+       "e.csv:2: verdict: is agrees, agrees_with_definition, refuted or does_not_appear"},
       {"k,summary,y,,,1,,found,agrees,,", "e.csv:2: verdict: is for what is printed or derived; leave it empty"},
       {"k,summary,y,,1,2,,departs,refuted,paper,so", "e.csv:2: verdict: is for what is printed or derived"},
-      {"k,summary,y,,1,2,,printed,refuted,paper,", "e.csv:2: note: is empty: why, or by which definition?"},
+      {"k,summary,y,,1,2,,printed,refuted,paper,", "e.csv:2: note: is empty: why, by which definition, or in which"},
+      {"k,summary,y,,1,2,,printed,does_not_appear,paper,", "e.csv:2: note: is empty: why, by which definition, or in"},
+      {"k,summary,y,,1,,,printed,does_not_appear,paper,so", "e.csv:2: here: is empty: what does the run come to?"},
       {"k,summary,y,,1,2,,departs,,paper,", "e.csv:2: note: is empty"},
       {"k,summary,y,,1,,,derived,agrees_with_definition,paper,", "e.csv:2: note: is empty"},
       {"k,summary,y,,1,,,printed,agrees,,", "e.csv:2: source: is empty"},
@@ -169,7 +173,7 @@ static rs_claims *read_claims(const char *rows) {
 }
 
 Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
-  rs_finding found[16];
+  rs_finding found[18];
   rs_claims *claims = read_claims("a,summary,y,x=1,3,,,printed,agrees,p,\n"    /* 3 */
                                   "b,summary,y,x=2,12.6,,,printed,agrees,p,\n" /* 12, not 12.6 +- .06 */
                                   "c,summary,y,x=2,12.6,,5%,printed,agrees_with_definition,p,loose\n" /* within 0.63 */
@@ -185,9 +189,11 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
                                   "m,summary,y,x=2,<=15,12,,departs,,p,code\n"   /* 12 <= 15: it does not depart */
                                   "n,summary,y,x=2,,13,,found,,,\n"              /* 12, not 13 */
                                   "o,summary,y,x=2,,11,1.5,found,,,\n"           /* within 1.5 */
-                                  "p,summary,y,x=2 less x=1,,10,0.5,found,,,\n" /* 9, not 10 +- .5 */);
-  static const bool held[] = {true,  false, true, true, false, false, false, false,
-                              false, false, true, true, false, false, true,  false};
+                                  "p,summary,y,x=2 less x=1,,10,0.5,found,,,\n"  /* 9, not 10 +- .5 */
+                                  "q,summary,y,x=2,<=10,12,,printed,does_not_appear,p,2 weights\n" /* 12 */
+                                  "r,summary,y,x=2,<=15,12,,printed,does_not_appear,p,2 weights\n" /* 12 <= 15 */);
+  static const bool held[] = {true,  false, true, true,  false, false, false, false, false,
+                              false, true,  true, false, false, true,  false, true,  false};
   static const char *const why[] = {"",
                                     "comes to 12, not 12.6",
                                     "",
@@ -203,7 +209,9 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
                                     "does not contradict <=15",
                                     "not to 13 as said here",
                                     "",
-                                    "comes to 9, not to 10 as said here"};
+                                    "comes to 9, not to 10 as said here",
+                                    "",
+                                    "does not contradict <=15"};
   mkdir("r", 0777);
   mkdir("r/n", 0777);
   mkdir("r/n-deep-full", 0777);
@@ -257,13 +265,14 @@ Test(claims, exact_numbers_and_relations__say_why_not) {
 }
 
 Test(claims, tables__of_known_numbers__are_as_they_should_read) {
-  rs_finding found[5];
+  rs_finding found[6];
   rs_text text = {0};
   rs_claims *claims = read_claims("first,summary,y,x=1,4,3,,printed,refuted,\"p, q\",note\n"
                                   "second|half,summary,y,x=2,<13,,,printed,agrees,p,\n"
                                   "third,summary,y,x=2,12,,,derived,agrees_with_definition,p,note\n"
                                   "fourth,summary,y,x=2,,12,,found,,,other\n"
-                                  "fifth,summary,y,x=2,11,12,,departs,,code,other\n");
+                                  "fifth,summary,y,x=2,11,12,,departs,,code,other\n"
+                                  "sixth,summary,y,x=2,<11,12,,derived,does_not_appear,p,2 weights\n");
   mkdir("r", 0777);
   mkdir("r/n", 0777);
   put("r/n/summary.csv", "x,y\n1,3\n2,12\n");
@@ -278,7 +287,8 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
                                           "| third (1) | 12 | 12 | 0 | derived, agrees with a definition | p |\n"
                                           "| fourth (2) |  | 12 |  | found here |  |\n"
                                           "| fifth (2) | 11 | 12 | +9.1 % | departs | code |\n"
-                                          "\n(1) note\n\n(2) other\n");
+                                          "| sixth (3) | <11 | 12 |  | derived, does not appear | p |\n"
+                                          "\n(1) note\n\n(2) other\n\n(3) 2 weights\n");
   rs_text_clear(&text);
   rs_claims_csv(claims, found, &text);
   cr_expect_str_eq(rs_text_string(&text), "key,expected,reproduced,origin,verdict,held,source,note\n"
@@ -286,7 +296,8 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
                                           "second|half,<13,12,printed,agrees,yes,p,\n"
                                           "third,12,12,derived,agrees with a definition,yes,p,note\n"
                                           "fourth,,12,found,,yes,,other\n"
-                                          "fifth,11,12,departs,,yes,code,other\n");
+                                          "fifth,11,12,departs,,yes,code,other\n"
+                                          "sixth,<11,12,derived,does not appear,yes,p,2 weights\n");
   rs_text_clear(&text);
   found[0].held = false;
   strcpy(found[0].why, "because");
@@ -294,7 +305,7 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
   rs_claims_print(claims, found, &text);
   cr_expect_not_null(strstr(rs_text_string(&text), "printed, DIFFERS [1]\n    e.csv:2: because\n"), "%s",
                      rs_text_string(&text));
-  cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n"));
+  cr_expect_not_null(strstr(rs_text_string(&text), "\n  [1] note\n  [2] other\n  [3] 2 weights\n"));
   cr_expect_not_null(strstr(rs_text_string(&text), "                 expected    reproduced  difference  verdict\n"
                                                    "first                   4             3       -25 %  printed"),
                      "as wide as the longest key: %s", rs_text_string(&text));
@@ -309,9 +320,9 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
 Test(claims, tally__of_two_experiments__counts_each_origin_apart) {
   rs_tally tally = {0};
   rs_text text = {0};
-  rs_finding found[10] = {{.left_out = false}};
+  rs_finding found[11] = {{.left_out = false}};
   for (size_t i = 0; i < 8; i++) found[i].held = true;
-  found[9].left_out = true;
+  found[9].left_out = found[10].held = true;
   rs_claims *claims = read_claims("a,summary,y,,1,,,printed,agrees,p,so\n"
                                   "b,summary,y,,1,2,,printed,refuted,p,so\n"
                                   "c,summary,y,,1,2,,derived,refuted,p,so\n"
@@ -321,14 +332,16 @@ Test(claims, tally__of_two_experiments__counts_each_origin_apart) {
                                   "g,summary,y,,1,2,,departs,,p,so\n"
                                   "h,summary,y,,,2,,found,,,\n"
                                   "i,summary,y,,1,2,,printed,refuted,p,it does not\n"
-                                  "j,summary,y,,,2,,found,,,\n");
+                                  "j,summary,y,,,2,,found,,,\n"
+                                  "k,summary,y,,1,2,,derived,does_not_appear,p,2 weights\n");
   rs_tally_add(&tally, claims, found);
   rs_tally_add(&tally, claims, found);
   rs_tally_print(&tally, &text);
   cr_expect_eq(tally.differ, 2);
   cr_expect_str_eq(
       rs_text_string(&text),
-      "printed: 2 agree, 0 with a definition, 4 refuted; derived: 2 agree, 2 with a definition, 2 refuted; "
+      "printed: 2 agree, 0 with a definition, 4 refuted, 0 do not appear; derived: 2 agree, 2 with a definition, 2 "
+      "refuted, 2 do not appear; "
       "reasons to refute: 4; code departs from its paper: 2; found here: 2; not run: 2");
   rs_text_clear(&text);
   rs_claims_free(claims);
