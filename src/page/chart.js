@@ -113,8 +113,11 @@ const ropescope = (() => {
 
   const hasBand = (spec) => spec.lines.some((line) => line.low);
 
+  // Whether a number has no place on an axis.
+  const isOff = (log, value) => log && value !== null && value <= 0;
+
   // One row for each x of any line; null: the line has no point there, NaN: it breaks there.
-  function rowsOf(spec, xLog) {
+  function rowsOf(spec, xLog, yLog) {
     const band = hasBand(spec), rows = new Map();
     const at = (x) => {
       if (!rows.has(x)) rows.set(x, [x, ...spec.lines.map(() => (band ? [null, null, null] : null))]);
@@ -122,11 +125,11 @@ const ropescope = (() => {
     };
     spec.lines.forEach((line, s) => {
       line.x.forEach((x, i) => {
-        if (xLog && !(x > 0)) return;
-        const y = line.y[i] ?? NaN;
+        if (isOff(xLog, x)) return;
+        const y = isOff(yLog, line.y[i]) ? NaN : line.y[i] ?? NaN;
         at(x)[s + 1] = band ? [line.low?.[i] ?? y, y, line.high?.[i] ?? y] : y;
         const few = (k) => line.samples && line.samples[k] > 0 && line.samples[k] < FEW;
-        if (i > 0 && (few(i) || few(i - 1)) && !(xLog && !(line.x[i - 1] > 0))) {
+        if (i > 0 && (few(i) || few(i - 1)) && !isOff(xLog, line.x[i - 1])) {
           const before = line.x[i - 1];
           at(xLog ? Math.sqrt(before * x) : (before + x) / 2)[s + 1] = band ? [NaN, NaN, NaN] : NaN;
         }
@@ -166,6 +169,25 @@ const ropescope = (() => {
     return place > 0 ? [STRIPE * (list.length - place), STRIPE * place] : null;
   }
 
+  /* How dygraphs reads rows of [low, mean, high] on a log axis. Its own handler leaves out each point whose band reaches
+   * 0; here the mean is drawn, and the band ends at the axis. */
+  const logBands = () => class extends Dygraph.DataHandlers.CustomBarsHandler {
+    extractSeries(rows, column) {
+      return rows.map((row) => [row[0], row[column][1], [row[column][0], row[column][2]]]);
+    }
+
+    getExtremeYValues(points) {
+      const drawn = points.filter(([, mean]) => mean > 0);
+      const shown = drawn.flatMap(([, mean, band]) => [mean, ...band]).filter((y) => y > 0);
+      return shown.reduce(([low, high], y) => [Math.min(low ?? y, y), Math.max(high ?? y, y)], [null, null]);
+    }
+
+    onLineEvaluated(points, axis, log) {
+      super.onLineEvaluated(points, axis, log);
+      points.forEach((point) => { if (point.yval_minus <= 0) point.y_top = 1; }); // y_top is the low end's; 1 is the foot
+    }
+  };
+
   const hasPositive = (spec) => spec.lines.some((line) => line.y.some((y) => y > 0));
   const allXsOf = (spec) => [...new Set(spec.lines.flatMap((line) => line.x))].sort((a, b) => a - b);
 
@@ -199,7 +221,10 @@ const ropescope = (() => {
     makeControls() {
       const toggle = (axis) => {
         const box = element("input", {type: "checkbox", checked: this.axes[axis]});
-        box.addEventListener("change", () => { this.axes[axis] = box.checked; this.draw(); });
+        box.addEventListener("change", () => {
+          this.axes[axis] = box.checked && (axis === "x" || hasPositive(this.spec));
+          this.draw();
+        });
         this[`${axis}Box`] = box;
         return element("label", {}, box, ` log ${axis}`);
       };
@@ -211,8 +236,6 @@ const ropescope = (() => {
       this.spec = spec;
       this.frame.setAttribute("aria-label",
         `${spec.title || "Chart"}. Arrow keys read the values, plus and minus zoom, 0 shows all.`);
-      this.yName.textContent = `${spec.y.name}${unitOf(spec.y)}`;
-      this.xName.textContent = `${spec.x.name}${unitOf(spec.x)}`;
       this.cursor = {x: null, line: 0};
       this.readout.textContent = "";
       this.fillLegend();
@@ -249,6 +272,13 @@ const ropescope = (() => {
       });
     }
 
+    // The names of the axes, and what a log axis has no place for.
+    nameAxes() {
+      const {spec} = this, off = (axis) => spec.lines.some((line) => line[axis].some((value) => isOff(this.axes[axis], value)));
+      this.yName.textContent = `${spec.y.name}${unitOf(spec.y)}${off("y") ? " · ▽ 0 or less" : ""}`;
+      this.xName.textContent = `${off("x") ? "without 0 · " : ""}${spec.x.name}${unitOf(spec.x)}`;
+    }
+
     // All x with a little room, on the scale of the axis.
     span(xs) {
       const least = xs[0], most = xs[xs.length - 1];
@@ -258,6 +288,11 @@ const ropescope = (() => {
       }
       const room = most > least ? 0.03 * (most - least) : 0.5;
       return [least - room, most + room];
+    }
+
+    // The range of y: what the lines need (null), or any where a log axis has no line that it can show.
+    range() {
+      return this.axes.y && !this.visible().some((s) => this.spec.lines[s].y.some((y) => y > 0)) ? [1, 10] : null;
     }
 
     // How each line is drawn; those that lie on each other take turns.
@@ -293,15 +328,16 @@ const ropescope = (() => {
       const xLog = this.axes.x, yLog = this.axes.y, marks = spec.x.marks && spec.x.marks.length > 0;
       const series = this.seriesOf();
       const axisLook = {axisLineColor: colour("--soft"), gridLineColor: colour("--line")};
-      const rows = rowsOf(spec, xLog);
+      const rows = rowsOf(spec, xLog, yLog);
       this.window = rows.length > 0 ? this.span(rows.map((row) => row[0])) : [1, 2];
       return {
         file: rows, labels: ["x", ...spec.lines.map((_, s) => `s${s}`)],
-        customBars: hasBand(spec), connectSeparatedPoints: true, legend: "never", logscale: yLog,
+        customBars: hasBand(spec), dataHandler: yLog && hasBand(spec) ? logBands() : null,
+        connectSeparatedPoints: true, legend: "never", logscale: yLog,
         colors: spec.lines.map((line) => shade(line.colour)), series,
         visibility: spec.lines.map((line) => !this.hidden.has(line.name)),
         highlightCircleSize: 4, highlightSeriesOpts: {strokeWidth: 3.2}, highlightSeriesBackgroundAlpha: 1,
-        dateWindow: this.window, yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
+        dateWindow: this.window, valueRange: this.range(), yRangePad: 8, labelsKMB: false, fillAlpha: 0.12, animatedZooms: false,
         axes: {
           x: {...axisLook, logscale: xLog, axisLabelWidth: 60, axisLabelFormatter: labelOf(spec.x),
             ticker: marks ? markTicks(spec.x) : xLog ? logTicks(spec.x) : Dygraph.numericTicks},
@@ -317,6 +353,7 @@ const ropescope = (() => {
     draw() {
       this.xBox.checked = this.axes.x;
       this.yBox.checked = this.axes.y;
+      this.nameAxes();
       if (!window.Dygraph) {
         this.controls.hidden = true;
         this.frame.hidden = true;
@@ -330,6 +367,21 @@ const ropescope = (() => {
       this.graph = new Dygraph(this.plot, file, rest);
       this.element.classList.toggle("dark", isDark());
       this.colourLegend();
+    }
+
+    // A triangle at the foot of a log axis for each value that is 0 or less.
+    drawOff(canvas, area, graph) {
+      this.visible().forEach((s) => this.spec.lines[s].x.forEach((x, i) => {
+        const at = graph.toDomXCoord(x), foot = area.y + area.h;
+        if (!isOff(this.axes.y, this.spec.lines[s].y[i]) || !(at >= area.x && at <= area.x + area.w)) return;
+        canvas.strokeStyle = shade(this.spec.lines[s].colour);
+        canvas.beginPath();
+        canvas.moveTo(at - 5, foot - 9);
+        canvas.lineTo(at + 5, foot - 9);
+        canvas.lineTo(at, foot - 1);
+        canvas.closePath();
+        canvas.stroke();
+      }));
     }
 
     // A level across, and a ring where something happens to a line.
@@ -347,6 +399,7 @@ const ropescope = (() => {
         canvas.fillText(level.name, area.x + 4, y - 4);
       }
       canvas.setLineDash([]);
+      this.drawOff(canvas, area, graph);
       this.spec.lines.forEach((line) => {
         const y = this.axes.y ? NaN : graph.toDomYCoord(0); // what happens is that a line passes zero
         if (line.event === undefined || this.hidden.has(line.name) || !Number.isFinite(y)) return;
@@ -426,7 +479,7 @@ const ropescope = (() => {
     }
 
     reset() {
-      if (this.graph) this.graph.updateOptions({dateWindow: this.window, valueRange: null});
+      if (this.graph) this.graph.updateOptions({dateWindow: this.window, valueRange: this.range()});
     }
 
     choose(wanted) {
@@ -442,7 +495,9 @@ const ropescope = (() => {
         this.legend.children[s].querySelector("input").checked = !this.hidden.has(line.name);
       });
       const series = this.seriesOf(), visibility = this.spec.lines.map((line) => !this.hidden.has(line.name));
-      if (this.graph) this.graph.updateOptions({visibility, series});
+      const range = this.range(), held = range || this.held ? {valueRange: range} : {}; // else a zoom stays
+      this.held = range;
+      if (this.graph) this.graph.updateOptions({visibility, series, ...held});
     }
 
     table() {
