@@ -58,7 +58,7 @@ static rs_status sample_decay(const rs_encoding *encoding, rs_result *result, rs
     if (i == bins && bins > 0 && edges[bins - 1] == query) break;
     for (size_t c = 0; c < result->curve.columns; c++) row[c] = NAN;
     row[DISTANCE] = (double)distance;
-    row[MEAN_COSINE] = rs_encoding_mean_cosine(encoding, query, query - distance);
+    if (encoding->rotary_dim > 0) row[MEAN_COSINE] = rs_encoding_mean_cosine(encoding, query, query - distance);
     row[BIAS] = mean_bias(encoding, query, query - distance);
     result->value[0] = row[MEAN_COSINE];
     status = rs_curve_add(&result->curve, row, err);

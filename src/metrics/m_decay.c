@@ -101,7 +101,7 @@ static void bin_extremes(const rs_encoding *encoding, const decay_rows *rows, si
     *low = fmin(mean, least / pairs);
     *high = fmax(mean, most / pairs);
   }
-  for (size_t d = begin + 1; rows->decay == NULL && encoding->rotary_dim > 0 && d < end; d++) {
+  for (size_t d = begin + 1; rows->decay == NULL && d < end; d++) {
     double here = rs_encoding_mean_cosine(encoding, query, query - d);
     *low = fmin(*low, here);
     *high = fmax(*high, here);
@@ -112,12 +112,13 @@ static void bin_extremes(const rs_encoding *encoding, const decay_rows *rows, si
 static rs_status add_distance(const rs_metric_in *in, const decay_rows *rows, size_t distance, size_t end,
                               rs_curve *curve, rs_err *err) {
   size_t query = in->encoding->length - 1, key = query - distance;
-  double mean = mean_cosine(in->encoding, rows->means, distance);
+  bool turns = in->encoding->rotary_dim > 0;
+  double mean = turns ? mean_cosine(in->encoding, rows->means, distance) : NAN;
   double limit = wide_limit(in->encoding, rows->base, distance), low = NAN, high = NAN;
-  if (end > 0) bin_extremes(in->encoding, rows, distance, end, mean, &low, &high);
+  if (turns && end > 0) bin_extremes(in->encoding, rows, distance, end, mean, &low, &high);
   double row[] = {(double)distance,
                   mean,
-                  roformer_bound(in->encoding, query, key),
+                  turns ? roformer_bound(in->encoding, query, key) : NAN,
                   rs_mean_bias(in, query, key),
                   limit,
                   fabs(mean - limit),
@@ -152,7 +153,9 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   double *means = NULL;
   decay_rows rows = {.base = ladder_base(in->encoding)};
   const params *p = in->params;
-  bool all = p->rows.distances == RS_DISTANCES_ALL;
+  bool all = p->rows.distances == RS_DISTANCES_ALL, turns = in->encoding->rotary_dim > 0;
+  result->value[0] = NAN;
+  if (!turns && in->encoding->method->bias == NULL) return RS_OK;
   rs_status status = all ? means_at_once(in->encoding, &means, err) : rs_encoding_decay(in->encoding, &rows.decay, err);
   rows.means = means;
   if (status == RS_OK && !all) rows.chunk = rs_alloc(CHUNK, sizeof *rows.chunk, err);
@@ -160,7 +163,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   if (status == RS_OK)
     status =
         all ? add_all(in, &rows, &result->curve, err) : add_bins(in, &rows, p->rows.per_octave, &result->curve, err);
-  if (status == RS_OK) result->value[0] = mean_cosine(in->encoding, means, in->encoding->length - 1);
+  if (status == RS_OK && turns) result->value[0] = mean_cosine(in->encoding, means, in->encoding->length - 1);
   rs_decay_free(rows.decay);
   free(rows.chunk);
   free(means);
@@ -176,13 +179,19 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 static const rs_param specs[] = {RS_DISTANCE_SPECS(params, rows)};
 
 static const rs_column scalars[] = {
-    {.name = "mean_cosine_at_length", .unit = "1", .summary = "mean cosine between the last query and the first key"},
+    {.name = "mean_cosine_at_length",
+     .unit = "1",
+     .summary = "mean cosine between the last query and the first key; empty where no pair turns"},
 };
 
 static const rs_column curve[] = {
     {.name = "distance_tokens", .unit = "tokens", .summary = "m - n", .log_axis = true},
-    {.name = "mean_cosine", .unit = "1", .summary = "sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1"},
-    {.name = "roformer_bound", .unit = "1", .summary = "mean over k of |sum_{j<k} exp(i angle_j)|"},
+    {.name = "mean_cosine",
+     .unit = "1",
+     .summary = "sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1; empty where no pair turns"},
+    {.name = "roformer_bound",
+     .unit = "1",
+     .summary = "mean over k of |sum_{j<k} exp(i angle_j)|; empty where no pair turns"},
     {.name = "bias_nats",
      .unit = "nats",
      .summary = "bias on the logit, mean over the simulated heads; empty where the method has none"},
@@ -195,7 +204,8 @@ static const rs_column curve[] = {
     {.name = "wide_limit_gap", .unit = "1", .summary = "|mean cosine - wide limit|"},
     {.name = "mean_cosine_low",
      .unit = "1",
-     .summary = "least mean cosine from this distance to the next row's; empty where every distance has a row",
+     .summary = "least mean cosine from this distance to the next row's; empty where every distance has a row or no "
+                "pair turns",
      .map = RS_MAP_LOW},
     {.name = "mean_cosine_high", .unit = "1", .summary = "the largest there", .map = RS_MAP_HIGH},
 };
@@ -204,7 +214,7 @@ const rs_metric_kind rs_metric_decay = {
     .kind = {.name = "decay",
              .summary = "the kernel against distance: mean cosine B_m / (D/2), RoFormer's bound C(m), bias, wide limit",
              .reference = "arXiv:2104.09864, section 3.4.3; arXiv:2405.14591, eq. 6",
-             .version = 1,
+             .version = 2,
              .params = specs,
              .param_count = RS_COUNT(specs),
              .params_size = sizeof(params)},

@@ -10,6 +10,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   const rs_encoding *encoding = in->encoding;
   double pairs = 0, largest = 0, reach = 0;
   result->value[0] = result->value[1] = NAN;
+  if (encoding->rotary_dim == 0) return RS_OK;
   /* Trained on patches, whose rows and columns train_length does not count. */
   if (encoding->method->freq != NULL && (encoding->method->freq->axis != NULL || encoding->method->freq->mix != NULL))
     return RS_OK;
@@ -34,11 +35,11 @@ static const rs_column scalars[] = {
      .unit = "",
      .summary =
          "pairs whose largest angle, to any earlier key, passes that of plain RoPE at train_length, where they did "
-         "not go full circle",
+         "not go full circle; empty where no pair turns",
      .better = RS_LOWER},
     {.name = "ood_overshoot_rad",
      .unit = "rad",
-     .summary = "how far the worst of them goes past it",
+     .summary = "how far the worst of them goes past it; empty where no pair turns",
      .better = RS_LOWER},
 };
 
@@ -53,7 +54,7 @@ const rs_metric_kind rs_metric_ood_angles = {
     .kind = {.name = "ood_angles",
              .summary = "pairs that turn past the angles of plain RoPE at train_length: geometry, no head is trained",
              .reference = "Liu et al., arXiv:2310.05209 (critical dimension); YaRN, arXiv:2309.00071, section 3.2",
-             .version = 1},
+             .version = 2},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .curve = curve,

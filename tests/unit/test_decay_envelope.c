@@ -36,7 +36,7 @@ static void check_envelope(const char *method, size_t length, const char *per_oc
 }
 
 Test(decay_envelope, bins__of_any_kernel__hold_their_extremes) {
-  static const char *const methods[] = {"rope", "yarn", "self_extend", "rerope", "alibi", "dual_chunk"};
+  static const char *const methods[] = {"rope", "yarn", "self_extend", "rerope", "dual_chunk"};
   static const size_t lengths[] = {1, 2, 7, 1000, 9000}; /* 9000: bins of more than one chunk */
   for (size_t i = 0; i < RS_COUNT(methods); i++)
     for (size_t k = 0; k < RS_COUNT(lengths); k++) check_envelope(methods[i], lengths[k], k % 2 == 0 ? "1" : "16");

@@ -87,10 +87,16 @@ static void expect_tables(const rs_explorer *of, const char *query, const rs_sub
                 *mean = at(&tree->root, "decay", "curve", "mean_cosine");
   for (size_t i = 0; i < mean->count; i++) {
     size_t m = (size_t)number_of(&distance->items[i]), query_at = s.length - 1;
+    if (encoding->rotary_dim == 0) {
+      cr_expect(!mean->items[i].quoted && strcmp(mean->items[i].text, "null") == 0, "%s: nothing turns", query);
+      continue;
+    }
     cr_expect_float_eq(number_of(&mean->items[i]), rs_encoding_mean_cosine(encoding, query_at, query_at - m), 1e-12,
                        "%s: %zu back", query, m);
   }
-  cr_expect_eq(number_of(&distance->items[distance->count - 1]), (double)(s.length - 1), "%s", query);
+  cr_assert_eq(distance->count > 0, encoding->rotary_dim > 0 || encoding->method->bias != NULL, "%s", query);
+  if (distance->count > 0)
+    cr_expect_eq(number_of(&distance->items[distance->count - 1]), (double)(s.length - 1), "%s", query);
   rs_tree_free(tree);
   rs_encoding_free(encoding);
   rs_subject_clear(&s);

@@ -107,6 +107,31 @@ Test(undefined, no_rows__sampled_scalars__are_nan_and_curves_empty) {
   }
 }
 
+/* Where no pair turns, what tables alone say of turns is empty: a 0 or 1 would read as best. What learned or fixed
+ * biases do is told by attention_resolution, which is 0 where there are none. */
+Test(undefined, no_pair_turns__metrics_of_tables_with_a_better_side__are_nan) {
+  static const char *const methods[] = {"nope", "alibi", "t5", "sandwich", "kerple_log"};
+  size_t count;
+  const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
+  rs_model model = model_of(4, 16);
+  for (size_t m = 0; m < RS_COUNT(methods); m++) {
+    rs_encoding *encoding = encode(methods[m], &model, 100, NULL);
+    for (size_t i = 0; i < count; i++) {
+      if (rs_metric_observes(kinds[i]) || kinds[i]->read != NULL) continue;
+      bench b;
+      bench_open(&b, kinds[i]->kind.name, encoding, NULL, 0);
+      bench_finish(&b);
+      for (size_t s = 0; s < b.kind->scalar_count; s++) {
+        bool turns = b.kind->scalars[s].better != RS_NEITHER || strstr(b.kind->scalars[s].name, "cosine") != NULL;
+        if (turns && strcmp(b.kind->kind.name, "attention_resolution") != 0)
+          cr_expect(isnan(b.result.value[s]), "%s of %s: %g", b.kind->scalars[s].name, methods[m], b.result.value[s]);
+      }
+      bench_close(&b);
+    }
+    rs_encoding_free(encoding);
+  }
+}
+
 Test(undefined, rows_without_needles__needle_metric__is_nan) {
   made_rows table;
   make_rows(&table);
