@@ -110,13 +110,29 @@ static size_t put_columns(const short_table *t, const value_column *columns, siz
   return fit;
 }
 
-/* Methods down, metrics across, in as many tables as the line asks for. */
-static rs_status put_block(const short_table *t, bool of_tables, rs_text *text, rs_err *err) {
+/* What captions say of the source: what its queries and keys are, and what a table of them does not rank. */
+static void put_caption(const rs_variant *source, rs_text *text) {
+  rs_text phrase = {0}, words = {0};
+  for (size_t i = 0; source->source->caption != NULL; i++) {
+    phrase.length = 0;
+    source->source->caption(source->params, i, &phrase);
+    if (phrase.length == 0) break;
+    rs_text_printf(&words, "%s%s", i > 0 ? ", " : "", rs_text_string(&phrase));
+  }
+  if (words.length > 0) cli_wrap(text, 0, 0, LINE, rs_text_string(&words)), rs_text_puts(text, "\n");
+  text->failed = text->failed || phrase.failed || words.failed;
+  rs_text_clear(&phrase);
+  rs_text_clear(&words);
+}
+
+/* Methods down, metrics across, in as many tables as the line asks for; `source` is NULL where a task is read. */
+static rs_status put_block(const short_table *t, const rs_variant *source, bool of_tables, rs_text *text, rs_err *err) {
   value_column *columns = rs_alloc(t->csv->columns, sizeof *columns, err);
   if (columns == NULL) return RS_MEMORY;
   size_t count = choose_columns(t, of_tables, columns, t->csv->columns);
   const char *what = t->experiment->sources.count == 0 ? "task" : "source";
   if (count > 0 && !of_tables) rs_text_printf(text, "\n%s %s\n", what, t->source);
+  if (count > 0 && source != NULL) put_caption(source, text);
   for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, text);
   free(columns);
   return RS_OK;
@@ -133,14 +149,14 @@ static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv
     t.length = experiment->lengths[i] > t.length ? experiment->lengths[i] : t.length;
   format_tokens((double)t.length, length, sizeof length);
   rs_text_printf(text, "%s at %s tokens, mean over seeds, heads and models\n", experiment->name, length);
-  RS_TRY(put_block(&t, true, text, err));
+  RS_TRY(put_block(&t, NULL, true, text, err));
   if (experiment->sources.count == 0) {
     t.source = experiment->task.label;
-    RS_TRY(put_block(&t, false, text, err));
+    RS_TRY(put_block(&t, NULL, false, text, err));
   }
   for (size_t i = 0; i < experiment->sources.count; i++) {
     t.source = experiment->sources.items[i].label;
-    RS_TRY(put_block(&t, false, text, err));
+    RS_TRY(put_block(&t, &experiment->sources.items[i], false, text, err));
   }
   return rs_text_check(text, err);
 }

@@ -250,6 +250,7 @@ static rs_status write_page(reporter *r, const char *title) {
   put_header(r, title);
   RS_TRY(put_words(r));
   rs_text_puts(r->out, "<section id=\"table\">\n<h2>Summary</h2>\n");
+  for (size_t i = 0; i < r->count; i++) report_sources(&r->folders[i], r->out);
   RS_TRY(report_table(r->folders, r->count, r->out, r->err));
   rs_text_puts(r->out, "</section>\n");
   RS_TRY(put_charts(r));

@@ -154,6 +154,17 @@ static void put_sources(const rs_node *sources, const char *origin, rs_text *out
   if (count > 0) rs_text_puts(out, ". ");
 }
 
+void report_sources(const report_results *results, rs_text *out) {
+  const rs_node *sources = rs_node_get(&results->manifest->root, "sources");
+  for (size_t i = 0; sources != NULL && sources->kind == RS_SEQUENCE && i < sources->count; i++) {
+    const rs_node *caption = rs_node_get(&sources->items[i], "caption");
+    if (caption == NULL || caption->kind != RS_SEQUENCE || caption->count == 0) continue;
+    rs_text_puts(out, "<p class=\"soft\">");
+    put_source(&sources->items[i], out);
+    rs_text_puts(out, "</p>\n");
+  }
+}
+
 static void put_tables_alone(const report_results *results, rs_text *out) {
   listing list = {.out = out};
   for (size_t i = 0; i < results->count; i++) {

@@ -278,6 +278,8 @@ Test(run_command, print__the_columns_that_were_asked_for) {
     cr_expect(first > gaussian && first < needle && strstr(needle, twice[i]) != NULL, "%s in %s", twice[i], out);
   }
   cr_expect(strstr(out, "needle_win_rate") > needle, "%s", out);
+  char *caveat = strstr(needle, "no ranking of trained models: "); /* stands before the first number */
+  cr_expect(caveat != NULL && strstr(out, "no ranking") == caveat && caveat < strstr(needle, "\nmethod "), "%s", out);
   rs_table *table = read_table("o/summary.csv");
   char tokens[32];
   snprintf(tokens, sizeof tokens, " %.0f ", number(table, 2, "first_violation_tokens"));
