@@ -278,10 +278,11 @@ typedef struct rs_row {
   size_t keys;        /* how many keys it sees, an added needle included */
   double max_logit;   /* nats */
   double log_sum_exp; /* nats */
-  double entropy;     /* nats, a learned sink included */
+  double entropy;     /* nats, a learned sink included; in [0, ln rs_row_outcomes] */
   size_t argmax;      /* position of the largest logit, the first of equals; the needle's if it is larger than all */
   double sink_weight;
-  double learned_weight;           /* of the job's learned sink */
+  bool has_learned;                /* the job has a learned sink */
+  double learned_weight;           /* of that sink */
   bool needle_planted, has_needle; /* the query has a needle; the mask lets it see that */
   size_t needle_distance;          /* |m - n|, also of a hidden one */
   double needle_logit, needle_weight;
@@ -295,6 +296,12 @@ typedef struct rs_row {
   /* Of all but the needle: how many, mean logit, sum of squared deviations. NULL unless the job wants moments. */
   double *bin_keys, *bin_mean, *bin_squares;
 } rs_row;
+
+/* Outcomes n that the weights of a row are a distribution over: its keys and its learned sink. The largest entropy that
+ * the row can have is ln n. */
+static inline size_t rs_row_outcomes(const rs_row *row) {
+  return row->keys + row->has_learned;
+}
 
 /* The rows of one job. */
 typedef struct rs_observation {

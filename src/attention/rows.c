@@ -67,9 +67,16 @@ static void add_needle(const rs_loaded_job *loaded, const rs_tile *tile, size_t 
   if (weight > 0) sums->spread += weight * t; /* 0 times minus infinity is no number */
 }
 
+double rs_row_entropy(const rs_row *row, double computed) {
+  double largest = log((double)rs_row_outcomes(row));
+  if (computed > largest) return largest;
+  return computed < 0 ? 0 : computed;
+}
+
 /* The learned sink is no key: it is in the mass, and in the spread that entropy is made of. */
 static void add_learned(double logit, double reference, row_sums *sums, rs_row *row) {
   double t = logit - reference, weight = rs_exp2(t);
+  row->has_learned = true;
   row->learned_weight = weight;
   sums->mass += weight;
   if (weight > 0) sums->spread += weight * t;
@@ -123,7 +130,7 @@ static void fill_row(const rs_loaded_job *loaded, rs_tile *tile, size_t lane, rs
   double entropy = (log2(sums.mass) - sums.spread / sums.mass) * M_LN2;
   row->max_logit = (wins ? needle : state->top[lane]) * M_LN2 + offset;
   row->log_sum_exp = (state->reference[lane] + log2(sums.mass)) * M_LN2 + offset;
-  row->entropy = entropy < 0 ? 0 : entropy; /* rounding may fall below 0; a NaN stays one */
+  row->entropy = rs_row_entropy(row, entropy);
   row->sink_weight = state->sink[lane] / sums.mass;
   row->needle_weight /= sums.mass;
   row->learned_weight /= sums.mass;

@@ -1,5 +1,7 @@
 #include "whole_row.h"
 
+#include "rows.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +147,7 @@ static void divide(const rs_whole_row *whole, const row_sums *sums, double mass,
   const rs_attention_job *job = &whole->loaded->job;
   double entropy = log(mass) - rs_sum_total(&sums->spread) / mass;
   row->log_sum_exp = sums->reference + log(mass);
-  row->entropy = entropy < 0 ? 0 : entropy; /* rounding may fall below 0; a NaN stays one */
+  row->entropy = rs_row_entropy(row, entropy);
   row->sink_weight = rs_sum_total(&sums->sink) / mass;
   row->needle_weight /= mass;
   for (size_t b = 0; b < job->bins; b++) row->bin_weight[b] = rs_sum_total(&whole->bins[b]) / mass;
@@ -164,7 +166,8 @@ void rs_whole_row_finish(const rs_whole_row *whole, rs_row *row) {
   add_keys(whole, &sums, row);
   add_needle(whole, &sums, row);
   row->keys = sums.keys;
-  double learned = job->learned_sink != NULL ? add_weight(&sums, *job->learned_sink) : 0;
+  row->has_learned = job->learned_sink != NULL;
+  double learned = row->has_learned ? add_weight(&sums, *job->learned_sink) : 0;
   double mass = rs_sum_total(&sums.mass);
   row->learned_weight = learned / mass;
   divide(whole, &sums, mass, row);

@@ -22,7 +22,8 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_column scalars[] = {
     {.name = "effective_tokens",
      .unit = "",
-     .summary = "exp(entropy) of a row, mean over queries and heads",
+     .summary =
+         "exp(entropy) of a row, from 1 to its keys, and 1 more with a learned sink; mean over queries and heads",
      .sampled = true,
      .log_axis = true,
      .better = RS_LOWER},
@@ -30,7 +31,7 @@ static const rs_column scalars[] = {
 
 const rs_metric_kind rs_metric_effective_tokens = {
     .kind = {.name = "effective_tokens",
-             .summary = "number of equally weighted keys with the same entropy",
+             .summary = "number of equally weighted keys with the same entropy (a learned sink counts as a key)",
              .reference = "exponential of Shannon's entropy (Hill number of order 1)",
              .version = 1},
     .scalars = scalars,

@@ -15,7 +15,8 @@ static rs_status prepare(const rs_metric_in *in, void **memory, rs_err *err) {
 static void row(void *memory, const rs_row *observed) {
   state *s = memory;
   rs_moments_add(&s->entropy, observed->entropy);
-  if (observed->keys > 1) rs_moments_add(&s->share, observed->entropy / log((double)observed->keys));
+  size_t outcomes = rs_row_outcomes(observed);
+  if (outcomes > 1) rs_moments_add(&s->share, observed->entropy / log((double)outcomes));
 }
 
 static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *result, rs_err *err) {
@@ -35,7 +36,8 @@ static const rs_column scalars[] = {
      .better = RS_LOWER},
     {.name = "entropy_share",
      .unit = "1",
-     .summary = "entropy as a share of ln(keys), its largest value",
+     .summary =
+         "entropy as a share of ln(n), its largest value, in [0, 1]; n: the row's keys, and 1 for a learned sink",
      .sampled = true,
      .better = RS_LOWER},
 };
@@ -44,7 +46,7 @@ const rs_metric_kind rs_metric_entropy = {
     .kind = {.name = "entropy",
              .summary = "entropy of the attention weights",
              .reference = "Su, kexue.fm/archives/8823; Veličković et al., arXiv:2410.01104",
-             .version = 1},
+             .version = 2},
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),
     .prepare = prepare,

@@ -27,7 +27,7 @@ static void row(void *memory, const rs_row *observed) {
   double variance = all.squares / (all.count - 1), factor = rs_logit_factor(s->encoding, observed->query);
   if (all.count >= 2) rs_moments_add(&s->variance, variance);
   if (all.count >= 2 && factor != 0) rs_moments_add(&s->content, variance / (factor * factor));
-  rs_moments_add(&s->deficit, observed->entropy - log((double)observed->keys));
+  rs_moments_add(&s->deficit, observed->entropy - log((double)rs_row_outcomes(observed)));
   rs_moments_add(&s->log_keys, log((double)observed->keys));
 }
 
@@ -55,12 +55,15 @@ static const rs_column scalars[] = {
      .summary = "standard deviation of the logits within a row (root of the mean variance; needles left out)"},
     {.name = "entropy_deficit_nats",
      .unit = "nats",
-     .summary = "entropy less ln(keys), its largest value; mean over queries and heads",
+     .summary = "entropy less ln(n), its largest value, n: the row's keys, and 1 for a learned sink; mean over queries "
+                "and heads",
      .sampled = true},
     {.name = "gaussian_deficit_nats",
      .unit = "nats",
      .summary = "-v/2: that of many Gaussian logits of the same variance v; empty from v = 2 ln(keys) on"},
-    {.name = "gaussian_entropy_nats", .unit = "nats", .summary = "ln(keys) - v/2 likewise"},
+    {.name = "gaussian_entropy_nats",
+     .unit = "nats",
+     .summary = "ln(keys) - v/2 likewise: without the weight of a learned sink"},
     {.name = "logit_factor",
      .unit = "1",
      .summary = "what multiplies the last query's logits: amp^2 times the logit scale; empty, as what follows from it, "
@@ -78,7 +81,7 @@ const rs_metric_kind rs_metric_entropy_scaling = {
     .kind = {.name = "entropy_scaling",
              .summary = "entropy against that of Gaussian logits, and the temperature that keeps it at length",
              .reference = "Derrida, Phys. Rev. B 24, 1981; Su, kexue.fm/archives/8823; YaRN, arXiv:2309.00071, eq. 22",
-             .version = 1},
+             .version = 2},
     .needs_moments = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),

@@ -210,7 +210,7 @@ Test(merge_command, versions__run_the_shard_again) {
       {"\"kinds\"", "\"kinks\"", "ropescope: s-2/shard.json: is not what a run with --shard writes: Object item not"},
       {"{", "[", "ropescope: s-2/shard.json:"},
       {"\"name\": \"entropy\"", "\"name\": \"enthalp\"",
-       "ropescope: s-2: metric entropy is of version 0 there, and of version 1 in this program (run the shard "
+       "ropescope: s-2: metric entropy is of version 0 there, and of version 2 in this program (run the shard "
        "again)\n"},
   };
   write_file("small.yaml", small_config);
