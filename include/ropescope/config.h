@@ -13,7 +13,9 @@
 
 /* A method, source or metric with one set of parameters: an entry of the config, or one combination of its lists. */
 typedef struct rs_variant {
-  char *label; /* unique within its list; owned */
+  char *label;   /* unique within its list; owned */
+  size_t entry;  /* which entry of its list it is of, from 0 */
+  bool labelled; /* the entry's `label` is where the label comes from; else the name */
   const rs_method *method;
   const rs_source_kind *source;
   const rs_metric_kind *metric;

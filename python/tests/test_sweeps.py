@@ -121,6 +121,14 @@ def test_mistakes_in_a_config_all_say_where():
     assert "entropy" in caught.value.problems[1].hint
 
 
+def test_two_methods_of_one_label_are_refused_with_both_places():
+    methods = ["rope", {"name": "pi", "factor": 2, "label": "a"}, {"name": "yarn", "factor": 4, "label": "a"}]
+    with pytest.raises(rs.InputError) as caught:
+        rs.run({**CONFIG, "methods": methods})
+    problem = caught.value.problems[0]
+    assert problem.key == "methods[2].label" and "methods[1].label at config:1:" in problem.text
+
+
 def test_a_method_of_ones_own_in_a_sweep():
     library = rs.Library()
     library.add_method("half", lambda asked: asked.plain / 2)

@@ -75,7 +75,11 @@ const rs_value *rs_recipe_value(const rs_settings *settings, const char **name);
  * `whole`, the file's list too, and every number of a written one. */
 void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole);
 
-/* Lengthens labels that occur twice by their given parameters, and reports those that still do. */
+/* Entry `index` of a list, or the one entry that stands in the place of a list, and its path. Borrows. */
+const rs_node *rs_entry_at(const rs_node *node, const rs_path *path, size_t index, rs_path *place);
+
+/* Lengthens names that occur twice by the parameters written beside them, and reports labels that still do, with both
+ * places. What `label` says is kept as it is written. */
 void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants);
 
 /* Applies "path=value" to the tree. RS_INPUT names the part of the path that does not fit. */

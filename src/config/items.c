@@ -200,6 +200,7 @@ static bool fill_variant(const item *entry, const char *name, size_t index, rs_v
       return false;
   }
   variant->label = make_label(entry, name, variant);
+  variant->labelled = rs_node_get(entry->node, "label") != NULL;
   return variant->label != NULL;
 }
 
@@ -389,10 +390,15 @@ static bool init_item(item *entry, const rs_node *name) {
   return true;
 }
 
+/* Reads entry `index` of its list. */
 static void read_item(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
-                      rs_variants *variants) {
-  item entry = {
-      .config = config, .type = type, .node = node, .path = *path, .problems_before = config->problems->count};
+                      size_t index, rs_variants *variants) {
+  item entry = {.config = config,
+                .type = type,
+                .node = node,
+                .path = *path,
+                .base = {.entry = index},
+                .problems_before = config->problems->count};
   const rs_node *name = node->kind == RS_MAPPING ? rs_node_get(node, "name") : node;
   const rs_node *slip = name == NULL ? rs_mistyped(node, "name") : NULL;
   if (slip != NULL) {
@@ -411,16 +417,13 @@ static void read_item(rs_config_context *config, const rs_item_type *type, const
   item_clear(&entry);
 }
 
-static const rs_node *entry_node(const rs_node *node, size_t index) {
-  return node->kind == RS_SEQUENCE ? &node->items[index] : node;
-}
-
 void rs_read_items(rs_config_context *config, const rs_item_type *type, const rs_node *node, const rs_path *path,
                    rs_variants *variants) {
   if (node->kind == RS_SEQUENCE && node->count == 0) rs_problem(config->problems, node, path, "is an empty list");
   for (size_t i = 0; i < (node->kind == RS_SEQUENCE ? node->count : 1); i++) {
-    rs_path place = node->kind == RS_SEQUENCE ? rs_path_index(path, i) : *path;
-    read_item(config, type, entry_node(node, i), &place, variants);
+    rs_path place;
+    const rs_node *entry = rs_entry_at(node, path, i, &place);
+    read_item(config, type, entry, &place, i, variants);
   }
   rs_settle_labels(config->problems, node, path, variants);
 }

@@ -42,7 +42,8 @@ static bool same_label(const rs_variants *variants, size_t index) {
   return false;
 }
 
-/* The label and every given parameter that it does not name yet, or only in short. */
+/* The label and every given parameter that it does not name yet, or only in short. A label that was written gets no
+ * parameter that the entry does not sweep. */
 static char *longer_label(const rs_variant *variant) {
   rs_text label = {0};
   rs_text_puts(&label, variant->label);
@@ -50,7 +51,8 @@ static char *longer_label(const rs_variant *variant) {
     char word[80];
     snprintf(word, sizeof word, " %s=", variant->settings.params[p]->name);
     const rs_value *value = &variant->settings.values[p];
-    if (value->given && (strstr(variant->label, word) == NULL || !is_short(value)))
+    bool named = strstr(variant->label, word) != NULL;
+    if (value->given && (named ? !is_short(value) : !variant->labelled))
       rs_label_param(&label, &variant->settings, (int)p, true);
   }
   char *copy = label.failed ? NULL : rs_strdup(rs_text_string(&label), NULL);
@@ -74,12 +76,53 @@ static void lengthen_labels(rs_problems *problems, rs_variants *variants) {
   free(labels);
 }
 
+/* ---- labels that occur twice ------------------------------------------------------------------------------------- */
+
+const rs_node *rs_entry_at(const rs_node *node, const rs_path *path, size_t index, rs_path *place) {
+  bool list = node->kind == RS_SEQUENCE;
+  *place = list ? rs_path_index(path, index) : *path;
+  return list ? &node->items[index] : node;
+}
+
+/* What the label of a variant is read from: the entry's `label`, else the entry. */
+static const rs_node *label_at(const rs_node *list, const rs_path *path, const rs_variant *variant, rs_path *place) {
+  const rs_node *entry = rs_entry_at(list, path, variant->entry, place);
+  if (!variant->labelled) return entry;
+  *place = rs_path_key(place, "label");
+  return rs_node_get(entry, "label");
+}
+
+static void report_twice(rs_problems *problems, const rs_node *list, const rs_path *path, const rs_variant *first,
+                         const rs_variant *second) {
+  rs_path places[2];
+  const rs_node *nodes[] = {label_at(list, path, first, &places[0]), label_at(list, path, second, &places[1])};
+  char line[64] = "";
+  if (first->entry == second->entry) {
+    rs_problem(problems, nodes[1], &places[1], "two of its combinations have the label \"%s\" (take one of them away)",
+               second->label);
+    return;
+  }
+  if (nodes[0]->line > 0) snprintf(line, sizeof line, ":%zu:%zu", nodes[0]->line, nodes[0]->column);
+  rs_problem(problems, nodes[1], &places[1],
+             "has the label \"%s\", as %s at %s%s (give one of them another label: ...)", second->label, places[0].text,
+             nodes[0]->file, line);
+}
+
+/* The first variant that has the label of number `index` before it; NULL: none. */
+static const rs_variant *find_first(const rs_variants *variants, size_t index) {
+  for (size_t i = 0; i < index; i++)
+    if (strcmp(variants->items[i].label, variants->items[index].label) == 0) return &variants->items[i];
+  return NULL;
+}
+
 void rs_settle_labels(rs_problems *problems, const rs_node *node, const rs_path *path, rs_variants *variants) {
+  const rs_variant *told = NULL; /* the last that was reported: an entry is reported once */
   if (problems->count > 0) return;
   lengthen_labels(problems, variants);
-  for (size_t i = 0; i < variants->count; i++)
-    if (same_label(variants, i)) {
-      rs_problem(problems, node, path, "has \"%s\" twice (give one a label: ...)", variants->items[i].label);
-      return;
-    }
+  for (size_t i = 1; i < variants->count; i++) {
+    const rs_variant *variant = &variants->items[i], *first = find_first(variants, i);
+    if (first == NULL || (told != NULL && told->entry == variant->entry)) continue;
+    report_twice(problems, node, path, first, variant);
+    told = variant;
+  }
 }

@@ -231,7 +231,7 @@ Test(config, labels__tell_entries_apart) {
       {"[{name: yarn, zip: false, factor: [2, 4]}]", "yarn factor=2|yarn factor=4"},
       {"[{name: pi, factor: 2}, {name: pi, factor: 4}]", "pi factor=2|pi factor=4"},
       {"[rope, {name: rope, rope_theta: 5e5}]", "rope|rope rope_theta=500000"},
-      {"[{name: rope, label: a}, {name: pi, label: a, factor: 2}]", "a|a factor=2"},
+      {"[{name: yarn, label: pi, factor: 4}, {name: pi, factor: 2}]", "pi|pi factor=2"},
       {"{name: pi, scale: [auto, dynamic, 4]}", "pi scale=auto|pi scale=dynamic|pi scale=4"},
   };
   for (size_t c = 0; c < RS_COUNT(cases); c++) {

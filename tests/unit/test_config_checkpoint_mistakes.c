@@ -116,7 +116,8 @@ Test(checkpoint_messages, methods__trained_with_and_applied) {
       {"checkpoint: {}\nmethods: {name: trained, factor: 3}\n" COPY,
        "t.yaml:2:26: methods.factor: trained has no key factor (it has name, label, zip)"},
       {"checkpoint: {}\nmethods: [trained, trained]\n" COPY,
-       "t.yaml:2:10: methods = [...]: has \"trained\" twice (give one a label: ...)"},
+       "t.yaml:2:20: methods[1] = trained: has the label \"trained\", as methods[0] at t.yaml:2:11 (give one of them "
+       "another label: ...)"},
       {"checkpoint: [{width: 16}, {width: 64}]\nmethods: {name: mrope, mrope_section: [4, 0, 0]}\n" COPY,
        "t.yaml:2:39: methods.mrope_section = [...]: sums to 4, but 16 pairs turn (rotary_dim / 2)"},
   };

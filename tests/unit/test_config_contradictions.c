@@ -241,10 +241,13 @@ static const wrong bad_parts[] = {
     {LLAMA "methods: [{name: yarn, zip: true, factor: [2, 4], beta_fast: [16, 32, 64]}]\n",
      "t.yaml:2:29: methods[0].zip = true: its lists have 2 and 3 values; zipped lists advance together"},
     {LLAMA "methods: [{name: pi, factor: [2, 2]}]\n",
-     "t.yaml:2:10: methods = [...]: has \"pi factor=2\" twice (give one a label: ...)"},
-    {LLAMA "methods: [rope, rope]\n", "t.yaml:2:10: methods = [...]: has \"rope\" twice (give one a label: ...)"},
+     "t.yaml:2:11: methods[0] = {...}: two of its combinations have the label \"pi factor=2\" (take one of them away)"},
+    {LLAMA "methods: [rope, rope]\n",
+     "t.yaml:2:17: methods[1] = rope: has the label \"rope\", as methods[0] at t.yaml:2:11 (give one of them another "
+     "label: ...)"},
     {LLAMA "sources: [gaussian, gaussian]\n",
-     "t.yaml:2:10: sources = [...]: has \"gaussian\" twice (give one a label: ...)"},
+     "t.yaml:2:21: sources[1] = gaussian: has the label \"gaussian\", as sources[0] at t.yaml:2:11 (give one of them "
+     "another label: ...)"},
     {LLAMA "methods: [{name: rope, label: [a]}]\n", "t.yaml:2:31: methods[0].label = [...]: must be one word"},
 };
 

@@ -179,8 +179,9 @@ Test(config_files, labels__of_lists__stay_readable) {
                                    "methods: [{name: explicit, inv_freq: [a.json, d/a.json]}]\n",
                                    NULL, message);
   cr_expect_null(experiment);
-  cr_expect_str_eq(message, "sub/c.yaml:3:10: methods = [...]: has \"explicit inv_freq=a.json inv_freq=[1, 2, ..., 10; "
-                            "10 numbers]\" twice (give one a label: ...)");
+  cr_expect_str_eq(
+      message, "sub/c.yaml:3:11: methods[0] = {...}: two of its combinations have the label \"explicit inv_freq=a.json "
+               "inv_freq=[1, 2, ..., 10; 10 numbers]\" (take one of them away)");
   rs_experiment_free(experiment);
 }
 

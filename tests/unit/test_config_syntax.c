@@ -193,7 +193,26 @@ static const wrong unknown_names[] = {
     {LLAMA "metrics: [zzz]\n", "t.yaml:2:11: metrics[0] = zzz: is no metric (ropescope list metrics shows them)"},
     {LLAMA "metrics: []\n", "t.yaml:2:10: metrics = [...]: is an empty list"},
     {LLAMA "metrics: [entropy, entropy]\n",
-     "t.yaml:2:10: metrics = [...]: has \"entropy\" twice (give one a label: ...)"},
+     "t.yaml:2:20: metrics[1] = entropy: has the label \"entropy\", as metrics[0] at t.yaml:2:11 (give one of them "
+     "another label: ...)"},
+    {LLAMA "methods:\n- rope\n- {name: pi, factor: 2, label: a}\n- {name: yarn, factor: 4, label: a}\n",
+     "t.yaml:5:34: methods[2].label = a: has the label \"a\", as methods[1].label at t.yaml:4:32 (give one of them "
+     "another label: ...)"},
+    {LLAMA
+     "methods: [{name: pi, factor: 2, label: a}, {name: pi, factor: 4, label: a}, {name: pi, factor: 8, label: a}]\n",
+     "t.yaml:2:73: methods[1].label = a: has the label \"a\", as methods[0].label at t.yaml:2:40 (give one of them "
+     "another label: ...)\n"
+     "t.yaml:2:106: methods[2].label = a: has the label \"a\", as methods[0].label at t.yaml:2:40 (give one of them "
+     "another label: ...)"},
+    {LLAMA "methods: [rope, {name: pi, factor: 2, label: rope}]\n",
+     "t.yaml:2:46: methods[1].label = rope: has the label \"rope\", as methods[0] at t.yaml:2:11 (give one of them "
+     "another label: ...)"},
+    {LLAMA "methods: [{name: pi, factor: [2, 4], label: a}, {name: ntk, factor: [4, 8], label: a}]\n",
+     "t.yaml:2:84: methods[1].label = a: has the label \"a factor=4\", as methods[0].label at t.yaml:2:45 (give one of "
+     "them another label: ...)"},
+    {LLAMA "sources: [{name: gaussian, norm: free, label: a}, {name: gaussian, norm: both, label: a}]\n",
+     "t.yaml:2:87: sources[1].label = a: has the label \"a\", as sources[0].label at t.yaml:2:47 (give one of them "
+     "another label: ...)"},
     {LLAMA "metrics: [{name: decay, per_octave: [4, 8]}]\n",
      "t.yaml:2:10: metrics = [...]: has decay twice (a metric is computed once a cell)"},
     {LLAMA "metrics: [decay, {name: decay, label: b}]\n",
