@@ -219,8 +219,15 @@ static size_t first_turning(const rs_profile *profile) {
   return kind;
 }
 
+/* Whether the file lists the base of each layer (granite_swa), which then stays where it is. */
+static bool lists_bases(const rs_converting *c) {
+  const rs_node *bases = rs_node_get(rs_file_keys(c), "layer_rope_theta");
+  return bases != NULL && bases->kind == RS_SEQUENCE;
+}
+
 bool rs_by_layers(const rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
+  if (lists_bases(c)) return false;
   size_t first = first_turning(profile);
   bool several = is_compressing(profile); /* a flat one has no say in the base of its compressed layers */
   for (size_t k = 0; k < profile->kind_count; k++) {
@@ -260,6 +267,8 @@ static void put_main(rs_converting *c, const rs_dictionary_style *style) {
 rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err) {
   const rs_profile *profile = &c->from->profile;
   size_t first = first_turning(profile);
+  if (lists_bases(c))
+    rs_note(c, "layer_rope_theta of the file, the base of each layer, is read before rope_theta: it stays as it is.");
   if (!rs_by_layers(c)) return first < profile->kind_count ? put_kind(c, first, key, style, err) : RS_OK;
   bool main_said = false;
   rs_json_object(&c->json, key);
