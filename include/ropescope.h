@@ -369,6 +369,9 @@ const char *ropescope_frame_summary(const ropescope_frame *frame, size_t column)
 /* 1: every field of the column is a number or empty. */
 int ropescope_frame_is_numeric(const ropescope_frame *frame, size_t column);
 
+/* 1: the column holds integers (counts, indices, positions, lengths, seeds), and no field of it is empty. */
+int ropescope_frame_is_integer(const ropescope_frame *frame, size_t column);
+
 /* The column called `name`; SIZE_MAX: none. */
 size_t ropescope_frame_find(const ropescope_frame *frame, const char *name);
 
@@ -378,6 +381,9 @@ double ropescope_frame_number(const ropescope_frame *frame, size_t row, size_t c
 
 /* Copies a column as numbers (rows,), NaN where a field is empty or no number. */
 size_t ropescope_frame_numbers(const ropescope_frame *frame, size_t column, double *out, size_t capacity);
+
+/* Copies a column that holds integers (rows,); none of another column. */
+size_t ropescope_frame_integers(const ropescope_frame *frame, size_t column, int64_t *out, size_t capacity);
 
 /* ---- statistics of given queries and keys ------------------------------------------------------------------------ */
 

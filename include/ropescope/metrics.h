@@ -30,6 +30,7 @@ typedef enum rs_map_part {
 typedef struct rs_column {
   const char *name, *unit; /* the unit is part of the name where there is one: entropy_nats */
   const char *summary;     /* its definition */
+  bool integer;            /* an integer or empty: a count, an index, a position */
   bool sampled;            /* a mean over queries and heads, or over sequences: its standard error follows, name_se */
   bool log_axis;           /* pictures show it on a logarithmic axis */
   rs_map_part map;         /* columns of curves alone */

@@ -7,7 +7,7 @@
 
 typedef struct about {
   const char *unit, *summary; /* borrowed from the words */
-  bool numeric;
+  bool numeric, integer;
 } about;
 
 struct ropescope_frame {
@@ -34,6 +34,16 @@ static bool is_numeric(const ropescope_frame *frame, size_t column) {
   return true;
 }
 
+/* Whether every field is an integer that a double holds exactly, so that none is empty. */
+static bool is_integer(const ropescope_frame *frame, size_t column) {
+  const double exact = 9007199254740992; /* 2^53 */
+  for (size_t r = 0; r < frame->table->rows; r++) {
+    double value = number_of(field(frame, r, column));
+    if (!(fabs(value) <= exact && value == trunc(value))) return false;
+  }
+  return true;
+}
+
 rs_status rs_api_frame_make(const char *csv, size_t length, const char *name, ropescope_frame **frame, rs_err *err) {
   *frame = rs_alloc(1, sizeof **frame, err);
   rs_status status = *frame != NULL ? rs_csv_read(csv, length, name, &(*frame)->table, err) : RS_MEMORY;
@@ -42,7 +52,7 @@ rs_status rs_api_frame_make(const char *csv, size_t length, const char *name, ro
     status = (*frame)->columns != NULL ? RS_OK : RS_MEMORY;
   }
   for (size_t c = 0; status == RS_OK && c < (*frame)->table->columns; c++)
-    (*frame)->columns[c] = (about){"", "", is_numeric(*frame, c)};
+    (*frame)->columns[c] = (about){.unit = "", .summary = "", .numeric = is_numeric(*frame, c)};
   if (status == RS_OK) return RS_OK;
   rs_api_frame_free(*frame);
   *frame = NULL;
@@ -57,17 +67,17 @@ void rs_api_frame_free(ropescope_frame *frame) {
   free(frame);
 }
 
-rs_status rs_api_frame_describe(ropescope_frame *frame, const char *name, const char *unit, const char *summary,
-                                rs_err *err) {
+rs_status rs_api_frame_describe(ropescope_frame *frame, const rs_api_column *column, rs_err *err) {
   rs_text words[2] = {{0}, {0}};
-  int column = rs_table_column(frame->table, name);
-  if (column < 0) return RS_OK;
-  rs_text_puts(&words[0], rs_api_word(unit));
-  rs_text_puts(&words[1], rs_api_word(summary));
+  int index = rs_table_column(frame->table, column->name);
+  if (index < 0) return RS_OK;
+  rs_text_puts(&words[0], rs_api_word(column->unit));
+  rs_text_puts(&words[1], rs_api_word(column->summary));
   const char *kept[2] = {rs_api_keep(&frame->words, &words[0], err), rs_api_keep(&frame->words, &words[1], err)};
   if (kept[0] == NULL || kept[1] == NULL) return RS_MEMORY;
-  frame->columns[column].unit = kept[0];
-  frame->columns[column].summary = kept[1];
+  frame->columns[index].unit = kept[0];
+  frame->columns[index].summary = kept[1];
+  frame->columns[index].integer = column->integer && is_integer(frame, (size_t)index);
   return RS_OK;
 }
 
@@ -95,6 +105,10 @@ int ropescope_frame_is_numeric(const ropescope_frame *frame, size_t column) {
   return column < frame->table->columns && frame->columns[column].numeric;
 }
 
+int ropescope_frame_is_integer(const ropescope_frame *frame, size_t column) {
+  return column < frame->table->columns && frame->columns[column].integer;
+}
+
 size_t ropescope_frame_find(const ropescope_frame *frame, const char *name) {
   int column = rs_table_column(frame->table, name);
   return column >= 0 ? (size_t)column : SIZE_MAX;
@@ -114,5 +128,13 @@ size_t ropescope_frame_numbers(const ropescope_frame *frame, size_t column, doub
   size_t rows = frame->table->rows;
   if (column >= frame->table->columns) return 0;
   for (size_t r = 0; r < rows && out != NULL && capacity >= rows; r++) out[r] = number_of(field(frame, r, column));
+  return rows;
+}
+
+size_t ropescope_frame_integers(const ropescope_frame *frame, size_t column, int64_t *out, size_t capacity) {
+  size_t rows = frame->table->rows;
+  if (!ropescope_frame_is_integer(frame, column)) return 0;
+  for (size_t r = 0; r < rows && out != NULL && capacity >= rows; r++)
+    out[r] = (int64_t)number_of(field(frame, r, column));
   return rows;
 }

@@ -47,12 +47,14 @@ static void put_header(const rs_column *columns, size_t count, rs_text *csv) {
 static rs_status describe(ropescope_frame *frame, const rs_column *columns, size_t count, rs_err *err) {
   for (size_t i = 0; i < count; i++) {
     rs_text name = {0};
-    RS_TRY(rs_api_frame_describe(frame, columns[i].name, columns[i].unit, columns[i].summary, err));
+    const rs_api_column column = {columns[i].name, columns[i].unit, columns[i].summary, columns[i].integer};
+    RS_TRY(rs_api_frame_describe(frame, &column, err));
     rs_text_printf(&name, "%s_se", columns[i].name);
+    const rs_api_column error = {.name = rs_text_string(&name),
+                                 .unit = columns[i].unit,
+                                 .summary = "standard error of the mean, rows taken as independent"};
     rs_status status = rs_text_check(&name, err);
-    if (status == RS_OK && columns[i].sampled)
-      status = rs_api_frame_describe(frame, rs_text_string(&name), columns[i].unit,
-                                     "standard error of the mean, rows taken as independent", err);
+    if (status == RS_OK && columns[i].sampled) status = rs_api_frame_describe(frame, &error, err);
     rs_text_clear(&name);
     if (status != RS_OK) return status;
   }

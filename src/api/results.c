@@ -71,14 +71,26 @@ static const char *word_of(const rs_node *node, const char *key) {
 
 static rs_status describe_file(ropescope_frame *frame, const rs_node *columns, rs_err *err) {
   for (size_t c = 0; columns != NULL && c < columns->count; c++) {
-    const char *name = word_of(&columns->items[c], "name");
-    if (name == NULL) continue;
-    RS_TRY(rs_api_frame_describe(frame, name, word_of(&columns->items[c], "unit"),
-                                 word_of(&columns->items[c], "summary"), err));
+    const rs_node *node = &columns->items[c];
+    const rs_api_column column = {.name = word_of(node, "name"),
+                                  .unit = word_of(node, "unit"),
+                                  .summary = word_of(node, "summary"),
+                                  .integer = strcmp(rs_api_word(word_of(node, "type")), "integer") == 0};
+    if (column.name != NULL) RS_TRY(rs_api_frame_describe(frame, &column, err));
   }
   return RS_OK;
 }
 
+/* The columns of a file as manifest.json lists them; NULL: it does not list the file. */
+static const rs_node *columns_of(const rs_node *files, const char *name) {
+  for (size_t i = 0; files != NULL && i < files->count; i++) {
+    const char *file = word_of(&files->items[i], "file");
+    if (file != NULL && strcmp(file, name) == 0) return rs_node_get(&files->items[i], "columns");
+  }
+  return NULL;
+}
+
+/* Columns of a file that is not listed (timings.csv) are what summary.csv's of the same name are. */
 static rs_status describe(const ropescope_results *results, rs_err *err) {
   const rs_api_file *manifest = find_file(results, "manifest.json");
   rs_tree *tree = NULL;
@@ -86,11 +98,10 @@ static rs_status describe(const ropescope_results *results, rs_err *err) {
   if (manifest == NULL) return RS_OK;
   RS_TRY(rs_json_read(manifest->data, manifest->length, "manifest.json", &tree, err));
   const rs_node *files = rs_node_get(&tree->root, "files");
-  for (size_t i = 0; files != NULL && i < files->count && status == RS_OK; i++) {
-    const char *name = word_of(&files->items[i], "file");
-    const rs_api_file *file = name != NULL ? find_file(results, name) : NULL;
-    if (file != NULL && file->frame != NULL)
-      status = describe_file(file->frame, rs_node_get(&files->items[i], "columns"), err);
+  for (size_t i = 0; i < results->count && status == RS_OK; i++) {
+    const rs_node *columns = columns_of(files, results->files[i].name);
+    if (columns == NULL) columns = columns_of(files, "summary.csv");
+    if (results->files[i].frame != NULL) status = describe_file(results->files[i].frame, columns, err);
   }
   rs_tree_free(tree);
   return status;

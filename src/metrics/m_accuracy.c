@@ -42,8 +42,8 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "part", .unit = "", .summary = "part of the task, from 0", .map = RS_MAP_CATEGORY},
-    {.name = "targets", .unit = "", .summary = "how many targets the part has", .map = RS_MAP_SAMPLES},
+    {.name = "part", .unit = "", .integer = true, .summary = "part of the task, from 0", .map = RS_MAP_CATEGORY},
+    {.name = "targets", .unit = "", .integer = true, .summary = "how many targets the part has", .map = RS_MAP_SAMPLES},
     {.name = "accuracy",
      .unit = "1",
      .summary = "share of the part's targets to which the model gives the largest probability",

@@ -101,7 +101,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
     {.name = "angle_shift_nats", .unit = "nats", .summary = "KL divergence between the shares of the circle"},
 };
 

@@ -50,6 +50,7 @@ static const rs_column scalars[] = {
      .log_axis = true},
     {.name = "argmax_mode_tokens",
      .unit = "tokens",
+     .integer = true,
      .summary = "the distance at which that key stands most often, the nearest of equals",
      .log_axis = true},
     {.name = "argmax_mode_share", .unit = "1", .summary = "share of rows in which it stands there"},

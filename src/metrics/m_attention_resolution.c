@@ -75,7 +75,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "rotary pair, from the fastest"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "rotary pair, from the fastest"},
     {.name = "gain",
      .unit = "1",
      .summary = "what the gains of query and key multiply the pair's score by at gain_distance, amp left out"},

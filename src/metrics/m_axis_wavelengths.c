@@ -48,7 +48,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j"},
     {.name = "t_wavelength_ids",
      .unit = "ids",
      .summary = "2 pi / omega_j along time; empty where the pair does not read it",

@@ -36,9 +36,14 @@ static const rs_column scalars[] = {
     {.name = "search_resolution",
      .unit = "1",
      .summary = "windows of good bases narrower than this share of the base may have been passed over"},
-    {.name = "search_steps", .unit = "1", .summary = "bases at which the search stood", .log_axis = true},
+    {.name = "search_steps",
+     .unit = "1",
+     .integer = true,
+     .summary = "bases at which the search stood",
+     .log_axis = true},
     {.name = "search_unproved",
      .unit = "1",
+     .integer = true,
      .summary = "of its steps those of one resolution; all others are proved to hold no good base"},
 };
 

@@ -221,7 +221,11 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n, of the last query", .log_axis = true},
+    {.name = "distance_tokens",
+     .unit = "tokens",
+     .integer = true,
+     .summary = "m - n, of the last query",
+     .log_axis = true},
     {.name = "wanted_nats", .unit = "nats", .summary = "the wanted curve; empty for noise beyond train_length"},
     {.name = "fitted_nats", .unit = "nats", .summary = "the head under plain RoPE; empty beyond train_length"},
     {.name = "got_nats", .unit = "nats", .summary = "the head under the method, amp and logit scale included"},

@@ -93,7 +93,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "channel", .unit = "", .summary = "channel of the table"},
+    {.name = "channel", .unit = "", .integer = true, .summary = "channel of the table"},
     {.name = "row_share", .unit = "1", .summary = "variance of its row means / its variance over the picture"},
     {.name = "column_share", .unit = "1", .summary = "variance of its column means / its variance over the picture"},
     {.name = "joint_share", .unit = "1", .summary = "the rest: what takes row and column together"},

@@ -34,6 +34,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_column scalars[] = {
     {.name = "critical_dim",
      .unit = "1",
+     .integer = true,
      .summary = "rotary dims whose pairs went full circle in training: 2 ceil((R/2) log_base(train_length / 2 pi))"},
     {.name = "critical_period_tokens",
      .unit = "tokens",

@@ -185,7 +185,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n", .log_axis = true},
+    {.name = "distance_tokens", .unit = "tokens", .integer = true, .summary = "m - n", .log_axis = true},
     {.name = "mean_cosine",
      .unit = "1",
      .summary = "sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1; empty where no pair turns"},

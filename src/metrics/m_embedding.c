@@ -140,10 +140,18 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "channel", .unit = "", .summary = "channel of the table", .map = RS_MAP_PANEL},
-    {.name = "token", .unit = "", .summary = "the position"},
-    {.name = "row", .unit = "", .summary = "its row in the picture; empty in a sequence", .map = RS_MAP_Y},
-    {.name = "column", .unit = "", .summary = "its column in the picture; empty in a sequence", .map = RS_MAP_X},
+    {.name = "channel", .unit = "", .integer = true, .summary = "channel of the table", .map = RS_MAP_PANEL},
+    {.name = "token", .unit = "", .integer = true, .summary = "the position"},
+    {.name = "row",
+     .unit = "",
+     .integer = true,
+     .summary = "its row in the picture; empty in a sequence",
+     .map = RS_MAP_Y},
+    {.name = "column",
+     .unit = "",
+     .integer = true,
+     .summary = "its column in the picture; empty in a sequence",
+     .map = RS_MAP_X},
     {.name = "value", .unit = "1", .summary = "what is added to the token in this channel"},
 };
 

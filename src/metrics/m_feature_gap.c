@@ -100,11 +100,14 @@ static const rs_column scalars[] = {
          "training showed at a whole position",
      .log_axis = true,
      .better = RS_LOWER},
-    {.name = "pre_critical_pairs", .unit = "pairs", .summary = "pairs whose trained wavelength is below train_length"},
+    {.name = "pre_critical_pairs",
+     .unit = "pairs",
+     .integer = true,
+     .summary = "pairs whose trained wavelength is below train_length"},
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
     {.name = "trained_wavelength_tokens",
      .unit = "tokens",
      .summary = "2 pi / omega of plain RoPE, whole where this recipe's are",

@@ -26,6 +26,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_column scalars[] = {
     {.name = "first_violation_tokens",
      .unit = "tokens",
+     .integer = true,
      .summary = "first distance with a negative mean cosine; empty when there is none below the length",
      .log_axis = true,
      .better = RS_HIGHER},

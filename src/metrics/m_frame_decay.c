@@ -68,7 +68,10 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_frames", .unit = "frames", .summary = "frame of the query - frame of the key, the first"},
+    {.name = "distance_frames",
+     .unit = "frames",
+     .integer = true,
+     .summary = "frame of the query - frame of the key, the first"},
     {.name = "mean_cosine",
      .unit = "1",
      .summary = "K = sum_j cos(angle_j) / (D/2) at the same row and column; pairs that do not turn count as 1"},

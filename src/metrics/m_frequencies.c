@@ -111,10 +111,17 @@ static const rs_column scalars[] = {
                         "entropy_scaling); empty where the amplitude is on a part of the head alone"},
     [KEPT] = {.name = "kept_pairs",
               .unit = "",
+              .integer = true,
               .summary =
                   "pairs whose frequency is that of training; empty, as the next two, without an s other than 1"},
-    [BLENDED] = {.name = "blended_pairs", .unit = "", .summary = "pairs that are neither kept nor divided by s"},
-    [DIVIDED] = {.name = "divided_pairs", .unit = "", .summary = "pairs whose frequency is divided by s"},
+    [BLENDED] = {.name = "blended_pairs",
+                 .unit = "",
+                 .integer = true,
+                 .summary = "pairs that are neither kept nor divided by s"},
+    [DIVIDED] = {.name = "divided_pairs",
+                 .unit = "",
+                 .integer = true,
+                 .summary = "pairs whose frequency is divided by s"},
     [RAMP_LOW] = {.name = "ramp_low",
                   .unit = "",
                   .summary = "pair index at which the straight line through the blended pairs' `interpolated` is 0; "
@@ -123,9 +130,10 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
     {.name = "axis",
      .unit = "",
+     .integer = true,
      .summary = "position the pair reads: 0 time (or text), 1 row, 2 column; empty where each pair has its own "
                 "(rope_mixed, cached_keys)"},
     {.name = "omega_rad_per_token", .unit = "rad/token", .summary = "its frequency", .log_axis = true},

@@ -60,9 +60,10 @@ static const rs_column scalars[] = {
 static const rs_column curve[] = {
     {.name = "segment",
      .unit = "",
+     .integer = true,
      .summary = "run of the token layout; the last is the text after it",
      .map = RS_MAP_CATEGORY},
-    {.name = "segment_tokens", .unit = "tokens", .summary = "tokens of the segment", .log_axis = true},
+    {.name = "segment_tokens", .unit = "tokens", .integer = true, .summary = "tokens of the segment", .log_axis = true},
     {.name = "first_id", .unit = "", .summary = "id of its first token, on the axis t"},
     {.name = "last_id", .unit = "", .summary = "its largest id on any axis"},
     {.name = "growth",

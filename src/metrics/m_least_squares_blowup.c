@@ -95,7 +95,7 @@ static const rs_column scalars[] = {
      .log_axis = true,
      .better = RS_LOWER},
     {.name = "blowup_ratio", .unit = "1", .summary = "outside over inside", .log_axis = true, .better = RS_LOWER},
-    {.name = "fit_rank", .unit = "", .summary = "functions, or singular values, that the fit used"},
+    {.name = "fit_rank", .unit = "", .integer = true, .summary = "functions, or singular values, that the fit used"},
     {.name = "fit_condition",
      .unit = "1",
      .summary = "largest over smallest singular value; of solver svd alone",
@@ -103,7 +103,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n, of the last query"},
+    {.name = "distance_tokens", .unit = "tokens", .integer = true, .summary = "m - n, of the last query"},
     {.name = "wanted_nats", .unit = "nats", .summary = "the noise that was fitted; empty beyond train_length"},
     {.name = "fitted_nats", .unit = "nats", .summary = "the head's logit under the encoding"},
 };

@@ -121,7 +121,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "dim", .unit = "", .summary = "dim of the head, as rotation is given it"},
+    {.name = "dim", .unit = "", .integer = true, .summary = "dim of the head, as rotation is given it"},
     {.name = "q_ratio",
      .unit = "1",
      .summary = "norm of the dim over all tokens by the mean of all dims, in queries, mean over heads"},

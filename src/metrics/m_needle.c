@@ -86,7 +86,11 @@ static const rs_column scalars[] = {
 
 static const rs_column curve[] = {
     RS_BIN_COLUMNS,
-    {.name = "needles", .unit = "", .summary = "how many needles stood at these distances", .map = RS_MAP_SAMPLES},
+    {.name = "needles",
+     .unit = "",
+     .integer = true,
+     .summary = "how many needles stood at these distances",
+     .map = RS_MAP_SAMPLES},
     {.name = "weight", .unit = "1", .summary = "mean attention weight of the needle", .sampled = true},
     {.name = "rank", .unit = "1", .summary = "mean rank of the needle (0: it wins)", .sampled = true, .log_axis = true},
     {.name = "win_rate", .unit = "1", .summary = "share of needles that no key exceeds", .sampled = true},

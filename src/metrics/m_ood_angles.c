@@ -33,6 +33,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_column scalars[] = {
     {.name = "ood_pairs",
      .unit = "",
+     .integer = true,
      .summary =
          "pairs whose largest angle, to any earlier key, passes that of plain RoPE at train_length, where they did "
          "not go full circle; empty where no pair turns",
@@ -44,7 +45,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
     {.name = "trained_rad", .unit = "rad", .summary = "train_length * omega_j of plain RoPE", .log_axis = true},
     {.name = "reached_rad", .unit = "rad", .summary = "largest relative position * omega_j", .log_axis = true},
     {.name = "overshoot_rad", .unit = "rad", .summary = "reached - trained where out of range, else 0"},

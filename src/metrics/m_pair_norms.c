@@ -114,11 +114,14 @@ static const rs_column scalars[] = {
                        .unit = "1",
                        .summary = "share of the norm products that pairs have which do not go full circle within "
                                   "train_length under plain RoPE; empty where pairs turn by patches"},
-    [STRONGEST] = {.name = "strongest_pair", .unit = "", .summary = "the pair with the largest norm product"},
+    [STRONGEST] = {.name = "strongest_pair",
+                   .unit = "",
+                   .integer = true,
+                   .summary = "the pair with the largest norm product"},
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
     {.name = "pair_wavelength_tokens",
      .unit = "tokens",
      .summary = "2 pi / omega_j; empty where it does not turn",

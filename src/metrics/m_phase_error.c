@@ -60,7 +60,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .summary = "pair index j, fastest first"},
+    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
     {.name = "error_at_length_rad",
      .unit = "rad",
      .summary = "|angle - omega position| at the position that equals the length",

@@ -106,12 +106,19 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "pca_components_90", .unit = "", .summary = "principal components that hold 90 % of the table's variance"},
+    {.name = "pca_components_90",
+     .unit = "",
+     .integer = true,
+     .summary = "principal components that hold 90 % of the table's variance"},
     {.name = "pca_first_two", .unit = "1", .summary = "share of the variance that the first two components hold"},
 };
 
 static const rs_column curve[] = {
-    {.name = "component", .unit = "", .summary = "principal component, from 1, largest first", .log_axis = true},
+    {.name = "component",
+     .unit = "",
+     .integer = true,
+     .summary = "principal component, from 1, largest first",
+     .log_axis = true},
     {.name = "explained_variance", .unit = "1", .summary = "its share of the table's variance over positions"},
     {.name = "cumulative", .unit = "1", .summary = "share of this component and all before it"},
 };

@@ -197,10 +197,22 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "reference_token", .unit = "", .summary = "what the others are compared with", .map = RS_MAP_PANEL},
-    {.name = "token", .unit = "", .summary = "the other", .map = RS_MAP_MARK},
-    {.name = "row", .unit = "", .summary = "its row in the picture; empty in a sequence", .map = RS_MAP_Y},
-    {.name = "column", .unit = "", .summary = "its column in the picture; empty in a sequence", .map = RS_MAP_X},
+    {.name = "reference_token",
+     .unit = "",
+     .integer = true,
+     .summary = "what the others are compared with",
+     .map = RS_MAP_PANEL},
+    {.name = "token", .unit = "", .integer = true, .summary = "the other", .map = RS_MAP_MARK},
+    {.name = "row",
+     .unit = "",
+     .integer = true,
+     .summary = "its row in the picture; empty in a sequence",
+     .map = RS_MAP_Y},
+    {.name = "column",
+     .unit = "",
+     .integer = true,
+     .summary = "its column in the picture; empty in a sequence",
+     .map = RS_MAP_X},
     {.name = "similarity",
      .unit = "1",
      .summary = "cosine between the embeddings of two positions; without an embedding, mean cosine of the turns "

@@ -74,8 +74,12 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "head", .unit = "", .summary = "number of the head", .map = RS_MAP_CATEGORY},
-    {.name = "needles", .unit = "", .summary = "how many needles were asked for", .map = RS_MAP_SAMPLES},
+    {.name = "head", .unit = "", .integer = true, .summary = "number of the head", .map = RS_MAP_CATEGORY},
+    {.name = "needles",
+     .unit = "",
+     .integer = true,
+     .summary = "how many needles were asked for",
+     .map = RS_MAP_SAMPLES},
     {.name = "score",
      .unit = "1",
      .summary = "share of queries that ask for a needle whose largest attention is on the token that holds it",

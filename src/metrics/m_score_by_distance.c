@@ -30,7 +30,7 @@ static const rs_column scalars[] = {
 
 static const rs_column curve[] = {
     RS_BIN_COLUMNS,
-    {.name = "logits", .unit = "", .summary = "how many logits fell into the bin"},
+    {.name = "logits", .unit = "", .integer = true, .summary = "how many logits fell into the bin"},
     {.name = "score_mean_nats", .unit = "nats", .summary = "mean logit at these distances"},
     {.name = "score_sd_nats", .unit = "nats", .summary = "standard deviation of the logits at these distances"},
 };

@@ -210,7 +210,7 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .summary = "m - n", .log_axis = true},
+    {.name = "distance_tokens", .unit = "tokens", .integer = true, .summary = "m - n", .log_axis = true},
     {.name = "shift_rms_nats",
      .unit = "nats",
      .summary = "root mean square of the change over draws",

@@ -76,7 +76,11 @@ static const rs_param specs[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "k_keys", .unit = "keys", .summary = "how many keys, those with the largest weights", .log_axis = true},
+    {.name = "k_keys",
+     .unit = "keys",
+     .integer = true,
+     .summary = "how many keys, those with the largest weights",
+     .log_axis = true},
     {.name = "top_mass",
      .unit = "1",
      .summary = "attention weight of the k keys that have most of it (of all where there are fewer), mean over queries "

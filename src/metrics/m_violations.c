@@ -67,13 +67,18 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 static const rs_column scalars[] = {
     {.name = "violations",
      .unit = "",
+     .integer = true,
      .summary = "distances from 1 to length - 1 with a negative mean cosine",
      .better = RS_LOWER},
     {.name = "least_mean_cosine",
      .unit = "1",
      .summary = "the least mean cosine over those distances",
      .better = RS_HIGHER},
-    {.name = "least_mean_cosine_tokens", .unit = "tokens", .summary = "the distance that has it", .log_axis = true},
+    {.name = "least_mean_cosine_tokens",
+     .unit = "tokens",
+     .integer = true,
+     .summary = "the distance that has it",
+     .log_axis = true},
 };
 
 const rs_metric_kind rs_metric_violations = {

@@ -180,8 +180,14 @@ double rs_axis_weight(const rs_encoding *encoding, size_t pair, size_t axis);
 
 /* The columns that index a curve over distance bins. */
 #define RS_BIN_COLUMNS                                                                                                 \
-  {.name = "distance_tokens", .unit = "tokens", .summary = "first distance of the bin", .log_axis = true}, {           \
-    .name = "distance_end_tokens", .unit = "tokens", .summary = "first distance past the bin", .map = RS_MAP_BIN_END   \
+  {.name = "distance_tokens",                                                                                          \
+   .unit = "tokens",                                                                                                   \
+   .integer = true,                                                                                                    \
+   .summary = "first distance of the bin",                                                                             \
+   .log_axis = true},                                                                                                  \
+  {                                                                                                                    \
+    .name = "distance_end_tokens", .unit = "tokens", .integer = true, .summary = "first distance past the bin",        \
+    .map = RS_MAP_BIN_END                                                                                              \
   }
 
 #endif

@@ -64,25 +64,27 @@ static void put_message(const rs_cell_row *row, rs_text *csv) {
 typedef struct cell_column {
   const char *name, *unit, *summary;
   void (*put)(const rs_cell_row *row, rs_text *csv);
-  bool log_axis;
+  bool integer, log_axis;
 } cell_column;
 
 static const cell_column keys[] = {
-    {"cell", "", "number of the cell, from 0, in the order of the config", put_cell, false},
-    {"model", "", "model geometry, or checkpoint", put_model, false},
-    {"method", "", "method, with its swept parameters", put_method, false},
-    {"length_tokens", "tokens", "context length L", put_length, true},
-    {"scale", "1", "context factor s at this length; empty where the method has none", put_scale, true},
+    {"cell", "", "number of the cell, from 0, in the order of the config", .put = put_cell, .integer = true},
+    {"model", "", "model geometry, or checkpoint", .put = put_model},
+    {"method", "", "method, with its swept parameters", .put = put_method},
+    {"length_tokens", "tokens", "context length L", .put = put_length, .integer = true, .log_axis = true},
+    {"scale", "1", "context factor s at this length; empty where the method has none", .put = put_scale,
+     .log_axis = true},
     {"source", "",
      "query/key source, with its swept parameters, or the task of checkpoints; empty where tables alone are read",
-     put_source, false},
-    {"seed", "", "seed of the source, or of weights and task; empty where tables alone are read", put_seed, false},
-    {"heads", "", "heads that are averaged", put_heads, false},
+     .put = put_source},
+    {"seed", "", "seed of the source, or of weights and task; empty where tables alone are read", .put = put_seed,
+     .integer = true},
+    {"heads", "", "heads that are averaged", .put = put_heads},
 };
 
 static const cell_column statuses[] = {
-    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", put_status, false},
-    {"message", "", "the error of a cell without values, or a warning about one with values", put_message, false},
+    {"status", "", "ok, or why the cell has no values: domain, unsupported, memory", .put = put_status},
+    {"message", "", "the error of a cell without values, or a warning about one with values", .put = put_message},
 };
 
 /* The value as config text; a file without its folder, so that no path of this machine gets into the CSV files. */
@@ -132,7 +134,11 @@ static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_er
 static rs_status add_cell_columns(const cell_column *list, size_t count, rs_role role, rs_out_columns *columns,
                                   rs_err *err) {
   for (size_t i = 0; i < count; i++) {
-    rs_out_column out = {.unit = list[i].unit, .summary = list[i].summary, .role = role, .log_axis = list[i].log_axis};
+    rs_out_column out = {.unit = list[i].unit,
+                         .summary = list[i].summary,
+                         .role = role,
+                         .integer = list[i].integer,
+                         .log_axis = list[i].log_axis};
     snprintf(out.name, sizeof out.name, "%s", list[i].name);
     RS_TRY(add(columns, &out, err));
   }
@@ -143,7 +149,10 @@ static rs_status add_keys(const rs_experiment *experiment, rs_out_columns *colum
   RS_TRY(add_cell_columns(keys, RS_COUNT(keys), RS_KEY, columns, err));
   for (size_t i = 0; i < experiment->swept_count; i++) {
     const rs_param *param = rs_experiment_param(experiment, experiment->swept[i]);
-    rs_out_column swept = {.unit = param->unit != NULL ? param->unit : "", .summary = param->summary, .role = RS_KEY};
+    rs_out_column swept = {.unit = param->unit != NULL ? param->unit : "",
+                           .summary = param->summary,
+                           .role = RS_KEY,
+                           .integer = param->type == RS_INTEGER};
     snprintf(swept.name, sizeof swept.name, "%s", experiment->swept[i]);
     RS_TRY(add(columns, &swept, err));
   }
@@ -157,6 +166,7 @@ static rs_status add_value(const rs_experiment *experiment, const rs_metric_kind
   rs_out_column out = {.unit = column->unit,
                        .summary = column->summary,
                        .role = role,
+                       .integer = column->integer,
                        .log_axis = column->log_axis,
                        .better = column->better,
                        .map = column->map,

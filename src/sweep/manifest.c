@@ -46,7 +46,7 @@ static rs_status append_with(json_t *list, json_t *entry, const char *key, json_
 
 static json_t *column_entry(const rs_out_column *column) {
   enum { ALWAYS = 6 };
-  const char *pairs[ALWAYS + 2][2] = {{"name", column->name},
+  const char *pairs[ALWAYS + 3][2] = {{"name", column->name},
                                       {"role", role_name(column->role)},
                                       {"unit", column->unit},
                                       {"axis", column->log_axis ? "log" : "linear"},
@@ -54,6 +54,7 @@ static json_t *column_entry(const rs_out_column *column) {
                                       {"summary", column->summary}};
   size_t count = ALWAYS;
   if (column->map != RS_MAP_NONE) pairs[count][0] = "map", pairs[count++][1] = map_name(column->map);
+  if (column->integer) pairs[count][0] = "type", pairs[count++][1] = "integer";
   if (column->sourced || column->tasked)
     pairs[count][0] = "reads", pairs[count++][1] = column->sourced ? "source" : "task";
   return object_of((const char *const(*)[2])pairs, count);

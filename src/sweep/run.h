@@ -125,7 +125,7 @@ typedef struct rs_out_column {
   char name[80];
   const char *unit, *summary;
   rs_role role;
-  bool log_axis;
+  bool integer, log_axis;
   rs_better better;
   rs_map_part map;
   bool sourced; /* a value that is observed in rows, and so hangs on queries and keys */

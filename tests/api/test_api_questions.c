@@ -106,6 +106,38 @@ Test(api_questions, frames_to_their_end) {
   ropescope_results_free(results);
 }
 
+/* Cells, lengths and seeds are integers, seeds where every row has one; the column of a file that the
+ * manifest does not list is what the summary's of its name is. */
+Test(api_questions, columns_of_integers) {
+  static const struct {
+    const char *file, *column;
+    int integer;
+  } cases[] = {
+      {"summary.csv", "cell", 1},      {"summary.csv", "length_tokens", 1}, {"summary.csv", "seed", 1},
+      {"summary.csv", "scale", 0},     {"summary.csv", "method", 0},        {"summary.csv", "entropy_nats", 0},
+      {"decay.csv", "cell", 1},        {"decay.csv", "distance_tokens", 1}, {"decay.csv", "seed", 0},
+      {"decay.csv", "mean_cosine", 0}, {"timings.csv", "cell", 1},          {"timings.csv", "attention_seconds", 0}};
+  ropescope_results *results = NULL;
+  GOOD(ropescope_run(NULL, "model: llama-2-7b\nmethods: [rope]\nlengths: [64]\nseeds: [7]\nmetrics: [entropy, decay]\n",
+                     NULL, NULL, &results, &error));
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const ropescope_frame *frame = ropescope_results_frame(results, cases[i].file);
+    size_t column = ropescope_frame_find(frame, cases[i].column), rows = ropescope_frame_rows(frame);
+    int64_t first[64] = {-1};
+    cr_expect_eq(ropescope_frame_is_integer(frame, column), cases[i].integer, "%s of %s", cases[i].column,
+                 cases[i].file);
+    cr_expect_eq(ropescope_frame_integers(frame, column, NULL, 0), cases[i].integer ? rows : 0);
+    cr_expect_eq(ropescope_frame_integers(frame, column, first, rows - 1), cases[i].integer ? rows : 0);
+    cr_expect_eq(first[0], -1, "no room: nothing is written");
+    ropescope_frame_integers(frame, column, first, 64);
+    if (cases[i].integer && rows <= 64) cr_expect_eq(first[0], (int64_t)ropescope_frame_number(frame, 0, column));
+  }
+  const ropescope_frame *summary = ropescope_results_frame(results, "summary.csv");
+  cr_expect_eq(ropescope_frame_is_integer(summary, SIZE_MAX), 0);
+  cr_expect_eq(ropescope_frame_integers(summary, SIZE_MAX, NULL, 0), 0);
+  ropescope_results_free(results);
+}
+
 /* ---- questions --------------------------------------------------------------------------------------------------- */
 
 Test(api_questions, questions_that_are_none) {
