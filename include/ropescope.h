@@ -708,6 +708,14 @@ typedef struct ropescope_cause {
  * method; ROPESCOPE_DOMAIN where a side is undefined at this length; ROPESCOPE_IO; ROPESCOPE_MEMORY. */
 ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_comparison **comparison,
                                    ropescope_error **error);
+
+/* The same with a recipe in the place of `a` or `b` of the contest, which is then NULL; a recipe that is NULL leaves
+ * the side to its text. A method as YAML on the other side stands on the recipe's model where the contest names none,
+ * and length 0 is that of the recipe. The library of methods that a recipe names must outlive the comparison.
+ * ROPESCOPE_UNSUPPORTED, besides, for recipes with tokens or a precision. */
+ropescope_status ropescope_compare_recipes(const ropescope_contest *contest, const ropescope_recipe *a,
+                                           const ropescope_recipe *b, ropescope_comparison **comparison,
+                                           ropescope_error **error);
 void ropescope_comparison_free(ropescope_comparison *comparison);
 
 /* What the sides differ in, ROPESCOPE_DIFFERS_* together; 0: in nothing that both say. */
@@ -733,9 +741,10 @@ const ropescope_cause *ropescope_comparison_cause(const ropescope_comparison *co
 /* What to write for a consumer. */
 typedef struct ropescope_conversion ropescope_conversion;
 
-/* The recipe of a model (as in ropescope_recipe_source: one of `file`, `text`, `preset`, and `layers`; the rest is not
- * read) for the consumer called `to`, who is to serve `length` tokens (0: what is published). ROPESCOPE_INPUT,
- * ROPESCOPE_DOMAIN where the recipe is undefined at this length, ROPESCOPE_IO, ROPESCOPE_MEMORY. */
+/* The recipe of a model (as in ropescope_recipe_source: one of `file`, `text`, `preset`, then `layers`, and a `method`
+ * in the place of what these layers publish; the rest is not read) for the consumer called `to`, who is to serve
+ * `length` tokens (0: what is published). ROPESCOPE_INPUT, with the problems of the method; ROPESCOPE_DOMAIN where the
+ * recipe is undefined at this length, ROPESCOPE_IO, ROPESCOPE_MEMORY. */
 ropescope_status ropescope_convert(const ropescope_recipe_source *source, const char *to, size_t length,
                                    ropescope_conversion **conversion, ropescope_error **error);
 void ropescope_conversion_free(ropescope_conversion *conversion);

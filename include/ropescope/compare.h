@@ -178,7 +178,7 @@ typedef struct rs_buffers {
   char unread[200]; /* why a folder's checkpoint was not read; "": it was, or there is none */
 } rs_buffers;
 
-typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP } rs_origin;
+typedef enum rs_origin { RS_FROM_WORDS, RS_FROM_HF, RS_FROM_PRESET, RS_FROM_DUMP, RS_FROM_SUBJECT } rs_origin;
 
 /* What a side was taken for. */
 typedef struct rs_contender {
@@ -198,12 +198,15 @@ typedef struct rs_contender {
 
 /* What is compared. All borrowed. */
 typedef struct rs_contest {
-  const char *text[2];     /* a file (.json config or dump, .npy, .csv, .safetensors), the folder of a config.json, a
-                              preset's name, or a recipe as YAML */
+  const char *text[2]; /* a file (.json config or dump, .npy, .csv, .safetensors), the folder of a config.json, a
+                          preset's name, or a recipe as YAML */
+  const rs_subject
+      *subject[2];         /* a recipe on its model in the place of text[i], which names it in messages; NULL: none */
   const char *layers;      /* of configs: which kind of their layers, as in rs_profile_find; NULL: the chosen ones */
   const char *hf, *preset; /* the model on which recipes stand; both NULL: the other side's */
   const char *hf_text;     /* as in rs_subject_in */
-  size_t length;           /* tokens; 0: the longest that A's model is published for, else B's, else 4096 */
+  size_t length;           /* tokens; 0: that of a subject, else the longest that A's model is published for, else B's,
+                              else 4096 */
   double rtol;             /* relative difference that folds a list of doubled frequencies */
   bool biases;             /* two sides that add biases are taken, too: they turn nothing, and have empty spectra */
 } rs_contest;

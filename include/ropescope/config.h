@@ -245,21 +245,6 @@ const char *rs_demo_config(void);
 
 /* ---- subjects: one recipe on one model at one length ------------------------------------------------------------- */
 
-/* Where a subject comes from: a config, or a model and a recipe in words. All borrowed; NULL, 0: not named. */
-typedef struct rs_subject_in {
-  const char *config;    /* file with one model, one method and one length; NULL without `hf` and `preset`: the demo */
-  const char *hf;        /* a Hugging Face config.json */
-  const char *hf_text;   /* what it holds, where `hf` is its name in messages alone; NULL: a file */
-  const char *preset;    /* the name of a preset */
-  const char *layers;    /* of one of those: which kind of its layers, as in rs_profile_find; NULL: the chosen one */
-  const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
-  const char *label;     /* what messages call that recipe; NULL: "--method" */
-  const char *fallback;  /* a recipe for models that publish none; NULL: they are refused */
-  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..."; without
-                            lengths */
-  size_t length;         /* tokens; 0: the config's, or the length that the model is published for */
-} rs_subject_in;
-
 typedef struct rs_subject {
   rs_profile profile; /* of `hf` or `preset`; else without kinds */
   size_t kind;        /* the layers of it that `model` is of */
@@ -269,6 +254,22 @@ typedef struct rs_subject {
   rs_token_layout tokens;
   rs_precision precision;
 } rs_subject;
+
+/* Where a subject comes from: a config, or a model and a recipe in words. All borrowed; NULL, 0: not named. */
+typedef struct rs_subject_in {
+  const char *config;    /* file with one model, one method and one length; NULL without `hf` and `preset`: the demo */
+  const char *hf;        /* a Hugging Face config.json */
+  const char *hf_text;   /* what it holds, where `hf` is its name in messages alone; NULL: a file */
+  const char *preset;    /* the name of a preset */
+  const rs_model *on;    /* a model in the place of these; the subject then has no profile */
+  const char *layers;    /* of one of those: which kind of its layers, as in rs_profile_find; NULL: the chosen one */
+  const char *method;    /* on one of those: a recipe as YAML ("{name: yarn, factor: 8}"); NULL: what it publishes */
+  const char *label;     /* what messages call that recipe; NULL: "--method" */
+  const char *fallback;  /* a recipe for models that publish none; NULL: they are refused */
+  rs_config_edits edits; /* of the config; else of the recipe ("factor=8"), "tokens=..." or "precision=..."; without
+                            lengths */
+  size_t length;         /* tokens; 0: the config's, or the length that the model is published for */
+} rs_subject_in;
 
 /* The layers of `hf` or `preset`, and which kind of them is meant. Cleared on failure. */
 rs_status rs_subject_profile(const rs_subject_in *in, rs_profile *profile, size_t *kind, rs_err *err)

@@ -1,7 +1,7 @@
 /* Two settings side by side. */
 #include "ropescope/compare.h"
 
-#include "api.h"
+#include "recipe.h"
 
 #include <stdlib.h>
 
@@ -23,10 +23,35 @@ _Static_assert((int)ROPESCOPE_DIFFERS_FREQUENCY == RS_DIFFERS_FREQUENCY &&
                    (int)ROPESCOPE_DIFFERS_POSITIONS == RS_DIFFERS_POSITIONS,
                "what differs goes out as it is");
 
-static rs_status check_contest(const ropescope_contest *contest, rs_err *err) {
+/* A contest with the recipes that stand in the place of its texts. */
+typedef struct entrants {
+  const ropescope_contest *contest;
+  const ropescope_recipe *recipes[2]; /* NULL: the text */
+} entrants;
+
+/* Frequencies are compared as doubles at positions 0, 1, ...: a recipe that says otherwise is not what would be seen.
+ */
+static rs_status check_recipe(const ropescope_recipe *recipe, const char *side, rs_err *err) {
+  if (recipe == NULL) return RS_OK;
+  const rs_subject *subject = &recipe->subject;
+  const rs_precision *p = &subject->precision;
+  if (subject->tokens.count > 0 || subject->tokens.id_count > 0)
+    return rs_fail_on(err, RS_UNSUPPORTED, side, "has a layout of tokens, which no comparison reads");
+  if (p->positions != RS_F64 || p->inv_freq != RS_F64 || p->angle != RS_F64 || p->table != RS_F64 || p->running)
+    return rs_fail_on(err, RS_UNSUPPORTED, side, "has a precision, which no comparison reads");
+  return RS_OK;
+}
+
+static rs_status check_entrants(const entrants *given, rs_err *err) {
+  const ropescope_contest *contest = given->contest;
   RS_TRY(rs_api_sized(contest, sizeof *contest, "ropescope_contest", err));
-  if (contest->a == NULL || contest->b == NULL)
-    return rs_fail_on(err, RS_INPUT, contest->a == NULL ? "a" : "b", "is missing");
+  const char *texts[] = {contest->a, contest->b}, *const names[] = {"a", "b"};
+  for (size_t i = 0; i < 2; i++) {
+    if (texts[i] == NULL && given->recipes[i] == NULL) return rs_fail_on(err, RS_INPUT, names[i], "is missing");
+    if (texts[i] != NULL && given->recipes[i] != NULL)
+      return rs_fail_on(err, RS_INPUT, names[i], "stands beside a recipe: keep one of them");
+    RS_TRY(check_recipe(given->recipes[i], names[i], err));
+  }
   if ((contest->file != NULL || contest->text != NULL) && contest->preset != NULL)
     return rs_fail_on(err, RS_INPUT, "preset", "stands beside a file or text: one of them names the model");
   if (!(contest->tolerance >= 0 && contest->tolerance < 1))
@@ -42,17 +67,21 @@ static rs_compared compared(const rs_contender *side) {
                        .spectrum = &side->spectrum};
 }
 
-static rs_status compare(const ropescope_contest *contest, const char *path, ropescope_comparison *out,
-                         rs_problems *problems, rs_err *err) {
+static rs_status compare(const entrants *given, const char *path, ropescope_comparison *out, rs_problems *problems,
+                         rs_err *err) {
+  const ropescope_contest *contest = given->contest;
+  const ropescope_recipe *const *recipes = given->recipes;
   double tolerance = contest->tolerance > 0 ? contest->tolerance : USUAL_TOLERANCE;
   const char *name = contest->file != NULL ? contest->file : "config.json";
-  const rs_contest in = {.text = {contest->a, contest->b},
-                         .layers = contest->layers,
-                         .hf = contest->text != NULL ? name : path,
-                         .preset = contest->preset,
-                         .hf_text = contest->text,
-                         .length = contest->length,
-                         .rtol = tolerance};
+  const rs_contest in = {
+      .text = {recipes[0] != NULL ? recipes[0]->text : contest->a, recipes[1] != NULL ? recipes[1]->text : contest->b},
+      .subject = {recipes[0] != NULL ? &recipes[0]->subject : NULL, recipes[1] != NULL ? &recipes[1]->subject : NULL},
+      .layers = contest->layers,
+      .hf = contest->text != NULL ? name : path,
+      .preset = contest->preset,
+      .hf_text = contest->text,
+      .length = contest->length,
+      .rtol = tolerance};
   RS_TRY(rs_contest_read(&in, out->sides, problems, err));
   const rs_compared a = compared(&out->sides[0]), b = compared(&out->sides[1]);
   out->difference = rs_spectrum_compare(a.spectrum, b.spectrum, tolerance);
@@ -63,28 +92,34 @@ static rs_status compare(const ropescope_contest *contest, const char *path, rop
   return RS_OK;
 }
 
-static rs_status compare_named(const ropescope_contest *contest, ropescope_comparison *out, rs_problems *problems,
-                               rs_err *err) {
-  RS_TRY(check_contest(contest, err));
-  if (contest->file == NULL || contest->text != NULL) return compare(contest, NULL, out, problems, err);
-  char *path = rs_api_config_path(contest->file, err);
-  rs_status status = path != NULL ? compare(contest, path, out, problems, err) : RS_MEMORY;
+static rs_status compare_named(const entrants *given, ropescope_comparison *out, rs_problems *problems, rs_err *err) {
+  RS_TRY(check_entrants(given, err));
+  if (given->contest->file == NULL || given->contest->text != NULL) return compare(given, NULL, out, problems, err);
+  char *path = rs_api_config_path(given->contest->file, err);
+  rs_status status = path != NULL ? compare(given, path, out, problems, err) : RS_MEMORY;
   free(path);
   return status;
 }
 
-ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_comparison **comparison,
-                                   ropescope_error **error) {
+ropescope_status ropescope_compare_recipes(const ropescope_contest *contest, const ropescope_recipe *a,
+                                           const ropescope_recipe *b, ropescope_comparison **comparison,
+                                           ropescope_error **error) {
+  const entrants given = {contest, {a, b}};
   rs_problems problems = {0};
   rs_err err = {0};
   *comparison = rs_alloc(1, sizeof **comparison, &err);
-  rs_status status = *comparison != NULL ? compare_named(contest, *comparison, &problems, &err) : RS_MEMORY;
+  rs_status status = *comparison != NULL ? compare_named(&given, *comparison, &problems, &err) : RS_MEMORY;
   if (status == RS_OK) return ROPESCOPE_OK;
   ropescope_status said = rs_api_fail(error, &err, &problems);
   rs_problems_clear(&problems);
   ropescope_comparison_free(*comparison);
   *comparison = NULL;
   return said;
+}
+
+ropescope_status ropescope_compare(const ropescope_contest *contest, ropescope_comparison **comparison,
+                                   ropescope_error **error) {
+  return ropescope_compare_recipes(contest, NULL, NULL, comparison, error);
 }
 
 void ropescope_comparison_free(ropescope_comparison *comparison) {

@@ -25,12 +25,26 @@ static rs_status read_model(const ropescope_recipe_source *source, rs_convertibl
   return status;
 }
 
+/* The method of the source on the chosen layers, in the place of what they publish. */
+static rs_status put_method(const char *method, rs_convertible *model, rs_problems *problems, rs_err *err) {
+  rs_model *chosen = &model->profile.kinds[model->kind].model;
+  const rs_subject_in in = {.on = chosen, .method = method, .label = "method", .length = 1};
+  rs_subject subject;
+  RS_TRY(rs_subject_read(&in, &subject, problems, err));
+  rs_recipe_clear(&chosen->published);
+  chosen->published = subject.recipe;
+  subject.recipe = (rs_recipe){0};
+  rs_subject_clear(&subject);
+  return RS_OK;
+}
+
 static rs_status convert(const ropescope_recipe_source *source, const char *to, size_t length, rs_conversion *out,
-                         rs_err *err) {
+                         rs_problems *problems, rs_err *err) {
   rs_convertible model;
   RS_TRY(rs_api_model_check(source, err));
   RS_TRY(read_model(source, &model, err));
   rs_status status = rs_profile_find(&model.profile, source->layers, &model.kind, err);
+  if (status == RS_OK && source->method != NULL) status = put_method(source->method, &model, problems, err);
   if (status == RS_OK && to == NULL) status = rs_fail_on(err, RS_INPUT, "to", "is missing");
   if (status == RS_OK) status = rs_convert(&model, to, length, out, err);
   rs_convertible_clear(&model);
@@ -39,13 +53,17 @@ static rs_status convert(const ropescope_recipe_source *source, const char *to, 
 
 ropescope_status ropescope_convert(const ropescope_recipe_source *source, const char *to, size_t length,
                                    ropescope_conversion **conversion, ropescope_error **error) {
+  rs_problems problems = {0};
   rs_err err = {0};
   *conversion = rs_alloc(1, sizeof **conversion, &err);
-  rs_status status = *conversion != NULL ? convert(source, to, length, &(*conversion)->made, &err) : RS_MEMORY;
+  rs_status status =
+      *conversion != NULL ? convert(source, to, length, &(*conversion)->made, &problems, &err) : RS_MEMORY;
   if (status == RS_OK) return ROPESCOPE_OK;
   ropescope_conversion_free(*conversion);
   *conversion = NULL;
-  return rs_api_fail(error, &err, NULL);
+  ropescope_status said = rs_api_fail(error, &err, &problems);
+  rs_problems_clear(&problems);
+  return said;
 }
 
 void ropescope_conversion_free(ropescope_conversion *conversion) {

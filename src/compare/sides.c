@@ -136,7 +136,8 @@ static rs_status read_on_model(const rs_contest *contest, size_t which, rs_conte
   if (word && rs_method_find(s->text) == NULL) return unknown_word(s->text, err);
   if (!named && other->origin == RS_FROM_HF) in.hf = other->file != NULL ? other->file : other->text;
   if (!named && other->origin == RS_FROM_PRESET) in.preset = other->text;
-  if (in.hf == NULL && in.preset == NULL)
+  if (!named && other->origin == RS_FROM_SUBJECT) in.on = &other->model;
+  if (in.hf == NULL && in.preset == NULL && in.on == NULL)
     return rs_fail(err, RS_INPUT, "is a recipe: --model or --hf must say of which model");
   RS_TRY(rs_subject_read(&in, &subject, problems, err));
   s->model = subject.model;
@@ -148,6 +149,13 @@ static rs_status read_on_model(const rs_contest *contest, size_t which, rs_conte
   subject.recipe = (rs_recipe){0};
   rs_subject_clear(&subject);
   return RS_OK;
+}
+
+/* A recipe that is resolved already. */
+static rs_status copy_subject(const rs_subject *subject, rs_contender *s, rs_err *err) {
+  s->origin = RS_FROM_SUBJECT;
+  RS_TRY(rs_model_copy(&s->model, &subject->model, err));
+  return rs_recipe_copy(&s->recipe, &subject->recipe, err);
 }
 
 /* ---- both sides -------------------------------------------------------------------------------------------------- */
@@ -171,7 +179,8 @@ static rs_status make_spectrum(const rs_contest *contest, size_t which, rs_conte
   rs_contender *s = &sides[which], *other = &sides[1 - which];
   size_t longest = s->model.max_length > 0 ? s->model.max_length : other->model.max_length;
   size_t first = sides[0].model.max_length > 0 ? sides[0].model.max_length : longest; /* both at A's length */
-  s->length = contest->length > 0 ? contest->length : first > 0 ? first : NO_MODEL;
+  const rs_subject *subject = contest->subject[which] != NULL ? contest->subject[which] : contest->subject[1 - which];
+  s->length = contest->length > 0 ? contest->length : subject != NULL ? subject->length : first > 0 ? first : NO_MODEL;
   if (s->origin == RS_FROM_DUMP) return RS_OK;
   if (contest->biases && rs_biases_comparable(&s->recipe) && rs_biases_comparable(&other->recipe)) {
     s->spectrum = (rs_spectrum){.amp = NAN, .logit_factor = NAN, .pair_layout = -1};
@@ -198,6 +207,7 @@ typedef enum pass { NAMES, WORDS, SPECTRA, PASSES } pass;
 static rs_status read_pass(pass step, const rs_contest *contest, size_t which, rs_contender sides[2],
                            rs_problems *problems, rs_err *err) {
   rs_contender *s = &sides[which];
+  if (step == NAMES && contest->subject[which] != NULL) return copy_subject(contest->subject[which], s, err);
   if (step == NAMES) return read_named(s, contest->layers, err);
   if (step == SPECTRA) return make_spectrum(contest, which, sides, err);
   return s->origin == RS_FROM_WORDS ? read_on_model(contest, which, s, &sides[1 - which], problems, err) : RS_OK;

@@ -147,8 +147,8 @@ static rs_status copy_published(rs_model *model, rs_subject *subject, rs_err *er
 
 static rs_status read_named(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err) {
   rs_model model;
-  RS_TRY(rs_subject_profile(in, &subject->profile, &subject->kind, err));
-  RS_TRY(rs_model_copy(&model, &subject->profile.kinds[subject->kind].model, err));
+  if (in->on == NULL) RS_TRY(rs_subject_profile(in, &subject->profile, &subject->kind, err));
+  RS_TRY(rs_model_copy(&model, in->on != NULL ? in->on : &subject->profile.kinds[subject->kind].model, err));
   const rs_method *published = model.published.method;
   const char *text = in->method != NULL ? in->method : published != NULL ? published->name : in->fallback;
   rs_status status = RS_OK;
@@ -166,7 +166,7 @@ static rs_status read_named(const rs_subject_in *in, rs_subject *subject, rs_pro
 }
 
 rs_status rs_subject_read(const rs_subject_in *in, rs_subject *subject, rs_problems *problems, rs_err *err) {
-  bool named = in->hf != NULL || in->preset != NULL;
+  bool named = in->hf != NULL || in->preset != NULL || in->on != NULL;
   *subject = (rs_subject){0};
   rs_status status = named ? read_named(in, subject, problems, err) : read_config(in, subject, problems, err);
   if (status != RS_OK) rs_subject_clear(subject);

@@ -212,8 +212,23 @@ static void compare(void) {
   ropescope_comparison_free(comparison);
 }
 
+static void compare_recipes(void) {
+  const ropescope_recipe_source source = {.size = sizeof source, .text = llama, .method = "{name: yarn, factor: 4}"};
+  const ropescope_contest contest = {.size = sizeof contest, .b = "{name: yarn, factor: 4, truncate: false}"};
+  ropescope_recipe *recipe = NULL;
+  ropescope_comparison *comparison = NULL;
+  ropescope_error *error = NULL;
+  if (good(ropescope_recipe_create(NULL, &source, &recipe, &error), &error) &&
+      good(ropescope_compare_recipes(&contest, recipe, NULL, &comparison, &error), &error))
+    for (size_t i = 0; ropescope_comparison_cause(comparison, i) != NULL; i++)
+      say(ropescope_comparison_cause(comparison, i)->text);
+  ropescope_comparison_free(comparison);
+  ropescope_recipe_free(recipe);
+}
+
 static void convert(void) {
-  const ropescope_recipe_source source = {.size = sizeof source, .file = "a.json", .text = llama};
+  const ropescope_recipe_source source = {
+      .size = sizeof source, .file = "a.json", .text = llama, .method = "{name: yarn, factor: 4}"};
   static const char *const consumers[] = {"hf5", "llama.cpp", "nobody"};
   ropescope_error *error = NULL;
   for (size_t c = 0; c < sizeof consumers / sizeof *consumers; c++) {
@@ -334,6 +349,7 @@ Test(api_memory, each_failing_allocation_is_told) {
   survives("arrays", open_arrays, 1, false);
   survives("check", check_config, 1, false);
   survives("compare", compare, 1, false);
+  survives("compare recipes", compare_recipes, 1, false);
   survives("convert", convert, 1, false);
 }
 

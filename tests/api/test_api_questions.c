@@ -216,6 +216,72 @@ Test(api_questions, sides_and_tolerance) {
   }
 }
 
+/* Recipes are sides as they are: with their model, layers and length; a method in words stands on a recipe's model. */
+Test(api_questions, sides_that_are_recipes) {
+  ropescope_recipe *yarn = make_recipe("llama-2-7b", NULL, "{name: yarn, factor: 8}", 32768);
+  ropescope_recipe *other = make_recipe("pythia-6.9b", NULL, NULL, 0);
+  const ropescope_contest texts = {
+      .size = sizeof texts, .a = "{name: yarn, factor: 8}", .b = "rope", .preset = "llama-2-7b", .length = 32768};
+  const ropescope_contest one = {.size = sizeof one, .b = "rope"}, none = {.size = sizeof none};
+  ropescope_comparison *got[4] = {NULL};
+  GOOD(ropescope_compare(&texts, &got[0], &error));
+  GOOD(ropescope_compare_recipes(&one, yarn, NULL, &got[1], &error));
+  GOOD(ropescope_compare_recipes(&none, yarn, yarn, &got[2], &error));
+  GOOD(ropescope_compare_recipes(&none, yarn, other, &got[3], &error));
+  cr_expect_str_eq(ropescope_comparison_cause(got[0], 0)->text, ropescope_comparison_cause(got[1], 0)->text);
+  cr_expect_float_eq(ropescope_comparison_largest(got[0]), ropescope_comparison_largest(got[1]), 0);
+  cr_expect_eq(ropescope_comparison_differs(got[2]), 0);
+  cr_expect(ropescope_comparison_differs(got[3]) & ROPESCOPE_DIFFERS_FREQUENCY);
+  cr_expect_eq(ropescope_comparison_inv_freq(got[3], 0, NULL, 0), 64);
+  cr_expect_eq(ropescope_comparison_inv_freq(got[3], 1, NULL, 0), 16, "R = D / 4");
+  for (size_t i = 0; i < 4; i++) ropescope_comparison_free(got[i]);
+  ropescope_recipe_free(other);
+  ropescope_recipe_free(yarn);
+}
+
+Test(api_questions, recipes_that_are_no_sides) {
+  static const struct {
+    ropescope_recipe_source source;
+    ropescope_contest contest;
+    ropescope_status status;
+    const char *words;
+  } cases[] = {
+      {{.preset = "llama-2-7b"}, {.a = "rope", .b = "rope"}, ROPESCOPE_INPUT, "stands beside a recipe"},
+      {{.preset = "llama-2-7b", .precision = "{positions: bf16}"}, {.b = "rope"}, ROPESCOPE_UNSUPPORTED, "a precision"},
+      {{.preset = "qwen2-vl", .tokens = "[{image: [2, 2]}]"}, {.b = "rope"}, ROPESCOPE_UNSUPPORTED, "layout of tokens"},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    ropescope_recipe_source source = cases[i].source;
+    ropescope_contest contest = cases[i].contest;
+    ropescope_recipe *recipe = NULL;
+    ropescope_comparison *comparison = NULL;
+    source.size = sizeof source;
+    contest.size = sizeof contest;
+    GOOD(ropescope_recipe_create(NULL, &source, &recipe, &error));
+    FAILS(ropescope_compare_recipes(&contest, recipe, NULL, &comparison, &error), cases[i].status);
+    cr_expect_null(comparison);
+    is_told(error, "a", cases[i].words);
+    ropescope_recipe_free(recipe);
+  }
+}
+
+/* A method stands in the place of what the model publishes. */
+Test(api_questions, conversions_of_a_method) {
+  const ropescope_recipe_source source = {
+      .size = sizeof source, .preset = "llama-2-7b", .method = "{name: yarn, factor: 8}"};
+  const ropescope_recipe_source wrong = {
+      .size = sizeof wrong, .preset = "llama-2-7b", .method = "{name: yarn, factr: 8}"};
+  ropescope_conversion *conversion = NULL;
+  GOOD(ropescope_convert(&source, "hf5", 32768, &conversion, &error));
+  cr_expect_not_null(strstr(ropescope_conversion_fragment(conversion), "\"rope_type\": \"yarn\""), "%s",
+                     ropescope_conversion_fragment(conversion));
+  ropescope_conversion_free(conversion);
+  FAILS(ropescope_convert(&wrong, "hf5", 32768, &conversion, &error), ROPESCOPE_INPUT);
+  cr_expect_null(conversion);
+  cr_expect_str_eq(ropescope_error_problem(error, 0)->hint, "did you mean factor?");
+  ropescope_error_free(error);
+}
+
 /* Who takes arguments gets no fragment, and who takes a fragment no arguments. */
 Test(api_questions, arguments_and_fragments) {
   static const char *const consumers[] = {"megatron", "hf5"};
