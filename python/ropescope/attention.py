@@ -69,13 +69,15 @@ def _set_rows(place: Any, array: Array, dtype: int) -> None:
 class Statistics:
     """What was observed of each query: arrays (H, Q), read-only. Weights are those of the softmax."""
 
-    def __init__(self, pointer: Any, recipe: Recipe):
+    def __init__(self, pointer: Any, recipe: Recipe, first_query: int):
         self._pointer = pointer
         self.recipe = recipe  #: the recipe that they are under
+        self.first_query = first_query  #: the position of the first token of q: by default q are the last tokens of k
 
     def __repr__(self) -> str:
         heads, queries = (lib.ropescope_statistics_heads(self._pointer), lib.ropescope_statistics_queries(self._pointer))
-        return f"<ropescope.Statistics of {queries} queries in {heads} heads under {self.recipe!r}>"
+        places = f"at positions {self.query[0, 0]:.0f} to {self.query[0, -1]:.0f}"
+        return f"<ropescope.Statistics of {queries} queries {places} in {heads} heads under {self.recipe!r}>"
 
     def _values(self, observable: int) -> Array:
         heads = lib.ropescope_statistics_heads(self._pointer)
@@ -198,7 +200,7 @@ def statistics(
     window: int | None = None,
     sinks: int | None = None,
     queries: Sequence[int] | int | None = None,
-    first_query: int = 0,
+    first_query: int | None = None,
     targets: Sequence[int | None] | None = None,
     softmax_scale: float = 0,
     soft_cap: float = 0,
@@ -214,7 +216,10 @@ def statistics(
 ) -> Statistics:
     """What attention makes of queries and keys before rotation, (L, D), (H, L, D), or (L, H, D) with layout="lhd".
 
-    Arrays are read where they are: no (L, L) array is ever made, nor a copy of q or k. The recipe is one that `recipe`
+    Arrays are read where they are: no (L, L) array is ever made, nor a copy of q or k. Where q has fewer tokens than k
+    they are the last ones, as in a step of decoding; `first_query` says another position for the first of them.
+
+    The recipe is one that `recipe`
     has made, or `method` on `model`; without both of these, a Llama with as many heads, trained at this length with
     base 10000. `mask` is "causal", "bidirectional", "window" (with `window`), "window_sinks" (with `sinks`, too),
     "cross", "chunks" or "band"; None: as the layers of the model have it. `queries` are positions, or how many of the
@@ -236,19 +241,20 @@ def statistics(
     q, k = _of_heads(q, layout, "q"), _of_heads(k, layout, "k")
     if q.shape[2] != k.shape[2]:
         raise ValueError(f"q has {q.shape[2]} numbers a token and k has {k.shape[2]}")
+    first = _first_query(first_query, q.shape[1], k.shape[1])
     chosen = recipe or _recipe_of(q.shape, k.shape, model, method, layers, library)
     job = Struct("ropescope_attention", recipe=chosen._pointer, mask=_MASKS[mask])
     _set_rows(job.pointer.q, q, q_type)
     _set_rows(job.pointer.k, k, k_type)
     sizes = {"heads": q.shape[0], "kv_heads": k.shape[0], "length": k.shape[1], "head_dim": q.shape[2]}
-    sizes.update(query_tokens=q.shape[1], first_query=first_query, first_keys=first_keys, window=window, sinks=sinks)
+    sizes.update(query_tokens=q.shape[1], first_query=first, first_keys=first_keys, window=window, sinks=sinks)
     for member, value in {**sizes, "bins_per_octave": bins_per_octave, "seed": seed, "threads": threads}.items():
         job.set(member, value)
     for member, number in {"softmax_scale": softmax_scale, "soft_cap": soft_cap}.items():
         job.set(member, number)
     job.set("exact", int(exact))
     job.set("by_distance", int(by_distance))
-    observed = _positions(queries, first_query, q.shape[1])
+    observed = _positions(queries, first, q.shape[1])
     if observed is not None:
         job.set("queries", job.hold(ffi.new("size_t[]", observed)))
         job.set("query_count", len(observed))
@@ -270,7 +276,18 @@ def statistics(
             job.pointer,
             lender=lender_of(chosen._library),
         )
-    return Statistics(made, chosen)
+    return Statistics(made, chosen, first)
+
+
+def _first_query(first_query: int | None, rows: int, length: int) -> int:
+    """The position of the first token of q."""
+    if rows > length:
+        raise ValueError(f"q has {rows} tokens and k has {length}: queries are among the tokens that the keys are of")
+    last = length - rows
+    first = last if first_query is None else first_query
+    if first > last:
+        raise ValueError(f"first_query = {first}: {rows} queries from there are not among {length} tokens: at most {last}")
+    return first
 
 
 def _positions(queries: Sequence[int] | int | None, first: int, count: int) -> list[int] | None:

@@ -194,7 +194,7 @@ def test_objects_say_what_they_are(yarn):
     assert "factor: 4" in repr(recipe.tables()) and "16384 tokens" in repr(recipe.tables())
     assert "no method" in repr(rs.Library()) and "slow" in repr(with_method("slow"))
     seen = rs.statistics(*np.ones((2, 2, 8, 64)), method="rope", queries=3)
-    assert repr(seen).startswith("<ropescope.Statistics of 3 queries in 2 heads")
+    assert repr(seen).startswith("<ropescope.Statistics of 3 queries at positions 5 to 7 in 2 heads")
     assert repr(rs.compare(yarn, yarn)) == "<ropescope.Comparison: equal>"
     wrong = dict(yarn, rope_scaling=dict(yarn["rope_scaling"], truncate=False))
     assert "truncate" in repr(rs.compare(yarn, wrong)) and "array" not in repr(rs.compare(yarn, wrong))

@@ -153,6 +153,30 @@ def test_masks_queries_and_targets():
     assert both.keys[0, 0] == 64 and rs.statistics(q, k, method="rope", queries=3).query.tolist() == [[61, 62, 63]]
 
 
+def test_fewer_queries_than_keys_are_the_last_tokens():
+    """A step of decoding: the rows of q are the end of the context, and what is said of them is what all rows say."""
+    q, k = RANDOM.standard_normal((2, 3, 64, 32))
+    every = rs.statistics(q, k, method="rope", mask="causal", exact=True, by_distance=True)
+    last = rs.statistics(q[:, -4:], k, method="rope", mask="causal", exact=True, by_distance=True)
+    assert last.first_query == 60 and every.first_query == 0 and "at positions 60 to 63" in repr(last)
+    np.testing.assert_array_equal(last.query, np.tile([60, 61, 62, 63], (3, 1)))
+    for name in ("keys", "max_logit", "log_sum_exp", "entropy", "argmax", "first_weight", "mass"):
+        np.testing.assert_allclose(getattr(last, name), getattr(every, name)[:, -4:], rtol=1e-12, err_msg=name)
+    np.testing.assert_array_equal(rs.statistics(q[:, -4:], k, queries=2).query[0], [62, 63])
+
+
+def test_first_query_says_where_the_queries_stand():
+    q, k = RANDOM.standard_normal((2, 64, 32))
+    every = rs.statistics(q, k, method="rope", exact=True)
+    middle = rs.statistics(q[20:30], k, method="rope", first_query=20, exact=True)
+    np.testing.assert_allclose(middle.entropy, every.entropy[:, 20:30], rtol=1e-12)
+    np.testing.assert_array_equal(rs.statistics(q[:4], k, first_query=0).query[0], [0, 1, 2, 3])
+    with pytest.raises(ValueError, match="first_query = 61: .*at most 60"):
+        rs.statistics(q[:4], k, first_query=61)
+    with pytest.raises(ValueError, match="q has 64 tokens and k has 4"):
+        rs.statistics(q, k[:4])
+
+
 def test_metrics_are_in_the_summary():
     q, k = RANDOM.standard_normal((2, 64, 32))
     seen = rs.statistics(q, k, method="rope", metrics=["entropy"], exact=True)
