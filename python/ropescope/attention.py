@@ -76,26 +76,26 @@ class Statistics:
 
     def __repr__(self) -> str:
         heads, queries = (lib.ropescope_statistics_heads(self._pointer), lib.ropescope_statistics_queries(self._pointer))
-        places = f"at positions {self.query[0, 0]:.0f} to {self.query[0, -1]:.0f}"
+        places = f"at positions {self.query[0, 0]} to {self.query[0, -1]}"
         return f"<ropescope.Statistics of {queries} queries {places} in {heads} heads under {self.recipe!r}>"
 
-    def _values(self, observable: int) -> Array:
+    def _values(self, observable: int, dtype: Any = np.float64) -> Array:
         heads = lib.ropescope_statistics_heads(self._pointer)
         out = np.stack(
             [copied(lib.ropescope_statistics_values, self._pointer, head, observable) for head in range(heads)]
-        )
+        ).astype(dtype)
         out.flags.writeable = False
         return out
 
     @cached_property
     def query(self) -> Array:
-        """Positions of the queries."""
-        return self._values(lib.ROPESCOPE_QUERY_POSITION)
+        """Positions of the queries, int64."""
+        return self._values(lib.ROPESCOPE_QUERY_POSITION, np.int64)
 
     @cached_property
     def keys(self) -> Array:
-        """How many keys each sees."""
-        return self._values(lib.ROPESCOPE_KEYS)
+        """How many keys each sees, int64."""
+        return self._values(lib.ROPESCOPE_KEYS, np.int64)
 
     @cached_property
     def max_logit(self) -> Array:
@@ -114,8 +114,8 @@ class Statistics:
 
     @cached_property
     def argmax(self) -> Array:
-        """The position of the key with the largest logit."""
-        return self._values(lib.ROPESCOPE_ARGMAX)
+        """The position of the key with the largest logit, int64."""
+        return self._values(lib.ROPESCOPE_ARGMAX, np.int64)
 
     @cached_property
     def first_weight(self) -> Array:
@@ -149,8 +149,10 @@ class Statistics:
 
     @cached_property
     def edges(self) -> Array:
-        """(bins + 1,) tokens: bin i has edges[i] <= |m - n| < edges[i + 1]."""
-        return copied(lib.ropescope_statistics_edges, self._pointer)
+        """(bins + 1,) tokens, int64: bin i has edges[i] <= |m - n| < edges[i + 1]."""
+        out = copied(lib.ropescope_statistics_edges, self._pointer).astype(np.int64)
+        out.flags.writeable = False
+        return out
 
     @cached_property
     def mass(self) -> Array:

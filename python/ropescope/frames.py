@@ -20,7 +20,8 @@ class Column(NamedTuple):
 
 
 class Frame:
-    """Rows of named columns; `frame["column"]` is an array of float64 (NaN: no value) or of texts."""
+    """Rows of named columns; `frame["column"]` is an array of int64 (counts, indices, positions, lengths and seeds), of
+    float64 (NaN: no value; also where one of these has no value in a row), or of texts."""
 
     def __init__(self, pointer: Any, owner: Any):
         self._pointer = pointer
@@ -46,6 +47,8 @@ class Frame:
         return [c.name for c in self.columns]
 
     def _column(self, index: int) -> Array:
+        if lib.ropescope_frame_is_integer(self._pointer, index):
+            return copied(lib.ropescope_frame_integers, self._pointer, index, dtype="int64_t")
         if lib.ropescope_frame_is_numeric(self._pointer, index):
             return copied(lib.ropescope_frame_numbers, self._pointer, index)
         return np.array([text(lib.ropescope_frame_text(self._pointer, row, index)) for row in range(len(self))], str)

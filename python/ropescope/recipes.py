@@ -12,10 +12,13 @@ from .methods import Library, lender_of, pointer_of, raising
 from .words import Array, Length, Method, Model, name_model, Struct, tokens as tokens_of, yaml
 
 
+_DTYPES = {"double": np.float64, "int": np.intc, "int64_t": np.int64}
+
+
 def copied(function: Callable[..., int], *of: Any, dtype: str = "double", shape: tuple[int, ...] | None = None) -> Array:
     """The numbers that a function of the library's copies, as an array that nobody changes."""
     count = function(*of, ffi.NULL, 0)
-    out: Array = np.empty(count, np.float64 if dtype == "double" else np.intc)
+    out: Array = np.empty(count, _DTYPES[dtype])
     function(*of, ffi.cast(dtype + " *", out.ctypes.data), count)
     out = out.reshape(shape) if shape is not None else out
     out.flags.writeable = False

@@ -177,6 +177,18 @@ def test_first_query_says_where_the_queries_stand():
         rs.statistics(q, k[:4])
 
 
+def test_positions_and_counts_are_integers():
+    q, k = RANDOM.standard_normal((2, 2, 64, 32))
+    seen = rs.statistics(q, k, queries=8, by_distance=True, metrics=["score_by_distance"])
+    for name in ("query", "keys", "argmax", "edges"):
+        array = getattr(seen, name)
+        assert array.dtype == np.int64 and not array.flags.writeable, name
+    assert seen.entropy.dtype == np.float64
+    curve = seen.curves["score_by_distance"]
+    assert curve["logits"].dtype == np.int64 and curve["distance_tokens"].dtype == np.int64
+    assert curve["score_mean_nats"].dtype == np.float64
+
+
 def test_metrics_are_in_the_summary():
     q, k = RANDOM.standard_normal((2, 64, 32))
     seen = rs.statistics(q, k, method="rope", metrics=["entropy"], exact=True)

@@ -47,6 +47,31 @@ def test_columns_are_the_csvs(results):
     assert units["entropy_nats"] == "nats"
 
 
+def test_columns_of_integers_are_integers(tmp_path):
+    """In every file: the library says which columns hold integers; a field that is empty makes them floats."""
+    metrics = ["entropy", "decay", "frequencies", "score_by_distance", "argmax_distance", "ood_angles", "pair_norms"]
+    metrics += ["top_mass"]
+    methods = ["rope", {"name": "pi", "factor": [2, 4]}, {"name": "self_extend", "group": [4, 8]}]
+    results = rs.run({**CONFIG, "methods": methods, "metrics": metrics, "seeds": [3, 5]}, directory=tmp_path / "out")
+    integers = {"cell", "length_tokens", "seed", "pair", "distance_tokens", "distance_end_tokens", "logits", "k_keys"}
+    for of in (results, rs.results(tmp_path / "out")):
+        seen = set()
+        for name in of:
+            frame = of.frame(name)
+            for column in frame.columns:
+                values, array = frame[column.name], frame.array()[column.name]
+                integer = column.name in integers
+                if integer and not (values.dtype == np.float64 and np.isnan(values).any()):
+                    assert values.dtype == array.dtype == np.int64, (name, column.name)
+                    seen.add(column.name)
+                assert not (column.unit == "nats" or column.name in ("scale", "factor")) or values.dtype == np.float64
+        assert seen == integers
+    summary = results.frame("summary")
+    assert summary["seed"].tolist() == [3, 5] * 10 and summary["length_tokens"].max() == 256
+    assert results["summary"]["cell"].dtype == np.int64  # a DataFrame where pandas is there
+    assert np.isnan(results.frame("decay")["seed"]).all()  # of tables alone: every field is empty
+
+
 def test_a_table_is_a_frame_of_pandas_or_an_array(results, monkeypatch):
     array = results.frame("summary").array()
     assert array.dtype.names[0] == "cell" and len(array) == 4
