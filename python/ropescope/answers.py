@@ -5,14 +5,18 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import Any, Iterator, Mapping, NamedTuple, overload
+from typing import Any, Mapping, NamedTuple, overload
 
 import numpy as np
 
 from ._native import ffi, lib
 from .errors import DomainError, UnsupportedError, create, entries, text
-from .recipes import copied
-from .words import Array, Length, Method, Model, name_model, plain, Struct, tokens, yaml
+from .methods import lender_of, raising
+from .recipes import Recipe, copied
+from .words import (
+    Array, Length, Method, Model, RecipeWords, Struct, encoded, layers_of, name_model, one_of, plain,
+    shared_library, tokens, word, wrong, yaml,
+)  # fmt: skip
 
 _SOUGHT = {
     "base": lib.ROPESCOPE_SOLVE_BASE,
@@ -82,14 +86,15 @@ def solve(
     >>> math.ceil(rs.solve("base", length=131072, model="llama-2-7b", criterion="first_violation").value)
     4869105
     """
-    if sought not in _SOUGHT:
-        raise ValueError(f"{sought!r} is not one of {', '.join(_SOUGHT)}")
-    if criterion is not None and criterion not in _CRITERIA:
-        raise ValueError(f"{criterion!r} is not one of {', '.join(_CRITERIA)}")
+    one_of(sought, _SOUGHT, "sought")
+    one_of(criterion, [None, *_CRITERIA], "criterion")
+    if isinstance(model, Recipe):
+        words = built_in(model, "model")
+        method, layers = words.method if method is None else method, words.layers if layers is None else layers
     question = Struct("ropescope_question", sought=_SOUGHT[sought], length=tokens(length), base=base, head_dim=head_dim)
     name_model(question, model)
-    question.set("layers", None if layers is None else str(layers))
-    question.set("method", None if method is None else yaml(method))
+    question.set("layers", layers_of(layers))
+    question.set("method", None if method is None else yaml(method, "method"))
     if criterion is not None:
         return _solution(question, criterion)
     answers = {}
@@ -97,6 +102,14 @@ def solve(
         with contextlib.suppress(DomainError, UnsupportedError):
             answers[name] = _solution(question, name)
     return answers
+
+
+def built_in(recipe: Recipe, name: str) -> RecipeWords:
+    """What a recipe is made of, for functions that know the built-in methods, text and doubles alone."""
+    if recipe._library is not None:
+        raise ValueError(f"{name}: the recipe has a method of a Library, which is not known here")
+    recipe._only_method(name)
+    return recipe._words
 
 
 def _solution(question: Struct, criterion: str) -> Solution:
@@ -151,26 +164,29 @@ _DIFFERENCES = {
 }
 
 
-def _side(given: Any, folder: str, name: str) -> str:
-    """A side in words: dicts of a model and arrays of frequencies go to files of a temporary folder."""
+def _side(given: Any, folder: str, name: str) -> str | None:
+    """A side in words, None for a recipe: dicts of a model and arrays of frequencies go to files of a temporary
+    folder."""
+    if isinstance(given, Recipe):
+        return None
     given = given.to_dict() if hasattr(given, "to_dict") else given
     if isinstance(given, Mapping) and "name" in given and "model_type" not in given:
-        return yaml(given)
+        return yaml(given, name)
     if isinstance(given, (str, os.PathLike)):
         return os.fspath(given)
-    path = os.path.join(folder, name + (".json" if isinstance(given, Mapping) else ".npy"))
+    path = os.path.join(folder, name.upper() + (".json" if isinstance(given, Mapping) else ".npy"))
     if isinstance(given, Mapping):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(given, file, default=plain)
-    else:
-        np.save(path, np.asarray(given))
+        return path
+    try:
+        array = np.asarray(given)
+    except Exception:  # of whatever library the value is
+        array = np.empty(0, object)
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise wrong(given, name, "a Recipe, a config.json, a preset, a method, a file, or an array of frequencies (P,)")
+    np.save(path, array)
     return path
-
-
-@contextlib.contextmanager
-def _sides(a: Any, b: Any) -> Iterator[tuple[str, str]]:
-    with tempfile.TemporaryDirectory(prefix="ropescope-") as folder:
-        yield _side(a, folder, "A"), _side(b, folder, "B")
 
 
 def compare(
@@ -182,18 +198,27 @@ def compare(
     length: Length = None,
     tolerance: float | None = None,
 ) -> Comparison:
-    """Why two settings differ. A side is a config.json (path, folder or dict), a preset, a method (YAML, or a dict with
-    `name`) on `model` or on the other side's, a file of inverse frequencies, or an array of them.
+    """Why two settings differ. A side is a Recipe, a config.json (path, folder or dict), a preset, a method (YAML, or a
+    dict with `name`) on `model` or on the other side's, a file of inverse frequencies, or an array of them. `length` in
+    tokens is that of both sides; None: each Recipe's own, else the longest that a side is published for.
 
     >>> import ropescope as rs
     >>> rs.compare("llama-2-7b", rs.frequencies("llama-2-7b") / 4).causes[0].text
     'B is A as pi with s = 4: every frequency divided by s (A is rope)'
     """
-    with _sides(a, b) as (words_a, words_b):
-        contest = Struct("ropescope_contest", a=words_a, b=words_b, length=tokens(length), tolerance=tolerance)
+    library = shared_library(None, a, b)
+    recipes = [side._pointer if isinstance(side, Recipe) else ffi.NULL for side in (a, b)]
+    with tempfile.TemporaryDirectory(prefix="ropescope-") as folder, raising(library):
+        contest = Struct("ropescope_contest", a=_side(a, folder, "a"), b=_side(b, folder, "b"), length=tokens(length))
+        contest.set("tolerance", tolerance)
         name_model(contest, model)
-        contest.set("layers", None if layers is None else str(layers))
-        pointer = create(lib.ropescope_compare, lib.ropescope_comparison_free, contest.pointer)
+        contest.set("layers", layers_of(layers))
+        pointer = create(
+            lib.ropescope_compare_recipes,
+            lib.ropescope_comparison_free,
+            *(contest.pointer, *recipes),
+            lender=lender_of(library),
+        )
     bits = lib.ropescope_comparison_differs(pointer)
     return Comparison(
         frozenset(name for name, bit in _DIFFERENCES.items() if bits & bit),
@@ -215,20 +240,23 @@ class Conversion(NamedTuple):
 
 
 def convert(model: Model, to: str, *, length: Length = None, layers: str | int | None = None) -> Conversion:
-    """A model's recipe for another consumer (`consumers()` has them), which is to serve `length` tokens.
+    """A model's recipe, or a Recipe, for another consumer (`consumers()` has them), which is to serve `length` tokens.
 
     >>> import ropescope as rs
     >>> rs.convert("llama-2-7b", "hf5").keys["rope_parameters"]["rope_type"]
     'default'
     """
-    source = Struct("ropescope_recipe_source", layers=None if layers is None else str(layers))
+    source = Struct("ropescope_recipe_source")
+    if isinstance(model, Recipe):
+        words = built_in(model, "model")
+        source.set("method", words.method)
+        layers, length = words.layers if layers is None else layers, words.length if length is None else length
+    source.set("layers", layers_of(layers))
     name_model(source, model)
     pointer = create(
         lib.ropescope_convert,
         lib.ropescope_conversion_free,
-        source.pointer,
-        to.encode(),
-        tokens(length),
+        *(source.pointer, encoded(word(to, "to"), "to"), tokens(length)),
     )
     fragment = text(lib.ropescope_conversion_fragment(pointer))
     return Conversion(

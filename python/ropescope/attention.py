@@ -12,7 +12,7 @@ from .errors import create
 from .frames import Frame, table
 from .methods import Library, lender_of, raising
 from .recipes import Recipe, copied, recipe
-from .words import Array, Method, Model, Struct, yaml
+from .words import Array, Method, Model, Struct, Unpicklable, one_of, owned, real, integer, wrong, yaml
 
 _MASKS = {
     None: lib.ROPESCOPE_MASK_OF_LAYER,
@@ -36,10 +36,11 @@ def as_rows(given: Any, name: str) -> tuple[Array, int]:
     bfloat16 = str(getattr(given, "dtype", "")).endswith("bfloat16")
     if bfloat16 and "torch" in sys.modules and isinstance(given, sys.modules["torch"].Tensor):
         given = given.view(sys.modules["torch"].int16)
-    if hasattr(given, "__array__") or not hasattr(given, "__dlpack__"):
-        array = np.asarray(given)
-    else:
-        array = np.from_dlpack(given)
+    try:
+        by_dlpack = hasattr(given, "__dlpack__") and not hasattr(given, "__array__")
+        array = np.from_dlpack(given) if by_dlpack else np.asarray(given)
+    except Exception as error:  # of whatever library the value is
+        raise TypeError(f"{name} is no array of numbers: {error}") from error
     if bfloat16:
         array = array.view(np.uint16)
     elif array.dtype.name not in _DTYPES:
@@ -66,11 +67,12 @@ def _set_rows(place: Any, array: Array, dtype: int) -> None:
     place.head_stride, place.token_stride, place.dim_stride = (stride // size for stride in array.strides)
 
 
-class Statistics:
-    """What was observed of each query: arrays (H, Q), read-only. Weights are those of the softmax."""
+class Statistics(Unpicklable):
+    """What was observed of each query: arrays (H, Q), read-only; positions and counts are int64. Weights are those of
+    the softmax. `query` says which positions the queries have."""
 
     def __init__(self, pointer: Any, recipe: Recipe, first_query: int):
-        self._pointer = pointer
+        self._pointer = owned(pointer, "ropescope.statistics()")
         self.recipe = recipe  #: the recipe that they are under
         self.first_query = first_query  #: the position of the first token of q: by default q are the last tokens of k
 
@@ -192,7 +194,7 @@ class Statistics:
 def statistics(
     q: Any,
     k: Any,
-    recipe: Recipe | None = None,
+    recipe: Recipe | Model | None = None,
     *,
     model: Model | None = None,
     method: Method | None = None,
@@ -221,13 +223,13 @@ def statistics(
     Arrays are read where they are: no (L, L) array is ever made, nor a copy of q or k. Where q has fewer tokens than k
     they are the last ones, as in a step of decoding; `first_query` says another position for the first of them.
 
-    The recipe is one that `recipe`
-    has made, or `method` on `model`; without both of these, a Llama with as many heads, trained at this length with
-    base 10000. `mask` is "causal", "bidirectional", "window" (with `window`), "window_sinks" (with `sinks`, too),
-    "cross", "chunks" or "band"; None: as the layers of the model have it. `queries` are positions, or how many of the
-    last ones; `targets` are positions of the keys that they seek, or None. `exact` has all logits in doubles;
-    `by_distance` keeps the weight of each query by distance (`mass`). `metrics` names metrics ("[entropy]", or a
-    list), whose numbers are then in `summary` and `curves`.
+    The recipe is one that `recipe` has made, or a model as that takes one (the name of a preset), with `method` on it;
+    without any of these, a Llama with as many heads, trained at this length with base 10000. `mask` is "causal",
+    "bidirectional", "window" (with `window`), "window_sinks" (with `sinks`, too), "cross", "chunks" or "band"; None: as
+    the layers of the model have it. `queries` are positions, or how many of the last ones; `targets` are positions of
+    the keys that they seek, or None. `exact` has all logits in doubles; `by_distance` keeps the weight of each query by
+    distance (`mass`). `metrics` names metrics ("[entropy]", or a list), whose numbers are then in `summary` and
+    `curves`.
 
     >>> import numpy as np, ropescope as rs
     >>> q, k = np.random.default_rng(1).standard_normal((2, 4, 512, 64))
@@ -235,16 +237,14 @@ def statistics(
     >>> seen.entropy.shape, bool((seen.entropy < np.log(512)).all())
     ((4, 8), True)
     """
-    if layout not in ("hld", "lhd"):
-        raise ValueError(f'layout is "hld" or "lhd", not {layout!r}')
-    if mask not in _MASKS:
-        raise ValueError(f"mask is one of {', '.join(str(m) for m in _MASKS)}, not {mask!r}")
+    one_of(layout, ("hld", "lhd"), "layout")
+    one_of(mask, _MASKS, "mask")
     (q, q_type), (k, k_type) = as_rows(q, "q"), as_rows(k, "k")
     q, k = _of_heads(q, layout, "q"), _of_heads(k, layout, "k")
     if q.shape[2] != k.shape[2]:
         raise ValueError(f"q has {q.shape[2]} numbers a token and k has {k.shape[2]}")
     first = _first_query(first_query, q.shape[1], k.shape[1])
-    chosen = recipe or _recipe_of(q.shape, k.shape, model, method, layers, library)
+    chosen = _recipe_of(q.shape, k.shape, recipe, model, method, layers, library)
     job = Struct("ropescope_attention", recipe=chosen._pointer, mask=_MASKS[mask])
     _set_rows(job.pointer.q, q, q_type)
     _set_rows(job.pointer.k, k, k_type)
@@ -254,23 +254,27 @@ def statistics(
         job.set(member, value)
     for member, number in {"softmax_scale": softmax_scale, "soft_cap": soft_cap}.items():
         job.set(member, number)
-    job.set("exact", int(exact))
-    job.set("by_distance", int(by_distance))
+    job.set("exact", bool(exact))
+    job.set("by_distance", bool(by_distance))
     observed = _positions(queries, first, q.shape[1])
     if observed is not None:
         job.set("queries", job.hold(ffi.new("size_t[]", observed)))
         job.set("query_count", len(observed))
     if targets is not None:
         count = len(observed) if observed is not None else q.shape[1]
+        targets = listed(targets, "targets")
         if len(targets) != count:
             raise ValueError(f"{len(targets)} targets of {count} observed queries")
         no_target = ffi.cast("size_t", -1)
-        job.set("targets", job.hold(ffi.new("size_t[]", [no_target if t is None else int(t) for t in targets])))
+        places = [no_target if t is None else integer(t, "targets") for t in targets]
+        job.set("targets", job.hold(ffi.new("size_t[]", places)))
     if learned_sinks is not None:
+        learned_sinks = listed(learned_sinks, "learned_sinks")
         if len(learned_sinks) != q.shape[0]:
             raise ValueError(f"{len(learned_sinks)} learned sinks of {q.shape[0]} heads")
-        job.set("learned_sinks", job.hold(ffi.new("double[]", [float(s) for s in learned_sinks])))
-    job.set("metrics", None if metrics is None else yaml([metrics] if isinstance(metrics, Mapping) else metrics))
+        job.set("learned_sinks", job.hold(ffi.new("double[]", [real(s, "learned_sinks") for s in learned_sinks])))
+    metrics = [metrics] if isinstance(metrics, Mapping) else metrics
+    job.set("metrics", None if metrics is None else yaml(metrics, "metrics"))
     with raising(chosen._library):
         made = create(
             lib.ropescope_statistics_create,
@@ -281,12 +285,22 @@ def statistics(
     return Statistics(made, chosen, first)
 
 
+def listed(value: Any, name: str) -> list[Any]:
+    """A list, an array, or whatever else can be gone through."""
+    try:
+        if not isinstance(value, (str, bytes)):
+            return list(value)
+    except TypeError:
+        pass
+    raise wrong(value, name, "a list")
+
+
 def _first_query(first_query: int | None, rows: int, length: int) -> int:
     """The position of the first token of q."""
     if rows > length:
         raise ValueError(f"q has {rows} tokens and k has {length}: queries are among the tokens that the keys are of")
     last = length - rows
-    first = last if first_query is None else first_query
+    first = last if first_query is None else integer(first_query, "first_query")
     if first > last:
         raise ValueError(f"first_query = {first}: {rows} queries from there are not among {length} tokens: at most {last}")
     return first
@@ -296,21 +310,24 @@ def _positions(queries: Sequence[int] | int | None, first: int, count: int) -> l
     if queries is None:
         return None
     if isinstance(queries, (int, np.integer)):
-        return list(range(first + max(count - int(queries), 0), first + count))
-    positions = [int(position) for position in queries]
-    if positions and min(positions) < 0:
-        raise ValueError(f"queries: {min(positions)} is no position (they count from 0)")
-    return positions
+        return list(range(first + max(count - integer(queries, "queries"), 0), first + count))
+    return [integer(position, "queries") for position in listed(queries, "queries")]
 
 
 def _recipe_of(
     q: tuple[int, ...],
     k: tuple[int, ...],
+    given: Recipe | Model | None,
     model: Model | None,
     method: Method | None,
     layers: str | int | None,
     library: Library | None,
 ) -> Recipe:
+    if given is not None and model is not None:
+        raise ValueError("model stands beside recipe: one of them names the model")
+    if isinstance(given, Recipe) and method is None and layers is None and library in (None, given._library):
+        return given
+    model = model if given is None else given
     if model is None:
         model = {
             "model_type": "llama",

@@ -1,13 +1,11 @@
 """Is a config.json right?"""
 from __future__ import annotations
 
-import json
-import os
 from typing import Any, Mapping, NamedTuple, Tuple
 
 from ._native import ffi, lib
 from .errors import create, entries, text
-from .words import Model, plain
+from .words import Model, encoded, json_text, one_of, path_of, word
 
 _SEVERITIES = {lib.ROPESCOPE_NOTE: "note", lib.ROPESCOPE_WARNING: "warning", lib.ROPESCOPE_ERROR: "error"}
 
@@ -35,10 +33,14 @@ class Findings(Tuple[Finding, ...]):
         made.name = name
         return made
 
+    def __getnewargs__(self) -> Any:
+        return self.name, tuple(self)
+
     def at_least(self, severity: str) -> list[Finding]:
         """Those that are at least a "note", a "warning" or an "error"."""
         ranks = list(_SEVERITIES.values())
-        return [finding for finding in self if ranks.index(finding.severity) >= ranks.index(severity)]
+        least = ranks.index(one_of(severity, ranks, "severity"))
+        return [finding for finding in self if ranks.index(finding.severity) >= least]
 
     def __repr__(self) -> str:
         return str(self) or f"<ropescope.Findings: nothing in {self.name}>"
@@ -65,19 +67,19 @@ def check(config: Model, engines: str | None = None) -> Findings:
     """
     name, words = "config", None
     if hasattr(config, "to_dict") or isinstance(config, Mapping):
-        words = json.dumps(config, default=plain, indent=2)
+        words = json_text(config, "config", indent=2)
     elif isinstance(config, str) and config.lstrip().startswith("{"):
         words = config
     else:
-        name = os.fspath(config)
-    encoded = (words or "").encode()
+        name = path_of(config, "config")
+    text_bytes = (words or "").encode()
     pointer = create(
         lib.ropescope_check,
         lib.ropescope_findings_free,
-        ffi.NULL if words is None else encoded,
-        len(encoded),
-        os.fsencode(name),
-        ffi.NULL if engines is None else engines.encode(),
+        ffi.NULL if words is None else text_bytes,
+        len(text_bytes),
+        encoded(name, "config"),
+        ffi.NULL if engines is None else encoded(word(engines, "engines"), "engines"),
     )
     found = (
         Finding(text(f.code), text(f.rule), _SEVERITIES[f.severity], f.line, f.column, text(f.key), text(f.text), text(f.fix))

@@ -8,7 +8,7 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import text
 from .recipes import copied
-from .words import Array
+from .words import Array, Unpicklable, owned
 
 
 class Column(NamedTuple):
@@ -19,12 +19,12 @@ class Column(NamedTuple):
     summary: str
 
 
-class Frame:
+class Frame(Unpicklable):
     """Rows of named columns; `frame["column"]` is an array of int64 (counts, indices, positions, lengths and seeds), of
     float64 (NaN: no value; also where one of these has no value in a row), or of texts."""
 
     def __init__(self, pointer: Any, owner: Any):
-        self._pointer = pointer
+        self._pointer = owned(pointer, "Results.frame()")
         self._owner = owner  # lives as long as its frames
 
     def __len__(self) -> int:
@@ -38,7 +38,9 @@ class Frame:
         return [Column(*(text(get(self._pointer, i)) for get in of)) for i in range(count)]
 
     def __getitem__(self, name: str) -> Array:
-        index = lib.ropescope_frame_find(self._pointer, name.encode())
+        index = ffi.cast("size_t", -1)
+        if isinstance(name, str):
+            index = lib.ropescope_frame_find(self._pointer, name.encode())
         if index == ffi.cast("size_t", -1):
             raise KeyError(f"{name}; there are {', '.join(c.name for c in self.columns)}")
         return self._column(index)

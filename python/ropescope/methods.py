@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple, Sequence, TypeVar
 from ._native import ffi, lib
 from .callbacks import Method, MethodCall, Raised
 from .errors import Lender, call, create_alone, named
-from .words import Array, Struct
+from .words import Array, Struct, real, wrong
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,7 +48,12 @@ class Library:
         self._lender = Lender(lambda: lib.ropescope_library_free(made))
         self._pointer = ffi.gc(made, self._lender.lend(lambda pointer: None))
         self._handles: list[Any] = []
+        self._methods: list[tuple[str, dict[str, Any]]] = []  # as `add_method` was called
         self._raised = Raised()
+
+    def __reduce__(self) -> Any:
+        """With the functions by module and name, as pickle has them."""
+        return _library_of, (self._methods,)
 
     def __repr__(self) -> str:
         own = [m.name for m in methods(self)[len(methods()) :]]
@@ -84,6 +89,14 @@ class Library:
         have the parameters `scale` and `factor`. Any thread may ask; a DomainError says that there are no values for
         this call, any other exception is raised where the library was called.
         """
+        parameters = list(parameters)
+        said = {key: value for key, value in locals().items() if key not in ("self", "name")}
+        for function, argument in ((frequencies, "frequencies"), (bias, "bias")):
+            if function is not None and not callable(function):
+                raise wrong(function, argument, "a function")
+        for p in parameters:
+            if not isinstance(p, ParameterSpec):
+                raise wrong(p, "parameters", "a list of ParameterSpec")
         handle = ffi.new_handle(Method(self._raised, frequencies, bias, [p.name for p in parameters]))
         spec = Struct("ropescope_method_spec", name=name, summary=summary or name, reference=reference, user=handle)
         spec.set("version", version)
@@ -95,18 +108,36 @@ class Library:
             spec.set("bias", lib.ropescope_python_bias)
         specs = spec.hold(ffi.new("ropescope_parameter_spec[]", max(len(parameters), 1)))
         for place, given in zip(specs, parameters):
-            place.name, place.unit = spec.keep(given.name), spec.keep(given.unit)
-            place.summary = spec.keep(given.summary or given.name)
-            place.min, place.max, place.fallback = given.min, given.max, given.default
+            where = f"parameters[{given.name!r}]"
+            place.name, place.unit = spec.keep(given.name, f"{where}.name"), spec.keep(given.unit, f"{where}.unit")
+            place.summary = spec.keep(given.summary or given.name, f"{where}.summary")
+            place.min, place.max = real(given.min, f"{where}.min"), real(given.max, f"{where}.max")
+            place.fallback = real(given.default, f"{where}.default")
         spec.set("parameters", specs)
         spec.set("parameter_count", len(parameters))
         call(lib.ropescope_library_add_method, self._pointer, spec.pointer)
         self._handles.append(handle)
+        self._methods.append((name, said))
+
+
+def _library_of(added: list[tuple[str, dict[str, Any]]]) -> Library:
+    """A library with these methods."""
+    library = Library()
+    for name, said in added:
+        library.add_method(name, **said)
+    return library
+
+
+def checked(library: Library | None) -> Library | None:
+    """The argument `library`, of its type."""
+    if library is not None and not isinstance(library, Library):
+        raise wrong(library, "library", "a Library")
+    return library
 
 
 def pointer_of(library: Library | None) -> Any:
     """The library's object; NULL for the built-in methods alone."""
-    return ffi.NULL if library is None else library._pointer
+    return ffi.NULL if checked(library) is None else library._pointer  # type: ignore[union-attr]
 
 
 def lender_of(library: Library | None) -> Lender | None:
@@ -116,7 +147,7 @@ def lender_of(library: Library | None) -> Lender | None:
 
 def raised_of(library: Library | None) -> Raised:
     """Where exceptions of the library's functions are noted."""
-    return Raised() if library is None else library._raised
+    return Raised() if checked(library) is None else library._raised  # type: ignore[union-attr]
 
 
 def raising(library: Library | None) -> Any:

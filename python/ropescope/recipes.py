@@ -1,6 +1,7 @@
 """Recipes, which are methods with their parameters on one model's layers, and the tables that they come to."""
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import Any, Callable, NamedTuple
 
@@ -9,9 +10,12 @@ import numpy as np
 from ._native import ffi, lib
 from .errors import call, create, entries, text
 from .methods import Library, lender_of, pointer_of, raising
-from .words import Array, Length, Method, Model, name_model, Struct, tokens as tokens_of, yaml
+from .words import (
+    Array, Length, Method, Model, ModelWords, RecipeWords, Struct, Worded, integer, layers_of, model_words, one_of, owned,
+    shared_library, tokens as tokens_of, wrong, yaml,
+)  # fmt: skip
 
-
+_LARGEST_FILE = 64 << 20  # of a config.json, bytes: the library reads no larger one
 _DTYPES = {"double": np.float64, "int": np.intc, "int64_t": np.int64}
 
 
@@ -51,12 +55,42 @@ class LayerKind(NamedTuple):
     chosen: bool
 
 
-class Recipe:
-    """A method with its parameters, resolved for the layers of one model. Made by `recipe`."""
+class Recipe(Worded):
+    """A method with its parameters, resolved for the layers of one model. Made by `recipe`.
 
-    def __init__(self, pointer: Any, library: Library | None):
-        self._pointer = pointer
+    Recipes are equal that say the same. They pickle, and so reach other processes, with the text of the config.json
+    that they were made of; methods of a Library as functions do, by their module and name.
+    """
+
+    def __init__(self, pointer: Any, library: Library | None, words: RecipeWords):
+        self._pointer = owned(pointer, "ropescope.recipe()")
         self._library = library  # outlives the recipe
+        self._words = words
+
+    def __reduce__(self) -> Any:
+        return _create_recipe, (self._words, self._library)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Recipe):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity()[:4])
+
+    def _identity(self) -> tuple[Any, ...]:
+        """All that tells one recipe from another."""
+        numbers = (self.heads, self.head_dim, self.rotary_dim, self.train_length, self.max_length, self.theta)
+        words = (self._words.tokens, self._words.precision)
+        library = None if self._library is None else self._library._methods
+        said = (self.model, self.text, self.length, words, numbers, self.interleaved)
+        return (*said, self.parameters, self.layer_kinds, library)
+
+    def _method_text(self) -> str:
+        if self._words.method is not None:
+            return self._words.method
+        given = [f", {name}: {p.value}" for name, p in self.parameters.items() if p.given and p.value]
+        return f"{{name: {self.method}{''.join(given)}}}"
 
     @property
     def model(self) -> str:
@@ -136,7 +170,7 @@ class Recipe:
 
     def tables(self, length: Length = None) -> Tables:
         """What it comes to at a length (None: its own)."""
-        return Tables(self, tokens_of(length))
+        return Tables(self, length)
 
     def __repr__(self) -> str:
         return f"<ropescope.Recipe {self.text} on {self.model} at {self.length} tokens>"
@@ -145,15 +179,20 @@ class Recipe:
 class Tables:
     """What a recipe comes to at one length. Arrays are float64 and read-only."""
 
-    def __init__(self, recipe: Recipe, length: int):
+    def __init__(self, recipe: Recipe, length: Length = None):
+        if not isinstance(recipe, Recipe):
+            raise wrong(recipe, "recipe", "a Recipe")
         self.recipe = recipe
         with raising(recipe._library):
             self._pointer = create(
                 lib.ropescope_tables_create,
                 lib.ropescope_tables_free,
-                *(recipe._pointer, length),
+                *(recipe._pointer, tokens_of(length)),
                 lender=lender_of(recipe._library),
             )
+
+    def __reduce__(self) -> Any:
+        return Tables, (self.recipe, self.length)
 
     @property
     def length(self) -> int:
@@ -216,9 +255,14 @@ class Tables:
 
     def positions(self, side: str = "query", view: int = 0) -> Array:
         """(L, A) tokens, as queries or keys ("query", "key") in a view."""
-        return copied(
-            lib.ropescope_tables_positions, self._pointer, side_of(side), view, shape=(self.length, self.axes)
-        )
+        shape = (self.length, self.axes)
+        return copied(lib.ropescope_tables_positions, self._pointer, side_of(side), self._view(view), shape=shape)
+
+    def _view(self, view: int) -> int:
+        number = integer(view, "view")
+        if number >= self.views:
+            raise ValueError(f"view = {number}: there are {self.views}")
+        return number
 
     @cached_property
     def logit_scale(self) -> Array:
@@ -229,11 +273,14 @@ class Tables:
         self, begin: int = 0, end: int | None = None, *, side: str = "query", view: int = 0, head: int = 0
     ) -> tuple[Array, Array]:
         """Cosine and sine of tokens [begin, end), (end - begin, P) each, times the attention factor."""
-        end = self.length if end is None else end
-        cosine, sine = (np.empty((max(end - begin, 0), self.pairs)) for _ in range(2))
+        begin, end = integer(begin, "begin"), self.length if end is None else integer(end, "end")
+        head = integer(head, "head")
+        if not begin <= end <= self.length:
+            raise ValueError(f"begin = {begin}, end = {end}: must be tokens in order, and there are {self.length}")
+        cosine, sine = (np.empty((end - begin, self.pairs)) for _ in range(2))
         call(
             lib.ropescope_tables_cos_sin,
-            *(self._pointer, side_of(side), view, head, begin, end, doubles(cosine), doubles(sine)),
+            *(self._pointer, side_of(side), self._view(view), head, begin, end, doubles(cosine), doubles(sine)),
         )
         return cosine, sine
 
@@ -244,14 +291,22 @@ class Tables:
 
     def bias(self, head: int, query: int, begin: int = 0, end: int | None = None) -> Array:
         """(end - begin,) nats that are added to the logits of a query with keys [begin, end), all up to it by default."""
-        out = np.empty(max((query + 1 if end is None else end) - begin, 0))
+        head, query, begin = integer(head, "head"), integer(query, "query"), integer(begin, "begin")
+        end = query + 1 if end is None else integer(end, "end")
+        if not begin <= end <= self.length:
+            raise ValueError(f"begin = {begin}, end = {end}: must be keys in order, and there are {self.length}")
+        out = np.empty(end - begin)
         with raising(self.recipe._library):
-            call(lib.ropescope_tables_bias, self._pointer, head, query, begin, begin + len(out), doubles(out))
+            call(lib.ropescope_tables_bias, self._pointer, head, query, begin, end, doubles(out))
         return out
 
     def embedding(self, begin: int = 0, count: int | None = None) -> Array:
         """(count, width) what is added to tokens [begin, begin + count)."""
-        out = np.empty((self.length - begin if count is None else count, self.width))
+        begin = integer(begin, "begin")
+        count = max(self.length - begin, 0) if count is None else integer(count, "count")
+        if begin + count > self.length:
+            raise ValueError(f"begin = {begin}, count = {count}: there are {self.length} tokens")
+        out = np.empty((count, self.width))
         call(lib.ropescope_tables_embedding, self._pointer, begin, len(out), doubles(out))
         return out
 
@@ -259,9 +314,37 @@ class Tables:
 def side_of(side: str) -> int:
     """The library's number for "query" or "key"."""
     sides = {"query": lib.ROPESCOPE_QUERY, "key": lib.ROPESCOPE_KEY}
-    if side not in sides:
-        raise ValueError(f'side is "query" or "key", not {side!r}')
-    return sides[side]
+    return sides[one_of(side, sides, "side")]
+
+
+def _text_of(words: ModelWords) -> ModelWords:
+    """The model with the text of its file, where that is one that can be read: what a recipe says does not change with
+    the file. What cannot be read is left to the library, which says why."""
+    if words.file is None or words.text is not None:
+        return words
+    path = os.path.join(words.file, "config.json") if os.path.isdir(words.file) else words.file
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST_FILE:
+            return words
+        with open(path, encoding="utf-8") as file:
+            read = file.read()
+    except (OSError, ValueError):
+        return words
+    return words if "\0" in read else ModelWords(path, read)
+
+
+def _create_recipe(words: RecipeWords, library: Library | None) -> Recipe:
+    """The recipe of these words."""
+    members = words._asdict()
+    source = Struct("ropescope_recipe_source", **members.pop("model")._asdict(), **members)
+    with raising(library):
+        pointer = create(
+            lib.ropescope_recipe_create,
+            lib.ropescope_recipe_free,
+            *(pointer_of(library), source.pointer),
+            lender=lender_of(library),
+        )
+    return Recipe(pointer, library, words)
 
 
 def recipe(
@@ -276,8 +359,9 @@ def recipe(
 ) -> Recipe:
     """The recipe of a model, or another method on it.
 
-    `model` is a config.json (its path, its folder, its contents as a dict) or the name of a preset; `method` is a
-    name or a dict with parameters (None: what the model publishes, else plain RoPE); `layers` is a kind
+    `model` is a config.json (its path, its folder, its contents as a dict), the name of a preset, or a Recipe, of which
+    all that is not said here stays; `method` is a name or a dict with parameters, or a Recipe whose method it is (None:
+    what the model publishes, else plain RoPE); `layers` is a kind
     ("sliding_attention") or a number, where a model's layers differ; `length` is what it is for, in tokens (32768 or
     "32k"; None: the longest that the model is published for); `tokens` and `precision` are as those keys of a config.
 
@@ -288,19 +372,18 @@ def recipe(
     >>> round(yarn.tables(32768).attention_factor, 4)
     1.2079
     """
-    source = Struct("ropescope_recipe_source", layers=None if layers is None else str(layers))
-    source.set("length", tokens_of(length))
-    name_model(source, model)
-    for member, value in (("method", method), ("tokens", tokens), ("precision", precision)):
-        source.set(member, None if value is None else yaml(value))
-    with raising(library):
-        pointer = create(
-            lib.ropescope_recipe_create,
-            lib.ropescope_recipe_free,
-            *(pointer_of(library), source.pointer),
-            lender=lender_of(library),
-        )
-    return Recipe(pointer, library)
+    library = shared_library(library, model, method)
+    words = RecipeWords(
+        model=_text_of(model_words(model)),
+        method=None if method is None else yaml(method, "method"),
+        layers=layers_of(layers),
+        length=tokens_of(length),
+        tokens=None if tokens is None else yaml(tokens, "tokens"),
+        precision=None if precision is None else yaml(precision, "precision"),
+    )
+    if isinstance(model, Recipe):
+        words = model._words._replace(**{member: value for member, value in words._asdict().items() if value})
+    return _create_recipe(words, library)
 
 
 def frequencies(
@@ -311,7 +394,7 @@ def frequencies(
     layers: str | int | None = None,
     library: Library | None = None,
 ) -> Array:
-    """The inverse frequencies (P,) in rad/token that a model turns its pairs by at a length; see `recipe`.
+    """The inverse frequencies (P,) in rad/token that a model or a Recipe turns its pairs by at a length; see `recipe`.
 
     >>> import ropescope as rs
     >>> plain = rs.frequencies("llama-2-7b")

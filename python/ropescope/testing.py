@@ -7,7 +7,7 @@ import numpy as np
 
 from .answers import compare
 from .recipes import recipe
-from .words import Array, Length, Model
+from .words import Array, Length, Model, real, wrong
 
 
 def assert_inv_freq(
@@ -32,7 +32,7 @@ def assert_inv_freq(
     AssertionError: 64 of 64 inverse frequencies differ from llama-2-7b's {name: rope} ...
     """
     tables = recipe(model, layers=layers, length=length).tables()
-    got = _numbers(inv_freq)
+    got, tolerance = _numbers(inv_freq), real(tolerance, "tolerance")
     wanted = tables.inv_freq
     title = f"{tables.recipe.model}'s {tables.recipe.text} at {tables.length} tokens"
     if got.shape != wanted.shape:
@@ -57,9 +57,13 @@ def _numbers(given: Any) -> Array:
     """An array or tensor, on whatever device, as float64."""
     for step in ("detach", "cpu", "float"):
         given = getattr(given, step)() if hasattr(given, step) else given
-    return np.asarray(given, np.float64)
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise wrong(given, "inv_freq", "an array of numbers (P,)") from None
 
 
 def _assert_factor(got: float | None, wanted: float, title: str, tolerance: float) -> None:
-    if got is not None and not abs(float(got) - wanted) <= tolerance * abs(wanted):
-        raise AssertionError(f"cos and sin are multiplied by {float(got):.9g}, and not by {wanted:.9g}, under {title}")
+    number = wanted if got is None else real(got, "attention_factor")
+    if not abs(number - wanted) <= tolerance * abs(wanted):
+        raise AssertionError(f"cos and sin are multiplied by {number:.9g}, and not by {wanted:.9g}, under {title}")

@@ -189,6 +189,23 @@ def test_positions_and_counts_are_integers():
     assert curve["score_mean_nats"].dtype == np.float64
 
 
+def test_a_model_or_a_recipe_is_taken_as_it_stands():
+    q, k = RANDOM.standard_normal((2, 2, 32, 128))
+    expected = rs.statistics(q, k, model="llama-2-7b", method={"name": "pi", "factor": 2})
+    recipe = rs.recipe("llama-2-7b", {"name": "pi", "factor": 2})
+    for given in (
+        rs.statistics(q, k, "llama-2-7b", method={"name": "pi", "factor": 2}),
+        rs.statistics(q, k, recipe),
+        rs.statistics(q, k, model=recipe),
+        rs.statistics(q, k, "llama-2-7b", method=recipe),
+        rs.statistics(q, k, rs.recipe("llama-2-7b"), method=recipe),
+    ):
+        np.testing.assert_array_equal(given.entropy, expected.entropy)
+    assert not np.array_equal(rs.statistics(q, k, "llama-2-7b").entropy, expected.entropy)
+    with pytest.raises(ValueError, match="model stands beside recipe"):
+        rs.statistics(q, k, recipe, model="gpt2")
+
+
 def test_metrics_are_in_the_summary():
     q, k = RANDOM.standard_normal((2, 64, 32))
     seen = rs.statistics(q, k, method="rope", metrics=["entropy"], exact=True)
