@@ -68,8 +68,12 @@ async function send(query) {
   try {
     const response = await fetch(`answer?${query}`);
     const said = await response.json();
-    if (response.ok) accept(said, query, began);
-    else refuse(said);
+    if (response.ok) {
+      await askPlain(query, said.length_tokens);
+      accept(said, query, began);
+    } else {
+      refuse(said);
+    }
   } catch {
     refuse({ error: "The program does not answer: it has ended, or is to be started again (its address is then another).", parameter: null });
   }
@@ -79,24 +83,18 @@ async function send(query) {
   if (next !== null) void send(next);
 }
 
-/* What plain RoPE does is another question, whose answer holds for all methods and shorter lengths. */
-async function askPlain() {
-  const wanted = new Map([...state].filter(([name]) => ["model", "layers", "head_dim", "train_length"].includes(name)));
+/* What plain RoPE does is another question, whose answer holds for all methods and shorter lengths. It is asked before
+ * the charts are drawn, so that a move draws each of them once. */
+async function askPlain(query, tokens) {
+  const wanted = new Map([...readState(query)].filter(([name]) => ["model", "layers", "head_dim", "train_length"].includes(name)));
   wanted.set("method", "rope");
   const key = queryOf(wanted);
-  if (key === plain.key && answer.length_tokens <= plain.length) return;
+  if (key === plain.key && tokens <= plain.length) return;
   let length = 4096;
-  while (length < answer.length_tokens) length *= 4;
-  if (key !== plain.key) plain = { key, length, answer: null };
-  plain.length = length = Math.min(length, choices.longest);
-  try {
-    const response = await fetch(`answer?${key}&length=${length}`);
-    const said = response.ok ? await response.json() : null;
-    if (said === null || key !== plain.key || length !== plain.length) return;
-    plain.answer = said;
-    drawFrequencies();
-    drawDecay();
-  } catch { /* the next question tells it */ }
+  while (length < tokens) length *= 4;
+  length = Math.min(length, choices.longest);
+  const response = await fetch(`answer?${key}&length=${length}`);
+  plain = { key, length, answer: response.ok ? await response.json() : null };
 }
 
 function accept(said, query, began) {
@@ -111,7 +109,6 @@ function accept(said, query, began) {
   drawDecay();
   document.body.dataset.answered = query;
   if (began !== null) requestAnimationFrame(() => tellTime(performance.now() - began));
-  void askPlain();
 }
 
 /* From the change to the frame that shows it. */
