@@ -11,6 +11,7 @@
 enum {
   RS_EXPLORE_LONGEST = 1 << 20, /* tokens: the longest context that is answered at once */
   RS_EXPLORE_LIST = 512,        /* numbers of a list in a query */
+  RS_EXPLORE_POINTS = 288,      /* distances of a curve, at most: fewer than a picture has columns */
   RS_EXPLORE_QUERY = 16384      /* bytes of a query */
 };
 
@@ -32,7 +33,9 @@ size_t rs_explorer_subject_length(const rs_explorer *explorer) RS_NONNULL(1);
 rs_status rs_explore_choices(const rs_explorer *explorer, rs_text *json, rs_err *err) RS_NONNULL(1, 2);
 
 /* The answer to a query as JSON: the resolved recipe, what it comes to, its frequencies, angles and decay, and the
- * command and config that give the same. The query is that of a URL ("method=yarn&factor=8"), of
+ * command and config that give the same. Tables are made for the distances of the curves alone (RS_EXPLORE_POINTS);
+ * where the kernel is a sum of waves, its extremes between them are found, too. The query is that of a URL
+ * ("method=yarn&factor=8"), of
  *
  *   model      "file" (of rs_subject_in's hf), or a preset; the explorer's without
  *   layers     which of its layers, as in rs_profile_find

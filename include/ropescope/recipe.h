@@ -88,6 +88,9 @@ typedef struct rs_stage_in {
   const char *method;  /* its name, for messages */
   const rs_kind *kind; /* of the stage that is prepared */
   const void *params;  /* the kind's own struct */
+  /* (read_count,) keys of the last query, which alone are read: a table by distance may be 0 elsewhere. NULL: all. */
+  const size_t *read;
+  size_t read_count;
 } rs_stage_in;
 
 /* Keys [begin, end) of one query row, read through view `view`. */

@@ -33,11 +33,12 @@ static size_t table_size(const rs_stage_in *in) {
   return in->length;
 }
 
-/* Adds the cosines of all pairs at distances begin ... end - 1. */
-static void add_cosines(size_t dim, size_t begin, size_t end, double *sums) {
+/* Adds the cosines of all pairs at distances begin ... end - 1, or at those numbers of the ones that are read. */
+static void add_cosines(const rs_stage_in *in, size_t dim, size_t begin, size_t end, double *sums) {
   for (size_t k = 0; k < dim / 2; k++) {
     double omega = pow(base, -2 * (double)k / (double)dim), cosine, sine;
-    for (size_t distance = begin; distance < end; distance++) {
+    for (size_t i = begin; i < end; i++) {
+      size_t distance = in->read != NULL ? in->length - 1 - in->read[i] : i;
       rs_cos_sin((double)distance, omega, &cosine, &sine);
       sums[distance] += cosine;
     }
@@ -48,10 +49,10 @@ static void add_cosines(size_t dim, size_t begin, size_t end, double *sums) {
 static rs_status prepare(const rs_stage_in *in, double *table, void *out, rs_err *err) {
   (void)err;
   enum { PIECE = 4096 }; /* distances */
-  size_t dim = ((const params *)in->params)->sandwich_dim, length = in->length;
-#pragma omp parallel for schedule(static) if (length > PIECE)
-  for (size_t begin = 0; begin < length; begin += PIECE)
-    add_cosines(dim, begin, begin + PIECE < length ? begin + PIECE : length, table);
+  size_t dim = ((const params *)in->params)->sandwich_dim, count = in->read != NULL ? in->read_count : in->length;
+#pragma omp parallel for schedule(static) if (count > PIECE)
+  for (size_t begin = 0; begin < count; begin += PIECE)
+    add_cosines(in, dim, begin, begin + PIECE < count ? begin + PIECE : count, table);
   *(state *)out = (state){table, (double)in->heads};
   return RS_OK;
 }

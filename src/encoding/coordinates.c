@@ -42,15 +42,15 @@ static rs_status fill_rates(const rs_encoding *encoding, double reach, double *r
   return RS_OK;
 }
 
-/* Each token by itself, so that the bits are those of any number of threads. A key as far behind the middle as a query
- * is before it has the same gain: one exp() makes both. */
-static void fill_gains(rs_encoding *encoding, size_t view, const double *rates, double middle) {
+/* Each token that is read by itself, so that the bits are those of any number of threads. A key as far behind the
+ * middle as a query is before it has the same gain: one exp() makes both. */
+static void fill_gains(rs_encoding *encoding, size_t view, const rs_stage_in *in, const double *rates, double middle) {
   enum { WORTH_THREADS = 4096 }; /* tokens */
-  size_t pairs = encoding->rotary_dim / 2, length = encoding->length;
+  size_t pairs = encoding->rotary_dim / 2, count = in->read != NULL ? in->read_count : encoding->length;
   const double *pos_q = encoding->pos_q[view], *pos_k = encoding->pos_k[view];
-#pragma omp parallel for schedule(static) if (length >= WORTH_THREADS)
-  for (size_t n = 0; n < length; n++) {
-    size_t key = length - 1 - n;
+#pragma omp parallel for schedule(static) if (count >= WORTH_THREADS)
+  for (size_t i = 0; i < count; i++) {
+    size_t n = in->read != NULL ? in->read[i] : i, key = in->read != NULL ? n : count - 1 - i;
     double query_at = pos_q[n] - middle, key_at = pos_k[key] - middle;
     double *gain_q = encoding->gain_q[view] + n * pairs, *gain_k = encoding->gain_k[view] + key * pairs;
     for (size_t j = 0; j < pairs; j++) {
@@ -62,7 +62,7 @@ static void fill_gains(rs_encoding *encoding, size_t view, const double *rates, 
 
 /* exp(+-log_gain * (position - middle)): only the difference of two positions matters, and from the middle of the
  * context the exponents stay smallest. */
-static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
+static rs_status decay_gains(rs_encoding *encoding, const rs_stage_in *in, rs_err *err) {
   double least = INFINITY, most = -INFINITY;
   RS_TRY(rs_text_only(encoding, err));
   for (size_t i = 0; i < encoding->length * encoding->views; i++) {
@@ -74,7 +74,8 @@ static rs_status decay_gains(rs_encoding *encoding, rs_err *err) {
   if (rates == NULL) return RS_MEMORY;
   rs_status status = fill_rates(encoding, most - (least + most) / 2, rates, err);
   if (status == RS_OK) status = allocate_gains(encoding, err);
-  for (size_t v = 0; v < encoding->views && status == RS_OK; v++) fill_gains(encoding, v, rates, (least + most) / 2);
+  for (size_t v = 0; v < encoding->views && status == RS_OK; v++)
+    fill_gains(encoding, v, in, rates, (least + most) / 2);
   free(rates);
   return status;
 }
@@ -137,7 +138,7 @@ static rs_status age_tokens(rs_encoding *encoding, const rs_model *model, size_t
   return status;
 }
 
-rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err) {
+rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, const rs_stage_in *in, rs_err *err) {
   const rs_freq_kind *kind = encoding->method->freq;
   size_t prompt = encoding->params->rotary.cached_keys.number;
   bool aged = prompt != RS_NO_COUNT;
@@ -145,7 +146,7 @@ rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_e
   if (aged && encoding->views > 1)
     return rs_fail(err, RS_UNSUPPORTED, "cached_keys is defined for one view of the positions, %s has %zu",
                    encoding->method->name, encoding->views);
-  if (kind->log_gain != NULL) RS_TRY(decay_gains(encoding, err));
+  if (kind->log_gain != NULL) RS_TRY(decay_gains(encoding, in, err));
   if (kind->mix != NULL || aged) RS_TRY(spread_all(encoding, err));
   if (!aged || encoding->mixed != NULL) return RS_OK; /* which are the same at every length */
   RS_TRY(make_gains(encoding, err));

@@ -153,14 +153,23 @@ static rs_status prepare_bias(rs_encoding *encoding, rs_stage_in in, rs_err *err
   return RS_OK;
 }
 
-static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, const rs_model *model,
-                             const rs_token_layout *tokens, rs_err *err) {
-  RS_TRY(copy_inputs(encoding, recipe, tokens, err));
+/* What is made of a recipe, and which keys of the last query are read; NULL: all. */
+typedef struct making {
+  const rs_recipe *recipe;
+  const rs_token_layout *tokens;
+  const size_t *read;
+  size_t read_count;
+} making;
+
+static rs_status fill_tables(rs_encoding *encoding, const making *wanted, const rs_model *model, rs_err *err) {
+  RS_TRY(copy_inputs(encoding, wanted->recipe, wanted->tokens, err));
   rs_stage_in in = rs_stage_input(encoding->method, model, encoding->params, encoding->length, &encoding->tokens);
+  in.read = wanted->read;
+  in.read_count = wanted->read_count;
   resolve_geometry(encoding, &in, model);
   RS_TRY(rs_frequencies_fill(encoding, model, err));
   RS_TRY(fill_positions(encoding, in, err));
-  RS_TRY(rs_coordinates_fill(encoding, model, err));
+  RS_TRY(rs_coordinates_fill(encoding, model, &in, err));
   for (size_t t = 0; t < encoding->tables && encoding->own_places; t++) {
     const rs_encoding head = rs_encoding_of_head(encoding, t);
     RS_TRY(check_formats(&head, err));
@@ -171,21 +180,31 @@ static rs_status fill_tables(rs_encoding *encoding, const rs_recipe *recipe, con
   return prepare_bias(encoding, in, err);
 }
 
-rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,
-                             const rs_token_layout *tokens, const rs_precision *precision, rs_encoding **encoding,
-                             rs_err *err) {
+static rs_status create(const making *wanted, const rs_model *model, size_t length, const rs_precision *precision,
+                        rs_encoding **encoding, rs_err *err) {
   *encoding = NULL;
   if (length == 0) return rs_fail(err, RS_DOMAIN, "a context of 0 tokens has no attention");
   rs_encoding *fresh = rs_alloc(1, sizeof *fresh, err);
   if (fresh == NULL) return RS_MEMORY;
   fresh->length = length;
   if (precision != NULL) fresh->precision = *precision;
-  rs_status status = fill_tables(fresh, recipe, model, tokens, err);
+  rs_status status = fill_tables(fresh, wanted, model, err);
   if (status == RS_OK)
     *encoding = fresh;
   else
     rs_encoding_free(fresh);
   return status;
+}
+
+rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,
+                             const rs_token_layout *tokens, const rs_precision *precision, rs_encoding **encoding,
+                             rs_err *err) {
+  return create(&(making){.recipe = recipe, .tokens = tokens}, model, length, precision, encoding, err);
+}
+
+rs_status rs_encoding_create_for(const rs_recipe *recipe, const rs_model *model, size_t length, const size_t *keys,
+                                 size_t count, rs_encoding **encoding, rs_err *err) {
+  return create(&(making){.recipe = recipe, .read = keys, .read_count = count}, model, length, NULL, encoding, err);
 }
 
 void rs_encoding_free(rs_encoding *encoding) {

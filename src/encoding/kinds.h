@@ -88,7 +88,7 @@ void rs_mixed_gradient(const rs_encoding *encoding, size_t head, size_t begin, s
                        double *const *learned);
 
 /* Gains, mixed axes and cached keys: the last word on positions. */
-rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, rs_err *err);
+rs_status rs_coordinates_fill(rs_encoding *encoding, const rs_model *model, const rs_stage_in *in, rs_err *err);
 
 /* The table of steps, where turns are in doubles and the axes are the tokens'. */
 rs_status rs_steps_fill(rs_encoding *encoding, rs_err *err);

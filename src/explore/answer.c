@@ -2,6 +2,7 @@
 #include "explore_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static void write_model(const rs_asked *asked, rs_json *json) {
   const rs_model *model = &asked->model;
@@ -87,10 +88,14 @@ static rs_status write_answer(const rs_asked *asked, const rs_encoding *encoding
 
 static rs_status answer(const rs_asked *asked, rs_text *text, rs_err *err) {
   rs_json json = {.text = text};
-  rs_encoding *encoding;
-  RS_TRY(rs_encoding_create(&asked->recipe, &asked->model, asked->length, NULL, NULL, &encoding, err));
-  rs_status status = write_answer(asked, encoding, &json, err);
+  rs_encoding *encoding = NULL;
+  size_t *keys = NULL, count = 0;
+  rs_status status = rs_explored_keys(asked->length, &keys, &count, err);
+  if (status == RS_OK)
+    status = rs_encoding_create_for(&asked->recipe, &asked->model, asked->length, keys, count, &encoding, err);
+  if (status == RS_OK) status = write_answer(asked, encoding, &json, err);
   rs_encoding_free(encoding);
+  free(keys);
   return status;
 }
 

@@ -7,7 +7,7 @@
 
 const char *const rs_explored_metrics[] = {"frequencies", "ood_angles", "decay", NULL};
 
-enum { PER_OCTAVE = 16, WHOLE_DECAY = 8192 };
+enum { PER_OCTAVE = 16 };
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
@@ -46,41 +46,46 @@ static double mean_bias(const rs_encoding *encoding, size_t query, size_t key) {
   return total / (double)encoding->heads;
 }
 
+rs_status rs_explored_keys(size_t length, size_t **keys, size_t *count, rs_err *err) {
+  size_t *edges = NULL, bins = 0;
+  RS_TRY(rs_log_edges(length, PER_OCTAVE, &edges, &bins, err));
+  *count = bins;
+  if (bins == 0 || edges[bins - 1] != length - 1) ++*count; /* edges has one more, the end of the last bin */
+  *keys = rs_alloc(*count, sizeof **keys, err);
+  for (size_t i = 0; *keys != NULL && i < *count; i++) (*keys)[i] = i < bins ? length - 1 - edges[i] : 0;
+  free(edges);
+  return *keys != NULL ? RS_OK : RS_MEMORY;
+}
+
 /* Turns that are no function of the distance are summed pair by pair, which for every distance of a long context takes
- * seconds: single distances are then shown, without what lies between them. */
+ * seconds: single distances are shown, without what lies between them. */
 static rs_status sample_decay(const rs_encoding *encoding, rs_result *result, rs_err *err) {
-  size_t query = encoding->length - 1, *edges = NULL, bins = 0;
-  rs_status status = rs_log_edges(encoding->length, PER_OCTAVE, &edges, &bins, err);
+  size_t query = encoding->length - 1, *keys = NULL, count = 0;
+  rs_status status = rs_explored_keys(encoding->length, &keys, &count, err);
   double *row = rs_alloc(result->curve.columns, sizeof *row, err);
   if (status == RS_OK && row == NULL) status = RS_MEMORY;
-  for (size_t i = 0; status == RS_OK && i <= bins; i++) {
-    size_t distance = i < bins ? edges[i] : query;
-    if (i == bins && bins > 0 && edges[bins - 1] == query) break;
+  for (size_t i = 0; status == RS_OK && i < count; i++) {
     for (size_t c = 0; c < result->curve.columns; c++) row[c] = NAN;
-    row[DISTANCE] = (double)distance;
-    if (encoding->rotary_dim > 0) row[MEAN_COSINE] = rs_encoding_mean_cosine(encoding, query, query - distance);
-    row[BIAS] = mean_bias(encoding, query, query - distance);
+    row[DISTANCE] = (double)(query - keys[i]);
+    if (encoding->rotary_dim > 0) row[MEAN_COSINE] = rs_encoding_mean_cosine(encoding, query, keys[i]);
+    row[BIAS] = mean_bias(encoding, query, keys[i]);
     result->value[0] = row[MEAN_COSINE];
     status = rs_curve_add(&result->curve, row, err);
   }
   free(row);
-  free(edges);
+  free(keys);
   return status;
 }
 
-static rs_status is_wavelike(const rs_encoding *encoding, bool *wavelike, rs_err *err) {
-  rs_decay *decay;
-  RS_TRY(rs_encoding_decay(encoding, &decay, err));
-  *wavelike = decay != NULL;
-  rs_decay_free(decay);
-  return RS_OK;
-}
-
+/* The metric reads keys between those of the curve: it is for sums of waves, which it finds by a kernel. */
 static rs_status decay(const rs_metric_kind *metric, const rs_encoding *encoding, rs_result *result, rs_err *err) {
-  bool wavelike = false;
-  RS_TRY(is_wavelike(encoding, &wavelike, err));
-  bool whole = wavelike || encoding->length <= WHOLE_DECAY;
-  return whole ? finish(metric, encoding, result, err) : sample_decay(encoding, result, err);
+  rs_decay *waves;
+  result->value[0] = NAN;
+  if (encoding->rotary_dim == 0 && encoding->method->bias == NULL) return RS_OK;
+  RS_TRY(rs_encoding_decay(encoding, &waves, err));
+  bool wavelike = waves != NULL && encoding->method->bias == NULL;
+  rs_decay_free(waves);
+  return wavelike ? finish(metric, encoding, result, err) : sample_decay(encoding, result, err);
 }
 
 /* ---- angles ------------------------------------------------------------------------------------------------------ */

@@ -79,7 +79,12 @@ rs_status rs_asked_fragment(const rs_asked *asked, rs_text *text, rs_err *err);
 /* The metrics that an answer has; ends at NULL. */
 extern const char *const rs_explored_metrics[];
 
-/* Writes what they say of the tables: for each an object with its "scalars", and its "curve" as lists by column. */
+/* The keys of the last query whose distances the curve of decay shows: log-spaced, from that query's own token to the
+ * first. RS_MEMORY. Release with free(). */
+rs_status rs_explored_keys(size_t length, size_t **keys, size_t *count, rs_err *err);
+
+/* Writes what they say of the tables, which hold those keys: for each an object with its "scalars", and its "curve" as
+ * lists by column. */
 rs_status rs_curves_write(const rs_asked *asked, const rs_encoding *encoding, rs_json *json, rs_err *err);
 
 #endif
