@@ -91,6 +91,9 @@ static const char *const texts[] = {
     "\"model_type\": \"mllama_text_model\", \"num_hidden_layers\": 4, \"cross_attention_layers\": [2], "
     "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 1, \"high_freq_factor\": 4, "
     "\"original_max_position_embeddings\": 256}",
+    /* A base for each layer. */
+    "\"model_type\": \"granite_swa\", \"num_hidden_layers\": 4, \"sliding_window\": 64, "
+    "\"layer_rope_theta\": [0, 100, 500, 100]",
     "\"num_hidden_layers\": 4, \"layer_types\": [\"sliding_attention\", \"full_attention\", \"sliding_attention\", "
     "\"full_attention\"], \"sliding_window\": 64, \"rope_parameters\": {\"full_attention\": null, "
     "\"sliding_attention\": {\"rope_type\": \"default\", \"rope_theta\": 500}}",
