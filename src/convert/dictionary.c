@@ -134,13 +134,6 @@ static bool has_fixed_dims(const rs_converting *c) {
   return strncmp(c->from->family, "gptj", 4) == 0 || strncmp(c->from->family, "codegen", 7) == 0;
 }
 
-/* Whether it is DeepSeek-V4. */
-static bool is_compressing(const rs_profile *profile) {
-  bool any = false;
-  for (size_t k = 0; k < profile->kind_count; k++) any |= profile->kinds[k].compression > 0;
-  return any;
-}
-
 void rs_put_fraction(rs_converting *c, const rs_settled *settled) {
   const rs_model *model = settled->model;
   if (c->from->latent || model->rotary_dim == model->head_dim || rs_settled_is(settled, "proportional")) return;
@@ -172,7 +165,7 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
   put_axes(json, settled);
   if (style->magnitude == RS_AS_PUBLISHED) rs_put_other_keys(c, settled);
   if (style->fraction && !has_fixed_dims(c)) rs_put_fraction(c, settled);
-  if (style->compressed_fraction && is_compressing(&c->from->profile))
+  if (style->compressed_fraction && rs_compresses(&c->from->profile))
     rs_json_number(json, "partial_rotary_factor", fraction_of(settled->model));
   rs_json_end(json);
   if (style->fraction && has_fixed_dims(c)) rs_put_fraction(c, settled);
@@ -182,15 +175,6 @@ void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *
 
 static bool turns(const rs_layer_kind *kind) {
   return kind->attends && kind->model.published.method->freq != NULL;
-}
-
-void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
-  static const char twin[] = "_nope";
-  const rs_layer_kind *kinds = profile->kinds;
-  size_t length = strlen(kinds[kind].name), tail = sizeof twin - 1;
-  bool compresses = is_compressing(profile);
-  strcpy(out, compresses ? kinds[kind].compression > 0 ? "compress" : "main" : kinds[kind].name);
-  if (!compresses && length > tail && strcmp(out + length - tail, twin) == 0) out[length - tail] = '\0';
 }
 
 /* Whether a kind before it, or another that turns, has the same name. */
@@ -229,7 +213,7 @@ bool rs_by_layers(const rs_converting *c) {
   const rs_profile *profile = &c->from->profile;
   if (lists_bases(c)) return false;
   size_t first = first_turning(profile);
-  bool several = is_compressing(profile); /* a flat one has no say in the base of its compressed layers */
+  bool several = rs_compresses(profile); /* a flat one has no say in the base of its compressed layers */
   for (size_t k = 0; k < profile->kind_count; k++) {
     const rs_layer_kind *kind = &profile->kinds[k];
     several |= turns(kind) && !rs_layers_turn_alike(kind, &profile->kinds[first]);
@@ -278,7 +262,7 @@ rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_s
     if (profile->kinds[k].attends && !is_named(profile, k, name)) RS_TRY(put_kind(c, k, name, style, err));
     main_said |= strcmp(name, "main") == 0;
   }
-  if (is_compressing(profile) && !main_said) put_main(c, style);
+  if (rs_compresses(profile) && !main_said) put_main(c, style);
   rs_json_end(&c->json);
   return RS_OK;
 }

@@ -195,3 +195,20 @@ rs_status rs_note_engine(rs_converting *c, const char *who, const char *dialect,
   rs_spectrum_clear(&spectrum);
   return status;
 }
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+bool rs_compresses(const rs_profile *profile) {
+  bool any = false;
+  for (size_t k = 0; k < profile->kind_count; k++) any |= profile->kinds[k].compression > 0;
+  return any;
+}
+
+void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]) {
+  static const char twin[] = "_nope";
+  const rs_layer_kind *kinds = profile->kinds;
+  size_t length = strlen(kinds[kind].name), tail = sizeof twin - 1;
+  bool compresses = rs_compresses(profile);
+  strcpy(out, compresses ? kinds[kind].compression > 0 ? "compress" : "main" : kinds[kind].name);
+  if (!compresses && length > tail && strcmp(out + length - tail, twin) == 0) out[length - tail] = '\0';
+}

@@ -104,6 +104,9 @@ void rs_put_fraction(rs_converting *c, const rs_settled *settled);
 /* max_position_embeddings that goes with it: dynamic NTK counts from it, others are served up to it. */
 size_t rs_maximum_of_settled(const rs_settled *settled);
 
+/* Whether layers see keys beyond their window averaged: DeepSeek-V4. */
+bool rs_compresses(const rs_profile *profile);
+
 /* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
 void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]);
 
