@@ -304,7 +304,8 @@ typedef struct rs_reader_in {
   size_t rows, columns;  /* of them: L is rows * columns + 1, with the class token */
   size_t last;           /* tokens at the end of each that are answered, 1 to L */
   const size_t *lengths; /* (count,) tokens that are there, 1 to L: the others, behind them, are padding; NULL: all */
-  const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted */
+  const double *ids;     /* (count, L, RS_AXES) position ids t, h, w; NULL: as tokens are counted. Masks go by index,
+                            whatever the ids: packed documents see each other */
 } rs_reader_in;
 
 /* What the model says of each: logits (count, last, C), or last states (count, last, d) where it has no classes; 0 of

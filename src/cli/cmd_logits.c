@@ -244,6 +244,35 @@ static rs_status say(const rs_transformer *transformer, const rs_reader_in *in, 
   return rs_npy_fill(options->out, &out, transformer->format == RS_F64, put_answers, &a, err);
 }
 
+/* The first token of a sequence whose time id is below that of the token before it; 0: there is none. */
+static size_t first_fall(const rs_reader_in *in, size_t sequence, size_t *count) {
+  const double *ids = in->ids + sequence * in->length * RS_AXES;
+  size_t first = 0, tokens = in->lengths != NULL ? in->lengths[sequence] : in->length;
+  *count = 0;
+  for (size_t n = 1; n < tokens; n++) {
+    if (ids[n * RS_AXES] >= ids[(n - 1) * RS_AXES]) continue;
+    if (first == 0) first = n;
+    ++*count;
+  }
+  return first;
+}
+
+/* Ids of packed documents begin again, those of shards are in another order, and masks do not follow them. */
+static void note_falls(const cli_options *options, const rs_reader_in *in) {
+  for (size_t s = 0; in->ids != NULL && s < in->count; s++) {
+    size_t falls, token = first_fall(in, s, &falls);
+    const double *id = in->ids + (s * in->length + token) * RS_AXES;
+    if (token == 0) continue;
+    cli_note(
+        options,
+        "note: %s: position ids of sequence %zu fall %zu time%s, first at token %zu (%g after %g), but masks and "
+        "windows go by index in the list: a decoder's token sees all tokens before it there, an encoder's sees all. "
+        "So packed documents see each other, and tokens in another order than their ids see others than in order.",
+        options->position_ids, s, falls, falls > 1 ? "s" : "", token, id[0], id[-RS_AXES]);
+    return;
+  }
+}
+
 /* One that this program has trained. */
 static rs_status load_trained(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err) {
   rs_trained trained;
@@ -268,6 +297,7 @@ static rs_status run(const cli_options *options, rs_err *err) {
     status = own ? load_trained(folder, format, &transformer, err)
                  : rs_hf_checkpoint_load(&checkpoint, folder, format, false, &transformer, err);
   if (status == RS_OK) status = say(transformer, &i.in, options, err);
+  if (status == RS_OK) note_falls(options, &i.in);
   rs_transformer_free(transformer);
   rs_hf_checkpoint_clear(&checkpoint);
   inputs_clear(&i);

@@ -245,6 +245,38 @@ Test(logits_command, position_ids__of_one_axis) {
                  2, "ropescope: flat.npy: position ids must be (2, 3) as the token ids are, or (3, 2, 3)\n");
 }
 
+/* Ids that begin again (packed documents) or come in another order (zigzag) are noted, with who sees whom; ids of
+ * pictures, whose time stands still while rows fall, and those of padding are not. */
+Test(logits_command, position_ids_that_fall__who_sees_whom) {
+  static const struct {
+    const char *header, *data;
+    size_t size;
+    const char *said; /* NULL: nothing */
+  } cases[] = {
+      {NPY("|u1", "False", "(1, 4)"), "\0\1\0\1", 4,
+       "note: ids.npy: position ids of sequence 0 fall 1 time, first at token 2 (0 after 1), but masks and windows go "
+       "by "
+       "index in the list: a decoder's token sees all tokens before it there, an encoder's sees all. So packed "
+       "documents see each other, and tokens in another order than their ids see others than in order.\n"},
+      {NPY("|u1", "False", "(1, 4)"), "\0\3\2\1", 4, "sequence 0 fall 2 times, first at token 2 (2 after 3)"},
+      {NPY("|u1", "False", "(3, 1, 4)"), "\0\1\1\1\0\1\1\2\0\2\1\1", 12, NULL},
+      {NPY("|u1", "False", "(1, 4)"), "\5\6\7\0", 4, NULL},
+  };
+  make_npy("tokens.npy", 1, NPY("|u1", "False", "(1, 4)"), "\1\2\3\4", 4);
+  make_npy("mask.npy", 1, NPY("|u1", "False", "(1, 4)"), "\1\1\1\0", 4);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    bool padded = i == 3;
+    make_npy("ids.npy", 1, cases[i].header, cases[i].data, cases[i].size);
+    result got =
+        run(&(command){.arguments = {"logits", golden("qwen2_vl"), "tokens.npy", "--out", "o.npy", "--position-ids",
+                                     "ids.npy", padded ? "--attention-mask" : NULL, padded ? "mask.npy" : NULL}});
+    cr_expect_eq(got.status, 0, "%s", got.err);
+    cr_expect_eq(strstr(got.err, "fall") != NULL, cases[i].said != NULL, "%s", got.err);
+    if (cases[i].said != NULL) cr_expect_not_null(strstr(got.err, cases[i].said), "%s", got.err);
+    result_clear(&got);
+  }
+}
+
 /* Of an encoder and a decoder, the file that has the token. */
 Test(logits_command, tokens_of_an_encoder_that_are_none) {
   make_npy("low.npy", 1, NPY("|u1", "False", "(2,)"), "\1\2", 2);
