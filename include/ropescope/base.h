@@ -50,7 +50,8 @@ typedef struct rs_err {
 } rs_err;
 
 /* Records a failure and returns its status. The first error wins: a later call on the same `err` changes nothing and
- * returns the first status. `err` may be NULL. */
+ * returns the first status. `err` may be NULL. The message is made as rs_message makes it; the format "%s" hands on a
+ * message, which keeps its lines. */
 rs_status rs_fail(rs_err *err, rs_status status, const char *format, ...) RS_PRINTF(3, 4) RS_NONNULL(3);
 
 /* The same, naming the parameter `subject` at fault. */
@@ -60,7 +61,7 @@ rs_status rs_fail_on(rs_err *err, rs_status status, const char *subject, const c
 /* RS_IO of a file that could not be read: to whoever named it, as wrong as if it held nonsense. */
 rs_status rs_fail_read(rs_err *err, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(2);
 
-/* "subject: message", or the message alone, as far as `size` bytes hold it. */
+/* "subject: message", or the message alone, as one line. */
 void rs_err_words(const rs_err *err, char *words, size_t size) RS_NONNULL(1, 2);
 
 /* A short word for the status: "ok", "input", "domain", ... */
@@ -130,6 +131,42 @@ const char *rs_text_string(const rs_text *text) __attribute__((returns_nonnull))
 
 /* RS_OK, or RS_MEMORY when an addition to `text` failed. */
 rs_status rs_text_check(const rs_text *text, rs_err *err) RS_NONNULL(1);
+
+/* Replaces in text[from, length) what a terminal would act on by its spelling: control characters but those in `kept`
+ * ("\x1b", "\n"), marks of the direction of writing and of lines ("\u202e"), and bytes that are no UTF-8. */
+void rs_text_spell(rs_text *text, size_t from, const char *kept) RS_NONNULL(1, 3);
+
+/* Ends the line that text[from] begins, spelled so that no word in it begins another. */
+void rs_text_end_line(rs_text *text, size_t from) RS_NONNULL(1);
+
+/* Adds such a line. */
+void rs_text_line(rs_text *text, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(1, 2);
+
+/* Bytes of the UTF-8 character at `text`, and the character; 0 if it is none (Unicode 15, table 3-7). */
+size_t rs_utf8_read(const char *text, uint32_t *character) RS_NONNULL(1, 2);
+
+/* Bytes of the longest beginning of `text` that has at most `most` of them and ends between two characters. */
+size_t rs_utf8_cut(const char *text, size_t most) RS_NONNULL(1);
+
+/* Copies `text`, of which what does not fit into `size` (> 4) bytes becomes "...". */
+void rs_shorten(const char *text, size_t size, char *out) RS_NONNULL(1, 3);
+
+/* A character as people are shown it: its bytes, or its spelling. */
+typedef struct rs_shown {
+  char text[8];
+  size_t length, bytes; /* of `text`; of the character, 1 where there is none */
+} rs_shown;
+
+/* The character at `at`, which a NUL ends, as rs_text_spell has it. */
+rs_shown rs_show(const char *at, const char *kept) RS_NONNULL(1, 2);
+
+/* Prints one line of a message into `out` (size bytes, at least 16): spelled as by rs_text_spell, a word of more than
+ * 200 bytes without its middle, and so the line itself where it is longer than `size`; "..." stands in the gap. */
+void rs_message(char *out, size_t size, const char *format, ...) RS_PRINTF(3, 4) RS_NONNULL(1, 3);
+
+/* The same of several lines, where `lines`: newlines are kept. */
+void rs_message_print(char *out, size_t size, bool lines, const char *format, va_list words) RS_PRINTF(4, 0)
+    RS_NONNULL(1, 4);
 
 /* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), close enough to be a slip of the pen: at
  * most one edit for words of 2 to 4 letters, else at most a third of the letters. Where there is none, the first

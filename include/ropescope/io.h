@@ -60,7 +60,8 @@ rs_node *rs_node_append(rs_node *node, rs_err *err) RS_NONNULL(1);
 enum { RS_JSON_DEPTH = 16 };
 
 /* JSON that is being written to `text`, which says whether it failed (also by more than RS_JSON_DEPTH levels). Begin as
- * {.text = &text}. `key` is NULL in arrays and at the top. Strings are UTF-8. */
+ * {.text = &text}. `key` is NULL in arrays and at the top. In strings, bytes
+ * that are no UTF-8 become U+FFFD. */
 typedef struct rs_json {
   rs_text *text; /* borrowed */
   size_t depth;

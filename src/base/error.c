@@ -8,8 +8,8 @@ static rs_status record(rs_err *err, rs_status status, const char *subject, cons
   if (err == NULL) return status;
   if (err->status != RS_OK) return err->status;
   err->status = status;
-  snprintf(err->subject, sizeof err->subject, "%s", subject);
-  vsnprintf(err->message, sizeof err->message, format, words);
+  rs_message(err->subject, sizeof err->subject, "%s", subject);
+  rs_message_print(err->message, sizeof err->message, strcmp(format, "%s") == 0, format, words);
   return status;
 }
 
@@ -46,5 +46,5 @@ const char *rs_status_name(rs_status status) {
 }
 
 void rs_err_words(const rs_err *err, char *words, size_t size) {
-  snprintf(words, size, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+  rs_message(words, size, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
 }

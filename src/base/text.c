@@ -24,19 +24,24 @@ void rs_text_puts(rs_text *text, const char *string) {
   rs_text_add(text, string, strlen(string));
 }
 
+static void print(rs_text *text, const char *format, va_list words) {
+  va_list again;
+  va_copy(again, words);
+  int length = vsnprintf(NULL, 0, format, words);
+  if (length < 0 || !reserve(text, (size_t)length)) {
+    text->failed = true;
+  } else {
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+    text->length += (size_t)length;
+  }
+  va_end(again);
+}
+
 void rs_text_printf(rs_text *text, const char *format, ...) {
   va_list words;
   va_start(words, format);
-  int length = vsnprintf(NULL, 0, format, words);
+  print(text, format, words);
   va_end(words);
-  if (length < 0 || !reserve(text, (size_t)length)) {
-    text->failed = true;
-    return;
-  }
-  va_start(words, format);
-  vsnprintf(text->data + text->length, (size_t)length + 1, format, words);
-  va_end(words);
-  text->length += (size_t)length;
 }
 
 void rs_text_number(rs_text *text, double value) {
@@ -58,6 +63,47 @@ void rs_text_shell(rs_text *text, const char *word) {
       rs_text_add(text, word, 1);
   }
   rs_text_puts(text, "'");
+}
+
+/* Bytes at the beginning that are shown as they are. */
+static size_t count_plain(const char *text, size_t length, const char *kept) {
+  size_t i = 0;
+  while (i < length) {
+    rs_shown s = rs_show(text + i, kept);
+    if (s.length != s.bytes || memcmp(s.text, text + i, s.bytes) != 0) break;
+    i += s.bytes;
+  }
+  return i;
+}
+
+void rs_text_spell(rs_text *text, size_t from, const char *kept) {
+  if (text->failed || from >= text->length) return;
+  size_t plain = from + count_plain(text->data + from, text->length - from, kept);
+  if (plain == text->length) return;
+  rs_text spelled = {0};
+  for (size_t i = plain; i < text->length;) {
+    rs_shown s = rs_show(text->data + i, kept);
+    rs_text_add(&spelled, s.text, s.length);
+    i += s.bytes;
+  }
+  text->length = plain;
+  text->failed |= spelled.failed;
+  rs_text_add(text, rs_text_string(&spelled), spelled.length);
+  rs_text_clear(&spelled);
+}
+
+void rs_text_end_line(rs_text *text, size_t from) {
+  rs_text_spell(text, from, "");
+  rs_text_puts(text, "\n");
+}
+
+void rs_text_line(rs_text *text, const char *format, ...) {
+  size_t from = text->length;
+  va_list words;
+  va_start(words, format);
+  print(text, format, words);
+  va_end(words);
+  rs_text_end_line(text, from);
 }
 
 void rs_text_clear(rs_text *text) {

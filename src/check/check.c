@@ -26,8 +26,8 @@ rs_status rs_rule_find(const char *word, const rs_rule **rule, rs_err *err) {
     words[count++] = (*rule)->name;
   }
   const char *near = rs_suggest(word, words, count);
-  if (near != NULL) return rs_fail(err, RS_INPUT, "no finding %.60s (did you mean %s?)", word, near);
-  return rs_fail(err, RS_INPUT, "no finding %.60s (ropescope list findings shows them)", word);
+  if (near != NULL) return rs_fail(err, RS_INPUT, "no finding %s (did you mean %s?)", word, near);
+  return rs_fail(err, RS_INPUT, "no finding %s (ropescope list findings shows them)", word);
 }
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */

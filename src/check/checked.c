@@ -7,7 +7,8 @@
 static void add_rope(rs_checked *checked, const rs_node *node, const char *parent) {
   if (checked->rope_count == RS_ROPE_ENTRIES) return;
   rs_rope_entry *rope = &checked->ropes[checked->rope_count++];
-  snprintf(rope->path, sizeof rope->path, "%.40s%s%.50s", parent, *parent != '\0' ? "." : "", node->key);
+  snprintf(rope->path, sizeof rope->path, "%.*s%s%.*s", (int)rs_utf8_cut(parent, 40), parent,
+           *parent != '\0' ? "." : "", (int)rs_utf8_cut(node->key, 50), node->key);
   rope->node = node;
   const char *type = rs_key_word(node, "rope_type");
   if (type == NULL) type = rs_key_word(node, "type");

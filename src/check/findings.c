@@ -20,11 +20,11 @@ rs_status rs_find(rs_findings *findings, const rs_rule *rule, const rs_node *nod
     finding->column = node->column;
   }
   if (key == NULL && node != NULL) key = node->key;
-  snprintf(finding->key, sizeof finding->key, "%s", key != NULL ? key : "");
-  snprintf(finding->fix, sizeof finding->fix, "%s", fix != NULL ? fix : "");
+  rs_shorten(key != NULL ? key : "", sizeof finding->key, finding->key);
+  rs_message(finding->fix, sizeof finding->fix, "%s", fix != NULL ? fix : "");
   va_list words;
   va_start(words, format);
-  vsnprintf(finding->text, sizeof finding->text, format, words);
+  rs_message_print(finding->text, sizeof finding->text, false, format, words);
   va_end(words);
   return RS_OK;
 }

@@ -143,9 +143,9 @@ rs_status rs_config_engines_choose(const char *word, uint32_t *engines, rs_err *
   }
   if (named == 0) {
     const char *near = rs_suggest(name, names, count);
-    if (near != NULL) return rs_fail(err, RS_INPUT, "no engine %.60s (did you mean %s?)", word, near);
-    return rs_fail(err, RS_INPUT,
-                   "no engine %.60s (there are: transformers, vllm, sglang, llamacpp, gpt_oss, deepseek)", word);
+    if (near != NULL) return rs_fail(err, RS_INPUT, "no engine %s (did you mean %s?)", word, near);
+    return rs_fail(err, RS_INPUT, "no engine %s (there are: transformers, vllm, sglang, llamacpp, gpt_oss, deepseek)",
+                   word);
   }
   if (at != NULL && chosen == 0) return refuse_version(name, at + 1, err);
   *engines |= at != NULL ? chosen : named;

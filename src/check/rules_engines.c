@@ -80,7 +80,7 @@ static rs_status ask(const rs_checked *checked, size_t engine, const rs_spectrum
     put_difference(ours, &theirs, out);
   } else {
     out->rule = &rules[CANNOT];
-    snprintf(out->text, sizeof out->text, "%.359s", why.message);
+    rs_shorten(why.message, sizeof out->text, out->text);
   }
   rs_spectrum_clear(&theirs);
   return RS_OK;

@@ -87,8 +87,8 @@ static rs_status find_unknown(const rs_node *node, const char *word, const char 
   if (is_type(word)) return RS_OK;
   if (meant != NULL) snprintf(fix, sizeof fix, "write \"%s\"", meant);
   return rs_find(findings, &rules[UNKNOWN_TYPE], node, path, meant != NULL ? fix : NULL, err,
-                 "\"%.60s\" is no type of layers that is known here%s%s%s", word,
-                 meant != NULL ? " (did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?)" : "");
+                 "\"%s\" is no type of layers that is known here%s%s%s", word, meant != NULL ? " (did you mean " : "",
+                 meant != NULL ? meant : "", meant != NULL ? "?)" : "");
 }
 
 static rs_status find_types(const rs_checked *checked, rs_findings *findings, rs_err *err) {
@@ -143,8 +143,8 @@ static rs_status find_no_layer(const rs_checked *checked, rs_findings *findings,
     }
     bool class_word = strcmp(type, "main") == 0 || strcmp(type, "compress") == 0; /* DeepSeek-V4's, of no layer_types */
     if (checked->model == NULL || class_word || has_type(&checked->profile, type)) continue;
-    RS_TRY(rs_find(findings, &rules[NO_LAYER], rope->node, rope->path, NULL, err,
-                   "no layer is %.60s: %s changes nothing", type, rope->path));
+    RS_TRY(rs_find(findings, &rules[NO_LAYER], rope->node, rope->path, NULL, err, "no layer is %s: %s changes nothing",
+                   type, rope->path));
   }
   return RS_OK;
 }
@@ -158,9 +158,9 @@ static rs_status find_beside(const rs_checked *checked, rs_findings *findings, r
     const rs_node *node = rs_key(all, all->items[i].key); /* null says that such layers do not turn */
     if (node == NULL || node->kind == RS_MAPPING) continue;
     char path[96];
-    snprintf(path, sizeof path, "rope_parameters.%.60s", node->key);
+    snprintf(path, sizeof path, "rope_parameters.%.*s", (int)rs_utf8_cut(node->key, 60), node->key);
     RS_TRY(rs_find(findings, &rules[BESIDE], node, path, "write it into the dictionary of each type of layers", err,
-                   "%.60s stands beside dictionaries by type of layers: nobody reads it", node->key));
+                   "%s stands beside dictionaries by type of layers: nobody reads it", node->key));
   }
   return RS_OK;
 }
@@ -175,7 +175,7 @@ static rs_status find_no_window(const rs_checked *checked, rs_findings *findings
     rs_status status = rs_text_check(&layers, err);
     if (status == RS_OK)
       status = rs_find(findings, &rules[NO_WINDOW], list, NULL, "add \"sliding_window\", in tokens", err,
-                       "layers %.200s are sliding_attention, and there is no sliding_window: transformers stops, and "
+                       "layers %s are sliding_attention, and there is no sliding_window: transformers stops, and "
                        "here they are taken to see everything",
                        rs_text_string(&layers));
     rs_text_clear(&layers);

@@ -197,8 +197,8 @@ static rs_status find_wrong_type(const rs_rope_entry *rope, rs_findings *finding
   else
     snprintf(fix, sizeof fix, "one of default, linear, dynamic, yarn, llama3, longrope, proportional");
   rs_path path = rs_key_path(rope, node->key);
-  return rs_find(findings, &rules[NO_SUCH_TYPE], node, path.text, fix, err, "\"%.60s\" is no rope type%s%s%s",
-                 rope->type, near != NULL ? " (did you mean " : "", near != NULL ? near : "", near != NULL ? "?)" : "");
+  return rs_find(findings, &rules[NO_SUCH_TYPE], node, path.text, fix, err, "\"%s\" is no rope type%s%s%s", rope->type,
+                 near != NULL ? " (did you mean " : "", near != NULL ? near : "", near != NULL ? "?)" : "");
 }
 
 /* Two spellings of one method, which all accept. */
@@ -213,8 +213,7 @@ static rs_status find_two_types(const rs_rope_entry *rope, rs_findings *findings
   rs_path path = rs_key_path(rope, "type");
   return rs_find(findings, &rules[TWO_TYPES], rs_key(rope->node, "type"), path.text,
                  "keep rope_type alone, with the method that was trained", err,
-                 "type is \"%.60s\" and rope_type \"%.60s\": transformers takes rope_type, vLLM stops", type,
-                 rope_type);
+                 "type is \"%s\" and rope_type \"%s\": transformers takes rope_type, vLLM stops", type, rope_type);
 }
 
 /* ---- its keys ---------------------------------------------------------------------------------------------------- */
@@ -262,10 +261,10 @@ static rs_status find_key(const rs_rope_entry *rope, const rs_node *child, rs_fi
   const char *near = rs_suggest(child->key, keys, count);
   if (near == NULL)
     return rs_find(findings, &rules[UNREAD_KEY], child, path.text, "take it away, or correct its name", err,
-                   "no rope type has a key %.60s: it changes nothing here, in transformers or in vLLM", child->key);
+                   "no rope type has a key %s: it changes nothing here, in transformers or in vLLM", child->key);
   snprintf(fix, sizeof fix, "write \"%s\"", near);
   return rs_find(findings, &rules[MISSPELT], child, path.text, fix, err,
-                 "nobody reads %.60s: %s is what is meant, and as the file stands its default holds", child->key, near);
+                 "nobody reads %s: %s is what is meant, and as the file stands its default holds", child->key, near);
 }
 
 static rs_status find_missing(const rs_rope_entry *rope, rs_findings *findings, rs_err *err) {
@@ -313,7 +312,7 @@ static rs_status find_file_key(const rs_node *child, rs_findings *findings, rs_e
   if (near == NULL || other < 9 || length + 2 < other || length > other + 2 || child->key[0] != near[0]) return RS_OK;
   snprintf(fix, sizeof fix, "write \"%s\"", near);
   return rs_find(findings, &rules[TOP], child, NULL, fix, err,
-                 "nobody reads %.60s: %s is what is meant, and as the file stands its default holds", child->key, near);
+                 "nobody reads %s: %s is what is meant, and as the file stands its default holds", child->key, near);
 }
 
 static rs_status find(const rs_checked *checked, rs_findings *findings, rs_err *err) {

@@ -92,7 +92,7 @@ static rs_status check_one(const rs_claims *claims, const rs_claim *claim, sourc
   if (status == RS_OK)
     judge(claim, finding);
   else
-    snprintf(finding->why, sizeof finding->why, "%.300s", why.message);
+    rs_shorten(why.message, sizeof finding->why, finding->why);
   return status;
 }
 

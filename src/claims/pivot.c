@@ -47,9 +47,9 @@ static rs_status read_question(const char *text, const char *common, question *o
   bool reduced = strchr(column, '(') != NULL;
   snprintf(out->column, sizeof out->column, reduced ? "%s" : "mean(%s)", column);
   int size_where = snprintf(out->where, sizeof out->where, "%s; %s", common, condition);
-  if (read && *column == '\0') return rs_fail(err, RS_INPUT, "\"%.60s\" names no column", text);
+  if (read && *column == '\0') return rs_fail(err, RS_INPUT, "\"%s\" names no column", text);
   read = read && size_where < (int)sizeof out->where;
-  return read ? RS_OK : rs_fail(err, RS_INPUT, "\"%.60s...\" is too long", text);
+  return read ? RS_OK : rs_fail(err, RS_INPUT, "\"%.*s...\" is too long", (int)rs_utf8_cut(text, 60), text);
 }
 
 /* Columns that are not there are told before anything is read as "no number". What all rows together come to is not
@@ -120,24 +120,28 @@ static void format(double number, char out[NUMBER]) {
 
 static void put_markdown(const pivot *p, rs_text *text) {
   char number[NUMBER];
+  size_t line = text->length;
   rs_text_printf(text, "| %s |", p->wanted->lines);
   for (size_t i = 0; i < p->wanted->count; i++) {
     rs_text_puts(text, " ");
     rs_markdown_cell(text, p->questions[i].title);
     rs_text_puts(text, " |");
   }
-  rs_text_puts(text, "\n|---|");
+  rs_text_end_line(text, line);
+  rs_text_puts(text, "|---|");
   for (size_t i = 0; i < p->wanted->count; i++) rs_text_puts(text, "---|");
+  rs_text_puts(text, "\n");
   for (size_t k = 0; k < p->lines; k++) {
-    rs_text_puts(text, "\n| ");
+    line = text->length;
+    rs_text_puts(text, "| ");
     rs_markdown_cell(text, p->words[p->order[k]].word);
     rs_text_puts(text, " |");
     for (size_t i = 0; i < p->wanted->count; i++) {
       format(p->numbers[p->order[k] * p->wanted->count + i], number);
       rs_text_printf(text, " %s |", number);
     }
+    rs_text_end_line(text, line);
   }
-  rs_text_puts(text, "\n");
 }
 
 static void put_plain(const pivot *p, rs_text *text) {
@@ -145,17 +149,20 @@ static void put_plain(const pivot *p, rs_text *text) {
   int first = (int)strlen(p->wanted->lines);
   for (size_t k = 0; k < p->lines; k++)
     if ((int)strlen(p->words[k].word) > first) first = (int)strlen(p->words[k].word);
+  size_t line = text->length;
   rs_text_printf(text, "%-*s", first, p->wanted->lines);
   for (size_t i = 0; i < p->wanted->count; i++) rs_text_printf(text, "  %9s", p->questions[i].title);
+  rs_text_end_line(text, line);
   for (size_t k = 0; k < p->lines; k++) {
-    rs_text_printf(text, "\n%-*s", first, p->words[p->order[k]].word);
+    line = text->length;
+    rs_text_printf(text, "%-*s", first, p->words[p->order[k]].word);
     for (size_t i = 0; i < p->wanted->count; i++) {
       int title = (int)strlen(p->questions[i].title);
       format(p->numbers[p->order[k] * p->wanted->count + i], number);
       rs_text_printf(text, "  %*s", title > 9 ? title : 9, number);
     }
+    rs_text_end_line(text, line);
   }
-  rs_text_puts(text, "\n");
 }
 
 /* A list of objects, a line each. */

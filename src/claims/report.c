@@ -102,15 +102,15 @@ void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_tex
     size_t note = note_number(&list, i);
     format_value(&findings[i], value);
     format_difference(claim, &findings[i], difference);
+    size_t line = text->length;
     rs_text_printf(text, "%-*s  %12s  %12s  %10s  ", width, claim->key, or_dash(claim->expected), value, difference);
     put_verdict(text, claim, &findings[i]);
     if (note > 0) rs_text_printf(text, " [%zu]", note);
-    rs_text_puts(text, "\n");
-    if (findings[i].why[0] != '\0')
-      rs_text_printf(text, "    %s:%zu: %s\n", claims->name, claim->line, findings[i].why);
+    rs_text_end_line(text, line);
+    if (findings[i].why[0] != '\0') rs_text_line(text, "    %s:%zu: %s", claims->name, claim->line, findings[i].why);
   }
   for (size_t i = 0; i < claims->count; i++)
-    if (is_first(&list, i)) rs_text_printf(text, "  [%zu] %s\n", note_number(&list, i), claims->items[i].note);
+    if (is_first(&list, i)) rs_text_line(text, "  [%zu] %s", note_number(&list, i), claims->items[i].note);
 }
 
 void rs_markdown_cell(rs_text *text, const char *cell) {
@@ -127,21 +127,24 @@ static bool any_expected(const rs_claims *claims) {
 }
 
 static void put_name(rs_text *text, const listing *list, size_t i) {
-  size_t note = note_number(list, i);
+  size_t note = note_number(list, i), name = text->length;
   rs_text_puts(text, "| ");
   rs_markdown_cell(text, list->claims->items[i].key);
   if (note > 0) rs_text_printf(text, " (%zu)", note);
+  rs_text_spell(text, name, "");
 }
 
 static void put_comparison(rs_text *text, const rs_claim *claim, const rs_finding *finding) {
   char value[NUMBER], difference[NUMBER];
+  size_t line = text->length;
   format_value(finding, value);
   format_difference(claim, finding, difference);
   rs_text_printf(text, " | %s | %s | %s | ", claim->expected, value, difference);
   put_verdict(text, claim, finding);
   rs_text_puts(text, " | ");
   rs_markdown_cell(text, claim->source);
-  rs_text_puts(text, " |\n");
+  rs_text_puts(text, " |");
+  rs_text_end_line(text, line);
 }
 
 static void put_value(rs_text *text, const rs_finding *finding) {
@@ -168,7 +171,10 @@ void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_
       put_value(text, &findings[i]);
   }
   for (size_t i = 0; i < claims->count; i++)
-    if (is_first(&list, i)) rs_text_printf(text, "\n(%zu) %s\n", note_number(&list, i), claims->items[i].note);
+    if (is_first(&list, i)) {
+      rs_text_puts(text, "\n");
+      rs_text_line(text, "(%zu) %s", note_number(&list, i), claims->items[i].note);
+    }
   if (hidden > 0)
     rs_text_printf(text, "\n%zu more %s of a whole run (`--full`).\n", hidden,
                    hidden == 1 ? "number is" : "numbers are");

@@ -22,11 +22,13 @@ static void put_counts(rs_text *text, size_t counts[RS_SEVERITIES]) {
 }
 
 static void put_finding(rs_text *text, const char *name, const rs_finding *f) {
+  size_t line = text->length;
   put_place(text, name, f);
   bool named = *f->key == '\0' || strncmp(f->text, f->key, strlen(f->key)) == 0;
-  rs_text_printf(text, "%s: %s%s%s [%s]\n", rs_severity_words[f->severity], named ? "" : f->key, named ? "" : ": ",
+  rs_text_printf(text, "%s: %s%s%s [%s]", rs_severity_words[f->severity], named ? "" : f->key, named ? "" : ": ",
                  f->text, f->rule->code);
-  if (*f->fix != '\0') rs_text_printf(text, "    fix: %s\n", f->fix);
+  rs_text_end_line(text, line);
+  if (*f->fix != '\0') rs_text_line(text, "    fix: %s", f->fix);
   if (f->severity > RS_NOTE) rs_text_printf(text, "    see: %s\n", f->rule->reference);
 }
 
@@ -36,7 +38,10 @@ void check_put_text(const checked_files *files, rs_text *text) {
     size_t counts[RS_SEVERITIES] = {0};
     if (file->message != NULL) continue; /* stderr says it */
     if (file->portrayed) {
-      rs_text_printf(text, "%s%s: ", i > 0 ? "\n" : "", file->name);
+      if (i > 0) rs_text_puts(text, "\n");
+      size_t name = text->length;
+      rs_text_printf(text, "%s: ", file->name);
+      rs_text_spell(text, name, "");
       check_put_portrait(&file->portrait, text);
       if (file->findings.count > 0) rs_text_puts(text, "\n");
     }
@@ -44,10 +49,11 @@ void check_put_text(const checked_files *files, rs_text *text) {
       put_finding(text, file->name, &file->findings.items[k]);
       counts[file->findings.items[k].severity]++;
     }
+    size_t line = text->length;
     rs_text_printf(text, "%s: ", file->name);
     put_counts(text, counts);
     if (file->ignored > 0) rs_text_printf(text, ", %zu ignored", file->ignored);
-    rs_text_puts(text, "\n");
+    rs_text_end_line(text, line);
   }
 }
 

@@ -143,7 +143,8 @@ rs_status cli_split_names(const cli_list *lists, char **words, const char ***nam
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-/* Messages on stderr: "ropescope: ...". */
+/* Messages on stderr, made as by rs_message; the format "%s" hands on an error's message, which keeps its lines:
+ * "ropescope: ...". */
 void cli_error(const char *format, ...) RS_PRINTF(1, 2);
 void cli_note(const cli_options *options, const char *format, ...) RS_PRINTF(2, 3);
 
@@ -154,8 +155,13 @@ int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err);
  * begin with `indent` spaces. */
 void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const char *words);
 
-/* Writes text to stdout and empties it. False after a message when stdout takes no more. */
-bool cli_put(rs_text *text);
+/* What stdout is for: people, whose terminal acts on control characters; or programs, which read CSV, JSON and the like
+ * byte by byte. */
+typedef enum cli_form { CLI_TEXT, CLI_DATA } cli_form;
+
+/* Writes text to stdout, CLI_TEXT spelled as by rs_text_spell, and empties it. False after a message when stdout takes
+ * no more. */
+bool cli_put(rs_text *text, cli_form form);
 
 /* What was guessed of a file, as a warning. */
 void cli_note_doubt(const cli_options *options, const rs_profile *profile);

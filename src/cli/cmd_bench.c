@@ -21,7 +21,7 @@ static int list_jobs(void) {
     for (size_t j = 0; j < families[f]->job_count; j++)
       rs_text_printf(&text, "    %-22s %s\n", families[f]->jobs[j].name, families[f]->jobs[j].summary);
   }
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static int put_table(const rs_bench_row *rows, size_t count) {
   }
   rs_text_puts(&text, "\nothers: CPUs that other processes kept busy. Contended rounds are repeated and left out");
   rs_text_puts(&text, doubtful ? ";\nbusy: every round was contended, so that the row says little.\n" : ".\n");
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }
 
 /* "v4, v3, generic" */
@@ -106,7 +106,7 @@ static int put_sets(const rs_bench_row *rows, size_t count) {
   }
   rs_text_puts(&text, "\n\nfraction: of that set's own ceiling; times: the first set's time");
   rs_text_puts(&text, doubtful ? ";\n?: every round was contended, so that it says little.\n" : ".\n");
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */

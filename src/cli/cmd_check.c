@@ -106,7 +106,7 @@ static int put_all(const cli_options *options, const checked_files *files) {
   size_t found = 0, unread = 0;
   for (size_t i = 0; i < RS_COUNT(forms); i++)
     if (strcmp(forms[i].word, word) == 0) forms[i].put(files, &text);
-  if (!cli_put(&text)) return CLI_USAGE;
+  if (!cli_put(&text, strcmp(word, "json") == 0 || strcmp(word, "sarif") == 0 ? CLI_DATA : CLI_TEXT)) return CLI_USAGE;
   for (size_t i = 0; i < files->count; i++) {
     const checked_file *file = &files->items[i];
     found += rs_findings_count(&file->findings, RS_WARNING);

@@ -43,7 +43,7 @@ static int compare_biases(const cli_options *options, outcome *o) {
     compare_write_biases(o, options->csv, &text);
   else
     compare_put_biases(o, &text);
-  if (!cli_put(&text)) return CLI_USAGE;
+  if (!cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT)) return CLI_USAGE;
   return o->biases.differs ? DIFFERENT : CLI_OK;
 }
 
@@ -71,7 +71,7 @@ static int compare(const cli_options *options, outcome *o) {
     compare_put_text(o, &text);
   else if (compare_put_json(o, &text, &err) != RS_OK)
     text.failed = true;
-  if (!cli_put(&text)) return CLI_USAGE;
+  if (!cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT)) return CLI_USAGE;
   return o->difference.differs == 0 && !o->layers.differs && !o->buffers.differ ? CLI_OK : DIFFERENT;
 }
 

@@ -25,8 +25,7 @@ static rs_status read_file(const char *word, rs_convertible *model, rs_err *err)
 static rs_status read_preset(const char *word, rs_convertible *model, rs_err *err) {
   rs_err why = {0};
   rs_status status = rs_convertible_preset(word, model, &why);
-  return status == RS_OK ? status
-                         : rs_fail(err, why.status, "%.100s is no file, and as a preset it %s", word, why.message);
+  return status == RS_OK ? status : rs_fail(err, why.status, "%s is no file, and as a preset it %s", word, why.message);
 }
 
 static rs_status read_model(const cli_options *options, rs_convertible *model, rs_err *err) {
@@ -41,7 +40,8 @@ static rs_status read_model(const cli_options *options, rs_convertible *model, r
 
 static int put_text(const cli_options *options, rs_text *text) {
   rs_err err = {0};
-  if (options->out == NULL) return cli_put(text) ? CLI_OK : CLI_USAGE;
+  cli_form form = options->json || options->inv_freq != NULL ? CLI_DATA : CLI_TEXT;
+  if (options->out == NULL) return cli_put(text, form) ? CLI_OK : CLI_USAGE;
   rs_status status = rs_text_check(text, &err);
   if (status == RS_OK) status = rs_file_write(options->out, text->data, text->length, &err);
   rs_text_clear(text);
@@ -112,9 +112,10 @@ static int convert_table(const cli_options *options, const rs_convertible *model
 
 static void ask_for_consumer(void) {
   rs_text text = {0};
+  rs_text_puts(&text, "convert needs --to CONSUMER, or --inv-freq FORM; consumers are");
   for (size_t i = 0; rs_consumers(i) != NULL; i++)
     rs_text_printf(&text, "\n  %-14s %s", rs_consumers(i)->name, rs_consumers(i)->summary);
-  cli_error("convert needs --to CONSUMER, or --inv-freq FORM; consumers are%s", rs_text_string(&text));
+  cli_error("%s", rs_text_string(&text));
   rs_text_clear(&text);
 }
 

@@ -377,7 +377,9 @@ int cmd_explain(const cli_options *options) {
   rs_status status = cli_read_config(options->arguments[0], &name, &data, &length, &err);
   if (status == RS_OK) status = rs_portrait_read(data, length, name, options->layers, &portrait, &err);
   if (status == RS_OK) status = answer(&portrait, name, options, &text, &err);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = status != RS_OK                                       ? cli_fail(status, NULL, &err)
+             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
+                                                                   : CLI_FAILED;
   if (code == CLI_OK) cli_note_doubt(options, &portrait.profile);
   if (code == CLI_OK && options->layers == NULL) cli_note_layers(options, &portrait.profile, portrait.kind);
   rs_text_clear(&text);

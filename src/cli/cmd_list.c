@@ -221,7 +221,7 @@ static int put_markdown(const cli_options *options, const question *q) {
     cli_error("--markdown goes with a whole list, as in ropescope list models --markdown");
     return CLI_USAGE;
   }
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }
 
 int cmd_list(const cli_options *options) {
@@ -234,5 +234,5 @@ int cmd_list(const cli_options *options) {
     write_json(&text, &q);
   else
     put_text(&text, &q);
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }

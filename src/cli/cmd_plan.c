@@ -120,7 +120,7 @@ static rs_status put_plan(const rs_experiment *experiment, const char *checkpoin
   for (size_t i = 0; i < experiment->length_count; i++)
     RS_TRY(rs_token_layout_check(&experiment->tokens, experiment->lengths[i], err));
   RS_TRY(rs_plan_make(experiment, checkpoints, &plan, err));
-  rs_text_printf(text, "name            %s\n", experiment->name);
+  rs_text_line(text, "name            %s", experiment->name);
   put_axes(experiment, &plan, text);
   rs_text_printf(text, "summary.csv     %zu rows of %zu columns\n", plan.cells, plan.summary_columns);
   rs_text_printf(text, "curves          at most %.0f rows\n", plan.curve_rows);
@@ -141,7 +141,7 @@ int cmd_plan(const cli_options *options) {
   char *checkpoints = directory != NULL ? cli_checkpoints_folder(options, directory, &err) : NULL;
   rs_status status = checkpoints != NULL ? put_plan(experiment, checkpoints, shard, &text, &err) : RS_MEMORY;
   if (status == RS_OK) cli_warn(options, experiment);
-  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);
   free(checkpoints);
   free(directory);

@@ -64,8 +64,8 @@ int cmd_report(const cli_options *options) {
   rs_plot_report_clear(&notes);
   if (status == RS_OK) {
     rs_text said = {0};
-    rs_text_printf(&said, "%s\n", path);
-    bool put = cli_put(&said);
+    rs_text_line(&said, "%s", path);
+    bool put = cli_put(&said, CLI_TEXT);
     rs_text_clear(&said);
     free(path);
     return put ? CLI_OK : CLI_FAILED;

@@ -137,13 +137,14 @@ static int list_experiments(const cli_options *options, const char *root, const 
   int code = CLI_OK;
   for (size_t i = 0; i < all->count && code == CLI_OK; i++) {
     if (!is_asked_for(options, all->items[i])) continue;
+    size_t line = text.length;
     rs_text_printf(&text, "%-28s ", all->items[i]);
     put_title(root, all->items[i], &text);
-    rs_text_puts(&text, "\n");
+    rs_text_end_line(&text, line);
     code = count_claims(root, all->items[i], &total);
     listed++;
   }
-  if (!cli_put(&text)) return CLI_FAILED;
+  if (!cli_put(&text, CLI_TEXT)) return CLI_FAILED;
   if (code == CLI_OK) put_tally(options, listed, &total);
   return code;
 }
@@ -257,7 +258,8 @@ static int report(const cli_options *options, const rs_claims *claims, const rs_
   char *directory = rs_path_join(results, name, &err);
   rs_text_printf(&text, options->markdown ? "## %s: " : "%s: ", name);
   put_title(root, name, &text);
-  rs_text_puts(&text, "\n\n");
+  rs_text_end_line(&text, 0);
+  rs_text_puts(&text, "\n");
   (options->markdown ? rs_claims_markdown : rs_claims_print)(claims, findings, &text);
   rs_text_puts(&text, "\n");
   rs_claims_csv(claims, findings, &csv);
@@ -266,7 +268,7 @@ static int report(const cli_options *options, const rs_claims *claims, const rs_
   if (status == RS_OK) status = rs_text_check(&csv, &err);
   if (status == RS_OK) status = rs_text_check(&path, &err);
   if (status == RS_OK) status = rs_file_write(rs_text_string(&path), rs_text_string(&csv), csv.length, &err);
-  bool put = cli_put(&text);
+  bool put = cli_put(&text, CLI_TEXT);
   free(directory);
   rs_text_clear(&csv);
   rs_text_clear(&path);

@@ -17,7 +17,7 @@ typedef struct table_out {
 
 /* Writes out what has piled up. */
 static bool drain(table_out *out) {
-  return out->kept || out->csv.length < FLUSH || cli_put(&out->csv);
+  return out->kept || out->csv.length < FLUSH || cli_put(&out->csv, CLI_DATA);
 }
 
 static int refuse(const char *message) {
@@ -238,7 +238,7 @@ static int put_json(const rs_subject *subject, const char *table, const rs_text 
   rs_status status = cli_json_columns(&json, "columns", csv, &err);
   rs_json_end(&json);
   rs_text_clear(&recipe);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_DATA) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);
   return code;
 }
@@ -252,7 +252,7 @@ static int put_table(const cli_options *options, const rs_subject *subject, cons
   if (code == CLI_OK) warn(options, subject);
   if (code == CLI_OK && options->json)
     code = put_json(subject, cli_show_words[table], &out.csv);
-  else if (code == CLI_OK && !cli_put(&out.csv))
+  else if (code == CLI_OK && !cli_put(&out.csv, CLI_DATA))
     code = CLI_FAILED;
   rs_text_clear(&out.csv);
   return code;

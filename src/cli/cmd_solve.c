@@ -83,7 +83,7 @@ static const char *row_of(const rs_solution *solution, const char *name) {
 static void put_text(const rs_solution *solution, rs_text *text) {
   rs_text_printf(text, "%s\n", solution->number);
   for (size_t i = 0; i < solution->count; i++)
-    rs_text_printf(text, "%-11s%s\n", solution->rows[i].name, solution->rows[i].text);
+    rs_text_line(text, "%-11s%s", solution->rows[i].name, solution->rows[i].text);
 }
 
 static void put_json(const rs_question *question, const rs_solution *solution, rs_text *text) {
@@ -106,7 +106,9 @@ static int answer(const cli_options *options, const rs_question *question) {
     put_json(question, &solution, &text);
   else if (status == RS_OK)
     put_text(&solution, &text);
-  int code = status != RS_OK ? cli_fail(status, &problems, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = status != RS_OK                                       ? cli_fail(status, &problems, &err)
+             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
+                                                                   : CLI_FAILED;
   rs_text_clear(&text);
   rs_problems_clear(&problems);
   return code;
@@ -142,20 +144,20 @@ static double value_of(const verdict all[RS_CRITERIA], const rs_advice *advice) 
 static void put_all(const verdict all[RS_CRITERIA], const rs_advice *advice, rs_text *text) {
   rs_text_number(text, value_of(all, advice));
   rs_text_puts(text, "\n");
-  if (advice->text.length > 0) rs_text_printf(text, "%-11s%s\n", "advice", rs_text_string(&advice->text));
+  if (advice->text.length > 0) rs_text_line(text, "%-11s%s", "advice", rs_text_string(&advice->text));
   for (size_t i = 0; i < RS_COUNT(shared_rows); i++)
     if (shared_row(all, shared_rows[i]) != NULL)
-      rs_text_printf(text, "%-11s%s\n", shared_rows[i], shared_row(all, shared_rows[i]));
+      rs_text_line(text, "%-11s%s", shared_rows[i], shared_row(all, shared_rows[i]));
   for (size_t c = 0; c < RS_CRITERIA; c++) {
     rs_text_printf(text, "%s: ", cli_criteria[c]);
     if (!has_answer(&all[c])) {
-      rs_text_printf(text, "%s\n", all[c].why);
+      rs_text_line(text, "%s", all[c].why);
       continue;
     }
-    rs_text_printf(text, "%s, %s\n", all[c].solution.number, row_of(&all[c].solution, "means"));
+    rs_text_line(text, "%s, %s", all[c].solution.number, row_of(&all[c].solution, "means"));
     for (size_t i = 0; i < RS_COUNT(own_rows); i++) {
       const char *row = row_of(&all[c].solution, own_rows[i]);
-      if (row != NULL) rs_text_printf(text, "           %s\n", row);
+      if (row != NULL) rs_text_line(text, "           %s", row);
     }
   }
 }
@@ -229,7 +231,9 @@ static int answer_all(const cli_options *options, const rs_question *question) {
     write_all(question, all, &advice, &text);
   else if (status == RS_OK)
     put_all(all, &advice, &text);
-  code = status != RS_OK ? cli_fail(status, &problems, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  code = status != RS_OK                                       ? cli_fail(status, &problems, &err)
+         : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
+                                                               : CLI_FAILED;
   rs_text_clear(&text);
   rs_advice_clear(&advice);
   rs_problems_clear(&problems);

@@ -53,7 +53,9 @@ int cmd_table(const cli_options *options) {
   char *file = csv_of(options->arguments[0], &err);
   rs_status status = file != NULL ? rs_pivot(file, &wanted, &text, &err) : RS_MEMORY;
   if (status == RS_OK) status = say_incomplete(options, file, &text, &err);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = status != RS_OK                                       ? cli_fail(status, NULL, &err)
+             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
+                                                                   : CLI_FAILED;
   rs_text_clear(&text);
   free(file);
   return code;

@@ -12,7 +12,7 @@ static int verify(const cli_options *options, const char *directory) {
   if (status == RS_OK) status = rs_results_incomplete(directory, &incomplete, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : verdict.differing > 0 ? CLI_FAILED : CLI_OK;
   if (status != RS_OK) code = CLI_USAGE; /* what cannot be checked is no verdict */
-  if (status == RS_OK && findings.length > 0 && !cli_put(&findings)) code = CLI_FAILED;
+  if (status == RS_OK && findings.length > 0 && !cli_put(&findings, CLI_TEXT)) code = CLI_FAILED;
   const char *comma = incomplete.length > 0 ? ", " : "";
   if (status == RS_OK && verdict.differing > 0)
     cli_note(options, "%s: %zu of %zu files are not what manifest.json says%s%s", directory, verdict.differing,

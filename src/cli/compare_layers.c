@@ -190,8 +190,7 @@ void compare_put_buffers(const outcome *o, rs_text *text) {
   for (size_t side = 0; side < 2; side++) {
     const rs_buffers *buffers = &o->sides[side].buffers;
     bool led = false;
-    if (*buffers->unread != '\0')
-      rs_text_printf(text, "weights of %c are not read: %s\n", "AB"[side], buffers -> unread);
+    if (*buffers->unread != '\0') rs_text_line(text, "weights of %c are not read: %s", "AB"[side], buffers -> unread);
     for (size_t i = 0; i < o->buffers.count; i++) {
       if (o->buffers.items[i].buffers != side) continue;
       if (!led) rs_text_printf(text, "buffers inv_freq of %c:\n", "AB"[side]);

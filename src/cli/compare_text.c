@@ -14,27 +14,28 @@ static const char *layout_name(int layout) {
 
 static void put_dump(rs_text *text, const rs_contender *s) {
   if (*s->read != '\0' && s->buffers.count == 0) {
-    rs_text_printf(text, "%s; attention factor %.6g\n", s->read, s->spectrum.amp);
+    rs_text_printf(text, "%s; attention factor %.6g", s->read, s->spectrum.amp);
     return;
   }
   if (*s->read != '\0') rs_text_printf(text, "%s: ", s->read);
   rs_text_printf(text, "dump of %zu inverse frequencies", s->spectrum.pairs);
   if (s->folded >= 0) rs_text_printf(text, ", each twice (as for %s dims)", layout_name(s->folded));
   if (isnan(s->spectrum.amp)) rs_text_puts(text, ", without an attention factor");
-  rs_text_puts(text, "\n");
 }
 
 void compare_put_side(rs_text *text, char letter, const rs_contender *s) {
   static const char *const kinds[] = {"recipe", "Hugging Face config", "preset"};
+  size_t line = text->length;
   rs_text_printf(text, "%c  ", letter);
   if (s->origin != RS_FROM_WORDS) rs_text_printf(text, "%s: ", s->text);
   if (s->origin == RS_FROM_DUMP) {
     put_dump(text, s);
-    return;
+  } else {
+    rs_text_printf(text, "%s ", kinds[s->origin]);
+    rs_recipe_write(&s->recipe, text);
+    rs_text_printf(text, " on %s at %zu tokens", s->model.name, s->length);
   }
-  rs_text_printf(text, "%s ", kinds[s->origin]);
-  rs_recipe_write(&s->recipe, text);
-  rs_text_printf(text, " on %s at %zu tokens\n", s->model.name, s->length);
+  rs_text_end_line(text, line);
 }
 
 /* ---- what differs ------------------------------------------------------------------------------------------------ */

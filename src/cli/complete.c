@@ -89,10 +89,10 @@ int cli_complete(size_t count, char **words) {
   cli_completion c = {.before = "", .part = count > 0 ? words[0] : ""};
   if (count < 2) {
     complete_commands(&c);
-    return cli_put(&c.out) ? CLI_OK : CLI_FAILED;
+    return cli_put(&c.out, CLI_DATA) ? CLI_OK : CLI_FAILED;
   }
   for (; c.command < CLI_COMMANDS; c.command++)
     if (strcmp(cli_commands[c.command].name, words[0]) == 0) break;
   if (c.command < CLI_COMMANDS) complete_words(&c, count, words);
-  return cli_put(&c.out) ? CLI_OK : CLI_FAILED;
+  return cli_put(&c.out, CLI_DATA) ? CLI_OK : CLI_FAILED;
 }

@@ -65,7 +65,7 @@ int cli_help(void) {
   put_paragraph(&text, "ropescope help COMMAND shows the other options of a command, and two examples.");
   put_paragraph(&text, "Exit status: 0 done, 1 failed, 2 wrong input, or input that cannot be read (nothing was run), "
                        "75 another process runs into the folder.");
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }
 
 int cli_help_command(int command) {
@@ -82,7 +82,7 @@ int cli_help_command(int command) {
   for (size_t i = 0; i < RS_COUNT(c->examples); i++) rs_text_printf(&text, "  %s\n", c->examples[i]);
   if (command == CLI_COMPARE) rs_text_puts(&text, "\nExit status: 0 equal, 1 different, 2 wrong input or failed.\n");
   rs_text_clear(&summary);
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
 }
 
 int cmd_help(const cli_options *options) {

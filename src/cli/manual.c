@@ -175,5 +175,5 @@ int cli_manual(int command) {
     put_program(&text);
   else
     put_command(&text, command);
-  return cli_put(&text) ? CLI_OK : CLI_FAILED;
+  return cli_put(&text, CLI_DATA) ? CLI_OK : CLI_FAILED;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MESSAGE = 4096 }; /* bytes of the longest */
+
 /* Colour only on a terminal, and not against the user's wish (no-color.org). */
 static bool coloured(void) {
   const char *no_color = getenv("NO_COLOR");
@@ -15,24 +17,25 @@ static bool coloured(void) {
 }
 
 void cli_error(const char *format, ...) {
+  char shown[MESSAGE];
   va_list words;
   bool colour = coloured();
-  cli_clock_end();
-  fputs(colour ? "\033[1;31mropescope:\033[0m " : "ropescope: ", stderr);
   va_start(words, format);
-  vfprintf(stderr, format, words);
+  rs_message_print(shown, sizeof shown, strcmp(format, "%s") == 0, format, words);
   va_end(words);
-  fputc('\n', stderr);
+  cli_clock_end();
+  fprintf(stderr, "%s%s\n", colour ? "\033[1;31mropescope:\033[0m " : "ropescope: ", shown);
 }
 
 void cli_note(const cli_options *options, const char *format, ...) {
+  char shown[MESSAGE];
   va_list words;
   if (options->quiet) return;
-  cli_clock_end();
   va_start(words, format);
-  vfprintf(stderr, format, words);
+  rs_message_print(shown, sizeof shown, false, format, words);
   va_end(words);
-  fputc('\n', stderr);
+  cli_clock_end();
+  fprintf(stderr, "%s\n", shown);
 }
 
 int cli_choose(const char *what, const char *word, const char *const *words) {
@@ -56,7 +59,10 @@ int cli_choose(const char *what, const char *word, const char *const *words) {
 int cli_fail(rs_status status, const rs_problems *problems, const rs_err *err) {
   cli_clock_end();
   if (problems != NULL && problems->count > 0) fprintf(stderr, "%s\n", rs_text_string(&problems->text));
-  cli_error("%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+  if (*err->subject != '\0')
+    cli_error("%s: %s", err->subject, err->message);
+  else
+    cli_error("%s", err->message);
   if (status == RS_BUSY) return CLI_BUSY;
   bool input =
       status == RS_INPUT || status == RS_DOMAIN || status == RS_UNSUPPORTED || (status == RS_IO && err->unread);
@@ -79,8 +85,9 @@ void cli_wrap(rs_text *text, size_t column, size_t indent, size_t width, const c
   }
 }
 
-bool cli_put(rs_text *text) {
+bool cli_put(rs_text *text, cli_form form) {
   cli_clock_end();
+  if (form == CLI_TEXT) rs_text_spell(text, 0, "\n\t");
   bool written =
       !text->failed && fwrite(rs_text_string(text), 1, text->length, stdout) == text->length && fflush(stdout) == 0;
   if (!written) cli_error("cannot write to standard output: %s", text->failed ? "out of memory" : strerror(errno));

@@ -103,9 +103,10 @@ static size_t put_columns(const short_table *t, const value_column *columns, siz
   rs_text_puts(text, "\n");
   for (size_t i = 0; i < t->experiment->methods.count; i++) {
     const char *label = t->experiment->methods.items[i].label;
+    size_t line = text->length;
     rs_text_printf(text, "%-*s", first, label);
     for (size_t c = 0; c < fit; c++) put_number(text, &columns[c], mean_of(t, label, columns[c].index));
-    rs_text_puts(text, "\n");
+    rs_text_end_line(text, line);
   }
   return fit;
 }
@@ -131,7 +132,10 @@ static rs_status put_block(const short_table *t, const rs_variant *source, bool 
   if (columns == NULL) return RS_MEMORY;
   size_t count = choose_columns(t, of_tables, columns, t->csv->columns);
   const char *what = t->experiment->sources.count == 0 ? "task" : "source";
-  if (count > 0 && !of_tables) rs_text_printf(text, "\n%s %s\n", what, t->source);
+  if (count > 0 && !of_tables) {
+    rs_text_puts(text, "\n");
+    rs_text_line(text, "%s %s", what, t->source);
+  }
   if (count > 0 && source != NULL) put_caption(source, text);
   for (size_t done = 0; done < count;) done += put_columns(t, columns + done, count - done, text);
   free(columns);
@@ -148,7 +152,7 @@ static rs_status put_tables(const rs_experiment *experiment, const rs_table *csv
   for (size_t i = 0; i < experiment->length_count; i++)
     t.length = experiment->lengths[i] > t.length ? experiment->lengths[i] : t.length;
   format_tokens((double)t.length, length, sizeof length);
-  rs_text_printf(text, "%s at %s tokens, mean over seeds, heads and models\n", experiment->name, length);
+  rs_text_line(text, "%s at %s tokens, mean over seeds, heads and models", experiment->name, length);
   RS_TRY(put_block(&t, NULL, true, text, err));
   if (experiment->sources.count == 0) {
     t.source = experiment->task.label;
@@ -170,7 +174,7 @@ int cli_print_summary(const rs_experiment *experiment, const char *directory) {
   rs_status status = path != NULL ? rs_file_read(path, SIZE_MAX / 4, &csv, &bytes, &err) : RS_MEMORY;
   if (status == RS_OK) status = rs_csv_read(csv, bytes, path, &table, &err);
   if (status == RS_OK) status = put_tables(experiment, table, &text, &err);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;
   rs_text_clear(&text);
   rs_table_free(table);
   free(csv);

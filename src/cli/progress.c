@@ -23,9 +23,9 @@ void cli_training(const rs_training_report *report, char out[CLI_DOING]) {
   bool thousands = rate >= 9999.5;
   out[0] = '\0';
   if (report->step == report->steps) return;
-  snprintf(out, CLI_DOING, "%.*s%s %zu/%zu, loss %.3g, %.0f%s tok/s", NAME, report->checkpoint,
-           report->tuning ? " tuned" : "", report->step, report->steps, report->loss, thousands ? rate / 1000 : rate,
-           thousands ? "k" : "");
+  rs_message(out, CLI_DOING, "%.*s%s %zu/%zu, loss %.3g, %.0f%s tok/s", (int)rs_utf8_cut(report->checkpoint, NAME),
+             report->checkpoint, report->tuning ? " tuned" : "", report->step, report->steps, report->loss,
+             thousands ? rate / 1000 : rate, thousands ? "k" : "");
 }
 
 /* Whether anything new is to be shown. */

@@ -73,9 +73,10 @@ void show_put_kind(const rs_profile *profile, size_t k, rs_text *text) {
 }
 
 static void put_text(const rs_profile *profile, rs_text *text) {
+  size_t line = text->length;
   rs_text_puts(text, profile->kinds[profile->chosen].model.name);
   if (profile->counted) rs_text_printf(text, ", %zu layers", profile->layer_count);
-  rs_text_puts(text, "\n");
+  rs_text_end_line(text, line);
   for (size_t k = 0; k < profile->kind_count; k++) show_put_kind(profile, k, text);
 }
 
@@ -188,7 +189,7 @@ int show_layers(const cli_options *options) {
     put_csv(&profile, &text);
   else
     put_text(&profile, &text);
-  int code = cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK : CLI_FAILED;
   if (code == CLI_OK) cli_note_doubt(options, &profile);
   rs_text_clear(&text);
   rs_profile_clear(&profile);

@@ -166,9 +166,10 @@ static void put_all(const cli_options *options, const rs_turn_costs *weights, co
   size_t said = rs_ranking_best_said(ranking);
   rs_text_puts(text, "advice     ");
   put_advice(ranking, text);
-  rs_text_printf(text, "\ntarget     %zu tokens, %.4g times the %g of training; %s: base %g, %zu of %zu dims turn\n",
-                 options->length, (double)options->length / ranking->train_length, ranking->train_length, model->name,
-                 model->rope_theta, model->rotary_dim, model->head_dim);
+  rs_text_puts(text, "\n");
+  rs_text_line(text, "target     %zu tokens, %.4g times the %g of training; %s: base %g, %zu of %zu dims turn",
+               options->length, (double)options->length / ranking->train_length, ranking->train_length, model->name,
+               model->rope_theta, model->rotary_dim, model->head_dim);
   if (rs_profile_mixed(&ranking->profile)) {
     rs_text_puts(text, "layers     ");
     rs_profile_write_choice(&ranking->profile, ranking->kind, text);
@@ -259,7 +260,9 @@ static int put(const cli_options *options, const rs_turn_costs *weights, const r
     status = write_all(options, weights, ranking, &config, &text, &err);
   else if (status == RS_OK)
     put_all(options, weights, ranking, &config, &text);
-  int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text) ? CLI_OK : CLI_FAILED;
+  int code = status != RS_OK                                       ? cli_fail(status, NULL, &err)
+             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
+                                                                   : CLI_FAILED;
   for (size_t i = 0; i < config.notes.count && code == CLI_OK && !options->json; i++)
     cli_note(options, "note: %s", config.notes.items[i]);
   rs_text_clear(&text);

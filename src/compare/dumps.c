@@ -26,7 +26,7 @@ static rs_status read_tree(const char *file, rs_tree **tree, rs_err *err) {
 
 static rs_status positive(const char *file, const char *text, double *factor, rs_err *err) {
   if (rs_number_read(text, factor) && isfinite(*factor) && *factor > 0) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s: the attention factor \"%.40s\" is no positive number", file, text);
+  return rs_fail(err, RS_INPUT, "%s: the attention factor \"%s\" is no positive number", file, text);
 }
 
 /* A dump may say what cos and sin are multiplied by: {"inv_freq": [...], "attention_factor": 1.2}. */

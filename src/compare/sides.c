@@ -12,7 +12,7 @@ static const char letters[] = "AB";
 
 /* A failure, with the side that it is about and, where there is one, the parameter. */
 static rs_status name_side(size_t which, const char *text, const rs_err *why, rs_err *err) {
-  return rs_fail(err, why->status == RS_MEMORY ? RS_MEMORY : RS_INPUT, "%c, %.200s: %s%s%s", letters[which], text,
+  return rs_fail(err, why->status == RS_MEMORY ? RS_MEMORY : RS_INPUT, "%c, %s: %s%s%s", letters[which], text,
                  why->subject, *why->subject != '\0' ? ": " : "", why->message);
 }
 
@@ -47,7 +47,7 @@ static rs_status read_weights(rs_contender *s, rs_err *err) {
   if (status == RS_IO) return RS_OK;
   if (status == RS_OK) status = rs_safetensors_map(path, &checkpoint, &why);
   if (status == RS_OK) status = rs_buffers_read(checkpoint, &s->buffers, &why);
-  if (status != RS_OK) snprintf(s->buffers.unread, sizeof s->buffers.unread, "%.190s", why.message);
+  if (status != RS_OK) rs_shorten(why.message, sizeof s->buffers.unread, s->buffers.unread);
   rs_safetensors_free(checkpoint);
   free(path);
   return status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : RS_OK;

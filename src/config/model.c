@@ -9,7 +9,7 @@
 static const double most_tokens = 1 << 28, most_dims = 4096, most_heads = 65536, largest_theta = 1e300;
 
 static void copy_name(rs_model *model, const char *name) {
-  snprintf(model->name, sizeof model->name, "%.63s", name);
+  rs_shorten(name, sizeof model->name, model->name);
 }
 
 static void read_sections(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {

@@ -49,10 +49,10 @@ static rs_status find_consumer(const char *name, size_t *index, rs_err *err) {
     if (strcmp(names[i], name) == 0) return RS_OK;
   }
   const char *near = rs_suggest(name, names, RS_COUNT(names));
-  if (near != NULL) return rs_fail(err, RS_INPUT, "no consumer %.40s (did you mean %s?)", name, near);
+  if (near != NULL) return rs_fail(err, RS_INPUT, "no consumer %s (did you mean %s?)", name, near);
   for (size_t i = 0; i < RS_COUNT(names); i++) rs_text_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
   rs_status status = rs_text_check(&all, err);
-  if (status == RS_OK) status = rs_fail(err, RS_INPUT, "no consumer %.40s (there are: %s)", name, rs_text_string(&all));
+  if (status == RS_OK) status = rs_fail(err, RS_INPUT, "no consumer %s (there are: %s)", name, rs_text_string(&all));
   rs_text_clear(&all);
   return status;
 }

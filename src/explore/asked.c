@@ -132,8 +132,8 @@ static rs_status find_method(const char *word, const rs_method **method, rs_err 
   if (*method != NULL) return RS_OK;
   for (size_t i = 0; i < count && i < RS_COUNT(names); i++) names[i] = methods[i].name;
   const char *near = rs_suggest(word, names, count < RS_COUNT(names) ? count : RS_COUNT(names));
-  if (near != NULL) return rs_fail_on(err, RS_INPUT, "method", "%.60s is none (did you mean %s?)", word, near);
-  return rs_fail_on(err, RS_INPUT, "method", "%.60s is none (ropescope list methods shows them)", word);
+  if (near != NULL) return rs_fail_on(err, RS_INPUT, "method", "%s is none (did you mean %s?)", word, near);
+  return rs_fail_on(err, RS_INPUT, "method", "%s is none (ropescope list methods shows them)", word);
 }
 
 /* What is written of the recipe. */

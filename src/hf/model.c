@@ -64,7 +64,8 @@ static void no_such_type(rs_hf_reader *hf, const rs_node *node) {
   char types[160] = "";
   size_t used = 0;
   for (size_t i = 0; i < node->count && used < sizeof types; i++)
-    used += (size_t)snprintf(types + used, sizeof types - used, "%s%.40s", i > 0 ? ", " : "", node->items[i].key);
+    used += (size_t)snprintf(types + used, sizeof types - used, "%s%.*s", i > 0 ? ", " : "",
+                             (int)rs_utf8_cut(node->items[i].key, 40), node->items[i].key);
   rs_problem(hf->problems, node, &path, "differs by layer type, and none is %s (there are: %s)", label_of(hf), types);
 }
 
@@ -132,7 +133,7 @@ static bool is_of_diffusers(rs_hf_reader *hf) {
   bool diffuses = *rs_hf_word(class) != '\0';
   if (diffuses)
     rs_problem(hf->problems, class, NULL,
-               "%.60s is a class of diffusers, whose configs are not read here: what they do with rows, columns and "
+               "%s is a class of diffusers, whose configs are not read here: what they do with rows, columns and "
                "frames is in their code (a config can say it: model: {head_dim: 128, train_length: 4096}, tokens: "
                "[{image: [64, 64]}] and a method of two axes)",
                class->text);
@@ -143,7 +144,7 @@ static bool is_of_diffusers(rs_hf_reader *hf) {
 static bool is_offered(rs_hf_reader *hf, const rs_hf_family *known) {
   const rs_node *type = rs_node_get(hf->root, "model_type");
   if (known->otherwise != RS_OFFERED)
-    rs_problem(hf->problems, type != NULL ? type : hf->root, NULL, "%.60s: %s", hf->family,
+    rs_problem(hf->problems, type != NULL ? type : hf->root, NULL, "%s: %s", hf->family,
                rs_hf_otherwise_text(known->otherwise));
   return known->otherwise == RS_OFFERED;
 }
@@ -175,7 +176,7 @@ static void read_model(rs_hf_reader *hf) {
       "num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads", "decoder_attention_heads",
       "encoder_attention_heads", NULL};
   rs_hf_family known = rs_hf_family_of(hf->family);
-  snprintf(hf->model->name, sizeof hf->model->name, "%.63s", *hf->family != '\0' ? hf->family : "hf");
+  rs_shorten(*hf->family != '\0' ? hf->family : "hf", sizeof hf->model->name, hf->model->name);
   if (is_of_diffusers(hf) || is_params(hf) || !is_offered(hf, &known)) return;
   find_rope(hf, &known);
   refuse_unsupported(hf);

@@ -101,7 +101,7 @@ static rs_status unknown_kind(const rs_profile *profile, const char *word, rs_er
     if (profile->kinds[k].attends) rs_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", profile->kinds[k].name);
   rs_status status = rs_text_check(&names, err);
   if (status == RS_OK)
-    status = rs_fail(err, RS_INPUT, "no layers %.60s with attention (there are: %s; or the number of a layer)", word,
+    status = rs_fail(err, RS_INPUT, "no layers %s with attention (there are: %s; or the number of a layer)", word,
                      rs_text_string(&names));
   rs_text_clear(&names);
   return status;

@@ -232,7 +232,7 @@ static rs_status refuse_quantized(const rs_hf_loader *l, rs_err *err) {
       size_t length = strlen(tensor->name), end = strlen(ends[e]);
       if (length >= end && strcmp(tensor->name + length - end, ends[e]) == 0)
         return rs_fail(err, RS_UNSUPPORTED,
-                       "%s: tensor \"%.112s\": is of quantized weights: take the unquantized checkpoint, or write one "
+                       "%s: tensor \"%s\": is of quantized weights: take the unquantized checkpoint, or write one "
                        "(transformers: model.dequantize(), save_pretrained)",
                        tensor->file, tensor->name);
     }
@@ -244,7 +244,7 @@ static rs_status refuse_unused(const rs_hf_loader *l, rs_err *err) {
   for (size_t i = 0; i < l->file->count; i++) {
     const rs_stored_tensor *tensor = &l->file->tensors[i];
     if (!l->used[i] && !is_ignored(l, tensor->name) && !is_beyond(l, tensor->name))
-      return rs_fail(err, RS_INPUT, "%s: tensor \"%.112s\": a %s as config.json has it does not read it", tensor->file,
+      return rs_fail(err, RS_INPUT, "%s: tensor \"%s\": a %s as config.json has it does not read it", tensor->file,
                      tensor->name, l->checkpoint->architecture->entry.model_type);
   }
   return RS_OK;

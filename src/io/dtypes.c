@@ -67,7 +67,7 @@ rs_status rs_tensor_fail(const rs_stored_tensor *tensor, rs_status status, rs_er
   vsnprintf(why, sizeof why, format, words);
   va_end(words);
   if (tensor->name == NULL) return rs_fail(err, status, "%s: %s", tensor->file, why);
-  rs_io_one_line(tensor->name, sizeof shown, shown);
+  rs_shorten(tensor->name, sizeof shown, shown);
   return rs_fail(err, status, "%s: tensor \"%s\": %s", tensor->file, shown, why);
 }
 

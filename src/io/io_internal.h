@@ -16,7 +16,10 @@ rs_status rs_json_read_most(const char *text, size_t length, const char *name, s
  */
 void rs_json_places(const char *text, size_t length, rs_node *root);
 
-/* Appends a JSON string: `string`, UTF-8, in quotes. */
+/* U+FFFD, in the place of bytes that are no UTF-8. */
+#define RS_REPLACEMENT "\xEF\xBF\xBD"
+
+/* Appends a JSON string: `string` in quotes, bytes that are no UTF-8 as U+FFFD. */
 void rs_json_quote(rs_text *text, const char *string);
 
 /* A tree whose root is an empty scalar, or NULL with RS_MEMORY. */
@@ -27,10 +30,6 @@ void rs_io_skip_bom(const char **text, size_t *length);
 
 /* The 1-based line, and column in characters, of the byte at `offset`. */
 void rs_io_position(const char *text, size_t offset, size_t *line, size_t *column);
-
-/* Copies `text` for use within a one-line message: control characters become '?', and what does not fit into `size`
- * (> 4) bytes becomes "...". */
-void rs_io_one_line(const char *text, size_t size, char *out);
 
 /* A file that is being written under its temporary name. */
 typedef struct rs_sink {

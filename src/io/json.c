@@ -155,7 +155,7 @@ static rs_status fail_parser(const json_reader *in, const json_error_t *error) {
   /* jansson says nothing where an allocation failed. */
   if (error->text[0] == '\0') return rs_fail(in->err, RS_MEMORY, "out of memory while reading %s", in->name);
   char why[JSON_ERROR_TEXT_LENGTH];
-  rs_io_one_line(error->text, sizeof why, why);
+  rs_shorten(error->text, sizeof why, why);
   /* jansson's column is 0 for a file that ends right after a newline. */
   int column = error->column > 0 ? error->column : 1;
   return rs_fail(in->err, RS_INPUT, "%s:%d:%d: %s (%s)", in->name, error->line, column, why,

@@ -6,16 +6,19 @@
 
 void rs_json_quote(rs_text *text, const char *string) {
   rs_text_puts(text, "\"");
-  for (const char *c = string; *c != '\0'; c++) {
-    unsigned char byte = (unsigned char)*c;
-    if (byte == '"' || byte == '\\')
-      rs_text_printf(text, "\\%c", byte);
-    else if (byte == '\n')
+  for (size_t bytes; *string != '\0'; string += bytes > 0 ? bytes : 1) {
+    uint32_t c;
+    bytes = rs_utf8_read(string, &c);
+    if (bytes == 0)
+      rs_text_puts(text, RS_REPLACEMENT);
+    else if (c == '"' || c == '\\')
+      rs_text_printf(text, "\\%c", (int)c);
+    else if (c == '\n')
       rs_text_puts(text, "\\n");
-    else if (byte < 0x20)
-      rs_text_printf(text, "\\u%04x", byte);
+    else if (c < 0x20)
+      rs_text_printf(text, "\\u%04x", (unsigned)c);
     else
-      rs_text_add(text, c, 1);
+      rs_text_add(text, string, bytes);
   }
   rs_text_puts(text, "\"");
 }

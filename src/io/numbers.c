@@ -97,7 +97,7 @@ static rs_status take_column(const rs_table *table, const char *name, double **l
   *count = table->rows;
   for (size_t row = 0; row < table->rows; row++) {
     char shown[40];
-    rs_io_one_line(field_at(table, row, column), sizeof shown, shown);
+    rs_shorten(field_at(table, row, column), sizeof shown, shown);
     if (!is_number(field_at(table, row, column)))
       return rs_fail(err, RS_INPUT, "%s:%zu: \"%s\" is no number", name, row + 2, shown);
     rs_number_read(field_at(table, row, column), &(*list)[row]);

@@ -5,18 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUE_SHOWN = 40 }; /* characters of a wrong value that a message repeats */
+enum { PART = 120, VALUE_SHOWN = 40 }; /* bytes of a key, and of a wrong value, that a message repeats */
 
 rs_path rs_path_key(const rs_path *parent, const char *key) {
   rs_path path;
   const char *prefix = parent != NULL ? parent->text : "";
-  snprintf(path.text, sizeof path.text, "%.120s%s%.120s", prefix, *prefix != '\0' ? "." : "", key);
+  snprintf(path.text, sizeof path.text, "%.*s%s%.*s", (int)rs_utf8_cut(prefix, PART), prefix,
+           *prefix != '\0' ? "." : "", (int)rs_utf8_cut(key, PART), key);
   return path;
 }
 
 rs_path rs_path_index(const rs_path *parent, size_t index) {
   rs_path path;
-  snprintf(path.text, sizeof path.text, "%.200s[%zu]", parent->text, index);
+  snprintf(path.text, sizeof path.text, "%.*s[%zu]", (int)rs_utf8_cut(parent->text, 200), parent->text, index);
   return path;
 }
 
@@ -25,13 +26,15 @@ void rs_problems_clear(rs_problems *problems) {
   problems->count = 0;
 }
 
-/* Control characters from the file would garble a terminal or break the line: shown as '?'. A line that did not fit in
- * memory is no fault of the config either. */
-static void end_line(rs_problems *problems, size_t from) {
-  rs_text *text = &problems->text;
-  problems->memory |= text->failed;
-  for (size_t i = from; i < text->length; i++)
-    if ((unsigned char)text->data[i] < 0x20 || text->data[i] == 0x7f) text->data[i] = '?';
+/* A line that did not fit in memory is no fault of the config. */
+static void put_line(rs_problems *problems, rs_text *line) {
+  char shown[2048];
+  rs_message(shown, sizeof shown, "%s", rs_text_string(line));
+  if (problems->text.length > 0) rs_text_puts(&problems->text, "\n");
+  rs_text_puts(&problems->text, shown);
+  problems->memory |= problems->text.failed || line->failed;
+  problems->text.failed |= line->failed;
+  rs_text_clear(line);
 }
 
 static void put_value(rs_text *text, const rs_node *node) {
@@ -39,39 +42,35 @@ static void put_value(rs_text *text, const rs_node *node) {
   if (node->kind == RS_MAPPING) rs_text_puts(text, " = {...}");
   if (node->kind != RS_SCALAR) return;
   rs_text_puts(text, node->quoted ? " = \"" : " = ");
-  size_t shown = strnlen(node->text, VALUE_SHOWN);
-  while (shown > 0 && ((unsigned char)node->text[shown] & 0xc0) == 0x80) shown--; /* not in the middle of a letter */
+  size_t shown = rs_utf8_cut(node->text, VALUE_SHOWN);
   rs_text_add(text, node->text, shown);
-  if (strlen(node->text) > VALUE_SHOWN) rs_text_puts(text, "...");
+  if (node->text[shown] != '\0') rs_text_puts(text, "...");
   if (node->quoted) rs_text_puts(text, "\"");
 }
 
-/* Begins a new line with the place; returns where it starts. */
-static size_t put_place(rs_text *text, const char *file, size_t line, size_t column) {
-  if (text->length > 0) rs_text_puts(text, "\n");
-  size_t start = text->length;
+static void put_place(rs_text *text, const char *file, size_t line, size_t column) {
   if (line > 0)
     rs_text_printf(text, "%s:%zu:%zu: ", file, line, column);
   else
     rs_text_printf(text, "%s: ", file);
-  return start;
 }
 
 void rs_problem(rs_problems *problems, const rs_node *node, const rs_path *path, const char *format, ...) {
   if (problems->count++ >= RS_PROBLEMS_SHOWN) return;
   char why[1024];
+  rs_text line = {0};
   va_list words;
   va_start(words, format);
-  vsnprintf(why, sizeof why, format, words);
+  rs_message_print(why, sizeof why, false, format, words);
   va_end(words);
-  size_t start = put_place(&problems->text, node->file, node->line, node->column);
+  put_place(&line, node->file, node->line, node->column);
   if (path != NULL && *path->text != '\0') {
-    rs_text_puts(&problems->text, path->text);
-    put_value(&problems->text, node);
-    rs_text_puts(&problems->text, ": ");
+    rs_text_puts(&line, path->text);
+    put_value(&line, node);
+    rs_text_puts(&line, ": ");
   }
-  rs_text_puts(&problems->text, why);
-  end_line(problems, start);
+  rs_text_puts(&line, why);
+  put_line(problems, &line);
 }
 
 rs_problem_mark rs_problems_mark(const rs_problems *problems) {
@@ -151,10 +150,11 @@ void rs_problem_unknown_key(rs_problems *problems, const rs_node *child, const r
                             const char *const *known, size_t count) {
   if (problems->count++ >= RS_PROBLEMS_SHOWN) return;
   rs_path full = rs_path_key(path, child->key);
-  size_t start = put_place(&problems->text, child->file, child->key_line, child->key_column);
-  rs_text_printf(&problems->text, "%s: %s has no key %.60s", full.text, what, child->key);
-  put_hint(&problems->text, child->key, known, count);
-  end_line(problems, start);
+  rs_text line = {0};
+  put_place(&line, child->file, child->key_line, child->key_column);
+  rs_text_printf(&line, "%s: %s has no key %s", full.text, what, child->key);
+  put_hint(&line, child->key, known, count);
+  put_line(problems, &line);
 }
 
 void rs_check_keys(rs_problems *problems, const rs_node *mapping, const rs_path *path, const char *what,

@@ -170,8 +170,8 @@ static rs_status verify_entry(const char *directory, const rs_node *entry, rs_fo
   if (path == NULL) return RS_MEMORY;
   rs_status status = rs_file_read(path, SIZE_MAX / 4, &data, &length, &reason);
   if (status == RS_OK) compare(entry, data, length, &why);
-  if (status == RS_OK && why.length > 0) rs_text_printf(findings, "%s: %s\n", path, rs_text_string(&why));
-  if (status == RS_IO) rs_text_printf(findings, "%s\n", reason.message);
+  if (status == RS_OK && why.length > 0) rs_text_line(findings, "%s: %s", path, rs_text_string(&why));
+  if (status == RS_IO) rs_text_line(findings, "%s", reason.message);
   verdict->files++;
   verdict->differing += status == RS_IO || why.length > 0;
   if (status == RS_OK) free(data);

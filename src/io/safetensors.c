@@ -61,7 +61,7 @@ static rs_status fail_missing(const rs_safetensors *checkpoint, const char *name
   for (size_t i = 0; i < checkpoint->count; i++) {
     const char *other = checkpoint->tensors[i].name;
     if (!has_prefix(other, name) && !has_prefix(name, other)) continue;
-    rs_io_one_line(other, sizeof shown, shown);
+    rs_shorten(other, sizeof shown, shown);
     return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\" (but \"%s\")", checkpoint->path, name, shown);
   }
   return rs_fail(err, RS_INPUT, "%s: holds no tensor \"%s\"", checkpoint->path, name);
@@ -101,10 +101,10 @@ static int compare_texts(const void *left, const void *right) {
 
 static rs_status check_entry(const char *path, const rs_node *entry, rs_err *err) {
   char name[RS_NAME_CHARS], file[RS_NAME_CHARS];
-  rs_io_one_line(entry->key, sizeof name, name);
+  rs_shorten(entry->key, sizeof name, name);
   if (entry->kind != RS_SCALAR || !entry->quoted)
     return rs_fail(err, RS_INPUT, "%s: weight_map: tensor \"%s\": must have the name of a file", path, name);
-  rs_io_one_line(entry->text, sizeof file, file);
+  rs_shorten(entry->text, sizeof file, file);
   if (entry->text[0] == '\0' || strchr(entry->text, '/') != NULL || strcmp(entry->text, "..") == 0)
     return rs_fail(err, RS_INPUT, "%s: weight_map: tensor \"%s\": file \"%s\" must be a name within the index's folder",
                    path, name, file);
@@ -155,7 +155,7 @@ static rs_status check_index(const rs_safetensors *checkpoint, const shard_index
   }
   for (size_t i = 0; i < index->count; i++) {
     char shown[RS_NAME_CHARS];
-    rs_io_one_line(index->entries[i]->key, sizeof shown, shown);
+    rs_shorten(index->entries[i]->key, sizeof shown, shown);
     if (rs_safetensors_find(checkpoint, index->entries[i]->key) == NULL)
       return rs_fail(err, RS_INPUT, "%s: weight_map: tensor \"%s\": is not in its file, %s", index->path, shown,
                      index->entries[i]->text);
@@ -178,7 +178,7 @@ static rs_status fail_shard(const shard_index *index, const char *file, const rs
   char name[RS_NAME_CHARS];
   size_t i = 0;
   while (i + 1 < index->count && strcmp(index->entries[i]->text, file) != 0) i++;
-  rs_io_one_line(index->entries[i]->key, sizeof name, name);
+  rs_shorten(index->entries[i]->key, sizeof name, name);
   if (why->status != RS_IO) return rs_fail(err, why->status, "%s", why->message);
   return rs_fail_read(err, "%s (%s has tensor \"%s\" in it)", why->message, index->path, name);
 }

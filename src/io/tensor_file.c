@@ -18,9 +18,9 @@ static rs_status choose(const char *path, const char *name, rs_tensor_file *file
     file->tensor = *tensor;
     return RS_OK;
   }
-  rs_io_one_line(name, sizeof wanted, wanted);
+  rs_shorten(name, sizeof wanted, wanted);
   if (checkpoint->count == 0) return rs_fail(err, RS_INPUT, "%s: holds no tensors", path);
-  rs_io_one_line(checkpoint->tensors[checkpoint->by_name[0]].name, sizeof other, other);
+  rs_shorten(checkpoint->tensors[checkpoint->by_name[0]].name, sizeof other, other);
   return rs_fail(err, RS_INPUT, "%s: has no tensor \"%s\" (it has %zu, the first by name is \"%s\")", path, wanted,
                  checkpoint->count, other);
 }

@@ -28,7 +28,7 @@ static bool read_whole(const rs_node *node, size_t *number) {
 /* The entry's text where it is a scalar, else what it is. */
 static const char *shown_value(const rs_node *node, char out[RS_NAME_CHARS]) {
   if (node->kind != RS_SCALAR) return node->kind == RS_SEQUENCE ? "a list" : "an object";
-  rs_io_one_line(node->text, RS_NAME_CHARS, out);
+  rs_shorten(node->text, RS_NAME_CHARS, out);
   return out;
 }
 
@@ -101,7 +101,7 @@ static rs_status read_tensor(const header_reader *in, const rs_node *node, rs_st
   }
   for (size_t i = 0; i < node->count; i++) {
     const char *key = node->items[i].key;
-    rs_io_one_line(key, sizeof shown, shown);
+    rs_shorten(key, sizeof shown, shown);
     if (strcmp(key, "dtype") != 0 && strcmp(key, "shape") != 0 && strcmp(key, "data_offsets") != 0)
       return rs_tensor_fail(tensor, RS_INPUT, in->err, "has a field \"%s\", known are dtype, shape and data_offsets",
                             shown);
@@ -118,7 +118,7 @@ static rs_status check_metadata(const header_reader *in, const rs_node *node) {
                    shown_value(node, shown));
   for (size_t i = 0; i < node->count; i++) {
     const rs_node *value = &node->items[i];
-    rs_io_one_line(value->key, sizeof key, key);
+    rs_shorten(value->key, sizeof key, key);
     if (!value->quoted)
       return rs_fail(in->err, RS_INPUT, "%s: %s: \"%s\" is %s, it must be a string", in->file, RS_TENSOR_METADATA, key,
                      shown_value(value, shown));
@@ -149,7 +149,7 @@ static rs_status check_cover(const header_reader *in, const rs_stored_tensor *te
                             "begins at byte %zu of the data, but what is before ends at %zu: nobody's bytes", begin,
                             end);
     end += tensors[i].bytes;
-    rs_io_one_line(tensors[i].name, sizeof before, before);
+    rs_shorten(tensors[i].name, sizeof before, before);
   }
   if (end == in->data_bytes) return RS_OK;
   return rs_fail(in->err, RS_INPUT, "%s: has %zu bytes of data, its tensors end at %zu: nobody's bytes", in->file,

@@ -101,18 +101,3 @@ void rs_io_position(const char *text, size_t offset, size_t *line, size_t *colum
     }
   }
 }
-
-void rs_io_one_line(const char *text, size_t size, char *out) {
-  size_t length = strnlen(text, size);
-  bool cut = length == size;
-  if (cut) {
-    length = size - sizeof "...";
-    /* Step back to the start of the character that would be cut in two. */
-    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
-  }
-  for (size_t i = 0; i < length; i++) {
-    unsigned char c = (unsigned char)text[i];
-    out[i] = c < 0x20 || c == 0x7F ? '?' : text[i];
-  }
-  strcpy(out + length, cut ? "..." : "");
-}

@@ -111,7 +111,7 @@ static rs_status check_keys(yaml_reader *in, const rs_node *mapping) {
   free(sorted);
   if (!twice) return RS_OK;
   char key[80];
-  rs_io_one_line(twice->key, sizeof key, key);
+  rs_shorten(twice->key, sizeof key, key);
   return rs_fail(in->err, RS_INPUT, "%s:%zu:%zu: %s: given twice (first at line %zu)", in->name, twice->key_line,
                  twice->key_column, key, before->key_line);
 }

@@ -52,7 +52,7 @@ rs_status rs_weights_write(const rs_transformer *transformer, const char *path, 
 static rs_status refuse_unused(const rs_transformer *transformer, const rs_safetensors *file, rs_err *err) {
   for (size_t i = 0; i < file->count; i++)
     if (rs_transformer_tensor(transformer, file->tensors[i].name) == NULL)
-      return rs_fail(err, RS_INPUT, "%s: tensor \"%.112s\": the model has no such weights", file->tensors[i].file,
+      return rs_fail(err, RS_INPUT, "%s: tensor \"%s\": the model has no such weights", file->tensors[i].file,
                      file->tensors[i].name);
   return RS_OK;
 }

@@ -132,7 +132,7 @@ static rs_status read_number(const report_results *results, const report_column 
   const char *text = field_of(results, column->place, row);
   *value = NAN;
   if (*text == '\0' || rs_number_read(text, value)) return RS_OK;
-  return rs_fail(err, RS_INPUT, "%s/summary.csv: row %zu: %s: \"%.60s\" is no number", results->directory, row + 1,
+  return rs_fail(err, RS_INPUT, "%s/summary.csv: row %zu: %s: \"%s\" is no number", results->directory, row + 1,
                  column->name, text);
 }
 

@@ -187,7 +187,7 @@ static rs_status say(const rs_ranking *ranking, size_t length, rs_candidate *c, 
 static void leave_out(rs_ranking *ranking, const rs_method *method, const char *why) {
   rs_left_out *out = &ranking->left_out[ranking->left_out_count++];
   out->method = method->name;
-  snprintf(out->why, sizeof out->why, "%.159s", why);
+  rs_shorten(why, sizeof out->why, out->why);
 }
 
 static void clear_candidate(rs_candidate *c) {

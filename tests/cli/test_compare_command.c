@@ -313,7 +313,7 @@ Test(compare_command, wrong_input__status_2_and_why) {
        "recipe B:1:14: methods[0].factr: yarn has no key factr (did you mean factor?)\n"
        "ropescope: B, {name: yarn, factr: 2}: recipe B: 1 problem\n"},
       {"compare 'yarn]\nseeds: [3' --model gpt-oss rope",
-       "ropescope: A, yarn]\nseeds: [3: recipe A:2:6: mapping values are not allowed in this context (quote a text "
+       "ropescope: A, yarn]\\nseeds: [3: recipe A:2:6: mapping values are not allowed in this context (quote a text "
        "that holds ': ', and indent the keys of one level alike)\n"},
       {"compare gpt-oss '{name: yarn, factor: [2, 4]}'",
        "ropescope: B, {name: yarn, factor: [2, 4]}: one recipe is wanted, not 2\n"},

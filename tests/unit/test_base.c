@@ -29,7 +29,71 @@ Test(base, error__words_too_long__are_cut_and_terminated) {
   rs_err err = {0};
   cr_assert_eq(rs_fail_on(&err, RS_INPUT, words, "%s", words), RS_INPUT);
   cr_assert_eq(strlen(err.subject), sizeof err.subject - 1);
-  cr_assert_eq(strlen(err.message), sizeof err.message - 1);
+  cr_assert_eq(strlen(err.message), 200, "%s", err.message);
+  cr_assert_eq(strspn(err.message, "x"), 137);
+  cr_assert_eq(strncmp(err.message + 137, "...x", 4), 0, "%s", err.message);
+}
+
+/* The ends stay: a message begins with its place and ends with its hint. */
+Test(base, error__message_too_long__loses_its_middle) {
+  char words[4096];
+  for (size_t i = 0; i < sizeof words; i++) words[i] = i % 2 == 0 ? 'x' : ' ';
+  words[sizeof words - 1] = '\0';
+  for (size_t extra = 0; extra < 2; extra++) {
+    rs_err err = {0};
+    (void)rs_fail(&err, RS_INPUT, "no method %.*s (did you mean yarn?)", extra == 0 ? 4000 : 8000, words);
+    cr_assert_eq(strncmp(err.message, "no method x x", 13), 0, "%s", err.message);
+    cr_assert_not_null(strstr(err.message, "..."), "%s", err.message);
+    cr_assert_str_eq(strstr(err.message, " (did"), " (did you mean yarn?)");
+    cr_assert_leq(strlen(err.message), sizeof err.message - 1);
+  }
+}
+
+/* Characters as the Unicode standard has them, one beyond each end of what is spelled, and bytes that are none. */
+Test(base, text_spell__what_terminals_act_on) {
+  static const struct {
+    const char *text, *kept, *spelled;
+  } cases[] = {
+      {"plain \u00e9\u20ac\U0001f600", "", "plain \u00e9\u20ac\U0001f600"},
+      {"a\x1b[31m\a\b\r", "", "a\\x1b[31m\\x07\\x08\\x0d"},
+      {"a\n\tb", "", "a\\n\\tb"},
+      {"a\n\tb", "\n\t", "a\n\tb"},
+      {"a\n\tb", "\n", "a\n\\tb"},
+      {" ~\x7f\xc2\x80\xc2\x9f\xc2\xa0", "", " ~\\u007f\\u0080\\u009f\xc2\xa0"},
+      {"\u200d\u200e\u200f\u2010", "", "\u200d\\u200e\\u200f\u2010"},
+      {"\u2027\u2028\u2029\u202a\u202e\u202f", "", "\u2027\\u2028\\u2029\\u202a\\u202e\u202f"},
+      {"\u2065\u2066\u2069\u206a\u061b\u061c", "", "\u2065\\u2066\\u2069\u206a\u061b\\u061c"},
+      {"\xff\x9b\xc0\xaf\xe2\x80", "", "\\xff\\x9b\\xc0\\xaf\\xe2\\x80"},
+      {"\xed\xa0\x80\xf4\x90\x80\x80", "", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80"},
+  };
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_text text = {0};
+    rs_text_puts(&text, "\r");
+    rs_text_puts(&text, cases[i].text);
+    rs_text_spell(&text, 1, cases[i].kept);
+    cr_expect_str_eq(text.data + 1, cases[i].spelled, "case %zu: %s", i, text.data);
+    cr_expect_eq(text.data[0], '\r', "what stands before is left alone");
+    rs_text_clear(&text);
+  }
+}
+
+/* The middle of a word goes between two characters, whatever their bytes. */
+Test(base, message__cut_between_characters) {
+  static const char *const letters[] = {"x", "\u00e9", "\u20ac", "\U0001f600"};
+  for (size_t i = 0; i < RS_COUNT(letters); i++)
+    for (size_t before = 0; before < 4; before++) {
+      char word[1024] = "", out[512];
+      memset(word, 'a', before);
+      while (strlen(word) < 900) strcat(word, letters[i]);
+      rs_message(out, sizeof out, "%s", word);
+      cr_expect(strlen(out) <= 200 && strlen(out) > 190, "%zu: %s", strlen(out), out);
+      cr_expect_null(strchr(out, '\\'), "%s", out);
+      cr_expect_not_null(strstr(out, "..."), "%s", out);
+      rs_shorten(word, 32, out);
+      cr_expect(strlen(out) <= 31 && strlen(out) > 27 && strstr(out, "...") != NULL, "%s", out);
+      rs_message(out, sizeof out, "%s", out);
+      cr_expect_null(strchr(out, '\\'), "%s", out);
+    }
 }
 
 Test(base, status_name__each_status__is_its_word) {

@@ -117,7 +117,7 @@ static const wrong bad_numbers[] = {
            "\"99999999999999999999999999999999999999999999999999999999999999999999999999999999\"}]\n",
      "t.yaml:2:32: methods[0].factor = \"9999999999999999999999999999999999999999...\": must be a number, not text "
      "(take the quotes away)"},
-    {LLAMA "seeds: \"a\\nb\"\n", "t.yaml:2:8: seeds = \"a?b\": must be a number, not text (take the quotes away)"},
+    {LLAMA "seeds: \"a\\nb\"\n", "t.yaml:2:8: seeds = \"a\\nb\": must be a number, not text (take the quotes away)"},
     {LLAMA "seeds: 1111111111111111111111111111111111111111111111111111111111111111111111\n",
      "t.yaml:2:8: seeds = 1111111111111111111111111111111111111111...: must be a number"},
 };
@@ -226,7 +226,7 @@ static const wrong unknown_names[] = {
      "t.yaml:2:7: name = a/b: may hold letters, digits, '.', '_' and '-' only: it names the results folder"},
     {LLAMA "description: [a]\n", "t.yaml:2:14: description = [...]: must be one word"},
     {LLAMA "name: \"a\\nb\"\n",
-     "t.yaml:2:7: name = \"a?b\": may hold letters, digits, '.', '_' and '-' only: it names the results folder"},
+     "t.yaml:2:7: name = \"a\\nb\": may hold letters, digits, '.', '_' and '-' only: it names the results folder"},
 };
 
 Test(messages, bad_syntax__position_reason_hint) {

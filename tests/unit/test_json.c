@@ -45,7 +45,7 @@ Test(io, json__errors__say_where_and_why) {
       {"[1] 2", "f:1:5: end of file expected near '2' " SYNTAX},
       {"// c", "f:1:1: invalid token near '/' " SYNTAX},
       {"[nul\x7F]", "f:1:4: invalid token near 'nul' " SYNTAX},
-      {"[\x7F]", "f:1:2: invalid token near '?' " SYNTAX},
+      {"[\x7F]", "f:1:2: invalid token near '\\u007f' " SYNTAX},
       {"\n\"\xFF\"", "f:2:1: unable to decode byte 0xff near '\"' (save the file as UTF-8)"},
       {"[\"a\x01\"]", "f:1:3: control character 0x1 near '\"a' " SYNTAX},
       {"\"\\u0000\"",

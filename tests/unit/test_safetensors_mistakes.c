@@ -129,7 +129,7 @@ Test(safetensors, entries__are_checked) {
       {"{" ENTRY("a", "U8", "[1]", "[-1,0]") "}", 1, A OFFSETS},
       {"{" ENTRY("a", "U8", "[1]", "[0,\"1\"]") "}", 1, A OFFSETS},
       {"{" ENTRY("a\\n\\\"", "U8", "[1]", "[0,9]") "}", 1,
-       "m: tensor \"a?\"\": data_offsets [0, 9] go beyond the data's 1 bytes (is the file cut off?)"},
+       "m: tensor \"a\\n\"\": data_offsets [0, 9] go beyond the data's 1 bytes (is the file cut off?)"},
   };
   expect_mistakes(cases, RS_COUNT(cases));
 }

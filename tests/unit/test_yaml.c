@@ -112,7 +112,8 @@ Test(io, yaml__key_given_twice__names_the_first_in_the_file) {
       {"x: 1\nz: 1\nz: 2\nz: 3\ny: 1\ny: 2\nx: 2\n", "f:3:1: z: given twice (first at line 2)"},
       {"z: 1\ny: 1\ny: 2\nz: 2\n", "f:3:1: y: given twice (first at line 2)"},
       {"- m:\n   {a: 1, b: 2, 'a': 3}\n", "f:2:17: a: given twice (first at line 2)"},
-      {"\"a\\n\\x1F\\x7F ~\": 1\n\"a\\n\\x1F\\x7F ~\": 2\n", "f:2:1: a??? ~: given twice (first at line 1)"},
+      {"\"a\\n\\x1F\\x7F ~\": 1\n\"a\\n\\x1F\\x7F ~\": 2\n",
+       "f:2:1: a\\n\\x1f\\u007f ~: given twice (first at line 1)"},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) refuses_text(rs_yaml_read, cases[i][0], cases[i][1]);
   describes(rs_yaml_read, "a: {a: 1}\nb: {a: 1}", "{a@1:1={a@1:5=1@1:8 }@1:4 b@2:1={a@2:5=1@2:8 }@2:4 }@1:1 ");
