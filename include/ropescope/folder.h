@@ -37,6 +37,12 @@ void rs_out_file_free(rs_out_file *file); /* NULL is fine */
 /* The hidden folder within a results folder, for what is no result: lock, journal. */
 #define RS_WORK_FOLDER ".ropescope"
 
+/* The path of the hidden folder of `directory`, owned by the caller, NULL on failure; whether it is there or not, or
+ * made where it is missing. RS_IO, also where it or anything in it is a symbolic link, which might lead anywhere;
+ * RS_MEMORY. */
+rs_status rs_work_folder_find(const char *directory, char **path, rs_err *err) RS_NONNULL(1, 2);
+rs_status rs_work_folder_make(const char *directory, char **path, rs_err *err) RS_NONNULL(1, 2);
+
 typedef struct rs_folder_lock {
   int file; /* -1: not held */
 } rs_folder_lock;

@@ -15,6 +15,8 @@
 /* Names are read before anything is done: what a folder lists while it changes is not defined. */
 bool rs_tree_each(const char *path, bool (*each)(void *context, const char *folder, const char *name), void *context) {
   struct dirent **entries;
+  struct stat info;
+  if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) return true; /* what it leads to is elsewhere */
   int count = scandir(path, &entries, NULL, alphasort);
   if (count < 0) return errno == ENOENT || errno == ENOTDIR;
   bool fine = true;

@@ -9,8 +9,53 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ropescope/folder.h"
+#include "folder_tree.h"
 #include "ropescope/io.h"
+
+/* ---- the hidden folder ------------------------------------------------------------------------------------------- */
+
+static bool is_link(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+static rs_status refuse_link(const char *path, rs_err *err) {
+  return rs_fail(err, RS_IO, "%s: is a symbolic link, which no run follows out of its results folder (remove it)",
+                 path);
+}
+
+static bool check_entry(void *context, const char *folder, const char *name) {
+  rs_err *why = context;
+  char *path = rs_path_join(folder, name, why);
+  if (path != NULL && is_link(path)) (void)refuse_link(path, why);
+  free(path);
+  return why->status == RS_OK;
+}
+
+rs_status rs_work_folder_find(const char *directory, char **path, rs_err *err) {
+  rs_err why = {0};
+  *path = rs_path_join(directory, RS_WORK_FOLDER, err);
+  if (*path == NULL) return RS_MEMORY;
+  if (is_link(*path))
+    (void)refuse_link(*path, &why);
+  else if (!rs_tree_each(*path, check_entry, &why) && why.status == RS_OK && errno == ENOMEM)
+    (void)rs_fail(&why, RS_MEMORY, "out of memory for reading %s", *path);
+  if (why.status == RS_OK) return RS_OK; /* one that cannot be listed says why where it is used */
+  free(*path);
+  *path = NULL;
+  return rs_fail(err, why.status, "%s", why.message);
+}
+
+rs_status rs_work_folder_make(const char *directory, char **path, rs_err *err) {
+  RS_TRY(rs_work_folder_find(directory, path, err));
+  rs_status status = rs_make_directories(*path, err);
+  if (status == RS_OK) return RS_OK;
+  free(*path);
+  *path = NULL;
+  return status;
+}
+
+/* ---- the lock ---------------------------------------------------------------------------------------------------- */
 
 /* Git then keeps its hands off the folder. */
 static void write_ignore(const char *folder) {
@@ -49,7 +94,7 @@ static void sign(int file) {
 static rs_status take(const char *directory, const char *path, rs_folder_lock *lock, rs_err *err) {
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file == -1 && errno == ENOENT && i + 1 < TRIES) continue;
     if (file == -1) return rs_fail(err, RS_IO, "%s: cannot write: %s", path, strerror(errno));
     bool busy = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -67,9 +112,10 @@ static rs_status take(const char *directory, const char *path, rs_folder_lock *l
 
 rs_status rs_folder_lock_take(const char *directory, rs_folder_lock *lock, rs_err *err) {
   lock->file = -1;
-  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
-  char *path = folder != NULL ? rs_path_join(folder, "lock", err) : NULL;
-  rs_status status = path != NULL ? rs_make_directories(folder, err) : RS_MEMORY;
+  char *folder;
+  RS_TRY(rs_work_folder_make(directory, &folder, err));
+  char *path = rs_path_join(folder, "lock", err);
+  rs_status status = path != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK) status = take(directory, path, lock, err);
   if (status == RS_OK) write_ignore(folder);
   free(folder);
@@ -79,7 +125,7 @@ rs_status rs_folder_lock_take(const char *directory, rs_folder_lock *lock, rs_er
 
 /* Where the lock's file cannot be opened for reading though it is there, the journal can hardly be. */
 static rs_status share(const char *directory, const char *path, rs_folder_lock *lock, rs_err *err) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file == -1 && errno == ENOENT) return RS_OK;
   if (file == -1) return rs_fail_read(err, "%s: cannot read: %s", path, strerror(errno));
   if (flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -93,8 +139,9 @@ static rs_status share(const char *directory, const char *path, rs_folder_lock *
 
 rs_status rs_folder_lock_share(const char *directory, rs_folder_lock *lock, rs_err *err) {
   lock->file = -1;
-  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
-  char *path = folder != NULL ? rs_path_join(folder, "lock", err) : NULL;
+  char *folder;
+  RS_TRY(rs_work_folder_find(directory, &folder, err));
+  char *path = rs_path_join(folder, "lock", err);
   rs_status status = path != NULL ? share(directory, path, lock, err) : RS_MEMORY;
   free(folder);
   free(path);

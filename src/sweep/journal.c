@@ -164,12 +164,12 @@ static rs_status read_all(rs_journal *journal, rs_journal_reader *each, void *co
 rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
                           rs_journal *journal, rs_err *err) {
   *journal = (rs_journal){.file = -1, .opened = now()};
-  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
-  journal->path = folder != NULL ? rs_path_join(folder, "journal", err) : NULL;
-  rs_status status = journal->path != NULL ? rs_make_directories(folder, err) : RS_MEMORY;
+  char *folder;
+  RS_TRY(rs_work_folder_make(directory, &folder, err));
+  journal->path = rs_path_join(folder, "journal", err);
   free(folder);
-  RS_TRY(status);
-  journal->file = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (journal->path == NULL) return RS_MEMORY;
+  journal->file = open(journal->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (journal->file == -1) return fail_errno(journal, "cannot write", err);
   RS_TRY(remove_copy(journal, err));
   RS_TRY(fresh ? begin(journal, err) : read_all(journal, each, context, err));
@@ -191,8 +191,9 @@ static rs_status scan_file(rs_journal *journal, rs_journal_reader *each, void *c
 
 rs_status rs_journal_scan(const char *directory, rs_journal_reader *each, void *context, rs_err *err) {
   rs_journal journal = {.file = -1};
-  char *folder = rs_path_join(directory, RS_WORK_FOLDER, err);
-  journal.path = folder != NULL ? rs_path_join(folder, "journal", err) : NULL;
+  char *folder;
+  RS_TRY(rs_work_folder_find(directory, &folder, err));
+  journal.path = rs_path_join(folder, "journal", err);
   rs_status status = journal.path != NULL ? scan_file(&journal, each, context, err) : RS_MEMORY;
   free(folder);
   rs_journal_close(&journal);
@@ -325,7 +326,7 @@ static rs_status replace(rs_journal *journal, rs_journal *copy, rs_err *err) {
 static rs_status write_anew(rs_journal *journal, const compaction *c, uint64_t skip, rs_err *err) {
   rs_journal copy = {.file = -1, .path = name_copy(journal, err)};
   if (copy.path == NULL) return RS_MEMORY;
-  copy.file = open(copy.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  copy.file = open(copy.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   rs_status status = copy.file != -1 ? fill_copy(c, skip, &copy, err) : fail_errno(&copy, "cannot write", err);
   if (status == RS_OK) status = replace(journal, &copy, err);
   if (status != RS_OK) unlink(copy.path);

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <sys/stat.h>
+
 TestSuite(failing_run, .init = enter_folder, .fini = leave_folder);
 
 /* 2^26 tokens take gigabytes, 8 none to speak of. */
@@ -194,4 +196,40 @@ Test(failing_run, full_stdout__status_1_and_a_message) {
 Test(failing_run, stacks_too_small__status_1_and_a_message) {
   expect_failure(&(command){.arguments = {"list", "models"}, .environment = {"OMP_STACKSIZE=128k"}}, 1,
                  "ropescope: threads have a stack of 128 KiB here, and need 1024 (OMP_STACKSIZE=4M, ulimit -s 8192)\n");
+}
+
+/* ---- symbolic links ---------------------------------------------------------------------------------------------- */
+
+/* A results folder may be a stranger's: nothing of it leads a run elsewhere. */
+Test(failing_run, links_in_the_hidden_folder__are_not_followed) {
+  static const char *const names[] = {"", "/lock", "/journal", "/journal.new", "/new", "/ready", "/moving"};
+  write_file("c.yaml", "name: c\nmodel: {head_dim: 16, train_length: 64}\nlengths: [32]\nmethods: [rope]\nmetrics: "
+                       "[decay]\n");
+  cr_assert_eq(mkdir("others", 0755), 0);
+  write_file("others/manifest.json", "theirs");
+  write_file("others/lock", "theirs");
+  for (size_t i = 0; i < RS_COUNT(names); i++) {
+    bool file = strcmp(names[i], "/lock") == 0 || strncmp(names[i], "/journal", 8) == 0;
+    char link[64], said[256];
+    snprintf(link, sizeof link, "o/.ropescope%s", names[i]);
+    snprintf(said, sizeof said,
+             "ropescope: %s: is a symbolic link, which no run follows out of its results folder (remove it)\n", link);
+    cr_assert_eq(mkdir("o", 0755), 0);
+    if (i > 0) cr_assert_eq(mkdir("o/.ropescope", 0755), 0);
+    cr_assert_eq(symlink(file ? "../../others/lock" : i > 0 ? "../../others" : "../others", link), 0);
+    expect_failure(&(command){.arguments = {"run", "c.yaml", "--out", "o"}}, 1, said);
+    expect_failure(&(command){.arguments = {"run", "c.yaml", "--out", "o", "--fresh", "--force"}}, 1, said);
+    char *theirs = names_in("others", ""), *lock = read_path("others/lock", NULL);
+    cr_expect_str_eq(theirs, "lock manifest.json", "%s: %s", link, theirs);
+    cr_expect_str_eq(lock, "theirs", "%s: %s", link, lock);
+    cr_expect(!exists("o/summary.csv") && !exists("o/manifest.json"), "%s", link);
+    free(theirs);
+    free(lock);
+    remove_folder("o");
+  }
+  run_well(&(command){.arguments = {"run", "c.yaml", "--out", "s", "--shard", "1/1", "--quiet"}});
+  cr_assert_eq(rename("s/.ropescope", "apart") + symlink("../apart", "s/.ropescope"), 0);
+  expect_failure(&(command){.arguments = {"merge", "s", "--out", "merged"}}, 1,
+                 "ropescope: s/.ropescope: is a symbolic link, which no run follows out of its results folder (remove "
+                 "it)\n");
 }
