@@ -100,9 +100,9 @@ rs_status rs_folder_change_recover(const char *directory, rs_own_name *own, rs_e
 
 /* ---- what the manifest says -------------------------------------------------------------------------------------- */
 
-/* As rs_file_read, for a file of a results folder: RS_INPUT where the manifest.json beside it says that it must be
- * another. Without a manifest, or one that says nothing of the file, there is nothing to check. Whatever reads results
- * reads them by this. */
+/* As rs_file_read, for a file of a results folder, of which one that is too large says its size: RS_INPUT where the
+ * manifest.json beside it says that it must be another. Without a manifest, or one that says nothing of the file, there
+ * is nothing to check. Whatever reads results reads them by this. */
 rs_status rs_results_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err) RS_NONNULL(1, 3, 4);
 
 /* Adds what the folder's manifest says of a set that is not complete, "incomplete: 3 of 8 cells"; nothing of a complete

@@ -92,6 +92,9 @@ void rs_xml_escape(const char *text, rs_text *out) RS_NONNULL(1, 2);
 /* Bytes of the largest file that is read as configs of models, lists of numbers or dumps. */
 enum { RS_LARGEST_FILE = 64 << 20 };
 
+/* Bytes of the largest CSV file of results that becomes a table in memory, where it takes some ten times as many. */
+enum { RS_LARGEST_TABLE = 1 << 30 };
+
 /* The whole of a file or pipe; `*data` gets one NUL past `*length`. RS_IO names the path and the reason; a directory,
  * and more than `limit` bytes (as from a device that never ends), are refused. *data is NULL on failure. Release with
  * free(). */

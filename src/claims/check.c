@@ -52,7 +52,7 @@ static rs_status read_table(source *from, const char *claims, const char *result
   }
   clear(from);
   from->path = path;
-  RS_TRY(rs_results_read(path, SIZE_MAX / 4, &from->text, &length, err));
+  RS_TRY(rs_results_read(path, RS_LARGEST_TABLE, &from->text, &length, err));
   RS_TRY(rs_csv_read(from->text, length, path, &from->table, err));
   rs_status status = rs_facts_join(claims, file, &from->table, err);
   if (status != RS_OK) clear(from);

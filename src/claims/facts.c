@@ -1,6 +1,8 @@
 /* Published numbers beside those of a run: STEM.csv, next to STEM.yaml, says which rows of the run they belong to. */
 #include "claims.h"
 
+#include "ropescope/folder.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,7 +97,7 @@ rs_status rs_facts_join(const char *claims, const char *file, rs_table **run, rs
   path_of(claims, file, &path);
   rs_status status = rs_text_check(&path, err);
   if (status == RS_OK && access(rs_text_string(&path), F_OK) == 0) {
-    status = rs_file_read(rs_text_string(&path), SIZE_MAX / 4, &text, &length, err);
+    status = rs_results_read(rs_text_string(&path), RS_LARGEST_TABLE, &text, &length, err);
     if (status == RS_OK) status = rs_csv_read(text, length, rs_text_string(&path), &facts, err);
     if (status == RS_OK) status = join(run, facts, rs_text_string(&path), err);
   }

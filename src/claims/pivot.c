@@ -204,7 +204,7 @@ rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *tex
   size_t length;
   rs_table *table = NULL;
   pivot p = {.wanted = wanted};
-  rs_status status = rs_results_read(file, SIZE_MAX / 4, &csv, &length, err);
+  rs_status status = rs_results_read(file, RS_LARGEST_TABLE, &csv, &length, err);
   if (status == RS_OK) status = rs_csv_read(csv, length, file, &table, err);
   p.table = table;
   if (status == RS_OK) status = make(&p, text, err);

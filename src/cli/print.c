@@ -2,6 +2,8 @@
  * at the longest length. What does not depend on the source stands once, before the sources. */
 #include "cli.h"
 
+#include "ropescope/folder.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +173,7 @@ int cli_print_summary(const rs_experiment *experiment, const char *directory) {
   rs_text text = {0};
   char *csv = NULL, *path = rs_path_join(directory, "summary.csv", &err);
   size_t bytes;
-  rs_status status = path != NULL ? rs_file_read(path, SIZE_MAX / 4, &csv, &bytes, &err) : RS_MEMORY;
+  rs_status status = path != NULL ? rs_results_read(path, RS_LARGEST_TABLE, &csv, &bytes, &err) : RS_MEMORY;
   if (status == RS_OK) status = rs_csv_read(csv, bytes, path, &table, &err);
   if (status == RS_OK) status = put_tables(experiment, table, &text, &err);
   int code = status != RS_OK ? cli_fail(status, NULL, &err) : cli_put(&text, CLI_TEXT) ? CLI_OK : CLI_FAILED;

@@ -1,5 +1,6 @@
 /* results.c: files of a results folder beside what its manifest.json says that they are. A CSV file that was cut at the
  * end of a line, or copied by half, reads like a whole one: its sums tell. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,21 @@ static rs_status check(const char *path, const char *data, size_t length, rs_err
   return status;
 }
 
+/* Of a file whose size is known, before it takes memory. */
+static rs_status check_size(const char *path, size_t limit, rs_err *err) {
+  enum { MIB = 1 << 20 };
+  struct stat info;
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size <= limit) return RS_OK;
+  return rs_fail_read(err,
+                      "%s: has %.6g MiB, and at most %.6g MiB are read (keep the columns or rows that are wanted, or "
+                      "split it into several files)",
+                      path, ceil((double)info.st_size / MIB), (double)limit / MIB);
+}
+
 rs_status rs_results_read(const char *path, size_t limit, char **data, size_t *length, rs_err *err) {
+  *data = NULL;
+  *length = 0;
+  RS_TRY(check_size(path, limit, err));
   RS_TRY(rs_file_read(path, limit, data, length, err));
   rs_status status = check(path, *data, *length, err);
   if (status != RS_OK) {

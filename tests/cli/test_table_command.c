@@ -63,3 +63,12 @@ Test(table_command, two_forms__are_refused) {
   expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats", "--json", "--markdown"}}, 2,
                  "ropescope: --markdown and --json are two forms: keep one\n");
 }
+
+/* A sparse file, which takes no disk: it is refused before it takes memory. */
+Test(table_command, more_than_a_gibibyte__is_refused) {
+  write_file("t.csv", csv);
+  cr_assert_eq(truncate("t.csv", (off_t)1100 << 20), 0);
+  expect_failure(&(command){.arguments = {"table", "t.csv", "entropy_nats"}, .memory = 1000 << 20}, 2,
+                 "ropescope: t.csv: has 1100 MiB, and at most 1024 MiB are read (keep the columns or rows that are "
+                 "wanted, or split it into several files)\n");
+}

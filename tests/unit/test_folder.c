@@ -349,6 +349,11 @@ Test(folder, results_read__another_file_than_the_manifest_says__is_refused) {
   size_t length;
   make_results();
   cr_assert_eq(rs_results_read("o/summary.csv", 100, &data, &length, NULL), RS_OK);
+  free(data);
+  rs_err large = {0};
+  cr_expect_eq(rs_results_read("o/summary.csv", length - 1, &data, &length, &large), RS_IO);
+  cr_expect(data == NULL && large.unread && strstr(large.message, "are read (keep") != NULL, "%s", large.message);
+  cr_assert_eq(rs_results_read("o/summary.csv", strlen(table_text), &data, &length, NULL), RS_OK);
   cr_expect_str_eq(data, table_text);
   free(data);
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
