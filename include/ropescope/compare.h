@@ -217,6 +217,27 @@ rs_status rs_contest_read(const rs_contest *contest, rs_contender sides[2], rs_p
     RS_NONNULL(1, 2, 3);
 void rs_contest_clear(rs_contender sides[2]) RS_NONNULL(1);
 
+/* One kind of layers that turn, beside the other side's dump. */
+typedef struct rs_kind_match {
+  size_t kind;              /* in the model's profile */
+  rs_difference difference; /* of A and B, were A or B of this kind */
+} rs_kind_match;
+
+typedef struct rs_kind_matches {
+  rs_kind_match *items; /* (count,) owned; none where no side is a dump, or the model's layers all turn alike */
+  size_t count;
+  size_t model; /* the side that has the layers: 0 or 1 */
+} rs_kind_matches;
+
+/* A dump beside each kind of the other side's layers, whichever was chosen. RS_DOMAIN, RS_MEMORY; cleared on failure.
+ * Release with rs_kind_matches_clear. */
+rs_status rs_kinds_match(const rs_contender sides[2], double rtol, rs_kind_matches *out, rs_err *err) RS_NONNULL(1, 3);
+void rs_kind_matches_clear(rs_kind_matches *matches) RS_NONNULL(1);
+
+/* Puts "B is A's full_attention recipe" before the causes of a difference, for each other kind that the dump equals. */
+void rs_kinds_cause(const rs_contender sides[2], const rs_kind_matches *matches, const rs_difference *difference,
+                    rs_causes *causes) RS_NONNULL(1, 2, 3, 4);
+
 /* Buffers of consecutive layers that hold the same numbers, beside what a config says of these layers. */
 typedef struct rs_buffer_check {
   size_t buffers, config; /* the sides that have them */

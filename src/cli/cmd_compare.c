@@ -60,11 +60,13 @@ static int compare(const cli_options *options, outcome *o) {
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);
   o->difference = rs_spectrum_compare(a.spectrum, b.spectrum, o->rtol);
   if (compare_layers(options, o, &err) != RS_OK || explain_layers(options, o, &err) != RS_OK ||
-      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK || look_elsewhere(&a, &b, o, &err) != RS_OK ||
+      rs_buffers_check(o->sides, o->rtol, &o->buffers, &err) != RS_OK ||
+      rs_kinds_match(o->sides, o->rtol, &o->kinds, &err) != RS_OK || look_elsewhere(&a, &b, o, &err) != RS_OK ||
       (!options->csv && rs_causes_find(&a, &b, o->rtol, &o->causes, &err) != RS_OK)) {
     cli_error("%s", err.message);
     return CLI_USAGE;
   }
+  rs_kinds_cause(o->sides, &o->kinds, &o->difference, &o->causes);
   if (options->csv)
     compare_put_csv(o, &text);
   else if (!options->json)
@@ -108,6 +110,7 @@ int cmd_compare(const cli_options *options) {
   rs_problems_clear(&problems);
   rs_layer_differences_clear(&o.layers);
   rs_buffer_checks_clear(&o.buffers);
+  rs_kind_matches_clear(&o.kinds);
   rs_contest_clear(o.sides);
   return code;
 }

@@ -14,6 +14,7 @@ typedef struct outcome {
   rs_causes causes;
   rs_layer_differences layers; /* of two models, where no kind of layers is asked for; else without items */
   rs_buffer_checks buffers;    /* of checkpoints */
+  rs_kind_matches kinds;       /* of a dump beside layers that turn in several ways; else without items */
   size_t other_length;         /* where sides that are equal here part, tokens; 0: nowhere */
   rs_difference other_difference;
   rs_bias_difference biases; /* of sides that turn nothing; else zero */
@@ -33,10 +34,15 @@ void compare_put_causes(const rs_causes *causes, unsigned differs, const char *i
  * full_attention, ", which the next one is of. False, and nothing, where one table is all there is. */
 bool compare_put_whole(const outcome *o, rs_text *text);
 void compare_put_layers(const outcome *o, rs_text *text);
+void compare_put_kinds(const outcome *o, rs_text *text);
 void compare_put_buffers(const outcome *o, rs_text *text);
 void compare_write_causes(const rs_causes *causes, rs_json *json); /* NULL: none */
 void compare_write_layers(const outcome *o, rs_json *json);
+void compare_write_kinds(const outcome *o, rs_json *json);
 void compare_write_buffers(const outcome *o, rs_json *json);
+
+/* Adds in how many frequencies two tables part, and in what else: "; 3 frequencies differ, most at pair 5: 2 %". */
+void compare_put_turning(rs_text *text, const rs_difference *difference);
 rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err);
 
 #endif

@@ -71,6 +71,7 @@ rs_status compare_put_json(const outcome *o, rs_text *text, rs_err *err) {
   write_difference(&json, o);
   compare_write_causes(&o->causes, &json);
   compare_write_layers(o, &json);
+  compare_write_kinds(o, &json);
   compare_write_buffers(o, &json);
   compare_put_csv(o, &csv);
   rs_status status = cli_json_columns(&json, "columns", &csv, err);

@@ -34,7 +34,7 @@ static void put_side(rs_text *text, const rs_layer_kind *kind, bool mask) {
     rs_recipe_write(&kind->model.published, text);
 }
 
-static void put_turning(rs_text *text, const rs_difference *d) {
+void compare_put_turning(rs_text *text, const rs_difference *d) {
   static const char *const names[] = {NULL, "attention factor", "axes", "pair layout", "rest", "head_dim"};
   if ((d->differs & RS_DIFFERS_FREQUENCY) && d->count > 0 && isfinite(d->largest))
     rs_text_printf(text, "; %zu frequencies differ, most at pair %zu: %.3g %%", d->count, d->worst, 100 * d->largest);
@@ -50,7 +50,7 @@ static void put_difference(rs_text *text, const outcome *o, const rs_layer_diffe
     return;
   }
   const rs_layer_kind *a = &o->sides[0].profile.kinds[d->kind[0]], *b = &o->sides[1].profile.kinds[d->kind[1]];
-  put_turning(text, &d->difference);
+  compare_put_turning(text, &d->difference);
   const bool parts[2] = {d->recipe || d->attention, d->view};
   for (size_t part = 0; part < RS_COUNT(parts); part++) {
     if (!parts[part]) continue;

@@ -195,5 +195,6 @@ void compare_put_text(const outcome *o, rs_text *text) {
   put_elsewhere(text, o);
   compare_put_causes(&o->causes, o->difference.differs, "", text);
   compare_put_layers(o, text);
+  compare_put_kinds(o, text);
   compare_put_buffers(o, text);
 }
