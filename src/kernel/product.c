@@ -76,7 +76,7 @@ RS_INLINE void multiply_tiles(panel p, size_t rows, size_t vectors, bool turned)
   size_t share = p.next != NULL ? p.depth * COLUMNS / (rows / ROWS + 1) : 0;
   for (; rows >= ROWS; rows -= ROWS) {
     for (size_t i = 0; i < share; i += LINE) __builtin_prefetch(p.next + i);
-    p.next += share;
+    if (p.next != NULL) p.next += share; /* even 0 is undefined beside NULL */
     multiply_tile(p, ROWS, vectors, turned);
     p.a += ROWS * (turned ? 1 : p.a_step);
     p.c += ROWS * p.c_step;
