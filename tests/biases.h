@@ -123,7 +123,7 @@ static inline long double number_within(const rs_encoding *e, size_t row, size_t
 /* bias(h, m, n) of any method; 0 without a bias. */
 static inline long double expected_bias(const rs_encoding *e, size_t head, size_t m, size_t n) {
   const char *name = e->method->bias != NULL ? e->method->bias->kind.name : "";
-  const double *table = e->bias_table + (e->bias_table != NULL ? head : 0);
+  const double *table = e->bias_table != NULL ? e->bias_table + head : NULL;
   ptrdiff_t clip = strcmp(name, "relative") == 0 ? (ptrdiff_t)bias_setting(e, "clip") : 0;
   ptrdiff_t ahead = (ptrdiff_t)n - (ptrdiff_t)m, clipped = ahead < -clip ? -clip : ahead > clip ? clip : ahead;
   if (strcmp(name, "alibi") == 0) return alibi_bias(e, head, m, n);

@@ -99,7 +99,9 @@ static void check_explicit(const world *w, size_t index) {
   }
   size_t place = w->job.needle_at != NULL ? w->job.needle_at[index] : RS_NO_NEEDLE;
   bool planted = place != RS_NO_NEEDLE && visible(&w->job.mask, m, place);
-  const double *needle_key = w->job.needle_key != NULL ? w->job.needle_key + index * dims : w->k + place * dims;
+  const double *needle_key = w->job.needle_key != NULL ? w->job.needle_key + index * dims
+                             : planted                 ? w->k + place * dims
+                                                       : NULL;
   long double want = planted ? explicit_logit(w, index, needle_key, place) : 0;
   demand(w, planted ? fabsl(needle - want) <= slack * (1 + fabsl(want)) : isnan(needle), "query %zu: needle", m);
 }
