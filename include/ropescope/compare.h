@@ -130,6 +130,23 @@ bool rs_biases_comparable(const rs_recipe *recipe) RS_NONNULL(1);
 rs_status rs_biases_compare(const rs_compared *a, const rs_compared *b, double rtol, rs_bias_difference *out,
                             rs_causes *causes, rs_err *err) RS_NONNULL(1, 2, 4, 5);
 
+/* Where slopes of heads and a list of slopes part. */
+typedef struct rs_slope_difference {
+  size_t heads, listed; /* H; numbers of the list: H, or the heads of one rank */
+  size_t first;         /* the head that the list begins with */
+  size_t count, head;   /* heads that differ; the one that does most */
+  double recipe, list;  /* there, nats/token */
+} rs_slope_difference;
+
+/* Whether the recipe's biases have slopes, as ALiBi's, beside which a list of numbers is one of slopes. */
+bool rs_slopes_comparable(const rs_recipe *recipe) RS_NONNULL(1);
+
+/* Of such a recipe and a list (recipe NULL), in either order, within `rtol`, with the causes where they differ: other
+ * formulas for heads that are no power of two, ranks that number their heads from 0, parameters, dialects. RS_INPUT
+ * where the list is not as long as H or as the heads of a rank, RS_MEMORY. */
+rs_status rs_slopes_compare(const rs_compared sides[2], double rtol, rs_slope_difference *out, rs_causes *causes,
+                            rs_err *err) RS_NONNULL(1, 3, 4);
+
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 #define RS_NO_KIND SIZE_MAX
@@ -208,7 +225,8 @@ typedef struct rs_contest {
   size_t length;           /* tokens; 0: that of a subject, else the longest that A's model is published for, else B's,
                               else 4096 */
   double rtol;             /* relative difference that folds a list of doubled frequencies */
-  bool biases;             /* two sides that add biases are taken, too: they turn nothing, and have empty spectra */
+  bool biases; /* sides that add biases are taken beside such, or beside a list of slopes: they turn nothing,
+                  and have empty spectra */
 } rs_contest;
 
 /* Both sides with their spectra. RS_INPUT as "A, TEXT: why", or with `problems` of a recipe. They are cleared on

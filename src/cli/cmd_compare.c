@@ -47,6 +47,23 @@ static int compare_biases(const cli_options *options, outcome *o) {
   return o->biases.differs ? DIFFERENT : CLI_OK;
 }
 
+/* One side adds slopes, and the other is a list of them. */
+static int compare_slopes(const cli_options *options, outcome *o) {
+  rs_err err = {0};
+  rs_text text = {0};
+  const rs_compared sides[2] = {compared(&o->sides[0]), compared(&o->sides[1])};
+  if (rs_slopes_compare(sides, o->rtol, &o->slopes, &o->causes, &err) != RS_OK) {
+    cli_error("%s", err.message);
+    return CLI_USAGE;
+  }
+  if (options->csv || options->json)
+    compare_write_slopes(o, options->csv, &text);
+  else
+    compare_put_slopes(o, &text);
+  if (!cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT)) return CLI_USAGE;
+  return o->slopes.count > 0 ? DIFFERENT : CLI_OK;
+}
+
 /* Sides that are equal here may part at other lengths, which nobody would ask about again. */
 static rs_status look_elsewhere(const rs_compared *a, const rs_compared *b, outcome *o, rs_err *err) {
   if (o->difference.differs != 0) return RS_OK;
@@ -55,6 +72,7 @@ static rs_status look_elsewhere(const rs_compared *a, const rs_compared *b, outc
 
 static int compare(const cli_options *options, outcome *o) {
   if (o->sides[0].spectrum.pairs == 0 && o->sides[1].spectrum.pairs == 0) return compare_biases(options, o);
+  if (o->sides[0].spectrum.pairs == 0 || o->sides[1].spectrum.pairs == 0) return compare_slopes(options, o);
   rs_err err = {0};
   rs_text text = {0};
   rs_compared a = compared(&o->sides[0]), b = compared(&o->sides[1]);

@@ -132,9 +132,9 @@ const cli_command cli_commands[CLI_COMMANDS] = {
          "A B",
          "where two recipes, configs or dumps part, and why",
          "A and B are each a Hugging Face config.json or its folder, a preset of `list models`, a recipe (which\n"
-         "stands on the model of --model or --hf, else on the other side's), or a dump: inverse frequencies\n"
-         "(.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and sin (.safetensors, or cos.npy\n"
-         "beside sin.npy). A folder's weights are asked for their buffers, too.\n",
+         "stands on the model of --model or --hf, else on the other side's), or a dump: inverse frequencies,\n"
+         "or beside ALiBi slopes (.json, .npy, .csv), buffers inv_freq (.safetensors), or cos and sin\n"
+         "(.safetensors, or cos.npy beside sin.npy). A folder's weights are asked for their buffers, too.\n",
          {"ropescope compare config.json '{name: yarn, factor: 8}'",
           "ropescope compare gpt-oss inv_freq.npy --rtol 1e-5"},
          2},

@@ -17,7 +17,8 @@ typedef struct outcome {
   rs_kind_matches kinds;       /* of a dump beside layers that turn in several ways; else without items */
   size_t other_length;         /* where sides that are equal here part, tokens; 0: nowhere */
   rs_difference other_difference;
-  rs_bias_difference biases; /* of sides that turn nothing; else zero */
+  rs_bias_difference biases;  /* of sides that turn nothing; else zero */
+  rs_slope_difference slopes; /* of one that turns nothing beside a list; else zero */
 } outcome;
 
 void compare_put_text(const outcome *o, rs_text *text);
@@ -28,6 +29,10 @@ void compare_write_side(rs_json *json, const char *key, const rs_contender *side
 /* The same of sides that turn nothing. */
 void compare_put_biases(const outcome *o, rs_text *text);
 void compare_write_biases(const outcome *o, bool csv, rs_text *text);
+
+/* And of one of these beside a list of slopes. */
+void compare_put_slopes(const outcome *o, rs_text *text);
+void compare_write_slopes(const outcome *o, bool csv, rs_text *text);
 void compare_put_causes(const rs_causes *causes, unsigned differs, const char *indent, rs_text *text);
 
 /* Adds what holds of all layers and buffers, "different in layers 0-4 (sliding_attention)", a line, and "of

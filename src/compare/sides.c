@@ -174,6 +174,13 @@ static rs_status read_named(rs_contender *s, const char *layers, rs_err *err) {
   return RS_OK;
 }
 
+/* Whether `other` is beside slopes what they are: such a side, or a plain list. */
+static bool has_biases(const rs_contender *s, const rs_contender *other) {
+  bool list = other->origin == RS_FROM_DUMP && *other->read == '\0';
+  return list ? rs_slopes_comparable(&s->recipe)
+              : rs_biases_comparable(&s->recipe) && rs_biases_comparable(&other->recipe);
+}
+
 static rs_status make_spectrum(const rs_contest *contest, size_t which, rs_contender sides[2], rs_err *err) {
   enum { NO_MODEL = 4096 }; /* two dumps name no length */
   rs_contender *s = &sides[which], *other = &sides[1 - which];
@@ -182,7 +189,7 @@ static rs_status make_spectrum(const rs_contest *contest, size_t which, rs_conte
   const rs_subject *subject = contest->subject[which] != NULL ? contest->subject[which] : contest->subject[1 - which];
   s->length = contest->length > 0 ? contest->length : subject != NULL ? subject->length : first > 0 ? first : NO_MODEL;
   if (s->origin == RS_FROM_DUMP) return RS_OK;
-  if (contest->biases && rs_biases_comparable(&s->recipe) && rs_biases_comparable(&other->recipe)) {
+  if (contest->biases && has_biases(s, other)) {
     s->spectrum = (rs_spectrum){.amp = NAN, .logit_factor = NAN, .pair_layout = -1};
     return RS_OK;
   }

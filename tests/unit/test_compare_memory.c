@@ -14,6 +14,9 @@ static const char config[] =
     "\"rope_local_base_freq\": %d, \"rope_theta\": 10000, \"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": "
     "%d}}";
 
+/* 8 numbers: frequencies of 16 dims, or the slopes of 8 of 32 heads. */
+#define LIST "[0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]"
+
 static rs_contender sides[2];
 static char words[4096];
 
@@ -68,6 +71,34 @@ static rs_status read_cos_sin(rs_err *err) {
   rs_status status = rs_contest_read(&contest, both, &problems, err);
   if (status == RS_OK) rs_contest_clear(both);
   rs_problems_clear(&problems);
+  return status;
+}
+
+/* A list beside layers that turn in two ways, and beside slopes. */
+static rs_status read_lists(rs_err *err) {
+  const rs_contest lists[] = {{.text = {"a", "list.json"}, .rtol = 1e-6, .biases = true},
+                              {.text = {"list.json", "alibi"}, .preset = "bloom-7b1", .rtol = 1e-6, .biases = true}};
+  rs_status status = RS_OK;
+  size_t length = 0;
+  for (size_t i = 0; i < RS_COUNT(lists) && status == RS_OK; i++) {
+    rs_contender both[2];
+    rs_problems problems = {0};
+    rs_causes causes = {0};
+    rs_kind_matches kinds = {0};
+    rs_slope_difference slopes;
+    status = rs_contest_read(&lists[i], both, &problems, err);
+    rs_problems_clear(&problems);
+    if (status != RS_OK) return status;
+    const rs_compared sides_of[2] = {{.spectrum = &both[0].spectrum},
+                                     {&both[1].recipe, &both[1].model, both[1].length, &both[1].spectrum}};
+    status =
+        i == 0 ? rs_kinds_match(both, 1e-6, &kinds, err) : rs_slopes_compare(sides_of, 1e-6, &slopes, &causes, err);
+    for (size_t k = 0; k < kinds.count && status == RS_OK; k++)
+      length += (size_t)snprintf(words + length, sizeof words - length, "%zu\n", kinds.items[k].difference.count);
+    if (status == RS_OK) note(&causes, &length);
+    rs_kind_matches_clear(&kinds);
+    rs_contest_clear(both);
+  }
   return status;
 }
 
@@ -139,15 +170,17 @@ Test(compare_memory, each_failing_allocation__is_an_error) {
   write_folder("a", 100, 4, 100);
   write_folder("b", 200, 8, 10000);
   write_table();
+  cr_assert_eq(rs_file_write("list.json", LIST, strlen(LIST), NULL), RS_OK);
   cr_assert_eq(read_sides(sides, &err), RS_OK, "%s", err.message);
   if (COUNTS_MEMORY) {
     spared_library = "libjansson."; /* it calls some failed allocations a syntax error */
     survives(compare, 499, 0, "compare");
     survives(read_and_clear, 1, 4, "folders"); /* of qsort, which sorts in place then */
     survives(read_cos_sin, 1, 0, "cos and sin");
+    survives(read_lists, 1, 2, "lists"); /* of qsort */
   }
   rs_contest_clear(sides);
   remove_folder("a");
   remove_folder("b");
-  leaves((const char *[]){"table.safetensors"}, 1);
+  leaves((const char *[]){"list.json", "table.safetensors"}, 2);
 }
