@@ -25,7 +25,7 @@ for part in MAJOR.1 MINOR.2 PATCH.3; do
         wrong=1
     fi
 done
-first=$(grep -m 1 '^## ' CHANGELOG.md)
+first=$(grep -m 1 '^## [0-9]' CHANGELOG.md)
 if [ "$first" != "## $version ($day)" ]; then
     echo "CHANGELOG.md: begins with '$first', not '## $version ($day)'" >&2
     wrong=1
