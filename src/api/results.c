@@ -20,7 +20,7 @@ static bool is_csv(const char *name) {
 static rs_status read_file(const char *path, const char *name, rs_api_file *file, rs_err *err) {
   *file = (rs_api_file){.name = rs_strdup(name, err)};
   if (file->name == NULL) return RS_MEMORY;
-  RS_TRY(rs_results_read(path, SIZE_MAX, &file->data, &file->length, err));
+  RS_TRY(rs_results_read(path, RS_LARGEST_TABLE, &file->data, &file->length, err));
   return is_csv(name) ? rs_api_frame_make(file->data, file->length, path, &file->frame, err) : RS_OK;
 }
 
