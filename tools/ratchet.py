@@ -10,8 +10,9 @@ functions       definitions at the left margin; the length is from the first lin
 headers_small   headers with at most two declarations that end in a semicolon at the left margin, macros aside
 includes_up     includes within a folder from a file to one that, directly or through others, includes it: a .c file
                 and the headers of its name are one file here
-checkout_bytes  of all files that git tracks, where there is a git; 0 elsewhere, and then not compared
+checkout_mb     of all files that git tracks, in steps of .1; 0 where there is no git
 """
+import math
 import os
 import pathlib
 import re
@@ -85,13 +86,13 @@ def includes_up(files):
     return loops(edges)
 
 
-def checkout_bytes():
+def checkout_mb():
     try:
         names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, capture_output=True).stdout.split(b"\0")
     except (OSError, subprocess.CalledProcessError):
         return 0
-    return sum(os.lstat(os.path.join(os.fsencode(ROOT), name)).st_size for name in names
-               if name and os.path.lexists(os.path.join(os.fsencode(ROOT), name)))
+    paths = [os.path.join(os.fsencode(ROOT), name) for name in names if name]
+    return math.ceil(sum(os.lstat(path).st_size for path in paths if os.path.lexists(path)) / 1e5) / 10
 
 
 def measure():
@@ -111,7 +112,7 @@ def measure():
         "share_short": round(sum(length <= SHORT for length in lengths) / len(lengths), 3),
         "file_longest": max(text.count("\n") for text in texts.values()),
         "includes_up": includes_up(sources + headers),
-        "checkout_bytes": checkout_bytes(),
+        "checkout_mb": checkout_mb(),
     }
 
 
