@@ -7,7 +7,7 @@
 #include "../fixtures/score_bench.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 enum { ENTROPY_NATS, ENTROPY_SHARE }; /* scalars of entropy */
 enum { DEFICIT_NATS = 1 };            /* of entropy_scaling */
@@ -63,26 +63,30 @@ static void draw_sink(world *w) {
   w->job.moments = true;
 }
 
+/* The rows of one world, and how many of them have more entropy than their keys alone could. */
+static void check_world(world *w, size_t *rows, size_t *above_keys) {
+  w->job.learned_sink = NULL;
+  draw_sink(w);
+  rs_observation *seen = run_alone(w);
+  for (size_t i = 0; i < seen->count; i++) {
+    const rs_row *row = &seen->rows[i];
+    double share = scalar_of("entropy", ENTROPY_SHARE, w, row), outcomes = (double)row->keys + 1;
+    demand(w, share >= 0 && share <= 1, "query %zu: entropy_share %.17g", row->query, share);
+    demand(w, scalar_of("entropy_scaling", DEFICIT_NATS, w, row) <= 0, "query %zu: entropy_deficit_nats above 0",
+           row->query);
+    demand(w, scalar_of("effective_tokens", 0, w, row) <= outcomes * (1 + 1e-15), "effective_tokens");
+    *above_keys += row->entropy > log((double)row->keys);
+    ++*rows;
+  }
+  rs_observation_free(seen);
+}
+
 Test(learned_sink, random_logits_and_sinks__share__is_within_zero_and_one) {
   size_t rows = 0, above_keys = 0;
   cr_log_info("ROPESCOPE_SEED=%llu", (unsigned long long)test_seed());
   for (uint32_t job = 0; job < 300; job++) {
     world w;
-    if (!world_draw(&w, job, 100)) continue;
-    w.job.learned_sink = NULL;
-    draw_sink(&w);
-    rs_observation *seen = run_alone(&w);
-    for (size_t i = 0; i < seen->count; i++) {
-      const rs_row *row = &seen->rows[i];
-      double share = scalar_of("entropy", ENTROPY_SHARE, &w, row), outcomes = (double)row->keys + 1;
-      demand(&w, share >= 0 && share <= 1, "query %zu: entropy_share %.17g", row->query, share);
-      demand(&w, scalar_of("entropy_scaling", DEFICIT_NATS, &w, row) <= 0, "query %zu: entropy_deficit_nats above 0",
-             row->query);
-      demand(&w, scalar_of("effective_tokens", 0, &w, row) <= outcomes * (1 + 1e-15), "effective_tokens");
-      above_keys += row->entropy > log((double)row->keys);
-      rows++;
-    }
-    rs_observation_free(seen);
+    if (world_draw(&w, job, 100)) check_world(&w, &rows, &above_keys);
     world_clear(&w);
   }
   cr_assert(rows > 1000 && above_keys > 100, "%zu rows, %zu above ln(keys): too few to tell", rows, above_keys);
