@@ -4,7 +4,7 @@
 #ifndef ROPESCOPE_TESTS_BIASES_H
 #define ROPESCOPE_TESTS_BIASES_H
 
-#include "ropescope/encoding.h"
+#include "encoding/encoding.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@ functions='exp2|hypot|cabs|lgamma|lgamma_r|erf|tanhf|gsl_(linalg|blas|eigen|sf|m
 functions=$functions'|gsl_stats_(mean|variance|sd|covariance|correlation)|gsl_cdf_[a-z]*_[PQ]inv'
 found=$(grep -rnE "(^|[^A-Za-z0-9_])($functions)\(" include src --include='*.[ch]' | grep -v '^src/plot/' || true)
 if [ -n "$found" ]; then
-    printf '%s\n' "$found" 'check_bits: take the function of ropescope/math.h or src/math/factors.h' >&2
+    printf '%s\n' "$found" 'check_bits: take the function of math/math.h or src/math/factors.h' >&2
     exit 1
 fi
 echo 'check_bits: no function whose bits are known to depend on the machine'

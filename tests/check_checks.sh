@@ -21,11 +21,12 @@ file() {
 # A tree that is in order: math/angle.c uses base/text.c, and math/sum.c.
 begin() {
     rm -rf -- "${tree:?}/src" "$tree/include"
-    file include/ropescope/base.h 'void rs_text_add(int);' '#define RS_ADD(x) rs_text_add(x)'
-    file include/ropescope/math.h '#include "ropescope/base.h"' 'double rs_angle(double);' 'double rs_sum(double);'
-    file src/base/text.c '#include "ropescope/base.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
-    file src/math/angle.c '#include "ropescope/math.h"' 'double rs_angle(double x) {' '  return rs_sum(x);' '}'
-    file src/math/sum.c '#include "ropescope/math.h"' 'double rs_sum(double x) {' '  RS_ADD(1);' '  return x;' '}'
+    file include/ropescope.h 'int rs_version(void);'
+    file src/base/base.h 'void rs_text_add(int);' '#define RS_ADD(x) rs_text_add(x)'
+    file src/math/math.h '#include "base/base.h"' 'double rs_angle(double);' 'double rs_sum(double);'
+    file src/base/text.c '#include "base/base.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
+    file src/math/angle.c '#include "math/math.h"' 'double rs_angle(double x) {' '  return rs_sum(x);' '}'
+    file src/math/sum.c '#include "math/math.h"' 'double rs_sum(double x) {' '  RS_ADD(1);' '  return x;' '}'
 }
 
 # expect SCRIPT STATUS TEXT WHAT: what the script says of the tree.
@@ -45,39 +46,39 @@ expect check_circles.sh 0 'no circle' 'a tree in order'
 expect check_bits.sh 0 'no function' 'a tree in order'
 
 begin
-file src/base/text.c '#include "ropescope/math.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
-expect check_layers.sh 1 'base may not include ropescope/math.h' 'an #include upwards'
+file src/base/text.c '#include "math/math.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
+expect check_layers.sh 1 'base may not include math/math.h' 'an #include upwards'
 
 begin
 file src/math/angle.h '#include "sum.h"'
 file src/math/sum.h '#include "angle.h"'
 expect check_layers.sh 1 'closes an include cycle' 'headers that include each other'
 
-# encoding has a second public header, recipe.h.
 begin
-file include/ropescope/recipe.h '#include "ropescope/math.h"'
-file include/ropescope/encoding.h '#include "ropescope/recipe.h"'
-file src/encoding/recipe.c '#include "ropescope/recipe.h"' '#include "ropescope/encoding.h"'
-expect check_layers.sh 0 'keep the layers' 'a second header in order'
-file src/math/sum.c '#include "ropescope/recipe.h"'
-expect check_layers.sh 1 'math may not include ropescope/recipe.h' 'an #include upwards of a second header'
+file src/encoding/kinds.h 'int x;'
+file src/encoding/encoding.h '#include "math/math.h"'
+file src/encoding/recipe.c '#include "encoding/encoding.h"' '#include "kinds.h"'
+expect check_layers.sh 0 'keep the layers' 'a private header in order'
+file src/math/sum.c '#include "encoding/encoding.h"'
+expect check_layers.sh 1 'math may not include encoding/encoding.h' 'an #include upwards of a header'
 
 begin
-file include/ropescope/recipe.h '#include "ropescope/attention.h"'
-expect check_layers.sh 1 'encoding may not include ropescope/attention.h' 'an #include upwards from a second header'
+file src/encoding/kinds.h 'int x;'
+file src/encoding/encoding.h '#include "kinds.h"'
+expect check_layers.sh 1 'the header of encoding includes the private src/encoding/kinds.h' 'a private header that leaks'
 
 begin
-file include/ropescope/recipe.h '#include "ropescope/encoding.h"'
-file include/ropescope/encoding.h '#include "ropescope/recipe.h"'
-expect check_layers.sh 1 'closes an include cycle' 'headers of one layer that include each other'
+file src/encoding/kinds.h 'int x;'
+file src/attention/x.c '#include "encoding/kinds.h"'
+expect check_layers.sh 1 'which is private to encoding' 'a private header of another layer'
 
 begin
-file include/ropescope/recipes.h 'int x;'
-expect check_layers.sh 1 'unknown public header' 'a public header of no layer'
+file src/math/sum.c '#include "../base/base.h"' 'double rs_sum(double x) {' '  return x;' '}'
+expect check_layers.sh 1 'write it as "base/base.h"' 'a header of a layer by another way'
 
 begin
-file src/recipe/x.c 'int x;'
-expect check_layers.sh 1 'unknown folder' 'a folder named as a second header'
+file include/ropescope/base.h 'int x;'
+expect check_layers.sh 1 'a header outside the layers' 'a public header of no layer'
 
 begin
 file src/elsewhere/x.c 'int x;'

@@ -12,8 +12,8 @@ set -eu
 
 root=${1:-$(dirname -- "$0")/..}
 cd -- "$root"
-if [ ! -d src ] || [ ! -d include/ropescope ]; then
-    echo "check_circles: no src/ and include/ropescope/ in $root: give the source root as the first argument" >&2
+if [ ! -d src ] || [ ! -d include ]; then
+    echo "check_circles: no src/ and include/ in $root: give the source root as the first argument" >&2
     exit 2
 fi
 

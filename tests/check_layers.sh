@@ -1,12 +1,13 @@
 #!/bin/sh
 # Usage: tests/check_layers.sh [SOURCE_ROOT]
 # Fails on an #include against the direction of the layers, on an include cycle between files or folders, and on a
-# folder or public header that belongs to no layer. Prints file:line of each offence. (Circles of files that use each
+# folder or header that belongs to no layer. Prints file:line of each offence. (Circles of files that use each
 # other without an #include are check_circles.sh's.)
 #
-# A file of src/<layer>/ may include "ropescope/<layer it may use>.h" and the private headers of its own folder;
-# include/ropescope/<layer>.h, and a second public header that a layer has, follow the same rule, without private
-# headers. An #include inside a comment or an inactive #if counts too: what is commented out today is compiled tomorrow.
+# A file of src/<layer>/ may include "<layer>/<layer>.h" of its own layer and of those it may use, and the private headers
+# of its own folder; src/<layer>/<layer>.h, which is what a layer offers, follows the same rule, without private headers.
+# include/ropescope.h is for programs. An #include inside a comment or an inactive #if counts too: what is commented out
+# today is compiled tomorrow.
 set -eu
 
 # Each layer, then what it may use besides itself. Only api and cli may use plot, only cli claims, page and report; a
@@ -37,24 +38,15 @@ api: base math kernel encoding attention model hf metrics sweep io plot config c
 cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert explore
 '
 
-# Public headers that are not called as their layer: the header, then whose it is.
-more_headers='
-recipe: encoding
-problems: io
-folder: io
-reading: model
-'
-
 root=${1:-$(dirname -- "$0")/..}
 cd -- "$root"
-if [ ! -d src ] || [ ! -d include/ropescope ]; then
-    echo "check_layers: no src/ and include/ropescope/ in $root: give the source root as the first argument" >&2
+if [ ! -d src ] || [ ! -d include ]; then
+    echo "check_layers: no src/ and include/ in $root: give the source root as the first argument" >&2
     exit 2
 fi
 
 # shellcheck disable=SC2016 # the $ are awk's
-find src include ! -type d -print | LC_ALL=C sort | LC_ALL=C awk -v layers="$layers" \
-    -v more_headers="$more_headers" '
+find src include ! -type d -print | LC_ALL=C sort | LC_ALL=C awk -v layers="$layers" '
 function offence(where, why) { print where ": " why; offences++ }
 
 # "src/a/../b/x.h" -> "src/b/x.h"; a path that leaves the root keeps its "..".
@@ -83,11 +75,8 @@ function layer_of(file,    part, n, name) {
         told[part[2]] = 1
         return ""
     }
-    name = part[n]; sub(/\.h(\.in)?$/, "", name)
     if (file == "include/ropescope.h") return "api" # for programs: what is installed
-    if (part[2] == "ropescope" && n == 3 && (name in owner)) return owner[name]
-    if (part[2] == "ropescope" && n == 3 && name == "meson.build") return ""
-    offence(file ":1", "unknown public header: it is include/ropescope/<layer>.h, a layer being one of " names)
+    offence(file ":1", "a header outside the layers: it is src/<layer>/<layer>.h, a layer being one of " names)
     return ""
 }
 
@@ -100,35 +89,32 @@ function check(file, layer, where, name, quoted,    dir, path, target, n, part) 
     dir = file; sub(/\/[^\/]*$/, "", dir)
     path = normal(dir "/" name)
     if (quoted && (path in exists || (path ".in") in exists)) target = path
-    else if (name ~ /^ropescope\// || normal("include/" name) in exists) target = normal("include/" name)
+    else if (normal("src/" name) in exists) target = normal("src/" name)
+    else if (normal("include/" name) in exists) target = normal("include/" name)
     else if (name ~ /^(src|include)\// && normal(name) in exists) target = normal(name)
     else if (!quoted && !(name ~ /\.\./ && path ~ /^(src|include|\.\.)(\/|$)/)) return # of the system, or of a library
     else {
-        offence(where, "\"" name "\" is neither in " dir "/ nor ropescope/<layer>.h (a system header takes <>)")
+        offence(where, "\"" name "\" is neither in " dir "/ nor <layer>/<layer>.h (a system header takes <>)")
+        return
+    }
+    edge(file, target, where)
+    if (target == "include/ropescope.h") {
+        if (layer != "api") offence(where, "ropescope.h is for programs: a layer includes <layer>/<layer>.h")
         return
     }
     n = split(target, part, "/")
-    edge(file, target, where)
-    if (part[1] == "src") {
-        if (file !~ /^src\//) offence(where, "the public header of " layer " includes the private " target)
-        else if (part[2] != layer) offence(where, layer " includes " target ", which is private to " part[2])
-        if (part[2] != layer && part[2] in allowed) edge(layer, part[2], where)
-        return
-    }
-    if (target == "include/ropescope.h") {
-        if (layer != "api") offence(where, "ropescope.h is for programs: a layer includes ropescope/<layer>.h")
-        return
-    }
-    if (file ~ /^src\// && name !~ /^ropescope\//) offence(where, "write it as \"ropescope/" part[n] "\"")
-    name = part[n]; sub(/\.h$/, "", name)
-    if (n != 3 || !(name in owner)) {
-        offence(where, "\"" target "\" is the header of no layer; the layers: " names)
-    } else if (owner[name] != layer) {
-        edge(layer, owner[name], where)
-        if (index(" " allowed[layer] " ", " " owner[name] " ") == 0)
-            offence(where, layer " may not include ropescope/" name ".h; it may use" \
+    if (target == "src/" part[2] "/" part[2] ".h" && part[2] in allowed) {
+        if (part[2] == layer) return
+        if (name != part[2] "/" part[2] ".h") offence(where, "write it as \"" part[2] "/" part[2] ".h\"")
+        edge(layer, part[2], where)
+        if (index(" " allowed[layer] " ", " " part[2] " ") == 0)
+            offence(where, layer " may not include " part[2] "/" part[2] ".h; it may use" \
                 (allowed[layer] == "" ? " no other layer" : ":" allowed[layer]))
+        return
     }
+    if (file == "src/" layer "/" layer ".h") offence(where, "the header of " layer " includes the private " target)
+    else if (part[2] != layer) offence(where, layer " includes " target ", which is private to " part[2])
+    if (part[2] != layer && part[2] in allowed) edge(layer, part[2], where)
 }
 
 # Depth first; an edge back into the path walked (way[1..depth]) closes a cycle.
@@ -151,10 +137,8 @@ BEGIN {
         if (row[i] == "") continue
         name = row[i]; sub(/:.*/, "", name)
         uses = row[i]; sub(/^[^:]*:/, "", uses)
-        allowed[name] = uses; owner[name] = name; names = names (names == "" ? "" : ", ") name
+        allowed[name] = uses; names = names (names == "" ? "" : ", ") name
     }
-    n = split(more_headers, row, "\n")
-    for (i = 1; i <= n; i++) if (split(row[i], part, ": ") == 2) owner[part[1]] = part[2]
 }
 { files[++count] = $0; exists[$0] = 1 }
 END {

@@ -3,8 +3,8 @@
 #ifndef ROPESCOPE_TESTS_GOLDEN_H
 #define ROPESCOPE_TESTS_GOLDEN_H
 
-#include "ropescope/encoding.h"
-#include "ropescope/io.h"
+#include "encoding/encoding.h"
+#include "io/io.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

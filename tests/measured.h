@@ -6,7 +6,7 @@
 #include "fixtures/bound.h"
 #include "golden.h"
 
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 /* ---- running a metric -------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #define ROPESCOPE_TESTS_NETS_H
 
 #include "golden.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* stdout and stderr together of `program`, as the shell reads it, followed by `arguments`; *status is the exit status,
  * 128 where a signal ended it. Release with free(). */

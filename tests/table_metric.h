@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "fixtures/bound.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 /* A model that turns all of its head; Llama-2's is (128, 1e4, 4096). */
 static inline rs_model table_model(size_t dims, double theta, size_t train_length) {

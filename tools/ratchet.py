@@ -72,16 +72,12 @@ def loops(edges):
 
 
 def includes_up(files):
-    public = {path.name: path for path in files if "include/ropescope" in path.as_posix()}
     edges = {}
     for path in files:
         unit = (path.parent, path.stem)
         for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-            if name.startswith("ropescope/"):
-                continue
-            target = (path.parent / name).resolve()
-            other = (target.parent, target.stem)
-            if other != unit and other[0] == unit[0] and name not in public:
+            other = (path.parent, name.removesuffix(".h"))
+            if "/" not in name and other != unit:
                 edges.setdefault(unit, set()).add(other)
     return loops(edges)
 

@@ -4,7 +4,7 @@
 
 #include "ropescope.h"
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* Tells *error (which may be NULL) what `err` and `problems` (which may be NULL) say, and returns the status: RS_MEMORY
  * where there is none to say it. */

@@ -1,7 +1,7 @@
 /* Findings of `check`, as structs of words. */
 #include "api.h"
 
-#include "ropescope/check.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Two settings side by side. */
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 #include "recipe.h"
 

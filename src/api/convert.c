@@ -1,5 +1,5 @@
 /* Recipes for other consumers. */
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 #include "api.h"
 

@@ -1,8 +1,8 @@
 /* What there is: the version, names to choose from, and methods of the caller's. */
 #include "library.h"
 
-#include "ropescope/check.h"
-#include "ropescope/convert.h"
+#include "check/check.h"
+#include "convert/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Pictures of results: they are written to a folder for a moment, where the plotter reads them. */
-#include "ropescope/plot.h"
+#include "plot/plot.h"
+#include "io/io.h"
 #include "results.h"
-#include "ropescope/folder.h"
 
 #include <stdlib.h>
 

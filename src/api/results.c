@@ -2,7 +2,7 @@
 #include "results.h"
 
 #include "frame.h"
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Sweeps: a config is run into a folder of the caller's, or into one that lasts as long as the call. */
+#include "io/io.h"
 #include "library.h"
 #include "results.h"
-#include "ropescope/folder.h"
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Which setting serves a length. */
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 #include "api.h"
 

@@ -2,9 +2,9 @@
 #ifndef ROPESCOPE_ATTENTION_BIAS_TABLE_H
 #define ROPESCOPE_ATTENTION_BIAS_TABLE_H
 
+#include "attention/attention.h"
+#include "kernel/kernel.h"
 #include "reals.h"
-#include "ropescope/attention.h"
-#include "ropescope/kernel.h"
 
 /* A bias that is a function of m - n alone is one table; any other is asked for row by row. Numbers are in bits, and
  * less the bias of the query's own place. */

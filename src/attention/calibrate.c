@@ -1,7 +1,7 @@
 /* Calibrated heads: a curve of logits against distance that a head is to have in training, and the query and key that
  * give it under the model's plain RoPE. Chen et al., Position Interpolation, arXiv:2306.15595, section 2.3 and appendix
  * C, fit noise in this way; the other curves stand for kinds of heads that trained models have. */
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_ATTENTION_JOB_H
 #define ROPESCOPE_ATTENTION_JOB_H
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* Views differ in rotation alone, which does not act across sequences. */
 size_t rs_job_views(const rs_attention_job *job);

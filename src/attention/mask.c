@@ -1,5 +1,5 @@
 /* Masks as ranges of keys. */
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 bool rs_mask_sees_ahead(const rs_mask *mask) {
   return mask->kind == RS_BIDIRECTIONAL || mask->kind == RS_BAND;

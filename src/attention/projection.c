@@ -1,5 +1,5 @@
 /* Additive embeddings as the head sees them: the table through the head's columns of W_q and W_k. */
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Which query positions are observed. */
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_ATTENTION_REALS_H
 #define ROPESCOPE_ATTENTION_REALS_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 typedef struct rs_reals {
   void *data; /* 64-byte aligned; owned */

@@ -1,6 +1,6 @@
 /* The reference row: the formula of encoding.h, key by key, in double, with nothing clever in it. Engines are tested
  * against this. */
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 #include <math.h>
 #include <stdlib.h>

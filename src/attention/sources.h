@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_ATTENTION_SOURCES_H
 #define ROPESCOPE_ATTENTION_SOURCES_H
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* The sources, in the order of `ropescope list`. A source is one file, one line here and its name in meson.build. */
 /* clang-format off */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 #include "sources.h"
 #include "turned_back.h"
 

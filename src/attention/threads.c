@@ -1,5 +1,5 @@
 /* The threads that the engine and its callers share work among. */
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_ATTENTION_TOGETHER_H
 #define ROPESCOPE_ATTENTION_TOGETHER_H
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* Who observes block number `block` of the queries. */
 bool rs_block_is_own(const rs_team *team, size_t block);

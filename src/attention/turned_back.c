@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 rs_status rs_turned_check(const rs_recipe *recipe, rs_err *err) {
   const rs_method *method = recipe->method;

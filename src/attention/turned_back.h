@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_ATTENTION_TURNED_BACK_H
 #define ROPESCOPE_ATTENTION_TURNED_BACK_H
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* How rows were turned. */
 typedef struct rs_turned {

@@ -1,7 +1,7 @@
 /* Queries and keys on their way to the kernel are rotated token by token, as rows. */
 #include "turner.h"
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_ATTENTION_TURNER_H
 #define ROPESCOPE_ATTENTION_TURNER_H
 
+#include "attention/attention.h"
 #include "reals.h"
-#include "ropescope/attention.h"
 
 enum { RS_TURNED = 64 }; /* the most tokens turned at a time */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "job.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 #include "whole_row.h"
 
 enum { TILE = 4 }; /* queries that read the keys together */

@@ -1,5 +1,5 @@
 /* From checked values to the fields of a struct: what computes reads those, never a name. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Errors: the first failure of a call, kept with its words. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

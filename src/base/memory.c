@@ -1,5 +1,5 @@
 /* Checked allocation: sizes that would overflow fail like an exhausted heap. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Messages: words of files and of the command line as a message may show them. A terminal acts on control characters
  * and on marks of the direction of writing (CVE-2021-42574): with them a file could colour, hide or forge what
  * ropescope says of it. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

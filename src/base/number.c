@@ -1,5 +1,5 @@
 /* Numbers as text. Reading and writing happen in a private C locale, whatever the program around us has set. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Parameter values checked against their specs. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <math.h>

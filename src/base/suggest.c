@@ -1,6 +1,6 @@
 /* "Did you mean": the nearest of a few known words, by optimal string alignment distance (insert, delete, replace, swap
  * of neighbours), so that one slip of the fingers is one edit. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ropescope/base.h"
+#include "base/base.h"
 
 rs_status rs_team_gather(rs_team *team, rs_status status, void *data, const size_t *begins, rs_err *err) {
   if (team == NULL) return status;

@@ -1,5 +1,5 @@
 /* Growing text. A writer adds without checking and asks once, at its end, whether everything fitted. */
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_BENCH_BENCH_INTERNAL_H
 #define ROPESCOPE_BENCH_BENCH_INTERNAL_H
 
-#include "ropescope/bench.h"
-#include "ropescope/kernel.h"
+#include "bench/bench.h"
+#include "kernel/kernel.h"
 
 /* ---- families: one a file ---------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* A sum of waves over distance: what score decay is made of. */
 #include "bench_internal.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * and the widening of weights count nothing, but take their time. */
 #include "bench_internal.h"
 
-#include "ropescope/model.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

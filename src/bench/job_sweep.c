@@ -2,7 +2,7 @@
  * beside the scores is what this job shows. Nothing is skipped: every pair that is counted is computed. */
 #include "bench_internal.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 

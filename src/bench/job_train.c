@@ -6,7 +6,7 @@
  * count nothing, but take their time. */
 #include "bench_internal.h"
 
-#include "ropescope/model.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 

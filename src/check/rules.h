@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_CHECK_RULES_H
 #define ROPESCOPE_CHECK_RULES_H
 
-#include "ropescope/check.h"
-#include "ropescope/compare.h"
+#include "check/check.h"
+#include "compare/compare.h"
 
 /* One rope dictionary, as it is written: rope_scaling, rope_parameters, or what the latter holds for a type of layers.
  */

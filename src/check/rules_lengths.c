@@ -1,7 +1,7 @@
 /* RS2: lengths: what was trained, what is served, and the factor between them. */
 #include "rules.h"
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>

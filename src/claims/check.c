@@ -1,7 +1,7 @@
 /* Claims beside what a run wrote. */
-#include "claims.h"
+#include "claims_internal.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,80 +1,131 @@
-/* The parts of reading and judging claims. Private to the claims layer. */
-#ifndef ROPESCOPE_CLAIMS_CLAIMS_H
-#define ROPESCOPE_CLAIMS_CLAIMS_H
+/* claims/claims.h: what the literature says beside what a run comes to. A folder of an experiment states in
+ * expected.csv which number is expected, where it comes from, and whether a run must agree with it or refute it; the
+ * check reads the CSV files of that run. Also small tables of such files. Uses base and io. Nothing here runs an
+ * experiment.
+ *
+ * expected.csv has these columns, in this order:
+ *   key        what the row says, unique in the file
+ *   file       a CSV file of the run without .csv: "summary", "decay"; "STEM/summary" for the config STEM.yaml
+ *              (published numbers in a file STEM.csv beside STEM.yaml are joined to that run's rows by the columns that
+ *              both have, as method and length_tokens)
+ *   column     what is read: a column, which `where` must narrow to one row, or a reduction over the rows it leaves:
+ *              mean(c) min(c) max(c) median(c) sum(c), count(c) and missing(c) rows with and without a value,
+ *              at_min(y; x) at_max(y; x) the x of the least or largest y (the first of equals),
+ *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs,
+ *              spearman(y; x) the rank correlation and spearman_p(y; x) its p-value, two-sided, by 9999 permutations;
+ *              in spearman(y; x; c) rows with the same word in column c are one, of their means
+ *   where      conditions joined by ';', as in "method=yarn; length_tokens=32k; distance_tokens>=100"; operators = != <
+ *              <= > >=; numbers where both sides are, else text; empty: every row
+ *   expected   the number that `origin` speaks of, or a relation as "<=0.434"; empty for `found`
+ *   here       what the run comes to, to the digits that hold; empty: not said
+ *   tolerance  of `expected`: 0.01 (absolute), 1% (relative); empty: what rounding to the digits written leaves
+ *   origin     printed: the source prints it; derived: it follows from a formula that the source prints, worked out
+ * apart from this program; departs: the paper asks for it, and the implementation that runs does otherwise, which
+ *              `here` and `note` say; found: nobody said it, `here` is ours
+ *   verdict    agrees | agrees_with_definition | refuted | does_not_appear, of what is printed or derived; empty for
+ * the other two. Mathematics alone refutes; what was said of trained models does not appear in those here source paper
+ * or code, and place; empty is allowed for `found` alone note       which definition, why it is refuted, in how many
+ * weights and seeds it does not appear, or how it departs; empty is allowed otherwise */
+#ifndef ROPESCOPE_CLAIMS_H
+#define ROPESCOPE_CLAIMS_H
 
-#include "ropescope/claims.h"
-#include "ropescope/io.h"
+#include "base/base.h"
 
-/* ---- bound.c ----------------------------------------------------------------------------------------------------- */
+typedef enum rs_origin { RS_PRINTED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
 
-/* Reads "4.3e3" or "<=0.434"; the tolerance is what rounding to the digits written leaves. An empty text is an unstated
- * bound. RS_INPUT with the reason. */
-rs_status rs_bound_read(const char *text, rs_bound *bound, rs_err *err);
+typedef enum rs_verdict {
+  RS_NO_VERDICT,
+  RS_AGREES,
+  RS_AGREES_WITH_DEFINITION,
+  RS_REFUTED,
+  RS_DOES_NOT_APPEAR,
+  RS_VERDICTS
+} rs_verdict;
 
-/* Replaces the tolerance by "0.01" or "1%"; an empty text changes nothing. RS_INPUT with the reason. */
-rs_status rs_bound_tolerance(const char *text, rs_bound *bound, rs_err *err);
+typedef enum rs_relation { RS_EQUAL, RS_UNEQUAL, RS_BELOW, RS_AT_MOST, RS_ABOVE, RS_AT_LEAST } rs_relation;
 
-/* Whether `value` keeps to it; false for NaN. */
-bool rs_bound_holds(const rs_bound *bound, double value);
+/* A number that something else is held to. */
+typedef struct rs_bound {
+  bool stated;
+  rs_relation relation;
+  double number, tolerance; /* tolerance >= 0, absolute; RS_EQUAL alone */
+} rs_bound;
 
-/* The relation that begins `text`, and in *length how long it is; 0: none, which means equal. */
-rs_relation rs_relation_read(const char *text, size_t *length);
-bool rs_relation_holds(rs_relation relation, double order);
+/* One row; all text is borrowed from the rs_claims. */
+typedef struct rs_claim {
+  const char *key, *file, *column, *where, *expected, *source, *note;
+  rs_bound claimed, here; /* `expected` and `here`, read */
+  rs_origin origin;
+  rs_verdict verdict;
+  size_t line; /* of the file */
+} rs_claim;
 
-/* A number, also as "8k" and "1M". */
-bool rs_quantity_read(const char *text, double *value);
+/* The rows of one expected.csv. */
+typedef struct rs_claims {
+  rs_claim *items;
+  size_t count;
+  char *name, *text; /* of the file; owned */
+  void *table;
+} rs_claims;
 
-/* ---- expected.c -------------------------------------------------------------------------------------------------- */
+/* Reads and checks an expected.csv. RS_INPUT "file:line: column: why (hint)", RS_IO, RS_MEMORY. Release with
+ * rs_claims_free. */
+rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err) RS_NONNULL(1, 2);
+void rs_claims_free(rs_claims *claims);
 
-/* (RS_ORIGINS) the words of expected.csv. */
-extern const char *const rs_origin_words[];
+/* How one claim came out. */
+typedef struct rs_finding {
+  double value;  /* what the run comes to; NaN: nothing */
+  bool held;     /* the verdict holds */
+  char why[320]; /* why it does not; "" */
+  bool left_out; /* the run it reads was not asked for */
+} rs_finding;
 
-/* Whether what a run comes to must not be what was claimed. */
-bool rs_claim_contradicts(const rs_claim *claim);
+/* Configs whose stem ends in "full" take long and are run on request. */
+bool rs_claims_is_full(const char *stem, size_t length) RS_NONNULL(1);
 
-/* ---- select.c ---------------------------------------------------------------------------------------------------- */
+/* Reads the numbers of an experiment called `name` from the CSV files below `results` (results/NAME/summary.csv for
+ * "summary", results/NAME-STEM/decay.csv for "STEM/decay") and judges them: findings (claims->count). What is missing
+ * or ambiguous there is a finding that does not hold; what needs a full run is left out unless `full`. RS_MEMORY. */
+rs_status rs_claims_check(const rs_claims *claims, const char *results, const char *name, bool full,
+                          rs_finding *findings, rs_err *err) RS_NONNULL(1, 2, 3, 5);
 
-/* The rows that hold this very word in a column; it is borrowed. */
-typedef struct rs_line {
-  size_t column;
-  const char *word;
-} rs_line;
+/* How many claims came out how. */
+typedef struct rs_tally {
+  size_t held[RS_ORIGINS][RS_VERDICTS]; /* by what they are */
+  size_t reasons;                       /* that refuted claims give: equal notes of one experiment are one */
+  size_t differ, left_out;
+} rs_tally;
 
-/* The number that `column` and `where` name in `table`, of one line's rows unless `line` is NULL; "A less B" is A's
- * number less B's. Without `value` only what there is to reduce is checked. RS_INPUT with the reason, RS_MEMORY. */
-rs_status rs_table_select(const rs_table *table, const char *column, const char *where, const rs_line *line,
-                          double *value, rs_err *err);
+/* Adds the claims of one experiment. */
+void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_finding *findings) RS_NONNULL(1, 2, 3);
 
-/* RS_INPUT unless `where` holds conditions on columns of the table. */
-rs_status rs_where_check(const rs_table *table, const char *where, rs_err *err);
+/* Adds "printed: 3 agree, 1 with a definition, 0 refuted, 0 do not appear; derived: ...". */
+void rs_tally_print(const rs_tally *tally, rs_text *text) RS_NONNULL(1, 2);
 
-/* The index of the column called `name`. RS_INPUT, with the one that was meant, or those there are. */
-rs_status rs_column_find(const rs_table *table, const char *name, int *column, rs_err *err);
+/* The table: key, expected, reproduced, difference, verdict, and below it the notes. */
+void rs_claims_print(const rs_claims *claims, const rs_finding *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+void rs_claims_markdown(const rs_claims *claims, const rs_finding *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+void rs_claims_csv(const rs_claims *claims, const rs_finding *findings, rs_text *text) RS_NONNULL(1, 2, 3);
 
-/* Whether `column` and `where` are well formed, whatever the table. */
-rs_status rs_select_check(const char *column, const char *where, rs_err *err);
+/* ---- small tables ------------------------------------------------------------------------------------------------ */
 
-/* ---- facts.c ----------------------------------------------------------------------------------------------------- */
+typedef enum rs_pivot_form { RS_PIVOT_PLAIN, RS_PIVOT_MARKDOWN, RS_PIVOT_JSON } rs_pivot_form;
 
-/* Joins published numbers to what a run wrote, where there are any: the CSV file beside the expected.csv called
- * `claims` that is named as the config which `file` ("STEM/summary") is of. A row of it belongs to the rows of the run
- * with the same words in all columns that both have; its other columns become columns of *run, empty elsewhere.
- * RS_INPUT for a row that belongs to none, or to one that has another; RS_IO, RS_MEMORY. */
-rs_status rs_facts_join(const char *claims, const char *file, rs_table **run, rs_err *err);
+/* What a small table shows; all borrowed. */
+typedef struct rs_pivot_wanted {
+  const char *lines; /* the column whose words are the lines: "method" */
+  /* (count) "found at 128k: mean(needle_win_rate) where length_tokens=128k": title and condition may be left out, and a
+   * plain column is asked for its mean. */
+  const char *const *questions;
+  size_t count;
+  const char *where; /* for all of them; "" */
+  long sort;         /* lines by that column of numbers, from 1; negative: the largest first; 0: as in the file */
+  rs_pivot_form form;
+} rs_pivot_wanted;
 
-/* ---- rank.c ------------------------------------------------------------------------------------------------------ */
-
-/* Spearman's rank correlation of `count` pairs, in [-1, 1]; equal numbers share the mean of their ranks. RS_INPUT for
- * fewer than three pairs, or where all y or all x are equal; RS_MEMORY. */
-rs_status rs_rank_correlation(const double *y, const double *x, size_t count, double *rho, rs_err *err);
-
-/* The share of permutations of y that correlate with x as strongly, either way, as y itself does: (1 + those) / 10000
- * of 9999 that are drawn, the same ones every time. The same errors. */
-rs_status rs_rank_correlation_p(const double *y, const double *x, size_t count, double *p, rs_err *err);
-
-/* ---- report.c ---------------------------------------------------------------------------------------------------- */
-
-/* Adds the words of one cell of a Markdown table, in which a '|' would end it. */
-void rs_markdown_cell(rs_text *text, const char *cell);
+/* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO,
+ * RS_MEMORY. */
+rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err) RS_NONNULL(1, 2, 3);
 
 #endif

@@ -1,5 +1,5 @@
 /* expected.csv: which numbers are expected, and who says so. */
-#include "claims.h"
+#include "claims_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Published numbers beside those of a run: STEM.csv, next to STEM.yaml, says which rows of the run they belong to. */
-#include "claims.h"
+#include "claims_internal.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <string.h>

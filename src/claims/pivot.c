@@ -1,7 +1,7 @@
 /* Many rows of a CSV file as one small table: a line for each word of one column, a number for each question. */
-#include "claims.h"
+#include "claims_internal.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claims.h"
+#include "claims_internal.h"
 
 /* ---- reductions -------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_CLAIMS_REDUCTIONS_H
 #define ROPESCOPE_CLAIMS_REDUCTIONS_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* The rows that were selected: of each, y and, for reductions of two columns, x. Release with rs_sample_clear. */
 typedef struct rs_sample {

@@ -1,5 +1,5 @@
 /* One number out of a CSV file: rows by conditions, then a column or a reduction of one. */
-#include "claims.h"
+#include "claims_internal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ropescope/check.h"
+#include "check/check.h"
 
 /* One file. */
 typedef struct checked_file {

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_CLI_CLI_H
 #define ROPESCOPE_CLI_CLI_H
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_BUSY = 75, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
 

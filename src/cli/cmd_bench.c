@@ -1,8 +1,8 @@
 /* ropescope bench: how fast each job is on this machine, beside what the machine can do. */
 #include "cli.h"
 
-#include "ropescope/bench.h"
-#include "ropescope/kernel.h"
+#include "bench/bench.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>

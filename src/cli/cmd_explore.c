@@ -1,7 +1,7 @@
 /* ropescope explore: one recipe at a time on a page of this machine, until Ctrl-C. */
 #include "cli.h"
 
-#include "ropescope/explore.h"
+#include "explore/explore.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* ropescope plot RESULTS: pictures of a results folder. */
 #include "cli.h"
 
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 #include <stdlib.h>
 #include <unistd.h>

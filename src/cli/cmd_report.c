@@ -1,7 +1,7 @@
 /* ropescope report RESULTS...: folders of results as one page for a browser. */
 #include "cli.h"
 
-#include "ropescope/report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* ropescope reproduce: runs the experiments that compare with the literature, and checks what comes out. */
 #include "cli.h"
 
-#include "ropescope/claims.h"
-#include "ropescope/plot.h"
+#include "claims/claims.h"
+#include "plot/plot.h"
 
 #include <dirent.h>
 #include <stdlib.h>

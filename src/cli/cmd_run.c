@@ -1,8 +1,8 @@
 /* ropescope run. */
 #include "cli.h"
 
+#include "plot/plot.h"
 #include "progress.h"
-#include "ropescope/plot.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * criteria or a named one. */
 #include "cli.h"
 
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* ropescope table: a CSV file of results as one small table. */
 #include "cli.h"
 
-#include "ropescope/claims.h"
-#include "ropescope/folder.h"
+#include "claims/claims.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <string.h>

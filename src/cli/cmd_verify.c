@@ -1,7 +1,7 @@
 /* ropescope verify RESULTS...: is each file of a results folder what its manifest says. */
 #include "cli.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 /* Findings are data, and go to stdout; what is fine is a note. */
 static int verify(const cli_options *options, const char *directory) {

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 /* The two sides and what came of comparing them. */
 typedef struct outcome {

@@ -1,8 +1,8 @@
 /* The words that completion offers for a value, by what help calls it: PRESET, COLUMN, ... */
 #include "complete.h"
 
-#include "ropescope/bench.h"
-#include "ropescope/convert.h"
+#include "bench/bench.h"
+#include "convert/convert.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 /* The fragment, or the arguments as a shell reads them, with a new line. */
 void cli_put_conversion(const rs_conversion *conversion, rs_text *text);

@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_CLI_EXPLAIN_H
 #define ROPESCOPE_CLI_EXPLAIN_H
 
+#include "check/check.h"
 #include "cli.h"
-#include "ropescope/check.h"
 
 /* Sentences, or JSON, on a length in tokens. RS_MEMORY. */
 rs_status explain_put_unturned(const rs_portrait *portrait, size_t length, bool json, rs_text *text, rs_err *err);

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-#include "ropescope/check.h"
+#include "check/check.h"
 
 /* A kind and the stage of an encoding that it fills: number `i` of all, in the order of the stages; kind NULL past the
  * last. */

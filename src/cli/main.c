@@ -1,7 +1,7 @@
 /* ropescope: what does this positional setting do to attention at that length? */
 #include "cli.h"
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <gsl/gsl_errno.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * at the longest length. What does not depend on the source stands once, before the sources. */
 #include "cli.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_CLI_PROGRESS_H
 #define ROPESCOPE_CLI_PROGRESS_H
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 typedef struct cli_progress {
   bool terminal; /* a line that is written over; else lines, for logs */

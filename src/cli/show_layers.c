@@ -1,7 +1,7 @@
 /* ropescope show layers: a model layer by layer, a line for each kind. */
 #include "show.h"
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* ropescope solve setting --to N: whole recipes for a length, ranked by what they cost, and the best as a config. */
 #include "conversion.h"
 
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 #include <math.h>
 #include <stdlib.h>

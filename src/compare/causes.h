@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_COMPARE_CAUSES_H
 #define ROPESCOPE_COMPARE_CAUSES_H
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 enum { RS_CHANGES = 48, RS_HYPOTHESES = 256 };
 

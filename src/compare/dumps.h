@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_COMPARE_DUMPS_H
 #define ROPESCOPE_COMPARE_DUMPS_H
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 /* Whether `text` ends in `ending` and is more than that. */
 bool rs_dump_ends(const char *text, const char *ending);

@@ -1,5 +1,5 @@
 /* Spectra: what two recipes, or a recipe and an engine's dump, are compared by. */
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_CONFIG_CHOICES_H
 #define ROPESCOPE_CONFIG_CHOICES_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* Zero-initialise. */
 typedef struct rs_choices {

@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_CONFIG_INTERNAL_H
 #define ROPESCOPE_CONFIG_INTERNAL_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* What the readers share. */
 typedef struct rs_config_context rs_config_context;

@@ -1,7 +1,7 @@
 /* Files of models, as configs and command lines name them. */
 #include "model_files.h"
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #include <stdbool.h>
 #include <stdio.h>

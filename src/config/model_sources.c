@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 static rs_binding bind(const rs_variant *source) {
   const rs_kind *kind = &source->source->kind;

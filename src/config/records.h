@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_CONFIG_RECORDS_H
 #define ROPESCOPE_CONFIG_RECORDS_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 typedef struct rs_record rs_record;
 

@@ -1,5 +1,5 @@
 /* Settings that are right and yet not what their author will have meant. They run; their rows and stderr say so. */
-#include "ropescope/config.h"
+#include "config/config.h"
 
 #include <string.h>
 

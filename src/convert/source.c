@@ -1,5 +1,5 @@
 /* What is converted: a config.json, or a preset. */
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Inverse frequencies as files that other programs, and compare, can read. */
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 void rs_table_csv(const rs_spectrum *spectrum, rs_text *text) {
   static const char *const header[] = {"pair", "inv_freq", "attention_factor"};

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_CONVERT_WRITTEN_H
 #define ROPESCOPE_CONVERT_WRITTEN_H
 
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 /* ---- recipes in numbers ------------------------------------------------------------------------------------------ */
 

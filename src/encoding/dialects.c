@@ -1,7 +1,7 @@
 /* Dialects: how one implementation differs from a method as it stands here, as parameters, in the words of configs.
  * Nothing else in the library knows of them. Adding one is one entry here (and its word in params.c, if it is a new
  * implementation). */
-#include "ropescope/encoding.h"
+#include "encoding/encoding.h"
 
 #include <string.h>
 

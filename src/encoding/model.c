@@ -1,5 +1,5 @@
 /* Models own the recipe they publish. */
-#include "ropescope/encoding.h"
+#include "encoding/encoding.h"
 
 rs_status rs_model_copy(rs_model *copy, const rs_model *from, rs_err *err) {
   *copy = *from;

@@ -3,8 +3,8 @@
 #ifndef ROPESCOPE_ENCODING_PARAMS_H
 #define ROPESCOPE_ENCODING_PARAMS_H
 
+#include "encoding/encoding.h"
 #include "kind_list.h"
-#include "ropescope/encoding.h"
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,6 @@
 /* Heads rotated in place, all of a run of tokens at once: what an inference engine does to its queries and keys. */
+#include "kernel/kernel.h"
 #include "kinds.h"
-#include "ropescope/kernel.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  * token's angle plus that of so many whole steps, by the addition theorem. It errs by what the two angles do (3e-16
  * each) and by its own products, and takes a fifth of the time. Which tokens share is a matter of their numbers and
  * positions alone, not of the run that is asked for. */
+#include "kernel/kernel.h"
 #include "kinds.h"
-#include "ropescope/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Where the positional kernel depends on the distance alone, it is a sum of waves over the integers, which has a kernel
- * of its own (ropescope/kernel.h). Everything else is read pair by pair (turn.c). */
+ * of its own (kernel/kernel.h). Everything else is read pair by pair (turn.c). */
 #include "kinds.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "check/check.h"
 #include "explore_internal.h"
-#include "ropescope/check.h"
 
 const char *const rs_explored_metrics[] = {"frequencies", "ood_angles", "decay", NULL};
 

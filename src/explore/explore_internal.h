@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_EXPLORE_INTERNAL_H
 #define ROPESCOPE_EXPLORE_INTERNAL_H
 
-#include "ropescope/explore.h"
+#include "explore/explore.h"
 
 struct rs_explorer {
   rs_subject start; /* its length is at most RS_EXPLORE_LONGEST */

@@ -1,7 +1,7 @@
 /* What is shown as keys of a config.json, where such keys say it: each fragment is read back before it is given. */
 #include "explore_internal.h"
 
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 #include <stdio.h>
 #include <string.h>

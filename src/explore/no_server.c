@@ -1,5 +1,5 @@
 /* In place of the server where the build has no libmicrohttpd. */
-#include "ropescope/explore.h"
+#include "explore/explore.h"
 
 bool rs_explore_serves(void) {
   return false;

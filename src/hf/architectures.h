@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_HF_ARCHITECTURES_H
 #define ROPESCOPE_HF_ARCHITECTURES_H
 
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 /* What a key of config.json says, or, where it is not there, `fallback`. `key` NULL: always that. */
 typedef struct rs_hf_flag {

@@ -1,7 +1,7 @@
 /* The class defaults of Hugging Face's model families, as in transformers 5 (configuration_*.py). */
 #include "families.h"
 
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 #include <string.h>
 

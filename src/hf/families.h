@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_HF_FAMILIES_H
 #define ROPESCOPE_HF_FAMILIES_H
 
-#include "ropescope/recipe.h"
+#include "encoding/encoding.h"
 
 #include <stdbool.h>
 #include <stddef.h>

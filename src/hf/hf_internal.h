@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_HF_INTERNAL_H
 #define ROPESCOPE_HF_INTERNAL_H
 
-#include "ropescope/hf.h"
-#include "ropescope/problems.h"
+#include "hf/hf.h"
+#include "io/io.h"
 
 /* Types of layers, as `layer_types` and `rope_parameters` have them. */
 #define RS_HF_GLOBAL "full_attention"

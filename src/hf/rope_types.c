@@ -1,5 +1,5 @@
 /* How config.json names methods and their parameters. */
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 #include <string.h>
 

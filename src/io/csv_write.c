@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* A row ends with a bare newline, and a field never does: one that holds a newline ends with its quote. */
 static bool at_row_start(const rs_text *csv) {

@@ -1,5 +1,5 @@
 /* data_folder.c: files that come with the program, found from where it stands. */
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "folder_tree.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* Stands in a set that is not in its place yet. */
 #define MARK ".ropescope-staged"

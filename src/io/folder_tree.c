@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* Names are read before anything is done: what a folder lists while it changes is not defined. */
 bool rs_tree_each(const char *path, bool (*each)(void *context, const char *folder, const char *name), void *context) {

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_IO_FOLDER_TREE_H
 #define ROPESCOPE_IO_FOLDER_TREE_H
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 /* `own` is asked for names at the top of a tree; below, nothing is a run's. NULL: nothing is. Symbolic links are never
  * followed. All return whether all went well, and leave errno else. */

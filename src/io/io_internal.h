@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_IO_INTERNAL_H
 #define ROPESCOPE_IO_INTERNAL_H
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* Far above any real config (the deepest has 6 levels and some hundred nodes), and low enough that walking a tree
  * recursively and holding it in memory are both harmless, whoever wrote the file. */

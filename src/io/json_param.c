@@ -1,5 +1,5 @@
 /* json_param.c: the specs of parameters as JSON, for programs that ask what there is. */
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static void write_words(rs_json *json, const rs_param *param) {
   rs_json_array(json, "words");

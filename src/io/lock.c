@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "folder_tree.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* ---- the hidden folder ------------------------------------------------------------------------------------------- */
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/io.h"
 #include "io_internal.h"
-#include "ropescope/folder.h"
 
 enum { BLOCK = 1 << 16 };
 

@@ -1,5 +1,5 @@
 /* Problems: the messages of a config check. */
-#include "ropescope/problems.h"
+#include "io/io.h"
 
 #include <ctype.h>
 #include <stdio.h>

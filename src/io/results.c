@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ropescope/folder.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static const char manifest_name[] = "manifest.json";
 enum { MANIFEST_LIMIT = 64 << 20 }; /* bytes; a real one has some tens of kB */

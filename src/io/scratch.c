@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 rs_status rs_scratch_make(char **path, rs_err *err) {
   const char *temporary = getenv("TMPDIR");

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* The reference reader's limit of the header's length. A value takes 2 bytes of it at least; a tensor takes 8 values,
  * and the largest models have some hundred thousand tensors in all their files. */

@@ -12,7 +12,7 @@
 #ifndef ROPESCOPE_KERNEL_DECAY_H
 #define ROPESCOPE_KERNEL_DECAY_H
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 enum {
   RS_DECAY_HALF = 512,  /* H: offsets on each side of a centre. Both tables of 64 waves (512 KB) fit into a core's L2 */

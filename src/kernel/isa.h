@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_KERNEL_ISA_H
 #define ROPESCOPE_KERNEL_ISA_H
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #define RS_JOIN_(a, b) a##_##b
 #define RS_JOIN(a, b) RS_JOIN_(a, b)

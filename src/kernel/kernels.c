@@ -1,5 +1,5 @@
 /* The table of kernels and the choice among its rows. */
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <stdio.h>
 #include <string.h>

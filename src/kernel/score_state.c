@@ -1,5 +1,5 @@
 /* What a tile of queries has seen, between calls of the kernel. */
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Angles: one product, its rounding error, one reduction (libm's, which is exact for doubles). */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <math.h>
 

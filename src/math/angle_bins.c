@@ -1,7 +1,7 @@
 /* How angles spread over the circle: shares of equal parts, and how far one such spread is from another. Wu et al.,
  * "Extending Context Window of Large Language Models from a Distributional Perspective", arXiv:2410.01490, sections 3.1
  * and 3.2; counted as their code does (github.com/1180301012/DPRoPE). */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <math.h>
 

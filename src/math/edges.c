@@ -1,5 +1,5 @@
 /* Log-spaced integer edges, so that 10^6 distances fit in some 70 bins. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <math.h>
 #include <stdlib.h>

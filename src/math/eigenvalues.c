@@ -2,7 +2,7 @@
  * Computations, 4th ed., 2013, algorithm 8.3.1), and how many eigenvalues lie above a number is how many pivots are
  * positive there (Barth, Martin and Wilkinson, Numer. Math. 9, 1967). In plain arithmetic: GSL's have other last digits
  * on machines for which it is compiled with fused multiply-adds. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <float.h>
 #include <math.h>

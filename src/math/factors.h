@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_MATH_FACTORS_H
 #define ROPESCOPE_MATH_FACTORS_H
 
-#include "ropescope/math.h"
+#include "math/math.h"
 
 /* A = L Q by Householder's reflections (Golub and Van Loan, Matrix Computations, 4th ed., 2013, algorithm 5.2.1, of the
  * transpose), for A (rows, columns), rows <= columns. Leaves L on the diagonal and below it, the reflections above it

@@ -1,5 +1,5 @@
 /* Rounding a double to a shorter float format, for studies of the precision that engines really use. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The geometric ladder of frequencies, and what can be read off one. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <math.h>
 

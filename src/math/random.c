@@ -1,5 +1,5 @@
 /* Counter-based random numbers: the counter is the index, the key the seed, so there is no state to carry. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <Random123/philox.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * where it is compiled with fused multiply-adds, than on x86-64, where these three are not, and so have GSL's (2.7).
  * The C library's sin, cos, exp, log, pow, tanh, atan2 and their like have the same on both, wherever an x86-64 has
  * AVX2 and FMA, and GSL's normal distribution has. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

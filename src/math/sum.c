@@ -1,5 +1,5 @@
 /* Sums of products, and moments of samples. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Angles as fixed-point fractions of a turn. Whole turns fall off the top of an unsigned integer, so that the angle of
  * any position is reduced by one multiplication, and exactly: Payne and Hanek's reduction ("Radian reduction for
  * trigonometric functions", SIGNUM Newsletter 18, 1983), done once for a frequency in place of once for an angle. */
-#include "ropescope/math.h"
+#include "math/math.h"
 
 #include <math.h>
 

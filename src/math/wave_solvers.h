@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_MATH_WAVE_SOLVERS_H
 #define ROPESCOPE_MATH_WAVE_SOLVERS_H
 
-#include "ropescope/math.h"
+#include "math/math.h"
 
 /* The coefficients (2 waves,), sines first, not all finite where the system is singular. RS_MEMORY. */
 rs_status rs_wave_sums_solve(const rs_wave_fit_in *in, double *solution, rs_err *err);

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_METRICS_ANSWERS_H
 #define ROPESCOPE_METRICS_ANSWERS_H
 
-#include "metrics.h"
+#include "metric_list.h"
 
 /* Which answers count; one without a target never does. */
 typedef struct rs_answers {

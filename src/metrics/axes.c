@@ -1,5 +1,5 @@
 /* How fast each pair turns along time, rows and columns: M-RoPE gives a pair one axis, RoPE-Mixed a direction. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -11,8 +11,8 @@
  *
  * phi_j falls with t, so that M at the left end holds for the whole stretch. Where no m proves a stretch longer than
  * the resolution, the march steps by the resolution and tests every m there. */
-#include "ropescope/kernel.h"
-#include "ropescope/metrics.h"
+#include "kernel/kernel.h"
+#include "metrics/metrics.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The positional part of the last query's logits, for metrics that weigh keys of equal content. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * bits leave out odd numbers (Wang et al., arXiv:2411.13476, section 3); and layouts of pictures may.
  *
  * Angle formats and frequencies are not looked at: equal places turn equally in any. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

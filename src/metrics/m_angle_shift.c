@@ -10,7 +10,7 @@
  *
  * The shares are (epsilon + angles) / tokens, as the authors' code has them, and sum to 1 + epsilon bins / tokens: at a
  * few tokens the sum can fall below 0 by about as much, where a divergence of shares in proportion never does. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Where the largest logit of a row stands: whether a head can look at one distance and no other (Barbero et al.,
  * arXiv:2410.06205, proposition 3.1), and at which. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

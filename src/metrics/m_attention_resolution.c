@@ -6,7 +6,7 @@
  * There s[i] is a trained model's mean score at distance i; here it is the score of equal contents, which the encoding
  * alone decides. Falling scores raise it, and where they rise again it loses. Both sums run over the distances that
  * have a next one. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * distance along that axis. An axis resolves neighbours where its curve falls soon, and keeps far ones apart where it
  * does not come back up. Time on the fast pairs (Qwen2-VL, arXiv:2409.12191, section 2.1) falls at once and recurs; on
  * the slow ones (VideoRoPE, arXiv:2502.05173, section 4) it does neither. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

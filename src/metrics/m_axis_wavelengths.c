@@ -1,7 +1,7 @@
 /* After how many ids a pair comes round, along the axis it reads. What an axis can tell apart lies between its shortest
  * wavelength and its longest: below the one distances blur, beyond the other they repeat. Qwen2-VL, arXiv:2409.12191,
  * section 2.1; that its time has the fast pairs alone is VideoRoPE's objection (arXiv:2502.05173, section 3). */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

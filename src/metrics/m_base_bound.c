@@ -1,7 +1,7 @@
 /* The least base that keeps B_m >= 0 at every distance below the length: what "Base of RoPE bounds context length" (Men
  * et al., arXiv:2405.14591, section 4) asks of a base. It depends on the number of rotary dims and on the length, and
  * on nothing else of model or method. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

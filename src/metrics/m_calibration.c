@@ -4,9 +4,9 @@
  * tokens back. A method that divides positions by s shows such a head the distance x / s instead, so it keeps a curve
  * of relative distance and stretches one of tokens: what the numbers then say is how much. Position Interpolation,
  * arXiv:2306.15595, section 2.3 and appendix C, fits noise so. */
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

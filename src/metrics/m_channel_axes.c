@@ -2,7 +2,7 @@
  * explains, and the column (the two main effects of a two-way layout: Fisher, Statistical Methods for Research Workers,
  * 1925). MAE's code (facebookresearch/mae, util/pos_embed.py) gives the column to the first half of the channels, which
  * those who expect the row first get wrong; a table of learned vectors has no such order. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

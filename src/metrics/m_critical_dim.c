@@ -6,7 +6,7 @@
  *
  * Their bases beta_1, beta_2, beta_3 are those at which the slowest pair turns by a quarter, a half and a
  * whole circle within training, its frequency taken as 1 / base. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

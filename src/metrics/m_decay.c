@@ -1,8 +1,8 @@
 /* How the positional kernel falls with distance, before any content: the mean cosine, RoFormer's bound, and the bias.
  * Read at the last query, against the key `distance` tokens before it. */
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

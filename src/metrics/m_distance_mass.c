@@ -1,5 +1,5 @@
 /* Where attention goes: its weight against distance. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* How many keys attention is shared among: the perplexity of a row's weights. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

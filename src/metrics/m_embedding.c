@@ -1,7 +1,7 @@
 /* The position table itself: what is added to each token, in a few channels. A resized table (ViT, arXiv:2010.11929,
  * section 3.2) shows here what its new patches got, and that they got less of it: between two vectors that were drawn
  * independently the weighted mean is the shorter one. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

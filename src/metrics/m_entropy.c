@@ -1,5 +1,5 @@
 /* How spread out attention is. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * f on the logits makes it ln n - f^2 v/2, so that s times the length keeps its entropy at f = sqrt(1 + 2 ln s / v);
  * a method's own factor is right for one v alone. v is that of the content: the measured variance of each row over its
  * query's f^2, as some scales grow with the query. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

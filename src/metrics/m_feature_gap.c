@@ -4,7 +4,7 @@
  * the old ones, unless its wavelength is a whole number of tokens.
  *
  * Training is the model's plain RoPE, with whole wavelengths where this recipe has them. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

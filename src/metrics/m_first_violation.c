@@ -1,6 +1,6 @@
 /* The first distance at which the mean cosine is negative: beyond it a key with the query's own content scores lower
  * than a random one. Men et al., "Base of RoPE bounds context length", arXiv:2405.14591, section 4. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

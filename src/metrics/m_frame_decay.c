@@ -2,7 +2,7 @@
  * frames and over all pairs. What moves a frame on differs between ways of counting: ids of time alone (Qwen2-VL,
  * arXiv:2409.12191, section 2.1), rows and columns as well (VideoRoPE's diagonal layout, arXiv:2502.05173, section 4),
  * or a whole frame of patches (one axis). */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

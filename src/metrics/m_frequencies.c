@@ -5,7 +5,7 @@
  *
  * gamma, the base and the ramp are read off the finished table, not off the parameters: they are what an engine that
  * loads this table runs with. What is done to positions (interpolate: positions) is not seen here. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* The positional kernel over a picture or a film: the patch in the middle of the middle frame, as the query, against
  * every patch of the run, before and after it. What M-RoPE (Qwen2-VL, arXiv:2409.12191, section 2.1) shares out among
  * frames, rows and columns is seen here side by side. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

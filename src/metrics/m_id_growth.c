@@ -1,6 +1,6 @@
 /* How fast position ids grow: a picture of many patches takes few ids in M-RoPE, and every way of counting takes
  * others. Read from the positions that keys are rotated by, so that Position Interpolation and short formats show. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  *   - what the proof gives without that step: a'' is at most sum_j omega_j^2, so sum_j omega_j^2 / 8.
  * The theorem compares its bound with one on extrapolation, 2 B(s) with B(s) = sum_k |sum_{j<k} e^(i omega_j s)|, which
  * it takes to be at least 2 R: half of `decay`'s roformer_bound is B / R. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

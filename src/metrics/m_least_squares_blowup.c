@@ -3,7 +3,7 @@
  * plain RoPE of the model at distances 0 .. train_length - 1; the head is then read under the encoding at hand. What it
  * comes to depends on the solver by many orders, for most of the functions cannot be told apart in the trained range.
  */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* How well neighbours are told apart: what interpolation takes away near the query. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
  * turned away, other keys turned into its place, and dispersion, which a factor f on the logits removes. To look
  * something up takes such a head (Olsson et al., arXiv:2209.11895), which is why needles may ask for more of B. K is an
  * argument, the weights 2, 1/50 and 1/10 are fits to small models: no law. */
-#include "metrics.h"
+#include "metric_list.h"
 
 const rs_turn_costs rs_loss_weights = {.near = 2, .far = 0.02, .out = 1};
 const rs_turn_costs rs_needle_weights = {.near = 0, .far = 0.1, .out = 1};

@@ -1,7 +1,7 @@
 /* Dims of queries and keys whose values are far larger than those of the others, over all tokens: with M_hd the 2-norm
  * of dim d of head h over the tokens, d is massive where M_hd > lambda (1/D) sum_d' M_hd'. In published models with
  * rotation they are among the slow pairs of q and k, and absent in v. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Is the needle found? Its weight, its rank and how often it wins. Only sources with a needle report anything. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

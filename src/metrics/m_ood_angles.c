@@ -1,7 +1,7 @@
 /* Pairs that turn to angles that training at L0 tokens cannot have shown. By plain RoPE pair j turns through [0, L0
  * omega_j] there, or full circle, which is every angle. Out of range is what reaches past that in the context at hand;
  * a reach of L0 itself, that of a context one token longer, does not. It is geometry: no head is trained here. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Which frequencies a head uses: how long the two numbers of each rotary pair are in its queries and in its keys. By
  * Cauchy and Schwarz pair j adds at most |q_j| |k_j| / sqrt(D) to a logit, whatever it is turned by: a pair of short
  * vectors says nothing of distance, nor of anything else. Rotation leaves the norms as they are. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  *
  * Whole positions below the length, and the length itself: at a power of 2 the product is not rounded and what is left
  * is the frequency's error. Bent positions are not applied. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

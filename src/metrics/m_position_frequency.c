@@ -7,7 +7,7 @@
  *   full        len = L:                        f(i) = L - i
  *   uniform     len = 1 .. L equally likely:    f(i) = (L - i)(L - i + 1) / (2 L)
  *   log_normal  ln len ~ N(ln median, sd^2):    f(i) = E[min(len, L)] - E[min(len, i)], len real */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

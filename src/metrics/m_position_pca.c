@@ -4,7 +4,7 @@
  *
  * The shares are the eigenvalues of the centred table's Gram matrix, over positions or over channels, whichever are
  * fewer: both have the same. Small ones are good to some 1e-16 of the largest. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Wang and Chen studied for text ("What do position embeddings learn?", arXiv:2010.04903). With an additive embedding
  * the cosine of the angle between the two vectors; for a method that only rotates, and sees all through one view, the
  * mean cosine of the turns between the two positions. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* How far a head sees when no content tells its keys apart: the fewest nearest keys that hold a share of the last
  * query's weight. With a bias alone this is the window of the paper that brought it: a slope m gives ceil(ln 100 / m)
  * keys for 99 % (ALiBi, arXiv:2108.12409); Qin et al., arXiv:2307.10156, section 4, measure it for any bias so. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Retrieval heads: how often the largest attention of a head, where something is asked for, is on the token that holds
  * it. Wu et al. count this while a model says the needle token by token, and call the share a head's retrieval score
  * (section 2, g_h and k); here queries are those of a text that is given, whatever the model would say. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Simulated logits against distance: their mean and spread in each distance bin, over all rows. */
-#include "metrics.h"
+#include "metric_list.h"
 
 static void row(void *state, const rs_row *observed) {
   rs_bin_samples *s = state;

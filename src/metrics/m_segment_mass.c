@@ -1,6 +1,6 @@
 /* Which part of the context attention is on: what is asked for, the first tokens, those near the query, or the rest. A
  * key counts in the first part that it belongs to, so that the parts sum to 1, with the weight of a learned sink. */
-#include "metrics.h"
+#include "metric_list.h"
 
 typedef struct params {
   size_t sinks, local;

@@ -7,7 +7,7 @@
  * cos and sin are those of the encoding's precision; with `rotation` a short format, q and k, cos and sin, each product
  * and each sum are rounded to it, as a model in that format does, while the dot product is exact, as accelerators sum
  * in float32. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

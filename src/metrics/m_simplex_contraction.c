@@ -7,7 +7,7 @@
  * <x_i, S> = t = 1 + (n - 1) rho and <S, S> = n t:
  *   <y_i, y_k> = (a - b)^2 <x_i, x_k> + 2 (a - b) b t + b^2 n t.
  * At gamma = 1 / (1 - rho) and n without end a is 1/2, and the cosine 4 rho / (1 + 3 rho). */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

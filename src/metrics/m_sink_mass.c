@@ -1,5 +1,5 @@
 /* How much attention falls on the first keys, whatever they hold. Xiao et al., "StreamingLLM", arXiv:2309.17453. */
-#include "metrics.h"
+#include "metric_list.h"
 
 typedef struct params {
   size_t tokens;

@@ -11,7 +11,7 @@
  * which is -lambda^2 d / 2 for small lambda and -0.2406 d at lambda = 1. Su, kexue.fm/archives/8823, has -0.24 lambda
  * d.
  */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* For which logits a temperature law keeps entropy. The law multiplies logits by (a ln s + 1)^2 at s times the length,
  * a = 0.1 in YaRN (arXiv:2309.00071, eq. 22); entropy needs sqrt(1 + 2 ln s / sd^2) for Gaussian logits (see
  * m_entropy_scaling.c). The fit is the sd at which the two differ least in squares over the given s. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

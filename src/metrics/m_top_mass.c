@@ -1,5 +1,5 @@
 /* How few keys hold the weight: what attention that keeps the k largest of a row would keep of it. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

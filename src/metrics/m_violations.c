@@ -1,8 +1,8 @@
 /* How many distances have a negative mean cosine, and how negative: what a first violation alone does not tell. Men et
  * al., "Base of RoPE bounds context length", arXiv:2405.14591, table 4 counts them. */
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * for J pairs, w_j of plain RoPE at the trained length L0, w'_j here, p(m) the distance at which the last query sees
  * the key m back, and f what its logits are multiplied by. O is in turns that no training has shown, E says how far
  * heads that look 1 to 8 tokens back are turned; the weights 5 and 1/100 are guesses from small models, no law. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The metrics by name, and what they share. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,193 +1,194 @@
-/* The metrics (one file each) and what they share. Private to the metrics layer. */
-#ifndef ROPESCOPE_METRICS_METRICS_H
-#define ROPESCOPE_METRICS_METRICS_H
+/* metrics/metrics.h: numbers about attention. A metric reads the tables of an encoding, or is fed the observed rows
+ * of every head and query, and ends in scalars (columns of summary.csv) and, for some, a curve (a CSV of its own). */
+#ifndef ROPESCOPE_METRICS_H
+#define ROPESCOPE_METRICS_H
 
-#include "ropescope/metrics.h"
+#include "attention/attention.h"
+#include "model/model.h"
 
-/* The metrics, in the order of `ropescope list`. A metric is one file, one line here and its name in meson.build. */
-/* clang-format off */
-#define RS_METRICS(metric) \
-  metric(decay) \
-  metric(first_violation) \
-  metric(violations) \
-  metric(base_bound) \
-  metric(critical_dim) \
-  metric(ood_angles) \
-  metric(local_resolution) \
-  metric(zero_shot_damage) \
-  metric(lookback_damage) \
-  metric(position_similarity) \
-  metric(position_pca) \
-  metric(embedding) \
-  metric(channel_axes) \
-  metric(position_frequency) \
-  metric(score_by_distance) \
-  metric(distance_mass) \
-  metric(entropy) \
-  metric(effective_tokens) \
-  metric(needle) \
-  metric(sink_mass) \
-  metric(segment_mass) \
-  metric(top_mass) \
-  metric(retrieval) \
-  metric(pair_norms) \
-  metric(massive_values) \
-  metric(grid_decay) \
-  metric(axis_decay) \
-  metric(axis_wavelengths) \
-  metric(frame_decay) \
-  metric(id_growth) \
-  metric(frequencies) \
-  metric(angle_shift) \
-  metric(receptive_field) \
-  metric(attention_resolution) \
-  metric(argmax_distance) \
-  metric(entropy_scaling) \
-  metric(temperature_law) \
-  metric(sphere_entropy) \
-  metric(simplex_contraction) \
-  metric(feature_gap) \
-  metric(phase_error) \
-  metric(shift_invariance) \
-  metric(alias) \
-  metric(interpolation_bound) \
-  metric(least_squares_blowup) \
-  metric(calibration) \
-  metric(loss) \
-  metric(loss_by_position) \
-  metric(long_perplexity) \
-  metric(accuracy) \
-  metric(recall) \
-  metric(recall_by_distance) \
-  metric(needle_accuracy) \
-  metric(resolution)
-/* clang-format on */
+typedef enum rs_better { RS_NEITHER, RS_HIGHER, RS_LOWER } rs_better;
 
-#define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;
-RS_METRICS(RS_DECLARE_METRIC)
+/* What a column of a curve is to its picture. Of an index: a side of a heat map, or what its numbers stand for; of a
+ * value: how it is drawn, where that is not as a line. */
+typedef enum rs_map_part {
+  RS_MAP_NONE,
+  RS_MAP_X,        /* index: left to right */
+  RS_MAP_Y,        /* index: top to bottom; without an X, over the lengths of the cells */
+  RS_MAP_PANEL,    /* index: one map for each of its numbers */
+  RS_MAP_MARK,     /* index: where it equals the panel's number the map shows a mark: what all others are seen from */
+  RS_MAP_BIN_END,  /* index: where the bin ends that starts at the first index */
+  RS_MAP_SAMPLES,  /* index: how many samples the values are means of */
+  RS_MAP_CATEGORY, /* the first index: numbers of things that have names, no quantity */
+  RS_MAP_STRIP,    /* value: colours over the first index, a row for each method, in place of lines */
+  RS_MAP_MASS,     /* value: falls into bins, and is divided by their width */
+  RS_MAP_LOW,      /* value: the least of the bin, called as another value and _low: drawn as that one's envelope */
+  RS_MAP_HIGH      /* value: the largest of the bin, likewise with _high */
+} rs_map_part;
 
-/* A state of `size` bytes, zeroed. RS_MEMORY. */
-rs_status rs_state_make(size_t size, void **state, rs_err *err);
+/* A column of summary.csv or of a curve. */
+typedef struct rs_column {
+  const char *name, *unit; /* the unit is part of the name where there is one: entropy_nats */
+  const char *summary;     /* its definition */
+  bool integer;            /* an integer or empty: a count, an index, a position */
+  bool sampled;            /* a mean over queries and heads, or over sequences: its standard error follows, name_se */
+  bool log_axis;           /* pictures show it on a logarithmic axis */
+  rs_map_part map;         /* columns of curves alone */
+  rs_better better;
+} rs_column;
 
-/* The state of metrics that take samples in each bin of distances. */
-typedef struct rs_bin_samples {
-  size_t count;
-  rs_moments all, bins[]; /* bins: (count,); all: of every bin, for metrics that fill it */
-} rs_bin_samples;
+/* What a metric is computed from; all borrowed. */
+typedef struct rs_metric_in {
+  const rs_encoding *encoding;
+  const void *params;  /* the metric's own struct; NULL where it has no parameters */
+  const size_t *heads; /* (head_count,) heads that are simulated */
+  size_t head_count;
+  const size_t *edges; /* (bins + 1,) distance bins, tokens */
+  size_t bins;
+  uint64_t seed; /* of the cell */
+} rs_metric_in;
 
-/* Their prepare. */
-rs_status rs_bin_samples_make(const rs_metric_in *in, void **state, rs_err *err);
+/* What is known of a cell before anything is computed. */
+typedef struct rs_curve_in {
+  size_t length; /* L, tokens */
+  size_t pairs;  /* of a head, at most: D/2 */
+  size_t heads;  /* of the model */
+  size_t width;  /* H * D */
+  size_t bins;   /* of distances, at most */
+  const rs_token_layout *tokens;
+} rs_curve_in;
 
-/* Scalar `index` becomes the mean of the sample with its standard error. */
-void rs_result_mean(rs_result *result, size_t index, const rs_moments *moments);
+/* A curve: rows of `columns` numbers, index columns first. */
+typedef struct rs_curve {
+  double *cells; /* [row][column], owned */
+  size_t columns, rows, capacity;
+} rs_curve;
 
-/* Joins another sample, given by its count, mean and sum of squared deviations. */
-void rs_moments_join(rs_moments *into, double count, double mean, double squares);
+/* Appends one row of curve->columns numbers. */
+rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) RS_NONNULL(1, 2);
+void rs_curve_clear(rs_curve *curve) RS_NONNULL(1);
 
-/* What the encoding multiplies a query's logits by, before any bias: amp^2 times the logit scale. NaN where no one
- * number does: an amp other than 1 is on the rotary dims alone, and the head has others. */
-double rs_logit_factor(const rs_encoding *encoding, size_t query);
+enum { RS_METRIC_SCALARS = 12 }; /* most scalars of one metric */
 
-/* The last query's logits (L,) in `head` by distance when all contents are equal: `content` (nats, the logit of equal
- * contents that nothing turns) times the mean cosine, the encoding's factor, and the bias; up to a constant of the row,
- * which amp would not put on pairs that stand still. RS_MEMORY. */
-rs_status rs_equal_logits(const rs_encoding *encoding, size_t head, double content, double *logits, rs_err *err);
+/* The result of one metric in one cell; NaN where there is nothing to report. */
+typedef struct rs_result {
+  double value[RS_METRIC_SCALARS], error[RS_METRIC_SCALARS];
+  rs_curve curve;
+} rs_result;
 
-/* ---- changed rotary angles (turned.c) ---- */
+/* Queries and keys of one head, before rotation, without what additive embeddings put on them. Borrowed. */
+typedef struct rs_head_content {
+  size_t head;
+  size_t queries, keys; /* Q that are observed; L */
+  const double *q, *k;  /* (Q, D), (L, D) */
+} rs_head_content;
 
-/* Whether each pair turns by one distance: there are pairs, they mix no axes and read no places of their own. The four
- * below are of such encodings. */
-bool rs_turns_readable(const rs_encoding *encoding);
+/* What a metric of readings is computed from: what a model said to a task. */
+typedef struct rs_reading_in {
+  const rs_reading *reading;
+  const rs_task *task;
+  size_t length; /* of the task's sequences, tokens */
+  const void *params;
+  /* For metrics that have contexts cut, (sequences, A) nats: losses with the whole context and with what is left of it,
+   * both read by the same recipes (rs_cut). */
+  const double *whole, *cut;
+} rs_reading_in;
 
-/* How far a pair turns between the last query and the key m < length back, rad. */
-double rs_turned(const rs_encoding *encoding, size_t pair, size_t m);
+typedef struct rs_row_needs rs_row_needs;
 
-/* Mean over pairs of the turns, 1 at most, by which the first key passes the trained angles; 0 for pairs that went full
- * circle in training. In [0, 1]. */
-double rs_new_angle_turns(const rs_encoding *encoding);
+typedef struct rs_metric_kind {
+  rs_kind kind;
+  /* RS_INPUT, with the parameter as subject, when parameters contradict each other; what follows takes parameters that
+   * it has accepted. May be NULL. */
+  rs_status (*check)(const rs_binding *binding, rs_err *err);
+  bool needs_needle;  /* reports nothing without a source that plants needles */
+  bool needs_moments; /* reads the moments of the logits in each bin */
+  bool needs_picture; /* reports nothing without an image or a video among the tokens */
+  bool draws;         /* reads tables alone, and random numbers of the cell's seed */
+  const rs_column *scalars;
+  size_t scalar_count;
+  const rs_column *curve; /* index columns, then values; the file is named after the metric */
+  size_t curve_count, index_count;
+  /* At most how many rows it has in one cell. NULL without a curve. */
+  size_t (*curve_rows)(const void *params, const rs_curve_in *in);
+  /* The first keys whose weight a row is to hold. NULL: none. */
+  size_t (*sinks)(const void *params);
+  /* What rows are to hold that takes whole rows of logits (five to ten times slower): sets local, or tops, which may
+   * borrow from `params`. NULL: none of it. At most one metric sets each. */
+  void (*wants)(const void *params, rs_row_needs *needs);
+  /* Metrics of heads: prepare makes one block of memory, to be released with free(), with all that `row` and `content`
+   * need; it may borrow from what `in` points to. RS_MEMORY. Rows come head by head; the content of a head is shown
+   * once for each sequence. A metric has at least one of the two; or none and no prepare: the tables alone are read,
+   * and the state is NULL. */
+  rs_status (*prepare)(const rs_metric_in *in, void **state, rs_err *err);
+  void (*row)(void *state, const rs_row *row);
+  void (*content)(void *state, const rs_head_content *content);
+  rs_status (*finish)(const rs_metric_in *in, const void *state, rs_result *result, rs_err *err);
+  /* How the contexts are cut in which a metric of readings wants to know losses, too. NULL: no such. */
+  void (*cut)(const void *params, rs_cut *cut);
+  /* Metrics of readings have this alone. `result` is empty, but for the curve's number of columns. RS_MEMORY. */
+  rs_status (*read)(const rs_reading_in *in, rs_result *result, rs_err *err);
+} rs_metric_kind;
 
-/* Mean over pairs and the keys m = 1 .. 8 back, weighted by 1/m, of 1 - cos of what their angle differs by from plain
- * RoPE's. In [0, 2]; 0 of one token. */
-double rs_near_turn(const rs_encoding *encoding);
+const rs_metric_kind *const *rs_metric_kinds(size_t *count) RS_NONNULL(1);
+const rs_metric_kind *rs_metric_find(const char *name) RS_NONNULL(1);
 
-/* What the last query's logits are multiplied by; on its rotary dims where the others are not multiplied. > 0. */
-double rs_last_logit_factor(const rs_encoding *encoding);
+/* Whether the metric reads what sources make of heads: their rows, or their queries and keys. */
+static inline bool rs_metric_observes(const rs_metric_kind *kind) {
+  return kind->prepare != NULL;
+}
 
-/* A logit as parameters give it, nats: a number, or that of two vectors that are 1 in every dim. */
-typedef enum rs_logit_word { RS_SQRT_DIM, RS_LOGIT_WORDS } rs_logit_word;
-extern const char *const rs_logit_words[RS_LOGIT_WORDS + 1];
-double rs_given_logit(const rs_real_or_word *given, const rs_encoding *encoding);
+/* What rows are to hold for a set of metrics. Zero-initialise. */
+struct rs_row_needs {
+  bool rows;    /* any metric reads rows */
+  bool content; /* or queries and keys */
+  bool moments; /* of the logits in each bin */
+  size_t sinks; /* the first keys whose weight is summed; 0: none */
+  size_t local; /* as in rs_attention_job */
+  const double *tops;
+  size_t top_count;
+};
 
-/* The spec of the parameter that says what `content` is. */
-#define RS_CONTENT_SPEC(structure)                                                                                     \
-  {                                                                                                                    \
-    RS_FIELD(structure, content),                                                                                      \
-        .unit = "nats", RS_WORDS(rs_logit_words), .min = 0, .max = 1e6, .fallback = "sqrt_dim",                        \
-        .summary = "logit of two equal contents that nothing turns; sqrt_dim: sqrt(D), of contents 1 in every dim"     \
-  }
+/* Adds what one metric needs. RS_UNSUPPORTED where it sums other first keys than those before it: a row holds one sum.
+ */
+rs_status rs_row_needs_add(rs_row_needs *needs, const rs_metric_kind *kind, const void *params, rs_err *err)
+    RS_NONNULL(1, 2);
 
-/* Which distances a curve has rows for: a block of parameters. */
-typedef enum rs_distance_choice { RS_DISTANCES_LOG, RS_DISTANCES_ALL, RS_DISTANCE_CHOICES } rs_distance_choice;
-extern const char *const rs_distance_words[RS_DISTANCE_CHOICES + 1];
+/* ---- what a change of rotary angles costs ------------------------------------------------------------------------ */
 
-typedef struct rs_distance_rows {
-  rs_distance_choice distances;
-  size_t per_octave; /* log-spaced ones in each doubling */
-} rs_distance_rows;
+/* The terms of the predictors of zero_shot_damage and lookback_damage, for the last query of an encoding, or what they
+ * are multiplied by before they are added. All are lower where less is lost; NaN where pairs have no one distance. */
+typedef struct rs_turn_costs {
+  double near; /* near_turn: mean of 1 - cos of what the keys 1 to 8 back are turned by, weighted by 1/m, in [0, 2] */
+  double far;  /* lookback_nats: -ln of the last query's weight on the key before it among all keys, nats */
+  double out;  /* new_angle_turns: turns that training has not shown, mean over pairs, in [0, 1] */
+} rs_turn_costs;
 
-/* At most how many rows that makes for distances below `end`. */
-size_t rs_distance_rows_most(const rs_distance_rows *rows, size_t end);
+/* Milliseconds for each 10^5 tokens where all keys stand at whole distances, as they do unless positions are divided.
+ * RS_MEMORY. */
+rs_status rs_turn_costs_find(const rs_encoding *encoding, rs_turn_costs *costs, rs_err *err) RS_NONNULL(1, 2);
+double rs_turn_costs_sum(const rs_turn_costs *costs, const rs_turn_costs *weights) RS_NONNULL(1, 2);
 
-/* Their specs, for a struct that holds them as its field `block`. */
-#define RS_DISTANCE_SPECS(structure, block)                                                                            \
-  {RS_FIELD_IN(structure, block, distances), .unit = "", RS_WORDS(rs_distance_words), .fallback = "log",               \
-   .summary = "rows of the curve: log-spaced distances, or every one"},                                                \
-  {                                                                                                                    \
-    RS_FIELD_IN(structure, block, per_octave), .unit = "1", .min = 1, .max = 1024, .fallback = "16",                   \
-                                               .summary = "log-spaced distances in each doubling"                      \
-  }
+/* Weights that make the sum loss_damage and needle_damage: fits to small models (m_lookback_damage.c). */
+extern const rs_turn_costs rs_loss_weights, rs_needle_weights;
 
-/* The bias between two tokens in nats, either order, mean over the simulated heads; NaN where the method has none. */
-double rs_mean_bias(const rs_metric_in *in, size_t query, size_t key);
+/* ---- the least base that serves a length ------------------------------------------------------------------------- */
 
-/* curve_rows of curves with a row for each pair, or for each bin of distances. */
-size_t rs_rows_of_pairs(const void *params, const rs_curve_in *in);
-size_t rs_rows_of_bins(const void *params, const rs_curve_in *in);
+/* What a search for the least base came to. */
+typedef struct rs_base_bound {
+  double base;       /* the least base found to be good; NaN where the steps were used up */
+  double reached;    /* no smaller base is good, but for windows narrower than the resolution */
+  double resolution; /* relative */
+  size_t steps;      /* bases at which the march stood */
+  size_t scans;      /* of them, those where every distance was tested */
+  size_t unproved;   /* steps of one resolution, that no proof covers: windows narrower than it might lie there */
+} rs_base_bound;
 
-/* The positions that metrics of positions look at: `count` tokens from `begin` on. */
-typedef struct rs_position_set {
-  size_t begin, count, rows, columns; /* rows * columns = count, or 0 for a sequence */
-} rs_position_set;
-
-/* The first frame of the first picture; all tokens where there is none. */
-rs_position_set rs_positions_of(const rs_token_layout *tokens, size_t length);
-
-/* Relative positions (L,) of all keys on an axis, as the last query sees them through its views. */
-void rs_last_distances(const rs_encoding *encoding, size_t axis, double *out);
-
-/* Place i of `most` spread evenly over `count`, both ends included; i itself where count <= most. */
-size_t rs_even_sample(size_t i, size_t most, size_t count);
-
-/* Whether train_length counts what the pairs were trained on: rotation by tokens, not by patches of a picture. */
-bool rs_trained_on_tokens(const rs_encoding *encoding);
-
-/* Whether each pair turns by a fixed rate along the axes t, h, w: one view, no gains, no coordinates of its own. */
-bool rs_axes_readable(const rs_encoding *encoding);
-
-/* How far pair j moves along its coordinate for each id of the axis: 0 where it does not read it; time is the only axis
- * of encodings that have one. */
-double rs_axis_weight(const rs_encoding *encoding, size_t pair, size_t axis);
-
-/* The columns that index a curve over distance bins. */
-#define RS_BIN_COLUMNS                                                                                                 \
-  {.name = "distance_tokens",                                                                                          \
-   .unit = "tokens",                                                                                                   \
-   .integer = true,                                                                                                    \
-   .summary = "first distance of the bin",                                                                             \
-   .log_axis = true},                                                                                                  \
-  {                                                                                                                    \
-    .name = "distance_end_tokens", .unit = "tokens", .integer = true, .summary = "first distance past the bin",        \
-    .map = RS_MAP_BIN_END                                                                                              \
-  }
+/* The least base >= 1 with sum_{j < R/2} cos(m base^(-2j/R)) >= 0 for every integer m in [0, length), found by marching
+ * up from 1 in steps that are proved to hold no good base (base_bound.c); at most `most_steps` of them, where one that
+ * tests every distance counts for length / 12288 more. A step takes microseconds to a millisecond (length 1M), a search
+ * 10^3 (length 1k) to 10^6 steps. Reads no state but the kernels in
+ * use: any thread. RS_DOMAIN where no base is good (fewer than two pairs), RS_MEMORY. */
+rs_status rs_base_bound_find(size_t rotary_dim, size_t length, size_t most_steps, rs_base_bound *found, rs_err *err)
+    RS_NONNULL(4);
 
 #endif

@@ -1,5 +1,5 @@
 /* Which positions the metrics of positions look at. */
-#include "metrics.h"
+#include "metric_list.h"
 
 rs_position_set rs_positions_of(const rs_token_layout *tokens, size_t length) {
   rs_position_set set = {.count = length};

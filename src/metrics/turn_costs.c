@@ -1,7 +1,7 @@
 /* What a change of rotary angles costs: the three terms of the predictors zero_shot_damage and lookback_damage, whose
  * files say what they are. The last one asks for a sum of waves at each key, for which there is a kernel wherever keys
  * stand at whole distances. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* How far the pairs turn between the last query and its keys, where each pair has one distance: what metrics of changed
  * rotary angles share. */
-#include "metrics.h"
+#include "metric_list.h"
 
 #include <math.h>
 

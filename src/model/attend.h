@@ -10,7 +10,7 @@
 #ifndef ROPESCOPE_MODEL_ATTEND_H
 #define ROPESCOPE_MODEL_ATTEND_H
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* What one attention of a block is at one length. The encoding is borrowed. */
 typedef struct rs_attend_shape {

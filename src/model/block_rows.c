@@ -1,6 +1,6 @@
 /* Queries and keys of one block, as attention reads them, from one text. */
 #include "context.h"
-#include "ropescope/reading.h"
+#include "model/model.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/reading.h"
+#include "model/model.h"
 
 #include "context.h"
 #include "examples.h"

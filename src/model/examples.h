@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_MODEL_EXAMPLES_H
 #define ROPESCOPE_MODEL_EXAMPLES_H
 
-#include "ropescope/model.h"
+#include "model/model.h"
 
 typedef struct rs_examples {
   const rs_task *task;

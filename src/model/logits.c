@@ -1,5 +1,5 @@
 /* What a model says of sequences that are given. Padding is left out, not masked: nothing reads it. */
-#include "ropescope/model.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

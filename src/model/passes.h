@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_MODEL_PASSES_H
 #define ROPESCOPE_MODEL_PASSES_H
 
-#include "ropescope/model.h"
+#include "model/model.h"
 
 typedef struct rs_pass_kind {
   rs_status (*create)(const rs_context *context, size_t sequences, bool training, void **work, rs_err *err);

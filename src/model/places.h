@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_MODEL_PLACES_H
 #define ROPESCOPE_MODEL_PLACES_H
 
-#include "ropescope/kernel.h"
-#include "ropescope/model.h"
+#include "kernel/kernel.h"
+#include "model/model.h"
 
 /* The place of weights that a shape has not. */
 #define RS_NOWHERE SIZE_MAX

@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_MODEL_REAL_H
 #define ROPESCOPE_MODEL_REAL_H
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 /* RS_OF_REAL(rs_attend_forward) is rs_attend_forward_f32 or rs_attend_forward_f64. */
 #if RS_REAL_BITS == 32

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_MODEL_ROOM_H
 #define ROPESCOPE_MODEL_ROOM_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* `count` zeroed numbers of `bytes` bytes, which begin at a cache line: a vector that crosses two costs two reads. NULL
  * with RS_MEMORY, which says what they are for. Release with free(). */

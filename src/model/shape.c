@@ -1,5 +1,5 @@
 /* Shapes of transformers: their words, what fits together, copies. */
-#include "ropescope/model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

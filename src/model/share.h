@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_MODEL_SHARE_H
 #define ROPESCOPE_MODEL_SHARE_H
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 #ifdef _OPENMP
 #include <omp.h>

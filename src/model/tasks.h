@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_MODEL_TASKS_H
 #define ROPESCOPE_MODEL_TASKS_H
 
-#include "ropescope/model.h"
+#include "model/model.h"
 
 /* The tasks, in the order of `ropescope list`. A task is one file, one line here and its name in meson.build. */
 /* clang-format off */

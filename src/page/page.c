@@ -1,7 +1,7 @@
 /* page.c: the parts of a page. */
-#include "ropescope/page.h"
+#include "page/page.h"
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * method's name. */
 #include "cells.h"
 
+#include "io/io.h"
 #include "report.h"
-#include "ropescope/folder.h"
 
 #include <math.h>
 #include <stdlib.h>

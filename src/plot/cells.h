@@ -3,7 +3,7 @@
 #define ROPESCOPE_PLOT_CELLS_H
 
 #include "data.h"
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance */
 

@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_PLOT_DATA_H
 #define ROPESCOPE_PLOT_DATA_H
 
+#include "io/io.h"
 #include "names.h"
-#include "ropescope/io.h"
 
 #define RS_PLOT_ANY SIZE_MAX
 

@@ -4,8 +4,8 @@
 #include "drawn.h"
 
 #include "format.h"
+#include "io/io.h"
 #include "report.h"
-#include "ropescope/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define ROPESCOPE_PLOT_DRAWN_H
 
 #include "data.h"
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 /* A fingerprint of the config and of the bytes of all files that pictures are drawn from. */
 enum { RS_PLOT_FINGERPRINT = 17 };

@@ -3,7 +3,7 @@
 #define ROPESCOPE_PLOT_FOLDER_H
 
 #include "data.h"
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 #include "style.h"
 
 /* Reads the manifest and every file that pictures are drawn from into zeroed `data`, with the methods in their order,

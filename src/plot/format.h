@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_FORMAT_H
 #define ROPESCOPE_PLOT_FORMAT_H
 
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 /* "svg"; and the format of a file by its ending, 0: none. */
 const char *rs_plot_format_name(rs_plot_format format);

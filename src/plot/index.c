@@ -2,7 +2,7 @@
 #include "index.h"
 
 #include "format.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_INDEX_H
 #define ROPESCOPE_PLOT_INDEX_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Writes folder/index.html, which shows what folder/.drawn lists, under the name of the experiment; without pictures
  * there is no index. A page of that name that is not ours stays. RS_IO, RS_MEMORY. */

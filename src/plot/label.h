@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_LABEL_H
 #define ROPESCOPE_PLOT_LABEL_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* "entropy_nats" of unit "nats" as "entropy". */
 void rs_plot_words(const char *name, const char *unit, rs_text *out);

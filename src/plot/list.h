@@ -3,7 +3,7 @@
 #define ROPESCOPE_PLOT_LIST_H
 
 #include "content.h"
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 #include "sweep.h"
 
 typedef struct rs_plot_item {

@@ -2,7 +2,7 @@
  * axis that is not known is an error: a chart that guesses could mix what must be kept apart. */
 #include "manifest.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_NAMES_H
 #define ROPESCOPE_PLOT_NAMES_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Names in order of first appearance; each owned. */
 typedef struct rs_plot_names {

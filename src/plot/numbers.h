@@ -4,7 +4,7 @@
 
 #include "chart.h"
 #include "heat.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* Write members of the object that `json` is at. */
 void rs_plot_chart_numbers(const rs_plot_chart *chart, bool dots, rs_json *json);

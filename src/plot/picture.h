@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_PICTURE_H
 #define ROPESCOPE_PLOT_PICTURE_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 typedef enum rs_plot_kind { RS_PLOT_LINE, RS_PLOT_AREA, RS_PLOT_MARKERS, RS_PLOT_TEXT, RS_PLOT_CELLS } rs_plot_kind;
 typedef enum rs_plot_anchor { RS_PLOT_START, RS_PLOT_MIDDLE, RS_PLOT_END } rs_plot_anchor;

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_RANKS_H
 #define ROPESCOPE_PLOT_RANKS_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Numbers that occur, rising, each once. */
 typedef struct rs_plot_ranks {

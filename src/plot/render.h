@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_RENDER_H
 #define ROPESCOPE_PLOT_RENDER_H
 
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 /* Turns SVG text of `width` x `height` CSS pixels into RS_PLOT_PNG, twice as many pixels each way, or RS_PLOT_PDF, a
  * page of that size at 96 pixels an inch. Appends the file's bytes to `out`; the same bytes for the same SVG, fonts and

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_REPORT_H
 #define ROPESCOPE_PLOT_REPORT_H
 
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 /* Appends a note. */
 rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, ...) RS_PRINTF(3, 4);

@@ -2,7 +2,7 @@
  * for nothing is drawn outside its place. */
 #include "svg.h"
 
-#include "ropescope/io.h"
+#include "io/io.h"
 #include "style.h"
 
 #include <math.h>

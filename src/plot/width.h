@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_PLOT_WIDTH_H
 #define ROPESCOPE_PLOT_WIDTH_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Width in pixels of the first `length` bytes of UTF-8 text in the widest of the common sans-serif fonts. */
 double rs_plot_text_width(const char *text, size_t length, double size, bool bold);

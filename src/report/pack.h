@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_REPORT_PACK_H
 #define ROPESCOPE_REPORT_PACK_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Appends `bytes` (length,) compressed by gzip (RFC 1952), as base64 (RFC 4648, section 4): a page has room for
  * letters alone. The same bytes give the same text. RS_MEMORY, RS_INTERNAL. */

@@ -1,10 +1,10 @@
 /* report.c: the page. What a reader needs first stands first; the numbers of the charts and the CSV files stand behind
  * it, packed, and report.js unpacks them. */
-#include "ropescope/report.h"
+#include "report/report.h"
 
+#include "io/io.h"
 #include "pack.h"
-#include "ropescope/folder.h"
-#include "ropescope/page.h"
+#include "page/page.h"
 #include "sentences.h"
 #include "table.h"
 

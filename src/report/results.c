@@ -1,7 +1,7 @@
 /* results.c: one folder, read by its manifest. */
 #include "results.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>

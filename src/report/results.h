@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_REPORT_RESULTS_H
 #define ROPESCOPE_REPORT_RESULTS_H
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* A column of summary.csv. Text is borrowed from the manifest. */
 typedef struct report_column {

@@ -1,4 +1,4 @@
-/* What a recipe costs at a length, by the terms of ropescope/metrics.h. */
+/* What a recipe costs at a length, by the terms of metrics/metrics.h. */
 #include "task.h"
 
 rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t length, rs_turn_costs *costs,

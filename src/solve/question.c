@@ -1,5 +1,5 @@
 /* What each question needs, and what it has no use for. */
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 enum {
   LENGTH = RS_ASKS_LENGTH,

@@ -1,6 +1,6 @@
 /* How far given frequencies reach, by three criteria, and which base reaches how far by those that have a closed form.
  * A context of `length` tokens has distances 0 .. length - 1. */
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 #include <math.h>
 #include <stdlib.h>

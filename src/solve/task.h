@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SOLVE_TASK_H
 #define ROPESCOPE_SOLVE_TASK_H
 
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 enum { RS_LONGEST_SOUGHT = 1 << 28 }; /* tokens, longer than any table of the program */
 

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SWEEP_CHECKPOINT_H
 #define ROPESCOPE_SWEEP_CHECKPOINT_H
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* Where trained models are kept, and who is told of training. */
 typedef struct rs_checkpoint_place {

@@ -11,7 +11,7 @@
  * one calls solid was once whole. */
 #include "journal.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_SWEEP_JOURNAL_H
 #define ROPESCOPE_SWEEP_JOURNAL_H
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 enum { RS_KEY_BYTES = 32 };
 

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SWEEP_MODEL_TEXT_H
 #define ROPESCOPE_SWEEP_MODEL_TEXT_H
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* The model that was read last: sources of one checkpoint, and lengths, share it. Zero-initialise; release with
  * rs_text_model_clear. */

@@ -4,7 +4,7 @@
 
 #include "run.h"
 
-#include "ropescope/folder.h"
+#include "io/io.h"
 
 /* What computed the weights that a model's cells read. */
 typedef struct rs_arithmetic {

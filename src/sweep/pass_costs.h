@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SWEEP_PASS_COSTS_H
 #define ROPESCOPE_SWEEP_PASS_COSTS_H
 
-#include "ropescope/model.h"
+#include "model/model.h"
 
 /* Flops of the first `count` blocks of a stack over one sequence of so many tokens; `source`: tokens of the encoder
  * that they read beside it. */

@@ -2,7 +2,7 @@
  * same bits. Numbers are little-endian, as all machines are that this runs on. */
 #include "record.h"
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "shard_file.h"
 #include "target.h"
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>

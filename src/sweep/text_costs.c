@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "checkpoint.h"
+#include "model/model.h"
 #include "pass_costs.h"
-#include "ropescope/reading.h"
 
 /* ---- which passes there are -------------------------------------------------------------------------------------- */
 

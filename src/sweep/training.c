@@ -2,7 +2,7 @@
  * disk every half minute. */
 #include "training.h"
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_SWEEP_TRAINING_H
 #define ROPESCOPE_SWEEP_TRAINING_H
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* A model that is wanted. All is borrowed. */
 typedef struct rs_training_job {

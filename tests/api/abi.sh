@@ -20,7 +20,7 @@ cp -- "$source/include/ropescope.h" "$work/include"
 flags="-g -O0 -std=c17 -D_GNU_SOURCE -fPIC -fvisibility=hidden -w -ffile-prefix-map=$source=. -DROPESCOPE_VERSION=\"abi\""
 for file in "$source"/src/api/*.c; do
     # shellcheck disable=SC2086 # flags are words
-    ${CC:-cc} $flags -I"$work/include" -I"$source/include" -c "$file" -o "$work/$(basename -- "$file" .c).o"
+    ${CC:-cc} $flags -I"$work/include" -I"$source/include" -I"$source/src" -c "$file" -o "$work/$(basename -- "$file" .c).o"
 done
 ${CC:-cc} -shared -Wl,--version-script="$source/src/api/exports.map" -Wl,-soname,libropescope.so.1 -Wl,-z,lazy \
     -o "$work/libropescope.so.1" "$work"/*.o

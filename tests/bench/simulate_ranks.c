@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "../../src/sweep/schedule.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static const double handling = 50e-6; /* seconds of rank 0 for a message, a record's write among it */
 

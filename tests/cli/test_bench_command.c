@@ -9,8 +9,8 @@
 
 #include "../fixtures/new_folder.h"
 #include "../say.h"
-#include "ropescope/bench.h"
-#include "ropescope/kernel.h"
+#include "bench/bench.h"
+#include "kernel/kernel.h"
 
 static char folder[FOLDER_NAME];
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../fixtures/program.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #define RIGHT                                                                                                          \
   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 2, \"rope_theta\": 10000, "               \

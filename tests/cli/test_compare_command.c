@@ -10,7 +10,7 @@
 
 #include "../fixtures/new_folder.h"
 #include "../say.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static char folder[FOLDER_NAME];
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../fixtures/program.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #define SMALL(length, more)                                                                                            \
   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "            \

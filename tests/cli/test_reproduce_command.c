@@ -12,7 +12,7 @@
 
 #include "../fixtures/new_folder.h"
 #include "../say.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 #define HEADER "key,file,column,where,expected,here,tolerance,origin,verdict,source,note\n"
 

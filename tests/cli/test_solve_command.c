@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../say.h"
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* What a command line says on stdout and stderr together. Release with free(). */
 static char *say(const char *arguments, int *status) {

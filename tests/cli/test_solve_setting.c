@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../say.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static char *say(const char *arguments, int *status) {
   return say_line("\"$ROPESCOPE\" solve setting", arguments, status);

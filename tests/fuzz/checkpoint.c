@@ -1,7 +1,7 @@
 /* checkpoint.c: config.json of a folder with weights: one of a run of this program, or in Hugging Face's layout. */
 #include "fuzz.h"
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* What is written of a trained model is read as the same. */
 static void write_again(const rs_trained *trained) {

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "ropescope/claims.h"
+#include "claims/claims.h"
 
 static const char csv[] = "method,length_tokens,seed,entropy_nats\n"
                           "rope,1024,1,2.5\nrope,2048,1,2.75\nyarn,1024,1,1.5\nyarn,2048,2,\nntk,4096,2,-3\n";

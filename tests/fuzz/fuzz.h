@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Returns 0; a finding ends the program. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

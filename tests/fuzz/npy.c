@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* What is described is what is read, and lies in the file. */
 static void describe(const char *name) {

@@ -4,8 +4,8 @@
 
 #include <sys/stat.h>
 
-#include "ropescope/folder.h"
-#include "ropescope/plot.h"
+#include "io/io.h"
+#include "plot/plot.h"
 
 static void draw(const rs_plot_options *options) {
   rs_plot_report report = {0};

@@ -2,7 +2,7 @@
  * and made into the tables of a short context. */
 #include "fuzz.h"
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 enum { EDITS = 8, LENGTH = 32 };
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 enum { BEGINNINGS = 16 };
 

@@ -1,7 +1,7 @@
 /* safetensors.c: a checkpoint of one file, or of an index (the input begins with '#') whose shard is good. */
 #include "fuzz.h"
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 enum { MOST = 64 };
 

@@ -1,8 +1,8 @@
 /* table.c: a CSV file, read, written and read again, and as ropescope table shows it. */
 #include "fuzz.h"
 
-#include "ropescope/claims.h"
-#include "ropescope/io.h"
+#include "claims/claims.h"
+#include "io/io.h"
 
 static void write_row(rs_text *csv, char *const *fields, size_t columns) {
   for (size_t c = 0; c < columns; c++) rs_csv_text(csv, fields[c]);

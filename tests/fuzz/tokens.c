@@ -1,7 +1,7 @@
 /* tokens.c: a text as ids of tokens. The first byte chooses its format and name. */
 #include "fuzz.h"
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   rs_token_file file = {0};

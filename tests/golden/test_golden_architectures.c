@@ -2,7 +2,7 @@
  * (README.md). tensors.csv has the names and shapes of a case's weights, CASE.json is its config. */
 #include "../fixtures/made_weights.h"
 #include "../fixtures/scratch.h"
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* Attention rows against torch: every row of their tables, counted. */
 #include "../golden.h"
+#include "attention/attention.h"
 #include "column.h"
-#include "ropescope/attention.h"
 
 enum { TOKENS = 64, DIMS = 32, HEADS = 4 };
 

@@ -3,7 +3,7 @@
 #include "../fixtures/scratch.h"
 #include "../fixtures/threads.h"
 #include "../golden.h"
-#include "ropescope/config.h"
+#include "config/config.h"
 
 #include <unistd.h>
 

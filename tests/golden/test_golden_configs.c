@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ropescope/encoding.h"
-#include "ropescope/hf.h"
-#include "ropescope/io.h"
+#include "encoding/encoding.h"
+#include "hf/hf.h"
+#include "io/io.h"
 
 enum { LEAST_ROWS = 220 }; /* some classes make a table that no layer of the file reads */
 

@@ -3,7 +3,7 @@
  * CASE.npy what it says. */
 #include "../fixtures/made_weights.h"
 #include "../fixtures/scratch.h"
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  */
 #include "../golden.h"
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * of a Llama (grouped keys, gated feed-forward, heads wider than the model) and of a GPT-2 (learned positions, layer
  * norms, biases, tied output, matrices stored turned). References are in double precision. */
 #include "../golden.h"
-#include "ropescope/model.h"
+#include "model/model.h"
 
 #include <math.h>
 

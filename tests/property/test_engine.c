@@ -9,7 +9,7 @@
 #include "../fixtures/threads.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- the oracle: plain formulas over the reference's logits ------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #include "../fixtures/oracle.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 Test(engine, equal_logits__uniform_weights__first_key_is_the_largest) {
   world w;

@@ -6,7 +6,7 @@
 #include "../fixtures/threads.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 typedef rs_status (*attempt)(const world *w, rs_err *err);
 

@@ -7,7 +7,7 @@
 #include "../fixtures/oracle.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 enum { TINY = 8 }; /* tokens, dims at most */
 

@@ -7,7 +7,7 @@
 #include "../fixtures/oracle.h"
 #include "../fixtures/world.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ALiBi's steepest head: beyond some hundred tokens no key can matter, whatever it holds. */
 static void steep_world(world *w, size_t length) {

@@ -5,7 +5,7 @@
  * is new. */
 #include "../biases.h"
 #include "../golden.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 #include "tiny.h"
 #include "tiny_factors.h"
 #include "tiny_frequencies.h"

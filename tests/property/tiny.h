@@ -3,7 +3,7 @@
 #ifndef ROPESCOPE_TESTS_TINY_H
 #define ROPESCOPE_TESTS_TINY_H
 
-#include "ropescope/encoding.h"
+#include "encoding/encoding.h"
 
 #define THETA 10.0
 #define S 2.5 /* the scale of scaled methods */

@@ -4,8 +4,8 @@
 #define ROPESCOPE_TESTS_PLOT_FIXTURE_H
 
 #include "../fixtures/new_folder.h"
-#include "ropescope/io.h"
-#include "ropescope/plot.h"
+#include "io/io.h"
+#include "plot/plot.h"
 
 #include <criterion/criterion.h>
 #include <ftw.h>

@@ -3,7 +3,7 @@
 #define ROPESCOPE_TESTS_REPORT_FIXTURE_H
 
 #include "plot_fixture.h"
-#include "ropescope/report.h"
+#include "report/report.h"
 
 /* The page of the folders; the caller frees. */
 static char *page_of(const char *const *folders, size_t count) {

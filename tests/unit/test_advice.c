@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ropescope/solve.h"
+#include "solve/solve.h"
 
 enum { PARTS = 4 };
 

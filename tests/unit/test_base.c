@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 

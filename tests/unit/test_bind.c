@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 typedef enum shape { ROUND, SQUARE, SHAPES } shape;
 typedef enum hue { HUE_UNSET = -1, RED, GREEN, HUES } hue;

@@ -9,7 +9,7 @@
 
 #include "../fixtures/obtain.h"
 #include "../fixtures/small_model.h"
-#include "ropescope/reading.h"
+#include "model/model.h"
 
 enum { LENGTH = 24, WIDTH = 8, HEADS = 2, DIMS = 4, SYMBOLS = SMALL_VOCABULARY - 2 };
 

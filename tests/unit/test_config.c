@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../fixtures/reading.h"
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* ---- what is accepted -------------------------------------------------------------------------------------------- */
 

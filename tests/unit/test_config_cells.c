@@ -4,7 +4,7 @@
 
 #include "../../src/config/item_types.h"
 #include "../fixtures/reading.h"
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 

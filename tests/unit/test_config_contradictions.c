@@ -7,7 +7,7 @@
 #define NAME_192 NAME_64 NAME_64 NAME_64
 
 #include "../fixtures/reading.h"
-#include "ropescope/base.h"
+#include "base/base.h"
 
 #define UNPAIRED "t.yaml:2:11: methods[0] = longrope: short_factor: is missing: it has one divisor for each pair"
 

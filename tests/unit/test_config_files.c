@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../fixtures/new_folder.h"
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 static char folder[4096];
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "../fixtures/reading.h"
-#include "ropescope/base.h"
+#include "base/base.h"
 
 static const wrong bad_syntax[] = {
     {"", "t.yaml:1:1: the file is empty (write at least one line of key: value)"},

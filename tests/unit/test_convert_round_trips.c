@@ -9,7 +9,7 @@
 
 #include "../fixtures/hf_files.h"
 #include "../fixtures/merged_config.h"
-#include "ropescope/convert.h"
+#include "convert/convert.h"
 
 static const double SAME = 1e-12;
 

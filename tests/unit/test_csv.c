@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../fixtures/trees.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 Test(io, csv_write__fields__are_quoted_where_they_must_be) {
   static const char *const fields[] = {"a", "b c", "x,y", "\"", "a\"b\"", "l\nm", "\r", "", " é'", "\n"};

@@ -5,7 +5,7 @@
 #include "../fixtures/bound.h"
 #include "../fixtures/vision_model.h"
 #include "../golden.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 /* ---- what rows must hold ----------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "../fixtures/obtain.h"
 #include "../fixtures/small_model.h"
-#include "ropescope/reading.h"
+#include "model/model.h"
 
 enum { LENGTH = 24, SEQUENCES = 3, SYMBOLS = SMALL_VOCABULARY - 2 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static char *find(const char *name) {
   char *path = (char *)name;

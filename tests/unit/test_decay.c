@@ -6,7 +6,7 @@
 
 #include "../fixtures/metric_bench.h"
 #include "../fixtures/obtain.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "../fixtures/score_bench.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* Two rows made by hand: bins of (3, mean 1, squares 2) and (2, mean 4, squares 1): all squares 3 + 9 * 6/5 = 13.8 over
  * 4; and a row of one key, which has no variance. */

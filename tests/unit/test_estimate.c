@@ -9,7 +9,7 @@
 #include "../../src/sweep/pass_costs.h"
 #include "../fixtures/new_folder.h"
 #include "../fixtures/small_model.h"
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 static rs_experiment *experiment_of(const char *yaml) {
   rs_experiment *experiment;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/check.h"
-#include "ropescope/explore.h"
+#include "check/check.h"
+#include "explore/explore.h"
 
 static rs_explorer *explorer;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/explore.h"
+#include "explore/explore.h"
 
 static atomic_size_t calls;
 

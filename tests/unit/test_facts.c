@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/claims/claims.h"
+#include "../../src/claims/claims_internal.h"
 #include "../fixtures/new_folder.h"
 
 static char folder[FOLDER_NAME];

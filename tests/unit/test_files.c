@@ -15,7 +15,7 @@
 
 #include "../fixtures/scratch.h"
 #include "../fixtures/trees.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* ---- the C library, made to fail --------------------------------------------------------------------------------- */
 

@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "../fixtures/scratch.h"
-#include "ropescope/folder.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* ---- the C library, made to fail --------------------------------------------------------------------------------- */
 

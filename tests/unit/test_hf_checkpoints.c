@@ -5,8 +5,8 @@
 #include "../fixtures/places.h"
 #include "../fixtures/scratch.h"
 #include "../fixtures/tensor_files.h"
+#include "config/config.h"
 #include "golden.h"
-#include "ropescope/config.h"
 
 #include <unistd.h>
 

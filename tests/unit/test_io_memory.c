@@ -6,7 +6,7 @@
 #include "../fixtures/heap.h"
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static const char config[] = "a: [1, 'x', {b: 2}]\nc: {\"d\": {e: f}}\ng: |\n  h\n";
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../fixtures/trees.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/io.h"
+#include "io/io.h"
 
 Test(json_write, levels_keys_and_values__stand_as_they_were_written) {
   static const char want[] = "{\n"

@@ -2,7 +2,7 @@
  * ranges that begin and end anywhere; the same bits from any range and number of threads; the search against a walk. */
 #include "../golden.h"
 #include "../turns.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -2,7 +2,7 @@
  * against the formula. */
 #include "../exact.h"
 #include "../golden.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 /* Runs a check with the kernels of each set in use. */
 static void with_every_isa(void (*check)(const char *isa, const rs_rotate_kernel *kernel)) {

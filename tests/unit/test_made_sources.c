@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "../fixtures/score_bench.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 

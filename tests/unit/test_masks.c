@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include "../fixtures/made_rows.h"
 #include "../fixtures/metric_bench.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 /* ---- the catalogue ----------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "../fixtures/made_rows.h"
 #include "../fixtures/metric_bench.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* Opens the needle metric on one query that sees n - 1 equal keys and a needle with logit g. */
 static void open_needle(bench *b, size_t n, double g) {

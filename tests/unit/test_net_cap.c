@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../golden.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 enum { ROWS = 2, COLUMNS = 70, STEP = 73, LEFT_ALONE = 77 };
 

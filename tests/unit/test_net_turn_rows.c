@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../golden.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 enum { ROWS = 3, WIDTH = 90, GAP = 5, STEP = WIDTH + GAP };
 

@@ -6,7 +6,7 @@
 
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 Test(io, npy__shapes__are_read_as_they_are) {
   static const struct {

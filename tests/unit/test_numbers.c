@@ -5,7 +5,7 @@
 
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* The bytes are worked out by hand from IEEE 754 and two's complement. */
 Test(io, numbers_npy__every_type_and_byte_order__gives_the_numbers) {

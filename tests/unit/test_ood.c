@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "../fixtures/metric_bench.h"
-#include "ropescope/encoding.h"
+#include "encoding/encoding.h"
 
 Test(three_axes, ood_angles__of_mrope__reach_of_each_axis_counts) {
   double ids[VISION_TOKENS * RS_AXES], reach[RS_AXES] = {0};

@@ -3,7 +3,7 @@
 
 #include "../fixtures/picture_worlds.h"
 #include "../golden.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------- */
 

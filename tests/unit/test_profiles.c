@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/hf.h"
+#include "hf/hf.h"
 
 #define SIZES "\"hidden_size\": 64, \"num_attention_heads\": 4, \"max_position_embeddings\": 64"
 

@@ -10,7 +10,7 @@
 #include "../fixtures/obtain.h"
 #include "../fixtures/source_head.h"
 #include "../fixtures/threads.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* An embedding whose row n is unit vector n: projecting it shows the rows of W_q and W_k themselves. */
 static rs_status keep_width(const rs_stage_in *in, void *state, rs_err *err) {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../table_metric.h"
-#include "ropescope/kernel.h"
-#include "ropescope/metrics.h"
-#include "ropescope/solve.h"
+#include "kernel/kernel.h"
+#include "metrics/metrics.h"
+#include "solve/solve.h"
 
 static bool close_to(double got, double want, double relative) {
   return isnan(want) ? isnan(got) : fabs(got - want) <= relative * fabs(want);

@@ -5,7 +5,7 @@
 
 #include "../fixtures/bound.h"
 #include "../fixtures/metric_bench.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 enum { SEQUENCES = 3, ANSWERS = 4, NO = RS_NO_TARGET };
 enum { PLAIN, AGAIN, NEEDLE, NEVER };

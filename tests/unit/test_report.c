@@ -1,6 +1,6 @@
 /* test_report.c: pages of results: sentences that are true, text that stays text. */
+#include "page/page.h"
 #include "report_fixture.h"
-#include "ropescope/page.h"
 
 #include <zlib.h>
 

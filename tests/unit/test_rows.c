@@ -7,7 +7,7 @@
 #include "../fixtures/made_rows.h"
 #include "../fixtures/metric_bench.h"
 #include "../fixtures/obtain.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- observed rows ----------------------------------------------------------------------------------------------- */
 

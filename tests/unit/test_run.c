@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../fixtures/runs.h"
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 TestSuite(run, .init = enter_folder, .fini = leave_folder);
 

@@ -6,7 +6,7 @@
 
 #include "../fixtures/obtain.h"
 #include "../fixtures/score_bench.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- the wide limit of the mean cosine --------------------------------------------------------------------------- */
 

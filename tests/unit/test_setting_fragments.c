@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../fixtures/merged_config.h"
-#include "ropescope/convert.h"
-#include "ropescope/solve.h"
+#include "convert/convert.h"
+#include "solve/solve.h"
 
 #define YARN(keys)                                                                                                     \
   "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4, \"original_max_position_embeddings\": 512" keys "}"

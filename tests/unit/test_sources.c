@@ -7,7 +7,7 @@
 
 #include "../fixtures/obtain.h"
 #include "../fixtures/source_head.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "../fixtures/specs.h"
-#include "ropescope/encoding.h"
+#include "encoding/encoding.h"
 
 static void expect_sound(const char *stage, const rs_kind *kind) {
   const char *fault = specs_fault(kind->params, kind->param_count, kind->params_size);

@@ -4,7 +4,7 @@
 
 #include "../fixtures/bound.h"
 #include "../fixtures/specs.h"
-#include "ropescope/metrics.h"
+#include "metrics/metrics.h"
 
 /* The word that a field holds in place of a number or list, or its constant. */
 static int field_word(const rs_param *param, const void *fields) {

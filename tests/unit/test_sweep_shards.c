@@ -10,7 +10,7 @@
 #include "../../src/sweep/portions.h"
 #include "../../src/sweep/schedule.h"
 #include "../fixtures/runs.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 TestSuite(sweep_shards, .init = enter_folder, .fini = leave_folder);
 

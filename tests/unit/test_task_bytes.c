@@ -4,7 +4,7 @@
 
 #include "../fixtures/scratch.h"
 #include "../fixtures/task_desk.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 /* Byte i is i modulo 251, so that a byte says where it stands; below 1000 bytes. */
 static void write_text(const char *path, size_t length) {

@@ -6,7 +6,7 @@
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
 #include "../fixtures/task_desk.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 static const char *const files[] = {"intro", "filler", "needle", "question"};
 

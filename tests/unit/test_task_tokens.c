@@ -5,7 +5,7 @@
 #include "../fixtures/npy.h"
 #include "../fixtures/scratch.h"
 #include "../fixtures/task_desk.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 enum { HEADER = 1024 };
 

@@ -12,7 +12,7 @@
 #include "../fixtures/small_training.h"
 #include "../fixtures/teams.h"
 #include "../fixtures/world_job.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 TestSuite(team, .init = enter_folder, .fini = leave_folder);
 

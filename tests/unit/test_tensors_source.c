@@ -9,7 +9,7 @@
 #include "../fixtures/bound.h"
 #include "../fixtures/npy.h"
 #include "../fixtures/runs.h"
-#include "ropescope/attention.h"
+#include "attention/attention.h"
 
 TestSuite(tensors_source, .init = enter_folder, .fini = leave_folder);
 

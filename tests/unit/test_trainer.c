@@ -1,7 +1,7 @@
 /* Training: the same weights whatever the threads and whatever stopped it, and a loss that falls. */
 #include "fixtures/small_model.h"
 #include "fixtures/threads.h"
-#include "ropescope/reading.h"
+#include "model/model.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

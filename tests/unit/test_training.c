@@ -4,7 +4,7 @@
 #include "../fixtures/small_training.h"
 #include "../fixtures/trained_folder.h"
 
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

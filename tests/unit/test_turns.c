@@ -2,7 +2,7 @@
  * precision and instruction set. */
 #include "../exact.h"
 #include "../golden.h"
-#include "ropescope/kernel.h"
+#include "kernel/kernel.h"
 
 #ifdef _OPENMP
 #include <omp.h>

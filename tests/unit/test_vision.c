@@ -2,7 +2,7 @@
  * decode deltas of Qwen's and transformers' own code. */
 #include "../measured.h"
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* ---- grid_decay: closed forms ------------------------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ropescope/math.h"
+#include "math/math.h"
 
 enum { POINTS = 100, WAVES = 3 };
 

@@ -7,7 +7,7 @@
 
 #include "../fixtures/trees.h"
 #include "../fixtures/work.h"
-#include "ropescope/io.h"
+#include "io/io.h"
 
 Test(io, yaml__nested_document__keeps_kinds_texts_and_places) {
   describes(

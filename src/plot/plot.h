@@ -1,4 +1,4 @@
-/* ropescope/plot.h: pictures of a folder of results. Reads manifest.json and the CSV files it lists, and draws one
+/* plot/plot.h: pictures of a folder of results. Reads manifest.json and the CSV files it lists, and draws one
  * chart per value column, model and query/key source into DIRECTORY/plots/, as SVG, PNG or PDF.
  *
  * What a picture shows:
@@ -35,7 +35,7 @@
 #ifndef ROPESCOPE_PLOT_H
 #define ROPESCOPE_PLOT_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Bits of a set. PNG has two pixels for each of the SVG's, PDF is a page of the picture's size. */
 typedef enum rs_plot_format { RS_PLOT_SVG = 1, RS_PLOT_PNG = 2, RS_PLOT_PDF = 4, RS_PLOT_FORMATS = 7 } rs_plot_format;

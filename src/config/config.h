@@ -1,13 +1,12 @@
-/* ropescope/config.h: from text to an experiment. A config (YAML, changed by --set) is checked as a whole before any
+/* config/config.h: from text to an experiment. A config (YAML, changed by --set) is checked as a whole before any
  * work starts; presets and Hugging Face configs become models. Here, and only here, parameters are words. */
 #ifndef ROPESCOPE_CONFIG_H
 #define ROPESCOPE_CONFIG_H
 
-#include "ropescope/hf.h"
-#include "ropescope/io.h"
-#include "ropescope/metrics.h"
-#include "ropescope/model.h"
-#include "ropescope/problems.h"
+#include "hf/hf.h"
+#include "io/io.h"
+#include "metrics/metrics.h"
+#include "model/model.h"
 
 /* ---- experiments ------------------------------------------------------------------------------------------------- */
 

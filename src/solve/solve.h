@@ -1,9 +1,9 @@
-/* ropescope/solve.h: which setting serves a length, and which length a setting serves, by the field's criteria: the
+/* solve/solve.h: which setting serves a length, and which length a setting serves, by the field's criteria: the
  * first violation of B(m) >= 0, the critical dimension, and angles out of the trained range. */
 #ifndef ROPESCOPE_SOLVE_H
 #define ROPESCOPE_SOLVE_H
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 /* Frequencies as they are run, beside those of training. Borrows. */
 typedef struct rs_turning {

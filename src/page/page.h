@@ -1,4 +1,4 @@
-/* ropescope/page.h: what every page for a browser is made of: one style, one script that draws charts, and the chart
+/* page/page.h: what every page for a browser is made of: one style, one script that draws charts, and the chart
  * library behind it. A page holds all of these and asks no other host for anything: its content policy forbids it.
  *
  * The library is dygraphs (MIT), as the system packages it; it becomes part of the program when that is built, and is
@@ -6,7 +6,7 @@
 #ifndef ROPESCOPE_PAGE_H
 #define ROPESCOPE_PAGE_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* Whether the chart library is part of this program. */
 bool rs_page_has_charts(void);

@@ -1,11 +1,11 @@
-/* ropescope/kernel.h: the loops in which the time goes. Each is one source, compiled once for every instruction set of
+/* kernel/kernel.h: the loops in which the time goes. Each is one source, compiled once for every instruction set of
  * the machine's family; the set in use is chosen when the program starts. Plain arrays in, plain arrays out: nothing
  * here knows what an encoding is. */
 #ifndef ROPESCOPE_KERNEL_H
 #define ROPESCOPE_KERNEL_H
 
-#include "ropescope/base.h"
-#include "ropescope/math.h"
+#include "base/base.h"
+#include "math/math.h"
 
 /* ---- instruction sets -------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
-/* ropescope/attention.h: simulated attention. A source makes queries and keys, a mask says who sees whom, and the
+/* attention/attention.h: simulated attention. A source makes queries and keys, a mask says who sees whom, and the
  * engine observes the softmax rows of one head in memory linear in the length. */
 #ifndef ROPESCOPE_ATTENTION_H
 #define ROPESCOPE_ATTENTION_H
 
-#include "ropescope/encoding.h"
-#include "ropescope/io.h"
+#include "encoding/encoding.h"
+#include "io/io.h"
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
-/* ropescope/bench.h: how fast the library is on this machine, and how near to what the machine can do. A job is timed
+/* bench/bench.h: how fast the library is on this machine, and how near to what the machine can do. A job is timed
  * in turns with its ceiling, in one process, so that both meet the same clock, memory and neighbours. */
 #ifndef ROPESCOPE_BENCH_H
 #define ROPESCOPE_BENCH_H
 
-#include "ropescope/sweep.h"
+#include "sweep/sweep.h"
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
-/* ropescope/hf.h: published models in Hugging Face's layout. The config.json of a model becomes its recipe and
+/* hf/hf.h: published models in Hugging Face's layout. The config.json of a model becomes its recipe and
  * geometry; that of a folder with weights a transformer. What transformers' classes compute is data (architectures.c).
  */
 #ifndef ROPESCOPE_HF_H
 #define ROPESCOPE_HF_H
 
-#include "ropescope/io.h"
-#include "ropescope/model.h"
+#include "io/io.h"
+#include "model/model.h"
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 

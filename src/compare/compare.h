@@ -1,9 +1,9 @@
-/* ropescope/compare.h: why two positional settings differ. Each side is brought to a spectrum; the changes that turn
+/* compare/compare.h: why two positional settings differ. Each side is brought to a spectrum; the changes that turn
  * one side into the other are found by trying them. */
 #ifndef ROPESCOPE_COMPARE_H
 #define ROPESCOPE_COMPARE_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* What a recipe does to the pairs at one length, or what an engine says that it does. */
 typedef struct rs_spectrum {

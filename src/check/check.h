@@ -1,9 +1,9 @@
-/* ropescope/check.h: is a config.json right? Rules read it as it is written, and say what is wrong, where, and what to
+/* check/check.h: is a config.json right? Rules read it as it is written, and say what is wrong, where, and what to
  * write in its place. A portrait says what it comes to, right or wrong. */
 #ifndef ROPESCOPE_CHECK_H
 #define ROPESCOPE_CHECK_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
 

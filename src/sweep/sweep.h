@@ -1,9 +1,9 @@
-/* ropescope/sweep.h: from an experiment to rows. Its cells are run in batches of one model and length, and their
+/* sweep/sweep.h: from an experiment to rows. Its cells are run in batches of one model and length, and their
  * results become CSV files. */
 #ifndef ROPESCOPE_SWEEP_H
 #define ROPESCOPE_SWEEP_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* ---- plans and runs ---------------------------------------------------------------------------------------------- */
 

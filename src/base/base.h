@@ -1,4 +1,4 @@
-/* ropescope/base.h: what every layer stands on. Status and errors, checked memory, growing text, numbers as text, and
+/* base/base.h: what every layer stands on. Status and errors, checked memory, growing text, numbers as text, and
  * the parameter specs from which the config check, `ropescope list` and the manifest are all driven.
  *
  * Nothing in the library prints, exits, or changes global state; a function that can fail returns an rs_status and

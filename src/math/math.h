@@ -1,10 +1,10 @@
-/* ropescope/math.h: random numbers that depend on their index alone, angles reduced once, sums that do not depend on
+/* math/math.h: random numbers that depend on their index alone, angles reduced once, sums that do not depend on
  * who adds them, functions of the same bits on all machines, rounding to short float formats, log-spaced edges, tables
  * on grids, orthonormal columns, curves fitted by waves. */
 #ifndef ROPESCOPE_MATH_H
 #define ROPESCOPE_MATH_H
 
-#include "ropescope/base.h"
+#include "base/base.h"
 
 /* ---- random numbers ---------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
-/* ropescope/explore.h: one recipe at a time, answered while somebody moves its parameters: what is asked as the query
+/* explore/explore.h: one recipe at a time, answered while somebody moves its parameters: what is asked as the query
  * of a URL is answered as JSON, and a server on this machine alone serves both to a page. Every number comes from the
  * tables and metrics that `show` and `run` read. */
 #ifndef ROPESCOPE_EXPLORE_H
 #define ROPESCOPE_EXPLORE_H
 
-#include "ropescope/config.h"
+#include "config/config.h"
 
 /* ---- questions and answers --------------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
-/* ropescope/convert.h: the positional recipe of a published model for another consumer, as keys of its config or as
+/* convert/convert.h: the positional recipe of a published model for another consumer, as keys of its config or as
  * arguments of its command line, with a note wherever it cannot say the recipe, or reads it otherwise. */
 #ifndef ROPESCOPE_CONVERT_H
 #define ROPESCOPE_CONVERT_H
 
-#include "ropescope/compare.h"
+#include "compare/compare.h"
 
 /* ---- what is converted ------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
-/* ropescope/report.h: folders of results as one page for a browser, which holds all it shows: what was asked and what
+/* report/report.h: folders of results as one page for a browser, which holds all it shows: what was asked and what
  * came out in sentences, a table of the summary, the curves and maps, and the CSV files themselves. It reads
  * manifest.json and the CSV files of the folders, and nothing else. Uses base, io, plot and page. */
 #ifndef ROPESCOPE_REPORT_H
 #define ROPESCOPE_REPORT_H
 
-#include "ropescope/plot.h"
+#include "plot/plot.h"
 
 /* Bytes of the largest CSV file that a page holds; of a larger one it says where it is. */
 enum { RS_REPORT_CSV = 32 << 20 };
