@@ -42,6 +42,24 @@ static bool is_first_in_5(const char *family) {
                                          "deepseek_v32",
                                          "deepseek_v4",
                                          "ernie4_5_vl_moe",
+                                         "ernie4_5_vl_moe_text",
+                                         "ernie4_5_moe_vl",
+                                         "exaone4_5",
+                                         "exaone4_5_text",
+                                         "gemma4_unified",
+                                         "gemma4_unified_text",
+                                         "glm_image",
+                                         "glm_image_text",
+                                         "glm_ocr",
+                                         "glm_ocr_text",
+                                         "hunyuan_vl",
+                                         "hunyuan_vl_text",
+                                         "granite4_vision",
+                                         "granite4_vision_text",
+                                         "granite_docling",
+                                         "granite_docling_text",
+                                         "apertus1p5",
+                                         "apertus1p5_text",
                                          "exaone",
                                          "exaone_moe",
                                          "gemma4",
@@ -82,7 +100,8 @@ static rs_status read_before_5(rs_checked *checked) {
   rs_err why = {0};
   rs_node *parameters = (rs_node *)rs_key(checked->root, "rope_parameters");
   bool beside = rs_key(checked->root, "rope_theta") != NULL || rs_key(checked->root, "rope_scaling") != NULL;
-  if (parameters == NULL || parameters->kind != RS_MAPPING || beside || is_first_in_5(checked->family)) return RS_OK;
+  if (parameters == NULL || parameters->kind != RS_MAPPING || beside) return RS_OK;
+  if (!rs_hf_knows(checked->family) || is_first_in_5(checked->family)) return RS_OK;
   char *key = parameters->key, none[] = "";
   parameters->key = none;
   rs_status status = rs_hf_profile(checked->top, &checked->before_5, &why);

@@ -14,7 +14,7 @@ enum { MOST_KEYS = 256 }; /* that are looked at: each costs two readings of the 
 typedef struct search {
   rs_node *root;
   const rs_profile *profile;
-  const char *const *words;
+  const char *const *words, *const *earlier; /* keys with these are named; those with the latter were before */
   rs_text *keys;
   size_t tried;
   bool no_memory;
@@ -79,7 +79,8 @@ static void look(search *s, rs_node *mapping, const char *above) {
   for (size_t i = 0; i < mapping->count && s->tried < MOST_KEYS; i++) {
     rs_node *node = &mapping->items[i];
     char path[160];
-    if (!speaks(s->words, node->key) || !rs_hf_present(node)) continue;
+    bool empty = node->kind == RS_MAPPING && node->count == 0;
+    if (!speaks(s->words, node->key) || speaks(s->earlier, node->key) || !rs_hf_present(node) || empty) continue;
     s->tried++;
     snprintf(path, sizeof path, "%.79s%s%.79s", above, *above != '\0' ? "." : "", node->key);
     if (same_without(s, node) && same_with_another(s, node))
@@ -89,10 +90,16 @@ static void look(search *s, rs_node *mapping, const char *above) {
   }
 }
 
-static rs_status find_unread(rs_node *top, const rs_profile *profile, const char *const *words, rs_text *keys,
-                             rs_err *err) {
-  search s = {.root = top, .profile = profile, .words = words, .keys = keys};
+/* First the keys with `words` in their names, then, where `more`, those of layers and attention, most of which say
+ * nothing of positions (layer_norm_eps). */
+static rs_status find_unread(rs_node *top, const rs_profile *profile, const char *const *words, bool more,
+                             rs_text *keys, rs_err *err) {
+  static const char *const none[] = {NULL}, *const rest[] = {"layer", "attention", NULL};
+  search s = {.root = top, .profile = profile, .words = words, .earlier = none, .keys = keys};
   look(&s, (rs_node *)rs_hf_text_config(top), "");
+  s.words = rest;
+  s.earlier = words;
+  if (more) look(&s, (rs_node *)rs_hf_text_config(top), "");
   return s.no_memory ? rs_fail(err, RS_MEMORY, "out of memory") : rs_text_check(keys, err);
 }
 
@@ -122,14 +129,13 @@ static rs_status write_doubt(const char *type, bool known, const rs_text *keys, 
 /* A class that is not known is read as a Llama, whatever else its code does, and a class without rotation leaves keys
  * of rotation unread: neither is done in silence. */
 rs_status rs_hf_doubt(rs_node *top, rs_profile *profile, rs_err *err) {
-  static const char *const positions[] = {"theta",     "rope",  "rotary", "window", "layer",
-                                          "attention", "index", "yarn",   "scal",   NULL};
+  static const char *const positions[] = {"theta", "rope", "rotary", "window", "index", "yarn", "scal", NULL};
   static const char *const rotation[] = {"theta", "rope", "rotary", NULL};
   const char *type = rs_hf_model_type(top);
   bool known = rs_hf_knows(type);
   rs_text keys = {0};
   if (known && !embeds(profile)) return RS_OK;
-  rs_status status = find_unread(top, profile, known ? rotation : positions, &keys, err);
+  rs_status status = find_unread(top, profile, known ? rotation : positions, !known, &keys, err);
   bool unknown = !known && *type != '\0';
   if (status == RS_OK && (unknown || keys.length > 0)) status = write_doubt(type, known, &keys, profile, err);
   rs_text_clear(&keys);

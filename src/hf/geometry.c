@@ -15,6 +15,12 @@ void rs_hf_read_head_dim(rs_hf_reader *hf, const rs_hf_family *known) {
     model->head_dim = model->rotary_dim + (rs_hf_present(plain) ? rs_hf_count_of(hf, plain, RS_HF_MOST_DIMS, 0) : 0);
     return;
   }
+  bool unturned = rs_hf_present(rs_node_get(hf->root, "qk_rope_head_dim")) && strcmp(rs_hf_word(plain), "0") != 0;
+  if (rotary == NULL && rs_hf_present(plain) &&
+      unturned) { /* no part turns, and `head_dim` is the width of that part */
+    model->head_dim = rs_hf_count_of(hf, plain, RS_HF_MOST_DIMS, 0);
+    return;
+  }
   bool doubled = rs_hf_in_family(hf, "zamba"); /* its attention reads the state beside the embedding */
   size_t width = rs_hf_count_of(hf, rs_hf_first(hf->root, widths), RS_HF_MOST_WIDTH, hf->nested ? known->width : 0);
   /* transformers: one that is null is width / heads; a config without it has the class's. */

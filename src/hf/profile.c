@@ -37,6 +37,7 @@ const char *const rs_hf_layer_types[] = {RS_HF_GLOBAL,
                                          "reference_sliding_attention",
                                          "indexed_attention",
                                          "deepseek_sparse_attention",
+                                         "qwen_sparse_attention",
                                          "minimax_m3_sparse",
                                          "compressed_sparse_attention",
                                          "heavily_compressed_attention",
@@ -129,9 +130,14 @@ static bool covers(const layer_rules *r, const rs_node *const lists[2], size_t f
 static void read_linear(layer_rules *r) {
   const rs_node *config = rs_node_get(r->root, "linear_attn_config");
   const rs_node *const lists[2] = {rs_node_get(config, "full_attn_layers"), rs_node_get(config, "kda_layers")};
-  bool listed = r->counted && rs_hf_present(lists[0]) && rs_hf_present(lists[1]);
-  if (r->types != NULL || !listed) return;
-  rs_path above = rs_path_key(NULL, config->key), path = rs_path_key(&above, lists[0]->key);
+  bool one = rs_hf_present(lists[0]), both = one && rs_hf_present(lists[1]);
+  if (r->types != NULL || !r->counted || (!one && !rs_hf_present(lists[1]))) return;
+  rs_path above = rs_path_key(NULL, config->key);
+  if (!both) {
+    rs_problem(&r->problems, config, &above, "needs full_attn_layers and kda_layers");
+    return;
+  }
+  rs_path path = rs_path_key(&above, lists[0]->key);
   while (r->first <= 1 && !covers(r, lists, r->first)) r->first++;
   if (r->first > 1)
     rs_problem(&r->problems, lists[0], &path,
@@ -143,8 +149,8 @@ static void read_linear(layer_rules *r) {
 static void read_choices(layer_rules *r) {
   const rs_node *sparse = rs_node_get(r->root, "sparse_attention_config"), *root = r->root;
   const rs_node *freq = rs_node_get(sparse, "sparse_attention_freq");
-  r->chosen = number_of(r, "index_topk", 1, 0);
-  r->block = r->chosen > 0 ? 1 : 0;
+  r->chosen = number_of(r, "index_topk", 1, number_of(r, "index_topk_blocks", 1, 0));
+  r->block = r->chosen > 0 ? number_of(r, "index_block_size", 1, 1) : 0;
   if (!rs_hf_present(sparse) || sparse->kind != RS_MAPPING || !rs_hf_true(sparse, "use_sparse_attention", true)) return;
   r->root = sparse;
   r->chosen = number_of(r, "sparse_topk_blocks", 1, 0);
@@ -363,7 +369,8 @@ static bool same_layers(const rs_hf_layers *a, const rs_hf_layers *b) {
 /* Whether layers of a type attend keys that they choose: those whose type says so, or with an indexer all that have
  * neither a window nor a state. */
 static bool chooses(const layer_rules *r, const char *type) {
-  static const char *const words[] = {"deepseek_sparse_attention", "indexed_attention", "minimax_m3_sparse"};
+  static const char *const words[] = {"deepseek_sparse_attention", "qwen_sparse_attention", "indexed_attention",
+                                      "minimax_m3_sparse"};
   for (size_t i = 0; i < RS_COUNT(words); i++)
     if (strcmp(type, words[i]) == 0) return true;
   bool every = r->chosen > 0 && r->choosing == NULL && r->known.windows != RS_WINDOW_COMPRESSED;

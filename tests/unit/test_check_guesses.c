@@ -62,6 +62,12 @@ Test(check_guesses, unknown_class__is_said_with_the_keys_that_nobody_reads) {
       "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; keys that are not read: zRotaryDims, "
       "logit_scaling, yarn, rope_scaling.own_scale; RS107@2:170: no rope type has a key own_scale: it changes nothing "
       "here, in transformers or in vLLM -> take it away, or correct its name; ");
+  /* What most likely says something of positions comes first; an empty dictionary says nothing. */
+  finds(FILE_OF("zebra_lm",
+                "\"layer_norm_eps\": 1e-5, \"rope_theta\": 1e4, \"rope_parameters\": {}, \"layer_window\": 3"),
+        RS_WARNING, NULL,
+        "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; keys that are not read: layer_window, "
+        "layer_norm_eps; ");
   /* A pattern speaks for itself, and is read. */
   finds(FILE_OF("zebra_lm", "\"rope_theta\": 5e5, \"sliding_window\": 128, \"sliding_window_pattern\": 4"), RS_WARNING,
         NULL, "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; ");
@@ -178,7 +184,9 @@ Test(check_guesses, rope_parameters__are_not_read_before_5) {
   finds(LLAMA(LLAMA3), RS_WARNING, "transformers@5.0", "RS402@2:81: 500000 here and 10000 on line 2 -> keep one; ");
   finds(FILE_OF("llama", "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 10000.0}"), RS_WARNING,
         "transformers@4.52", "");
-  /* A class that no release before 5 has. */
+  /* A class that no release before 5 has, and one that is not known. */
+  finds(FILE_OF("zebra_lm", LLAMA3), RS_WARNING, "transformers@4.52",
+        "RS407@1:16: class zebra_lm is unknown here and is read as a Llama; ");
   finds(FILE_OF("jais2", LLAMA3), RS_WARNING, "transformers@4.52", "");
 }
 
