@@ -327,10 +327,10 @@ static double base_of(layer_rules *r, size_t layer) {
   return base;
 }
 
-static bool is_bare(layer_rules *r, size_t layer, const char *type) {
+static bool is_bare(const layer_rules *r, size_t layer, const char *type) {
   bool local = strcmp(type, RS_HF_LOCAL) == 0 && r->window > 0;
   if (strcmp(type, RS_HF_CROSS) == 0 || is_turned_off(r, type)) return true;
-  if (r->bases != NULL) return base_of(r, layer) == 0;
+  if (r->bases != NULL) return strcmp(rs_hf_word(&r->bases->items[layer]), "0") == 0;
   switch (r->known.bare) {
   case RS_BARE_ALL: return true;
   case RS_BARE_LISTED: return is_listed_bare(r, layer);

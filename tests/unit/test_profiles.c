@@ -371,6 +371,7 @@ Test(profiles, wrong_lists__name_the_key) {
     size_t said = strlen(cases[i].said), length = strlen(err.message); /* behind the file and its place */
     cr_expect(length > said && strcmp(err.message + length - said, cases[i].said) == 0, "%s", err.message);
     cr_expect_eq(strncmp(err.message, "config.json:", 12), 0, "%s", err.message);
+    cr_expect_null(strchr(err.message, '\n'), "more than once: %s", err.message);
     cr_expect(profile.kinds == NULL && profile.layers == NULL, "%s: not cleared", json.data);
     rs_text_clear(&json);
   }
