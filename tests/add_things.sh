@@ -2,7 +2,7 @@
 # Does what "Adding things" in src/README.md says, in a copy of the tree: writes the files and lines that stand there,
 # builds, and sees that the program has what was added and computes it. The page marks what goes where:
 #
-#   <!-- file: src/encoding/freq_slowed.c -->                    the next block is this new file
+#   <!-- file: src/encoding/kinds/freq_slowed.c -->              the next block is this new file
 #   <!-- line: src/encoding/kinds.c after: &rs_freq_linear -->   the next block goes behind the line that holds this
 #
 # add_things.sh [FOLDER]: the copy is FOLDER (kept, and used again) or a temporary one

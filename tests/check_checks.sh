@@ -18,15 +18,15 @@ file() {
     printf '%s\n' "$@" >"$tree/$name"
 }
 
-# A tree that is in order: math/angle.c uses base/text.c, and math/sum.c.
+# A tree that is in order: kernel/angle.c uses base/text.c, and kernel/sum.c.
 begin() {
     rm -rf -- "${tree:?}/src" "$tree/include"
     file include/ropescope.h 'int rs_version(void);'
     file src/base/base.h 'void rs_text_add(int);' '#define RS_ADD(x) rs_text_add(x)'
-    file src/math/math.h '#include "base/base.h"' 'double rs_angle(double);' 'double rs_sum(double);'
+    file src/kernel/kernel.h '#include "base/base.h"' 'double rs_angle(double);' 'double rs_sum(double);'
     file src/base/text.c '#include "base/base.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
-    file src/math/angle.c '#include "math/math.h"' 'double rs_angle(double x) {' '  return rs_sum(x);' '}'
-    file src/math/sum.c '#include "math/math.h"' 'double rs_sum(double x) {' '  RS_ADD(1);' '  return x;' '}'
+    file src/kernel/angle.c '#include "kernel/kernel.h"' 'double rs_angle(double x) {' '  return rs_sum(x);' '}'
+    file src/kernel/sum.c '#include "kernel/kernel.h"' 'double rs_sum(double x) {' '  RS_ADD(1);' '  return x;' '}'
 }
 
 # expect SCRIPT STATUS TEXT WHAT: what the script says of the tree.
@@ -46,21 +46,21 @@ expect check_circles.sh 0 'no circle' 'a tree in order'
 expect check_bits.sh 0 'no function' 'a tree in order'
 
 begin
-file src/base/text.c '#include "math/math.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
-expect check_layers.sh 1 'base may not include math/math.h' 'an #include upwards'
+file src/base/text.c '#include "kernel/kernel.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
+expect check_layers.sh 1 'base may not include kernel/kernel.h' 'an #include upwards'
 
 begin
-file src/math/angle.h '#include "sum.h"'
-file src/math/sum.h '#include "angle.h"'
+file src/kernel/angle.h '#include "sum.h"'
+file src/kernel/sum.h '#include "angle.h"'
 expect check_layers.sh 1 'closes an include cycle' 'headers that include each other'
 
 begin
 file src/encoding/kinds.h 'int x;'
-file src/encoding/encoding.h '#include "math/math.h"'
+file src/encoding/encoding.h '#include "kernel/kernel.h"'
 file src/encoding/recipe.c '#include "encoding/encoding.h"' '#include "kinds.h"'
 expect check_layers.sh 0 'keep the layers' 'a private header in order'
-file src/math/sum.c '#include "encoding/encoding.h"'
-expect check_layers.sh 1 'math may not include encoding/encoding.h' 'an #include upwards of a header'
+file src/kernel/sum.c '#include "encoding/encoding.h"'
+expect check_layers.sh 1 'kernel may not include encoding/encoding.h' 'an #include upwards of a header'
 
 begin
 file src/encoding/kinds.h 'int x;'
@@ -73,7 +73,7 @@ file src/attention/x.c '#include "encoding/kinds.h"'
 expect check_layers.sh 1 'which is private to encoding' 'a private header of another layer'
 
 begin
-file src/math/sum.c '#include "../base/base.h"' 'double rs_sum(double x) {' '  return x;' '}'
+file src/kernel/sum.c '#include "../base/base.h"' 'double rs_sum(double x) {' '  return x;' '}'
 expect check_layers.sh 1 'write it as "base/base.h"' 'a header of a layer by another way'
 
 begin
@@ -85,41 +85,41 @@ file src/elsewhere/x.c 'int x;'
 expect check_layers.sh 1 'unknown folder' 'a folder of no layer'
 
 begin
-file src/math/sum.c 'double rs_sum(double x) {' '  return x > 0 ? rs_angle(-x) : x;' '}'
-expect check_circles.sh 1 'src/math/sum.c:2: uses rs_angle of src/math/angle.c' 'functions that use each other'
+file src/kernel/sum.c 'double rs_sum(double x) {' '  return x > 0 ? rs_angle(-x) : x;' '}'
+expect check_circles.sh 1 'src/kernel/sum.c:2: uses rs_angle of src/kernel/angle.c' 'functions that use each other'
 
 begin
-file src/math/sum.c 'static double (*use)(double) = RS_TURN;' 'double rs_sum(double x) {' '  return x;' '}'
-file src/math/angle.h '#define RS_TURN '\\ '  rs_angle'
+file src/kernel/sum.c 'static double (*use)(double) = RS_TURN;' 'double rs_sum(double x) {' '  return x;' '}'
+file src/kernel/angle.h '#define RS_TURN '\\ '  rs_angle'
 expect check_circles.sh 1 'circle of 2 files' 'a circle by way of a macro'
 
 begin
-file src/math/sum.h 'static inline double rs_twice(double x) {' '  return rs_angle(x);' '}'
-file src/math/sum.c 'double rs_sum(double x) {' '  return rs_twice(x);' '}'
-expect check_circles.sh 1 'uses rs_angle of src/math/angle.c' 'a circle by way of an inline function'
+file src/kernel/sum.h 'static inline double rs_twice(double x) {' '  return rs_angle(x);' '}'
+file src/kernel/sum.c 'double rs_sum(double x) {' '  return rs_twice(x);' '}'
+expect check_circles.sh 1 'uses rs_angle of src/kernel/angle.c' 'a circle by way of an inline function'
 
 begin
-file src/math/kinds.c 'extern const int rs_kind_a;' 'const int *const rs_kinds[] = {&rs_kind_a};'
-file src/math/kind_a.c 'const int rs_kind_a = sizeof rs_kinds;'
-expect check_circles.sh 1 'src/math/kind_a.c:1: uses rs_kinds of src/math/kinds.c' 'a table and what it lists'
+file src/kernel/kinds.c 'extern const int rs_kind_a;' 'const int *const rs_kinds[] = {&rs_kind_a};'
+file src/kernel/kind_a.c 'const int rs_kind_a = sizeof rs_kinds;'
+expect check_circles.sh 1 'src/kernel/kind_a.c:1: uses rs_kinds of src/kernel/kinds.c' 'a table and what it lists'
 
 begin
-file src/math/sum.c '/* rs_angle */ static double rs_angle_of(double x) {' '  return x; // rs_angle' '}' \
+file src/kernel/sum.c '/* rs_angle */ static double rs_angle_of(double x) {' '  return x; // rs_angle' '}' \
     'double rs_sum(double x) {' '  return rs_angle_of(x) + sizeof "rs_angle";' '}'
-file src/math/angle.c 'static double rs_angle_of(double x) {' '  return x;' '}' 'double rs_angle(double x) {' \
+file src/kernel/angle.c 'static double rs_angle_of(double x) {' '  return x;' '}' 'double rs_angle(double x) {' \
     '  return rs_angle_of(rs_sum(x));' '}'
 expect check_circles.sh 0 'no circle' 'names in comments, texts and static functions'
 
 begin
-file src/plot/axis.c 'double rs_x = exp2(3);'
-file src/math/sum.c 'double rs_sum(double x) {' '  return rs_hypot(x, 1);' '}'
+file src/pages/plot/axis.c 'double rs_x = exp2(3);'
+file src/kernel/sum.c 'double rs_sum(double x) {' '  return rs_hypot(x, 1);' '}'
 expect check_bits.sh 0 'no function' 'a picture, and a function of ours'
-file src/math/sum.c 'double rs_sum(double x) {' '  return hypot(x, 1);' '}'
-expect check_bits.sh 1 'src/math/sum.c:2:' 'a function whose bits depend on the machine'
-file src/math/sum.c 'double rs_sum(double x) {' '  return gsl_cdf_ugaussian_P(x);' '}'
+file src/kernel/sum.c 'double rs_sum(double x) {' '  return hypot(x, 1);' '}'
+expect check_bits.sh 1 'src/kernel/sum.c:2:' 'a function whose bits depend on the machine'
+file src/kernel/sum.c 'double rs_sum(double x) {' '  return gsl_cdf_ugaussian_P(x);' '}'
 expect check_bits.sh 0 'no function' 'one of GSL whose bits do not'
-file src/math/sum.c 'double rs_sum(double x) {' '  return gsl_sf_Ci(x);' '}'
-expect check_bits.sh 1 'src/math/sum.c:2:' 'one of GSL whose bits do'
+file src/kernel/sum.c 'double rs_sum(double x) {' '  return gsl_sf_Ci(x);' '}'
+expect check_bits.sh 1 'src/kernel/sum.c:2:' 'one of GSL whose bits do'
 
 [ "$failed" -eq 0 ] && echo 'check_checks: what is planted is refused'
 exit "$failed"

@@ -4,38 +4,30 @@
 # folder or header that belongs to no layer. Prints file:line of each offence. (Circles of files that use each
 # other without an #include are check_circles.sh's.)
 #
-# A file of src/<layer>/ may include "<layer>/<layer>.h" of its own layer and of those it may use, and the private headers
-# of its own folder; src/<layer>/<layer>.h, which is what a layer offers, follows the same rule, without private headers.
+# A file of src/<layer>/, or of a folder in it, may include "<layer>/<layer>.h" of its own layer and of those it may use,
+# and the private headers of its own layer; src/<layer>/<layer>.h, which is what a layer offers, follows the same rule,
+# without private headers.
 # include/ropescope.h is for programs. An #include inside a comment or an inactive #if counts too: what is commented out
 # today is compiled tomorrow.
 set -eu
 
-# Each layer, then what it may use besides itself. Only api and cli may use plot, only cli claims, page and report; a
-# report shows what plot reads and draws.
+# Each room, then what it may use besides itself. Within pages, plot reads results folders alone: it is a library of its
+# own that links with base and io.
 layers='
 base:
 io: base
-math: base
-kernel: base math
-encoding: base math kernel
-attention: base math kernel encoding io
-model: base math kernel encoding attention io
-hf: base math kernel encoding attention model io
-metrics: base math kernel encoding attention model io
-config: base math kernel encoding attention model hf metrics io
-sweep: base math kernel encoding attention model hf metrics io config
-compare: base math kernel encoding attention model hf metrics io config
-solve: base math kernel encoding attention metrics io config compare
-check: base math kernel encoding attention model hf metrics io config compare
-convert: base math kernel encoding attention model hf metrics io config compare
-explore: base math kernel encoding attention model hf metrics io config compare solve check convert
-plot: base io
-claims: base io
-page: base io
-report: base io plot page
-bench: base math kernel encoding attention model metrics sweep io config
-api: base math kernel encoding attention model hf metrics sweep io plot config compare solve check convert
-cli: base math kernel encoding attention model hf metrics sweep io plot claims page report bench config compare solve check convert explore
+kernel: base
+encoding: base kernel
+attention: base kernel encoding io
+model: base kernel encoding attention io
+hf: base kernel encoding attention model io
+metrics: base kernel encoding attention model io
+config: base kernel encoding attention model hf metrics io
+sweep: base kernel encoding attention model hf metrics io config
+advice: base kernel encoding attention model hf metrics io config
+pages: base kernel encoding attention model hf metrics io config advice
+app: base kernel encoding attention model hf metrics io config sweep advice pages
+api: base kernel encoding attention model hf metrics io config sweep advice pages
 '
 
 root=${1:-$(dirname -- "$0")/..}

@@ -1,7 +1,7 @@
 /* Findings of `check`, as structs of words. */
 #include "api.h"
 
-#include "check/check.h"
+#include "advice/advice.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Two settings side by side. */
-#include "compare/compare.h"
+#include "advice/advice.h"
 
 #include "recipe.h"
 

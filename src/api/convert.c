@@ -1,5 +1,5 @@
 /* Recipes for other consumers. */
-#include "convert/convert.h"
+#include "advice/advice.h"
 
 #include "api.h"
 

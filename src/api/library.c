@@ -1,8 +1,7 @@
 /* What there is: the version, names to choose from, and methods of the caller's. */
 #include "library.h"
 
-#include "check/check.h"
-#include "convert/convert.h"
+#include "advice/advice.h"
 
 #include <stdlib.h>
 #include <string.h>

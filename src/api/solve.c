@@ -1,5 +1,5 @@
 /* Which setting serves a length. */
-#include "solve/solve.h"
+#include "advice/advice.h"
 
 #include "api.h"
 

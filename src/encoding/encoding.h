@@ -14,7 +14,6 @@
 
 #include "base/base.h"
 #include "kernel/kernel.h"
-#include "math/math.h"
 
 /* Recipes: positional encodings as data. Kinds of stages, methods that name a kind for each stage, recipes, which are
  * methods with their parameters, the dialects of implementations, the geometry of models, and which tokens are text,

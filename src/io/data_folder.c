@@ -44,7 +44,7 @@ rs_status rs_data_find(const char *name, char **path, rs_err *err) {
     RS_TRY(try_folder(above, "share/ropescope", name, path, err));
     /* Any prefix may hold folders of these names; a source tree is told by what builds it. */
     rs_text mark = {0};
-    rs_text_printf(&mark, "%s/src/cli/meson.build", above);
+    rs_text_printf(&mark, "%s/src/app/meson.build", above);
     bool source = !mark.failed && access(rs_text_string(&mark), F_OK) == 0;
     rs_text_clear(&mark);
     if (source) RS_TRY(try_folder(above, "", name, path, err));

@@ -5,7 +5,6 @@
 #define ROPESCOPE_KERNEL_H
 
 #include "base/base.h"
-#include "math/math.h"
 
 /* ---- instruction sets -------------------------------------------------------------------------------------------- */
 

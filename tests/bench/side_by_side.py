@@ -20,7 +20,7 @@ sys.path.insert(0, HERE)
 import common  # noqa: E402  (of the peers)
 
 SCRIPTS = ["peer_decay.py", "peer_rotate.py", "peer_attention.py", "peer_train.py"]
-# (tokens, heads): full, quick; as in src/bench/job_rotate.c
+# (tokens, heads): full, quick; as in src/app/bench/job_rotate.c
 GGML_SIZES = {
     "rotate_half_split": ((65536, 8), (2048, 8)),
     "rotate_interleaved": ((65536, 8), (2048, 8)),

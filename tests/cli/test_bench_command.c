@@ -9,7 +9,7 @@
 
 #include "../fixtures/new_folder.h"
 #include "../say.h"
-#include "bench/bench.h"
+#include "app/app.h"
 #include "kernel/kernel.h"
 
 static char folder[FOLDER_NAME];

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "../fixtures/program.h"
-#include "math/math.h"
+#include "base/base.h"
 
 #define GEMMA(local, factor)                                                                                           \
   "{\"model_type\": \"gemma3_text\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"head_dim\": 16, "              \

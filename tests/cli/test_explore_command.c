@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "../fixtures/program.h"
-#include "explore/explore.h"
+#include "pages/pages.h"
 
 enum { PATIENCE = 20 }; /* seconds, far beyond what any answer takes */
 

@@ -1,7 +1,7 @@
 /* test_options.c: which options go with which commands, by the reader of the command line. */
 #include "../fixtures/program.h"
 
-#include "../../src/cli/cli.h"
+#include "../../src/app/cli/cli.h"
 
 static bool is_among(const char *words, const char *word) {
   size_t length = strlen(word);

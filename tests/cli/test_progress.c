@@ -1,6 +1,6 @@
 /* test_progress.c: what is shown of a run's progress, and when. The program's own source stands in, for no test waits
  * half a minute. */
-#include "../../src/cli/progress.c"
+#include "../../src/app/cli/progress.c"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* command_line.c: a command and its words, a line each, through the reader of options. Nothing is run. */
 #include "fuzz.h"
 
-#include "../../src/cli/cli.h"
+#include "../../src/app/cli/cli.h"
 
 enum { WORDS = 5000 }; /* more than are kept */
 

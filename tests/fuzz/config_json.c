@@ -1,7 +1,7 @@
 /* config_json.c: a config.json through check in all its forms, explain and show. */
 #include "fuzz.h"
 
-#include "../../src/cli/check.h"
+#include "../../src/app/cli/check.h"
 
 /* The forms for machines are JSON, whatever the file has in its keys and words. */
 static void read_back(const rs_text *json) {

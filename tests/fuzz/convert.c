@@ -1,7 +1,7 @@
 /* convert.c: a config.json for every consumer, at the length it is published for and beyond. */
 #include "fuzz.h"
 
-#include "convert/convert.h"
+#include "advice/advice.h"
 
 static void read_back(const char *json) {
   rs_tree *tree = NULL;

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "claims/claims.h"
+#include "app/app.h"
 
 static const char csv[] = "method,length_tokens,seed,entropy_nats\n"
                           "rope,1024,1,2.5\nrope,2048,1,2.75\nyarn,1024,1,1.5\nyarn,2048,2,\nntk,4096,2,-3\n";
@@ -14,9 +14,9 @@ static void write_results(void) {
   fuzz_file("results/x/summary.csv", csv, sizeof csv - 1);
 }
 
-static void report(const rs_claims *claims, const rs_finding *findings) {
-  static void (*const forms[])(const rs_claims *, const rs_finding *, rs_text *) = {rs_claims_print, rs_claims_markdown,
-                                                                                    rs_claims_csv};
+static void report(const rs_claims *claims, const rs_claim_result *findings) {
+  static void (*const forms[])(const rs_claims *, const rs_claim_result *,
+                               rs_text *) = {rs_claims_print, rs_claims_markdown, rs_claims_csv};
   rs_tally tally = {0};
   rs_text line = {0};
   for (size_t i = 0; i < RS_COUNT(forms); i++) {
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   rs_status status = rs_claims_read("expected.csv", &claims, &err);
   fuzz_says_why(status, &err);
   if (status != RS_OK) return 0;
-  rs_finding *findings = calloc(claims->count + 1, sizeof *findings);
+  rs_claim_result *findings = calloc(claims->count + 1, sizeof *findings);
   LAW(findings != NULL);
   status = rs_claims_check(claims, "results", "x", true, findings, &why);
   fuzz_says_why(status, &why);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "io/io.h"
-#include "plot/plot.h"
+#include "pages/pages.h"
 
 static void draw(const rs_plot_options *options) {
   rs_plot_report report = {0};

@@ -1,7 +1,7 @@
 /* selection.c: what ropescope table is asked: a question a line, and the last line is --where. */
 #include "fuzz.h"
 
-#include "claims/claims.h"
+#include "app/app.h"
 
 enum { QUESTIONS = 4 };
 

@@ -1,7 +1,7 @@
 /* table.c: a CSV file, read, written and read again, and as ropescope table shows it. */
 #include "fuzz.h"
 
-#include "claims/claims.h"
+#include "app/app.h"
 #include "io/io.h"
 
 static void write_row(rs_text *csv, char *const *fields, size_t columns) {

@@ -5,7 +5,7 @@
 
 #include "../fixtures/new_folder.h"
 #include "io/io.h"
-#include "plot/plot.h"
+#include "pages/pages.h"
 
 #include <criterion/criterion.h>
 #include <ftw.h>

@@ -2,8 +2,8 @@
 #ifndef ROPESCOPE_TESTS_REPORT_FIXTURE_H
 #define ROPESCOPE_TESTS_REPORT_FIXTURE_H
 
+#include "pages/pages.h"
 #include "plot_fixture.h"
-#include "report/report.h"
 
 /* The page of the folders; the caller frees. */
 static char *page_of(const char *const *folders, size_t count) {

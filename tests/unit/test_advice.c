@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/solve.h"
+#include "advice/advice.h"
 
 enum { PARTS = 4 };
 

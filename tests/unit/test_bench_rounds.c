@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench.h"
+#include "app/app.h"
 
 static int reads, busy_from, busy_to; /* of /proc/stat: how many there were, and between which others are at work */
 static unsigned long long ticks;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "advice/advice.h"
 
 /* A right config of 64 pairs, `more` behind its last key. */
 #define SIZES                                                                                                          \

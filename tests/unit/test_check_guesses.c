@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "advice/advice.h"
 
 /* A file of eight layers and 32 heads of 64 dims, `more` behind the last key, on line 2. */
 #define FILE_OF(type, more)                                                                                            \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "advice/advice.h"
 
 /* Four layers, `more` behind the last key, on line 2. */
 #define LAYERS(more)                                                                                                   \

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../fixtures/heap.h"
-#include "check/check.h"
+#include "advice/advice.h"
 
 static const char yarn[] =
     "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "

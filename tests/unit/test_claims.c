@@ -1,6 +1,6 @@
 /* test_claims.c: expected numbers and how they are judged: what a printed number allows, and each verdict on
  * both sides of its edge. */
-#include "../../src/claims/claims_internal.h"
+#include "../../src/app/claims/claims_internal.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -173,7 +173,7 @@ static rs_claims *read_claims(const char *rows) {
 }
 
 Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
-  rs_finding found[18];
+  rs_claim_result found[18];
   rs_claims *claims = read_claims("a,summary,y,x=1,3,,,printed,agrees,p,\n"    /* 3 */
                                   "b,summary,y,x=2,12.6,,,printed,agrees,p,\n" /* 12, not 12.6 +- .06 */
                                   "c,summary,y,x=2,12.6,,5%,printed,agrees_with_definition,p,loose\n" /* within 0.63 */
@@ -233,7 +233,7 @@ Test(claims, each_verdict__of_known_numbers__holds_or_says_why_not) {
 /* Numbers that are written exactly, and relations, have no tolerance to tell of. */
 Test(claims, exact_numbers_and_relations__say_why_not) {
   static const char *const why[] = {"comes to 12, not 8k", "comes to 12, not <=10", "", ""};
-  rs_finding found[4];
+  rs_claim_result found[4];
   rs_text text = {0};
   rs_claims *claims = read_claims("a,summary,y,x=2,8k,,,printed,agrees,p,\n"
                                   "b,summary,y,x=2,<=10,,,printed,agrees,p,\n"
@@ -265,7 +265,7 @@ Test(claims, exact_numbers_and_relations__say_why_not) {
 }
 
 Test(claims, tables__of_known_numbers__are_as_they_should_read) {
-  rs_finding found[6];
+  rs_claim_result found[6];
   rs_text text = {0};
   rs_claims *claims = read_claims("first,summary,y,x=1,4,3,,printed,refuted,\"p, q\",note\n"
                                   "second|half,summary,y,x=2,<13,,,printed,agrees,p,\n"
@@ -320,7 +320,7 @@ Test(claims, tables__of_known_numbers__are_as_they_should_read) {
 Test(claims, tally__of_two_experiments__counts_each_origin_apart) {
   rs_tally tally = {0};
   rs_text text = {0};
-  rs_finding found[11] = {{.left_out = false}};
+  rs_claim_result found[11] = {{.left_out = false}};
   for (size_t i = 0; i < 8; i++) found[i].held = true;
   found[9].left_out = found[10].held = true;
   rs_claims *claims = read_claims("a,summary,y,,1,,,printed,agrees,p,so\n"
@@ -427,7 +427,7 @@ Test(claims, small_table__of_what_is_not_there__is_refused) {
 }
 
 Test(claims, nothing_expected__page__compares_nothing) {
-  rs_finding found[] = {{.value = 12, .held = true}, {.value = NAN, .left_out = true}, {.value = 3, .why = "no"}};
+  rs_claim_result found[] = {{.value = 12, .held = true}, {.value = NAN, .left_out = true}, {.value = 3, .why = "no"}};
   rs_text text = {0};
   rs_claims *claims = read_claims("a,summary,y,,,12,,found,,,so\n"
                                   "b,x-full/summary,y,,,12,,found,,,not here\n"

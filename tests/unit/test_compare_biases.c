@@ -1,6 +1,6 @@
 /* test_compare_biases.c: two recipes that add biases: where they part, and why, by the slopes of their papers. */
 #include "../golden.h"
-#include "compare/compare.h"
+#include "advice/advice.h"
 
 #include <math.h>
 #include <string.h>

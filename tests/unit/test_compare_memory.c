@@ -6,7 +6,7 @@
 
 #include "../fixtures/heap.h"
 #include "../fixtures/scratch.h"
-#include "compare/compare.h"
+#include "advice/advice.h"
 
 static const char config[] =
     "{\"model_type\": \"gemma3_text\", \"hidden_size\": 32, \"num_attention_heads\": 2, \"head_dim\": 16, "

@@ -9,7 +9,7 @@
 
 #include "../fixtures/hf_files.h"
 #include "../fixtures/merged_config.h"
-#include "convert/convert.h"
+#include "advice/advice.h"
 
 static const double SAME = 1e-12;
 

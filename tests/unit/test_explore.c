@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/check.h"
-#include "explore/explore.h"
+#include "advice/advice.h"
+#include "pages/pages.h"
 
 static rs_explorer *explorer;
 

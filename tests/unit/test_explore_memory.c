@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../fixtures/heap.h"
-#include "explore/explore.h"
+#include "pages/pages.h"
 
 /* With the i-th allocation refused, for every i that is reached; `unnoticed` of libraries that do without. */
 static void survives(const rs_explorer *explorer, const char *query, long unnoticed) {

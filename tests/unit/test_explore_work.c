@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/explore.h"
+#include "pages/pages.h"
 
 static atomic_size_t calls;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/math/factors.h"
+#include "../../src/base/factors.h"
 
 enum { MOST = 40 };
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/claims/claims_internal.h"
+#include "../../src/app/claims/claims_internal.h"
 #include "../fixtures/new_folder.h"
 
 static char folder[FOLDER_NAME];
@@ -107,7 +107,7 @@ Test(facts, claims__of_a_file_that_does_not_fit__all_say_so) {
   static const char claims_text[] = "key,file,column,where,expected,here,tolerance,origin,verdict,source,note\n"
                                     "a,summary,y,method=pi,,3,,found,,,\nb,summary,y,method=pi,,3,,found,,,\n";
   rs_claims *claims;
-  rs_finding found[2];
+  rs_claim_result found[2];
   put("expected.csv", claims_text);
   put("config.csv", "method,printed\nyarn,3\n");
   cr_assert_eq(mkdir("r", 0777), 0);

@@ -1,7 +1,7 @@
 /* Random numbers, float formats, angles and sums, each against an independent way to the same result. */
 #include "../golden.h"
 #include "../turns.h"
-#include "math/math.h"
+#include "base/base.h"
 
 #include <float.h>
 

@@ -1,6 +1,6 @@
 /* test_plot_axes.c: ranges, ticks and their labels. */
-#include "../../src/plot/ranks.h"
-#include "../../src/plot/ticks.h"
+#include "../../src/pages/plot/ranks.h"
+#include "../../src/pages/plot/ticks.h"
 #include "plot_fixture.h"
 
 #include <math.h>

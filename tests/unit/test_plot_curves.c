@@ -1,8 +1,8 @@
 /* test_plot_curves.c: what curves of bins show: densities, envelopes with their events, and means of few samples; and
  * axes for values of which some are hundreds of times as large as the others. */
-#include "../../src/plot/chart.h"
-#include "../../src/plot/span.h"
-#include "../../src/plot/ticks.h"
+#include "../../src/pages/plot/chart.h"
+#include "../../src/pages/plot/span.h"
+#include "../../src/pages/plot/ticks.h"
 #include "plot_svg.h"
 
 #include <math.h>

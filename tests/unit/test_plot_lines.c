@@ -1,7 +1,7 @@
 /* test_plot_lines.c: the shapes of charts by where they are and how they look. */
-#include "../../src/plot/chart.h"
-#include "../../src/plot/lines.h"
-#include "../../src/plot/style.h"
+#include "../../src/pages/plot/chart.h"
+#include "../../src/pages/plot/lines.h"
+#include "../../src/pages/plot/style.h"
 #include "plot_fixture.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "check/check.h"
+#include "advice/advice.h"
 
 #define SMALL(length, more)                                                                                            \
   "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 8, \"num_hidden_layers\": 2, "            \

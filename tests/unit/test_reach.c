@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../table_metric.h"
+#include "advice/advice.h"
 #include "kernel/kernel.h"
 #include "metrics/metrics.h"
-#include "solve/solve.h"
 
 static bool close_to(double got, double want, double relative) {
   return isnan(want) ? isnan(got) : fabs(got - want) <= relative * fabs(want);

@@ -1,5 +1,5 @@
 /* test_report.c: pages of results: sentences that are true, text that stays text. */
-#include "page/page.h"
+#include "pages/pages.h"
 #include "report_fixture.h"
 
 #include <zlib.h>

@@ -1,6 +1,6 @@
 /* Functions that are ours so that their bits are: accuracy beside long doubles, ends of the range, and the bits. */
 #include "../golden.h"
-#include "math/math.h"
+#include "base/base.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "../fixtures/merged_config.h"
-#include "convert/convert.h"
-#include "solve/solve.h"
+#include "advice/advice.h"
 
 #define YARN(keys)                                                                                                     \
   "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 4, \"original_max_position_embeddings\": 512" keys "}"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/solve.h"
+#include "advice/advice.h"
 
 enum { PAIRS = 8, TRAINED = 128, TARGET = 1000 };
 

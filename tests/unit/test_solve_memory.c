@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../fixtures/heap_ways.h"
-#include "solve/solve.h"
+#include "advice/advice.h"
 
 static const char config[] =
     "{\"model_type\": \"llama\", \"hidden_size\": 32, \"num_attention_heads\": 4, \"max_position_embeddings\": 64}";

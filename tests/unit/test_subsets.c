@@ -1,6 +1,6 @@
 /* Grids of logarithms, drawn subsets and drawn orthonormal matrices, each against another way to the same result. */
 #include "../golden.h"
-#include "math/math.h"
+#include "base/base.h"
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/math.h"
+#include "base/base.h"
 
 enum { POINTS = 100, WAVES = 3 };
 

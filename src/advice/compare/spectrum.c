@@ -1,0 +1,215 @@
+/* Spectra: what two recipes, or a recipe and an engine's dump, are compared by. */
+#include "advice/advice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rs_spectrum_clear(rs_spectrum *spectrum) {
+  free(spectrum->omega);
+  free(spectrum->axis);
+  free(spectrum->beyond);
+  free(spectrum->slack);
+  *spectrum = (rs_spectrum){0};
+}
+
+/* Position Interpolation may divide the positions instead: the same turns. */
+static double position_divisor(const rs_encoding *encoding, size_t length) {
+  if (rs_setting(&encoding->settings, "interpolate")->choice != RS_INTERPOLATE_POSITIONS) return 1;
+  return rs_scale_resolve(&encoding->settings, (double)length, encoding->train_length);
+}
+
+static bool has_param(const rs_kind *kind, const char *name) {
+  for (size_t i = 0; kind != NULL && i < kind->param_count; i++)
+    if (strcmp(kind->params[i].name, name) == 0) return true;
+  return false;
+}
+
+/* Adds the kind's name, and its parameters as they are set. */
+static void put_kind(rs_text *text, const rs_settings *settings, const rs_kind *kind) {
+  rs_text_printf(text, "%s%s", text->length > 0 ? ", " : "", kind->name);
+  for (size_t p = 0; p < settings->count; p++) {
+    if (!has_param(kind, settings->params[p]->name) || !settings->values[p].set) continue;
+    rs_text_printf(text, " %s=", settings->params[p]->name);
+    rs_value_write(settings->params[p], &settings->values[p], text);
+  }
+}
+
+/* Adds "name=value" of a stage's parameter that is not at its default. */
+static void put_common(rs_text *text, const rs_settings *settings, const char *name) {
+  int p = rs_settings_find(settings, name);
+  rs_text value = {0};
+  if (p < 0 || !settings->values[p].set) return;
+  rs_value_write(settings->params[p], &settings->values[p], &value);
+  const char *usual = settings->params[p]->fallback;
+  if (usual == NULL || strcmp(rs_text_string(&value), usual) != 0)
+    rs_text_printf(text, "%s%s=%s", text->length > 0 ? ", " : "", name, rs_text_string(&value));
+  text->failed |= value.failed;
+  rs_text_clear(&value);
+}
+
+/* What else the recipe does: two recipes of the same frequencies may still differ there. */
+static rs_status describe_beyond(const rs_encoding *encoding, rs_spectrum *spectrum, rs_err *err) {
+  const rs_method *method = encoding->method;
+  const rs_settings *settings = &encoding->settings;
+  rs_text text = {0};
+  if (method->pos->prepare != NULL && !method->pos->scaled) put_kind(&text, settings, &method->pos->kind);
+  if (method->freq->mix != NULL || method->freq->log_gain != NULL) put_kind(&text, settings, &method->freq->kind);
+  if (method->embed != NULL) put_kind(&text, settings, &method->embed->kind);
+  if (method->bias != NULL) put_kind(&text, settings, &method->bias->kind);
+  put_common(&text, settings, "logit_scale");
+  put_common(&text, settings, "logit_scale_factor");
+  put_common(&text, settings, "logit_scale_length");
+  put_common(&text, settings, "cached_keys");
+  bool counted = encoding->axes > 1 || encoding->id_rule.scheme == RS_IDS_V2PE; /* else text, whatever they say */
+  if (counted) put_common(&text, settings, "vision_ids");
+  if (counted) put_common(&text, settings, "vision_step");
+  if (counted) put_common(&text, settings, "id_arithmetic");
+  rs_status status = rs_text_check(&text, err);
+  if (status == RS_OK) spectrum->beyond = rs_strdup(rs_text_string(&text), err);
+  rs_text_clear(&text);
+  return status == RS_OK && spectrum->beyond == NULL ? RS_MEMORY : status;
+}
+
+/* The encoding is made for one token, for the axes; the frequencies for `length`, without tables of that length. */
+static rs_status fill(const rs_encoding *encoding, const rs_model *model, size_t length, rs_spectrum *spectrum,
+                      rs_err *err) {
+  size_t pairs = encoding->rotary_dim / 2;
+  rs_freq_out out = {.omega = spectrum->omega = rs_alloc(pairs, sizeof(double), err)};
+  spectrum->axis = rs_alloc(pairs, sizeof *spectrum->axis, err);
+  if (spectrum->omega == NULL || spectrum->axis == NULL) return RS_MEMORY;
+  RS_TRY(rs_frequencies_at(encoding, model, length, &out, err));
+  double divisor = position_divisor(encoding, length);
+  for (size_t j = 0; j < pairs; j++) {
+    spectrum->axis[j] = encoding->own_places ? 0 : encoding->axis[j];
+    spectrum->omega[j] = encoding->omega[j] == 0 ? 0 : out.omega[j] / divisor; /* pairs that read no axis are idle */
+  }
+  spectrum->pairs = pairs;
+  spectrum->head_dim = encoding->head_dim;
+  spectrum->amp = out.factor;
+  spectrum->logit_factor = out.logit_factor;
+  spectrum->pair_layout = (int)encoding->pair_layout;
+  return describe_beyond(encoding, spectrum, err);
+}
+
+rs_status rs_spectrum_make(const rs_recipe *recipe, const rs_model *model, size_t length, rs_spectrum *spectrum,
+                           rs_err *err) {
+  rs_encoding *encoding = NULL;
+  *spectrum = (rs_spectrum){0};
+  if (recipe->method->freq == NULL)
+    return rs_fail(err, RS_UNSUPPORTED, "%s turns no pairs: there are no frequencies to compare", recipe->method->name);
+  if (length == 0) return rs_fail(err, RS_DOMAIN, "a context of 0 tokens has no attention");
+  RS_TRY(rs_encoding_create(recipe, model, 1, NULL, NULL, &encoding, err));
+  rs_status status = fill(encoding, model, length, spectrum, err);
+  rs_encoding_free(encoding);
+  if (status != RS_OK) rs_spectrum_clear(spectrum);
+  return status;
+}
+
+rs_status rs_spectrum_list(const double *omega, size_t pairs, rs_spectrum *spectrum, rs_err *err) {
+  *spectrum = (rs_spectrum){.pairs = pairs, .head_dim = 2 * pairs, .amp = NAN, .logit_factor = NAN, .pair_layout = -1};
+  spectrum->omega = rs_alloc(pairs, sizeof *omega, err);
+  if (spectrum->omega == NULL) return RS_MEMORY;
+  memcpy(spectrum->omega, omega, pairs * sizeof *omega);
+  return RS_OK;
+}
+
+static bool equal(double a, double b, double rtol) {
+  return fabs(b - a) <= rtol * fmax(fabs(a), fabs(b));
+}
+
+static double slack_of(const rs_spectrum *spectrum, size_t j) {
+  return spectrum->slack != NULL ? spectrum->slack[j] : 0;
+}
+
+bool rs_pair_equal(const rs_spectrum *a, const rs_spectrum *b, size_t j, double rtol) {
+  double most = fmax(fabs(a->omega[j]), fabs(b->omega[j]));
+  return fabs(b->omega[j] - a->omega[j]) <= rtol * most + slack_of(a, j) + slack_of(b, j);
+}
+
+static bool repeats(const rs_spectrum *spectrum, double rtol, int layout) {
+  size_t half = spectrum->pairs / 2;
+  bool same = spectrum->pairs % 2 == 0 && half > 0;
+  for (size_t j = 0; j < half && same; j++)
+    same = layout == RS_INTERLEAVED ? equal(spectrum->omega[2 * j], spectrum->omega[2 * j + 1], rtol)
+                                    : equal(spectrum->omega[j], spectrum->omega[j + half], rtol);
+  return same;
+}
+
+int rs_spectrum_fold(rs_spectrum *spectrum, double rtol) {
+  int layout = repeats(spectrum, rtol, RS_HALF_SPLIT)    ? RS_HALF_SPLIT
+               : repeats(spectrum, rtol, RS_INTERLEAVED) ? RS_INTERLEAVED
+                                                         : -1;
+  if (layout < 0) return layout;
+  spectrum->pairs /= 2;
+  for (size_t j = 0; j < spectrum->pairs && layout == RS_INTERLEAVED; j++) spectrum->omega[j] = spectrum->omega[2 * j];
+  return layout;
+}
+
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
+
+static void compare_pairs(const rs_spectrum *a, const rs_spectrum *b, double rtol, rs_difference *out) {
+  for (size_t j = 0; j < a->pairs; j++) {
+    double from = a->omega[j], to = b->omega[j];
+    bool same = rs_pair_equal(a, b, j, rtol), told = a->slack == NULL && b->slack == NULL;
+    double change = to == from || (same && !told) ? 0 : from == 0 ? INFINITY : fabs(to / from - 1);
+    if (change > out->largest) {
+      out->largest = change;
+      out->worst = j;
+    }
+    if (same) continue;
+    if (out->count++ == 0) out->first = j;
+    out->last = j;
+  }
+  if (out->count > 0) out->differs |= RS_DIFFERS_FREQUENCY;
+}
+
+static bool known_apart(double a, double b, double rtol, double slack) {
+  return !isnan(a) && !isnan(b) && fabs(b - a) > rtol * fmax(fabs(a), fabs(b)) + slack;
+}
+
+rs_difference rs_spectrum_compare(const rs_spectrum *a, const rs_spectrum *b, double rtol) {
+  rs_difference out = {0};
+  if (known_apart(a->amp, b->amp, rtol, a->amp_slack + b->amp_slack) ||
+      known_apart(a->logit_factor, b->logit_factor, rtol, 0))
+    out.differs |= RS_DIFFERS_AMPLITUDE;
+  if (a->pair_layout >= 0 && b->pair_layout >= 0 && a->pair_layout != b->pair_layout) out.differs |= RS_DIFFERS_LAYOUT;
+  if (a->beyond != NULL && b->beyond != NULL && strcmp(a->beyond, b->beyond) != 0) out.differs |= RS_DIFFERS_BEYOND;
+  if (!isnan(a->logit_factor) && !isnan(b->logit_factor) && a->head_dim != b->head_dim) out.differs |= RS_DIFFERS_WIDTH;
+  if (a->positions != b->positions) out.differs |= RS_DIFFERS_POSITIONS;
+  if (a->pairs != b->pairs) {
+    out.differs |= RS_DIFFERS_FREQUENCY;
+    out.largest = INFINITY;
+    return out;
+  }
+  compare_pairs(a, b, rtol, &out);
+  for (size_t j = 0; j < a->pairs && a->axis != NULL && b->axis != NULL; j++)
+    if (a->axis[j] != b->axis[j]) out.differs |= RS_DIFFERS_AXIS;
+  return out;
+}
+
+/* As rs_encoding_mean_cosine: pairs past R/2 do not turn. */
+static double mean_cosine(const rs_spectrum *spectrum, double position) {
+  double sum = (double)spectrum->head_dim / 2 - (double)spectrum->pairs;
+  for (size_t j = 0; j < spectrum->pairs; j++) sum += cos(position * spectrum->omega[j]);
+  return sum / ((double)spectrum->head_dim / 2);
+}
+
+rs_divergence rs_spectrum_at(const rs_spectrum *a, const rs_spectrum *b, double position) {
+  rs_divergence out = {.mean_a = mean_cosine(a, position), .mean_b = mean_cosine(b, position)};
+  for (size_t j = 0; j < a->pairs && j < b->pairs; j++) {
+    double angle = fabs(remainder(position * (b->omega[j] - a->omega[j]), 2 * M_PI));
+    if (angle <= out.angle) continue;
+    out.angle = angle;
+    out.pair = j;
+  }
+  return out;
+}
+
+double rs_spectrum_base(const rs_spectrum *spectrum) {
+  double pairs = (double)spectrum->pairs, base = spectrum->pairs > 1 ? pow(spectrum->omega[1], -pairs) : NAN;
+  for (size_t j = 0; j < spectrum->pairs; j++)
+    if (!(fabs(spectrum->omega[j] * pow(base, (double)j / pairs) - 1) <= 1e-9)) return NAN;
+  return spectrum->amp == 1 && spectrum->logit_factor == 1 ? base : NAN;
+}

@@ -1,0 +1,156 @@
+/* What a conversion is written with. Private to the convert layer. */
+#ifndef ROPESCOPE_CONVERT_WRITTEN_H
+#define ROPESCOPE_CONVERT_WRITTEN_H
+
+#include "advice/advice.h"
+
+/* ---- recipes in numbers ------------------------------------------------------------------------------------------ */
+
+/* Layers of one kind, as transformers reads them. Release with rs_settled_clear. */
+typedef struct rs_settled {
+  const rs_layer_kind *kind;
+  const rs_model *model;       /* the kind's */
+  const rs_hf_rope_type *type; /* NULL: they turn nothing, or in a way that has no rope type */
+  rs_recipe recipe;            /* resolved */
+  rs_spectrum spectrum;        /* at the length that is served; no pairs where nothing turns */
+  size_t length;               /* tokens */
+  double theta;                /* the base, with the scale of NTK-aware scaling in it */
+  double factor;               /* s; NaN where the method has none */
+} rs_settled;
+
+/* `length` 0: the longest that the model is published for. RS_DOMAIN. */
+rs_status rs_settle(const rs_layer_kind *kind, size_t length, rs_settled *out, rs_err *err);
+void rs_settled_clear(rs_settled *settled);
+
+/* Whether the layers have this rope type. */
+bool rs_settled_is(const rs_settled *settled, const char *type);
+
+/* A parameter of the recipe, resolved; NaN where it is not set. */
+double rs_settled_number(const rs_settled *settled, const char *name);
+
+/* The same of what the model's file gives; NaN where it is silent. */
+double rs_published_number(const rs_settled *settled, const char *name);
+
+/* What YaRN multiplies cos and sin by where nothing else is said: 0.1 ln s + 1. */
+double rs_yarn_magnitude(double factor);
+
+/* What LongRoPE does by the published lengths: sqrt(1 + ln s / ln L0), s = maximum / L0. */
+double rs_longrope_magnitude(const rs_model *model);
+
+/* The base that a dynamic method has at the length that is served. */
+double rs_base_at(const rs_settled *settled);
+
+/* Whether its pairs are shared out among the axes of pictures. */
+bool rs_has_axes(const rs_settled *settled);
+
+/* ---- what is written --------------------------------------------------------------------------------------------- */
+
+/* A conversion under way. */
+typedef struct rs_converting {
+  const rs_convertible *from;
+  rs_settled settled; /* the chosen layers */
+  rs_conversion *out;
+  rs_text text; /* of the fragment, or of a JSON argument */
+  rs_json json;
+  bool keeps_others; /* keys of the file that no recipe has are in the fragment */
+  bool failed;       /* memory */
+} rs_converting;
+
+void rs_note(rs_converting *c, const char *format, ...) RS_PRINTF(2, 3);
+void rs_argument(rs_converting *c, const char *format, ...) RS_PRINTF(2, 3);
+void rs_argument_number(rs_converting *c, const char *flag, double value); /* the flag, and the number behind it */
+
+/* The text so far as one argument without line breaks, or as the fragment. */
+void rs_argument_json(rs_converting *c);
+void rs_fragment(rs_converting *c);
+
+/* The text model's fields of the file; NULL: of presets. Borrows. */
+const rs_node *rs_file_keys(const rs_converting *c);
+
+/* Whether a key is there, and null. */
+bool rs_is_null(const rs_node *node);
+
+/* Begins the levels around the text model's fields, and ends them. */
+void rs_begin_levels(rs_converting *c);
+void rs_end_levels(rs_converting *c);
+
+/* Adds what stops a base that grows with the length in the file's own class (Qwen 1), where one base is written. */
+void rs_put_growth(rs_converting *c);
+
+/* ---- the rope dictionary ----------------------------------------------------------------------------------------- */
+
+/* How a consumer is told what multiplies cos and sin. */
+typedef enum rs_magnitude_style {
+  RS_AS_PUBLISHED, /* by the keys of the file */
+  RS_BY_PRODUCT,   /* attn_factor multiplies YaRN's 0.1 ln s + 1; LongRoPE's are short_mscale and long_mscale */
+  RS_IN_PLACE      /* attention_factor, in place of the formula */
+} rs_magnitude_style;
+
+typedef struct rs_dictionary_style {
+  bool base, fraction;      /* rope_theta and partial_rotary_factor stand in it */
+  bool outer_original;      /* LongRoPE's original length does not */
+  bool compressed_fraction; /* partial_rotary_factor stands in DeepSeek-V4's, too, beside qk_rope_head_dim */
+  bool both_types;          /* type stands beside rope_type */
+  bool by_mscale;           /* what YaRN multiplies cos and sin by is said by mscale, too */
+  rs_magnitude_style magnitude;
+} rs_dictionary_style;
+
+/* Adds an object with the keys of a recipe that has a rope type. */
+void rs_put_dictionary(rs_converting *c, const rs_settled *settled, const char *key, const rs_dictionary_style *style);
+
+/* Adds partial_rotary_factor where some dims do not turn, and no other key says how many. */
+void rs_put_fraction(rs_converting *c, const rs_settled *settled);
+
+/* max_position_embeddings that goes with it: dynamic NTK counts from it, others are served up to it. */
+size_t rs_maximum_of_settled(const rs_settled *settled);
+
+/* Whether layers see keys beyond their window averaged: DeepSeek-V4. */
+bool rs_compresses(const rs_profile *profile);
+
+/* What the layers are called in rope_parameters: their type, but in DeepSeek-V4. */
+void rs_name_layers(const rs_profile *profile, size_t kind, char out[RS_LAYER_NAME]);
+
+/* Whether rope_parameters is by type of layers: several types turn, each in its way, or the file has null for one.
+ * Layers that turn nothing by their class, or by no_rope_layers, do not count: their classes read one flat dictionary.
+ */
+bool rs_by_layers(const rs_converting *c);
+
+/* Whether the file's rope_parameters has null in the place of the recipe of these layers. */
+bool rs_turned_off(const rs_converting *c, size_t kind);
+
+/* Adds rope_parameters of all layers that turn, by type where rs_by_layers, else flat. RS_DOMAIN, RS_MEMORY. */
+rs_status rs_put_layers(rs_converting *c, const char *key, const rs_dictionary_style *style, rs_err *err);
+
+/* Adds the keys of the file's rope dictionary that no recipe has, or notes that they are left out. */
+void rs_put_other_keys(rs_converting *c, const rs_settled *settled);
+void rs_note_other_keys(rs_converting *c);
+
+/* Such a key of the chosen layers' dictionary, or NULL. Borrows. */
+const rs_node *rs_other_key(const rs_converting *c, const char *key);
+
+/* ---- notes that several need ------------------------------------------------------------------------------------- */
+
+/* Positions that no rotation gives: ALiBi, T5's buckets, learned ones, none. */
+void rs_note_unturned(rs_converting *c, const char *who);
+
+/* A larger base stands for HunYuan's alpha, or for one that grows with the length (Qwen 1), at one length alone. */
+void rs_note_base(rs_converting *c);
+
+/* Layers that turn otherwise, of which this consumer is told nothing. */
+void rs_note_layers(rs_converting *c, const char *what);
+
+/* What an engine computes otherwise from what it is given: the recipe under its dialect with these settings (name,
+ * value, ending at NULL) beside the published one. RS_DOMAIN, RS_MEMORY. */
+typedef struct rs_engine_setting {
+  const char *name;
+  double value;
+} rs_engine_setting;
+rs_status rs_note_engine(rs_converting *c, const char *who, const char *dialect, const rs_engine_setting *settings,
+                         rs_err *err);
+
+/* ---- consumers --------------------------------------------------------------------------------------------------- */
+
+typedef rs_status rs_writer(rs_converting *c, rs_err *err);
+rs_writer rs_to_hf4, rs_to_hf5, rs_to_vllm, rs_to_sglang, rs_to_llamacpp, rs_to_gguf, rs_to_megatron, rs_to_mlx;
+
+#endif

@@ -1,0 +1,234 @@
+/* app/app.h: what the commands stand on, beside the rooms below: claims (published numbers beside those of a run) and
+ * bench (how fast each job is here). */
+#ifndef ROPESCOPE_APP_H
+#define ROPESCOPE_APP_H
+
+#include "base/base.h"
+#include "sweep/sweep.h"
+
+/* ==== claims ==================================================================================================== */
+
+/* What the literature says beside what a run comes to. A folder of an experiment states in
+ * expected.csv which number is expected, where it comes from, and whether a run must agree with it or refute it; the
+ * check reads the CSV files of that run. Also small tables of such files. Uses base and io. Nothing here runs an
+ * experiment.
+ *
+ * expected.csv has these columns, in this order:
+ *   key        what the row says, unique in the file
+ *   file       a CSV file of the run without .csv: "summary", "decay"; "STEM/summary" for the config STEM.yaml
+ *              (published numbers in a file STEM.csv beside STEM.yaml are joined to that run's rows by the columns that
+ *              both have, as method and length_tokens)
+ *   column     what is read: a column, which `where` must narrow to one row, or a reduction over the rows it leaves:
+ *              mean(c) min(c) max(c) median(c) sum(c), count(c) and missing(c) rows with and without a value,
+ *              at_min(y; x) at_max(y; x) the x of the least or largest y (the first of equals),
+ *              exponent(y; x) coefficient(y; x) of the least-squares power law y = coefficient x^exponent, in logs,
+ *              spearman(y; x) the rank correlation and spearman_p(y; x) its p-value, two-sided, by 9999 permutations;
+ *              in spearman(y; x; c) rows with the same word in column c are one, of their means
+ *   where      conditions joined by ';', as in "method=yarn; length_tokens=32k; distance_tokens>=100"; operators = != <
+ *              <= > >=; numbers where both sides are, else text; empty: every row
+ *   expected   the number that `origin` speaks of, or a relation as "<=0.434"; empty for `found`
+ *   here       what the run comes to, to the digits that hold; empty: not said
+ *   tolerance  of `expected`: 0.01 (absolute), 1% (relative); empty: what rounding to the digits written leaves
+ *   origin     printed: the source prints it; derived: it follows from a formula that the source prints, worked out
+ * apart from this program; departs: the paper asks for it, and the implementation that runs does otherwise, which
+ *              `here` and `note` say; found: nobody said it, `here` is ours
+ *   verdict    agrees | agrees_with_definition | refuted | does_not_appear, of what is printed or derived; empty for
+ * the other two. Mathematics alone refutes; what was said of trained models does not appear in those here source paper
+ * or code, and place; empty is allowed for `found` alone note       which definition, why it is refuted, in how many
+ * weights and seeds it does not appear, or how it departs; empty is allowed otherwise */
+
+typedef enum rs_origin { RS_PRINTED, RS_DERIVED, RS_DEPARTS, RS_FOUND, RS_ORIGINS } rs_origin;
+
+typedef enum rs_verdict {
+  RS_NO_VERDICT,
+  RS_AGREES,
+  RS_AGREES_WITH_DEFINITION,
+  RS_REFUTED,
+  RS_DOES_NOT_APPEAR,
+  RS_VERDICTS
+} rs_verdict;
+
+typedef enum rs_relation { RS_EQUAL, RS_UNEQUAL, RS_BELOW, RS_AT_MOST, RS_ABOVE, RS_AT_LEAST } rs_relation;
+
+/* A number that something else is held to. */
+typedef struct rs_bound {
+  bool stated;
+  rs_relation relation;
+  double number, tolerance; /* tolerance >= 0, absolute; RS_EQUAL alone */
+} rs_bound;
+
+/* One row; all text is borrowed from the rs_claims. */
+typedef struct rs_claim {
+  const char *key, *file, *column, *where, *expected, *source, *note;
+  rs_bound claimed, here; /* `expected` and `here`, read */
+  rs_origin origin;
+  rs_verdict verdict;
+  size_t line; /* of the file */
+} rs_claim;
+
+/* The rows of one expected.csv. */
+typedef struct rs_claims {
+  rs_claim *items;
+  size_t count;
+  char *name, *text; /* of the file; owned */
+  void *table;
+} rs_claims;
+
+/* Reads and checks an expected.csv. RS_INPUT "file:line: column: why (hint)", RS_IO, RS_MEMORY. Release with
+ * rs_claims_free. */
+rs_status rs_claims_read(const char *file, rs_claims **claims, rs_err *err) RS_NONNULL(1, 2);
+void rs_claims_free(rs_claims *claims);
+
+/* How one claim came out. */
+typedef struct rs_claim_result {
+  double value;  /* what the run comes to; NaN: nothing */
+  bool held;     /* the verdict holds */
+  char why[320]; /* why it does not; "" */
+  bool left_out; /* the run it reads was not asked for */
+} rs_claim_result;
+
+/* Configs whose stem ends in "full" take long and are run on request. */
+bool rs_claims_is_full(const char *stem, size_t length) RS_NONNULL(1);
+
+/* Reads the numbers of an experiment called `name` from the CSV files below `results` (results/NAME/summary.csv for
+ * "summary", results/NAME-STEM/decay.csv for "STEM/decay") and judges them: findings (claims->count). What is missing
+ * or ambiguous there is a finding that does not hold; what needs a full run is left out unless `full`. RS_MEMORY. */
+rs_status rs_claims_check(const rs_claims *claims, const char *results, const char *name, bool full,
+                          rs_claim_result *findings, rs_err *err) RS_NONNULL(1, 2, 3, 5);
+
+/* How many claims came out how. */
+typedef struct rs_tally {
+  size_t held[RS_ORIGINS][RS_VERDICTS]; /* by what they are */
+  size_t reasons;                       /* that refuted claims give: equal notes of one experiment are one */
+  size_t differ, left_out;
+} rs_tally;
+
+/* Adds the claims of one experiment. */
+void rs_tally_add(rs_tally *tally, const rs_claims *claims, const rs_claim_result *findings) RS_NONNULL(1, 2, 3);
+
+/* Adds "printed: 3 agree, 1 with a definition, 0 refuted, 0 do not appear; derived: ...". */
+void rs_tally_print(const rs_tally *tally, rs_text *text) RS_NONNULL(1, 2);
+
+/* The table: key, expected, reproduced, difference, verdict, and below it the notes. */
+void rs_claims_print(const rs_claims *claims, const rs_claim_result *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+void rs_claims_markdown(const rs_claims *claims, const rs_claim_result *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+void rs_claims_csv(const rs_claims *claims, const rs_claim_result *findings, rs_text *text) RS_NONNULL(1, 2, 3);
+
+/* ---- small tables ------------------------------------------------------------------------------------------------ */
+
+typedef enum rs_pivot_form { RS_PIVOT_PLAIN, RS_PIVOT_MARKDOWN, RS_PIVOT_JSON } rs_pivot_form;
+
+/* What a small table shows; all borrowed. */
+typedef struct rs_pivot_wanted {
+  const char *lines; /* the column whose words are the lines: "method" */
+  /* (count) "found at 128k: mean(needle_win_rate) where length_tokens=128k": title and condition may be left out, and a
+   * plain column is asked for its mean. */
+  const char *const *questions;
+  size_t count;
+  const char *where; /* for all of them; "" */
+  long sort;         /* lines by that column of numbers, from 1; negative: the largest first; 0: as in the file */
+  rs_pivot_form form;
+} rs_pivot_wanted;
+
+/* Reads a CSV file and adds the table to `text`; "-" (null in JSON) stands where no row has a number. RS_INPUT, RS_IO,
+ * RS_MEMORY. */
+rs_status rs_pivot(const char *file, const rs_pivot_wanted *wanted, rs_text *text, rs_err *err) RS_NONNULL(1, 2, 3);
+
+/* ==== bench ===================================================================================================== */
+
+/* How fast the library is on this machine, and how near to what the machine can do. A job is timed
+ * in turns with its ceiling, in one process, so that both meet the same clock, memory and neighbours. */
+
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
+
+/* What bounds a job. Operations are multiplications and additions, of all threads together; bytes are those that cross
+ * the memory bus if nothing is cached, read and written. */
+typedef enum rs_limit {
+  RS_LIMIT_FMA_F32,
+  RS_LIMIT_FMA_F64,
+  RS_LIMIT_READ,
+  RS_LIMIT_COPY,
+  RS_LIMIT_SCALE, /* read, changed, and written in place */
+  RS_LIMITS
+} rs_limit;
+
+/* "GFLOP/s" or "GB/s", of 10^9. */
+const char *rs_limit_unit(rs_limit limit);
+
+/* The name of the job that measures the limit itself. */
+const char *rs_limit_name(rs_limit limit);
+
+enum { RS_BENCH_SIZES = 2 };
+
+/* One thing to time. */
+typedef struct rs_bench_job {
+  const char *name, *summary;
+  rs_limit limit;
+  const char *item;                                   /* what the time is also given by, as in "pair" */
+  size_t threads;                                     /* 0: all there are */
+  size_t full[RS_BENCH_SIZES], quick[RS_BENCH_SIZES]; /* what is counted is the family's to say */
+  int variant;                                        /* the family's own */
+} rs_bench_job;
+
+/* What one run does. */
+typedef struct rs_bench_work {
+  double amount; /* floating-point operations or bytes, by the job's limit */
+  double items;
+} rs_bench_work;
+
+/* Jobs of one file. */
+typedef struct rs_bench_family {
+  const char *name;
+  bool on_request; /* left out unless named */
+  const rs_bench_job *jobs;
+  size_t job_count;
+  /* Makes what a run needs (not timed), for the threads there are. On failure *state is NULL. */
+  rs_status (*create)(const rs_bench_job *job, const size_t *sizes, void **state, rs_bench_work *work, rs_err *err);
+  /* What is timed; may be called any number of times. */
+  rs_status (*run)(void *state, rs_err *err);
+  void (*free)(void *state); /* NULL is allowed */
+} rs_bench_family;
+
+/* All families, in the order in which they run. */
+const rs_bench_family *const *rs_bench_families(size_t *count) RS_NONNULL(1);
+
+/* ---- timing ------------------------------------------------------------------------------------------------------ */
+
+typedef struct rs_bench_options {
+  const char *const *names; /* of jobs and families; none: every family that is not on request */
+  size_t name_count;
+  size_t rounds; /* >= 1: a sample of the job between two of its ceiling each */
+  bool quick;    /* small sizes and short samples: to see that all runs, not how fast */
+  bool all_isa;  /* each job with every instruction set of the machine, best first */
+  /* Called before each job, from the calling thread; may be NULL. */
+  void (*progress)(void *context, const rs_bench_job *job, size_t done, size_t jobs);
+  void *context;
+} rs_bench_options;
+
+/* What was measured of one job. Medians are over the rounds in which other processes left the CPUs alone; where there
+ * is none, over all. A contended round is run again, `rounds` times at most. */
+typedef struct rs_bench_row {
+  const rs_bench_job *job;
+  const char *isa;
+  size_t threads;
+  double seconds, seconds_best;   /* of one run: median, least */
+  double rate, ceiling_rate;      /* medians, in rs_limit_unit */
+  double fraction, fraction_best; /* median of each round's own; of the best of each */
+  double nanoseconds;             /* per item, by the median */
+  double others;                  /* CPUs that other processes kept busy; NaN: unknown */
+  size_t rounds, contended;       /* all that were run; of those, with others at work */
+} rs_bench_row;
+
+/* Whether every round was contended, so that the numbers say little. */
+bool rs_bench_row_doubtful(const rs_bench_row *row) RS_NONNULL(1);
+
+/* Runs jobs one after the other, with the instruction set in use, or with all: the rows of a job then stand together,
+ * and the set in use is another meanwhile, but the same afterwards. RS_INPUT for a name that is no job and no family;
+ * RS_MEMORY, or what a job fails with. Release *rows with free(). */
+rs_status rs_bench_run(const rs_bench_options *options, rs_bench_row **rows, size_t *count, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
+/* Header and rows as CSV. */
+void rs_bench_write(const rs_bench_row *rows, size_t count, rs_text *csv) RS_NONNULL(3);
+
+#endif

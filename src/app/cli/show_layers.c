@@ -1,0 +1,197 @@
+/* ropescope show layers: a model layer by layer, a line for each kind. */
+#include "show.h"
+
+#include "advice/advice.h"
+
+#include <math.h>
+
+void cli_note_doubt(const cli_options *options, const rs_profile *profile) {
+  if (profile->doubt != NULL) cli_note(options, "warning: %s", profile->doubt);
+}
+
+void cli_note_layers(const cli_options *options, const rs_profile *profile, size_t kind) {
+  rs_text text = {0};
+  if (profile->kind_count == 0 || !rs_profile_mixed(profile)) return;
+  rs_profile_write_choice(profile, kind, &text);
+  cli_note(options, "this is %s; --layers chooses", rs_text_string(&text));
+  rs_text_clear(&text);
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static bool turns(const rs_layer_kind *kind) {
+  const rs_method *method = kind->model.published.method;
+  return kind->attends && method != NULL && method->freq != NULL;
+}
+
+/* With what the geometry says of it. */
+static void put_recipe(const rs_layer_kind *kind, rs_text *text) {
+  rs_recipe recipe = {0};
+  bool copied = rs_recipe_copy(&recipe, &kind->model.published, NULL) == RS_OK;
+  if (copied && recipe.method == NULL)
+    rs_text_puts(text, "no published recipe");
+  else if (copied && rs_recipe_resolve(&recipe, &kind->model, NULL) == RS_OK)
+    rs_recipe_write(&recipe, text);
+  else
+    text->failed = true;
+  rs_recipe_clear(&recipe);
+}
+
+/* Of the dims that the ladder is made for, those whose frequency is 0 do not turn (Gemma 4). */
+static size_t turning_dims(const rs_layer_kind *kind) {
+  const rs_model *model = &kind->model;
+  rs_recipe recipe = {0};
+  rs_spectrum spectrum = {0};
+  size_t dims = model->rotary_dim, still = 0, length = model->train_length > 0 ? model->train_length : 1;
+  rs_status status = rs_recipe_copy(&recipe, &model->published, NULL);
+  if (status == RS_OK) status = rs_recipe_resolve(&recipe, model, NULL);
+  if (status == RS_OK) status = rs_spectrum_make(&recipe, model, length, &spectrum, NULL);
+  for (size_t j = 0; status == RS_OK && j < spectrum.pairs; j++) still += spectrum.omega[j] == 0;
+  if (status == RS_OK) dims = 2 * (spectrum.pairs - still);
+  rs_spectrum_clear(&spectrum);
+  rs_recipe_clear(&recipe);
+  return dims;
+}
+
+void show_put_kind(const rs_profile *profile, size_t k, rs_text *text) {
+  const rs_layer_kind *kind = &profile->kinds[k];
+  rs_profile_write_layers(profile, k, text);
+  rs_text_printf(text, ": %s, ", kind->name);
+  if (!kind->attends) {
+    rs_text_puts(text, "no attention\n");
+    return;
+  }
+  rs_layer_kind_write_mask(kind, text);
+  rs_text_puts(text, ", ");
+  put_recipe(kind, text);
+  if (turns(kind)) {
+    rs_text_puts(text, ", base ");
+    rs_text_number(text, kind->model.rope_theta);
+    rs_text_printf(text, ", %zu of %zu dims turn", turning_dims(kind), kind->model.head_dim);
+  }
+  rs_text_puts(text, "\n");
+}
+
+static void put_text(const rs_profile *profile, rs_text *text) {
+  size_t line = text->length;
+  rs_text_puts(text, profile->kinds[profile->chosen].model.name);
+  if (profile->counted) rs_text_printf(text, ", %zu layers", profile->layer_count);
+  rs_text_end_line(text, line);
+  for (size_t k = 0; k < profile->kind_count; k++) show_put_kind(profile, k, text);
+}
+
+/* ---- for other programs ------------------------------------------------------------------------------------------ */
+
+static const char *const mask_words[] = {[RS_CAUSAL] = "causal",
+                                         [RS_BIDIRECTIONAL] = "bidirectional",
+                                         [RS_WINDOW] = "window",
+                                         [RS_WINDOW_SINKS] = "window with sinks",
+                                         [RS_CROSS] = "cross attention",
+                                         [RS_CHUNKS] = "chunks",
+                                         [RS_BAND] = "band"};
+
+static const char *mask_word(const rs_layer_kind *kind) {
+  return !kind->attends ? "no attention" : kind->chooses ? "chosen keys" : mask_words[kind->mask.kind];
+}
+
+static double number_or_none(size_t number) {
+  return number > 0 ? (double)number : NAN;
+}
+
+static void put_csv(const rs_profile *profile, rs_text *csv) {
+  rs_text_puts(csv, "layer,kind,mask,window_tokens,compression,head_dim,rotary_dim,rope_theta,recipe\n");
+  for (size_t i = 0; i < profile->layer_count; i++) {
+    const rs_layer_kind *kind = &profile->kinds[profile->layers[i]];
+    rs_text recipe = {0};
+    if (kind->attends) put_recipe(kind, &recipe);
+    rs_csv_number(csv, (double)i);
+    rs_csv_text(csv, kind->name);
+    rs_csv_text(csv, mask_word(kind));
+    rs_csv_number(csv, number_or_none(kind->mask.window));
+    rs_csv_number(csv, number_or_none(kind->compression));
+    rs_csv_number(csv, number_or_none(kind->model.head_dim));
+    rs_csv_number(csv, turns(kind) ? (double)kind->model.rotary_dim : NAN);
+    rs_csv_number(csv, turns(kind) ? kind->model.rope_theta : NAN);
+    rs_csv_text(csv, rs_text_string(&recipe));
+    rs_csv_end_row(csv);
+    csv->failed |= recipe.failed;
+    rs_text_clear(&recipe);
+  }
+}
+
+static void write_kind(rs_json *json, const rs_profile *profile, size_t k) {
+  const rs_layer_kind *kind = &profile->kinds[k];
+  rs_text recipe = {0};
+  if (kind->attends) put_recipe(kind, &recipe);
+  rs_json_object(json, NULL);
+  rs_json_string(json, "kind", kind->name);
+  rs_json_list(json, "layers");
+  for (size_t i = 0; i < profile->layer_count; i++)
+    if (profile->layers[i] == k) rs_json_number(json, NULL, (double)i);
+  rs_json_end(json);
+  rs_json_bool(json, "chosen", k == profile->chosen);
+  rs_json_string(json, "mask", kind->attends ? mask_word(kind) : NULL);
+  rs_json_number(json, "window_tokens", number_or_none(kind->mask.window));
+  rs_json_number(json, "compression", number_or_none(kind->compression));
+  if (kind->chooses) rs_json_number(json, "chosen_keys", number_or_none(kind->chosen * kind->block));
+  rs_json_number(json, "head_dim", number_or_none(kind->model.head_dim));
+  rs_json_number(json, "rotary_dim", turns(kind) ? (double)kind->model.rotary_dim : NAN);
+  rs_json_number(json, "rope_theta", turns(kind) ? kind->model.rope_theta : NAN);
+  rs_json_string(json, "recipe", kind->attends ? rs_text_string(&recipe) : NULL);
+  rs_json_end(json);
+  json->text->failed |= recipe.failed;
+  rs_text_clear(&recipe);
+}
+
+static void put_json(const rs_profile *profile, rs_text *text) {
+  rs_json json = {.text = text};
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "table", "layers");
+  rs_json_string(&json, "model", profile->kinds[profile->chosen].model.name);
+  rs_json_bool(&json, "counted", profile->counted);
+  rs_json_array(&json, "kinds");
+  for (size_t k = 0; k < profile->kind_count; k++) write_kind(&json, profile, k);
+  rs_json_end(&json);
+  rs_json_end(&json);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+/* What would have no effect. */
+static const char *idle_option(const cli_options *options) {
+  return options->method != NULL    ? "--method"
+         : options->layers != NULL  ? "--layers"
+         : options->length > 0      ? "--length"
+         : options->edits.count > 0 ? "--set"
+                                    : NULL;
+}
+
+int show_layers(const cli_options *options) {
+  const rs_subject_in in = {.hf = options->hf, .hf_text = options->hf_text, .preset = options->model};
+  rs_profile profile = {0};
+  rs_text text = {0};
+  rs_err err = {0};
+  size_t kind;
+  if (in.hf == NULL && in.preset == NULL) {
+    cli_error("show layers needs a model: --hf FILE (a config.json or its folder) or --model PRESET");
+    return CLI_USAGE;
+  }
+  if (idle_option(options) != NULL) {
+    cli_error("%s has no effect on show layers: it shows what the model publishes, of all layers",
+              idle_option(options));
+    return CLI_USAGE;
+  }
+  rs_status status = rs_subject_profile(&in, &profile, &kind, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  if (options->json)
+    put_json(&profile, &text);
+  else if (options->csv)
+    put_csv(&profile, &text);
+  else
+    put_text(&profile, &text);
+  int code = cli_put(&text, options->csv || options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK : CLI_FAILED;
+  if (code == CLI_OK) cli_note_doubt(options, &profile);
+  rs_text_clear(&text);
+  rs_profile_clear(&profile);
+  return code;
+}

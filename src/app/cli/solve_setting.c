@@ -1,0 +1,288 @@
+/* ropescope solve setting --to N: whole recipes for a length, ranked by what they cost, and the best as a config. */
+#include "conversion.h"
+
+#include "advice/advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far the sums were put to the test: experiments/what-predicts-loss. */
+static const char evidence[] =
+    "derived from angles by formulas, measured on no model here. Where ways of untuned models were measured, the sum "
+    "with the weights loss had them in the order of loss with a rank correlation of .82 to .96 (dictionary, 4 to 16 "
+    "times the length, 104k parameters), .74 to .92 (three other tasks, on which zero_shot_damage has .81 to .94), .90 "
+    "and .65 to .80 (two published models of 100M), three pairs of Llama-2-13B right, and RoPE and Position "
+    "Interpolation of LLaMA-7B the wrong way round; needle_damage .73 to .97 with needles missed, .94 and .66 to .81, "
+    "and LLaMA-7B right. Neither orders models that are tuned at the length";
+
+/* ---- what was asked ---------------------------------------------------------------------------------------------- */
+
+static int refuse(const char *why) {
+  cli_error("solve setting %s", why);
+  return CLI_USAGE;
+}
+
+/* "near=2,far=0.02,out=1", where what is not named keeps the weight of loss. */
+static bool read_weights(const char *text, rs_turn_costs *weights) {
+  struct {
+    const char *name;
+    double *weight;
+  } terms[] = {{"near", &weights->near}, {"far", &weights->far}, {"out", &weights->out}};
+  *weights = strcmp(text, "needles") == 0 ? rs_needle_weights : rs_loss_weights;
+  if (strcmp(text, "needles") == 0 || strcmp(text, "loss") == 0) return true;
+  while (*text != '\0') {
+    char digits[32];
+    size_t length = strcspn(text, ","), term = 0, name = strcspn(text, "=,"), left = length - name;
+    while (term < RS_COUNT(terms) && (strlen(terms[term].name) != name || strncmp(text, terms[term].name, name) != 0))
+      term++;
+    if (term == RS_COUNT(terms) || left < 2 || left > sizeof digits) return false;
+    memcpy(digits, text + name + 1, left - 1);
+    digits[left - 1] = '\0';
+    if (!rs_number_read(digits, terms[term].weight)) return false;
+    if (!(*terms[term].weight >= 0) || isinf(*terms[term].weight)) return false;
+    text += length;
+    if (*text == ',' && *++text == '\0') return false;
+  }
+  return true;
+}
+
+static int check(const cli_options *options, rs_turn_costs *weights) {
+  if (options->hf == NULL && options->model == NULL) return refuse("needs --hf or --model, which is to be served");
+  if (options->hf != NULL && options->model != NULL) return refuse("takes one model: keep --hf or --model");
+  if (options->length == 0) return refuse("needs --to, the context to be served, as in --to 256k");
+  if (options->criterion != NULL) return refuse("takes no --criterion: it ranks by costs (--weights)");
+  if (options->method != NULL) return refuse("takes no --method: it ranks all of them");
+  if (options->base > 0) return refuse("takes no --base: it is the model's");
+  if (options->head_dim > 0) return refuse("takes no --head-dim: it is the model's");
+  *weights = rs_loss_weights;
+  if (options->weights != NULL && !read_weights(options->weights, weights)) {
+    cli_error("--weights %s: write loss, needles, or numbers from 0 as in near=2,far=0.02,out=1", options->weights);
+    return CLI_USAGE;
+  }
+  return CLI_OK;
+}
+
+/* ---- the best as a config ---------------------------------------------------------------------------------------- */
+
+static rs_status read_convertible(const cli_options *options, rs_convertible *model, rs_err *err) {
+  if (options->model != NULL) return rs_convertible_preset(options->model, model, err);
+  if (options->hf_text != NULL)
+    return rs_convertible_read(options->hf_text, strlen(options->hf_text), options->hf, model, err);
+  char *data = NULL;
+  size_t length = 0;
+  RS_TRY(rs_file_read(options->hf, RS_LARGEST_FILE, &data, &length, err));
+  rs_status status = rs_convertible_read(data, length, options->hf, model, err);
+  free(data);
+  return status;
+}
+
+/* The model with the recipe in the place of what it publishes. */
+static rs_status convert(const cli_options *options, const rs_ranking *ranking, const rs_candidate *best,
+                         rs_conversion *out, rs_err *err) {
+  rs_convertible model;
+  *out = (rs_conversion){0};
+  RS_TRY(read_convertible(options, &model, err));
+  const rs_replacement by = {&best->said, best->theta, (size_t)ranking->train_length, options->length};
+  model.kind = ranking->kind;
+  rs_status status = rs_convertible_replace(&model, ranking->kind, &by, err);
+  const char *to = options->consumer != NULL ? options->consumer : "hf5";
+  if (status == RS_OK) status = rs_convert(&model, to, options->length, out, err);
+  rs_convertible_clear(&model);
+  return status;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+/* What rounding has left is nothing. */
+static double shown(double cost) {
+  return fabs(cost) < 1e-9 ? 0 : cost;
+}
+
+static void put_terms(const rs_turn_costs *costs, rs_text *text) {
+  rs_text_printf(text, "near %.4g, far %.4g, out %.4g", shown(costs->near), costs->far, shown(costs->out));
+}
+
+/* What the first one takes away from what leaving RoPE as it is costs. */
+static void put_reason(const rs_ranking *ranking, const rs_candidate *best, rs_text *text) {
+  const rs_candidate *plain = &ranking->items[ranking->unchanged];
+  if (best == plain) {
+    rs_text_puts(text, "leaving RoPE as it is costs least");
+    return;
+  }
+  rs_text_printf(text, "its cost of %.4g is the least of %zu recipes (", best->sum, ranking->count);
+  put_terms(&best->costs, text);
+  rs_text_printf(text, "), against %.4g of RoPE as it is (", plain->sum);
+  put_terms(&plain->costs, text);
+  rs_text_puts(text, ")");
+}
+
+static void put_short(const rs_ranking *ranking, const rs_candidate *best, rs_text *text) {
+  double plain = ranking->items[ranking->unchanged].early_sum, more = best->early_sum - plain;
+  if (fabs(more) <= 1e-9 * fabs(plain))
+    rs_text_printf(text, "nothing at the trained %g tokens", ranking->train_length);
+  else
+    rs_text_printf(text, "%.4g at the trained %g tokens, where RoPE as it is costs %.4g", best->early_sum,
+                   ranking->train_length, plain);
+}
+
+static void put_advice(const rs_ranking *ranking, rs_text *text) {
+  const rs_candidate *best = &ranking->items[0], *needles = &ranking->items[ranking->by_needles];
+  size_t said = rs_ranking_best_said(ranking);
+  rs_text_puts(text, "use ");
+  rs_recipe_write(&best->recipe, text);
+  rs_text_puts(text, " because ");
+  put_reason(ranking, best, text);
+  rs_text_puts(text, "; it costs ");
+  put_short(ranking, best, text);
+  if (said != 0 && said < ranking->count) {
+    rs_text_puts(text, "; no config.json can say it, and the best that one can say is ");
+    rs_recipe_write(&ranking->items[said].recipe, text);
+  }
+  if (ranking->by_needles != 0) {
+    rs_text_puts(text, "; for needles alone it would be ");
+    rs_recipe_write(&needles->recipe, text);
+  }
+}
+
+static void put_table(const cli_options *options, const rs_ranking *ranking, rs_text *text) {
+  rs_text_printf(
+      text, "  rank      cost      near       far       out   needles  at %-8g  recipe (* a config.json can say)\n",
+      ranking->train_length);
+  for (size_t i = 0; i < ranking->count; i++) {
+    const rs_candidate *c = &ranking->items[i];
+    rs_text_printf(text, "  %4zu %9.4g %9.3g %9.4g %9.4g %9.4g  %11.4g  %s ", i + 1, c->sum, shown(c->costs.near),
+                   c->costs.far, shown(c->costs.out), c->needles, c->early_sum, c->said.method != NULL ? "*" : " ");
+    rs_recipe_write(&c->recipe, text);
+    rs_text_puts(text, "\n");
+  }
+  for (size_t i = 0; i < ranking->left_out_count && !options->quiet; i++)
+    rs_text_printf(text, "left out   %s: %s\n", ranking->left_out[i].method, ranking->left_out[i].why);
+}
+
+static void put_all(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking,
+                    const rs_conversion *config, rs_text *text) {
+  const rs_model *model = ranking->model;
+  size_t said = rs_ranking_best_said(ranking);
+  rs_text_puts(text, "advice     ");
+  put_advice(ranking, text);
+  rs_text_puts(text, "\n");
+  rs_text_line(text, "target     %zu tokens, %.4g times the %g of training; %s: base %g, %zu of %zu dims turn",
+               options->length, (double)options->length / ranking->train_length, ranking->train_length, model->name,
+               model->rope_theta, model->rotary_dim, model->head_dim);
+  if (rs_profile_mixed(&ranking->profile)) {
+    rs_text_puts(text, "layers     ");
+    rs_profile_write_choice(&ranking->profile, ranking->kind, text);
+    rs_text_puts(text, "\n");
+  }
+  rs_text_printf(text,
+                 "cost       %g near + %g far + %g out; needles: %g far + %g out (docs/metrics.md: lookback_damage)\n",
+                 weights->near, weights->far, weights->out, rs_needle_weights.far, rs_needle_weights.out);
+  put_table(options, ranking, text);
+  rs_text_printf(text, "evidence   %s.\n", evidence);
+  if (said >= ranking->count) return;
+  rs_text_printf(text, "config     of rank %zu, for %s\n", said + 1,
+                 options->consumer != NULL ? options->consumer : "hf5");
+  cli_put_conversion(config, text);
+}
+
+/* ---- for other programs ------------------------------------------------------------------------------------------ */
+
+static void write_terms(rs_json *json, const char *key, const rs_turn_costs *costs) {
+  rs_json_object(json, key);
+  rs_json_number(json, "near", costs->near);
+  rs_json_number(json, "far", costs->far);
+  rs_json_number(json, "out", costs->out);
+  rs_json_end(json);
+}
+
+static void write_candidate(rs_json *json, const rs_candidate *c) {
+  rs_text recipe = {0};
+  rs_recipe_write(&c->recipe, &recipe);
+  rs_json_object(json, NULL);
+  rs_json_string(json, "recipe", rs_text_string(&recipe));
+  rs_json_string(json, "reference", c->recipe.method->reference);
+  rs_json_number(json, "cost", c->sum);
+  write_terms(json, "terms", &c->costs);
+  rs_json_number(json, "needle_damage", c->needles);
+  rs_json_number(json, "cost_at_trained_length", c->early_sum);
+  rs_json_bool(json, "config", c->said.method != NULL);
+  rs_json_end(json);
+  json->text->failed |= recipe.failed;
+  rs_text_clear(&recipe);
+}
+
+static rs_status write_all(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking,
+                           const rs_conversion *config, rs_text *text, rs_err *err) {
+  rs_json json = {.text = text};
+  rs_text advice = {0};
+  size_t said = rs_ranking_best_said(ranking);
+  put_advice(ranking, &advice);
+  rs_json_object(&json, NULL);
+  rs_json_string(&json, "quantity", "setting");
+  rs_json_string(&json, "advice", rs_text_string(&advice));
+  text->failed |= advice.failed;
+  rs_text_clear(&advice);
+  rs_json_string(&json, "evidence", evidence);
+  rs_json_number(&json, "target_tokens", (double)options->length);
+  rs_json_number(&json, "trained_tokens", ranking->train_length);
+  rs_json_string(&json, "layers", ranking->profile.kinds[ranking->kind].name);
+  write_terms(&json, "weights", weights);
+  rs_json_array(&json, "recipes");
+  for (size_t i = 0; i < ranking->count; i++) write_candidate(&json, &ranking->items[i]);
+  rs_json_end(&json);
+  rs_json_array(&json, "left_out");
+  for (size_t i = 0; i < ranking->left_out_count; i++) {
+    rs_json_object(&json, NULL);
+    rs_json_string(&json, "method", ranking->left_out[i].method);
+    rs_json_string(&json, "why", ranking->left_out[i].why);
+    rs_json_end(&json);
+  }
+  rs_json_end(&json);
+  rs_status status = RS_OK;
+  if (said < ranking->count) {
+    rs_json_number(&json, "config_rank", (double)said + 1);
+    status = cli_json_conversion(&json, "config", options->consumer != NULL ? options->consumer : "hf5", config, err);
+  }
+  rs_json_end(&json);
+  return status;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static int put(const cli_options *options, const rs_turn_costs *weights, const rs_ranking *ranking) {
+  rs_conversion config = {0};
+  rs_text text = {0};
+  rs_err err = {0};
+  size_t said = rs_ranking_best_said(ranking);
+  rs_status status = said < ranking->count ? convert(options, ranking, &ranking->items[said], &config, &err) : RS_OK;
+  if (status == RS_OK && options->json)
+    status = write_all(options, weights, ranking, &config, &text, &err);
+  else if (status == RS_OK)
+    put_all(options, weights, ranking, &config, &text);
+  int code = status != RS_OK                                       ? cli_fail(status, NULL, &err)
+             : cli_put(&text, options->json ? CLI_DATA : CLI_TEXT) ? CLI_OK
+                                                                   : CLI_FAILED;
+  for (size_t i = 0; i < config.notes.count && code == CLI_OK && !options->json; i++)
+    cli_note(options, "note: %s", config.notes.items[i]);
+  rs_text_clear(&text);
+  rs_conversion_clear(&config);
+  return code;
+}
+
+int cli_solve_setting(const cli_options *options) {
+  rs_ranking_in in = {.length = options->length,
+                      .hf = options->hf,
+                      .hf_text = options->hf_text,
+                      .preset = options->model,
+                      .layers = options->layers};
+  rs_ranking ranking;
+  rs_err err = {0};
+  int code = check(options, &in.weights);
+  if (code != CLI_OK) return code;
+  rs_status status = rs_rank_settings(&in, &ranking, &err);
+  if (status != RS_OK) return cli_fail(status, NULL, &err);
+  code = put(options, &in.weights, &ranking);
+  rs_ranking_clear(&ranking);
+  return code;
+}
