@@ -1,10 +1,14 @@
-/* What the files of the public interface share: errors, sizes, copies. Private to the api layer. */
+/* What the files of the public interface share. */
 #ifndef ROPESCOPE_API_API_H
 #define ROPESCOPE_API_API_H
 
+#include "config/config.h"
+
 #include "ropescope.h"
 
-#include "config/config.h"
+/* ---- api ------------------------------------------------------------------------------------------------------- */
+
+/* What the files of the public interface share: errors, sizes, copies. */
 
 /* Tells *error (which may be NULL) what `err` and `problems` (which may be NULL) say, and returns the status: RS_MEMORY
  * where there is none to say it. */
@@ -40,5 +44,141 @@ void rs_api_strings_clear(rs_api_strings *strings);
 /* The team of the calling thread: at most `threads` until rs_api_threads_restore gets what this returns; 0: all. */
 int rs_api_threads_limit(size_t threads);
 void rs_api_threads_restore(int before);
+
+/* ---- library --------------------------------------------------------------------------------------------------- */
+
+/* Methods of the caller's. */
+
+/* Those of a library (NULL: none), as the readers of configs take them. Borrows. */
+rs_method_list rs_api_methods(const ropescope_library *library);
+
+/* A method whose stages hand on to callbacks. */
+typedef struct rs_api_method rs_api_method;
+
+/* From a spec, all of whose words are copied. RS_INPUT, with the member as subject; RS_MEMORY; *method is NULL then. */
+rs_status rs_api_method_make(const ropescope_method_spec *spec, rs_api_method **method, rs_err *err);
+void rs_api_method_free(rs_api_method *method); /* without the spec's `release` */
+void rs_api_method_release(rs_api_method *method);
+const rs_method *rs_api_method_of(const rs_api_method *method);
+
+/* ---- results --------------------------------------------------------------------------------------------------- */
+
+/* What a results folder holds, in memory. */
+
+typedef struct rs_api_file {
+  char *name, *data; /* owned; a NUL follows the data */
+  size_t length;
+  ropescope_frame *frame; /* of a CSV file, owned; else NULL */
+} rs_api_file;
+
+struct ropescope_results {
+  rs_api_file *files; /* (count,) by name */
+  size_t count, capacity;
+};
+
+/* Every file of the folder but hidden ones and folders. RS_INPUT where one is not what manifest.json says, RS_IO,
+ * RS_MEMORY; *results is NULL then. */
+rs_status rs_api_results_read(const char *directory, ropescope_results **results, rs_err *err);
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+/* Queries and keys of the caller's as rows of doubles. */
+
+/* Which numbers of an array are wanted, and what for. */
+typedef struct rs_api_part {
+  const ropescope_rows *rows;
+  const char *name; /* for messages: "q" */
+  size_t head;
+  const size_t *tokens; /* (count,) row `tokens[i] - first`; NULL: row i */
+  size_t first, count, dims;
+  double factor; /* multiplies all */
+} rs_api_part;
+
+/* Where the part stands as (count, dims) doubles already; NULL: nowhere. */
+const double *rs_api_part_there(const rs_api_part *part);
+
+/* out (count, dims): the part as doubles. */
+void rs_api_part_read(const rs_api_part *part, double *out);
+
+/* RS_INPUT with the place of a number of (count, dims) that is not finite. */
+rs_status rs_api_part_check(const rs_api_part *part, const double *numbers, rs_err *err);
+
+/* ---- frame ----------------------------------------------------------------------------------------------------- */
+
+/* CSV text as columns. */
+
+/* Reads CSV text (length bytes), which messages call `name`. RS_INPUT as rs_csv_read, RS_MEMORY; *frame is NULL then.
+ */
+rs_status rs_api_frame_make(const char *csv, size_t length, const char *name, ropescope_frame **frame, rs_err *err);
+void rs_api_frame_free(ropescope_frame *frame);
+
+/* What is known of a column; the words may be NULL. */
+typedef struct rs_api_column {
+  const char *name, *unit, *summary;
+  bool integer; /* its fields are integers or empty */
+} rs_api_column;
+
+/* What is known of the column called so, where there is one; the words are copied. RS_MEMORY. */
+rs_status rs_api_frame_describe(ropescope_frame *frame, const rs_api_column *column, rs_err *err);
+
+/* ---- recipe ---------------------------------------------------------------------------------------------------- */
+
+/* What a recipe of the public interface is. */
+
+struct ropescope_recipe {
+  rs_subject subject;
+  const char *text, *warning;
+  ropescope_parameter *parameters; /* (parameter_count,) */
+  size_t parameter_count;
+  ropescope_layer_kind *kinds; /* (kind_count,) */
+  size_t kind_count;
+  rs_api_strings words; /* that these point to */
+};
+
+/* ---- statistics ------------------------------------------------------------------------------------------------ */
+
+/* What was observed of given queries and keys. */
+
+enum { RS_API_OBSERVABLES = ROPESCOPE_SKIPPED_WEIGHT + 1 };
+
+/* A curve with the name of its metric (static). */
+typedef struct rs_api_curve {
+  const char *name;
+  ropescope_frame *frame;
+} rs_api_curve;
+
+struct ropescope_statistics {
+  size_t heads, queries, bins;
+  double *values;           /* (heads, RS_API_OBSERVABLES, queries) */
+  double *edges;            /* (bins + 1,) */
+  double *mass;             /* (heads, queries, bins), or NULL */
+  ropescope_frame *summary; /* NULL without metrics */
+  rs_api_curve *curves;     /* (curve_count,) */
+  size_t curve_count;
+};
+
+/* What is observed, beside the caller's struct, which has been checked. */
+typedef struct rs_api_observed {
+  const ropescope_attention *asked;
+  rs_encoding *encoding;
+  rs_mask mask;
+  size_t *queries, query_count; /* positions */
+  size_t *edges, bins;          /* of distance */
+  size_t kv_heads;
+  double factor; /* on queries */
+  rs_variants metrics;
+  rs_row_needs needs;
+  size_t first_keys;
+  size_t *heads;      /* (asked->heads,) 0, 1, ... */
+  void **states;      /* (metrics.count,) of the metrics that observe */
+  rs_result *results; /* (metrics.count,) */
+} rs_api_observed;
+
+/* Everything but what metrics come to. RS_INPUT, RS_DOMAIN, RS_UNSUPPORTED, RS_MEMORY. */
+rs_status rs_api_observe(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err);
+
+/* The states of the metrics, before; and their frames, after. */
+rs_status rs_api_metrics_begin(rs_api_observed *observed, rs_err *err);
+rs_status rs_api_metrics_end(rs_api_observed *observed, ropescope_statistics *statistics, rs_err *err);
 
 #endif

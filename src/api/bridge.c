@@ -1,6 +1,6 @@
 /* A method of the caller's as kinds of stages. A kind is the first member of its bridge, and stages are told which kind
  * they are: so each finds its callbacks, and nothing is global. */
-#include "library.h"
+#include "api.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Two settings side by side. */
 #include "advice/advice.h"
 
-#include "recipe.h"
+#include "api.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Columns of numbers and words, read from CSV text. */
-#include "frame.h"
+#include "api.h"
 
 #include <math.h>
 #include <stdlib.h>

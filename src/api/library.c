@@ -1,5 +1,5 @@
 /* What there is: the version, names to choose from, and methods of the caller's. */
-#include "library.h"
+#include "api.h"
 
 #include "advice/advice.h"
 

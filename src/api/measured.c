@@ -1,6 +1,5 @@
 /* Metrics over the rows of the caller's, and what they come to as frames. */
-#include "frame.h"
-#include "statistics.h"
+#include "api.h"
 
 #include <math.h>
 #include <stdlib.h>

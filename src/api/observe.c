@@ -1,6 +1,5 @@
 /* The engine over the heads of the caller's: their rows, one head at a time, then what the engine sees. */
-#include "rows.h"
-#include "statistics.h"
+#include "api.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Pictures of results: they are written to a folder for a moment, where the plotter reads them. */
+#include "api.h"
 #include "io/io.h"
 #include "pages/pages.h"
-#include "results.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
 /* Recipes: one method on the layers of one model, and what there is to say of it. */
-#include "recipe.h"
-
-#include "library.h"
+#include "api.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Folders of results, read whole. */
-#include "results.h"
+#include "api.h"
 
-#include "frame.h"
 #include "io/io.h"
 
 #include <dirent.h>

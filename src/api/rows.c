@@ -1,5 +1,5 @@
 /* Rows of the caller's, whatever their type and strides. */
-#include "rows.h"
+#include "api.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Sweeps: a config is run into a folder of the caller's, or into one that lasts as long as the call. */
+#include "api.h"
 #include "io/io.h"
-#include "library.h"
-#include "results.h"
 #include "sweep/sweep.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* Statistics of given queries and keys under a recipe: what was asked is checked, observed, and handed out. */
-#include "statistics.h"
-
-#include "frame.h"
+#include "api.h"
 
 #include <math.h>
 #include <stdlib.h>

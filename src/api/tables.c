@@ -1,5 +1,5 @@
 /* What a recipe is at one length: numbers of its encoding, copied out. */
-#include "recipe.h"
+#include "api.h"
 
 #include <math.h>
 #include <stdlib.h>

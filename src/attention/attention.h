@@ -308,7 +308,7 @@ typedef struct rs_observation {
   rs_row *rows; /* (Q,) in the order of the queries */
   size_t count, bins;
   rs_score_format scores; /* what they were computed in */
-  double error;           /* bound on the relative error of a weight and on a logit's, nats; see limits.h */
+  double error;           /* bound on the relative error of a weight and on a logit's, nats; see engine.h */
   double pairs, skipped;  /* queries with keys: all that the mask lets see each other, and those left out */
   double skipped_weight;  /* no row has lost more of its weight by it */
   double *storage;

@@ -1,6 +1,6 @@
 /* Each lane's row is made as the encoding has it, in double, turned into what the kernel adds, and then turned over
  * with the others: a row at a time, encodings need little for a number; key by key they would begin anew for each. */
-#include "bias_block.h"
+#include "engine.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The bias as the kernel reads it. A softmax does not see a constant of the row, so each row's is taken relative to the
  * query's own place: then float holds it as well as it needs to be where weights are. */
-#include "bias_table.h"
+#include "worker.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,14 +2,7 @@
  * rotated into panels, the bias tabulated, norms taken), then tiles of queries walk over the panels. Blocks of tiles
  * are handed to threads, the longest first; where there are few of them each also splits its keys into chunks, which
  * are joined in order afterwards. What a row comes to depends on the job alone, never on the threads. */
-#include "job.h"
-#include "limits.h"
-#include "load.h"
-#include "rows.h"
-#include "tile.h"
-#include "together.h"
-#include "walk.h"
-#include "whole.h"
+#include "engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "job.h"
+#include "engine.h"
 
 size_t rs_job_views(const rs_attention_job *job) {
   return job->mask.kind == RS_CROSS ? 1 : job->encoding->views;

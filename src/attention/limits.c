@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "engine.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,7 +37,7 @@ static double largest_gain(const rs_attention_job *job, double *const *gains) {
   return most * fmax(1, fabs(encoding->amp));
 }
 
-/* B of limits.h, nats. */
+/* B of engine.h, nats. */
 static double largest_logit(const rs_attention_job *job) {
   const rs_encoding *encoding = job->encoding;
   const rs_projection *projection = job->projection;

@@ -1,5 +1,5 @@
 /* Keys on their way to the kernel: some tokens at a time they are rotated as rows, then dealt into panels. */
-#include "load.h"
+#include "engine.h"
 
 #include <math.h>
 #include <string.h>

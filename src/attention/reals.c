@@ -1,5 +1,5 @@
 /* Aligned room for the kernel's arrays, kept from job to job. */
-#include "reals.h"
+#include "worker.h"
 
 #include <stdlib.h>
 #ifdef __linux__

@@ -1,6 +1,6 @@
 /* From what a tile has seen to rows: bits become nats, what was taken off the bias comes back, an added needle joins
  * the keys. */
-#include "rows.h"
+#include "engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "skip.h"
+#include "engine.h"
 
 #include <math.h>
 

@@ -1,8 +1,5 @@
 /* Queries into lanes: rotated, scaled and packed as the kernel reads them. */
-#include "tile.h"
-
-#include "bias_block.h"
-#include "job.h"
+#include "engine.h"
 
 #include <math.h>
 #include <string.h>

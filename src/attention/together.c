@@ -1,8 +1,6 @@
 /* Blocks of queries are cut as one engine alone cuts them, and dealt to the members there and back, for under a causal
  * mask later queries see more keys: 0 1 2 2 1 0 0 1 2. What a block comes to depends on the job alone. */
-#include "together.h"
-
-#include "rows.h"
+#include "engine.h"
 
 #include <math.h>
 #include <stdlib.h>

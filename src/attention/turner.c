@@ -1,5 +1,5 @@
 /* Queries and keys on their way to the kernel are rotated token by token, as rows. */
-#include "turner.h"
+#include "worker.h"
 
 #include "kernel/kernel.h"
 

@@ -1,10 +1,6 @@
 /* A block of query tiles walks over the keys: through one view and one range of the mask after the other, from the
  * query's own place outwards, so that the largest logits tend to come first. */
-#include "walk.h"
-
-#include "bias_block.h"
-#include "skip.h"
-#include "tile.h"
+#include "engine.h"
 
 #include <math.h>
 

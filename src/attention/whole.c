@@ -1,12 +1,10 @@
-#include "whole.h"
+#include "engine.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
 #include "kernel/kernel.h"
-#include "whole_row.h"
 
 enum { TILE = 4 }; /* queries that read the keys together */
 

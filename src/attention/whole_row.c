@@ -1,6 +1,4 @@
-#include "whole_row.h"
-
-#include "rows.h"
+#include "engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Keys that a block's tiles share: what fills a quarter of a second cache of 1 MiB, and no more than sums of weights in
- * float stay exact for (limits.h). */
+ * float stay exact for (engine.h). */
 enum { KEY_BYTES = 224 * 1024, MOST_KEYS = 512 };
 
 size_t rs_block_panels(const rs_loaded_job *loaded) {

@@ -1,9 +1,92 @@
-/* A job as the kernel reads it, and what one thread needs to walk queries over it. Private to the attention layer. */
+/* A job as the kernel reads it, and what one thread needs to walk queries over it. */
 #ifndef ROPESCOPE_ATTENTION_WORKER_H
 #define ROPESCOPE_ATTENTION_WORKER_H
 
-#include "bias_table.h"
-#include "turner.h"
+#include "attention/attention.h"
+#include "base/base.h"
+#include "kernel/kernel.h"
+
+/* ---- reals ----------------------------------------------------------------------------------------------------- */
+
+/* Arrays of float or double, by the format that a job is computed in. */
+
+typedef struct rs_reals {
+  void *data; /* 64-byte aligned; owned */
+  size_t bytes;
+} rs_reals;
+
+/* Room for `count` numbers of `size` bytes, contents lost. Release with rs_reals_clear. */
+rs_status rs_reals_reserve(rs_reals *reals, size_t count, size_t size, rs_err *err);
+void rs_reals_clear(rs_reals *reals);
+
+/* Entry `index` of an array of numbers of `real_bytes` each. */
+static inline void rs_real_put(void *reals, size_t real_bytes, size_t index, double value) {
+  if (real_bytes == sizeof(float))
+    ((float *)reals)[index] = (float)value;
+  else
+    ((double *)reals)[index] = value;
+}
+
+/* ---- bias table ------------------------------------------------------------------------------------------------ */
+
+/* What the rows of a head add to their logits, as the kernel reads it. */
+
+/* A bias that is a function of m - n alone is one table; any other is asked for row by row. Numbers are in bits, and
+ * less the bias of the query's own place. */
+typedef struct rs_bias_table {
+  size_t room; /* the longest job, tokens; set before the first */
+  bool any, by_distance;
+  rs_reals table; /* by_distance: entry `origin` + m - n */
+  size_t origin;
+  double *past, *future; /* by_distance: (L,) at |m - n| = d before and after the query; once loaded, at d or beyond */
+  double offset;         /* by_distance: what was taken off, nats */
+} rs_bias_table;
+
+/* What does not depend on the format: any, by_distance, past and future. */
+rs_status rs_bias_table_measure(rs_bias_table *bias, const rs_attention_job *job, rs_err *err);
+
+/* The table for a kernel, once the format is chosen. */
+rs_status rs_bias_table_load(rs_bias_table *bias, const rs_attention_job *job, const rs_score_kernel *kernel,
+                             rs_err *err);
+void rs_bias_table_clear(rs_bias_table *bias);
+
+/* The bias of the query at position `query` against keys [begin, end) as the kernel reads it, in double; returns what
+ * was taken off, nats. For jobs that have a bias. */
+double rs_bias_of_query(const rs_attention_job *job, size_t query, size_t begin, size_t end, double *bits);
+
+/* ---- turner ---------------------------------------------------------------------------------------------------- */
+
+/* Rotation of a job's queries and keys, some tokens at a time. */
+
+enum { RS_TURNED = 64 }; /* the most tokens turned at a time */
+
+/* Scratch of one thread. */
+typedef struct rs_turner {
+  const rs_attention_job *job; /* borrowed */
+  rs_reals storage;
+  double *cosine, *sine; /* (RS_TURNED, R/2) */
+  double *rows;          /* (RS_TURNED, D) */
+} rs_turner;
+
+/* Makes the turner ready for a job; keeps what is large enough. Release with rs_turner_clear. */
+rs_status rs_turner_prepare(rs_turner *turner, const rs_attention_job *job, rs_err *err);
+void rs_turner_clear(rs_turner *turner);
+
+/* rot(x + embedded) in one view of the encoding, embeddings where the job has a projection. The rows that come back
+ * hold until the next call. */
+
+/* Of query number `query` of the job: (D,). */
+const double *rs_turn_query(const rs_turner *turner, size_t view, size_t query);
+
+/* Of keys [begin, end), at most RS_TURNED: (end - begin, D). */
+const double *rs_turn_keys(const rs_turner *turner, size_t view, size_t begin, size_t end);
+
+/* Of the content `key` (D,) at the position of a key: (D,). */
+const double *rs_turn_key(const rs_turner *turner, size_t view, size_t position, const double *key);
+
+/* ---- worker ---------------------------------------------------------------------------------------------------- */
+
+/* A job as the kernel reads it, and what one thread needs to walk queries over it. */
 
 /* A job with its keys rotated and dealt into panels, in which the same dim of `rows` neighbouring keys stands together.
  * Tiles of queries walk over it and change nothing. */
@@ -13,7 +96,7 @@ typedef struct rs_loaded_job {
   size_t dims, views, panels;    /* panels of each view */
   const rs_score_kernel *kernel; /* of the format `scores` */
   rs_score_format scores;        /* float or double */
-  double error;                  /* see limits.h */
+  double error;                  /* see engine.h */
   rs_reals keys;                 /* [view][panel][D][rows] rotated */
   double *norm;                  /* [view][panel] the largest norm in the panel */
   double *norm_so_far;           /* [view][panel] the largest norm up to it */
@@ -42,7 +125,7 @@ typedef struct rs_tile {
   char *queries;       /* real [view][D][lanes], rotated; the worker's */
   rs_score_state state;
   double norm[RS_VIEWS][RS_SCORE_LANES]; /* of the rotated queries, bits for each unit of key */
-  double own_bias[RS_SCORE_LANES];       /* of the lanes' own places, nats; where it is needed (bias_block.h) */
+  double own_bias[RS_SCORE_LANES];       /* of the lanes' own places, nats; where it is needed (engine.h) */
   double keys[RS_SCORE_LANES];           /* how many each lane sees, needle aside */
   double needle_logit[RS_SCORE_LANES];   /* bits; where has_needle */
   bool has_needle[RS_SCORE_LANES];

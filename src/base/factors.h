@@ -1,5 +1,5 @@
 /* Factors of dense matrices of doubles, row after row in memory, in plain arithmetic: GSL's have other last digits on
- * machines for which it is compiled with fused multiply-adds. Private to the math layer. */
+ * machines for which it is compiled with fused multiply-adds. */
 #ifndef ROPESCOPE_MATH_FACTORS_H
 #define ROPESCOPE_MATH_FACTORS_H
 

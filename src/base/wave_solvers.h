@@ -1,4 +1,4 @@
-/* The solvers of wave_fit.c that make normal equations. Private to the math layer. */
+/* The solvers of wave_fit.c that make normal equations. */
 #ifndef ROPESCOPE_MATH_WAVE_SOLVERS_H
 #define ROPESCOPE_MATH_WAVE_SOLVERS_H
 

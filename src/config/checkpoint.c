@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint_entry.h"
+#include "checkpoints.h"
 
 enum { MOST_CHECKPOINTS = 10000 };
 

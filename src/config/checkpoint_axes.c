@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint_entry.h"
+#include "checkpoints.h"
 
 bool rs_entry_failed(const rs_entry *e) {
   return e->config->problems->count > e->problems_before;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint_entry.h"
+#include "checkpoints.h"
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint_entry.h"
+#include "checkpoints.h"
 
 static const char *base_label(const rs_entry *e, const char *folder) {
   const rs_node *name = rs_node_get(e->node, "name");

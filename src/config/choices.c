@@ -1,4 +1,4 @@
-#include "choices.h"
+#include "config_internal.h"
 
 #include <stdlib.h>
 

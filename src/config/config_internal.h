@@ -1,9 +1,50 @@
-/* The parts of the config check. Each reads one key of the config into the experiment and reports what is wrong.
- * Private to the config layer. */
-#ifndef ROPESCOPE_CONFIG_INTERNAL_H
-#define ROPESCOPE_CONFIG_INTERNAL_H
+/* The parts of the config check. */
+#ifndef ROPESCOPE_CONFIG_CONFIG_INTERNAL_H
+#define ROPESCOPE_CONFIG_CONFIG_INTERNAL_H
+
+#include <stddef.h>
 
 #include "config/config.h"
+
+/* ---- choices --------------------------------------------------------------------------------------------------- */
+
+/* Lists in place of values: how many values each has. They form a grid, whose last list runs fastest; zipped, they
+ * advance together. */
+
+/* Zero-initialise. */
+typedef struct rs_choices {
+  size_t *counts; /* (count,) */
+  size_t count, room;
+  bool zipped;
+} rs_choices;
+
+/* False where there is no memory. */
+bool rs_choices_add(rs_choices *choices, size_t values);
+void rs_choices_clear(rs_choices *choices);
+
+/* Reads the entry's `zip`, and reports lists that cannot advance together. */
+void rs_choices_zip(rs_problems *problems, const rs_node *entry, const rs_path *path, rs_choices *choices);
+
+/* How many combinations there are; a number above `most` where there are more than that. */
+size_t rs_choices_combinations(const rs_choices *choices, size_t most);
+
+/* Which of its values a list has in the combination. */
+size_t rs_choices_pick(const rs_choices *choices, size_t list, size_t combination);
+
+/* ---- model files ----------------------------------------------------------------------------------------------- */
+
+/* Files of models, as configs and command lines name them. */
+
+/* A file, or the config.json of a folder. Takes `word`, which may be NULL; NULL without memory. Release with free(). */
+char *rs_model_file(char *word);
+
+/* Writes the last `parts` parts of a file's path, without ".json", and without "config.json", whose folder is meant:
+ * "b" and "a/b" of x/a/b/config.json. Cut where `out` (size) ends. Returns how many parts were written. */
+size_t rs_file_stem(const char *file, size_t parts, char *out, size_t size);
+
+/* ---- config internal ------------------------------------------------------------------------------------------- */
+
+/* The parts of the config check. Each reads one key of the config into the experiment and reports what is wrong. */
 
 /* What the readers share. */
 typedef struct rs_config_context rs_config_context;
@@ -115,5 +156,31 @@ static inline bool rs_reads_sources(const rs_config_context *config) {
 
 /* Refuses metrics of pictures where the tokens, read by then, hold none. */
 void rs_refuse_pictureless(rs_config_context *config);
+
+/* ---- item types ------------------------------------------------------------------------------------------------ */
+
+/* The lists of entries that a config has: how each is called, and how names in it are looked up. */
+
+struct rs_item_type {
+  const char *key, *what;
+  /* False: unknown name. Methods may be among those beside the built-in ones. */
+  bool (*init)(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err);
+  size_t (*names)(const char **names, size_t room);
+};
+
+extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_task_items;
+
+/* ---- resolved -------------------------------------------------------------------------------------------------- */
+
+/* Parts of an experiment as YAML. */
+
+/* A text in double quotes. */
+void rs_put_string(rs_text *yaml, const char *text);
+
+/* ", name: value" of what was given, and of the defaults too where `all`. */
+void rs_put_settings(rs_text *yaml, const rs_settings *settings, bool all);
+
+/* The key `checkpoint`, each of its entries one checkpoint. */
+void rs_put_checkpoints(rs_text *yaml, const rs_experiment *experiment);
 
 #endif

@@ -1,4 +1,4 @@
-#include "item_types.h"
+#include "config_internal.h"
 
 static rs_status init_kind(rs_variant *variant, const rs_kind *kind, rs_err *err) {
   return rs_settings_init_specs(&variant->settings, kind->params, kind->param_count, err);

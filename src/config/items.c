@@ -1,8 +1,5 @@
 /* Methods, sources, metrics and tasks: entries with parameters, where a list in place of a value is one more axis. */
-#include "choices.h"
 #include "config_internal.h"
-#include "item_types.h"
-#include "resolved.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* The keys of a config whose values are entries: methods, sources, metrics, and the one task. */
 #include "config_internal.h"
-#include "item_types.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Metrics by name, beside any config: for rows that a program brings itself. */
-#include "item_types.h"
+#include "config_internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Models: a preset, a Hugging Face config, explicit numbers, or one of the first two with numbers of its own. */
 #include "config_internal.h"
-#include "model_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

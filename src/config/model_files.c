@@ -1,5 +1,5 @@
 /* Files of models, as configs and command lines name them. */
-#include "model_files.h"
+#include "config_internal.h"
 
 #include "io/io.h"
 

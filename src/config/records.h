@@ -1,4 +1,4 @@
-/* Structs as JSON objects, field by field. Private to the config layer. */
+/* Structs as JSON objects, field by field. */
 #ifndef ROPESCOPE_CONFIG_RECORDS_H
 #define ROPESCOPE_CONFIG_RECORDS_H
 

@@ -1,6 +1,6 @@
 /* An experiment written back as a config: the same cells, with every default spelled out, so that a result folder can
  * be run again years later. */
-#include "resolved.h"
+#include "config_internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Checkpoints written back as a config: each by itself, every default spelled out, layers block by block. */
 #include "checkpoints.h"
-#include "resolved.h"
+#include "config_internal.h"
 
 static void put_recipe(rs_text *yaml, const rs_recipe *recipe) {
   rs_text_printf(yaml, "method: {name: %s", recipe->method->name);

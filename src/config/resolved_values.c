@@ -1,5 +1,5 @@
 /* Texts and values of parameters as YAML. */
-#include "resolved.h"
+#include "config_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* The sweep that stands for any published model: what does it do, out to 4 times its length? It is written as a config,
  * so that whoever wants to ask further changes it like any other. */
-#include "model_files.h"
-#include "resolved.h"
+#include "config_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

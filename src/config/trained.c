@@ -1,5 +1,5 @@
 /* Trained models: config.json of their folders, out and in, and what it takes to build them again. */
-#include "trained.h"
+#include "checkpoints.h"
 
 #include <stdio.h>
 #include <stdlib.h>

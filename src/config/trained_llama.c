@@ -1,7 +1,7 @@
 /* Whether LlamaForCausalLM of Hugging Face computes what a model computes, and the config that makes it do so. Blocks
  * are compared with what modeling_llama.py does; a recipe is written as rope_scaling, read back, and its tables are
  * compared, so that no parameter can slip through. */
-#include "trained.h"
+#include "checkpoints.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Recipes and tasks in words that say all of them. */
-#include "trained.h"
+#include "checkpoints.h"
 
 #include <stdio.h>
 #include <stdlib.h>

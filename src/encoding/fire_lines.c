@@ -1,4 +1,4 @@
-#include "fire_lines.h"
+#include "kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What the logarithmic and the power kernel of KERPLE share: how their numbers are checked, given and drawn. */
-#include "kerple.h"
+#include "kinds.h"
 
 #include <stdio.h>
 

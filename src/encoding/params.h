@@ -1,5 +1,5 @@
 /* The parameters that several kinds share, as structs: those of every method, of every rotary method and of every
- * scaled one, and blocks that kinds have among their own. Private to the encoding layer. */
+ * scaled one, and blocks that kinds have among their own. */
 #ifndef ROPESCOPE_ENCODING_PARAMS_H
 #define ROPESCOPE_ENCODING_PARAMS_H
 

@@ -1,6 +1,6 @@
 /* The architectures, one a row: transformers' modeling_*.py and the defaults of configuration_*.py. Here are some
  * decoders; further ones, mixtures of experts, and what has an encoder have files of their own. */
-#include "rows.h"
+#include "architectures.h"
 
 #include <string.h>
 

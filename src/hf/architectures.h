@@ -1,9 +1,15 @@
-/* Architectures of published models: what transformers' classes compute, as data. A class of a known family is a row
- * of the table. Private to the hf layer. */
+/* Architectures as data, and the checkpoints that have them. */
 #ifndef ROPESCOPE_HF_ARCHITECTURES_H
 #define ROPESCOPE_HF_ARCHITECTURES_H
 
 #include "hf/hf.h"
+
+#include "hf_internal.h"
+
+/* ---- architectures --------------------------------------------------------------------------------------------- */
+
+/* Architectures of published models: what transformers' classes compute, as data. A class of a known family is a row
+ * of the table. */
 
 /* What a key of config.json says, or, where it is not there, `fallback`. `key` NULL: always that. */
 typedef struct rs_hf_flag {
@@ -168,5 +174,107 @@ extern const char *const rs_ignored_buffers[], *const rs_ignored_pictures[], *co
                                                                                  *const rs_ignored_masked_heads[],
                                                                                      *const rs_ignored_guesses[],
                                                                                          *const rs_ignored_copies[];
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+/* Words for rows of architectures. */
+
+#define RMS                                                                                                            \
+  { .kind = RS_NORM_RMS, .epsilon = 1e-6 }
+#define RMS_AROUND_ONE                                                                                                 \
+  { .kind = RS_NORM_RMS, .around_one = true, .epsilon = 1e-6 }
+#define LAYER                                                                                                          \
+  { .kind = RS_NORM_LAYER, .bias = true, .epsilon = 1e-5 }
+#define LAYER_BARE                                                                                                     \
+  { .kind = RS_NORM_LAYER, .epsilon = 1e-5 } /* weights without biases */
+#define ALWAYS                                                                                                         \
+  { .fallback = true }
+
+/* ---- weights --------------------------------------------------------------------------------------------------- */
+
+/* Where each of our weights stands among those of a checkpoint's file. */
+
+/* What is being read. */
+typedef struct rs_hf_loader {
+  const rs_hf_checkpoint *checkpoint;
+  const rs_safetensors *file;
+  const char *prefix;
+  bool *used; /* (file->count,) */
+  rs_transformer *transformer;
+} rs_hf_loader;
+
+/* One of our weights among theirs. */
+typedef struct rs_hf_source {
+  char name[192];
+  const rs_hf_name *renamed; /* NULL: called as in Llama */
+  bool encoder;              /* of the encoder beside the decoder */
+  long block;                /* of which it is part; -1: of none */
+  long number;               /* of the block's expert, or of the block whose positions they are */
+} rs_hf_source;
+
+/* Whether a name has `part` in it. */
+bool rs_hf_is_part(const char *name, const char *part);
+
+/* "model.layers.3.self_attn.q_proj.weight" of ours: what theirs is called under the loader's prefix. */
+rs_hf_source rs_hf_source_of(const rs_hf_loader *l, const rs_tensor *tensor);
+
+/* The first front under which the file has the embeddings; what was saved without an output has none. Static. */
+const char *rs_hf_prefix_of(const rs_hf_loader *l);
+
+/* Where rows of ours are among those of theirs: `run` rows side by side, the next run `step` rows further. */
+typedef struct rs_hf_row_map {
+  size_t all;   /* rows of theirs */
+  size_t start; /* numbers of theirs before them */
+  size_t first, run, step;
+} rs_hf_row_map;
+
+rs_hf_row_map rs_hf_rows_of(const rs_hf_loader *l, const rs_tensor *tensor, const rs_hf_source *s);
+
+/* Their row of our row `index`. */
+size_t rs_hf_their_row(const rs_hf_row_map *map, size_t index);
+
+/* Whether the rows are those of one expert among all, whose biases end in "_bias", and weights in nothing. */
+bool rs_hf_of_experts(rs_hf_rows rows);
+
+/* ---- checkpoint ------------------------------------------------------------------------------------------------ */
+
+/* A checkpoint's config.json that is being read. */
+
+typedef struct rs_hf_file {
+  const rs_node *top, *root; /* of the file; the mapping of it that holds the text model's fields */
+  const rs_architecture *row;
+  rs_profile profile;
+  rs_hf_checkpoint *out;
+  rs_problems problems;
+} rs_hf_file;
+
+/* Reports a key that must be there. */
+void rs_hf_missing(rs_hf_file *file, const char *key);
+
+/* A whole number from `least` at the first of `keys` that is there, else `fallback`. */
+size_t rs_hf_count(rs_hf_file *file, const char *const *keys, double least, size_t fallback);
+
+/* The same of a size that each file must say: 0, and reported, where it does not. */
+size_t rs_hf_needed(rs_hf_file *file, const char *const *keys);
+
+/* A number, likewise. */
+double rs_hf_real(rs_hf_file *file, const char *const *keys, double least, double fallback);
+bool rs_hf_says(const rs_hf_file *file, rs_hf_flag flag);
+
+/* Finds the row. RS_INPUT without a model_type; RS_UNSUPPORTED, with a hint, where none is of it. */
+rs_status rs_hf_find_row(rs_hf_file *file, rs_err *err);
+
+/* RS_UNSUPPORTED for a key that changes what the architecture computes. */
+rs_status rs_hf_refuse(const rs_hf_file *file, const char *key, rs_err *err);
+
+/* Refuses experts where the architecture has none, and those that choose otherwise. */
+rs_status rs_hf_refuse_experts(const rs_hf_file *file, rs_err *err);
+
+/* Gives experts to the blocks that have them, which are alike. */
+void rs_hf_place_experts(rs_hf_file *file, rs_stack *stack);
+
+/* Gives each block of the shape its mask and its recipe. RS_INPUT and what recipes fail with; a wrong key is a problem
+ * of the file. */
+rs_status rs_hf_read_layers(rs_hf_file *file, rs_err *err);
 
 #endif

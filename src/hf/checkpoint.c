@@ -1,5 +1,5 @@
 /* Hugging Face's config.json as a shape: the row of its architecture, with the sizes and flags of the file. */
-#include "checkpoint.h"
+#include "architectures.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Encoders, and what has one, one a row: transformers' modeling_*.py and the defaults of configuration_*.py. */
-#include "rows.h"
+#include "architectures.h"
 
 const rs_architecture rs_encoders[] = {
     {.entry = {"t5", "T5, T5 1.1, Flan-T5: TOKENS are the encoder's, --decoder-tokens the decoder's"},

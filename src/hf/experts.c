@@ -1,5 +1,5 @@
 /* Experts: which layers of a checkpoint have them, how many there are, and how a token chooses. */
-#include "checkpoint.h"
+#include "architectures.h"
 
 #include <stdio.h>
 #include <string.h>

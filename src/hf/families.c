@@ -1,5 +1,5 @@
 /* The class defaults of Hugging Face's model families, as in transformers 5 (configuration_*.py). */
-#include "families.h"
+#include "hf_internal.h"
 
 #include "hf/hf.h"
 

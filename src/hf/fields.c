@@ -1,5 +1,5 @@
 /* Fields of a config.json that is read as a model, and what several readers ask of it. */
-#include "reader.h"
+#include "hf_internal.h"
 
 #include <string.h>
 

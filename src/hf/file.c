@@ -1,5 +1,5 @@
 /* Sizes and flags of a checkpoint's config.json, whatever its architecture calls them. */
-#include "checkpoint.h"
+#include "architectures.h"
 
 #include <string.h>
 

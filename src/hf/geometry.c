@@ -1,5 +1,5 @@
 /* The geometry of layers of a config.json: heads, dims that turn, base, pairs and their axes. */
-#include "reader.h"
+#include "hf_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What differs from layer to layer of a checkpoint: masks and recipes, by the profile of its config.json. */
-#include "checkpoint.h"
+#include "architectures.h"
 
 #include <stdlib.h>
 #include <string.h>

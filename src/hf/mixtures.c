@@ -1,5 +1,5 @@
 /* Mixtures of experts, one a row: transformers' modeling_*.py and the defaults of configuration_*.py. */
-#include "rows.h"
+#include "architectures.h"
 
 const rs_architecture rs_mixtures[] = {
     {.entry = {"gpt_oss", "gpt-oss, weights in BF16: sinks, experts, a window in every second layer"},

@@ -1,7 +1,7 @@
 /* Layers of Hugging Face's config.json as a model: what each model family calls its geometry, and how it writes its
  * positional recipe (rope_scaling, rope_parameters, flat or by layer type). Families and defaults as in transformers 5
  * (configuration_*.py). */
-#include "reader.h"
+#include "hf_internal.h"
 
 #include <stdio.h>
 #include <string.h>

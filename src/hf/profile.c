@@ -1,6 +1,5 @@
 /* Which layers of a config.json are of which kind: lists of the file, patterns that it names, and what classes of
  * transformers do where it is silent (configuration_*.py). Recipes of a kind are read in model.c. */
-#include "families.h"
 #include "hf_internal.h"
 
 #include <stdio.h>

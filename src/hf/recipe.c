@@ -1,6 +1,6 @@
 /* The positional recipe of layers of a config.json: rope_scaling and rope_parameters, flat or by layer type, and what
  * stands in the place of rotation. */
-#include "reader.h"
+#include "hf_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Which architecture a file is of: the row of its model_type, or a hint at what may be meant. */
-#include "checkpoint.h"
+#include "architectures.h"
 
 #include <ctype.h>
 #include <string.h>

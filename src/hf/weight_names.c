@@ -1,5 +1,5 @@
 /* What a file calls each of our weights. */
-#include "weights.h"
+#include "architectures.h"
 
 #include <stdio.h>
 #include <stdlib.h>

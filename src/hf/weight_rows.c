@@ -1,5 +1,5 @@
 /* Where rows of our matrices stand in those of a file, which may have several of them in one. */
-#include "weights.h"
+#include "architectures.h"
 
 #include <string.h>
 

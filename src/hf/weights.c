@@ -1,5 +1,5 @@
 /* The weights of a checkpoint in Hugging Face's layout: the numbers, or where they stay in its files. */
-#include "weights.h"
+#include "architectures.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "folder_tree.h"
 #include "io/io.h"
+#include "io_internal.h"
 
 /* Stands in a set that is not in its place yet. */
 #define MARK ".ropescope-staged"

@@ -1,5 +1,5 @@
 /* folder_tree.c: trees of files, entry by entry. */
-#include "folder_tree.h"
+#include "io_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

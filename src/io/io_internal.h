@@ -1,8 +1,12 @@
-/* io_internal.h: what the readers and writers share and nobody else needs. */
-#ifndef ROPESCOPE_IO_INTERNAL_H
-#define ROPESCOPE_IO_INTERNAL_H
+/* What the files of io share. */
+#ifndef ROPESCOPE_IO_IO_INTERNAL_H
+#define ROPESCOPE_IO_IO_INTERNAL_H
 
 #include "io/io.h"
+
+/* ---- io internal ----------------------------------------------------------------------------------------------- */
+
+/* What the readers and writers share and nobody else needs. */
 
 /* Far above any real config (the deepest has 6 levels and some hundred nodes), and low enough that walking a tree
  * recursively and holding it in memory are both harmless, whoever wrote the file. */
@@ -51,5 +55,32 @@ void rs_sha256_end(struct sha256_ctx *context, char out[65]);
 
 /* The numbers of NumPy's file format; see rs_numbers_read. `name` stands in messages. */
 rs_status rs_npy_list(const char *data, size_t length, const char *name, double **list, size_t *count, rs_err *err);
+
+/* ---- folder tree ----------------------------------------------------------------------------------------------- */
+
+/* Trees of files that are linked, moved and removed when a folder changes. */
+
+/* `own` is asked for names at the top of a tree; below, nothing is a run's. NULL: nothing is. Symbolic links are never
+ * followed. All return whether all went well, and leave errno else. */
+
+/* Whether an entry of the folder is a file of a run; a folder never is. */
+bool rs_tree_is_own(rs_own_name *own, const char *folder, const char *name);
+
+/* Gives the tree at `to`, which is there, links to every file of `from` that is not a run's. */
+bool rs_tree_link(const char *from, const char *to, rs_own_name *own);
+
+/* Removes a tree, where it is there. */
+bool rs_tree_remove(const char *path);
+
+/* Removes from a folder what is not a run's. */
+bool rs_tree_keep_own(const char *path, rs_own_name *own);
+
+/* Empties `old`, whose place `new` has taken, and removes it: files of a run and those that `new` has too go, any other
+ * came or changed after it was linked, and moves over. */
+bool rs_tree_hand_over(const char *old, const char *new, rs_own_name *own);
+
+/* Calls `each` with the names in a folder but "." and "..", until one returns false. What is no folder is
+ * empty. */
+bool rs_tree_each(const char *path, bool (*each)(void *context, const char *folder, const char *name), void *context);
 
 #endif

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "folder_tree.h"
 #include "io/io.h"
+#include "io_internal.h"
 
 /* ---- the hidden folder ------------------------------------------------------------------------------------------- */
 

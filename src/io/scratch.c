@@ -1,5 +1,5 @@
 /* scratch.c: folders that hold something for a moment. */
-#include "folder_tree.h"
+#include "io_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

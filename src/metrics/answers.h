@@ -1,4 +1,4 @@
-/* Means over the answers of a reading. Private to the metrics layer. */
+/* Means over the answers of a reading. */
 #ifndef ROPESCOPE_METRICS_ANSWERS_H
 #define ROPESCOPE_METRICS_ANSWERS_H
 

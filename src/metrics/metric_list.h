@@ -1,4 +1,4 @@
-/* The metrics (one file each) and what they share. Private to the metrics layer. */
+/* The metrics (one file each) and what they share. */
 #ifndef ROPESCOPE_METRICS_METRICS_H
 #define ROPESCOPE_METRICS_METRICS_H
 

@@ -1,5 +1,5 @@
 /* The tables of an attention at one length, made in double and kept in the numbers of the attention. */
-#include "attend_tables.h"
+#include "attend.h"
 
 #include <math.h>
 #include <stdlib.h>

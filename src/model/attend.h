@@ -1,5 +1,40 @@
-/* attend.h: the attention of one sequence, exact, forwards and backwards, in memory linear in the length: logits live
- * in tiles, and are computed again on the way back. Private to the model layer.
+/* Attention of one sequence, and the arithmetic that it is compiled for. */
+#ifndef ROPESCOPE_MODEL_ATTEND_H
+#define ROPESCOPE_MODEL_ATTEND_H
+
+#include <string.h>
+
+#include "attention/attention.h"
+#include "kernel/kernel.h"
+
+/* ---- real ------------------------------------------------------------------------------------------------------ */
+
+/* The arithmetic that a source of this layer is compiled for: meson.build compiles each of `real_sources` twice, with
+ * RS_REAL_BITS 32 and 64. */
+
+#ifdef RS_REAL_BITS
+
+/* RS_OF_REAL(rs_attend_forward) is rs_attend_forward_f32 or rs_attend_forward_f64. */
+#if RS_REAL_BITS == 32
+typedef float real;
+#define RS_OF_REAL(name) name##_f32
+#define RS_REAL_FORMAT RS_F32
+#else
+typedef double real;
+#define RS_OF_REAL(name) name##_f64
+#define RS_REAL_FORMAT RS_F64
+#endif
+
+static inline const rs_net_kernel *rs_real_kernel(void) {
+  return RS_REAL_FORMAT == RS_F32 ? rs_kernels_get()->net_f32 : rs_kernels_get()->net_f64;
+}
+
+#endif
+
+/* ---- attend ---------------------------------------------------------------------------------------------------- */
+
+/* The attention of one sequence, exact, forwards and backwards, in memory linear in the length: logits live
+ * in tiles, and are computed again on the way back.
  *
  *   out[m] = sum_n p(m, n) v[n] over the keys that query m sees, with p the softmax of
  *   cap(score_scale * head_scale[h] * logit_scale[m] * <rot(q[m]), rot(k[n])>) + bias(h, m, n)
@@ -7,10 +42,6 @@
  * With u = 2^-24 or 2^-53, a logit errs by about u sqrt(D) |q||k| times the scales, a weight by that and u |level|.
  *
  * Symbols as in encoding.h and model.h; Lq and Lk queries and keys. */
-#ifndef ROPESCOPE_MODEL_ATTEND_H
-#define ROPESCOPE_MODEL_ATTEND_H
-
-#include "attention/attention.h"
 
 /* What one attention of a block is at one length. The encoding is borrowed. */
 typedef struct rs_attend_shape {
@@ -65,7 +96,6 @@ void rs_attend_sums_finish(const rs_attend *attend, const rs_attend_sums *sums, 
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 #ifdef RS_REAL_BITS
-#include "real.h"
 
 /* One sequence. Row m of head h stands at q + m * q_step + h * D, and so on: parts of one projection are steps. q and k
  * come without rotation. */
@@ -93,6 +123,196 @@ void RS_OF_REAL(rs_attend_forward)(const rs_attend *attend, const rs_attend_call
     RS_NONNULL(1, 2, 3);
 void RS_OF_REAL(rs_attend_backward)(const rs_attend *attend, const rs_attend_call *call,
                                     const rs_attend_gradients *gradients, real *scratch) RS_NONNULL(1, 2, 3, 4);
+#endif
+
+/* ---- attend tables --------------------------------------------------------------------------------------------- */
+
+/* What the attention is made of at one length. */
+
+/* Queries and keys of a tile: its logits and their gradients fill half of a core's first cache in floats. */
+enum { RS_TILE = 64 };
+
+/* The keys that the queries of one tile see through one view, as one range each; two where a mask has sinks. */
+typedef struct rs_sight {
+  size_t view;
+  uint32_t begin, end;                    /* what some query sees lies in here */
+  uint32_t first[RS_TILE], stop[RS_TILE]; /* each query sees keys [first, stop); none: both 0 */
+} rs_sight;
+
+/* A tile of logits: as many queries as rows, keys as columns, read through one view. */
+typedef struct rs_tile {
+  size_t view;
+  size_t query, rows, key, columns;      /* the first query and key, and how many */
+  uint32_t begin[RS_TILE], end[RS_TILE]; /* columns that each row sees; none: both 0 */
+  size_t strip;                          /* rows, or columns, that are best computed together */
+} rs_tile;
+
+/* The tiles that the queries of one tile see, one after the other. */
+typedef struct rs_walk {
+  rs_tile tile; /* where it stands, */
+  size_t count; /* the how many-th, from 1 */
+  size_t query_tile, key_tile, sight;
+} rs_walk;
+
+/* Which table holds a bias: by m - n, by query and key, or none: it is asked for row by row. */
+typedef enum rs_bias_store { RS_BIAS_NONE, RS_BIAS_BY_DISTANCE, RS_BIAS_SQUARE, RS_BIAS_BY_ROW } rs_bias_store;
+
+/* What turns the tokens of one side in one view. */
+typedef struct rs_token_turns {
+  void *cosine, *sine; /* real (tables, L, pairs) */
+} rs_token_turns;
+
+/* What there is one number a query of: the online softmax's, what queries are multiplied by, and <out, dout>. */
+enum { RS_ROW_TOP, RS_ROW_SUM, RS_ROW_SHRINK, RS_ROW_FACTOR, RS_ROW_DOT, RS_ROW_KINDS };
+
+/* Where things stand in the scratch, in numbers; tokens are rounded up to whole tiles. Threads that share a sequence
+ * have what is in `own` each, one behind the other; G heads read the same keys, turned alike. */
+typedef struct rs_attend_room {
+  size_t key_panels;  /* (V, tiles, D, tile) turned, and turned over */
+  size_t value_rows;  /* (Lk, D) as they are, side by side */
+  size_t own;         /* what follows, to forward_end */
+  size_t queries;     /* (G, V, tile, D) turned and scaled */
+  size_t out;         /* (G, tile, D) sums of outputs; backwards their gradient */
+  size_t logits;      /* (tile, tile) */
+  size_t rows;        /* (G, RS_ROW_KINDS, tile) numbers of each query */
+  size_t forward_end; /* what follows is for the way back, by one thread */
+  size_t keys;        /* (V, Lk, D) turned */
+  size_t values;      /* (tiles, D, tile) turned over */
+  size_t dlogits;     /* (tile, tile) */
+  size_t slopes;      /* (tile, tile) of the cap */
+  size_t dqueries;    /* (V, tile, D) */
+  size_t dkeys;       /* (V, Lk, D) */
+  size_t dvalues;     /* (Lk, D) */
+  size_t end;
+} rs_attend_room;
+
+struct rs_attend {
+  rs_attend_shape shape;
+  rs_format format;
+  size_t real_bytes;
+  size_t views, pairs; /* pairs 0: no rotation */
+  size_t tables;       /* of turns: 1, or H: each head has its own */
+  rs_token_turns turns[2][RS_VIEWS];
+  double *turn_room;                /* (2, tile, pairs) where turns are made; NULL: no rotation */
+  double *scale;                    /* (Lq,) of the dot products, without the head's */
+  double *head_scale;               /* (H,) */
+  bool scale_learned, bias_learned; /* of heads; by the encoding */
+  bool turns_learned;               /* then there is one view */
+  rs_bias_store store;
+  void *bias;       /* real: by distance (H, Lq + Lk - 1), square (H, Lq, Lk); else NULL */
+  size_t bias_size; /* numbers of it */
+  rs_sight *sights;
+  size_t *sight_end; /* (query tiles,) sights of tile t end here, and begin where those of t - 1 end */
+  rs_attend_room room;
+};
+
+struct rs_attend_sums {
+  void *bias;                  /* real, as the attention's; NULL: none */
+  double *learned[RS_LEARNED]; /* of biases that go there row by row; else NULL */
+  double *head_scale;          /* (H,) */
+  double *turns;               /* (H, L, pairs) by angles of queries and keys; NULL: none */
+};
+
+/* How many heads read the same keys, turned alike; 1 where each has turns of its own. */
+static inline size_t rs_alike_heads(const rs_attend *attend) {
+  return attend->tables > 1 ? 1 : attend->shape.heads / attend->shape.kv_heads;
+}
+
+static inline size_t rs_tiles_of(size_t tokens) {
+  return (tokens + RS_TILE - 1) / RS_TILE;
+}
+
+/* Where bias(head, query, key) stands in a table; those of the keys that follow stand behind it. */
+static inline size_t rs_bias_place(const rs_attend *attend, size_t head, size_t query, size_t key) {
+  size_t queries = attend->shape.queries, keys = attend->shape.keys;
+  if (attend->store == RS_BIAS_SQUARE) return (head * queries + query) * keys + key;
+  return head * (queries + keys - 1) + queries - 1 + key - query;
+}
+
+static inline bool rs_is_head_scale(const rs_learned *learned) {
+  return strcmp(learned->name, "logit_scale") == 0;
+}
+
+/* Fills sights and sight_end. */
+rs_status rs_attend_look(rs_attend *attend, rs_err *err);
+
+/* Begins before the first tile that the queries of tile `query_tile` see. */
+rs_walk rs_walk_begin(const rs_attend *attend, size_t query_tile);
+
+/* Goes to the next tile of which something is seen; false: there is none. */
+bool rs_walk_next(const rs_attend *attend, rs_walk *walk);
+
+/* Columns [0, end) hold all that rows [row, row + count) see; returns `end`. */
+size_t rs_tile_columns(const rs_tile *tile, size_t row, size_t count);
+
+/* Rows [begin, end) are those that see any of columns [column, column + count), and some between. */
+rs_range rs_tile_rows(const rs_tile *tile, size_t column, size_t count);
+
+/* ---- attend work ----------------------------------------------------------------------------------------------- */
+
+/* What both ways through an attention share: one sequence in one thread's scratch.
+ */
+
+#ifdef RS_REAL_BITS
+
+/* One head of one sequence. */
+typedef struct rs_attend_work {
+  const rs_attend *attend;
+  const rs_attend_call *call;
+  const rs_net_kernel *net;
+  real *scratch; /* of all threads */
+  real *own;     /* the same place for the first thread; further by its number times rs_attend_own_scratch for others */
+  size_t dims, head;
+  size_t slot; /* of the head among those whose queries are loaded side by side; backwards 0 */
+} rs_attend_work;
+
+static inline real *rs_work_part(const rs_attend_work *work, size_t place) {
+  return work->own + place;
+}
+
+/* The head of keys and values that the head reads. */
+static inline size_t rs_work_kv_head(const rs_attend_work *work) {
+  return work->head / (work->attend->shape.heads / work->attend->shape.kv_heads);
+}
+
+/* One number of each query of the tile. */
+static inline real *rs_work_rows(const rs_attend_work *work, int kind) {
+  return work->own + work->attend->room.rows + (work->slot * RS_ROW_KINDS + (size_t)kind) * RS_TILE;
+}
+
+/* (Lk, D) of one view, from the part of the scratch of all threads at `place`; tokens are rounded up to tiles. */
+static inline real *rs_work_tokens(const rs_attend_work *work, size_t place, size_t view) {
+  return work->scratch + place + view * rs_tiles_of(work->attend->shape.keys) * RS_TILE * work->dims;
+}
+
+/* (tile, D) of one view. */
+static inline real *rs_work_tile(const rs_attend_work *work, size_t place, size_t view) {
+  return work->own + place + (work->slot * work->attend->views + view) * RS_TILE * work->dims;
+}
+
+/* Carries `count` rows of D numbers as they are. */
+static inline rs_row_turn rs_work_copy(const rs_attend_work *work, size_t count) {
+  return (rs_row_turn){.rows = count, .width = work->dims};
+}
+
+/* Turns rows of tokens [first, first + count). */
+rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first, size_t count);
+
+/* The keys of tile `tile` that the head reads in one view: turned into rows (tile, D), and these over into their panel.
+ */
+void RS_OF_REAL(rs_work_load_keys)(const rs_attend_work *work, size_t view, size_t tile, real *rows);
+
+/* Rows of (Lk, D) tokens, turned over into panels (tiles, D, tile). */
+void RS_OF_REAL(rs_work_turn_over)(const rs_attend_work *work, const real *rows, size_t step, real *panels);
+
+/* The queries of a tile, turned for each view and scaled. */
+void RS_OF_REAL(rs_work_load_queries)(const rs_attend_work *work, size_t tile);
+
+/* Logits of rows [row, row + count) of the tile against its columns [0, columns). `slopes` NULL, or what the cap's
+ * derivative is written to, (tile, tile). */
+void RS_OF_REAL(rs_work_logits)(const rs_attend_work *work, const rs_tile *tile, size_t row, size_t count,
+                                size_t columns, real *slopes);
+
 #endif
 
 #endif

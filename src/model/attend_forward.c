@@ -1,6 +1,6 @@
 /* Attention forwards: each tile of queries walks over the tiles of keys that it sees, and keeps an online softmax
  * (Milakov and Gimelshein, arXiv:1805.02867; in tiles: Dao et al., arXiv:2205.14135). */
-#include "attend_work.h"
+#include "attend.h"
 
 #include <math.h>
 

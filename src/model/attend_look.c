@@ -1,6 +1,6 @@
 /* What queries see, tile by tile: ranges of keys, each through one view of the encoding. Small beside the work on them,
  * and the same for every sequence and head. */
-#include "attend_tables.h"
+#include "attend.h"
 
 enum {
   RANGES = 2,

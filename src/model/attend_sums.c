@@ -1,6 +1,6 @@
 /* Gradients by what encodings learn about attention, summed over sequences before they go to the encoding: a learned
  * function of a distance is then asked for its gradient once for each distance, not for each pair of tokens. */
-#include "attend_tables.h"
+#include "attend.h"
 
 #include <stdlib.h>
 #include <string.h>

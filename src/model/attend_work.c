@@ -1,5 +1,5 @@
 /* What both ways through an attention share: rows on their way to the kernel, and the logits of a tile. */
-#include "attend_work.h"
+#include "attend.h"
 
 rs_row_turn RS_OF_REAL(rs_work_turn)(const rs_attend_work *work, rs_side side, size_t view, size_t first,
                                      size_t count) {

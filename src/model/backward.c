@@ -1,6 +1,6 @@
 /* Blocks, back: what forward.c computed, in the other order. `g`, w->back.x, is the gradient by a block's output at
  * first; each part adds what it gives to the gradient by its input, and at the end g is that by the block's input. */
-#include "layers.h"
+#include "work.h"
 
 #include <string.h>
 

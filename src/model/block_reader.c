@@ -1,7 +1,7 @@
 /* What attention reads in one block while a model reads sequences of a task. */
 #include "context.h"
-#include "examples.h"
 #include "model/model.h"
+#include "tasks.h"
 
 #include <stdlib.h>
 

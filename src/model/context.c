@@ -1,7 +1,6 @@
 /* What a transformer's blocks read at one length: the tables of each recipe, with what the model has learned, and of
  * each attention. */
 #include "context.h"
-#include "room.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "model/model.h"
 
 #include "context.h"
-#include "examples.h"
+#include "tasks.h"
 
 size_t rs_cut_window(const rs_cut *cut, size_t length) {
   return length - 1 < cut->context - 1 + cut->step ? length : cut->context - 1 + cut->step;

@@ -1,5 +1,5 @@
 /* Arrays for the sequences of a task, and how a model has to be to read them. */
-#include "examples.h"
+#include "tasks.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Feed-forward layers of experts, forwards: each reads the rows that chose it, all at a time. */
-#include "layers.h"
+#include "work.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Blocks, forwards: x + attention, then x + feed-forward, each behind its norms. */
-#include "layers.h"
-#include "share.h"
+#include "context.h"
+#include "work.h"
 
 #include <string.h>
 

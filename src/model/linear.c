@@ -1,6 +1,6 @@
 /* Linear layers: three products of a matrix each. */
-#include "linear.h"
-#include "share.h"
+#include "context.h"
+#include "work.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Norms of rows that stand in larger rows, as heads do. */
-#include "layers.h"
-#include "share.h"
+#include "context.h"
+#include "work.h"
 
 #include <string.h>
 

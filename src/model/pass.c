@@ -1,6 +1,5 @@
 /* Passes: the arrays of one thread, in floats or doubles as the model is. */
 #include "context.h"
-#include "passes.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The list of a transformer's weights. Names are those of Hugging Face's Llama, and of Gemma-2 where blocks have norms
  * behind their parts. */
-#include "places.h"
+#include "context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A model reads sequences of a task. Each sequence is read by one thread. */
 #include "context.h"
-#include "examples.h"
 #include "model/model.h"
+#include "tasks.h"
 
 #include <stdlib.h>
 #include <string.h>

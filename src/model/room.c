@@ -1,4 +1,4 @@
-#include "room.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <string.h>

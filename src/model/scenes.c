@@ -1,6 +1,6 @@
 /* Scenes: the class says which shape stands leftmost, which topmost and, where there are frames, which first: digits to
  * the base of the number of shapes. Places are drawn axis by axis, so that all classes are equally likely. */
-#include "scenes.h"
+#include "tasks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Whole sequences: from tokens or patches through the stacks to classes and losses, and back. */
-#include "layers.h"
-#include "passes.h"
-#include "share.h"
+#include "context.h"
+#include "work.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Strings and what is to be said of them. Evaluation strings are as long as fits; training ones have any length from
  * the shortest on, and what is left is padding, so that a model meets the bar everywhere. */
-#include "strings.h"
+#include "tasks.h"
 
 rs_status rs_strings_prepare(const rs_task_in *in, void *state, rs_err *err) {
   (void)err;

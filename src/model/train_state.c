@@ -1,7 +1,7 @@
 /* Training that is to go on later, as one file of safetensors, so that its parts are of the same step whenever it is
  * cut off: weights.*, first.* and second.* beside each other, a row of `history` for each step, and a seal of two
  * numbers, which says whose training it is and that no bit has changed. */
-#include "weights.h"
+#include "context.h"
 
 #include <stdio.h>
 #include <stdlib.h>

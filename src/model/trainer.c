@@ -4,8 +4,7 @@
  * arrays of the part's own; the parts' are then added in their order, block by block. So every weight is a function of
  * the task and the step, whatever threads there are. */
 #include "context.h"
-#include "examples.h"
-#include "room.h"
+#include "tasks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Transformers: their weights as they begin, and the list of them. */
-#include "places.h"
-#include "room.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <string.h>

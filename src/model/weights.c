@@ -1,5 +1,5 @@
 /* Weights as files of safetensors. */
-#include "weights.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <string.h>

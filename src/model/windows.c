@@ -1,6 +1,6 @@
 /* Windows of a text; the sliding ones are those of arXiv:2309.00071, section 4.1, after Press et al., arXiv:2108.12409,
  * appendix B. */
-#include "windows.h"
+#include "tasks.h"
 
 #include <stdlib.h>
 

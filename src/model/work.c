@@ -1,6 +1,6 @@
 /* The arrays of a pass, in one block of memory. */
 #include "work.h"
-#include "share.h"
+#include "context.h"
 
 #include <stdlib.h>
 

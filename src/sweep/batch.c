@@ -1,6 +1,6 @@
 /* One batch: every cell of one model at one length. Encodings are made once, queries and keys once for each source,
  * seed and head, so that all methods see the very same content. */
-#include "content.h"
+#include "work.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* Keys of cells. What a cell is made of (a model, a method, a source) is put in words once for all lengths, seeds and
  * heads; the key of a cell is that of these words, its length, seed and heads. */
-#include "cell_key.h"
+#include "ledger.h"
 
-#include "checkpoint.h"
 #include "costs.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Queries and keys of one source, seed and head, and every cell that observes them. */
-#include "content.h"
+#include "work.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* What trainings and readings take: passes forward, and passes back, which take twice as much. */
 #include "costs.h"
-#include "pass_costs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,78 @@
-/* What trainings and readings take. Private to the sweep layer. */
+/* What cells, trainings and readings take, and in which order they are handed out. */
 #ifndef ROPESCOPE_SWEEP_COSTS_H
 #define ROPESCOPE_SWEEP_COSTS_H
 
-#include "checkpoint.h"
+#include "model/model.h"
+#include "sweep/sweep.h"
+
 #include "run.h"
+
+/* ---- checkpoint ------------------------------------------------------------------------------------------------ */
+
+/* Checkpoints as transformers. */
+
+/* Where trained models are kept, and who is told of training. */
+typedef struct rs_checkpoint_place {
+  const char *folder; /* of their folders; NULL: nowhere */
+  const rs_training_watch *watch;
+  rs_team *team; /* that trains it together; NULL: this process alone */
+} rs_checkpoint_place;
+
+/* The trainings of a checkpoint: of the model, and of that model further. */
+typedef enum rs_checkpoint_stage { RS_STAGE_TRAINING, RS_STAGE_TUNING, RS_STAGES } rs_checkpoint_stage;
+
+/* One of them. */
+typedef struct rs_stage_state {
+  bool wanted;   /* what is there already is not, nor the training of what is tuned already */
+  bool there;    /* done by an earlier run */
+  char hash[65]; /* the fingerprint of what it gives, where it is one or the other */
+} rs_stage_state;
+
+/* What it still takes to obtain a checkpoint, of which `folder` may hold parts (NULL: none). What cannot be read there
+ * counts as missing: whoever obtains it is told. RS_MEMORY, and what rs_checkpoint_create fails with. */
+rs_status rs_checkpoint_stages(const rs_experiment *experiment, size_t model, uint64_t seed, const char *folder,
+                               rs_stage_state stages[RS_STAGES], rs_err *err);
+
+/* The task of the experiment, as this seed draws it. Release with rs_task_clear. */
+rs_status rs_checkpoint_task(const rs_experiment *experiment, uint64_t seed, rs_task *task, rs_err *err);
+
+/* The transformer of a folder: a published one in numbers of `format`; one that a run has trained in its own. RS_INPUT
+ * where the folder does not hold it whole, RS_UNSUPPORTED, RS_IO, RS_MEMORY. */
+rs_status rs_folder_load(const char *folder, rs_format format, rs_transformer **transformer, rs_err *err);
+
+/* The SHA-256 of what stands in such a folder: of its weights, and of its config.json. RS_IO, RS_INPUT, RS_MEMORY. */
+rs_status rs_folder_fingerprint(const char *folder, char hash[65], rs_err *err);
+
+/* The checkpoint of model number `model` before it is trained, with weights from `seed`; or that of its folder. */
+rs_status rs_checkpoint_create(const rs_experiment *experiment, size_t model, uint64_t seed,
+                               rs_transformer **transformer, rs_err *err);
+
+/* The same, trained and tuned, or as an earlier run has left it: rs_training_obtain says how, and what it fails with.
+ */
+rs_status rs_checkpoint_obtain(const rs_experiment *experiment, size_t model, uint64_t seed,
+                               const rs_checkpoint_place *place, rs_transformer **transformer, rs_err *err);
+
+/* ---- pass costs ------------------------------------------------------------------------------------------------ */
+
+/* What a transformer's pass takes, from its shape alone. */
+
+/* Flops of the first `count` blocks of a stack over one sequence of so many tokens; `source`: tokens of the encoder
+ * that they read beside it. */
+double rs_stack_flops(const rs_stack *stack, size_t count, double width, double tokens, double source);
+
+/* Flops of a pass forward over one sequence. */
+double rs_pass_flops(const rs_shape *shape, const rs_example_shape *example);
+
+/* Numbers that a pass over `rows` tokens of the first `count` blocks keeps in memory: those of the widest block, or, in
+ * training, of all. */
+double rs_stack_numbers(const rs_stack *stack, size_t count, double width, double rows, bool training);
+
+/* Bytes of the weights that are in memory; a mapped file, which the system may let go, is not. */
+double rs_weight_bytes(const rs_transformer *transformer);
+
+/* ---- costs ----------------------------------------------------------------------------------------------------- */
+
+/* What trainings and readings take. */
 
 /* One checkpoint, before it is trained. */
 typedef struct rs_checkpoint_cost {
@@ -53,5 +122,98 @@ rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, s
 /* As rs_estimate_seconds. */
 rs_status rs_costs_seconds(const rs_experiment *experiment, const rs_cell *cells, size_t count, const char *checkpoints,
                            double budget, double *seconds, rs_err *err);
+
+/* ---- text costs ------------------------------------------------------------------------------------------------ */
+
+/* What the passes of sources' own checkpoints over their texts take. */
+
+/* A pass, counted with the first of the cells that share it; 0 for the others, and where it cannot be. */
+typedef struct rs_text_cost {
+  double flops;
+  double bytes; /* of the model's work space, of its tables, and of the queries and keys that are kept */
+} rs_text_cost;
+
+/* Fills costs (count,) of the experiment's cells. RS_MEMORY. */
+rs_status rs_text_costs(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_text_cost *costs,
+                        rs_err *err);
+
+/* Adds to seconds (count,) what those passes take here, by passes over the beginnings of the texts. `budget`: seconds
+ * that may be spent on that, but for reading the weights. RS_MEMORY. */
+rs_status rs_text_seconds(const rs_experiment *experiment, const rs_cell *cells, size_t count, double budget,
+                          double *seconds, rs_err *err);
+
+/* ---- units ----------------------------------------------------------------------------------------------------- */
+
+/* A sweep in units: cells that share what is costly to make, a trained checkpoint or queries and keys, and what each
+ * unit is planned to take. All of it follows from the config alone, so that every process finds the same. */
+
+typedef struct rs_unit {
+  size_t first, count; /* of its cells, in `order` */
+  size_t shared; /* what is made for all its cells, counted from 0: parts of a unit that was split have it in common */
+  double making; /* flops of that: a training, queries and keys */
+  double own;    /* and of its cells themselves */
+} rs_unit;
+
+typedef struct rs_units {
+  size_t *order; /* (cells,) numbers of cells, unit after unit; owned, as all here */
+  double *costs; /* (cells,) planned flops of each cell, by number; positive */
+  rs_unit *items;
+  size_t count, capacity;
+  bool trained; /* what units share are trainings: one part does it, and the others read it */
+} rs_units;
+
+/* The units of all cells (count,) of an experiment. Release with rs_units_clear, also after a failure. RS_MEMORY, and
+ * what a task fails with. */
+rs_status rs_units_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_units *units,
+                        rs_err *err);
+void rs_units_clear(rs_units *units);
+
+/* What all units take together. */
+double rs_units_total(const rs_units *units);
+
+/* Splits units whose cells take more than `most`, near the half of them, as long as they have two cells; but where what
+ * they share is then made again, only those whose cells take far more than that. RS_MEMORY. */
+rs_status rs_units_split(rs_units *units, double most, rs_err *err);
+
+/* Splits the largest units until there are at least `least`, or every cell is one. RS_MEMORY. */
+rs_status rs_units_multiply(rs_units *units, size_t least, rs_err *err);
+
+/* The largest first, and of equal ones that which begins with the first cell. */
+void rs_units_sort(rs_units *units);
+
+/* ---- schedule -------------------------------------------------------------------------------------------------- */
+
+/* In which order the cells of a sweep are handed to ranks that ask for more: portions of units, those first that take
+ * the longest or that others wait for. */
+
+typedef struct rs_portion {
+  size_t first, count; /* of its cells, in units.order */
+  double cost;         /* planned flops, with what is made for its cells */
+  double priority;     /* and of those that wait for it */
+  size_t after;        /* the portion that trains what it reads, from 1; 0: it waits for none */
+  bool given, done;
+} rs_portion;
+
+typedef struct rs_schedule {
+  rs_units units;
+  rs_portion *items; /* (count,) by priority; owned */
+  size_t count;
+  size_t head; /* all before are given */
+} rs_schedule;
+
+/* Portions of these cells (count,) for so many ranks. units.order has indices into `cells`. Release with
+ * rs_schedule_clear, also after a failure. RS_MEMORY, and what a task fails with. */
+rs_status rs_schedule_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, size_t ranks,
+                           rs_schedule *schedule, rs_err *err);
+void rs_schedule_clear(rs_schedule *schedule);
+
+/* Gives the next portion that may begin. False: none may now, or all are given. */
+bool rs_schedule_next(rs_schedule *schedule, size_t *portion);
+
+/* Whether portions are not given yet. */
+bool rs_schedule_left(const rs_schedule *schedule);
+
+/* A portion is done: those that wait for it may begin. */
+void rs_schedule_done(rs_schedule *schedule, size_t portion);
 
 #endif

@@ -1,7 +1,6 @@
 /* How long each cell will take here: the experiment's own cells are run at short lengths, of one seed and one head, and
  * what they took is carried over to the real sizes, and passes of checkpoints are timed. */
 #include "costs.h"
-#include "text_costs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,8 @@
 /* A piece of work is shared where it takes more than half of what a rank has of all the rest: dealt whole, it would end
  * behind the others. */
-#include "joint.h"
+#include "ranks.h"
 
-#include "checkpoint.h"
 #include "costs.h"
-#include "units.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
  * Records are written at the end alone. What a process or the power ends may leave the last ones torn, out of order or
  * missing; they are cut off, and their cells run again. `solid` tells that from damage: a bad record that a later good
  * one calls solid was once whole. */
-#include "journal.h"
+#include "ledger.h"
 
 #include "io/io.h"
 

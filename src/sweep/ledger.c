@@ -1,8 +1,6 @@
 /* Which cells are done: keys of cells beside those of the journal's records. */
 #include "ledger.h"
 
-#include "record.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,98 @@
-/* The cells of a run: what each is, which are to be done here, and which are done. It has some hundred bytes for a
- * cell, however many there are; results stand in the journal. Private to the sweep layer. */
+/* The cells of a run, their keys, their records and the folder they stand in. */
 #ifndef ROPESCOPE_SWEEP_LEDGER_H
 #define ROPESCOPE_SWEEP_LEDGER_H
 
-#include "cell_key.h"
-
+#include <jansson.h>
 #include <pthread.h>
+
+#include "io/io.h"
+
+#include "run.h"
+
+/* ---- journal --------------------------------------------------------------------------------------------------- */
+
+/* The journal of a folder: a record for each cell that is done, added behind the others and on the disk before the run
+ * goes on for long. */
+
+enum { RS_KEY_BYTES = 32 };
+
+/* What a cell's numbers are determined by, as a SHA-256. */
+typedef struct rs_cell_key {
+  uint8_t bytes[RS_KEY_BYTES];
+} rs_cell_key;
+
+typedef struct rs_journal {
+  int file;       /* -1: closed */
+  char *path;     /* owned */
+  uint64_t end;   /* bytes that are written, */
+  uint64_t solid; /* and that are on the disk for sure */
+  double opened;  /* seconds of the clock, when this was */
+  double syncing; /* seconds that went into bringing records to the disk */
+  bool broken;    /* that failed: what is on the disk is not known any more */
+} rs_journal;
+
+/* Told of each record, in their order; `data` (length,) is borrowed. */
+typedef rs_status rs_journal_reader(void *context, const rs_cell_key *key, uint64_t offset, const uint8_t *data,
+                                    size_t length, rs_err *err);
+
+/* Opens directory/.ropescope/journal, made where it is missing or `fresh`, and tells of its records. A tail that is
+ * torn (the end of a process or of the power) is cut off. RS_INPUT, with the record's number and place, for one that
+ * is damaged though it has been on the disk; RS_IO, RS_MEMORY, and what `each` fails with. Close it in any case. */
+rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
+                          rs_journal *journal, rs_err *err);
+void rs_journal_close(rs_journal *journal);
+
+/* Tells of the records of a folder's journal, and changes nothing: a torn tail is passed over. Without a journal there
+ * are none. RS_INPUT for a damaged record, and for a file that is no journal of this version; RS_IO, RS_MEMORY, and
+ * what `each` fails with. */
+rs_status rs_journal_scan(const char *directory, rs_journal_reader *each, void *context, rs_err *err);
+
+/* Adds a record; *offset is where it can be read. A failure leaves the journal as it was. Brings it to the disk as
+ * well, unless that has taken more than a fiftieth of the time since the journal was opened: what then waits was done
+ * within the time of fifty such calls, and goes with the next record or rs_journal_sync. RS_IO, RS_MEMORY. */
+rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
+                         rs_err *err);
+
+/* Brings what was added to the disk. RS_IO, from then on always: a kernel tells of lost pages once. */
+rs_status rs_journal_sync(rs_journal *journal, rs_err *err);
+
+/* The same, and says so in the journal: damage to any record before is then told from a torn tail. */
+rs_status rs_journal_seal(rs_journal *journal, rs_err *err);
+
+/* Whether a record is needed. */
+typedef bool rs_journal_chooser(const void *context, const rs_cell_key *key, uint64_t offset);
+
+/* Writes the journal anew where its records that are not needed take more than `room` bytes: the oldest of them go,
+ * until half of that is left. The new file takes the old one's place as one, with all offsets changed; a failure leaves
+ * the old one. RS_IO, RS_MEMORY. */
+rs_status rs_journal_compact(rs_journal *journal, rs_journal_chooser *needed, const void *context, uint64_t room,
+                             rs_err *err);
+
+/* The data of a record, added to `data`. RS_IO, RS_MEMORY. */
+rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *data, rs_err *err);
+
+/* ---- cell key -------------------------------------------------------------------------------------------------- */
+
+/* What determines a cell's numbers, as a key by which its record is found again. */
+
+/* Raised when a record holds something else, a key is made in another way, or last digits change whatever the kinds. */
+enum { RS_CELL_SCHEMA = 3 };
+
+/* The roles of all cells (count,), in their order. RS_MEMORY. */
+rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,
+                             rs_err *err);
+
+/* The keys of all cells (count,) as the instruction set `isa` computes them: the SHA-256 of the config of the cell
+ * alone with every default, names and labels left out; of the versions of program, record and all kinds that take part,
+ * that instruction set, the bytes of files that are read, the fingerprints of checkpoints, and its role. RS_IO where a
+ * checkpoint cannot be read, RS_MEMORY. */
+rs_status rs_cell_keys_make(const rs_experiment *experiment, const char *isa, const rs_cell *cells,
+                            const rs_cell_role *roles, size_t count, rs_cell_key *keys, rs_err *err);
+
+/* ---- ledger ---------------------------------------------------------------------------------------------------- */
+
+/* The cells of a run: what each is, which are to be done here, and which are done. It has some hundred bytes for a
+ * cell, however many there are; results stand in the journal. */
 
 typedef struct rs_ledger {
   const rs_experiment *experiment; /* borrowed */
@@ -63,5 +150,63 @@ rs_status rs_ledger_compact(rs_ledger *ledger, rs_err *err);
 
 /* Reads into a new state what is recorded of the cell. */
 rs_status rs_ledger_read(const rs_ledger *ledger, size_t index, rs_cell_state *state, rs_err *err);
+
+/* ---- record ---------------------------------------------------------------------------------------------------- */
+
+/* A cell's results as bytes of a journal. */
+
+/* Adds what a run has found for a cell: status and message, values, errors, curves, times. */
+void rs_cell_record_write(const rs_experiment *experiment, const rs_cell_state *state, rs_text *record);
+
+/* Puts it into a state of the same cell, made by rs_cell_state_make. RS_INPUT where it is not of such a cell,
+ * RS_MEMORY. */
+rs_status rs_cell_record_read(const rs_experiment *experiment, const uint8_t *record, size_t length,
+                              rs_cell_state *state, rs_err *err);
+
+/* Whether a record stands for its cell from now on. A cell that had no memory, or whose files could not be read, is
+ * tried again. */
+bool rs_cell_record_holds(const uint8_t *record, size_t length);
+
+/* What a record says, as a SHA-256, but for the seconds that it took: two that were computed apart agree in it. */
+void rs_cell_record_digest(const uint8_t *record, size_t length, uint8_t digest[32]);
+
+/* ---- target ---------------------------------------------------------------------------------------------------- */
+
+/* The folder that a run writes into. */
+
+/* Refuses a folder in which something stands under our names that no run has made, or that is no file. RS_IO,
+ * RS_MEMORY. */
+rs_status rs_target_check(const rs_experiment *experiment, const char *directory, rs_err *err);
+
+/* Writes the cells that are done, in their order, as the set of files of a folder that this process has locked, and
+ * says in `summary` what became of them. What stood there is replaced as one; results that are there stay where cells
+ * ran out of memory, unless a part is wanted: RS_MEMORY then. RS_IO, RS_MEMORY, RS_INPUT for a record that does not fit
+ * its cell. */
+rs_status rs_target_write(const rs_ledger *ledger, const char *directory, bool partial, rs_run_summary *summary,
+                          rs_err *err);
+
+/* ---- shard file ------------------------------------------------------------------------------------------------ */
+
+/* shard.json: what a folder with a part of a sweep holds. */
+
+#define RS_SHARD_FILE "shard.json"
+
+typedef struct rs_shard_file {
+  json_t *root; /* owned; the rest borrows from it */
+  rs_sweep_shard shard;
+  const char *version, *isa, *config;
+  int schema;                   /* of keys */
+  const json_t *kinds, *inputs; /* as the manifest lists them */
+} rs_shard_file;
+
+/* Writes directory/shard.json. RS_IO, RS_MEMORY. */
+rs_status rs_shard_file_write(const rs_ledger *ledger, rs_sweep_shard shard, const char *directory, rs_err *err);
+
+/* Whether something is called so there. */
+bool rs_shard_file_there(const char *directory);
+
+/* Reads it. RS_INPUT where there is none, or it is no such file; RS_IO, RS_MEMORY. Clear it in any case. */
+rs_status rs_shard_file_read(const char *directory, rs_shard_file *file, rs_err *err);
+void rs_shard_file_clear(rs_shard_file *file);
 
 #endif

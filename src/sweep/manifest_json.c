@@ -1,5 +1,5 @@
 /* Lists and objects of manifest.json that grow, or say that they could not. */
-#include "manifest.h"
+#include "run.h"
 
 rs_status rs_manifest_no_memory(rs_err *err) {
   return rs_fail(err, RS_MEMORY, "out of memory for manifest.json");

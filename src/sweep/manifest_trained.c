@@ -1,7 +1,7 @@
 /* What manifest.json says of checkpoints and of the task that they are trained and read on. A caption says of a
  * checkpoint where it comes from, how long it was trained and how large it is, and no more. */
-#include "checkpoint.h"
-#include "manifest.h"
+#include "costs.h"
+#include "run.h"
 
 #include <math.h>
 #include <string.h>

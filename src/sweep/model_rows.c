@@ -1,7 +1,7 @@
 /* Rows of attention of cells that read checkpoints: the queries and keys that the model computes go through the engine,
  * under the tables of their own block. Cells of one layer are observed together, so that each sequence is read once.
  * Threads take sequences; metrics see them in order. */
-#include "model_rows.h"
+#include "work.h"
 
 #include <stdlib.h>
 #include <time.h>

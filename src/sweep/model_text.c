@@ -1,11 +1,11 @@
 /* The pass of a source's own checkpoint over its text: one block's queries and keys at a time, so that memory is that
  * of the weights and of one layer, however many layers a sweep has. */
-#include "model_text.h"
+#include "run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint.h"
+#include "costs.h"
 
 void rs_text_model_clear(rs_text_model *model) {
   rs_transformer_free(model->transformer);

@@ -1,5 +1,5 @@
 /* The files of a run: cell after cell goes into all of them at once, so that no more than one need be in memory. */
-#include "output.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What a transformer's pass takes. It multiplies and adds once for each weight of a matrix and token, and twice
  * (queries with keys, weights with values) for each head dim and pair of tokens that is seen. */
-#include "pass_costs.h"
+#include "costs.h"
 
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* What a run would take, from the sizes alone. */
 #include "costs.h"
-#include "text_costs.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* Portions: cells of one model and length that are in memory together. A cell that takes long is one of its own, so
  * that it is recorded when it is done; cells that are soon done share queries and keys, as many as make some seconds.
  */
-#include "portions.h"
-
 #include "work.h"
 
 #include <pthread.h>

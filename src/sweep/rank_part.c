@@ -1,5 +1,5 @@
 /* What ranks have in common. */
-#include "rank_part.h"
+#include "ranks.h"
 
 #include <time.h>
 

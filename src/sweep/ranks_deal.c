@@ -2,9 +2,8 @@
  * to the journal; the files are written from that, so that they are the same bytes for any number of ranks. A rank
  * sends each record when the cell is done: what was received outlives the rank. What takes so long that others would
  * wait for it all do together, before that. */
-#include "joint.h"
-#include "rank_part.h"
-#include "schedule.h"
+#include "costs.h"
+#include "ranks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Another rank than the one that has the folder: runs what rank 0 hands out, and sends what comes of it. */
-#include "rank_part.h"
+#include "ranks.h"
 
 #include <stdlib.h>
 #include <string.h>

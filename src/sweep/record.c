@@ -1,6 +1,6 @@
 /* A record is a cell's status and message, then its numbers as the machine has them: whoever reads it back gets the
  * same bits. Numbers are little-endian, as all machines are that this runs on. */
-#include "record.h"
+#include "ledger.h"
 
 #include "io/io.h"
 

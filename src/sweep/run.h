@@ -1,8 +1,42 @@
-/* What a run keeps of each cell, and who turns it into files. Private to the sweep layer. */
+/* What a run keeps of each cell, and the files that it becomes. */
 #ifndef ROPESCOPE_SWEEP_RUN_H
 #define ROPESCOPE_SWEEP_RUN_H
 
-#include "model_text.h"
+#include <jansson.h>
+
+#include "io/io.h"
+#include "sweep/sweep.h"
+
+/* ---- model text ------------------------------------------------------------------------------------------------ */
+
+/* What the heads of a source's own checkpoint hold while it reads a text. */
+
+/* The model that was read last: sources of one checkpoint, and lengths, share it. Zero-initialise; release with
+ * rs_text_model_clear. */
+typedef struct rs_text_model {
+  const char *folder;  /* borrowed from the source; NULL: none yet */
+  rs_format precision; /* that was asked for */
+  rs_transformer *transformer;
+} rs_text_model;
+
+void rs_text_model_clear(rs_text_model *model);
+
+/* Queries and keys of one block, for the text's first tokens. */
+typedef struct rs_text_rows {
+  rs_head_shape shape;
+  double *q, *k; /* (L, H, D), (L, K, D); owned */
+  double *sinks; /* (H,) learned by the block, where it has such; owned */
+} rs_text_rows;
+
+/* Reads the first `length` tokens of the source's text with its model. RS_DOMAIN where the text is shorter; RS_INPUT,
+ * RS_IO, RS_UNSUPPORTED, RS_MEMORY. Release with rs_text_rows_clear, also after a failure. */
+rs_status rs_text_rows_read(rs_text_model *model, const rs_model_source *source, size_t length, rs_text_rows *rows,
+                            rs_err *err);
+void rs_text_rows_clear(rs_text_rows *rows);
+
+/* ---- run ------------------------------------------------------------------------------------------------------- */
+
+/* What a run keeps of each cell, and who turns it into files. */
 
 enum { RS_CELL_MESSAGE = 256, RS_ARITHMETIC = 32, RS_ROWS_AT_ONCE = 1 << 17 };
 
@@ -154,5 +188,89 @@ void rs_put_status(const rs_cell_row *row, rs_text *csv);
 
 /* Whether metric number `metric` has a curve; its file name ("decay.csv") then stands in `name`. */
 bool rs_curve_file(const rs_experiment *experiment, size_t metric, char name[80]);
+
+/* ---- output ---------------------------------------------------------------------------------------------------- */
+
+/* The files of a run, written as its cells come. */
+
+/* What computed the weights that a model's cells read. */
+typedef struct rs_arithmetic {
+  size_t model;
+  char words[RS_ARITHMETIC];
+} rs_arithmetic;
+
+/* What the cells come to together. */
+typedef struct rs_totals {
+  size_t written, failed, starved; /* failed: without values; starved: of those, for want of memory */
+  size_t first_failed;             /* its number, where one failed, and */
+  char message[RS_CELL_MESSAGE];   /* what is wrong with it */
+  size_t single, twice;            /* cells whose scores were floats, and doubles */
+  double error, weight;            /* the largest error of a score, and weight that was left out */
+  rs_arithmetic *arithmetic;       /* (arithmetic_count,) */
+  size_t arithmetic_count, arithmetic_capacity;
+} rs_totals;
+
+/* Files that are being written. */
+typedef struct rs_output {
+  const rs_experiment *experiment;
+  const char *directory; /* where they are made, */
+  const char *shown;     /* and what they are for; borrowed, as the experiment */
+  rs_out_file **files;   /* (count,) NULL: a metric without a curve */
+  size_t *rows, count;
+  rs_file_sums *sums; /* (sum_count,) of files that are whole */
+  size_t sum_count;
+  size_t cells;    /* of the experiment */
+  const char *isa; /* that computed them; borrowed */
+  rs_totals totals;
+} rs_output;
+
+/* Whether a file called so belongs to a run, of whatever config. */
+bool rs_is_run_file(const char *name);
+
+/* Makes the files in an empty folder, with their headers; messages say that they are of `shown`. Release with
+ * rs_output_clear, also after a failure. */
+rs_status rs_output_begin(const rs_experiment *experiment, const char *directory, const char *shown, rs_output *output,
+                          rs_err *err);
+void rs_output_clear(rs_output *output);
+
+/* Adds cell number `number`. Cells come in their order. */
+rs_status rs_output_add(rs_output *output, size_t number, const rs_cell_state *state, rs_err *err);
+
+/* Ends the files, and writes config.yaml (the resolved config) and manifest.json, which has the sums of all. */
+rs_status rs_output_end(rs_output *output, rs_err *err);
+
+/* manifest.json as text; `config` is what config.yaml holds. */
+rs_status rs_manifest_write(const rs_output *output, const rs_text *config, rs_text *json, rs_err *err);
+
+/* ---- manifest -------------------------------------------------------------------------------------------------- */
+
+/* Pieces of manifest.json. */
+
+/* RS_MEMORY, with its message. */
+rs_status rs_manifest_no_memory(rs_err *err);
+
+/* Appends an entry, and takes it; one that could not be made (NULL) fails here. RS_MEMORY. */
+rs_status rs_manifest_append(json_t *list, json_t *entry, rs_err *err);
+
+/* Sets a key likewise. */
+rs_status rs_manifest_set(json_t *object, const char *key, json_t *value, rs_err *err);
+
+/* Adds the kinds that take part, with their versions, and the files that lists were read from. RS_MEMORY. */
+rs_status rs_manifest_kinds(json_t *kinds, const rs_experiment *experiment, rs_err *err);
+rs_status rs_manifest_inputs(json_t *inputs, const rs_experiment *experiment, rs_err *err);
+
+/* An object as text, or NULL without memory. Release with free(). */
+char *rs_manifest_dump(const json_t *object);
+
+/* Whether the task has fewer sequences to read, at some length, than the config asks for. RS_MEMORY, RS_IO. */
+rs_status rs_manifest_fewer(const rs_experiment *experiment, bool *fewer, rs_err *err);
+
+/* The experiment's task: its kind, parameters, parts, and the best loss at each length, null where nobody knows. */
+rs_status rs_manifest_task(const rs_experiment *experiment, json_t *task, rs_err *err);
+
+/* Its checkpoints: parameters of shape and training, how many numbers they have, what captions say of them, and which
+ * instruction sets computed the weights that cells read. */
+rs_status rs_manifest_checkpoints(const rs_experiment *experiment, const rs_totals *totals, json_t *checkpoints,
+                                  rs_err *err);
 
 #endif

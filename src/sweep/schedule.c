@@ -1,6 +1,6 @@
 /* Portions are small beside what a rank does in all, so that the last ones end at about one time, and large beside a
  * message. Small units of one model and length make one: they share encodings. */
-#include "schedule.h"
+#include "costs.h"
 
 #include <math.h>
 #include <stdlib.h>

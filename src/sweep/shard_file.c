@@ -1,8 +1,8 @@
 /* shard.json says which cells a folder's journal is to have: the shard, and the config and all else that keys of cells
  * are made of, so that `merge` needs no config and can say what two folders differ in. */
-#include "shard_file.h"
+#include "ledger.h"
 
-#include "manifest.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Shards: units of a sweep dealt out, the largest first, each to the shard that has the least so far (Graham 1969). The
  * largest are split before: what a shard must hold anyway can be made twice. */
-#include "units.h"
+#include "costs.h"
 
 #include <stdlib.h>
 

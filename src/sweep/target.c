@@ -1,7 +1,7 @@
 /* A run's folder: whether it may be written, and its set of files. */
-#include "target.h"
+#include "ledger.h"
 
-#include "output.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

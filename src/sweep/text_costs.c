@@ -1,14 +1,12 @@
 /* What the passes of sources' own checkpoints over their texts take: one for each source, model and length, through the
  * blocks up to the one whose queries and keys are wanted. */
-#include "text_costs.h"
+#include "costs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "checkpoint.h"
 #include "model/model.h"
-#include "pass_costs.h"
 
 /* ---- which passes there are -------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,7 @@
 /* Cells that read checkpoints: trained once for each of its seeds, and read with every method at every length. */
-#include "trained.h"
+#include "work.h"
 
 #include "costs.h"
-#include "model_rows.h"
 #include "training.h"
 
 #include <stdio.h>

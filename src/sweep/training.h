@@ -1,4 +1,4 @@
-/* Training that is kept in a folder: found done, gone on with, or begun. Private to the sweep layer. */
+/* Training that is kept in a folder: found done, gone on with, or begun. */
 #ifndef ROPESCOPE_SWEEP_TRAINING_H
 #define ROPESCOPE_SWEEP_TRAINING_H
 

@@ -3,8 +3,6 @@
  * cost more than what they are added to. Where no metric reads rows, cells of one model, length and method have
  * the same tables. Checkpoints: cells that need the same training; of models that are there, cells that are read
  * together. */
-#include "units.h"
-
 #include "costs.h"
 
 #include <stdlib.h>

@@ -1,8 +1,13 @@
-/* What the parts of running one batch share. Private to the sweep layer. */
+/* Running cells, batch by batch. */
 #ifndef ROPESCOPE_SWEEP_WORK_H
 #define ROPESCOPE_SWEEP_WORK_H
 
+#include "ledger.h"
 #include "run.h"
+
+/* ---- work ------------------------------------------------------------------------------------------------------ */
+
+/* What the parts of running one batch share. */
 
 /* What metrics of tables came to for a method and a group of heads, once it is known. */
 typedef struct rs_known_tables {
@@ -79,5 +84,139 @@ void rs_cell_agree(const rs_batch_work *work, rs_cell_state *cell);
 
 /* Tells the caller of the run that work is done. */
 void rs_batch_advance(const rs_batch_work *work, double done);
+
+/* ---- content --------------------------------------------------------------------------------------------------- */
+
+/* Queries and keys of one source, seed and head, and the cells that observe them. */
+
+/* What one source, seed and head come to, and who observes it. */
+typedef struct rs_content {
+  double *q, *k, *needles; /* (Q, D), (L, D), (Q, D) */
+  size_t *needle_at;       /* (Q,) */
+  rs_score_rule rule;
+  rs_engine *engine;
+  bool shared; /* all threads fill it together; else one does */
+  rs_err why;  /* RS_INTERNAL: the run is to end */
+} rs_content;
+
+/* A source and a seed, for one head. */
+typedef struct rs_content_unit {
+  size_t source, seed, head;
+  const rs_given_rows *given; /* NULL unless the source hands rows on */
+} rs_content_unit;
+
+/* Room for the batch's length, and for what tables there are. Release with rs_content_clear, also after a failure. */
+rs_status rs_content_reserve(const rs_batch_work *work, rs_content *content, rs_err *err);
+void rs_content_clear(rs_content *content);
+
+/* Queries, keys and needles of the unit. What the source fails with. */
+rs_status rs_content_fill(const rs_batch_work *work, const rs_content_unit *unit, rs_content *content, rs_err *err);
+
+/* The content as a cell observes it in one head. */
+rs_attention_job rs_cell_job(const rs_batch_work *work, const rs_cell_state *cell, const rs_content *content,
+                             size_t head);
+
+/* Shows queries and keys to every metric of the cell that reads them. */
+void rs_cell_show_content(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head);
+
+/* Shows rows to every metric of the cell, each of which sees them in order. */
+void rs_cell_show(const rs_batch_work *work, rs_cell_state *cell, const rs_observation *observation);
+
+/* Both: the content, then its rows where a metric reads rows. What the engine fails with. */
+rs_status rs_cell_observe(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head,
+                          rs_err *err);
+
+/* Whether so many products of queries and keys (their dims left out) are soon done: threads then take whole units
+ * rather than parts of one. */
+bool rs_is_small(double work, size_t dims);
+
+/* One for each thread that takes units of its own, a unit being a source and a seed. */
+typedef struct rs_contents {
+  rs_content *items; /* owned */
+  size_t count;
+} rs_contents;
+
+/* Room for the contents of a batch whose tables are there. Release with rs_contents_clear, also after a failure. */
+rs_status rs_contents_make(const rs_batch_work *work, rs_contents *contents, rs_err *err);
+void rs_contents_clear(rs_contents *contents);
+
+/* Every cell of every unit, for one head, but for sources with a checkpoint of their own. RS_INTERNAL alone is
+ * returned. */
+rs_status rs_contents_run(const rs_batch_work *work, size_t head, rs_contents *contents, rs_err *err);
+
+/* Every cell of one such source, for one head of what it hands on. RS_INTERNAL alone is returned. */
+rs_status rs_contents_run_given(const rs_batch_work *work, size_t source, size_t head, const rs_given_rows *given,
+                                rs_contents *contents, rs_err *err);
+
+/* ---- trained --------------------------------------------------------------------------------------------------- */
+
+/* Cells that read checkpoints. */
+
+/* Who is told of what is done. */
+typedef struct rs_trained_watch {
+  /* `work` of the run was done, `cells` of it are finished. From any thread, one at a time in each run. */
+  void (*advance)(void *context, double work, size_t cells);
+  bool (*stop)(void *context); /* whether the run is to end where it is; NULL: never */
+  void *context;
+  const char *checkpoints;           /* where trained models are kept; NULL: nowhere */
+  const rs_training_watch *training; /* NULL: nobody */
+} rs_trained_watch;
+
+/* Trains what the cells that are to be done read, one checkpoint and seed after the other, and reads every cell of it;
+ * those that are read together are recorded, and on the disk, before the next. What is undefined for a cell becomes its
+ * status; a training that diverges fails the cells that read it. RS_INTERNAL, RS_MEMORY, RS_IO, RS_STOPPED, and what a
+ * task fails with. */
+rs_status rs_trained_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err);
+
+/* Trains what a cell reads, as all ranks of the team do, and keeps it in watch->checkpoints, which is needed; nothing
+ * is tuned. What the training fails with is left to whoever reads it. RS_INTERNAL, RS_MEMORY, RS_IO, RS_STOPPED. */
+rs_status rs_trained_join(rs_ledger *ledger, const rs_trained_watch *watch, size_t cell, rs_team *team, rs_err *err);
+
+/* Gives each cell that is to be done the flops of its readings as its weight in the progress; *work gets their sum, and
+ * that of the trainings which are not done in `checkpoints`. */
+rs_status rs_trained_weigh(rs_ledger *ledger, const char *checkpoints, double *work, rs_err *err);
+
+/* ---- model rows ------------------------------------------------------------------------------------------------ */
+
+/* Rows of attention of cells that read checkpoints. */
+
+/* Cells of one checkpoint, method, length and seed, and what they are read from. All is borrowed. */
+typedef struct rs_model_rows {
+  const rs_experiment *experiment;
+  const rs_transformer *transformer;
+  const rs_context *context; /* under the cells' method */
+  const rs_task *task;
+  size_t length; /* of the task */
+  rs_cell_state *const *cells;
+  size_t count;
+} rs_model_rows;
+
+/* Shows the rows of each cell's source to its metrics, and finishes them: those of a checkpoint's own heads sequence by
+ * sequence, of its evaluation split; simulated ones once, as its first block would see them. The same bits for any
+ * number of threads. What fails is the cells' own. */
+void rs_model_rows_observe(const rs_model_rows *rows);
+
+/* ---- portions -------------------------------------------------------------------------------------------------- */
+
+/* The cells of simulated heads, portion by portion. */
+
+/* Cells of a ledger that are run some at a time. What those of one model and length share (encodings, projections, what
+ * tables came to, a text's model) is kept until cells of another are run. */
+typedef struct rs_portions rs_portions;
+
+/* Borrows both until it is closed (NULL is fine). RS_MEMORY. */
+rs_status rs_portions_open(rs_ledger *ledger, const rs_trained_watch *watch, rs_portions **portions, rs_err *err);
+void rs_portions_close(rs_portions *portions);
+
+/* Whose members run cells together from now on, all of them the same cells, of which the first records what they come
+ * to; NULL: nobody. It is the team, then, that wants an end. */
+void rs_portions_join(rs_portions *portions, rs_team *team);
+
+/* Runs every cell that is to be done now. As rs_portions_run. */
+rs_status rs_portions_work(rs_portions *portions, rs_err *err);
+
+/* Runs every cell of the ledger that is to be done, the shortest lengths first: of each model and length some at a
+ * time, which are recorded, and on the disk, before the next. RS_INTERNAL, RS_IO, RS_MEMORY, RS_STOPPED. */
+rs_status rs_portions_run(rs_ledger *ledger, const rs_trained_watch *watch, rs_err *err);
 
 #endif

@@ -2,7 +2,7 @@
  * the target has behind its '?' is then asked, whether the request is let in or not. */
 #include "fuzz.h"
 
-#include "../../src/pages/explore/explore_internal.h"
+#include "../../src/pages/explore/explore.h"
 
 enum { LENGTH = 64, DIMS = 8, PORT = 8080 }; /* tokens, head_dim: answers of more are long, and read as one */
 static const char token[] = "0123456789abcdef0123456789abcdef";

@@ -224,7 +224,7 @@ Test(engine, large_logits__are_doubles_by_themselves__and_refused_as_floats) {
   }
 }
 
-/* The bound of limits.h to the letter, where the largest bias stands before the query and where it stands behind. */
+/* The bound of engine.h to the letter, where the largest bias stands before the query and where it stands behind. */
 Test(engine, promised_error__of_known_logits_and_biases__is_the_formula) {
   static const double values[][3] = {{3, 0, -1}, {-1, 0, 3}, {-2, 0, -1}};
   for (size_t i = 0; i < 2 * RS_COUNT(values); i++) {

@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_TESTS_PLOT_DEPTHS_H
 #define ROPESCOPE_TESTS_PLOT_DEPTHS_H
 
-#include "../../src/pages/plot/style.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_svg.h"
 
 #include <math.h>

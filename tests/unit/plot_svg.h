@@ -2,7 +2,7 @@
 #ifndef ROPESCOPE_TESTS_PLOT_SVG_H
 #define ROPESCOPE_TESTS_PLOT_SVG_H
 
-#include "../../src/pages/plot/width.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_fixture.h"
 
 typedef struct shown {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/model/attend_tables.h"
+#include "../../src/model/attend.h"
 #include "../fixtures/attend_compare.h"
 #include "../fixtures/heap.h"
 #include "../fixtures/obtain.h"

@@ -1,6 +1,6 @@
 /* test_claims.c: expected numbers and how they are judged: what a printed number allows, and each verdict on
  * both sides of its edge. */
-#include "../../src/app/claims/claims_internal.h"
+#include "../../src/app/claims/claims.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/app/claims/claims_internal.h"
+#include "../../src/app/claims/claims.h"
 #include "../fixtures/heap.h"
 #include "../fixtures/scratch.h"
 

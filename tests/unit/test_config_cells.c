@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "../../src/config/item_types.h"
+#include "../../src/config/config_internal.h"
 #include "../fixtures/reading.h"
 #include "sweep/sweep.h"
 

@@ -1,7 +1,7 @@
 /* Models of several kinds of layers in configs: which of them is read, published methods, masks, names. */
 #include <criterion/criterion.h>
 
-#include "../../src/config/model_files.h"
+#include "../../src/config/config_internal.h"
 #include "../fixtures/reading.h"
 #include "../fixtures/scratch.h"
 

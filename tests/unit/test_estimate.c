@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../../src/sweep/pass_costs.h"
+#include "../../src/sweep/costs.h"
 #include "../fixtures/new_folder.h"
 #include "../fixtures/small_model.h"
 #include "sweep/sweep.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/app/claims/claims_internal.h"
+#include "../../src/app/claims/claims.h"
 #include "../fixtures/new_folder.h"
 
 static char folder[FOLDER_NAME];

@@ -1,6 +1,6 @@
 /* test_plot_axes.c: ranges, ticks and their labels. */
-#include "../../src/pages/plot/ranks.h"
-#include "../../src/pages/plot/ticks.h"
+#include "../../src/pages/plot/data.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_fixture.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
 /* test_plot_curves.c: what curves of bins show: densities, envelopes with their events, and means of few samples; and
  * axes for values of which some are hundreds of times as large as the others. */
-#include "../../src/pages/plot/chart.h"
-#include "../../src/pages/plot/span.h"
-#include "../../src/pages/plot/ticks.h"
+#include "../../src/pages/plot/forms.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_svg.h"
 
 #include <math.h>

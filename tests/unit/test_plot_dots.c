@@ -1,5 +1,5 @@
 /* test_plot_dots.c: values as dots on rows: results at one length, and categories. */
-#include "../../src/pages/plot/dots.h"
+#include "../../src/pages/plot/forms.h"
 #include "plot_svg.h"
 
 #include <math.h>

@@ -1,10 +1,7 @@
 /* test_plot_heat.c: values over two numbers: where they stand, and how a heat map shows them. */
-#include "../../src/pages/plot/cells.h"
-#include "../../src/pages/plot/heat.h"
-#include "../../src/pages/plot/manifest.h"
-#include "../../src/pages/plot/style.h"
-#include "../../src/pages/plot/svg.h"
-#include "../../src/pages/plot/width.h"
+#include "../../src/pages/plot/data.h"
+#include "../../src/pages/plot/forms.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_fixture.h"
 
 #include <math.h>

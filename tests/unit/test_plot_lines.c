@@ -1,7 +1,6 @@
 /* test_plot_lines.c: the shapes of charts by where they are and how they look. */
-#include "../../src/pages/plot/chart.h"
-#include "../../src/pages/plot/lines.h"
-#include "../../src/pages/plot/style.h"
+#include "../../src/pages/plot/forms.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_fixture.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* test_plot_memory.c: each allocation of a chart fails in turn: that is an error, never a chart without some words. */
-#include "../../src/pages/plot/chart.h"
-#include "../../src/pages/plot/dots.h"
-#include "../../src/pages/plot/style.h"
+#include "../../src/pages/plot/forms.h"
+#include "../../src/pages/plot/paper.h"
 #include "../fixtures/heap.h"
 #include "plot_fixture.h"
 

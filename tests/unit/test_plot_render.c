@@ -1,6 +1,6 @@
 /* test_plot_render.c: PNG and PDF by their bytes: size, words, and the colours of pixels where the SVG says that they
  * are. Without librsvg, what a user is told. */
-#include "../../src/pages/plot/render.h"
+#include "../../src/pages/plot/paper.h"
 #include "plot_fixture.h"
 
 #ifdef ROPESCOPE_LIBRSVG

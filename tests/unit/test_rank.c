@@ -5,7 +5,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-#include "../../src/app/claims/claims_internal.h"
+#include "../../src/app/claims/claims.h"
 
 static double correlation(const double *y, const double *x, size_t count) {
   double rho;

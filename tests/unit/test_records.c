@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/sweep/output.h"
-#include "../../src/sweep/record.h"
-#include "../../src/sweep/shard_file.h"
+#include "../../src/sweep/ledger.h"
+#include "../../src/sweep/run.h"
 #include "../fixtures/runs.h"
 
 TestSuite(records, .init = enter_folder, .fini = leave_folder);

@@ -1,5 +1,5 @@
 /* test_select.c: one number of a table, by conditions and a reduction. */
-#include "../../src/app/claims/claims_internal.h"
+#include "../../src/app/claims/claims.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/sweep/costs.h"
 #include "../../src/sweep/ledger.h"
-#include "../../src/sweep/portions.h"
-#include "../../src/sweep/schedule.h"
+#include "../../src/sweep/work.h"
 #include "../fixtures/runs.h"
 #include "kernel/kernel.h"
 

@@ -1,4 +1,4 @@
-/* What the rules read and how they report. Private to the check layer. */
+/* What the rules read and how they report. */
 #ifndef ROPESCOPE_CHECK_RULES_H
 #define ROPESCOPE_CHECK_RULES_H
 

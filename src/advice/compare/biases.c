@@ -1,6 +1,6 @@
 /* Two recipes that turn nothing and add biases: where these part, and why. A softmax sees no constant of a row, so each
  * bias is taken less that of the query's own key. */
-#include "causes.h"
+#include "compare.h"
 
 #include <float.h>
 #include <math.h>

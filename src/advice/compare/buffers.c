@@ -1,6 +1,5 @@
 /* Buffers inv_freq of checkpoints, beside what config.json says of the layers that have them. */
-#include "causes.h"
-#include "dumps.h"
+#include "compare.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* Causes: of all that may have been done to a recipe, what gives the other side. Nothing is guessed; every cause that
  * is named was computed and fits. Frequencies and attention factor are judged apart, so that two causes can be told. */
-#include "causes.h"
-
-#include "dumps.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Changes of a recipe in words: "with truncate: true (A has false)"; and what a side has. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

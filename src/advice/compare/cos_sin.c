@@ -1,6 +1,6 @@
 /* What a table of cos and sin was made from. A pair's phase grows by omega from row to row: differences of phases over
  * 1, 2, 4, ... rows tell omega ever more exactly, each time modulo turns that the last estimate counts. */
-#include "dumps.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

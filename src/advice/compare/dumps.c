@@ -1,6 +1,6 @@
 /* dumps.c: what an engine has computed, as it stands in files: frequencies as JSON, CSV or NumPy's, buffers inv_freq
  * in safetensors, tables of cos and sin in either. */
-#include "dumps.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Recipes that are equal at one length may part at another: s follows the length by some rules, and LongRoPE has a list
  * for each side of the trained length. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdlib.h>

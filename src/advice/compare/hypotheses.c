@@ -1,7 +1,7 @@
 /* What is done to a recipe in practice, by mistake or by another implementation: each parameter with another value, as
  * another method or dialect, at another length. Made from the specs, so that a new parameter is tried as soon as it is
  * there. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A file of what an engine has computed beside a model whose layers turn in several ways: which of them it is of. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

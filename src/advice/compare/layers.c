@@ -1,5 +1,5 @@
 /* Two models layer by layer: layers that are of the same kinds on both sides are compared once. */
-#include "causes.h"
+#include "compare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What goes wrong in practice beyond one parameter with another value: keys exchanged, formulas of another port, a base
  * that is scaled already. Each is what some implementation or thread has; docs/commands.md lists them. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The shape of the ratio of two spectra, for a difference that no known change explains: what is left is to say whether
  * it is one constant, a geometric ladder (another base), or a band of pairs. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

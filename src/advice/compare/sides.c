@@ -1,6 +1,6 @@
 /* What the two arguments of a comparison mean: an existing file by its ending (a Hugging Face config, or a dump of
  * inverse frequencies), or the folder of a config, else a preset's name, else a recipe as YAML. */
-#include "dumps.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Lists of ALiBi's slopes beside a recipe: which heads they are of, and what code that makes others may have done. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 #include <stdarg.h>

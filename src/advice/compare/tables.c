@@ -1,6 +1,6 @@
 /* What is done to a finished table of frequencies, whatever recipe it is of: orders that code makes, numbers of fewer
  * bits, other units, a scaling that is applied to what is scaled already. */
-#include "causes.h"
+#include "compare.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* What a conversion is written with. Private to the convert layer. */
+/* What a conversion is written with. */
 #ifndef ROPESCOPE_CONVERT_WRITTEN_H
 #define ROPESCOPE_CONVERT_WRITTEN_H
 

@@ -1,4 +1,4 @@
-/* A question of `solve` with the model and the recipe that it names. Private to the solve layer. */
+/* A question of `solve` with the model and the recipe that it names. */
 #ifndef ROPESCOPE_SOLVE_TASK_H
 #define ROPESCOPE_SOLVE_TASK_H
 

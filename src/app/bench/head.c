@@ -1,5 +1,5 @@
 /* A head to observe, as a sweep makes one. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* What a bias costs beside plain RoPE: one that is a function of distance is read from a table, the others are asked
  * for block by block (attention/bias_block.c). */
-#include "bench_internal.h"
+#include "bench.h"
 
 enum { PLAIN, BY_DISTANCE, BLOOM, FIRE, SWIN };
 

@@ -1,5 +1,5 @@
 /* What the machine can do: multiply-adds in registers and sweeps over arrays, by all threads at once. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A sum of waves over distance: what score decay is made of. */
-#include "bench_internal.h"
+#include "bench.h"
 #include "kernel/kernel.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What a (query, key) pair costs as the length grows, by one thread and by all: it should cost the same. */
-#include "bench_internal.h"
+#include "bench.h"
 
 /* sizes: tokens. */
 static const rs_bench_job jobs[] = {

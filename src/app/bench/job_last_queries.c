@@ -1,5 +1,5 @@
 /* The last few queries of many keys: a few make reading the keys the work, more the products. */
-#include "bench_internal.h"
+#include "bench.h"
 
 /* sizes: tokens, queries. */
 static const rs_bench_job jobs[] = {

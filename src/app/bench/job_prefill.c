@@ -5,7 +5,7 @@
  * Flops are those of the matrix products: of every token but for the output's, which one position reads, and of
  * attention over what a causal mask lets through, as half of a square. Embeddings, norms, rotation, softmax, the curve
  * and the widening of weights count nothing, but take their time. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include "model/model.h"
 

@@ -1,5 +1,5 @@
 /* Heads rotated in place. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <stdlib.h>
 

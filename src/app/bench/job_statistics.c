@@ -1,5 +1,5 @@
 /* Statistics of causal attention, every query. */
-#include "bench_internal.h"
+#include "bench.h"
 
 /* sizes: tokens. */
 static const rs_bench_job jobs[] = {

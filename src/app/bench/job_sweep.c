@@ -1,6 +1,6 @@
 /* Statistics as a user gets them: a config, rs_run, files. What the encodings, queries, keys, metrics and CSV cost
  * beside the scores is what this job shows. Nothing is skipped: every pair that is counted is computed. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include "io/io.h"
 

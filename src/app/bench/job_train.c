@@ -4,7 +4,7 @@
  * step has three products of each matrix (forwards, by inputs, by weights), and seven of an attention (two forwards,
  * five back: logits are computed again). Embeddings, norms, softmax, the curve, AdamW and the drawing of sequences
  * count nothing, but take their time. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include "model/model.h"
 

@@ -1,5 +1,5 @@
 /* The table of families, and the choice among their jobs. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>

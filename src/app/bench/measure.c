@@ -1,5 +1,5 @@
 /* Rounds: a sample of the ceiling, of the job, of the ceiling, of the job, and so on; then medians. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Rows of measurements as CSV. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <math.h>
 

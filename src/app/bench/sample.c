@@ -1,5 +1,5 @@
 /* Timing, and who else was at work meanwhile: what the system's CPUs did less what this process did. */
-#include "bench_internal.h"
+#include "bench.h"
 
 #include <math.h>
 #include <stdio.h>

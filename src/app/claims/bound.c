@@ -1,5 +1,5 @@
 /* Numbers as people print them: "4.3e3" says 4300, give or take 50. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include <ctype.h>
 #include <math.h>

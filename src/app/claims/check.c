@@ -1,5 +1,5 @@
 /* Claims beside what a run wrote. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include "io/io.h"
 

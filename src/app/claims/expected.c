@@ -1,5 +1,5 @@
 /* expected.csv: which numbers are expected, and who says so. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include <stdlib.h>
 #include <string.h>

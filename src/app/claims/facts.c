@@ -1,5 +1,5 @@
 /* Published numbers beside those of a run: STEM.csv, next to STEM.yaml, says which rows of the run they belong to. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include "io/io.h"
 

@@ -1,5 +1,5 @@
 /* Many rows of a CSV file as one small table: a line for each word of one column, a number for each question. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include "io/io.h"
 

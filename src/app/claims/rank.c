@@ -1,5 +1,5 @@
 /* Spearman's rank correlation, and how often chance makes one as strong. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

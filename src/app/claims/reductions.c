@@ -1,13 +1,11 @@
 /* One number of the rows that were selected. */
-#include "reductions.h"
+#include "claims.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "claims_internal.h"
 
 /* ---- reductions -------------------------------------------------------------------------------------------------- */
 

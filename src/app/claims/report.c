@@ -1,5 +1,5 @@
 /* Expected, reproduced, difference: on a terminal, in a page, as CSV. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include <math.h>
 #include <stdio.h>

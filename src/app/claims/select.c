@@ -1,10 +1,8 @@
 /* One number out of a CSV file: rows by conditions, then a column or a reduction of one. */
-#include "claims_internal.h"
+#include "claims.h"
 
 #include <ctype.h>
 #include <string.h>
-
-#include "reductions.h"
 
 /* ---- reading what is wanted -------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* What `ropescope check` found in all files, and its forms. Private to the command. */
+/* What `ropescope check` found in all files, and its forms. */
 #ifndef ROPESCOPE_CLI_CHECK_H
 #define ROPESCOPE_CLI_CHECK_H
 

@@ -1,6 +1,6 @@
 /* What `ropescope check` says of a file before what is wrong with it: one screen, or one JSON object. */
 #include "check.h"
-#include "show.h"
+#include "cli.h"
 
 #include <math.h>
 #include <string.h>

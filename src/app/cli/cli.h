@@ -1,8 +1,13 @@
-/* The commands of the program and what they share. */
-#ifndef ROPESCOPE_CLI_CLI_H
-#define ROPESCOPE_CLI_CLI_H
+/* What the commands share: options, printing, and the parts that several of them have. */
+#ifndef ROPESCOPE_APP_CLI_CLI_H
+#define ROPESCOPE_APP_CLI_CLI_H
 
+#include "advice/advice.h"
 #include "sweep/sweep.h"
+
+/* ---- cli ------------------------------------------------------------------------------------------------------- */
+
+/* The commands of the program and what they share. */
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_BUSY = 75, CLI_WORDS = 64, CLI_ARGUMENTS = 4096 };
 
@@ -239,5 +244,78 @@ void cli_clock_end(void);
 
 /* The short table of a run: methods down, metrics across, at the longest length. */
 int cli_print_summary(const rs_experiment *experiment, const char *directory);
+
+/* ---- progress -------------------------------------------------------------------------------------------------- */
+
+/* What a run shows of its progress. */
+
+typedef struct cli_progress {
+  bool terminal; /* a line that is written over; else lines, for logs */
+  double shown;  /* seconds since the start at the last line of a log */
+  int permille;  /* last shown on a terminal; -1: none yet */
+} cli_progress;
+
+/* What is to be written when `share` of the work is done `seconds` after the start: a text in `line` (size), or false.
+ * `doing` is what the run is at, "" for nothing to be told. The time that is left stands in it once it can be told. */
+bool cli_progress_line(cli_progress *progress, double seconds, double share, size_t done, size_t cells,
+                       const char *doing, char *line, size_t size);
+
+enum { CLI_DURATION = 24, CLI_DOING = 96 };
+
+/* "rope 350/1000, loss 2.41, 88k tok/s", in few letters: the line must not be wrapped. "" behind the last step. */
+void cli_training(const rs_training_report *report, char out[CLI_DOING]);
+
+/* "1:23" (hours and minutes, rounded up), or "under a minute". */
+void cli_duration(double seconds, char out[CLI_DURATION]);
+
+/* ---- complete -------------------------------------------------------------------------------------------------- */
+
+/* What may stand in the place of a word that is being typed. */
+
+typedef struct cli_completion {
+  int command;
+  const char *arguments[CLI_WORDS]; /* before the word */
+  size_t argument_count;
+  bool of_models;      /* --hf stands before it */
+  const char *before;  /* what every candidate begins with: "--model=", "rope," */
+  size_t before_count; /* its characters */
+  const char *part;    /* what is typed behind that */
+  rs_text out;
+} cli_completion;
+
+/* Adds a word that begins as what is typed, and what is said of it, or NULL. */
+void cli_candidate(cli_completion *c, const char *word, const char *summary);
+
+/* Adds what a value of this name may be ("PRESET"), as the option or command called `owner` has it. */
+void cli_complete_value(cli_completion *c, const char *owner, const char *value, size_t length);
+
+/* ---- conversion ------------------------------------------------------------------------------------------------ */
+
+/* What convert and solve setting print of a conversion. */
+
+/* The fragment, or the arguments as a shell reads them, with a new line. */
+void cli_put_conversion(const rs_conversion *conversion, rs_text *text);
+
+/* An object under `key` (NULL: at the top, or in an array) with whom it is for, the fragment or arguments, and notes.
+ */
+rs_status cli_json_conversion(rs_json *json, const char *key, const char *to, const rs_conversion *conversion,
+                              rs_err *err);
+
+/* ---- explain --------------------------------------------------------------------------------------------------- */
+
+/* What `ropescope explain` says of models whose positions turn nothing. */
+
+/* Sentences, or JSON, on a length in tokens. RS_MEMORY. */
+rs_status explain_put_unturned(const rs_portrait *portrait, size_t length, bool json, rs_text *text, rs_err *err);
+
+/* ---- show ------------------------------------------------------------------------------------------------------ */
+
+/* The parts of `ropescope show`. */
+
+/* Which layers of a model turn how and see what. Returns an exit status. */
+int show_layers(const cli_options *options);
+
+/* Adds the line of one kind of layers: which, what they see, their recipe and geometry. */
+void show_put_kind(const rs_profile *profile, size_t kind, rs_text *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* ropescope convert FILE --to CONSUMER: the positional recipe of a model for another engine. */
-#include "conversion.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>

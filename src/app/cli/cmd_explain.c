@@ -1,5 +1,5 @@
 /* ropescope explain FILE [--length N]: what a length is to a model, and what becomes of a pair there, in words. */
-#include "explain.h"
+#include "cli.h"
 
 #include <math.h>
 #include <stdlib.h>

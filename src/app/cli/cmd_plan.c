@@ -1,8 +1,6 @@
 /* ropescope plan: what a run would take. */
 #include "cli.h"
 
-#include "progress.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

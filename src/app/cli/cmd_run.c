@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "pages/pages.h"
-#include "progress.h"
 
 #include <math.h>
 #include <stdio.h>

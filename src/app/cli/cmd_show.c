@@ -1,5 +1,5 @@
 /* ropescope show TABLE: the tables of one recipe, as CSV or JSON on stdout. */
-#include "show.h"
+#include "cli.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a comparison came to, and its forms. Private to the command. */
+/* What a comparison came to, and its forms. */
 #ifndef ROPESCOPE_CLI_COMPARE_H
 #define ROPESCOPE_CLI_COMPARE_H
 

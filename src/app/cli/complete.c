@@ -1,6 +1,6 @@
 /* ropescope --complete WORD...: what may stand in the place of the last word. The scripts of completions/ ask it. A
  * line is a candidate, a tab and what it is; or ":files EXTENSION..." or ":folders", which a shell lists itself. */
-#include "complete.h"
+#include "cli.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The words that completion offers for a value, by what help calls it: PRESET, COLUMN, ... */
-#include "complete.h"
+#include "cli.h"
 
 #include "advice/advice.h"
 #include "app/app.h"

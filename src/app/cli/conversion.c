@@ -1,5 +1,5 @@
 /* A conversion as it is printed. */
-#include "conversion.h"
+#include "cli.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* A length to layers that turn nothing: biases by distance, tables of vectors, or no positions at all. */
-#include "explain.h"
+#include "cli.h"
 
 #include <math.h>
 #include <stdio.h>

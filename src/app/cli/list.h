@@ -1,4 +1,4 @@
-/* The lists of `ropescope list` and their entries, as text and as JSON. Private to the command. */
+/* The lists of `ropescope list` and their entries, as text and as JSON. */
 #ifndef ROPESCOPE_CLI_LIST_H
 #define ROPESCOPE_CLI_LIST_H
 

@@ -1,5 +1,5 @@
 /* Progress of a run: on a terminal one line that is written over, elsewhere (nohup, Slurm) a line every half minute. */
-#include "progress.h"
+#include "cli.h"
 
 #include <math.h>
 #include <stdio.h>

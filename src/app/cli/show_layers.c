@@ -1,5 +1,5 @@
 /* ropescope show layers: a model layer by layer, a line for each kind. */
-#include "show.h"
+#include "cli.h"
 
 #include "advice/advice.h"
 

@@ -1,5 +1,5 @@
 /* ropescope solve setting --to N: whole recipes for a length, ranked by what they cost, and the best as a config. */
-#include "conversion.h"
+#include "cli.h"
 
 #include "advice/advice.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "attention/sources.h"
-#include "attention/turned_back.h"
 #include "io/io.h"
 
 typedef enum axis_order { ORDER_AUTO, ORDER_LHD, ORDER_HLD, ORDERS } axis_order;

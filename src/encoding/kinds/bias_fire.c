@@ -7,7 +7,7 @@
  *
  * As in that listing, training changes the network, c, and a factor of the threshold, which is 1 at first; the signs of
  * the last two do not count. */
-#include "encoding/fire_lines.h"
+#include "encoding/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* KERPLE, logarithmic: bias = -r1 ln(1 + r2 |m - n|). */
-#include "encoding/kerple.h"
 #include "encoding/kinds.h"
 
 #include <math.h>

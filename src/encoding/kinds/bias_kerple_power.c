@@ -1,5 +1,4 @@
 /* KERPLE, power: bias = -a |m - n|^p. p = 1 is ALiBi with a for the slope. */
-#include "encoding/kerple.h"
 #include "encoding/kinds.h"
 
 #include <math.h>

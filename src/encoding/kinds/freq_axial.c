@@ -1,7 +1,7 @@
 /* Axial 2-D RoPE of vision transformers: one half of the pairs turns by the column of a patch, the other by its row,
  * each on a ladder of its own, theta^(-k/n) for the k-th of n pairs. Heo et al., arXiv:2403.13298, section 3.2 (column
  * first, theta 100); the vision towers of Qwen2-VL and ggml have the row first and theta 10000. */
-#include "encoding/axial.h"
+#include "encoding/kinds.h"
 
 typedef struct params {
   rs_axis_order axis_order;

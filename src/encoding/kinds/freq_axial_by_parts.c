@@ -2,7 +2,7 @@
  * interpolated so that both edges of the picture stand where they stood in training. RandAR's code:
  * github.com/ziqipang/RandAR d374a72, RandAR/applications/resolution_extrapolation.py, where 16 patches a side grow to
  * 32 and 2 pairs of each axis stay (ntk_boundary); issue 2 there asks how. */
-#include "encoding/axial.h"
+#include "encoding/kinds.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The bytes of a text. */
-#include "model/windows.h"
+#include "model/tasks.h"
 
 enum { BYTES = 256 };
 

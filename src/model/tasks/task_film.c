@@ -1,5 +1,5 @@
 /* Shapes in a film: which is leftmost, which topmost, and which is seen first. A longer film has more frames. */
-#include "model/scenes.h"
+#include "model/tasks.h"
 
 typedef struct params {
   rs_scene_params scene;

@@ -1,5 +1,5 @@
 /* A string, a bar, and the string from its end. */
-#include "model/strings.h"
+#include "model/tasks.h"
 
 static void draw(const void *state, rs_split split, uint64_t index, size_t length, rs_example *example) {
   rs_strings_draw(state, split, index, length, true, example);

@@ -1,7 +1,7 @@
 /* A text as ids of tokens, made by any tokenizer: what the models of others are read on. */
 #include <string.h>
 
-#include "model/windows.h"
+#include "model/tasks.h"
 
 typedef struct params {
   const char *file;

@@ -1,5 +1,5 @@
 /* Shapes in a picture: which is leftmost and which topmost. */
-#include "model/scenes.h"
+#include "model/tasks.h"
 
 typedef struct params {
   rs_scene_params scene;

@@ -1,5 +1,5 @@
 /* The answer to one question, as JSON. */
-#include "explore_internal.h"
+#include "explore.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What a query asks: a model, a recipe with what was given of it, a length. */
-#include "explore_internal.h"
+#include "explore.h"
 
 #include <math.h>
 #include <stdlib.h>

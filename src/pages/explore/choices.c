@@ -1,5 +1,5 @@
 /* What a page can choose from, and where it begins. */
-#include "explore_internal.h"
+#include "explore.h"
 
 #include <stdlib.h>
 #include <string.h>

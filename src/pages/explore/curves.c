@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "advice/advice.h"
-#include "explore_internal.h"
+#include "explore.h"
 
 const char *const rs_explored_metrics[] = {"frequencies", "ood_angles", "decay", NULL};
 

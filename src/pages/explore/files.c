@@ -1,5 +1,5 @@
 /* The files of the page. */
-#include "files.h"
+#include "explore.h"
 
 #include <string.h>
 

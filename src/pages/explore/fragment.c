@@ -1,5 +1,5 @@
 /* What is shown as keys of a config.json, where such keys say it: each fragment is read back before it is given. */
-#include "explore_internal.h"
+#include "explore.h"
 
 #include "advice/advice.h"
 

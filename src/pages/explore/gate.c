@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "explore_internal.h"
+#include "explore.h"
 
 static const char *const hosts[] = {"127.0.0.1", "localhost"};
 

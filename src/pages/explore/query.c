@@ -1,5 +1,5 @@
 /* The query of a URL, taken apart strictly: what a browser would mend is refused. */
-#include "explore_internal.h"
+#include "explore.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -10,8 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "explore_internal.h"
-#include "files.h"
+#include "explore.h"
 
 enum { CONNECTIONS = 64, SECONDS = 10, CONNECTION_BYTES = 64 << 10, WAITING = 64 };
 

@@ -1,5 +1,5 @@
 /* How to get the same again: a command, and a config. */
-#include "explore_internal.h"
+#include "explore.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* axis.c: the range of an axis and its way from numbers to pixels. A log axis keeps a strip at its start, beyond a
  * break, for what it cannot show in its place: zeros, and numbers so far below the largest that showing them would
  * squash all others. */
-#include "axis.h"
+#include "paper.h"
 
 #include <float.h>
 #include <math.h>

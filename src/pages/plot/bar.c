@@ -1,8 +1,7 @@
 /* bar.c: colours for the values of maps, the bar that explains them, and values as text on their colour. */
-#include "bar.h"
+#include "forms.h"
 
-#include "page.h"
-#include "ticks.h"
+#include "paper.h"
 
 #include <math.h>
 #include <string.h>

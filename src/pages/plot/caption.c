@@ -1,11 +1,8 @@
 /* caption.c: the words that go with a chart, from the names of its columns and cells. */
-#include "caption.h"
+#include "words.h"
 
-#include "events.h"
-#include "label.h"
-#include "source.h"
-#include "sweep.h"
-#include "symbols.h"
+#include "choice.h"
+#include "paper.h"
 
 #include <ctype.h>
 #include <string.h>

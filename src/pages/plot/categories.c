@@ -1,6 +1,6 @@
 /* categories.c: what a CSV counts, by name: the parts of a task, as manifest.json lists them, the segments of a token
  * layout, as they are in the config, which manifest.json holds whole, or things that have numbers alone. */
-#include "categories.h"
+#include "data.h"
 
 #include <stdlib.h>
 #include <string.h>

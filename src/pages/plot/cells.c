@@ -1,10 +1,9 @@
 /* cells.c: one CSV file of results as cells and numbers. A cell is a run of rows with the same number in `cell`. A line
  * of a chart must not mix two settings unsaid: where the keys it knows do not tell two cells apart, others join the
  * method's name. */
-#include "cells.h"
+#include "data.h"
 
 #include "io/io.h"
-#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,9 @@
 /* chart.c: lines over a grid, with axes at the left and below and the legend beside. The plot area has a fixed width,
  * so that charts compare. */
-#include "chart.h"
+#include "forms.h"
 
-#include "legend.h"
-#include "lines.h"
-#include "span.h"
-#include "ticks.h"
-#include "width.h"
+#include "paper.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* content.c: which form the numbers of a picture have, and whether they say anything. */
-#include "content.h"
+#include "choice.h"
 
-#include "events.h"
+#include "words.h"
 
 #include <math.h>
 

@@ -1,9 +1,40 @@
-/* data.h: what a folder of results holds: files, their columns, their cells. */
-#ifndef ROPESCOPE_PLOT_DATA_H
-#define ROPESCOPE_PLOT_DATA_H
+/* Data: a folder of results, as it is read and averaged, and what its pictures were drawn from. */
+#ifndef ROPESCOPE_PAGES_PLOT_DATA_H
+#define ROPESCOPE_PAGES_PLOT_DATA_H
 
+#include "base/base.h"
 #include "io/io.h"
-#include "names.h"
+#include "pages/pages.h"
+
+#include "paper.h"
+
+/* ---- report ---------------------------------------------------------------------------------------------------- */
+
+/* What was done and what is to be said of it. */
+
+/* Appends a note. */
+rs_status rs_plot_note(rs_plot_report *report, rs_err *err, const char *format, ...) RS_PRINTF(3, 4);
+
+/* Appends a path of a picture that was written. */
+rs_status rs_plot_report_add(rs_plot_report *report, const char *path, rs_err *err);
+
+/* ---- names ----------------------------------------------------------------------------------------------------- */
+
+/* A list of names, each once, in order of first appearance. */
+
+/* Names in order of first appearance; each owned. */
+typedef struct rs_plot_names {
+  char **items;
+  size_t count, capacity;
+} rs_plot_names;
+
+/* The index of `name`, added when new. */
+rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *index, rs_err *err);
+void rs_plot_names_clear(rs_plot_names *names);
+
+/* ---- data ------------------------------------------------------------------------------------------------------ */
+
+/* What a folder of results holds: files, their columns, their cells. */
 
 #define RS_PLOT_ANY SIZE_MAX
 
@@ -83,5 +114,173 @@ bool rs_plot_column_drawn(const rs_plot_column *column);
 
 /* True if `file` is one to draw: summary.csv, or one with an index column; and with a value column. */
 bool rs_plot_file_drawn(const rs_plot_file *file);
+
+/* ---- cells ----------------------------------------------------------------------------------------------------- */
+
+/* One CSV file. */
+
+enum { RS_PLOT_LEGEND = 16 }; /* lines that can be told apart at a glance */
+
+/* Reads the table of `file` and its cells. Where cells differ in nothing but keys that a line does not show (say,
+ * scale), those keys join the names of their methods ("yarn scale=8"). So do heads that stand each for itself, if that
+ * makes a legend of at most RS_PLOT_LEGEND lines; else they are averaged, like seeds. Where cells differ in no key at
+ * all, a note says that their mean is shown. */
+rs_status rs_plot_cells_read(rs_plot_data *data, rs_plot_file *file, rs_plot_report *report, rs_err *err);
+
+/* The numbers of a column (one per row; free() them): NaN where empty, beyond 1e300, or where the row's status is not
+ * "ok". RS_INPUT with file and line for what is no number. */
+rs_status rs_plot_numbers(const rs_plot_file *file, const rs_plot_column *column, double **numbers, rs_err *err);
+
+/* ---- categories ------------------------------------------------------------------------------------------------ */
+
+/* Names of what a curve counts. */
+
+typedef struct rs_plot_categories {
+  char **names; /* (count,) of x = 0, 1, ...; owned */
+  size_t count;
+} rs_plot_categories;
+
+/* Names the first `count` of what a column called `what` counts. "part": of the manifest's task; "segment": of the
+ * token layout in its config, as "text", "image 24 × 32", "video 32 × 12 × 16", where what it does not list is text;
+ * others have numbers, as "head 0". Release with rs_plot_categories_clear, after a failure too. */
+rs_status rs_plot_categories_read(const rs_plot_data *data, const char *what, size_t count,
+                                  rs_plot_categories *categories, rs_err *err);
+void rs_plot_categories_clear(rs_plot_categories *categories);
+
+/* ---- manifest -------------------------------------------------------------------------------------------------- */
+
+/* Which files there are and what their columns mean. */
+
+/* Reads DIRECTORY/manifest.json into zeroed `data`: names, files and columns, no table yet. */
+rs_status rs_plot_manifest_read(const char *directory, rs_plot_data *data, rs_err *err);
+
+/* ---- index ----------------------------------------------------------------------------------------------------- */
+
+/* A page that shows the pictures of a folder. */
+
+/* Writes folder/index.html, which shows what folder/.drawn lists, under the name of the experiment; without pictures
+ * there is no index. A page of that name that is not ours stays. RS_IO, RS_MEMORY. */
+rs_status rs_plot_index_write(const char *folder, const char *name, rs_err *err);
+
+/* ---- measure --------------------------------------------------------------------------------------------------- */
+
+/* The numbers of one value column, and which of them a picture shows. */
+
+/* One value column, with what it is drawn against; one number per row. */
+typedef struct rs_plot_measure {
+  const rs_plot_data *data;
+  const rs_plot_file *file;
+  const rs_plot_column *column;
+  double *x;                   /* the index; NULL: x is the length. Owned. */
+  double *y;                   /* NaN where not available. Owned. */
+  double *error;               /* standard errors, or NULL. Owned. */
+  double *low, *high;          /* the least and the largest of the bin, or NULL, both. Owned. */
+  double *part[RS_PLOT_PARTS]; /* the indices of a map, or NULL. Owned. */
+  bool density;                /* y is divided by the width of its bin */
+  bool category;               /* x numbers things that have names */
+  bool any;                    /* some y is a number */
+  bool per_source;             /* y depends on the source */
+  bool map;                    /* some y is a number at an x and y of a map */
+  bool over_lengths;           /* of such a map, the x is the length of the cells */
+  bool strip;                  /* y is drawn as a strip: part x is the first index, part y zero */
+} rs_plot_measure;
+
+struct rs_plot_family;
+struct rs_plot_sweep;
+
+/* Which cells a chart shows: of one model, of one source (or RS_PLOT_ANY), at one length (0: any); and which rows. */
+typedef struct rs_plot_choice {
+  size_t model, source;
+  double length;
+  bool in_panel; /* rows of this panel alone: */
+  double panel;
+  const struct rs_plot_family *family; /* the sources that have a place; NULL: as `source` says. Borrowed. */
+  const struct rs_plot_sweep *sweep;   /* what a summary is drawn over; NULL: the length. Borrowed. */
+} rs_plot_choice;
+
+rs_status rs_plot_measure_read(const rs_plot_data *data, const rs_plot_file *file, const rs_plot_column *column,
+                               rs_plot_measure *measure, rs_err *err);
+void rs_plot_measure_clear(rs_plot_measure *measure);
+
+/* What a row of the cell is drawn against: its index, or the length. */
+double rs_plot_row_x(const rs_plot_measure *measure, const rs_plot_cell *cell, size_t row);
+bool rs_plot_chosen(const rs_plot_cell *cell, const rs_plot_choice *choice);
+
+/* The longest length at which the chosen cells have a value; 0: none has. */
+double rs_plot_longest(const rs_plot_measure *measure, const rs_plot_choice *choice);
+
+/* ---- ranks ----------------------------------------------------------------------------------------------------- */
+
+/* Numbers that occur, as places in a row. */
+
+/* Numbers that occur, rising, each once. */
+typedef struct rs_plot_ranks {
+  double *items; /* owned */
+  size_t count;
+} rs_plot_ranks;
+
+/* The distinct numbers, without NaN. */
+rs_status rs_plot_ranks_read(const double *numbers, size_t count, rs_plot_ranks *ranks, rs_err *err);
+
+/* The rank of a number; the ranks' count where it is none of them. */
+size_t rs_plot_rank(const rs_plot_ranks *ranks, double number);
+
+/* Cells in a row, one for each rank: every how many there is a label, when one needs `room` pixels, and whether cell i
+ * has one. Whole numbers without gaps have it at multiples of 1, 2, 5, 10, ..., others by their rank. */
+size_t rs_plot_label_step(const rs_plot_ranks *ranks, double cell, double room);
+bool rs_plot_is_labelled(const rs_plot_ranks *ranks, size_t i, size_t step);
+
+/* ---- methods --------------------------------------------------------------------------------------------------- */
+
+/* How each method looks and where it stands, the same in every picture of every folder. */
+
+/* Puts the methods of the data in their order: as in the table of methods.c, what belongs to a method (as "yarn
+ * factor=4" does) behind it, by name with numbers as numbers; other names last. */
+rs_status rs_plot_methods_sort(rs_plot_data *data, rs_err *err);
+
+/* The order of two names of methods (char *const *), for qsort. */
+int rs_plot_methods_order(const void *left, const void *right);
+
+/* Fills `styles` (methods->count). A method of the table has its own look; any other name has that which its letters
+ * choose, or, where another method of the list has that colour, the next that is free. */
+void rs_plot_methods_style(const rs_plot_names *methods, rs_plot_style *styles);
+
+/* ---- folder ---------------------------------------------------------------------------------------------------- */
+
+/* A folder of results, read and checked. */
+
+/* Reads the manifest and every file that pictures are drawn from into zeroed `data`, with the methods in their order,
+ * and gives each method its look: styles (methods,), which the caller frees. Notes go to the report. RS_INPUT, RS_IO,
+ * RS_MEMORY; `data` is to be cleared after a failure too. */
+rs_status rs_plot_folder_read(const char *directory, rs_plot_data *data, rs_plot_style **styles, rs_plot_report *report,
+                              rs_err *err);
+
+/* ---- drawn ----------------------------------------------------------------------------------------------------- */
+
+/* Which pictures of a folder are ours, and of which results. */
+
+/* A fingerprint of the config and of the bytes of all files that pictures are drawn from. */
+enum { RS_PLOT_FINGERPRINT = 17 };
+rs_status rs_plot_fingerprint(const rs_plot_data *data, char fingerprint[RS_PLOT_FINGERPRINT], rs_err *err);
+
+/* Lists the report's files in `folder` as drawn from results of this fingerprint, and removes what an earlier list
+ * names as drawn from others, unless it was drawn again. A note says how many. */
+rs_status rs_plot_drawn_update(const char *folder, const char *fingerprint, rs_plot_report *report, rs_err *err);
+
+/* ---- grids ----------------------------------------------------------------------------------------------------- */
+
+/* What the lengths of a task on images or films are: grids of patches. */
+
+/* Zero-initialise; release with rs_plot_grids_clear. */
+typedef struct rs_plot_grids {
+  rs_plot_mark *marks; /* (count,) a length, and "6 × 6" or "8"; owned */
+  size_t count;
+  const char *name; /* "image" or "film" */
+  rs_text unit;     /* "patches" or "frames of 3 × 3 patches" */
+} rs_plot_grids;
+
+/* Reads the grids of the manifest's task; none where it has none. RS_MEMORY. */
+rs_status rs_plot_grids_read(const rs_plot_data *data, rs_plot_grids *grids, rs_err *err);
+void rs_plot_grids_clear(rs_plot_grids *grids);
 
 #endif

@@ -1,12 +1,10 @@
 /* dots.c: values as dots on rows. Results at one length have no trend; a row for each method says which is larger, and
  * by how much, without a legend to look up. Categories are rows too, with a dot for each method, and no line between.
  */
-#include "dots.h"
+#include "forms.h"
 
-#include "legend.h"
-#include "rows.h"
-#include "span.h"
-#include "ticks.h"
+#include "paper.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>

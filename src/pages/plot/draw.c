@@ -1,14 +1,8 @@
 /* draw.c: what a picture shows and what it says, put together. */
-#include "draw.h"
+#include "forms.h"
 
-#include "caption.h"
-#include "categories.h"
-#include "cells.h"
-#include "chart.h"
-#include "dots.h"
-#include "grids.h"
-#include "numbers.h"
-#include "strip.h"
+#include "data.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* drawn.c: which pictures of a folder are ours, and of which results: plots/.drawn, one line a picture, "FINGERPRINT
  * FILE". A picture that the present results do not give would pass for one of theirs; so what was drawn from others is
  * removed. Nothing else is: a file that is not on the list, has not a picture's name or is no plain file stays. */
-#include "drawn.h"
+#include "data.h"
 
-#include "format.h"
 #include "io/io.h"
-#include "report.h"
+#include "paper.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* events.c: what a summary says of a point of a curve. A decay curve is drawn at some distances; its first violation
  * was searched for over all of them. */
-#include "events.h"
+#include "words.h"
 
-#include "cells.h"
+#include "data.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * its sources says its value: "needle depth=0.5". With several values at several lengths a summary column is a picture
  * over both, as needle-in-a-haystack tests are shown, and not a chart for each value; at one length it is a strip of
  * colours for each method. */
-#include "family.h"
+#include "choice.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,5 @@
 /* folder.c: a folder of results, read and checked before anything is drawn. */
-#include "folder.h"
-
-#include "cells.h"
-#include "manifest.h"
-#include "methods.h"
+#include "data.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* format.c: the formats of pictures and their names, which are the endings of files. */
-#include "format.h"
+#include "paper.h"
 
 #include <string.h>
 

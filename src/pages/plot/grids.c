@@ -1,6 +1,6 @@
 /* grids.c: lengths as grids of patches, from manifest.json. Frames of a film are alike, so that its length is said in
  * frames. */
-#include "grids.h"
+#include "data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 /* heat.c: maps as a picture. Panels of one size and one scale of colours, so that they compare: a row of them for each
  * method where there are several panels, else method beside method. The axes stand at the left and below, once; the
  * colour bar at the right. All edges of cells lie on whole pixels, so that none shows a seam. */
-#include "heat.h"
+#include "forms.h"
 
-#include "bar.h"
-#include "ticks.h"
-#include "width.h"
+#include "paper.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* index.c: plots/index.html: every picture that plots/.drawn lists, in that order, once, with links to its formats. */
-#include "index.h"
+#include "data.h"
 
-#include "format.h"
 #include "io/io.h"
+#include "paper.h"
 
 #include <stdlib.h>
 #include <string.h>

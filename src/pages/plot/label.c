@@ -1,6 +1,6 @@
 /* label.c: words for people and names for files. Everything is put together from integers, so that no locale and no
  * rounding leaves a mark. */
-#include "label.h"
+#include "paper.h"
 
 #include <ctype.h>
 #include <math.h>

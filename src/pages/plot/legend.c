@@ -1,8 +1,8 @@
 /* legend.c: a sample of each line beside its method's name, in the order of the methods, which is the same in all
  * pictures. Long names are wrapped, a tall list is set in columns. */
-#include "legend.h"
+#include "words.h"
 
-#include "width.h"
+#include "paper.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* lines.c: from series to strokes. All series are laid on one grid of x values (or, when there are too many, of narrow
  * steps of the x axis, of which each series keeps its lowest and highest point). On that grid it shows which lines run
  * on top of each other; those share the stretch by turns, dash by dash and marker by marker. */
-#include "lines.h"
+#include "forms.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* list.c: every value of every model and source that has one is a picture, or a part of one. */
-#include "list.h"
+#include "choice.h"
 
-#include "caption.h"
-#include "cells.h"
-#include "format.h"
-#include "report.h"
+#include "data.h"
+#include "paper.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdio.h>

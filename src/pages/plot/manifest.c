@@ -1,6 +1,6 @@
 /* manifest.c: which files a folder of results holds and what their columns mean, from its manifest.json. A role or an
  * axis that is not known is an error: a chart that guesses could mix what must be kept apart. */
-#include "manifest.h"
+#include "data.h"
 
 #include "io/io.h"
 

@@ -1,6 +1,6 @@
 /* map.c: from the rows of a value column over two indices to maps, one for each method and panel. Rows of the same
  * method at the same place become one value: their mean. A map's cells stand in the order of their numbers, evenly. */
-#include "map.h"
+#include "choice.h"
 
 #include <math.h>
 #include <stdlib.h>

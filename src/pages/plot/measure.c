@@ -1,7 +1,5 @@
 /* measure.c: the numbers of one value column, whether they depend on the source, and whether they are a map. */
-#include "measure.h"
-
-#include "cells.h"
+#include "data.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* methods.c: how each method looks and where it stands. Readers learn colours: a method that is green in one picture
  * and orange in the next is read wrongly. So looks belong to names, and not to places in a config. */
-#include "methods.h"
+#include "data.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* names.c: a list of names that grows. A folder has tens of them, so a walk finds them. */
-#include "names.h"
+#include "data.h"
 
 #include <stdlib.h>
 #include <string.h>

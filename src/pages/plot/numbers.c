@@ -1,5 +1,5 @@
 /* numbers.c: what a picture shows, as JSON. Numbers have all their digits: a page shows what the CSV files say. */
-#include "numbers.h"
+#include "forms.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,7 @@
  * size that its picture asks for; what stands around it makes room for itself, and the picture is as large as all that.
  * Sizes suit a column of a paper: at 8.5 cm the smallest text is about 4.5 points high, at 17 cm it is as large as body
  * text. */
-#include "page.h"
-
-#include "style.h"
-#include "width.h"
+#include "paper.h"
 
 #include <math.h>
 #include <string.h>

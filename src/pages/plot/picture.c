@@ -1,8 +1,6 @@
 /* picture.c: a picture as a list of shapes, which the writers of files know how to draw. Adding never fails in the
  * caller's face: the first failure is kept, and asked for once, at the end. */
-#include "picture.h"
-
-#include "width.h"
+#include "paper.h"
 
 #include <stdlib.h>
 #include <string.h>

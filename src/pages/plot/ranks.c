@@ -1,5 +1,5 @@
 /* ranks.c: numbers that occur, as places in a row, and which of these places have a label. */
-#include "ranks.h"
+#include "data.h"
 
 #include <math.h>
 #include <stdlib.h>

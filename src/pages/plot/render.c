@@ -1,6 +1,6 @@
 /* render.c: the SVG is the one description of a picture. librsvg reads it, cairo paints it: as pixels for slides and
  * web pages, as a page for papers. */
-#include "render.h"
+#include "paper.h"
 
 #ifdef ROPESCOPE_LIBRSVG
 

@@ -1,5 +1,5 @@
 /* report.c: what was done and what is to be said of it. */
-#include "report.h"
+#include "data.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,14 +1,8 @@
 /* results.c: all pictures of a folder: its files are read and checked, the pictures listed and chosen, and only then
  * drawn and written. */
-#include "draw.h"
-#include "drawn.h"
-#include "folder.h"
-#include "format.h"
-#include "index.h"
-#include "manifest.h"
-#include "render.h"
-#include "report.h"
-#include "svg.h"
+#include "data.h"
+#include "forms.h"
+#include "paper.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* rows.c: names of rows at the left of the plot area, right-aligned; long ones are wrapped. */
-#include "rows.h"
+#include "forms.h"
 
-#include "width.h"
+#include "paper.h"
 
 #include <math.h>
 

@@ -1,8 +1,6 @@
 /* series.c: from the rows of a value column to one series of points per method. Rows are samples; samples of the same
  * method at the same x become one point: their mean, with their minimum and maximum as the band. */
-#include "series.h"
-
-#include "sweep.h"
+#include "choice.h"
 
 #include <math.h>
 #include <stdlib.h>

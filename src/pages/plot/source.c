@@ -1,5 +1,5 @@
 /* source.c: the name of a source, and what its caption in the manifest says beyond it. */
-#include "source.h"
+#include "words.h"
 
 #include <ctype.h>
 #include <math.h>

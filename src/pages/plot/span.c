@@ -1,5 +1,5 @@
 /* span.c: what the numbers of series span. */
-#include "span.h"
+#include "forms.h"
 
 #include <math.h>
 

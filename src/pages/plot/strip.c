@@ -1,11 +1,8 @@
 /* strip.c: values over one index as rows of colours, one per method: what each method does to which pair, say. Where a
  * row keeps one value for long enough, that value is written on it, so that nobody needs to look it up in the bar. */
-#include "strip.h"
+#include "forms.h"
 
-#include "bar.h"
-#include "rows.h"
-#include "ticks.h"
-#include "width.h"
+#include "paper.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* style.c: how the lines look. Colours alone do not do: some readers cannot tell them apart, and paper is grey. So each
  * method has a colour, a marker and a dash of its own. */
-#include "style.h"
+#include "paper.h"
 
 #include <math.h>
 

@@ -1,9 +1,8 @@
 /* svg.c: a picture as SVG 1.1. No ids and no style sheet, so that several pictures can stand in one page; no clipping,
  * for nothing is drawn outside its place. */
-#include "svg.h"
+#include "paper.h"
 
 #include "io/io.h"
-#include "style.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* sweep.c: checkpoints that differ in one number. A swept parameter has a key column of its own, and the name of each
  * of its checkpoints says its value: "rope tune.steps=20". A line joins those whose names are otherwise the same. */
-#include "sweep.h"
+#include "choice.h"
 
-#include "family.h"
-#include "methods.h"
+#include "data.h"
 
 #include <math.h>
 #include <stdlib.h>

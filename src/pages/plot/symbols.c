@@ -1,6 +1,6 @@
 /* symbols.c: what columns say of themselves is typed on a keyboard, for terminals and CSV readers; a picture has the
  * letters of the papers. */
-#include "symbols.h"
+#include "paper.h"
 
 #include <ctype.h>
 #include <string.h>

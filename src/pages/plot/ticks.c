@@ -1,9 +1,7 @@
 /* ticks.c: where the ticks of an axis stand and what they say. Candidates go from dense to sparse; the first whose
  * labels do not touch is taken. Ticks are integers times a power of ten or two, so that 0.3 is never
  * 0.30000000000000004. */
-#include "ticks.h"
-
-#include "width.h"
+#include "paper.h"
 
 #include <math.h>
 #include <stdlib.h>

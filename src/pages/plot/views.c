@@ -1,8 +1,8 @@
 /* views.c: pictures for pages: each as SVG, or as what it shows. */
-#include "caption.h"
-#include "draw.h"
-#include "folder.h"
-#include "svg.h"
+#include "data.h"
+#include "forms.h"
+#include "paper.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* width.c: how wide text is, without a font. An SVG is set in whatever sans-serif font its reader has; the widths
  * here are those of DejaVu Sans, the widest of the usual ones (Helvetica and Arial are about 10 % narrower), so that
  * text may end early but never runs into something. */
-#include "width.h"
+#include "paper.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* pack.c: gzip by zlib, base64 by hand. */
-#include "pack.h"
+#include "report.h"
 
 #include <limits.h>
 #include <stdlib.h>

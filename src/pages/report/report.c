@@ -3,9 +3,7 @@
 #include "pages/pages.h"
 
 #include "io/io.h"
-#include "pack.h"
-#include "sentences.h"
-#include "table.h"
+#include "report.h"
 
 #include <errno.h>
 #include <math.h>

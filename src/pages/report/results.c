@@ -1,5 +1,5 @@
 /* results.c: one folder, read by its manifest. */
-#include "results.h"
+#include "report.h"
 
 #include "io/io.h"
 

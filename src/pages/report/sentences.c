@@ -1,6 +1,6 @@
 /* sentences.c: sentences of a folder. Each says what the files say, and no more: where there is no value it says so,
  * equal methods share a place, and queries and keys that were made up are called that. */
-#include "sentences.h"
+#include "report.h"
 
 #include <math.h>
 #include <string.h>

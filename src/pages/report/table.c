@@ -1,5 +1,5 @@
 /* table.c: the table of the summaries. Plain HTML: it is there without a script, on paper and for screen readers. */
-#include "table.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>

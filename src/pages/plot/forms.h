@@ -1,0 +1,137 @@
+/* Forms: lines, dots, bars, strips and heat maps on a page. */
+#ifndef ROPESCOPE_PAGES_PLOT_FORMS_H
+#define ROPESCOPE_PAGES_PLOT_FORMS_H
+
+#include "io/io.h"
+
+#include "choice.h"
+#include "paper.h"
+
+/* ---- bar ------------------------------------------------------------------------------------------------------- */
+
+/* Colours of values, and the bar that explains them. */
+
+typedef struct rs_plot_shades {
+  rs_plot_axis scale; /* to be placed: from the dark end of the bar to the light one */
+  bool texts;         /* values can be told in a few digits: */
+  int power;          /* as multiples of ten to this */
+} rs_plot_shades;
+
+/* The ends of the colours are the least and largest value, or a little more where they are one; `whole`: 0 and 1 too.
+ */
+void rs_plot_shades_fit(rs_plot_shades *shades, const rs_plot_map *map, bool log, bool whole);
+size_t rs_plot_level_of(const rs_plot_shades *shades, double value);
+
+/* Two digits of the largest number (of 1: three), and of the others as many behind the point: 0.347 as "0.35". */
+rs_text rs_plot_shade_text(const rs_plot_shades *shades, double value);
+
+/* Writes `text` with its middle at a point on the colour of a value, in white or ink, whichever stands out. */
+void rs_plot_shade_text_add(rs_plot_picture *picture, const rs_plot_shades *shades, double value, const rs_text *text,
+                            double x, double y, double size);
+
+/* The bar of a placed scale, with ticks and name, and how wide all that is. */
+double rs_plot_bar_width(const rs_plot_shades *shades);
+void rs_plot_bar_add(rs_plot_picture *picture, const rs_plot_shades *shades, double left, double top, const char *name,
+                     const char *unit);
+
+/* ---- span ------------------------------------------------------------------------------------------------------ */
+
+/* What the numbers of series span. */
+
+/* Adds the points of the series to the extents of x and y, bands too. `*log`, whether a logarithmic axis is wanted for
+ * y, turns false where there is none: with a negative number, or nothing above zero. */
+void rs_plot_series_span(const rs_plot_series *series, size_t count, rs_plot_extent *x, rs_plot_extent *y, bool *log);
+
+/* Where a linear axis of y would show a few series alone, as the others, which are more, are hundreds of times smaller:
+ * the 1, 2 or 5 times a power of ten up to which those reach. 0: there is no such gap. */
+double rs_plot_series_bend(const rs_plot_series *series, size_t count);
+
+/* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+/* Series as strokes. */
+
+enum { RS_PLOT_MAX_POINTS = 2000 };
+
+/* Adds the bands, lines and markers of the series. */
+rs_status rs_plot_lines_draw(const rs_plot_series *series, size_t count, const rs_plot_axis *x, const rs_plot_axis *y,
+                             rs_plot_picture *picture, rs_err *err);
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+/* Names of rows at the left of the plot area. */
+
+/* The width of the widest of the names, wrapped, and the space behind it; `*tallest` is the height of the tallest. */
+double rs_plot_row_names_width(const char *const *names, size_t count, double *tallest);
+
+/* Writes a name with its middle at y. */
+void rs_plot_row_name_add(const rs_plot_page *page, const char *name, double y, uint32_t colour);
+
+/* ---- chart ----------------------------------------------------------------------------------------------------- */
+
+/* A chart of lines. */
+
+typedef struct rs_plot_chart {
+  rs_plot_head head;
+  const char *x_name, *x_unit, *y_name, *y_unit; /* borrowed */
+  bool x_log, y_log;
+  const char *const *categories; /* names of x = 0, 1, ..., which is no quantity then; NULL: it is one. Borrowed. */
+  size_t category_count;
+  const rs_plot_mark *marks; /* names of numbers x; NULL: the numbers say it. Borrowed. */
+  size_t mark_count;
+  const char *level_name; /* of a y that all series compare with, a line across; NULL: none. Borrowed. */
+  double level;
+  const rs_plot_series *series; /* borrowed */
+  size_t count;
+} rs_plot_chart;
+
+/* Draws the chart into the zeroed `picture`. */
+rs_status rs_plot_chart_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);
+
+/* ---- dots ------------------------------------------------------------------------------------------------------ */
+
+/* Values as dots on rows. */
+
+/* Draws into the zeroed `picture` one row for each category, with a dot for each series, or, without categories, one
+ * row for each series, whose points are all at one x. The value grows to the right. */
+rs_status rs_plot_dots_draw(const rs_plot_chart *chart, rs_plot_picture *picture, rs_err *err);
+
+/* ---- heat ------------------------------------------------------------------------------------------------------ */
+
+/* Maps as a picture. */
+
+typedef struct rs_plot_heat {
+  rs_plot_head head;
+  const char *x_name, *y_name, *panel_name, *name, *unit; /* panel_name: "" without panels. Borrowed, all of them. */
+  bool log, x_tokens;
+  const char *const *methods; /* names, by number */
+  const rs_plot_map *map;
+} rs_plot_heat;
+
+/* Draws the maps into the zeroed `picture`, one row of panels per method; without panels, method beside method. */
+rs_status rs_plot_heat_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
+
+/* ---- strip ----------------------------------------------------------------------------------------------------- */
+
+/* Maps of one row of cells as strips of colours below each other. */
+
+/* Draws one strip per method into the zeroed `picture`; y_name and panel_name are not shown. */
+rs_status rs_plot_strip_draw(const rs_plot_heat *heat, rs_plot_picture *picture, rs_err *err);
+
+/* ---- numbers --------------------------------------------------------------------------------------------------- */
+
+/* What a picture shows, as JSON, in the form that rs_plot_views_read states. */
+
+/* Write members of the object that `json` is at. */
+void rs_plot_chart_numbers(const rs_plot_chart *chart, bool dots, rs_json *json);
+void rs_plot_heat_numbers(const rs_plot_heat *heat, bool strips, rs_json *json);
+
+/* ---- draw ------------------------------------------------------------------------------------------------------ */
+
+/* One picture of the list, from its numbers to shapes. */
+
+/* Draws the item, whose column `measure` holds, into the zeroed `picture`, and writes its words and numbers as members
+ * of the object that `numbers` is at; either may be NULL. `styles`: of the data's methods. */
+rs_status rs_plot_draw(rs_plot_measure *measure, const rs_plot_item *item, const rs_plot_style *styles,
+                       rs_plot_picture *picture, rs_json *numbers, rs_err *err);
+
+#endif
