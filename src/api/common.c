@@ -40,15 +40,13 @@ char *rs_api_config_path(const char *path, rs_err *err) {
 }
 
 const char *rs_api_keep(rs_api_strings *strings, rs_text *text, rs_err *err) {
-  void *items = strings->items;
   rs_status status = rs_text_check(text, err);
   char *words = status == RS_OK ? rs_strdup(rs_text_string(text), err) : NULL;
   rs_text_clear(text);
-  if (words == NULL || rs_grow(&items, &strings->capacity, strings->count + 1, sizeof *strings->items, err) != RS_OK) {
+  if (words == NULL || RS_GROW(strings->items, &strings->capacity, strings->count + 1, err) != RS_OK) {
     free(words);
     return NULL;
   }
-  strings->items = items;
   strings->items[strings->count++] = words;
   return words;
 }

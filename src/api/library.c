@@ -40,13 +40,8 @@ void ropescope_library_free(ropescope_library *library) {
 }
 
 static rs_status make_room(ropescope_library *library, rs_err *err) {
-  void *methods = library->methods, *list = library->list;
-  size_t needed = library->count + 1;
-  rs_status status = rs_grow(&methods, &library->method_room, needed, sizeof *library->methods, err);
-  if (status == RS_OK) status = rs_grow(&list, &library->list_room, needed, sizeof *library->list, err);
-  library->methods = methods;
-  library->list = list;
-  return status;
+  RS_TRY(RS_GROW(library->methods, &library->method_room, library->count + 1, err));
+  return RS_GROW(library->list, &library->list_room, library->count + 1, err);
 }
 
 static bool is_taken(const ropescope_library *library, const char *name) {

@@ -25,13 +25,11 @@ static rs_status read_file(const char *path, const char *name, rs_api_file *file
 
 static rs_status add_file(ropescope_results *results, const char *directory, const char *name, rs_err *err) {
   struct stat info;
-  void *files = results->files;
   if (name[0] == '.') return RS_OK;
   char *path = rs_path_join(directory, name, err);
   rs_status status = path != NULL ? RS_OK : RS_MEMORY;
   if (status == RS_OK && stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
-    status = rs_grow(&files, &results->capacity, results->count + 1, sizeof *results->files, err);
-    results->files = files;
+    status = RS_GROW(results->files, &results->capacity, results->count + 1, err);
     if (status == RS_OK) status = read_file(path, name, &results->files[results->count++], err);
   }
   free(path);

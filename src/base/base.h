@@ -6,6 +6,7 @@
 #ifndef ROPESCOPE_BASE_H
 #define ROPESCOPE_BASE_H
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,6 +76,19 @@ const char *rs_status_name(rs_status status);
     if (rs_try_status != RS_OK) return rs_try_status;                                                                  \
   } while (0)
 
+/* An invariant, checked where tests are built: a broken one ends the program, as an assert does. Arguments and input
+ * are not invariants; they give statuses. */
+#ifdef RS_ASSERTIONS
+#define RS_ASSERT(condition) assert(condition)
+#else
+#define RS_ASSERT(condition) ((void)sizeof(condition)) /* not evaluated */
+#endif
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+/* Seconds of a clock that only goes forward, from any beginning. */
+double rs_seconds(void);
+
 /* ---- teams ------------------------------------------------------------------------------------------------------- */
 
 /* Processes, or threads, that compute one thing together: each its part, then all have the whole, in the same bits as
@@ -102,9 +116,31 @@ rs_status rs_team_agree(rs_team *team, rs_status status, rs_err *err);
  * one element, so that NULL always means failure. Release with free(). */
 void *rs_alloc(size_t count, size_t size, rs_err *err);
 
-/* Grows `*array` to hold at least `needed` elements, at least doubling `*capacity`. `*array` is unchanged on failure.
- */
-rs_status rs_grow(void **array, size_t *capacity, size_t needed, size_t size, rs_err *err) RS_NONNULL(1, 2);
+/* Grows the list at `array`, the address of a pointer, to hold at least `needed` elements of `size` bytes, at least
+ * doubling `*capacity`; what is new is zero. Nothing changes on failure. */
+rs_status rs_grow(void *array, size_t *capacity, size_t needed, size_t size, rs_err *err) RS_NONNULL(1, 2);
+
+/* The same of the pointer itself: RS_TRY(RS_GROW(list->items, &list->capacity, list->count + 1, err)). */
+#define RS_GROW(array, capacity, needed, err) rs_grow(&(array), capacity, needed, sizeof *(array), err)
+
+/* The memory of one object, given back at once. Zero-initialise. After a failed allocation every later one fails, so
+ * that the maker of an object checks once, at its end. */
+typedef struct rs_arena {
+  struct rs_arena_block *blocks; /* the last first */
+  bool failed;
+} rs_arena;
+
+/* `count` zeroed elements of `size` bytes, aligned for any type; NULL after a failure. A count of 0 gives one. */
+void *rs_arena_take(rs_arena *arena, size_t count, size_t size) RS_NONNULL(1);
+
+/* A copy of `text`. */
+char *rs_arena_text(rs_arena *arena, const char *text) RS_NONNULL(1, 2);
+
+/* RS_OK, or RS_MEMORY where an allocation failed. */
+rs_status rs_arena_check(const rs_arena *arena, rs_err *err) RS_NONNULL(1);
+
+/* Frees all of it; the arena is then as new. */
+void rs_arena_clear(rs_arena *arena) RS_NONNULL(1);
 
 /* A copy of `text`, or NULL with RS_MEMORY. */
 char *rs_strdup(const char *text, rs_err *err) RS_NONNULL(1);

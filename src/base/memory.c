@@ -10,15 +10,17 @@ void *rs_alloc(size_t count, size_t size, rs_err *err) {
   return memory;
 }
 
-rs_status rs_grow(void **array, size_t *capacity, size_t needed, size_t size, rs_err *err) {
+rs_status rs_grow(void *array, size_t *capacity, size_t needed, size_t size, rs_err *err) {
   if (needed <= *capacity) return RS_OK;
   size_t wanted = *capacity > SIZE_MAX / 4 / size ? needed : *capacity * 2;
   if (wanted < needed) wanted = needed;
   if (wanted < 8) wanted = 8;
-  void *grown = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*array, wanted * size);
+  void *grown;
+  memcpy(&grown, array, sizeof grown); /* whatever type it points to */
+  grown = wanted > SIZE_MAX / 2 / size ? NULL : realloc(grown, wanted * size);
   if (grown == NULL) return rs_fail(err, RS_MEMORY, "out of memory: %zu elements of %zu bytes", wanted, size);
   memset((char *)grown + *capacity * size, 0, (wanted - *capacity) * size);
-  *array = grown;
+  memcpy(array, &grown, sizeof grown);
   *capacity = wanted;
   return RS_OK;
 }
@@ -28,4 +30,45 @@ char *rs_strdup(const char *text, rs_err *err) {
   char *copy = rs_alloc(length + 1, 1, err);
   if (copy != NULL) memcpy(copy, text, length);
   return copy;
+}
+
+/* ---- arenas ------------------------------------------------------------------------------------------------------ */
+
+/* Blocks are allocations of their own: sanitizers see the borders of each, and none is larger than it must be. */
+struct rs_arena_block {
+  struct rs_arena_block *next;
+  max_align_t data[];
+};
+
+void *rs_arena_take(rs_arena *arena, size_t count, size_t size) {
+  struct rs_arena_block *block = NULL;
+  if (count == 0) count = 1;
+  if (!arena->failed && count <= SIZE_MAX / 2 / size) block = calloc(1, sizeof *block + count * size);
+  if (block == NULL) {
+    arena->failed = true;
+    return NULL;
+  }
+  block->next = arena->blocks;
+  arena->blocks = block;
+  return block->data;
+}
+
+char *rs_arena_text(rs_arena *arena, const char *text) {
+  size_t length = strlen(text);
+  char *copy = rs_arena_take(arena, length + 1, 1);
+  if (copy != NULL) memcpy(copy, text, length);
+  return copy;
+}
+
+rs_status rs_arena_check(const rs_arena *arena, rs_err *err) {
+  return arena->failed ? rs_fail(err, RS_MEMORY, "out of memory") : RS_OK;
+}
+
+void rs_arena_clear(rs_arena *arena) {
+  while (arena->blocks != NULL) {
+    struct rs_arena_block *block = arena->blocks;
+    arena->blocks = block->next;
+    free(block);
+  }
+  arena->failed = false;
 }

@@ -2,6 +2,7 @@
 
 rs_status rs_team_gather(rs_team *team, rs_status status, void *data, const size_t *begins, rs_err *err) {
   if (team == NULL) return status;
+  RS_ASSERT(team->member < team->members);
   if (team->worst == RS_OK) {
     team->calls++;
     team->worst = team->gather(team->context, status, data, begins);

@@ -189,11 +189,14 @@ static rs_status create(const making *wanted, const rs_model *model, size_t leng
   fresh->length = length;
   if (precision != NULL) fresh->precision = *precision;
   rs_status status = fill_tables(fresh, wanted, model, err);
-  if (status == RS_OK)
-    *encoding = fresh;
-  else
+  if (status != RS_OK) {
     rs_encoding_free(fresh);
-  return status;
+    return status;
+  }
+  RS_ASSERT(fresh->views >= 1 && fresh->views <= RS_VIEWS && fresh->axes >= 1);
+  RS_ASSERT(fresh->rotary_dim % 2 == 0 && fresh->rotary_dim <= fresh->head_dim);
+  *encoding = fresh;
+  return RS_OK;
 }
 
 rs_status rs_encoding_create(const rs_recipe *recipe, const rs_model *model, size_t length,

@@ -46,6 +46,10 @@ typedef struct rs_kind {
   size_t params_size; /* bytes of the struct that `params` are the fields of */
 } rs_kind;
 
+/* The parameters of a kind: its specs, and the struct whose fields they are. */
+#define RS_KIND(specs, struct_type)                                                                                    \
+  .params = (specs), .param_count = RS_COUNT(specs), .params_size = sizeof(struct_type)
+
 /* What a frequency table is made from. */
 typedef struct rs_freq_in {
   const struct rs_freq_kind *kind;     /* that is asked */

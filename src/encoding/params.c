@@ -49,12 +49,8 @@ static const rs_param common_specs[] = {
     {RS_FIELD(rs_common_params, dialect), .unit = "", RS_WORDS(dialect_words),
      .summary = "as this implementation has the method; what it does differently is listed there"},
 };
-const rs_kind rs_common_stage = {.name = "every method",
-                                 .summary = "what every method has",
-                                 .version = 1,
-                                 .params = common_specs,
-                                 .param_count = RS_COUNT(common_specs),
-                                 .params_size = sizeof(rs_common_params)};
+const rs_kind rs_common_stage = {
+    .name = "every method", .summary = "what every method has", .version = 1, RS_KIND(common_specs, rs_common_params)};
 
 static const rs_param rotary_specs[] = {
     {RS_FIELD(rs_rotary_params, rope_theta), .unit = "1", .min = 1.000001, .max = 1e300,
@@ -97,9 +93,7 @@ static const rs_param rotary_specs[] = {
 const rs_kind rs_rotary_stage = {.name = "every rotary method",
                                  .summary = "what every method that turns pairs has",
                                  .version = 1,
-                                 .params = rotary_specs,
-                                 .param_count = RS_COUNT(rotary_specs),
-                                 .params_size = sizeof(rs_rotary_params)};
+                                 RS_KIND(rotary_specs, rs_rotary_params)};
 
 static const rs_param scale_specs[] = {
     {RS_FIELD(rs_scale_params, scale), .unit = "1", RS_WORDS(scale_words), .min = 1e-6, .max = 1e9,
@@ -115,9 +109,7 @@ static const rs_param scale_specs[] = {
 const rs_kind rs_scale_stage = {.name = "every scaled method",
                                 .summary = "what every method with a scale has",
                                 .version = 1,
-                                .params = scale_specs,
-                                .param_count = RS_COUNT(scale_specs),
-                                .params_size = sizeof(rs_scale_params)};
+                                RS_KIND(scale_specs, rs_scale_params)};
 
 const rs_param rs_interpolation_specs[] = {
     {RS_FIELD(rs_interpolation, interpolate), .unit = "", RS_WORDS(interpolation_words), .fallback = "frequencies",

@@ -21,11 +21,25 @@ size_t rs_near_far_segments(size_t query, size_t window, rs_segment out[RS_VIEWS
   return count;
 }
 
+/* Whether segments follow each other without a gap from key 0 to the query's own, each in a view that there is. */
+static bool are_in_order(const rs_encoding *encoding, size_t query, const rs_segment *segments, size_t count) {
+  size_t end = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (segments[i].begin != end || segments[i].end < end || segments[i].view >= encoding->views) return false;
+    end = segments[i].end;
+  }
+  return count <= RS_VIEWS && end > query;
+}
+
 size_t rs_encoding_segments(const rs_encoding *encoding, size_t query, rs_segment out[RS_VIEWS]) {
   const rs_pos_kind *kind = encoding->method->pos;
-  if (kind->segments != NULL) return kind->segments(encoding->pos_state, query, out);
-  out[0] = (rs_segment){0, encoding->length, 0};
-  return 1;
+  size_t count = 1;
+  if (kind->segments != NULL)
+    count = kind->segments(encoding->pos_state, query, out);
+  else
+    out[0] = (rs_segment){0, encoding->length, 0};
+  RS_ASSERT(are_in_order(encoding, query, out, count));
+  return count;
 }
 
 void rs_encoding_bias_row(const rs_encoding *encoding, size_t head, size_t query, size_t begin, size_t end,

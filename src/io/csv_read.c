@@ -16,9 +16,7 @@ typedef struct csv_reader {
 } csv_reader;
 
 static rs_status add_cell(csv_reader *in, char *field) {
-  void *cells = in->cells;
-  RS_TRY(rs_grow(&cells, &in->capacity, in->count + 1, sizeof *in->cells, in->err));
-  in->cells = cells;
+  RS_TRY(RS_GROW(in->cells, &in->capacity, in->count + 1, in->err));
   in->cells[in->count++] = field;
   return RS_OK;
 }

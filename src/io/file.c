@@ -26,9 +26,7 @@ static rs_status read_all(int file, const char *path, size_t limit, char **data,
   enum { CHUNK = 65536 }; /* a pipe's buffer on Linux */
   size_t capacity = 0;
   for (;;) {
-    void *grown = *data;
-    RS_TRY(rs_grow(&grown, &capacity, *length + CHUNK, 1, err));
-    *data = grown;
+    RS_TRY(RS_GROW(*data, &capacity, *length + CHUNK, err));
     ssize_t got = read(file, *data + *length, CHUNK - 1);
     if (got == -1 && errno == EINTR) continue;
     if (got == -1) return fail_reading(err, path);

@@ -165,9 +165,7 @@ static rs_status read_entries(const header_reader *in, const rs_node *root, rs_s
       RS_TRY(check_metadata(in, node));
       continue;
     }
-    void *grown = *tensors;
-    RS_TRY(rs_grow(&grown, capacity, *count + 1, sizeof **tensors, in->err));
-    *tensors = grown;
+    RS_TRY(RS_GROW(*tensors, capacity, *count + 1, in->err));
     rs_stored_tensor *tensor = *tensors + *count;
     *tensor = (rs_stored_tensor){.name = rs_strdup(node->key, in->err), .file = in->file};
     if (tensor->name == NULL) return RS_MEMORY;

@@ -76,9 +76,7 @@ rs_node *rs_node_append(rs_node *node, rs_err *err) {
     (void)rs_fail(err, RS_INTERNAL, "an item was appended to a scalar");
     return NULL;
   }
-  void *items = node->items;
-  if (rs_grow(&items, &node->capacity, node->count + 1, sizeof *node->items, err) != RS_OK) return NULL;
-  node->items = items;
+  if (RS_GROW(node->items, &node->capacity, node->count + 1, err) != RS_OK) return NULL;
   rs_node *child = &node->items[node->count++];
   *child = (rs_node){.file = node->file};
   return child;

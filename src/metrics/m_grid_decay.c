@@ -216,9 +216,7 @@ const rs_metric_kind rs_metric_grid_decay = {
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173 (temporal pairs that "
                           "come round)",
              .version = 1,
-             .params = specs,
-             .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
+             RS_KIND(specs, params)},
     .needs_picture = true,
     .scalars = scalars,
     .scalar_count = RS_COUNT(scalars),

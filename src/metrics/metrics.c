@@ -84,10 +84,8 @@ size_t rs_rows_of_bins(const void *params, const rs_curve_in *in) {
 }
 
 rs_status rs_curve_add(rs_curve *curve, const double *row, rs_err *err) {
-  void *cells = curve->cells;
-  rs_status status = rs_grow(&cells, &curve->capacity, (curve->rows + 1) * curve->columns, sizeof *row, err);
+  rs_status status = RS_GROW(curve->cells, &curve->capacity, (curve->rows + 1) * curve->columns, err);
   if (status != RS_OK) return status;
-  curve->cells = cells;
   memcpy(curve->cells + curve->rows++ * curve->columns, row, curve->columns * sizeof *row);
   return RS_OK;
 }

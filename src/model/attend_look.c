@@ -50,7 +50,7 @@ static rs_status look_from(rs_attend *attend, size_t tile, size_t *capacity, rs_
   size_t first = tile * RS_TILE, end = smaller(first + RS_TILE, attend->shape.queries);
   for (size_t m = first; m < end; m++) look(attend, m, m - first, sights);
   size_t count = tile > 0 ? attend->sight_end[tile - 1] : 0;
-  RS_TRY(rs_grow((void **)&attend->sights, capacity, count + RS_VIEWS * RANGES, sizeof *attend->sights, err));
+  RS_TRY(RS_GROW(attend->sights, capacity, count + RS_VIEWS * RANGES, err));
   for (size_t view = 0; view < attend->views; view++)
     for (size_t r = 0; r < RANGES; r++) {
       sights[view][r].view = view;

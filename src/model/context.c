@@ -170,8 +170,7 @@ static rs_status find_attend(rs_context *context, const rs_attend_shape *shape, 
                              rs_err *err) {
   for (*index = 0; *index < context->attend_count; (*index)++)
     if (same_attend(shape, &context->attends[*index].shape)) return RS_OK;
-  RS_TRY(rs_grow((void **)&context->attends, &context->attend_capacity, context->attend_count + 1,
-                 sizeof *context->attends, err));
+  RS_TRY(RS_GROW(context->attends, &context->attend_capacity, context->attend_count + 1, err));
   rs_context_attend *fresh = &context->attends[context->attend_count];
   *fresh = (rs_context_attend){.shape = *shape, .recipe = recipe};
   RS_TRY(rs_attend_create(shape, context->transformer->format, &fresh->attend, err));

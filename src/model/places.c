@@ -27,8 +27,7 @@ static size_t aligned(size_t offset) {
 /* Adds one tensor, named by prefix and `name`; returns its offset. */
 static size_t add(list *l, const char *name, rs_tensor tensor) {
   rs_transformer *t = l->transformer;
-  if (l->status == RS_OK)
-    l->status = rs_grow((void **)&t->tensors, &l->capacity, t->tensor_count + 1, sizeof *t->tensors, l->err);
+  if (l->status == RS_OK) l->status = RS_GROW(t->tensors, &l->capacity, t->tensor_count + 1, l->err);
   if (l->status == RS_OK && (tensor.columns > 0 && tensor.rows > (most_numbers - t->size) / tensor.columns))
     l->status = rs_fail(l->err, RS_MEMORY, "%s%s: %zu x %zu numbers are too many", l->prefix, name, tensor.rows,
                         tensor.columns);

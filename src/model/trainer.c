@@ -53,7 +53,7 @@ static rs_status make_spans(rs_trainer *t, rs_err *err) {
     const rs_tensor *tensor = &t->transformer->tensors[i];
     size_t count = tensor->rows * tensor->columns;
     for (size_t begin = 0; begin < count; begin += SPAN) {
-      RS_TRY(rs_grow((void **)&t->spans, &t->span_capacity, t->span_count + 1, sizeof *t->spans, err));
+      RS_TRY(RS_GROW(t->spans, &t->span_capacity, t->span_count + 1, err));
       size_t left = count - begin;
       t->spans[t->span_count++] = (span){tensor->offset + begin, left < SPAN ? left : SPAN, tensor->decays};
     }

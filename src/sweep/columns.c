@@ -124,9 +124,7 @@ void rs_put_status(const rs_cell_row *row, rs_text *csv) {
 /* ---- the columns of a file --------------------------------------------------------------------------------------- */
 
 static rs_status add(rs_out_columns *columns, const rs_out_column *column, rs_err *err) {
-  void *list = columns->columns;
-  rs_status status = rs_grow(&list, &columns->capacity, columns->count + 1, sizeof *column, err);
-  columns->columns = list;
+  rs_status status = RS_GROW(columns->columns, &columns->capacity, columns->count + 1, err);
   if (status == RS_OK) columns->columns[columns->count++] = *column;
   return status;
 }

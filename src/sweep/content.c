@@ -3,17 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Below this much time by one core, guessed at 1e11 operations a second, threads take whole units rather than parts of
  * one: no thread waits for another within it. */
 static const double SMALL_UNIT = 0.05 * 1e11;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- queries and keys -------------------------------------------------------------------------------------------- */
 
@@ -155,9 +148,9 @@ rs_status rs_cell_observe(const rs_batch_work *work, rs_cell_state *cell, const 
 /* One head of one cell. */
 static void observe_cell(const rs_batch_work *work, rs_cell_state *cell, const rs_content *content, size_t head) {
   rs_err why = {0};
-  double start = now();
+  double start = rs_seconds();
   if (rs_cell_observe(work, cell, content, head, &why) != RS_OK) rs_cell_fail(cell, &why);
-  cell->seconds += now() - start;
+  cell->seconds += rs_seconds() - start;
 }
 
 static double head_work(const rs_batch_work *work, const rs_cell_state *cell) {

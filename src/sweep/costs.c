@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- flops ------------------------------------------------------------------------------------------------------- */
 
@@ -244,12 +243,6 @@ rs_status rs_costs_plan(const rs_experiment *experiment, const rs_cell *cells, s
 
 /* ---- seconds ----------------------------------------------------------------------------------------------------- */
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds that a flop takes in a training, and in a reading, of one checkpoint; 0: it has none. */
 typedef struct pace {
   double training, reading;
@@ -271,13 +264,13 @@ static double median(double *samples, size_t count) {
 /* The time of a step, from as many as the budget has room for. The first wakes the threads and is not counted. */
 static double step_seconds(rs_trainer *trainer, double budget) {
   rs_train_step done;
-  double samples[SAMPLES], start = now();
+  double samples[SAMPLES], start = rs_seconds();
   size_t count = 0;
   if (rs_trainer_step(trainer, &done, NULL) != RS_OK) return 0;
-  while (count < SAMPLES && (count == 0 || now() - start < budget)) {
-    double begun = now();
+  while (count < SAMPLES && (count == 0 || rs_seconds() - start < budget)) {
+    double begun = rs_seconds();
     if (rs_trainer_step(trainer, &done, NULL) != RS_OK) break;
-    samples[count++] = now() - begun;
+    samples[count++] = rs_seconds() - begun;
   }
   return median(samples, count);
 }
@@ -299,16 +292,16 @@ static double training_pace(const rs_costs *costs, size_t model, double budget) 
 static double reading_pace_at(const rs_costs *costs, size_t model, size_t length, double budget) {
   const rs_transformer *begun = costs->items[model].begun;
   size_t sequences = 4 * rs_engine_threads(), count = 0;
-  double samples[SAMPLES], start = now();
+  double samples[SAMPLES], start = rs_seconds();
   rs_example_shape example;
   rs_context *context;
   rs_reading reading;
   if (costs->task.kind->shape(costs->task.state, length, &example, NULL) != RS_OK) return 0;
   if (rs_context_of_task(begun, NULL, &costs->task, length, &context, NULL) != RS_OK) return 0;
-  while (count < SAMPLES && (count == 0 || now() - start < budget)) {
-    double begin = now();
+  while (count < SAMPLES && (count == 0 || rs_seconds() - start < budget)) {
+    double begin = rs_seconds();
     if (rs_reading_make(context, &costs->task, RS_SPLIT_EVALUATION, length, sequences, &reading, NULL) != RS_OK) break;
-    samples[count++] = now() - begin;
+    samples[count++] = rs_seconds() - begin;
     rs_reading_clear(&reading);
   }
   rs_context_free(context);
@@ -321,10 +314,10 @@ static double reading_pace(const rs_costs *costs, size_t model, double budget) {
   enum { FIRST = 32 };
   const rs_experiment *experiment = costs->experiment;
   size_t longest = 0;
-  double last = 0, start = now();
+  double last = 0, start = rs_seconds();
   for (size_t i = 0; i < experiment->length_count; i++)
     longest = experiment->lengths[i] > longest ? experiment->lengths[i] : longest;
-  for (size_t length = longest < FIRST ? longest : FIRST; length <= longest && now() - start < budget / 3;
+  for (size_t length = longest < FIRST ? longest : FIRST; length <= longest && rs_seconds() - start < budget / 3;
        length = length < longest && 2 * length > longest ? longest : 2 * length) {
     double measured = reading_pace_at(costs, model, length, budget / 10);
     if (measured > 0) last = measured;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The lengths that are tried are FIRST, twice that, and so on, until the budget is spent, or a fifth of it and this
  * share of what the run seems to take. */
@@ -22,12 +21,6 @@ typedef struct trial {
   double *rows;      /* (models,) of each model's cells together; owned */
   double *rest;      /* (models,) what else the model took: encodings, metrics of tables, content; owned */
 } trial;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static size_t kinds_of_cell(const rs_experiment *experiment) {
   return experiment->methods.count * experiment->sources.count;
@@ -69,9 +62,9 @@ static rs_status run_model(trial *t, rs_cell_state *states, size_t count, size_t
   batch.cells = rs_alloc(count, sizeof(rs_cell_state *), err);
   if (batch.cells == NULL) return RS_MEMORY;
   for (size_t i = 0; i < count; i++) batch.cells[i] = &states[i];
-  double start = now();
+  double start = rs_seconds();
   rs_status status = rs_batch_run(&batch, err);
-  part(t, model, states, count, now() - start);
+  part(t, model, states, count, rs_seconds() - start);
   free(batch.cells);
   return status;
 }
@@ -94,8 +87,8 @@ static rs_status trial_run(trial *t, size_t length, rs_err *err) {
 /* What is soon done is done three times: on a busy machine a trial may wait longer than it works. */
 static rs_status trial_repeat(trial *t, size_t length, double seconds, rs_err *err) {
   enum { TIMES = 3 };
-  double start = now();
-  for (size_t i = 0; i < TIMES && (i == 0 || now() - start < seconds); i++) {
+  double start = rs_seconds();
+  for (size_t i = 0; i < TIMES && (i == 0 || rs_seconds() - start < seconds); i++) {
     t->repeated = i > 0;
     RS_TRY(trial_run(t, length, err));
   }
@@ -154,7 +147,7 @@ static double carry_over(const rs_experiment *experiment, const rs_cell *cells, 
 /* Makes the threads, which would count as work of the first trial. */
 static void wake_threads(void) {
 #pragma omp parallel
-  (void)now();
+  (void)rs_seconds();
 }
 
 static size_t longest(const rs_experiment *experiment) {
@@ -172,16 +165,16 @@ static rs_status try_lengths(const rs_experiment *experiment, const rs_cell *cel
   double start, took, end;
   if (length > most) length = most;
   wake_threads();
-  start = now();
+  start = rs_seconds();
   do {
-    double begun = now();
+    double begun = rs_seconds();
     memcpy(before, t->rows, parts * sizeof *before); /* zero before the first */
     RS_TRY(trial_repeat(t, length, budget / 20, err));
-    took = now() - begun;
+    took = rs_seconds() - begun;
     end = fmin(budget,
                fmax(least_budget * budget, most_share * carry_over(experiment, cells, count, t, before, seconds)));
     length *= 2;
-  } while (length <= most && now() - start + 2 * took < end);
+  } while (length <= most && rs_seconds() - start + 2 * took < end);
   return RS_OK;
 }
 

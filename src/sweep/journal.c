@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RS_HEAD = 64, SUMMED = 48, SUM = 16 };
@@ -29,12 +28,6 @@ static const uint8_t magic[4] = {0xc5, 'c', 'e', 'l'};
 
 static rs_status fail_errno(const rs_journal *journal, const char *what, rs_err *err) {
   return rs_fail(err, RS_IO, "%s: %s: %s", journal->path, what, strerror(errno));
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Where a journal is written anew; owned. */
@@ -163,7 +156,7 @@ static rs_status read_all(rs_journal *journal, rs_journal_reader *each, void *co
 
 rs_status rs_journal_open(const char *directory, bool fresh, rs_journal_reader *each, void *context,
                           rs_journal *journal, rs_err *err) {
-  *journal = (rs_journal){.file = -1, .opened = now()};
+  *journal = (rs_journal){.file = -1, .opened = rs_seconds()};
   char *folder;
   RS_TRY(rs_work_folder_make(directory, &folder, err));
   journal->path = rs_path_join(folder, "journal", err);
@@ -245,7 +238,7 @@ static rs_status put_record(rs_journal *journal, const rs_cell_key *key, const v
  * a thousand cells may take no more. */
 static rs_status settle(rs_journal *journal, rs_err *err) {
   static const double share = 0.02;
-  return journal->syncing <= share * (now() - journal->opened) ? rs_journal_sync(journal, err) : RS_OK;
+  return journal->syncing <= share * (rs_seconds() - journal->opened) ? rs_journal_sync(journal, err) : RS_OK;
 }
 
 rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_text *data, uint64_t *offset,
@@ -258,14 +251,14 @@ rs_status rs_journal_add(rs_journal *journal, const rs_cell_key *key, const rs_t
 }
 
 rs_status rs_journal_sync(rs_journal *journal, rs_err *err) {
-  double begin = now();
+  double begin = rs_seconds();
   if (journal->broken) return rs_fail(err, RS_IO, "%s: cannot write: what went before was lost", journal->path);
   if (fsync(journal->file) != 0) {
     journal->broken = true;
     return fail_errno(journal, "cannot write", err);
   }
   journal->solid = journal->end;
-  journal->syncing += now() - begin;
+  journal->syncing += rs_seconds() - begin;
   return RS_OK;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What is noted of a cell's record. */
@@ -297,14 +296,12 @@ rs_status rs_merge(const rs_experiment *experiment, const char *const *folders, 
                    const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
   merge m = {.folders = folders, .folder_count = count, .directory = options->directory};
   rs_shard_file first;
-  struct timespec start, end;
   *summary = (rs_run_summary){0};
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  double start = rs_seconds();
   RS_TRY(refuse_itself(&m, err));
   rs_status status = rs_shard_file_read(folders[0], &first, err);
   if (status == RS_OK) status = merge_with(experiment, first.isa, &m, options, summary, err);
   rs_shard_file_clear(&first);
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  summary->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+  summary->seconds = rs_seconds() - start;
   return status;
 }

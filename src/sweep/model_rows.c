@@ -4,7 +4,6 @@
 #include "work.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* One head of one cell. */
 typedef struct job {
@@ -32,12 +31,6 @@ typedef struct layer_run {
   lane *lanes; /* one: it has all threads inside */
   size_t lane_count;
 } layer_run;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const rs_variant *source_of(const rs_experiment *experiment, const rs_cell_state *cell) {
   return &experiment->sources.items[cell->cell.axis[RS_BY_SOURCE]];
@@ -205,7 +198,7 @@ static void clear_lane(lane *thread) {
 
 static void observe_layer(layer_run *run) {
   const rs_model_rows *rows = run->rows;
-  double start = now();
+  double start = rs_seconds();
   rs_err why = {0};
   rs_status status = rs_block_check(&rows->transformer->shape, run->layer, &why);
   if (status == RS_OK) {
@@ -219,7 +212,7 @@ static void observe_layer(layer_run *run) {
   }
   for (size_t i = 0; i < run->batch.count; i++) {
     if (status != RS_OK) rs_cell_fail(run->batch.cells[i], &why);
-    run->batch.cells[i]->seconds += (now() - start) / (double)run->batch.count;
+    run->batch.cells[i]->seconds += (rs_seconds() - start) / (double)run->batch.count;
   }
 }
 

@@ -129,9 +129,7 @@ static rs_status note_arithmetic(rs_totals *totals, const rs_cell_state *state, 
     if (totals->arithmetic[i].model == state->cell.axis[RS_BY_MODEL] &&
         strcmp(totals->arithmetic[i].words, state->arithmetic) == 0)
       return RS_OK;
-  void *grown = totals->arithmetic;
-  RS_TRY(rs_grow(&grown, &totals->arithmetic_capacity, totals->arithmetic_count + 1, sizeof *totals->arithmetic, err));
-  totals->arithmetic = grown;
+  RS_TRY(RS_GROW(totals->arithmetic, &totals->arithmetic_capacity, totals->arithmetic_count + 1, err));
   rs_arithmetic *added = &totals->arithmetic[totals->arithmetic_count++];
   added->model = state->cell.axis[RS_BY_MODEL];
   memcpy(added->words, state->arithmetic, sizeof added->words);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct worker {
   rs_ranks *ranks;
@@ -13,12 +12,6 @@ typedef struct worker {
   _Atomic bool ended;   /* rank 0 has said so */
   double looked;        /* when messages were looked for last, while working */
 } worker;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static rs_status send(worker *w, int tag, const void *data, size_t length, rs_err *err) {
   (void)pthread_mutex_lock(&w->lock);
@@ -49,7 +42,7 @@ static bool worker_stop(void *context) {
   static const double interval = 0.1; /* seconds */
   worker *w = context;
   if (pthread_mutex_trylock(&w->lock) == 0) {
-    double t = now();
+    double t = rs_seconds();
     bool there = false;
     rs_rank_message message;
     if (!w->ended && t - w->looked > interval && rs_ranks_receive(w->ranks, &there, &message, NULL) == RS_OK && there) {
@@ -67,7 +60,7 @@ static rs_status work(worker *w, const rs_rank_message *message, rs_err *err) {
   const uint64_t *cells = (const uint64_t *)(const void *)message->data; /* as rs_alloc aligns it */
   bool *others = w->part.ledger->others;
   for (size_t i = 0; i < count; i++) others[cells[i]] = false;
-  w->looked = now();
+  w->looked = rs_seconds();
   rs_status status = rs_rank_part_run(&w->part, err);
   for (size_t i = 0; i < count; i++) others[cells[i]] = true;
   return status;

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Progress of a whole run. */
 typedef struct progress {
@@ -34,12 +33,6 @@ static bool stop(void *context) {
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
-
-static double seconds_since(const struct timespec *start) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)(t.tv_sec - start->tv_sec) + 1e-9 * (double)(t.tv_nsec - start->tv_nsec);
-}
 
 /* What each cell that is to be done counts in the progress: the seconds it is found to take, or its work where nobody
  * looks. Returns the sum, which is positive where there is such a cell. */
@@ -205,9 +198,8 @@ static rs_status run_for_others(const rs_experiment *experiment, const rs_run_op
 }
 
 rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options, rs_run_summary *summary, rs_err *err) {
-  struct timespec start;
   run r = {.options = options, .summary = summary};
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  double start = rs_seconds();
   *summary = (rs_run_summary){0};
   if (rs_ranks_rank(options->ranks) > 0) return run_for_others(experiment, options, err);
   rs_status status = run_folder(experiment, &r, err);
@@ -215,6 +207,6 @@ rs_status rs_run(const rs_experiment *experiment, const rs_run_options *options,
   if (!r.dealt && rs_ranks_count(options->ranks) > 1 && rs_ranks_dismiss(options->ranks, &late) != RS_OK &&
       status == RS_OK)
     status = rs_fail(err, late.status, "%s", late.message);
-  summary->seconds = seconds_since(&start);
+  summary->seconds = rs_seconds() - start;
   return status;
 }

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "model/model.h"
 
@@ -84,18 +83,12 @@ rs_status rs_text_costs(const rs_experiment *experiment, const rs_cell *cells, s
 
 /* ---- seconds ----------------------------------------------------------------------------------------------------- */
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds of a pass over the first `length` tokens; 0 where it cannot be. */
 static double time_pass(rs_text_model *model, const rs_model_source *source, size_t length) {
   rs_text_rows rows;
-  double start = now();
+  double start = rs_seconds();
   rs_status status = rs_text_rows_read(model, source, length, &rows, NULL);
-  double seconds = now() - start;
+  double seconds = rs_seconds() - start;
   rs_text_rows_clear(&rows);
   return status == RS_OK ? seconds : 0;
 }
@@ -110,7 +103,8 @@ static double find_pace(const rs_model_source *source, size_t longest, double bu
   size_t length = longest < FIRST ? longest : FIRST;
   if (rs_folder_shape(source->checkpoint.path, &shape, NULL) != RS_OK) return 0;
   bool there = source->layer < shape.decoder.count && time_pass(&model, source, length) > 0;
-  for (double start = now(); there && length <= longest && (pace == 0 || now() - start < budget / 3); length *= 2)
+  for (double start = rs_seconds(); there && length <= longest && (pace == 0 || rs_seconds() - start < budget / 3);
+       length *= 2)
     pace = time_pass(&model, source, length) / pass_flops(&shape, source, length);
   rs_shape_clear(&shape);
   rs_text_model_clear(&model);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A run over the cells of checkpoints. */
 typedef struct trained_run {
@@ -36,12 +35,6 @@ typedef struct reader {
   double *cut_losses; /* as rs_reading_in has them */
   size_t *edges, bins;
 } reader;
-
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- cells that are read together -------------------------------------------------------------------------------- */
 
@@ -94,14 +87,14 @@ static rs_status read_cut(reader *r, rs_err *err) {
 
 static rs_status make_reading(reader *r, rs_err *err) {
   bool needed = false;
-  double start = seconds_now();
+  double start = rs_seconds();
   for (size_t m = 0; m < r->experiment->metrics.count; m++)
     needed = needed || r->experiment->metrics.items[m].metric->read != NULL;
   rs_status status = !needed ? RS_OK
                              : rs_reading_make(r->context, &r->task, RS_SPLIT_EVALUATION, r->length,
                                                r->experiment->sequences, &r->reading, err);
   if (status == RS_OK) status = read_cut(r, err);
-  r->cells[0]->seconds = seconds_now() - start;
+  r->cells[0]->seconds = rs_seconds() - start;
   return status;
 }
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Losing that much is no loss; writing that often costs nothing. */
@@ -24,12 +23,6 @@ typedef struct session {
   size_t saved;           /* the step whose state stands on the disk */
   double saved_at;        /* seconds */
 } session;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- begin, or go on --------------------------------------------------------------------------------------------- */
 
@@ -100,7 +93,7 @@ static rs_status begin(session *s, const char *arithmetic, rs_err *err) {
   if (status == RS_OK) status = make_trainer(s, &saved, err);
   rs_train_saved_clear(&saved);
   s->made.steps = s->saved;
-  s->saved_at = now();
+  s->saved_at = rs_seconds();
   return status == RS_OK && s->folder.path != NULL ? rs_training_folder_write(&s->folder, &s->made, err) : status;
 }
 
@@ -162,7 +155,7 @@ static rs_status save(session *s, rs_err *err) {
                    state->step, why.message);
   if (status != RS_OK) return rs_fail(err, status, "%s", why.message);
   s->saved = state->step;
-  s->saved_at = now();
+  s->saved_at = rs_seconds();
   return rs_training_folder_log(&s->folder, s->history, s->saved, err);
 }
 
@@ -189,7 +182,7 @@ static bool tell(const session *s, size_t begun, double start) {
   if (watch == NULL || watch->step == NULL) return true;
   size_t step = rs_trainer_state(s->trainer)->step;
   const rs_training *training = &s->made.training;
-  double seconds = now() - start, tokens = (double)(training->sequences * training->length);
+  double seconds = rs_seconds() - start, tokens = (double)(training->sequences * training->length);
   const rs_training_report report = {.checkpoint = s->made.geometry.name,
                                      .seed = s->made.seed,
                                      .tuning = s->job->origin != NULL,
@@ -202,7 +195,8 @@ static bool tell(const session *s, size_t begun, double start) {
 
 static rs_status train(session *s, rs_err *err) {
   const rs_training_watch *watch = s->job->watch;
-  double interval = watch != NULL && watch->save_interval > 0 ? watch->save_interval : save_interval, start = now();
+  double interval = watch != NULL && watch->save_interval > 0 ? watch->save_interval : save_interval,
+         start = rs_seconds();
   size_t steps = s->made.training.steps, begun = s->saved;
   for (size_t step = begun; step < steps;) {
     rs_err why = {0};
@@ -218,7 +212,7 @@ static rs_status train(session *s, rs_err *err) {
       (void)rs_team_agree(s->job->team, RS_STOPPED, NULL);
       return stop(s, err);
     }
-    if (now() - s->saved_at < interval || step == steps) continue;
+    if (rs_seconds() - s->saved_at < interval || step == steps) continue;
     if (save(s, &why) != RS_OK) {
       (void)rs_team_agree(s->job->team, why.status, NULL);
       return fail_with_state(s, &why, err);

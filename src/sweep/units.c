@@ -135,9 +135,7 @@ static rs_status cut_units(const place *places, size_t count, rs_units *units, r
     const place *p = &places[units->order[i]];
     bool same = i > 0 && compare_numbers(p->unit, places[units->order[i - 1]].unit) == 0;
     if (!same) {
-      void *items = units->items;
-      RS_TRY(rs_grow(&items, &units->capacity, units->count + 1, sizeof *units->items, err));
-      units->items = items;
+      RS_TRY(RS_GROW(units->items, &units->capacity, units->count + 1, err));
       units->items[units->count] = (rs_unit){.first = i, .shared = units->count};
       units->count++;
     }
@@ -237,10 +235,8 @@ static size_t half_of(const rs_units *units, const rs_unit *unit, double *first_
 }
 
 static rs_status split(rs_units *units, size_t index, rs_err *err) {
-  void *items = units->items;
   double first_half;
-  RS_TRY(rs_grow(&items, &units->capacity, units->count + 1, sizeof *units->items, err));
-  units->items = items;
+  RS_TRY(RS_GROW(units->items, &units->capacity, units->count + 1, err));
   rs_unit *unit = &units->items[index], *rest = &units->items[units->count++];
   size_t cut = half_of(units, unit, &first_half);
   *rest = *unit;

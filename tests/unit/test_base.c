@@ -144,6 +144,38 @@ Test(base, grow__growing__keeps_zeroes_and_at_least_doubles) {
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
+/* Blocks are zero, aligned and apart; a failure sticks until the arena is cleared, and is told once. */
+Test(base, arena__blocks__are_zero_apart_and_fail_for_good) {
+  rs_arena arena = {0};
+  rs_err err = {0};
+  char *bytes = rs_arena_take(&arena, 3, 1), *none = rs_arena_take(&arena, 0, 8);
+  long double *numbers = rs_arena_take(&arena, 5, sizeof *numbers);
+  for (int i = 0; i < 5; i++) cr_assert(numbers[i] == 0);
+  cr_assert((uintptr_t)numbers % _Alignof(long double) == 0 && bytes != NULL && none != NULL);
+  memset(numbers, 0xff, 5 * sizeof *numbers);
+  cr_assert(bytes[0] == 0 && bytes[1] == 0 && bytes[2] == 0 && none[7] == 0);
+  char *text = rs_arena_text(&arena, "yarn");
+  cr_assert_str_eq(text, "yarn");
+  cr_assert(rs_arena_check(&arena, &err) == RS_OK);
+  cr_assert_null(rs_arena_take(&arena, SIZE_MAX / 4, 8), "the product overflows");
+  cr_assert_null(rs_arena_take(&arena, 1, 1));
+  cr_assert_null(rs_arena_text(&arena, "yarn"));
+  cr_assert(rs_arena_check(&arena, &err) == RS_MEMORY && err.status == RS_MEMORY);
+  cr_assert_str_eq(text, "yarn", "what was there stays");
+  rs_arena_clear(&arena);
+  cr_assert(rs_arena_take(&arena, 1, 1) != NULL && rs_arena_check(&arena, NULL) == RS_OK);
+  rs_arena_clear(&arena);
+}
+
+Test(base, seconds__never_go_back) {
+  double before = rs_seconds();
+  for (int i = 0; i < 1000; i++) {
+    double now = rs_seconds();
+    cr_assert(now >= before);
+    before = now;
+  }
+}
+
 Test(base, text__additions__stand_in_order) {
   rs_text text = {0};
   cr_assert_str_eq(rs_text_string(&text), "");

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Others may have this share of the machine's CPUs before a sample counts as contended: a desktop at rest stays below,
@@ -14,12 +13,6 @@ static const double tolerated_share = 0.05;
 typedef struct moment {
   double wall, process, busy; /* seconds; of CPU: by this process, by all (NaN: unknown) */
 } moment;
-
-static double wall_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static double seconds_of(struct timeval time) {
   return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
@@ -44,7 +37,7 @@ static moment moment_now(void) {
   moment now = {.busy = busy_seconds()};
   getrusage(RUSAGE_SELF, &usage);
   now.process = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-  now.wall = wall_clock();
+  now.wall = rs_seconds();
   return now;
 }
 
@@ -63,7 +56,7 @@ rs_status rs_sample_take(const rs_bench_family *family, void *state, double leas
   do {
     RS_TRY(family->run(state, err));
     runs++;
-  } while (wall_clock() - from.wall < least);
+  } while (rs_seconds() - from.wall < least);
   to = moment_now();
   sample->seconds = (to.wall - from.wall) / (double)runs;
   judge(&from, &to, sample);

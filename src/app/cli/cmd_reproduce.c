@@ -37,14 +37,12 @@ static rs_status list_entries(const char *directory,
   if (folder == NULL)
     return rs_fail(err, RS_INPUT, "no folder %s (--experiments or ROPESCOPE_DATADIR says where it is)", directory);
   for (struct dirent *entry; status == RS_OK && (entry = readdir(folder)) != NULL;) {
-    void *items = list->items;
     rs_err why = {0};
     bool found = wanted(directory, entry->d_name, &why);
     if (why.status != RS_OK) status = rs_fail(err, why.status, "%s", why.message);
     if (!found) continue;
-    status = rs_grow(&items, &list->capacity, list->count + 1, sizeof *list->items, err);
+    status = RS_GROW(list->items, &list->capacity, list->count + 1, err);
     if (status != RS_OK) break;
-    list->items = items;
     list->items[list->count] = rs_strdup(entry->d_name, err);
     status = list->items[list->count] != NULL ? RS_OK : RS_MEMORY;
     list->count += status == RS_OK;

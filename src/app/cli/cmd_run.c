@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 typedef struct display {
-  struct timespec start;
+  double start; /* as rs_seconds */
   cli_progress progress;
   size_t done; /* cells */
   char doing[CLI_DOING];
@@ -67,9 +66,7 @@ static void show_progress(void *context, size_t done, size_t cells, double share
   char line[256];
   if (done > d->done) d->doing[0] = '\0';
   d->done = done;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  double seconds = difftime(now.tv_sec, d->start.tv_sec);
+  double seconds = rs_seconds() - d->start;
   if (cli_progress_line(&d->progress, seconds, share, done, cells, d->doing, line, sizeof line)) fputs(line, stderr);
 }
 
@@ -189,7 +186,7 @@ static int run_at(const cli_options *options, const rs_experiment *experiment, c
   int fits = rs_ranks_agree(target->ranks, check_memory(options, experiment, target, checkpoints));
   if (fits != CLI_OK) return fits;
   if (first) cli_warn(options, experiment);
-  clock_gettime(CLOCK_MONOTONIC, &d.start);
+  d.start = rs_seconds();
   cli_catch_signals(options->quiet);
   rs_status status = rs_run(experiment, &run, &summary, &err);
   cli_release_signals();

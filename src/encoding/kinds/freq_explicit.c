@@ -39,9 +39,7 @@ const rs_freq_kind rs_freq_explicit = {
              .summary = "every frequency as given",
              .reference = "a table, not a formula (inv_freq in Hugging Face and vLLM)",
              .version = 1,
-             .params = specs,
-             .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
+             RS_KIND(specs, params)},
     .check = check,
     .fill = fill,
 };

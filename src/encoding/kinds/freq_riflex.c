@@ -97,9 +97,7 @@ const rs_freq_kind rs_freq_riflex = {
              .reference =
                  "RIFLEx, Zhao et al., arXiv:2502.15894, equation 8; github.com/thu-ml/RIFLEx, riflex_utils.py",
              .version = 1,
-             .params = specs,
-             .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
+             RS_KIND(specs, params)},
     .scaled = true,
     .trained = true,
     .check = check,

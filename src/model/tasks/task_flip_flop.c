@@ -125,9 +125,7 @@ const rs_task_kind rs_task_flip_flop = {
              .reference =
                  "flip-flop language modeling, Liu et al., arXiv:2306.00946, section 3; data synthseq/flipflop",
              .version = 1,
-             .params = specs,
-             .param_count = RS_COUNT(specs),
-             .params_size = sizeof(params)},
+             RS_KIND(specs, params)},
     .form = RS_DECODER,
     .parts = {[READ_BIT] = "read",
               [SPARSE_READ_BIT] = "sparse_read",

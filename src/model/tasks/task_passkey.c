@@ -313,9 +313,7 @@ const rs_task_kind rs_task_passkey = {
          .reference =
              "passkey retrieval: Mohtashami and Jaggi, arXiv:2305.16300; Chen et al., arXiv:2306.15595, section 3.3",
          .version = 1,
-         .params = specs,
-         .param_count = RS_COUNT(specs),
-         .params_size = sizeof(params)},
+         RS_KIND(specs, params)},
     .form = RS_DECODER,
     .check = check,
     .parts = {"answer"},

@@ -98,9 +98,7 @@ static rs_status read_length(const rs_plot_file *file, size_t row, size_t column
 
 /* A cell without its method, which is named later. */
 static rs_status add_cell(rs_plot_data *data, rs_plot_file *file, const size_t keys[KEYS], size_t row, rs_err *err) {
-  void *cells = file->cells;
-  RS_TRY(rs_grow(&cells, &file->cell_capacity, file->cell_count + 1, sizeof *file->cells, err));
-  file->cells = cells;
+  RS_TRY(RS_GROW(file->cells, &file->cell_capacity, file->cell_count + 1, err));
   rs_plot_cell *cell = &file->cells[file->cell_count++];
   *cell = (rs_plot_cell){.begin = row, .end = row + 1};
   RS_TRY(read_length(file, row, keys[KEY_LENGTH], &cell->length, err));

@@ -48,9 +48,7 @@ static rs_status read_source(const rs_plot_data *data, const rs_plot_file *file,
 
 static rs_status add_family(rs_plot_families *families, const rs_plot_column *column, const char *name, size_t sources,
                             rs_err *err) {
-  void *items = families->items;
-  RS_TRY(rs_grow(&items, &families->capacity, families->count + 1, sizeof *families->items, err));
-  families->items = items;
+  RS_TRY(RS_GROW(families->items, &families->capacity, families->count + 1, err));
   rs_plot_family *family = &families->items[families->count++];
   *family = (rs_plot_family){
       .parameter = column, .name = rs_strdup(name, err), .values = rs_alloc(sources, sizeof *family->values, err)};

@@ -38,14 +38,12 @@ static void make_unique(const rs_plot_list *list, rs_text *name) {
 }
 
 static rs_status add_item(listing *l, const rs_plot_measure *measure, const rs_plot_choice *choice, bool plain) {
-  void *items = l->list->items;
   rs_text name = {0};
   rs_plot_caption_slug(measure, choice, &name);
   make_unique(l->list, &name);
   rs_status status = rs_text_check(&name, l->err);
-  if (status == RS_OK) status = rs_grow(&items, &l->list->capacity, l->list->count + 1, sizeof *l->list->items, l->err);
+  if (status == RS_OK) status = RS_GROW(l->list->items, &l->list->capacity, l->list->count + 1, l->err);
   if (status == RS_OK) {
-    l->list->items = items;
     rs_plot_item *item = &l->list->items[l->list->count];
     *item = (rs_plot_item){measure->file, measure->column, *choice, plain, rs_strdup(rs_text_string(&name), l->err)};
     if (item->name == NULL) status = RS_MEMORY;

@@ -8,9 +8,7 @@ rs_status rs_plot_names_add(rs_plot_names *names, const char *name, size_t *inde
   for (*index = 0; *index < names->count; ++*index) {
     if (strcmp(names->items[*index], name) == 0) return RS_OK;
   }
-  void *items = names->items;
-  RS_TRY(rs_grow(&items, &names->capacity, names->count + 1, sizeof *names->items, err));
-  names->items = items;
+  RS_TRY(RS_GROW(names->items, &names->capacity, names->count + 1, err));
   names->items[names->count] = rs_strdup(name, err);
   if (names->items[names->count] == NULL) return RS_MEMORY;
   names->count++;

@@ -6,13 +6,10 @@
 #include <string.h>
 
 rs_plot_shape *rs_plot_shape_add(rs_plot_picture *picture, rs_plot_kind kind, uint32_t colour, double size) {
-  void *shapes = picture->shapes;
-  if (picture->failed ||
-      rs_grow(&shapes, &picture->capacity, picture->count + 1, sizeof *picture->shapes, NULL) != RS_OK) {
+  if (picture->failed || RS_GROW(picture->shapes, &picture->capacity, picture->count + 1, NULL) != RS_OK) {
     picture->failed = true;
     return &picture->spare;
   }
-  picture->shapes = shapes;
   rs_plot_shape *shape = &picture->shapes[picture->count++];
   *shape = (rs_plot_shape){
       .kind = kind, .begin = picture->point_count, .colour = colour, .size = size, .opacity = 1, .text = SIZE_MAX};
@@ -21,13 +18,11 @@ rs_plot_shape *rs_plot_shape_add(rs_plot_picture *picture, rs_plot_kind kind, ui
 }
 
 void rs_plot_point_add(rs_plot_picture *picture, double x, double y) {
-  void *points = picture->points;
   if (picture->failed || picture->count == 0 ||
-      rs_grow(&points, &picture->point_capacity, picture->point_count + 1, sizeof *picture->points, NULL) != RS_OK) {
+      RS_GROW(picture->points, &picture->point_capacity, picture->point_count + 1, NULL) != RS_OK) {
     picture->failed = true;
     return;
   }
-  picture->points = points;
   picture->points[picture->point_count++] = (rs_plot_xy){x, y};
   picture->shapes[picture->count - 1].count++;
 }

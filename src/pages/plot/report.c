@@ -6,9 +6,7 @@
 #include <stdlib.h>
 
 static rs_status add_line(char ***lines, size_t *count, size_t *capacity, const char *text, rs_err *err) {
-  void *grown = *lines;
-  RS_TRY(rs_grow(&grown, capacity, *count + 1, sizeof **lines, err));
-  *lines = grown;
+  RS_TRY(RS_GROW(*lines, capacity, *count + 1, err));
   (*lines)[*count] = rs_strdup(text, err);
   if ((*lines)[*count] == NULL) return RS_MEMORY;
   ++*count;

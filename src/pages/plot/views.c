@@ -47,10 +47,8 @@ static void write_item(const rs_plot_list *list, size_t index, rs_json *json) {
 }
 
 static rs_status add_view(viewer *v, size_t index, const rs_text *text) {
-  void *items = v->views->items;
   RS_TRY(rs_text_check(text, v->err));
-  RS_TRY(rs_grow(&items, &v->views->capacity, v->views->count + 1, sizeof *v->views->items, v->err));
-  v->views->items = items;
+  RS_TRY(RS_GROW(v->views->items, &v->views->capacity, v->views->count + 1, v->err));
   rs_plot_view *view = &v->views->items[v->views->count++];
   *view = (rs_plot_view){.name = rs_strdup(v->list.items[index].name, v->err)};
   char **copy = v->still ? &view->svg : &view->numbers;
