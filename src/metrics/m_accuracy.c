@@ -26,30 +26,20 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "accuracy",
-     .unit = "1",
-     .summary = "share of targets to which the model gives the largest probability, over the task but its probes",
-     .sampled = true,
-     .better = RS_HIGHER},
-    {.name = "chance_accuracy",
-     .unit = "1",
-     .summary = "accuracy of a guess that reads nothing, over the same targets"},
-    {.name = "exact_match",
-     .unit = "1",
-     .summary = "share of sequences in which every one of these targets is said",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("accuracy", "1",
+              "share of targets to which the model gives the largest probability, over the task but its probes",
+              .sampled = true, .better = RS_HIGHER),
+    RS_COLUMN("chance_accuracy", "1", "accuracy of a guess that reads nothing, over the same targets"),
+    RS_COLUMN("exact_match", "1", "share of sequences in which every one of these targets is said", .sampled = true,
+              .better = RS_HIGHER),
 };
 
 static const rs_column curve[] = {
-    {.name = "part", .unit = "", .integer = true, .summary = "part of the task, from 0", .map = RS_MAP_CATEGORY},
-    {.name = "targets", .unit = "", .integer = true, .summary = "how many targets the part has", .map = RS_MAP_SAMPLES},
-    {.name = "accuracy",
-     .unit = "1",
-     .summary = "share of the part's targets to which the model gives the largest probability",
-     .sampled = true,
-     .better = RS_HIGHER},
-    {.name = "chance", .unit = "1", .summary = "accuracy of a guess that reads nothing"},
+    RS_COLUMN("part", "", "part of the task, from 0", .integer = true, .map = RS_MAP_CATEGORY),
+    RS_COLUMN("targets", "", "how many targets the part has", .integer = true, .map = RS_MAP_SAMPLES),
+    RS_COLUMN("accuracy", "1", "share of the part's targets to which the model gives the largest probability",
+              .sampled = true, .better = RS_HIGHER),
+    RS_COLUMN("chance", "1", "accuracy of a guess that reads nothing"),
 };
 
 static size_t curve_rows(const void *params, const rs_curve_in *in) {
@@ -63,11 +53,8 @@ const rs_metric_kind rs_metric_accuracy = {
              .summary = "share of targets that a model says, overall and for each part of its task",
              .reference = "accuracy by kind of token: Arora et al., arXiv:2312.04927, section 3",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = curve_rows,
     .read = read,
 };

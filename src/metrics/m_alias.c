@@ -69,19 +69,13 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    [PAIRS] = {.name = "alias_pairs",
-               .unit = "pairs",
-               .integer = true,
-               .summary = "pairs of keys whose positions are the same to the last query, on every axis",
-               .log_axis = true,
-               .better = RS_LOWER},
-    [SHARE] = {.name = "alias_share", .unit = "1", .summary = "share of the keys that have such a twin"},
-    [FIRST] = {.name = "alias_first_tokens",
-               .unit = "tokens",
-               .integer = true,
-               .summary = "first key whose place an earlier one has already; empty where none is",
-               .log_axis = true,
-               .better = RS_HIGHER},
+    [PAIRS] =
+        RS_COLUMN("alias_pairs", "pairs", "pairs of keys whose positions are the same to the last query, on every axis",
+                  .integer = true, .log_axis = true, .better = RS_LOWER),
+    [SHARE] = RS_COLUMN("alias_share", "1", "share of the keys that have such a twin"),
+    [FIRST] = RS_COLUMN("alias_first_tokens", "tokens",
+                        "first key whose place an earlier one has already; empty where none is", .integer = true,
+                        .log_axis = true, .better = RS_HIGHER),
 };
 
 const rs_metric_kind rs_metric_alias = {
@@ -89,7 +83,6 @@ const rs_metric_kind rs_metric_alias = {
              .summary = "keys that stand at one place, so that content alone tells them apart",
              .reference = "Wang et al., arXiv:2411.13476, section 3 (bfloat16 position ids)",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

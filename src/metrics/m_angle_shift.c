@@ -93,16 +93,15 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "angle_shift_nats",
-     .unit = "nats",
-     .summary = "KL divergence between a pair's angles (mod 2 pi) in training and here, mean over pairs",
-     .better = RS_LOWER},
-    {.name = "angle_shift_largest_nats", .unit = "nats", .summary = "the largest of any pair", .better = RS_LOWER},
+    RS_COLUMN("angle_shift_nats", "nats",
+              "KL divergence between a pair's angles (mod 2 pi) in training and here, mean over pairs",
+              .better = RS_LOWER),
+    RS_COLUMN("angle_shift_largest_nats", "nats", "the largest of any pair", .better = RS_LOWER),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
-    {.name = "angle_shift_nats", .unit = "nats", .summary = "KL divergence between the shares of the circle"},
+    RS_COLUMN("pair", "", "pair index j, fastest first", .integer = true),
+    RS_COLUMN("angle_shift_nats", "nats", "KL divergence between the shares of the circle"),
 };
 
 const rs_metric_kind rs_metric_angle_shift = {
@@ -111,11 +110,8 @@ const rs_metric_kind rs_metric_angle_shift = {
              .reference = "DPRoPE, Wu et al., arXiv:2410.01490, sections 3.1 and 3.2",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

@@ -43,22 +43,17 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
 }
 
 static const rs_column scalars[] = {
-    {.name = "argmax_distance_tokens",
-     .unit = "tokens",
-     .summary = "distance of the key with the largest logit (the first of equals), mean over queries and heads",
-     .sampled = true,
-     .log_axis = true},
-    {.name = "argmax_mode_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "the distance at which that key stands most often, the nearest of equals",
-     .log_axis = true},
-    {.name = "argmax_mode_share", .unit = "1", .summary = "share of rows in which it stands there"},
+    RS_COLUMN("argmax_distance_tokens", "tokens",
+              "distance of the key with the largest logit (the first of equals), mean over queries and heads",
+              .sampled = true, .log_axis = true),
+    RS_COLUMN("argmax_mode_tokens", "tokens", "the distance at which that key stands most often, the nearest of equals",
+              .integer = true, .log_axis = true),
+    RS_COLUMN("argmax_mode_share", "1", "share of rows in which it stands there"),
 };
 
 static const rs_column curve[] = {
     RS_BIN_COLUMNS,
-    {.name = "share", .unit = "1", .summary = "share of rows whose largest logit is at these distances; sums to 1"},
+    RS_COLUMN("share", "1", "share of rows whose largest logit is at these distances; sums to 1"),
 };
 
 const rs_metric_kind rs_metric_argmax_distance = {
@@ -66,11 +61,8 @@ const rs_metric_kind rs_metric_argmax_distance = {
              .summary = "at which distance the largest logit of a row stands",
              .reference = "Barbero et al., arXiv:2410.06205, proposition 3.1",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = rs_rows_of_bins,
     .prepare = prepare,
     .row = row,

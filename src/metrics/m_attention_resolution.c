@@ -67,18 +67,16 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "attention_resolution",
-     .unit = "1",
-     .summary = "R(s) of the last query's scores when all contents are equal, mean over the simulated heads; empty for "
-                "embeddings that are added",
-     .better = RS_HIGHER},
+    RS_COLUMN("attention_resolution", "1",
+              "R(s) of the last query's scores when all contents are equal, mean over the simulated heads; empty for "
+              "embeddings that are added",
+              .better = RS_HIGHER),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "rotary pair, from the fastest"},
-    {.name = "gain",
-     .unit = "1",
-     .summary = "what the gains of query and key multiply the pair's score by at gain_distance, amp left out"},
+    RS_COLUMN("pair", "", "rotary pair, from the fastest", .integer = true),
+    RS_COLUMN("gain", "1",
+              "what the gains of query and key multiply the pair's score by at gain_distance, amp left out"),
 };
 
 const rs_metric_kind rs_metric_attention_resolution = {
@@ -89,11 +87,8 @@ const rs_metric_kind rs_metric_attention_resolution = {
          .reference = "xPos, arXiv:2212.10554, sections 3.1 and 3.2",
          .version = 1,
          RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

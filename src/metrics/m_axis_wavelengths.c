@@ -48,19 +48,13 @@ static const rs_column scalars[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j"},
-    {.name = "t_wavelength_ids",
-     .unit = "ids",
-     .summary = "2 pi / omega_j along time; empty where the pair does not read it",
-     .log_axis = true},
-    {.name = "h_wavelength_ids",
-     .unit = "ids",
-     .summary = "2 pi / omega_j along rows; empty where the pair does not read them",
-     .log_axis = true},
-    {.name = "w_wavelength_ids",
-     .unit = "ids",
-     .summary = "2 pi / omega_j along columns; empty where the pair does not read them",
-     .log_axis = true},
+    RS_COLUMN("pair", "", "pair index j", .integer = true),
+    RS_COLUMN("t_wavelength_ids", "ids", "2 pi / omega_j along time; empty where the pair does not read it",
+              .log_axis = true),
+    RS_COLUMN("h_wavelength_ids", "ids", "2 pi / omega_j along rows; empty where the pair does not read them",
+              .log_axis = true),
+    RS_COLUMN("w_wavelength_ids", "ids", "2 pi / omega_j along columns; empty where the pair does not read them",
+              .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_axis_wavelengths = {
@@ -68,11 +62,8 @@ const rs_metric_kind rs_metric_axis_wavelengths = {
              .summary = "which pairs read time, rows and columns, and after how many ids they come round",
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1; VideoRoPE, arXiv:2502.05173, section 3",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

@@ -29,22 +29,13 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "least_base",
-     .unit = "1",
-     .summary = "least base with sum_j cos(m base^(-2j/R)) >= 0 for every integer m below the length",
-     .log_axis = true},
-    {.name = "search_resolution",
-     .unit = "1",
-     .summary = "windows of good bases narrower than this share of the base may have been passed over"},
-    {.name = "search_steps",
-     .unit = "1",
-     .integer = true,
-     .summary = "bases at which the search stood",
-     .log_axis = true},
-    {.name = "search_unproved",
-     .unit = "1",
-     .integer = true,
-     .summary = "of its steps those of one resolution; all others are proved to hold no good base"},
+    RS_COLUMN("least_base", "1", "least base with sum_j cos(m base^(-2j/R)) >= 0 for every integer m below the length",
+              .log_axis = true),
+    RS_COLUMN("search_resolution", "1",
+              "windows of good bases narrower than this share of the base may have been passed over"),
+    RS_COLUMN("search_steps", "1", "bases at which the search stood", .integer = true, .log_axis = true),
+    RS_COLUMN("search_unproved", "1",
+              "of its steps those of one resolution; all others are proved to hold no good base", .integer = true),
 };
 
 const rs_metric_kind rs_metric_base_bound = {
@@ -53,7 +44,6 @@ const rs_metric_kind rs_metric_base_bound = {
              .reference = "arXiv:2405.14591, section 4; Su, kexue.fm/archives/10122",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

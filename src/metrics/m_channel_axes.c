@@ -83,21 +83,20 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "first_half_row_share",
-     .unit = "1",
-     .summary = "share of a channel's variance over the picture that its row explains, mean over the first half of the "
-                "channels; channels that do not vary are left out"},
-    {.name = "first_half_column_share", .unit = "1", .summary = "the share that its column explains, first half"},
-    {.name = "second_half_row_share", .unit = "1", .summary = "the share of the row, second half of the channels"},
-    {.name = "second_half_column_share", .unit = "1", .summary = "the share of the column, second half"},
+    RS_COLUMN("first_half_row_share", "1",
+              "share of a channel's variance over the picture that its row explains, mean over the first half of the "
+              "channels; channels that do not vary are left out"),
+    RS_COLUMN("first_half_column_share", "1", "the share that its column explains, first half"),
+    RS_COLUMN("second_half_row_share", "1", "the share of the row, second half of the channels"),
+    RS_COLUMN("second_half_column_share", "1", "the share of the column, second half"),
 };
 
 static const rs_column curve[] = {
-    {.name = "channel", .unit = "", .integer = true, .summary = "channel of the table"},
-    {.name = "row_share", .unit = "1", .summary = "variance of its row means / its variance over the picture"},
-    {.name = "column_share", .unit = "1", .summary = "variance of its column means / its variance over the picture"},
-    {.name = "joint_share", .unit = "1", .summary = "the rest: what takes row and column together"},
-    {.name = "variance", .unit = "1", .summary = "its variance over the picture"},
+    RS_COLUMN("channel", "", "channel of the table", .integer = true),
+    RS_COLUMN("row_share", "1", "variance of its row means / its variance over the picture"),
+    RS_COLUMN("column_share", "1", "variance of its column means / its variance over the picture"),
+    RS_COLUMN("joint_share", "1", "the rest: what takes row and column together"),
+    RS_COLUMN("variance", "1", "its variance over the picture"),
 };
 
 const rs_metric_kind rs_metric_channel_axes = {
@@ -107,11 +106,8 @@ const rs_metric_kind rs_metric_channel_axes = {
              .reference = "MAE, arXiv:2111.06377, util/pos_embed.py; Fisher, 1925 (two-way analysis of variance)",
              .version = 1},
     .needs_picture = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

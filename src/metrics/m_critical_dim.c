@@ -32,26 +32,19 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "critical_dim",
-     .unit = "1",
-     .integer = true,
-     .summary = "rotary dims whose pairs went full circle in training: 2 ceil((R/2) log_base(train_length / 2 pi))"},
-    {.name = "critical_period_tokens",
-     .unit = "tokens",
-     .summary = "period of the first pair that did not, as the method turns it; empty where all did, and "
-                "where it stands still",
-     .log_axis = true,
-     .better = RS_HIGHER},
-    {.name = "quarter_turn_base",
-     .unit = "1",
-     .summary = "base at which the slowest pair (omega = 1 / base) turns pi/2 in training: beta_1"},
-    {.name = "half_turn_base", .unit = "1", .summary = "base at which it turns pi: beta_2"},
-    {.name = "full_turn_base", .unit = "1", .summary = "base at which it turns 2 pi: beta_3"},
-    {.name = "slowest_period_tokens",
-     .unit = "tokens",
-     .summary = "period of the slowest pair in training",
-     .log_axis = true},
-    {.name = "slowest_trained_share", .unit = "1", .summary = "share of that period that training covered"},
+    RS_COLUMN("critical_dim", "1",
+              "rotary dims whose pairs went full circle in training: 2 ceil((R/2) log_base(train_length / 2 pi))",
+              .integer = true),
+    RS_COLUMN(
+        "critical_period_tokens", "tokens",
+        "period of the first pair that did not, as the method turns it; empty where all did, and where it stands still",
+        .log_axis = true, .better = RS_HIGHER),
+    RS_COLUMN("quarter_turn_base", "1",
+              "base at which the slowest pair (omega = 1 / base) turns pi/2 in training: beta_1"),
+    RS_COLUMN("half_turn_base", "1", "base at which it turns pi: beta_2"),
+    RS_COLUMN("full_turn_base", "1", "base at which it turns 2 pi: beta_3"),
+    RS_COLUMN("slowest_period_tokens", "tokens", "period of the slowest pair in training", .log_axis = true),
+    RS_COLUMN("slowest_trained_share", "1", "share of that period that training covered"),
 };
 
 const rs_metric_kind rs_metric_critical_dim = {
@@ -60,7 +53,6 @@ const rs_metric_kind rs_metric_critical_dim = {
              .reference = "Liu et al., arXiv:2310.05209, theorem 2; LongRoPE2, arXiv:2502.20082, section "
                           "3.1",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

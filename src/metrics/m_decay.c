@@ -179,35 +179,25 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 static const rs_param specs[] = {RS_DISTANCE_SPECS(params, rows)};
 
 static const rs_column scalars[] = {
-    {.name = "mean_cosine_at_length",
-     .unit = "1",
-     .summary = "mean cosine between the last query and the first key; empty where no pair turns"},
+    RS_COLUMN("mean_cosine_at_length", "1",
+              "mean cosine between the last query and the first key; empty where no pair turns"),
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .integer = true, .summary = "m - n", .log_axis = true},
-    {.name = "mean_cosine",
-     .unit = "1",
-     .summary = "sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1; empty where no pair turns"},
-    {.name = "roformer_bound",
-     .unit = "1",
-     .summary = "mean over k of |sum_{j<k} exp(i angle_j)|; empty where no pair turns"},
-    {.name = "bias_nats",
-     .unit = "nats",
-     .summary = "bias on the logit, mean over the simulated heads; empty where the method has none"},
-    {.name = "wide_limit",
-     .unit = "1",
-     .summary =
-         "[Ci(m) - Ci(m / base)] / ln base, the mean cosine of ever more pairs of the same ladder (pairs that do "
-         "not turn count as 1, as in mean_cosine); empty where "
-         "the frequencies are no plain ladder from 1"},
-    {.name = "wide_limit_gap", .unit = "1", .summary = "|mean cosine - wide limit|"},
-    {.name = "mean_cosine_low",
-     .unit = "1",
-     .summary = "least mean cosine from this distance to the next row's; empty where every distance has a row or no "
-                "pair turns",
-     .map = RS_MAP_LOW},
-    {.name = "mean_cosine_high", .unit = "1", .summary = "the largest there", .map = RS_MAP_HIGH},
+    RS_COLUMN("distance_tokens", "tokens", "m - n", .integer = true, .log_axis = true),
+    RS_COLUMN("mean_cosine", "1",
+              "sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1; empty where no pair turns"),
+    RS_COLUMN("roformer_bound", "1", "mean over k of |sum_{j<k} exp(i angle_j)|; empty where no pair turns"),
+    RS_COLUMN("bias_nats", "nats", "bias on the logit, mean over the simulated heads; empty where the method has none"),
+    RS_COLUMN("wide_limit", "1",
+              "[Ci(m) - Ci(m / base)] / ln base, the mean cosine of ever more pairs of the same ladder (pairs that do "
+              "not turn count as 1, as in mean_cosine); empty where the frequencies are no plain ladder from 1"),
+    RS_COLUMN("wide_limit_gap", "1", "|mean cosine - wide limit|"),
+    RS_COLUMN(
+        "mean_cosine_low", "1",
+        "least mean cosine from this distance to the next row's; empty where every distance has a row or no pair turns",
+        .map = RS_MAP_LOW),
+    RS_COLUMN("mean_cosine_high", "1", "the largest there", .map = RS_MAP_HIGH),
 };
 
 const rs_metric_kind rs_metric_decay = {
@@ -216,11 +206,8 @@ const rs_metric_kind rs_metric_decay = {
              .reference = "arXiv:2104.09864, section 3.4.3; arXiv:2405.14591, eq. 6",
              .version = 2,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

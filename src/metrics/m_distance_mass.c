@@ -33,20 +33,17 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "median_distance_tokens",
-     .unit = "tokens",
-     .summary = "distance below which half of the mean attention weight of keys lies (linear within its bin)",
-     .log_axis = true},
+    RS_COLUMN("median_distance_tokens", "tokens",
+              "distance below which half of the mean attention weight of keys lies (linear within its bin)",
+              .log_axis = true),
 };
 
 static const rs_column curve[] = {
     RS_BIN_COLUMNS,
-    {.name = "weight",
-     .unit = "1",
-     .summary = "attention weight at these distances, mean over queries and heads; sums to 1, less the weight "
-                "of a learned sink",
-     .sampled = true,
-     .map = RS_MAP_MASS},
+    RS_COLUMN("weight", "1",
+              "attention weight at these distances, mean over queries and heads; sums to 1, less the weight of a "
+              "learned sink",
+              .sampled = true, .map = RS_MAP_MASS),
 };
 
 const rs_metric_kind rs_metric_distance_mass = {
@@ -54,11 +51,8 @@ const rs_metric_kind rs_metric_distance_mass = {
              .summary = "attention weight against distance, in log-spaced bins",
              .reference = "ALiBi, arXiv:2108.12409, appendix (locality of attention)",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = rs_rows_of_bins,
     .prepare = rs_bin_samples_make,
     .row = row,

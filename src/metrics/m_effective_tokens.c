@@ -20,13 +20,9 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "effective_tokens",
-     .unit = "",
-     .summary =
-         "exp(entropy) of a row, from 1 to its keys, and 1 more with a learned sink; mean over queries and heads",
-     .sampled = true,
-     .log_axis = true,
-     .better = RS_LOWER},
+    RS_COLUMN("effective_tokens", "",
+              "exp(entropy) of a row, from 1 to its keys, and 1 more with a learned sink; mean over queries and heads",
+              .sampled = true, .log_axis = true, .better = RS_LOWER),
 };
 
 const rs_metric_kind rs_metric_effective_tokens = {
@@ -34,8 +30,7 @@ const rs_metric_kind rs_metric_effective_tokens = {
              .summary = "number of equally weighted keys with the same entropy (a learned sink counts as a key)",
              .reference = "exponential of Shannon's entropy (Hill number of order 1)",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .prepare = prepare,
     .row = row,
     .finish = finish,

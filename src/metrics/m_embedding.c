@@ -130,29 +130,19 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "embedding_norm",
-     .unit = "1",
-     .summary =
-         "mean length of the vector that is added to a position: of the first frame of the first picture, else of "
-         "the sequence"},
-    {.name = "embedding_least_norm", .unit = "1", .summary = "length of the shortest of them"},
-    {.name = "embedding_largest_norm", .unit = "1", .summary = "length of the longest of them"},
+    RS_COLUMN("embedding_norm", "1",
+              "mean length of the vector that is added to a position: of the first frame of the first picture, else of "
+              "the sequence"),
+    RS_COLUMN("embedding_least_norm", "1", "length of the shortest of them"),
+    RS_COLUMN("embedding_largest_norm", "1", "length of the longest of them"),
 };
 
 static const rs_column curve[] = {
-    {.name = "channel", .unit = "", .integer = true, .summary = "channel of the table", .map = RS_MAP_PANEL},
-    {.name = "token", .unit = "", .integer = true, .summary = "the position"},
-    {.name = "row",
-     .unit = "",
-     .integer = true,
-     .summary = "its row in the picture; empty in a sequence",
-     .map = RS_MAP_Y},
-    {.name = "column",
-     .unit = "",
-     .integer = true,
-     .summary = "its column in the picture; empty in a sequence",
-     .map = RS_MAP_X},
-    {.name = "value", .unit = "1", .summary = "what is added to the token in this channel"},
+    RS_COLUMN("channel", "", "channel of the table", .integer = true, .map = RS_MAP_PANEL),
+    RS_COLUMN("token", "", "the position", .integer = true),
+    RS_COLUMN("row", "", "its row in the picture; empty in a sequence", .integer = true, .map = RS_MAP_Y),
+    RS_COLUMN("column", "", "its column in the picture; empty in a sequence", .integer = true, .map = RS_MAP_X),
+    RS_COLUMN("value", "1", "what is added to the token in this channel"),
 };
 
 const rs_metric_kind rs_metric_embedding = {
@@ -162,11 +152,8 @@ const rs_metric_kind rs_metric_embedding = {
              .version = 1,
              RS_KIND(specs, params)},
     .check = check,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 4,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 4),
     .curve_rows = curve_rows,
     .finish = finish,
 };

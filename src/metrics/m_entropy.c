@@ -29,17 +29,11 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
 }
 
 static const rs_column scalars[] = {
-    {.name = "entropy_nats",
-     .unit = "nats",
-     .summary = "-sum w ln w of a row, mean over queries and heads",
-     .sampled = true,
-     .better = RS_LOWER},
-    {.name = "entropy_share",
-     .unit = "1",
-     .summary =
-         "entropy as a share of ln(n), its largest value, in [0, 1]; n: the row's keys, and 1 for a learned sink",
-     .sampled = true,
-     .better = RS_LOWER},
+    RS_COLUMN("entropy_nats", "nats", "-sum w ln w of a row, mean over queries and heads", .sampled = true,
+              .better = RS_LOWER),
+    RS_COLUMN("entropy_share", "1",
+              "entropy as a share of ln(n), its largest value, in [0, 1]; n: the row's keys, and 1 for a learned sink",
+              .sampled = true, .better = RS_LOWER),
 };
 
 const rs_metric_kind rs_metric_entropy = {
@@ -47,8 +41,7 @@ const rs_metric_kind rs_metric_entropy = {
              .summary = "entropy of the attention weights",
              .reference = "Su, kexue.fm/archives/8823; Veličković et al., arXiv:2410.01104",
              .version = 2},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .prepare = prepare,
     .row = row,
     .finish = finish,

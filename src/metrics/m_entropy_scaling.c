@@ -50,31 +50,23 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
 }
 
 static const rs_column scalars[] = {
-    {.name = "row_logit_sd_nats",
-     .unit = "nats",
-     .summary = "standard deviation of the logits within a row (root of the mean variance; needles left out)"},
-    {.name = "entropy_deficit_nats",
-     .unit = "nats",
-     .summary = "entropy less ln(n), its largest value, n: the row's keys, and 1 for a learned sink; mean over queries "
-                "and heads",
-     .sampled = true},
-    {.name = "gaussian_deficit_nats",
-     .unit = "nats",
-     .summary = "-v/2: that of many Gaussian logits of the same variance v; empty from v = 2 ln(keys) on"},
-    {.name = "gaussian_entropy_nats",
-     .unit = "nats",
-     .summary = "ln(keys) - v/2 likewise: without the weight of a learned sink"},
-    {.name = "logit_factor",
-     .unit = "1",
-     .summary = "what multiplies the last query's logits: amp^2 times the logit scale; empty, as what follows from it, "
-                "where amp multiplies a part of the head alone"},
-    {.name = "keeping_factor",
-     .unit = "1",
-     .summary = "factor that keeps the entropy of train_length, sqrt(1 + 2 ln(length / train_length) / v), v without "
-                "the method's own factor at each query; empty where no factor does that"},
-    {.name = "matching_sd_nats",
-     .unit = "nats",
-     .summary = "standard deviation of logits for which the method's factor is that one; empty where there is none"},
+    RS_COLUMN("row_logit_sd_nats", "nats",
+              "standard deviation of the logits within a row (root of the mean variance; needles left out)"),
+    RS_COLUMN("entropy_deficit_nats", "nats",
+              "entropy less ln(n), its largest value, n: the row's keys, and 1 for a learned sink; mean over queries "
+              "and heads",
+              .sampled = true),
+    RS_COLUMN("gaussian_deficit_nats", "nats",
+              "-v/2: that of many Gaussian logits of the same variance v; empty from v = 2 ln(keys) on"),
+    RS_COLUMN("gaussian_entropy_nats", "nats", "ln(keys) - v/2 likewise: without the weight of a learned sink"),
+    RS_COLUMN("logit_factor", "1",
+              "what multiplies the last query's logits: amp^2 times the logit scale; empty, as what follows from it, "
+              "where amp multiplies a part of the head alone"),
+    RS_COLUMN("keeping_factor", "1",
+              "factor that keeps the entropy of train_length, sqrt(1 + 2 ln(length / train_length) / v), v without the "
+              "method's own factor at each query; empty where no factor does that"),
+    RS_COLUMN("matching_sd_nats", "nats",
+              "standard deviation of logits for which the method's factor is that one; empty where there is none"),
 };
 
 const rs_metric_kind rs_metric_entropy_scaling = {
@@ -83,8 +75,7 @@ const rs_metric_kind rs_metric_entropy_scaling = {
              .reference = "Derrida, Phys. Rev. B 24, 1981; Su, kexue.fm/archives/8823; YaRN, arXiv:2309.00071, eq. 22",
              .version = 2},
     .needs_moments = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .prepare = prepare,
     .row = row,
     .finish = finish,

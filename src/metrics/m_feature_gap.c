@@ -93,29 +93,18 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "feature_gap_rad",
-     .unit = "rad",
-     .summary =
-         "largest distance, over pre-critical pairs and all keys, from the last query's angle to the nearest that "
-         "training showed at a whole position",
-     .log_axis = true,
-     .better = RS_LOWER},
-    {.name = "pre_critical_pairs",
-     .unit = "pairs",
-     .integer = true,
-     .summary = "pairs whose trained wavelength is below train_length"},
+    RS_COLUMN("feature_gap_rad", "rad",
+              "largest distance, over pre-critical pairs and all keys, from the last query's angle to the nearest that "
+              "training showed at a whole position",
+              .log_axis = true, .better = RS_LOWER),
+    RS_COLUMN("pre_critical_pairs", "pairs", "pairs whose trained wavelength is below train_length", .integer = true),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
-    {.name = "trained_wavelength_tokens",
-     .unit = "tokens",
-     .summary = "2 pi / omega of plain RoPE, whole where this recipe's are",
-     .log_axis = true},
-    {.name = "gap_rad",
-     .unit = "rad",
-     .summary = "the pair's largest distance to the nearest angle of training",
-     .log_axis = true},
+    RS_COLUMN("pair", "", "pair index j, fastest first", .integer = true),
+    RS_COLUMN("trained_wavelength_tokens", "tokens", "2 pi / omega of plain RoPE, whole where this recipe's are",
+              .log_axis = true),
+    RS_COLUMN("gap_rad", "rad", "the pair's largest distance to the nearest angle of training", .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_feature_gap = {
@@ -123,11 +112,8 @@ const rs_metric_kind rs_metric_feature_gap = {
              .summary = "how far the angles of this context are from those that training showed",
              .reference = "Resonance RoPE, arXiv:2403.00071, section 4",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

@@ -24,12 +24,9 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "first_violation_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "first distance with a negative mean cosine; empty when there is none below the length",
-     .log_axis = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("first_violation_tokens", "tokens",
+              "first distance with a negative mean cosine; empty when there is none below the length", .integer = true,
+              .log_axis = true, .better = RS_HIGHER),
 };
 
 const rs_metric_kind rs_metric_first_violation = {
@@ -37,7 +34,6 @@ const rs_metric_kind rs_metric_first_violation = {
              .summary = "first distance m with B_m < 0, searched over every integer",
              .reference = "Base of RoPE bounds context length, arXiv:2405.14591, section 4",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

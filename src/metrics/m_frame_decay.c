@@ -57,24 +57,17 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "frame_resolution_frames",
-     .unit = "frames",
-     .summary = "least distance in frames whose mean cosine is below the threshold; empty when there is none",
-     .better = RS_LOWER},
-    {.name = "frame_likeness",
-     .unit = "1",
-     .summary = "mean cosine of the first frame and a later one, mean over all later ones",
-     .better = RS_LOWER},
+    RS_COLUMN("frame_resolution_frames", "frames",
+              "least distance in frames whose mean cosine is below the threshold; empty when there is none",
+              .better = RS_LOWER),
+    RS_COLUMN("frame_likeness", "1", "mean cosine of the first frame and a later one, mean over all later ones",
+              .better = RS_LOWER),
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_frames",
-     .unit = "frames",
-     .integer = true,
-     .summary = "frame of the query - frame of the key, the first"},
-    {.name = "mean_cosine",
-     .unit = "1",
-     .summary = "K = sum_j cos(angle_j) / (D/2) at the same row and column; pairs that do not turn count as 1"},
+    RS_COLUMN("distance_frames", "frames", "frame of the query - frame of the key, the first", .integer = true),
+    RS_COLUMN("mean_cosine", "1",
+              "K = sum_j cos(angle_j) / (D/2) at the same row and column; pairs that do not turn count as 1"),
 };
 
 const rs_metric_kind rs_metric_frame_decay = {
@@ -84,11 +77,8 @@ const rs_metric_kind rs_metric_frame_decay = {
              .version = 1,
              RS_KIND(specs, params)},
     .needs_picture = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -95,63 +95,43 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    [BASE] = {.name = "ladder_base",
-              .unit = "1",
-              .summary = "base of omega_j = c base^(-2j/R); empty where the frequencies are no such ladder",
-              .log_axis = true},
-    [NTK_FACTOR] = {.name = "ntk_factor",
-                    .unit = "1",
-                    .summary = "the s whose NTK-aware base theta s^(R/(R-2)) ladder_base is",
-                    .log_axis = true},
-    [AMPLITUDE] = {.name = "amplitude", .unit = "1", .summary = "what multiplies cos and sin"},
-    [LOGIT_GAIN] = {.name = "logit_gain",
-                    .unit = "1",
-                    .summary =
-                        "what multiplies the last query's logits: amplitude^2 times its logit scale (logit_factor of "
-                        "entropy_scaling); empty where the amplitude is on a part of the head alone"},
-    [KEPT] = {.name = "kept_pairs",
-              .unit = "",
-              .integer = true,
-              .summary =
-                  "pairs whose frequency is that of training; empty, as the next two, without an s other than 1"},
-    [BLENDED] = {.name = "blended_pairs",
-                 .unit = "",
-                 .integer = true,
-                 .summary = "pairs that are neither kept nor divided by s"},
-    [DIVIDED] = {.name = "divided_pairs",
-                 .unit = "",
-                 .integer = true,
-                 .summary = "pairs whose frequency is divided by s"},
-    [RAMP_LOW] = {.name = "ramp_low",
-                  .unit = "",
-                  .summary = "pair index at which the straight line through the blended pairs' `interpolated` is 0; "
-                             "empty where they are on no line that, cut at 0 and 1, gives all pairs"},
-    [RAMP_HIGH] = {.name = "ramp_high", .unit = "", .summary = "pair index at which that line is 1"},
+    [BASE] =
+        RS_COLUMN("ladder_base", "1",
+                  "base of omega_j = c base^(-2j/R); empty where the frequencies are no such ladder", .log_axis = true),
+    [NTK_FACTOR] =
+        RS_COLUMN("ntk_factor", "1", "the s whose NTK-aware base theta s^(R/(R-2)) ladder_base is", .log_axis = true),
+    [AMPLITUDE] = RS_COLUMN("amplitude", "1", "what multiplies cos and sin"),
+    [LOGIT_GAIN] = RS_COLUMN("logit_gain", "1",
+                             "what multiplies the last query's logits: amplitude^2 times its logit scale (logit_factor "
+                             "of entropy_scaling); empty where the amplitude is on a part of the head alone"),
+    [KEPT] = RS_COLUMN("kept_pairs", "",
+                       "pairs whose frequency is that of training; empty, as the next two, without an s other than 1",
+                       .integer = true),
+    [BLENDED] = RS_COLUMN("blended_pairs", "", "pairs that are neither kept nor divided by s", .integer = true),
+    [DIVIDED] = RS_COLUMN("divided_pairs", "", "pairs whose frequency is divided by s", .integer = true),
+    [RAMP_LOW] = RS_COLUMN("ramp_low", "",
+                           "pair index at which the straight line through the blended pairs' `interpolated` is 0; "
+                           "empty where they are on no line that, cut at 0 and 1, gives all pairs"),
+    [RAMP_HIGH] = RS_COLUMN("ramp_high", "", "pair index at which that line is 1"),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
-    {.name = "axis",
-     .unit = "",
-     .integer = true,
-     .summary = "position the pair reads: 0 time (or text), 1 row, 2 column; empty where each pair has its own "
-                "(rope_mixed, cached_keys)"},
-    {.name = "omega_rad_per_token", .unit = "rad/token", .summary = "its frequency", .log_axis = true},
-    {.name = "trained_rad_per_token",
-     .unit = "rad/token",
-     .summary = "plain RoPE's of the model; empty, as what follows from it, where pairs turn by patches",
-     .log_axis = true},
-    {.name = "wavelength_tokens",
-     .unit = "tokens",
-     .summary = "2 pi / omega; empty where the pair does not turn",
-     .log_axis = true},
-    {.name = "divisor", .unit = "1", .summary = "trained / omega; empty where it does not turn", .log_axis = true},
-    {.name = "interpolated",
-     .unit = "1",
-     .summary = "gamma in omega = trained ((1 - gamma) + gamma / s): 0 kept, 1 divided by s; empty without an s "
-                "other than 1",
-     .map = RS_MAP_STRIP},
-    {.name = "turns_in_training", .unit = "1", .summary = "train_length / trained wavelength", .log_axis = true},
+    RS_COLUMN("pair", "", "pair index j, fastest first", .integer = true),
+    RS_COLUMN("axis", "",
+              "position the pair reads: 0 time (or text), 1 row, 2 column; empty where each pair has its own "
+              "(rope_mixed, cached_keys)",
+              .integer = true),
+    RS_COLUMN("omega_rad_per_token", "rad/token", "its frequency", .log_axis = true),
+    RS_COLUMN("trained_rad_per_token", "rad/token",
+              "plain RoPE's of the model; empty, as what follows from it, where pairs turn by patches",
+              .log_axis = true),
+    RS_COLUMN("wavelength_tokens", "tokens", "2 pi / omega; empty where the pair does not turn", .log_axis = true),
+    RS_COLUMN("divisor", "1", "trained / omega; empty where it does not turn", .log_axis = true),
+    RS_COLUMN(
+        "interpolated", "1",
+        "gamma in omega = trained ((1 - gamma) + gamma / s): 0 kept, 1 divided by s; empty without an s other than 1",
+        .map = RS_MAP_STRIP),
+    RS_COLUMN("turns_in_training", "1", "train_length / trained wavelength", .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_frequencies = {
@@ -159,11 +139,8 @@ const rs_metric_kind rs_metric_frequencies = {
              .summary = "the frequency table pair by pair: what was kept, blended and divided, the base, the amplitude",
              .reference = "YaRN, arXiv:2309.00071v2, sections 3.1 to 3.3",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

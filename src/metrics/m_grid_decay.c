@@ -171,43 +171,25 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "spatial_asymmetry",
-     .unit = "1",
-     .summary = "root mean square of K(a,b) - K(b,a) over offsets of a rows and b columns, a != b; 0 where rows and "
-                "columns are treated alike",
-     .better = RS_LOWER},
-    {.name = "temporal_recurrence",
-     .unit = "1",
-     .summary = "largest mean cosine between a patch of the first frame and its place in later frames, past the first "
-                "local minimum; empty when it never rises",
-     .better = RS_LOWER},
-    {.name = "mean_cosine_next_frame", .unit = "1", .summary = "mean cosine one frame apart, same row and column"},
-    {.name = "mean_cosine_next_row", .unit = "1", .summary = "mean cosine one row apart, same frame and column"},
-    {.name = "mean_cosine_next_column", .unit = "1", .summary = "mean cosine one column apart, same frame and row"},
+    RS_COLUMN("spatial_asymmetry", "1",
+              "root mean square of K(a,b) - K(b,a) over offsets of a rows and b columns, a != b; 0 where rows and "
+              "columns are treated alike",
+              .better = RS_LOWER),
+    RS_COLUMN("temporal_recurrence", "1",
+              "largest mean cosine between a patch of the first frame and its place in later frames, past the first "
+              "local minimum; empty when it never rises",
+              .better = RS_LOWER),
+    RS_COLUMN("mean_cosine_next_frame", "1", "mean cosine one frame apart, same row and column"),
+    RS_COLUMN("mean_cosine_next_row", "1", "mean cosine one row apart, same frame and column"),
+    RS_COLUMN("mean_cosine_next_column", "1", "mean cosine one column apart, same frame and row"),
 };
 
 static const rs_column curve[] = {
-    {.name = "dt_frames",
-     .unit = "frames",
-     .integer = true,
-     .summary = "frame of the key - frame of the query",
-     .map = RS_MAP_PANEL},
-    {.name = "dh_rows",
-     .unit = "rows",
-     .integer = true,
-     .summary = "row of the key - row of the query",
-     .map = RS_MAP_Y},
-    {.name = "dw_columns",
-     .unit = "columns",
-     .integer = true,
-     .summary = "column of the key - column of the query",
-     .map = RS_MAP_X},
-    {.name = "mean_cosine",
-     .unit = "1",
-     .summary = "K = sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1"},
-    {.name = "bias_nats",
-     .unit = "nats",
-     .summary = "bias on the logit, mean over the simulated heads; empty where the method has none"},
+    RS_COLUMN("dt_frames", "frames", "frame of the key - frame of the query", .integer = true, .map = RS_MAP_PANEL),
+    RS_COLUMN("dh_rows", "rows", "row of the key - row of the query", .integer = true, .map = RS_MAP_Y),
+    RS_COLUMN("dw_columns", "columns", "column of the key - column of the query", .integer = true, .map = RS_MAP_X),
+    RS_COLUMN("mean_cosine", "1", "K = sum_j cos(angle_j) / (D/2); pairs that do not turn count as 1"),
+    RS_COLUMN("bias_nats", "nats", "bias on the logit, mean over the simulated heads; empty where the method has none"),
 };
 
 const rs_metric_kind rs_metric_grid_decay = {
@@ -218,11 +200,8 @@ const rs_metric_kind rs_metric_grid_decay = {
              .version = 1,
              RS_KIND(specs, params)},
     .needs_picture = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = RS_AXES,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, RS_AXES),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -50,27 +50,21 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "max_position_id", .unit = "", .summary = "largest position id on any axis"},
-    {.name = "decode_delta",
-     .unit = "",
-     .summary = "largest id + 1 - length: what decoding adds to the index of a new token (mrope_position_delta)"},
-    {.name = "ids_per_token", .unit = "1", .summary = "(largest id + 1) / length"},
+    RS_COLUMN("max_position_id", "", "largest position id on any axis"),
+    RS_COLUMN("decode_delta", "",
+              "largest id + 1 - length: what decoding adds to the index of a new token (mrope_position_delta)"),
+    RS_COLUMN("ids_per_token", "1", "(largest id + 1) / length"),
 };
 
 static const rs_column curve[] = {
-    {.name = "segment",
-     .unit = "",
-     .integer = true,
-     .summary = "run of the token layout; the last is the text after it",
-     .map = RS_MAP_CATEGORY},
-    {.name = "segment_tokens", .unit = "tokens", .integer = true, .summary = "tokens of the segment", .log_axis = true},
-    {.name = "first_id", .unit = "", .summary = "id of its first token, on the axis t"},
-    {.name = "last_id", .unit = "", .summary = "its largest id on any axis"},
-    {.name = "growth",
-     .unit = "",
-     .summary = "first id of the next segment (after the last: largest id + 1) - its own",
-     .log_axis = true},
-    {.name = "ids_per_token", .unit = "1", .summary = "growth / segment_tokens", .log_axis = true},
+    RS_COLUMN("segment", "", "run of the token layout; the last is the text after it", .integer = true,
+              .map = RS_MAP_CATEGORY),
+    RS_COLUMN("segment_tokens", "tokens", "tokens of the segment", .integer = true, .log_axis = true),
+    RS_COLUMN("first_id", "", "id of its first token, on the axis t"),
+    RS_COLUMN("last_id", "", "its largest id on any axis"),
+    RS_COLUMN("growth", "", "first id of the next segment (after the last: largest id + 1) - its own",
+              .log_axis = true),
+    RS_COLUMN("ids_per_token", "1", "growth / segment_tokens", .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_id_growth = {
@@ -78,11 +72,8 @@ const rs_metric_kind rs_metric_id_growth = {
              .summary = "how many position ids text, images and videos take",
              .reference = "Qwen2-VL, arXiv:2409.12191, section 2.1 (fewer ids than tokens); V2PE, arXiv:2412.09616",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

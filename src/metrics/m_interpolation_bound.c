@@ -35,19 +35,15 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "interpolation_error_most",
-     .unit = "1",
-     .summary = "largest distance of a head with coefficients up to 1 from the line between two positions: "
-                "sum_j (1 - cos(omega_j / 2))"},
-    {.name = "interpolation_bound_printed",
-     .unit = "1",
-     .summary =
-         "the bound of the theorem, R / (32 ln c), c the base of the ladder between the fastest and slowest pair"},
-    {.name = "interpolation_bound_proved", .unit = "1", .summary = "sum_j omega_j^2 / 8, which does bound it"},
-    {.name = "extrapolation_ratio_printed",
-     .unit = "1",
-     .summary = "2 R, the theorem's extrapolation bound, over interpolation_bound_printed"},
-    {.name = "extrapolation_ratio_proved", .unit = "1", .summary = "2 R over interpolation_bound_proved"},
+    RS_COLUMN("interpolation_error_most", "1",
+              "largest distance of a head with coefficients up to 1 from the line between two positions: sum_j (1 - "
+              "cos(omega_j / 2))"),
+    RS_COLUMN("interpolation_bound_printed", "1",
+              "the bound of the theorem, R / (32 ln c), c the base of the ladder between the fastest and slowest pair"),
+    RS_COLUMN("interpolation_bound_proved", "1", "sum_j omega_j^2 / 8, which does bound it"),
+    RS_COLUMN("extrapolation_ratio_printed", "1",
+              "2 R, the theorem's extrapolation bound, over interpolation_bound_printed"),
+    RS_COLUMN("extrapolation_ratio_proved", "1", "2 R over interpolation_bound_proved"),
 };
 
 const rs_metric_kind rs_metric_interpolation_bound = {
@@ -55,7 +51,6 @@ const rs_metric_kind rs_metric_interpolation_bound = {
              .summary = "what linear interpolation between positions can err by, and bounds on it",
              .reference = "Position Interpolation, arXiv:2306.15595, theorem 2.1",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

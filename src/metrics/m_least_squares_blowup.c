@@ -86,26 +86,19 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "blowup_inside_nats",
-     .unit = "nats",
-     .summary = "largest |logit| at distances below train_length of a head fitted to N(0, 1) noise there"},
-    {.name = "blowup_outside_nats",
-     .unit = "nats",
-     .summary = "the same at distances from train_length on",
-     .log_axis = true,
-     .better = RS_LOWER},
-    {.name = "blowup_ratio", .unit = "1", .summary = "outside over inside", .log_axis = true, .better = RS_LOWER},
-    {.name = "fit_rank", .unit = "", .integer = true, .summary = "functions, or singular values, that the fit used"},
-    {.name = "fit_condition",
-     .unit = "1",
-     .summary = "largest over smallest singular value; of solver svd alone",
-     .log_axis = true},
+    RS_COLUMN("blowup_inside_nats", "nats",
+              "largest |logit| at distances below train_length of a head fitted to N(0, 1) noise there"),
+    RS_COLUMN("blowup_outside_nats", "nats", "the same at distances from train_length on", .log_axis = true,
+              .better = RS_LOWER),
+    RS_COLUMN("blowup_ratio", "1", "outside over inside", .log_axis = true, .better = RS_LOWER),
+    RS_COLUMN("fit_rank", "", "functions, or singular values, that the fit used", .integer = true),
+    RS_COLUMN("fit_condition", "1", "largest over smallest singular value; of solver svd alone", .log_axis = true),
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .integer = true, .summary = "m - n, of the last query"},
-    {.name = "wanted_nats", .unit = "nats", .summary = "the noise that was fitted; empty beyond train_length"},
-    {.name = "fitted_nats", .unit = "nats", .summary = "the head's logit under the encoding"},
+    RS_COLUMN("distance_tokens", "tokens", "m - n, of the last query", .integer = true),
+    RS_COLUMN("wanted_nats", "nats", "the noise that was fitted; empty beyond train_length"),
+    RS_COLUMN("fitted_nats", "nats", "the head's logit under the encoding"),
 };
 
 const rs_metric_kind rs_metric_least_squares_blowup = {
@@ -115,11 +108,8 @@ const rs_metric_kind rs_metric_least_squares_blowup = {
              .version = 1,
              RS_KIND(specs, params)},
     .draws = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

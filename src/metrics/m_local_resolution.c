@@ -28,14 +28,9 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "local_resolution",
-     .unit = "1",
-     .summary = "1 - mean cosine between the last query and the key before it",
-     .better = RS_HIGHER},
-    {.name = "local_resolution_kept",
-     .unit = "1",
-     .summary = "the same, as a share of plain RoPE's",
-     .better = RS_HIGHER},
+    RS_COLUMN("local_resolution", "1", "1 - mean cosine between the last query and the key before it",
+              .better = RS_HIGHER),
+    RS_COLUMN("local_resolution_kept", "1", "the same, as a share of plain RoPE's", .better = RS_HIGHER),
 };
 
 const rs_metric_kind rs_metric_local_resolution = {
@@ -43,7 +38,6 @@ const rs_metric_kind rs_metric_local_resolution = {
              .summary = "drop of the mean cosine from distance 0 to 1, and what is left of plain RoPE's",
              .reference = "NTK-aware scaling (bloc97, 2023); YaRN, arXiv:2309.00071, section 3.2",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

@@ -70,25 +70,14 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    [LOSS] = {.name = "long_loss_nats",
-              .unit = "nats",
-              .summary = "mean of -ln of the probability given to the key tokens: those that the long context makes "
-                         "more likely than the short one",
-              .sampled = true,
-              .better = RS_LOWER},
-    [PERPLEXITY] = {.name = "long_perplexity",
-                    .unit = "1",
-                    .summary = "e^long_loss (LongPPL)",
-                    .log_axis = true,
-                    .better = RS_LOWER},
-    [KEYS] = {.name = "key_tokens",
-              .unit = "",
-              .integer = true,
-              .summary = "how many key tokens there are",
-              .log_axis = true},
-    [SHARE] = {.name = "key_token_share",
-               .unit = "1",
-               .summary = "of the targets whose context was cut; empty where none is longer than the short context"},
+    [LOSS] = RS_COLUMN("long_loss_nats", "nats",
+                       "mean of -ln of the probability given to the key tokens: those that the long context makes more "
+                       "likely than the short one",
+                       .sampled = true, .better = RS_LOWER),
+    [PERPLEXITY] = RS_COLUMN("long_perplexity", "1", "e^long_loss (LongPPL)", .log_axis = true, .better = RS_LOWER),
+    [KEYS] = RS_COLUMN("key_tokens", "", "how many key tokens there are", .integer = true, .log_axis = true),
+    [SHARE] = RS_COLUMN("key_token_share", "1",
+                        "of the targets whose context was cut; empty where none is longer than the short context"),
 };
 
 const rs_metric_kind rs_metric_long_perplexity = {
@@ -97,8 +86,7 @@ const rs_metric_kind rs_metric_long_perplexity = {
              .reference = "Fang et al., arXiv:2410.23771, section 3 (LSD, LCL, LongPPL)",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .cut = cut,
     .read = read,
 };

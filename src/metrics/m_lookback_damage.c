@@ -26,20 +26,16 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "lookback_nats",
-     .unit = "nats",
-     .summary = "-ln of the last query's weight on the key before it, in a head with logit 2 ln train_length that "
-                "plain RoPE lets look there",
-     .better = RS_LOWER},
-    {.name = "loss_damage",
-     .unit = "1",
-     .summary = "new_angle_turns + 2 near_turn + lookback_nats / 50: orders changes of one model at one length by "
-                "loss, and is no loss",
-     .better = RS_LOWER},
-    {.name = "needle_damage",
-     .unit = "1",
-     .summary = "new_angle_turns + lookback_nats / 10: orders them by needles that are missed",
-     .better = RS_LOWER},
+    RS_COLUMN("lookback_nats", "nats",
+              "-ln of the last query's weight on the key before it, in a head with logit 2 ln train_length that plain "
+              "RoPE lets look there",
+              .better = RS_LOWER),
+    RS_COLUMN("loss_damage", "1",
+              "new_angle_turns + 2 near_turn + lookback_nats / 50: orders changes of one model at one length by loss, "
+              "and is no loss",
+              .better = RS_LOWER),
+    RS_COLUMN("needle_damage", "1", "new_angle_turns + lookback_nats / 10: orders them by needles that are missed",
+              .better = RS_LOWER),
 };
 
 const rs_metric_kind rs_metric_lookback_damage = {
@@ -49,7 +45,6 @@ const rs_metric_kind rs_metric_lookback_damage = {
              .reference = "no paper's: fitted to two seeds of experiments/extend-without-training, put to the test in "
                           "experiments/what-predicts-loss",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

@@ -18,17 +18,13 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "loss_nats",
-     .unit = "nats",
-     .summary = "mean of -ln of the probability given to the target, over the targets of the task but its probes",
-     .sampled = true,
-     .better = RS_LOWER},
-    {.name = "perplexity", .unit = "1", .summary = "e^loss", .log_axis = true, .better = RS_LOWER},
-    {.name = "excess_loss_nats",
-     .unit = "nats",
-     .summary = "loss above the least there is on this task at this length; empty where nobody knows that",
-     .sampled = true,
-     .better = RS_LOWER},
+    RS_COLUMN("loss_nats", "nats",
+              "mean of -ln of the probability given to the target, over the targets of the task but its probes",
+              .sampled = true, .better = RS_LOWER),
+    RS_COLUMN("perplexity", "1", "e^loss", .log_axis = true, .better = RS_LOWER),
+    RS_COLUMN("excess_loss_nats", "nats",
+              "loss above the least there is on this task at this length; empty where nobody knows that",
+              .sampled = true, .better = RS_LOWER),
 };
 
 const rs_metric_kind rs_metric_loss = {
@@ -36,7 +32,6 @@ const rs_metric_kind rs_metric_loss = {
              .summary = "cross-entropy of what a model says to its task, perplexity, and excess over the best loss",
              .reference = "perplexity beyond the trained length: ALiBi, arXiv:2108.12409, section 2",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .read = read,
 };

@@ -9,26 +9,11 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
 }
 
 static const rs_column curve[] = {
-    {.name = "position_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "first position of the bin, from 0",
-     .log_axis = true},
-    {.name = "position_end_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "first position past the bin",
-     .map = RS_MAP_BIN_END},
-    {.name = "targets",
-     .unit = "",
-     .integer = true,
-     .summary = "how many targets stood at these positions",
-     .map = RS_MAP_SAMPLES},
-    {.name = "loss_nats",
-     .unit = "nats",
-     .summary = "mean of -ln of the probability given to the target",
-     .sampled = true,
-     .better = RS_LOWER},
+    RS_COLUMN("position_tokens", "tokens", "first position of the bin, from 0", .integer = true, .log_axis = true),
+    RS_COLUMN("position_end_tokens", "tokens", "first position past the bin", .integer = true, .map = RS_MAP_BIN_END),
+    RS_COLUMN("targets", "", "how many targets stood at these positions", .integer = true, .map = RS_MAP_SAMPLES),
+    RS_COLUMN("loss_nats", "nats", "mean of -ln of the probability given to the target", .sampled = true,
+              .better = RS_LOWER),
 };
 
 static const rs_param specs[] = {
@@ -42,9 +27,7 @@ const rs_metric_kind rs_metric_loss_by_position = {
              .reference = "Kaplan et al., arXiv:2001.08361, section 3.2.1 and figure 20 (loss per token)",
              .version = 1,
              RS_KIND(specs, rs_answer_bins)},
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 3,
+    RS_CURVE(curve, 3),
     .curve_rows = rs_answers_curve_rows,
     .read = read,
 };

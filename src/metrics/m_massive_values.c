@@ -110,26 +110,18 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "massive_q_dims", .unit = "", .summary = "massive dims of a head's queries, mean over heads"},
-    {.name = "largest_q_ratio",
-     .unit = "1",
-     .summary = "largest norm of a dim over that of the mean dim, in queries, mean over heads"},
-    {.name = "massive_k_dims", .unit = "", .summary = "massive dims of a head's keys, mean over heads"},
-    {.name = "largest_k_ratio",
-     .unit = "1",
-     .summary = "largest norm of a dim over that of the mean dim, in keys, mean over heads"},
+    RS_COLUMN("massive_q_dims", "", "massive dims of a head's queries, mean over heads"),
+    RS_COLUMN("largest_q_ratio", "1", "largest norm of a dim over that of the mean dim, in queries, mean over heads"),
+    RS_COLUMN("massive_k_dims", "", "massive dims of a head's keys, mean over heads"),
+    RS_COLUMN("largest_k_ratio", "1", "largest norm of a dim over that of the mean dim, in keys, mean over heads"),
 };
 
 static const rs_column curve[] = {
-    {.name = "dim", .unit = "", .integer = true, .summary = "dim of the head, as rotation is given it"},
-    {.name = "q_ratio",
-     .unit = "1",
-     .summary = "norm of the dim over all tokens by the mean of all dims, in queries, mean over heads"},
-    {.name = "k_ratio",
-     .unit = "1",
-     .summary = "norm of the dim over all tokens by the mean of all dims, in keys, mean over heads"},
-    {.name = "q_massive", .unit = "1", .summary = "share of heads whose queries are massive in the dim"},
-    {.name = "k_massive", .unit = "1", .summary = "share of heads whose keys are massive in the dim"},
+    RS_COLUMN("dim", "", "dim of the head, as rotation is given it", .integer = true),
+    RS_COLUMN("q_ratio", "1", "norm of the dim over all tokens by the mean of all dims, in queries, mean over heads"),
+    RS_COLUMN("k_ratio", "1", "norm of the dim over all tokens by the mean of all dims, in keys, mean over heads"),
+    RS_COLUMN("q_massive", "1", "share of heads whose queries are massive in the dim"),
+    RS_COLUMN("k_massive", "1", "share of heads whose keys are massive in the dim"),
 };
 
 static size_t curve_rows(const void *given, const rs_curve_in *in) {
@@ -143,11 +135,8 @@ const rs_metric_kind rs_metric_massive_values = {
              .reference = "Jin et al., arXiv:2502.01563, section 2 (M_hd and lambda)",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .prepare = prepare,
     .content = content,

@@ -33,28 +33,15 @@ static size_t curve_rows(const void *parameters, const rs_curve_in *in) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "needle_accuracy",
-     .unit = "1",
-     .summary = "share of needles that are said, every token of them, when they are asked for",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("needle_accuracy", "1", "share of needles that are said, every token of them, when they are asked for",
+              .sampled = true, .better = RS_HIGHER),
 };
 
 static const rs_column curve[] = {
-    {.name = "depth",
-     .unit = "1",
-     .summary = "where the needle stands, 0 (start) to 1 (end), to the nearest step",
-     .map = RS_MAP_Y},
-    {.name = "needles",
-     .unit = "",
-     .integer = true,
-     .summary = "how many were asked for at this depth",
-     .map = RS_MAP_SAMPLES},
-    {.name = "accuracy",
-     .unit = "1",
-     .summary = "share of the needles that are said when they are asked for",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("depth", "1", "where the needle stands, 0 (start) to 1 (end), to the nearest step", .map = RS_MAP_Y),
+    RS_COLUMN("needles", "", "how many were asked for at this depth", .integer = true, .map = RS_MAP_SAMPLES),
+    RS_COLUMN("accuracy", "1", "share of the needles that are said when they are asked for", .sampled = true,
+              .better = RS_HIGHER),
 };
 
 static const rs_param specs[] = {
@@ -68,11 +55,8 @@ const rs_metric_kind rs_metric_needle_accuracy = {
              .reference = "Kamradt's needle in a haystack (2023)",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = curve_rows,
     .read = read,
 };

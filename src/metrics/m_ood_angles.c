@@ -31,24 +31,19 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "ood_pairs",
-     .unit = "",
-     .integer = true,
-     .summary =
-         "pairs whose largest angle, to any earlier key, passes that of plain RoPE at train_length, where they did "
-         "not go full circle; empty where no pair turns",
-     .better = RS_LOWER},
-    {.name = "ood_overshoot_rad",
-     .unit = "rad",
-     .summary = "how far the worst of them goes past it; empty where no pair turns",
-     .better = RS_LOWER},
+    RS_COLUMN("ood_pairs", "",
+              "pairs whose largest angle, to any earlier key, passes that of plain RoPE at train_length, where they "
+              "did not go full circle; empty where no pair turns",
+              .integer = true, .better = RS_LOWER),
+    RS_COLUMN("ood_overshoot_rad", "rad", "how far the worst of them goes past it; empty where no pair turns",
+              .better = RS_LOWER),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
-    {.name = "trained_rad", .unit = "rad", .summary = "train_length * omega_j of plain RoPE", .log_axis = true},
-    {.name = "reached_rad", .unit = "rad", .summary = "largest relative position * omega_j", .log_axis = true},
-    {.name = "overshoot_rad", .unit = "rad", .summary = "reached - trained where out of range, else 0"},
+    RS_COLUMN("pair", "", "pair index j, fastest first", .integer = true),
+    RS_COLUMN("trained_rad", "rad", "train_length * omega_j of plain RoPE", .log_axis = true),
+    RS_COLUMN("reached_rad", "rad", "largest relative position * omega_j", .log_axis = true),
+    RS_COLUMN("overshoot_rad", "rad", "reached - trained where out of range, else 0"),
 };
 
 const rs_metric_kind rs_metric_ood_angles = {
@@ -56,11 +51,8 @@ const rs_metric_kind rs_metric_ood_angles = {
              .summary = "pairs that turn past the angles of plain RoPE at train_length: geometry, no head is trained",
              .reference = "Liu et al., arXiv:2310.05209 (critical dimension); YaRN, arXiv:2309.00071, section 3.2",
              .version = 2},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

@@ -106,39 +106,25 @@ static rs_status finish(const rs_metric_in *in, const void *memory, rs_result *r
 }
 
 static const rs_column scalars[] = {
-    [SLOW_SHARE] = {.name = "slow_pair_share",
-                    .unit = "1",
-                    .summary = "share of the norm products of all pairs that the slower half of the pairs has (the one "
-                               "in the middle included)"},
-    [PARTIAL_SHARE] = {.name = "partial_turn_share",
-                       .unit = "1",
-                       .summary = "share of the norm products that pairs have which do not go full circle within "
-                                  "train_length under plain RoPE; empty where pairs turn by patches"},
-    [STRONGEST] = {.name = "strongest_pair",
-                   .unit = "",
-                   .integer = true,
-                   .summary = "the pair with the largest norm product"},
+    [SLOW_SHARE] = RS_COLUMN("slow_pair_share", "1",
+                             "share of the norm products of all pairs that the slower half of the pairs has (the one "
+                             "in the middle included)"),
+    [PARTIAL_SHARE] = RS_COLUMN("partial_turn_share", "1",
+                                "share of the norm products that pairs have which do not go full circle within "
+                                "train_length under plain RoPE; empty where pairs turn by patches"),
+    [STRONGEST] = RS_COLUMN("strongest_pair", "", "the pair with the largest norm product", .integer = true),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
-    {.name = "pair_wavelength_tokens",
-     .unit = "tokens",
-     .summary = "2 pi / omega_j; empty where it does not turn",
-     .log_axis = true},
-    {.name = "q_norm",
-     .unit = "1",
-     .summary = "2-norm of the pair's two numbers in queries, mean over the observed queries and heads",
-     .sampled = true},
-    {.name = "k_norm",
-     .unit = "1",
-     .summary = "2-norm of the pair's two numbers in keys, mean over tokens and heads",
-     .sampled = true},
-    {.name = "norm_product",
-     .unit = "1",
-     .summary = "mean norm in queries times that in keys, mean over heads: by sqrt(D) what the pair adds to a logit at "
-                "most"},
-    {.name = "norm_share", .unit = "1", .summary = "share of the sum of all pairs' norm products"},
+    RS_COLUMN("pair", "", "pair index j, fastest first", .integer = true),
+    RS_COLUMN("pair_wavelength_tokens", "tokens", "2 pi / omega_j; empty where it does not turn", .log_axis = true),
+    RS_COLUMN("q_norm", "1", "2-norm of the pair's two numbers in queries, mean over the observed queries and heads",
+              .sampled = true),
+    RS_COLUMN("k_norm", "1", "2-norm of the pair's two numbers in keys, mean over tokens and heads", .sampled = true),
+    RS_COLUMN(
+        "norm_product", "1",
+        "mean norm in queries times that in keys, mean over heads: by sqrt(D) what the pair adds to a logit at most"),
+    RS_COLUMN("norm_share", "1", "share of the sum of all pairs' norm products"),
 };
 
 const rs_metric_kind rs_metric_pair_norms = {
@@ -147,11 +133,8 @@ const rs_metric_kind rs_metric_pair_norms = {
                  "which frequencies heads use: the norms of each rotary pair in queries and keys, before rotation",
              .reference = "Barbero et al., arXiv:2410.06205, section 4 (usage of frequencies)",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .prepare = prepare,
     .content = content,

@@ -47,25 +47,18 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    [AT_LENGTH] = {.name = "phase_error_at_length_rad",
-                   .unit = "rad",
-                   .summary = "largest error of any pair's angle at the position that equals the length",
-                   .log_axis = true,
-                   .better = RS_LOWER},
-    [NEAR_END] = {.name = "phase_error_rad",
-                  .unit = "rad",
-                  .summary = "largest error of any pair's angle at the last positions",
-                  .log_axis = true,
-                  .better = RS_LOWER},
+    [AT_LENGTH] = RS_COLUMN("phase_error_at_length_rad", "rad",
+                            "largest error of any pair's angle at the position that equals the length",
+                            .log_axis = true, .better = RS_LOWER),
+    [NEAR_END] = RS_COLUMN("phase_error_rad", "rad", "largest error of any pair's angle at the last positions",
+                           .log_axis = true, .better = RS_LOWER),
 };
 
 static const rs_column curve[] = {
-    {.name = "pair", .unit = "", .integer = true, .summary = "pair index j, fastest first"},
-    {.name = "error_at_length_rad",
-     .unit = "rad",
-     .summary = "|angle - omega position| at the position that equals the length",
-     .log_axis = true},
-    {.name = "error_rad", .unit = "rad", .summary = "the largest at the last positions", .log_axis = true},
+    RS_COLUMN("pair", "", "pair index j, fastest first", .integer = true),
+    RS_COLUMN("error_at_length_rad", "rad", "|angle - omega position| at the position that equals the length",
+              .log_axis = true),
+    RS_COLUMN("error_rad", "rad", "the largest at the last positions", .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_phase_error = {
@@ -74,11 +67,8 @@ const rs_metric_kind rs_metric_phase_error = {
              .reference = "Wang et al., arXiv:2411.13476, section 3; ggml, ggml_rope_cache_init",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = rs_rows_of_pairs,
     .finish = finish,
 };

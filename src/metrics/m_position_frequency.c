@@ -110,22 +110,17 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "near_position_share",
-     .unit = "1",
-     .summary = "share of all pairs of tokens in a document that are at most half of the length apart"},
-    {.name = "last_quarter_position_share",
-     .unit = "1",
-     .summary = "share of them that are three quarters of the length apart, or more"},
-    {.name = "median_position_tokens",
-     .unit = "tokens",
-     .summary = "least distance at or below which half of them are",
-     .log_axis = true},
+    RS_COLUMN("near_position_share", "1",
+              "share of all pairs of tokens in a document that are at most half of the length apart"),
+    RS_COLUMN("last_quarter_position_share", "1", "share of them that are three quarters of the length apart, or more"),
+    RS_COLUMN("median_position_tokens", "tokens", "least distance at or below which half of them are",
+              .log_axis = true),
 };
 
 static const rs_column curve[] = {
-    {.name = "relative_tokens", .unit = "tokens", .summary = "relative position i, in up to 257 even steps"},
-    {.name = "relative_frequency", .unit = "1", .summary = "f(i) / f(0), f(i) = sum over documents of max(len - i, 0)"},
-    {.name = "cumulative_share", .unit = "1", .summary = "share of all pairs that are at most i apart"},
+    RS_COLUMN("relative_tokens", "tokens", "relative position i, in up to 257 even steps"),
+    RS_COLUMN("relative_frequency", "1", "f(i) / f(0), f(i) = sum over documents of max(len - i, 0)"),
+    RS_COLUMN("cumulative_share", "1", "share of all pairs that are at most i apart"),
 };
 
 const rs_metric_kind rs_metric_position_frequency = {
@@ -134,11 +129,8 @@ const rs_metric_kind rs_metric_position_frequency = {
              .reference = "STRING, arXiv:2410.18745, section 3",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -106,21 +106,14 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "pca_components_90",
-     .unit = "",
-     .integer = true,
-     .summary = "principal components that hold 90 % of the table's variance"},
-    {.name = "pca_first_two", .unit = "1", .summary = "share of the variance that the first two components hold"},
+    RS_COLUMN("pca_components_90", "", "principal components that hold 90 % of the table's variance", .integer = true),
+    RS_COLUMN("pca_first_two", "1", "share of the variance that the first two components hold"),
 };
 
 static const rs_column curve[] = {
-    {.name = "component",
-     .unit = "",
-     .integer = true,
-     .summary = "principal component, from 1, largest first",
-     .log_axis = true},
-    {.name = "explained_variance", .unit = "1", .summary = "its share of the table's variance over positions"},
-    {.name = "cumulative", .unit = "1", .summary = "share of this component and all before it"},
+    RS_COLUMN("component", "", "principal component, from 1, largest first", .integer = true, .log_axis = true),
+    RS_COLUMN("explained_variance", "1", "its share of the table's variance over positions"),
+    RS_COLUMN("cumulative", "1", "share of this component and all before it"),
 };
 
 const rs_metric_kind rs_metric_position_pca = {
@@ -128,11 +121,8 @@ const rs_metric_kind rs_metric_position_pca = {
              .summary = "principal components of the position table: the share of the variance each explains",
              .reference = "Jolliffe, Principal Component Analysis, 2002; Wang and Chen, arXiv:2010.04903",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

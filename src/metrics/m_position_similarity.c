@@ -185,38 +185,21 @@ static size_t curve_rows(const void *given, const rs_curve_in *in) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "neighbour_similarity",
-     .unit = "1",
-     .summary = "mean similarity of a position and the next; in a picture, of patches one column apart"},
-    {.name = "row_neighbour_similarity",
-     .unit = "1",
-     .summary = "mean similarity of patches one row apart; empty without a picture"},
-    {.name = "mean_similarity",
-     .unit = "1",
-     .summary = "mean similarity of the curve's references and all they are compared with but themselves"},
+    RS_COLUMN("neighbour_similarity", "1",
+              "mean similarity of a position and the next; in a picture, of patches one column apart"),
+    RS_COLUMN("row_neighbour_similarity", "1", "mean similarity of patches one row apart; empty without a picture"),
+    RS_COLUMN("mean_similarity", "1",
+              "mean similarity of the curve's references and all they are compared with but themselves"),
 };
 
 static const rs_column curve[] = {
-    {.name = "reference_token",
-     .unit = "",
-     .integer = true,
-     .summary = "what the others are compared with",
-     .map = RS_MAP_PANEL},
-    {.name = "token", .unit = "", .integer = true, .summary = "the other", .map = RS_MAP_MARK},
-    {.name = "row",
-     .unit = "",
-     .integer = true,
-     .summary = "its row in the picture; empty in a sequence",
-     .map = RS_MAP_Y},
-    {.name = "column",
-     .unit = "",
-     .integer = true,
-     .summary = "its column in the picture; empty in a sequence",
-     .map = RS_MAP_X},
-    {.name = "similarity",
-     .unit = "1",
-     .summary = "cosine between the embeddings of two positions; without an embedding, mean cosine of the turns "
-                "between them"},
+    RS_COLUMN("reference_token", "", "what the others are compared with", .integer = true, .map = RS_MAP_PANEL),
+    RS_COLUMN("token", "", "the other", .integer = true, .map = RS_MAP_MARK),
+    RS_COLUMN("row", "", "its row in the picture; empty in a sequence", .integer = true, .map = RS_MAP_Y),
+    RS_COLUMN("column", "", "its column in the picture; empty in a sequence", .integer = true, .map = RS_MAP_X),
+    RS_COLUMN(
+        "similarity", "1",
+        "cosine between the embeddings of two positions; without an embedding, mean cosine of the turns between them"),
 };
 
 const rs_metric_kind rs_metric_position_similarity = {
@@ -224,11 +207,8 @@ const rs_metric_kind rs_metric_position_similarity = {
              .summary = "how alike positions look: the first frame of the first picture, else the sequence",
              .reference = "ViT, arXiv:2010.11929, figure 7; Wang and Chen, arXiv:2010.04903",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 4,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 4),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -11,11 +11,9 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
 }
 
 static const rs_column scalars[] = {
-    {.name = "recall",
-     .unit = "1",
-     .summary = "accuracy where the target was read before, once or more: the parts of the task that ask for it",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("recall", "1",
+              "accuracy where the target was read before, once or more: the parts of the task that ask for it",
+              .sampled = true, .better = RS_HIGHER),
 };
 
 const rs_metric_kind rs_metric_recall = {
@@ -23,7 +21,6 @@ const rs_metric_kind rs_metric_recall = {
              .summary = "accuracy of what stands in the context already",
              .reference = "Arora et al., arXiv:2312.04927, section 3 (associative recall)",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .read = read,
 };

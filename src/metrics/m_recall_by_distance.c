@@ -12,26 +12,11 @@ static rs_status read(const rs_reading_in *in, rs_result *result, rs_err *err) {
 }
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "first distance of the bin",
-     .log_axis = true},
-    {.name = "distance_end_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "first distance past the bin",
-     .map = RS_MAP_BIN_END},
-    {.name = "targets",
-     .unit = "",
-     .integer = true,
-     .summary = "how many were asked for at these distances",
-     .map = RS_MAP_SAMPLES},
-    {.name = "accuracy",
-     .unit = "1",
-     .summary = "share of them to which the model gives the largest probability",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("distance_tokens", "tokens", "first distance of the bin", .integer = true, .log_axis = true),
+    RS_COLUMN("distance_end_tokens", "tokens", "first distance past the bin", .integer = true, .map = RS_MAP_BIN_END),
+    RS_COLUMN("targets", "", "how many were asked for at these distances", .integer = true, .map = RS_MAP_SAMPLES),
+    RS_COLUMN("accuracy", "1", "share of them to which the model gives the largest probability", .sampled = true,
+              .better = RS_HIGHER),
 };
 
 static const rs_param specs[] = {
@@ -46,9 +31,7 @@ const rs_metric_kind rs_metric_recall_by_distance = {
              .reference = "use of context by its distance: Khandelwal et al., arXiv:1805.04623",
              .version = 1,
              RS_KIND(specs, rs_answer_bins)},
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 3,
+    RS_CURVE(curve, 3),
     .curve_rows = rs_answers_curve_rows,
     .read = read,
 };

@@ -49,11 +49,10 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "receptive_field_tokens",
-     .unit = "tokens",
-     .summary = "fewest nearest keys that hold the share of the last query's weight when all contents are equal, mean "
-                "over the simulated heads; empty for embeddings that are added",
-     .log_axis = true},
+    RS_COLUMN("receptive_field_tokens", "tokens",
+              "fewest nearest keys that hold the share of the last query's weight when all contents are equal, mean "
+              "over the simulated heads; empty for embeddings that are added",
+              .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_receptive_field = {
@@ -63,7 +62,6 @@ const rs_metric_kind rs_metric_receptive_field = {
              .reference = "ALiBi, arXiv:2108.12409; Qin et al., arXiv:2307.10156, section 4",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

@@ -58,7 +58,6 @@ const rs_metric_kind rs_metric_resolution = {
              .summary = "accuracy along each axis of an image or film",
              .reference = "the tasks where and film, whose classes ask for each axis",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .read = read,
 };

@@ -68,23 +68,17 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "retrieval_score", .unit = "1", .summary = "mean score of the heads", .better = RS_HIGHER},
-    {.name = "best_retrieval_score", .unit = "1", .summary = "the largest score of a head", .better = RS_HIGHER},
-    {.name = "retrieval_heads", .unit = "1", .summary = "share of heads whose score reaches the threshold"},
+    RS_COLUMN("retrieval_score", "1", "mean score of the heads", .better = RS_HIGHER),
+    RS_COLUMN("best_retrieval_score", "1", "the largest score of a head", .better = RS_HIGHER),
+    RS_COLUMN("retrieval_heads", "1", "share of heads whose score reaches the threshold"),
 };
 
 static const rs_column curve[] = {
-    {.name = "head", .unit = "", .integer = true, .summary = "number of the head", .map = RS_MAP_CATEGORY},
-    {.name = "needles",
-     .unit = "",
-     .integer = true,
-     .summary = "how many needles were asked for",
-     .map = RS_MAP_SAMPLES},
-    {.name = "score",
-     .unit = "1",
-     .summary = "share of queries that ask for a needle whose largest attention is on the token that holds it",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("head", "", "number of the head", .integer = true, .map = RS_MAP_CATEGORY),
+    RS_COLUMN("needles", "", "how many needles were asked for", .integer = true, .map = RS_MAP_SAMPLES),
+    RS_COLUMN("score", "1",
+              "share of queries that ask for a needle whose largest attention is on the token that holds it",
+              .sampled = true, .better = RS_HIGHER),
 };
 
 const rs_metric_kind rs_metric_retrieval = {
@@ -94,11 +88,8 @@ const rs_metric_kind rs_metric_retrieval = {
              .version = 1,
              RS_KIND(specs, params)},
     .needs_needle = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = curve_rows,
     .prepare = prepare,
     .row = row,

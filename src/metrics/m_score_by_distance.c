@@ -24,15 +24,15 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "logit_mean_nats", .unit = "nats", .summary = "mean logit over all keys, queries and heads"},
-    {.name = "logit_sd_nats", .unit = "nats", .summary = "standard deviation of the logits"},
+    RS_COLUMN("logit_mean_nats", "nats", "mean logit over all keys, queries and heads"),
+    RS_COLUMN("logit_sd_nats", "nats", "standard deviation of the logits"),
 };
 
 static const rs_column curve[] = {
     RS_BIN_COLUMNS,
-    {.name = "logits", .unit = "", .integer = true, .summary = "how many logits fell into the bin"},
-    {.name = "score_mean_nats", .unit = "nats", .summary = "mean logit at these distances"},
-    {.name = "score_sd_nats", .unit = "nats", .summary = "standard deviation of the logits at these distances"},
+    RS_COLUMN("logits", "", "how many logits fell into the bin", .integer = true),
+    RS_COLUMN("score_mean_nats", "nats", "mean logit at these distances"),
+    RS_COLUMN("score_sd_nats", "nats", "standard deviation of the logits at these distances"),
 };
 
 const rs_metric_kind rs_metric_score_by_distance = {
@@ -41,11 +41,8 @@ const rs_metric_kind rs_metric_score_by_distance = {
              .reference = "Barbero et al., arXiv:2410.06205, section 3",
              .version = 1},
     .needs_moments = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 3,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 3),
     .curve_rows = rs_rows_of_bins,
     .prepare = rs_bin_samples_make,
     .row = row,

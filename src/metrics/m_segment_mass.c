@@ -46,29 +46,20 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    [RS_ROW_NEEDLE] = {.name = "needle_mass",
-                       .unit = "1",
-                       .summary = "attention weight of what queries ask for, mean over all queries and heads, also "
-                                  "those that ask for nothing; needle, first_keys, local, rest and learned_sink_mass "
-                                  "sum to 1",
-                       .sampled = true},
-    [RS_ROW_SINK] = {.name = "first_keys_mass",
-                     .unit = "1",
-                     .summary = "attention weight of the first keys, but for a needle among them",
-                     .sampled = true},
-    [RS_ROW_LOCAL] = {.name = "local_mass",
-                      .unit = "1",
-                      .summary = "attention weight of the keys near the query, but for a needle and the first keys",
-                      .sampled = true},
-    [RS_ROW_REST] = {.name = "rest_mass",
-                     .unit = "1",
-                     .summary = "attention weight of all keys but the needle, the first and the near ones",
-                     .sampled = true},
-    [RS_ROW_SEGMENTS] = {.name = "learned_sink_mass",
-                         .unit = "1",
-                         .summary =
-                             "attention weight of the head's learned sink, which is no key (gpt-oss); 0 without one",
-                         .sampled = true},
+    [RS_ROW_NEEDLE] = RS_COLUMN("needle_mass", "1",
+                                "attention weight of what queries ask for, mean over all queries and heads, also those "
+                                "that ask for nothing; needle, first_keys, local, rest and learned_sink_mass sum to 1",
+                                .sampled = true),
+    [RS_ROW_SINK] = RS_COLUMN("first_keys_mass", "1", "attention weight of the first keys, but for a needle among them",
+                              .sampled = true),
+    [RS_ROW_LOCAL] =
+        RS_COLUMN("local_mass", "1", "attention weight of the keys near the query, but for a needle and the first keys",
+                  .sampled = true),
+    [RS_ROW_REST] = RS_COLUMN(
+        "rest_mass", "1", "attention weight of all keys but the needle, the first and the near ones", .sampled = true),
+    [RS_ROW_SEGMENTS] = RS_COLUMN(
+        "learned_sink_mass", "1",
+        "attention weight of the head's learned sink, which is no key (gpt-oss); 0 without one", .sampled = true),
 };
 
 const rs_metric_kind rs_metric_segment_mass = {
@@ -77,8 +68,7 @@ const rs_metric_kind rs_metric_segment_mass = {
              .reference = "sinks and recent tokens: StreamingLLM, arXiv:2309.17453; needles: Kamradt (2023)",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .sinks = sinks,
     .wants = wants,
     .prepare = prepare,

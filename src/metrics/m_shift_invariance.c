@@ -190,33 +190,21 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    [SHIFT_RMS] = {.name = "shift_error_rms_nats",
-                   .unit = "nats",
-                   .summary =
-                       "change of a logit when query and key move by `shift`, root mean square over distances and "
-                       "draws of q, k ~ N(0, 1)",
-                   .log_axis = true,
-                   .better = RS_LOWER},
-    [SHIFT_MAX] = {.name = "shift_error_max_nats",
-                   .unit = "nats",
-                   .summary = "the largest of these changes",
-                   .log_axis = true,
-                   .better = RS_LOWER},
-    [EXACT_RMS] = {.name = "logit_error_rms_nats",
-                   .unit = "nats",
-                   .summary = "difference from the exact logit, root mean square",
-                   .log_axis = true,
-                   .better = RS_LOWER},
+    [SHIFT_RMS] = RS_COLUMN("shift_error_rms_nats", "nats",
+                            "change of a logit when query and key move by `shift`, root mean square over distances and "
+                            "draws of q, k ~ N(0, 1)",
+                            .log_axis = true, .better = RS_LOWER),
+    [SHIFT_MAX] =
+        RS_COLUMN("shift_error_max_nats", "nats", "the largest of these changes", .log_axis = true, .better = RS_LOWER),
+    [EXACT_RMS] = RS_COLUMN("logit_error_rms_nats", "nats", "difference from the exact logit, root mean square",
+                            .log_axis = true, .better = RS_LOWER),
 };
 
 static const rs_column curve[] = {
-    {.name = "distance_tokens", .unit = "tokens", .integer = true, .summary = "m - n", .log_axis = true},
-    {.name = "shift_rms_nats",
-     .unit = "nats",
-     .summary = "root mean square of the change over draws",
-     .log_axis = true},
-    {.name = "shift_max_nats", .unit = "nats", .summary = "the largest change", .log_axis = true},
-    {.name = "error_rms_nats", .unit = "nats", .summary = "difference from the exact logit", .log_axis = true},
+    RS_COLUMN("distance_tokens", "tokens", "m - n", .integer = true, .log_axis = true),
+    RS_COLUMN("shift_rms_nats", "nats", "root mean square of the change over draws", .log_axis = true),
+    RS_COLUMN("shift_max_nats", "nats", "the largest change", .log_axis = true),
+    RS_COLUMN("error_rms_nats", "nats", "difference from the exact logit", .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_shift_invariance = {
@@ -226,11 +214,8 @@ const rs_metric_kind rs_metric_shift_invariance = {
              .version = 1,
              RS_KIND(specs, params)},
     .draws = true,
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -75,23 +75,21 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "contraction_gamma",
-     .unit = "1",
-     .summary = "logit of a token with itself at the last query, over ln(length); empty where amp multiplies a part of "
-                "the head alone"},
-    {.name = "critical_overlap",
-     .unit = "1",
-     .summary = "1 - 1 / gamma: tokens that resemble each other more become one in long contexts; empty where all do",
-     .better = RS_HIGHER},
+    RS_COLUMN("contraction_gamma", "1",
+              "logit of a token with itself at the last query, over ln(length); empty where amp multiplies a part of "
+              "the head alone"),
+    RS_COLUMN("critical_overlap", "1",
+              "1 - 1 / gamma: tokens that resemble each other more become one in long contexts; empty where all do",
+              .better = RS_HIGHER),
 };
 
 static const rs_column curve[] = {
-    {.name = "overlap", .unit = "1", .summary = "cosine between two tokens before attention", .map = RS_MAP_Y},
-    {.name = "gamma", .unit = "1", .summary = "logit of a token with itself, over ln n", .map = RS_MAP_X},
-    {.name = "self_weight", .unit = "1", .summary = "weight that a token gives to itself"},
-    {.name = "cosine_after", .unit = "1", .summary = "cosine between two tokens after attention"},
-    {.name = "critical_gamma", .unit = "1", .summary = "1 / (1 - overlap)"},
-    {.name = "critical_cosine", .unit = "1", .summary = "4 overlap / (1 + 3 overlap): at critical gamma in the limit"},
+    RS_COLUMN("overlap", "1", "cosine between two tokens before attention", .map = RS_MAP_Y),
+    RS_COLUMN("gamma", "1", "logit of a token with itself, over ln n", .map = RS_MAP_X),
+    RS_COLUMN("self_weight", "1", "weight that a token gives to itself"),
+    RS_COLUMN("cosine_after", "1", "cosine between two tokens after attention"),
+    RS_COLUMN("critical_gamma", "1", "1 / (1 - overlap)"),
+    RS_COLUMN("critical_cosine", "1", "4 overlap / (1 + 3 overlap): at critical gamma in the limit"),
 };
 
 const rs_metric_kind rs_metric_simplex_contraction = {
@@ -102,11 +100,8 @@ const rs_metric_kind rs_metric_simplex_contraction = {
              .reference = "Chen et al., arXiv:2510.05554",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -32,10 +32,7 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "sink_mass",
-     .unit = "1",
-     .summary = "attention weight of the first keys, mean over queries and heads",
-     .sampled = true},
+    RS_COLUMN("sink_mass", "1", "attention weight of the first keys, mean over queries and heads", .sampled = true),
 };
 
 const rs_metric_kind rs_metric_sink_mass = {
@@ -44,8 +41,7 @@ const rs_metric_kind rs_metric_sink_mass = {
              .reference = "StreamingLLM, arXiv:2309.17453",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .sinks = sinks,
     .prepare = prepare,
     .row = row,

@@ -79,19 +79,17 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "sphere_deficit_nats",
-     .unit = "nats",
-     .summary =
-         "entropy less ln n of n keys without end, all vectors uniform on spheres of radius sqrt(D), biases left "
-         "out; empty where amp multiplies a part of the head alone"},
+    RS_COLUMN("sphere_deficit_nats", "nats",
+              "entropy less ln n of n keys without end, all vectors uniform on spheres of radius sqrt(D), biases left "
+              "out; empty where amp multiplies a part of the head alone"),
 };
 
 static const rs_column curve[] = {
-    {.name = "lambda", .unit = "1", .summary = "what multiplies q.k", .log_axis = true},
-    {.name = "deficit_nats", .unit = "nats", .summary = "entropy less ln n, exact"},
-    {.name = "wide_deficit_nats", .unit = "nats", .summary = "-(D/2) ln((1 + sqrt(1 + 4 lambda^2)) / 2)"},
-    {.name = "linear_deficit_nats", .unit = "nats", .summary = "-slope lambda D"},
-    {.name = "share_of_linear", .unit = "1", .summary = "the exact deficit over the linear one"},
+    RS_COLUMN("lambda", "1", "what multiplies q.k", .log_axis = true),
+    RS_COLUMN("deficit_nats", "nats", "entropy less ln n, exact"),
+    RS_COLUMN("wide_deficit_nats", "nats", "-(D/2) ln((1 + sqrt(1 + 4 lambda^2)) / 2)"),
+    RS_COLUMN("linear_deficit_nats", "nats", "-slope lambda D"),
+    RS_COLUMN("share_of_linear", "1", "the exact deficit over the linear one"),
 };
 
 const rs_metric_kind rs_metric_sphere_entropy = {
@@ -100,11 +98,8 @@ const rs_metric_kind rs_metric_sphere_entropy = {
              .reference = "Su, kexue.fm/archives/8823; Mardia and Jupp, Directional Statistics, 2000, section 9.3",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .finish = finish,
 };

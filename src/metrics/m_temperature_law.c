@@ -102,24 +102,17 @@ static const rs_param specs[] = {
 };
 
 static const rs_column scalars[] = {
-    {.name = "law_fit_sd_nats",
-     .unit = "nats",
-     .summary = "standard deviation of logits for which the law keeps entropy best (least squares of the factors)"},
+    RS_COLUMN("law_fit_sd_nats", "nats",
+              "standard deviation of logits for which the law keeps entropy best (least squares of the factors)"),
 };
 
 static const rs_column curve[] = {
-    {.name = "logit_sd_nats", .unit = "nats", .summary = "standard deviation of the logits", .map = RS_MAP_Y},
-    {.name = "length_ratio",
-     .unit = "1",
-     .summary = "s, length over training length",
-     .log_axis = true,
-     .map = RS_MAP_X},
-    {.name = "law_factor", .unit = "1", .summary = "(a ln s + 1)^2, by the law"},
-    {.name = "keeping_factor", .unit = "1", .summary = "sqrt(1 + 2 ln s / sd^2), which keeps entropy"},
-    {.name = "entropy_change_nats", .unit = "nats", .summary = "what the law lets entropy gain at this sd"},
-    {.name = "matching_sd_nats",
-     .unit = "nats",
-     .summary = "standard deviation for which the law is right at this s; empty at slope 0"},
+    RS_COLUMN("logit_sd_nats", "nats", "standard deviation of the logits", .map = RS_MAP_Y),
+    RS_COLUMN("length_ratio", "1", "s, length over training length", .log_axis = true, .map = RS_MAP_X),
+    RS_COLUMN("law_factor", "1", "(a ln s + 1)^2, by the law"),
+    RS_COLUMN("keeping_factor", "1", "sqrt(1 + 2 ln s / sd^2), which keeps entropy"),
+    RS_COLUMN("entropy_change_nats", "nats", "what the law lets entropy gain at this sd"),
+    RS_COLUMN("matching_sd_nats", "nats", "standard deviation for which the law is right at this s; empty at slope 0"),
 };
 
 const rs_metric_kind rs_metric_temperature_law = {
@@ -128,11 +121,8 @@ const rs_metric_kind rs_metric_temperature_law = {
              .reference = "YaRN, arXiv:2309.00071, eq. 22; Su, kexue.fm/archives/8823",
              .version = 1,
              RS_KIND(specs, params)},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 2,
+    RS_SCALARS(scalars),
+    RS_CURVE(curve, 2),
     .curve_rows = curve_rows,
     .finish = finish,
 };

@@ -76,17 +76,11 @@ static const rs_param specs[] = {
 };
 
 static const rs_column curve[] = {
-    {.name = "k_keys",
-     .unit = "keys",
-     .integer = true,
-     .summary = "how many keys, those with the largest weights",
-     .log_axis = true},
-    {.name = "top_mass",
-     .unit = "1",
-     .summary = "attention weight of the k keys that have most of it (of all where there are fewer), mean over queries "
-                "and heads",
-     .sampled = true,
-     .better = RS_HIGHER},
+    RS_COLUMN("k_keys", "keys", "how many keys, those with the largest weights", .integer = true, .log_axis = true),
+    RS_COLUMN("top_mass", "1",
+              "attention weight of the k keys that have most of it (of all where there are fewer), mean over queries "
+              "and heads",
+              .sampled = true, .better = RS_HIGHER),
 };
 
 const rs_metric_kind rs_metric_top_mass = {
@@ -96,9 +90,7 @@ const rs_metric_kind rs_metric_top_mass = {
              .version = 1,
              RS_KIND(specs, params)},
     .check = check,
-    .curve = curve,
-    .curve_count = RS_COUNT(curve),
-    .index_count = 1,
+    RS_CURVE(curve, 1),
     .curve_rows = curve_rows,
     .wants = wants,
     .prepare = prepare,

@@ -65,20 +65,10 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "violations",
-     .unit = "",
-     .integer = true,
-     .summary = "distances from 1 to length - 1 with a negative mean cosine",
-     .better = RS_LOWER},
-    {.name = "least_mean_cosine",
-     .unit = "1",
-     .summary = "the least mean cosine over those distances",
-     .better = RS_HIGHER},
-    {.name = "least_mean_cosine_tokens",
-     .unit = "tokens",
-     .integer = true,
-     .summary = "the distance that has it",
-     .log_axis = true},
+    RS_COLUMN("violations", "", "distances from 1 to length - 1 with a negative mean cosine", .integer = true,
+              .better = RS_LOWER),
+    RS_COLUMN("least_mean_cosine", "1", "the least mean cosine over those distances", .better = RS_HIGHER),
+    RS_COLUMN("least_mean_cosine_tokens", "tokens", "the distance that has it", .integer = true, .log_axis = true),
 };
 
 const rs_metric_kind rs_metric_violations = {
@@ -86,7 +76,6 @@ const rs_metric_kind rs_metric_violations = {
              .summary = "how many distances m have B_m < 0, and the least B_m / (D/2)",
              .reference = "Base of RoPE bounds context length, arXiv:2405.14591, table 4",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

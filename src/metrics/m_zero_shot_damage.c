@@ -27,22 +27,18 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
 }
 
 static const rs_column scalars[] = {
-    {.name = "zero_shot_damage",
-     .unit = "1",
-     .summary = "new_angle_turns + 5 near_turn - ln(factor on the logits) / 100: orders changes of one model at one "
-                "length, and is no loss",
-     .better = RS_LOWER},
-    {.name = "new_angle_turns",
-     .unit = "1",
-     .summary =
-         "mean over pairs of the turns, 1 at most, by which the farthest key passes the angles of train_length; 0 "
-         "for pairs that went full circle there",
-     .better = RS_LOWER},
-    {.name = "near_turn",
-     .unit = "1",
-     .summary = "mean over pairs and keys m = 1 .. 8 back, weighted by 1/m, of 1 - cos of what their angle differs by "
-                "from plain RoPE's",
-     .better = RS_LOWER},
+    RS_COLUMN("zero_shot_damage", "1",
+              "new_angle_turns + 5 near_turn - ln(factor on the logits) / 100: orders changes of one model at one "
+              "length, and is no loss",
+              .better = RS_LOWER),
+    RS_COLUMN("new_angle_turns", "1",
+              "mean over pairs of the turns, 1 at most, by which the farthest key passes the angles of train_length; 0 "
+              "for pairs that went full circle there",
+              .better = RS_LOWER),
+    RS_COLUMN("near_turn", "1",
+              "mean over pairs and keys m = 1 .. 8 back, weighted by 1/m, of 1 - cos of what their angle differs by "
+              "from plain RoPE's",
+              .better = RS_LOWER),
 };
 
 const rs_metric_kind rs_metric_zero_shot_damage = {
@@ -50,7 +46,6 @@ const rs_metric_kind rs_metric_zero_shot_damage = {
              .summary = "what a change of rotary angles costs a model that is not trained again, predicted from angles",
              .reference = "no paper's: a prediction that experiments put to the test",
              .version = 1},
-    .scalars = scalars,
-    .scalar_count = RS_COUNT(scalars),
+    RS_SCALARS(scalars),
     .finish = finish,
 };

@@ -66,6 +66,14 @@
 #define RS_DECLARE_METRIC(name) extern const rs_metric_kind rs_metric_##name;
 RS_METRICS(RS_DECLARE_METRIC)
 
+/* A column: its name, its unit, and what follows `.summary =`. */
+#define RS_COLUMN(column, of_unit, ...)                                                                                \
+  { .name = (column), .unit = (of_unit), .summary = __VA_ARGS__ }
+
+/* Members of a rs_metric_kind: its scalars; its curve, whose first `index` columns are its index. */
+#define RS_SCALARS(columns) .scalars = (columns), .scalar_count = RS_COUNT(columns)
+#define RS_CURVE(columns, index) .curve = (columns), .curve_count = RS_COUNT(columns), .index_count = (index)
+
 /* A state of `size` bytes, zeroed. RS_MEMORY. */
 rs_status rs_state_make(size_t size, void **state, rs_err *err);
 
