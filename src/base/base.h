@@ -128,6 +128,7 @@ rs_status rs_grow(void *array, size_t *capacity, size_t needed, size_t size, rs_
 typedef struct rs_arena {
   struct rs_arena_block *blocks; /* the last first */
   bool failed;
+  size_t count, size; /* of what it failed at */
 } rs_arena;
 
 /* `count` zeroed elements of `size` bytes, aligned for any type; NULL after a failure. A count of 0 gives one. */

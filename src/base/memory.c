@@ -45,6 +45,7 @@ void *rs_arena_take(rs_arena *arena, size_t count, size_t size) {
   if (count == 0) count = 1;
   if (!arena->failed && count <= SIZE_MAX / 2 / size) block = calloc(1, sizeof *block + count * size);
   if (block == NULL) {
+    if (!arena->failed) arena->count = count, arena->size = size;
     arena->failed = true;
     return NULL;
   }
@@ -61,7 +62,8 @@ char *rs_arena_text(rs_arena *arena, const char *text) {
 }
 
 rs_status rs_arena_check(const rs_arena *arena, rs_err *err) {
-  return arena->failed ? rs_fail(err, RS_MEMORY, "out of memory") : RS_OK;
+  if (!arena->failed) return RS_OK;
+  return rs_fail(err, RS_MEMORY, "out of memory: %zu elements of %zu bytes", arena->count, arena->size);
 }
 
 void rs_arena_clear(rs_arena *arena) {
