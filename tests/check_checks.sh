@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: tests/check_checks.sh
-# Plants in a small source tree what check_layers.sh, check_circles.sh and check_bits.sh are there to refuse, one offence
+# Plants in a small source tree what check_layers.sh and check_circles.sh are there to refuse, one offence
 # at a time.
 # Fails where one of them lets it pass, or refuses the tree without it.
 set -eu
@@ -43,7 +43,6 @@ expect() {
 begin
 expect check_layers.sh 0 'keep the layers' 'a tree in order'
 expect check_circles.sh 0 'no circle' 'a tree in order'
-expect check_bits.sh 0 'no function' 'a tree in order'
 
 begin
 file src/base/text.c '#include "kernel/kernel.h"' 'void rs_text_add(int x) {' '  (void)x;' '}'
@@ -109,17 +108,6 @@ file src/kernel/sum.c '/* rs_angle */ static double rs_angle_of(double x) {' '  
 file src/kernel/angle.c 'static double rs_angle_of(double x) {' '  return x;' '}' 'double rs_angle(double x) {' \
     '  return rs_angle_of(rs_sum(x));' '}'
 expect check_circles.sh 0 'no circle' 'names in comments, texts and static functions'
-
-begin
-file src/pages/plot/axis.c 'double rs_x = exp2(3);'
-file src/kernel/sum.c 'double rs_sum(double x) {' '  return rs_hypot(x, 1);' '}'
-expect check_bits.sh 0 'no function' 'a picture, and a function of ours'
-file src/kernel/sum.c 'double rs_sum(double x) {' '  return hypot(x, 1);' '}'
-expect check_bits.sh 1 'src/kernel/sum.c:2:' 'a function whose bits depend on the machine'
-file src/kernel/sum.c 'double rs_sum(double x) {' '  return gsl_cdf_ugaussian_P(x);' '}'
-expect check_bits.sh 0 'no function' 'one of GSL whose bits do not'
-file src/kernel/sum.c 'double rs_sum(double x) {' '  return gsl_sf_Ci(x);' '}'
-expect check_bits.sh 1 'src/kernel/sum.c:2:' 'one of GSL whose bits do'
 
 [ "$failed" -eq 0 ] && echo 'check_checks: what is planted is refused'
 exit "$failed"

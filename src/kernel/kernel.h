@@ -8,10 +8,9 @@
 
 /* ---- instruction sets -------------------------------------------------------------------------------------------- */
 
-/* The kernels of one instruction set. "generic" is plain C of the machine's family without fused multiply-adds, and
- * gives the same bits on every machine, but for what comes from the C library's sincos: glibc's last bits are others
- * where an x86-64 lacks AVX2 or FMA. "v3" (AVX2, FMA) and "v4" (AVX-512) are levels of x86-64, "neon" is aarch64.
- * Results of different sets differ in their last bits, within the bounds that stand at each kernel. */
+/* The kernels of one instruction set. "generic" is plain C of the machine's family without fused multiply-adds. "v3"
+ * (AVX2, FMA) and "v4" (AVX-512) are levels of x86-64, "neon" is aarch64. Results of different sets differ in their
+ * last bits, within the bounds that stand at each kernel. */
 typedef struct rs_kernels rs_kernels;
 
 /* The kernels in use: the best set this machine runs, unless rs_kernels_use has chosen another. */
@@ -170,7 +169,7 @@ void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_
 
 /* What transformers are computed with. Matrices are row-major; `step` is how many numbers lie between the starts of two
  * rows. Any size, any alignment; `real` is float or double, by the kernel. No allocation, no state, any thread; the
- * same bits wherever arrays stand. "generic" calls no function of the C library whose bits depend on the machine.
+ * same bits wherever arrays stand.
  *
  * Errors, with u = 2^-24 or 2^-53: an element of a product by at most (depth + 2) u of the sum of absolute values; a
  * curve by 3 u (1 + |x|), its slope by 5 u; e^-x of a softmax by u (3 + x), relative; sums over a row by a u for each

@@ -79,7 +79,7 @@ static void run_interrupted(void) {
   remove_folder("c");
 }
 
-/* Everything that one machine can vary, but for ranks (tests/mpi) and compilers (tests/cross/bytes.sh). */
+/* Everything that one machine can vary, but for ranks (tests/mpi). */
 Test(same_bytes, matrix__threads_shards_interruptions) {
   for (size_t i = 0; i < RS_COUNT(matrices); i++) {
     char words[32];

@@ -180,8 +180,7 @@ static const struct option_row {
     {"threads", "N", COUNT, FIELD(threads), EVERY,
      .help = "threads (default: all cores; the CSV files are the same bytes)", .most = 1024},
     {"isa", "NAME", WORD, FIELD(isa), EVERY,
-     .help = "instruction set: auto, v4, v3, neon, or generic, which gives the same bytes on aarch64 and "
-             "all x86-64 with AVX2 and FMA",
+     .help = "instruction set: auto, v4, v3, neon, or generic, which every machine has (last digits differ)",
      .words = instruction_sets},
     {"quiet", NULL, FLAG, FIELD(quiet), EVERY, .help = "only errors on stderr"},
     {"help", NULL, FLAG, FIELD(help), EVERY, .help = "show this (also -h)"},
