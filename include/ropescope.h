@@ -10,9 +10,11 @@
  * Symbols: L length, H heads, D head_dim, R rotary_dim, P = R/2 pairs, A axes, V views, Q observed queries.
  *
  * Rules that hold for every function:
- *  - Nothing is printed, the program is never ended, and there is no global state: objects that are not the same may be
+ *  - Nothing is printed, the program is never ended, and objects share no state: those that are not the same may be
  *    used by several threads at once, and so may one that is only read (a const pointer). The working directory, the
- *    locale and the environment are not changed.
+ *    locale and the environment are not changed. One thing of the process is: as the library is loaded, it switches the
+ *    error handler of the GNU Scientific Library off (gsl_set_error_handler_off), which would end the program; a
+ *    program that uses GSL too and sets a handler of its own must have one that returns.
  *  - A function that can fail returns a status and takes `error` last. NULL: why is not asked. Otherwise *error must be
  *    NULL before; on failure it becomes an object that the caller frees (ropescope_error_free), on success it stays.
  *    What the function would have made is then NULL, and arrays of the caller's hold no promise.

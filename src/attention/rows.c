@@ -57,7 +57,7 @@ static void add_needle(const rs_loaded_job *loaded, const rs_tile *tile, size_t 
   row->needle_distance = position > row->query ? position - row->query : row->query - position;
   row->has_needle = tile->has_needle[lane];
   if (!row->has_needle) return;
-  double t = tile->needle_logit[lane] - tile->state.reference[lane], weight = rs_exp2(t);
+  double t = tile->needle_logit[lane] - tile->state.reference[lane], weight = exp2(t);
   row->needle_rank = (size_t)tile->state.rank[lane];
   row->needle_weight = weight;
   if (loaded->job.needle_key == NULL) return;
@@ -75,7 +75,7 @@ double rs_row_entropy(const rs_row *row, double computed) {
 
 /* The learned sink is no key: it is in the mass, and in the spread that entropy is made of. */
 static void add_learned(double logit, double reference, row_sums *sums, rs_row *row) {
-  double t = logit - reference, weight = rs_exp2(t);
+  double t = logit - reference, weight = exp2(t);
   row->has_learned = true;
   row->learned_weight = weight;
   sums->mass += weight;

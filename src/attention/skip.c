@@ -42,12 +42,12 @@ static bool leave_out(const rs_loaded_job *loaded, rs_tile *tile, const rs_tile_
   const double *query_norm = tile->norm[part->view];
   for (size_t lane = 0; lane < tile->count; lane++) {
     double most = query_norm[lane] * norm + bias, room = most - largest_known(tile, lane);
-    if (!(tile->keys[lane] * rs_exp2(room) <= loaded->job.epsilon)) return false;
+    if (!(tile->keys[lane] * exp2(room) <= loaded->job.epsilon)) return false;
     if (tile->has_needle[lane] && most >= tile->needle_logit[lane]) return false;
   }
   for (size_t lane = 0; lane < tile->count; lane++) {
     double count = seen(&part->call, lane, keys), most = query_norm[lane] * norm + bias;
-    tile->certified[lane] += count * rs_exp2(most - largest_known(tile, lane));
+    tile->certified[lane] += count * exp2(most - largest_known(tile, lane));
     tile->skipped[lane] += count;
   }
   return true;

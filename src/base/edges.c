@@ -10,7 +10,7 @@ rs_status rs_log_edges(size_t length, size_t per_octave, size_t **edges, size_t 
   for (size_t step = 0, edge = 0; edge < length; step++) {
     /* Step 0 is distance 0 alone; after it 2^(step / per_octave), rounded down, each integer once. The slack keeps a
      * power of two, which exp2 may leave an ulp short, from falling to the integer below. */
-    edge = step == 0 ? 0 : (size_t)floor(rs_exp2((double)(step - 1) / (double)per_octave) + 1e-9);
+    edge = step == 0 ? 0 : (size_t)floor(exp2((double)(step - 1) / (double)per_octave) + 1e-9);
     if (edge > length) edge = length;
     if (used > 0 && edge == ((size_t *)list)[used - 1]) continue;
     if (rs_grow(&list, &capacity, used + 2, sizeof **edges, err) != RS_OK) {

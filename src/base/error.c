@@ -1,6 +1,7 @@
 /* Errors: the first failure of a call, kept with its words. */
 #include "base/base.h"
 
+#include <gsl/gsl_errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,4 +48,15 @@ const char *rs_status_name(rs_status status) {
 
 void rs_err_words(const rs_err *err, char *words, size_t size) {
   rs_message(words, size, "%s%s%s", err->subject, *err->subject != '\0' ? ": " : "", err->message);
+}
+
+rs_status rs_gsl(int failed, const char *what, rs_err *err) {
+  if (failed == GSL_SUCCESS) return RS_OK;
+  rs_status status = failed == GSL_ENOMEM ? RS_MEMORY : RS_INTERNAL;
+  return rs_fail(err, status, "%s: GSL: %s", what, gsl_strerror(failed));
+}
+
+/* GSL's handler would end the program at the first error. The loader calls this once, before any function of ours. */
+__attribute__((constructor)) static void switch_handler_off(void) {
+  gsl_set_error_handler_off();
 }

@@ -1,6 +1,7 @@
 /* Resizing a table on a grid, as torch.nn.functional.interpolate does with `size` given: ViT's position tables are
  * carried to other resolutions so (arXiv:2010.11929, section 3.2; DeiT and most code since: bicubic). Separable: each
- * axis has its taps and weights. Cubic convolution: Keys, IEEE Trans. ASSP 29, 1981, with his free constant a. */
+ * axis has its taps and weights. Cubic convolution: Keys, IEEE Trans. ASSP 29, 1981, with his free constant a. GSL's
+ * bicubic is a spline through the samples' slopes, which is another function. */
 #include "base/base.h"
 
 #include <math.h>

@@ -1,19 +1,23 @@
-/* Normal equations of waves with their matrix, in doubles, in floats, or made in doubles and solved in floats. */
+/* Normal equations of waves with their matrix, in doubles, in floats, or made in doubles and solved in floats. GSL
+ * makes those in doubles. The elimination is ours: GSL has none in floats, and its LU in doubles (2.7) reads room that
+ * it does not ask whether it got, which ends the program where memory ends. */
 #include "wave_solvers.h"
 
+#include <gsl/gsl_blas.h>
 #include <math.h>
 #include <stdlib.h>
 
 /* gram (functions, functions) = A^T A; right (functions,) = A^T wanted. */
-static void make_in_doubles(const rs_wave_fit_in *in, const double *functions, double *gram, double *right) {
+static int make_in_doubles(const rs_wave_fit_in *in, const double *functions, double *gram, double *right) {
   size_t n = 2 * in->waves;
-  for (size_t i = 0; i < n; i++) {
-    const double *row = functions + i * in->count;
-    right[i] = rs_dot(row, in->wanted, in->count);
-    for (size_t j = 0; j <= i; j++)
-      gram[i * n + j] = gram[j * n + i] = rs_dot(row, functions + j * in->count, in->count);
-    gram[i * n + i] += in->ridge;
-  }
+  gsl_matrix_const_view transpose = gsl_matrix_const_view_array(functions, n, in->count);
+  gsl_vector_const_view wanted = gsl_vector_const_view_array(in->wanted, in->count);
+  gsl_matrix_view square = gsl_matrix_view_array(gram, n, n);
+  gsl_vector_view product = gsl_vector_view_array(right, n);
+  int failed = gsl_blas_dsyrk(CblasLower, CblasNoTrans, 1, &transpose.matrix, 0, &square.matrix);
+  if (!failed) failed = gsl_matrix_transpose_tricpy(CblasLower, CblasUnit, &square.matrix, &square.matrix);
+  for (size_t i = 0; i < n; i++) gram[i * (n + 1)] += in->ridge;
+  return failed ? failed : gsl_blas_dgemv(CblasNoTrans, 1, &transpose.matrix, &wanted.vector, 0, &product.vector);
 }
 
 /* One sum of products in floats, in eight running sums as vector code has them (a single one errs ten times more). */
@@ -105,7 +109,7 @@ rs_status rs_wave_normal_solve(const rs_wave_fit_in *in, const double *functions
   if (in->solver == RS_SOLVER_NORMAL_F32)
     status = make_in_floats(in, gram, solution, err);
   else
-    make_in_doubles(in, functions, gram, solution);
+    status = rs_gsl(make_in_doubles(in, functions, gram, solution), "normal equations", err);
   if (in->solver == RS_SOLVER_GRAM_F32) {
     round_to_floats(gram, n * n);
     round_to_floats(solution, n);

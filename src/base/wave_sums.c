@@ -4,10 +4,11 @@
  *   sum e^(i d x) = e^(i d (n - 1) / 2) sin(n d / 2) / sin(d / 2)
  *
  * so that a fit of F functions to n points takes n F + F^3 steps in place of n F^2. The system's condition is the
- * square of the functions' own: a ridge must hold it (wave_fit.c's QR does without). */
+ * square of the functions' own: a ridge must hold it (wave_fit.c's QR does without). GSL has no such sums. */
 #include "wave_solvers.h"
 
 #include <complex.h>
+#include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -46,27 +47,17 @@ static void fill_right(const rs_wave_fit_in *in, double *right) {
   }
 }
 
-/* Cholesky's gram = L L^T, then L and L^T are solved for, `right` becoming the solution. */
-static void solve(double *gram, double *right, size_t side) {
-  for (size_t i = 0; i < side; i++) {
-    double *row = gram + i * side;
-    for (size_t j = 0; j < i; j++) row[j] = (row[j] - rs_dot(row, gram + j * side, j)) / gram[j * side + j];
-    row[i] = sqrt(row[i] - rs_dot(row, row, i));
-    right[i] = (right[i] - rs_dot(row, right, i)) / row[i];
-  }
-  for (size_t i = side; i-- > 0;) {
-    right[i] /= gram[i * side + i];
-    for (size_t j = 0; j < i; j++) right[j] -= gram[i * side + j] * right[i];
-  }
-}
-
 rs_status rs_wave_sums_solve(const rs_wave_fit_in *in, double *solution, rs_err *err) {
   size_t side = 2 * in->waves;
   double *gram = rs_alloc(side * side, sizeof *gram, err);
   if (gram == NULL) return RS_MEMORY;
+  gsl_matrix_view matrix = gsl_matrix_view_array(gram, side, side);
+  gsl_vector_view right = gsl_vector_view_array(solution, side);
   fill_gram(in, gram);
   fill_right(in, solution);
-  solve(gram, solution, side);
+  int failed = gsl_linalg_cholesky_decomp1(&matrix.matrix);
+  if (!failed) failed = gsl_linalg_cholesky_svx(&matrix.matrix, &right.vector);
   free(gram);
-  return RS_OK;
+  if (failed == GSL_EDOM) solution[0] = NAN; /* not positive definite: singular */
+  return failed == GSL_EDOM ? RS_OK : rs_gsl(failed, "Cholesky", err);
 }

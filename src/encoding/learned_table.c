@@ -59,7 +59,7 @@ rs_status rs_learned_table_check(const rs_binding *binding, size_t block, const 
 /* A normal number within the cut, from a uniform one in [0, 1): the inverse of its distribution. */
 static double truncated(double share) {
   double below = gsl_cdf_ugaussian_P(-CUT);
-  return rs_normal_quantile(below + share * (1 - 2 * below));
+  return gsl_cdf_ugaussian_Pinv(below + share * (1 - 2 * below));
 }
 
 void rs_learned_table_draw(const rs_learned_table *learned, rs_purpose purpose, size_t above, size_t rows, size_t width,

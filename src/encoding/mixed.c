@@ -12,7 +12,7 @@ enum { T, H, W };
 void rs_mixed_lengths(rs_encoding *encoding) {
   size_t count = encoding->tables * (encoding->rotary_dim / 2);
   for (size_t i = 0; i < count; i++) {
-    double x = encoding->mixed[i], y = encoding->mixed[count + i], length = rs_hypot(x, y);
+    double x = encoding->mixed[i], y = encoding->mixed[count + i], length = hypot(x, y);
     encoding->omega[i] = length;
     encoding->axis_weight[i * RS_AXES + T] = 0;
     encoding->axis_weight[i * RS_AXES + H] = length > 0 ? y / length : 0;

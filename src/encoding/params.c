@@ -141,7 +141,7 @@ double rs_scale_at(const rs_scale_params *params, double length, double train_le
   case RS_SCALE_DYNAMIC: return fmax(1, ratio);
   case RS_SCALE_HF_DYNAMIC: return f * fmax(1, ratio) - (f - 1);
   case RS_SCALE_VLLM_DYNAMIC: return f * f - (f - 1);
-  case RS_SCALE_QWEN_DYNAMIC: return fmax(1, rs_exp2(ceil(log2(ratio) + 1)) - 1);
+  case RS_SCALE_QWEN_DYNAMIC: return fmax(1, exp2(ceil(log2(ratio) + 1)) - 1);
   default: return isnan(params->scale.number) ? factor : params->scale.number;
   }
 }

@@ -21,7 +21,7 @@ void rs_score_state_reset(rs_score_state *state, size_t bins, size_t lanes) {
 }
 
 void rs_score_state_move(rs_score_state *state, size_t bins, size_t lanes, size_t lane, double reference) {
-  double up = reference - state->reference[lane], factor = rs_exp2(-up), mass = 0;
+  double up = reference - state->reference[lane], factor = exp2(-up), mass = 0;
   for (size_t bin = 0; bin < bins; bin++) mass += state->bin_weight[bin * lanes + lane];
   state->spread[lane] = factor * (state->spread[lane] - up * mass);
   for (size_t bin = 0; bin < bins; bin++) state->bin_weight[bin * lanes + lane] *= factor;
@@ -41,7 +41,7 @@ static void join_lane(rs_score_state *into, const rs_score_state *from, size_t b
   double up = from->reference[lane] - into->reference[lane];
   if (up > 0) rs_score_state_move(into, bins, lanes, lane, from->reference[lane]);
   up = into->reference[lane] - from->reference[lane];
-  double factor = rs_exp2(-up), mass = 0;
+  double factor = exp2(-up), mass = 0;
   for (size_t place = lane; place < bins * lanes; place += lanes) {
     mass += from->bin_weight[place];
     into->bin_weight[place] += factor * from->bin_weight[place];

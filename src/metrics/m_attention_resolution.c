@@ -34,7 +34,7 @@ static rs_status add_gains(const rs_encoding *encoding, size_t distance, rs_curv
   for (size_t j = 0; j < encoding->rotary_dim / 2; j++) {
     double c, s;
     rs_encoding_turn(encoding, last, last - distance, j, &c, &s);
-    double row[] = {(double)j, rs_hypot(c, s)};
+    double row[] = {(double)j, hypot(c, s)};
     RS_TRY(rs_curve_add(curve, row, err));
   }
   return RS_OK;

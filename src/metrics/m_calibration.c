@@ -50,7 +50,7 @@ static rs_status sum_waves(const double *omega, const rs_wave_fit *head, double 
   rs_wave *waves = rs_alloc(head->waves, sizeof *waves, err);
   rs_decay *decay = NULL;
   for (size_t j = 0; j < head->waves && waves != NULL; j++)
-    waves[j] = (rs_wave){.amplitude = factor * rs_hypot(head->cosine[j], head->sine[j]),
+    waves[j] = (rs_wave){.amplitude = factor * hypot(head->cosine[j], head->sine[j]),
                          .omega = omega[j],
                          .phase = -atan2(head->sine[j], head->cosine[j])};
   rs_status status = waves != NULL ? rs_decay_create(waves, head->waves, &decay, err) : RS_MEMORY;

@@ -4,6 +4,7 @@
 
 #include "metric_list.h"
 
+#include <gsl/gsl_sf_expint.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static double roformer_bound(const rs_encoding *encoding, size_t query, size_t k
     if (j < turning) rs_encoding_turn(encoding, query, key, j, &c, &s);
     real += c;
     imaginary += s;
-    total += rs_hypot(real, imaginary);
+    total += hypot(real, imaginary);
   }
   return total / (double)all;
 }
@@ -54,7 +55,7 @@ static double ladder_base(const rs_encoding *encoding) {
  * which is [Ci(m) - Ci(m / base)] / ln base. Pairs that do not turn keep their share. */
 static double wide_limit(const rs_encoding *encoding, double base, size_t distance) {
   if (isnan(base) || distance == 0) return isnan(base) ? NAN : 1;
-  double near = rs_cosine_integral((double)distance / base), far = rs_cosine_integral((double)distance);
+  double near = gsl_sf_Ci((double)distance / base), far = gsl_sf_Ci((double)distance);
   double turning = (double)encoding->rotary_dim / (double)encoding->head_dim;
   return 1 - turning + turning * (far - near) / log(base);
 }

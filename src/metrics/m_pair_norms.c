@@ -34,7 +34,7 @@ static double add_norms(const state *s, size_t j, const double *x, size_t tokens
   rs_sum sum = {0};
   for (size_t n = 0; n < tokens; n++) {
     const double *pair = x + n * s->dims + j * s->step;
-    double norm = rs_hypot(pair[0], pair[s->apart]);
+    double norm = hypot(pair[0], pair[s->apart]);
     rs_moments_add(moments, norm);
     rs_sum_add(&sum, norm);
   }

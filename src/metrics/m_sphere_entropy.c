@@ -9,10 +9,11 @@
  *   H - ln n = -(d/2) ln((1 + sqrt(1 + 4 lambda^2)) / 2),
  *
  * which is -lambda^2 d / 2 for small lambda and -0.2406 d at lambda = 1. Su, kexue.fm/archives/8823, has -0.24 lambda
- * d.
+ * d. The series is summed in logarithms: GSL's 0F1 (2.7) overflows from 1024 dims on at lambda = 1.
  */
 #include "metric_list.h"
 
+#include <gsl/gsl_sf_gamma.h>
 #include <math.h>
 
 typedef struct params {
@@ -27,7 +28,7 @@ static const double sharp = 1e8;
 
 static double sharp_deficit(double dims, double kappa) {
   double nu = dims / 2 - 1, correction = (4 * nu * nu - 1) / 8 / kappa;
-  return rs_log_gamma(dims / 2) + nu * log(2 / kappa) - log(2 * M_PI * kappa) / 2 + nu + 0.5 - 2 * correction;
+  return gsl_sf_lngamma(dims / 2) + nu * log(2 / kappa) - log(2 * M_PI * kappa) / 2 + nu + 0.5 - 2 * correction;
 }
 
 /* All terms of the series and of its slope, kappa d/dkappa = 2k, are positive: nothing cancels. Each is the one before

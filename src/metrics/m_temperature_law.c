@@ -3,6 +3,8 @@
  * m_entropy_scaling.c). The fit is the sd at which the two differ least in squares over the given s. */
 #include "metric_list.h"
 
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_roots.h>
 #include <math.h>
 
 typedef struct params {
@@ -38,7 +40,8 @@ static double misfit(const law *l, double log_sd) {
 }
 
 /* Its derivative, times a positive number. */
-static double misfit_slope(const law *l, double log_sd) {
+static double misfit_slope(double log_sd, void *given) {
+  const law *l = given;
   double sum = 0, sd = exp(log_sd);
   for (size_t i = 0; i < l->count; i++) {
     double s = l->scales[i], keeping = keeping_factor(sd, s);
@@ -47,21 +50,38 @@ static double misfit_slope(const law *l, double log_sd) {
   return sum;
 }
 
-/* The best of a grid over e^-3 .. e^5 nats, then where the misfit's slope changes its sign between the neighbours; NaN
- * at the grid's ends, where a law asks for no factor at all. */
-static double fit(const law *l) {
-  enum { STEPS = 400, HALVINGS = 60 };
+/* Where the misfit's slope is 0 between low and high, which a search of the misfit would only find to 1e-8. */
+static rs_status find_least(law *l, double low, double high, double *log_sd, rs_err *err) {
+  enum { STEPS = 200 };
+  static const double rounding = 4e-16;
+  gsl_function slope = {misfit_slope, l};
+  gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
+  if (solver == NULL) return rs_fail(err, RS_MEMORY, "out of memory: a root");
+  int status = gsl_root_fsolver_set(solver, &slope, low, high);
+  for (size_t i = 0; i < STEPS && status == GSL_SUCCESS; i++) {
+    status = gsl_root_fsolver_iterate(solver);
+    double apart = gsl_root_fsolver_x_upper(solver) - gsl_root_fsolver_x_lower(solver);
+    if (apart <= rounding * (1 + fabs(gsl_root_fsolver_root(solver)))) break;
+  }
+  *log_sd = gsl_root_fsolver_root(solver);
+  gsl_root_fsolver_free(solver);
+  return rs_gsl(status, "the slope of a misfit", err);
+}
+
+/* The best of a grid over e^-3 .. e^5 nats, then the least between its neighbours; NaN at the grid's ends, where a law
+ * asks for no factor at all. */
+static rs_status fit(law *l, double *sd, rs_err *err) {
+  enum { STEPS = 400 };
   const double least = -3, step = 8.0 / STEPS;
   size_t best = 0;
   for (size_t i = 1; i <= STEPS; i++)
     if (misfit(l, least + step * (double)i) < misfit(l, least + step * (double)best)) best = i;
-  if (best == 0 || best == STEPS) return NAN;
-  double low = least + step * ((double)best - 1), high = least + step * ((double)best + 1);
-  for (size_t i = 0; i < HALVINGS; i++) {
-    double middle = (low + high) / 2;
-    *(misfit_slope(l, middle) < 0 ? &low : &high) = middle;
-  }
-  return exp((low + high) / 2);
+  *sd = NAN;
+  if (best == 0 || best == STEPS) return RS_OK;
+  double middle = least + step * (double)best, log_sd = NAN;
+  RS_TRY(find_least(l, middle - step, middle + step, &log_sd, err));
+  *sd = exp(log_sd);
+  return RS_OK;
 }
 
 static rs_status add_rows(const law *l, double sd, rs_curve *curve, rs_err *err) {
@@ -81,7 +101,7 @@ static rs_status finish(const rs_metric_in *in, const void *state, rs_result *re
   law l = {.slope = p->slope,
            .scales = given ? p->scales.list : octaves,
            .count = given ? p->scales.count : RS_COUNT(octaves)};
-  result->value[0] = fit(&l);
+  RS_TRY(fit(&l, &result->value[0], err));
   for (size_t i = 0; i < p->sds.count; i++) RS_TRY(add_rows(&l, p->sds.list[i], &result->curve, err));
   return isnan(result->value[0]) ? RS_OK : add_rows(&l, result->value[0], &result->curve, err);
 }

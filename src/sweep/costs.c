@@ -1,6 +1,7 @@
 /* What trainings and readings take: passes forward, and passes back, which take twice as much. */
 #include "costs.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,15 +251,9 @@ typedef struct pace {
 
 enum { SAMPLES = 5 };
 
-static int by_time(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* On a busy machine some samples wait, so that a mean says little. */
 static double median(double *samples, size_t count) {
-  qsort(samples, count, sizeof *samples, by_time);
-  return count > 0 ? samples[count / 2] : 0;
+  return count > 0 ? gsl_stats_median(samples, 1, count) : 0;
 }
 
 /* The time of a step, from as many as the budget has room for. The first wakes the threads and is not counted. */

@@ -76,7 +76,7 @@ rs_status rs_journal_read(const rs_journal *journal, uint64_t offset, rs_text *d
 /* What determines a cell's numbers, as a key by which its record is found again. */
 
 /* Raised when a record holds something else, a key is made in another way, or last digits change whatever the kinds. */
-enum { RS_CELL_SCHEMA = 3 };
+enum { RS_CELL_SCHEMA = 4 };
 
 /* The roles of all cells (count,), in their order. RS_MEMORY. */
 rs_status rs_cell_roles_make(const rs_experiment *experiment, const rs_cell *cells, size_t count, rs_cell_role *roles,

@@ -9,7 +9,8 @@ nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >"$work/exp
 grep -oE '\bropescope_[a-z0-9_]+\(' "$header" | tr -d '(' | LC_ALL=C sort -u >"$work/declared"
 diff -u "$work/declared" "$work/exported" || { echo 'symbols: the library exports other names than ropescope.h declares' >&2; exit 1; }
 diff -u "$list" "$work/exported" || { echo "symbols: $list names others: a name that went breaks programs" >&2; exit 1; }
-# No global state: all that can be written is what is named here. Sanitizers bring their own.
+# No global state of its own, but for what is named here (GSL has its error handler, which is off). Sanitizers bring
+# theirs.
 #   c_locale, c_locale_once  the locale "C", made once, by whichever thread needs it first
 #   chosen                   the instruction set of the program's --isa; nothing of ropescope.h sets it
 #   no_memory...             the error that is told where there is no memory for one; never changed

@@ -205,7 +205,7 @@ Test(merge_command, versions__run_the_shard_again) {
     const char *from, *to, *message;
   } changes[] = {
       {"\"version\": \"", "\"version\":\"9", "ropescope: s-2: was made by version 9"},
-      {"\"schema\": 3", "\"schema\": 2", "ropescope: s-2: was made by version "},
+      {"\"schema\": 4", "\"schema\": 3", "ropescope: s-2: was made by version "},
       {"\"shard\": 2", "\"shard\": 9", "ropescope: s-2/shard.json: is not what a run with --shard writes\n"},
       {"\"kinds\"", "\"kinks\"", "ropescope: s-2/shard.json: is not what a run with --shard writes: Object item not"},
       {"{", "[", "ropescope: s-2/shard.json:"},

@@ -1,5 +1,6 @@
 /* Errors, memory, growing text, parameters. */
 #include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,22 @@
 #include "base/base.h"
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+Test(base, gsl__what_it_returns__is_a_status_and_ends_nothing) {
+  static const struct {
+    int failed;
+    rs_status status;
+    const char *message;
+  } cases[] = {{GSL_ENOMEM, RS_MEMORY, "a fit: GSL: malloc failed"},
+               {GSL_EMAXITER, RS_INTERNAL, "a fit: GSL: exceeded max number of iterations"}};
+  cr_assert_not_null(gsl_set_error_handler_off(), "its own handler, which is NULL, was off before");
+  cr_expect_eq(rs_gsl(GSL_SUCCESS, "a fit", NULL), RS_OK);
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_err err = {0};
+    cr_expect_eq(rs_gsl(cases[i].failed, "a fit", &err), cases[i].status);
+    cr_expect_str_eq(err.message, cases[i].message);
+  }
+}
 
 Test(base, error__two_failures__first_wins) {
   rs_err err = {0};

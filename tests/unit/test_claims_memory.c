@@ -1,6 +1,5 @@
 /* test_claims_memory.c: each allocation of selecting and joining fails in turn. */
 #include <criterion/criterion.h>
-#include <gsl/gsl_errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +51,6 @@ Test(claims_memory, each_failing_allocation__is_survived_without_leak) {
   static const char *const columns[] = {"mean(y)", "spearman(y; x)", "spearman(y; x; method)",
                                         "spearman_p(y; x; method)"};
   if (!COUNTS_MEMORY) cr_skip_test("malloc belongs to the sanitizer");
-  gsl_set_error_handler_off();
   enter_scratch();
   for (size_t i = 0; i < RS_COUNT(columns); i++) {
     column = columns[i];

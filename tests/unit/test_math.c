@@ -361,6 +361,16 @@ Test(math, sum__cancelling_terms__loses_nothing) {
   cr_assert(close_to(rs_sum_total(&tenths), 1e6, 1e-15, 0), "got %.17g", rs_sum_total(&tenths));
 }
 
+Test(math, dot__any_count__is_the_sum_of_all_products) {
+  enum { MOST = 40 };
+  double a[MOST], b[MOST];
+  for (size_t count = 0; count <= MOST; count++) {
+    double sum = 0; /* of whole numbers: exact in any order */
+    for (size_t i = 0; i < count; i++) sum += (a[i] = (double)i + 1) * (b[i] = (double)(i * i) - 40);
+    cr_assert_eq(rs_dot(a, b, count), sum, "%zu", count);
+  }
+}
+
 Test(math, moments__random_samples__agree_with_two_passes) {
   uint64_t state = 5;
   rs_moments none = {0}, one = {0};

@@ -169,6 +169,24 @@ Test(wave_fit, undetermined__other_solvers__say_so) {
   }
 }
 
+Test(wave_fit, no_numbers__every_solver__says_so) {
+  static const double odd[] = {2.0, NAN, 0.1};
+  double wanted[POINTS];
+  fill_curve(wanted, POINTS);
+  wanted[POINTS / 2] = NAN;
+  for (size_t i = 0; i < RS_COUNT(all); i++) {
+    rs_wave_fit fit;
+    rs_wave_fit_in in = {omegas, WAVES, wanted, POINTS, all[i], 0, 0};
+    cr_assert_eq(rs_wave_fit_create(&in, &fit, NULL), RS_DOMAIN, "solver %zu", i);
+  }
+  fill_curve(wanted, POINTS);
+  for (size_t i = 0; i < RS_COUNT(all); i++) {
+    rs_wave_fit fit;
+    rs_wave_fit_in in = {odd, WAVES, wanted, POINTS, all[i], 0, 0};
+    cr_assert_eq(rs_wave_fit_create(&in, &fit, NULL), RS_DOMAIN, "solver %zu", i);
+  }
+}
+
 /* A head of 128 dims over 2048 tokens, whose functions are nearly dependent; and a wave of half a turn a token, of
  * which sums and differences are whole turns. */
 Test(wave_fit, sums__with_a_ridge__agree_with_qr) {

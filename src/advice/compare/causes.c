@@ -2,6 +2,7 @@
  * is named was computed and fits. Frequencies and attention factor are judged apart, so that two causes can be told. */
 #include "compare.h"
 
+#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,11 +202,6 @@ static void try_positions(search *in) {
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The same frequencies in any order. */
 static void try_any_order(search *in, double *mine, double *other) {
   const rs_spectrum *a = in->sides[0]->spectrum, *b = in->sides[1]->spectrum;
@@ -213,8 +209,8 @@ static void try_any_order(search *in, double *mine, double *other) {
   const rs_compared sorted = {.spectrum = &target}, *plain = in->sides[1];
   memcpy(mine, a->omega, a->pairs * sizeof *mine);
   memcpy(other, b->omega, b->pairs * sizeof *other);
-  qsort(mine, a->pairs, sizeof *mine, ascending);
-  qsort(other, b->pairs, sizeof *other, ascending);
+  gsl_sort(mine, 1, a->pairs);
+  gsl_sort(other, 1, b->pairs);
   altered.omega = mine;
   target.omega = other;
   target.slack = altered.slack = NULL; /* which pair had which */

@@ -101,7 +101,7 @@ static rs_status look_over(work *w, look *seen) {
     alternate &= repeats(w, RS_INTERLEAVED);
     for (size_t f = 0; f < RS_COUNT(narrow); f++) fits[f] &= holds(w, narrow[f]);
     for (size_t k = 0; k < w->table->width; k++) {
-      double amp = rs_hypot(w->row[0][k], w->row[1][k]);
+      double amp = hypot(w->row[0][k], w->row[1][k]);
       least = fmin(least, amp);
       most = fmax(most, amp);
       sum += amp;

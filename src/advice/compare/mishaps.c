@@ -110,7 +110,7 @@ static double beta_of(const maker *make, double pair, bool whole, double rounded
   double length = rs_compared_train_length(make->from), pairs = (double)make->from->spectrum->pairs;
   double theta = rs_compared_theta(make->from), at = length / (2 * M_PI) * pow(theta, -pair / pairs);
   double other = length / (2 * M_PI) * pow(theta, -(pair + rounded_by) / pairs);
-  double least = fmin(at, other), most = fmax(at, other), power = rs_exp2(floor(log2(most))),
+  double least = fmin(at, other), most = fmax(at, other), power = exp2(floor(log2(most))),
          unit = pow(10, floor(log10(most)));
   if (!whole) return rint(at * 1e4) / 1e4;
   return power > least ? power : floor(most / unit) * unit > least ? floor(most / unit) * unit : sqrt(least * most);

@@ -15,7 +15,7 @@ static double log_at(const rs_spectrum *a, const rs_spectrum *b, size_t j) {
   return log(b->omega[j]) - (a != NULL ? log(a->omega[j]) : 0);
 }
 
-/* The line through ln(b / a), or through ln b. */
+/* The line through ln(b / a), or through ln b, as sums: gsl_fit_linear takes arrays, and so room for them. */
 static line fit(const rs_spectrum *a, const rs_spectrum *b) {
   double n = (double)b->pairs, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
   for (size_t j = 0; j < b->pairs; j++) {

@@ -81,7 +81,7 @@ static size_t power_below(size_t heads) {
 
 /* 2^(-bias_max number / heads), where the recipe has its factor. */
 static double geometric(const search *in, size_t number, size_t heads) {
-  return in->factor * rs_exp2(-in->largest * (double)number / (double)heads);
+  return in->factor * exp2(-in->largest * (double)number / (double)heads);
 }
 
 /* Press's: those of the power of two below, then every second one of the power above. */

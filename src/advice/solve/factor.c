@@ -1,4 +1,5 @@
-/* The factor that makes a recipe serve a length: it is searched, as methods differ in what they do with it. */
+/* The factor that makes a recipe serve a length: it is searched, as methods differ in what they do with it. What is
+ * halved is an interval of yes and no, each with a status: GSL's root finding takes functions that cannot fail. */
 #include "task.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* Rounds: a sample of the ceiling, of the job, of the ceiling, of the job, and so on; then medians. */
 #include "bench.h"
 
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #ifdef _OPENMP
@@ -48,15 +50,10 @@ static bool contended(const bench_round *round) {
   return round->ceiling.contended || round->job.contended;
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Sorts. */
 static double median(double *values, size_t count) {
-  qsort(values, count, sizeof *values, ascending);
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+  gsl_sort(values, 1, count);
+  return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
 /* Median, least and (for `others`) mean over the rounds that count. The fraction is taken round by round: on a virtual

@@ -1,6 +1,7 @@
 /* One number of the rows that were selected. */
 #include "claims.h"
 
+#include <gsl/gsl_fit.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -15,19 +16,9 @@ static rs_status the_row(const rs_sample *s, double *value, rs_err *err) {
   return RS_OK;
 }
 
-static double sum_of(const double *values, size_t count) {
-  double sum = 0;
-  for (size_t i = 0; i < count; i++) sum += values[i];
-  return sum;
-}
-
-static double mean_of(const double *values, size_t count) {
-  return sum_of(values, count) / (double)count;
-}
-
 static rs_status mean(const rs_sample *s, double *value, rs_err *err) {
   (void)err;
-  *value = mean_of(s->y, s->count);
+  *value = gsl_stats_mean(s->y, 1, s->count);
   return RS_OK;
 }
 
@@ -52,7 +43,8 @@ static rs_status median(const rs_sample *s, double *value, rs_err *err) {
 
 static rs_status sum(const rs_sample *s, double *value, rs_err *err) {
   (void)err;
-  *value = sum_of(s->y, s->count);
+  *value = 0;
+  for (size_t i = 0; i < s->count; i++) *value += s->y[i];
   return RS_OK;
 }
 
@@ -88,15 +80,9 @@ static rs_status fit_logs(const rs_sample *s, double *intercept, double *slope, 
     s->x[i] = log(s->x[i]);
     s->y[i] = log(s->y[i]);
   }
-  double mean_x = mean_of(s->x, s->count), mean_y = mean_of(s->y, s->count);
-  double both = 0, squares = 0;
-  for (size_t i = 0; i < s->count; i++) {
-    both += (s->x[i] - mean_x) * (s->y[i] - mean_y);
-    squares += (s->x[i] - mean_x) * (s->x[i] - mean_x);
-  }
-  *slope = both / squares;
-  *intercept = mean_y - *slope * mean_x;
-  return RS_OK;
+  double spread[3], rest; /* what else GSL tells */
+  return rs_gsl(gsl_fit_linear(s->x, 1, s->y, 1, s->count, intercept, slope, &spread[0], &spread[1], &spread[2], &rest),
+                "a straight line", err);
 }
 
 static rs_status exponent(const rs_sample *s, double *value, rs_err *err) {
@@ -117,7 +103,7 @@ static size_t join_equal(const rs_sample *s) {
   gsl_sort2(s->x, 1, s->y, 1, s->count);
   for (size_t i = 0, next; i < s->count; i = next) {
     for (next = i + 1; next < s->count && s->x[next] == s->x[i];) next++;
-    s->y[left] = mean_of(s->y + i, next - i);
+    s->y[left] = gsl_stats_mean(s->y + i, 1, next - i);
     s->x[left++] = s->x[i];
   }
   return left;

@@ -3,7 +3,6 @@
 
 #include "kernel/kernel.h"
 
-#include <gsl/gsl_errno.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -65,7 +64,6 @@ static int run_command(int command, cli_options *options) {
                 c->most_arguments == 1 ? "" : "s", c->name);
     return CLI_USAGE;
   }
-  gsl_set_error_handler_off();
   /* A file over the size limit is then a failed write, with a message and nothing left behind. */
   signal(SIGXFSZ, SIG_IGN);
   use_threads(options->threads);

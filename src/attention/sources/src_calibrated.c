@@ -28,7 +28,7 @@ static void place(const rs_source_in *in, size_t pair, double complex value, dou
 static void place_head(const rs_source_in *in, const rs_wave_fit *fit, double *query, double *key) {
   for (size_t j = 0; j < fit->waves; j++) {
     double complex product = sqrt((double)in->head_dim) * (fit->cosine[j] - I * fit->sine[j]);
-    double size = rs_hypot(creal(product), cimag(product));
+    double size = hypot(creal(product), cimag(product));
     place(in, j, size > 0 ? product / sqrt(size) : 0, query);
     place(in, j, sqrt(size), key);
   }

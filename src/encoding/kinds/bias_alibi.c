@@ -26,8 +26,8 @@ typedef struct state {
 static double exact_slope(size_t head, size_t heads, double bias_max) {
   size_t power = 1;
   while (power * 2 <= heads) power *= 2;
-  if (head < power) return rs_exp2(-bias_max * (double)(head + 1) / (double)power);
-  return rs_exp2(-bias_max * (double)(2 * (head - power) + 1) / (double)(2 * power));
+  if (head < power) return exp2(-bias_max * (double)(head + 1) / (double)power);
+  return exp2(-bias_max * (double)(2 * (head - power) + 1) / (double)(2 * power));
 }
 
 /* Before the factor. */

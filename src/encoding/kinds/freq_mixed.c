@@ -39,7 +39,7 @@ static rs_status fill(const rs_freq_in *in, rs_freq_out *out, rs_err *err) {
   for (size_t j = 0; j < in->rotary_dim / 2; j++) {
     double x, y;
     mix(in, 0, j, &x, &y);
-    out->omega[j] = rs_hypot(x, y);
+    out->omega[j] = hypot(x, y);
   }
   return RS_OK;
 }

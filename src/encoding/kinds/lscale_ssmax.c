@@ -4,6 +4,7 @@
  * average (0.168 at 1024 tokens). */
 #include "encoding/kinds.h"
 
+#include <gsl/gsl_sf_gamma.h>
 #include <math.h>
 
 static rs_status check(const rs_binding *binding, const rs_model *model, rs_err *err) {
@@ -16,7 +17,7 @@ static rs_status fill(const rs_stage_in *in, double *logit_scale, rs_err *err) {
   double s = ((const rs_common_params *)in->params)->logit_scale_factor, length;
   if (isnan(s)) {
     RS_TRY(rs_lscale_log_length(in, "ssmax", &length, err));
-    s = length / rs_log_gamma(length + 1); /* the sum of ln n up to `length` is the logarithm of its factorial */
+    s = length / gsl_sf_lngamma(length + 1); /* the sum of ln n up to `length` is the logarithm of its factorial */
   }
   for (size_t m = 0; m < in->length; m++) logit_scale[m] *= s * log((double)m + 1);
   return RS_OK;
