@@ -209,9 +209,24 @@ void rs_message(char *out, size_t size, const char *format, ...) RS_PRINTF(3, 4)
 void rs_message_print(char *out, size_t size, bool lines, const char *format, va_list words) RS_PRINTF(4, 0)
     RS_NONNULL(1, 4);
 
-/* The candidate nearest to `word` by edit distance (case folded, '-' as '_'), close enough to be a slip of the pen: at
- * most one edit for words of 2 to 4 letters, else at most a third of the letters. Where there is none, the first
- * candidate that goes on with '_' after the word ("entropy_nats"), or NULL. Borrows. */
+/* The name that a word is likely to mean, among those that are added: the nearest by edit distance (case folded, '-' as
+ * '_', words in another order one edit more), close enough to be a slip of the pen: at most one edit for words of 2 to
+ * 4 letters, else at most a third of the letters. Where there is none, the first name that goes on with '_' after the
+ * word ("entropy_nats"). Begin with {.word = word}. Borrows all of them. */
+typedef struct rs_nearest {
+  const char *word, *near, *longer; /* near: the nearest so far; longer: the first that goes on; NULL: none */
+  size_t distance;                  /* of `near` */
+} rs_nearest;
+
+void rs_nearest_add(rs_nearest *nearest, const char *name) RS_NONNULL(1, 2);
+
+/* Adds `name` by a name that it had in an earlier release. */
+void rs_nearest_former(rs_nearest *nearest, const char *former, const char *name) RS_NONNULL(1, 2, 3);
+
+/* NULL: nothing is near. */
+const char *rs_nearest_found(const rs_nearest *nearest) RS_NONNULL(1);
+
+/* That of a list of names, or NULL. */
 const char *rs_suggest(const char *word, const char *const *candidates, size_t count) RS_NONNULL(1);
 
 /* ---- numbers as text, in every locale with a '.' ----------------------------------------------------------------- */

@@ -165,7 +165,7 @@ struct rs_item_type {
   const char *key, *what;
   /* False: unknown name. Methods may be among those beside the built-in ones. */
   bool (*init)(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err);
-  size_t (*names)(const char **names, size_t room);
+  const char *(*name)(size_t index); /* NULL past the last */
 };
 
 extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_task_items;

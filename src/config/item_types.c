@@ -12,11 +12,10 @@ static bool init_method(const rs_method_list *beside, const char *name, rs_varia
   return true;
 }
 
-static size_t method_names(const char **names, size_t room) {
+static const char *method_name(size_t index) {
   size_t count;
   const rs_method *methods = rs_methods(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = methods[i].name;
-  return count;
+  return index < count ? methods[index].name : NULL;
 }
 
 static bool init_source(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
@@ -26,11 +25,10 @@ static bool init_source(const rs_method_list *beside, const char *name, rs_varia
   return variant->source != NULL;
 }
 
-static size_t source_names(const char **names, size_t room) {
+static const char *source_name(size_t index) {
   size_t count;
   const rs_source_kind *const *kinds = rs_source_kinds(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
-  return count;
+  return index < count ? kinds[index]->kind.name : NULL;
 }
 
 static bool init_metric(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
@@ -40,11 +38,10 @@ static bool init_metric(const rs_method_list *beside, const char *name, rs_varia
   return variant->metric != NULL;
 }
 
-static size_t metric_names(const char **names, size_t room) {
+static const char *metric_name(size_t index) {
   size_t count;
   const rs_metric_kind *const *kinds = rs_metric_kinds(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
-  return count;
+  return index < count ? kinds[index]->kind.name : NULL;
 }
 
 static bool init_task(const rs_method_list *beside, const char *name, rs_variant *variant, rs_err *err) {
@@ -54,14 +51,13 @@ static bool init_task(const rs_method_list *beside, const char *name, rs_variant
   return variant->task != NULL;
 }
 
-static size_t task_names(const char **names, size_t room) {
+static const char *task_name(size_t index) {
   size_t count;
   const rs_task_kind *const *kinds = rs_task_kinds(&count);
-  for (size_t i = 0; i < count && i < room; i++) names[i] = kinds[i]->kind.name;
-  return count;
+  return index < count ? kinds[index]->kind.name : NULL;
 }
 
-const rs_item_type rs_method_items = {"methods", "method", init_method, method_names};
-const rs_item_type rs_source_items = {"sources", "source", init_source, source_names};
-const rs_item_type rs_metric_items = {"metrics", "metric", init_metric, metric_names};
-const rs_item_type rs_task_items = {"tasks", "task", init_task, task_names};
+const rs_item_type rs_method_items = {"methods", "method", init_method, method_name};
+const rs_item_type rs_source_items = {"sources", "source", init_source, source_name};
+const rs_item_type rs_metric_items = {"metrics", "metric", init_metric, metric_name};
+const rs_item_type rs_task_items = {"tasks", "task", init_task, task_name};

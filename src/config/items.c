@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 10000, MOST_NAMES = 128 };
+enum { MOST_VARIANTS = 10000 };
 
 /* ---- variants ---------------------------------------------------------------------------------------------------- */
 
@@ -349,9 +349,10 @@ static void expand(item *entry, rs_variants *variants) {
 /* ---- reading a list of entries ----------------------------------------------------------------------------------- */
 
 static void unknown_name(const item *entry, const rs_node *node, const char *name) {
-  const char *names[MOST_NAMES];
-  size_t count = entry->type->names(names, MOST_NAMES);
-  const char *near = rs_suggest(name, names, count);
+  rs_nearest nearest = {.word = name};
+  const char *other;
+  for (size_t i = 0; (other = entry->type->name(i)) != NULL; i++) rs_nearest_add(&nearest, other);
+  const char *near = rs_nearest_found(&nearest);
   const char *alias = strcmp(entry->type->what, "method") == 0 ? rs_hf_method(name) : NULL;
   rs_path path = node == entry->node ? entry->path : rs_path_key(&entry->path, "name");
   if (alias != NULL)

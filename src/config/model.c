@@ -120,11 +120,11 @@ static const rs_preset *find_preset(const char *name) {
 }
 
 static const char *near_preset(const char *name) {
-  const char *names[128];
+  rs_nearest nearest = {.word = name};
   size_t count;
   const rs_preset *presets = rs_presets(&count);
-  for (size_t i = 0; i < count && i < RS_COUNT(names); i++) names[i] = presets[i].name;
-  return rs_suggest(name, names, count < RS_COUNT(names) ? count : RS_COUNT(names));
+  for (size_t i = 0; i < count; i++) rs_nearest_add(&nearest, presets[i].name);
+  return rs_nearest_found(&nearest);
 }
 
 static const char *const layer_keys[] = {"count", "window", "pattern", "local_theta"};

@@ -324,6 +324,8 @@ Test(check_command, ignored__findings_are_counted_and_unknown_codes_are_errors) 
              "");
   expect_run((const char *const[]){"check", "--ignore", "RS999", "wrong.json", NULL}, 2, "",
              "no finding RS999 (ropescope list findings shows them)");
+  expect_run((const char *const[]){"check", "--ignore", "misspelt-layer-type", "wrong.json", NULL}, 2, "",
+             "no finding misspelt-layer-type (did you mean unknown-layer-type?)");
 }
 
 Test(check_command, wrong_use__is_said) {

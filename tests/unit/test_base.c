@@ -251,7 +251,12 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
       {"bexx_fasx", "beta_fast"}, /* three of nine */
       {"beta", "beta_fast"},      /* goes on after '_': the first that does */
       {"NTK-by", "ntk_by_parts"},
-      {"bet", NULL}, /* goes on, but within the word */
+      {"bet", NULL},                    /* goes on, but within the word */
+      {"parts_by_ntk", "ntk_by_parts"}, /* words in another order */
+      {"Fast-Beta", "beta_fast"},
+      {"slow_bata", "beta_slow"},   /* and a slip in one of them */
+      {"fast_beta_x", "beta_fast"}, /* three edits of eleven letters */
+      {"parts_ntk", NULL},
   };
   for (size_t i = 0; i < RS_COUNT(cases); i++) {
     const char *got = rs_suggest(cases[i].word, known, RS_COUNT(known));
@@ -268,6 +273,16 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
   cr_assert_str_eq(rs_suggest("T", short_words, 2), "t");
   cr_assert_null(rs_suggest(longest, odd, 2), "words beyond every name have no neighbour");
   cr_assert_str_eq(rs_suggest("aaab", odd, 2), "aaaa", "candidates beyond every name are passed over");
+}
+
+Test(base, suggest__names_of_earlier_releases__mean_those_of_now) {
+  rs_nearest nearest = {.word = "misspelt-layer-typ"};
+  rs_nearest_add(&nearest, "unknown-layer-type");
+  cr_assert_null(rs_nearest_found(&nearest));
+  rs_nearest_former(&nearest, "misspelt-layer-type", "unknown-layer-type");
+  cr_assert_str_eq(rs_nearest_found(&nearest), "unknown-layer-type");
+  rs_nearest_add(&nearest, "misspelt-layer-types");
+  cr_assert_str_eq(rs_nearest_found(&nearest), "unknown-layer-type", "the nearer one stays");
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */

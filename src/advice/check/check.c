@@ -17,15 +17,14 @@ const rs_rule *rs_rules(size_t index) {
 }
 
 rs_status rs_rule_find(const char *word, const rs_rule **rule, rs_err *err) {
-  enum { MOST = 256 };
-  const char *words[MOST];
-  size_t count = 0;
-  for (size_t i = 0; (*rule = rs_rules(i)) != NULL && count + 2 <= MOST; i++) {
+  rs_nearest nearest = {.word = word};
+  for (size_t i = 0; (*rule = rs_rules(i)) != NULL; i++) {
     if (strcmp((*rule)->code, word) == 0 || strcmp((*rule)->name, word) == 0) return RS_OK;
-    words[count++] = (*rule)->code;
-    words[count++] = (*rule)->name;
+    rs_nearest_add(&nearest, (*rule)->code);
+    rs_nearest_add(&nearest, (*rule)->name);
+    if ((*rule)->former != NULL) rs_nearest_former(&nearest, (*rule)->former, (*rule)->name);
   }
-  const char *near = rs_suggest(word, words, count);
+  const char *near = rs_nearest_found(&nearest);
   if (near != NULL) return rs_fail(err, RS_INPUT, "no finding %s (did you mean %s?)", word, near);
   return rs_fail(err, RS_INPUT, "no finding %s (ropescope list findings shows them)", word);
 }

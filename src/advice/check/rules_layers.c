@@ -23,7 +23,7 @@ static const rs_rule rules[] = {
     [UNKNOWN_TYPE] = {"RS805", "unknown-layer-type", RS_ERROR,
                       "a type of layers, in layer_types or rope_parameters, that is not known here: what such layers "
                       "see is not known, either",
-                      "transformers, configuration_utils.py: ALLOWED_LAYER_TYPES"},
+                      "transformers, configuration_utils.py: ALLOWED_LAYER_TYPES", "misspelt-layer-type"},
     [NO_WINDOW] = {"RS806", "sliding-layers-without-window", RS_WARNING,
                    "layer_types has sliding_attention, and no sliding_window says how far it sees",
                    "transformers, masking_utils.py: create_sliding_window_causal_mask"},

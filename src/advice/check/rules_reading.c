@@ -5,7 +5,11 @@
 #include <string.h>
 
 static const rs_rule rules[] = {
-    {"RS901", "not-read", RS_ERROR, "the file cannot be read as a model's config", "docs/config.md"},
+    {.code = "RS901",
+     .name = "not-read",
+     .severity = RS_ERROR,
+     .summary = "the file cannot be read as a model's config",
+     .reference = "docs/config.md"},
 };
 
 /* An error, or a type that is not computed here. */

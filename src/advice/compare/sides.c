@@ -106,13 +106,13 @@ static rs_status read_preset(rs_contender *s, const char *layers, rs_err *err) {
 
 /* What a word may have been meant for: a preset or a method. */
 static rs_status unknown_word(const char *word, rs_err *err) {
-  const char *names[256];
-  size_t count = 0, presets, methods;
+  rs_nearest nearest = {.word = word};
+  size_t presets, methods;
   const rs_preset *preset = rs_presets(&presets);
   const rs_method *method = rs_methods(&methods);
-  for (size_t i = 0; i < presets && count < RS_COUNT(names); i++) names[count++] = preset[i].name;
-  for (size_t i = 0; i < methods && count < RS_COUNT(names); i++) names[count++] = method[i].name;
-  const char *near = rs_suggest(word, names, count), *alias = rs_hf_method(word);
+  for (size_t i = 0; i < presets; i++) rs_nearest_add(&nearest, preset[i].name);
+  for (size_t i = 0; i < methods; i++) rs_nearest_add(&nearest, method[i].name);
+  const char *near = rs_nearest_found(&nearest), *alias = rs_hf_method(word);
   if (alias != NULL) return rs_fail(err, RS_INPUT, "is no method (Hugging Face's %s is %s here)", word, alias);
   if (near != NULL) return rs_fail(err, RS_INPUT, "is no file, no model preset and no method (did you mean %s?)", near);
   return rs_fail(err, RS_INPUT,

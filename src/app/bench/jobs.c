@@ -32,19 +32,16 @@ static bool wanted(const rs_bench_options *options, const rs_bench_family *famil
 
 /* RS_INPUT for a name that means nothing. */
 static rs_status check_name(const char *name, rs_err *err) {
-  const char **names = rs_alloc(all_jobs() + RS_COUNT(families), sizeof *names, err);
-  size_t count = 0;
+  rs_nearest nearest = {.word = name};
   bool known = false;
-  if (names == NULL) return RS_MEMORY;
   for (size_t f = 0; f < RS_COUNT(families); f++) {
-    names[count++] = families[f]->name;
+    rs_nearest_add(&nearest, families[f]->name);
     for (size_t j = 0; j < families[f]->job_count; j++) {
       known |= means(name, families[f], &families[f]->jobs[j]);
-      names[count++] = families[f]->jobs[j].name;
+      rs_nearest_add(&nearest, families[f]->jobs[j].name);
     }
   }
-  const char *near = known ? NULL : rs_suggest(name, names, count);
-  free(names);
+  const char *near = rs_nearest_found(&nearest);
   if (known) return RS_OK;
   return near != NULL ? rs_fail(err, RS_INPUT, "no job %s (did you mean %s?)", name, near)
                       : rs_fail(err, RS_INPUT, "no job %s (ropescope bench --list shows them)", name);

@@ -114,14 +114,13 @@ static bool has_entry(size_t l, const char *name) {
 
 /* Says what may have been meant by a name that is not in list `searched`, or in none (LISTS): an entry, or a list. */
 static int unknown(const question *q, const char *word, size_t searched) {
-  const char *names[512], *other;
-  size_t count = 0;
+  rs_nearest nearest = {.word = word};
+  const char *other;
   for (size_t l = 0; l < LISTS; l++) {
-    if (searched == LISTS && count < RS_COUNT(names)) names[count++] = lists[l].name;
-    for (size_t i = 0; q->asked[l] && (other = lists[l].name_at(i)) != NULL && count < RS_COUNT(names); i++)
-      names[count++] = other;
+    if (searched == LISTS) rs_nearest_add(&nearest, lists[l].name);
+    for (size_t i = 0; q->asked[l] && (other = lists[l].name_at(i)) != NULL; i++) rs_nearest_add(&nearest, other);
   }
-  const char *near = rs_suggest(word, names, count), *alias = rs_hf_method(word);
+  const char *near = rs_nearest_found(&nearest), *alias = rs_hf_method(word);
   if (alias == NULL && near == NULL && searched < LISTS) {
     cli_error("nothing in %s is called %s (ropescope list %s shows them)", lists[searched].name, word,
               lists[searched].name);

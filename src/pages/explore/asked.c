@@ -113,25 +113,23 @@ static bool is_own(const char *name) {
 }
 
 static rs_status unknown_name(const rs_recipe *recipe, const char *name, rs_err *err) {
-  const char *names[RS_QUERY_PARAMS + RS_COUNT(own_names)];
-  size_t count = 0;
-  for (size_t i = 0; i < RS_COUNT(own_names); i++) names[count++] = own_names[i];
-  for (size_t i = 0; i < recipe->settings.count && count < RS_COUNT(names); i++)
-    names[count++] = recipe->settings.params[i]->name;
-  const char *near = rs_suggest(name, names, count);
+  rs_nearest nearest = {.word = name};
+  for (size_t i = 0; i < RS_COUNT(own_names); i++) rs_nearest_add(&nearest, own_names[i]);
+  for (size_t i = 0; i < recipe->settings.count; i++) rs_nearest_add(&nearest, recipe->settings.params[i]->name);
+  const char *near = rs_nearest_found(&nearest);
   if (near != NULL)
     return rs_fail_on(err, RS_INPUT, name, "is no parameter of %s (did you mean %s?)", recipe->method->name, near);
   return rs_fail_on(err, RS_INPUT, name, "is no parameter of %s", recipe->method->name);
 }
 
 static rs_status find_method(const char *word, const rs_method **method, rs_err *err) {
-  const char *names[128];
+  rs_nearest nearest = {.word = word};
   size_t count;
   const rs_method *methods = rs_methods(&count);
   *method = rs_method_find(word);
   if (*method != NULL) return RS_OK;
-  for (size_t i = 0; i < count && i < RS_COUNT(names); i++) names[i] = methods[i].name;
-  const char *near = rs_suggest(word, names, count < RS_COUNT(names) ? count : RS_COUNT(names));
+  for (size_t i = 0; i < count; i++) rs_nearest_add(&nearest, methods[i].name);
+  const char *near = rs_nearest_found(&nearest);
   if (near != NULL) return rs_fail_on(err, RS_INPUT, "method", "%s is none (did you mean %s?)", word, near);
   return rs_fail_on(err, RS_INPUT, "method", "%s is none (ropescope list methods shows them)", word);
 }

@@ -213,15 +213,13 @@ static size_t family_near(const char *name, const char *picture) {
 
 /* The nearest picture or column, or how many there are. */
 static rs_status fail_only(const rs_plot_list *list, const char *name, rs_err *err) {
-  const char **names = rs_alloc(2 * list->count, sizeof *names, err);
-  if (names == NULL) return RS_MEMORY;
+  rs_nearest pictures = {.word = name}, columns = {.word = name};
   for (size_t i = 0; i < list->count; i++) {
-    names[i] = list->items[i].name;
-    names[list->count + i] = list->items[i].column->name;
+    rs_nearest_add(&pictures, list->items[i].name);
+    rs_nearest_add(&columns, list->items[i].column->name);
   }
-  const char *near = rs_suggest(name, names, list->count);
-  if (near == NULL) near = rs_suggest(name, names + list->count, list->count);
-  free(names);
+  const char *near = rs_nearest_found(&pictures);
+  if (near == NULL) near = rs_nearest_found(&columns);
   size_t length = near != NULL ? strlen(near) : 0;
   for (size_t i = 0; i < list->count && length == 0; i++) length = family_near(name, near = list->items[i].name);
   if (length > 0)
