@@ -164,7 +164,8 @@ typedef struct rs_text {
 void rs_text_add(rs_text *text, const char *bytes, size_t count) RS_NONNULL(1);
 void rs_text_puts(rs_text *text, const char *string) RS_NONNULL(1, 2);
 void rs_text_printf(rs_text *text, const char *format, ...) RS_PRINTF(2, 3) RS_NONNULL(1, 2);
-void rs_text_number(rs_text *text, double value) RS_NONNULL(1); /* as rs_number_format */
+void rs_text_number(rs_text *text, double value) RS_NONNULL(1);        /* as rs_number_format */
+void rs_text_quote(rs_text *text, const char *words) RS_NONNULL(1, 2); /* in double quotes, as YAML reads them */
 void rs_text_shell(rs_text *text, const char *word)
     RS_NONNULL(1, 2); /* as a word that a shell reads, quoted if need be */
 void rs_text_clear(rs_text *text) RS_NONNULL(1);
@@ -256,7 +257,7 @@ typedef enum rs_type {
   RS_FILE,   /* the path of a file */
   RS_FOLDER, /* the path of a folder */
   RS_NAME,   /* what something is called, within a file for example */
-  RS_RECIPE  /* a method with its parameters, an entry of a config as its text ("{name: yarn, factor: 8}") */
+  RS_RECIPE  /* a method with its parameters */
 } rs_type;
 
 /* One parameter of a method, source or metric, and the field that it fills in the struct of its owner. The range is
@@ -303,11 +304,12 @@ typedef struct rs_folder {
   const char *path; /* borrowed from the settings */
 } rs_folder;
 
-/* A recipe, or a word in place of it; `text` is NULL beside a word, and where it is unset. */
-typedef struct rs_recipe_text {
-  const char *text; /* borrowed from the settings */
+/* A recipe, or a word in place of it; `method` is NULL beside a word, and where it is unset. */
+typedef struct rs_recipe_or_word {
+  const char *method;                 /* borrowed from the settings, */
+  const struct rs_settings *settings; /* as are its parameters */
   int word;
-} rs_recipe_text;
+} rs_recipe_or_word;
 
 enum { RS_NO_WORD = -1 };
 #define RS_NO_COUNT SIZE_MAX
@@ -326,7 +328,7 @@ enum { RS_NO_WORD = -1 };
            : RS_REALS, const char *                                                                                    \
            : RS_FILE, rs_folder                                                                                        \
            : RS_FOLDER, rs_name                                                                                          \
-           : RS_NAME, rs_recipe_text                                                                                   \
+           : RS_NAME, rs_recipe_or_word                                                                                   \
            : RS_RECIPE)
 
 /* The first members of a spec: its name, type and place are those of `field` in `structure`. RS_FIELD_AS is for
@@ -352,7 +354,8 @@ typedef struct rs_value {
   size_t count;
   char *file;    /* RS_FILE, RS_FOLDER: it; else the one the list was read from. Its absolute path, owned; NULL: none */
   char hash[65]; /* SHA-256 of that file when it was read, in hexadecimal; "" of a folder */
-  char *name;    /* RS_NAME and RS_RECIPE, owned */
+  char *name;    /* RS_NAME: it; RS_RECIPE: that of the method. Owned */
+  struct rs_settings *inner; /* RS_RECIPE: the method's parameters, owned */
 } rs_value;
 
 /* A list from a file that is longer than this stays there: it is written as the file's name. */
@@ -390,6 +393,13 @@ const rs_value *rs_setting(const rs_settings *settings, const char *name) RS_NON
  * reason; `value` is then unset. */
 rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *value, rs_err *err) RS_NONNULL(1, 2, 3);
 
+/* Makes a copy of a method's parameters the value of an RS_RECIPE. */
+rs_status rs_value_recipe(const char *method, const rs_settings *settings, rs_value *value, rs_err *err)
+    RS_NONNULL(1, 2, 3);
+
+/* Makes a finite number the value of an RS_REAL or RS_INTEGER, as if it had been written. RS_INPUT as above. */
+rs_status rs_value_number(const rs_param *param, double number, rs_value *value, rs_err *err) RS_NONNULL(1, 3);
+
 /* Index of `word` among the words of `param`, or RS_NO_WORD. */
 int rs_param_word(const rs_param *param, const char *word) RS_NONNULL(1, 2);
 
@@ -401,6 +411,16 @@ rs_status rs_value_list(const rs_param *param, const double *list, size_t count,
  * path in double quotes. */
 void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text) RS_NONNULL(1, 2, 3);
 rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) RS_NONNULL(1, 2);
+
+/* Whether it is what the parameter has where nothing is said. */
+bool rs_value_usual(const rs_param *param, const rs_value *value) RS_NONNULL(1, 2);
+
+/* Adds ", name: value" of each parameter that was given, or (all) has a value, as an entry of a config has it: names
+ * and paths in double quotes. */
+void rs_settings_write(const rs_settings *settings, bool all, rs_text *text) RS_NONNULL(1, 3);
+
+/* Adds a whole entry, "{name: yarn, factor: 8}": what was given. */
+void rs_entry_write(const char *name, const rs_settings *settings, rs_text *text) RS_NONNULL(1, 2, 3);
 
 /* Whether two values of one parameter are the same, given or not. */
 bool rs_value_same(const rs_value *a, const rs_value *b) RS_NONNULL(1, 2);

@@ -32,7 +32,7 @@ static void write_field(const rs_param *param, const rs_value *value, void *fiel
   case RS_FILE: *(const char **)field = value->file; return;
   case RS_FOLDER: ((rs_folder *)field)->path = value->file; return;
   case RS_NAME: ((rs_name *)field)->text = value->name; return;
-  case RS_RECIPE: *(rs_recipe_text *)field = (rs_recipe_text){value->name, value->choice}; return;
+  case RS_RECIPE: *(rs_recipe_or_word *)field = (rs_recipe_or_word){value->name, value->inner, value->choice}; return;
   }
 }
 

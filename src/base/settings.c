@@ -18,7 +18,9 @@ static rs_status bad_word(const rs_param *param, const char *text, rs_err *err) 
   rs_text list = {0};
   for (size_t i = 0; i < param->word_count; i++) rs_text_printf(&list, "%s%s", i > 0 ? ", " : "", param->words[i]);
   if (param->type != RS_CHOICE)
-    rs_text_puts(&list, param->type == RS_REALS ? ", or a list of numbers" : ", or a number");
+    rs_text_puts(&list, param->type == RS_REALS    ? ", or a list of numbers"
+                        : param->type == RS_RECIPE ? ", or a method"
+                                                   : ", or a number");
   const char *near = rs_suggest(text, param->words, param->word_count);
   rs_status status = near != NULL
                          ? rs_fail(err, RS_INPUT, "must be one of %s (did you mean %s?)", rs_text_string(&list), near)
@@ -34,6 +36,13 @@ static rs_status check_range(const rs_param *param, double number, rs_err *err) 
   rs_number_format(param->max, most);
   if (isinf(param->max)) return rs_fail(err, RS_INPUT, "must be at least %s", least);
   return rs_fail(err, RS_INPUT, "must be from %s to %s", least, most);
+}
+
+static rs_status check_number(const rs_param *param, double number, rs_err *err) {
+  bool whole = param->type == RS_INTEGER;
+  if (whole && number != floor(number)) return rs_fail(err, RS_INPUT, "must be a whole number");
+  if (whole && fabs(number) > 9007199254740992.0) return rs_fail(err, RS_INPUT, "is too large (at most 2^53)");
+  return check_range(param, number, err);
 }
 
 /* "4k" -> 4096, "1M" -> 1048576: the field's own way to write token counts. */
@@ -57,8 +66,6 @@ static rs_status parse_integer(const char *text, double *number, rs_err *err) {
     return rs_fail(err, RS_INPUT, "must be a number, as 8192, 8k or 1M (k: 1024, M: 1024k)");
   RS_TRY(rs_number_parse(digits, number, err));
   *number *= factor;
-  if (*number != floor(*number)) return rs_fail(err, RS_INPUT, "must be a whole number");
-  if (fabs(*number) > 9007199254740992.0) return rs_fail(err, RS_INPUT, "is too large (at most 2^53)");
   return RS_OK;
 }
 
@@ -71,7 +78,7 @@ static rs_status parse_bool(const char *text, double *number, rs_err *err) {
 
 static rs_status parse_number(const rs_param *param, const char *text, double *number, rs_err *err) {
   RS_TRY(param->type == RS_INTEGER ? parse_integer(text, number, err) : rs_number_parse(text, number, err));
-  return check_range(param, *number, err);
+  return check_number(param, *number, err);
 }
 
 static rs_status parse_file(const rs_param *param, const char *text, rs_value *value, rs_err *err) {
@@ -96,9 +103,9 @@ rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *valu
   if (param->type == RS_FILE || param->type == RS_FOLDER) return parse_file(param, text, value, err);
   if (param->type == RS_NAME) return parse_name(text, value, err);
   int choice = rs_param_word(param, text);
-  if (param->type == RS_RECIPE && choice < 0) return parse_name(text, value, err);
   double number = NAN;
-  bool wordlike = param->type == RS_CHOICE || (param->words != NULL && isalpha((unsigned char)*text));
+  bool wordlike =
+      param->type == RS_CHOICE || param->type == RS_RECIPE || (param->words != NULL && isalpha((unsigned char)*text));
   if (choice < 0 && wordlike) return bad_word(param, text, err);
   if (choice < 0 && param->type == RS_REALS) return rs_fail(err, RS_INPUT, "must be a list of numbers, like [1, 2]");
   if (choice < 0 && param->type == RS_BOOL) RS_TRY(parse_bool(text, &number, err));
@@ -106,6 +113,16 @@ rs_status rs_value_parse(const rs_param *param, const char *text, rs_value *valu
     RS_TRY(parse_number(param, text, &number, err));
   value->choice = choice;
   value->number = number;
+  value->set = true;
+  return RS_OK;
+}
+
+rs_status rs_value_number(const rs_param *param, double number, rs_value *value, rs_err *err) {
+  *value = unset_value;
+  if (isnan(number)) return rs_fail(err, RS_INPUT, "is not a number (NaN is never accepted)");
+  if (isinf(number)) return rs_fail(err, RS_INPUT, "is not finite");
+  RS_TRY(check_number(param, number, err));
+  value->number = number == 0 ? 0 : number; /* one zero */
   value->set = true;
   return RS_OK;
 }
@@ -121,15 +138,6 @@ rs_status rs_value_list(const rs_param *param, const double *list, size_t count,
   value->count = count;
   value->set = true;
   return RS_OK;
-}
-
-static void file_write(const char *file, rs_text *text) {
-  rs_text_puts(text, "\"");
-  for (; *file != '\0'; file++) {
-    if (*file == '"' || *file == '\\') rs_text_puts(text, "\\");
-    rs_text_add(text, file, 1);
-  }
-  rs_text_puts(text, "\"");
 }
 
 static void list_write(const rs_value *value, rs_text *text) {
@@ -153,13 +161,47 @@ void rs_value_write(const rs_param *param, const rs_value *value, rs_text *text)
   else if (param->type == RS_BOOL)
     rs_text_puts(text, value->number != 0 ? "true" : "false");
   else if (rs_value_is_file(param, value))
-    file_write(value->file, text);
-  else if (param->type == RS_NAME || param->type == RS_RECIPE)
+    rs_text_quote(text, value->file);
+  else if (param->type == RS_NAME)
     rs_text_puts(text, value->name);
+  else if (param->type == RS_RECIPE)
+    rs_entry_write(value->name, value->inner, text);
   else if (param->type == RS_REALS)
     list_write(value, text);
   else
     rs_text_number(text, value->number);
+}
+
+void rs_settings_write(const rs_settings *settings, bool all, rs_text *text) {
+  for (size_t p = 0; p < settings->count; p++) {
+    const rs_value *value = &settings->values[p];
+    if (!value->set || !(all || value->given)) continue;
+    rs_text_printf(text, ", %s: ", settings->params[p]->name);
+    if (settings->params[p]->type == RS_NAME)
+      rs_text_quote(text, value->name);
+    else
+      rs_value_write(settings->params[p], value, text);
+  }
+}
+
+void rs_entry_write(const char *name, const rs_settings *settings, rs_text *text) {
+  rs_text_printf(text, "{name: %s", name);
+  rs_settings_write(settings, false, text);
+  rs_text_puts(text, "}");
+}
+
+bool rs_value_usual(const rs_param *param, const rs_value *value) {
+  rs_value usual = unset_value;
+  bool same = (param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK) &&
+              rs_value_same(value, &usual);
+  rs_value_clear(&usual);
+  return same;
+}
+
+static bool same_recipe(const rs_value *a, const rs_value *b) {
+  bool same = strcmp(a->name, b->name) == 0 && a->inner->count == b->inner->count;
+  for (size_t i = 0; same && i < a->inner->count; i++) same = rs_value_same(&a->inner->values[i], &b->inner->values[i]);
+  return same;
 }
 
 bool rs_value_same(const rs_value *a, const rs_value *b) {
@@ -167,6 +209,7 @@ bool rs_value_same(const rs_value *a, const rs_value *b) {
   if (!a->set) return true;
   if (a->choice != b->choice || a->count != b->count) return false;
   if (a->choice >= 0) return true;
+  if (a->inner != NULL || b->inner != NULL) return a->inner != NULL && b->inner != NULL && same_recipe(a, b);
   return a->count > 0 ? memcmp(a->list, b->list, a->count * sizeof *a->list) == 0 : a->number == b->number;
 }
 
@@ -174,6 +217,8 @@ void rs_value_clear(rs_value *value) {
   free(value->list);
   free(value->file);
   free(value->name);
+  if (value->inner != NULL) rs_settings_clear(value->inner);
+  free(value->inner);
   *value = unset_value;
 }
 
@@ -182,6 +227,8 @@ rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) {
   copy->list = NULL;
   copy->file = NULL;
   copy->name = NULL;
+  copy->inner = NULL;
+  if (from->inner != NULL) return rs_value_recipe(from->name, from->inner, copy, err);
   if (from->list != NULL) copy->list = rs_alloc(from->count, sizeof *copy->list, err);
   if (from->file != NULL) copy->file = rs_strdup(from->file, err);
   if (from->name != NULL) copy->name = rs_strdup(from->name, err);
@@ -192,6 +239,17 @@ rs_status rs_value_copy(rs_value *copy, const rs_value *from, rs_err *err) {
   }
   if (from->list != NULL) memcpy(copy->list, from->list, from->count * sizeof *copy->list);
   return RS_OK;
+}
+
+rs_status rs_value_recipe(const char *method, const rs_settings *settings, rs_value *value, rs_err *err) {
+  bool given = value->given;
+  *value = (rs_value){.set = true, .given = given, .choice = RS_NO_WORD, .number = NAN};
+  value->name = rs_strdup(method, err);
+  value->inner = rs_alloc(1, sizeof *value->inner, err);
+  if (value->name != NULL && value->inner != NULL && rs_settings_copy(value->inner, settings, err) == RS_OK)
+    return RS_OK;
+  rs_value_clear(value);
+  return RS_MEMORY;
 }
 
 /* Room for `count` parameters, all unset. */

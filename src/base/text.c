@@ -118,3 +118,26 @@ const char *rs_text_string(const rs_text *text) {
 rs_status rs_text_check(const rs_text *text, rs_err *err) {
   return text->failed ? rs_fail(err, RS_MEMORY, "out of memory for text") : RS_OK;
 }
+
+/* What a double-quoted YAML text cannot hold as it is, beside C0: DEL, C1, the two line separators, the byte order
+ * mark. Returns the bytes it takes in UTF-8, 0 for any other letter. */
+static size_t quote_odd(rs_text *text, const char *letter) {
+  const unsigned char *c = (const unsigned char *)letter;
+  bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+  bool line = strncmp(letter, "\u2028", 3) == 0 || strncmp(letter, "\u2029", 3) == 0,
+       mark = strncmp(letter, "\uFEFF", 3) == 0;
+  if (c[0] < 0x20 || c[0] == 0x7f || c1) rs_text_printf(text, "\\x%02x", c1 ? c[1] : c[0]);
+  if (line) rs_text_printf(text, "\\u20%02x", c[2] - 0x80);
+  if (mark) rs_text_puts(text, "\\ufeff");
+  return line || mark ? 3 : c1 ? 2 : c[0] < 0x20 || c[0] == 0x7f;
+}
+
+void rs_text_quote(rs_text *text, const char *words) {
+  rs_text_puts(text, "\"");
+  while (*words != '\0') {
+    size_t odd = quote_odd(text, words);
+    if (odd == 0) rs_text_printf(text, *words == '"' || *words == '\\' ? "\\%c" : "%c", *words);
+    words += odd > 0 ? odd : 1;
+  }
+  rs_text_puts(text, "\"");
+}

@@ -141,9 +141,6 @@ void rs_settle_checkpoints(rs_config_context *config, const rs_node *node, const
 
 /* The words of config.json that are texts of their own. */
 
-/* Whether the value is another than where nothing is said. */
-bool rs_value_unusual(const rs_param *param, const rs_value *value);
-
 /* A recipe as text that reads back to the same values for this model. RS_UNSUPPORTED where no words do. */
 rs_status rs_recipe_spell(const rs_recipe *recipe, const rs_model *model, rs_text *words, rs_err *err);
 

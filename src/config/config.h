@@ -21,9 +21,12 @@ typedef struct rs_variant {
   const rs_task_kind *task; /* one of the four; a method NULL: a checkpoint's own, as it was trained, */
   bool published;           /* or what each model publishes */
   rs_settings settings;
-  void *params;      /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
-  rs_recipe rotated; /* of a source: what has turned its rows, as written; method NULL: nothing, or the model's */
+  void *params; /* of a source or metric: its struct, bound to the settings, whose lists it borrows; owned */
 } rs_variant;
+
+/* What has turned the rows that a source reads, as written; method NULL: nothing, or what the model publishes. Borrows
+ * from its settings. */
+rs_recipe rs_variant_rotated(const rs_variant *source) RS_NONNULL(1);
 
 /* How configs name a checkpoint's own method. */
 #define RS_TRAINED "trained"

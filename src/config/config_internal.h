@@ -109,9 +109,6 @@ bool rs_names_file(const rs_node *node, const rs_param *param);
 bool rs_read_file(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
                   rs_value *value);
 
-/* The value of the parameter that is a recipe, and its name; NULL: there is none. */
-const rs_value *rs_recipe_value(const rs_settings *settings, const char **name);
-
 /* Adds " name=value" of one parameter to a label: a list from a file as the file's name, a long one by its ends; where
  * `whole`, the file's list too, and every number of a written one. */
 void rs_label_param(rs_text *label, const rs_settings *settings, int param, bool whole);
@@ -173,12 +170,6 @@ extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_
 /* ---- resolved -------------------------------------------------------------------------------------------------- */
 
 /* Parts of an experiment as YAML. */
-
-/* A text in double quotes. */
-void rs_put_string(rs_text *yaml, const char *text);
-
-/* ", name: value" of what was given, and of the defaults too where `all`. */
-void rs_put_settings(rs_text *yaml, const rs_settings *settings, bool all);
 
 /* The key `checkpoint`, each of its entries one checkpoint. */
 void rs_put_checkpoints(rs_text *yaml, const rs_experiment *experiment);

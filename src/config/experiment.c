@@ -7,7 +7,6 @@
 static void variant_clear(rs_variant *variant) {
   free(variant->label);
   rs_settings_clear(&variant->settings);
-  rs_recipe_clear(&variant->rotated);
   free(variant->params);
 }
 

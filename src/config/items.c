@@ -12,7 +12,6 @@ static void variant_clear(rs_variant *variant) {
   free(variant->label);
   free(variant->params);
   rs_settings_clear(&variant->settings);
-  rs_recipe_clear(&variant->rotated);
 }
 
 static bool variant_copy(rs_variant *copy, const rs_variant *from) {
@@ -83,18 +82,6 @@ static bool read_list(const item *entry, const rs_node *node, const rs_path *pat
   return good;
 }
 
-/* Its text: copied, labelled and written as other values are, and read again where it is bound. */
-static rs_status put_recipe(const rs_param *param, const rs_recipe *recipe, rs_value *value, rs_err *err) {
-  rs_text text = {0};
-  rs_text_printf(&text, "{name: %s", recipe->method->name);
-  rs_put_settings(&text, &recipe->settings, false);
-  rs_text_puts(&text, "}");
-  rs_status status = rs_text_check(&text, err);
-  if (status == RS_OK) status = rs_value_parse(param, rs_text_string(&text), value, err);
-  rs_text_clear(&text);
-  return status;
-}
-
 /* A recipe, as `methods` takes one, or one of the parameter's words. */
 static bool read_recipe_value(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
                               rs_value *value) {
@@ -103,7 +90,8 @@ static bool read_recipe_value(rs_problems *problems, const rs_node *node, const 
   if (node->kind == RS_SCALAR && rs_param_word(param, node->text) >= 0)
     return rs_read_value(problems, node, path, param, value);
   if (!rs_read_recipe(problems, node, path, &recipe)) return false;
-  if (put_recipe(param, &recipe, value, &why) != RS_OK) rs_problem_err(problems, node, path, &why);
+  if (rs_value_recipe(recipe.method->name, &recipe.settings, value, &why) != RS_OK)
+    rs_problem_err(problems, node, path, &why);
   rs_recipe_clear(&recipe);
   return why.status == RS_OK;
 }
@@ -236,23 +224,6 @@ static bool zips_models(const rs_config_context *config, const char *key) {
   return models && others;
 }
 
-/* source->rotated from the value that is a recipe's text; nothing where it has none. */
-static rs_status read_rotated(rs_variant *source, rs_err *err) {
-  const char *name;
-  const rs_value *value = rs_recipe_value(&source->settings, &name);
-  const rs_path path = {""};
-  rs_problems problems = {0};
-  rs_tree *tree = NULL;
-  if (value == NULL || value->name == NULL) return RS_OK;
-  rs_status status = rs_yaml_read(value->name, strlen(value->name), name, &tree, err);
-  if (status == RS_OK && !rs_read_recipe(&problems, &tree->root, &path, &source->rotated))
-    status = problems.memory ? rs_fail(err, RS_MEMORY, "out of memory")
-                             : rs_fail(err, RS_INTERNAL, "%s", rs_text_string(&problems.text));
-  rs_problems_clear(&problems);
-  rs_tree_free(tree);
-  return status;
-}
-
 /* The struct of the parameters of a source, metric or task, and contradictions among them. */
 static rs_status bind_variant(rs_variant *variant, rs_err *err) {
   const rs_kind *kind = variant->source   ? &variant->source->kind
@@ -264,7 +235,6 @@ static rs_status bind_variant(rs_variant *variant, rs_err *err) {
   rs_binding binding;
   RS_TRY(rs_binding_make(&variant->settings, kind->params, kind->param_count, kind->params_size, &binding, err));
   variant->params = binding.fields;
-  RS_TRY(read_rotated(variant, err));
   return check != NULL ? check(&binding, err) : RS_OK;
 }
 

@@ -29,7 +29,7 @@ static void put_method_defaults(rs_text *yaml, const rs_settings *settings, bool
 
 static void put_model(rs_text *yaml, const rs_model *model) {
   rs_text_puts(yaml, "  - {name: ");
-  rs_put_string(yaml, model->name);
+  rs_text_quote(yaml, model->name);
   rs_text_printf(yaml, ", heads: %zu, head_dim: %zu, rotary_dim: %zu, rope_theta: ", model->heads, model->head_dim,
                  model->rotary_dim);
   rs_text_number(yaml, model->rope_theta);
@@ -40,9 +40,8 @@ static void put_model(rs_text *yaml, const rs_model *model) {
     rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: %s", sections[0], sections[1], sections[2],
                    rs_axis_layout_words[model->axis_layout]);
   if (model->published.method != NULL) {
-    rs_text_printf(yaml, ", published: {name: %s", model->published.method->name);
-    rs_put_settings(yaml, &model->published.settings, false);
-    rs_text_puts(yaml, "}");
+    rs_text_puts(yaml, ", published: ");
+    rs_entry_write(model->published.method->name, &model->published.settings, yaml);
   }
   rs_text_puts(yaml, "}\n");
 }
@@ -58,12 +57,12 @@ static void put_variant(rs_text *yaml, const rs_experiment *experiment, const rs
   rs_text_printf(yaml, "  - {name: %s", rs_variant_name(variant));
   if (strcmp(variant->label, rs_variant_name(variant)) != 0) {
     rs_text_puts(yaml, ", label: ");
-    rs_put_string(yaml, variant->label);
+    rs_text_quote(yaml, variant->label);
   }
   /* The default scale is a value where no model publishes another: what was run must not hang on it. */
   bool all = scales > 0 && scales == experiment->model_count;
   if (all) rs_text_puts(yaml, ", scale: " RS_DEFAULT_SCALE);
-  rs_put_settings(yaml, &variant->settings, !method);
+  rs_settings_write(&variant->settings, !method, yaml);
   rs_text_puts(yaml, "}\n");
   if (method) put_method_defaults(yaml, &variant->settings, scales > 0 && !all);
 }
@@ -164,9 +163,9 @@ static void put_subjects(rs_text *yaml, const rs_experiment *experiment) {
 void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   bool simulated = experiment->checkpoints == NULL, observed = rs_observes(experiment);
   rs_text_puts(yaml, "name: ");
-  rs_put_string(yaml, experiment->name);
+  rs_text_quote(yaml, experiment->name);
   rs_text_puts(yaml, "\ndescription: ");
-  rs_put_string(yaml, experiment->description);
+  rs_text_quote(yaml, experiment->description);
   rs_text_puts(yaml, "\n");
   put_subjects(yaml, experiment);
   rs_text_puts(yaml, "lengths: [");

@@ -3,9 +3,8 @@
 #include "config_internal.h"
 
 static void put_recipe(rs_text *yaml, const rs_recipe *recipe) {
-  rs_text_printf(yaml, "method: {name: %s", recipe->method->name);
-  rs_put_settings(yaml, &recipe->settings, false);
-  rs_text_puts(yaml, "}");
+  rs_text_puts(yaml, "method: ");
+  rs_entry_write(recipe->method->name, &recipe->settings, yaml);
 }
 
 static bool same_mask(const rs_mask *a, const rs_mask *b) {
@@ -48,7 +47,7 @@ static void put_layers(rs_text *yaml, const rs_checkpoint *checkpoint) {
 /* ", train: {steps: 1000, ...". A mapping's first setting has no comma before it. */
 static void put_training(rs_text *yaml, const char *key, const rs_settings *settings) {
   rs_text inner = {0};
-  rs_put_settings(&inner, settings, true);
+  rs_settings_write(settings, true, &inner);
   rs_text_printf(yaml, ",\n     %s: {%s", key, rs_text_string(&inner) + (inner.length > 2 ? 2 : 0));
   yaml->failed |= inner.failed;
   rs_text_clear(&inner);
@@ -56,15 +55,15 @@ static void put_training(rs_text *yaml, const char *key, const rs_settings *sett
 
 static void put_checkpoint(rs_text *yaml, const rs_checkpoint *checkpoint, const rs_model *model) {
   rs_text_puts(yaml, "  - {name: ");
-  rs_put_string(yaml, model->name);
+  rs_text_quote(yaml, model->name);
   if (checkpoint->folder != NULL) {
     rs_text_puts(yaml, ", folder: ");
-    rs_put_string(yaml, checkpoint->folder);
-    rs_put_settings(yaml, &checkpoint->settings[RS_PART_SHAPE], false);
+    rs_text_quote(yaml, checkpoint->folder);
+    rs_settings_write(&checkpoint->settings[RS_PART_SHAPE], false, yaml);
   } else {
     rs_text_puts(yaml, ", ");
     put_recipe(yaml, &checkpoint->recipes[0]);
-    rs_put_settings(yaml, &checkpoint->settings[RS_PART_SHAPE], true);
+    rs_settings_write(&checkpoint->settings[RS_PART_SHAPE], true, yaml);
     put_layers(yaml, checkpoint);
     put_training(yaml, "train", &checkpoint->settings[RS_PART_TRAINING]);
     rs_text_puts(yaml, "}");

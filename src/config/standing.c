@@ -129,16 +129,16 @@ static void put_name(const standing *s, size_t index, rs_text *yaml) {
   stem_of(s, index, parts, stem, sizeof stem);
   snprintf(name, sizeof name, "%.63s %.120s", s->models[index].name, stem);
   rs_text_puts(yaml, ", name: ");
-  rs_put_string(yaml, name);
+  rs_text_quote(yaml, name);
 }
 
 static void put_models(const standing *s, rs_text *yaml) {
   rs_text_puts(yaml, "model:\n");
   for (size_t i = 0; i < s->in->count; i++) {
     rs_text_puts(yaml, "  - {hf: ");
-    rs_put_string(yaml, s->in->files[i]);
+    rs_text_quote(yaml, s->in->files[i]);
     if (s->in->layers != NULL) rs_text_puts(yaml, ", layers: ");
-    if (s->in->layers != NULL) rs_put_string(yaml, s->in->layers);
+    if (s->in->layers != NULL) rs_text_quote(yaml, s->in->layers);
     put_name(s, i, yaml);
     rs_text_puts(yaml, "}\n");
   }

@@ -183,15 +183,12 @@ void rs_recipe_write(const rs_recipe *recipe, rs_text *text) {
   for (size_t p = 0; p < settings->count; p++) {
     const rs_param *param = settings->params[p];
     const rs_value *value = &settings->values[p];
-    rs_text written = {0};
-    if (value->set) rs_value_write(param, value, &written);
-    bool usual = !value->set || (param->fallback != NULL && strcmp(param->fallback, rs_text_string(&written)) == 0);
-    if (!usual && value->count > LIST_SHOWN)
-      rs_text_printf(text, ", %s: %zu numbers", param->name, value->count);
-    else if (!usual)
-      rs_text_printf(text, ", %s: %s", param->name, rs_text_string(&written));
-    text->failed |= written.failed;
-    rs_text_clear(&written);
+    if (!value->set || rs_value_usual(param, value)) continue;
+    rs_text_printf(text, ", %s: ", param->name);
+    if (value->count > LIST_SHOWN)
+      rs_text_printf(text, "%zu numbers", value->count);
+    else
+      rs_value_write(param, value, text);
   }
   rs_text_puts(text, "}");
 }

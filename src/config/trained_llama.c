@@ -75,7 +75,7 @@ static void write_param(rs_json *json, const rs_hf_key *key, const rs_recipe *re
   bool factor = strcmp(key->param, "factor") == 0;
   if (factor ? isnan(factor_of(recipe)) : !value->set || value->choice >= 0 || value->list != NULL) return;
   const rs_param *param = recipe->settings.params[rs_settings_find(&recipe->settings, key->param)];
-  if (!key->required && !factor && !rs_value_unusual(param, value)) return; /* transformers warns of keys it ignores */
+  if (!key->required && !factor && rs_value_usual(param, value)) return; /* transformers warns of keys it ignores */
   if (param->type == RS_BOOL)
     rs_json_bool(json, key->key, value->number != 0);
   else

@@ -14,57 +14,42 @@ static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
   return same;
 }
 
-/* Whether the words, read and resolved for the model, are this recipe. */
-static rs_status reads_back(const rs_recipe *recipe, const rs_model *model, const char *words, bool *same,
-                            rs_err *err) {
-  const rs_path path = {""};
-  rs_problems problems = {0};
-  rs_tree *tree = NULL;
-  rs_recipe back = {0};
-  rs_err why = {0};
-  *same = false;
-  if (rs_yaml_read(words, strlen(words), "recipe", &tree, &why) == RS_OK &&
-      rs_read_recipe(&problems, &tree->root, &path, &back) && rs_recipe_resolve(&back, model, &why) == RS_OK &&
-      rs_recipe_check(&back, model, &why) == RS_OK)
-    *same = same_recipe(recipe, &back);
-  bool memory = problems.memory || why.status == RS_MEMORY;
-  rs_recipe_clear(&back);
-  rs_problems_clear(&problems);
-  rs_tree_free(tree);
-  return memory ? rs_fail(err, RS_MEMORY, "out of memory for a recipe") : RS_OK;
-}
-
-bool rs_value_unusual(const rs_param *param, const rs_value *value) {
-  rs_value usual = {0};
-  bool same = param->fallback != NULL && rs_value_parse(param, param->fallback, &usual, NULL) == RS_OK &&
-              rs_value_same(value, &usual);
-  rs_value_clear(&usual);
-  return !same;
-}
-
-/* What was given, and where `all`, what dialects and models gave. */
-static void put_words(const rs_recipe *recipe, bool all, rs_text *words) {
-  const rs_settings *settings = &recipe->settings;
-  rs_text_printf(words, "{name: %s", recipe->method->name);
-  for (size_t p = 0; p < settings->count; p++) {
-    const rs_value *value = &settings->values[p];
-    if (!value->set || !(value->given || (all && rs_value_unusual(settings->params[p], value)))) continue;
-    rs_text_printf(words, ", %s: ", settings->params[p]->name);
-    rs_value_write(settings->params[p], value, words);
+/* The recipe with what its words say alone: what was given, and where `all`, what dialects and models gave. */
+static rs_status keep_said(const rs_recipe *recipe, bool all, rs_recipe *said, rs_err *err) {
+  RS_TRY(rs_recipe_init(said, recipe->method, err));
+  for (size_t p = 0; p < recipe->settings.count; p++) {
+    const rs_value *value = &recipe->settings.values[p];
+    if (!value->set || !(value->given || (all && !rs_value_usual(recipe->settings.params[p], value)))) continue;
+    rs_value_clear(&said->settings.values[p]);
+    RS_TRY(rs_value_copy(&said->settings.values[p], value, err));
+    said->settings.values[p].given = true;
   }
-  rs_text_puts(words, "}");
+  return RS_OK;
+}
+
+/* Adds those words where they make this recipe of the model again. */
+static rs_status spell(const rs_recipe *recipe, const rs_model *model, bool all, bool *same, rs_text *words,
+                       rs_err *err) {
+  rs_recipe said = {0};
+  rs_err why = {0};
+  rs_text text = {0};
+  rs_status status = keep_said(recipe, all, &said, err);
+  if (status == RS_OK) rs_entry_write(said.method->name, &said.settings, &text);
+  *same = status == RS_OK && rs_method_find(said.method->name) == said.method &&
+          rs_recipe_resolve(&said, model, &why) == RS_OK && rs_recipe_check(&said, model, &why) == RS_OK &&
+          same_recipe(recipe, &said);
+  if (*same) rs_text_puts(words, rs_text_string(&text));
+  words->failed |= text.failed;
+  rs_text_clear(&text);
+  rs_recipe_clear(&said);
+  return why.status == RS_MEMORY ? rs_fail(err, RS_MEMORY, "%s", why.message) : status;
 }
 
 rs_status rs_recipe_spell(const rs_recipe *recipe, const rs_model *model, rs_text *words, rs_err *err) {
   for (size_t all = 0; all < 2; all++) {
-    rs_text text = {0};
-    bool same = false;
-    put_words(recipe, all == 1, &text);
-    rs_status status = rs_text_check(&text, err);
-    if (status == RS_OK) status = reads_back(recipe, model, rs_text_string(&text), &same, err);
-    if (same) rs_text_puts(words, rs_text_string(&text));
-    rs_text_clear(&text);
-    if (status != RS_OK || same) return status != RS_OK ? status : rs_text_check(words, err);
+    bool same;
+    RS_TRY(spell(recipe, model, all == 1, &same, words, err));
+    if (same) return rs_text_check(words, err);
   }
   return rs_fail(err, RS_UNSUPPORTED, "the recipe %s of this model has no words that say all of it",
                  recipe->method->name);

@@ -133,7 +133,8 @@ static void single_make(const rs_experiment *experiment, const rs_cell *cell, si
 
 static rs_status put_source(rs_text *words, const rs_variant *source, rs_err *err) {
   put_version(words, "source", &source->source->kind);
-  if (source->rotated.method != NULL) put_stages(words, source->rotated.method, &source->rotated.settings);
+  const rs_recipe rotated = rs_variant_rotated(source);
+  if (rotated.method != NULL) put_stages(words, rotated.method, &rotated.settings);
   return put_files(words, &source->settings, err);
 }
 

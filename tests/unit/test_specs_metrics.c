@@ -13,7 +13,7 @@ static int field_word(const rs_param *param, const void *fields) {
   case RS_REAL: return ((const rs_real_or_word *)field)->word;
   case RS_INTEGER: return ((const rs_count_or_word *)field)->word;
   case RS_REALS: return ((const rs_real_list *)field)->word;
-  case RS_RECIPE: return ((const rs_recipe_text *)field)->word;
+  case RS_RECIPE: return ((const rs_recipe_or_word *)field)->word;
   default: return *(const int *)field;
   }
 }

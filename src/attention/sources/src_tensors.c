@@ -14,7 +14,7 @@ typedef struct params {
   const char *q, *k;
   rs_name q_name, k_name;
   axis_order layout;
-  rs_recipe_text rotated;
+  rs_recipe_or_word rotated;
   size_t rotated_from;
   rs_format rotated_precision;
   double score_scale, soft_cap;
@@ -265,7 +265,8 @@ static void caption(const void *memory, size_t phrase, rs_text *out) {
   if (phrase == 0) put_rows("queries", p->q, p->q_name, out);
   if (phrase == 1) put_rows("keys", p->k, p->k_name, out);
   if (phrase != 2 || p->rotated.word == RS_ROTATED_NOT) return;
-  rs_text_printf(out, "turned back from %s", p->rotated.text != NULL ? p->rotated.text : "the published recipe");
+  rs_text_puts(out, p->rotated.method != NULL ? "turned back from " : "turned back from the published recipe");
+  if (p->rotated.method != NULL) rs_entry_write(p->rotated.method, p->rotated.settings, out);
 }
 
 static const char *const order_words[ORDERS + 1] = {[ORDER_AUTO] = "auto", [ORDER_LHD] = "lhd", [ORDER_HLD] = "hld"};
