@@ -270,8 +270,9 @@ bool rs_recipe_repeats(const rs_recipe *recipe, const rs_recipe *first) RS_NONNU
  * `changed`, which begin cleared. RS_MEMORY; what is filled by then stays. */
 rs_status rs_recipes_with(const rs_recipe *recipes, size_t count, rs_recipe *changed, rs_err *err) RS_NONNULL(1, 3);
 
-/* Sets a parameter from config text, as in "factor", "8"; for programs and tests. RS_INPUT names it as subject. */
+/* Sets a parameter from config text, as in "factor", "8", or to a number. RS_INPUT names it as subject. */
 rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *value, rs_err *err) RS_NONNULL(1, 2, 3);
+rs_status rs_recipe_set_number(rs_recipe *recipe, const char *name, double number, rs_err *err) RS_NONNULL(1, 2);
 
 /* Fills what was not given: from what the dialect always does, then from the model's published recipe (where the model
  * publishes this very method), then from the dialect's defaults. RS_INPUT, with the parameter as subject, where what

@@ -26,12 +26,14 @@ bool rs_recipe_repeats(const rs_recipe *recipe, const rs_recipe *first) {
 
 rs_status rs_recipe_of_layer(const rs_recipe *first, size_t layer, rs_recipe *recipe, rs_err *err) {
   const char *seed;
-  char text[RS_NUMBER_CHARS];
   RS_TRY(rs_recipe_copy(recipe, first, err));
   if (!by_layer(first, &seed) || seed == NULL) return RS_OK;
-  rs_number_format(rs_setting(&first->settings, seed)->number + (double)layer, text);
-  rs_status status = rs_recipe_preset(recipe, seed, text, err);
-  if (status != RS_OK) rs_recipe_clear(recipe);
+  rs_status status =
+      rs_recipe_set_number(recipe, seed, rs_setting(&first->settings, seed)->number + (double)layer, err);
+  if (status != RS_OK)
+    rs_recipe_clear(recipe);
+  else
+    recipe->settings.values[rs_settings_find(&recipe->settings, seed)].given = false;
   return status;
 }
 

@@ -30,17 +30,28 @@ static size_t method_params(const rs_method *method, const rs_param **params) {
   return count;
 }
 
-rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *text, rs_err *err) {
+/* Sets it from config text, or (NULL) to a number. */
+static rs_status set(rs_recipe *recipe, const char *name, const char *text, double number, rs_err *err) {
   int index = rs_settings_find(&recipe->settings, name);
   if (index < 0) return rs_fail_on(err, RS_INPUT, name, "%s has no parameter %s", recipe->method->name, name);
+  const rs_param *param = recipe->settings.params[index];
   rs_value value;
   rs_err why = {0};
-  if (rs_value_parse(recipe->settings.params[index], text, &value, &why) != RS_OK)
+  if ((text != NULL ? rs_value_parse(param, text, &value, &why) : rs_value_number(param, number, &value, &why)) !=
+      RS_OK)
     return rs_fail_on(err, why.status, name, "%s", why.message);
   rs_value_clear(&recipe->settings.values[index]);
   value.given = true;
   recipe->settings.values[index] = value;
   return RS_OK;
+}
+
+rs_status rs_recipe_set(rs_recipe *recipe, const char *name, const char *text, rs_err *err) {
+  return set(recipe, name, text, 0, err);
+}
+
+rs_status rs_recipe_set_number(rs_recipe *recipe, const char *name, double number, rs_err *err) {
+  return set(recipe, name, NULL, number, err);
 }
 
 rs_status rs_recipe_preset(rs_recipe *recipe, const char *name, const char *text, rs_err *err) {

@@ -322,11 +322,9 @@ rs_status rs_context_redraw(rs_context *context, uint64_t seed, rs_err *err) {
   bool drawn = false;
   for (size_t r = 0; r < context->transformer->recipe_count; r++) {
     const char *parameter = context->recipes[r].method->pos->seed;
-    char text[RS_NUMBER_CHARS];
     if (parameter == NULL) continue;
     drawn = true;
-    rs_number_format((double)(seed & largest), text);
-    RS_TRY(rs_recipe_set(&context->recipes[r], parameter, text, err));
+    RS_TRY(rs_recipe_set_number(&context->recipes[r], parameter, (double)(seed & largest), err));
     for (size_t s = 0; s < RS_COUNT(stacks); s++)
       if (stacks[s]->encodings != NULL) RS_TRY(replace_encoding(context, r, &stacks[s]->encodings[r], err));
   }

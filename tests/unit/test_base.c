@@ -275,6 +275,27 @@ Test(base, suggest__slips_of_the_pen__find_the_nearest) {
   cr_assert_str_eq(rs_suggest("aaab", odd, 2), "aaaa", "candidates beyond every name are passed over");
 }
 
+Test(base, value_of_a_number__as_if_it_had_been_written) {
+  static const rs_param real = {.name = "factor", .type = RS_REAL, .min = -1, .max = 64},
+                        whole = {.name = "sinks", .type = RS_INTEGER, .min = 1, .max = INFINITY};
+  static const struct {
+    const rs_param *param;
+    double number;
+    const char *text;
+  } cases[] = {{&real, 0.1, "0.1"},         {&real, -0.0, "0"},   {&real, 65, "65"},
+               {&real, -INFINITY, "-.inf"}, {&real, NAN, ".nan"}, {&whole, 3, "3"},
+               {&whole, 2.5, "2.5"},        {&whole, 0, "0"},     {&whole, 0x1p54, "18014398509481984"}};
+  for (size_t i = 0; i < RS_COUNT(cases); i++) {
+    rs_value made, parsed;
+    rs_err made_err = {0}, parsed_err = {0};
+    const char *text = cases[i].text;
+    rs_status status = rs_value_number(cases[i].param, cases[i].number, &made, &made_err);
+    cr_expect_eq(status, rs_value_parse(cases[i].param, text, &parsed, &parsed_err), "%s", text);
+    cr_expect_str_eq(made_err.message, parsed_err.message, "%s", text);
+    cr_expect(status != RS_OK || (rs_value_same(&made, &parsed) && signbit(made.number) == 0), "%s", text);
+  }
+}
+
 Test(base, suggest__names_of_earlier_releases__mean_those_of_now) {
   rs_nearest nearest = {.word = "misspelt-layer-typ"};
   rs_nearest_add(&nearest, "unknown-layer-type");

@@ -94,9 +94,8 @@ static rs_status take_numbers(const rs_checked *checked, const rs_reader *reader
   double maximum = rs_node_number(rs_maximum_of(checked));
   RS_TRY(rs_model_copy(model, checked->model, err));
   if (taken == RS_BY_FACTOR) return RS_OK;
-  char digits[RS_NUMBER_CHARS];
-  rs_number_format(maximum / (double)model->train_length, digits);
-  rs_status status = taken == RS_BY_RATIO ? rs_recipe_set(&model->published, "factor", digits, err) : RS_OK;
+  double ratio = maximum / (double)model->train_length;
+  rs_status status = taken == RS_BY_RATIO ? rs_recipe_set_number(&model->published, "factor", ratio, err) : RS_OK;
   if (taken == RS_BY_MAXIMUM) model->train_length = (size_t)maximum;
   if (status != RS_OK) rs_model_clear(model);
   return status;
@@ -108,9 +107,8 @@ static rs_status leave_magnitude(const rs_checked *checked, const rs_reader *rea
   bool left = flag != NULL && strcmp(flag, "false") == 0 && is_yarn(checked);
   if (!left || strcmp(reader->dialect, "vllm") != 0) return RS_OK;
   double s = rs_factor_of(checked, &checked->ropes[0]), given = rs_key_number(checked->ropes[0].node, "attn_factor");
-  char digits[RS_NUMBER_CHARS];
-  (void)rs_number_format((isnan(given) ? 1 : given) / (s > 1 ? 0.1 * log(s) + 1 : 1), digits);
-  return rs_recipe_set(&model->published, "attn_factor", digits, err);
+  return rs_recipe_set_number(&model->published, "attn_factor",
+                              (isnan(given) ? 1 : given) / (s > 1 ? 0.1 * log(s) + 1 : 1), err);
 }
 
 /* DeepSeek's models have a class of their own in vLLM, which its change of YaRN's left as it was. */

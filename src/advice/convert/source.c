@@ -86,11 +86,9 @@ static bool is_by_layers(const rs_convertible *model) {
  * grows.
  */
 static rs_status keep_amplitude(const rs_model *model, rs_recipe *recipe, rs_err *err) {
-  char digits[RS_NUMBER_CHARS];
   bool longrope = strcmp(recipe->method->name, "longrope") == 0;
   if (!longrope || rs_setting(&recipe->settings, "factor")->set || model->train_length == 0) return RS_OK;
-  rs_number_format((double)model->max_length / (double)model->train_length, digits);
-  return rs_recipe_set(recipe, "factor", digits, err);
+  return rs_recipe_set_number(recipe, "factor", (double)model->max_length / (double)model->train_length, err);
 }
 
 static rs_status replace(rs_model *model, const rs_replacement *by, rs_err *err) {

@@ -161,11 +161,8 @@ static rs_status engine_spectrum(const rs_settled *settled, const char *dialect,
   rs_recipe recipe = {0};
   RS_TRY(rs_recipe_init(&recipe, settled->recipe.method, err));
   rs_status status = rs_recipe_set(&recipe, "dialect", dialect, err);
-  for (; status == RS_OK && settings->name != NULL; settings++) {
-    char digits[RS_NUMBER_CHARS];
-    rs_number_format(settings->value, digits);
-    status = rs_recipe_set(&recipe, settings->name, digits, err);
-  }
+  for (; status == RS_OK && settings->name != NULL; settings++)
+    status = rs_recipe_set_number(&recipe, settings->name, settings->value, err);
   if (status == RS_OK) status = rs_recipe_resolve(&recipe, settled->model, err);
   if (status == RS_OK) write_reasons(settled, &recipe, dialect, why);
   if (status == RS_OK) status = rs_spectrum_make(&recipe, settled->model, settled->length, spectrum, err);

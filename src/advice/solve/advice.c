@@ -126,7 +126,7 @@ static rs_status advise_factor(const adviser *a, rs_err *err) {
     rs_text_printf(text, "; a sum of cosines that is never negative takes %.6g", bound);
   rs_recipe recipe;
   RS_TRY(rs_recipe_copy(&recipe, &task->recipe, err));
-  rs_status status = rs_recipe_set(&recipe, name, digits, err);
+  rs_status status = rs_recipe_set_number(&recipe, name, factor, err);
   if (status == RS_OK) status = rs_recipe_check(&recipe, &task->model, err);
   if (status == RS_OK) status = put_costs(a, &recipe, err);
   rs_recipe_clear(&recipe);

@@ -11,10 +11,8 @@ rs_status rs_solve_costs(const rs_recipe *recipe, const rs_model *model, size_t 
 }
 
 rs_status rs_solve_plain(const rs_model *model, double base, rs_recipe *recipe, rs_err *err) {
-  char digits[RS_NUMBER_CHARS];
   RS_TRY(rs_recipe_init(recipe, rs_method_find("rope"), err));
-  rs_number_format(base, digits);
-  rs_status status = base > 0 ? rs_recipe_set(recipe, "rope_theta", digits, err) : RS_OK;
+  rs_status status = base > 0 ? rs_recipe_set_number(recipe, "rope_theta", base, err) : RS_OK;
   if (status == RS_OK) status = rs_recipe_resolve(recipe, model, err);
   if (status == RS_OK) status = rs_recipe_check(recipe, model, err);
   if (status != RS_OK) rs_recipe_clear(recipe);

@@ -16,13 +16,18 @@ typedef struct search {
   uint64_t hint;
 } search;
 
+double rs_ten_digits(double number) {
+  char text[RS_NUMBER_CHARS];
+  double rounded;
+  snprintf(text, sizeof text, "%.10g", number);
+  return rs_number_read(text, &rounded) ? rounded : number;
+}
+
 /* Whether the context is served at this factor. */
 static rs_status serves(search *s, double factor, bool *good, rs_err *err) {
-  char text[RS_NUMBER_CHARS];
   rs_spectrum spectrum;
   double length = s->task->question->length;
-  rs_number_format(factor, text);
-  RS_TRY(rs_recipe_set(&s->recipe, s->name, text, err));
+  RS_TRY(rs_recipe_set_number(&s->recipe, s->name, factor, err));
   RS_TRY(rs_recipe_check(&s->recipe, &s->task->model, err));
   RS_TRY(rs_solve_turn(s->task, &s->recipe, length, &spectrum, err));
   rs_status status = rs_solve_serves(s->task, &spectrum, length, &s->hint, good, err);
@@ -32,11 +37,9 @@ static rs_status serves(search *s, double factor, bool *good, rs_err *err) {
 
 /* The factor in ten digits, or in as many as it takes where rounding to ten loses the context. */
 static rs_status shorten(search *s, double factor, double *shorter, rs_err *err) {
-  char text[32];
   bool good = false;
-  *shorter = factor;
-  snprintf(text, sizeof text, "%.10g", factor);
-  if (rs_number_read(text, shorter)) RS_TRY(serves(s, *shorter, &good, err));
+  *shorter = rs_ten_digits(factor);
+  RS_TRY(serves(s, *shorter, &good, err));
   if (!good) *shorter = factor;
   return RS_OK;
 }

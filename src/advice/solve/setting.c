@@ -102,7 +102,6 @@ static rs_status settle(const rs_ranking *ranking, rs_recipe *recipe, rs_err *er
 }
 
 static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t index, rs_recipe *recipe, rs_err *err) {
-  char digits[RS_NUMBER_CHARS];
   if (recipes[index].value == TURNING_SHARE && ranking->model->rotary_dim != ranking->model->head_dim)
     return rs_fail(err, RS_UNSUPPORTED, "its ladder is that of a whole head, and the model turns a part");
   RS_TRY(rs_recipe_init(recipe, rs_method_find(recipes[index].method), err));
@@ -110,8 +109,7 @@ static rs_status make_recipe(const rs_ranking *ranking, size_t length, size_t in
   if (recipes[index].param != NULL) {
     double number;
     status = find_number(ranking, length, recipes[index].value, &number, err);
-    if (status == RS_OK) snprintf(digits, sizeof digits, "%.10g", number);
-    if (status == RS_OK) status = rs_recipe_set(recipe, recipes[index].param, digits, err);
+    if (status == RS_OK) status = rs_recipe_set_number(recipe, recipes[index].param, rs_ten_digits(number), err);
   }
   if (status == RS_OK && strcmp(recipes[index].method, "longrope") == 0)
     status = set_divisors(ranking, length, recipe, err);
@@ -134,11 +132,9 @@ static bool has_rope_type(const rs_model *model, const char *method) {
 
 /* NTK-by-parts is YaRN without its temperature. */
 static rs_status say_by_parts(const rs_ranking *ranking, const rs_recipe *recipe, rs_recipe *said, rs_err *err) {
-  char factor[RS_NUMBER_CHARS];
-  rs_number_format(rs_setting(&recipe->settings, "factor")->number, factor);
   RS_TRY(rs_recipe_init(said, rs_method_find("yarn"), err));
-  rs_status status = rs_recipe_set(said, "factor", factor, err);
-  if (status == RS_OK) status = rs_recipe_set(said, "attention_factor", "1", err);
+  rs_status status = rs_recipe_set_number(said, "factor", rs_setting(&recipe->settings, "factor")->number, err);
+  if (status == RS_OK) status = rs_recipe_set_number(said, "attention_factor", 1, err);
   if (status == RS_OK) status = settle(ranking, said, err);
   if (status != RS_OK) rs_recipe_clear(said);
   return status;
@@ -206,38 +202,35 @@ static rs_status price(const rs_ranking_in *in, const rs_ranking *ranking, rs_ca
                        : say(ranking, in->length, c, err);
 }
 
-/* Whether the same recipe is there already: a factor may be 1, or the one that is published. */
-static rs_status find_same(const rs_ranking *ranking, const rs_recipe *recipe, bool *same, rs_err *err) {
-  rs_text written = {0}, other = {0};
-  rs_status status = RS_OK;
-  *same = false;
-  rs_recipe_write(recipe, &written);
-  for (size_t i = 0; i < ranking->count && !*same && status == RS_OK; i++) {
-    rs_recipe_write(&ranking->items[i].recipe, &other);
-    *same = recipe->settings.count > 0 && ranking->items[i].recipe.method == recipe->method &&
-            strcmp(rs_text_string(&written), rs_text_string(&other)) == 0 &&
-            strcmp(recipe->method->name, "longrope") != 0;
-    status = rs_text_check(&other, err);
-    rs_text_clear(&other);
+static bool same_recipe(const rs_recipe *a, const rs_recipe *b) {
+  bool same = a->method == b->method && a->settings.count > 0;
+  for (size_t i = 0; same && i < a->settings.count; i++) {
+    const rs_param *param = a->settings.params[i];
+    const rs_value *x = &a->settings.values[i], *y = &b->settings.values[i];
+    bool usual = (!x->set || rs_value_usual(param, x)) && (!y->set || rs_value_usual(param, y));
+    same = usual || rs_value_same(x, y);
   }
-  if (status == RS_OK) status = rs_text_check(&written, err);
-  rs_text_clear(&written);
-  return status;
+  return same;
+}
+
+/* Whether the same recipe is there already: a factor may be 1, or the one that is published. */
+static bool is_there(const rs_ranking *ranking, const rs_recipe *recipe) {
+  for (size_t i = 0; i < ranking->count; i++)
+    if (same_recipe(recipe, &ranking->items[i].recipe)) return true;
+  return false;
 }
 
 /* Takes the recipe. */
 static rs_status add(const rs_ranking_in *in, rs_ranking *ranking, rs_recipe *recipe, rs_err *err) {
   rs_candidate *c = &ranking->items[ranking->count];
   rs_err why = {0};
-  bool same;
-  rs_status status = find_same(ranking, recipe, &same, err);
-  if (status != RS_OK || same) {
+  if (is_there(ranking, recipe)) {
     rs_recipe_clear(recipe);
-    return status;
+    return RS_OK;
   }
   *c = (rs_candidate){.recipe = *recipe};
   *recipe = (rs_recipe){0};
-  status = price(in, ranking, c, &why);
+  rs_status status = price(in, ranking, c, &why);
   if (status == RS_OK)
     ranking->count++;
   else {

@@ -36,6 +36,9 @@ void rs_solve_task_clear(rs_solve_task *task);
 rs_status rs_solve_factor(const rs_solve_task *task, rs_solution *out, rs_err *err);
 rs_status rs_solve_length(const rs_solve_task *task, rs_solution *out, rs_err *err);
 
+/* The number in ten decimal digits: what people write of one that was searched. */
+double rs_ten_digits(double number);
+
 /* ---- reaches ----------------------------------------------------------------------------------------------------- */
 
 /* The frequencies of a recipe on the task's model at one length. RS_UNSUPPORTED for methods that do more than turn
