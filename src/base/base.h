@@ -431,6 +431,9 @@ void rs_value_clear(rs_value *value) RS_NONNULL(1);
  * borrowed from `settings`. */
 void rs_bind(const rs_settings *settings, const rs_param *params, size_t count, void *fields);
 
+/* Writes one value into the field of its parameter. */
+void rs_bind_value(const rs_param *param, const rs_value *value, void *fields) RS_NONNULL(1, 2, 3);
+
 /* A struct of parameters beside the settings that it was bound from. */
 typedef struct rs_binding {
   const rs_settings *settings; /* borrowed */

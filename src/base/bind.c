@@ -11,7 +11,8 @@ static size_t whole(const rs_value *value) {
 }
 
 /* An enum's field has the size of an int, whatever its signedness. */
-static void write_field(const rs_param *param, const rs_value *value, void *field) {
+void rs_bind_value(const rs_param *param, const rs_value *value, void *fields) {
+  void *field = (char *)fields + param->offset;
   bool worded = param->words != NULL;
   switch (param->type) {
   case RS_REAL:
@@ -37,8 +38,7 @@ static void write_field(const rs_param *param, const rs_value *value, void *fiel
 }
 
 void rs_bind(const rs_settings *settings, const rs_param *params, size_t count, void *fields) {
-  for (size_t i = 0; i < count; i++)
-    write_field(&params[i], rs_setting(settings, params[i].name), (char *)fields + params[i].offset);
+  for (size_t i = 0; i < count; i++) rs_bind_value(&params[i], rs_setting(settings, params[i].name), fields);
 }
 
 rs_binding rs_binding_over(const rs_settings *settings, const rs_param *params, size_t count, void *fields) {

@@ -16,19 +16,8 @@ enum { MOST_CHECKPOINTS = 10000 };
 /* The parameters that stand in a mapping; `others` (ends with NULL) are its keys besides. */
 static void read_params(const rs_entry *e, const rs_node *mapping, const rs_path *path, const char *what,
                         const char *const *others, rs_settings *settings) {
-  const char *known[64];
-  size_t count = 0;
-  for (; others[count] != NULL; count++) known[count] = others[count];
-  for (size_t p = 0; p < settings->count && count < RS_COUNT(known); p++) known[count++] = settings->params[p]->name;
-  rs_check_keys(e->config->problems, mapping, path, what, known, count);
-  for (size_t i = 0; i < mapping->count; i++) {
-    int index = rs_settings_find(settings, mapping->items[i].key);
-    if (index < 0) continue;
-    rs_found_value value = rs_entry_value(e, &mapping->items[i], path);
-    rs_value_clear(&settings->values[index]);
-    settings->values[index].given =
-        rs_read_value(e->config->problems, value.node, &value.path, settings->params[index], &settings->values[index]);
-  }
+  const rs_chooser chooser = {rs_entry_value, e};
+  rs_settings_read(e->config->problems, mapping, path, what, others, &chooser, settings);
 }
 
 static void read_shape(const rs_entry *e, rs_checkpoint *checkpoint, rs_shape_params *params) {

@@ -84,7 +84,8 @@ static const rs_entry_axis *axis_of(const rs_entry *e, const rs_node *node) {
   return NULL;
 }
 
-rs_found_value rs_entry_value(const rs_entry *e, const rs_node *child, const rs_path *mapping) {
+rs_found_value rs_entry_value(const void *entry, const rs_node *child, const rs_path *mapping) {
+  const rs_entry *e = entry;
   const rs_entry_axis *list = axis_of(e, child);
   rs_found_value value = {child, rs_path_key(mapping, child->key)};
   if (list == NULL || list->methods.count > 0) return value;

@@ -7,15 +7,6 @@
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
-/* A count in a rule; RS_NO_COUNT where it has none. */
-static size_t rule_number(const rs_entry *e, const rs_node *node, const rs_path *path, const char *key, double min,
-                          double max) {
-  const rs_node *child = rs_node_get(node, key);
-  if (child == NULL) return RS_NO_COUNT;
-  rs_found_value value = rs_entry_value(e, child, path);
-  return rs_read_count(e->config->problems, value.node, &value.path, min, max, RS_NO_COUNT);
-}
-
 static void refuse_rule(const rs_entry *e, const rs_node *node, const rs_path *path, const rs_layer_rule *rule,
                         bool ranged, rs_form form) {
   rs_problems *problems = e->config->problems;
@@ -34,19 +25,22 @@ static void refuse_rule(const rs_entry *e, const rs_node *node, const rs_path *p
 
 static void read_rule(const rs_entry *e, const rs_node *node, const rs_path *path, const rs_shape_params *params,
                       rs_form form, rs_layer_rule *rule) {
-  static const char *const known[] = {"every", "from", "to", "method", "window", "sinks"};
+  static const char *const others[] = {"method", NULL};
   const double blocks = (double)params->blocks, longest = 1 << 28;
+  const rs_param fields[] = {
+      {RS_FIELD(rs_layer_rule, every), .min = 1, .max = blocks},
+      {RS_FIELD(rs_layer_rule, from), .max = blocks - 1},
+      {RS_FIELD(rs_layer_rule, to), .max = blocks - 1},
+      {RS_FIELD(rs_layer_rule, window), .min = 1, .max = longest},
+      {RS_FIELD(rs_layer_rule, sinks), .min = 1, .max = longest},
+  };
+  const rs_record record = {.what = "a rule of layers", RS_RECORD_FIELDS(fields), .others = others, .partial = true};
+  const rs_chooser chooser = {rs_entry_value, e};
   size_t before = e->config->problems->count;
   if (!rs_expect(e->config->problems, node, path, RS_MAPPING, "a mapping, like {every: 4, method: nope}")) return;
-  rs_check_keys(e->config->problems, node, path, "a rule of layers", known, RS_COUNT(known));
-  size_t every = rule_number(e, node, path, "every", 1, blocks),
-         from = rule_number(e, node, path, "from", 0, blocks - 1), to = rule_number(e, node, path, "to", 0, blocks - 1);
-  *rule = (rs_layer_rule){.every = every != RS_NO_COUNT ? every : 0,
-                          .from = from != RS_NO_COUNT ? from : 0,
-                          .to = to != RS_NO_COUNT ? to : params->blocks - 1,
-                          .method = rs_entry_method(e, node),
-                          .window = rule_number(e, node, path, "window", 1, longest),
-                          .sinks = rule_number(e, node, path, "sinks", 1, longest)};
+  *rule = (rs_layer_rule){
+      .to = params->blocks - 1, .method = rs_entry_method(e, node), .window = RS_NO_COUNT, .sinks = RS_NO_COUNT};
+  rs_record_read(e->config->problems, node, path, &record, &chooser, rule);
   bool ranged = rs_node_get(node, "from") != NULL || rs_node_get(node, "to") != NULL;
   if (e->config->problems->count == before) refuse_rule(e, node, path, rule, ranged, form);
 }

@@ -94,12 +94,6 @@ typedef struct rs_entry {
   rs_list_room *room;
 } rs_entry;
 
-/* A value in the config. */
-typedef struct rs_found_value {
-  const rs_node *node;
-  rs_path path;
-} rs_found_value;
-
 /* Whether something is wrong with the entry. */
 bool rs_entry_failed(const rs_entry *entry);
 
@@ -107,8 +101,8 @@ bool rs_entry_failed(const rs_entry *entry);
 void rs_entry_find_axes(rs_entry *entry);
 void rs_entry_clear(rs_entry *entry);
 
-/* A value of a mapping of the entry: itself, or that of its list which the combination has. */
-rs_found_value rs_entry_value(const rs_entry *entry, const rs_node *child, const rs_path *mapping);
+/* A value of a mapping of the entry (an rs_entry): itself, or that of its list which the combination has. */
+rs_found_value rs_entry_value(const void *entry, const rs_node *child, const rs_path *mapping);
 
 /* The method that a mapping (or NULL) names, NULL where it names none. */
 const rs_variant *rs_entry_method(const rs_entry *entry, const rs_node *mapping);

@@ -129,6 +129,7 @@ rs_status rs_tree_methods(rs_node *root, const char *list, rs_err *err);
 /* Makes "4k,8k" the lengths of a config, whatever it has. */
 rs_status rs_tree_lengths(rs_node *root, const char *list, rs_err *err);
 
+void rs_variant_clear(rs_variant *variant);
 void rs_checkpoint_clear(rs_checkpoint *checkpoint);
 
 /* Frees what the experiment owns, not the experiment. */
@@ -170,6 +171,9 @@ extern const rs_item_type rs_method_items, rs_source_items, rs_metric_items, rs_
 /* ---- resolved -------------------------------------------------------------------------------------------------- */
 
 /* Parts of an experiment as YAML. */
+
+/* "{name: ..., heads: 32, ...}": a model as rs_read_model reads it. */
+void rs_model_put(rs_text *yaml, const rs_model *model);
 
 /* The key `checkpoint`, each of its entries one checkpoint. */
 void rs_put_checkpoints(rs_text *yaml, const rs_experiment *experiment);

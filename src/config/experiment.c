@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void variant_clear(rs_variant *variant) {
+void rs_variant_clear(rs_variant *variant) {
   free(variant->label);
   rs_settings_clear(&variant->settings);
   free(variant->params);
 }
 
 void rs_variants_clear(rs_variants *variants) {
-  for (size_t i = 0; i < variants->count; i++) variant_clear(&variants->items[i]);
+  for (size_t i = 0; i < variants->count; i++) rs_variant_clear(&variants->items[i]);
   free(variants->items);
 }
 
@@ -36,7 +36,7 @@ void rs_experiment_clear(rs_experiment *experiment) {
     free(experiment->layers[i].kind);
     free(experiment->layers[i].remark);
   }
-  variant_clear(&experiment->task);
+  rs_variant_clear(&experiment->task);
   rs_variants_clear(&experiment->methods);
   rs_variants_clear(&experiment->sources);
   rs_variants_clear(&experiment->metrics);

@@ -1,5 +1,6 @@
 /* Methods, sources, metrics and tasks: entries with parameters, where a list in place of a value is one more axis. */
 #include "config_internal.h"
+#include "records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +8,6 @@
 enum { MOST_VARIANTS = 10000 };
 
 /* ---- variants ---------------------------------------------------------------------------------------------------- */
-
-static void variant_clear(rs_variant *variant) {
-  free(variant->label);
-  free(variant->params);
-  rs_settings_clear(&variant->settings);
-}
 
 static bool variant_copy(rs_variant *copy, const rs_variant *from) {
   *copy = *from;
@@ -56,56 +51,22 @@ static void item_clear(item *entry) {
   }
   free(entry->axes);
   rs_choices_clear(&entry->choices);
-  variant_clear(&entry->base);
+  rs_variant_clear(&entry->base);
 }
 
-/* A list of numbers as one value. */
-static bool read_list(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
-                      rs_value *value) {
-  double *list = rs_alloc(node->count, sizeof *list, NULL);
-  size_t before = entry->config->problems->count;
-  rs_param number_spec = {.name = param->name, .type = RS_REAL, .min = param->min, .max = param->max};
-  for (size_t i = 0; i < node->count && list != NULL; i++) {
-    rs_path place = rs_path_index(path, i);
-    rs_value number = {0};
-    rs_read_value(entry->config->problems, &node->items[i], &place, &number_spec, &number);
-    list[i] = number.number;
-  }
-  rs_err why = {0};
-  if (list == NULL) rs_problem_memory(entry->config->problems);
-  bool good = entry->config->problems->count == before;
-  if (good && rs_value_list(param, list, node->count, value, &why) != RS_OK) {
-    rs_problem_err(entry->config->problems, node, path, &why);
-    good = false;
-  }
-  free(list);
-  return good;
-}
-
-/* A recipe, as `methods` takes one, or one of the parameter's words. */
-static bool read_recipe_value(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                              rs_value *value) {
+/* One value of a parameter; a recipe is an entry, as `methods` takes one, or one of the parameter's words. */
+static bool read_one(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                     rs_value *value) {
+  bool word = node->kind == RS_SCALAR && rs_param_word(param, node->text) >= 0;
   rs_recipe recipe = {0};
   rs_err why = {0};
-  if (node->kind == RS_SCALAR && rs_param_word(param, node->text) >= 0)
-    return rs_read_value(problems, node, path, param, value);
+  if (param->type != RS_RECIPE || word) return rs_read_param(problems, node, path, param, value);
   if (!rs_read_recipe(problems, node, path, &recipe)) return false;
   if (rs_value_recipe(recipe.method->name, &recipe.settings, value, &why) != RS_OK)
     rs_problem_err(problems, node, path, &why);
   rs_recipe_clear(&recipe);
-  return why.status == RS_OK;
-}
-
-/* One value of a parameter: a scalar, a file, or for parameters that are lists a list or the file that holds it. */
-static bool read_one(const item *entry, const rs_node *node, const rs_path *path, const rs_param *param,
-                     rs_value *value) {
-  rs_problems *problems = entry->config->problems;
-  bool good = param->type == RS_REALS && node->kind == RS_SEQUENCE ? read_list(entry, node, path, param, value)
-              : param->type == RS_RECIPE   ? read_recipe_value(problems, node, path, param, value)
-              : rs_names_file(node, param) ? rs_read_file(problems, node, path, param, value)
-                                           : rs_read_value(problems, node, path, param, value);
-  value->given = good;
-  return good;
+  value->given = why.status == RS_OK;
+  return value->given;
 }
 
 /* Whether the node lists several values of the parameter rather than being one. */
@@ -131,18 +92,11 @@ static void read_param(item *entry, const rs_node *node, int index) {
   axis->param = index;
   for (axis->count = 0; axis->count < count; axis->count++) {
     rs_path place = several ? rs_path_index(&path, axis->count) : path;
-    read_one(entry, several ? &node->items[axis->count] : node, &place, param, &axis->values[axis->count]);
+    (void)read_one(entry->config->problems, several ? &node->items[axis->count] : node, &place, param,
+                   &axis->values[axis->count]);
   }
   if (several && count > 1 && rs_experiment_add_swept(entry->config->experiment, param->name, NULL) != RS_OK)
     rs_problem_memory(entry->config->problems);
-}
-
-static void unknown_param(const item *entry, const rs_node *child) {
-  const char *known[64] = {"name", "label", "zip"};
-  size_t count = 3;
-  for (size_t i = 0; i < entry->base.settings.count && count < RS_COUNT(known); i++)
-    known[count++] = entry->base.settings.params[i]->name;
-  rs_problem_unknown_key(entry->config->problems, child, &entry->path, rs_variant_name(&entry->base), known, count);
 }
 
 static void read_params(item *entry) {
@@ -151,15 +105,12 @@ static void read_params(item *entry) {
     rs_problem_memory(entry->config->problems);
     return;
   }
+  static const char *const others[] = {"name", "label", "zip", NULL};
+  rs_refuse_keys(entry->config->problems, entry->node, &entry->path, rs_variant_name(&entry->base), others,
+                 &entry->base.settings);
   for (size_t i = 0; i < entry->node->count; i++) {
-    const rs_node *child = &entry->node->items[i];
-    int index = rs_settings_find(&entry->base.settings, child->key);
-    bool own_key =
-        strcmp(child->key, "name") == 0 || strcmp(child->key, "label") == 0 || strcmp(child->key, "zip") == 0;
-    if (index >= 0)
-      read_param(entry, child, index);
-    else if (!own_key)
-      unknown_param(entry, child);
+    int index = rs_settings_find(&entry->base.settings, entry->node->items[i].key);
+    if (index >= 0) read_param(entry, &entry->node->items[i], index);
   }
 }
 

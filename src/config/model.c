@@ -1,11 +1,12 @@
 /* Models: a preset, a Hugging Face config, explicit numbers, or one of the first two with numbers of its own. */
 #include "config_internal.h"
+#include "records.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double most_tokens = 1 << 28, most_dims = 4096, most_heads = 65536, largest_theta = 1e300;
+enum { MOST_TOKENS = 1 << 28, MOST_DIMS = 4096 };
 
 static void copy_name(rs_model *model, const char *name) {
   rs_shorten(name, sizeof model->name, model->name);
@@ -18,20 +19,8 @@ static void read_sections(rs_problems *problems, const rs_node *node, const rs_p
   }
   for (size_t a = 0; a < RS_AXES; a++) {
     rs_path place = rs_path_index(path, a);
-    model->mrope_section[a] = rs_read_count(problems, &node->items[a], &place, 0, most_dims / 2, 0);
+    model->mrope_section[a] = rs_read_count(problems, &node->items[a], &place, 0, MOST_DIMS / 2.0, 0);
   }
-}
-
-static void read_layout(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  static const rs_param param = {.name = "pair_layout", .type = RS_CHOICE, RS_WORDS(rs_pair_layout_words)};
-  rs_value value;
-  if (rs_read_value(problems, node, path, &param, &value)) model->pair_layout = (rs_pair_layout)value.choice;
-}
-
-static void read_axes(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  static const rs_param param = {.name = "mrope_layout", .type = RS_CHOICE, RS_WORDS(rs_axis_layout_words)};
-  rs_value value;
-  if (rs_read_value(problems, node, path, &param, &value)) model->axis_layout = (rs_axis_layout)value.choice;
 }
 
 static void read_published(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
@@ -41,49 +30,57 @@ static void read_published(rs_problems *problems, const rs_node *node, const rs_
   model->published = recipe;
 }
 
-/* Numbers that stand in the mapping replace what the model has. */
-static void read_numbers(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  const struct {
-    const char *key;
-    size_t *field;
-    double min, max;
-  } counts[] = {
-      {"head_dim", &model->head_dim, 2, most_dims},       {"heads", &model->heads, 1, most_heads},
-      {"rotary_dim", &model->rotary_dim, 2, most_dims},   {"train_length", &model->train_length, 1, most_tokens},
-      {"max_length", &model->max_length, 1, most_tokens},
-  };
-  const rs_node *name = rs_node_get(node, "name"), *theta = rs_node_get(node, "rope_theta");
-  rs_path name_path = rs_path_key(path, "name"), theta_path = rs_path_key(path, "rope_theta");
-  for (size_t i = 0; i < RS_COUNT(counts); i++) {
-    rs_path place = rs_path_key(path, counts[i].key);
-    *counts[i].field = rs_read_count(problems, rs_node_get(node, counts[i].key), &place, counts[i].min, counts[i].max,
-                                     *counts[i].field);
+/* Numbers of a model; the last is of its mrope_section alone. */
+static const rs_param fields[] = {
+    {RS_FIELD(rs_model, heads), .min = 1, .max = 65536},
+    {RS_FIELD(rs_model, head_dim), .min = 2, .max = MOST_DIMS},
+    {RS_FIELD(rs_model, rotary_dim), .min = 2, .max = MOST_DIMS},
+    {RS_FIELD(rs_model, rope_theta), .min = 1.000001, .max = 1e300},
+    {RS_FIELD(rs_model, train_length), .min = 1, .max = MOST_TOKENS},
+    {RS_FIELD(rs_model, max_length), .min = 1, .max = MOST_TOKENS},
+    {RS_FIELD(rs_model, pair_layout), RS_WORDS(rs_pair_layout_words)},
+    {RS_FIELD_AS(rs_model, axis_layout, "mrope_layout"), RS_WORDS(rs_axis_layout_words)},
+};
+static const char *const others[] = {"name", "preset", "hf", "mrope_section", "published", "layers", NULL};
+static const rs_record record = {.what = "a model", RS_RECORD_FIELDS(fields), .others = others, .partial = true},
+                       preset_record = {.what = "a preset",
+                                        RS_RECORD_FIELDS(fields),
+                                        .others = others,
+                                        .partial = true},
+                       plain_record = {.fields = fields, .field_count = RS_COUNT(fields) - 1};
+
+/* What stands in the mapping replaces what the model has. */
+static void read_fields(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *as,
+                        rs_model *model) {
+  const rs_node *name = rs_node_get(node, "name"), *sections = rs_node_get(node, "mrope_section"),
+                *published = rs_node_get(node, "published");
+  const rs_path name_path = rs_path_key(path, "name"), section_path = rs_path_key(path, "mrope_section"),
+                published_path = rs_path_key(path, "published");
+  rs_record_read(problems, node, path, as, NULL, model);
+  if (name != NULL && rs_read_word(problems, name, &name_path) != NULL) {
+    if (strlen(name->text) < sizeof model->name)
+      copy_name(model, name->text);
+    else
+      rs_problem(problems, name, &name_path, "is longer than %zu bytes", sizeof model->name - 1);
   }
-  model->rope_theta = rs_read_real(problems, theta, &theta_path, 1.000001, largest_theta, model->rope_theta);
-  if (name == NULL || rs_read_word(problems, name, &name_path) == NULL) return;
-  if (strlen(name->text) < sizeof model->name)
-    copy_name(model, name->text);
-  else
-    rs_problem(problems, name, &name_path, "is longer than %zu bytes", sizeof model->name - 1);
+  if (sections != NULL) read_sections(problems, sections, &section_path, model);
+  if (published != NULL) read_published(problems, published, &published_path, model);
 }
 
-static const char *const model_keys[] = {"name",          "preset",       "hf",          "head_dim",     "heads",
-                                         "rope_theta",    "rotary_dim",   "pair_layout", "train_length", "max_length",
-                                         "mrope_section", "mrope_layout", "published",   "layers"};
-
-static void read_details(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
-  static const struct {
-    const char *key;
-    void (*read)(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model);
-  } details[] = {{"pair_layout", read_layout},
-                 {"mrope_section", read_sections},
-                 {"mrope_layout", read_axes},
-                 {"published", read_published}};
-  for (size_t i = 0; i < RS_COUNT(details); i++) {
-    const rs_node *child = rs_node_get(node, details[i].key);
-    rs_path place = rs_path_key(path, details[i].key);
-    if (child != NULL) details[i].read(problems, child, &place, model);
+void rs_model_put(rs_text *yaml, const rs_model *model) {
+  const size_t *sections = model->mrope_section;
+  rs_text_puts(yaml, "{name: ");
+  rs_text_quote(yaml, model->name);
+  rs_text_puts(yaml, ", ");
+  rs_record_put(yaml, &plain_record, model);
+  if (sections[0] + sections[1] + sections[2] > 0)
+    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: %s", sections[0], sections[1], sections[2],
+                   rs_axis_layout_words[model->axis_layout]);
+  if (model->published.method != NULL) {
+    rs_text_puts(yaml, ", published: ");
+    rs_entry_write(model->published.method->name, &model->published.settings, yaml);
   }
+  rs_text_puts(yaml, "}");
 }
 
 /* What explicit numbers leave out, and what must not be. */
@@ -127,20 +124,14 @@ static const char *near_preset(const char *name) {
   return rs_nearest_found(&nearest);
 }
 
-static const char *const layer_keys[] = {"count", "window", "pattern", "local_theta"};
-
 /* The layers of a preset: {count: 34, window: 1024, pattern: 6, local_theta: 10000}. */
-static void read_layers(rs_problems *problems, const rs_node *node, const rs_path *path, rs_regular_layers *layers) {
-  rs_path theta = rs_path_key(path, "local_theta");
-  size_t *const counts[] = {&layers->count, &layers->window, &layers->pattern};
-  if (node == NULL) return;
-  rs_check_keys(problems, node, path, "layers", layer_keys, RS_COUNT(layer_keys));
-  for (size_t i = 0; i < RS_COUNT(counts); i++) {
-    rs_path place = rs_path_key(path, layer_keys[i]);
-    *counts[i] = rs_read_count(problems, rs_node_get(node, layer_keys[i]), &place, 1, most_tokens, 0);
-  }
-  layers->local_theta = rs_read_real(problems, rs_node_get(node, "local_theta"), &theta, 1.000001, largest_theta, 0);
-}
+static const rs_param layer_fields[] = {
+    {RS_FIELD(rs_regular_layers, count), .min = 1, .max = MOST_TOKENS},
+    {RS_FIELD(rs_regular_layers, window), .min = 1, .max = MOST_TOKENS},
+    {RS_FIELD(rs_regular_layers, pattern), .min = 1, .max = MOST_TOKENS},
+    {RS_FIELD(rs_regular_layers, local_theta), .min = 1.000001, .max = 1e300},
+};
+static const rs_record layer_record = {.what = "layers", RS_RECORD_FIELDS(layer_fields), .partial = true};
 
 static rs_status read_preset(const rs_preset *preset, rs_model *model, rs_regular_layers *layers, rs_err *err) {
   const rs_path top = {""}, layers_path = rs_path_key(NULL, "layers");
@@ -148,10 +139,9 @@ static rs_status read_preset(const rs_preset *preset, rs_model *model, rs_regula
   rs_tree *tree = NULL;
   rs_status status = rs_yaml_read(preset->yaml, strlen(preset->yaml), preset->name, &tree, err);
   if (status == RS_OK) {
-    rs_check_keys(&problems, &tree->root, &top, "a preset", model_keys, RS_COUNT(model_keys));
-    read_numbers(&problems, &tree->root, &top, model);
-    read_details(&problems, &tree->root, &top, model);
-    read_layers(&problems, rs_node_get(&tree->root, "layers"), &layers_path, layers);
+    const rs_node *of_layers = rs_node_get(&tree->root, "layers");
+    read_fields(&problems, &tree->root, &top, &preset_record, model);
+    if (of_layers != NULL) rs_record_read(&problems, of_layers, &layers_path, &layer_record, NULL, layers);
     complete(&problems, &tree->root, &top, model);
     if (problems.count > 0)
       status = problems.memory ? rs_fail(err, RS_MEMORY, "preset %s: out of memory", preset->name)
@@ -270,7 +260,6 @@ void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *pa
     return;
   }
   if (!rs_expect(problems, node, path, RS_MAPPING, "a preset's name, {hf: config.json}, or numbers")) return;
-  rs_check_keys(problems, node, path, "a model", model_keys, RS_COUNT(model_keys));
   const rs_node *preset = rs_node_get(node, "preset"), *hf = rs_node_get(node, "hf"),
                 *kind = rs_node_get(node, "layers");
   rs_path preset_path = rs_path_key(path, "preset"), hf_path = rs_path_key(path, "hf"),
@@ -283,8 +272,7 @@ void rs_read_model(rs_problems *problems, const rs_node *node, const rs_path *pa
     start_from(problems, hf, &hf_path, true, kind, &kind_path, model, layers);
   else if (kind != NULL)
     rs_problem(problems, kind, &kind_path, "are of a preset or a file: {hf: config.json, layers: ...}");
-  read_numbers(problems, node, path, model);
-  read_details(problems, node, path, model);
+  read_fields(problems, node, path, &record, model);
   if (problems->count == before) complete(problems, node, path, model);
 }
 

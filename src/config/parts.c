@@ -1,5 +1,6 @@
 /* The small keys of a config: lengths, seeds, heads, queries, mask, tokens, precision, engine. */
 #include "config_internal.h"
+#include "records.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,41 +67,44 @@ static void add_length(rs_config_context *config, size_t *capacity, size_t lengt
   experiment->lengths[experiment->length_count++] = length;
 }
 
-/* The next length after `length`, or 0 when `steps` is not understood. */
-static double next_length(const char *steps, double length) {
-  double step;
-  if (strcmp(steps, "octaves") == 0) return length * 2;
-  if (strcmp(steps, "half_octaves") == 0) return length * M_SQRT2;
-  rs_err ignored = {0};
-  rs_param param = {.name = "steps", .type = RS_INTEGER, .min = 1, .max = longest};
-  rs_value value;
-  step = rs_value_parse(&param, steps, &value, &ignored) == RS_OK ? value.number : 0;
-  return step > 0 ? length + step : 0;
+enum { OCTAVES, HALF_OCTAVES, STEPS };
+static const char *const step_words[STEPS + 1] = {[OCTAVES] = "octaves", [HALF_OCTAVES] = "half_octaves"};
+
+/* {from: 4k, to: 128k, steps: octaves}. */
+typedef struct length_range {
+  size_t from, to;
+  rs_count_or_word steps; /* tokens, or a word */
+} length_range;
+
+static const rs_param range_fields[] = {
+    {RS_FIELD(length_range, from), .min = 1, .max = 1 << 28},
+    {RS_FIELD(length_range, to), .min = 1, .max = 1 << 28},
+    {RS_FIELD(length_range, steps), .min = 1, .max = 1 << 28, RS_WORDS(step_words), .fallback = "octaves"},
+};
+static const rs_record range_record = {.what = "a range of lengths", RS_RECORD_FIELDS(range_fields), .partial = true};
+
+static double next_length(rs_count_or_word steps, double length) {
+  return steps.word == OCTAVES        ? length * 2
+         : steps.word == HALF_OCTAVES ? length * M_SQRT2
+                                      : length + (double)steps.number;
 }
 
-static void length_range(rs_config_context *config, const rs_node *node, const rs_path *path) {
-  static const char *const known[] = {"from", "to", "steps"};
-  rs_path from_path = rs_path_key(path, "from"), to_path = rs_path_key(path, "to"),
-          step_path = rs_path_key(path, "steps");
-  const rs_node *from = rs_node_get(node, "from"), *to = rs_node_get(node, "to"), *steps = rs_node_get(node, "steps");
-  size_t capacity = 0;
-  rs_check_keys(config->problems, node, path, "a range of lengths", known, RS_COUNT(known));
-  if (from == NULL || to == NULL) {
+static void read_range(rs_config_context *config, const rs_node *node, const rs_path *path) {
+  const rs_node *to = rs_node_get(node, "to");
+  const rs_path to_path = rs_path_key(path, "to");
+  length_range range;
+  size_t capacity = 0, before = config->problems->count;
+  rs_record_read(config->problems, node, path, &range_record, NULL, &range);
+  if (to == NULL || rs_node_get(node, "from") == NULL)
     rs_problem(config->problems, node, path, "needs from and to, like {from: 4k, to: 128k, steps: octaves}");
-    return;
-  }
-  double first = (double)rs_read_count(config->problems, from, &from_path, 1, longest, 0);
-  double last = (double)rs_read_count(config->problems, to, &to_path, 1, longest, 0);
-  const char *word = steps != NULL ? rs_read_word(config->problems, steps, &step_path) : "octaves";
-  if (first == 0 || last == 0 || word == NULL) return;
+  if (config->problems->count > before) return;
+  double first = (double)range.from, last = (double)range.to;
   if (last < first)
     rs_problem(config->problems, to, &to_path, "must be at least from = %g", first);
-  else if (next_length(word, first) == 0)
-    rs_problem(config->problems, steps, &step_path, "must be octaves, half_octaves, or a number of tokens");
-  else if ((last - first) / (next_length(word, first) - first) > MOST_LENGTHS)
+  else if ((last - first) / (next_length(range.steps, first) - first) > MOST_LENGTHS)
     rs_problem(config->problems, node, path, "has more than %d lengths", MOST_LENGTHS);
   else
-    for (double length = first; length <= last * (1 + 1e-12); length = next_length(word, length))
+    for (double length = first; length <= last * (1 + 1e-12); length = next_length(range.steps, length))
       add_length(config, &capacity, (size_t)floor(length + 1e-6));
 }
 
@@ -120,7 +124,7 @@ void rs_config_lengths(rs_config_context *config, const rs_node *node) {
     return;
   }
   if (node->kind == RS_MAPPING) {
-    length_range(config, node, &path);
+    read_range(config, node, &path);
     return;
   }
   if (node->kind == RS_SCALAR) {
@@ -244,58 +248,60 @@ static void read_grid(rs_config_context *config, const rs_node *node, const rs_p
   run->tokens = side[0] * side[1] * side[2];
 }
 
-/* A video in time: two numbers of which each is 1 where it is left out. */
-static void read_rates(rs_config_context *config, const rs_node *node, const rs_path *path, rs_token_run *run) {
-  const struct {
-    const char *key;
-    double *field;
-  } rates[] = {{"seconds_per_frame", &run->seconds_per_frame}, {"ids_per_second", &run->ids_per_second}};
-  for (size_t i = 0; i < RS_COUNT(rates); i++) {
-    const rs_node *rate = rs_node_get(node, rates[i].key);
-    rs_path place = rs_path_key(path, rates[i].key);
-    if (rate == NULL) continue;
-    if (run->modality != RS_VIDEO) rs_problem(config->problems, rate, &place, "belongs to a video");
-    *rates[i].field = rs_read_real(config->problems, rate, &place, 0, 1e6, 1);
+/* A run as its mapping has it: what it holds is a union, and the fields are of a video in time. */
+typedef struct written_run {
+  rs_token_run run;        /* first: its fields have the same places in it */
+  size_t timestamp_tokens; /* text tokens before each frame; 0: the video is one run */
+} written_run;
+
+static const rs_param run_fields[] = {
+    {RS_FIELD_IN(written_run, run, seconds_per_frame), .max = 1e6, .fallback = "1"},
+    {RS_FIELD_IN(written_run, run, ids_per_second), .max = 1e6, .fallback = "1"},
+    {RS_FIELD(written_run, timestamp_tokens), .min = 1, .max = 1 << 28},
+};
+const rs_record rs_run_rates = {.fields = run_fields, .field_count = 2};
+static const char *const contents[] = {"text", "image", "video", NULL};
+static const rs_record run_record = {
+    .what = "a run of tokens", RS_RECORD_FIELDS(run_fields), .others = contents, .partial = true};
+
+/* What is of a video, and what has no meaning there. */
+static void refuse_rates(rs_config_context *config, const rs_node *node, const rs_path *path, rs_modality modality) {
+  bool stamped = rs_node_get(node, "timestamp_tokens") != NULL;
+  for (size_t i = 0; i < RS_COUNT(run_fields); i++) {
+    const rs_node *child = rs_node_get(node, run_fields[i].name);
+    const rs_path place = rs_path_key(path, run_fields[i].name);
+    if (child != NULL && modality != RS_VIDEO)
+      rs_problem(config->problems, child, &place, "belongs to a video");
+    else if (child != NULL && stamped && i + 1 < RS_COUNT(run_fields))
+      rs_problem(config->problems, child, &place,
+                 "has no meaning with timestamp_tokens, where text tells the time and each frame is an image");
   }
 }
 
-static void read_run(rs_config_context *config, const rs_node *node, const rs_path *path, rs_token_run *run) {
-  static const char *const known[] = {"text",           "image",           "video", "seconds_per_frame",
-                                      "ids_per_second", "timestamp_tokens"};
-  rs_path text_path = rs_path_key(path, "text"), image_path = rs_path_key(path, "image");
-  rs_path video_path = rs_path_key(path, "video");
-  const rs_node *text = rs_node_get(node, "text"), *image = rs_node_get(node, "image"),
-                *video = rs_node_get(node, "video");
-  *run = (rs_token_run){.seconds_per_frame = 1, .ids_per_second = 1};
-  if (node->kind != RS_MAPPING || (text != NULL) + (image != NULL) + (video != NULL) != 1) {
+static void read_run(rs_config_context *config, const rs_node *node, const rs_path *path, written_run *written) {
+  rs_token_run *run = &written->run;
+  const rs_node *content = NULL;
+  size_t count = 0;
+  *written = (written_run){.run = {.seconds_per_frame = 1, .ids_per_second = 1}};
+  for (size_t i = 0; node->kind == RS_MAPPING && contents[i] != NULL; i++) {
+    const rs_node *child = rs_node_get(node, contents[i]);
+    if (child == NULL) continue;
+    content = child;
+    run->modality = (rs_modality)i;
+    count++;
+  }
+  if (count != 1) {
     rs_problem(config->problems, node, path,
                "must be {text: N}, {image: [rows, columns]} or {video: [frames, rows, columns]}");
     return;
   }
-  rs_check_keys(config->problems, node, path, "a run of tokens", known, RS_COUNT(known));
-  run->modality = text != NULL ? RS_TEXT : image != NULL ? RS_IMAGE : RS_VIDEO;
-  if (text != NULL) run->tokens = rs_read_count(config->problems, text, &text_path, 1, longest, 1);
-  if (image != NULL) read_grid(config, image, &image_path, 2, run);
-  if (video != NULL) read_grid(config, video, &video_path, 3, run);
-  read_rates(config, node, path, run);
-}
-
-/* Text tokens before each frame; 0: the video is one run. */
-static size_t read_timestamps(rs_config_context *config, const rs_node *node, const rs_path *path,
-                              const rs_token_run *run) {
-  static const char *const rates[] = {"seconds_per_frame", "ids_per_second"};
-  const rs_node *stamp = rs_node_get(node, "timestamp_tokens");
-  rs_path place = rs_path_key(path, "timestamp_tokens");
-  if (stamp == NULL) return 0;
-  if (run->modality != RS_VIDEO) rs_problem(config->problems, stamp, &place, "belongs to a video");
-  for (size_t i = 0; i < RS_COUNT(rates) && run->modality == RS_VIDEO; i++) {
-    const rs_node *rate = rs_node_get(node, rates[i]);
-    rs_path rate_path = rs_path_key(path, rates[i]);
-    if (rate != NULL)
-      rs_problem(config->problems, rate, &rate_path,
-                 "has no meaning with timestamp_tokens, where text tells the time and each frame is an image");
-  }
-  return rs_read_count(config->problems, stamp, &place, 1, longest, 1);
+  const rs_path place = rs_path_key(path, content->key);
+  rs_record_read(config->problems, node, path, &run_record, NULL, written);
+  if (run->modality == RS_TEXT)
+    run->tokens = rs_read_count(config->problems, content, &place, 1, longest, 1);
+  else
+    read_grid(config, content, &place, run->modality == RS_IMAGE ? 2 : 3, run);
+  refuse_rates(config, node, path, run->modality);
 }
 
 static bool add_run(rs_config_context *config, size_t *capacity, const rs_token_run *run) {
@@ -324,17 +330,15 @@ static bool add_frames(rs_config_context *config, size_t *capacity, const rs_tok
 
 /* One entry of the list; false when there is no room for it. */
 static bool add_entry(rs_config_context *config, size_t *capacity, const rs_node *node, const rs_path *path) {
-  rs_token_run run;
-  size_t before = config->problems->count;
-  read_run(config, node, path, &run);
-  size_t stamp = config->problems->count == before ? read_timestamps(config, node, path, &run) : 0;
-  size_t added = stamp > 0 ? 2 * run.frames : 1;
+  written_run written;
+  read_run(config, node, path, &written);
+  size_t stamp = written.timestamp_tokens, added = stamp > 0 ? 2 * written.run.frames : 1;
   if (config->experiment->tokens.count + added > MOST_RUNS) {
     rs_problem(config->problems, node, path, "takes the layout past %d runs (with timestamp_tokens each frame is two)",
                MOST_RUNS);
     return false;
   }
-  return stamp > 0 ? add_frames(config, capacity, &run, stamp) : add_run(config, capacity, &run);
+  return stamp > 0 ? add_frames(config, capacity, &written.run, stamp) : add_run(config, capacity, &written.run);
 }
 
 static void read_tokens(rs_config_context *config, const rs_node *node) {
@@ -357,48 +361,40 @@ void rs_config_tokens(rs_config_context *config, const rs_node *node) {
 
 /* ---- precision --------------------------------------------------------------------------------------------------- */
 
-static rs_format read_format(rs_config_context *config, const rs_node *node, const rs_path *path) {
-  static const rs_param param = {.name = "precision", .type = RS_CHOICE, RS_WORDS(rs_format_words)};
-  rs_value value;
-  return node != NULL && rs_read_value(config->problems, node, path, &param, &value) ? (rs_format)value.choice : RS_F64;
-}
+static const rs_param precision_fields[] = {
+    {RS_FIELD(rs_precision, positions), RS_WORDS(rs_format_words), .fallback = "f64"},
+    {RS_FIELD(rs_precision, inv_freq), RS_WORDS(rs_format_words), .fallback = "f64"},
+    {RS_FIELD(rs_precision, angle), RS_WORDS(rs_format_words), .fallback = "f64"},
+    {RS_FIELD(rs_precision, table), RS_WORDS(rs_format_words), .fallback = "f64"},
+    {RS_FIELD(rs_precision, running), .fallback = "false"},
+};
+const rs_record rs_precision_record = {.what = "precision", RS_RECORD_FIELDS(precision_fields), .partial = true};
 
+/* A mapping, or one word for all formats. */
 void rs_config_precision(rs_config_context *config, const rs_node *node) {
-  static const char *const known[] = {"positions", "inv_freq", "angle", "table", "running"};
-  static const rs_param running = {.name = "running", .type = RS_BOOL};
-  const rs_path path = rs_path_key(NULL, "precision"), running_path = rs_path_key(&path, "running");
+  const rs_path path = rs_path_key(NULL, "precision");
   rs_precision *precision = &config->experiment->precision;
-  rs_format *const fields[] = {&precision->positions, &precision->inv_freq, &precision->angle, &precision->table};
-  if (node == NULL || rs_reads_checkpoint(config)) return;
-  if (node->kind == RS_MAPPING) rs_check_keys(config->problems, node, &path, "precision", known, RS_COUNT(known));
-  for (size_t i = 0; i < RS_COUNT(fields); i++) {
-    rs_path place = node->kind == RS_MAPPING ? rs_path_key(&path, known[i]) : path;
-    *fields[i] = read_format(config, node->kind == RS_MAPPING ? rs_node_get(node, known[i]) : node, &place);
-    if (node->kind != RS_MAPPING && config->problems->count > 0) return; /* one word, one complaint */
-  }
-  const rs_node *switched = rs_node_get(node, "running");
   rs_value value;
-  if (switched != NULL && rs_read_value(config->problems, switched, &running_path, &running, &value))
-    precision->running = value.number == 1;
+  if (node == NULL || rs_reads_checkpoint(config)) return;
+  if (node->kind == RS_MAPPING)
+    rs_record_read(config->problems, node, &path, &rs_precision_record, NULL, precision);
+  else if (rs_read_value(config->problems, node, &path, &precision_fields[0], &value))
+    for (size_t i = 0; i + 1 < RS_COUNT(precision_fields); i++) rs_bind_value(&precision_fields[i], &value, precision);
 }
 
 /* ---- engine ------------------------------------------------------------------------------------------------------ */
 
+static const rs_param engine_fields[] = {
+    {RS_FIELD(rs_engine_choice, scores), RS_WORDS(rs_score_format_words)},
+    {RS_FIELD(rs_engine_choice, epsilon), .min = 0, .max = 1e-3},
+};
+const rs_record rs_engine_record = {.what = "engine", RS_RECORD_FIELDS(engine_fields), .partial = true};
+
 void rs_config_engine(rs_config_context *config, const rs_node *node) {
-  static const char *const known[] = {"scores", "epsilon"};
-  static const rs_param scores = {.name = "scores", .type = RS_CHOICE, RS_WORDS(rs_score_format_words)};
-  static const rs_param epsilon = {.name = "epsilon", .type = RS_REAL, .min = 0, .max = 1e-3};
-  const rs_path path = rs_path_key(NULL, "engine"),
-                place[] = {rs_path_key(&path, known[0]), rs_path_key(&path, known[1])};
+  const rs_path path = rs_path_key(NULL, "engine");
   rs_engine_choice *engine = &config->experiment->engine;
-  rs_value value;
   engine->epsilon = RS_EPSILON;
   if (node == NULL || (rs_reads_checkpoint(config) && !rs_reads_sources(config))) return;
-  if (!rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}")) return;
-  rs_check_keys(config->problems, node, &path, "engine", known, RS_COUNT(known));
-  const rs_node *of_scores = rs_node_get(node, "scores"), *of_epsilon = rs_node_get(node, "epsilon");
-  if (of_scores != NULL && rs_read_value(config->problems, of_scores, &place[0], &scores, &value))
-    engine->scores = (rs_score_format)value.choice;
-  if (of_epsilon != NULL && rs_read_value(config->problems, of_epsilon, &place[1], &epsilon, &value))
-    engine->epsilon = value.number;
+  if (rs_expect(config->problems, node, &path, RS_MAPPING, "a mapping, like {scores: f64, epsilon: 0}"))
+    rs_record_read(config->problems, node, &path, &rs_engine_record, NULL, engine);
 }

@@ -1,31 +1,88 @@
-/* Structs as JSON objects: one table of their fields drives writing and strict reading. */
+/* Structs and settings from mappings, and back: tables of parameters drive both. */
 #include "records.h"
 
+#include "config_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- out --------------------------------------------------------------------------------------------------------- */
 
-static void write_field(rs_json *json, const rs_param *field, const void *place) {
+static rs_value field_value(const rs_param *field, const void *structure) {
+  const void *place = (const char *)structure + field->offset;
+  rs_value value = {.set = true, .choice = RS_NO_WORD, .number = NAN};
   switch (field->type) {
-  case RS_BOOL: rs_json_bool(json, field->name, *(const bool *)place); break;
-  case RS_INTEGER: rs_json_number(json, field->name, (double)*(const size_t *)place); break;
-  case RS_CHOICE: rs_json_string(json, field->name, field->words[*(const unsigned *)place]); break;
-  default: rs_json_number(json, field->name, *(const double *)place);
+  case RS_BOOL: value.number = *(const bool *)place; break;
+  case RS_INTEGER: value.number = (double)*(const size_t *)place; break;
+  case RS_CHOICE: value.choice = (int)*(const unsigned *)place; break;
+  default: value.number = *(const double *)place;
+  }
+  return value;
+}
+
+void rs_value_json(rs_json *json, const char *key, const rs_param *param, const rs_value *value) {
+  if (value->choice >= 0) {
+    rs_json_string(json, key, param->words[value->choice]);
+  } else if (param->type == RS_REALS) {
+    rs_json_list(json, key);
+    for (size_t i = 0; i < value->count; i++) rs_json_number(json, NULL, value->list[i]);
+    rs_json_end(json);
+  } else if (param->type == RS_BOOL) {
+    rs_json_bool(json, key, value->number != 0);
+  } else {
+    rs_json_number(json, key, value->number);
   }
 }
 
 void rs_record_write(rs_json *json, const rs_record *record, const void *structure) {
-  const char *base = structure;
-  for (size_t i = 0; i < record->field_count; i++)
-    write_field(json, &record->fields[i], base + record->fields[i].offset);
+  for (size_t i = 0; i < record->field_count; i++) {
+    const rs_value value = field_value(&record->fields[i], structure);
+    rs_value_json(json, record->fields[i].name, &record->fields[i], &value);
+  }
   for (size_t i = 0; i < record->part_count; i++) {
     rs_json_object(json, record->parts[i].key);
-    rs_record_write(json, record->parts[i].record, base + record->parts[i].offset);
+    rs_record_write(json, record->parts[i].record, (const char *)structure + record->parts[i].offset);
     rs_json_end(json);
   }
 }
 
-/* ---- in ---------------------------------------------------------------------------------------------------------- */
+void rs_record_put(rs_text *yaml, const rs_record *record, const void *structure) {
+  for (size_t i = 0; i < record->field_count; i++) {
+    const rs_value value = field_value(&record->fields[i], structure);
+    rs_text_printf(yaml, "%s%s: ", i > 0 ? ", " : "", record->fields[i].name);
+    rs_value_write(&record->fields[i], &value, yaml);
+  }
+}
+
+/* ---- one value --------------------------------------------------------------------------------------------------- */
+
+static bool read_list(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                      rs_value *value) {
+  double *list = rs_alloc(node->count, sizeof *list, NULL);
+  size_t before = problems->count;
+  rs_err why = {0};
+  if (list == NULL) rs_problem_memory(problems);
+  for (size_t i = 0; i < node->count && list != NULL; i++) {
+    rs_path place = rs_path_index(path, i);
+    list[i] = rs_read_real(problems, &node->items[i], &place, param->min, param->max, param->min);
+  }
+  if (problems->count == before && rs_value_list(param, list, node->count, value, &why) != RS_OK)
+    rs_problem_err(problems, node, path, &why);
+  free(list);
+  return problems->count == before;
+}
+
+bool rs_read_param(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
+                   rs_value *value) {
+  bool list = param->type == RS_REALS && node->kind == RS_SEQUENCE;
+  value->given = list                         ? read_list(problems, node, path, param, value)
+                 : rs_names_file(node, param) ? rs_read_file(problems, node, path, param, value)
+                                              : rs_read_value(problems, node, path, param, value);
+  return value->given;
+}
+
+/* ---- mappings ---------------------------------------------------------------------------------------------------- */
 
 const rs_node *rs_member(rs_problems *problems, const rs_node *parent, const rs_path *path, const char *key,
                          rs_path *place) {
@@ -41,43 +98,73 @@ const rs_node *rs_member_of(rs_problems *problems, const rs_node *parent, const 
   return child != NULL && rs_expect(problems, child, place, kind, what) ? child : NULL;
 }
 
-static void read_field(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *field,
-                       void *place) {
-  rs_value value;
-  if (!rs_read_value(problems, node, path, field, &value)) return;
-  switch (field->type) {
-  case RS_BOOL: *(bool *)place = value.number != 0; break;
-  case RS_INTEGER: *(size_t *)place = (size_t)value.number; break;
-  case RS_CHOICE: *(unsigned *)place = (unsigned)value.choice; break;
-  default: *(double *)place = value.number;
+/* Reports keys that are neither the record's nor those of `settings` (NULL: none). */
+static void refuse_others(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
+                          const rs_settings *settings) {
+  size_t count = 0, others = 0, more = settings != NULL ? settings->count : 0;
+  while (record->others != NULL && record->others[others] != NULL) others++;
+  const char **known = rs_alloc(others + record->field_count + record->part_count + more, sizeof *known, NULL);
+  if (known == NULL) {
+    rs_problem_memory(problems);
+    return;
   }
+  for (size_t i = 0; i < others; i++) known[count++] = record->others[i];
+  for (size_t i = 0; i < record->field_count; i++) known[count++] = record->fields[i].name;
+  for (size_t i = 0; i < record->part_count; i++) known[count++] = record->parts[i].key;
+  for (size_t i = 0; i < more; i++) known[count++] = settings->params[i]->name;
+  rs_check_keys(problems, node, path, record->what, known, count);
+  free(known);
 }
 
-/* Reports keys that belong to nobody. */
-static void refuse_others(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
-                          const char *const *others, size_t other_count) {
-  const char *known[64];
-  size_t count = 0;
-  for (size_t i = 0; i < record->field_count && count < RS_COUNT(known); i++) known[count++] = record->fields[i].name;
-  for (size_t i = 0; i < record->part_count && count < RS_COUNT(known); i++) known[count++] = record->parts[i].key;
-  for (size_t i = 0; i < other_count && count < RS_COUNT(known); i++) known[count++] = others[i];
-  rs_check_keys(problems, node, path, record->what, known, count);
+static rs_found_value choose(const rs_chooser *chooser, const rs_node *child, const rs_path *mapping) {
+  if (chooser != NULL) return chooser->choose(chooser->of, child, mapping);
+  return (rs_found_value){child, rs_path_key(mapping, child->key)};
+}
+
+static void read_field(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
+                       const rs_param *field, const rs_chooser *chooser, void *structure) {
+  const rs_node *child = rs_node_get(node, field->name);
+  rs_value value = {.set = false};
+  if (child == NULL && !record->partial)
+    rs_problem(problems, node, path, "has no %s", field->name);
+  else if (child != NULL) {
+    rs_found_value found = choose(chooser, child, path);
+    (void)rs_read_value(problems, found.node, &found.path, field, &value);
+  } else if (field->fallback != NULL)
+    (void)rs_value_parse(field, field->fallback, &value, NULL);
+  if (value.set) rs_bind_value(field, &value, structure);
 }
 
 void rs_record_read(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_record *record,
-                    const char *const *others, size_t other_count, void *structure) {
-  char *base = structure;
-  rs_path place;
+                    const rs_chooser *chooser, void *structure) {
   if (!rs_expect(problems, node, path, RS_MAPPING, record->what)) return;
-  refuse_others(problems, node, path, record, others, other_count);
-  for (size_t i = 0; i < record->field_count; i++) {
-    const rs_param *field = &record->fields[i];
-    const rs_node *child = rs_member(problems, node, path, field->name, &place);
-    if (child != NULL) read_field(problems, child, &place, field, base + field->offset);
-  }
+  refuse_others(problems, node, path, record, NULL);
+  for (size_t i = 0; i < record->field_count; i++)
+    read_field(problems, node, path, record, &record->fields[i], chooser, structure);
   for (size_t i = 0; i < record->part_count; i++) {
     const rs_record_part *part = &record->parts[i];
+    rs_path place;
     const rs_node *child = rs_member(problems, node, path, part->key, &place);
-    if (child != NULL) rs_record_read(problems, child, &place, part->record, NULL, 0, base + part->offset);
+    if (child != NULL) rs_record_read(problems, child, &place, part->record, chooser, (char *)structure + part->offset);
+  }
+}
+
+void rs_refuse_keys(rs_problems *problems, const rs_node *node, const rs_path *path, const char *what,
+                    const char *const *others, const rs_settings *settings) {
+  const rs_record record = {.what = what, .others = others};
+  refuse_others(problems, node, path, &record, settings);
+}
+
+void rs_settings_read(rs_problems *problems, const rs_node *node, const rs_path *path, const char *what,
+                      const char *const *others, const rs_chooser *chooser, rs_settings *settings) {
+  rs_refuse_keys(problems, node, path, what, others, settings);
+  for (size_t i = 0; i < node->count; i++) {
+    int index = rs_settings_find(settings, node->items[i].key);
+    if (index < 0) continue;
+    rs_found_value found = choose(chooser, &node->items[i], path);
+    rs_value value = {0};
+    if (!rs_read_param(problems, found.node, &found.path, settings->params[index], &value)) continue;
+    rs_value_clear(&settings->values[index]);
+    settings->values[index] = value;
   }
 }

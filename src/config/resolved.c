@@ -1,6 +1,7 @@
 /* An experiment written back as a config: the same cells, with every default spelled out, so that a result folder can
  * be run again years later. */
 #include "config_internal.h"
+#include "records.h"
 
 #include <string.h>
 
@@ -25,30 +26,6 @@ static void put_method_defaults(rs_text *yaml, const rs_settings *settings, bool
     any = true;
   }
   if (any) rs_text_puts(yaml, "\n");
-}
-
-static void put_model(rs_text *yaml, const rs_model *model) {
-  rs_text_puts(yaml, "  - {name: ");
-  rs_text_quote(yaml, model->name);
-  rs_text_printf(yaml, ", heads: %zu, head_dim: %zu, rotary_dim: %zu, rope_theta: ", model->heads, model->head_dim,
-                 model->rotary_dim);
-  rs_text_number(yaml, model->rope_theta);
-  rs_text_printf(yaml, ", train_length: %zu, max_length: %zu, pair_layout: %s", model->train_length, model->max_length,
-                 rs_pair_layout_words[model->pair_layout]);
-  const size_t *sections = model->mrope_section;
-  if (sections[0] + sections[1] + sections[2] > 0)
-    rs_text_printf(yaml, ", mrope_section: [%zu, %zu, %zu], mrope_layout: %s", sections[0], sections[1], sections[2],
-                   rs_axis_layout_words[model->axis_layout]);
-  if (model->published.method != NULL) {
-    rs_text_puts(yaml, ", published: ");
-    rs_entry_write(model->published.method->name, &model->published.settings, yaml);
-  }
-  rs_text_puts(yaml, "}\n");
-}
-
-static void put_models(rs_text *yaml, const rs_experiment *experiment) {
-  rs_text_puts(yaml, "model:\n");
-  for (size_t i = 0; i < experiment->model_count; i++) put_model(yaml, &experiment->models[i]);
 }
 
 static void put_variant(rs_text *yaml, const rs_experiment *experiment, const rs_variant *variant) {
@@ -110,31 +87,25 @@ static void put_tokens(rs_text *yaml, const rs_token_layout *tokens) {
     if (run->modality == RS_TEXT) rs_text_printf(yaml, "  - {text: %zu}\n", run->tokens);
     if (run->modality == RS_IMAGE) rs_text_printf(yaml, "  - {image: [%zu, %zu]}\n", run->rows, run->columns);
     if (run->modality != RS_VIDEO) continue;
-    rs_text_printf(yaml, "  - {video: [%zu, %zu, %zu], seconds_per_frame: ", run->frames, run->rows, run->columns);
-    rs_text_number(yaml, run->seconds_per_frame);
-    rs_text_puts(yaml, ", ids_per_second: ");
-    rs_text_number(yaml, run->ids_per_second);
+    rs_text_printf(yaml, "  - {video: [%zu, %zu, %zu], ", run->frames, run->rows, run->columns);
+    rs_record_put(yaml, &rs_run_rates, run);
     rs_text_puts(yaml, "}\n");
   }
 }
 
+static void put_record(rs_text *yaml, const char *key, const rs_record *record, const void *structure) {
+  rs_text_printf(yaml, "%s: {", key);
+  rs_record_put(yaml, record, structure);
+  rs_text_puts(yaml, "}\n");
+}
+
 /* How heads are simulated. */
 static void put_simulation(rs_text *yaml, const rs_experiment *experiment) {
-  const char *const *formats = rs_format_words;
-  const rs_precision *precision = &experiment->precision;
   put_heads(yaml, &experiment->heads);
   put_queries(yaml, &experiment->queries);
   put_mask(yaml, &experiment->mask);
   put_tokens(yaml, &experiment->tokens);
-  rs_text_printf(yaml, "precision: {positions: %s, inv_freq: %s, angle: %s, table: %s, running: %s}\n",
-                 formats[precision->positions], formats[precision->inv_freq], formats[precision->angle],
-                 formats[precision->table], precision->running ? "true" : "false");
-}
-
-static void put_engine(rs_text *yaml, const rs_engine_choice *engine) {
-  rs_text_printf(yaml, "engine: {scores: %s, epsilon: ", rs_score_format_words[engine->scores]);
-  rs_text_number(yaml, engine->epsilon);
-  rs_text_puts(yaml, "}\n");
+  put_record(yaml, "precision", &rs_precision_record, &experiment->precision);
 }
 
 static void put_zip(rs_text *yaml, const rs_experiment *experiment) {
@@ -152,7 +123,12 @@ static void put_zip(rs_text *yaml, const rs_experiment *experiment) {
 static void put_subjects(rs_text *yaml, const rs_experiment *experiment) {
   const rs_variants task = {.items = (rs_variant *)&experiment->task, .count = 1};
   if (experiment->checkpoints == NULL) {
-    put_models(yaml, experiment);
+    rs_text_puts(yaml, "model:\n");
+    for (size_t i = 0; i < experiment->model_count; i++) {
+      rs_text_puts(yaml, "  - ");
+      rs_model_put(yaml, &experiment->models[i]);
+      rs_text_puts(yaml, "\n");
+    }
     return;
   }
   rs_put_checkpoints(yaml, experiment);
@@ -181,7 +157,7 @@ void rs_experiment_write(const rs_experiment *experiment, rs_text *yaml) {
   rs_text_puts(yaml, "]\n");
   if (simulated) put_simulation(yaml, experiment);
   if (observed) put_queries(yaml, &experiment->queries);
-  if (simulated || observed) put_engine(yaml, &experiment->engine);
+  if (simulated || observed) put_record(yaml, "engine", &rs_engine_record, &experiment->engine);
   rs_text_printf(yaml, "bins_per_octave: %zu\n", experiment->bins_per_octave);
   put_zip(yaml, experiment);
   for (size_t i = 0; i < experiment->swept_count; i++)

@@ -12,7 +12,7 @@ static const double most = 1 << 24;
   { RS_FIELD(structure, field), .min = -1e300, .max = 1e300 }
 #define FLAG_FIELD(structure, field)                                                                                   \
   { RS_FIELD(structure, field), .max = 1 }
-#define RECORD(text, list) .what = (text), .fields = (list), .field_count = RS_COUNT(list)
+#define RECORD(text, list) .what = (text), RS_RECORD_FIELDS(list)
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -91,8 +91,8 @@ static const rs_record_part shape_parts[] = {
     {"encoder_norm", offsetof(rs_shape, encoder.final_norm), &norm_record},
     {"decoder_norm", offsetof(rs_shape, decoder.final_norm), &norm_record},
 };
-static const rs_record shape_record = {RECORD("a shape", shape_fields), shape_parts, RS_COUNT(shape_parts)};
-static const char *const stack_keys[] = {"encoder", "decoder"};
+static const char *const stack_keys[] = {"encoder", "decoder", NULL};
+static const rs_record shape_record = {RECORD("a shape", shape_fields), shape_parts, RS_COUNT(shape_parts), stack_keys};
 
 static void write_stack(rs_json *json, const char *key, const rs_stack *stack) {
   rs_json_array(json, key);
@@ -121,12 +121,12 @@ static void read_stack(rs_problems *problems, const rs_node *parent, const rs_pa
   if (stack->blocks == NULL) rs_problem_memory(problems);
   for (; stack->blocks != NULL && stack->count < node->count; stack->count++) {
     rs_path block = rs_path_index(&place, stack->count);
-    rs_record_read(problems, &node->items[stack->count], &block, &block_record, NULL, 0, &stack->blocks[stack->count]);
+    rs_record_read(problems, &node->items[stack->count], &block, &block_record, NULL, &stack->blocks[stack->count]);
   }
 }
 
 void rs_shape_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_shape *shape) {
-  rs_record_read(problems, node, path, &shape_record, stack_keys, RS_COUNT(stack_keys), shape);
+  rs_record_read(problems, node, path, &shape_record, NULL, shape);
   if (node->kind != RS_MAPPING) return;
   read_stack(problems, node, path, stack_keys[0], &shape->encoder);
   read_stack(problems, node, path, stack_keys[1], &shape->decoder);
@@ -157,7 +157,7 @@ void rs_geometry_write(rs_json *json, const char *key, const rs_model *model) {
 
 void rs_geometry_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_model *model) {
   size_t before = problems->count;
-  rs_record_read(problems, node, path, &geometry_record, NULL, 0, model);
+  rs_record_read(problems, node, path, &geometry_record, NULL, model);
   size_t pairs = model->mrope_section[0] + model->mrope_section[1] + model->mrope_section[2];
   bool fits = model->rotary_dim % 2 == 0 && model->head_dim % 2 == 0 && model->rotary_dim <= model->head_dim &&
               (pairs == 0 || pairs == model->rotary_dim / 2);
@@ -206,7 +206,7 @@ void rs_layout_read(rs_problems *problems, const rs_node *node, const rs_path *p
     rs_path place = rs_path_index(path, tokens->count);
     size_t before = problems->count;
     rs_token_run *run = &tokens->runs[tokens->count];
-    rs_record_read(problems, &node->items[tokens->count], &place, &run_record, NULL, 0, run);
+    rs_record_read(problems, &node->items[tokens->count], &place, &run_record, NULL, run);
     if (problems->count == before) check_run(problems, &node->items[tokens->count], &place, run);
   }
 }
@@ -226,5 +226,5 @@ void rs_training_write(rs_json *json, const char *key, const rs_training *traini
 
 void rs_training_read(rs_problems *problems, const rs_node *node, const rs_path *path, rs_training *training) {
   rs_record record = training_record();
-  rs_record_read(problems, node, path, &record, NULL, 0, training);
+  rs_record_read(problems, node, path, &record, NULL, training);
 }

@@ -64,27 +64,11 @@ static void write_file(rs_json *json, const char *key, const rs_value *value, bo
   rs_json_end(json);
 }
 
-static void write_param(rs_json *json, const rs_param *param, const rs_value *value, bool paths) {
-  if (value->choice >= 0) {
-    rs_json_string(json, param->name, param->words[value->choice]);
-  } else if (param->type == RS_FILE) {
-    write_file(json, param->name, value, paths);
-  } else if (param->type == RS_REALS) {
-    rs_json_list(json, param->name);
-    for (size_t i = 0; i < value->count; i++) rs_json_number(json, NULL, value->list[i]);
-    rs_json_end(json);
-  } else if (param->type == RS_BOOL) {
-    rs_json_bool(json, param->name, value->number != 0);
-  } else {
-    rs_json_number(json, param->name, value->number);
-  }
-}
-
 /* As if it had not been given. */
 static void write_usual(rs_json *json, const rs_param *param) {
   rs_value usual = {0};
   if (param->fallback == NULL || rs_value_parse(param, param->fallback, &usual, NULL) != RS_OK) return;
-  write_param(json, param, &usual, false);
+  rs_value_json(json, param->name, param, &usual);
   rs_value_clear(&usual);
 }
 
@@ -93,10 +77,13 @@ void rs_task_write(rs_json *json, const char *key, const rs_variant *task, bool 
   rs_json_string(json, "name", task->task->kind.name);
   for (size_t i = 0; i < task->settings.count; i++) {
     const rs_param *param = task->settings.params[i];
+    const rs_value *value = &task->settings.values[i];
     if (param->reading && !whole)
       write_usual(json, param);
-    else if (task->settings.values[i].set)
-      write_param(json, param, &task->settings.values[i], whole);
+    else if (value->set && param->type == RS_FILE && value->choice < 0)
+      write_file(json, param->name, value, whole);
+    else if (value->set)
+      rs_value_json(json, param->name, param, value);
   }
   rs_json_end(json);
 }
@@ -112,19 +99,6 @@ static void read_file(rs_problems *problems, const rs_node *node, const rs_path 
   if (value->file == NULL) rs_problem_memory(problems);
 }
 
-static void read_list(rs_problems *problems, const rs_node *node, const rs_path *path, const rs_param *param,
-                      rs_value *value) {
-  rs_err why = {0};
-  double *list = rs_alloc(node->count, sizeof *list, &why);
-  for (size_t i = 0; i < node->count && list != NULL; i++) {
-    rs_path place = rs_path_index(path, i);
-    list[i] = rs_read_real(problems, &node->items[i], &place, param->min, param->max, param->min);
-  }
-  if (list != NULL) (void)rs_value_list(param, list, node->count, value, &why);
-  if (why.status != RS_OK) rs_problem_err(problems, node, path, &why);
-  free(list);
-}
-
 /* One parameter; what was written down counts as given. */
 static void read_param(rs_problems *problems, const rs_node *node, const rs_path *path, rs_settings *settings) {
   int index = rs_settings_find(settings, node->key);
@@ -137,10 +111,8 @@ static void read_param(rs_problems *problems, const rs_node *node, const rs_path
   size_t before = problems->count;
   if (param->type == RS_FILE)
     read_file(problems, node, path, &value);
-  else if (param->type == RS_REALS && node->kind == RS_SEQUENCE)
-    read_list(problems, node, path, param, &value);
   else
-    (void)rs_read_value(problems, node, path, param, &value);
+    (void)rs_read_param(problems, node, path, param, &value);
   if (problems->count > before) {
     rs_value_clear(&value);
     return;

@@ -147,12 +147,11 @@ static const wrong bad_parts[] = {
     {LLAMA "lengths: {from: 4k}\n",
      "t.yaml:2:10: lengths = {...}: needs from and to, like {from: 4k, to: 128k, steps: octaves}"},
     {LLAMA "lengths: {from: 4k, to: 8k, steps: octave}\n",
-     "t.yaml:2:36: lengths.steps = octave: must be octaves, half_octaves, or a number of tokens"},
-    {LLAMA "lengths: {from: 4k, to: 8k, steps: 0}\n",
-     "t.yaml:2:36: lengths.steps = 0: must be octaves, half_octaves, or a number of tokens"},
+     "t.yaml:2:36: lengths.steps = octave: must be one of octaves, half_octaves, or a number (did you mean octaves?)"},
+    {LLAMA "lengths: {from: 4k, to: 8k, steps: 0}\n", "t.yaml:2:36: lengths.steps = 0: must be from 1 to 268435456"},
     {LLAMA "lengths: {from: 1, to: 1M, steps: 1}\n", "t.yaml:2:10: lengths = {...}: has more than 100000 lengths"},
     {LLAMA "lengths: {from: x, to: 8k}\n", "t.yaml:2:17: lengths.from = x: must be a number"},
-    {LLAMA "lengths: {from: 4k, to: 8k, steps: [1]}\n", "t.yaml:2:36: lengths.steps = [...]: must be one word"},
+    {LLAMA "lengths: {from: 4k, to: 8k, steps: [1]}\n", "t.yaml:2:36: lengths.steps = [...]: must be one value"},
     {LLAMA "lengths: [4q]\n", "t.yaml:2:11: lengths[0] = 4q: must be a number, as 8192, 8k or 1M (k: 1024, M: 1024k)"},
     {LLAMA "seeds: []\n", "t.yaml:2:8: seeds = [...]: is an empty list"},
     {LLAMA "seeds: [1, x]\n", "t.yaml:2:12: seeds[1] = x: must be a number"},
@@ -285,8 +284,8 @@ static const wrong bad_edits[] = {
      "--set seeds=&a 3: value:1:1: anchors (&) are not supported (write the value out where it is needed)"},
     {"seeds.x=3", "--set:1:1: seeds = {...}: must be one value"},
     {"model.x.y=3",
-     "--set:1:1: model.x: a model has no key x (it has name, preset, hf, head_dim, heads, rope_theta, "
-     "rotary_dim, pair_layout, train_length, max_length, mrope_section, mrope_layout, published, layers)"},
+     "--set:1:1: model.x: a model has no key x (it has name, preset, hf, mrope_section, published, layers, heads, "
+     "head_dim, rotary_dim, rope_theta, train_length, max_length, pair_layout, mrope_layout)"},
     {"lengths=[4k,4k]", "--set:1:5: lengths[1] = 4k: is given twice"},
 };
 
